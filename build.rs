@@ -1,0 +1,120 @@
+//! Turns `sets.def` into documented constants and a registry.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::exit;
+use std::{env, fs};
+
+const DEFINITIONS: &str = "sets.def";
+
+type Members = [bool; 256];
+
+fn main() {
+    println!("cargo::rerun-if-changed={DEFINITIONS}");
+    let text = fs::read_to_string(DEFINITIONS).unwrap_or_else(|e| fail(0, &e.to_string()));
+    let out = env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
+    fs::write(Path::new(&out).join("sets.rs"), generate(&text)).expect("OUT_DIR is writable");
+}
+
+fn fail(line: usize, why: &str) -> ! {
+    eprintln!("{DEFINITIONS}:{line}: {why}");
+    exit(1)
+}
+
+fn generate(text: &str) -> String {
+    let mut known = builtin();
+    let (mut constants, mut registry) = (String::new(), String::new());
+    for (index, line) in text.lines().enumerate() {
+        let number = index + 1;
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let fields: Vec<&str> = line.splitn(4, " | ").map(str::trim).collect();
+        let &[name, rule, source, doc] = &fields[..] else {
+            fail(number, "expected NAME | RULE | SOURCE | DOCUMENTATION")
+        };
+        if !name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_') {
+            fail(number, &format!("`{name}` is not an upper-case constant name"));
+        }
+        if !source.starts_with("https://") || doc.is_empty() {
+            fail(number, "a set needs the URL of its specification and documentation");
+        }
+        let members = evaluate(rule, &known).unwrap_or_else(|why| fail(number, &why));
+        if known.insert(name.to_owned(), members).is_some() {
+            fail(number, &format!("`{name}` is defined twice"));
+        }
+        emit(&mut constants, &mut registry, name, &members, source, doc);
+    }
+    format!(
+        "{constants}\n/// Every named set, in the order of their specifications.\n\
+         pub static ALL: &[NamedSet] = &[\n{registry}];\n"
+    )
+}
+
+fn builtin() -> HashMap<String, Members> {
+    let of = |test: fn(u8) -> bool| std::array::from_fn(|i| u8::try_from(i).is_ok_and(test));
+    HashMap::from([
+        ("ALPHA".to_owned(), of(|b| b.is_ascii_alphabetic())),
+        ("DIGIT".to_owned(), of(|b| b.is_ascii_digit())),
+        ("VISIBLE".to_owned(), of(|b| b.is_ascii_graphic())),
+        ("PRINTABLE".to_owned(), of(|b| matches!(b, 0x20..=0x7E))),
+    ])
+}
+
+fn evaluate(rule: &str, known: &HashMap<String, Members>) -> Result<Members, String> {
+    let mut members = [false; 256];
+    for term in rule.split_whitespace() {
+        let (chars, keep) = match term.split_at(1) {
+            ("+", rest) => (rest, true),
+            ("-", rest) => (rest, false),
+            _ => {
+                let other = known.get(term).ok_or_else(|| format!("`{term}` is not defined above"))?;
+                (0..256).for_each(|i| members[i] |= other[i]);
+                continue;
+            }
+        };
+        let octets = match chars.strip_prefix("0x") {
+            Some(hex) => vec![u8::from_str_radix(hex, 16).map_err(|e| format!("`{term}`: {e}"))?],
+            None if chars.is_empty() => return Err(format!("`{term}` names no character")),
+            None => chars.as_bytes().to_vec(),
+        };
+        for octet in octets {
+            if !octet.is_ascii() {
+                return Err(format!("`{term}`: a named set holds ASCII only"));
+            }
+            if members[usize::from(octet)] == keep {
+                return Err(format!("`{term}` changes nothing at {:?}", char::from(octet)));
+            }
+            members[usize::from(octet)] = keep;
+        }
+    }
+    Ok(members)
+}
+
+fn emit(
+    constants: &mut String,
+    registry: &mut String,
+    name: &str,
+    members: &Members,
+    source: &str,
+    doc: &str,
+) {
+    let octets: Vec<u8> = (0..=255u8).filter(|&b| members[usize::from(b)]).collect();
+    let literal: String =
+        octets.iter().flat_map(|b| std::ascii::escape_default(*b)).map(char::from).collect();
+    let shown = String::from_utf8_lossy(&octets).replace(' ', "SP ");
+    let public = name.to_ascii_lowercase().replace('_', "-");
+    writeln!(
+        constants,
+        "/// {doc}\n///\n/// Keeps {} octets: ```` {shown} ````\n///\n/// Name in the registry: `{public}`. Source: <{source}>\n\
+         pub const {name}: AsciiSet = AsciiSet::of(b\"{literal}\");",
+        octets.len()
+    )
+    .expect("writing to a String cannot fail");
+    writeln!(
+        registry,
+        "    NamedSet {{ name: \"{public}\", set: {name}, source: \"{source}\", description: {doc:?} }},"
+    )
+    .expect("writing to a String cannot fail");
+}

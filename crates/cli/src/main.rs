@@ -1,0 +1,2 @@
+//! The command `pct`.
+fn main() {}

@@ -1,0 +1,125 @@
+//! Where output goes: the only pointer arithmetic outside `isa/`.
+//!
+//! A [`Cursor`] walks over room that the caller owns. Vector code writes whole registers, so it asks for a
+//! *window* that is wider than what it will keep; near the end of the room the window is a [`Stage`] on the stack
+//! instead, and what is kept is copied. Nothing is ever written outside the room, and a verb that has checked
+//! the room once needs no check per octet.
+
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+
+/// The widest window that an operation may ask for: three octets for each of 64 lanes, and a register of slack.
+pub(crate) const MAX_WINDOW: usize = 64 * 3 + 64;
+
+/// A window on the stack, for the end of the room.
+pub(crate) struct Stage([MaybeUninit<u8>; MAX_WINDOW]);
+
+impl Stage {
+    #[inline(always)]
+    pub(crate) fn new() -> Stage {
+        Stage([const { MaybeUninit::uninit() }; MAX_WINDOW])
+    }
+}
+
+/// A position in a caller's room.
+// INVARIANT: `start <= at <= end`, all within one allocation that is borrowed for 'a and writable from `start`
+// to `end`; the octets from `start` to `at` are initialised. The lifetime is invariant, so that a cursor given
+// to a closure can only be that closure's own.
+pub(crate) struct Cursor<'a> {
+    start: *mut u8,
+    at: *mut u8,
+    end: *mut u8,
+    room: PhantomData<fn(&'a mut [MaybeUninit<u8>]) -> &'a mut [MaybeUninit<u8>]>,
+}
+
+impl<'a> Cursor<'a> {
+    /// A cursor at the start of `room`.
+    #[inline(always)]
+    pub(crate) fn new(room: &'a mut [MaybeUninit<u8>]) -> Cursor<'a> {
+        let range = room.as_mut_ptr_range();
+        let (start, end) = (range.start.cast::<u8>(), range.end.cast::<u8>());
+        Cursor { start, at: start, end, room: PhantomData }
+    }
+
+    /// A cursor over octets that are already initialised.
+    #[inline(always)]
+    pub(crate) fn over(room: &'a mut [u8]) -> Cursor<'a> {
+        let range = room.as_mut_ptr_range();
+        Cursor { start: range.start, at: range.start, end: range.end, room: PhantomData }
+    }
+
+    /// The number of octets written.
+    #[inline(always)]
+    pub(crate) fn written(&self) -> usize {
+        self.at.addr() - self.start.addr()
+    }
+
+    /// The number of octets that can still be written.
+    #[inline(always)]
+    pub(crate) fn room(&self) -> usize {
+        self.end.addr() - self.at.addr()
+    }
+
+    /// A pointer to `width` writable octets, at most [`MAX_WINDOW`]: the room ahead, or `stage`.
+    ///
+    /// Follow it by [`Cursor::commit`] with the same width and stage.
+    #[inline(always)]
+    pub(crate) fn window(&self, width: usize, stage: &mut Stage) -> *mut u8 {
+        debug_assert!(width <= MAX_WINDOW);
+        if self.room() >= width { self.at } else { stage.0.as_mut_ptr().cast() }
+    }
+
+    /// Keeps the first `len` octets of the window.
+    ///
+    /// # Safety
+    ///
+    /// `stage` and `width` are those of the last call of [`Cursor::window`], with no write to the cursor since;
+    /// `len <= width`; the first `len` octets of the window are initialised.
+    #[inline(always)]
+    pub(crate) unsafe fn commit(&mut self, width: usize, len: usize, stage: &Stage) {
+        debug_assert!(len <= width);
+        if self.room() >= width {
+            // SAFETY: `len <= width <= room`, so `at` stays within the room, and the caller wrote these octets.
+            self.at = unsafe { self.at.add(len) };
+        } else {
+            // SAFETY: `len <= width <= MAX_WINDOW`, and the caller wrote these octets of the stage.
+            let staged = unsafe { core::slice::from_raw_parts(stage.0.as_ptr().cast::<u8>(), len) };
+            self.push_slice(staged);
+        }
+    }
+
+    /// Writes `octets`. What has no room is not written; the verbs make room first, so this never happens.
+    #[inline(always)]
+    pub(crate) fn push_slice(&mut self, octets: &[u8]) {
+        debug_assert!(octets.len() <= self.room(), "the verb made too little room");
+        let len = octets.len().min(self.room());
+        // SAFETY: `len` octets are readable in `octets` and writable at `at`; a shared and an exclusive borrow
+        // do not overlap. `at` stays within the room.
+        unsafe {
+            self.at.copy_from_nonoverlapping(octets.as_ptr(), len);
+            self.at = self.at.add(len);
+        }
+    }
+
+    /// Writes one octet.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, octet: u8) {
+        self.push_slice(&[octet]);
+    }
+}
+
+/// Appends what `write` writes to `out`, after making room for `len` octets; on an error, `out` is unchanged.
+#[cfg(feature = "alloc")]
+#[inline(always)]
+pub(crate) fn append<E>(
+    out: &mut alloc::vec::Vec<u8>,
+    len: usize,
+    write: impl for<'c> FnOnce(Cursor<'c>) -> Result<Cursor<'c>, E>,
+) -> Result<(), E> {
+    out.reserve(len);
+    let written = write(Cursor::new(out.spare_capacity_mut()))?.written();
+    // SAFETY: the cursor that came back is the one that was lent, since its lifetime is invariant and fresh; by
+    // its invariant the first `written` octets of the spare capacity are initialised.
+    unsafe { out.set_len(out.len() + written) };
+    Ok(())
+}

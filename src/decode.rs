@@ -1,0 +1,527 @@
+//! Decoding: escapes are replaced by the octets that they stand for, once.
+
+#[cfg(feature = "alloc")]
+use alloc::{borrow::Cow, string::String, vec::Vec};
+use core::convert::Infallible;
+use core::marker::PhantomData;
+
+use crate::cursor::{self, Cursor};
+use crate::error::{BadEscape, BadEscapeCause, DecodeError, DecodeUtf8Error, NotUtf8, TooSmall};
+use crate::hex;
+use crate::isa::Tier;
+use crate::job::{BadEscapeAt, DecodeJob, Measure};
+use crate::set::ByteSet;
+use crate::utf8;
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for core::convert::Infallible {}
+    impl Sealed for crate::error::BadEscape {}
+}
+
+/// What a malformed escape is to a decoder: nothing ([`Infallible`]) or an error ([`BadEscape`]). This trait is
+/// sealed.
+pub trait Malformed: Sized + sealed::Sealed {
+    #[doc(hidden)]
+    fn new(input: &[u8], offset: usize) -> Self;
+
+    /// The same error for input that begins `by` octets earlier.
+    #[doc(hidden)]
+    fn shifted(self, by: usize) -> Self;
+}
+
+impl Malformed for Infallible {
+    fn new(_: &[u8], _: usize) -> Infallible {
+        unreachable!("a lenient decoder takes every `%`")
+    }
+
+    fn shifted(self, _: usize) -> Infallible {
+        self
+    }
+}
+
+impl Malformed for BadEscape {
+    fn new(input: &[u8], offset: usize) -> BadEscape {
+        BadEscape::at(input, offset)
+    }
+
+    fn shifted(mut self, by: usize) -> BadEscape {
+        self.offset = self.offset.saturating_add(by);
+        if let BadEscapeCause::NotHex { offset, .. } = &mut self.cause {
+            *offset = offset.saturating_add(by);
+        }
+        self
+    }
+}
+
+/// How to decode: what becomes of malformed escapes, of escapes that should stay, and of `+`.
+///
+/// By default a `%` that is not followed by two hexadecimal digits stands for itself, and the next octet is
+/// looked at anew (URL Standard, section 1.3). [`Decode::strict`] makes it an error. Both cases of digits are
+/// read. Escapes are decoded once: `%2541` becomes `%41`.
+///
+/// `E` is the error: [`Infallible`] for a lenient decoder, so that `let Ok(octets) = ...;` compiles, and
+/// [`BadEscape`] for a strict one.
+///
+/// A value is cheap to make and to copy. Every verb takes time linear in the input. No verb panics (but for a
+/// failed allocation, as `Vec` does).
+///
+/// ```
+/// use simdpct::{ByteSet, Decode};
+///
+/// let Ok(octets) = Decode::new().to_cow("100%25 %zz");
+/// assert_eq!(&*octets, b"100% %zz");
+///
+/// // Everything but `/` and line ends:
+/// let Ok(octets) = Decode::new().keep(ByteSet::EMPTY.add(b"/\r\n")).to_cow("%61%2Fb%0a");
+/// assert_eq!(&*octets, b"a%2Fb%0a");
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct Decode<E = Infallible> {
+    pub(crate) job: DecodeJob,
+    tier: Option<Tier>,
+    error: PhantomData<fn() -> E>,
+}
+
+impl Default for Decode {
+    fn default() -> Decode {
+        Decode::new()
+    }
+}
+
+impl Decode {
+    /// A lenient decoder of every valid escape.
+    #[inline(always)]
+    pub const fn new() -> Decode {
+        let job = DecodeJob { keep: ByteSet::EMPTY, upper: false, plus: false, strict: false };
+        Decode { job, tier: None, error: PhantomData }
+    }
+
+    /// As [`Decode::to_slice`], whose other error does not occur.
+    #[inline]
+    pub(crate) fn to_slice_lenient(&self, input: &[u8], out: &mut [u8]) -> Result<usize, TooSmall> {
+        self.to_slice(input, out).map_err(|error| match error {
+            DecodeError::TooSmall(error) => error,
+            DecodeError::BadEscape(_) => unreachable!("a lenient decoder takes every `%`"),
+        })
+    }
+
+    /// RFC 3986, section 6.2.2: escapes of unreserved octets are decoded, the digits of all others are written
+    /// in upper case, and nothing else is touched.
+    pub(crate) const fn normalizer() -> Decode {
+        let keep = crate::set::sets::RFC3986_UNRESERVED.bytes().complement();
+        let job = DecodeJob { keep, upper: true, plus: false, strict: false };
+        Decode { job, tier: None, error: PhantomData }
+    }
+}
+
+impl<E: Malformed> Decode<E> {
+    /// A malformed escape is an error.
+    #[inline(always)]
+    pub const fn strict(mut self) -> Decode<BadEscape> {
+        self.job.strict = true;
+        Decode { job: self.job, tier: self.tier, error: PhantomData }
+    }
+
+    /// Escapes of the octets of `set` stay as they are spelt, so that decoding cannot create one of these octets:
+    /// delimiters when text is decoded before it is split, line ends in line-oriented output.
+    pub const fn keep(mut self, set: ByteSet) -> Decode<E> {
+        self.job.keep = set;
+        self
+    }
+
+    /// A `+` that is not escaped is a space (URL Standard, section 5.1).
+    pub const fn form(mut self) -> Decode<E> {
+        self.job.plus = true;
+        self
+    }
+
+    /// Uses the kernels of `tier` instead of the active one.
+    pub const fn tier(mut self, tier: Tier) -> Decode<E> {
+        self.tier = Some(tier);
+        self
+    }
+
+    #[inline(always)]
+    fn kernels(&self) -> Tier {
+        match self.tier {
+            Some(tier) => tier,
+            None => Tier::active(),
+        }
+    }
+
+    #[inline(always)]
+    fn measure(&self, input: &[u8]) -> Result<Measure, E> {
+        self.kernels().decode_measure(&self.job, input).map_err(|BadEscapeAt(offset)| E::new(input, offset))
+    }
+
+    #[inline(always)]
+    fn write<'c>(&self, input: &[u8], out: Cursor<'c>) -> Result<Cursor<'c>, E> {
+        self.kernels().decode(&self.job, input, out).map_err(|BadEscapeAt(offset)| E::new(input, offset))
+    }
+
+    /// The exact length of the decoded octets.
+    ///
+    /// # Errors
+    ///
+    /// A strict decoder returns the first malformed escape.
+    ///
+    /// ```
+    /// use simdpct::Decode;
+    /// assert_eq!(Decode::new().decoded_len("a%20b"), Ok(3));
+    /// assert_eq!(Decode::new().strict().decoded_len("a%2").unwrap_err().offset, 1);
+    /// ```
+    pub fn decoded_len(&self, input: impl AsRef<[u8]>) -> Result<usize, E> {
+        Ok(self.measure(input.as_ref())?.len)
+    }
+
+    /// Decodes into `out` and returns the number of octets written. The octets of `out` behind that number are
+    /// unspecified. A slice as long as the input is always large enough.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError::TooSmall`] names the exact size needed; `out` is then untouched.
+    /// [`DecodeError::BadEscape`] is the first malformed escape, if the decoder is strict; the content of `out` is
+    /// then unspecified.
+    ///
+    /// ```
+    /// let mut out = [0; 8];
+    /// assert_eq!(simdpct::Decode::new().to_slice("a%20b", &mut out), Ok(3));
+    /// assert_eq!(&out[..3], b"a b");
+    /// ```
+    pub fn to_slice(&self, input: impl AsRef<[u8]>, out: &mut [u8]) -> Result<usize, DecodeError>
+    where
+        DecodeError: From<E>,
+    {
+        let input = input.as_ref();
+        if out.len() < input.len() {
+            let needed = self.measure(input)?.len;
+            if out.len() < needed {
+                return Err(TooSmall { needed }.into());
+            }
+        }
+        Ok(self.write(input, Cursor::over(out))?.written())
+    }
+
+    /// Decodes `octets` where they lie and returns the length of the result, which stands at the start. The
+    /// octets behind it are unspecified.
+    ///
+    /// # Errors
+    ///
+    /// A strict decoder returns the first malformed escape; `octets` is then untouched.
+    ///
+    /// ```
+    /// let mut octets = *b"a%20b%20c";
+    /// let Ok(len) = simdpct::Decode::new().in_place(&mut octets);
+    /// assert_eq!(&octets[..len], b"a b c");
+    /// ```
+    pub fn in_place(&self, octets: &mut [u8]) -> Result<usize, E> {
+        if self.job.strict {
+            self.measure(octets)?;
+        }
+        match octets.len() {
+            0..=64 => self.in_place_by::<64>(octets),
+            65..=512 => self.in_place_by::<512>(octets),
+            _ => self.in_place_by::<8192>(octets),
+        }
+    }
+
+    /// Copies pieces of at most `N` octets aside and decodes each from there: what is written never overtakes
+    /// what is read, and no input is aliased by output.
+    fn in_place_by<const N: usize>(&self, octets: &mut [u8]) -> Result<usize, E> {
+        let mut aside = [0; N];
+        let (mut read, mut written) = (0, 0);
+        while read < octets.len() {
+            let mut len = (octets.len() - read).min(N);
+            if read + len < octets.len() {
+                len -= held_back(&octets[read..read + len]);
+            }
+            aside[..len].copy_from_slice(&octets[read..read + len]);
+            read += len;
+            written += self.write(&aside[..len], Cursor::over(&mut octets[written..read]))?.written();
+        }
+        Ok(written)
+    }
+}
+
+/// The number of octets at the end of `input`, at most two, that may be the start of an escape.
+#[inline]
+pub(crate) fn held_back(input: &[u8]) -> usize {
+    match *input {
+        [.., b'%'] => 1,
+        [.., b'%', digit] if hex::digit(digit).is_some() => 2,
+        _ => 0,
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl<E: Malformed> Decode<E> {
+    /// The decoded octets: borrowed when nothing changes, without an allocation; else one allocation of the exact
+    /// size.
+    ///
+    /// # Errors
+    ///
+    /// A strict decoder returns the first malformed escape.
+    pub fn to_cow<'a>(&self, input: &'a (impl AsRef<[u8]> + ?Sized)) -> Result<Cow<'a, [u8]>, E> {
+        let input = input.as_ref();
+        let measure = self.measure(input)?;
+        if !measure.changed {
+            return Ok(Cow::Borrowed(input));
+        }
+        let mut out = Vec::with_capacity(measure.len);
+        self.append_octets(input, measure.len, &mut out)?;
+        Ok(Cow::Owned(out))
+    }
+
+    /// Appends the decoded octets to `out`.
+    ///
+    /// # Errors
+    ///
+    /// A strict decoder returns the first malformed escape; `out` is then unchanged.
+    ///
+    /// ```
+    /// let mut out = b"q=".to_vec();
+    /// let Ok(()) = simdpct::Decode::new().form().append("a+b%2B", &mut out);
+    /// assert_eq!(out, b"q=a b+");
+    /// ```
+    pub fn append(&self, input: impl AsRef<[u8]>, out: &mut Vec<u8>) -> Result<(), E> {
+        let input = input.as_ref();
+        let worst = input.len().saturating_add(cursor::MAX_WINDOW);
+        let spare = out.capacity() - out.len();
+        self.append_octets(input, if spare >= input.len() { 0 } else { worst }, out)
+    }
+
+    #[inline(always)]
+    fn append_octets(&self, input: &[u8], room: usize, out: &mut Vec<u8>) -> Result<(), E> {
+        cursor::append(out, room, |room| self.write(input, room))
+    }
+
+    /// The decoded text.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeUtf8Error::NotUtf8`] if the decoded octets are not UTF-8, with the offset in the input;
+    /// [`DecodeUtf8Error::BadEscape`] for the first malformed escape, if the decoder is strict.
+    ///
+    /// ```
+    /// use simdpct::{Decode, DecodeUtf8Error};
+    ///
+    /// assert_eq!(Decode::new().to_utf8("caf%C3%A9").unwrap(), "caf\u{e9}");
+    /// let Err(DecodeUtf8Error::NotUtf8(error)) = Decode::new().to_utf8("a%20b%FF") else { panic!() };
+    /// assert_eq!((error.offset, error.decoded_offset), (5, 3));
+    /// ```
+    pub fn to_utf8<'a>(&self, input: &'a (impl AsRef<[u8]> + ?Sized)) -> Result<Cow<'a, str>, DecodeUtf8Error>
+    where
+        DecodeUtf8Error: From<E>,
+    {
+        let input = input.as_ref();
+        self.to_text(input)?.map_err(|(valid, _)| self.not_utf8(input, valid).into())
+    }
+
+    /// The decoded text, with U+FFFD for each maximal part that is not UTF-8, as `String::from_utf8_lossy`.
+    ///
+    /// # Errors
+    ///
+    /// A strict decoder returns the first malformed escape.
+    ///
+    /// ```
+    /// let Ok(text) = simdpct::Decode::new().to_utf8_lossy("a%FFb");
+    /// assert_eq!(text, "a\u{fffd}b");
+    /// ```
+    pub fn to_utf8_lossy<'a>(&self, input: &'a (impl AsRef<[u8]> + ?Sized)) -> Result<Cow<'a, str>, E> {
+        Ok(match self.to_text(input.as_ref())? {
+            Ok(text) => text,
+            Err((_, octets)) => Cow::Owned(String::from_utf8_lossy(&octets).into_owned()),
+        })
+    }
+
+    /// The decoded text, in which escapes whose octets are not UTF-8 stay as they are spelt. An octet of the
+    /// input that is not UTF-8 and not escaped either is written as an escape, so nothing is lost.
+    ///
+    /// # Errors
+    ///
+    /// A strict decoder returns the first malformed escape.
+    ///
+    /// ```
+    /// let Ok(text) = simdpct::Decode::new().to_utf8_partial("caf%C3%A9%20%ff%C3");
+    /// assert_eq!(text, "caf\u{e9} %ff%C3");
+    /// ```
+    pub fn to_utf8_partial<'a>(&self, input: &'a (impl AsRef<[u8]> + ?Sized)) -> Result<Cow<'a, str>, E> {
+        let input = input.as_ref();
+        Ok(match self.to_text(input)? {
+            Ok(text) => text,
+            Err((_, octets)) => {
+                let mut out = String::with_capacity(input.len());
+                let mut units = self.units(input);
+                for chunk in octets.utf8_chunks() {
+                    out.push_str(chunk.valid());
+                    units.by_ref().take(chunk.valid().len()).for_each(drop);
+                    for unit in units.by_ref().take(chunk.invalid().len()) {
+                        let spelling = unit.escape.unwrap_or(hex::escape(unit.octet, hex::HexCase::Upper));
+                        out.extend(spelling.map(char::from));
+                    }
+                }
+                Cow::Owned(out)
+            }
+        })
+    }
+
+    /// The decoded octets as text, or the length of their valid start and the octets.
+    #[allow(clippy::type_complexity, reason = "used by three callers next to it")]
+    fn to_text<'a>(&self, input: &'a [u8]) -> Result<Result<Cow<'a, str>, (usize, Cow<'a, [u8]>)>, E> {
+        Ok(match self.to_cow(input)? {
+            Cow::Borrowed(octets) => match utf8::as_str(octets) {
+                Ok(text) => Ok(Cow::Borrowed(text)),
+                Err(valid) => Err((valid, Cow::Borrowed(octets))),
+            },
+            Cow::Owned(octets) => match utf8::into_string(octets) {
+                Ok(text) => Ok(Cow::Owned(text)),
+                Err((valid, octets)) => Err((valid, Cow::Owned(octets))),
+            },
+        })
+    }
+
+    /// The error of an invalid sequence that starts at `decoded_offset` of the decoded octets.
+    #[cold]
+    fn not_utf8(&self, input: &[u8], decoded_offset: usize) -> NotUtf8 {
+        let offset = self.units(input).nth(decoded_offset).map_or(input.len(), |unit| unit.offset);
+        NotUtf8 { offset, decoded_offset }
+    }
+
+    /// The decoded octets one by one, each with where it came from.
+    fn units<'a>(&self, input: &'a [u8]) -> impl Iterator<Item = Unit> + use<'a, E> {
+        let job = self.job;
+        let mut at = 0;
+        // An escape that stays is three octets of its own.
+        let mut stays = 0;
+        core::iter::from_fn(move || {
+            let (offset, &octet) = (at, input.get(at)?);
+            let escaped = if stays == 0 { hex::unescape(&input[at..]) } else { None };
+            stays = usize::saturating_sub(stays, 1);
+            match escaped {
+                Some(octet) if !job.keep.contains(octet) => {
+                    at += 3;
+                    Some(Unit { offset, octet, escape: input[offset..at].try_into().ok() })
+                }
+                _ => {
+                    stays = if escaped.is_some() { 2 } else { stays };
+                    at += 1;
+                    let octet = if octet == b'+' && job.plus { b' ' } else { octet };
+                    Some(Unit { offset, octet, escape: None })
+                }
+            }
+        })
+    }
+}
+
+/// One decoded octet.
+#[cfg(feature = "alloc")]
+struct Unit {
+    /// Where it comes from.
+    offset: usize,
+    octet: u8,
+    /// The escape that stood for it.
+    escape: Option<[u8; 3]>,
+}
+
+/// Decodes every valid escape of `input`; a malformed one stays: [`Decode::to_cow`].
+///
+/// The result is borrowed, without an allocation, when nothing changes.
+///
+/// ```
+/// assert_eq!(&*simdpct::decode("100%25+%zz%"), b"100%+%zz%");
+/// ```
+#[cfg(feature = "alloc")]
+#[must_use]
+#[inline]
+pub fn decode(input: &(impl AsRef<[u8]> + ?Sized)) -> Cow<'_, [u8]> {
+    let Ok(octets) = Decode::new().to_cow(input);
+    octets
+}
+
+/// Decodes every escape of `input`, or returns the first malformed one.
+///
+/// # Errors
+///
+/// [`BadEscape`] says where the first `%` stands that is not followed by two hexadecimal digits, and why.
+///
+/// ```
+/// use simdpct::BadEscapeCause::NotHex;
+///
+/// assert_eq!(simdpct::decode_strict("a%20b").unwrap(), &b"a b"[..]);
+/// let error = simdpct::decode_strict("a%2zb").unwrap_err();
+/// assert_eq!((error.offset, error.cause), (1, NotHex { offset: 3, octet: b'z' }));
+/// ```
+#[cfg(feature = "alloc")]
+#[inline]
+pub fn decode_strict(input: &(impl AsRef<[u8]> + ?Sized)) -> Result<Cow<'_, [u8]>, BadEscape> {
+    Decode::new().strict().to_cow(input)
+}
+
+/// Appends `input`, decoded, to `out`: [`Decode::append`].
+///
+/// ```
+/// let mut out = Vec::new();
+/// simdpct::decode_append("a%20b", &mut out);
+/// assert_eq!(out, b"a b");
+/// ```
+#[cfg(feature = "alloc")]
+#[inline]
+pub fn decode_append(input: impl AsRef<[u8]>, out: &mut Vec<u8>) {
+    let Ok(()) = Decode::new().append(input, out);
+}
+
+/// Decodes `input` into `out` and returns the number of octets written: [`Decode::to_slice`].
+///
+/// # Errors
+///
+/// [`TooSmall`] names the exact size needed; `out` is then untouched.
+#[inline]
+pub fn decode_to_slice(input: impl AsRef<[u8]>, out: &mut [u8]) -> Result<usize, TooSmall> {
+    Decode::new().to_slice_lenient(input.as_ref(), out)
+}
+
+/// Decodes `octets` where they lie and returns the length of the result: [`Decode::in_place`].
+///
+/// ```
+/// let mut octets = *b"%41%42";
+/// assert_eq!(simdpct::decode_in_place(&mut octets), 2);
+/// assert_eq!(&octets[..2], b"AB");
+/// ```
+#[inline]
+pub fn decode_in_place(octets: &mut [u8]) -> usize {
+    let Ok(len) = Decode::new().in_place(octets);
+    len
+}
+
+/// Decodes `input` to text; a malformed escape stays: [`Decode::to_utf8`].
+///
+/// # Errors
+///
+/// [`NotUtf8`] if the decoded octets are not UTF-8, with the offset in the input.
+///
+/// ```
+/// assert_eq!(simdpct::decode_utf8("caf%C3%A9").unwrap(), "caf\u{e9}");
+/// assert!(simdpct::decode_utf8("%C3").is_err());
+/// ```
+#[cfg(feature = "alloc")]
+pub fn decode_utf8(input: &(impl AsRef<[u8]> + ?Sized)) -> Result<Cow<'_, str>, NotUtf8> {
+    match Decode::new().to_utf8(input) {
+        Ok(text) => Ok(text),
+        Err(DecodeUtf8Error::NotUtf8(error)) => Err(error),
+        Err(DecodeUtf8Error::BadEscape(_)) => unreachable!("a lenient decoder takes every `%`"),
+    }
+}
+
+/// Decodes `input` to text, with U+FFFD for what is not UTF-8: [`Decode::to_utf8_lossy`].
+///
+/// ```
+/// assert_eq!(simdpct::decode_utf8_lossy("a%FF"), "a\u{fffd}");
+/// ```
+#[cfg(feature = "alloc")]
+#[must_use]
+pub fn decode_utf8_lossy(input: &(impl AsRef<[u8]> + ?Sized)) -> Cow<'_, str> {
+    let Ok(text) = Decode::new().to_utf8_lossy(input);
+    text
+}

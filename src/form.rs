@@ -1,0 +1,42 @@
+//! Form data: `application/x-www-form-urlencoded`, where a space is written as `+`.
+//!
+//! These encode and decode one name or one value; split at `&` and `=` before decoding.
+
+use alloc::borrow::Cow;
+
+use crate::{Decode, Encode, sets};
+
+/// Encodes one name or value (URL Standard, section 5.2): [`Encode::form`] with
+/// [`WHATWG_FORM`](sets::WHATWG_FORM).
+///
+/// ```
+/// assert_eq!(simdpct::form::encode("a b+c~"), "a+b%2Bc%7E");
+/// ```
+#[must_use]
+#[inline]
+pub fn encode(input: &(impl AsRef<[u8]> + ?Sized)) -> Cow<'_, str> {
+    Encode::new(sets::WHATWG_FORM).form().to_cow(input)
+}
+
+/// Decodes one name or value (URL Standard, section 5.1): [`Decode::form`].
+///
+/// ```
+/// assert_eq!(&*simdpct::form::decode("a+b%2Bc%7E"), b"a b+c~");
+/// ```
+#[must_use]
+#[inline]
+pub fn decode(input: &(impl AsRef<[u8]> + ?Sized)) -> Cow<'_, [u8]> {
+    let Ok(octets) = Decode::new().form().to_cow(input);
+    octets
+}
+
+/// Decodes one name or value to text, with U+FFFD for what is not UTF-8, as the URL Standard does.
+///
+/// ```
+/// assert_eq!(simdpct::form::decode_utf8_lossy("caf%C3%A9+%FF"), "caf\u{e9} \u{fffd}");
+/// ```
+#[must_use]
+pub fn decode_utf8_lossy(input: &(impl AsRef<[u8]> + ?Sized)) -> Cow<'_, str> {
+    let Ok(text) = Decode::new().form().to_utf8_lossy(input);
+    text
+}

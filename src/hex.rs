@@ -1,0 +1,49 @@
+//! Hexadecimal digits and the three octets of an escape.
+
+/// The case of the hexadecimal digits that are written. Both cases are always read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum HexCase {
+    /// `%2F`: what RFC 3986, section 2.1 asks producers to write.
+    #[default]
+    Upper,
+    /// `%2f`.
+    Lower,
+}
+
+impl HexCase {
+    /// The sixteen digits.
+    #[inline(always)]
+    pub(crate) const fn digits(self) -> &'static [u8; 16] {
+        match self {
+            HexCase::Upper => b"0123456789ABCDEF",
+            HexCase::Lower => b"0123456789abcdef",
+        }
+    }
+}
+
+/// The escape of `octet`: RFC 3986, section 2.1, `pct-encoded = "%" HEXDIG HEXDIG`.
+#[inline(always)]
+pub(crate) const fn escape(octet: u8, case: HexCase) -> [u8; 3] {
+    let digits = case.digits();
+    [b'%', digits[(octet >> 4) as usize], digits[(octet & 15) as usize]]
+}
+
+/// The value of a hexadecimal digit of either case.
+#[inline(always)]
+pub(crate) const fn digit(octet: u8) -> Option<u8> {
+    match octet {
+        b'0'..=b'9' => Some(octet - b'0'),
+        b'A'..=b'F' => Some(octet - b'A' + 10),
+        b'a'..=b'f' => Some(octet - b'a' + 10),
+        _ => None,
+    }
+}
+
+/// The octet that the escape at the start of `input` stands for, if one stands there.
+#[inline(always)]
+pub(crate) fn unescape(input: &[u8]) -> Option<u8> {
+    match *input {
+        [b'%', high, low, ..] => Some(digit(high)? << 4 | digit(low)?),
+        _ => None,
+    }
+}

@@ -1,0 +1,254 @@
+//! The tiers: which exist, which this CPU has, and the table of functions of each.
+//!
+//! `tiers!` is the one list. The token, the detection, the entry points and the table of a tier derive from its
+//! line; tests, fuzzers and benchmarks iterate [`Tier::available`].
+
+use core::fmt;
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+use crate::cursor::Cursor;
+use crate::job::{BadEscapeAt, DecodeJob, EncodeJob, Measure};
+use crate::{drive, scalar};
+
+/// The functions of one tier: one slot for each operation.
+struct Kernels {
+    name: &'static str,
+    features: &'static [&'static str],
+    detect: fn() -> bool,
+    encode: for<'c> unsafe fn(&EncodeJob, &[u8], Cursor<'c>) -> Cursor<'c>,
+    encode_measure: unsafe fn(&EncodeJob, &[u8]) -> Measure,
+    decode: for<'c> unsafe fn(&DecodeJob, &[u8], Cursor<'c>) -> Result<Cursor<'c>, BadEscapeAt>,
+    decode_measure: unsafe fn(&DecodeJob, &[u8]) -> Result<Measure, BadEscapeAt>,
+}
+
+static SCALAR: Kernels = Kernels {
+    name: "scalar",
+    features: &[],
+    detect: || true,
+    encode: scalar::encode,
+    encode_measure: scalar::encode_measure,
+    decode: scalar::decode,
+    decode_measure: scalar::decode_measure,
+};
+
+/// Whether this CPU has a feature; without `std`, whether the build assumes it.
+#[cfg(all(feature = "std", any(target_arch = "x86", target_arch = "x86_64")))]
+macro_rules! has {
+    ($feature:tt) => {
+        std::arch::is_x86_feature_detected!($feature)
+    };
+}
+#[cfg(all(feature = "std", target_arch = "aarch64"))]
+macro_rules! has {
+    ($feature:tt) => {
+        std::arch::is_aarch64_feature_detected!($feature)
+    };
+}
+#[cfg(not(all(feature = "std", any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))))]
+#[allow(unused_macros, reason = "some targets have no vector tier")]
+macro_rules! has {
+    ($feature:tt) => {
+        cfg!(target_feature = $feature)
+    };
+}
+
+/// One line a tier, best first: its name, its token, the architectures, and every feature that it may use.
+///
+/// A token's only constructor enables exactly these features, and so does every entry point, so an entry that
+/// forgets one does not compile (E0133).
+macro_rules! tiers {
+    ($($name:literal, $token:ident, $arch:meta, [$($feature:tt)*];)*) => {
+        /// The capability tokens: who holds one runs on a CPU with the features of its tier.
+        pub(crate) mod token {
+            $(
+                #[cfg($arch)]
+                #[derive(Clone, Copy)]
+                // INVARIANT: a value exists only where the CPU has the features of the tier.
+                pub(crate) struct $token(());
+
+                #[cfg($arch)]
+                impl $token {
+                    $(#[target_feature(enable = $feature)])*
+                    #[inline]
+                    pub(super) fn new() -> Self {
+                        $token(())
+                    }
+                }
+            )*
+        }
+
+        static TIERS: &[&Kernels] = &[
+            $(
+                #[cfg($arch)]
+                &Kernels {
+                    name: $name,
+                    features: &[$($feature),*],
+                    detect: || $(has!($feature))&&*,
+                    encode: {
+                        $(#[target_feature(enable = $feature)])*
+                        fn encode<'c>(job: &EncodeJob, input: &[u8], out: Cursor<'c>) -> Cursor<'c> {
+                            drive::encode(token::$token::new(), job, input, out)
+                        }
+                        encode
+                    },
+                    encode_measure: {
+                        $(#[target_feature(enable = $feature)])*
+                        fn encode_measure(job: &EncodeJob, input: &[u8]) -> Measure {
+                            drive::encode_measure(token::$token::new(), job, input)
+                        }
+                        encode_measure
+                    },
+                    decode: {
+                        $(#[target_feature(enable = $feature)])*
+                        fn decode<'c>(
+                            job: &DecodeJob,
+                            input: &[u8],
+                            out: Cursor<'c>,
+                        ) -> Result<Cursor<'c>, BadEscapeAt> {
+                            drive::decode(token::$token::new(), job, input, out)
+                        }
+                        decode
+                    },
+                    decode_measure: {
+                        $(#[target_feature(enable = $feature)])*
+                        fn decode_measure(job: &DecodeJob, input: &[u8]) -> Result<Measure, BadEscapeAt> {
+                            drive::decode_measure(token::$token::new(), job, input)
+                        }
+                        decode_measure
+                    },
+                },
+            )*
+            &SCALAR,
+        ];
+    };
+}
+
+tiers! {}
+
+/// A set of kernels for one instruction set, which this CPU has.
+///
+/// The library picks the best one by itself. A test iterates [`Tier::available`] to cover all; a person forces
+/// one by the environment variable `SIMDPCT_TIER`, read once per process (with the feature `std`).
+///
+/// ```
+/// use simdpct::{Encode, Tier, sets};
+///
+/// for tier in Tier::available() {
+///     assert_eq!(Encode::new(sets::RFC3986_UNRESERVED).tier(tier).to_cow("a b"), "a%20b");
+/// }
+/// ```
+// INVARIANT: the CPU has every feature of the kernels; a value comes from `available`, which asks it.
+#[derive(Clone, Copy)]
+pub struct Tier(&'static Kernels);
+
+impl Tier {
+    /// The environment variable that forces a tier.
+    pub const ENVIRONMENT: &'static str = "SIMDPCT_TIER";
+
+    /// The tiers of this CPU, best first. The last is always `scalar`.
+    pub fn available() -> impl Iterator<Item = Tier> {
+        TIERS.iter().filter(|kernels| (kernels.detect)()).map(|kernels| Tier(kernels))
+    }
+
+    /// The names of all tiers that this build holds, best first, whether this CPU has them or not.
+    pub fn compiled() -> impl Iterator<Item = &'static str> {
+        TIERS.iter().map(|kernels| kernels.name)
+    }
+
+    /// The tier called `name`, if this build holds it and this CPU has it.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Tier> {
+        Tier::available().find(|tier| tier.name() == name)
+    }
+
+    /// The tier in use: the one that the environment asks for, if this CPU has it, else the best.
+    #[must_use]
+    #[inline]
+    pub fn active() -> Tier {
+        static ACTIVE: AtomicPtr<Kernels> = AtomicPtr::new(core::ptr::null_mut());
+
+        #[cold]
+        fn choose() -> Tier {
+            let tier = Tier::forced().or_else(|| Tier::available().next()).unwrap_or(Tier(&SCALAR));
+            ACTIVE.store(core::ptr::from_ref(tier.0).cast_mut(), Ordering::Relaxed);
+            tier
+        }
+
+        // SAFETY: the pointer is null, or was stored by `choose` from a `&'static` of an available tier.
+        match unsafe { ACTIVE.load(Ordering::Relaxed).as_ref() } {
+            Some(kernels) => Tier(kernels),
+            None => choose(),
+        }
+    }
+
+    #[cfg(feature = "std")]
+    fn forced() -> Option<Tier> {
+        Tier::find(std::env::var(Tier::ENVIRONMENT).ok()?.as_str())
+    }
+
+    #[cfg(not(feature = "std"))]
+    fn forced() -> Option<Tier> {
+        None
+    }
+
+    /// Its name, such as `avx2`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// The CPU features that it uses, as the Rust reference names them.
+    #[must_use]
+    pub fn features(self) -> &'static [&'static str] {
+        self.0.features
+    }
+
+    #[inline(always)]
+    pub(crate) fn encode<'c>(self, job: &EncodeJob, input: &[u8], out: Cursor<'c>) -> Cursor<'c> {
+        // SAFETY: by the invariant of `Tier` the CPU has the features of the kernels.
+        unsafe { (self.0.encode)(job, input, out) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn encode_measure(self, job: &EncodeJob, input: &[u8]) -> Measure {
+        // SAFETY: as in `encode`.
+        unsafe { (self.0.encode_measure)(job, input) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn decode<'c>(
+        self,
+        job: &DecodeJob,
+        input: &[u8],
+        out: Cursor<'c>,
+    ) -> Result<Cursor<'c>, BadEscapeAt> {
+        // SAFETY: as in `encode`.
+        unsafe { (self.0.decode)(job, input, out) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn decode_measure(self, job: &DecodeJob, input: &[u8]) -> Result<Measure, BadEscapeAt> {
+        // SAFETY: as in `encode`.
+        unsafe { (self.0.decode_measure)(job, input) }
+    }
+}
+
+impl PartialEq for Tier {
+    fn eq(&self, other: &Tier) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Tier {}
+
+impl fmt::Debug for Tier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Tier").field(&self.name()).finish()
+    }
+}
+
+impl fmt::Display for Tier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

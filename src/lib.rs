@@ -1,0 +1,84 @@
+//! Percent-encoding (URL encoding) at close to the speed of copying.
+//!
+//! Octets that may not stand for themselves in a URL are written as escapes, `%` and two hexadecimal digits
+//! (RFC 3986, section 2.1). This crate turns octets into such text and back, with the exact rules of RFC 3986,
+//! RFC 2396, RFC 1738, the WHATWG URL Standard and HTML forms, by vector kernels that are chosen at run time.
+//!
+//! ```
+//! use simdpct::sets::RFC3986_UNRESERVED;
+//!
+//! let escaped = simdpct::encode("50% of \u{20ac}", &RFC3986_UNRESERVED);
+//! assert_eq!(escaped, "50%25%20of%20%E2%82%AC");
+//! assert_eq!(simdpct::decode_utf8(&*escaped).unwrap(), "50% of \u{20ac}");
+//! ```
+//!
+//! # Which octets stay
+//!
+//! An encoder takes the set of octets that *stay*: one of the named [`sets`], or one of your own, an
+//! [`AsciiSet`] (the result is text) or a [`ByteSet`] (the result is octets).
+//!
+//! # Verbs
+//!
+//! | | encode | decode | normalize |
+//! |---|---|---|---|
+//! | borrowed if unchanged | [`encode`], [`Encode::to_cow`] | [`decode`], [`decode_utf8`], [`Decode::to_cow`] | [`normalize`] |
+//! | append | [`encode_append`], [`Encode::append`] | [`decode_append`], [`Decode::append`] | [`normalize_append`] |
+//! | into a slice | [`encode_to_slice`], [`Encode::to_slice`] | [`decode_to_slice`], [`Decode::to_slice`] | [`normalize_to_slice`] |
+//! | in place | | [`decode_in_place`], [`Decode::in_place`] | [`normalize_in_place`] |
+//! | in pieces | [`stream::Encoder`] | [`stream::Decoder`] | [`stream::Decoder`] of [`NORMALIZE`] |
+//!
+//! [`Encode`] and [`Decode`] hold the choices: keeping valid escapes, forms, strictness, escapes that stay.
+//! [`validate`], [`escapes`] and [`count`] look without writing; [`equivalent`] compares.
+//!
+//! # Features
+//!
+//! `std` (default) brings run-time CPU detection and [`stream::Writer`]; without it the kernels are those of the
+//! features that the build assumes. `alloc` brings all verbs that return or append to `Cow`, `String` and `Vec`.
+//! With neither, the slice verbs remain, and nothing is allocated.
+//!
+//! # When not to use it
+//!
+//! To parse or build URLs, use a URL library: this crate knows octets, sets and escapes, not where a path ends.
+
+#![no_std]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
+mod cursor;
+mod decode;
+mod drive;
+mod encode;
+mod error;
+#[cfg(feature = "alloc")]
+pub mod form;
+mod hex;
+mod isa;
+mod job;
+mod normalize;
+mod scalar;
+mod set;
+#[cfg(feature = "alloc")]
+pub mod stream;
+mod utf8;
+mod validate;
+
+pub use decode::{Decode, Malformed, decode_in_place, decode_to_slice};
+#[cfg(feature = "alloc")]
+pub use decode::{decode, decode_append, decode_strict, decode_utf8, decode_utf8_lossy};
+pub use encode::{Encode, encode_to_slice};
+#[cfg(feature = "alloc")]
+pub use encode::{encode, encode_append};
+pub use error::{BadEscape, BadEscapeCause, DecodeError, DecodeUtf8Error, NotUtf8, TooSmall};
+pub use hex::HexCase;
+pub use isa::Tier;
+pub use normalize::{NORMALIZE, equivalent, normalize_in_place, normalize_to_slice};
+#[cfg(feature = "alloc")]
+pub use normalize::{normalize, normalize_append, normalize_str};
+pub use set::{AsciiSet, ByteSet, NamedSet, sets};
+#[cfg(feature = "alloc")]
+pub use utf8::AppendText;
+pub use utf8::KeepSet;
+pub use validate::{Counts, Escape, Escapes, count, escapes, validate};

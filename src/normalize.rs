@@ -1,0 +1,110 @@
+//! Normalization of escapes: RFC 3986, section 6.2.2, and equivalence under it.
+
+#[cfg(feature = "alloc")]
+use alloc::{borrow::Cow, vec::Vec};
+
+use crate::decode::Decode;
+use crate::error::TooSmall;
+use crate::hex::{self, HexCase};
+#[cfg(feature = "alloc")]
+use crate::utf8;
+
+/// The normalization of RFC 3986, sections 6.2.2.1 (for escapes) and 6.2.2.2, as a [`Decode`]: escapes of
+/// unreserved octets are decoded, the digits of all other escapes are written in upper case, and nothing else
+/// changes. Each escape is looked at once: `%257E` stays `%257E`.
+///
+/// Its verbs are those of [`Decode`]; the functions of this module are shortcuts.
+///
+/// ```
+/// let mut out = Vec::new();
+/// let Ok(()) = simdpct::NORMALIZE.append("%7euser/%2f", &mut out);
+/// assert_eq!(out, b"~user/%2F");
+/// ```
+pub const NORMALIZE: Decode = Decode::normalizer();
+
+/// Normalizes the escapes of `input` (RFC 3986, section 6.2.2).
+///
+/// The result is borrowed, without an allocation, when nothing changes. Takes time linear in the input.
+///
+/// ```
+/// assert_eq!(&*simdpct::normalize("/%7Euser/%2f%41%zz"), b"/~user/%2FA%zz");
+/// ```
+#[cfg(feature = "alloc")]
+#[must_use]
+#[inline]
+pub fn normalize(input: &(impl AsRef<[u8]> + ?Sized)) -> Cow<'_, [u8]> {
+    let Ok(octets) = NORMALIZE.to_cow(input);
+    octets
+}
+
+/// As [`normalize`], for text.
+///
+/// ```
+/// assert_eq!(simdpct::normalize_str("/%7Euser/caf\u{e9}"), "/~user/caf\u{e9}");
+/// ```
+#[cfg(feature = "alloc")]
+#[must_use]
+#[inline]
+pub fn normalize_str(input: &str) -> Cow<'_, str> {
+    match normalize(input) {
+        Cow::Borrowed(_) => Cow::Borrowed(input),
+        Cow::Owned(octets) => Cow::Owned(utf8::normalized_text(octets)),
+    }
+}
+
+/// Appends `input`, normalized, to `out`.
+#[cfg(feature = "alloc")]
+#[inline]
+pub fn normalize_append(input: impl AsRef<[u8]>, out: &mut Vec<u8>) {
+    let Ok(()) = NORMALIZE.append(input, out);
+}
+
+/// Normalizes `input` into `out` and returns the number of octets written.
+///
+/// # Errors
+///
+/// [`TooSmall`] names the exact size needed; `out` is then untouched.
+#[inline]
+pub fn normalize_to_slice(input: impl AsRef<[u8]>, out: &mut [u8]) -> Result<usize, TooSmall> {
+    NORMALIZE.to_slice_lenient(input.as_ref(), out)
+}
+
+/// Normalizes `octets` where they lie and returns the length of the result.
+#[inline]
+pub fn normalize_in_place(octets: &mut [u8]) -> usize {
+    let Ok(len) = NORMALIZE.in_place(octets);
+    len
+}
+
+/// Whether `a` and `b` are the same after [`normalize`], which is RFC 3986's equivalence by syntax as far as
+/// escapes go. Nothing is allocated.
+///
+/// A reserved octet and its escape are *not* equivalent.
+///
+/// ```
+/// assert!(simdpct::equivalent("/%7euser%2f", "/~user%2F"));
+/// assert!(!simdpct::equivalent("/a/b", "/a%2Fb"));
+/// ```
+#[must_use]
+pub fn equivalent(a: impl AsRef<[u8]>, b: impl AsRef<[u8]>) -> bool {
+    let (a, b) = (a.as_ref(), b.as_ref());
+    a == b || normalized(a).eq(normalized(b))
+}
+
+/// The octets of `input` after normalization.
+fn normalized(input: &[u8]) -> impl Iterator<Item = u8> + '_ {
+    let mut rest = input;
+    core::iter::from_fn(move || {
+        let (octets, len, used) = match (hex::unescape(rest), rest.first()) {
+            (Some(octet), _) if NORMALIZE.job.keep.contains(octet) => {
+                (hex::escape(octet, HexCase::Upper), 3, 3)
+            }
+            (Some(octet), _) => ([octet, 0, 0], 1, 3),
+            (None, Some(&octet)) => ([octet, 0, 0], 1, 1),
+            (None, None) => return None,
+        };
+        rest = &rest[used..];
+        Some(octets.into_iter().take(len))
+    })
+    .flatten()
+}

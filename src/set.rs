@@ -1,0 +1,321 @@
+//! Sets of octets: which stay as they are, and which are escaped.
+//!
+//! A set is 32 bytes, and the layout of its bitmap *is* the pair of lookup tables that a byte shuffle wants, so
+//! a set made at run time is as fast as a named one and nothing is derived from it.
+
+/// A set of octets. In an encoder: the octets that stay as they are.
+///
+/// Any of the 256 octets may be a member, so text written with such a set need not be UTF-8, and the verbs
+/// return bytes. For text, use [`AsciiSet`].
+///
+/// All operations are `const` and take constant time.
+///
+/// ```
+/// use simdpct::{ByteSet, sets};
+///
+/// // Keep everything but controls, space and `%`: the high half stays, as in an IRI.
+/// const IRI: ByteSet = ByteSet::NON_ASCII.union(sets::RFC3986_URI.bytes());
+/// assert_eq!(simdpct::encode("/caf\u{e9} au lait", &IRI), "/caf\u{e9}%20au%20lait".as_bytes());
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ByteSet {
+    /// Octet `b` is bit `(b >> 4) & 7` of row `(b >> 7) * 16 + (b & 15)`: 16 rows for ASCII, 16 for the rest.
+    rows: [u8; 32],
+}
+
+impl ByteSet {
+    /// No octet.
+    pub const EMPTY: ByteSet = ByteSet { rows: [0; 32] };
+    /// All 256 octets.
+    pub const ALL: ByteSet = ByteSet { rows: [0xFF; 32] };
+    /// The octets `0x00..=0x7F`.
+    pub const ASCII: ByteSet = {
+        let mut rows = [0; 32];
+        let mut i = 0;
+        while i < 16 {
+            rows[i] = 0xFF;
+            i += 1;
+        }
+        ByteSet { rows }
+    };
+    /// The octets `0x80..=0xFF`.
+    pub const NON_ASCII: ByteSet = ByteSet::ASCII.complement();
+
+    const fn place(octet: u8) -> (usize, u8) {
+        (((octet >> 7) as usize) * 16 + (octet & 15) as usize, 1 << ((octet >> 4) & 7))
+    }
+
+    /// Whether `octet` is a member.
+    #[must_use]
+    #[inline(always)]
+    pub const fn contains(&self, octet: u8) -> bool {
+        let (row, bit) = ByteSet::place(octet);
+        self.rows[row] & bit != 0
+    }
+
+    /// The set with each of `octets` as a member.
+    #[must_use]
+    pub const fn add(mut self, octets: &[u8]) -> ByteSet {
+        let mut i = 0;
+        while i < octets.len() {
+            let (row, bit) = ByteSet::place(octets[i]);
+            self.rows[row] |= bit;
+            i += 1;
+        }
+        self
+    }
+
+    /// The set with none of `octets` as a member.
+    #[must_use]
+    pub const fn remove(self, octets: &[u8]) -> ByteSet {
+        self.difference(ByteSet::EMPTY.add(octets))
+    }
+
+    /// The octets of either set.
+    #[must_use]
+    pub const fn union(mut self, other: ByteSet) -> ByteSet {
+        let mut i = 0;
+        while i < 32 {
+            self.rows[i] |= other.rows[i];
+            i += 1;
+        }
+        self
+    }
+
+    /// The octets of this set that are not in `other`.
+    #[must_use]
+    pub const fn difference(mut self, other: ByteSet) -> ByteSet {
+        let mut i = 0;
+        while i < 32 {
+            self.rows[i] &= !other.rows[i];
+            i += 1;
+        }
+        self
+    }
+
+    /// The octets that are in both sets.
+    #[must_use]
+    pub const fn intersection(self, other: ByteSet) -> ByteSet {
+        self.difference(other.complement())
+    }
+
+    /// The octets that are not in this set.
+    #[must_use]
+    pub const fn complement(mut self) -> ByteSet {
+        let mut i = 0;
+        while i < 32 {
+            self.rows[i] = !self.rows[i];
+            i += 1;
+        }
+        self
+    }
+
+    /// The set as an [`AsciiSet`], or `None` when it has a member of `0x80` or more.
+    #[must_use]
+    pub const fn ascii(self) -> Option<AsciiSet> {
+        if self.is_ascii() { Some(AsciiSet(self)) } else { None }
+    }
+
+    /// Whether every member is below `0x80`.
+    #[must_use]
+    pub const fn is_ascii(&self) -> bool {
+        let mut i = 16;
+        while i < 32 {
+            if self.rows[i] != 0 {
+                return false;
+            }
+            i += 1;
+        }
+        true
+    }
+
+    /// Whether there is no member.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of members.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        let (mut count, mut i) = (0, 0);
+        while i < 32 {
+            count += self.rows[i].count_ones() as usize;
+            i += 1;
+        }
+        count
+    }
+
+    /// The members, in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = u8> + use<> {
+        let set = *self;
+        (0..=u8::MAX).filter(move |&octet| set.contains(octet))
+    }
+
+    /// The lookup rows of ASCII octets and of the others: row `b & 15`, bit `(b >> 4) & 7`.
+    #[inline(always)]
+    pub(crate) const fn rows(&self) -> &[u8; 32] {
+        &self.rows
+    }
+}
+
+impl core::fmt::Debug for ByteSet {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("{")?;
+        self.iter().try_for_each(|octet| write!(f, "{}", octet.escape_ascii()))?;
+        f.write_str("}")
+    }
+}
+
+/// A set of ASCII octets. In an encoder: the octets that stay as they are.
+///
+/// Because no octet of `0x80` or more can stay, whatever is encoded with such a set is ASCII, and the verbs
+/// return `str`. The named sets of [`sets`](crate::sets) are of this type.
+///
+/// All operations are `const` and take constant time.
+///
+/// ```
+/// use simdpct::{AsciiSet, sets};
+///
+/// const KEY: AsciiSet = sets::RFC3986_UNRESERVED.add(b"/:").unwrap();
+/// assert_eq!(simdpct::encode("a/b:c d", &KEY), "a/b:c%20d");
+/// ```
+// INVARIANT: no member is 0x80 or more. `str` conversions of encoded text rely on it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AsciiSet(ByteSet);
+
+impl AsciiSet {
+    /// No octet: everything is escaped.
+    pub const EMPTY: AsciiSet = AsciiSet(ByteSet::EMPTY);
+    /// The octets `0x00..=0x7F`.
+    pub const ALL: AsciiSet = AsciiSet(ByteSet::ASCII);
+
+    /// The set of `octets`, which build.rs has checked to be ASCII.
+    const fn of(octets: &[u8]) -> AsciiSet {
+        match ByteSet::EMPTY.add(octets).ascii() {
+            Some(set) => set,
+            None => AsciiSet::EMPTY,
+        }
+    }
+
+    /// Whether `octet` is a member.
+    #[must_use]
+    #[inline(always)]
+    pub const fn contains(&self, octet: u8) -> bool {
+        self.0.contains(octet)
+    }
+
+    /// The set with each of `octets` as a member, or `None` when one of them is not ASCII.
+    ///
+    /// In a constant, `.unwrap()` makes that a compile error.
+    #[must_use]
+    pub const fn add(self, octets: &[u8]) -> Option<AsciiSet> {
+        self.0.add(octets).ascii()
+    }
+
+    /// The set with none of `octets` as a member.
+    #[must_use]
+    pub const fn remove(self, octets: &[u8]) -> AsciiSet {
+        AsciiSet(self.0.remove(octets))
+    }
+
+    /// The octets of either set.
+    #[must_use]
+    pub const fn union(self, other: AsciiSet) -> AsciiSet {
+        AsciiSet(self.0.union(other.0))
+    }
+
+    /// The octets of this set that are not in `other`.
+    #[must_use]
+    pub const fn difference(self, other: AsciiSet) -> AsciiSet {
+        AsciiSet(self.0.difference(other.0))
+    }
+
+    /// The octets that are in both sets.
+    #[must_use]
+    pub const fn intersection(self, other: AsciiSet) -> AsciiSet {
+        AsciiSet(self.0.intersection(other.0))
+    }
+
+    /// The ASCII octets that are not in this set. For all octets, use `.bytes().complement()`.
+    #[must_use]
+    pub const fn complement(self) -> AsciiSet {
+        AsciiSet::ALL.difference(self)
+    }
+
+    /// The same members as a [`ByteSet`].
+    #[must_use]
+    #[inline(always)]
+    pub const fn bytes(self) -> ByteSet {
+        self.0
+    }
+
+    /// Whether there is no member.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The number of members.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The members, in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = u8> + use<> {
+        self.0.iter()
+    }
+}
+
+impl core::fmt::Debug for AsciiSet {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl From<AsciiSet> for ByteSet {
+    fn from(set: AsciiSet) -> ByteSet {
+        set.bytes()
+    }
+}
+
+/// A named set and where it is defined.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct NamedSet {
+    /// The name, in lower case, such as `rfc3986-unreserved`.
+    pub name: &'static str,
+    /// The octets that stay as they are.
+    pub set: AsciiSet,
+    /// The URL of the specification's clause.
+    pub source: &'static str,
+    /// One line of documentation.
+    pub description: &'static str,
+}
+
+/// The named sets of RFC 3986, RFC 2396, RFC 1738, the WHATWG URL Standard, ECMAScript, Python and Java.
+///
+/// Each holds the octets that stay as they are. The URL Standard defines the complements, the octets to
+/// escape; `WHATWG_PATH`, say, holds what the path percent-encode set leaves alone.
+pub mod sets {
+    use super::{AsciiSet, NamedSet};
+
+    include!(concat!(env!("OUT_DIR"), "/sets.rs"));
+
+    /// The named set called `name`, such as `rfc3986-unreserved` or `whatwg-path`; letter case and the choice
+    /// between `-` and `_` do not matter.
+    ///
+    /// ```
+    /// let named = simdpct::sets::find("whatwg-form").unwrap();
+    /// assert_eq!(named.set, simdpct::sets::WHATWG_FORM);
+    /// assert!(simdpct::sets::find("whatwg").is_none());
+    /// ```
+    #[must_use]
+    pub fn find(name: &str) -> Option<&'static NamedSet> {
+        let same = |a: u8, b: u8| a == b.to_ascii_lowercase() || (a == b'-' && b == b'_');
+        ALL.iter().find(|known| {
+            known.name.len() == name.len() && known.name.bytes().zip(name.bytes()).all(|(a, b)| same(a, b))
+        })
+    }
+}
