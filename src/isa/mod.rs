@@ -10,6 +10,10 @@ use crate::cursor::Cursor;
 use crate::job::{BadEscapeAt, DecodeJob, EncodeJob, Measure};
 use crate::{drive, scalar};
 
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+mod avx2;
+mod tables;
+
 /// The functions of one tier: one slot for each operation.
 struct Kernels {
     name: &'static str,
@@ -123,7 +127,9 @@ macro_rules! tiers {
     };
 }
 
-tiers! {}
+tiers! {
+    "avx2", Avx2, any(target_arch = "x86", target_arch = "x86_64"), ["avx2" "bmi1" "bmi2" "lzcnt" "popcnt"];
+}
 
 /// A set of kernels for one instruction set, which this CPU has.
 ///
