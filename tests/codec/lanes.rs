@@ -41,10 +41,11 @@ fn membership_in_every_set_of_every_octet_at_every_lane() {
     let mut expected = Vec::new();
     for (index, members) in all_sets().iter().enumerate() {
         let set = byte_set(members);
-        for around in surroundings(members) {
-            // In a whole block, at the end of a partial one, and in the second block.
+        for (turn, around) in surroundings(members).into_iter().enumerate() {
             for lane in (0..64).filter(|lane| runs(index * 64 + lane)) {
-                for (len, at) in [(64, lane), (lane + 1, lane), (128, 64 + lane)] {
+                // In a whole block and at the end of a partial one; in the second block.
+                let cases = [(64, lane), (lane + 1, lane), (128, 64 + lane)];
+                for &(len, at) in if turn == 0 { &cases[..2] } else { &cases[2..] } {
                     let mut input = vec![around; len];
                     for octet in 0..=255u8 {
                         input[at] = octet;

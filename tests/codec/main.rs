@@ -12,9 +12,10 @@ mod common;
 mod exhaustive;
 mod lanes;
 mod matrix;
+mod rivals;
 mod sets;
 mod streams;
 mod text;
 mod tiers;
 mod verbs;
-mod rivals;
+

@@ -169,7 +169,8 @@ fn bad_at(input: &[u8], offset: usize) -> Bad {
 
 /// The first malformed escape.
 pub fn first_bad(input: &[u8]) -> Option<Bad> {
-    scan(input).into_iter().find_map(Result::err)
+    let is_bad = |at: &usize| input[*at] == b'%' && escape_at(input, *at).is_none();
+    (0..input.len()).find(is_bad).map(|at| bad_at(input, at))
 }
 
 /// One decoded octet: where it comes from, and how the input spells it.
