@@ -94,10 +94,7 @@ impl Avx2 {
             let [low, high] = words(input);
             // SAFETY: the token proves AVX2.
             return unsafe {
-                [
-                    _mm256_setr_epi64x(low.cast_signed(), high.cast_signed(), 0, 0),
-                    _mm256_setzero_si256(),
-                ]
+                [_mm256_setr_epi64x(low.cast_signed(), high.cast_signed(), 0, 0), _mm256_setzero_si256()]
             };
         }
         let quarter = |i: usize| {
@@ -205,7 +202,8 @@ impl Isa for Avx2 {
         let [low, high] = block.map(|half| self.digits(half));
         // SAFETY: the token proves AVX2. Digits are below 16, so the 16-bit shift spills nothing.
         unsafe {
-            let next = _mm256_zextsi128_si256(_mm_cvtsi32_si128(i32::from(u16::from_le_bytes(next) & 0x0F0F)));
+            let next =
+                _mm256_zextsi128_si256(_mm_cvtsi32_si128(i32::from(u16::from_le_bytes(next) & 0x0F0F)));
             let middle = _mm256_permute2x128_si256::<0x21>(low, high);
             let end = _mm256_permute2x128_si256::<0x21>(high, next);
             let join = |first, second| _mm256_or_si256(_mm256_slli_epi16::<4>(first), second);
@@ -221,10 +219,7 @@ impl Isa for Avx2 {
         let mask = self.spread(mask);
         // SAFETY: the token proves AVX2.
         unsafe {
-            [
-                _mm256_blendv_epi8(block[0], other[0], mask[0]),
-                _mm256_blendv_epi8(block[1], other[1], mask[1]),
-            ]
+            [_mm256_blendv_epi8(block[0], other[0], mask[0]), _mm256_blendv_epi8(block[1], other[1], mask[1])]
         }
     }
 
@@ -311,7 +306,8 @@ impl Isa for Avx2 {
             // SAFETY: the token proves AVX2. The shift moves bits between octets, so it is masked before use.
             unsafe {
                 let nibble = _mm256_set1_epi8(0x0F);
-                let high = _mm256_shuffle_epi8(digits, _mm256_and_si256(_mm256_srli_epi16::<4>(half), nibble));
+                let high =
+                    _mm256_shuffle_epi8(digits, _mm256_and_si256(_mm256_srli_epi16::<4>(half), nibble));
                 let low = _mm256_shuffle_epi8(digits, _mm256_and_si256(half, nibble));
                 let octets = _mm256_blendv_epi8(half, high, mask);
                 let even = _mm256_unpacklo_epi64(octets, low);

@@ -95,6 +95,13 @@ pub(super) const fn counts_below(mask: u64) -> u64 {
     bytes.wrapping_mul(EACH) << 8
 }
 
+/// The number of bits in `mask`, without `popcnt`.
+#[inline(always)]
+pub(super) const fn count(mask: u64) -> usize {
+    let below = counts_below(mask) >> 56;
+    below as usize + (mask >> 56).count_ones() as usize
+}
+
 /// The octets of an input shorter than 16, little-endian, with zeros behind them.
 #[inline(always)]
 pub(super) fn words(input: &[u8]) -> [u64; 2] {
