@@ -87,7 +87,13 @@ fn decode_three_octets_around_the_end_of_a_block() {
 /// Words of `%`, digits and neighbours of digits: whatever a decoder can confuse, seven octets deep.
 #[test]
 fn decode_all_words_of_a_small_alphabet() {
-    let longest = if exhaustive() { 9 } else if scale() < 100 { 5 } else { 7 };
+    let longest = if exhaustive() {
+        9
+    } else if scale() < 100 {
+        5
+    } else {
+        7
+    };
     let keep = oracle::members(b"%D\x4d");
     for decoding in [Decoding::FORM, Decoding::NORMALIZE, Decoding::keeping(keep)] {
         decode_words(decoding, b"%4dG+", longest, &[0]);
@@ -96,7 +102,8 @@ fn decode_all_words_of_a_small_alphabet() {
 
 #[test]
 fn encode_all_inputs_of_two_octets_and_more() {
-    let unreserved: Members = oracle::members(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-._~");
+    let unreserved: Members =
+        oracle::members(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-._~");
     let set = byte_set(&unreserved);
     let mut expected = Vec::new();
     let mut out = [0; 64];

@@ -13,7 +13,8 @@ use crate::common::tiers::{runs, tiers};
 fn all_sets() -> Vec<Members> {
     let mut rng = Rng(11);
     let named = sets::ALL.iter().map(|named| named.set.bytes());
-    let mut all: Vec<Members> = named.map(|set| std::array::from_fn(|octet| set.contains(octet as u8))).collect();
+    let mut all: Vec<Members> =
+        named.map(|set| std::array::from_fn(|octet| set.contains(octet as u8))).collect();
     all.push([false; 256]);
     all.push([true; 256]);
     all.push(std::array::from_fn(|octet| octet >= 0x80));
@@ -31,7 +32,8 @@ fn all_sets() -> Vec<Members> {
 
 /// A member of the set and a stranger, where there are such, as what surrounds the octet under test.
 fn surroundings(members: &Members) -> Vec<u8> {
-    let find = |member: bool| (0..=255u8).rev().find(|&octet| members[octet as usize] == member && octet != b'%');
+    let find =
+        |member: bool| (0..=255u8).rev().find(|&octet| members[octet as usize] == member && octet != b'%');
     [true, false].into_iter().filter_map(find).collect()
 }
 
@@ -107,7 +109,12 @@ fn every_escape_at_every_lane() {
                     input.escape_ascii()
                 );
                 let strict = decode.strict().decoded_len(input).map_err(bad);
-                assert_eq!(strict, right.map_or(Ok(expected.len()), Err), "{tier} b\"{}\"", input.escape_ascii());
+                assert_eq!(
+                    strict,
+                    right.map_or(Ok(expected.len()), Err),
+                    "{tier} b\"{}\"",
+                    input.escape_ascii()
+                );
             }
         }
     });
@@ -117,7 +124,9 @@ fn every_escape_at_every_lane() {
 fn all_pairs_of_octets_after_a_percent_sign() {
     let mut out = [0; 80];
     let mut expected = Vec::new();
-    for (index, at) in [0, 1, 6, 7, 13, 14, 15, 16, 29, 30, 31, 45, 46, 47, 60, 61, 62, 63, 64].into_iter().enumerate() {
+    for (index, at) in
+        [0, 1, 6, 7, 13, 14, 15, 16, 29, 30, 31, 45, 46, 47, 60, 61, 62, 63, 64].into_iter().enumerate()
+    {
         let mut input = [b'.'; 80];
         input[at] = b'%';
         // Whole, and with the block partial: the second octet is the last of the input.
@@ -148,7 +157,8 @@ fn one_thing_at_every_lane() {
     let mut checker = Checker::new();
     let unreserved = oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~");
     let things: [&[u8]; 14] = [
-        b" ", b"%", b"%4", b"%41", b"%e2", b"%zz", b"%4z", b"%%41", b"%4%41", b"%41%42", b"+", b"\xff", b"%2B%2b", b"%%%",
+        b" ", b"%", b"%4", b"%41", b"%e2", b"%zz", b"%4z", b"%%41", b"%4%41", b"%41%42", b"+", b"\xff",
+        b"%2B%2b", b"%%%",
     ];
     for (index, thing) in things.iter().enumerate() {
         for at in (0..=130).filter(|at| runs(index * 131 + at)) {

@@ -18,4 +18,3 @@ mod streams;
 mod text;
 mod tiers;
 mod verbs;
-

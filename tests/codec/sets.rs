@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use simdpct::sets::{self, *};
+use simdpct::sets::*;
 use simdpct::{AsciiSet, ByteSet, NamedSet};
 
 use crate::common::tiers::scaled;
@@ -91,9 +91,9 @@ fn named_sets_are_those_of_their_specifications() {
 #[test]
 fn every_named_set_has_a_row_here() {
     let rows: BTreeSet<&str> = SPECIFIED.iter().map(|row| row.name).collect();
-    let names: BTreeSet<&str> = sets::ALL.iter().map(|named| named.name).collect();
+    let names: BTreeSet<&str> = ALL.iter().map(|named| named.name).collect();
     assert_eq!(rows.len(), SPECIFIED.len(), "a row stands twice");
-    assert_eq!(names.len(), sets::ALL.len(), "two sets have one name");
+    assert_eq!(names.len(), ALL.len(), "two sets have one name");
     assert_eq!(names, rows, "sets.def and the rows of this test differ");
 }
 
@@ -101,17 +101,17 @@ fn every_named_set_has_a_row_here() {
 fn registry_finds_each_set_by_its_name() {
     for Row { name, set, .. } in SPECIFIED {
         for spelling in [(*name).to_owned(), name.to_uppercase(), name.replace('-', "_")] {
-            let found = sets::find(&spelling).unwrap_or_else(|| panic!("{spelling} is not found"));
+            let found = find(&spelling).unwrap_or_else(|| panic!("{spelling} is not found"));
             assert_eq!((found.name, found.set), (*name, *set));
         }
     }
-    for NamedSet { name, source, description, .. } in sets::ALL {
+    for NamedSet { name, source, description, .. } in ALL {
         assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'), "{name}");
         assert!(source.starts_with("https://"), "{name}: {source}");
         assert!(!description.trim().is_empty(), "{name} is not described");
     }
     for name in ["", "rfc3986", "rfc3986-unreserved ", "rfc3986 unreserved", "rfc3986-unreserve"] {
-        assert!(sets::find(name).is_none(), "{name:?} is found");
+        assert!(find(name).is_none(), "{name:?} is found");
     }
 }
 
@@ -125,11 +125,13 @@ mod constants {
 
     const _: () = assert!(ADDED.contains(b'/') && !ADDED.contains(b'%') && ADDED.len() == 68);
     const _: () = assert!(FULL.contains(0xFF) && !FULL.is_ascii() && FULL.ascii().is_none());
-    const _: () = assert!(!NO_DIGITS.contains(b'7') && NO_DIGITS.contains(b'a') && NO_DIGITS.len() == 68 - 10 + 128);
+    const _: () =
+        assert!(!NO_DIGITS.contains(b'7') && NO_DIGITS.contains(b'a') && NO_DIGITS.len() == 68 - 10 + 128);
     const _: () = assert!(NO_DIGITS.intersection(ByteSet::ASCII).complement().contains(b'0'));
     const _: () = assert!(ADDED.difference(RFC3986_UNRESERVED).len() == 2);
     const _: () = assert!(AsciiSet::EMPTY.add(&[0x80]).is_none() && AsciiSet::EMPTY.is_empty());
-    const _: () = assert!(AsciiSet::EMPTY.complement().len() == 128 && ByteSet::EMPTY.complement().len() == 256);
+    const _: () =
+        assert!(AsciiSet::EMPTY.complement().len() == 128 && ByteSet::EMPTY.complement().len() == 256);
 }
 
 fn model(set: &ByteSet) -> BTreeSet<u8> {

@@ -12,7 +12,12 @@ use crate::common::shapes::{Rng, SHAPES};
 use crate::common::tiers::{runs, scale, scaled, tiers};
 
 /// Pushes `input`, cut at `cuts`, through `transform`.
-fn run<T: Transform>(transform: &mut T, input: &[u8], cuts: &[usize], out: &mut Vec<u8>) -> Result<(), T::Error> {
+fn run<T: Transform>(
+    transform: &mut T,
+    input: &[u8],
+    cuts: &[usize],
+    out: &mut Vec<u8>,
+) -> Result<(), T::Error> {
     let mut from = 0;
     for &cut in cuts.iter().chain([&input.len()]) {
         transform.push(&input[from..cut], out)?;

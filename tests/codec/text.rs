@@ -18,9 +18,8 @@ fn check(input: &[u8]) {
         let first_bad = oracle::first_bad(input);
         for &tier in tiers() {
             let decode = decoding.decoder(tier);
-            let context = || {
-                format!("tier {tier}, keep {:?}, b\"{}\"", byte_set(&decoding.keep), input.escape_ascii())
-            };
+            let context =
+                || format!("tier {tier}, keep {:?}, b\"{}\"", byte_set(&decoding.keep), input.escape_ascii());
 
             match (decode.to_utf8(input), right.not_utf8) {
                 (Ok(text), None) => assert_eq!(text, right.partial, "{}", context()),
@@ -71,8 +70,16 @@ fn shapes_of_all_lengths() {
 /// Every first octet with what may follow it: bare, escaped, cut off, and in the middle of text.
 #[test]
 fn sequences_valid_and_not() {
-    let tails: [&[u8]; 8] =
-        [b"", b"\x80", b"\xbf\xbf", b"\x80\x80\x80", b"\x9f\xbf", b"\xa0\x80", b"\x8f\xbf\xbf", b"\x90\x80\x80"];
+    let tails: [&[u8]; 8] = [
+        b"",
+        b"\x80",
+        b"\xbf\xbf",
+        b"\x80\x80\x80",
+        b"\x9f\xbf",
+        b"\xa0\x80",
+        b"\x8f\xbf\xbf",
+        b"\x90\x80\x80",
+    ];
     for first in (0..=255u8).filter(|&first| runs(first.into())) {
         for tail in tails {
             let octets: Vec<u8> = [&[first], tail].concat();
@@ -92,7 +99,10 @@ fn functions_are_the_verbs() {
     for input in ["", "caf%C3%A9", "a+b", "%FF%zz", "caf\u{e9}%20%c3"] {
         assert_eq!(simdpct::decode_utf8(input).ok(), Decode::new().to_utf8(input).ok());
         assert_eq!(simdpct::decode_utf8_lossy(input), Decode::new().to_utf8_lossy(input).unwrap());
-        assert_eq!(simdpct::form::decode_utf8_lossy(input), Decode::new().form().to_utf8_lossy(input).unwrap());
+        assert_eq!(
+            simdpct::form::decode_utf8_lossy(input),
+            Decode::new().form().to_utf8_lossy(input).unwrap()
+        );
     }
     let error = simdpct::decode_utf8("ab%41%C3").unwrap_err();
     assert_eq!((error.offset, error.decoded_offset), (5, 3));

@@ -97,7 +97,8 @@ fn equivalence_of_other_spellings() {
     let mut rng = Rng(42);
     for _ in 0..scaled(20_000) {
         let len = rng.below(150);
-        let text: Vec<u8> = (0..len).map(|_| rng.pick(b"abcXYZ019-._~abcXYZ019-._~abcXYZ019-._~/%")).collect();
+        let text: Vec<u8> =
+            (0..len).map(|_| rng.pick(b"abcXYZ019-._~abcXYZ019-._~abcXYZ019-._~/%")).collect();
         let (a, mut b) = (respelt(&text, &mut rng), respelt(&text, &mut rng));
         equivalent(&a, &b);
         if rng.below(4) == 0 && !b.is_empty() {
@@ -173,7 +174,10 @@ fn functions_are_the_verbs() {
         assert_eq!(out[1..], expected);
         assert_eq!(simdpct::encode_to_slice(input, &SET, &mut slice), Ok(expected.len()));
         assert_eq!(slice[..expected.len()], expected);
-        assert!(expected.is_empty() || simdpct::encode_to_slice(input, &SET, &mut slice[..expected.len() - 1]).is_err());
+        assert!(
+            expected.is_empty()
+                || simdpct::encode_to_slice(input, &SET, &mut slice[..expected.len() - 1]).is_err()
+        );
 
         oracle::decode(input, &[false; 256], false, &mut expected);
         assert_eq!(*simdpct::decode(input), expected);
@@ -241,13 +245,19 @@ fn malformed_escapes_by_hand() {
 #[test]
 fn errors_say_what_is_wrong() {
     let strict = Decode::new().strict();
-    assert_eq!(strict.decoded_len("ab%").unwrap_err().to_string(), "malformed escape at offset 2: the input ends inside it");
+    assert_eq!(
+        strict.decoded_len("ab%").unwrap_err().to_string(),
+        "malformed escape at offset 2: the input ends inside it"
+    );
     assert_eq!(
         strict.decoded_len("%4\n").unwrap_err().to_string(),
         "malformed escape at offset 0: '\\n' is not a hexadecimal digit"
     );
     let mut none = [0; 0];
-    assert_eq!(simdpct::decode_to_slice("%41", &mut none).unwrap_err().to_string(), "the output needs 1 octets");
+    assert_eq!(
+        simdpct::decode_to_slice("%41", &mut none).unwrap_err().to_string(),
+        "the output needs 1 octets"
+    );
 }
 
 proptest! {

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::convert::Infallible;
 
 use simdpct::{
-    BadEscape, BadEscapeCause, ByteSet, Decode, DecodeError, Encode, HexCase, KeepSet, Malformed, NORMALIZE, Tier,
+    BadEscape, BadEscapeCause, ByteSet, Decode, DecodeError, Encode, HexCase, KeepSet, Malformed, NORMALIZE,
+    Tier,
 };
 
 use super::guard::{CANARY, Place, Room};
@@ -290,7 +291,7 @@ impl Checker {
             Err(got) => assert_eq!(Some(got), error, "{}", context!(tier, place, src, "to_cow")),
         }
 
-        let mut append = |out: &mut Vec<u8>| {
+        let append = |out: &mut Vec<u8>| {
             let before = out.len();
             let result = decode.append(src, out).map_err(E::into_bad);
             assert_eq!(result, right.map(drop), "{}", context!(tier, place, src, "append"));
@@ -321,13 +322,8 @@ impl Checker {
     }
 
     /// Every verb of the encoder of `encode`, which the caller made for the set of `encoding`, on every tier.
-    pub fn encode_with<S: KeepSet>(
-        &mut self,
-        set: S,
-        encoding: &Encoding,
-        input: &[u8],
-        place: Place,
-    ) where
+    pub fn encode_with<S: KeepSet>(&mut self, set: S, encoding: &Encoding, input: &[u8], place: Place)
+    where
         S::Text: AsRef<[u8]>,
     {
         encoding.expected(input, &mut self.expected);
