@@ -147,9 +147,9 @@ impl<S: KeepSet> Encode<S> {
         out.encode(self, input.as_ref());
     }
 
-    /// The octets of [`Encode::to_cow`].
+    /// The octets of what [`Encode::to_cow`] returns.
     #[inline(always)]
-    pub(crate) fn to_cow_octets<'a>(&self, input: &'a [u8]) -> Cow<'a, [u8]> {
+    pub(crate) fn octets_of<'a>(&self, input: &'a [u8]) -> Cow<'a, [u8]> {
         let measure = self.kernels().encode_measure(&self.job, input);
         if !measure.changed {
             return Cow::Borrowed(input);

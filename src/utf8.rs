@@ -52,7 +52,7 @@ impl KeepSet for AsciiSet {
     fn encode<'a>(encode: &Encode<Self>, input: &'a [u8]) -> Cow<'a, str> {
         // Encoded text is members of the set, `%`, `+` and hexadecimal digits, and members of an `AsciiSet` are
         // ASCII by its invariant.
-        match encode.to_cow_octets(input) {
+        match encode.octets_of(input) {
             // SAFETY: as above, the octets are ASCII.
             Cow::Borrowed(octets) => Cow::Borrowed(unsafe { core::str::from_utf8_unchecked(octets) }),
             // SAFETY: as above, the octets are ASCII.
@@ -73,7 +73,7 @@ impl KeepSet for ByteSet {
     #[cfg(feature = "alloc")]
     #[inline(always)]
     fn encode<'a>(encode: &Encode<Self>, input: &'a [u8]) -> Cow<'a, [u8]> {
-        encode.to_cow_octets(input)
+        encode.octets_of(input)
     }
 }
 
