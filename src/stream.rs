@@ -178,7 +178,11 @@ impl<E: Malformed> Transform for Decoder<E> {
 
     fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), E> {
         let Decoder { decode, held } = self;
-        held.push(piece, |part, offset| decode.append(part, out).map_err(|error| error.shifted(offset)))
+        held.push(piece, |part, offset| {
+            // An escape that ends with its part was cut by the `%` that is held.
+            let end = offset.saturating_add(part.len());
+            decode.append(part, out).map_err(|error| error.shifted(offset).cut(end))
+        })
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), E> {
