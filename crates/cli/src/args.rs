@@ -38,7 +38,7 @@ Environment:
 /// By default each line is one value. Line ends ("\n" or "\r\n") are structure: they stay, and decoding never makes
 /// one, so %0A and %0D stay escaped. Lines may be of any length, and memory use does not depend on it.
 #[derive(Debug, Parser)]
-#[command(name = "pct", version, after_help = EXAMPLES, arg_required_else_help = true)]
+#[command(name = "pct", version, after_help = EXAMPLES, arg_required_else_help = false)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]

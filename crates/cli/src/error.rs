@@ -7,15 +7,13 @@ use std::process::ExitCode;
 
 use simdpct::{BadEscape, BadEscapeCause};
 
-/// How a run ended that could do its work, or was asked for something that does not exist.
+/// How a run ended that could do its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// All is well.
     Clean,
     /// `check` has found something.
     Findings,
-    /// The arguments make no sense; the person has been told.
-    Usage,
 }
 
 impl From<Outcome> for ExitCode {
@@ -23,7 +21,6 @@ impl From<Outcome> for ExitCode {
         ExitCode::from(match outcome {
             Outcome::Clean => 0,
             Outcome::Findings => 1,
-            Outcome::Usage => 2,
         })
     }
 }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Failure;
 
-/// The octets read at once. Input and output blocks together should stay in the second-level cache.
-pub const BLOCK: usize = 128 * 1024;
+/// The octets read at once: what a pipe holds, and so few that input and output stay in the second-level cache.
+pub const BLOCK: usize = 64 * 1024;
 
 /// What standard input is called in messages.
 pub const STDIN: &str = "<stdin>";

@@ -48,6 +48,10 @@ fn run(command: &Command) -> Result<Outcome, Failure> {
 
 /// Prints help, the version, or what is wrong with the arguments.
 fn print(message: &clap::Error) -> Result<Outcome, Failure> {
+    if message.use_stderr() {
+        let text = message.to_string();
+        return Err(Failure::Usage(text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned()));
+    }
     message.print().map_err(|error| Failure::output(output::STDOUT, 0, error))?;
-    Ok(if message.use_stderr() { Outcome::Usage } else { Outcome::Clean })
+    Ok(Outcome::Clean)
 }
