@@ -56,8 +56,9 @@ fn check_all(args: &args::Check, end: u8, findings: &mut Findings) -> Result<(),
         records += scan.finish()?;
         findings.flush()?;
     }
-    let unit = if end == b'\0' { "records" } else { "lines" };
-    findings.summarize(format_args!("{records} {unit} ({octets} octets)"));
+    let unit = if end == b'\0' { "record" } else { "line" };
+    let plural = if records == 1 { "" } else { "s" };
+    findings.summarize(format_args!("{records} {unit}{plural} ({octets} octets)"));
     Ok(())
 }
 
