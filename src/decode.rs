@@ -29,15 +29,9 @@ pub trait Malformed: Sized + sealed::Sealed {
     #[doc(hidden)]
     fn shifted(self, by: usize) -> Self;
 
-<<<<<<< HEAD
-    /// The same error for input that was cut before a `%` at offset `end`, which ends no escape.
-    #[doc(hidden)]
-    fn cut(self, end: usize) -> Self;
-=======
     /// The same error, found in the first `len` octets of input that goes on with a `%`.
     #[doc(hidden)]
     fn before_percent(self, len: usize) -> Self;
->>>>>>> main
 }
 
 impl Malformed for Infallible {
@@ -49,11 +43,7 @@ impl Malformed for Infallible {
         self
     }
 
-<<<<<<< HEAD
-    fn cut(self, _: usize) -> Infallible {
-=======
     fn before_percent(self, _: usize) -> Infallible {
->>>>>>> main
         self
     }
 }
@@ -71,15 +61,9 @@ impl Malformed for BadEscape {
         self
     }
 
-<<<<<<< HEAD
-    fn cut(mut self, end: usize) -> BadEscape {
-        if self.cause == BadEscapeCause::Truncated {
-            self.cause = BadEscapeCause::NotHex { offset: end, octet: b'%' };
-=======
     fn before_percent(mut self, len: usize) -> BadEscape {
         if self.cause == BadEscapeCause::Truncated {
             self.cause = BadEscapeCause::NotHex { offset: len, octet: b'%' };
->>>>>>> main
         }
         self
     }

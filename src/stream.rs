@@ -179,14 +179,8 @@ impl<E: Malformed> Transform for Decoder<E> {
     fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), E> {
         let Decoder { decode, held } = self;
         held.push(piece, |part, offset| {
-<<<<<<< HEAD
-            // An escape that ends with its part was cut by the `%` that is held.
-            let end = offset.saturating_add(part.len());
-            decode.append(part, out).map_err(|error| error.shifted(offset).cut(end))
-=======
             // A part ends inside an escape only where a `%`, which is held, cuts that escape short.
             decode.append(part, out).map_err(|error| error.before_percent(part.len()).shifted(offset))
->>>>>>> main
         })
     }
 
