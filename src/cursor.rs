@@ -100,12 +100,6 @@ impl<'a> Cursor<'a> {
             self.at = self.at.add(len);
         }
     }
-
-    /// Writes one octet.
-    #[inline(always)]
-    pub(crate) fn push(&mut self, octet: u8) {
-        self.push_slice(&[octet]);
-    }
 }
 
 /// Appends what `write` writes to `out`, after making room for `len` octets; on an error, `out` is unchanged.

@@ -47,3 +47,23 @@ pub(crate) fn unescape(input: &[u8]) -> Option<u8> {
         _ => None,
     }
 }
+
+/// What [`value`] gives for an octet that is not a hexadecimal digit.
+pub(crate) const NOT_A_DIGIT: u8 = 0xFF;
+
+/// The value of a hexadecimal digit of either case, or [`NOT_A_DIGIT`], without a branch.
+#[inline(always)]
+pub(crate) fn value(octet: u8) -> u8 {
+    static VALUES: [u8; 256] = {
+        let mut values = [NOT_A_DIGIT; 256];
+        let mut octet = 0;
+        while octet < 256 {
+            if let Some(value) = digit(octet as u8) {
+                values[octet] = value;
+            }
+            octet += 1;
+        }
+        values
+    };
+    VALUES[octet as usize]
+}

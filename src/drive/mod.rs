@@ -1,1 +1,180 @@
-//! The drivers.
+//! The drivers: one loop for each operation, written once over blocks of octets.
+//!
+//! A tier implements [`Isa`]; the drivers know nothing of instruction sets, and have no intrinsics, no `cfg` and no
+//! `unsafe`. A block is a group of [`Isa::LANES`] octets; a mask is a `u64` with bit `i` for lane `i`. Inputs
+//! shorter than a block, which most URLs are, go through the same code as a partial block.
+//!
+//! Every function here is inlined into the entry points of a tier, which enable its CPU features.
+
+mod decode;
+mod encode;
+mod sink;
+
+pub(crate) use decode::{decode, decode_measure};
+pub(crate) use encode::{encode, encode_measure};
+
+use crate::cursor::Cursor;
+use crate::hex::{self, HexCase};
+use crate::set::ByteSet;
+
+/// The operations of an instruction set on blocks.
+///
+/// The value is a capability: it exists only where the CPU has the features, so the operations are safe. A new
+/// tier starts with the required methods; each default goes through an array and can be replaced by something
+/// faster. Lanes behind the end of a partial block are zero.
+pub(crate) trait Isa: Copy {
+    /// The number of octets in a block: at most 64.
+    const LANES: usize;
+
+    /// `LANES` octets.
+    type Block: Copy;
+
+    /// A set, ready for [`Isa::member`].
+    type Class: Copy;
+
+    /// Prepares `set` for an input of `len` octets.
+    fn class(self, set: &ByteSet, len: usize) -> Self::Class;
+
+    /// The first `LANES` octets of `input`, or all of a shorter one with zeros behind them.
+    fn load(self, input: &[u8]) -> Self::Block;
+
+    /// The lanes of `block`, with zeros behind them.
+    fn octets(self, block: Self::Block) -> [u8; 64];
+
+    /// The lanes that are members of the set.
+    fn member(self, block: Self::Block, class: &Self::Class) -> u64;
+
+    /// The lanes that equal `octet`.
+    #[inline(always)]
+    fn eq(self, block: Self::Block, octet: u8) -> u64 {
+        mask(self.octets(block), |lane| lane == octet)
+    }
+
+    /// The lanes that are hexadecimal digits.
+    #[inline(always)]
+    fn hex(self, block: Self::Block) -> u64 {
+        mask(self.octets(block), |lane| hex::digit(lane).is_some())
+    }
+
+    /// Among the lanes that are hexadecimal digits, those in lower case. Other lanes may be in or not.
+    #[inline(always)]
+    fn lower(self, block: Self::Block) -> u64 {
+        mask(self.octets(block), |lane| lane.is_ascii_lowercase())
+    }
+
+    /// `block` with `to` in place of every `from`.
+    #[inline(always)]
+    fn replace(self, block: Self::Block, from: u8, to: u8) -> Self::Block {
+        self.load(&self.octets(block).map(|lane| if lane == from { to } else { lane })[..Self::LANES])
+    }
+
+    /// In each lane the octet whose hexadecimal digits stand in the next two lanes. `next` holds the values of
+    /// the two digits behind the block. A lane that is not followed by two digits may hold anything.
+    #[inline(always)]
+    fn values(self, block: Self::Block, next: [u8; 2]) -> Self::Block {
+        let mut digits = [0; 66];
+        digits[..64].copy_from_slice(&self.octets(block).map(hex::value));
+        digits[Self::LANES..Self::LANES + 2].copy_from_slice(&next);
+        let values: [u8; 64] = core::array::from_fn(|i| (digits[i + 1] << 4) | (digits[i + 2] & 15));
+        self.load(&values[..Self::LANES])
+    }
+
+    /// `block`, with the lanes in `mask` taken from `other`.
+    #[inline(always)]
+    fn select(self, mask: u64, block: Self::Block, other: Self::Block) -> Self::Block {
+        let (block, other) = (self.octets(block), self.octets(other));
+        let lanes: [u8; 64] = core::array::from_fn(|i| if mask >> i & 1 != 0 { other[i] } else { block[i] });
+        self.load(&lanes[..Self::LANES])
+    }
+
+    /// `block`, with the hexadecimal digits in the lanes of `mask` in upper case.
+    #[inline(always)]
+    fn upper(self, mask: u64, block: Self::Block) -> Self::Block {
+        let mut lanes = self.octets(block);
+        for (i, lane) in lanes.iter_mut().enumerate() {
+            if mask >> i & 1 != 0 {
+                lane.make_ascii_uppercase();
+            }
+        }
+        self.load(&lanes[..Self::LANES])
+    }
+
+    /// Writes the first `lanes` lanes.
+    #[inline(always)]
+    fn store(self, block: Self::Block, lanes: usize, out: &mut Cursor<'_>) {
+        out.push_slice(&self.octets(block)[..lanes]);
+    }
+
+    /// Writes the lanes in `keep`.
+    #[inline(always)]
+    fn compress(self, block: Self::Block, keep: u64, out: &mut Cursor<'_>) {
+        let lanes = self.octets(block);
+        bits(keep).for_each(|i| out.push_slice(&[lanes[i]]));
+    }
+
+    /// Writes the first `lanes` lanes, those in `escape` as escapes.
+    #[inline(always)]
+    fn expand(self, block: Self::Block, escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
+        for (i, &octet) in self.octets(block)[..lanes].iter().enumerate() {
+            if escape >> i & 1 != 0 {
+                out.push_slice(&hex::escape(octet, case));
+            } else {
+                out.push_slice(&[octet]);
+            }
+        }
+    }
+}
+
+/// The lanes for which `test` holds.
+#[inline(always)]
+pub(crate) fn mask(lanes: [u8; 64], test: impl Fn(u8) -> bool) -> u64 {
+    lanes.iter().enumerate().fold(0, |mask, (i, &lane)| mask | u64::from(test(lane)) << i)
+}
+
+/// The positions of the bits of `mask`, in ascending order.
+#[inline(always)]
+pub(crate) fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
+    core::iter::from_fn(move || {
+        let position = mask.trailing_zeros() as usize;
+        mask &= mask.checked_sub(1)?;
+        Some(position)
+    })
+}
+
+/// The first `n` lanes, for `n <= 64`.
+#[inline(always)]
+pub(crate) fn first(n: usize) -> u64 {
+    if n >= 64 { u64::MAX } else { (1 << n) - 1 }
+}
+
+/// The escapes of a block.
+struct Escapes {
+    /// The `%` that are followed by two hexadecimal digits.
+    valid: u64,
+    /// The values of the first two octets behind the block as digits; whatever they are if they are none.
+    next: [u8; 2],
+}
+
+/// Finds the escapes that start in `block`, whose `%` are in `percent` and which is the start of `input`.
+///
+/// Whether a `%` starts an escape depends only on the two octets behind it, and these cannot be `%` themselves,
+/// so all lanes are settled at once.
+#[inline(always)]
+fn escapes<I: Isa>(isa: I, block: I::Block, percent: u64, input: &[u8]) -> Escapes {
+    let behind = |i| input.get(I::LANES + i).map_or(hex::NOT_A_DIGIT, |&octet| hex::value(octet));
+    let next = [behind(0), behind(1)];
+    let is_digit = |value: u8| u64::from(value < 16);
+    let digits = isa.hex(block);
+    let first = digits >> 1 | is_digit(next[0]) << (I::LANES - 1);
+    let second = digits >> 2 | is_digit(next[0]) << (I::LANES - 2) | is_digit(next[1]) << (I::LANES - 1);
+    Escapes { valid: percent & first & second, next }
+}
+
+/// The lanes behind each escape in `valid` that its digits fill, and in `spilt` those of the next block.
+#[inline(always)]
+fn digits_of<I: Isa>(valid: u64, spilt: &mut u64) -> u64 {
+    let digits = valid << 1 | valid << 2 | *spilt;
+    let last_two = valid >> (I::LANES - 2);
+    *spilt = last_two | last_two >> 1;
+    digits & first(I::LANES)
+}

@@ -10,6 +10,16 @@ use crate::cursor::Cursor;
 use crate::job::{BadEscapeAt, DecodeJob, EncodeJob, Measure};
 use crate::{drive, scalar};
 
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+mod avx2;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+mod avx512;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+mod sse2;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+mod ssse3;
+mod tables;
+
 /// The functions of one tier: one slot for each operation.
 struct Kernels {
     name: &'static str,
@@ -123,7 +133,14 @@ macro_rules! tiers {
     };
 }
 
-tiers! {}
+tiers! {
+    "avx512", Avx512, any(target_arch = "x86", target_arch = "x86_64"), [
+        "avx512f" "avx512bw" "avx512vbmi" "avx512vbmi2" "avx2" "bmi1" "bmi2" "lzcnt" "popcnt"
+    ];
+    "avx2", Avx2, any(target_arch = "x86", target_arch = "x86_64"), ["avx2" "bmi1" "bmi2" "lzcnt" "popcnt"];
+    "ssse3", Ssse3, any(target_arch = "x86", target_arch = "x86_64"), ["ssse3"];
+    "sse2", Sse2, any(target_arch = "x86", target_arch = "x86_64"), ["sse2"];
+}
 
 /// A set of kernels for one instruction set, which this CPU has.
 ///

@@ -1,0 +1,82 @@
+//! Encoding, block by block.
+//!
+//! ```text
+//! for each block:
+//!     stray   = lanes that are not members of the set
+//!     keeping escapes:  the lanes of a valid escape are not stray; every other `%` is
+//!     form:             a space is a member, and is replaced by `+`
+//!     nothing stray:    store the block whole
+//!     else:             expand: each stray lane becomes three octets
+//! ```
+//!
+//! The digits of an escape may lie in the next block; they are carried there as two bits. The stride is always a
+//! whole block, so no load waits for the result of the block before it.
+
+use super::sink::Sink;
+use super::{Isa, digits_of, escapes, first};
+use crate::cursor::Cursor;
+use crate::job::{EncodeJob, EncodeRule, Measure};
+
+/// Encodes `input` into `out`.
+#[inline(always)]
+pub(crate) fn encode<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Cursor<'c>) -> Cursor<'c> {
+    run(isa, job, input, out)
+}
+
+/// What [`encode`] would write.
+#[inline(always)]
+pub(crate) fn encode_measure<I: Isa>(isa: I, job: &EncodeJob, input: &[u8]) -> Measure {
+    run(isa, job, input, Measure::default())
+}
+
+#[inline(always)]
+fn run<I: Isa, S: Sink<I>>(isa: I, job: &EncodeJob, input: &[u8], sink: S) -> S {
+    match job.rule {
+        EncodeRule::Plain => blocks::<I, S, false, false>(isa, job, input, sink),
+        EncodeRule::KeepEscapes => blocks::<I, S, true, false>(isa, job, input, sink),
+        EncodeRule::Form => blocks::<I, S, false, true>(isa, job, input, sink),
+    }
+}
+
+#[inline(always)]
+fn blocks<I: Isa, S: Sink<I>, const KEEP_ESCAPES: bool, const FORM: bool>(
+    isa: I,
+    job: &EncodeJob,
+    input: &[u8],
+    mut sink: S,
+) -> S {
+    let class = isa.class(&job.set, input.len());
+    let mut spilt = 0;
+    let mut step = |rest: &[u8], lanes: usize| {
+        let mut block = isa.load(rest);
+        let mut stray = !isa.member(block, &class);
+        if KEEP_ESCAPES {
+            let percent = isa.eq(block, b'%');
+            if percent | spilt != 0 {
+                let valid = escapes(isa, block, percent, rest).valid;
+                let digits = digits_of::<I>(valid, &mut spilt);
+                stray = (stray | percent) & !(valid | digits);
+            }
+        }
+        stray &= first(lanes);
+        if FORM {
+            sink.changed(isa.eq(block, b' ') != 0);
+            block = isa.replace(block, b' ', b'+');
+        }
+        if stray == 0 {
+            sink.store(isa, block, lanes);
+        } else {
+            sink.changed(true);
+            sink.expand(isa, block, stray, lanes, job.case);
+        }
+    };
+    let mut rest = input;
+    while rest.len() >= I::LANES {
+        step(rest, I::LANES);
+        rest = &rest[I::LANES..];
+    }
+    if !rest.is_empty() {
+        step(rest, rest.len());
+    }
+    sink
+}

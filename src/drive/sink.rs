@@ -1,0 +1,54 @@
+//! Where the drivers' blocks go: to the caller's room, or only to a count.
+
+use super::Isa;
+use crate::cursor::Cursor;
+use crate::hex::HexCase;
+use crate::job::Measure;
+
+/// A receiver of blocks. One loop serves writing and measuring, so the two cannot disagree.
+pub(super) trait Sink<I: Isa> {
+    /// Takes the first `lanes` lanes.
+    fn store(&mut self, isa: I, block: I::Block, lanes: usize);
+    /// Takes the lanes in `keep`.
+    fn compress(&mut self, isa: I, block: I::Block, keep: u64);
+    /// Takes the first `lanes` lanes, those in `escape` as escapes.
+    fn expand(&mut self, isa: I, block: I::Block, escape: u64, lanes: usize, case: HexCase);
+    /// Hears whether something that was taken differs from the input.
+    fn changed(&mut self, changed: bool);
+}
+
+impl<I: Isa> Sink<I> for Cursor<'_> {
+    #[inline(always)]
+    fn store(&mut self, isa: I, block: I::Block, lanes: usize) {
+        isa.store(block, lanes, self);
+    }
+    #[inline(always)]
+    fn compress(&mut self, isa: I, block: I::Block, keep: u64) {
+        isa.compress(block, keep, self);
+    }
+    #[inline(always)]
+    fn expand(&mut self, isa: I, block: I::Block, escape: u64, lanes: usize, case: HexCase) {
+        isa.expand(block, escape, lanes, case, self);
+    }
+    #[inline(always)]
+    fn changed(&mut self, _: bool) {}
+}
+
+impl<I: Isa> Sink<I> for Measure {
+    #[inline(always)]
+    fn store(&mut self, _: I, _: I::Block, lanes: usize) {
+        self.len = self.len.saturating_add(lanes);
+    }
+    #[inline(always)]
+    fn compress(&mut self, _: I, _: I::Block, keep: u64) {
+        self.len = self.len.saturating_add(keep.count_ones() as usize);
+    }
+    #[inline(always)]
+    fn expand(&mut self, _: I, _: I::Block, escape: u64, lanes: usize, _: HexCase) {
+        self.len = self.len.saturating_add(lanes + 2 * escape.count_ones() as usize);
+    }
+    #[inline(always)]
+    fn changed(&mut self, changed: bool) {
+        self.changed |= changed;
+    }
+}

@@ -1,0 +1,338 @@
+//! SSE2, the baseline of x86-64: 64 lanes in four registers.
+//!
+//! There is no byte shuffle. A set is a handful of ranges, so membership is range comparisons; a set of many ranges,
+//! or an input too short to find the ranges, is looked up octet by octet. Lanes are removed and escapes written by
+//! copying what follows to where it belongs, whole registers at a time.
+
+#[cfg(target_arch = "x86")]
+use core::arch::x86::*;
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::*;
+use core::array::from_fn;
+
+use super::tables::{count, words};
+use super::token::Sse2;
+use crate::cursor::{Cursor, Stage};
+use crate::drive::{self, Isa, first};
+use crate::hex::{self, HexCase};
+use crate::set::ByteSet;
+
+type Block = [__m128i; 4];
+
+/// The most ranges that are compared.
+const RANGES: usize = 10;
+
+/// The shortest input for which finding the ranges of a set pays.
+const LONG: usize = 1024;
+
+/// A set, ready for lookups.
+#[derive(Clone, Copy)]
+pub(crate) enum Class {
+    /// At most [`RANGES`] ranges: the first octet of each, and how many follow it.
+    Ranges([(u8, u8); RANGES], usize),
+    /// Any set.
+    Any(ByteSet),
+}
+
+impl Sse2 {
+    #[inline(always)]
+    fn all(self, octet: u8) -> __m128i {
+        // SAFETY: the token proves SSE2.
+        unsafe { _mm_set1_epi8(octet.cast_signed()) }
+    }
+
+    /// The lanes, of four registers of lanes that are all ones or all zeros, as a mask.
+    #[inline(always)]
+    fn mask(self, quarters: Block) -> u64 {
+        // SAFETY: the token proves SSE2.
+        let mask = |i: usize| unsafe { u64::from(_mm_movemask_epi8(quarters[i]).cast_unsigned()) };
+        mask(0) | mask(1) << 16 | mask(2) << 32 | mask(3) << 48
+    }
+
+    /// All ones in the lanes from `start` to `start + more`.
+    #[inline(always)]
+    fn in_range(self, quarter: __m128i, start: u8, more: u8) -> __m128i {
+        // SAFETY: the token proves SSE2.
+        unsafe {
+            let from_start = _mm_sub_epi8(quarter, self.all(start));
+            _mm_cmpeq_epi8(_mm_min_epu8(from_start, self.all(more)), from_start)
+        }
+    }
+
+    /// All ones in the lanes that are hexadecimal digits.
+    #[inline(always)]
+    fn hex_lanes(self, quarter: __m128i) -> __m128i {
+        // SAFETY: the token proves SSE2.
+        unsafe {
+            let letter = self.in_range(_mm_or_si128(quarter, self.all(0x20)), b'a', 5);
+            _mm_or_si128(self.in_range(quarter, b'0', 9), letter)
+        }
+    }
+
+    /// All ones in the lanes of `mask`.
+    #[inline(always)]
+    fn spread(self, mask: u64) -> Block {
+        from_fn(|i| {
+            // SAFETY: the token proves SSE2.
+            unsafe {
+                let bits = _mm_cvtsi32_si128(i32::from((mask >> (16 * i)) as u16));
+                let pairs = _mm_unpacklo_epi8(bits, bits);
+                let fours = _mm_unpacklo_epi16(pairs, pairs);
+                let octets = _mm_unpacklo_epi32(fours, fours);
+                let bit = _mm_set1_epi64x(0x8040_2010_0804_0201_u64.cast_signed());
+                _mm_cmpeq_epi8(_mm_and_si128(octets, bit), bit)
+            }
+        })
+    }
+
+    /// The lanes of `mask` from `other`, the others from `quarter`.
+    #[inline(always)]
+    fn blend(self, mask: __m128i, quarter: __m128i, other: __m128i) -> __m128i {
+        // SAFETY: the token proves SSE2.
+        unsafe { _mm_or_si128(_mm_and_si128(mask, other), _mm_andnot_si128(mask, quarter)) }
+    }
+
+    /// The value of each hexadecimal digit, in the low half of its lane; the high half is zero.
+    #[inline(always)]
+    fn digits(self, quarter: __m128i) -> __m128i {
+        // SAFETY: the token proves SSE2.
+        unsafe {
+            let letter = _mm_cmpgt_epi8(quarter, self.all(b'9'));
+            let value = _mm_add_epi8(quarter, _mm_and_si128(letter, self.all(9)));
+            _mm_and_si128(value, self.all(0x0F))
+        }
+    }
+
+    /// The lanes of `block`, and as many zeros, so that 64 octets are readable from any lane.
+    #[inline(always)]
+    fn padded(self, block: Block) -> [u8; 128] {
+        let mut octets = [0; 128];
+        octets[..64].copy_from_slice(&self.octets(block));
+        octets
+    }
+
+    /// Copies 64 octets.
+    ///
+    /// # Safety
+    ///
+    /// 64 octets are readable at `from` and writable at `to`, and they do not overlap.
+    #[inline(always)]
+    unsafe fn copy(self, from: *const u8, to: *mut u8) {
+        for i in 0..4 {
+            // SAFETY: the token proves SSE2; 16 * i + 16 <= 64, and the caller vouches for 64 octets.
+            unsafe {
+                _mm_storeu_si128(to.cast::<__m128i>().add(i), _mm_loadu_si128(from.cast::<__m128i>().add(i)))
+            };
+        }
+    }
+}
+
+impl Isa for Sse2 {
+    const LANES: usize = 64;
+    type Block = Block;
+    type Class = Class;
+
+    #[inline(always)]
+    fn class(self, set: &ByteSet, len: usize) -> Class {
+        if len < LONG {
+            return Class::Any(*set);
+        }
+        let (mut ranges, mut used) = ([(0, 0); RANGES], 0);
+        let mut last = None;
+        for octet in set.iter() {
+            if last.is_some_and(|last: u8| octet == last + 1) {
+                ranges[used - 1].1 += 1;
+            } else if used == RANGES {
+                return Class::Any(*set);
+            } else {
+                ranges[used] = (octet, 0);
+                used += 1;
+            }
+            last = Some(octet);
+        }
+        Class::Ranges(ranges, used)
+    }
+
+    #[inline(always)]
+    fn load(self, input: &[u8]) -> Block {
+        match input.first_chunk::<64>() {
+            // SAFETY: the token proves SSE2; 64 octets are readable.
+            Some(octets) => from_fn(|i| unsafe { _mm_loadu_si128(octets.as_ptr().cast::<__m128i>().add(i)) }),
+            None => {
+                let (whole, rest) = input.as_chunks::<16>();
+                from_fn(|i| {
+                    let octets = |i: usize| whole.get(i).map(|octets| octets.as_ptr().cast());
+                    let [low, high] = if i == whole.len() { words(rest) } else { [0, 0] };
+                    // SAFETY: the token proves SSE2; a chunk has sixteen octets.
+                    unsafe {
+                        match octets(i) {
+                            Some(octets) => _mm_loadu_si128(octets),
+                            None => _mm_set_epi64x(high.cast_signed(), low.cast_signed()),
+                        }
+                    }
+                })
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn octets(self, block: Block) -> [u8; 64] {
+        let mut octets = [0; 64];
+        for (quarter, out) in block.into_iter().zip(octets.as_chunks_mut::<16>().0) {
+            // SAFETY: the token proves SSE2; sixteen octets are writable.
+            unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), quarter) };
+        }
+        octets
+    }
+
+    #[inline(always)]
+    fn member(self, block: Block, class: &Class) -> u64 {
+        match class {
+            Class::Ranges(ranges, used) => {
+                // SAFETY: the token proves SSE2.
+                let mut member = [unsafe { _mm_setzero_si128() }; 4];
+                for &(start, more) in &ranges[..*used] {
+                    // SAFETY: the token proves SSE2.
+                    member =
+                        from_fn(|i| unsafe { _mm_or_si128(member[i], self.in_range(block[i], start, more)) });
+                }
+                self.mask(member)
+            }
+            Class::Any(set) => drive::mask(self.octets(block), |octet| set.contains(octet)),
+        }
+    }
+
+    #[inline(always)]
+    fn eq(self, block: Block, octet: u8) -> u64 {
+        // SAFETY: the token proves SSE2.
+        self.mask(block.map(|quarter| unsafe { _mm_cmpeq_epi8(quarter, self.all(octet)) }))
+    }
+
+    #[inline(always)]
+    fn hex(self, block: Block) -> u64 {
+        self.mask(block.map(|quarter| self.hex_lanes(quarter)))
+    }
+
+    #[inline(always)]
+    fn lower(self, block: Block) -> u64 {
+        // SAFETY: the token proves SSE2.
+        self.mask(block.map(|quarter| unsafe { _mm_cmpgt_epi8(quarter, self.all(b'Z')) }))
+    }
+
+    #[inline(always)]
+    fn replace(self, block: Block, from: u8, to: u8) -> Block {
+        // SAFETY: the token proves SSE2.
+        block.map(|quarter| unsafe {
+            self.blend(_mm_cmpeq_epi8(quarter, self.all(from)), quarter, self.all(to))
+        })
+    }
+
+    #[inline(always)]
+    fn values(self, block: Block, next: [u8; 2]) -> Block {
+        let digits = block.map(|quarter| self.digits(quarter));
+        // SAFETY: the token proves SSE2.
+        let next = unsafe { _mm_cvtsi32_si128(i32::from(u16::from_le_bytes(next) & 0x0F0F)) };
+        from_fn(|i| {
+            let behind = if i < 3 { digits[i + 1] } else { next };
+            // SAFETY: the token proves SSE2. Digits are below 16, so the 16-bit shift spills nothing.
+            unsafe {
+                let first = _mm_or_si128(_mm_srli_si128::<1>(digits[i]), _mm_slli_si128::<15>(behind));
+                let second = _mm_or_si128(_mm_srli_si128::<2>(digits[i]), _mm_slli_si128::<14>(behind));
+                _mm_or_si128(_mm_slli_epi16::<4>(first), second)
+            }
+        })
+    }
+
+    #[inline(always)]
+    fn select(self, mask: u64, block: Block, other: Block) -> Block {
+        let mask = self.spread(mask);
+        from_fn(|i| self.blend(mask[i], block[i], other[i]))
+    }
+
+    #[inline(always)]
+    fn upper(self, mask: u64, block: Block) -> Block {
+        let mask = self.spread(mask);
+        // Of the digits, only lower-case letters are above `Z`.
+        // SAFETY: the token proves SSE2.
+        from_fn(|i| unsafe {
+            let letter = _mm_cmpgt_epi8(block[i], self.all(b'Z'));
+            _mm_andnot_si128(_mm_and_si128(letter, _mm_and_si128(mask[i], self.all(0x20))), block[i])
+        })
+    }
+
+    #[inline(always)]
+    fn store(self, block: Block, lanes: usize, out: &mut Cursor<'_>) {
+        let mut stage = Stage::new();
+        let window = out.window(64, &mut stage).cast::<__m128i>();
+        // SAFETY: the token proves SSE2; the window has 64 octets, which are all written, and `lanes <= 64`.
+        unsafe {
+            _mm_storeu_si128(window, block[0]);
+            _mm_storeu_si128(window.add(1), block[1]);
+            _mm_storeu_si128(window.add(2), block[2]);
+            _mm_storeu_si128(window.add(3), block[3]);
+            out.commit(64, lanes, &stage);
+        }
+    }
+
+    #[inline(always)]
+    fn compress(self, block: Block, keep: u64, out: &mut Cursor<'_>) {
+        /// Up to 63 lanes, and a block.
+        const WINDOW: usize = 128;
+        let octets = self.padded(block);
+        let mut stage = Stage::new();
+        let window = out.window(WINDOW, &mut stage);
+        // Each run of kept lanes is copied with all that follows it, over what the run before copied too much.
+        let (mut rest, mut written) = (keep, 0);
+        while rest != 0 {
+            let start = rest.trailing_zeros() as usize;
+            let len = (!(rest >> start)).trailing_zeros() as usize;
+            // SAFETY: `start < 64` and `written < 64`; 128 octets are readable and 128 writable.
+            unsafe { self.copy(octets.as_ptr().add(start), window.add(written)) };
+            written += len;
+            rest &= !first(start + len);
+        }
+        // SAFETY: the lanes in `keep` were written without a gap, at most 64.
+        unsafe { out.commit(WINDOW, written, &stage) };
+    }
+
+    #[inline(always)]
+    fn expand(self, block: Block, escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
+        /// Three octets for each of 63 lanes, and a block or four octets.
+        const WINDOW: usize = 63 * 3 + 64;
+        /// With more escapes than this, octet by octet is faster than copying behind each.
+        const FEW: usize = 12;
+        let escape = escape & first(lanes);
+        let octets = self.padded(block);
+        let len = lanes + 2 * count(escape);
+        let mut stage = Stage::new();
+        let window = out.window(WINDOW, &mut stage);
+        let spell = |octet| {
+            let [percent, high, low] = hex::escape(octet, case);
+            u32::from_le_bytes([percent, high, low, 0]).to_le_bytes()
+        };
+        let mut at = 0;
+        if count(escape) <= FEW {
+            // SAFETY: 64 of 128 octets are readable, and the window is wider.
+            unsafe { self.copy(octets.as_ptr(), window) };
+            for (before, lane) in drive::bits(escape).enumerate() {
+                let at = lane + 2 * before;
+                // SAFETY: `lane < 64` and `at <= 63 * 3`: a block is readable behind the lane, and four octets and
+                // a block are writable within the window, since before `at + 3` come at most 63 escapes.
+                unsafe {
+                    window.add(at).cast::<[u8; 4]>().write_unaligned(spell(octets[lane]));
+                    self.copy(octets.as_ptr().add(lane + 1), window.add(at + 3));
+                }
+            }
+        } else {
+            for (lane, &octet) in octets[..lanes].iter().enumerate() {
+                let escaped = escape >> lane & 1 != 0;
+                let spelt = if escaped { spell(octet) } else { [octet; 4] };
+                // SAFETY: at most 63 * 3 octets were written before, so four fit in the window.
+                unsafe { window.add(at).cast::<[u8; 4]>().write_unaligned(spelt) };
+                at += if escaped { 3 } else { 1 };
+            }
+        }
+        // SAFETY: `lanes` octets and two more for each escape were written without a gap.
+        unsafe { out.commit(WINDOW, len, &stage) };
+    }
+}
