@@ -10,11 +10,8 @@
 mod rows;
 mod urls;
 
-#[allow(unused_imports, reason = "each of the programs that include this module uses a part of it")]
-pub use self::{
-    rows::{DISTINCT, Row, Spec, Unit, Verb, fixed_length, specs},
-    urls::{Shape, Urls},
-};
+pub use self::rows::{DISTINCT, Row, Spec, Unit, Verb, fixed_length, specs};
+pub use self::urls::{Shape, Urls};
 
 /// Makes the octets of the benchmarks: SplitMix64.
 #[derive(Clone, Debug)]

@@ -109,10 +109,15 @@ pub fn specs(seed: u64, corpus: Option<&Path>) -> io::Result<Vec<Spec>> {
         add("clean 0-64", Unit::Call, Box::new(move || clean_random(seed)));
         for length in [4, 8, 16, 24, 32, 48, 64, 100, 256] {
             let name = format!("clean {length}");
-            add(&name, Unit::Call, Box::new(move || fixed_length(seed, length, |r| r.pick(UNRESERVED) as char)));
+            add(
+                &name,
+                Unit::Call,
+                Box::new(move || fixed_length(seed, length, |r| r.pick(UNRESERVED) as char)),
+            );
         }
         for (name, length) in [("clean 1 KiB", 1 << 10), ("clean 64 KiB", BLOCK), ("clean 1 MiB", 1 << 20)] {
-            let clean = move || blocks(seed, length, |random, text| text.push(random.pick(UNRESERVED) as char));
+            let clean =
+                move || blocks(seed, length, |random, text| text.push(random.pick(UNRESERVED) as char));
             add(name, Unit::Octet, Box::new(clean));
         }
         let lines = plain.clone();
@@ -141,7 +146,8 @@ pub fn specs(seed: u64, corpus: Option<&Path>) -> io::Result<Vec<Spec>> {
             };
             add(&format!("{percent} % specials"), Unit::Octet, Box::new(move || blocks(seed, BLOCK, one)));
         }
-        let one = move |random: &mut Random, text: &mut String| put(text, between(random, '\u{4E00}', 0x51A0));
+        let one =
+            move |random: &mut Random, text: &mut String| put(text, between(random, '\u{4E00}', 0x51A0));
         add("dense CJK", Unit::Octet, Box::new(move || blocks(seed, BLOCK, one)));
         let one = move |random: &mut Random, text: &mut String| put(text, between(random, '\u{430}', 32));
         add("dense Cyrillic", Unit::Octet, Box::new(move || blocks(seed, BLOCK, one)));

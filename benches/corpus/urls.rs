@@ -48,18 +48,126 @@ impl Urls {
 
     fn word(&mut self, url: &mut String) {
         const WORDS: &[&str] = &[
-            "about", "account", "admin", "api", "archive", "article", "assets", "author", "blog", "book",
-            "browse", "calendar", "cart", "category", "center", "code", "comments", "company", "contact",
-            "content", "css", "data", "default", "detail", "directory", "docs", "download", "edit", "events",
-            "example", "faq", "features", "feed", "files", "forum", "gallery", "guide", "help", "home", "html",
-            "image", "images", "index", "info", "install", "issues", "item", "jobs", "journal", "kernel",
-            "latest", "library", "links", "list", "login", "main", "manual", "map", "media", "members", "module",
-            "music", "network", "news", "notes", "online", "openings", "page", "paper", "photo", "pipeline",
-            "post", "press", "privacy", "product", "profile", "project", "public", "raw", "readme", "release",
-            "report", "research", "resource", "review", "rss", "scripts", "search", "section", "server",
-            "service", "shop", "sitemap", "software", "source", "static", "status", "store", "student",
-            "support", "system", "tag", "team", "test", "theme", "thread", "tools", "topic", "training",
-            "travel", "tree", "tutorial", "upload", "user", "version", "video", "view", "vol", "web", "wiki",
+            "about",
+            "account",
+            "admin",
+            "api",
+            "archive",
+            "article",
+            "assets",
+            "author",
+            "blog",
+            "book",
+            "browse",
+            "calendar",
+            "cart",
+            "category",
+            "center",
+            "code",
+            "comments",
+            "company",
+            "contact",
+            "content",
+            "css",
+            "data",
+            "default",
+            "detail",
+            "directory",
+            "docs",
+            "download",
+            "edit",
+            "events",
+            "example",
+            "faq",
+            "features",
+            "feed",
+            "files",
+            "forum",
+            "gallery",
+            "guide",
+            "help",
+            "home",
+            "html",
+            "image",
+            "images",
+            "index",
+            "info",
+            "install",
+            "issues",
+            "item",
+            "jobs",
+            "journal",
+            "kernel",
+            "latest",
+            "library",
+            "links",
+            "list",
+            "login",
+            "main",
+            "manual",
+            "map",
+            "media",
+            "members",
+            "module",
+            "music",
+            "network",
+            "news",
+            "notes",
+            "online",
+            "openings",
+            "page",
+            "paper",
+            "photo",
+            "pipeline",
+            "post",
+            "press",
+            "privacy",
+            "product",
+            "profile",
+            "project",
+            "public",
+            "raw",
+            "readme",
+            "release",
+            "report",
+            "research",
+            "resource",
+            "review",
+            "rss",
+            "scripts",
+            "search",
+            "section",
+            "server",
+            "service",
+            "shop",
+            "sitemap",
+            "software",
+            "source",
+            "static",
+            "status",
+            "store",
+            "student",
+            "support",
+            "system",
+            "tag",
+            "team",
+            "test",
+            "theme",
+            "thread",
+            "tools",
+            "topic",
+            "training",
+            "travel",
+            "tree",
+            "tutorial",
+            "upload",
+            "user",
+            "version",
+            "video",
+            "view",
+            "vol",
+            "web",
+            "wiki",
             "works",
         ];
         url.push_str(self.random.pick(WORDS));
@@ -94,11 +202,12 @@ impl Urls {
     fn host(&mut self, url: &mut String) {
         const SCHEMES: &[&str] = &["https://", "https://", "https://", "http://"];
         const PREFIXES: &[&str] = &["www.", "www.", "", "", "docs.", "m.", "en.", "cdn."];
-        const ENDINGS: &[&str] = &[".com", ".com", ".com", ".org", ".org", ".net", ".io", ".edu", ".co.uk", ".de"];
+        const ENDINGS: &[&str] =
+            &[".com", ".com", ".com", ".org", ".org", ".net", ".io", ".edu", ".co.uk", ".de"];
         url.push_str(self.random.pick(SCHEMES));
         url.push_str(self.random.pick(PREFIXES));
         self.word(url);
-        if self.random.chance(400_000) {
+        if self.random.chance(550_000) {
             self.word(url);
         }
         url.push_str(self.random.pick(ENDINGS));
@@ -143,9 +252,10 @@ impl Iterator for Urls {
         let length = self.length();
         let mut url = String::with_capacity(length + 24);
         self.host(&mut url);
-        // Every eightieth URL has escapes.
-        let mut escapes = if self.escapes && self.random.chance(12_500) { 1 + self.random.below(3) } else { 0 };
-        let query = if length > 56 { 40 + self.random.below(80) } else { 60 };
+        // One URL in 75 has escapes.
+        let mut escapes =
+            if self.escapes && self.random.chance(13_300) { 1 + self.random.below(3) } else { 0 };
+        let query = if length > 56 { 44 + self.random.below(90) } else { 64 };
         let mut in_query = false;
         while url.len() < length {
             let separator = match (in_query, url.len() > query) {

@@ -89,6 +89,9 @@ pub enum Role {
     Base(Tier),
 }
 
+type Pass = dyn Fn(&[&str], &mut Room);
+type Call = dyn Fn(&str, &mut Room) -> Option<Vec<u8>>;
+
 /// One way to call one library.
 pub struct Contender {
     /// The library or tier.
@@ -97,8 +100,8 @@ pub struct Contender {
     pub idiom: &'static str,
     /// What it is.
     pub role: Role,
-    pass: Box<dyn Fn(&[&str], &mut Room)>,
-    answer: Box<dyn Fn(&str, &mut Room) -> Option<Vec<u8>>>,
+    pass: Box<Pass>,
+    answer: Box<Call>,
 }
 
 impl Contender {
@@ -341,9 +344,9 @@ pub fn ours(verb: Verb, shape: Shape, tier: Tier, role: Role) -> Contender {
         (Verb::Encode, Shape::Slice) => contender!(role, tier, "Encode::to_slice", |input, room| {
             encode.to_slice(input, &mut room.ready).map(|written| &room.ready[..written])
         }),
-        (Verb::Encode, Shape::Cow) => contender!(role, tier, "Encode::to_cow", |input, _room| {
-            encode.to_cow(input)
-        }),
+        (Verb::Encode, Shape::Cow) => {
+            contender!(role, tier, "Encode::to_cow", |input, _room| { encode.to_cow(input) })
+        }
         (Verb::Encode, _) => contender!(role, tier, "Encode::append", |input, room| {
             room.text.clear();
             encode.append(input, &mut room.text);
@@ -352,9 +355,9 @@ pub fn ours(verb: Verb, shape: Shape, tier: Tier, role: Role) -> Contender {
         (Verb::Decode, Shape::Slice) => contender!(role, tier, "Decode::to_slice", |input, room| {
             decode.to_slice(input, &mut room.ready).map(|written| &room.ready[..written])
         }),
-        (Verb::Decode, Shape::Cow) => contender!(role, tier, "Decode::to_cow", |input, _room| {
-            decode.to_cow(input)
-        }),
+        (Verb::Decode, Shape::Cow) => {
+            contender!(role, tier, "Decode::to_cow", |input, _room| { decode.to_cow(input) })
+        }
         (Verb::Decode, Shape::Strict) => contender!(role, tier, "Decode::append, strict", |input, room| {
             room.octets.clear();
             strict.append(input, &mut room.octets).map(|()| &room.octets)

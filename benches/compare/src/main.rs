@@ -107,9 +107,7 @@ fn main() -> ExitCode {
         Some(Action::Corpus { bytes, seed }) => write_corpus(bytes, seed),
         Some(Action::Shape { corpus }) => shape(corpus.as_deref()),
         Some(Action::Work { verb, row, tier, strings, passes }) => work(&verb, &row, tier, strings, passes),
-        Some(Action::Tiers) => {
-            Tier::available().try_for_each(|tier| writeln!(io::stdout(), "{tier}"))
-        }
+        Some(Action::Tiers) => Tier::available().try_for_each(|tier| writeln!(io::stdout(), "{tier}")),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -129,8 +127,7 @@ fn compare(options: &Compare) -> io::Result<()> {
         rounds: options.rounds.map_or(if options.quick { 9 } else { 41 }, usize::from),
         turn: if options.quick { 200_000.0 } else { 1_000_000.0 },
     };
-    let tiers =
-        if options.tiers.is_empty() { Tier::available().collect() } else { options.tiers.clone() };
+    let tiers = if options.tiers.is_empty() { Tier::available().collect() } else { options.tiers.clone() };
     let wanted = |name: &str| options.rows.as_ref().is_none_or(|rows| rows.is_match(name));
 
     // A rival that panics is caught and listed; its message would only disturb.
@@ -150,16 +147,16 @@ fn compare(options: &Compare) -> io::Result<()> {
         } else {
             [].iter().copied()
         });
-        let shapes: Vec<_> =
-            shapes.filter(|&shape| wanted(&format!("{}, {}", goal::name(spec.verb, shape), spec.name))).collect();
+        let shapes: Vec<_> = shapes
+            .filter(|&shape| wanted(&format!("{}, {}", goal::name(spec.verb, shape), spec.name)))
+            .collect();
         if shapes.is_empty() {
             continue;
         }
         let row = spec.make();
         for shape in shapes {
             eprintln!("{}, {}", goal::name(spec.verb, shape), spec.name);
-            let task =
-                Task { name: &spec.name, verb: spec.verb, shape, unit: spec.unit, check: usize::MAX };
+            let task = Task { name: &spec.name, verb: spec.verb, shape, unit: spec.unit, check: usize::MAX };
             all.push(measure(plan, &task, &row, groups(spec.verb, shape, &tiers)));
         }
     }
@@ -191,7 +188,10 @@ fn compare(options: &Compare) -> io::Result<()> {
 
 /// Whether the further shapes of the verb are measured on a row.
 fn has_further(spec: &Spec) -> bool {
-    matches!(&*spec.name, "clean 16" | "clean 64 KiB" | "urls" | "urls encoded" | "urls joined" | "10 % specials")
+    matches!(
+        &*spec.name,
+        "clean 16" | "clean 64 KiB" | "urls" | "urls encoded" | "urls joined" | "10 % specials"
+    )
 }
 
 /// Everybody who runs on a row.
@@ -209,7 +209,8 @@ fn groups(verb: Verb, shape: Shape, tiers: &[Tier]) -> Vec<Vec<Contender>> {
 /// Every length from 0 to 64, on several kinds of text.
 fn sweep(quick: bool, tiers: &[Tier], wanted: impl Fn(&str) -> bool) -> Vec<(String, usize, Measured)> {
     type Octet = fn(&mut Random) -> char;
-    let clean: Octet = |random| random.pick(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") as char;
+    let clean: Octet =
+        |random| random.pick(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") as char;
     let tenth: Octet = |random| random.pick(b"abcdefghi/") as char;
     let half: Octet = |random| random.pick(b"abcd/?=&") as char;
     let escapes: Octet = |random| random.pick(b"abcdefghijk%0123456789ABCDE%") as char;
@@ -316,7 +317,14 @@ mod tests {
             let row = spec.make();
             let strings = row.strings();
             let enough = strings.len() >= corpus::DISTINCT || row.octets() >= 512 * 1024;
-            assert!(enough, "{:?} {}: {} strings, {} octets", spec.verb, spec.name, strings.len(), row.octets());
+            assert!(
+                enough,
+                "{:?} {}: {} strings, {} octets",
+                spec.verb,
+                spec.name,
+                strings.len(),
+                row.octets()
+            );
             assert_eq!(strings.iter().map(|string| string.len()).sum::<usize>(), row.octets());
         }
     }

@@ -25,7 +25,7 @@ pub enum Agreement {
     Full,
     /// Some differ: how many, and the first, as input and answer.
     Differs { count: usize, input: String, answer: String },
-    /// It takes none of the input, or not all of it; it was not timed.
+    /// It refuses more than one string in a hundred, or panics: how many, and the first. It was not timed.
     Refuses { count: usize, input: String },
 }
 
@@ -143,7 +143,8 @@ pub fn measure(plan: Plan, task: &Task<'_>, row: &Row, groups: Vec<Vec<Contender
 
     let mut timed = Vec::new();
     let mut racers: Vec<(Contender, usize)> = Vec::new();
-    let reference: Vec<_> = strings.iter().take(task.check).map(|s| expected(task.verb, task.shape, s, room)).collect();
+    let reference: Vec<_> =
+        strings.iter().take(task.check).map(|s| expected(task.verb, task.shape, s, room)).collect();
     let base: Vec<_> = if groups.iter().flatten().any(|c| matches!(c.role, Role::Base(_))) {
         strings.iter().take(task.check).map(|s| expected(task.verb, Shape::Append, s, room)).collect()
     } else {
@@ -178,7 +179,8 @@ pub fn measure(plan: Plan, task: &Task<'_>, row: &Row, groups: Vec<Vec<Contender
         for turn in 0..racers.len() {
             let (contender, passes) = &racers[(turn + round) % racers.len()];
             let nanoseconds = time(contender, &strings, *passes, room);
-            let of = timed.iter_mut().find(|timed| timed.name == contender.name && timed.role == contender.role);
+            let of =
+                timed.iter_mut().find(|timed| timed.name == contender.name && timed.role == contender.role);
             of.expect("each racer has an entry").times.push(nanoseconds);
         }
     }
@@ -207,11 +209,17 @@ fn time(contender: &Contender, strings: &[&str], passes: usize, room: &mut Room)
     start.elapsed().as_nanos() as f64 / passes as f64
 }
 
-fn check(contender: &Contender, strings: &[&str], reference: &[Option<Vec<u8>>], room: &mut Room) -> Agreement {
+fn check(
+    contender: &Contender,
+    strings: &[&str],
+    reference: &[Option<Vec<u8>>],
+    room: &mut Room,
+) -> Agreement {
     if contender.role == Role::Mark {
         return Agreement::Full;
     }
-    let mut agreement = Agreement::Full;
+    let mut differs = None;
+    let (mut count, mut refused) = (0, 0);
     for (input, reference) in strings.iter().zip(reference) {
         let answer = contender.answer(input, room);
         if answer == *reference {
@@ -220,22 +228,21 @@ fn check(contender: &Contender, strings: &[&str], reference: &[Option<Vec<u8>>],
         if let Role::Ours(tier) | Role::Base(tier) = contender.role {
             panic!("{tier}, {}: wrong answer to {input:?}", contender.idiom);
         }
-        match (&mut agreement, answer) {
-            (Agreement::Refuses { count, .. }, None) => *count += 1,
-            (_, None) => agreement = Agreement::Refuses { count: 1, input: excerpt(input.as_bytes()) },
-            (Agreement::Full, Some(answer)) => {
-                let at = answer.iter().zip(reference.iter().flatten()).take_while(|(a, b)| a == b).count();
-                agreement = Agreement::Differs {
-                    count: 1,
-                    input: excerpt(input.as_bytes()),
-                    answer: excerpt(&answer[at.saturating_sub(16)..]),
-                };
-            }
-            (Agreement::Differs { count, .. }, Some(_)) => *count += 1,
-            (Agreement::Refuses { .. }, Some(_)) => {}
-        }
+        count += 1;
+        refused += usize::from(answer.is_none());
+        differs.get_or_insert_with(|| {
+            let answer = answer.map_or("refused".to_owned(), |answer| {
+                let same = answer.iter().zip(reference.iter().flatten()).take_while(|(a, b)| a == b).count();
+                excerpt(&answer[same.saturating_sub(16)..])
+            });
+            (excerpt(input.as_bytes()), answer)
+        });
     }
-    agreement
+    match differs {
+        None => Agreement::Full,
+        Some((input, _)) if refused * 100 > reference.len() => Agreement::Refuses { count, input },
+        Some((input, answer)) => Agreement::Differs { count, input, answer },
+    }
 }
 
 /// The first octets, on one line.

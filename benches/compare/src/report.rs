@@ -27,7 +27,8 @@ impl Machine {
     pub fn this() -> Machine {
         let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let field = |name: &str| {
-            let line = info.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name))?;
+            let line =
+                info.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name))?;
             Some(line.split_once(':')?.1.trim().to_owned())
         };
         let cpu = match (field("model name"), field("cpu family"), field("model")) {
@@ -42,7 +43,9 @@ impl Machine {
         };
         let mut commit = git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown".to_owned());
         // Only what is measured counts as a change.
-        if git(&["status", "--porcelain", "--", "../../src", "../../Cargo.toml", "src"]).is_none_or(|s| !s.is_empty()) {
+        if git(&["status", "--porcelain", "--", "../../src", "../../Cargo.toml", "src"])
+            .is_none_or(|s| !s.is_empty())
+        {
             commit.push_str(" with changes");
         }
         Machine {
@@ -105,7 +108,7 @@ impl Report<'_> {
             "Rows in ns show the median time of a call, rows in GB/s the speed in 10^9 octets of input a second, each \
              with the median deviation. Behind a tier's figure: its time in times of `memcpy` of the same input, and \
              its speed in times of `percent-encoding`. `*` marks a rival whose answers differ (listed below); `-` one \
-             that refuses the input.\n\n",
+             that refuses it.\n\n",
         );
         for verb in [Verb::Encode, Verb::Decode] {
             self.rows(verb, &mut out);
@@ -131,15 +134,21 @@ impl Report<'_> {
                 None => "-".to_owned(),
             });
             for tier in self.tiers {
-                line.push(match (measured.find(tier.name()), measured.find("memcpy"), measured.find("percent-encoding")) {
-                    (Some(own), Some(copy), Some(rival)) => format!(
-                        "{} ({:.2}, {:.1})",
-                        figure(measured, tier.name()),
-                        own.ratio(copy),
-                        1.0 / own.ratio(rival)
-                    ),
-                    _ => "-".to_owned(),
-                });
+                line.push(
+                    match (
+                        measured.find(tier.name()),
+                        measured.find("memcpy"),
+                        measured.find("percent-encoding"),
+                    ) {
+                        (Some(own), Some(copy), Some(rival)) => format!(
+                            "{} ({:.2}, {:.1})",
+                            figure(measured, tier.name()),
+                            own.ratio(copy),
+                            1.0 / own.ratio(rival)
+                        ),
+                        _ => "-".to_owned(),
+                    },
+                );
             }
             table.lines.push(line);
         }
@@ -168,7 +177,8 @@ impl Report<'_> {
         let mut table = Table::new(["row", "unit", "memcpy"]);
         table.head.extend(self.tiers.iter().map(|tier| tier.name().to_owned()));
         for measured in self.all.iter().filter(|m| m.verb == verb && m.shape == shape) {
-            let mut line = vec![measured.row.clone(), unit(measured.unit).to_owned(), figure(measured, "memcpy")];
+            let mut line =
+                vec![measured.row.clone(), unit(measured.unit).to_owned(), figure(measured, "memcpy")];
             for &tier in self.tiers {
                 let base = measured.timed().find(|timed| timed.role == Role::Base(tier));
                 line.push(match (measured.find(tier.name()), measured.find("memcpy"), base) {
@@ -192,7 +202,13 @@ impl Report<'_> {
         let mut table = Table::new(["goal", "tier", "limit", "measured", "met"]);
         for Standing { goal, tier, limit, figure, met } in &self.standings {
             let met = if *met { "yes" } else { "**no**" };
-            table.lines.push(vec![goal.clone(), tier.to_string(), limit.clone(), figure.clone(), met.to_owned()]);
+            table.lines.push(vec![
+                goal.clone(),
+                tier.to_string(),
+                limit.clone(),
+                figure.clone(),
+                met.to_owned(),
+            ]);
         }
         table.write("## Goals", out);
         if !self.standings.is_empty() {
@@ -213,10 +229,14 @@ impl Report<'_> {
         }
         table.write("### Rows lost", out);
 
-        let mut table = Table::new(["strings", "tier", "lengths tried", "lengths lost", "which, and by how much"]);
+        let mut table =
+            Table::new(["strings", "tier", "lengths tried", "lengths lost", "which, and by how much"]);
         for Race { row, tier, tried, lost } in &self.races {
-            let mut which: Vec<_> =
-                lost.iter().take(12).map(|(length, ratio, rival)| format!("{length}: {ratio:.2} x {rival}")).collect();
+            let mut which: Vec<_> = lost
+                .iter()
+                .take(4)
+                .map(|(length, ratio, rival)| format!("{length}: {ratio:.2} x {rival}"))
+                .collect();
             if lost.len() > which.len() {
                 which.push(format!("and {} more", lost.len() - which.len()));
             }
@@ -232,14 +252,21 @@ impl Report<'_> {
     }
 
     fn exceptions(&self, out: &mut String) {
-        let mut table = Table::new(["rival", "row", "strings", "input", "its answer from near the first difference"]);
+        let mut table =
+            Table::new(["rival", "row", "strings", "input", "its answer from near the first difference"]);
         let mut idioms = Table::new(["rival", "verb", "idiom", "rows"]);
         for measured in self.all.iter().filter(|m| m.shape == Shape::Append) {
             for timed in measured.timed.iter().filter(|timed| timed.role == Role::Rival) {
                 let row = format!("{}, {}", goal::name(measured.verb, measured.shape), measured.row);
                 let mut add = |count: &usize, input: &String, answer: String| {
                     let strings = format!("{count} of {}", measured.calls);
-                    table.lines.push(vec![timed.name.clone(), row.clone(), strings, format!("`{input}`"), answer]);
+                    table.lines.push(vec![
+                        timed.name.clone(),
+                        row.clone(),
+                        strings,
+                        format!("`{input}`"),
+                        answer,
+                    ]);
                 };
                 match &timed.agreement {
                     Agreement::Full => {}
@@ -249,7 +276,8 @@ impl Report<'_> {
                 if timed.times.is_empty() {
                     continue;
                 }
-                let key = [timed.name.clone(), goal::name(measured.verb, measured.shape), timed.idiom.to_owned()];
+                let key =
+                    [timed.name.clone(), goal::name(measured.verb, measured.shape), timed.idiom.to_owned()];
                 match idioms.lines.iter_mut().find(|line| line[..3] == key) {
                     Some(line) => {
                         let _ = write!(line[3], ", {}", measured.row);
@@ -280,7 +308,8 @@ impl Report<'_> {
                     Role::Ours(_) => "tier",
                     Role::Base(_) => "base",
                 };
-                let (min, max) = timed.times.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), &t| (a.min(t), b.max(t)));
+                let (min, max) =
+                    timed.times.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), &t| (a.min(t), b.max(t)));
                 let ratio = measured.find("memcpy").map_or(f64::NAN, |copy| timed.ratio(copy));
                 let _ = writeln!(
                     out,
@@ -331,6 +360,9 @@ fn figure(measured: &Measured, name: &str) -> String {
     format!("{value:.digits$}{star} ±{:.0}%", timed.spread() * 100.0)
 }
 
+/// Cells are padded to at most this width.
+const WIDEST: usize = 60;
+
 /// A table that reads well as plain text too.
 struct Table {
     head: Vec<String>,
@@ -347,7 +379,8 @@ impl Table {
             return;
         }
         let width = |column: usize| {
-            self.lines.iter().chain([&self.head]).map(|line| line[column].chars().count()).max().unwrap_or(0)
+            let cells = self.lines.iter().chain([&self.head]).map(|line| line[column].chars().count());
+            cells.max().unwrap_or(0).min(WIDEST)
         };
         let widths: Vec<usize> = (0..self.head.len()).map(width).collect();
         let _ = writeln!(out, "{title}\n");
