@@ -50,52 +50,72 @@ fn blocks<I: Isa, S: Sink<I>, const KEEP: bool, const FORM: bool>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
-    mut sink: S,
+    sink: S,
 ) -> Result<S, BadEscapeAt> {
     let class = isa.class(&job.keep, input.len());
-    // The digits, in the next block, of escapes that were decoded and of escapes that stay.
-    let (mut spilt, mut spilt_kept) = (0, 0);
-    let mut step = |rest: &[u8], lanes: usize| {
+    let DecodeJob { strict, upper, .. } = *job;
+    let mut loops = Blocks::<I, S, KEEP, FORM> { isa, class, strict, upper, spilt: 0, spilt_kept: 0, sink };
+    let mut rest = input;
+    while rest.len() >= I::LANES {
+        if let Err(lane) = loops.step(rest, I::LANES) {
+            return Err(BadEscapeAt(input.len() - rest.len() + lane));
+        }
+        rest = &rest[I::LANES..];
+    }
+    if !rest.is_empty()
+        && let Err(lane) = loops.step(rest, rest.len())
+    {
+        return Err(BadEscapeAt(input.len() - rest.len() + lane));
+    }
+    Ok(loops.sink)
+}
+
+/// What one block leaves to the next. (A closure would not be inlined into the entry points, nor then would the
+/// intrinsics in it.)
+struct Blocks<I: Isa, S, const KEEP: bool, const FORM: bool> {
+    isa: I,
+    class: I::Class,
+    strict: bool,
+    upper: bool,
+    /// The lanes of the next block that are digits of escapes in this one, which were decoded.
+    spilt: u64,
+    /// The same for escapes that stay.
+    spilt_kept: u64,
+    sink: S,
+}
+
+impl<I: Isa, S: Sink<I>, const KEEP: bool, const FORM: bool> Blocks<I, S, KEEP, FORM> {
+    /// Takes the block at the start of `rest`, or returns the lane of a malformed escape.
+    #[inline(always)]
+    fn step(&mut self, rest: &[u8], lanes: usize) -> Result<(), usize> {
+        let isa = self.isa;
         let mut block = isa.load(rest);
         let percent = isa.eq(block, b'%');
         if FORM {
-            sink.changed(isa.eq(block, b'+') != 0);
+            self.sink.changed(isa.eq(block, b'+') != 0);
+            block = isa.replace(block, b'+', b' ');
         }
-        if percent | spilt | spilt_kept == 0 {
-            let block = if FORM { isa.replace(block, b'+', b' ') } else { block };
-            sink.store(isa, block, lanes);
+        if percent | self.spilt | self.spilt_kept == 0 {
+            self.sink.store(isa, block, lanes);
             return Ok(());
         }
         let found = escapes(isa, block, percent, rest);
-        if job.strict && percent != found.valid {
+        if self.strict && percent != found.valid {
             return Err((percent & !found.valid).trailing_zeros() as usize);
         }
         let values = isa.values(block, found.next);
         let mut decoded = found.valid;
         if KEEP {
-            decoded &= !isa.member(values, &class);
-            let digits = digits_of::<I>(found.valid & !decoded, &mut spilt_kept);
-            if job.upper {
-                sink.changed(digits & isa.lower(block) != 0);
+            decoded &= !isa.member(values, &self.class);
+            let digits = digits_of::<I>(found.valid & !decoded, &mut self.spilt_kept);
+            if self.upper {
+                self.sink.changed(digits & isa.lower(block) != 0);
                 block = isa.upper(digits, block);
             }
         }
-        if FORM {
-            block = isa.replace(block, b'+', b' ');
-        }
-        let dropped = digits_of::<I>(decoded, &mut spilt);
-        sink.changed(decoded != 0);
-        sink.compress(isa, isa.select(decoded, block, values), first(lanes) & !dropped);
+        let dropped = digits_of::<I>(decoded, &mut self.spilt);
+        self.sink.changed(decoded != 0);
+        self.sink.compress(isa, isa.select(decoded, block, values), first(lanes) & !dropped);
         Ok(())
-    };
-    let mut rest = input;
-    let bad_at = |rest: &[u8], lane: usize| BadEscapeAt(input.len() - rest.len() + lane);
-    while rest.len() >= I::LANES {
-        step(rest, I::LANES).map_err(|lane| bad_at(rest, lane))?;
-        rest = &rest[I::LANES..];
     }
-    if !rest.is_empty() {
-        step(rest, rest.len()).map_err(|lane| bad_at(rest, lane))?;
-    }
-    Ok(sink)
 }

@@ -15,6 +15,7 @@
 use super::sink::Sink;
 use super::{Isa, digits_of, escapes, first};
 use crate::cursor::Cursor;
+use crate::hex::HexCase;
 use crate::job::{EncodeJob, EncodeRule, Measure};
 
 /// Encodes `input` into `out`.
@@ -43,40 +44,57 @@ fn blocks<I: Isa, S: Sink<I>, const KEEP_ESCAPES: bool, const FORM: bool>(
     isa: I,
     job: &EncodeJob,
     input: &[u8],
-    mut sink: S,
+    sink: S,
 ) -> S {
     let class = isa.class(&job.set, input.len());
-    let mut spilt = 0;
-    let mut step = |rest: &[u8], lanes: usize| {
+    let mut loops = Blocks::<I, S, KEEP_ESCAPES, FORM> { isa, class, case: job.case, spilt: 0, sink };
+    let mut rest = input;
+    while rest.len() >= I::LANES {
+        loops.step(rest, I::LANES);
+        rest = &rest[I::LANES..];
+    }
+    if !rest.is_empty() {
+        loops.step(rest, rest.len());
+    }
+    loops.sink
+}
+
+/// What one block leaves to the next. (A closure would not be inlined into the entry points, nor then would the
+/// intrinsics in it.)
+struct Blocks<I: Isa, S, const KEEP_ESCAPES: bool, const FORM: bool> {
+    isa: I,
+    class: I::Class,
+    case: HexCase,
+    /// The lanes of the next block that are digits of escapes in this one.
+    spilt: u64,
+    sink: S,
+}
+
+impl<I: Isa, S: Sink<I>, const KEEP_ESCAPES: bool, const FORM: bool> Blocks<I, S, KEEP_ESCAPES, FORM> {
+    /// Takes the block at the start of `rest`.
+    #[inline(always)]
+    fn step(&mut self, rest: &[u8], lanes: usize) {
+        let isa = self.isa;
         let mut block = isa.load(rest);
-        let mut stray = !isa.member(block, &class);
+        let mut stray = !isa.member(block, &self.class);
         if KEEP_ESCAPES {
             let percent = isa.eq(block, b'%');
-            if percent | spilt != 0 {
+            if percent | self.spilt != 0 {
                 let valid = escapes(isa, block, percent, rest).valid;
-                let digits = digits_of::<I>(valid, &mut spilt);
+                let digits = digits_of::<I>(valid, &mut self.spilt);
                 stray = (stray | percent) & !(valid | digits);
             }
         }
         stray &= first(lanes);
         if FORM {
-            sink.changed(isa.eq(block, b' ') != 0);
+            self.sink.changed(isa.eq(block, b' ') != 0);
             block = isa.replace(block, b' ', b'+');
         }
         if stray == 0 {
-            sink.store(isa, block, lanes);
+            self.sink.store(isa, block, lanes);
         } else {
-            sink.changed(true);
-            sink.expand(isa, block, stray, lanes, job.case);
+            self.sink.changed(true);
+            self.sink.expand(isa, block, stray, lanes, self.case);
         }
-    };
-    let mut rest = input;
-    while rest.len() >= I::LANES {
-        step(rest, I::LANES);
-        rest = &rest[I::LANES..];
     }
-    if !rest.is_empty() {
-        step(rest, rest.len());
-    }
-    sink
 }

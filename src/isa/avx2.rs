@@ -10,7 +10,7 @@ use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
-use super::tables::{BITS, COMPRESS, COMPRESS_HIGH, EXPAND, HEX_ROWS, PERCENT, SLIDE, counts_below, words};
+use super::tables::{BITS, COMPRESS, COMPRESS_HIGH, EXPAND, HEX_ROWS, SLIDE, counts_below, words};
 use super::token::Avx2;
 use crate::cursor::{Cursor, Stage};
 use crate::drive::{Isa, first};
@@ -31,27 +31,23 @@ fn both(_: Avx2, octets: &[u8; 16]) -> __m256i {
     unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(octets.as_ptr().cast())) }
 }
 
-/// `test` for both registers of a block, as a mask.
-macro_rules! lanes {
-    ($block:expr, |$half:ident| $test:expr) => {{
-        let [low, high] = $block;
-        let mask = |$half: __m256i| {
-            // SAFETY: the token proves AVX2.
-            unsafe { _mm256_movemask_epi8($test) as u32 }
-        };
-        u64::from(mask(low)) | u64::from(mask(high)) << 32
-    }};
-}
-
-/// The same for both registers of a block.
+/// Both registers of a block. (A closure would not be inlined into the entry points, nor then the intrinsics in it.)
 macro_rules! each {
     ($block:expr, |$half:ident| $value:expr) => {{
-        let map = |$half: __m256i| {
-            // SAFETY: the token proves AVX2.
-            unsafe { $value }
-        };
         let [low, high] = $block;
-        [map(low), map(high)]
+        // SAFETY: the token proves AVX2.
+        unsafe {
+            [
+                {
+                    let $half = low;
+                    $value
+                },
+                {
+                    let $half = high;
+                    $value
+                },
+            ]
+        }
     }};
 }
 
@@ -69,21 +65,36 @@ impl Avx2 {
     /// All ones in the lanes of `mask`.
     #[inline(always)]
     fn spread(self, mask: u64) -> [__m256i; 2] {
-        let half = |mask: u32| {
-            // SAFETY: the token proves AVX2.
-            unsafe {
-                let octet_of_lane = _mm256_setr_epi64x(
-                    0,
-                    0x0101_0101_0101_0101,
-                    0x0202_0202_0202_0202,
-                    0x0303_0303_0303_0303,
-                );
-                let bit = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64.cast_signed());
-                let octets = _mm256_shuffle_epi8(_mm256_set1_epi32(mask.cast_signed()), octet_of_lane);
-                _mm256_cmpeq_epi8(_mm256_and_si256(octets, bit), bit)
-            }
-        };
-        [half(mask as u32), half((mask >> 32) as u32)]
+        each!([mask as u32, (mask >> 32) as u32], |mask| {
+            let octet_of_lane =
+                _mm256_setr_epi64x(0, 0x0101_0101_0101_0101, 0x0202_0202_0202_0202, 0x0303_0303_0303_0303);
+            let bit = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64.cast_signed());
+            let octets = _mm256_shuffle_epi8(_mm256_set1_epi32(mask.cast_signed()), octet_of_lane);
+            _mm256_cmpeq_epi8(_mm256_and_si256(octets, bit), bit)
+        })
+    }
+
+    /// The lanes that are all ones, as a mask.
+    #[inline(always)]
+    fn mask(self, lanes: [__m256i; 2]) -> u64 {
+        let [low, high] = each!(lanes, |half| u64::from(_mm256_movemask_epi8(half).cast_unsigned()));
+        low | high << 32
+    }
+
+    /// Sixteen octets of a partial block from the start of a quarter: those there, or the last sixteen, slid down.
+    ///
+    /// # Safety
+    ///
+    /// `input` has at least sixteen octets.
+    #[inline(always)]
+    unsafe fn quarter(self, input: &[u8], i: usize) -> __m128i {
+        let start = (16 * i).min(input.len() - 16);
+        let slide = (16 * i - start).min(16);
+        // SAFETY: the token proves AVX2; `start + 16 <= len` and `slide + 16 <= 32`.
+        unsafe {
+            let octets = _mm_loadu_si128(input.as_ptr().add(start).cast());
+            _mm_shuffle_epi8(octets, _mm_loadu_si128(SLIDE.as_ptr().add(slide).cast()))
+        }
     }
 
     /// The first octets of a partial block.
@@ -97,18 +108,20 @@ impl Avx2 {
                 [_mm256_setr_epi64x(low.cast_signed(), high.cast_signed(), 0, 0), _mm256_setzero_si256()]
             };
         }
-        let quarter = |i: usize| {
-            // Sixteen octets from where the quarter starts, or the last sixteen, slid down to its start.
-            let start = (16 * i).min(len - 16);
-            let slide = (16 * i - start).min(16);
-            // SAFETY: the token proves AVX2; `start + 16 <= len` and `slide + 16 <= 32`.
-            unsafe {
-                let octets = _mm_loadu_si128(input.as_ptr().add(start).cast());
-                _mm_shuffle_epi8(octets, _mm_loadu_si128(SLIDE.as_ptr().add(slide).cast()))
-            }
-        };
+        // SAFETY: the token proves AVX2; there are sixteen octets.
+        unsafe {
+            [
+                _mm256_set_m128i(self.quarter(input, 1), self.quarter(input, 0)),
+                _mm256_set_m128i(self.quarter(input, 3), self.quarter(input, 2)),
+            ]
+        }
+    }
+
+    /// All ones in the lanes above `Z` and below 0x80.
+    #[inline(always)]
+    fn above_z(self, half: __m256i) -> __m256i {
         // SAFETY: the token proves AVX2.
-        unsafe { [_mm256_set_m128i(quarter(1), quarter(0)), _mm256_set_m128i(quarter(3), quarter(2))] }
+        unsafe { _mm256_cmpgt_epi8(half, _mm256_set1_epi8(b'Z'.cast_signed())) }
     }
 
     /// The value of each hexadecimal digit, in the low half of its lane; the high half is zero.
@@ -161,32 +174,34 @@ impl Isa for Avx2 {
     #[inline(always)]
     fn member(self, block: Self::Block, class: &Class) -> u64 {
         // A shuffle gives zero where the octet is above 0x7F: each half of the set sees only its own octets.
-        lanes!(block, |half| {
+        let lanes = each!(block, |half| {
             let ascii = _mm256_shuffle_epi8(class.ascii, half);
             let flipped = _mm256_xor_si256(half, _mm256_set1_epi8(i8::MIN));
             let row = _mm256_or_si256(ascii, _mm256_shuffle_epi8(class.high, flipped));
             let bit = self.bit(half);
             _mm256_cmpeq_epi8(_mm256_and_si256(row, bit), bit)
-        })
+        });
+        self.mask(lanes)
     }
 
     #[inline(always)]
     fn eq(self, block: Self::Block, octet: u8) -> u64 {
-        lanes!(block, |half| _mm256_cmpeq_epi8(half, _mm256_set1_epi8(octet.cast_signed())))
+        self.mask(each!(block, |half| _mm256_cmpeq_epi8(half, _mm256_set1_epi8(octet.cast_signed()))))
     }
 
     #[inline(always)]
     fn hex(self, block: Self::Block) -> u64 {
-        lanes!(block, |half| {
+        let lanes = each!(block, |half| {
             let row = _mm256_shuffle_epi8(both(self, &HEX_ROWS), half);
             let bit = self.bit(half);
             _mm256_cmpeq_epi8(_mm256_and_si256(row, bit), bit)
-        })
+        });
+        self.mask(lanes)
     }
 
     #[inline(always)]
     fn lower(self, block: Self::Block) -> u64 {
-        lanes!(block, |half| _mm256_cmpgt_epi8(half, _mm256_set1_epi8(b'Z'.cast_signed())))
+        self.mask([self.above_z(block[0]), self.above_z(block[1])])
     }
 
     #[inline(always)]
@@ -199,17 +214,18 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn values(self, block: Self::Block, next: [u8; 2]) -> Self::Block {
-        let [low, high] = block.map(|half| self.digits(half));
+        let [low, high] = [self.digits(block[0]), self.digits(block[1])];
         // SAFETY: the token proves AVX2. Digits are below 16, so the 16-bit shift spills nothing.
         unsafe {
             let next =
                 _mm256_zextsi128_si256(_mm_cvtsi32_si128(i32::from(u16::from_le_bytes(next) & 0x0F0F)));
             let middle = _mm256_permute2x128_si256::<0x21>(low, high);
             let end = _mm256_permute2x128_si256::<0x21>(high, next);
-            let join = |first, second| _mm256_or_si256(_mm256_slli_epi16::<4>(first), second);
+            let first = [_mm256_alignr_epi8::<1>(middle, low), _mm256_alignr_epi8::<1>(end, high)];
+            let second = [_mm256_alignr_epi8::<2>(middle, low), _mm256_alignr_epi8::<2>(end, high)];
             [
-                join(_mm256_alignr_epi8::<1>(middle, low), _mm256_alignr_epi8::<2>(middle, low)),
-                join(_mm256_alignr_epi8::<1>(end, high), _mm256_alignr_epi8::<2>(end, high)),
+                _mm256_or_si256(_mm256_slli_epi16::<4>(first[0]), second[0]),
+                _mm256_or_si256(_mm256_slli_epi16::<4>(first[1]), second[1]),
             ]
         }
     }
@@ -225,17 +241,15 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn upper(self, mask: u64, block: Self::Block) -> Self::Block {
-        let mask = self.spread(mask);
+        let [low, high] = self.spread(mask);
         // Of the digits, only lower-case letters are above `Z`.
-        let upper = |half, mask| {
-            // SAFETY: the token proves AVX2.
-            unsafe {
-                let letter = _mm256_cmpgt_epi8(half, _mm256_set1_epi8(b'Z'.cast_signed()));
-                let case = _mm256_and_si256(_mm256_and_si256(letter, mask), _mm256_set1_epi8(0x20));
-                _mm256_andnot_si256(case, half)
-            }
-        };
-        [upper(block[0], mask[0]), upper(block[1], mask[1])]
+        // SAFETY: the token proves AVX2.
+        unsafe {
+            let case = _mm256_set1_epi8(0x20);
+            let low = _mm256_and_si256(_mm256_and_si256(self.above_z(block[0]), low), case);
+            let high = _mm256_and_si256(_mm256_and_si256(self.above_z(block[1]), high), case);
+            [_mm256_andnot_si256(low, block[0]), _mm256_andnot_si256(high, block[1])]
+        }
     }
 
     #[inline(always)]
@@ -255,27 +269,13 @@ impl Isa for Avx2 {
         let below = counts_below(keep);
         let mut stage = Stage::new();
         let window = out.window(64, &mut stage);
-        let sixteen = |lanes: __m128i, i: usize| {
-            let group = |i: usize| ((keep >> (8 * i)) as u8 as usize, (below >> (8 * i)) as u8 as usize);
-            let ((low, low_at), (high, high_at)) = (group(i), group(i + 1));
-            // SAFETY: the token proves AVX2. Rows of the tables have eight octets. At most 8 * i lanes come before
-            // group i, so its eight octets lie within the window of 64.
-            unsafe {
-                let places = _mm_unpacklo_epi64(
-                    _mm_loadl_epi64(COMPRESS[low].as_ptr().cast()),
-                    _mm_loadl_epi64(COMPRESS_HIGH[high].as_ptr().cast()),
-                );
-                let moved = _mm_shuffle_epi8(lanes, places);
-                _mm_storel_epi64(window.add(low_at).cast(), moved);
-                _mm_storel_epi64(window.add(high_at).cast(), _mm_unpackhi_epi64(moved, moved));
-            }
-        };
-        // SAFETY: the token proves AVX2; the groups wrote the lanes in `keep` without a gap.
+        // SAFETY: the token proves AVX2; the window has 64 octets, and the groups write the lanes in `keep` to it
+        // without a gap.
         unsafe {
-            sixteen(_mm256_castsi256_si128(block[0]), 0);
-            sixteen(_mm256_extracti128_si256::<1>(block[0]), 2);
-            sixteen(_mm256_castsi256_si128(block[1]), 4);
-            sixteen(_mm256_extracti128_si256::<1>(block[1]), 6);
+            compress_16(self, _mm256_castsi256_si128(block[0]), 0, keep, below, window);
+            compress_16(self, _mm256_extracti128_si256::<1>(block[0]), 2, keep, below, window);
+            compress_16(self, _mm256_castsi256_si128(block[1]), 4, keep, below, window);
+            compress_16(self, _mm256_extracti128_si256::<1>(block[1]), 6, keep, below, window);
             out.commit(64, keep.count_ones() as usize, &stage);
         }
     }
@@ -290,39 +290,70 @@ impl Isa for Avx2 {
         let window = out.window(WINDOW, &mut stage);
         let digits = both(self, case.digits());
         let masks = self.spread(escape);
-        let eight = |sources: __m256i, i: usize| {
-            let row = &EXPAND[(escape >> (8 * i)) as u8 as usize];
-            let at = 8 * i + 2 * usize::from((below >> (8 * i)) as u8);
-            // SAFETY: the token proves AVX2. A row has 32 octets. Before group i come at most 24 * i octets, so its
-            // register ends within the window.
-            unsafe {
-                let places = _mm256_load_si256(row.0.as_ptr().cast());
-                let percent = _mm256_subs_epu8(places, _mm256_set1_epi8(i8::MIN));
-                let octets = _mm256_or_si256(_mm256_shuffle_epi8(sources, places), percent);
-                _mm256_storeu_si256(window.add(at).cast(), octets);
-            }
-        };
-        let half = |half: __m256i, mask: __m256i, i: usize| {
-            // SAFETY: the token proves AVX2. The shift moves bits between octets, so it is masked before use.
-            unsafe {
-                let nibble = _mm256_set1_epi8(0x0F);
-                let high =
-                    _mm256_shuffle_epi8(digits, _mm256_and_si256(_mm256_srli_epi16::<4>(half), nibble));
-                let low = _mm256_shuffle_epi8(digits, _mm256_and_si256(half, nibble));
-                let octets = _mm256_blendv_epi8(half, high, mask);
+        // SAFETY: the token proves AVX2. The shift moves bits between octets, so it is masked before use. The window
+        // has room for eight groups, and they write `lanes` octets and two more for each escape without a gap.
+        unsafe {
+            let nibble = _mm256_set1_epi8(0x0F);
+            for i in 0..2 {
+                let octets = block[i];
+                let high = _mm256_and_si256(_mm256_srli_epi16::<4>(octets), nibble);
+                let high = _mm256_shuffle_epi8(digits, high);
+                let low = _mm256_shuffle_epi8(digits, _mm256_and_si256(octets, nibble));
+                let octets = _mm256_blendv_epi8(octets, high, masks[i]);
                 let even = _mm256_unpacklo_epi64(octets, low);
                 let odd = _mm256_unpackhi_epi64(octets, low);
-                eight(_mm256_permute4x64_epi64::<0b01_00_01_00>(even), i);
-                eight(_mm256_permute4x64_epi64::<0b01_00_01_00>(odd), i + 1);
-                eight(_mm256_permute4x64_epi64::<0b11_10_11_10>(even), i + 2);
-                eight(_mm256_permute4x64_epi64::<0b11_10_11_10>(odd), i + 3);
+                let sources = _mm256_permute2x128_si256::<0x00>(even, even);
+                expand_8(self, sources, 4 * i, escape, below, window);
+                let sources = _mm256_permute2x128_si256::<0x00>(odd, odd);
+                expand_8(self, sources, 4 * i + 1, escape, below, window);
+                let sources = _mm256_permute2x128_si256::<0x11>(even, even);
+                expand_8(self, sources, 4 * i + 2, escape, below, window);
+                let sources = _mm256_permute2x128_si256::<0x11>(odd, odd);
+                expand_8(self, sources, 4 * i + 3, escape, below, window);
             }
-        };
-        half(block[0], masks[0], 0);
-        half(block[1], masks[1], 4);
-        // SAFETY: the groups wrote `lanes` octets and two more for each escape, without a gap.
-        unsafe { out.commit(WINDOW, lanes + 2 * escape.count_ones() as usize, &stage) };
+            out.commit(WINDOW, lanes + 2 * escape.count_ones() as usize, &stage);
+        }
     }
 }
 
-const _: () = assert!(PERCENT - 0x80 == b'%');
+/// Writes the lanes in `keep` of groups `i` and `i + 1`, which hold eight lanes each.
+///
+/// # Safety
+///
+/// `window` has 64 writable octets, and `below` are the counts below each group of `keep`.
+#[inline(always)]
+unsafe fn compress_16(_: Avx2, lanes: __m128i, i: usize, keep: u64, below: u64, window: *mut u8) {
+    let (low, low_at) = ((keep >> (8 * i)) as u8, (below >> (8 * i)) as u8);
+    let (high, high_at) = ((keep >> (8 * i + 8)) as u8, (below >> (8 * i + 8)) as u8);
+    // SAFETY: the token proves AVX2. Rows of the tables have eight octets. At most `8 * g` lanes come before group
+    // `g`, so its eight octets lie within the window of 64.
+    unsafe {
+        let places = _mm_unpacklo_epi64(
+            _mm_loadl_epi64(COMPRESS[usize::from(low)].as_ptr().cast()),
+            _mm_loadl_epi64(COMPRESS_HIGH[usize::from(high)].as_ptr().cast()),
+        );
+        let moved = _mm_shuffle_epi8(lanes, places);
+        _mm_storel_epi64(window.add(usize::from(low_at)).cast(), moved);
+        _mm_storel_epi64(window.add(usize::from(high_at)).cast(), _mm_unpackhi_epi64(moved, moved));
+    }
+}
+
+/// Writes the eight lanes of group `i`: both halves of `sources` hold the octets, or the high digits of those to
+/// escape, and then the low digits.
+///
+/// # Safety
+///
+/// `window` has `24 * 7 + 32` writable octets, and `below` are the counts below each group of `escape`.
+#[inline(always)]
+unsafe fn expand_8(_: Avx2, sources: __m256i, i: usize, escape: u64, below: u64, window: *mut u8) {
+    let row = &EXPAND[usize::from((escape >> (8 * i)) as u8)];
+    let at = 8 * i + 2 * usize::from((below >> (8 * i)) as u8);
+    // SAFETY: the token proves AVX2. A row has 32 octets. Before group `i` come at most `24 * i` octets, so its
+    // register ends within the window.
+    unsafe {
+        let places = _mm256_load_si256(row.0.as_ptr().cast());
+        let percent = _mm256_subs_epu8(places, _mm256_set1_epi8(i8::MIN));
+        let octets = _mm256_or_si256(_mm256_shuffle_epi8(sources, places), percent);
+        _mm256_storeu_si256(window.add(at).cast(), octets);
+    }
+}

@@ -53,6 +53,12 @@ static BEHIND: [[u8; 64]; 2] = {
     places
 };
 
+/// Where `lane` is written.
+#[inline(always)]
+fn place(escape: u64, lane: usize) -> usize {
+    lane + 2 * (escape & first(lane)).count_ones() as usize
+}
+
 impl Avx512 {
     /// Sixteen octets in each quarter of a register.
     #[inline(always)]
@@ -103,6 +109,28 @@ impl Avx512 {
             u64::from(_pdep_u32(mask as u32, low)) | u64::from(_pdep_u32((mask >> 11) as u32, high)) << 32
         };
         places
+    }
+
+    /// Writes the lanes of group `i`, those in `escape` as escapes.
+    ///
+    /// # Safety
+    ///
+    /// `window` has `2 * 63 + 64` writable octets.
+    #[inline(always)]
+    unsafe fn group(self, i: usize, block: __m512i, escape: u64, digits: __m512i, window: *mut u8) {
+        let percent = self.deposit(escape >> (GROUP * i));
+        let (high, low) = (percent << 1, percent << 2);
+        // SAFETY: the token proves AVX-512. At most 126 octets come before the last group, so its register ends
+        // within the window.
+        unsafe {
+            let octets = _mm512_permutexvar_epi8(self.whole(&TRIPLES[i]), block);
+            let triples = _mm512_mask_mov_epi8(octets, percent, self.all(b'%'));
+            let triples = _mm512_mask_shuffle_epi8(triples, high, digits, self.high_half(octets));
+            let nibbles = _mm512_and_si512(octets, self.all(0x0F));
+            let triples = _mm512_mask_shuffle_epi8(triples, low, digits, nibbles);
+            let kept = _mm512_maskz_compress_epi8(FIRST_OF_THREE | high | low, triples);
+            _mm512_storeu_si512(window.add(place(escape, GROUP * i)).cast(), kept);
+        }
     }
 
     /// The lanes above `octet`, both below 0x80.
@@ -184,8 +212,9 @@ impl Isa for Avx512 {
             let digits = _mm512_and_si512(digits, self.all(0x0F));
             let next = _mm_cvtsi32_si128(i32::from(u16::from_le_bytes(next) & 0x0F0F));
             let next = _mm512_zextsi128_si512(next);
-            let behind = |places| _mm512_permutex2var_epi8(digits, self.whole(places), next);
-            _mm512_or_si512(_mm512_slli_epi16::<4>(behind(&BEHIND[0])), behind(&BEHIND[1]))
+            let first = _mm512_permutex2var_epi8(digits, self.whole(&BEHIND[0]), next);
+            let second = _mm512_permutex2var_epi8(digits, self.whole(&BEHIND[1]), next);
+            _mm512_or_si512(_mm512_slli_epi16::<4>(first), second)
         }
     }
 
@@ -238,32 +267,19 @@ impl Isa for Avx512 {
         let digits = self.quarters(case.digits());
         let mut stage = Stage::new();
         let window = out.window(WINDOW, &mut stage);
-        let place = |lane: usize| lane + 2 * (escape & first(lane)).count_ones() as usize;
-        let group = |i: usize| {
-            let percent = self.deposit(escape >> (GROUP * i));
-            let (high, low) = (percent << 1, percent << 2);
-            // SAFETY: the token proves AVX-512. At most 126 octets come before the last group, so its register ends
-            // within the window.
-            unsafe {
-                let octets = _mm512_permutexvar_epi8(self.whole(&TRIPLES[i]), block);
-                let triples = _mm512_mask_mov_epi8(octets, percent, self.all(b'%'));
-                let triples = _mm512_mask_shuffle_epi8(triples, high, digits, self.high_half(octets));
-                let nibbles = _mm512_and_si512(octets, self.all(0x0F));
-                let triples = _mm512_mask_shuffle_epi8(triples, low, digits, nibbles);
-                let kept = _mm512_maskz_compress_epi8(FIRST_OF_THREE | high | low, triples);
-                _mm512_storeu_si512(window.add(place(GROUP * i)).cast(), kept);
-            }
-        };
-        group(0);
-        group(1);
-        group(2);
+        // SAFETY: the window has room for three groups.
+        unsafe {
+            self.group(0, block, escape, digits, window);
+            self.group(1, block, escape, digits, window);
+            self.group(2, block, escape, digits, window);
+        }
         if lanes == 64 {
             // The three groups leave one lane.
             let octet = self.octets(block)[63];
             let [percent, high, low] = hex::escape(octet, case);
             let spelt = if escape >> 63 != 0 { [percent, high, low, 0] } else { [octet, 0, 0, 0] };
             // SAFETY: at most 3 * 63 octets come before, so four fit in the window.
-            unsafe { window.add(place(63)).cast::<[u8; 4]>().write_unaligned(spelt) };
+            unsafe { window.add(place(escape, 63)).cast::<[u8; 4]>().write_unaligned(spelt) };
         }
         // SAFETY: the groups wrote `lanes` octets and two more for each escape, without a gap.
         unsafe { out.commit(WINDOW, lanes + 2 * escape.count_ones() as usize, &stage) };

@@ -8,7 +8,6 @@
 use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
-use core::array::from_fn;
 
 use super::tables::{count, words};
 use super::token::Sse2;
@@ -18,6 +17,41 @@ use crate::hex::{self, HexCase};
 use crate::set::ByteSet;
 
 type Block = [__m128i; 4];
+
+/// Each register of a block. (A closure would not be inlined into the entry points, nor then the intrinsics in it.)
+macro_rules! each {
+    ($block:expr, |$quarter:ident| $value:expr) => {{
+        let block = $block;
+        each!(|i| {
+            let $quarter = block[i];
+            $value
+        })
+    }};
+    (|$i:ident| $value:expr) => {{
+        // SAFETY: the token proves SSE2.
+        #[allow(unused_unsafe, reason = "not every expression needs it")]
+        unsafe {
+            [
+                {
+                    let $i = 0;
+                    $value
+                },
+                {
+                    let $i = 1;
+                    $value
+                },
+                {
+                    let $i = 2;
+                    $value
+                },
+                {
+                    let $i = 3;
+                    $value
+                },
+            ]
+        }
+    }};
+}
 
 /// The most ranges that are compared.
 const RANGES: usize = 10;
@@ -44,9 +78,8 @@ impl Sse2 {
     /// The lanes, of four registers of lanes that are all ones or all zeros, as a mask.
     #[inline(always)]
     fn mask(self, quarters: Block) -> u64 {
-        // SAFETY: the token proves SSE2.
-        let mask = |i: usize| unsafe { u64::from(_mm_movemask_epi8(quarters[i]).cast_unsigned()) };
-        mask(0) | mask(1) << 16 | mask(2) << 32 | mask(3) << 48
+        let [a, b, c, d] = each!(quarters, |quarter| u64::from(_mm_movemask_epi8(quarter).cast_unsigned()));
+        a | b << 16 | c << 32 | d << 48
     }
 
     /// All ones in the lanes from `start` to `start + more`.
@@ -72,16 +105,13 @@ impl Sse2 {
     /// All ones in the lanes of `mask`.
     #[inline(always)]
     fn spread(self, mask: u64) -> Block {
-        from_fn(|i| {
-            // SAFETY: the token proves SSE2.
-            unsafe {
-                let bits = _mm_cvtsi32_si128(i32::from((mask >> (16 * i)) as u16));
-                let pairs = _mm_unpacklo_epi8(bits, bits);
-                let fours = _mm_unpacklo_epi16(pairs, pairs);
-                let octets = _mm_unpacklo_epi32(fours, fours);
-                let bit = _mm_set1_epi64x(0x8040_2010_0804_0201_u64.cast_signed());
-                _mm_cmpeq_epi8(_mm_and_si128(octets, bit), bit)
-            }
+        each!(|i| {
+            let bits = _mm_cvtsi32_si128(i32::from((mask >> (16 * i)) as u16));
+            let pairs = _mm_unpacklo_epi8(bits, bits);
+            let fours = _mm_unpacklo_epi16(pairs, pairs);
+            let octets = _mm_unpacklo_epi32(fours, fours);
+            let bit = _mm_set1_epi64x(0x8040_2010_0804_0201_u64.cast_signed());
+            _mm_cmpeq_epi8(_mm_and_si128(octets, bit), bit)
         })
     }
 
@@ -157,10 +187,10 @@ impl Isa for Sse2 {
     fn load(self, input: &[u8]) -> Block {
         match input.first_chunk::<64>() {
             // SAFETY: the token proves SSE2; 64 octets are readable.
-            Some(octets) => from_fn(|i| unsafe { _mm_loadu_si128(octets.as_ptr().cast::<__m128i>().add(i)) }),
+            Some(octets) => each!(|i| _mm_loadu_si128(octets.as_ptr().cast::<__m128i>().add(i))),
             None => {
                 let (whole, rest) = input.as_chunks::<16>();
-                from_fn(|i| {
+                each!(|i| {
                     let octets = |i: usize| whole.get(i).map(|octets| octets.as_ptr().cast());
                     let [low, high] = if i == whole.len() { words(rest) } else { [0, 0] };
                     // SAFETY: the token proves SSE2; a chunk has sixteen octets.
@@ -193,8 +223,7 @@ impl Isa for Sse2 {
                 let mut member = [unsafe { _mm_setzero_si128() }; 4];
                 for &(start, more) in &ranges[..*used] {
                     // SAFETY: the token proves SSE2.
-                    member =
-                        from_fn(|i| unsafe { _mm_or_si128(member[i], self.in_range(block[i], start, more)) });
+                    member = each!(|i| _mm_or_si128(member[i], self.in_range(block[i], start, more)));
                 }
                 self.mask(member)
             }
@@ -204,35 +233,30 @@ impl Isa for Sse2 {
 
     #[inline(always)]
     fn eq(self, block: Block, octet: u8) -> u64 {
-        // SAFETY: the token proves SSE2.
-        self.mask(block.map(|quarter| unsafe { _mm_cmpeq_epi8(quarter, self.all(octet)) }))
+        self.mask(each!(block, |quarter| _mm_cmpeq_epi8(quarter, self.all(octet))))
     }
 
     #[inline(always)]
     fn hex(self, block: Block) -> u64 {
-        self.mask(block.map(|quarter| self.hex_lanes(quarter)))
+        self.mask(each!(block, |quarter| self.hex_lanes(quarter)))
     }
 
     #[inline(always)]
     fn lower(self, block: Block) -> u64 {
-        // SAFETY: the token proves SSE2.
-        self.mask(block.map(|quarter| unsafe { _mm_cmpgt_epi8(quarter, self.all(b'Z')) }))
+        self.mask(each!(block, |quarter| _mm_cmpgt_epi8(quarter, self.all(b'Z'))))
     }
 
     #[inline(always)]
     fn replace(self, block: Block, from: u8, to: u8) -> Block {
-        // SAFETY: the token proves SSE2.
-        block.map(|quarter| unsafe {
-            self.blend(_mm_cmpeq_epi8(quarter, self.all(from)), quarter, self.all(to))
-        })
+        each!(block, |quarter| self.blend(_mm_cmpeq_epi8(quarter, self.all(from)), quarter, self.all(to)))
     }
 
     #[inline(always)]
     fn values(self, block: Block, next: [u8; 2]) -> Block {
-        let digits = block.map(|quarter| self.digits(quarter));
+        let digits = each!(block, |quarter| self.digits(quarter));
         // SAFETY: the token proves SSE2.
         let next = unsafe { _mm_cvtsi32_si128(i32::from(u16::from_le_bytes(next) & 0x0F0F)) };
-        from_fn(|i| {
+        each!(|i| {
             let behind = if i < 3 { digits[i + 1] } else { next };
             // SAFETY: the token proves SSE2. Digits are below 16, so the 16-bit shift spills nothing.
             unsafe {
@@ -246,15 +270,14 @@ impl Isa for Sse2 {
     #[inline(always)]
     fn select(self, mask: u64, block: Block, other: Block) -> Block {
         let mask = self.spread(mask);
-        from_fn(|i| self.blend(mask[i], block[i], other[i]))
+        each!(|i| self.blend(mask[i], block[i], other[i]))
     }
 
     #[inline(always)]
     fn upper(self, mask: u64, block: Block) -> Block {
         let mask = self.spread(mask);
         // Of the digits, only lower-case letters are above `Z`.
-        // SAFETY: the token proves SSE2.
-        from_fn(|i| unsafe {
+        each!(|i| {
             let letter = _mm_cmpgt_epi8(block[i], self.all(b'Z'));
             _mm_andnot_si128(_mm_and_si128(letter, _mm_and_si128(mask[i], self.all(0x20))), block[i])
         })

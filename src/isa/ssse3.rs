@@ -7,7 +7,6 @@
 use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
-use core::array::from_fn;
 
 use super::tables::{BITS, COMPRESS, COMPRESS_HIGH, EXPAND, HEX_ROWS, SLIDE, count, counts_below, words};
 use super::token::Ssse3;
@@ -17,6 +16,41 @@ use crate::hex::HexCase;
 use crate::set::ByteSet;
 
 type Block = [__m128i; 4];
+
+/// Each register of a block. (A closure would not be inlined into the entry points, nor then the intrinsics in it.)
+macro_rules! each {
+    ($block:expr, |$quarter:ident| $value:expr) => {{
+        let block = $block;
+        each!(|i| {
+            let $quarter = block[i];
+            $value
+        })
+    }};
+    (|$i:ident| $value:expr) => {{
+        // SAFETY: the token proves SSSE3.
+        #[allow(unused_unsafe, reason = "not every expression needs it")]
+        unsafe {
+            [
+                {
+                    let $i = 0;
+                    $value
+                },
+                {
+                    let $i = 1;
+                    $value
+                },
+                {
+                    let $i = 2;
+                    $value
+                },
+                {
+                    let $i = 3;
+                    $value
+                },
+            ]
+        }
+    }};
+}
 
 /// The rows of a set: for ASCII octets, and for the others.
 #[derive(Clone, Copy)]
@@ -41,9 +75,8 @@ impl Ssse3 {
     /// The lanes, of four registers of lanes that are all ones or all zeros, as a mask.
     #[inline(always)]
     fn mask(self, quarters: Block) -> u64 {
-        // SAFETY: the token proves SSSE3.
-        let mask = |i: usize| unsafe { u64::from(_mm_movemask_epi8(quarters[i]).cast_unsigned()) };
-        mask(0) | mask(1) << 16 | mask(2) << 32 | mask(3) << 48
+        let [a, b, c, d] = each!(quarters, |quarter| u64::from(_mm_movemask_epi8(quarter).cast_unsigned()));
+        a | b << 16 | c << 32 | d << 48
     }
 
     /// The high half of each octet.
@@ -66,14 +99,11 @@ impl Ssse3 {
     /// All ones in the lanes of `mask`.
     #[inline(always)]
     fn spread(self, mask: u64) -> Block {
-        from_fn(|i| {
-            // SAFETY: the token proves SSSE3.
-            unsafe {
-                let octet_of_lane = _mm_set_epi64x(0x0101_0101_0101_0101, 0);
-                let bit = _mm_set1_epi64x(0x8040_2010_0804_0201_u64.cast_signed());
-                let octets = _mm_cvtsi32_si128(i32::from((mask >> (16 * i)) as u16));
-                _mm_cmpeq_epi8(_mm_and_si128(_mm_shuffle_epi8(octets, octet_of_lane), bit), bit)
-            }
+        each!(|i| {
+            let octet_of_lane = _mm_set_epi64x(0x0101_0101_0101_0101, 0);
+            let bit = _mm_set1_epi64x(0x8040_2010_0804_0201_u64.cast_signed());
+            let octets = _mm_cvtsi32_si128(i32::from((mask >> (16 * i)) as u16));
+            _mm_cmpeq_epi8(_mm_and_si128(_mm_shuffle_epi8(octets, octet_of_lane), bit), bit)
         })
     }
 
@@ -111,7 +141,7 @@ impl Ssse3 {
             // SAFETY: the token proves SSSE3.
             return unsafe { [_mm_set_epi64x(high.cast_signed(), low.cast_signed()), zero, zero, zero] };
         }
-        from_fn(|i| {
+        each!(|i| {
             // Sixteen octets from where the quarter starts, or the last sixteen, slid down to its start.
             let start = (16 * i).min(len - 16);
             let slide = (16 * i - start).min(16);
@@ -139,7 +169,7 @@ impl Isa for Ssse3 {
     fn load(self, input: &[u8]) -> Block {
         match input.first_chunk::<64>() {
             // SAFETY: the token proves SSSE3; 64 octets are readable.
-            Some(octets) => from_fn(|i| unsafe { _mm_loadu_si128(octets.as_ptr().cast::<__m128i>().add(i)) }),
+            Some(octets) => each!(|i| _mm_loadu_si128(octets.as_ptr().cast::<__m128i>().add(i))),
             None => self.load_partial(input),
         }
     }
@@ -157,8 +187,7 @@ impl Isa for Ssse3 {
     #[inline(always)]
     fn member(self, block: Block, class: &Class) -> u64 {
         // A shuffle gives zero where the octet is above 0x7F: each half of the set sees only its own octets.
-        // SAFETY: the token proves SSSE3.
-        self.mask(block.map(|quarter| unsafe {
+        self.mask(each!(block, |quarter| {
             let flipped = _mm_xor_si128(quarter, self.all(0x80));
             let high = _mm_shuffle_epi8(class.high, flipped);
             self.in_row(_mm_or_si128(_mm_shuffle_epi8(class.ascii, quarter), high), quarter)
@@ -167,37 +196,32 @@ impl Isa for Ssse3 {
 
     #[inline(always)]
     fn eq(self, block: Block, octet: u8) -> u64 {
-        // SAFETY: the token proves SSSE3.
-        self.mask(block.map(|quarter| unsafe { _mm_cmpeq_epi8(quarter, self.all(octet)) }))
+        self.mask(each!(block, |quarter| _mm_cmpeq_epi8(quarter, self.all(octet))))
     }
 
     #[inline(always)]
     fn hex(self, block: Block) -> u64 {
-        // SAFETY: the token proves SSSE3.
-        self.mask(block.map(|quarter| unsafe {
+        self.mask(each!(block, |quarter| {
             self.in_row(_mm_shuffle_epi8(self.sixteen(&HEX_ROWS), quarter), quarter)
         }))
     }
 
     #[inline(always)]
     fn lower(self, block: Block) -> u64 {
-        self.mask(block.map(|quarter| self.above(quarter, b'Z')))
+        self.mask(each!(block, |quarter| self.above(quarter, b'Z')))
     }
 
     #[inline(always)]
     fn replace(self, block: Block, from: u8, to: u8) -> Block {
-        // SAFETY: the token proves SSSE3.
-        block.map(|quarter| unsafe {
-            self.blend(_mm_cmpeq_epi8(quarter, self.all(from)), quarter, self.all(to))
-        })
+        each!(block, |quarter| self.blend(_mm_cmpeq_epi8(quarter, self.all(from)), quarter, self.all(to)))
     }
 
     #[inline(always)]
     fn values(self, block: Block, next: [u8; 2]) -> Block {
-        let digits = block.map(|quarter| self.digits(quarter));
+        let digits = each!(block, |quarter| self.digits(quarter));
         // SAFETY: the token proves SSSE3.
         let next = unsafe { _mm_cvtsi32_si128(i32::from(u16::from_le_bytes(next) & 0x0F0F)) };
-        from_fn(|i| {
+        each!(|i| {
             let behind = if i < 3 { digits[i + 1] } else { next };
             // SAFETY: the token proves SSSE3. Digits are below 16, so the 16-bit shift spills nothing.
             unsafe {
@@ -210,15 +234,14 @@ impl Isa for Ssse3 {
     #[inline(always)]
     fn select(self, mask: u64, block: Block, other: Block) -> Block {
         let mask = self.spread(mask);
-        from_fn(|i| self.blend(mask[i], block[i], other[i]))
+        each!(|i| self.blend(mask[i], block[i], other[i]))
     }
 
     #[inline(always)]
     fn upper(self, mask: u64, block: Block) -> Block {
         let mask = self.spread(mask);
         // Of the digits, only lower-case letters are above `Z`.
-        // SAFETY: the token proves SSSE3.
-        from_fn(|i| unsafe {
+        each!(|i| {
             let case = _mm_and_si128(self.above(block[i], b'Z'), _mm_and_si128(mask[i], self.all(0x20)));
             _mm_andnot_si128(case, block[i])
         })
