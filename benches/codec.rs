@@ -23,7 +23,7 @@ use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_gr
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use simdpct::{ByteSet, Decode, Encode, NORMALIZE, Tier, sets};
 
-use corpus::{Row, Verb};
+use corpus::{Row, Urls, Verb};
 
 const SEED: u64 = 1;
 const SET: simdpct::AsciiSet = sets::RFC3986_UNRESERVED;
@@ -95,8 +95,11 @@ fn each(
     names: &[&str],
     rows: impl Fn(&mut Bench<'_, '_>),
 ) {
-    let corpus = std::env::var_os("SIMDPCT_CORPUS").map(PathBuf::from);
-    let specs = corpus::specs(SEED, corpus.as_deref()).expect("SIMDPCT_CORPUS is a list of lines");
+    let urls = match std::env::var_os("SIMDPCT_CORPUS").map(PathBuf::from) {
+        Some(list) => corpus::read_urls(SEED, &list).expect("SIMDPCT_CORPUS is a list of lines"),
+        None => Urls::new(SEED).distinct(corpus::DISTINCT),
+    };
+    let specs = corpus::specs(SEED, &urls);
     for spec in specs.iter().filter(|spec| spec.verb == verb && names.contains(&&*spec.name)) {
         let row: Row = spec.make();
         let strings = row.strings();

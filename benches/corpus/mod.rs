@@ -10,7 +10,7 @@
 mod rows;
 mod urls;
 
-pub use self::rows::{DISTINCT, Row, Spec, Unit, Verb, fixed_length, specs};
+pub use self::rows::{DISTINCT, Row, Spec, Unit, Verb, fixed_length, read_urls, specs};
 pub use self::urls::{Shape, Urls};
 
 /// Makes the octets of the benchmarks: SplitMix64.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::{fs, io};
 
-use super::{Random, Urls};
+use super::Random;
 
 /// The least number of distinct strings of a row of calls.
 pub const DISTINCT: usize = 20_000;
@@ -80,30 +80,29 @@ impl Spec {
     }
 }
 
-/// Every row, over the URLs of `corpus` (a file of lines) or generated ones.
+/// The URLs of a list, one a line, in random order.
 ///
 /// # Errors
 ///
 /// The file cannot be read or has no line that is not empty.
-pub fn specs(seed: u64, corpus: Option<&Path>) -> io::Result<Vec<Spec>> {
-    let urls = match corpus {
-        None => Urls::new(seed).distinct(DISTINCT),
-        Some(path) => {
-            // Some rivals take `str` only, so lines that are not UTF-8 are left out for all.
-            let octets = fs::read(path)?;
-            let lines = octets.split(|&octet| octet == b'\n').filter(|line| !line.is_empty());
-            let mut lines: Vec<_> = lines.filter_map(|line| String::from_utf8(line.to_vec()).ok()).collect();
-            if lines.is_empty() {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, "the corpus has no lines"));
-            }
-            Random::new(seed).shuffle(&mut lines);
-            lines
-        }
-    };
+pub fn read_urls(seed: u64, list: &Path) -> io::Result<Vec<String>> {
+    // Some rivals take `str` only, so lines that are not UTF-8 are left out for all.
+    let octets = fs::read(list)?;
+    let lines = octets.split(|&octet| octet == b'\n').filter(|line| !line.is_empty());
+    let mut lines: Vec<_> = lines.filter_map(|line| String::from_utf8(line.to_vec()).ok()).collect();
+    if lines.is_empty() {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "the list has no lines"));
+    }
+    Random::new(seed).shuffle(&mut lines);
+    Ok(lines)
+}
+
+/// Every row; those of URLs are over `urls`.
+pub fn specs(seed: u64, urls: &[String]) -> Vec<Spec> {
     let escaped: Vec<String> = urls.iter().map(|url| escape(url)).collect();
 
     let mut specs = Vec::new();
-    for (verb, plain) in [(Verb::Encode, &urls), (Verb::Decode, &urls)] {
+    for verb in [Verb::Encode, Verb::Decode] {
         let mut add =
             |name: &str, unit, make: Box<dyn Fn() -> Row>| specs.push(Spec::new(verb, name, unit, make));
         add("clean 0-64", Unit::Call, Box::new(move || clean_random(seed)));
@@ -120,13 +119,13 @@ pub fn specs(seed: u64, corpus: Option<&Path>) -> io::Result<Vec<Spec>> {
                 move || blocks(seed, length, |random, text| text.push(random.pick(UNRESERVED) as char));
             add(name, Unit::Octet, Box::new(clean));
         }
-        let lines = plain.clone();
+        let lines = urls.to_vec();
         add("urls", Unit::Call, Box::new(move || Row::of(&lines)));
         if verb == Verb::Decode {
             let lines = escaped.clone();
             add("urls encoded", Unit::Call, Box::new(move || Row::of(&lines)));
         }
-        let lines = plain.join("\n");
+        let lines = urls.join("\n");
         add("urls joined", Unit::Octet, Box::new(move || Row::of([&lines])));
         if verb == Verb::Decode {
             let lines = escaped.join("\n");
@@ -164,7 +163,7 @@ pub fn specs(seed: u64, corpus: Option<&Path>) -> io::Result<Vec<Spec>> {
         };
         add("every third", Unit::Octet, Box::new(move || blocks(seed, BLOCK, one)));
     }
-    Ok(specs)
+    specs
 }
 
 /// A row of 20,000 strings of `length` octets, each octet by `octet`.

@@ -22,7 +22,7 @@ use regex::Regex;
 use simdpct::Tier;
 
 use crate::contender::{Contender, Role, Room, Shape, others, ours};
-use crate::corpus::{Random, Shape as CorpusShape, Spec, Unit, Urls, Verb, fixed_length, specs};
+use crate::corpus::{Random, Shape as CorpusShape, Spec, Unit, Urls, Verb, fixed_length, read_urls, specs};
 use crate::measure::{Measured, Plan, Task, measure};
 
 /// The seed of all generated input.
@@ -139,7 +139,12 @@ fn compare(options: &Compare) -> io::Result<()> {
         }
     }));
 
-    let specs = specs(SEED, options.corpus.as_deref())?;
+    let (urls, origin) = match &options.corpus {
+        // Not the path: it says more about the machine than about the list.
+        Some(list) => (read_urls(SEED, list)?, "a list"),
+        None => (Urls::new(SEED).distinct(corpus::DISTINCT), "generated"),
+    };
+    let specs = specs(SEED, &urls);
     let mut all = Vec::new();
     for spec in &specs {
         let shapes = std::iter::once(Shape::Append).chain(if has_further(spec) {
@@ -162,14 +167,9 @@ fn compare(options: &Compare) -> io::Result<()> {
     }
     let sweep = sweep(options.quick, &tiers, wanted);
 
-    let corpus = match &options.corpus {
-        // Not the path: it says more about the machine than about the list.
-        Some(path) => format!("a list of {}", CorpusShape::of(&lines(path)?)),
-        None => format!("generated, {}", CorpusShape::of(&Urls::new(SEED).distinct(corpus::DISTINCT))),
-    };
     let report = report::Report {
         machine: report::Machine::this(),
-        corpus,
+        corpus: format!("{origin}, {}", CorpusShape::of(&urls)),
         plan: format!("{} rounds, everybody in turn, each turn at least {} ms", plan.rounds, plan.turn / 1e6),
         tiers: &tiers,
         all: &all,
@@ -242,12 +242,6 @@ fn sweep(quick: bool, tiers: &[Tier], wanted: impl Fn(&str) -> bool) -> Vec<(Str
     measured
 }
 
-fn lines(path: &Path) -> io::Result<Vec<String>> {
-    let text = String::from_utf8_lossy(&std::fs::read(path)?).into_owned();
-    let lines: Vec<_> = text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect();
-    if lines.is_empty() { Err(io::Error::other("the corpus has no lines")) } else { Ok(lines) }
-}
-
 fn write_corpus(bytes: u64, seed: u64) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 18, io::stdout().lock());
     let mut written = 0;
@@ -261,7 +255,7 @@ fn write_corpus(bytes: u64, seed: u64) -> io::Result<()> {
 
 fn shape(corpus: Option<&Path>) -> io::Result<()> {
     let urls = match corpus {
-        Some(path) => lines(path)?,
+        Some(list) => read_urls(SEED, list)?,
         None => Urls::new(SEED).distinct(corpus::DISTINCT),
     };
     writeln!(io::stdout(), "{}", CorpusShape::of(&urls))
@@ -274,7 +268,8 @@ fn work(verb: &str, row: &str, tier: Tier, strings: usize, passes: usize) -> io:
     let unknown = |what: &str, name: &str| io::Error::other(format!("there is no {what} `{name}`"));
     let (verb, shape) =
         verbs.find(|&(v, shape)| goal::name(v, shape) == verb).ok_or_else(|| unknown("verb", verb))?;
-    let specs = specs(SEED, None)?;
+    let urls = Urls::new(SEED).distinct(strings.min(corpus::DISTINCT));
+    let specs = specs(SEED, &urls);
     let spec = specs.iter().find(|spec| spec.verb == verb && spec.name == row);
     let row = spec.ok_or_else(|| unknown("row", row))?.make();
     let mut some = row.strings();
@@ -313,7 +308,7 @@ mod tests {
 
     #[test]
     fn rows_hold_enough_distinct_text() {
-        for spec in specs(SEED, None).unwrap() {
+        for spec in specs(SEED, &Urls::new(SEED).distinct(corpus::DISTINCT)) {
             let row = spec.make();
             let strings = row.strings();
             let enough = strings.len() >= corpus::DISTINCT || row.octets() >= 512 * 1024;
@@ -331,8 +326,10 @@ mod tests {
 
     #[test]
     fn names_are_unique() {
-        let mut names: Vec<_> =
-            specs(SEED, None).unwrap().iter().map(|spec| format!("{:?} {}", spec.verb, spec.name)).collect();
+        let mut names: Vec<_> = specs(SEED, &Urls::new(SEED).distinct(10))
+            .iter()
+            .map(|spec| format!("{:?} {}", spec.verb, spec.name))
+            .collect();
         let count = names.len();
         names.sort();
         names.dedup();

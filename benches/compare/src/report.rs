@@ -386,7 +386,7 @@ impl Table {
         let _ = writeln!(out, "{title}\n");
         let mut write = |line: &[String]| {
             for (cell, width) in line.iter().zip(&widths) {
-                let _ = write!(out, "| {cell:<width$} ");
+                let _ = write!(out, "| {:<width$} ", cell.replace('|', "\\|"));
             }
             out.push_str("|\n");
         };
