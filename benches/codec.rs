@@ -16,6 +16,7 @@ mod corpus;
 
 use std::hint::black_box;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use criterion::measurement::WallTime;
@@ -95,11 +96,12 @@ fn each(
     names: &[&str],
     rows: impl Fn(&mut Bench<'_, '_>),
 ) {
-    let urls = match std::env::var_os("SIMDPCT_CORPUS").map(PathBuf::from) {
-        Some(list) => corpus::read_urls(SEED, &list).expect("SIMDPCT_CORPUS is a list of lines"),
-        None => Urls::new(SEED).distinct(corpus::DISTINCT),
-    };
-    let specs = corpus::specs(SEED, &urls);
+    static URLS: LazyLock<Vec<String>> =
+        LazyLock::new(|| match std::env::var_os("SIMDPCT_CORPUS").map(PathBuf::from) {
+            Some(list) => corpus::read_urls(SEED, &list).expect("SIMDPCT_CORPUS is a list of lines"),
+            None => Urls::new(SEED).distinct(corpus::DISTINCT),
+        });
+    let specs = corpus::specs(SEED, &URLS);
     for spec in specs.iter().filter(|spec| spec.verb == verb && names.contains(&&*spec.name)) {
         let row: Row = spec.make();
         let strings = row.strings();
