@@ -28,6 +28,10 @@ pub trait Malformed: Sized + sealed::Sealed {
     /// The same error for input that begins `by` octets earlier.
     #[doc(hidden)]
     fn shifted(self, by: usize) -> Self;
+
+    /// The same error, found in the first `len` octets of input that goes on with a `%`.
+    #[doc(hidden)]
+    fn before_percent(self, len: usize) -> Self;
 }
 
 impl Malformed for Infallible {
@@ -36,6 +40,10 @@ impl Malformed for Infallible {
     }
 
     fn shifted(self, _: usize) -> Infallible {
+        self
+    }
+
+    fn before_percent(self, _: usize) -> Infallible {
         self
     }
 }
@@ -49,6 +57,13 @@ impl Malformed for BadEscape {
         self.offset = self.offset.saturating_add(by);
         if let BadEscapeCause::NotHex { offset, .. } = &mut self.cause {
             *offset = offset.saturating_add(by);
+        }
+        self
+    }
+
+    fn before_percent(mut self, len: usize) -> BadEscape {
+        if self.cause == BadEscapeCause::Truncated {
+            self.cause = BadEscapeCause::NotHex { offset: len, octet: b'%' };
         }
         self
     }

@@ -1,7 +1,7 @@
 //! Encoding: octets outside a set are written as escapes.
 
 #[cfg(feature = "alloc")]
-use alloc::{borrow::Cow, borrow::ToOwned, vec::Vec};
+use alloc::{borrow::Cow, vec::Vec};
 use core::marker::PhantomData;
 
 use crate::cursor::{self, Cursor};
@@ -128,18 +128,7 @@ impl<S: KeepSet> Encode<S> {
     /// The encoded text: borrowed when nothing changes, without an allocation; else one allocation of the exact
     /// size.
     pub fn to_cow<'a>(&self, input: &'a (impl AsRef<[u8]> + ?Sized)) -> Cow<'a, S::Text> {
-        let input = input.as_ref();
-        let measure = self.kernels().encode_measure(&self.job, input);
-        if !measure.changed {
-            // SAFETY: nothing changes, so every octet is a member of the set or part of an escape.
-            return Cow::Borrowed(unsafe { S::text(input) });
-        }
-        let mut out = <S::Text as ToOwned>::Owned::default();
-        // SAFETY: what encoding appends is of type `S::Text`.
-        let octets = unsafe { out.octets() };
-        octets.reserve_exact(measure.len);
-        self.append_octets(input, measure.len, octets);
-        Cow::Owned(out)
+        S::encode(self, input.as_ref())
     }
 
     /// Appends the encoded text to `out`, a `Vec<u8>` or (with an [`AsciiSet`](crate::AsciiSet)) a `String`.
@@ -155,17 +144,32 @@ impl<S: KeepSet> Encode<S> {
     /// assert_eq!(url, "/search?q=a%26b");
     /// ```
     pub fn append(&self, input: impl AsRef<[u8]>, out: &mut impl AppendText<S::Text>) {
-        let input = input.as_ref();
-        // SAFETY: what encoding appends is of type `S::Text`.
-        let octets = unsafe { out.octets() };
+        out.encode(self, input.as_ref());
+    }
+
+    /// The octets of what [`Encode::to_cow`] returns.
+    #[inline(always)]
+    pub(crate) fn octets_of<'a>(&self, input: &'a [u8]) -> Cow<'a, [u8]> {
+        let measure = self.kernels().encode_measure(&self.job, input);
+        if !measure.changed {
+            return Cow::Borrowed(input);
+        }
+        let mut out = Vec::with_capacity(measure.len);
+        self.write_to_room(input, measure.len, &mut out);
+        Cow::Owned(out)
+    }
+
+    /// [`Encode::append`] of the octets.
+    #[inline(always)]
+    pub(crate) fn append_octets(&self, input: &[u8], out: &mut Vec<u8>) {
         let worst = input.len().saturating_mul(3).saturating_add(cursor::MAX_WINDOW);
-        let sure = input.len() <= SHORT || octets.capacity() - octets.len() >= worst;
+        let sure = input.len() <= SHORT || out.capacity() - out.len() >= worst;
         let room = if sure { worst } else { self.encoded_len(input) };
-        self.append_octets(input, room, octets);
+        self.write_to_room(input, room, out);
     }
 
     #[inline(always)]
-    fn append_octets(&self, input: &[u8], room: usize, out: &mut Vec<u8>) {
+    fn write_to_room(&self, input: &[u8], room: usize, out: &mut Vec<u8>) {
         let Ok(()) =
             cursor::append::<core::convert::Infallible>(out, room, |room| Ok(self.write(input, room)));
     }

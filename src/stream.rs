@@ -178,7 +178,10 @@ impl<E: Malformed> Transform for Decoder<E> {
 
     fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), E> {
         let Decoder { decode, held } = self;
-        held.push(piece, |part, offset| decode.append(part, out).map_err(|error| error.shifted(offset)))
+        held.push(piece, |part, offset| {
+            // A part ends inside an escape only where a `%`, which is held, cuts that escape short.
+            decode.append(part, out).map_err(|error| error.before_percent(part.len()).shifted(offset))
+        })
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), E> {

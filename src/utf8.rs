@@ -1,8 +1,10 @@
 //! Octets that are text, and text that is octets: the places where a `str` is made without a check.
 
 #[cfg(feature = "alloc")]
-use alloc::{string::String, vec::Vec};
+use alloc::{borrow::Cow, string::String, vec::Vec};
 
+#[cfg(feature = "alloc")]
+use crate::encode::Encode;
 use crate::set::{AsciiSet, ByteSet};
 
 mod sealed {
@@ -24,13 +26,9 @@ pub trait KeepSet: Copy + sealed::Sealed {
     /// The members.
     fn members(&self) -> ByteSet;
 
-    /// `octets`, of which every one is a member of this set.
-    ///
-    /// # Safety
-    ///
-    /// Every octet is a member of the set, or one of `%`, `+` and the hexadecimal digits.
+    /// [`Encode::to_cow`].
     #[doc(hidden)]
-    unsafe fn text(octets: &[u8]) -> &Self::Text;
+    fn encode<'a>(encode: &Encode<Self>, input: &'a [u8]) -> Cow<'a, Self::Text>;
 }
 
 /// What text encoded with a set is. This trait is sealed.
@@ -51,9 +49,15 @@ impl KeepSet for AsciiSet {
 
     #[cfg(feature = "alloc")]
     #[inline(always)]
-    unsafe fn text(octets: &[u8]) -> &str {
-        // SAFETY: members of an `AsciiSet` are ASCII by its invariant, so the octets are.
-        unsafe { core::str::from_utf8_unchecked(octets) }
+    fn encode<'a>(encode: &Encode<Self>, input: &'a [u8]) -> Cow<'a, str> {
+        // Encoded text is members of the set, `%`, `+` and hexadecimal digits, and members of an `AsciiSet` are
+        // ASCII by its invariant.
+        match encode.octets_of(input) {
+            // SAFETY: as above, the octets are ASCII.
+            Cow::Borrowed(octets) => Cow::Borrowed(unsafe { core::str::from_utf8_unchecked(octets) }),
+            // SAFETY: as above, the octets are ASCII.
+            Cow::Owned(octets) => Cow::Owned(unsafe { String::from_utf8_unchecked(octets) }),
+        }
     }
 }
 
@@ -68,8 +72,8 @@ impl KeepSet for ByteSet {
 
     #[cfg(feature = "alloc")]
     #[inline(always)]
-    unsafe fn text(octets: &[u8]) -> &[u8] {
-        octets
+    fn encode<'a>(encode: &Encode<Self>, input: &'a [u8]) -> Cow<'a, [u8]> {
+        encode.octets_of(input)
     }
 }
 
@@ -77,29 +81,25 @@ impl KeepSet for ByteSet {
 /// sealed.
 #[cfg(feature = "alloc")]
 pub trait AppendText<T: ?Sized>: Default + sealed::Sealed {
-    /// The octets of the buffer.
-    ///
-    /// # Safety
-    ///
-    /// Only text of type `T` may be appended, and nothing else changed.
+    /// [`Encode::append`].
     #[doc(hidden)]
-    unsafe fn octets(&mut self) -> &mut Vec<u8>;
+    fn encode<S: KeepSet<Text = T>>(&mut self, encode: &Encode<S>, input: &[u8]);
 }
 
 #[cfg(feature = "alloc")]
 impl<T: ?Sized> AppendText<T> for Vec<u8> {
     #[inline(always)]
-    unsafe fn octets(&mut self) -> &mut Vec<u8> {
-        self
+    fn encode<S: KeepSet<Text = T>>(&mut self, encode: &Encode<S>, input: &[u8]) {
+        encode.append_octets(input, self);
     }
 }
 
 #[cfg(feature = "alloc")]
 impl AppendText<str> for String {
     #[inline(always)]
-    unsafe fn octets(&mut self) -> &mut Vec<u8> {
-        // SAFETY: the caller appends only text of type `str`.
-        unsafe { self.as_mut_vec() }
+    fn encode<S: KeepSet<Text = str>>(&mut self, encode: &Encode<S>, input: &[u8]) {
+        // SAFETY: only an `AsciiSet` has text of type `str`, and what encoding with one appends is ASCII.
+        encode.append_octets(input, unsafe { self.as_mut_vec() });
     }
 }
 

@@ -1,0 +1,208 @@
+//! How often the verbs allocate: not at all when nothing changes, once when something does.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::hint::black_box;
+
+use simdpct::stream::{Decoder, Encoder, Transform};
+use simdpct::{Decode, Encode, NORMALIZE, sets};
+
+/// The system's allocator, which counts what the calling thread asks for.
+struct Counting;
+
+thread_local! {
+    /// Allocations and reallocations of this thread, and the size of the last one.
+    static COUNT: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+}
+
+fn note(size: usize) {
+    // At the end of a thread the counter is gone, and nobody asks.
+    let _ = COUNT.try_with(|count| count.set((count.get().0 + 1, size)));
+}
+
+// SAFETY: every call is passed on unchanged to `System`; counting neither allocates nor unwinds.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        note(layout.size());
+        // SAFETY: the caller keeps the contract of `GlobalAlloc::alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        note(layout.size());
+        // SAFETY: the caller keeps the contract of `GlobalAlloc::alloc_zeroed`.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        note(size);
+        // SAFETY: the caller keeps the contract of `GlobalAlloc::realloc`.
+        unsafe { System.realloc(old, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract of `GlobalAlloc::dealloc`.
+        unsafe { System.dealloc(old, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The number of allocations that `run` makes, and the size of the last.
+fn count<T>(run: impl FnOnce() -> T) -> (usize, usize) {
+    COUNT.set((0, 0));
+    black_box(run());
+    COUNT.get()
+}
+
+/// Fails unless `run` makes no allocation.
+macro_rules! none {
+    ($($run:expr),* $(,)?) => { $(assert_eq!(count(|| $run).0, 0, "{}", stringify!($run));)* };
+}
+
+/// Fails unless `run` makes exactly one allocation, of `size` octets.
+macro_rules! one {
+    ($size:expr, $($run:expr),* $(,)?) => { $(assert_eq!(count(|| $run), (1, $size), "{}", stringify!($run));)* };
+}
+
+const LENGTHS: [usize; 8] = [1, 5, 40, 64, 65, 200, 3000, 100_000];
+const SET: simdpct::AsciiSet = sets::RFC3986_UNRESERVED;
+
+/// The choice of a tier is made on the first call, and reads the environment.
+fn warm_up() {
+    black_box(simdpct::Tier::active());
+}
+
+#[test]
+fn the_counter_counts() {
+    assert_eq!(count(|| Vec::<u8>::with_capacity(10)), (1, 10));
+    assert_eq!(count(|| vec![0u8; 10]), (1, 10));
+}
+
+#[test]
+fn clean_input_is_borrowed() {
+    warm_up();
+    for len in LENGTHS {
+        let clean = "a".repeat(len);
+        let kept = "%2F".repeat(len);
+        none!(
+            simdpct::encode(&clean, &SET),
+            simdpct::encode(&clean, &SET.bytes()),
+            Encode::new(SET).keep_escapes().to_cow(&kept),
+            simdpct::form::encode(&clean),
+            simdpct::decode(&clean),
+            simdpct::decode_strict(&clean),
+            simdpct::decode_utf8(&clean),
+            simdpct::decode_utf8_lossy(&clean),
+            Decode::new().to_utf8_partial(&clean),
+            Decode::new().keep(simdpct::ByteSet::ALL).to_cow(&kept),
+            simdpct::form::decode(&clean),
+            simdpct::normalize(&kept),
+            simdpct::normalize_str(&kept),
+        );
+    }
+}
+
+#[test]
+fn other_input_takes_one_allocation_of_the_exact_size() {
+    warm_up();
+    for len in LENGTHS {
+        let text = "a ".repeat(len);
+        let escaped = "a%20".repeat(len);
+        let spelt = "%2f%41".repeat(len);
+        one!(4 * len, simdpct::encode(&text, &SET), simdpct::encode(&text, &SET.bytes()));
+        one!(4 * len, Encode::new(SET).keep_escapes().to_cow(&text));
+        one!(2 * len, simdpct::form::encode(&text));
+        one!(2 * len, simdpct::decode(&escaped), simdpct::decode_strict(&escaped));
+        one!(2 * len, simdpct::decode_utf8(&escaped), simdpct::decode_utf8_lossy(&escaped));
+        one!(2 * len, Decode::new().to_utf8_partial(&escaped), simdpct::form::decode(&escaped));
+        one!(4 * len, simdpct::normalize(&spelt), simdpct::normalize_str(&spelt));
+    }
+}
+
+#[test]
+fn a_reused_buffer_is_not_reallocated() {
+    warm_up();
+    for len in LENGTHS {
+        let text = "a \u{e9}".repeat(len);
+        let escaped = "a%20".repeat(len);
+        let mut out = Vec::new();
+        let mut string = String::new();
+        for round in 0..4 {
+            let allocations = count(|| {
+                out.clear();
+                simdpct::encode_append(&text, &SET, &mut out);
+                out.clear();
+                simdpct::decode_append(&escaped, &mut out);
+                out.clear();
+                simdpct::normalize_append(&escaped, &mut out);
+                string.clear();
+                simdpct::encode_append(&text, &SET, &mut string);
+            });
+            assert!(round == 0 || allocations.0 == 0, "{len}: {} in round {round}", allocations.0);
+        }
+    }
+}
+
+#[test]
+fn appending_to_a_new_buffer_allocates_once() {
+    warm_up();
+    for len in LENGTHS {
+        let (text, escaped) = ("a \u{e9}".repeat(len), "a%20".repeat(len));
+        let once = |run: &dyn Fn(&mut Vec<u8>)| {
+            let allocations = count(|| {
+                let mut out = Vec::new();
+                run(&mut out);
+                out
+            });
+            assert_eq!(allocations.0, 1, "{len}");
+        };
+        once(&|out| simdpct::encode_append(&text, &SET, out));
+        once(&|out| simdpct::decode_append(&escaped, out));
+        once(&|out| simdpct::normalize_append(&escaped, out));
+    }
+}
+
+#[test]
+fn slices_and_questions_allocate_nothing() {
+    warm_up();
+    for len in LENGTHS {
+        let text = "a \u{e9}".repeat(len);
+        let mut escaped = "a%2f%41".repeat(len).into_bytes();
+        let mut out = vec![0; 3 * text.len() + escaped.len()];
+        none!(
+            simdpct::encode_to_slice(&text, &SET, &mut out),
+            simdpct::decode_to_slice(&escaped, &mut out),
+            simdpct::normalize_to_slice(&escaped, &mut out),
+            Encode::new(SET).encoded_len(&text),
+            NORMALIZE.decoded_len(&escaped),
+            simdpct::validate(&escaped),
+            simdpct::count(&escaped),
+            simdpct::escapes(&escaped).count(),
+            simdpct::equivalent(&escaped, &text),
+            simdpct::normalize_in_place(&mut escaped),
+            simdpct::decode_in_place(&mut escaped),
+        );
+    }
+}
+
+#[test]
+fn streams_allocate_nothing_of_their_own() {
+    warm_up();
+    let (text, escaped) = ("a %4".repeat(5000), "a%20".repeat(5000));
+    let mut out = Vec::with_capacity(100_000);
+    none!({
+        let mut encoder = Encoder::new(Encode::new(SET).keep_escapes());
+        for piece in text.as_bytes().chunks(777) {
+            let Ok(()) = encoder.push(piece, &mut out);
+        }
+        let Ok(()) = encoder.finish(&mut out);
+    });
+    out.clear();
+    none!({
+        let mut decoder = Decoder::new(Decode::new().strict());
+        escaped.as_bytes().chunks(777).for_each(|piece| decoder.push(piece, &mut out).unwrap());
+        decoder.finish(&mut out).unwrap();
+    });
+}

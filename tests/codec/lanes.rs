@@ -1,0 +1,190 @@
+//! Every predicate of a kernel at every lane of a block: membership of all 256 octets, hexadecimal digits,
+//! escapes across the ends of vectors and blocks.
+
+use simdpct::{ByteSet, sets};
+
+use crate::common::check::{Checker, Decoding, Encoding, bad, byte_set};
+use crate::common::guard::{PLACES, Place};
+use crate::common::oracle::{self, Members, Rule};
+use crate::common::shapes::Rng;
+use crate::common::tiers::{runs, tiers};
+
+/// All named sets, sets that hold octets of either half, and the two extremes.
+fn all_sets() -> Vec<Members> {
+    let mut rng = Rng(11);
+    let named = sets::ALL.iter().map(|named| named.set.bytes());
+    let mut all: Vec<Members> =
+        named.map(|set| std::array::from_fn(|octet| set.contains(octet as u8))).collect();
+    all.push([false; 256]);
+    all.push([true; 256]);
+    all.push(std::array::from_fn(|octet| octet >= 0x80));
+    // One row of the lookup tables, and one column.
+    all.push(std::array::from_fn(|octet| octet % 16 == 9));
+    all.push(std::array::from_fn(|octet| octet / 16 == 11));
+    all.extend((0..12).map(|_| rng.members()));
+    // All but one octet, and only one.
+    for octet in [b'%', b'+', 0x00, 0x7F, 0x80, 0xFF] {
+        all.push(std::array::from_fn(|other| other != usize::from(octet)));
+        all.push(std::array::from_fn(|other| other == usize::from(octet)));
+    }
+    all
+}
+
+/// A member of the set and a stranger, where there are such, as what surrounds the octet under test.
+fn surroundings(members: &Members) -> Vec<u8> {
+    let find =
+        |member: bool| (0..=255u8).rev().find(|&octet| members[octet as usize] == member && octet != b'%');
+    [true, false].into_iter().filter_map(find).collect()
+}
+
+#[test]
+fn membership_in_every_set_of_every_octet_at_every_lane() {
+    let mut out = vec![0; 3 * 128];
+    let mut expected = Vec::new();
+    for (index, members) in all_sets().iter().enumerate() {
+        let set = byte_set(members);
+        for (turn, around) in surroundings(members).into_iter().enumerate() {
+            for lane in (0..64).filter(|lane| runs(index * 64 + lane)) {
+                // In a whole block and at the end of a partial one; in the second block.
+                let cases = [(64, lane), (lane + 1, lane), (128, 64 + lane)];
+                for &(len, at) in if turn == 0 { &cases[..2] } else { &cases[2..] } {
+                    let mut input = vec![around; len];
+                    for octet in 0..=255u8 {
+                        input[at] = octet;
+                        oracle::encode(&input, members, Rule::Plain, true, &mut expected);
+                        for &tier in tiers() {
+                            let encode = simdpct::Encode::new(set).tier(tier);
+                            let written = encode.to_slice(&input, &mut out);
+                            assert!(
+                                written == Ok(expected.len()) && out[..expected.len()] == expected,
+                                "tier {tier}, octet {octet:#04x} at lane {at} of {len} x {around:#04x}, set {set:?}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The inputs with `%XY` at every place of two blocks and a bit: in clean text, amid digits, amid `%`.
+fn escape_at_every_lane(mut each: impl FnMut(u8, &[u8])) {
+    for len in [64, 67, 131] {
+        for at in (0..len).filter(|at| runs(len + at)) {
+            for around in [b'x', b'4', b'%'] {
+                for octet in 0..=255u8 {
+                    for escape in [format!("%{octet:02X}"), format!("%{octet:02x}")] {
+                        let mut input = vec![around; len];
+                        let kept = escape.len().min(len - at);
+                        input[at..at + kept].copy_from_slice(&escape.as_bytes()[..kept]);
+                        each(octet, &input);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_escape_at_every_lane() {
+    let mut out = [0; 131];
+    let mut expected = Vec::new();
+    let decodings = [
+        Decoding::ALL,
+        Decoding::NORMALIZE,
+        Decoding::keeping(std::array::from_fn(|octet| octet & 0x11 == 1)),
+        Decoding::keeping(Rng(12).members()),
+    ];
+    escape_at_every_lane(|octet, input| {
+        let right = oracle::first_bad(input);
+        for decoding in &decodings {
+            decoding.expected(input, &mut expected);
+            for &tier in tiers() {
+                let decode = decoding.decoder(tier);
+                let written = decode.to_slice(input, &mut out[..input.len()]);
+                assert!(
+                    written == Ok(expected.len()) && out[..expected.len()] == expected,
+                    "tier {tier}, escape of {octet:#04x}, keep {:?}, b\"{}\"",
+                    byte_set(&decoding.keep),
+                    input.escape_ascii()
+                );
+                let strict = decode.strict().decoded_len(input).map_err(bad);
+                assert_eq!(
+                    strict,
+                    right.map_or(Ok(expected.len()), Err),
+                    "{tier} b\"{}\"",
+                    input.escape_ascii()
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn all_pairs_of_octets_after_a_percent_sign() {
+    let mut out = [0; 80];
+    let mut expected = Vec::new();
+    for (index, at) in
+        [0, 1, 6, 7, 13, 14, 15, 16, 29, 30, 31, 45, 46, 47, 60, 61, 62, 63, 64].into_iter().enumerate()
+    {
+        let mut input = [b'.'; 80];
+        input[at] = b'%';
+        // Whole, and with the block partial: the second octet is the last of the input.
+        let lengths = [input.len(), at + 3];
+        for pair in (0..=u16::MAX).filter(|pair| runs(index * 65536 + usize::from(*pair))) {
+            input[at + 1..at + 3].copy_from_slice(&pair.to_be_bytes());
+            let input = &input[..lengths[usize::from(pair) & 1]];
+            oracle::decode(input, &[false; 256], false, &mut expected);
+            let right = oracle::first_bad(input);
+            for &tier in tiers() {
+                let decode = simdpct::Decode::new().tier(tier);
+                let written = decode.to_slice(input, &mut out);
+                assert!(
+                    written == Ok(expected.len()) && out[..expected.len()] == expected,
+                    "tier {tier}, pair {pair:#06x} at lane {at} of {}",
+                    input.len()
+                );
+                let strict = decode.strict().decoded_len(input).map_err(bad).err();
+                assert_eq!(strict, right, "tier {tier}, pair {pair:#06x} at lane {at} of {}", input.len());
+            }
+        }
+    }
+}
+
+/// The whole range of verbs, between guard pages, on one special thing at each lane.
+#[test]
+fn one_thing_at_every_lane() {
+    let mut checker = Checker::new();
+    let unreserved = oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~");
+    let things: [&[u8]; 14] = [
+        b" ", b"%", b"%4", b"%41", b"%e2", b"%zz", b"%4z", b"%%41", b"%4%41", b"%41%42", b"+", b"\xff",
+        b"%2B%2b", b"%%%",
+    ];
+    for (index, thing) in things.iter().enumerate() {
+        for at in (0..=130).filter(|at| runs(index * 131 + at)) {
+            for behind in [0, 1, 2, 3, 64] {
+                let mut input = vec![b'a'; at];
+                input.extend_from_slice(thing);
+                input.resize(input.len() + behind, b'b');
+                for place in [Place::End(0), PLACES[1 + (at + behind) % 4]] {
+                    for rule in [Rule::Plain, Rule::KeepEscapes, Rule::Form] {
+                        checker.encode(&Encoding { members: unreserved, rule, upper: true }, &input, place);
+                    }
+                    for decoding in [Decoding::ALL, Decoding::FORM, Decoding::NORMALIZE] {
+                        checker.decode(&decoding, &input, place);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_empty_set_and_the_full_set() {
+    let mut checker = Checker::new();
+    let octets: Vec<u8> = (0..=255).collect();
+    assert_eq!(simdpct::encode(&octets, &ByteSet::ALL), &octets[..]);
+    for members in [[false; 256], [true; 256]] {
+        checker.encode(&Encoding::plain(members), &octets, Place::End(0));
+    }
+}

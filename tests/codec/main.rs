@@ -1,0 +1,20 @@
+//! The tests of the codec: every verb on every tier against the oracle.
+//!
+//! All iterate the tiers of this CPU, so a new tier is covered as it stands. Environment variables:
+//!
+//! * `SIMDPCT_REQUIRE_TIERS=avx2,ssse3`: fail if one of these tiers is missing;
+//! * `SIMDPCT_TEST_SCALE=5`: run that percentage of the long loops (for emulated CPUs);
+//! * `SIMDPCT_EXHAUSTIVE=1`: also run the loops that take minutes.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod exhaustive;
+mod lanes;
+mod matrix;
+mod rivals;
+mod sets;
+mod streams;
+mod text;
+mod tiers;
+mod verbs;

@@ -1,0 +1,103 @@
+//! Every operation, every tier, every length up to 256, several alignments, all shapes of data.
+
+use crate::common::check::{Checker, Decoding, Encoding};
+use crate::common::guard::{PLACES, Place};
+use crate::common::oracle::{self, Members, Rule};
+use crate::common::shapes::{Rng, SHAPES};
+use crate::common::tiers::runs;
+
+/// Lengths around the steps of the kernels, which run at every scale.
+const STEPS: [usize; 18] = [0, 1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 128, 130, 256];
+
+/// Calls `each` with every input and place of the matrix.
+fn for_all(mut each: impl FnMut(&[u8], Place)) {
+    let mut rng = Rng(1);
+    for len in 0..=256 {
+        for (index, (_, shape)) in SHAPES.iter().enumerate() {
+            let input = shape(len, &mut rng);
+            if STEPS.contains(&len) || runs(len * SHAPES.len() + index) {
+                // Flush against either guard page always; the other alignments in turn.
+                let other = PLACES[2 + (len + index) % 3];
+                [PLACES[0], PLACES[1], other].iter().for_each(|&place| each(&input, place));
+            }
+        }
+    }
+}
+
+/// Longer than a block of the library that works in pieces (in place: 8192 octets).
+fn for_long(mut each: impl FnMut(&[u8], Place)) {
+    let mut rng = Rng(2);
+    for len in [257, 511, 512, 513, 514, 1023, 1025, 4095, 8191, 8192, 8193, 8194, 20_000] {
+        for (index, (_, shape)) in SHAPES.iter().enumerate() {
+            let input = shape(len, &mut rng);
+            if runs(len + index) {
+                each(&input, PLACES[index % PLACES.len()]);
+            }
+        }
+    }
+}
+
+/// ASCII only; about half of all octets; everything but `%` and a space (so that hardly anything is escaped).
+fn sets() -> [Members; 3] {
+    let unreserved = oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~");
+    let mut most = [true; 256];
+    most[b'%' as usize] = false;
+    most[b' ' as usize] = false;
+    [unreserved, Rng(3).members(), most]
+}
+
+fn encodes(rule: Rule) {
+    let mut checker = Checker::new();
+    let [unreserved, half, most] = sets();
+    for (members, upper) in [(unreserved, true), (half, true), (half, false), (most, false)] {
+        let encoding = Encoding { members, rule, upper };
+        for_all(|input, place| checker.encode(&encoding, input, place));
+        for_long(|input, place| checker.encode(&encoding, input, place));
+    }
+}
+
+fn decodes(decodings: &[Decoding]) {
+    let mut checker = Checker::new();
+    for decoding in decodings {
+        for_all(|input, place| checker.decode(decoding, input, place));
+        for_long(|input, place| checker.decode(decoding, input, place));
+    }
+}
+
+#[test]
+fn encode_plain() {
+    encodes(Rule::Plain);
+}
+
+#[test]
+fn encode_keeping_escapes() {
+    encodes(Rule::KeepEscapes);
+}
+
+#[test]
+fn encode_form() {
+    encodes(Rule::Form);
+}
+
+#[test]
+fn decode_all() {
+    decodes(&[Decoding::ALL]);
+}
+
+#[test]
+fn decode_form() {
+    decodes(&[Decoding::FORM]);
+}
+
+#[test]
+fn decode_keeping() {
+    let delimiters = oracle::members(b"/?#%\r\n\0");
+    let high = std::array::from_fn(|octet| octet >= 0x80);
+    let form = Decoding { plus: true, ..Decoding::keeping(delimiters) };
+    decodes(&[Decoding::keeping(delimiters), Decoding::keeping(high), Decoding::keeping([true; 256]), form]);
+}
+
+#[test]
+fn normalize() {
+    decodes(&[Decoding::NORMALIZE]);
+}

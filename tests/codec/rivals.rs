@@ -1,0 +1,50 @@
+//! Other crates give the same answers; the exceptions stand in `common/rivals.rs`.
+
+use percent_encoding::AsciiSet as RivalSet;
+use proptest::prelude::*;
+use simdpct::sets;
+
+use crate::common::rivals::{check, rival};
+use crate::common::shapes::{Rng, SHAPES};
+use crate::common::tiers::{runs, scaled};
+
+fn all_named() -> Vec<(simdpct::AsciiSet, &'static RivalSet)> {
+    sets::ALL.iter().map(|named| (named.set, rival(named.set))).collect()
+}
+
+#[test]
+fn rivals_agree_on_all_shapes() {
+    let mut rng = Rng(51);
+    let named = all_named();
+    for len in (0..=256).filter(|&len| runs(len)) {
+        for (_, shape) in SHAPES {
+            check(&shape(len, &mut rng), &named);
+        }
+    }
+}
+
+/// `percent-encoding` names two sets of its own.
+#[test]
+fn rival_sets_by_name() {
+    let input: Vec<u8> = (0..=255).collect();
+    let alphanumeric = simdpct::AsciiSet::EMPTY
+        .add(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+        .expect("ASCII");
+    let right = percent_encoding::percent_encode(&input, percent_encoding::NON_ALPHANUMERIC).to_string();
+    assert_eq!(simdpct::encode(&input, &alphanumeric), right);
+    let right = percent_encoding::percent_encode(&input, percent_encoding::CONTROLS).to_string();
+    assert_eq!(simdpct::encode(&input, &sets::WHATWG_C0_CONTROL), right);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(scaled(256)) })]
+
+    #[test]
+    fn rivals_agree_on_random_octets(
+        input in proptest::collection::vec(prop_oneof![Just(b'%'), Just(b'4'), Just(b'f'), any::<u8>()], 0..300),
+        kept in proptest::collection::vec(0..0x80u8, 0..128),
+    ) {
+        let set = simdpct::AsciiSet::EMPTY.add(&kept).expect("ASCII");
+        check(&input, &[(set, rival(set))]);
+    }
+}

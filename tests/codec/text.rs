@@ -1,0 +1,99 @@
+//! Decoding to text: strict, lossy, and leaving escapes that are not UTF-8.
+
+use proptest::prelude::*;
+use simdpct::Decode;
+
+use crate::common::check::byte_set;
+use crate::common::oracle;
+use crate::common::shapes::{Rng, SHAPES};
+use crate::common::text::check;
+use crate::common::tiers::{runs, scaled, tiers};
+
+#[test]
+fn shapes_of_all_lengths() {
+    let mut rng = Rng(31);
+    for len in (0..=200).filter(|&len| runs(len)) {
+        for (_, shape) in SHAPES {
+            check(&shape(len, &mut rng));
+        }
+    }
+}
+
+/// Every first octet with what may follow it: bare, escaped, cut off, and in the middle of text.
+#[test]
+fn sequences_valid_and_not() {
+    let tails: [&[u8]; 8] = [
+        b"",
+        b"\x80",
+        b"\xbf\xbf",
+        b"\x80\x80\x80",
+        b"\x9f\xbf",
+        b"\xa0\x80",
+        b"\x8f\xbf\xbf",
+        b"\x90\x80\x80",
+    ];
+    for first in (0..=255u8).filter(|&first| runs(first.into())) {
+        for tail in tails {
+            let octets: Vec<u8> = [&[first], tail].concat();
+            let escaped: String = octets.iter().map(|octet| format!("%{octet:02x}")).collect();
+            let mixed = [&escaped.as_bytes()[..3], tail].concat();
+            for spelling in [&octets[..], escaped.as_bytes(), &mixed] {
+                check(spelling);
+                check(&[b"ab%20", spelling, b"c%C3%A9"].concat());
+            }
+        }
+    }
+}
+
+/// What is documented as one-line functions.
+#[test]
+fn functions_are_the_verbs() {
+    for input in ["", "caf%C3%A9", "a+b", "%FF%zz", "caf\u{e9}%20%c3"] {
+        assert_eq!(simdpct::decode_utf8(input).ok(), Decode::new().to_utf8(input).ok());
+        assert_eq!(simdpct::decode_utf8_lossy(input), Decode::new().to_utf8_lossy(input).unwrap());
+        assert_eq!(
+            simdpct::form::decode_utf8_lossy(input),
+            Decode::new().form().to_utf8_lossy(input).unwrap()
+        );
+    }
+    let error = simdpct::decode_utf8("ab%41%C3").unwrap_err();
+    assert_eq!((error.offset, error.decoded_offset), (5, 3));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(scaled(512)) })]
+
+    /// Text of which some octets are escaped and some are damaged.
+    #[test]
+    fn damaged_text(
+        text in any::<String>(),
+        escape in proptest::collection::vec(any::<(bool, bool)>(), 1..50),
+        damage in proptest::option::of((any::<prop::sample::Index>(), any::<u8>())),
+    ) {
+        let mut octets = text.into_bytes();
+        if let Some((at, octet)) = damage && !octets.is_empty() {
+            let at = at.index(octets.len());
+            octets[at] = octet;
+        }
+        let mut input = Vec::new();
+        for (octet, (escape, lower)) in octets.iter().zip(escape.iter().cycle()) {
+            match (escape, lower) {
+                (false, _) => input.push(*octet),
+                (true, false) => input.extend_from_slice(format!("%{octet:02X}").as_bytes()),
+                (true, true) => input.extend_from_slice(format!("%{octet:02x}").as_bytes()),
+            }
+        }
+        check(&input);
+    }
+
+    /// What `to_utf8_partial` gives, decoded, is what decoding gives, as long as no `%` is decoded.
+    #[test]
+    fn partial_loses_nothing(input in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let keep = byte_set(&oracle::members(b"%"));
+        for &tier in tiers() {
+            let decode = Decode::new().keep(keep).tier(tier);
+            let Ok(partial) = decode.to_utf8_partial(&input);
+            prop_assert_eq!(decode.to_cow(&*partial), decode.to_cow(&input));
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Which tiers this run covers.
+
+use std::io::Write;
+
+use simdpct::Tier;
+
+use crate::common::guard;
+use crate::common::tiers::{REQUIRE, tiers};
+
+/// Writes past the capture of the test harness, so that every test run lists its tiers.
+#[test]
+fn this_run_covers() {
+    let names: Vec<&str> = tiers().iter().map(|tier| tier.name()).collect();
+    let absent: Vec<&str> = Tier::compiled().filter(|name| !names.contains(name)).collect();
+    let guarded = if guard::FAULTS { "guard pages" } else { "no guard pages on this target, canaries only" };
+    let line = format!(
+        "simdpct tiers tested: {}; in this build but not on this CPU: {}; in use: {}; {guarded}\n",
+        names.join(" "),
+        if absent.is_empty() { "none".to_owned() } else { absent.join(" ") },
+        Tier::active(),
+    );
+    std::io::stderr().write_all(line.as_bytes()).expect("stderr is open");
+}
+
+#[test]
+fn required_tiers_are_here() {
+    let required = std::env::var(REQUIRE).unwrap_or_default();
+    for name in required.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        let why = if Tier::compiled().any(|known| known == name) {
+            "this CPU does not have its features"
+        } else {
+            "this build does not hold it"
+        };
+        assert!(Tier::find(name).is_some(), "{REQUIRE}={required}: {name}: {why}");
+    }
+}
+
+#[test]
+fn scalar_is_last_and_names_are_unique() {
+    let compiled: Vec<&str> = Tier::compiled().collect();
+    assert_eq!(compiled.last(), Some(&"scalar"));
+    assert_eq!(tiers().last().map(|tier| tier.name()), Some("scalar"));
+    for (index, name) in compiled.iter().enumerate() {
+        assert!(!compiled[..index].contains(name), "two tiers are called {name}");
+    }
+    for &tier in tiers() {
+        assert_eq!(Tier::find(tier.name()), Some(tier));
+        assert_eq!(tier.features().is_empty(), tier.name() == "scalar");
+    }
+    assert_eq!(Tier::find("no-such-tier"), None);
+}

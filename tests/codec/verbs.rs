@@ -1,0 +1,240 @@
+//! The verbs that write nothing, text results, and the functions that are shortcuts.
+
+use std::borrow::Cow;
+
+use proptest::prelude::*;
+use simdpct::{AsciiSet, ByteSet, Decode, Encode, HexCase, NORMALIZE, sets};
+
+use crate::common::check::{Checker, Encoding, bad};
+use crate::common::guard::Place;
+use crate::common::oracle::{self, Rule};
+use crate::common::questions::{self, equivalent};
+use crate::common::shapes::{Rng, SHAPES};
+use crate::common::tiers::{runs, scaled, tiers};
+
+fn inputs(mut each: impl FnMut(&[u8])) {
+    let mut rng = Rng(41);
+    for len in (0..=200).filter(|&len| runs(len)) {
+        for (_, shape) in SHAPES {
+            each(&shape(len, &mut rng));
+        }
+    }
+}
+
+#[test]
+fn questions_are_answered_as_by_the_oracle() {
+    inputs(questions::check);
+}
+
+#[test]
+fn equivalence_is_equality_after_normalization() {
+    // All pairs of short words; among them different spellings of one octet.
+    let alphabet: [&[u8]; 9] = [b"%", b"4", b"d", b"D", b"M", b"%4d", b"%4D", b"%2f", b"%2F"];
+    let mut words: Vec<Vec<u8>> = vec![Vec::new()];
+    for len in 1..=3 {
+        for word in 0..alphabet.len().pow(len) {
+            let part = |place| alphabet[word / alphabet.len().pow(place) % alphabet.len()];
+            words.push((0..len).flat_map(part).copied().collect());
+        }
+    }
+    for (index, a) in words.iter().enumerate().filter(|(index, _)| runs(*index)) {
+        words[index..].iter().for_each(|b| equivalent(a, b));
+    }
+}
+
+/// The same text, with every octet spelt in one of the ways it can be.
+fn respelt(text: &[u8], rng: &mut Rng) -> Vec<u8> {
+    let mut out = Vec::new();
+    for &octet in text {
+        match rng.below(3) {
+            0 => out.push(octet),
+            1 => out.extend_from_slice(format!("%{octet:02x}").as_bytes()),
+            _ => out.extend_from_slice(format!("%{octet:02X}").as_bytes()),
+        }
+    }
+    out
+}
+
+#[test]
+fn equivalence_of_other_spellings() {
+    let mut rng = Rng(42);
+    for _ in 0..scaled(20_000) {
+        let len = rng.below(150);
+        let text: Vec<u8> =
+            (0..len).map(|_| rng.pick(b"abcXYZ019-._~abcXYZ019-._~abcXYZ019-._~/%")).collect();
+        let (a, mut b) = (respelt(&text, &mut rng), respelt(&text, &mut rng));
+        equivalent(&a, &b);
+        if rng.below(4) == 0 && !b.is_empty() {
+            let at = rng.below(b.len());
+            b[at] = rng.octet();
+            equivalent(&a, &b);
+        }
+    }
+}
+
+/// With an [`AsciiSet`], every verb gives text, and the same octets as with the set as a [`ByteSet`].
+#[test]
+fn ascii_sets_give_text() {
+    let mut checker = Checker::new();
+    let mut rng = Rng(43);
+    for named in sets::ALL {
+        let members = std::array::from_fn(|octet| named.set.contains(octet as u8));
+        for (_, shape) in SHAPES {
+            let len = rng.below(150);
+            let input = shape(len, &mut rng);
+            for rule in [Rule::Plain, Rule::KeepEscapes, Rule::Form] {
+                let encoding = Encoding { members, rule, upper: true };
+                checker.encode_with(named.set, &encoding, &input, Place::End(0));
+                checker.encode(&encoding, &input, Place::End(0));
+                let mut expected = Vec::new();
+                encoding.expected(&input, &mut expected);
+                for &tier in tiers() {
+                    let encode = encoding.applied(Encode::new(named.set).tier(tier));
+                    let text: Cow<'_, str> = encode.to_cow(&input);
+                    assert!(text.is_ascii(), "{}, tier {tier}", named.name);
+                    let mut appended = String::from("caf\u{e9}");
+                    encode.append(&input, &mut appended);
+                    assert_eq!(appended.as_bytes(), [b"caf\xc3\xa9", &expected[..]].concat());
+                }
+            }
+        }
+    }
+}
+
+/// Plain encoding is undone by decoding, for every set without `%`; keeping escapes is idempotent.
+#[test]
+fn encoding_round_trips() {
+    let mut rng = Rng(44);
+    inputs(|input| {
+        let set = ByteSet::EMPTY.add(&oracle::octets(&rng.members())).remove(b"%");
+        for &tier in tiers() {
+            let encoded = Encode::new(set).tier(tier).to_cow(input).into_owned();
+            let Ok(decoded) = Decode::new().tier(tier).to_cow(&encoded);
+            assert!(decoded == input, "tier {tier}, {set:?}, b\"{}\"", input.escape_ascii());
+            let form = Encode::new(set).form().hex_case(HexCase::Lower).tier(tier).to_cow(input).into_owned();
+            let Ok(decoded) = Decode::new().form().tier(tier).to_cow(&form);
+            assert!(decoded == input, "form, tier {tier}, {set:?}, b\"{}\"", input.escape_ascii());
+            let keep = Encode::new(set).keep_escapes().tier(tier);
+            let once = keep.to_cow(input).into_owned();
+            assert_eq!(keep.to_cow(&once), Cow::Borrowed(&once[..]));
+        }
+    });
+}
+
+/// The functions use the tier in use; that they agree with the oracle is all that can be seen of it.
+#[test]
+fn functions_are_the_verbs() {
+    const SET: AsciiSet = sets::RFC3986_UNRESERVED;
+    let unreserved = oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~");
+    let mut expected = Vec::new();
+    inputs(|input| {
+        let mut slice = vec![0; 3 * input.len()];
+
+        oracle::encode(input, &unreserved, Rule::Plain, true, &mut expected);
+        assert_eq!(simdpct::encode(input, &SET).as_bytes(), expected);
+        let mut out = b"x".to_vec();
+        simdpct::encode_append(input, &SET, &mut out);
+        assert_eq!(out[1..], expected);
+        assert_eq!(simdpct::encode_to_slice(input, &SET, &mut slice), Ok(expected.len()));
+        assert_eq!(slice[..expected.len()], expected);
+        assert!(
+            expected.is_empty()
+                || simdpct::encode_to_slice(input, &SET, &mut slice[..expected.len() - 1]).is_err()
+        );
+
+        oracle::decode(input, &[false; 256], false, &mut expected);
+        assert_eq!(*simdpct::decode(input), expected);
+        let mut out = b"x".to_vec();
+        simdpct::decode_append(input, &mut out);
+        assert_eq!(out[1..], expected);
+        assert_eq!(simdpct::decode_to_slice(input, &mut slice), Ok(expected.len()));
+        assert_eq!(slice[..expected.len()], expected);
+        let mut place = input.to_vec();
+        let len = simdpct::decode_in_place(&mut place);
+        assert_eq!(place[..len], expected);
+        let strict = simdpct::decode_strict(input).map(Cow::into_owned).map_err(bad);
+        assert_eq!(strict, oracle::first_bad(input).map_or(Ok(expected.clone()), Err));
+
+        oracle::normalize(input, &mut expected);
+        assert_eq!(*simdpct::normalize(input), expected);
+        let mut out = b"x".to_vec();
+        simdpct::normalize_append(input, &mut out);
+        assert_eq!(out[1..], expected);
+        assert_eq!(simdpct::normalize_to_slice(input, &mut slice), Ok(expected.len()));
+        assert_eq!(slice[..expected.len()], expected);
+        let mut place = input.to_vec();
+        let len = simdpct::normalize_in_place(&mut place);
+        assert_eq!(place[..len], expected);
+        assert_eq!(NORMALIZE.decoded_len(input), Ok(expected.len()));
+        if let Ok(text) = std::str::from_utf8(input) {
+            assert_eq!(simdpct::normalize_str(text).as_bytes(), expected);
+        }
+
+        let form = oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789*-._");
+        oracle::encode(input, &form, Rule::Form, true, &mut expected);
+        assert_eq!(simdpct::form::encode(input).as_bytes(), expected);
+        oracle::decode(input, &[false; 256], true, &mut expected);
+        assert_eq!(*simdpct::form::decode(input), expected);
+    });
+}
+
+/// The tables of malformed escapes that other software gets wrong, by hand.
+#[test]
+fn malformed_escapes_by_hand() {
+    let rows: [(&str, &str); 12] = [
+        ("%%41", "%A"),
+        ("%4%41", "%4A"),
+        ("%zz%41", "%zzA"),
+        ("%", "%"),
+        ("a%4", "a%4"),
+        ("%41%", "A%"),
+        ("%25%32%35", "%25"),
+        ("%2541", "%41"),
+        ("%u0041", "%u0041"),
+        ("%C3%a9", "\u{e9}"),
+        ("a+b", "a+b"),
+        ("% 41", "% 41"),
+    ];
+    for &tier in tiers() {
+        for (input, right) in rows {
+            let Ok(got) = Decode::new().tier(tier).to_cow(input);
+            assert_eq!(&*got, right.as_bytes(), "tier {tier}, {input}");
+        }
+        let Ok(once) = NORMALIZE.tier(tier).to_cow("%257E%7e%2f%zz%C3%a9");
+        assert_eq!(&*once, b"%257E~%2F%zz%C3%A9");
+    }
+}
+
+#[test]
+fn errors_say_what_is_wrong() {
+    let strict = Decode::new().strict();
+    assert_eq!(
+        strict.decoded_len("ab%").unwrap_err().to_string(),
+        "malformed escape at offset 2: the input ends inside it"
+    );
+    assert_eq!(
+        strict.decoded_len("%4\n").unwrap_err().to_string(),
+        "malformed escape at offset 0: '\\n' is not a hexadecimal digit"
+    );
+    let mut none = [0; 0];
+    assert_eq!(
+        simdpct::decode_to_slice("%41", &mut none).unwrap_err().to_string(),
+        "the output needs 1 octets"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(scaled(512)) })]
+
+    #[test]
+    fn any_octets_with_any_set(
+        octets in proptest::collection::vec(any::<u8>(), 0..600),
+        kept in proptest::collection::vec(any::<u8>(), 0..256),
+    ) {
+        let mut checker = Checker::new();
+        let members = oracle::members(&kept);
+        for rule in [Rule::Plain, Rule::KeepEscapes, Rule::Form] {
+            checker.encode(&Encoding { members, rule, upper: false }, &octets, Place::End(0));
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! One input against the oracle: every verb of every tier, between guard pages.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+
+use simdpct::{
+    BadEscape, BadEscapeCause, ByteSet, Decode, DecodeError, Encode, HexCase, KeepSet, Malformed, NORMALIZE,
+    Tier,
+};
+
+use super::guard::{CANARY, Place, Room};
+use super::oracle::{self, Bad, Members, Rule};
+use super::tiers::tiers;
+
+/// An encoding, in the words of the oracle.
+#[derive(Clone, Copy)]
+pub struct Encoding {
+    /// The octets that stay.
+    pub members: Members,
+    /// The rule.
+    pub rule: Rule,
+    /// Upper-case digits.
+    pub upper: bool,
+}
+
+/// A decoding, in the words of the oracle.
+#[derive(Clone, Copy)]
+pub struct Decoding {
+    /// The octets whose escapes stay.
+    pub keep: Members,
+    /// `+` is a space.
+    pub plus: bool,
+    /// The normalization of RFC 3986 (`keep` and `plus` are of no account).
+    pub normalize: bool,
+}
+
+/// The library's form of a set.
+pub fn byte_set(members: &Members) -> ByteSet {
+    ByteSet::EMPTY.add(&oracle::octets(members))
+}
+
+impl Encoding {
+    /// The plain rule, in upper case.
+    pub fn plain(members: Members) -> Encoding {
+        Encoding { members, rule: Rule::Plain, upper: true }
+    }
+
+    /// The library's encoder.
+    pub fn encoder(&self, tier: Tier) -> Encode<ByteSet> {
+        self.applied(Encode::new(byte_set(&self.members)).tier(tier))
+    }
+
+    /// `encode`, with the rule and the case.
+    pub fn applied<S: KeepSet>(&self, encode: Encode<S>) -> Encode<S> {
+        let encode = match self.rule {
+            Rule::Plain => encode,
+            Rule::KeepEscapes => encode.keep_escapes(),
+            Rule::Form => encode.form(),
+        };
+        encode.hex_case(if self.upper { HexCase::Upper } else { HexCase::Lower })
+    }
+
+    /// The oracle's answer.
+    pub fn expected(&self, input: &[u8], out: &mut Vec<u8>) {
+        oracle::encode(input, &self.members, self.rule, self.upper, out);
+    }
+}
+
+impl Decoding {
+    /// Every escape.
+    pub const ALL: Decoding = Decoding { keep: [false; 256], plus: false, normalize: false };
+    /// Every escape, and `+` is a space.
+    pub const FORM: Decoding = Decoding { plus: true, ..Decoding::ALL };
+    /// The normalization.
+    pub const NORMALIZE: Decoding = Decoding { normalize: true, ..Decoding::ALL };
+
+    /// All escapes but those of `keep`.
+    pub fn keeping(keep: Members) -> Decoding {
+        Decoding { keep, ..Decoding::ALL }
+    }
+
+    /// The library's decoder.
+    pub fn decoder(&self, tier: Tier) -> Decode {
+        if self.normalize {
+            return NORMALIZE.tier(tier);
+        }
+        let decode = Decode::new().keep(byte_set(&self.keep)).tier(tier);
+        if self.plus { decode.form() } else { decode }
+    }
+
+    /// The oracle's answer.
+    pub fn expected(&self, input: &[u8], out: &mut Vec<u8>) {
+        if self.normalize {
+            oracle::normalize(input, out);
+        } else {
+            oracle::decode(input, &self.keep, self.plus, out);
+        }
+    }
+}
+
+/// An error of the library, in the words of the oracle.
+pub fn bad(error: BadEscape) -> Bad {
+    let not_hex = match error.cause {
+        BadEscapeCause::Truncated => None,
+        BadEscapeCause::NotHex { offset, octet } => Some((offset, octet)),
+    };
+    Bad { offset: error.offset, not_hex }
+}
+
+/// An error of a decoder, strict or lenient.
+pub trait IntoBad: Malformed {
+    /// In the words of the oracle.
+    fn into_bad(self) -> Bad;
+}
+
+impl IntoBad for Infallible {
+    fn into_bad(self) -> Bad {
+        match self {}
+    }
+}
+
+impl IntoBad for BadEscape {
+    fn into_bad(self) -> Bad {
+        bad(self)
+    }
+}
+
+/// Rooms for input and output, and what the oracle says.
+pub struct Checker {
+    input: Room,
+    output: Room,
+    expected: Vec<u8>,
+    appended: Vec<u8>,
+}
+
+/// The tier and the case that a failed assertion names.
+macro_rules! context {
+    ($tier:expr, $place:expr, $src:expr, $what:expr) => {
+        format_args!("{} of tier {} at {:?} on b\"{}\"", $what, $tier, $place, $src.escape_ascii())
+    };
+}
+
+/// Fails unless the octets are those expected.
+macro_rules! same {
+    ($got:expr, $expected:expr, $($context:tt)*) => {{
+        let (got, expected): (&[u8], &[u8]) = ($got, $expected);
+        assert!(
+            got == expected,
+            "{}:\n     got b\"{}\"\nexpected b\"{}\"",
+            context!($($context)*), got.escape_ascii(), expected.escape_ascii(),
+        );
+    }};
+}
+
+impl Checker {
+    /// Empty rooms.
+    pub fn new() -> Checker {
+        Checker { input: Room::new(), output: Room::new(), expected: Vec::new(), appended: Vec::new() }
+    }
+
+    /// Every verb of encoding, on every tier.
+    pub fn encode(&mut self, encoding: &Encoding, input: &[u8], place: Place) {
+        encoding.expected(input, &mut self.expected);
+        for &tier in tiers() {
+            self.encode_by(encoding.encoder(tier), tier, input, place);
+        }
+    }
+
+    /// Every verb of the encoder `encode` of `tier` against `self.expected`.
+    fn encode_by<S: KeepSet>(&mut self, encode: Encode<S>, tier: Tier, input: &[u8], place: Place)
+    where
+        S::Text: AsRef<[u8]>,
+    {
+        let Checker { input: input_room, output, expected, appended } = self;
+        let src: &[u8] = input_room.put(input, place);
+        let len = expected.len();
+        assert_eq!(encode.encoded_len(src), len, "{}", context!(tier, place, src, "encoded_len"));
+
+        // Exact, roomy, and room for the worst case, which is another path of the library.
+        for room in [len, len + 1, 3 * src.len() + 64] {
+            let out = output.take(room, place);
+            let written = encode.to_slice(src, out);
+            assert_eq!(written, Ok(len), "{}", context!(tier, place, src, "to_slice"));
+            same!(&out[..len], expected, tier, place, src, "to_slice");
+            assert!(output.intact(), "{} wrote outside the slice", context!(tier, place, src, "to_slice"));
+        }
+        for room in [len.saturating_sub(1), len / 2, 0] {
+            if room < len {
+                let out = output.take(room, place);
+                let error = encode.to_slice(src, out).expect_err("the slice is too small");
+                assert_eq!(error.needed, len, "{}", context!(tier, place, src, "TooSmall"));
+                let untouched = out.iter().all(|&octet| octet == CANARY) && output.intact();
+                assert!(untouched, "{} wrote", context!(tier, place, src, "to_slice that failed"));
+            }
+        }
+
+        let cow = encode.to_cow(src);
+        let text: &[u8] = (*cow).as_ref();
+        same!(text, expected, tier, place, src, "to_cow");
+        let borrowed = matches!(cow, Cow::Borrowed(_));
+        assert_eq!(borrowed, src == &expected[..], "{}", context!(tier, place, src, "borrowing of to_cow"));
+
+        // Onto content: once where room has to be made, once where there is just enough of it.
+        for spare in [0, len] {
+            let mut fresh = Vec::with_capacity(4 + spare);
+            fresh.extend_from_slice(b"new:");
+            encode.append(src, &mut fresh);
+            same!(&fresh[..4], b"new:", tier, place, src, "append, before");
+            same!(&fresh[4..], expected, tier, place, src, "append");
+        }
+        appended.truncate(7);
+        let before = appended.len();
+        encode.append(src, appended);
+        same!(&appended[before..], expected, tier, place, src, "append to a reused buffer");
+        assert!(input_room.intact(), "the input room changed");
+    }
+
+    /// Every verb of decoding, lenient and strict, on every tier.
+    pub fn decode(&mut self, decoding: &Decoding, input: &[u8], place: Place) {
+        decoding.expected(input, &mut self.expected);
+        let first_bad = oracle::first_bad(input);
+        for &tier in tiers() {
+            let decode = decoding.decoder(tier);
+            self.decode_by(decode, None, tier, input, place);
+            self.decode_by(decode.strict(), first_bad, tier, input, place);
+        }
+    }
+
+    /// Every verb of the decoder `decode` of `tier` against `self.expected`, or against the error.
+    fn decode_by<E: IntoBad>(
+        &mut self,
+        decode: Decode<E>,
+        error: Option<Bad>,
+        tier: Tier,
+        input: &[u8],
+        place: Place,
+    ) where
+        DecodeError: From<E>,
+    {
+        let Checker { input: input_room, output, expected, appended } = self;
+        let src: &[u8] = input_room.put(input, place);
+        let len = expected.len();
+        let right = error.map_or(Ok(len), Err);
+        let got = decode.decoded_len(src).map_err(E::into_bad);
+        assert_eq!(got, right, "{}", context!(tier, place, src, "decoded_len"));
+
+        // Exact, one more, and as long as the input, which is another path of the library.
+        for room in [len, len + 1, src.len(), src.len() + 64] {
+            let out = output.take(room, place);
+            match (decode.to_slice(src, out), error) {
+                (Ok(written), None) => {
+                    assert_eq!(written, len, "{}", context!(tier, place, src, "to_slice"));
+                    same!(&out[..len], expected, tier, place, src, "to_slice");
+                }
+                (Err(DecodeError::BadEscape(got)), Some(error)) => {
+                    assert_eq!(bad(got), error, "{}", context!(tier, place, src, "to_slice"));
+                }
+                (got, _) => panic!("{}: {got:?}, not {right:?}", context!(tier, place, src, "to_slice")),
+            }
+            assert!(output.intact(), "{} wrote outside the slice", context!(tier, place, src, "to_slice"));
+        }
+        for room in [len.saturating_sub(1), len / 2, 0] {
+            if room < len {
+                let out = output.take(room, place);
+                match (decode.to_slice(src, out), error) {
+                    (Err(DecodeError::TooSmall(got)), None) => {
+                        assert_eq!(got.needed, len, "{}", context!(tier, place, src, "TooSmall"));
+                    }
+                    (Err(DecodeError::BadEscape(got)), Some(error)) => {
+                        assert_eq!(bad(got), error, "{}", context!(tier, place, src, "to_slice"));
+                    }
+                    (got, _) => panic!("{}: {got:?}", context!(tier, place, src, "to_slice without room")),
+                }
+                let untouched = out.iter().all(|&octet| octet == CANARY) && output.intact();
+                assert!(untouched, "{} wrote", context!(tier, place, src, "to_slice that failed"));
+            }
+        }
+
+        match decode.to_cow(src).map_err(E::into_bad) {
+            Ok(cow) => {
+                assert_eq!(error, None, "{}", context!(tier, place, src, "to_cow"));
+                same!(&cow, expected, tier, place, src, "to_cow");
+                let borrowed = matches!(cow, Cow::Borrowed(_));
+                assert_eq!(
+                    borrowed,
+                    src == &expected[..],
+                    "{}",
+                    context!(tier, place, src, "borrowing of to_cow")
+                );
+            }
+            Err(got) => assert_eq!(Some(got), error, "{}", context!(tier, place, src, "to_cow")),
+        }
+
+        let append = |out: &mut Vec<u8>| {
+            let before = out.len();
+            let result = decode.append(src, out).map_err(E::into_bad);
+            assert_eq!(result, right.map(drop), "{}", context!(tier, place, src, "append"));
+            let right: &[u8] = if error.is_none() { expected } else { b"" };
+            same!(&out[before..], right, tier, place, src, "append");
+        };
+        for spare in [0, len, src.len()] {
+            let mut fresh = Vec::with_capacity(4 + spare);
+            fresh.extend_from_slice(b"new:");
+            append(&mut fresh);
+            same!(&fresh[..4], b"new:", tier, place, src, "append, before");
+        }
+        appended.truncate(7);
+        append(appended);
+
+        let octets = input_room.put(input, place);
+        match decode.in_place(octets).map_err(E::into_bad) {
+            Ok(written) => {
+                assert_eq!(Ok(written), right, "{}", context!(tier, place, input, "in_place"));
+                same!(&octets[..written], expected, tier, place, input, "in_place");
+            }
+            Err(got) => {
+                assert_eq!(Some(got), error, "{}", context!(tier, place, input, "in_place"));
+                same!(octets, input, tier, place, input, "in_place that failed");
+            }
+        }
+        assert!(input_room.intact(), "{} wrote outside", context!(tier, place, input, "in_place"));
+    }
+
+    /// Every verb of the encoder of `encode`, which the caller made for the set of `encoding`, on every tier.
+    pub fn encode_with<S: KeepSet>(&mut self, set: S, encoding: &Encoding, input: &[u8], place: Place)
+    where
+        S::Text: AsRef<[u8]>,
+    {
+        encoding.expected(input, &mut self.expected);
+        for &tier in tiers() {
+            self.encode_by(encoding.applied(Encode::new(set)).tier(tier), tier, input, place);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Data of every shape that a kernel treats differently.
+
+/// Pseudo-random numbers (SplitMix64): the same on every run and every target.
+#[derive(Clone)]
+pub struct Rng(pub u64);
+
+impl Rng {
+    /// 64 random bits.
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        bits ^ (bits >> 31)
+    }
+
+    /// A random number below `end`.
+    pub fn below(&mut self, end: usize) -> usize {
+        (self.next() % end as u64) as usize
+    }
+
+    /// A random octet.
+    pub fn octet(&mut self) -> u8 {
+        (self.next() >> 56) as u8
+    }
+
+    /// One of `octets`.
+    pub fn pick(&mut self, octets: &[u8]) -> u8 {
+        octets[self.below(octets.len())]
+    }
+
+    /// A random set of about half of all octets.
+    pub fn members(&mut self) -> [bool; 256] {
+        std::array::from_fn(|_| self.next() >> 63 == 1)
+    }
+}
+
+/// Octets that some rule looks at, both cases of digits, and neighbours of the digits in ASCII.
+pub const INTERESTING: &[u8] = b"%%%%%%0123456789abcdefABCDEF/:@G`g +-._~!*'()\r\n\x00\x7f\x80\xa5\xc3\xff";
+
+/// A kind of data: its name, and how to make `len` octets of it.
+pub type Shape = (&'static str, fn(usize, &mut Rng) -> Vec<u8>);
+
+/// All of them.
+pub const SHAPES: &[Shape] = &[
+    ("clean", |len, _| cycle(b"abcxyzABCXYZ0189-._~", len)),
+    ("all special", |len, rng| (0..len).map(|_| rng.pick(b" \"<>^`{|}\\\x00\x1f\x7f\x80\xbf\xff")).collect()),
+    ("one octet, special", |len, _| vec![b' '; len]),
+    ("only %", |len, _| vec![b'%'; len]),
+    ("dense escapes", |len, _| cycle(b"%41%e2%2F%fF%00%7e", len)),
+    ("dense escapes, whole at the end", |len, _| {
+        let from = (3 - len % 3) % 3;
+        cycle(b"%C3%a9%25%0d%5A%20", len + from)[from..].to_vec()
+    }),
+    ("%%41", |len, _| cycle(b"%%41", len)),
+    ("near escapes", |len, _| cycle(b"%4%41%zz%4g%G4%%%2%2f%/0%:0%@A%`a", len)),
+    ("truncated, one digit", |len, _| end_in(b"%4", len)),
+    ("truncated, no digit", |len, _| end_in(b"a%", len)),
+    ("every third octet", |len, _| cycle(b"ab\xe9cd fg%", len)),
+    ("UTF-8", |len, _| cycle("caf\u{e9} \u{65e5}\u{672c}\u{8a9e} \u{1f600}".as_bytes(), len)),
+    ("form", |len, _| cycle(b"a+b c%2B+%20 d", len)),
+    ("random octets", |len, rng| (0..len).map(|_| rng.octet()).collect()),
+    ("random of the interesting", |len, rng| (0..len).map(|_| rng.pick(INTERESTING)).collect()),
+    ("few escapes", |len, rng| sprinkle(len, rng, 24)),
+    ("some escapes", |len, rng| sprinkle(len, rng, 6)),
+];
+
+/// `pattern`, again and again.
+pub fn cycle(pattern: &[u8], len: usize) -> Vec<u8> {
+    pattern.iter().copied().cycle().take(len).collect()
+}
+
+fn end_in(end: &[u8], len: usize) -> Vec<u8> {
+    let mut data = cycle(b"0a1b2c", len);
+    let from = len.saturating_sub(end.len());
+    data[from..].copy_from_slice(&end[..len - from]);
+    data
+}
+
+/// Clean octets, and about one in `every` places an escape, a malformed one or a special octet.
+fn sprinkle(len: usize, rng: &mut Rng, every: usize) -> Vec<u8> {
+    let mut data = Vec::with_capacity(len + 3);
+    while data.len() < len {
+        if rng.below(every) > 0 {
+            data.push(rng.pick(b"abcdefghijklmnopqrstuvwxyz/:?=&"));
+            continue;
+        }
+        match rng.below(8) {
+            0 => data.extend_from_slice(b"%4"),
+            1 => data.push(b'%'),
+            2 => data.push(rng.octet()),
+            3 => data.extend_from_slice(format!("%{:02x}", rng.octet()).as_bytes()),
+            _ => data.extend_from_slice(format!("%{:02X}", rng.octet()).as_bytes()),
+        }
+    }
+    data.truncate(len);
+    data
+}

@@ -1,0 +1,46 @@
+//! The tiers that a test runs on, and how much of it runs.
+
+use std::sync::OnceLock;
+
+use simdpct::Tier;
+
+/// Names, separated by commas: tiers that must be there.
+pub const REQUIRE: &str = "SIMDPCT_REQUIRE_TIERS";
+
+/// A percentage: how much of the long loops runs; for emulated CPUs.
+pub const SCALE: &str = "SIMDPCT_TEST_SCALE";
+
+/// Set: loops that take minutes run too.
+pub const EXHAUSTIVE: &str = "SIMDPCT_EXHAUSTIVE";
+
+/// Every tier of this CPU.
+pub fn tiers() -> &'static [Tier] {
+    static TIERS: OnceLock<Vec<Tier>> = OnceLock::new();
+    TIERS.get_or_init(|| Tier::available().collect())
+}
+
+/// The percentage of long loops to run.
+pub fn scale() -> u64 {
+    static PERCENT: OnceLock<u64> = OnceLock::new();
+    *PERCENT.get_or_init(|| match std::env::var(SCALE) {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{SCALE}={text} is not a whole percentage")),
+        Err(_) => 100,
+    })
+}
+
+/// Whether loops that take minutes run.
+pub fn exhaustive() -> bool {
+    std::env::var_os(EXHAUSTIVE).is_some_and(|value| value != "0")
+}
+
+/// Whether the case `index` of a long loop runs: all at 100 %, fewer below, and the same ones each time.
+pub fn runs(index: usize) -> bool {
+    // A multiplicative hash, so that no pattern of the loop (a lane, a length) is left out as a whole.
+    let hash = (index as u64).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+    hash % 100 < scale()
+}
+
+/// `count`, reduced to the scale, but at least one.
+pub fn scaled(count: u32) -> u32 {
+    u32::try_from((u64::from(count) * scale() / 100).max(1)).unwrap_or(u32::MAX)
+}

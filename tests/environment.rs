@@ -1,0 +1,18 @@
+//! The environment variable that forces a tier.
+//!
+//! It is read once in a process, so this test is alone in its own.
+
+use simdpct::{Encode, Tier, sets};
+
+#[test]
+fn a_person_forces_a_tier() {
+    let all: Vec<Tier> = Tier::available().collect();
+    let best = all[0];
+    // Any but the best, so that the choice shows wherever there is one.
+    let forced = all[all.len() / 2];
+    // SAFETY: this is the only test of the process, and no other thread reads or writes the environment.
+    unsafe { std::env::set_var(Tier::ENVIRONMENT, forced.name()) };
+    assert_eq!(Tier::active(), forced, "not {best}");
+    assert_eq!(simdpct::encode("a b", &sets::RFC3986_UNRESERVED), "a%20b");
+    assert_eq!(Encode::new(sets::RFC3986_UNRESERVED).tier(best).to_cow("a b"), "a%20b");
+}

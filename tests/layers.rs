@@ -1,0 +1,320 @@
+//! The shape of the sources: who may import what, and where `unsafe` and instruction sets may appear.
+//!
+//! The test reads `src/` as tokens, so comments and strings do not count and macros do. A file or a path that no
+//! row allows fails with its place. Change a row only together with the design.
+
+#![cfg(not(target_family = "wasm"))] // There are no sources to read there.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+/// A module, or all modules of a folder (`isa/*`), and what it may import besides its own submodules. The first
+/// row that fits counts.
+const MAY_IMPORT: &[(&str, &str)] = &[
+    // Vocabulary, which knows nothing above it.
+    ("hex", ""),
+    ("set", ""),
+    ("cursor", ""),
+    ("error", "hex"),
+    ("job", "hex set"),
+    // The reference.
+    ("scalar", "cursor hex job"),
+    // The drivers: loops over blocks.
+    ("drive", "cursor hex job set"),
+    ("drive/*", "drive cursor hex job set"),
+    // The tiers: the list, what they share, and each instruction set by itself.
+    ("isa", "cursor drive job scalar"),
+    ("isa/tables", "hex set"),
+    ("isa/*", "isa/tables isa/token cursor drive hex set"),
+    // The verbs, which know the tiers only as `Tier`.
+    ("utf8", "set encode/Encode"),
+    ("encode", "isa/Tier cursor error hex job utf8"),
+    ("decode", "isa/Tier cursor error hex job set utf8"),
+    ("normalize", "decode error hex utf8"),
+    ("validate", "decode error hex set"),
+    ("stream", "decode encode error job utf8"),
+    ("form", "decode encode set"),
+    // The crate: declarations and exports.
+    ("lib", "*"),
+];
+
+/// Tokens that may appear only in these modules.
+const ONLY_IN: &[(&str, &str)] = &[
+    ("unsafe", "isa isa/* cursor utf8"),
+    ("core :: arch", "isa isa/*"),
+    ("std :: arch", "isa isa/*"),
+    ("target_arch", "isa isa/*"),
+    ("target_feature", "isa isa/*"),
+    ("target_endian", ""),
+    ("target_pointer_width", ""),
+];
+
+/// Tokens that may not appear in these modules.
+const NOT_IN: &[(&str, &str)] =
+    &[("cfg", "drive drive/*"), ("std", "drive drive/* scalar hex set job cursor")];
+
+/// A source file.
+struct Source {
+    /// As in a rule: `isa/avx2` for `src/isa/avx2.rs`, `isa` for `src/isa/mod.rs`.
+    module: String,
+    /// For messages.
+    file: String,
+    text: String,
+    tokens: Vec<Token>,
+}
+
+/// A token, the line where it stands, and the module that it stands in.
+struct Token {
+    text: String,
+    line: usize,
+    module: String,
+}
+
+impl Source {
+    fn read(root: &Path, path: &Path) -> Source {
+        let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let relative = path.strip_prefix(root).expect("within the root").with_extension("");
+        let parts: Vec<&str> = relative.iter().skip(1).map(|part| part.to_str().expect("ASCII")).collect();
+        let module = parts.join("/").trim_end_matches("/mod").to_owned();
+        let file = path.strip_prefix(root).expect("within the root").display().to_string();
+        let stream: TokenStream = text.parse().unwrap_or_else(|error| panic!("{file}: {error}"));
+        let mut tokens = Vec::new();
+        let of_crate = if module == "lib" { "" } else { &module };
+        flatten(stream, of_crate, &mut tokens);
+        Source { module, file, text, tokens }
+    }
+
+    /// The lines where the tokens of `pattern` stand, one after the other.
+    fn find(&self, pattern: &str) -> Vec<usize> {
+        let pattern: Vec<&str> = pattern.split(' ').collect();
+        let same =
+            |window: &&[Token]| window.iter().map(|token| token.text.as_str()).eq(pattern.iter().copied());
+        self.tokens.windows(pattern.len()).filter(same).map(|window| window[0].line).collect()
+    }
+
+    /// Every path that begins with `crate` or `super`: from the crate's root, and its line.
+    fn imports(&self) -> Vec<(String, usize)> {
+        let mut imports = Vec::new();
+        let mut at = 0;
+        while at + 1 < self.tokens.len() {
+            let token = &self.tokens[at];
+            let start = match (token.text.as_str(), self.tokens[at + 1].text.as_str()) {
+                ("crate", "::") => String::new(),
+                ("super", "::") => parent(&token.module).to_owned(),
+                _ => {
+                    at += 1;
+                    continue;
+                }
+            };
+            at = self.tree(at + 2, &start, &mut imports);
+        }
+        imports
+    }
+
+    /// Reads the path, or the braces with paths, at `at`, and returns the place behind it.
+    fn tree(&self, mut at: usize, prefix: &str, imports: &mut Vec<(String, usize)>) -> usize {
+        let join = |name: &str| if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
+        let token = &self.tokens[at];
+        match token.text.as_str() {
+            "{" => {
+                at += 1;
+                while self.tokens[at].text != "}" {
+                    at = self.tree(at, prefix, imports);
+                    at += usize::from(self.tokens[at].text == ",");
+                }
+                at + 1
+            }
+            "super" if self.tokens[at + 1].text == "::" => self.tree(at + 2, parent(prefix), imports),
+            name => {
+                let behind = self.tokens.get(at + 1).map_or("", |token| &token.text);
+                let further = self.tokens.get(at + 2).map_or("", |token| &token.text);
+                if behind == "::" && further != "<" {
+                    return self.tree(at + 2, &join(name), imports);
+                }
+                imports.push((if name == "self" { prefix.to_owned() } else { join(name) }, token.line));
+                // `as other` renames.
+                at + if behind == "as" { 3 } else { 1 }
+            }
+        }
+    }
+}
+
+fn parent(module: &str) -> &str {
+    module.rsplit_once('/').map_or("", |(parent, _)| parent)
+}
+
+/// Tokens in order, `::` as one, groups with their delimiters.
+fn flatten(stream: TokenStream, module: &str, out: &mut Vec<Token>) {
+    let push = |text: &str, line: usize, module: &str, out: &mut Vec<Token>| {
+        let colons = text == ":" && out.last().is_some_and(|last| last.text == ":" && last.line == line);
+        if colons {
+            out.last_mut().expect("just seen").text.push(':');
+        } else {
+            out.push(Token { text: text.to_owned(), line, module: module.to_owned() });
+        }
+    };
+    for tree in stream {
+        match tree {
+            TokenTree::Group(group) => {
+                let (open, close) = match group.delimiter() {
+                    Delimiter::Parenthesis => ("(", ")"),
+                    Delimiter::Brace => ("{", "}"),
+                    Delimiter::Bracket => ("[", "]"),
+                    Delimiter::None => ("", ""),
+                };
+                // `mod name { ... }`: what is inside is one module further in.
+                let inner = match &out[out.len().saturating_sub(2)..] {
+                    [keyword, name] if keyword.text == "mod" && open == "{" => {
+                        format!("{module}/{}", name.text)
+                    }
+                    _ => module.to_owned(),
+                };
+                push(open, group.span_open().start().line, module, out);
+                flatten(group.stream(), &inner, out);
+                push(close, group.span_close().start().line, module, out);
+            }
+            other => push(&other.to_string(), other.span().start().line, module, out),
+        }
+    }
+}
+
+fn sources() -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut folders = vec![root.join("src")];
+    let mut sources = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("src can be read") {
+            let path = entry.expect("src can be read").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                sources.push(Source::read(root, &path));
+            }
+        }
+    }
+    sources.sort_by(|a, b| a.file.cmp(&b.file));
+    sources
+}
+
+/// Whether `module` is one of `patterns`: a module, or all modules directly in a folder.
+fn is_one_of(module: &str, patterns: &str) -> bool {
+    patterns.split_whitespace().any(|pattern| match pattern.strip_suffix("/*") {
+        Some(folder) => parent(module) == folder && !folder.is_empty(),
+        None => module == pattern,
+    })
+}
+
+/// Whether `path` is one of `prefixes`, or lies within one.
+fn is_within(path: &str, prefixes: &str) -> bool {
+    prefixes.split_whitespace().any(|prefix| {
+        prefix == "*"
+            || path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })
+}
+
+fn fail_with(breaches: &[String]) {
+    assert!(breaches.is_empty(), "{} breaches of the layers:\n{}", breaches.len(), breaches.join("\n"));
+}
+
+#[test]
+fn modules_import_only_what_is_below_them() {
+    let sources = sources();
+    let exports = exports(&sources);
+    let mut breaches = Vec::new();
+    for source in &sources {
+        let module = &source.module;
+        let Some((_, allowed)) = MAY_IMPORT.iter().find(|(pattern, _)| is_one_of(module, pattern)) else {
+            breaches.push(format!("{}:1: no row of tests/layers.rs says what this may import", source.file));
+            continue;
+        };
+        for (path, line) in source.imports() {
+            // What the crate exports at its root belongs to the module that it comes from.
+            let root = path.split('/').next().unwrap_or_default();
+            let path = exports.get(root).map_or(path.clone(), |from| format!("{from}/{path}"));
+            let own = is_within(&path, module);
+            if !own && !is_within(&path, allowed) {
+                let path = path.replace('/', "::");
+                breaches.push(format!("{}:{line}: `{module}` may not import `{path}`", source.file));
+            }
+        }
+    }
+    fail_with(&breaches);
+}
+
+/// What `lib.rs` exports, and from which module.
+fn exports(sources: &[Source]) -> HashMap<String, String> {
+    let lib = sources.iter().find(|source| source.module == "lib").expect("src/lib.rs");
+    let mut exports = HashMap::new();
+    for at in 0..lib.tokens.len() - 1 {
+        if lib.tokens[at].text == "pub" && lib.tokens[at + 1].text == "use" {
+            let mut paths = Vec::new();
+            lib.tree(at + 2, "", &mut paths);
+            for (path, line) in paths {
+                let (module, name) =
+                    path.rsplit_once('/').unwrap_or_else(|| panic!("src/lib.rs:{line}: {path}"));
+                // `decode` is also a module, and a path that begins with it means that.
+                if sources.iter().all(|source| source.module != name) {
+                    exports.insert(name.to_owned(), module.to_owned());
+                }
+            }
+        }
+    }
+    exports
+}
+
+#[test]
+fn unsafe_and_instruction_sets_stay_where_they_belong() {
+    let mut breaches = Vec::new();
+    for source in &sources() {
+        let only = ONLY_IN.iter().filter(|(_, modules)| !is_one_of(&source.module, modules));
+        let not = NOT_IN.iter().filter(|(_, modules)| is_one_of(&source.module, modules));
+        for (pattern, _) in only.chain(not) {
+            for line in source.find(pattern) {
+                let pattern = pattern.replace(' ', "");
+                breaches.push(format!(
+                    "{}:{line}: `{pattern}` may not appear in `{}`",
+                    source.file, source.module
+                ));
+            }
+        }
+    }
+    fail_with(&breaches);
+}
+
+/// Clippy asks the same, but can be silenced by an attribute, and does not look into macros that are not used.
+#[test]
+fn every_unsafe_block_says_why_it_is_safe() {
+    let mut breaches = Vec::new();
+    for source in &sources() {
+        let lines: Vec<&str> = source.text.lines().collect();
+        let unsafes = source.find("unsafe {").into_iter().chain(source.find("unsafe impl"));
+        for line in unsafes {
+            // The comment stands above the statement, which may have begun a few lines before.
+            let near = &lines[line.saturating_sub(7)..line];
+            if !near.iter().any(|line| line.contains("// SAFETY: ")) {
+                breaches.push(format!("{}:{line}: no SAFETY comment", source.file));
+            }
+        }
+    }
+    fail_with(&breaches);
+}
+
+/// The rules themselves: each row names something that exists, so that a renamed module cannot escape its rule.
+#[test]
+fn rules_name_modules_that_exist() {
+    let sources = sources();
+    let exists = |pattern: &str| sources.iter().any(|source| is_one_of(&source.module, pattern));
+    for (pattern, allowed) in MAY_IMPORT {
+        assert!(exists(pattern), "`{pattern}` of MAY_IMPORT is no module");
+        for path in allowed.split_whitespace().filter(|path| !["*", "isa/token"].contains(path)) {
+            let module = path.split('/').next().expect("not empty");
+            assert!(exists(module), "`{path}`, which `{pattern}` may import, does not exist");
+        }
+    }
+    for (_, modules) in ONLY_IN.iter().chain(NOT_IN) {
+        modules.split_whitespace().for_each(|pattern| assert!(exists(pattern), "`{pattern}` is no module"));
+    }
+}
