@@ -131,8 +131,14 @@ impl ByteSet {
 
     /// Whether there is no member.
     #[must_use]
+    #[inline]
     pub const fn is_empty(&self) -> bool {
-        self.len() == 0
+        let (mut any, mut i) = (0, 0);
+        while i < 32 {
+            any |= self.rows[i];
+            i += 1;
+        }
+        any == 0
     }
 
     /// The number of members.

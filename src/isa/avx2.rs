@@ -10,7 +10,7 @@ use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
-use super::tables::{BITS, COMPRESS, COMPRESS_HIGH, EXPAND, HEX_ROWS, SLIDE, counts_below, words};
+use super::tables::{BITS, COMPRESS, COMPRESS_HIGH, EXPAND, HEX_ROWS, SLIDE, words};
 use super::token::Avx2;
 use crate::cursor::{Cursor, Stage};
 use crate::drive::{Isa, first};
@@ -266,16 +266,14 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn compress(self, block: Self::Block, keep: u64, out: &mut Cursor<'_>) {
-        let below = counts_below(keep);
         let mut stage = Stage::new();
         let window = out.window(64, &mut stage);
-        // SAFETY: the token proves AVX2; the window has 64 octets, and the groups write the lanes in `keep` to it
-        // without a gap.
+        // SAFETY: the token proves AVX2. The window has 64 octets, and the groups write the lanes in `keep` without a gap.
         unsafe {
-            compress_16(self, _mm256_castsi256_si128(block[0]), 0, keep, below, window);
-            compress_16(self, _mm256_extracti128_si256::<1>(block[0]), 2, keep, below, window);
-            compress_16(self, _mm256_castsi256_si128(block[1]), 4, keep, below, window);
-            compress_16(self, _mm256_extracti128_si256::<1>(block[1]), 6, keep, below, window);
+            compress_16(self, _mm256_castsi256_si128(block[0]), keep, 0, window);
+            compress_16(self, _mm256_extracti128_si256::<1>(block[0]), keep, 2, window);
+            compress_16(self, _mm256_castsi256_si128(block[1]), keep, 4, window);
+            compress_16(self, _mm256_extracti128_si256::<1>(block[1]), keep, 6, window);
             out.commit(64, keep.count_ones() as usize, &stage);
         }
     }
@@ -285,7 +283,6 @@ impl Isa for Avx2 {
         /// Seven groups of at most 24 octets, and one register.
         const WINDOW: usize = 7 * 24 + 32;
         let escape = escape & first(lanes);
-        let below = counts_below(escape);
         let mut stage = Stage::new();
         let window = out.window(WINDOW, &mut stage);
         let digits = both(self, case.digits());
@@ -302,54 +299,52 @@ impl Isa for Avx2 {
                 let octets = _mm256_blendv_epi8(octets, high, masks[i]);
                 let even = _mm256_unpacklo_epi64(octets, low);
                 let odd = _mm256_unpackhi_epi64(octets, low);
-                let sources = _mm256_permute2x128_si256::<0x00>(even, even);
-                expand_8(self, sources, 4 * i, escape, below, window);
-                let sources = _mm256_permute2x128_si256::<0x00>(odd, odd);
-                expand_8(self, sources, 4 * i + 1, escape, below, window);
-                let sources = _mm256_permute2x128_si256::<0x11>(even, even);
-                expand_8(self, sources, 4 * i + 2, escape, below, window);
-                let sources = _mm256_permute2x128_si256::<0x11>(odd, odd);
-                expand_8(self, sources, 4 * i + 3, escape, below, window);
+                let group = 4 * i;
+                expand_8(self, _mm256_permute4x64_epi64::<0x44>(even), escape, group, window);
+                expand_8(self, _mm256_permute4x64_epi64::<0x44>(odd), escape, group + 1, window);
+                expand_8(self, _mm256_permute4x64_epi64::<0xEE>(even), escape, group + 2, window);
+                expand_8(self, _mm256_permute4x64_epi64::<0xEE>(odd), escape, group + 3, window);
             }
             out.commit(WINDOW, lanes + 2 * escape.count_ones() as usize, &stage);
         }
     }
 }
 
-/// Writes the lanes in `keep` of groups `i` and `i + 1`, which hold eight lanes each.
+/// Writes those of sixteen lanes, groups `group` and `group + 1`, that are in `keep`.
 ///
 /// # Safety
 ///
-/// `window` has 64 writable octets, and `below` are the counts below each group of `keep`.
+/// `8 * group + 16` octets are writable at `window`.
 #[inline(always)]
-unsafe fn compress_16(_: Avx2, lanes: __m128i, i: usize, keep: u64, below: u64, window: *mut u8) {
-    let (low, low_at) = ((keep >> (8 * i)) as u8, (below >> (8 * i)) as u8);
-    let (high, high_at) = ((keep >> (8 * i + 8)) as u8, (below >> (8 * i + 8)) as u8);
-    // SAFETY: the token proves AVX2. Rows of the tables have eight octets. At most `8 * g` lanes come before group
-    // `g`, so its eight octets lie within the window of 64.
+unsafe fn compress_16(_: Avx2, lanes: __m128i, keep: u64, group: usize, window: *mut u8) {
+    let [low, high] = ((keep >> (8 * group)) as u16).to_le_bytes();
+    let before = |group: usize| (keep & first(8 * group)).count_ones() as usize;
+    // SAFETY: the token proves AVX2. Rows of the tables have eight octets. Before a group come at most eight octets for
+    // each group below it.
     unsafe {
         let places = _mm_unpacklo_epi64(
             _mm_loadl_epi64(COMPRESS[usize::from(low)].as_ptr().cast()),
             _mm_loadl_epi64(COMPRESS_HIGH[usize::from(high)].as_ptr().cast()),
         );
         let moved = _mm_shuffle_epi8(lanes, places);
-        _mm_storel_epi64(window.add(usize::from(low_at)).cast(), moved);
-        _mm_storel_epi64(window.add(usize::from(high_at)).cast(), _mm_unpackhi_epi64(moved, moved));
+        _mm_storel_epi64(window.add(before(group)).cast(), moved);
+        _mm_storel_epi64(window.add(before(group + 1)).cast(), _mm_unpackhi_epi64(moved, moved));
     }
 }
 
-/// Writes the eight lanes of group `i`: both halves of `sources` hold the octets, or the high digits of those to
-/// escape, and then the low digits.
+/// Writes the eight lanes of a group, those in `escape` as escapes: both halves of `sources` hold the octets, or the high
+/// digits of those to escape, and then the low digits.
 ///
 /// # Safety
 ///
-/// `window` has `24 * 7 + 32` writable octets, and `below` are the counts below each group of `escape`.
+/// `24 * group + 32` octets are writable at `window`.
 #[inline(always)]
-unsafe fn expand_8(_: Avx2, sources: __m256i, i: usize, escape: u64, below: u64, window: *mut u8) {
-    let row = &EXPAND[usize::from((escape >> (8 * i)) as u8)];
-    let at = 8 * i + 2 * usize::from((below >> (8 * i)) as u8);
-    // SAFETY: the token proves AVX2. A row has 32 octets. Before group `i` come at most `24 * i` octets, so its
-    // register ends within the window.
+unsafe fn expand_8(_: Avx2, sources: __m256i, escape: u64, group: usize, window: *mut u8) {
+    let row = &EXPAND[usize::from((escape >> (8 * group)) as u8)];
+    // Each group counts for itself: a sum that runs through the groups would be turned into slower vector code.
+    let at = 8 * group + 2 * (escape & first(8 * group)).count_ones() as usize;
+    // SAFETY: the token proves AVX2. A row is 32 octets, aligned to as many. Before the group come at most `24 * group`
+    // octets, and the caller vouches for 32 behind them.
     unsafe {
         let places = _mm256_load_si256(row.0.as_ptr().cast());
         let percent = _mm256_subs_epu8(places, _mm256_set1_epi8(i8::MIN));

@@ -8,7 +8,9 @@ use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
-use super::tables::{BITS, COMPRESS, COMPRESS_HIGH, EXPAND, HEX_ROWS, SLIDE, count, counts_below, words};
+use super::tables::{
+    BITS, COMPRESS, COMPRESS_HIGH, COUNT, EXPAND, HEX_ROWS, SLIDE, count, counts_below, words,
+};
 use super::token::Ssse3;
 use crate::cursor::{Cursor, Stage};
 use crate::drive::{Isa, first};
@@ -287,40 +289,47 @@ impl Isa for Ssse3 {
 
     #[inline(always)]
     fn expand(self, block: Block, escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
-        /// Seven groups of at most 24 octets, and two registers.
-        const WINDOW: usize = 7 * 24 + 32;
+        /// Eight groups of at most 24 octets.
+        const WINDOW: usize = 8 * 24;
         let escape = escape & first(lanes);
-        let below = counts_below(escape);
         let mut stage = Stage::new();
         let window = out.window(WINDOW, &mut stage);
         let digits = self.sixteen(case.digits());
         let masks = self.spread(escape);
-        let eight = |sources: __m128i, i: usize| {
-            let row = &EXPAND[(escape >> (8 * i)) as u8 as usize].0;
-            let at = 8 * i + 2 * usize::from((below >> (8 * i)) as u8);
-            // SAFETY: the token proves SSSE3. A row has 32 octets, of which the first 24 count. Before group i come
-            // at most 24 * i octets, so its two registers end within the window.
-            unsafe {
-                let part = |half: usize| {
-                    let places = _mm_loadu_si128(row.as_ptr().cast::<__m128i>().add(half));
-                    let percent = _mm_subs_epu8(places, self.all(0x80));
-                    _mm_or_si128(_mm_shuffle_epi8(sources, places), percent)
-                };
-                _mm_storeu_si128(window.add(at).cast(), part(0));
-                _mm_storel_epi64(window.add(at + 16).cast(), part(1));
+        let escapes = escape.to_le_bytes();
+        let mut at = 0;
+        // SAFETY: the token proves SSSE3. Before group `i` come at most `24 * i` octets, so its 24 end within the window;
+        // the groups write `lanes` octets and two more for each escape without a gap.
+        unsafe {
+            for i in 0..4 {
+                let high = _mm_shuffle_epi8(digits, self.high_half(block[i]));
+                let low = _mm_shuffle_epi8(digits, _mm_and_si128(block[i], self.all(0x0F)));
+                let octets = self.blend(masks[i], block[i], high);
+                at += expand_8(self, _mm_unpacklo_epi64(octets, low), escapes[2 * i], window.add(at));
+                at += expand_8(self, _mm_unpackhi_epi64(octets, low), escapes[2 * i + 1], window.add(at));
             }
-        };
-        for (i, quarter) in block.into_iter().enumerate() {
-            // SAFETY: the token proves SSSE3.
-            unsafe {
-                let high = _mm_shuffle_epi8(digits, self.high_half(quarter));
-                let low = _mm_shuffle_epi8(digits, _mm_and_si128(quarter, self.all(0x0F)));
-                let octets = self.blend(masks[i], quarter, high);
-                eight(_mm_unpacklo_epi64(octets, low), 2 * i);
-                eight(_mm_unpackhi_epi64(octets, low), 2 * i + 1);
-            }
+            // Behind the last lane come only lanes that are not escaped, an octet each.
+            out.commit(WINDOW, at - (64 - lanes), &stage);
         }
-        // SAFETY: the groups wrote `lanes` octets and two more for each escape, without a gap.
-        unsafe { out.commit(WINDOW, lanes + 2 * count(escape), &stage) };
     }
+}
+
+/// Writes eight lanes, those in `escape` as escapes, and returns how many octets that makes, at most 24: `sources` holds
+/// the octets, or the high digits of those to escape, and then the low digits.
+///
+/// # Safety
+///
+/// 24 octets are writable at `window`.
+#[inline(always)]
+unsafe fn expand_8(isa: Ssse3, sources: __m128i, escape: u8, window: *mut u8) -> usize {
+    let row = &EXPAND[usize::from(escape)];
+    // SAFETY: the token proves SSSE3. A row is 32 octets, aligned to as many; the caller vouches for the window.
+    unsafe {
+        let places = row.0.as_ptr().cast::<__m128i>();
+        let [start, end] = [_mm_load_si128(places), _mm_load_si128(places.add(1))];
+        let percent = [_mm_subs_epu8(start, isa.all(0x80)), _mm_subs_epu8(end, isa.all(0x80))];
+        _mm_storeu_si128(window.cast(), _mm_or_si128(_mm_shuffle_epi8(sources, start), percent[0]));
+        _mm_storel_epi64(window.add(16).cast(), _mm_or_si128(_mm_shuffle_epi8(sources, end), percent[1]));
+    }
+    8 + 2 * usize::from(COUNT[usize::from(escape)])
 }

@@ -45,12 +45,12 @@ const fn compress(base: u8) -> [[u8; 8]; 256] {
 /// A place of [`EXPAND`] that stands for `%`: a shuffle gives zero there, and what is above 0x80 is the `%`.
 pub(super) const PERCENT: u8 = 0x80 | b'%';
 
-/// For each mask of eight lanes, where up to 24 octets come from: lanes 0-7 hold the octets, or the high digits
-/// of those to escape, and lanes 8-15 the low digits.
+/// How to write eight lanes, some of them as escapes: where up to 24 octets come from (lanes 0-7 hold the octets, or
+/// the high digits of those to escape, and lanes 8-15 the low digits).
 #[repr(align(32))]
 pub(super) struct Row(pub [u8; 32]);
 
-/// See [`Row`].
+/// A [`Row`] for each mask of lanes to escape.
 pub(super) static EXPAND: [Row; 256] = {
     let mut table = [const { Row([0; 32]) }; 256];
     let mut mask = 0;
@@ -72,6 +72,17 @@ pub(super) static EXPAND: [Row; 256] = {
         mask += 1;
     }
     table
+};
+
+/// The number of bits in each mask, for CPUs without `popcnt`.
+pub(super) static COUNT: [u8; 256] = {
+    let mut counts = [0; 256];
+    let mut mask = 0;
+    while mask < 256 {
+        counts[mask] = mask.count_ones() as u8;
+        mask += 1;
+    }
+    counts
 };
 
 /// Loaded from place `n`, moves lanes `n..16` to the front and fills with zeros.

@@ -4,71 +4,13 @@ use std::io::{self, Write};
 
 use proptest::prelude::*;
 use simdpct::stream::{Decoder, Encoder, Transform, Writer};
-use simdpct::{BadEscape, Decode, Encode, Tier, sets};
+use simdpct::{BadEscape, Decode, Encode, sets};
 
-use crate::common::check::{Decoding, Encoding, IntoBad, bad, byte_set};
-use crate::common::oracle::{self, Bad, Members, Rule};
+use crate::common::check::{IntoBad, bad, byte_set};
+use crate::common::oracle::{self, Bad, Rule};
 use crate::common::shapes::{Rng, SHAPES};
+use crate::common::streams::{check, run, unreserved};
 use crate::common::tiers::{runs, scale, scaled, tiers};
-
-/// Pushes `input`, cut at `cuts`, through `transform`.
-fn run<T: Transform>(
-    transform: &mut T,
-    input: &[u8],
-    cuts: &[usize],
-    out: &mut Vec<u8>,
-) -> Result<(), T::Error> {
-    let mut from = 0;
-    for &cut in cuts.iter().chain([&input.len()]) {
-        transform.push(&input[from..cut], out)?;
-        from = cut;
-    }
-    transform.finish(out)
-}
-
-fn unreserved() -> Members {
-    oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-}
-
-fn encodings() -> Vec<Encoding> {
-    let rules = [Rule::Plain, Rule::KeepEscapes, Rule::Form];
-    let mut encodings: Vec<_> =
-        rules.into_iter().map(|rule| Encoding { members: unreserved(), rule, upper: true }).collect();
-    // A set that holds `%` and digits only.
-    encodings.push(Encoding { members: oracle::members(b"%4d"), rule: Rule::KeepEscapes, upper: false });
-    encodings
-}
-
-fn decodings() -> Vec<Decoding> {
-    let keep = Decoding::keeping(oracle::members(b"%/\r\n\x4d"));
-    vec![Decoding::ALL, Decoding::FORM, Decoding::NORMALIZE, keep]
-}
-
-/// All streams of `tier` on `input`, cut at `cuts`.
-fn check(tier: Tier, input: &[u8], cuts: &[usize]) {
-    let context = || format!("tier {tier}, b\"{}\" cut at {cuts:?}", input.escape_ascii());
-    let (mut expected, mut out) = (Vec::new(), Vec::new());
-    for encoding in encodings() {
-        encoding.expected(input, &mut expected);
-        out.clear();
-        let Ok(()) = run(&mut Encoder::new(encoding.encoder(tier)), input, cuts, &mut out);
-        assert!(out == expected, "{:?}, {}: b\"{}\"", encoding.rule, context(), out.escape_ascii());
-    }
-    for decoding in decodings() {
-        decoding.expected(input, &mut expected);
-        out.clear();
-        let Ok(()) = run(&mut Decoder::new(decoding.decoder(tier)), input, cuts, &mut out);
-        assert!(out == expected, "decode, {}: b\"{}\"", context(), out.escape_ascii());
-
-        out.clear();
-        let strict = run(&mut Decoder::new(decoding.decoder(tier).strict()), input, cuts, &mut out);
-        let first = oracle::first_bad(input);
-        assert_eq!(strict.map_err(bad).err(), first, "strict, {}", context());
-        // Up to the error, what was appended is right.
-        assert!(expected.starts_with(&out), "strict, {}: b\"{}\"", context(), out.escape_ascii());
-        assert!(first.is_some() || out == expected, "strict, {}: b\"{}\"", context(), out.escape_ascii());
-    }
-}
 
 #[test]
 fn short_words_cut_in_every_way() {

@@ -8,6 +8,7 @@ use simdpct::{AsciiSet, ByteSet, Decode, Encode, HexCase, NORMALIZE, sets};
 use crate::common::check::{Checker, Encoding, bad};
 use crate::common::guard::Place;
 use crate::common::oracle::{self, Rule};
+use crate::common::questions::{self, equivalent};
 use crate::common::shapes::{Rng, SHAPES};
 use crate::common::tiers::{runs, scaled, tiers};
 
@@ -21,46 +22,8 @@ fn inputs(mut each: impl FnMut(&[u8])) {
 }
 
 #[test]
-fn escapes_are_all_percent_signs_in_order() {
-    inputs(|input| {
-        let found: Vec<_> =
-            simdpct::escapes(input).map(|found| found.map(|e| (e.offset, e.octet)).map_err(bad)).collect();
-        assert_eq!(found, oracle::scan(input), "b\"{}\"", input.escape_ascii());
-    });
-}
-
-#[test]
-fn validate_finds_the_first_malformed_escape() {
-    inputs(|input| {
-        assert_eq!(simdpct::validate(input).map_err(bad).err(), oracle::first_bad(input));
-    });
-}
-
-#[test]
-fn counts_are_those_of_the_oracle() {
-    inputs(|input| {
-        let counts = simdpct::count(input);
-        let scan = oracle::scan(input);
-        let number = |test: &dyn Fn(usize, u8) -> bool| {
-            scan.iter().filter(|found| found.is_ok_and(|(at, octet)| test(at, octet))).count() as u64
-        };
-        let lower = |at: usize, _| input[at + 1..at + 3].iter().any(|digit| (b'a'..=b'f').contains(digit));
-        let unreserved = |_, octet: u8| octet.is_ascii_alphanumeric() || b"-._~".contains(&octet);
-        assert_eq!(counts.escapes, number(&|_, _| true));
-        assert_eq!(counts.malformed, scan.iter().filter(|found| found.is_err()).count() as u64);
-        assert_eq!(counts.lower_case, number(&lower));
-        assert_eq!(counts.unreserved, number(&unreserved));
-        assert_eq!(counts.percent, number(&|_, octet| octet == b'%'));
-    });
-}
-
-fn equivalent(a: &[u8], b: &[u8]) {
-    let (mut x, mut y) = (Vec::new(), Vec::new());
-    oracle::normalize(a, &mut x);
-    oracle::normalize(b, &mut y);
-    let context = || format!("b\"{}\" and b\"{}\"", a.escape_ascii(), b.escape_ascii());
-    assert_eq!(simdpct::equivalent(a, b), x == y, "{}", context());
-    assert_eq!(simdpct::equivalent(b, a), x == y, "{}", context());
+fn questions_are_answered_as_by_the_oracle() {
+    inputs(questions::check);
 }
 
 #[test]

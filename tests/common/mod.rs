@@ -3,5 +3,9 @@
 pub mod check;
 pub mod guard;
 pub mod oracle;
+pub mod questions;
+pub mod rivals;
 pub mod shapes;
+pub mod streams;
+pub mod text;
 pub mod tiers;

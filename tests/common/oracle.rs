@@ -23,12 +23,10 @@ pub fn octets(members: &Members) -> Vec<u8> {
 
 /// The value of a hexadecimal digit.
 pub fn digit(octet: u8) -> Option<u8> {
-    for value in 0..16 {
-        if octet == b"0123456789ABCDEF"[value as usize] || octet == b"0123456789abcdef"[value as usize] {
-            return Some(value);
-        }
-    }
-    None
+    (0..16).find(|&value| {
+        let (upper, lower) = (b"0123456789ABCDEF"[value as usize], b"0123456789abcdef"[value as usize]);
+        octet == upper || octet == lower
+    })
 }
 
 /// The octet that an escape at `at` stands for; `None` if none starts there.
@@ -69,13 +67,15 @@ pub fn encode(input: &[u8], members: &Members, rule: Rule, upper: bool, out: &mu
             at += 3;
             continue;
         }
+        // An octet that the rule takes out of the set.
+        let taken = match rule {
+            Rule::Plain => false,
+            Rule::KeepEscapes => octet == b'%',
+            Rule::Form => octet == b'+',
+        };
         if rule == Rule::Form && octet == b' ' {
             out.push(b'+');
-        } else if rule == Rule::Form && octet == b'+' {
-            push_escape(octet, upper, out);
-        } else if rule == Rule::KeepEscapes && octet == b'%' {
-            push_escape(octet, upper, out);
-        } else if members[octet as usize] {
+        } else if members[octet as usize] && !taken {
             out.push(octet);
         } else {
             push_escape(octet, upper, out);

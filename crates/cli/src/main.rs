@@ -1,2 +1,57 @@
-//! The command `pct`.
-fn main() {}
+//! The command `pct`: percent-encodes, decodes, normalizes and checks files of URLs.
+//!
+//! [`args`] says what a person can ask for, [`transcode`] and [`check`] do the work, [`input`] and [`output`] are
+//! the only places that touch files, and [`error`] is what can go wrong and the exit code of it.
+
+mod args;
+mod check;
+mod cpu;
+mod error;
+mod findings;
+mod input;
+mod output;
+mod record;
+mod sets;
+mod transcode;
+mod unfinished;
+mod utf8;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Cli, Command};
+use crate::error::{Failure, Outcome};
+
+fn main() -> ExitCode {
+    let outcome = match Cli::try_parse() {
+        Ok(cli) => run(&cli.command),
+        Err(message) => print(&message),
+    };
+    match outcome {
+        Ok(outcome) => outcome.into(),
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(command: &Command) -> Result<Outcome, Failure> {
+    cpu::check_forced_tier()?;
+    match command {
+        Command::Encode(args) => transcode::encode(args),
+        Command::Decode(args) => transcode::decode(args),
+        Command::Normalize(args) => transcode::normalize(args),
+        Command::Check(args) => check::check(args),
+        Command::Sets(args) => sets::list(args),
+        Command::Cpu => cpu::describe(),
+    }
+}
+
+/// Prints help, the version, or what is wrong with the arguments.
+fn print(message: &clap::Error) -> Result<Outcome, Failure> {
+    if message.use_stderr() {
+        let text = message.to_string();
+        return Err(Failure::Usage(text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned()));
+    }
+    message.print().map_err(|error| Failure::output(output::STDOUT, 0, error))?;
+    Ok(Outcome::Clean)
+}

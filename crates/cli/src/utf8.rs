@@ -1,0 +1,52 @@
+//! UTF-8, an octet at a time: for sequences that are put together from escapes or cut by blocks.
+
+/// A check of octets that come one by one, each with the offset of where it was found.
+#[derive(Default)]
+pub struct Utf8 {
+    /// The start of a sequence, of at most three octets.
+    octets: [u8; 4],
+    offsets: [u64; 4],
+    len: usize,
+}
+
+impl Utf8 {
+    /// Whether no sequence has been begun.
+    pub fn is_between(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Takes an octet; if that shows something to be invalid, returns its first octet and where that was.
+    pub fn push(&mut self, octet: u8, offset: u64) -> Option<(u8, u64)> {
+        if self.len == 0 && octet.is_ascii() {
+            return None;
+        }
+        self.octets[self.len] = octet;
+        self.offsets[self.len] = offset;
+        self.len += 1;
+        let mut bad = None;
+        loop {
+            let (settled, invalid, more) = match std::str::from_utf8(&self.octets[..self.len]) {
+                Ok(_) => (self.len, 0, false),
+                Err(error) => {
+                    (error.valid_up_to(), error.error_len().unwrap_or(0), error.error_len().is_some())
+                }
+            };
+            if more {
+                bad = bad.or(Some((self.octets[settled], self.offsets[settled])));
+            }
+            self.octets.copy_within(settled + invalid.., 0);
+            self.offsets.copy_within(settled + invalid.., 0);
+            self.len -= settled + invalid;
+            if !more {
+                return bad;
+            }
+        }
+    }
+
+    /// Ends the input; a sequence that was begun is then invalid.
+    pub fn finish(&mut self) -> Option<(u8, u64)> {
+        let begun = self.len > 0;
+        self.len = 0;
+        begun.then_some((self.octets[0], self.offsets[0]))
+    }
+}

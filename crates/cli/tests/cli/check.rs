@@ -1,0 +1,157 @@
+//! `pct check`: findings, their places, the summary and the exit codes.
+
+use crate::support::{Run, run, run_in_chunks};
+
+/// The findings in `input`, without the name of the file.
+#[track_caller]
+fn findings(args: &[&str], input: impl AsRef<[u8]>) -> Vec<String> {
+    let Run { out, code, .. } = run(&[&["check"], args].concat(), input);
+    let lines: Vec<_> = String::from_utf8(out)
+        .unwrap()
+        .lines()
+        .map(|line| line.strip_prefix("<stdin>:").expect("each names the file").to_owned())
+        .collect();
+    assert_eq!(code, Some(i32::from(!lines.is_empty())));
+    lines
+}
+
+#[test]
+fn each_kind_is_found() {
+    let input = "fine%20\nab%4q%\nx%2541%252\n%00%2f%2F%5c%2E%2e\n%C3%28\nend%4";
+    assert_eq!(
+        findings(&[], input),
+        [
+            "2:10: malformed: %4q: 'q' is not a hexadecimal digit",
+            "2:13: malformed: %: '\\n' is not a hexadecimal digit",
+            "3:16: double: %2541 decodes to %41",
+            "4:26: nul: %00",
+            "4:29: separator: %2f is /",
+            "4:32: separator: %2F is /",
+            "4:35: separator: %5c is \\",
+            "4:38: dot: %2E is .",
+            "4:41: dot: %2e is .",
+            "5:45: utf8: not UTF-8 after decoding, from octet 0xC3 on",
+            "6:55: malformed: %4: the input ends inside it",
+        ]
+    );
+}
+
+#[test]
+fn clean_input_has_no_findings() {
+    for input in
+        ["", "\n\n", "a%20b\r\ncaf%C3%A9\nna\u{ef}ve", "%E2%82%AC %f0%9f%98%80\n", "mixed \u{c3}%A9\n"]
+    {
+        let expected = if input.starts_with("mixed") { 1 } else { 0 };
+        assert_eq!(findings(&[], input).len(), expected, "{input:?}");
+    }
+}
+
+#[test]
+fn utf8_may_be_half_escaped() {
+    assert_eq!(findings(&[], b"\xC3%A9\n%E2\x82%AC\n\xE2%82\xAC"), [""; 0]);
+}
+
+#[test]
+fn utf8_is_reported_once_a_record_at_its_first_octet() {
+    assert_eq!(
+        findings(&[], b"\xFFa\xFEb%FD\n%c0%ae\n\xE2\x82\nok\n%E2%82x%FF\n%ED%A0%80\nend\xC3"),
+        [
+            "1:0: utf8: not UTF-8 after decoding, from octet 0xFF on",
+            "2:8: utf8: not UTF-8 after decoding, from octet 0xC0 on",
+            "3:15: utf8: not UTF-8 after decoding, from octet 0xE2 on",
+            "5:21: utf8: not UTF-8 after decoding, from octet 0xE2 on",
+            "6:32: utf8: not UTF-8 after decoding, from octet 0xED on",
+            "7:45: utf8: not UTF-8 after decoding, from octet 0xC3 on",
+        ]
+    );
+}
+
+#[test]
+fn kinds_can_be_chosen() {
+    let input = "%zz %00 %2f %2e %2541 %FF\n";
+    assert_eq!(findings(&[], input).len(), 6);
+    assert_eq!(findings(&["--only", "nul"], input), ["1:4: nul: %00"]);
+    assert_eq!(findings(&["--only", "nul,dot"], input).len(), 2);
+    assert_eq!(findings(&["--ignore", "nul", "--ignore", "dot,utf8"], input).len(), 3);
+    for kind in ["malformed", "utf8", "double", "nul", "separator", "dot"] {
+        let found = findings(&["--only", kind], input);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].contains(&format!(": {kind}: ")), "{found:?}");
+    }
+    assert_eq!(findings(&["--ignore", "malformed,utf8,double,nul,separator,dot"], input), [""; 0]);
+    assert_eq!(run(&["check", "--only", "nonsense"], "").code, Some(2));
+    assert_eq!(run(&["check", "--only", "nul", "--ignore", "dot"], "").code, Some(2));
+}
+
+#[test]
+fn the_summary_counts() {
+    assert_eq!(run(&["check"], "a\nb").err, "pct: no findings in 2 lines (3 octets)\n");
+    assert_eq!(run(&["check"], "%\n").err, "pct: 1 finding in 1 line (2 octets): malformed 1\n");
+    assert_eq!(
+        run(&["check", "-0"], "%00\0%2f%2F\0").err,
+        "pct: 3 findings in 2 records (11 octets): nul 1, separator 2\n"
+    );
+}
+
+#[test]
+fn quiet_says_it_all_by_the_exit_code() {
+    for (input, code) in [("a%20\n", 0), ("a%\n", 1)] {
+        let Run { out, err, code: got } = run(&["check", "--quiet"], input);
+        assert_eq!((out.len(), err.as_str(), got), (0, "", Some(code)));
+    }
+}
+
+#[test]
+fn records_may_end_in_nul() {
+    assert_eq!(
+        findings(&["-0"], b"a\n%\0\xC3\0\xA9%"),
+        [
+            "1:2: malformed: %: '\\x00' is not a hexadecimal digit",
+            "2:4: utf8: not UTF-8 after decoding, from octet 0xC3 on",
+            "3:6: utf8: not UTF-8 after decoding, from octet 0xA9 on",
+            "3:7: malformed: %: the input ends inside it",
+        ]
+    );
+}
+
+#[test]
+fn places_are_right_far_into_a_stream_however_it_is_cut() {
+    let clean = "https://example.org/%C3%A9/caf\u{e9}%20\r\n";
+    let mut input = clean.repeat(8_000);
+    let at = input.len();
+    input += "%C3%A9%2525%zz\n";
+    let wanted = format!(
+        "8001:{}: double: %2525 decodes to %25\n8001:{}: malformed: %zz: 'z' is not a hexadecimal digit\n",
+        at + 6,
+        at + 11
+    )
+    .replace("8001:", "<stdin>:8001:");
+    for chunk in [13, 4093, 65_536, 65_540, usize::MAX] {
+        let run = run_in_chunks(&["check"], input.as_bytes(), chunk);
+        assert_eq!(String::from_utf8(run.out).unwrap(), wanted, "in pieces of {chunk}");
+    }
+}
+
+#[test]
+fn findings_do_not_depend_on_how_the_input_is_cut() {
+    let input = crate::support::tangle(5, 20_000);
+    let whole = run(&["check"], &input);
+    assert!(whole.out.len() > 10_000);
+    for chunk in [1, 2, 3, 5, 4093] {
+        assert_eq!(run_in_chunks(&["check"], &input, chunk), whole, "in pieces of {chunk}");
+    }
+}
+
+#[test]
+fn several_files_have_places_of_their_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let (a, b) = (dir.path().join("a"), dir.path().join("b"));
+    std::fs::write(&a, "\n\n%00\n%4").unwrap();
+    std::fs::write(&b, "1%00").unwrap();
+    let (a, b) = (a.to_str().unwrap(), b.to_str().unwrap());
+    let run = run(&["check", a, b], "");
+    assert_eq!(
+        String::from_utf8(run.out).unwrap(),
+        format!("{a}:3:2: nul: %00\n{a}:4:6: malformed: %4: the input ends inside it\n{b}:1:1: nul: %00\n")
+    );
+}

@@ -1,0 +1,49 @@
+//! Inputs that cannot be read, and readers that go away.
+
+use std::fs::File;
+use std::io::Read;
+
+use crate::support::{command, run, wait};
+
+#[test]
+fn a_missing_file_is_one_clear_line() {
+    for verb in ["encode", "decode", "normalize", "check"] {
+        let run = run(&[verb, "no/such/file"], "");
+        assert_eq!(run.err, "pct: no/such/file: No such file or directory\n");
+        assert_eq!((run.code, run.out.len()), (Some(2), 0));
+    }
+}
+
+#[test]
+fn a_directory_is_one_clear_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().to_str().unwrap();
+    for verb in ["encode", "decode", "normalize", "check"] {
+        let run = run(&[verb, path], "");
+        assert_eq!((run.code, run.out.len()), (Some(2), 0));
+        assert_eq!(run.err, format!("pct: {path}: offset 0: Is a directory\n"));
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_run_quietly() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("in");
+    std::fs::write(&path, "%00 \n".repeat(2_000_000)).unwrap();
+    for (verb, code) in [("encode", 0), ("decode", 0), ("normalize", 0), ("check", 1)] {
+        let mut child = command(&[verb]).stdin(File::open(&path).unwrap()).spawn().unwrap();
+        let mut first = [0; 10];
+        child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+        let run = wait(child);
+        assert_eq!((run.err.as_str(), run.code), ("", Some(code)), "{verb}");
+    }
+}
+
+#[test]
+fn no_arguments_is_a_usage_error() {
+    for args in [&[][..], &["encode", "--no-such-option"], &["frobnicate"], &["encode", "--set"]] {
+        let run = run(args, "");
+        assert_eq!((run.code, run.out.len()), (Some(2), 0), "{args:?}");
+        assert!(run.err.starts_with("pct: "), "{}", run.err);
+    }
+}

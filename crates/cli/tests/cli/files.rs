@@ -1,0 +1,160 @@
+//! Inputs and outputs that are files.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::Stdio;
+
+use crate::support::{command, ok, run, wait};
+
+fn entries(dir: &Path) -> usize {
+    fs::read_dir(dir).unwrap().count()
+}
+
+#[test]
+fn inputs_are_read_one_after_the_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let (a, b) = (dir.path().join("a"), dir.path().join("b"));
+    fs::write(&a, "1%20\n2").unwrap();
+    fs::write(&b, "%41%4").unwrap();
+    let (a, b) = (a.to_str().unwrap(), b.to_str().unwrap());
+    assert_eq!(ok(&["decode", a, b], "unread"), b"1 \n2A%4");
+    assert_eq!(ok(&["decode", b, "-", a], "%2B1\n"), b"A%4+1\n1 \n2");
+    assert_eq!(ok(&["decode", "-"], "%2B"), b"+");
+}
+
+#[test]
+fn output_goes_to_the_file_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().join("out");
+    let path = target.to_str().unwrap();
+    assert_eq!(ok(&["encode", "--output", path], "a b\n"), b"");
+    assert_eq!(fs::read(&target).unwrap(), b"a%20b\n");
+    assert_eq!(ok(&["encode", "-o", path], "c/d\n"), b"");
+    assert_eq!(fs::read(&target).unwrap(), b"c%2Fd\n");
+    assert_eq!(ok(&["encode", "-o", "-"], "a b"), b"a%20b");
+    assert_eq!(ok(&["encode", "-o", path], ""), b"");
+    assert_eq!(fs::read(&target).unwrap(), b"");
+    assert_eq!(entries(dir.path()), 1);
+}
+
+#[test]
+fn output_may_replace_an_input() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file");
+    let text = "a%20b\n".repeat(100_000);
+    fs::write(&path, text).unwrap();
+    let name = path.to_str().unwrap();
+    assert_eq!(ok(&["decode", "-o", name, name, name], ""), b"");
+    assert_eq!(fs::read(&path).unwrap(), "a b\n".repeat(200_000).into_bytes());
+    assert_eq!(entries(dir.path()), 1);
+}
+
+#[test]
+fn stdout_may_not_be_an_input() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file");
+    fs::write(&path, "a b\n").unwrap();
+    let append = File::options().append(true).open(&path).unwrap();
+    let run = wait(command(&["encode", path.to_str().unwrap()]).stdout(append).spawn().unwrap());
+    assert_eq!(run.code, Some(2));
+    assert!(run.err.contains("the input is the output as well"), "{}", run.err);
+    assert_eq!(fs::read(&path).unwrap(), b"a b\n");
+}
+
+#[test]
+fn an_unreadable_input_leaves_the_old_output() {
+    let dir = tempfile::tempdir().unwrap();
+    let (good, target) = (dir.path().join("good"), dir.path().join("out"));
+    fs::write(&good, "a b\n".repeat(100_000)).unwrap();
+    fs::write(&target, "old").unwrap();
+    for bad in [dir.path().join("missing"), dir.path().to_owned()] {
+        let args = ["encode", "-o", target.to_str().unwrap(), good.to_str().unwrap(), bad.to_str().unwrap()];
+        assert_eq!(run(&args, "").code, Some(2));
+        assert_eq!(fs::read(&target).unwrap(), b"old");
+        assert_eq!(entries(dir.path()), 2, "no temporary file is left");
+    }
+}
+
+#[test]
+fn an_output_that_cannot_be_made_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    for (path, what) in [
+        (dir.path().to_owned(), "is a directory"),
+        (dir.path().join("no/where"), "No such file or directory"),
+    ] {
+        let run = run(&["encode", "-o", path.to_str().unwrap()], "a");
+        assert_eq!(run.code, Some(2));
+        assert!(run.err.starts_with(&format!("pct: {}: ", path.display())), "{}", run.err);
+        assert!(run.err.contains(what), "{}", run.err);
+        assert_eq!(run.err.lines().count(), 1);
+    }
+    assert_eq!(entries(dir.path()), 0);
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn permissions_are_those_of_the_old_file_or_the_usual_ones() {
+        let dir = tempfile::tempdir().unwrap();
+        let (old, new, usual) = (dir.path().join("old"), dir.path().join("new"), dir.path().join("usual"));
+        fs::write(&old, "").unwrap();
+        fs::set_permissions(&old, fs::Permissions::from_mode(0o640)).unwrap();
+        ok(&["encode", "-o", old.to_str().unwrap()], "a");
+        assert_eq!(fs::metadata(&old).unwrap().mode() & 0o7777, 0o640);
+        ok(&["encode", "-o", new.to_str().unwrap()], "a");
+        File::create(&usual).unwrap();
+        assert_eq!(fs::metadata(&new).unwrap().mode(), fs::metadata(&usual).unwrap().mode());
+    }
+
+    #[test]
+    fn a_symbolic_link_stays_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("file"), dir.path().join("link"));
+        fs::write(&file, "old").unwrap();
+        symlink("file", &link).unwrap();
+        ok(&["encode", "-o", link.to_str().unwrap()], "a b");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&file).unwrap(), b"a%20b");
+    }
+
+    #[test]
+    fn a_device_is_written_to_as_it_is() {
+        ok(&["encode", "-o", "/dev/null"], "a b");
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error() {
+        for (file, args) in [("<stdout>", &["encode"][..]), ("/dev/full", &["encode", "-o", "/dev/full"])] {
+            let mut command = command(args);
+            if args.len() == 1 {
+                command.stdout(File::options().write(true).open("/dev/full").unwrap());
+            }
+            let input = File::open(env!("CARGO_BIN_EXE_pct")).unwrap();
+            let run = wait(command.stdin(input).spawn().unwrap());
+            assert_eq!(run.err, format!("pct: {file}: offset 0: No space left on device\n"));
+            assert_eq!(run.code, Some(2));
+        }
+    }
+
+    #[test]
+    fn a_write_that_fails_half_way_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("out");
+        fs::write(&target, "old").unwrap();
+        // Beyond the size limit writes fail, as on a disk that fills up; the signal that comes with it is ignored.
+        let script = r#"trap "" XFSZ; ulimit -f 256; exec "$0" encode -o "$1" "$0""#;
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script, env!("CARGO_BIN_EXE_pct"), target.to_str().unwrap()]);
+        let run = wait(shell.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+        assert_eq!(run.code, Some(2));
+        assert!(run.err.starts_with(&format!("pct: {}: offset ", target.display())), "{}", run.err);
+        assert_eq!(fs::read(&target).unwrap(), b"old");
+        assert_eq!(entries(dir.path()), 1);
+    }
+}

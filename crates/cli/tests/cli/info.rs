@@ -1,0 +1,124 @@
+//! Help, the version, the sets and the tiers.
+
+use simdpct::Tier;
+
+use crate::support::{command, ok, run, wait};
+
+fn text(args: &[&str]) -> String {
+    String::from_utf8(ok(args, "")).unwrap()
+}
+
+#[test]
+fn help_has_examples_and_exit_codes() {
+    for args in [&["--help"][..], &["-h"], &["help"]] {
+        let help = text(args);
+        for part in ["Examples:", "Exit codes:", "SIMDPCT_TIER", "normalize"] {
+            assert!(help.contains(part), "{args:?} has no {part:?}");
+        }
+    }
+    for verb in ["encode", "decode", "normalize", "check", "sets"] {
+        assert!(text(&[verb, "--help"]).contains("Examples:"), "{verb}");
+    }
+}
+
+/// Every example of the form `echo '...' | pct ...   RESULT` does what it says.
+#[cfg(unix)]
+#[test]
+fn the_examples_of_help_are_true() {
+    let mut tried = 0;
+    for verb in ["encode", "decode", "normalize"] {
+        for line in text(&[verb, "--help"]).lines() {
+            let Some((script, wanted)) =
+                line.trim().strip_prefix("echo ").and_then(|rest| rest.split_once("   "))
+            else {
+                continue;
+            };
+            let wanted = wanted.split(" (").next().unwrap_or_default().trim();
+            let script = format!("echo {}", script.replace("pct ", concat!(env!("CARGO_BIN_EXE_pct"), " ")));
+            let output = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
+            assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), wanted, "{line}");
+            tried += 1;
+        }
+    }
+    assert!(tried >= 7, "only {tried} examples");
+}
+
+#[test]
+fn version_is_that_of_the_package() {
+    assert_eq!(text(&["--version"]), format!("pct {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn sets_lists_all_with_octets_and_source() {
+    let all = text(&["sets"]);
+    for set in simdpct::sets::ALL {
+        assert!(all.contains(&format!("{}\n  keeps ", set.name)), "{}", set.name);
+        assert!(all.contains(&format!("  source  {}\n", set.source)), "{}", set.name);
+        assert!(all.contains(&format!("({} octets)", set.set.len())), "{}", set.name);
+    }
+    assert_eq!(all.matches("  source  ").count(), simdpct::sets::ALL.len());
+    assert!(all.contains("rfc3986-unreserved\n  keeps   A-Z a-z 0-9 - . _ ~  (66 octets)\n"), "{all}");
+    assert!(all.contains(r#"  keeps   SPACE " # % < > [ \ ] ^ ` { | } ~  (15 octets)"#), "{all}");
+}
+
+#[test]
+fn sets_may_be_named() {
+    let two = text(&["sets", "whatwg-path", "java-form"]);
+    assert!(two.starts_with("whatwg-path\n") && two.contains("\n\njava-form\n"), "{two}");
+    assert_eq!(two.matches("  source  ").count(), 2);
+    let run = run(&["sets", "whatwg-pth"], "");
+    assert_eq!(run.code, Some(2));
+    assert!(run.err.starts_with("pct: unknown set 'whatwg-pth'; similar: whatwg-path"), "{}", run.err);
+}
+
+#[test]
+fn cpu_names_every_tier_and_the_one_in_use() {
+    let described = text(&["cpu"]);
+    for name in Tier::compiled() {
+        assert!(described.contains(&format!("\n  {name} ")), "{described}");
+    }
+    assert_eq!(described.matches("in use").count(), 1);
+    for tier in Tier::available() {
+        let child = command(&["cpu"]).env(Tier::ENVIRONMENT, tier.name()).spawn().unwrap();
+        let described = String::from_utf8(wait(child).out).unwrap();
+        let line = described.lines().find(|line| line.contains("in use")).unwrap();
+        assert!(line.trim().starts_with(tier.name()) && line.contains("forced"), "{described}");
+    }
+}
+
+#[test]
+fn a_tier_that_cannot_be_had_is_an_error() {
+    for args in [&["encode"][..], &["cpu"], &["check"]] {
+        let run = wait(command(args).env(Tier::ENVIRONMENT, "abacus").spawn().unwrap());
+        assert_eq!((run.code, run.out.len()), (Some(2), 0));
+        assert!(
+            run.err.starts_with("pct: SIMDPCT_TIER=abacus: this build has no such tier; "),
+            "{}",
+            run.err
+        );
+        assert!(run.err.contains("scalar"), "{}", run.err);
+    }
+    for name in Tier::compiled().filter(|name| Tier::find(name).is_none()) {
+        let run = wait(command(&["encode"]).env(Tier::ENVIRONMENT, name).spawn().unwrap());
+        assert_eq!(run.code, Some(2));
+        assert!(run.err.contains("this CPU lacks that tier"), "{}", run.err);
+    }
+    let mut child = command(&["encode"]).env(Tier::ENVIRONMENT, "").spawn().unwrap();
+    drop(child.stdin.take());
+    assert_eq!(wait(child).code, Some(0), "an empty variable forces nothing");
+}
+
+#[test]
+fn every_tier_gives_the_same_octets() {
+    use std::io::Write;
+    let input = crate::support::tangle(3, 40_000);
+    let wanted = ok(&["encode"], &input);
+    for tier in Tier::available() {
+        let mut child = command(&["encode"]).env(Tier::ENVIRONMENT, tier.name()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let input = input.clone();
+        let writer = std::thread::spawn(move || stdin.write_all(&input));
+        crate::support::assert_same(tier.name(), &wait(child).out, &wanted);
+        writer.join().unwrap().unwrap();
+    }
+}

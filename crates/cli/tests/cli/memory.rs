@@ -1,0 +1,54 @@
+//! Memory use does not depend on the input.
+
+use std::fs;
+use std::io::{Read, Write};
+
+use crate::support::command;
+
+/// Kibibytes.
+const LIMIT: u64 = 16 * 1024;
+
+/// The most memory that `pct args` has had resident while it took `len` octets in one line without an end.
+fn peak(args: &[&str], line: &[u8], len: usize) -> u64 {
+    let mut child = command(args).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    let reader = std::thread::spawn(move || {
+        let (mut block, mut total) = (vec![0; 1 << 20], 0);
+        loop {
+            match stdout.read(&mut block).unwrap() {
+                0 => return total,
+                len => total += len,
+            }
+        }
+    });
+    let block = line.repeat(64 * 1024);
+    for _ in 0..len.div_ceil(block.len()) {
+        stdin.write_all(&block).unwrap();
+    }
+    // The process waits for more, and has taken all but what the pipe holds.
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    drop(stdin);
+    assert!(child.wait().unwrap().code().is_some_and(|code| code < 2));
+    let written = reader.join().unwrap();
+    assert!(args[0] == "check" || written >= len / 3, "{args:?} wrote {written} octets");
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    peak.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[test]
+fn a_line_of_gigabytes_is_no_different() {
+    const MIB: usize = 1 << 20;
+    for (args, line, len) in [
+        (&["decode"][..], &b"https://example.org/%20/"[..], 320 * MIB),
+        (&["decode", "--strict", "--form"], b"a+%41", 64 * MIB),
+        (&["encode"], b"\xFF/ ", 64 * MIB),
+        (&["encode", "--keep-escapes"], b"%\r%41\r\n", 32 * MIB),
+        (&["normalize"], b"%7e%2f", 64 * MIB),
+        (&["check"], b"https://example.org/%20/", 320 * MIB),
+        (&["check"], b"%zz%00\xFF", 8 * MIB),
+    ] {
+        let peak = peak(args, line, len);
+        assert!(peak < LIMIT, "pct {args:?}: {peak} KiB");
+    }
+}

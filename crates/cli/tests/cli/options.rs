@@ -1,0 +1,92 @@
+//! What each option changes.
+
+use crate::support::{ok, run};
+
+#[test]
+fn the_default_set_is_unreserved() {
+    let printable: String = (' '..='~').collect();
+    assert_eq!(
+        String::from_utf8(ok(&["encode"], &printable)).unwrap(),
+        "%20%21%22%23%24%25%26%27%28%29%2A%2B%2C-.%2F0123456789%3A%3B%3C%3D%3E%3F%40ABCDEFGHIJKLMNOPQRSTUVWXYZ\
+         %5B%5C%5D%5E_%60abcdefghijklmnopqrstuvwxyz%7B%7C%7D~"
+    );
+}
+
+#[test]
+fn set_takes_every_name() {
+    assert_eq!(ok(&["encode", "--set", "whatwg-path"], "/a b?^\n"), b"/a%20b%3F%5E\n");
+    assert_eq!(ok(&["encode", "--set", "RFC3986_Query"], "/a b?#\n"), b"/a%20b?%23\n");
+    for set in simdpct::sets::ALL {
+        let printable: Vec<u8> = (b' '..=b'~').collect();
+        let wanted = simdpct::encode(&printable, &set.set);
+        assert_eq!(ok(&["encode", "--set", set.name], &printable), wanted.as_bytes(), "{}", set.name);
+    }
+}
+
+#[test]
+fn an_unknown_set_is_an_error_with_suggestions() {
+    let run = run(&["encode", "--set", "whatwgpath"], "");
+    assert_eq!((run.code, &*run.out), (Some(2), &b""[..]));
+    assert!(run.err.starts_with("pct: unknown set 'whatwgpath'; similar: whatwg-path, "), "{}", run.err);
+    assert_eq!(run.err.lines().count(), 1);
+}
+
+#[test]
+fn keep_adds_octets_when_encoding() {
+    assert_eq!(ok(&["encode", "--keep", "/:"], "a/b:c d\n"), b"a/b:c%20d\n");
+    assert_eq!(ok(&["encode", "--keep", "%20%25"], "a b%/\n"), b"a b%%2F\n");
+    assert_eq!(ok(&["encode", "--keep", "é"], "é\n"), "é\n".as_bytes());
+    assert_eq!(ok(&["encode", "--set", "rfc3986-gen-delims", "--keep", "-"], "a-:\n"), b"%61-:\n");
+}
+
+#[test]
+fn keep_leaves_escapes_when_decoding() {
+    assert_eq!(ok(&["decode", "--keep", "/"], "a%2Fb%2f%20\n"), b"a%2Fb%2f \n");
+    assert_eq!(ok(&["decode", "--keep", "%2f%26"], "%2F%26%3D%0a\n"), b"%2F%26=%0a\n");
+    assert_eq!(ok(&["decode", "--keep", "/", "--raw"], "%2F%0A"), b"%2F\n");
+}
+
+#[test]
+fn keep_escapes_is_idempotent() {
+    let once = ok(&["encode", "--keep-escapes"], "a b%20c%zz%\n%e9%4\n");
+    assert_eq!(once, b"a%20b%20c%25zz%25\n%e9%254\n");
+    assert_eq!(ok(&["encode", "--keep-escapes"], &once), once);
+}
+
+#[test]
+fn form_writes_and_reads_plus() {
+    assert_eq!(ok(&["encode", "--form"], "a b+c~*\n"), b"a+b%2Bc~%2A\n");
+    assert_eq!(ok(&["encode", "--form", "--set", "whatwg-form"], "a b+c~*\n"), b"a+b%2Bc%7E*\n");
+    assert_eq!(ok(&["decode", "--form"], "a+b%2Bc\n"), b"a b+c\n");
+    assert_eq!(ok(&["decode"], "a+b%2Bc\n"), b"a+b+c\n");
+    assert_eq!(run(&["encode", "--form", "--keep-escapes"], "").code, Some(2));
+}
+
+#[test]
+fn lower_writes_lower_case_digits() {
+    assert_eq!(ok(&["encode", "--lower"], "/\u{e9}\n"), b"%2f%c3%a9\n");
+    assert_eq!(ok(&["encode", "--lower", "--keep-escapes"], "/%2F\n"), b"%2f%2F\n");
+}
+
+#[test]
+fn decoding_is_lenient_and_happens_once() {
+    for (input, wanted) in [
+        ("%%41", "%A"),
+        ("%4%41", "%4A"),
+        ("%zz%41", "%zzA"),
+        ("a%", "a%"),
+        ("a%4", "a%4"),
+        ("%25%32%35", "%25"),
+    ] {
+        assert_eq!(ok(&["decode"], input), wanted.as_bytes(), "{input}");
+    }
+}
+
+#[test]
+fn options_that_contradict_each_other_are_refused() {
+    for args in [&["encode", "--raw", "-0"][..], &["decode", "--raw", "--null"], &["encode", "--strict"]] {
+        let run = run(args, "");
+        assert_eq!((run.code, run.out.len()), (Some(2), 0), "{args:?}");
+        assert!(run.err.starts_with("pct: "), "{}", run.err);
+    }
+}

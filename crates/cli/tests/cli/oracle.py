@@ -1,0 +1,38 @@
+"""What `pct encode | decode | normalize` should write, line by line, by urllib and a regular expression."""
+
+import re
+import sys
+from urllib.parse import quote, unquote_to_bytes
+
+UNRESERVED = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+
+
+def encode(value):
+    return quote(value, safe="").encode("ascii")
+
+
+def decode(value):
+    parts = re.split(rb"(%0[AaDd])", value)
+    return b"".join(part if i % 2 else unquote_to_bytes(part) for i, part in enumerate(parts))
+
+
+def normalize(value):
+    def one(match):
+        octet = bytes.fromhex(match[1].decode("ascii"))
+        return octet if octet in UNRESERVED else match[0].upper()
+
+    return re.sub(rb"%([0-9A-Fa-f]{2})", one, value)
+
+
+def main():
+    verb = {"encode": encode, "decode": decode, "normalize": normalize}[sys.argv[1]]
+    *lines, rest = sys.stdin.buffer.read().split(b"\n")
+    out = []
+    for line in lines:
+        end = b"\r\n" if line.endswith(b"\r") else b"\n"
+        out.append(verb(line.removesuffix(b"\r")) + end)
+    out.append(verb(rest))
+    sys.stdout.buffer.write(b"".join(out))
+
+
+main()

@@ -1,0 +1,86 @@
+//! `--strict`: the first malformed escape ends the run, with its place.
+
+use std::fs;
+
+use crate::support::{Run, run, run_in_chunks};
+
+#[test]
+fn the_error_names_file_line_offset_and_cause() {
+    for verb in ["decode", "normalize"] {
+        for (input, wanted) in [
+            ("%zz", "<stdin>:1: offset 0: malformed escape: 'z' is not a hexadecimal digit"),
+            ("a\nb%2\n", "<stdin>:2: offset 3: malformed escape: '\\n' is not a hexadecimal digit"),
+            ("a\n\r\nb%2", "<stdin>:3: offset 5: malformed escape: the input ends inside it"),
+            ("%2%41", "<stdin>:1: offset 0: malformed escape: '%' is not a hexadecimal digit"),
+            ("%", "<stdin>:1: offset 0: malformed escape: the input ends inside it"),
+        ] {
+            for chunk in [1, 2, 3, usize::MAX] {
+                let run = run_in_chunks(&[verb, "--strict"], input.as_bytes(), chunk);
+                assert_eq!((run.err, run.code), (format!("pct: {wanted}\n"), Some(1)), "{verb} {input:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_error_does_not_depend_on_where_blocks_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("in");
+    for (what, octet) in [("%2%41", "%"), ("%%41", "%"), ("%2x", "x"), ("%x1", "x"), ("%4\n", "\\n")] {
+        for before in 65_536 - 6..65_536 + 2 {
+            fs::write(&path, ["x".repeat(before), what.to_owned()].concat()).unwrap();
+            let run = run(&["decode", "--strict", path.to_str().unwrap()], "");
+            let wanted =
+                format!(":1: offset {before}: malformed escape: '{octet}' is not a hexadecimal digit\n");
+            assert!(run.err.ends_with(&wanted), "{what:?} at {before}: {}", run.err);
+            assert_eq!(run.out.len(), before, "{what:?}");
+        }
+    }
+}
+
+#[test]
+fn records_are_counted_by_their_own_end() {
+    let run = run(&["decode", "--strict", "-0"], "a\nb\0c%");
+    assert_eq!(run.err, "pct: <stdin>:2: offset 5: malformed escape: the input ends inside it\n");
+}
+
+#[test]
+fn what_comes_before_is_written_to_stdout() {
+    let good = "x%41\n".repeat(50_000);
+    let Run { out, err, code } = run(&["decode", "--strict"], format!("{good}y%20%4g%41\nz"));
+    assert_eq!(out, ["xA\n".repeat(50_000), "y ".to_owned()].concat().into_bytes());
+    assert_eq!(err, "pct: <stdin>:50001: offset 250004: malformed escape: 'g' is not a hexadecimal digit\n");
+    assert_eq!(code, Some(1));
+}
+
+#[test]
+fn each_file_has_places_of_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let (first, second) = (dir.path().join("first"), dir.path().join("second"));
+    fs::write(&first, "a%20\nb\n").unwrap();
+    fs::write(&second, "c\n%x").unwrap();
+    let run = run(&["decode", "--strict", first.to_str().unwrap(), second.to_str().unwrap()], "");
+    let wanted = format!(
+        "pct: {}:2: offset 2: malformed escape: 'x' is not a hexadecimal digit\n",
+        second.to_str().unwrap()
+    );
+    assert_eq!((run.out, run.err, run.code), (b"a \nb\nc\n".to_vec(), wanted, Some(1)));
+}
+
+#[test]
+fn good_input_passes() {
+    let run = run(&["normalize", "--strict"], "%7e%2f\n".repeat(40_000));
+    assert_eq!((run.out, run.code), ("~%2F\n".repeat(40_000).into_bytes(), Some(0)));
+}
+
+#[test]
+fn an_output_file_is_all_or_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().join("out");
+    let args = ["decode", "--strict", "-o", target.to_str().unwrap()];
+    assert_eq!(run(&args, "x\n".repeat(100_000) + "%").code, Some(1));
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 0);
+    fs::write(&target, "old").unwrap();
+    assert_eq!(run(&args, "x\n%").code, Some(1));
+    assert_eq!((fs::read(&target).unwrap(), fs::read_dir(&dir).unwrap().count()), (b"old".to_vec(), 1));
+}

@@ -1,0 +1,133 @@
+//! Running the binary, and input to run it on.
+
+use std::io::Write;
+use std::process::{Child, Command, Output, Stdio};
+
+/// What a run gave.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Run {
+    pub out: Vec<u8>,
+    pub err: String,
+    /// The exit code; `None` when a signal ended the process.
+    pub code: Option<i32>,
+}
+
+impl From<Output> for Run {
+    fn from(output: Output) -> Run {
+        Run {
+            out: output.stdout,
+            err: String::from_utf8(output.stderr).expect("messages are text"),
+            code: output.status.code(),
+        }
+    }
+}
+
+/// The binary with `args`, all its streams piped.
+pub fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pct"));
+    command.args(args).env_remove("SIMDPCT_TIER").env("NO_COLOR", "1");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Runs with `input` on standard input, written `chunk` octets at a time.
+pub fn run_in_chunks(args: &[&str], input: &[u8], chunk: usize) -> Run {
+    let mut child = command(args).spawn().expect("the binary starts");
+    let mut stdin = child.stdin.take().expect("stdin is piped");
+    std::thread::scope(|scope| {
+        // A child that stops early closes the pipe; what it did shows in the result.
+        scope.spawn(move || input.chunks(chunk).try_for_each(|chunk| stdin.write_all(chunk)));
+        child.wait_with_output().expect("the binary ends").into()
+    })
+}
+
+/// Runs with `input` on standard input.
+pub fn run(args: &[&str], input: impl AsRef<[u8]>) -> Run {
+    run_in_chunks(args, input.as_ref(), usize::MAX)
+}
+
+/// The output of a run that must end well and say nothing.
+#[track_caller]
+pub fn ok(args: &[&str], input: impl AsRef<[u8]>) -> Vec<u8> {
+    let Run { out, err, code } = run(args, input);
+    assert_eq!((err.as_str(), code), ("", Some(0)), "pct {args:?}");
+    out
+}
+
+/// Waits for a child that needs no more input.
+pub fn wait(child: Child) -> Run {
+    child.wait_with_output().expect("the binary ends").into()
+}
+
+/// Compares octets, and shows only where they begin to differ.
+#[track_caller]
+pub fn assert_same(what: &str, got: &[u8], wanted: &[u8]) {
+    let at = got.iter().zip(wanted).take_while(|(a, b)| a == b).count();
+    let near =
+        |octets: &[u8]| octets[at.saturating_sub(20)..octets.len().min(at + 20)].escape_ascii().to_string();
+    assert!(
+        got == wanted,
+        "{what}: {} and {} octets differ at {at}:\n got    {}\n wanted {}",
+        got.len(),
+        wanted.len(),
+        near(got),
+        near(wanted)
+    );
+}
+
+/// A repeatable source of numbers (SplitMix64).
+pub struct Numbers(pub u64);
+
+impl Numbers {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    pub fn pick<'a>(&mut self, words: &[&'a [u8]]) -> &'a [u8] {
+        words[(self.next() % words.len() as u64) as usize]
+    }
+}
+
+/// About `len` octets in which everything that the command looks at is frequent.
+pub fn tangle(seed: u64, len: usize) -> Vec<u8> {
+    const WORDS: &[&[u8]] = &[
+        b"https://example.org/",
+        b"path",
+        b"~a-b_c.",
+        b" ",
+        b"+",
+        b"&k=v",
+        b"%",
+        b"%2",
+        b"%4",
+        b"%zz",
+        b"%41",
+        b"%2f",
+        b"%2F",
+        b"%7e",
+        b"%25",
+        b"%2541",
+        b"%0A",
+        b"%0d",
+        b"%00",
+        b"%C3%A9",
+        b"%c3",
+        b"\xC3\xA9",
+        b"\xFF",
+        b"\r",
+        b"\n",
+        b"\r\n",
+        b"\0",
+        b"a much longer stretch in which nothing at all has to be escaped",
+    ];
+    let mut numbers = Numbers(seed);
+    let mut octets = Vec::with_capacity(len + 64);
+    while octets.len() < len {
+        octets.extend_from_slice(numbers.pick(WORDS));
+    }
+    octets
+}

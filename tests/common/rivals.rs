@@ -1,0 +1,56 @@
+//! One input against other crates.
+//!
+//! Exceptions: there is none for `percent-encoding` and `form_urlencoded`. `urlencoding::decode` returns an error
+//! where its input decodes to octets that are not UTF-8, as `decode_utf8` does, and is compared with that;
+//! `form_urlencoded` decodes whole queries, and to text with U+FFFD, so it gets one value without `&`. No rival keeps
+//! escapes, is strict, normalizes, or has sets with octets of 0x80 or more.
+
+use std::borrow::Cow;
+
+use percent_encoding::AsciiSet as RivalSet;
+use simdpct::{Decode, Encode, sets};
+
+use super::tiers::tiers;
+
+/// The complement of `set`: the rival's sets hold the ASCII octets to escape. (It always escapes the others.) The
+/// rival only takes sets that live for ever.
+pub fn rival(set: simdpct::AsciiSet) -> &'static RivalSet {
+    let set = set.complement().iter().fold(RivalSet::EMPTY, |rival, octet| rival.add(octet));
+    Box::leak(Box::new(set))
+}
+
+/// All that the rivals can do, on every tier; `named` are sets to encode with.
+pub fn check(input: &[u8], named: &[(simdpct::AsciiSet, &'static RivalSet)]) {
+    let context = format!("b\"{}\"", input.escape_ascii());
+    for &tier in tiers() {
+        for (set, rival) in named {
+            let right: Cow<'_, str> = percent_encoding::percent_encode(input, rival).into();
+            assert_eq!(Encode::new(*set).tier(tier).to_cow(input), right, "tier {tier}, {set:?}");
+        }
+        let right = urlencoding::encode_binary(input);
+        assert_eq!(Encode::new(sets::RFC3986_UNRESERVED).tier(tier).to_cow(input), right, "tier {tier}");
+        let right: String = form_urlencoded::byte_serialize(input).collect();
+        assert_eq!(Encode::new(sets::WHATWG_FORM).form().tier(tier).to_cow(input), right, "tier {tier}");
+
+        let Ok(decoded) = Decode::new().tier(tier).to_cow(input);
+        let right: Cow<'_, [u8]> = percent_encoding::percent_decode(input).into();
+        assert_eq!(decoded, right, "tier {tier}, {context}");
+        assert_eq!(decoded, urlencoding::decode_binary(input), "tier {tier}, {context}");
+        let text = Decode::new().tier(tier).to_utf8(input);
+        let right = percent_encoding::percent_decode(input).decode_utf8();
+        assert_eq!(text.as_deref().ok(), right.as_deref().ok(), "tier {tier}, {context}");
+        if let Ok(input) = std::str::from_utf8(input) {
+            let right = urlencoding::decode(input);
+            assert_eq!(text.as_deref().ok(), right.as_deref().ok(), "tier {tier}, {context}");
+        }
+        let Ok(lossy) = Decode::new().tier(tier).to_utf8_lossy(input);
+        let right = percent_encoding::percent_decode(input).decode_utf8_lossy();
+        assert_eq!(lossy, right, "tier {tier}, {context}");
+
+        let value: Vec<u8> = input.iter().copied().filter(|&octet| octet != b'&').collect();
+        let query = [b"name=", &value[..]].concat();
+        let right: Vec<_> = form_urlencoded::parse(&query).collect();
+        let Ok(text) = Decode::new().form().tier(tier).to_utf8_lossy(&value);
+        assert_eq!(right, [(Cow::Borrowed("name"), text)], "tier {tier}, {context}");
+    }
+}
