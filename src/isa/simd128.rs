@@ -225,7 +225,8 @@ impl Isa for Simd128 {
         let next = u16x8_splat(u16::from_le_bytes(next) & 0x0F0F);
         each!(|i| {
             let behind = if i < 3 { digits[i + 1] } else { next };
-            let first = u8x16_shuffle::<1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16>(digits[i], behind);
+            let first =
+                u8x16_shuffle::<1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16>(digits[i], behind);
             let second =
                 u8x16_shuffle::<2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17>(digits[i], behind);
             // Digits are below 16, so the 16-bit shift, which engines have as one instruction, spills nothing.
