@@ -14,6 +14,10 @@ use crate::{drive, scalar};
 mod avx2;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod avx512;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+mod neon;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod simd128;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod sse2;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -144,6 +148,8 @@ tiers! {
     "avx2", Avx2, any(target_arch = "x86", target_arch = "x86_64"), ["avx2" "bmi1" "bmi2" "lzcnt" "popcnt"];
     "ssse3", Ssse3, any(target_arch = "x86", target_arch = "x86_64"), ["ssse3"];
     "sse2", Sse2, any(target_arch = "x86", target_arch = "x86_64"), ["sse2"];
+    "neon", Neon, all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"), ["neon"];
+    "simd128", Simd128, all(target_arch = "wasm32", target_feature = "simd128"), ["simd128"];
 }
 
 /// A set of kernels for one instruction set, which this CPU has.
