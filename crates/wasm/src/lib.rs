@@ -155,7 +155,7 @@ pub extern "C" fn pct_release() {
     state.output = Vec::new();
 }
 
-/// Encodes the first `len` octets of input: [`KEEP_ESCAPES`], [`FORM`], [`LOWER`].
+/// Encodes the first `len` octets of input: `KEEP_ESCAPES`, `FORM`, `LOWER`.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_encode(len: usize, set: i32, flags: u32) -> i32 {
     let mut state = state();
@@ -177,7 +177,7 @@ pub extern "C" fn pct_encode(len: usize, set: i32, flags: u32) -> i32 {
     })
 }
 
-/// Decodes the first `len` octets of input: [`FORM`], [`STRICT`]. Escapes of the set `keep` stay, if it is not
+/// Decodes the first `len` octets of input: `FORM`, `STRICT`. Escapes of the set `keep` stay, if it is not
 /// negative.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_decode(len: usize, keep: i32, flags: u32) -> i32 {
