@@ -16,41 +16,6 @@ use crate::set::ByteSet;
 
 type Block = [uint8x16_t; 4];
 
-/// Each register of a block. (A closure would not be inlined into the entry points, nor then the intrinsics in it.)
-macro_rules! each {
-    ($block:expr, |$quarter:ident| $value:expr) => {{
-        let block = $block;
-        each!(|i| {
-            let $quarter = block[i];
-            $value
-        })
-    }};
-    (|$i:ident| $value:expr) => {{
-        // SAFETY: the token proves NEON.
-        #[allow(unused_unsafe, reason = "not every expression needs it")]
-        unsafe {
-            [
-                {
-                    let $i = 0;
-                    $value
-                },
-                {
-                    let $i = 1;
-                    $value
-                },
-                {
-                    let $i = 2;
-                    $value
-                },
-                {
-                    let $i = 3;
-                    $value
-                },
-            ]
-        }
-    }};
-}
-
 impl Neon {
     #[inline(always)]
     fn sixteen(self, octets: &[u8; 16]) -> uint8x16_t {
@@ -157,7 +122,10 @@ impl Isa for Neon {
     fn load(self, input: &[u8]) -> Block {
         match input.first_chunk::<64>() {
             // SAFETY: the token proves NEON; 64 octets are readable.
-            Some(octets) => each!(|i| vld1q_u8(octets.as_ptr().add(16 * i))),
+            Some(octets) => each!(|i| {
+                // SAFETY: the token proves NEON; `i < 4`, so sixteen of the 64 octets are readable there.
+                unsafe { vld1q_u8(octets.as_ptr().add(16 * i)) }
+            }),
             None => self.load_partial(input),
         }
     }

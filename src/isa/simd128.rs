@@ -15,37 +15,6 @@ use crate::set::ByteSet;
 
 type Block = [v128; 4];
 
-/// Each register of a block. (A closure would not be inlined into the entry points, nor then the intrinsics in it.)
-macro_rules! each {
-    ($block:expr, |$quarter:ident| $value:expr) => {{
-        let block = $block;
-        each!(|i| {
-            let $quarter = block[i];
-            $value
-        })
-    }};
-    (|$i:ident| $value:expr) => {
-        [
-            {
-                let $i = 0;
-                $value
-            },
-            {
-                let $i = 1;
-                $value
-            },
-            {
-                let $i = 2;
-                $value
-            },
-            {
-                let $i = 3;
-                $value
-            },
-        ]
-    };
-}
-
 /// The rows of a set: for ASCII octets, and for the others.
 #[derive(Clone, Copy)]
 pub(crate) struct Class {
