@@ -54,10 +54,13 @@ fn encode_to(job: &EncodeJob, input: &[u8], out: &mut impl Output) {
         EncodeRule::Form => job.set.remove(b" "),
     };
     let mut rest = input;
-    loop {
-        rest = put_run(rest, rest.iter().position(|&octet| !stays.contains(octet)), out);
-        let Some(&octet) = rest.first() else { return };
+    while let Some(&octet) = rest.first() {
         let used = match (job.rule, octet) {
+            _ if stays.contains(octet) => {
+                let run = rest.iter().position(|&octet| !stays.contains(octet)).unwrap_or(rest.len());
+                out.put(&rest[..run]);
+                run
+            }
             (EncodeRule::KeepEscapes, b'%') if hex::unescape(rest).is_some() => {
                 out.put(&rest[..3]);
                 3
@@ -82,48 +85,43 @@ fn encode_to(job: &EncodeJob, input: &[u8], out: &mut impl Output) {
 #[inline(always)]
 fn decode_to(job: &DecodeJob, input: &[u8], out: &mut impl Output) -> Result<(), BadEscapeAt> {
     let mut rest = input;
-    loop {
-        let next = if job.plus { memchr::memchr2(b'%', b'+', rest) } else { memchr::memchr(b'%', rest) };
-        rest = put_run(rest, next, out);
-        let Some(&octet) = rest.first() else { return Ok(()) };
+    while let Some(&octet) = rest.first() {
         let used = match (octet, hex::unescape(rest)) {
-            (b'+', _) => {
+            (b'+', _) if job.plus => {
                 out.put(b" ");
                 out.change();
                 1
             }
-            (_, Some(octet)) if !job.keep.contains(octet) => {
+            (b'%', Some(octet)) if !job.keep.contains(octet) => {
                 out.put(&[octet]);
                 out.change();
                 3
             }
-            (_, Some(octet)) if job.upper && rest[..3] != hex::escape(octet, HexCase::Upper) => {
+            (b'%', Some(octet)) if job.upper && rest[..3] != hex::escape(octet, HexCase::Upper) => {
                 out.put(&hex::escape(octet, HexCase::Upper));
                 out.change();
                 3
             }
-            (_, Some(_)) => {
+            (b'%', Some(_)) => {
                 out.put(&rest[..3]);
                 3
             }
-            (_, None) if job.strict => return Err(BadEscapeAt(input.len() - rest.len())),
-            (_, None) => {
+            (b'%', None) if job.strict => return Err(BadEscapeAt(input.len() - rest.len())),
+            (b'%', None) => {
                 out.put(b"%");
                 1
+            }
+            _ => {
+                let end =
+                    if job.plus { memchr::memchr2(b'%', b'+', rest) } else { memchr::memchr(b'%', rest) };
+                let run = end.unwrap_or(rest.len());
+                out.put(&rest[..run]);
+                run
             }
         };
         rest = &rest[used..];
     }
-}
-
-/// Puts what stands before `end`, or all of `rest` if there is no end, and returns what is left.
-#[inline(always)]
-fn put_run<'i>(rest: &'i [u8], end: Option<usize>, out: &mut impl Output) -> &'i [u8] {
-    let (run, rest) = rest.split_at(end.unwrap_or(rest.len()));
-    if !run.is_empty() {
-        out.put(run);
-    }
-    rest
+    Ok(())
 }
 
 pub(crate) fn encode<'c>(job: &EncodeJob, input: &[u8], mut out: Cursor<'c>) -> Cursor<'c> {
