@@ -3,6 +3,7 @@
 //! All iterate the tiers of this CPU, so a new tier is covered as it stands. Environment variables:
 //!
 //! * `SIMDPCT_REQUIRE_TIERS=avx2,ssse3`: fail if one of these tiers is missing;
+//! * `SIMDPCT_TEST_TIERS=avx512`: test these tiers only;
 //! * `SIMDPCT_TEST_SCALE=5`: run that percentage of the long loops (for emulated CPUs);
 //! * `SIMDPCT_EXHAUSTIVE=1`: also run the loops that take minutes.
 

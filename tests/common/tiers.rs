@@ -7,16 +7,24 @@ use simdpct::Tier;
 /// Names, separated by commas: tiers that must be there.
 pub const REQUIRE: &str = "SIMDPCT_REQUIRE_TIERS";
 
+/// Names, separated by commas: of the tiers that are there, only these are tested; for the slowest emulator.
+pub const ONLY: &str = "SIMDPCT_TEST_TIERS";
+
 /// A percentage: how much of the long loops runs; for emulated CPUs.
 pub const SCALE: &str = "SIMDPCT_TEST_SCALE";
 
 /// Set: loops that take minutes run too.
 pub const EXHAUSTIVE: &str = "SIMDPCT_EXHAUSTIVE";
 
-/// Every tier of this CPU.
+/// Every tier of this CPU, or those of them that [`ONLY`] names.
 pub fn tiers() -> &'static [Tier] {
     static TIERS: OnceLock<Vec<Tier>> = OnceLock::new();
-    TIERS.get_or_init(|| Tier::available().collect())
+    TIERS.get_or_init(|| {
+        let Ok(only) = std::env::var(ONLY) else { return Tier::available().collect() };
+        let tiers: Vec<Tier> = only.split(',').filter_map(|name| Tier::find(name.trim())).collect();
+        assert!(!tiers.is_empty(), "{ONLY}={only}: this CPU has none of these");
+        tiers
+    })
 }
 
 /// The percentage of long loops to run.
