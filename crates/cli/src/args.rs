@@ -86,7 +86,7 @@ pub struct Encode {
     pub records: RecordArgs,
 
     /// The octets that stay as they are; `pct sets` lists the names
-    #[arg(long, value_name = "NAME", default_value = "rfc3986-unreserved", value_parser = SetParser)]
+    #[arg(long, value_name = "NAME", default_value = "rfc3986-unreserved", hide_possible_values = true, value_parser = SetParser)]
     pub set: &'static NamedSet,
 
     /// Octets that stay as well; %XX names one that is hard to type
@@ -259,7 +259,7 @@ Examples:
   pct sets whatwg-path whatwg-query")]
 pub struct Sets {
     /// Only these
-    #[arg(value_name = "NAME", value_parser = SetParser)]
+    #[arg(value_name = "NAME", hide_possible_values = true, value_parser = SetParser)]
     pub names: Vec<&'static NamedSet>,
 }
 
@@ -424,8 +424,8 @@ impl TypedValueParser for SetParser {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        // Hidden, because there are many: completions show them, help points to `pct sets`.
-        Some(Box::new(simdpct::sets::ALL.iter().map(|set| PossibleValue::new(set.name).hide(true))))
+        // There are many: completions show them, help points to `pct sets`.
+        Some(Box::new(simdpct::sets::ALL.iter().map(|set| PossibleValue::new(set.name))))
     }
 }
 

@@ -70,7 +70,7 @@ impl Kind {
             Kind::Overlong => ("overlong", "overlong UTF-8 after decoding"),
             Kind::Utf8 => ("utf8", "other invalid UTF-8 after decoding"),
             Kind::LowerCase => ("lower-case", "hexadecimal digits in lower case"),
-            Kind::Unreserved => ("unreserved", "escape that needs not be: A-Z a-z 0-9 - . _ ~"),
+            Kind::Unreserved => ("unreserved", "needless escape: A-Z a-z 0-9 - . _ ~"),
         }
     }
 

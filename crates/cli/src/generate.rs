@@ -22,7 +22,9 @@ pub fn generate(args: &Generate) -> Result<Outcome, Failure> {
         }
         (_, Some(_)) => return Err(Failure::Usage("--directory is for manual pages".to_owned())),
         (Generated::Man, None) => {
-            Man::new(command).render(&mut text).map_err(|error| Failure::output(STDOUT, 0, error))?;
+            Man::new(command.disable_help_subcommand(true))
+                .render(&mut text)
+                .map_err(|error| Failure::output(STDOUT, 0, error))?;
         }
         (Generated::Bash, None) => complete(Shell::Bash, &mut command, "pct", &mut text),
         (Generated::Zsh, None) => complete(Shell::Zsh, &mut command, "pct", &mut text),

@@ -78,6 +78,8 @@ where
     let mut block = vec![0; BLOCK];
     let mut out = Vec::with_capacity(ROOM);
     jobs::each(files, target, |inputs, output| {
+        // A job that has failed leaves some.
+        out.clear();
         for input in inputs {
             let mut input = input?;
             output.forbid(input.file(), input.name())?;
