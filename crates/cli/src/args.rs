@@ -9,6 +9,8 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use simdpct::{ByteSet, NamedSet};
 
+use crate::compression::Format;
+use crate::error::Failure;
 use crate::record::Records;
 use crate::sets;
 
@@ -17,7 +19,10 @@ Examples:
   pct encode names.txt                        escape all but unreserved octets, line by line
   pct encode --set whatwg-path paths.txt      escape as browsers do in a path
   pct decode urls.txt -o plain.txt            write plain.txt whole or not at all
-  zcat access.log.gz | pct check --only malformed,nul -
+  pct check --only malformed,nul access.log.gz
+  pct decode crawl.zst -o plain.txt.gz        compressed files are read and written as what they are
+  pct normalize -i=.bak lists/*.txt           replace files, and keep the old ones
+  pct audit access.log                        what is in there, in one page
   pct normalize crawl.txt | sort -u           one spelling for each URL (RFC 3986, section 6.2.2)
   pct help decode                             options and examples of one command
 
@@ -52,9 +57,12 @@ pub enum Command {
     Decode(Decode),
     Normalize(Normalize),
     Check(Check),
+    Audit(Audit),
     Sets(Sets),
     /// Show the instruction sets that this build and this CPU have, and which one is in use
     Cpu,
+    #[command(hide = true)]
+    Generate(Generate),
 }
 
 /// Write octets outside a set as escapes
@@ -78,7 +86,7 @@ pub struct Encode {
     pub records: RecordArgs,
 
     /// The octets that stay as they are; `pct sets` lists the names
-    #[arg(long, value_name = "NAME", default_value = "rfc3986-unreserved", value_parser = SetParser)]
+    #[arg(long, value_name = "NAME", default_value = "rfc3986-unreserved", hide_possible_values = true, value_parser = SetParser)]
     pub set: &'static NamedSet,
 
     /// Octets that stay as well; %XX names one that is hard to type
@@ -185,6 +193,64 @@ pub struct Check {
     pub quiet: bool,
 }
 
+/// Sum up what the escapes of a log or a list of URLs hold
+///
+/// One pass counts the lines that hold something malformed or suspicious, shows the first examples of each, and draws
+/// how many escapes lines have and which octets are escaped most. Memory does not depend on the input, nor the exit
+/// code on what is found; `pct check` lists every finding.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pct audit access.log
+  pct audit --examples 10 logs/*.gz
+  pct audit --json crawl.txt.zst | jq '.findings[] | select(.lines > 0) | .kind'")]
+pub struct Audit {
+    #[command(flatten)]
+    pub files: Files,
+
+    /// Records end in NUL instead of a newline
+    #[arg(short = '0', long)]
+    pub null: bool,
+
+    /// How many examples to show of each kind
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(..=1000))]
+    pub examples: u16,
+
+    /// Write JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// No progress bar
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Write the manual pages or shell completions, which derive from the same definitions as this help
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pct generate man --directory /usr/local/share/man/man1
+  pct generate bash > /etc/bash_completion.d/pct
+  pct generate zsh > /usr/local/share/zsh/site-functions/_pct
+  pct generate fish > ~/.config/fish/completions/pct.fish")]
+pub struct Generate {
+    /// What to write
+    pub what: Generated,
+
+    /// Write all manual pages to DIR instead of the main one to standard output
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub directory: Option<PathBuf>,
+}
+
+/// What is made from the definitions of the arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Generated {
+    Man,
+    Bash,
+    Zsh,
+    Fish,
+}
+
 /// List the named sets, their octets and where they are defined
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -193,7 +259,7 @@ Examples:
   pct sets whatwg-path whatwg-query")]
 pub struct Sets {
     /// Only these
-    #[arg(value_name = "NAME", value_parser = SetParser)]
+    #[arg(value_name = "NAME", hide_possible_values = true, value_parser = SetParser)]
     pub names: Vec<&'static NamedSet>,
 }
 
@@ -217,17 +283,95 @@ pub enum Kind {
 /// The inputs.
 #[derive(Debug, Args)]
 pub struct Files {
-    /// Files to read one after the other; standard input when there is none, or for `-`
+    /// Files to read one after the other; standard input when there is none, or for `-`. Compressed ones (gzip, zstd,
+    /// bzip2, xz) are recognised by their first octets
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
+
+    /// Read the files that FILE names, one a line; `-` is standard input
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["files", "files0_from"])]
+    pub files_from: Option<PathBuf>,
+
+    /// The same with names that end in NUL, as `find -print0` writes them
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "files")]
+    pub files0_from: Option<PathBuf>,
+
+    /// Take compressed files as they are
+    #[arg(long)]
+    pub no_decompress: bool,
 }
 
 /// The output.
 #[derive(Debug, Args)]
 pub struct Target {
-    /// Write to FILE, which appears whole or not at all; it may be one of the inputs
+    /// Write to FILE, which appears whole or not at all; it may be one of the inputs. It is compressed if its name
+    /// ends in .gz, .zst, .bz2 or .xz
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+
+    /// Replace each file by the output for it, whole or not at all; with SUFFIX, keep the old one under its name and
+    /// SUFFIX. What was compressed will be
+    #[arg(
+        short, long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = "",
+        conflicts_with_all = ["output", "compress"]
+    )]
+    pub in_place: Option<String>,
+
+    /// Compress the output; `none` for a plain file whatever its name
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub compress: Option<Compress>,
+
+    /// How hard to compress, as the command of that format counts: gzip and xz 0-9, zstd 1-22, bzip2 1-9
+    #[arg(long, value_name = "N")]
+    pub level: Option<u8>,
+
+    /// No progress bar
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// What to compress the output with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Compress {
+    Gzip,
+    Zstd,
+    Bzip2,
+    Xz,
+    None,
+}
+
+impl Target {
+    /// Whether the output goes to standard output.
+    pub fn is_stdout(&self) -> bool {
+        self.in_place.is_none() && self.output.as_ref().is_none_or(|path| path.as_os_str() == "-")
+    }
+
+    /// How to compress an output that is not in place.
+    pub fn compression(&self) -> Result<Option<(Format, u8)>, Failure> {
+        let format = match self.compress {
+            Some(Compress::Gzip) => Some(Format::Gzip),
+            Some(Compress::Zstd) => Some(Format::Zstd),
+            Some(Compress::Bzip2) => Some(Format::Bzip2),
+            Some(Compress::Xz) => Some(Format::Xz),
+            Some(Compress::None) => None,
+            None => self.output.as_deref().and_then(Format::of_extension),
+        };
+        if format.is_none() && self.level.is_some() {
+            return Err(Failure::Usage("--level: the output is not compressed".to_owned()));
+        }
+        format.map(|format| self.leveled(format)).transpose()
+    }
+
+    /// `format` with the level asked for, or its usual one.
+    pub fn leveled(&self, format: Format) -> Result<(Format, u8), Failure> {
+        let level = self.level.unwrap_or(format.usual_level());
+        if format.levels().contains(&level) {
+            return Ok((format, level));
+        }
+        let (name, levels) = (format.name(), format.levels());
+        let (least, most) = (levels.start(), levels.end());
+        Err(Failure::Usage(format!("--level {level}: {name} has the levels {least} to {most}")))
+    }
 }
 
 /// What separates values.
@@ -280,8 +424,8 @@ impl TypedValueParser for SetParser {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        // Hidden, because there are many: completions show them, help points to `pct sets`.
-        Some(Box::new(simdpct::sets::ALL.iter().map(|set| PossibleValue::new(set.name).hide(true))))
+        // There are many: completions show them, help points to `pct sets`.
+        Some(Box::new(simdpct::sets::ALL.iter().map(|set| PossibleValue::new(set.name))))
     }
 }
 

@@ -62,6 +62,8 @@ pub enum Failure {
     Usage(String),
     /// The reader of the output went away: it has seen enough.
     ReaderGone,
+    /// Failures of single files, which were reported when they happened; the worst has this exit code.
+    Reported { code: u8 },
 }
 
 impl Failure {
@@ -89,16 +91,16 @@ impl Failure {
     }
 
     /// Says on stderr what went wrong, and returns the exit code.
-    pub fn report(&self) -> ExitCode {
-        if let Failure::ReaderGone = self {
-            return ExitCode::SUCCESS;
-        }
+    pub fn report(&self) -> u8 {
+        let code = match self {
+            Failure::ReaderGone => return 0,
+            Failure::Reported { code } => return *code,
+            Failure::Data { .. } => 1,
+            Failure::Io { .. } | Failure::Usage(_) => 2,
+        };
         // With stderr closed there is nobody left to tell.
         let _ = writeln!(io::stderr(), "pct: {self}");
-        ExitCode::from(match self {
-            Failure::Data { .. } => 1,
-            _ => 2,
-        })
+        code
     }
 }
 
@@ -114,6 +116,7 @@ impl fmt::Display for Failure {
             Failure::Io { file, offset: None, error } => write!(f, "{file}: {}", Plain(error)),
             Failure::Usage(message) => f.write_str(message),
             Failure::ReaderGone => f.write_str("the reader of the output went away"),
+            Failure::Reported { .. } => f.write_str("some files were not done"),
         }
     }
 }

@@ -1,15 +1,23 @@
 //! The command `pct`: percent-encodes, decodes, normalizes and checks files of URLs.
 //!
 //! [`args`] says what a person can ask for, [`transcode`] and [`check`] do the work, [`input`] and [`output`] are
-//! the only places that touch files, and [`error`] is what can go wrong and the exit code of it.
+//! the only places that touch files, [`jobs`] brings the two together, and [`error`] is what can go wrong and the
+//! exit code of it. [`audit`] counts and draws.
 
 mod args;
+mod audit;
+mod bars;
 mod check;
+mod compression;
 mod cpu;
+mod decompress;
 mod error;
 mod findings;
+mod generate;
 mod input;
+mod jobs;
 mod output;
+mod progress;
 mod record;
 mod sets;
 mod transcode;
@@ -30,7 +38,7 @@ fn main() -> ExitCode {
     };
     match outcome {
         Ok(outcome) => outcome.into(),
-        Err(failure) => failure.report(),
+        Err(failure) => failure.report().into(),
     }
 }
 
@@ -41,8 +49,10 @@ fn run(command: &Command) -> Result<Outcome, Failure> {
         Command::Decode(args) => transcode::decode(args),
         Command::Normalize(args) => transcode::normalize(args),
         Command::Check(args) => check::check(args),
+        Command::Audit(args) => audit::audit(args),
         Command::Sets(args) => sets::list(args),
         Command::Cpu => cpu::describe(),
+        Command::Generate(args) => generate::generate(args),
     }
 }
 

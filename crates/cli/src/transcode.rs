@@ -1,14 +1,12 @@
 //! The verbs that write: encode, decode, normalize.
 
-use std::path::{Path, PathBuf};
-
 use simdpct::stream::{Decoder, Encoder, Transform};
 use simdpct::{ByteSet, HexCase, NORMALIZE};
 
 use crate::args;
 use crate::error::{Failure, Fault, Outcome, Place};
-use crate::input::{self, BLOCK, Input};
-use crate::output::Output;
+use crate::input::BLOCK;
+use crate::jobs;
 use crate::record::{LineEncoder, Records};
 
 /// Room for what one block can become, so that no block is measured before it is encoded and none makes the
@@ -28,7 +26,7 @@ pub fn encode(args: &args::Encode) -> Result<Outcome, Failure> {
     };
     let keep = args.set.set.bytes().union(args.keep);
     let records = args.records.records();
-    let (files, target) = (&args.files.files, args.target.output.as_deref());
+    let (files, target) = (&args.files, &args.target);
     match records {
         Records::Lines => run(files, target, &LineEncoder::new(keep, make), None),
         Records::Null => run(files, target, &Encoder::new(make(keep.add(b"\0"))), None),
@@ -56,10 +54,9 @@ fn transcode_escapes(
     decode: simdpct::Decode,
     strict: bool,
     records: Records,
-    args::Files { files }: &args::Files,
-    args::Target { output }: &args::Target,
+    files: &args::Files,
+    target: &args::Target,
 ) -> Result<Outcome, Failure> {
-    let target = output.as_deref();
     if strict {
         run(files, target, &Decoder::new(decode.strict()), Some(records.end()))
     } else {
@@ -70,54 +67,57 @@ fn transcode_escapes(
 /// Passes each file, block by block, through a transform of its own. `line_end` is what to count, if the transform
 /// can fail, to say where.
 fn run<T: Transform + Clone>(
-    files: &[PathBuf],
-    target: Option<&Path>,
+    files: &args::Files,
+    target: &args::Target,
     transform: &T,
     line_end: Option<u8>,
 ) -> Result<Outcome, Failure>
 where
     Fault: From<T::Error>,
 {
-    let mut output = Output::create(target)?;
     let mut block = vec![0; BLOCK];
     let mut out = Vec::with_capacity(ROOM);
-    for path in input::names(files) {
-        let mut input = Input::open(path)?;
-        output.forbid(input.file(), input.name())?;
-        let mut transform = transform.clone();
-        let mut lines = Lines { end: line_end, before: 0 };
-        loop {
-            let start = input.offset();
-            let len = input.read(&mut block)?;
-            let piece = &block[..len];
-            let before = transform.clone();
-            let result = if len > 0 { transform.push(piece, &mut out) } else { transform.finish(&mut out) };
-            if let Err(error) = result {
-                let Fault(escape) = error.into();
-                // What stands before the escape is written, however the input was cut into blocks. It is the
-                // first, so the same cannot fail up to there.
-                let good = (escape.offset as u64).saturating_sub(start) as usize;
-                out.clear();
-                transform = before;
-                let _ = transform.push(&piece[..good], &mut out);
+    jobs::each(files, target, |inputs, output| {
+        // A job that has failed leaves some.
+        out.clear();
+        for input in inputs {
+            let mut input = input?;
+            output.forbid(input.file(), input.name())?;
+            let mut transform = transform.clone();
+            let mut lines = Lines { end: line_end, before: 0 };
+            loop {
+                let start = input.offset();
+                let len = input.read(&mut block)?;
+                let piece = &block[..len];
+                let before = transform.clone();
+                let result =
+                    if len > 0 { transform.push(piece, &mut out) } else { transform.finish(&mut out) };
+                if let Err(error) = result {
+                    let Fault(escape) = error.into();
+                    // What stands before the escape is written, however the input was cut into blocks. It is the
+                    // first, so the same cannot fail up to there.
+                    let good = (escape.offset as u64).saturating_sub(start) as usize;
+                    out.clear();
+                    transform = before;
+                    let _ = transform.push(&piece[..good], &mut out);
+                    output.write(&out)?;
+                    let place = Place {
+                        file: input.name().to_owned(),
+                        line: lines.before + lines.count(&piece[..good]) + 1,
+                        offset: escape.offset as u64,
+                    };
+                    return Err(Failure::malformed(place, &escape));
+                }
                 output.write(&out)?;
-                let place = Place {
-                    file: input.name().to_owned(),
-                    line: lines.before + lines.count(&piece[..good]) + 1,
-                    offset: escape.offset as u64,
-                };
-                return Err(Failure::malformed(place, &escape));
+                out.clear();
+                if len == 0 {
+                    break;
+                }
+                lines.before += lines.count(piece);
             }
-            output.write(&out)?;
-            out.clear();
-            if len == 0 {
-                break;
-            }
-            lines.before += lines.count(piece);
         }
-    }
-    output.commit()?;
-    Ok(Outcome::Clean)
+        Ok(())
+    })
 }
 
 /// The number of lines, or records, before a block.

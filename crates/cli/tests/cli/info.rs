@@ -16,7 +16,7 @@ fn help_has_examples_and_exit_codes() {
             assert!(help.contains(part), "{args:?} has no {part:?}");
         }
     }
-    for verb in ["encode", "decode", "normalize", "check", "sets"] {
+    for verb in ["encode", "decode", "normalize", "check", "audit", "sets"] {
         assert!(text(&[verb, "--help"]).contains("Examples:"), "{verb}");
     }
 }

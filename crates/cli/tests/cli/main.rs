@@ -1,9 +1,13 @@
 //! The command through its real binary.
 
+mod audit;
 mod check;
+mod compressed;
 mod errors;
 mod files;
+mod generated;
 mod info;
+mod inplace;
 #[cfg(target_os = "linux")]
 mod memory;
 mod naive;
