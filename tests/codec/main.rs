@@ -14,6 +14,7 @@ mod lanes;
 mod matrix;
 mod rivals;
 mod sets;
+mod stable;
 mod streams;
 mod text;
 mod tiers;
