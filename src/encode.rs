@@ -4,7 +4,9 @@
 use alloc::{borrow::Cow, vec::Vec};
 use core::marker::PhantomData;
 
-use crate::cursor::{self, Cursor};
+#[cfg(feature = "alloc")]
+use crate::cursor;
+use crate::cursor::Cursor;
 use crate::error::TooSmall;
 use crate::hex::HexCase;
 use crate::isa::Tier;
@@ -72,7 +74,7 @@ impl<S: KeepSet> Encode<S> {
     }
 
     #[inline(always)]
-    fn kernels(&self) -> Tier {
+    pub(crate) fn kernels(&self) -> Tier {
         match self.tier {
             Some(tier) => tier,
             None => Tier::active(),

@@ -49,7 +49,7 @@ const ONLY_IN: &[(&str, &str)] = &[
     ("std :: arch", "isa isa/*"),
     ("target_arch", "isa isa/*"),
     ("target_feature", "isa isa/*"),
-    ("target_endian", ""),
+    ("target_endian", "isa"),
     ("target_pointer_width", ""),
 ];
 
