@@ -1,6 +1,7 @@
 //! The command `pct`: percent-encodes, decodes, normalizes and checks files of URLs.
 //!
-//! [`args`] says what a person can ask for, [`transcode`] and [`check`] do the work, [`input`] and [`output`] are
+//! [`args`] says what a person can ask for, [`transcode`] and [`check`] do it ([`work`] is what
+//! is done to one value), [`input`] and [`output`] are
 //! the only places that touch files, and [`error`] is what can go wrong and the exit code of it.
 
 mod args;
@@ -10,11 +11,14 @@ mod error;
 mod findings;
 mod input;
 mod output;
+mod pieces;
 mod record;
 mod sets;
 mod transcode;
 mod unfinished;
 mod utf8;
+#[allow(dead_code, reason = "the part for single values is used by the pipeline")]
+mod work;
 
 use std::process::ExitCode;
 

@@ -15,3 +15,4 @@ mod signals;
 mod streams;
 mod strict;
 mod support;
+mod work;

@@ -45,6 +45,11 @@ fn a_line_of_gigabytes_is_no_different() {
         (&["encode"], b"\xFF/ ", 64 * MIB),
         (&["encode", "--keep-escapes"], b"%\r%41\r\n", 32 * MIB),
         (&["normalize"], b"%7e%2f", 64 * MIB),
+        (&["decode", "--until-stable"], b"%252525%2520wxyz", 64 * MIB),
+        (&["decode", "--times", "9"], b"y", 64 * MIB),
+        (&["decode", "--printable"], b"%00%20", 32 * MIB),
+        (&["decode", "--nginx", "--percent-u", "--charset", "gbk"], b"\\x22%u4F60%C4%E3a ", 32 * MIB),
+        (&["encode", "--charset", "gbk"], "你好 ".as_bytes(), 32 * MIB),
         (&["check"], b"https://example.org/%20/", 320 * MIB),
         (&["check"], b"%zz%00\xFF", 8 * MIB),
     ] {
