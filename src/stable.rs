@@ -25,7 +25,7 @@ impl Decode {
     /// use simdpct::{ByteSet, Decode};
     ///
     /// let mut out = Vec::new();
-    /// assert_eq!(Decode::new().append_until_stable("/%252525%2541%zz", &mut out), 4);
+    /// assert_eq!(Decode::new().append_until_stable("/%252525%2541%zz", &mut out), 3);
     /// assert_eq!(out, b"/%A%zz");
     ///
     /// let lines = Decode::new().keep(ByteSet::EMPTY.add(b"\r\n"));

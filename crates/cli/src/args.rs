@@ -103,7 +103,7 @@ pub struct Encode {
     ///
     /// A character that the charset lacks is written as browsers do: %26%23, its number, %3B. Octets of the input
     /// that are not UTF-8 are escaped as they are.
-    #[arg(long, value_name = "LABEL", value_parser = CharsetParser)]
+    #[arg(long, value_name = "LABEL", value_parser = CharsetParser, hide_possible_values = true)]
     pub charset: Option<Charset>,
 }
 
@@ -181,7 +181,7 @@ pub struct Unwrap {
     ///
     /// Octets that are nothing in the charset are written as escapes, so `--charset utf-8` decodes only what is
     /// UTF-8. Characters of --percent-u are left alone.
-    #[arg(long, value_name = "LABEL", value_parser = CharsetParser)]
+    #[arg(long, value_name = "LABEL", value_parser = CharsetParser, hide_possible_values = true)]
     pub charset: Option<Charset>,
 
     /// Leave nothing in the output that a terminal obeys: escape it again

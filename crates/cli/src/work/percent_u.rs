@@ -25,11 +25,10 @@ pub fn character_at(rest: &[u8]) -> Option<(char, usize)> {
 
 /// The characters that `value` spells so, and where.
 pub fn characters(value: &[u8]) -> impl Iterator<Item = (Range<usize>, char)> {
-    let mut from = 0;
-    memchr::memmem::find_iter(value, b"%u").filter_map(move |found| {
-        let (character, len) = (found >= from).then(|| character_at(&value[found..]))??;
-        from = found + len;
-        Some((found..from, character))
+    // The second half of a pair is found as well, and is no character by itself.
+    memchr::memmem::find_iter(value, b"%u").filter_map(|found| {
+        let (character, len) = character_at(&value[found..])?;
+        Some((found..found + len, character))
     })
 }
 

@@ -102,6 +102,18 @@ fn layers_are_counted() {
     }
 }
 
+/// Values in which everything that the steps look at is frequent.
+fn values(words: &[&str], count: usize, mut each: impl FnMut(usize, String)) {
+    let mut state = 7_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize
+    };
+    for round in 0..count {
+        each(round, (0..next() % 9).map(|_| words[next() % words.len()]).collect());
+    }
+}
+
 /// The steps that say where an octet comes from decode as those that decode.
 #[test]
 fn origins_are_those_of_the_result() {
@@ -133,13 +145,7 @@ fn origins_are_those_of_the_result() {
         "z",
         "/",
     ];
-    let mut state = 7_u64;
-    let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize
-    };
-    for round in 0..20_000 {
-        let value: String = (0..next() % 9).map(|_| WORDS[next() % WORDS.len()]).collect();
+    values(WORDS, 20_000, |round, value| {
         let mut args = vec!["decode"];
         let options = ["--form", "--nginx", "--percent-u", "--until-stable"];
         args.extend(
@@ -162,5 +168,97 @@ fn origins_are_those_of_the_result() {
             traced.origins.is_sorted() && traced.origins.iter().all(|&at| at < value.len()),
             "{args:?} {value}"
         );
-    }
+    });
+}
+
+/// The parts of a value that is cut become the parts of what the whole becomes.
+#[test]
+fn cuts_do_not_show() {
+    const WORDS: &[&str] = &[
+        "%",
+        "2",
+        "5",
+        "%25",
+        "%2520",
+        "%252",
+        "20",
+        "%20",
+        "%2F",
+        "41",
+        "+",
+        "/",
+        "g",
+        "zz",
+        "@",
+        "u",
+        "x",
+        "\\x",
+        "\\x41",
+        "\\",
+        "%u",
+        "%u0041",
+        "%uD83D",
+        "%uDE00",
+        "00",
+        "é",
+        "你",
+        "%81",
+        "%81%30",
+        "%C4",
+        "%E3",
+        "a",
+        "0",
+        "é",
+        "%0A",
+        "\n",
+        "\r\n",
+        "\r",
+        " ",
+        "\u{1F600}",
+    ];
+    let args: &[&[&str]] = &[
+        &["decode", "--times", "3", "--form"],
+        &["decode", "--until-stable"],
+        &["decode", "--until-stable", "--keep", "/%"],
+        &["decode", "--nginx", "--percent-u"],
+        &["decode", "--nginx", "--percent-u", "--until-stable", "--charset", "gbk", "--printable"],
+        &["decode", "--charset", "gb18030", "--times", "2"],
+        &["decode", "--charset", "shift_jis"],
+        &["decode", "--charset", "big5"],
+        &["decode", "--charset", "euc-jp", "--printable"],
+        &["decode", "--printable"],
+        &["encode", "--charset", "gbk"],
+        &["encode", "--charset", "gb18030", "--keep-escapes"],
+    ];
+    let mut works: Vec<Work> = args
+        .iter()
+        .map(|args| match Cli::try_parse_from([&["pct"], *args].concat()).expect("arguments").command {
+            Command::Encode(args) => Work::encode_across(&args, Records::Lines),
+            Command::Decode(args) => Work::decode_across(&args, Records::Lines),
+            _ => panic!("{args:?}"),
+        })
+        .collect();
+    let (mut places, mut cuts) = (0, 0);
+    values(WORDS, 20_000, |_, value| {
+        let value = value.as_bytes();
+        places += value.len();
+        for end in (1..value.len()).filter(|&end| Work::cut(&value[..end]) == Some(end)) {
+            cuts += 1;
+            for (args, work) in args.iter().zip(&mut works) {
+                let (mut whole, mut parts) = (Vec::new(), Vec::new());
+                work.apply_lenient(value, &mut whole);
+                work.apply_lenient(&value[..end], &mut parts);
+                work.apply_lenient(&value[end..], &mut parts);
+                assert!(
+                    whole == parts,
+                    "{args:?} {} | {}: {} {}",
+                    value[..end].escape_ascii(),
+                    value[end..].escape_ascii(),
+                    whole.escape_ascii(),
+                    parts.escape_ascii()
+                );
+            }
+        }
+    });
+    assert!(cuts > places / 20, "{cuts} cuts of {places}");
 }
