@@ -37,6 +37,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("validate", "decode error hex set"),
     ("stable", "decode hex"),
     ("stream", "decode encode error job utf8"),
+    ("batch", "cursor decode encode job utf8"),
     ("form", "decode encode set"),
     // The crate: declarations and exports.
     ("lib", "*"),
@@ -47,9 +48,10 @@ const ONLY_IN: &[(&str, &str)] = &[
     ("unsafe", "isa isa/* cursor utf8"),
     ("core :: arch", "isa isa/*"),
     ("std :: arch", "isa isa/*"),
-    ("target_arch", "isa isa/*"),
-    ("target_feature", "isa isa/*"),
-    ("target_endian", "isa"),
+    // The crate says which targets have no vector tier, where the drivers have no caller.
+    ("target_arch", "isa isa/* lib"),
+    ("target_feature", "isa isa/* lib"),
+    ("target_endian", "isa lib"),
     ("target_pointer_width", ""),
 ];
 

@@ -10,6 +10,46 @@ use crate::cursor::Cursor;
 use crate::job::{BadEscapeAt, DecodeJob, EncodeJob, Measure};
 use crate::{drive, scalar};
 
+/// Each of the four registers of a block, for tiers whose registers hold sixteen lanes. (A closure would not be inlined
+/// into the entry points, nor then the intrinsics in it.)
+///
+/// The expression may use intrinsics of the tier that take and give registers; what reads or writes memory needs an
+/// `unsafe` block of its own.
+#[allow(unused_macros, reason = "some targets have no such tier")]
+macro_rules! each {
+    ($block:expr, |$quarter:ident| $value:expr) => {{
+        let block = $block;
+        each!(|i| {
+            let $quarter = block[i];
+            $value
+        })
+    }};
+    (|$i:ident| $value:expr) => {{
+        // SAFETY: it stands in a method of the tier's token, which proves the features of the intrinsics.
+        #[allow(unused_unsafe, reason = "not every expression needs it")]
+        unsafe {
+            [
+                {
+                    let $i = 0;
+                    $value
+                },
+                {
+                    let $i = 1;
+                    $value
+                },
+                {
+                    let $i = 2;
+                    $value
+                },
+                {
+                    let $i = 3;
+                    $value
+                },
+            ]
+        }
+    }};
+}
+
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod avx2;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]

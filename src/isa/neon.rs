@@ -10,46 +10,11 @@ use core::arch::aarch64::*;
 use super::tables::{BITS, COMPRESS, COMPRESS_HIGH, EXPAND, HEX_ROWS, SLIDE, count, counts_below, words};
 use super::token::Neon;
 use crate::cursor::{Cursor, Stage};
-use crate::drive::{Isa, first};
+use crate::drive::{Isa, Tier, first};
 use crate::hex::HexCase;
 use crate::set::ByteSet;
 
 type Block = [uint8x16_t; 4];
-
-/// Each register of a block. (A closure would not be inlined into the entry points, nor then the intrinsics in it.)
-macro_rules! each {
-    ($block:expr, |$quarter:ident| $value:expr) => {{
-        let block = $block;
-        each!(|i| {
-            let $quarter = block[i];
-            $value
-        })
-    }};
-    (|$i:ident| $value:expr) => {{
-        // SAFETY: the token proves NEON.
-        #[allow(unused_unsafe, reason = "not every expression needs it")]
-        unsafe {
-            [
-                {
-                    let $i = 0;
-                    $value
-                },
-                {
-                    let $i = 1;
-                    $value
-                },
-                {
-                    let $i = 2;
-                    $value
-                },
-                {
-                    let $i = 3;
-                    $value
-                },
-            ]
-        }
-    }};
-}
 
 impl Neon {
     #[inline(always)]
@@ -141,6 +106,22 @@ impl Neon {
     }
 }
 
+impl Tier for Neon {
+    type Wide = Neon;
+    type Narrow = Neon;
+    const SHORT: usize = 0;
+
+    #[inline(always)]
+    fn wide(self) -> Neon {
+        self
+    }
+
+    #[inline(always)]
+    fn narrow(self) -> Neon {
+        self
+    }
+}
+
 impl Isa for Neon {
     const LANES: usize = 64;
     type Block = Block;
@@ -157,7 +138,10 @@ impl Isa for Neon {
     fn load(self, input: &[u8]) -> Block {
         match input.first_chunk::<64>() {
             // SAFETY: the token proves NEON; 64 octets are readable.
-            Some(octets) => each!(|i| vld1q_u8(octets.as_ptr().add(16 * i))),
+            Some(octets) => each!(|i| {
+                // SAFETY: the token proves NEON; `i < 4`, so sixteen of the 64 octets are readable there.
+                unsafe { vld1q_u8(octets.as_ptr().add(16 * i)) }
+            }),
             None => self.load_partial(input),
         }
     }

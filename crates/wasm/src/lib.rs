@@ -147,6 +147,12 @@ pub extern "C" fn pct_output() -> *const u8 {
     state().output.as_ptr()
 }
 
+/// The length of the result at [`pct_output`].
+#[unsafe(no_mangle)]
+pub extern "C" fn pct_output_length() -> usize {
+    state().output.len()
+}
+
 /// Gives both buffers back.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_release() {
@@ -155,7 +161,7 @@ pub extern "C" fn pct_release() {
     state.output = Vec::new();
 }
 
-/// Encodes the first `len` octets of input: [`KEEP_ESCAPES`], [`FORM`], [`LOWER`].
+/// Encodes the first `len` octets of input: `KEEP_ESCAPES`, `FORM`, `LOWER`.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_encode(len: usize, set: i32, flags: u32) -> i32 {
     let mut state = state();
@@ -177,7 +183,7 @@ pub extern "C" fn pct_encode(len: usize, set: i32, flags: u32) -> i32 {
     })
 }
 
-/// Decodes the first `len` octets of input: [`FORM`], [`STRICT`]. Escapes of the set `keep` stay, if it is not
+/// Decodes the first `len` octets of input: `FORM`, `STRICT`. Escapes of the set `keep` stay, if it is not
 /// negative.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_decode(len: usize, keep: i32, flags: u32) -> i32 {
