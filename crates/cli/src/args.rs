@@ -13,6 +13,7 @@ use crate::compression::Format;
 use crate::error::Failure;
 use crate::record::Records;
 use crate::sets;
+use crate::work::{CHARSETS, Charset};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -74,6 +75,7 @@ Examples:
   echo 'a b&c' | pct encode --form            a+b%26c
   echo '/a b%20c' | pct encode --set rfc3986-path --keep-escapes
                                               /a%20b%20c
+  echo 'Привет' | pct encode --charset windows-1251   %CF%F0%E8%E2%E5%F2
   head -c 16 /dev/urandom | pct encode --raw  any octets, newlines too
 
 A \"\\r\" that does not stand before \"\\n\" is data, and is escaped.")]
@@ -104,11 +106,21 @@ pub struct Encode {
     /// Write new escapes with lower-case digits
     #[arg(long)]
     pub lower: bool,
+
+    /// Escape the octets of the text in this charset instead of UTF-8
+    ///
+    /// A character that the charset lacks is written as browsers do: %26%23, its number, %3B. Octets of the input
+    /// that are not UTF-8 are escaped as they are.
+    #[arg(long, value_name = "LABEL", value_parser = CharsetParser, hide_possible_values = true)]
+    pub charset: Option<Charset>,
 }
 
 /// Replace escapes by the octets that they stand for, once
 ///
 /// A "%" that is not followed by two hexadecimal digits stays as it is, unless --strict is given.
+///
+/// The options work in this order, whatever theirs: --nginx; escapes, with --percent-u, --times and --until-stable;
+/// --charset; --printable. What --keep names, and line ends, stay escaped in each.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -116,6 +128,12 @@ Examples:
   echo 'a%0Ab%2Fc' | pct decode               a%0Ab/c     (a line stays a line)
   echo 'a%2Fb%20c' | pct decode --keep /      a%2Fb c
   echo 'q=a+b' | pct decode --form            q=a b
+  echo 'a%252Fb' | pct decode --times 2       a/b
+  echo '%25252e%252e/' | pct decode --until-stable    ../
+  echo '%C4%E3%BA%C3' | pct decode --charset gbk      你好
+  echo '%u4F60%u597D%21' | pct decode --percent-u     你好!
+  echo 'q=\\x22a%20b\\x22' | pct decode --nginx       q=\"a b\"
+  echo 'a%20b%1B%5B2J' | pct decode --printable       a b%1B[2J
   pct decode --raw blob.txt -o blob           %0A and %0D too
   pct decode --strict urls.txt -o plain.txt   all or nothing")]
 pub struct Decode {
@@ -135,6 +153,52 @@ pub struct Decode {
     /// Read "+" as a space
     #[arg(long)]
     pub form: bool,
+
+    #[command(flatten)]
+    pub unwrap: Unwrap,
+}
+
+/// What else is undone when decoding.
+#[derive(Debug, Args)]
+pub struct Unwrap {
+    /// Decode N times, which is what N runs do
+    ///
+    /// Only what is read is looked at for --strict; \xHH and %uXXXX are read once.
+    #[arg(long, value_name = "N", default_value = "1", hide_default_value = true, value_parser = clap::value_parser!(u16).range(1..))]
+    pub times: u16,
+
+    /// Decode until nothing changes, in linear time: to see what is wrapped up
+    ///
+    /// Only what is read is looked at for --strict; \xHH and %uXXXX are read once. With --form, every "+" of
+    /// whatever layer becomes a space.
+    #[arg(long, conflicts_with = "times")]
+    pub until_stable: bool,
+
+    /// Undo \xHH, as nginx writes it in logs, before decoding
+    #[arg(long)]
+    pub nginx: bool,
+
+    /// Decode %uXXXX as well: UTF-16 code units, as `escape` of JavaScript writes them
+    ///
+    /// A surrogate without its other half stays. %XX next to it is an octet; `--charset latin1` reads it as
+    /// `unescape` does.
+    #[arg(long)]
+    pub percent_u: bool,
+
+    /// The decoded octets are text in this charset: write it in UTF-8
+    ///
+    /// Octets that are nothing in the charset are written as escapes, so `--charset utf-8` decodes only what is
+    /// UTF-8. Characters of --percent-u are left alone.
+    #[arg(long, value_name = "LABEL", value_parser = CharsetParser, hide_possible_values = true)]
+    pub charset: Option<Charset>,
+
+    /// Leave nothing in the output that a terminal obeys: escape it again
+    ///
+    /// That is: C0 controls but for line ends, DEL, C1 controls, octets that are not UTF-8, line and paragraph
+    /// separators (U+2028, U+2029), and marks that turn the direction of text. Those that were not escaped in the
+    /// input are escaped, too.
+    #[arg(long)]
+    pub printable: bool,
 }
 
 /// Give equivalent URLs one spelling (RFC 3986, section 6.2.2)
@@ -426,6 +490,28 @@ impl TypedValueParser for SetParser {
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         // There are many: completions show them, help points to `pct sets`.
         Some(Box::new(simdpct::sets::ALL.iter().map(|set| PossibleValue::new(set.name))))
+    }
+}
+
+/// Reads the label of a charset.
+#[derive(Clone)]
+struct CharsetParser;
+
+impl TypedValueParser for CharsetParser {
+    type Value = Charset;
+
+    fn parse_ref(
+        &self,
+        _: &clap::Command,
+        _: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<Charset, clap::Error> {
+        Charset::find(&value.to_string_lossy())
+            .map_err(|message| clap::Error::raw(clap::error::ErrorKind::InvalidValue, format!("{message}\n")))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(CHARSETS.iter().map(|name| PossibleValue::new(*name).hide(true))))
     }
 }
 

@@ -17,12 +17,15 @@ mod generate;
 mod input;
 mod jobs;
 mod output;
+mod pieces;
 mod progress;
 mod record;
 mod sets;
 mod transcode;
 mod unfinished;
 mod utf8;
+#[allow(dead_code, reason = "the part for single values is used by the pipeline")]
+mod work;
 
 use std::process::ExitCode;
 

@@ -7,7 +7,9 @@ use crate::args;
 use crate::error::{Failure, Fault, Outcome, Place};
 use crate::input::BLOCK;
 use crate::jobs;
+use crate::pieces;
 use crate::record::{LineEncoder, Records};
+use crate::work::Work;
 
 /// Room for what one block can become, so that no block is measured before it is encoded and none makes the
 /// buffer grow. Pages that no output reaches are never touched.
@@ -27,6 +29,10 @@ pub fn encode(args: &args::Encode) -> Result<Outcome, Failure> {
     let keep = args.set.set.bytes().union(args.keep);
     let records = args.records.records();
     let (files, target) = (&args.files, &args.target);
+    let work = Work::encode_across(args, records).refusing(false, false);
+    if !work.is_blockwise() {
+        return pieces::run(files, target, work, records.end());
+    }
     match records {
         Records::Lines => run(files, target, &LineEncoder::new(keep, make), None),
         Records::Null => run(files, target, &Encoder::new(make(keep.add(b"\0"))), None),
@@ -37,6 +43,10 @@ pub fn encode(args: &args::Encode) -> Result<Outcome, Failure> {
 /// `pct decode`.
 pub fn decode(args: &args::Decode) -> Result<Outcome, Failure> {
     let records = args.records.records();
+    let work = Work::decode_across(args, records).refusing(args.strict.strict, false);
+    if !work.is_blockwise() {
+        return pieces::run(&args.files, &args.target, work, records.end());
+    }
     let mut decode = simdpct::Decode::new().keep(args.keep.union(records.structure()));
     if args.form {
         decode = decode.form();

@@ -19,3 +19,4 @@ mod signals;
 mod streams;
 mod strict;
 mod support;
+mod work;
