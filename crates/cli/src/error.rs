@@ -7,6 +7,8 @@ use std::process::ExitCode;
 
 use simdpct::{BadEscape, BadEscapeCause};
 
+use crate::pipe::reason::Reason;
+
 /// How a run ended that could do its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -54,8 +56,8 @@ impl From<BadEscape> for Fault {
 /// Why a run ended early.
 #[derive(Debug)]
 pub enum Failure {
-    /// Input that `--strict` does not take.
-    Data { place: Place, cause: BadEscapeCause },
+    /// Input that `--strict` or the policy `fail` does not take.
+    Data { place: Place, reason: Reason },
     /// A file that cannot be read or written, and how far that went.
     Io { file: String, offset: Option<u64>, error: io::Error },
     /// Arguments or an environment that make no sense.
@@ -83,11 +85,6 @@ impl Failure {
         }
     }
 
-    /// `escape` is malformed and stands at `place`.
-    pub fn malformed(place: Place, escape: &BadEscape) -> Failure {
-        Failure::Data { place, cause: escape.cause }
-    }
-
     /// Says on stderr what went wrong, and returns the exit code.
     pub fn report(&self) -> ExitCode {
         if let Failure::ReaderGone = self {
@@ -105,8 +102,8 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Data { place: Place { file, line, offset }, cause } => {
-                write!(f, "{file}:{line}: offset {offset}: malformed escape: {}", Cause(*cause))
+            Failure::Data { place: Place { file, line, offset }, reason } => {
+                write!(f, "{file}:{line}: offset {offset}: {reason}")
             }
             Failure::Io { file, offset: Some(offset), error } => {
                 write!(f, "{file}: offset {offset}: {}", Plain(error))

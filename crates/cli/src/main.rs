@@ -1,7 +1,7 @@
 //! The command `pct`: percent-encodes, decodes, normalizes and checks files of URLs.
 //!
-//! [`args`] says what a person can ask for, [`transcode`] and [`check`] do the work, [`input`] and [`output`] are
-//! the only places that touch files, and [`error`] is what can go wrong and the exit code of it.
+//! [`args`] says what a person can ask for, [`transcode`] and [`check`] do the work, with [`pipe`] to find values and
+//! [`work`] for what is done to one. [`input`] and [`output`] are the only places that touch files, and [`error`] is what can go wrong and the exit code of it.
 
 mod args;
 mod check;
@@ -10,11 +10,13 @@ mod error;
 mod findings;
 mod input;
 mod output;
+mod pipe;
 mod record;
 mod sets;
 mod transcode;
 mod unfinished;
 mod utf8;
+mod work;
 
 use std::process::ExitCode;
 
