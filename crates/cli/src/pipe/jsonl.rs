@@ -134,7 +134,8 @@ impl Keys {
             .map_err(|error| (record.start + error.valid_up_to(), Reason::NotJson("not UTF-8".to_owned())))?;
         let not_json = |error: &serde_json::Error| {
             // Lines have no line ends, so the column, from 1, is the offset.
-            let offset = error.column().saturating_sub(1).min(octets.len());
+            let offset = if error.is_eof() { octets.len() } else { error.column().saturating_sub(1) };
+            let offset = offset.min(octets.len());
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default().to_owned();
             (record.start + offset, Reason::NotJson(message))

@@ -30,6 +30,7 @@ pub fn are_wanted(args: &Pipe, policies: Policies) -> bool {
     !args.field.is_empty()
         || args.csv
         || args.jsonl
+        || args.delimiter.is_some()
         || args.rejects.is_some()
         || args.stats.is_some()
         || policies.utf8 != Policy::Keep

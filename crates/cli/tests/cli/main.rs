@@ -2,12 +2,16 @@
 
 mod check;
 mod errors;
+mod fields;
 mod files;
 mod info;
+mod jobs;
+mod jsonl;
 #[cfg(target_os = "linux")]
 mod memory;
 mod naive;
 mod options;
+mod policies;
 mod python;
 mod records;
 #[cfg(unix)]
@@ -15,3 +19,4 @@ mod signals;
 mod streams;
 mod strict;
 mod support;
+mod tables;
