@@ -29,11 +29,12 @@ pub(crate) struct Cursor<'a> {
     start: *mut u8,
     at: *mut u8,
     end: *mut u8,
-    room: PhantomData<fn(&'a mut [MaybeUninit<u8>]) -> &'a mut [MaybeUninit<u8>]>,
+    room: PhantomData<fn(&'a ()) -> &'a ()>,
 }
 
 impl<'a> Cursor<'a> {
     /// A cursor at the start of `room`.
+    #[cfg(feature = "alloc")]
     #[inline(always)]
     pub(crate) fn new(room: &'a mut [MaybeUninit<u8>]) -> Cursor<'a> {
         let range = room.as_mut_ptr_range();

@@ -5,12 +5,17 @@ use alloc::{borrow::Cow, string::String, vec::Vec};
 use core::convert::Infallible;
 use core::marker::PhantomData;
 
-use crate::cursor::{self, Cursor};
-use crate::error::{BadEscape, BadEscapeCause, DecodeError, DecodeUtf8Error, NotUtf8, TooSmall};
+#[cfg(feature = "alloc")]
+use crate::cursor;
+use crate::cursor::Cursor;
+use crate::error::{BadEscape, BadEscapeCause, DecodeError, TooSmall};
+#[cfg(feature = "alloc")]
+use crate::error::{DecodeUtf8Error, NotUtf8};
 use crate::hex;
 use crate::isa::Tier;
 use crate::job::{BadEscapeAt, DecodeJob, Measure};
 use crate::set::ByteSet;
+#[cfg(feature = "alloc")]
 use crate::utf8;
 
 mod sealed {
@@ -115,7 +120,7 @@ impl Decode {
 
     /// As [`Decode::to_slice`], whose other error does not occur.
     #[inline]
-    pub(crate) fn to_slice_lenient(&self, input: &[u8], out: &mut [u8]) -> Result<usize, TooSmall> {
+    pub(crate) fn slice_lenient(&self, input: &[u8], out: &mut [u8]) -> Result<usize, TooSmall> {
         self.to_slice(input, out).map_err(|error| match error {
             DecodeError::TooSmall(error) => error,
             DecodeError::BadEscape(_) => unreachable!("a lenient decoder takes every `%`"),
@@ -159,7 +164,7 @@ impl<E: Malformed> Decode<E> {
     }
 
     #[inline(always)]
-    fn kernels(&self) -> Tier {
+    pub(crate) fn kernels(&self) -> Tier {
         match self.tier {
             Some(tier) => tier,
             None => Tier::active(),
@@ -174,6 +179,17 @@ impl<E: Malformed> Decode<E> {
     #[inline(always)]
     fn write<'c>(&self, input: &[u8], out: Cursor<'c>) -> Result<Cursor<'c>, E> {
         self.kernels().decode(&self.job, input, out).map_err(|BadEscapeAt(offset)| E::new(input, offset))
+    }
+
+    /// Writes values that end at `ends`, in which a malformed escape is none.
+    #[cfg(feature = "alloc")]
+    #[inline(always)]
+    pub(crate) fn write_values<'c>(&self, input: &[u8], ends: &mut [usize], out: Cursor<'c>) -> Cursor<'c> {
+        let lenient = DecodeJob { strict: false, ..self.job };
+        match self.kernels().decode_values(&lenient, input, ends, out) {
+            Ok(out) => out,
+            Err(_) => unreachable!("a lenient decoder takes every `%`"),
+        }
     }
 
     /// The exact length of the decoded octets.
@@ -494,7 +510,7 @@ pub fn decode_append(input: impl AsRef<[u8]>, out: &mut Vec<u8>) {
 /// [`TooSmall`] names the exact size needed; `out` is then untouched.
 #[inline]
 pub fn decode_to_slice(input: impl AsRef<[u8]>, out: &mut [u8]) -> Result<usize, TooSmall> {
-    Decode::new().to_slice_lenient(input.as_ref(), out)
+    Decode::new().slice_lenient(input.as_ref(), out)
 }
 
 /// Decodes `octets` where they lie and returns the length of the result: [`Decode::in_place`].

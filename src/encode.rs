@@ -2,9 +2,10 @@
 
 #[cfg(feature = "alloc")]
 use alloc::{borrow::Cow, vec::Vec};
-use core::marker::PhantomData;
 
-use crate::cursor::{self, Cursor};
+#[cfg(feature = "alloc")]
+use crate::cursor;
+use crate::cursor::Cursor;
 use crate::error::TooSmall;
 use crate::hex::HexCase;
 use crate::isa::Tier;
@@ -34,7 +35,7 @@ use crate::utf8::KeepSet;
 pub struct Encode<S> {
     pub(crate) job: EncodeJob,
     tier: Option<Tier>,
-    set: PhantomData<S>,
+    set: S,
 }
 
 impl<S: KeepSet> Encode<S> {
@@ -42,20 +43,23 @@ impl<S: KeepSet> Encode<S> {
     #[inline(always)]
     pub fn new(set: S) -> Encode<S> {
         let job = EncodeJob { set: set.members(), rule: EncodeRule::Plain, case: HexCase::Upper };
-        Encode { job, tier: None, set: PhantomData }
+        Encode { job, tier: None, set }
     }
 
     /// A valid escape in the input stays as it is, and a `%` that starts none becomes `%25`, whatever the set
-    /// says. Encoding twice gives the same as encoding once: a rule for repairing URLs found in the wild.
+    /// says. Encoding twice gives the same as encoding once: a rule for repairing URLs found in the wild. Takes the
+    /// place of [`Encode::form`].
     pub fn keep_escapes(mut self) -> Encode<S> {
         self.job.rule = EncodeRule::KeepEscapes;
+        self.job.set = self.set.members();
         self
     }
 
-    /// A space becomes `+`, and `+` is escaped, whatever the set says (URL Standard, section 5.2).
+    /// A space becomes `+`, and `+` is escaped, whatever the set says (URL Standard, section 5.2). Takes the place of
+    /// [`Encode::keep_escapes`].
     pub fn form(mut self) -> Encode<S> {
         self.job.rule = EncodeRule::Form;
-        self.job.set = self.job.set.remove(b"+").add(b" ");
+        self.job.set = self.set.members().remove(b"+").add(b" ");
         self
     }
 
@@ -72,7 +76,7 @@ impl<S: KeepSet> Encode<S> {
     }
 
     #[inline(always)]
-    fn kernels(&self) -> Tier {
+    pub(crate) fn kernels(&self) -> Tier {
         match self.tier {
             Some(tier) => tier,
             None => Tier::active(),

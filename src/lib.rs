@@ -25,6 +25,7 @@
 //! | append | [`encode_append`], [`Encode::append`] | [`decode_append`], [`Decode::append`] | [`normalize_append`] |
 //! | into a slice | [`encode_to_slice`], [`Encode::to_slice`] | [`decode_to_slice`], [`Decode::to_slice`] | [`normalize_to_slice`] |
 //! | in place | | [`decode_in_place`], [`Decode::in_place`] | [`normalize_in_place`] |
+//! | many values in one buffer | [`Encode::values`] | [`Decode::values`] | [`Decode::values`] of [`NORMALIZE`] |
 //! | in pieces | [`stream::Encoder`] | [`stream::Decoder`] | [`stream::Decoder`] of [`NORMALIZE`] |
 //!
 //! [`Encode`] and [`Decode`] hold the choices: keeping valid escapes, forms, strictness, escapes that stay.
@@ -47,6 +48,8 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+#[cfg(feature = "alloc")]
+pub mod batch;
 mod cursor;
 mod decode;
 mod drive;

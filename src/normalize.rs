@@ -66,7 +66,7 @@ pub fn normalize_append(input: impl AsRef<[u8]>, out: &mut Vec<u8>) {
 /// [`TooSmall`] names the exact size needed; `out` is then untouched.
 #[inline]
 pub fn normalize_to_slice(input: impl AsRef<[u8]>, out: &mut [u8]) -> Result<usize, TooSmall> {
-    NORMALIZE.to_slice_lenient(input.as_ref(), out)
+    NORMALIZE.slice_lenient(input.as_ref(), out)
 }
 
 /// Normalizes `octets` where they lie and returns the length of the result.

@@ -11,6 +11,8 @@ trait Output {
     fn put(&mut self, octets: &[u8]);
     /// Says that what was put differs from the input.
     fn change(&mut self);
+    /// The number of octets put.
+    fn written(&self) -> usize;
 }
 
 impl Output for Cursor<'_> {
@@ -20,6 +22,10 @@ impl Output for Cursor<'_> {
     }
     #[inline(always)]
     fn change(&mut self) {}
+    #[inline(always)]
+    fn written(&self) -> usize {
+        Cursor::written(self)
+    }
 }
 
 impl Output for Measure {
@@ -30,6 +36,10 @@ impl Output for Measure {
     #[inline(always)]
     fn change(&mut self) {
         self.changed = true;
+    }
+    #[inline(always)]
+    fn written(&self) -> usize {
+        self.len
     }
 }
 
@@ -120,5 +130,56 @@ pub(crate) fn decode<'c>(
 pub(crate) fn decode_measure(job: &DecodeJob, input: &[u8]) -> Result<Measure, BadEscapeAt> {
     let mut measure = Measure::default();
     decode_to(job, input, &mut measure)?;
+    Ok(measure)
+}
+
+/// Each value for itself: where it ended in the input becomes where it ends in the output.
+pub(crate) fn encode_values<'c>(
+    job: &EncodeJob,
+    input: &[u8],
+    ends: &mut [usize],
+    mut out: Cursor<'c>,
+) -> Cursor<'c> {
+    let mut start = 0;
+    for end in ends {
+        encode_to(job, &input[start..*end], &mut out);
+        start = core::mem::replace(end, out.written());
+    }
+    out
+}
+
+/// Each value for itself: where it ended in the input becomes where it ends in the output.
+fn decode_values_to(
+    job: &DecodeJob,
+    input: &[u8],
+    ends: &mut [usize],
+    out: &mut impl Output,
+) -> Result<(), BadEscapeAt> {
+    let mut start = 0;
+    for end in ends {
+        let value = &input[start..*end];
+        decode_to(job, value, out).map_err(|BadEscapeAt(offset)| BadEscapeAt(start + offset))?;
+        start = core::mem::replace(end, out.written());
+    }
+    Ok(())
+}
+
+pub(crate) fn decode_values<'c>(
+    job: &DecodeJob,
+    input: &[u8],
+    ends: &mut [usize],
+    mut out: Cursor<'c>,
+) -> Result<Cursor<'c>, BadEscapeAt> {
+    decode_values_to(job, input, ends, &mut out)?;
+    Ok(out)
+}
+
+pub(crate) fn decode_values_measure(
+    job: &DecodeJob,
+    input: &[u8],
+    ends: &mut [usize],
+) -> Result<Measure, BadEscapeAt> {
+    let mut measure = Measure::default();
+    decode_values_to(job, input, ends, &mut measure)?;
     Ok(measure)
 }

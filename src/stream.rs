@@ -7,6 +7,7 @@ use core::convert::Infallible;
 
 use crate::decode::{Decode, Malformed, held_back};
 use crate::encode::Encode;
+#[cfg(feature = "std")]
 use crate::error::BadEscape;
 use crate::job::EncodeRule;
 use crate::utf8::KeepSet;

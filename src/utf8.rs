@@ -80,7 +80,7 @@ impl KeepSet for ByteSet {
 /// A buffer that text of type `T` can be appended to: `Vec<u8>` takes all, `String` takes `str`. This trait is
 /// sealed.
 #[cfg(feature = "alloc")]
-pub trait AppendText<T: ?Sized>: Default + sealed::Sealed {
+pub trait AppendText<T: ?Sized>: sealed::Sealed {
     /// [`Encode::append`].
     #[doc(hidden)]
     fn encode<S: KeepSet<Text = T>>(&mut self, encode: &Encode<S>, input: &[u8]);

@@ -36,6 +36,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("normalize", "decode error hex utf8"),
     ("validate", "decode error hex set"),
     ("stream", "decode encode error job utf8"),
+    ("batch", "cursor decode encode job utf8"),
     ("form", "decode encode set"),
     // The crate: declarations and exports.
     ("lib", "*"),
@@ -48,7 +49,7 @@ const ONLY_IN: &[(&str, &str)] = &[
     ("std :: arch", "isa isa/*"),
     ("target_arch", "isa isa/*"),
     ("target_feature", "isa isa/*"),
-    ("target_endian", ""),
+    ("target_endian", "isa"),
     ("target_pointer_width", ""),
 ];
 

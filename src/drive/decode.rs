@@ -14,6 +14,7 @@
 //! Digits in the next block are carried there as two bits. The stride is always a whole block: a load never waits
 //! for the masks of the block before it.
 
+use super::bounds::{Bounds, Ends, Whole};
 use super::sink::Sink;
 use super::{Isa, digits_of, escapes, first};
 use crate::cursor::Cursor;
@@ -27,52 +28,84 @@ pub(crate) fn decode<'c, I: Isa>(
     input: &[u8],
     out: Cursor<'c>,
 ) -> Result<Cursor<'c>, BadEscapeAt> {
-    run(isa, job, input, out)
+    run(isa, job, input, Whole, out)
 }
 
 /// What [`decode`] would write.
 #[inline(always)]
 pub(crate) fn decode_measure<I: Isa>(isa: I, job: &DecodeJob, input: &[u8]) -> Result<Measure, BadEscapeAt> {
-    run(isa, job, input, Measure::default())
+    run(isa, job, input, Whole, Measure::default())
+}
+
+/// Decodes the values that lie in `input` one behind the other; turns where they end into where they end in `out`. No
+/// escape reaches over the end of a value.
+#[inline(always)]
+pub(crate) fn decode_values<'c, I: Isa>(
+    isa: I,
+    job: &DecodeJob,
+    input: &[u8],
+    ends: &mut [usize],
+    out: Cursor<'c>,
+) -> Result<Cursor<'c>, BadEscapeAt> {
+    run(isa, job, input, Ends::new(ends), out)
+}
+
+/// What [`decode_values`] would write; `ends` are of no use afterwards.
+#[inline(always)]
+pub(crate) fn decode_values_measure<I: Isa>(
+    isa: I,
+    job: &DecodeJob,
+    input: &[u8],
+    ends: &mut [usize],
+) -> Result<Measure, BadEscapeAt> {
+    run(isa, job, input, Ends::new(ends), Measure::default())
 }
 
 #[inline(always)]
-fn run<I: Isa, S: Sink<I>>(isa: I, job: &DecodeJob, input: &[u8], sink: S) -> Result<S, BadEscapeAt> {
+fn run<I: Isa, S: Sink<I>, B: Bounds>(
+    isa: I,
+    job: &DecodeJob,
+    input: &[u8],
+    bounds: B,
+    sink: S,
+) -> Result<S, BadEscapeAt> {
     match (job.keep.is_empty(), job.plus) {
-        (true, false) => blocks::<I, S, false, false>(isa, job, input, sink),
-        (false, false) => blocks::<I, S, true, false>(isa, job, input, sink),
-        (_, true) => blocks::<I, S, true, true>(isa, job, input, sink),
+        (true, false) => blocks::<I, S, B, false, false>(isa, job, input, bounds, sink),
+        (false, false) => blocks::<I, S, B, true, false>(isa, job, input, bounds, sink),
+        (_, true) => blocks::<I, S, B, true, true>(isa, job, input, bounds, sink),
     }
 }
 
 #[inline(always)]
-fn blocks<I: Isa, S: Sink<I>, const KEEP: bool, const FORM: bool>(
+fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
+    bounds: B,
     sink: S,
 ) -> Result<S, BadEscapeAt> {
     let class = isa.class(&job.keep, input.len());
     let DecodeJob { strict, upper, .. } = *job;
-    let mut loops = Blocks::<I, S, KEEP, FORM> { isa, class, strict, upper, spilt: 0, spilt_kept: 0, sink };
+    let mut state =
+        Blocks::<I, S, B, KEEP, FORM> { isa, class, strict, upper, spilt: 0, spilt_kept: 0, bounds, sink };
     let mut rest = input;
     while rest.len() >= I::LANES {
-        if let Err(lane) = loops.step(rest, I::LANES) {
+        if let Err(lane) = state.step(rest, I::LANES) {
             return Err(BadEscapeAt(input.len() - rest.len() + lane));
         }
         rest = &rest[I::LANES..];
     }
     if !rest.is_empty()
-        && let Err(lane) = loops.step(rest, rest.len())
+        && let Err(lane) = state.step(rest, rest.len())
     {
         return Err(BadEscapeAt(input.len() - rest.len() + lane));
     }
-    Ok(loops.sink)
+    Ok(state.sink)
 }
 
 /// What one block leaves to the next. (A closure would not be inlined into the entry points, nor then would the
 /// intrinsics in it.)
-struct Blocks<I: Isa, S, const KEEP: bool, const FORM: bool> {
+struct Blocks<I: Isa, S, B, const KEEP: bool, const FORM: bool> {
     isa: I,
     class: I::Class,
     strict: bool,
@@ -81,10 +114,11 @@ struct Blocks<I: Isa, S, const KEEP: bool, const FORM: bool> {
     spilt: u64,
     /// The same for escapes that stay.
     spilt_kept: u64,
+    bounds: B,
     sink: S,
 }
 
-impl<I: Isa, S: Sink<I>, const KEEP: bool, const FORM: bool> Blocks<I, S, KEEP, FORM> {
+impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool> Blocks<I, S, B, KEEP, FORM> {
     /// Takes the block at the start of `rest`, or returns the lane of a malformed escape.
     #[inline(always)]
     fn step(&mut self, rest: &[u8], lanes: usize) -> Result<(), usize> {
@@ -96,10 +130,13 @@ impl<I: Isa, S: Sink<I>, const KEEP: bool, const FORM: bool> Blocks<I, S, KEEP, 
             block = isa.replace(block, b'+', b' ');
         }
         if percent | self.spilt | self.spilt_kept == 0 {
+            self.bounds.settle(lanes, self.sink.written(), |lane| lane);
             self.sink.store(isa, block, lanes);
             return Ok(());
         }
-        let found = escapes(isa, block, percent, rest);
+        let cut = self.bounds.cut(lanes);
+        let mut found = escapes(isa, block, percent, rest);
+        found.valid &= !cut;
         if self.strict && percent != found.valid {
             return Err((percent & !found.valid).trailing_zeros() as usize);
         }
@@ -113,9 +150,10 @@ impl<I: Isa, S: Sink<I>, const KEEP: bool, const FORM: bool> Blocks<I, S, KEEP, 
                 block = isa.upper(digits, block);
             }
         }
-        let dropped = digits_of::<I>(decoded, &mut self.spilt);
+        let keep = first(lanes) & !digits_of::<I>(decoded, &mut self.spilt);
+        self.bounds.settle(lanes, self.sink.written(), |lane| (keep & first(lane)).count_ones() as usize);
         self.sink.changed(decoded != 0);
-        self.sink.compress(isa, isa.select(decoded, block, values), first(lanes) & !dropped);
+        self.sink.compress(isa, isa.select(decoded, block, values), keep);
         Ok(())
     }
 }

@@ -12,6 +12,7 @@
 //! The digits of an escape may lie in the next block; they are carried there as two bits. The stride is always a
 //! whole block, so no load waits for the result of the block before it.
 
+use super::bounds::{Bounds, Ends, Whole};
 use super::sink::Sink;
 use super::{Isa, digits_of, escapes, first};
 use crate::cursor::Cursor;
@@ -21,56 +22,73 @@ use crate::job::{EncodeJob, EncodeRule, Measure};
 /// Encodes `input` into `out`.
 #[inline(always)]
 pub(crate) fn encode<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Cursor<'c>) -> Cursor<'c> {
-    run(isa, job, input, out)
+    run(isa, job, input, Whole, out)
 }
 
 /// What [`encode`] would write.
 #[inline(always)]
 pub(crate) fn encode_measure<I: Isa>(isa: I, job: &EncodeJob, input: &[u8]) -> Measure {
-    run(isa, job, input, Measure::default())
+    run(isa, job, input, Whole, Measure::default())
 }
 
+/// Encodes the values that lie in `input` one behind the other; turns where they end into where they end in `out`.
 #[inline(always)]
-fn run<I: Isa, S: Sink<I>>(isa: I, job: &EncodeJob, input: &[u8], sink: S) -> S {
-    match job.rule {
-        EncodeRule::Plain => blocks::<I, S, false, false>(isa, job, input, sink),
-        EncodeRule::KeepEscapes => blocks::<I, S, true, false>(isa, job, input, sink),
-        EncodeRule::Form => blocks::<I, S, false, true>(isa, job, input, sink),
-    }
-}
-
-#[inline(always)]
-fn blocks<I: Isa, S: Sink<I>, const KEEP_ESCAPES: bool, const FORM: bool>(
+pub(crate) fn encode_values<'c, I: Isa>(
     isa: I,
     job: &EncodeJob,
     input: &[u8],
+    ends: &mut [usize],
+    out: Cursor<'c>,
+) -> Cursor<'c> {
+    run(isa, job, input, Ends::new(ends), out)
+}
+
+#[inline(always)]
+fn run<I: Isa, S: Sink<I>, B: Bounds>(isa: I, job: &EncodeJob, input: &[u8], bounds: B, sink: S) -> S {
+    match job.rule {
+        EncodeRule::Plain => blocks::<I, S, B, false, false>(isa, job, input, bounds, sink),
+        EncodeRule::KeepEscapes => blocks::<I, S, B, true, false>(isa, job, input, bounds, sink),
+        EncodeRule::Form => blocks::<I, S, B, false, true>(isa, job, input, bounds, sink),
+    }
+}
+
+#[inline(always)]
+fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: bool>(
+    isa: I,
+    job: &EncodeJob,
+    input: &[u8],
+    bounds: B,
     sink: S,
 ) -> S {
     let class = isa.class(&job.set, input.len());
-    let mut loops = Blocks::<I, S, KEEP_ESCAPES, FORM> { isa, class, case: job.case, spilt: 0, sink };
+    let mut state =
+        Blocks::<I, S, B, KEEP_ESCAPES, FORM> { isa, class, case: job.case, spilt: 0, bounds, sink };
     let mut rest = input;
     while rest.len() >= I::LANES {
-        loops.step(rest, I::LANES);
+        state.step(rest, I::LANES);
         rest = &rest[I::LANES..];
     }
     if !rest.is_empty() {
-        loops.step(rest, rest.len());
+        state.step(rest, rest.len());
     }
-    loops.sink
+    state.sink
 }
 
 /// What one block leaves to the next. (A closure would not be inlined into the entry points, nor then would the
 /// intrinsics in it.)
-struct Blocks<I: Isa, S, const KEEP_ESCAPES: bool, const FORM: bool> {
+struct Blocks<I: Isa, S, B, const KEEP_ESCAPES: bool, const FORM: bool> {
     isa: I,
     class: I::Class,
     case: HexCase,
     /// The lanes of the next block that are digits of escapes in this one.
     spilt: u64,
+    bounds: B,
     sink: S,
 }
 
-impl<I: Isa, S: Sink<I>, const KEEP_ESCAPES: bool, const FORM: bool> Blocks<I, S, KEEP_ESCAPES, FORM> {
+impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: bool>
+    Blocks<I, S, B, KEEP_ESCAPES, FORM>
+{
     /// Takes the block at the start of `rest`.
     #[inline(always)]
     fn step(&mut self, rest: &[u8], lanes: usize) {
@@ -80,12 +98,15 @@ impl<I: Isa, S: Sink<I>, const KEEP_ESCAPES: bool, const FORM: bool> Blocks<I, S
         if KEEP_ESCAPES {
             let percent = isa.eq(block, b'%');
             if percent | self.spilt != 0 {
-                let valid = escapes(isa, block, percent, rest).valid;
+                let valid = escapes(isa, block, percent & !self.bounds.cut(lanes), rest).valid;
                 let digits = digits_of::<I>(valid, &mut self.spilt);
                 stray = (stray | percent) & !(valid | digits);
             }
         }
         stray &= first(lanes);
+        self.bounds.settle(lanes, self.sink.written(), |lane| {
+            lane + 2 * (stray & first(lane)).count_ones() as usize
+        });
         if FORM {
             self.sink.changed(isa.eq(block, b' ') != 0);
             block = isa.replace(block, b' ', b'+');

@@ -6,12 +6,13 @@
 //!
 //! Every function here is inlined into the entry points of a tier, which enable its CPU features.
 
+mod bounds;
 mod decode;
 mod encode;
 mod sink;
 
-pub(crate) use decode::{decode, decode_measure};
-pub(crate) use encode::{encode, encode_measure};
+pub(crate) use decode::{decode, decode_measure, decode_values, decode_values_measure};
+pub(crate) use encode::{encode, encode_measure, encode_values};
 
 use crate::cursor::Cursor;
 use crate::hex::{self, HexCase};

@@ -13,6 +13,8 @@ pub(super) trait Sink<I: Isa> {
     fn compress(&mut self, isa: I, block: I::Block, keep: u64);
     /// Takes the first `lanes` lanes, those in `escape` as escapes.
     fn expand(&mut self, isa: I, block: I::Block, escape: u64, lanes: usize, case: HexCase);
+    /// The number of octets taken.
+    fn written(&self) -> usize;
     /// Hears whether something that was taken differs from the input.
     fn changed(&mut self, changed: bool);
 }
@@ -31,6 +33,10 @@ impl<I: Isa> Sink<I> for Cursor<'_> {
         isa.expand(block, escape, lanes, case, self);
     }
     #[inline(always)]
+    fn written(&self) -> usize {
+        Cursor::written(self)
+    }
+    #[inline(always)]
     fn changed(&mut self, _: bool) {}
 }
 
@@ -46,6 +52,10 @@ impl<I: Isa> Sink<I> for Measure {
     #[inline(always)]
     fn expand(&mut self, _: I, _: I::Block, escape: u64, lanes: usize, _: HexCase) {
         self.len = self.len.saturating_add(lanes + 2 * escape.count_ones() as usize);
+    }
+    #[inline(always)]
+    fn written(&self) -> usize {
+        self.len
     }
     #[inline(always)]
     fn changed(&mut self, changed: bool) {

@@ -10,10 +10,54 @@ use crate::cursor::Cursor;
 use crate::job::{BadEscapeAt, DecodeJob, EncodeJob, Measure};
 use crate::{drive, scalar};
 
+/// Each of the four registers of a block, for tiers whose registers hold sixteen lanes. (A closure would not be inlined
+/// into the entry points, nor then the intrinsics in it.)
+///
+/// The expression may use intrinsics of the tier that take and give registers; what reads or writes memory needs an
+/// `unsafe` block of its own.
+#[allow(unused_macros, reason = "some targets have no such tier")]
+macro_rules! each {
+    ($block:expr, |$quarter:ident| $value:expr) => {{
+        let block = $block;
+        each!(|i| {
+            let $quarter = block[i];
+            $value
+        })
+    }};
+    (|$i:ident| $value:expr) => {{
+        // SAFETY: it stands in a method of the tier's token, which proves the features of the intrinsics.
+        #[allow(unused_unsafe, reason = "not every expression needs it")]
+        unsafe {
+            [
+                {
+                    let $i = 0;
+                    $value
+                },
+                {
+                    let $i = 1;
+                    $value
+                },
+                {
+                    let $i = 2;
+                    $value
+                },
+                {
+                    let $i = 3;
+                    $value
+                },
+            ]
+        }
+    }};
+}
+
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod avx2;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod avx512;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+mod neon;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod simd128;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod sse2;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -21,14 +65,20 @@ mod ssse3;
 mod tables;
 
 /// The functions of one tier: one slot for each operation.
+#[allow(clippy::type_complexity, reason = "a slot shows the signature of its operation")]
+#[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "the verbs of some slots allocate"))]
 struct Kernels {
     name: &'static str,
     features: &'static [&'static str],
     detect: fn() -> bool,
     encode: for<'c> unsafe fn(&EncodeJob, &[u8], Cursor<'c>) -> Cursor<'c>,
     encode_measure: unsafe fn(&EncodeJob, &[u8]) -> Measure,
+    encode_values: for<'c> unsafe fn(&EncodeJob, &[u8], &mut [usize], Cursor<'c>) -> Cursor<'c>,
     decode: for<'c> unsafe fn(&DecodeJob, &[u8], Cursor<'c>) -> Result<Cursor<'c>, BadEscapeAt>,
     decode_measure: unsafe fn(&DecodeJob, &[u8]) -> Result<Measure, BadEscapeAt>,
+    decode_values:
+        for<'c> unsafe fn(&DecodeJob, &[u8], &mut [usize], Cursor<'c>) -> Result<Cursor<'c>, BadEscapeAt>,
+    decode_values_measure: unsafe fn(&DecodeJob, &[u8], &mut [usize]) -> Result<Measure, BadEscapeAt>,
 }
 
 static SCALAR: Kernels = Kernels {
@@ -37,8 +87,11 @@ static SCALAR: Kernels = Kernels {
     detect: || true,
     encode: scalar::encode,
     encode_measure: scalar::encode_measure,
+    encode_values: scalar::encode_values,
     decode: scalar::decode,
     decode_measure: scalar::decode_measure,
+    decode_values: scalar::decode_values,
+    decode_values_measure: scalar::decode_values_measure,
 };
 
 /// Whether this CPU has a feature; without `std`, whether the build assumes it.
@@ -60,6 +113,18 @@ macro_rules! has {
     ($feature:tt) => {
         cfg!(target_feature = $feature)
     };
+}
+
+/// The entry point of an operation: the only kind of function that enables CPU features, and the only one that makes a
+/// token.
+macro_rules! entry {
+    ([$($feature:tt)*] $token:ident $operation:ident($($name:ident: $type:ty),*) -> $output:ty) => {{
+        $(#[target_feature(enable = $feature)])*
+        fn $operation<'c>($($name: $type),*) -> $output {
+            drive::$operation(token::$token::new(), $($name),*)
+        }
+        $operation
+    }};
 }
 
 /// One line a tier, best first: its name, its token, the architectures, and every feature that it may use.
@@ -94,38 +159,21 @@ macro_rules! tiers {
                     name: $name,
                     features: &[$($feature),*],
                     detect: || $(has!($feature))&&*,
-                    encode: {
-                        $(#[target_feature(enable = $feature)])*
-                        fn encode<'c>(job: &EncodeJob, input: &[u8], out: Cursor<'c>) -> Cursor<'c> {
-                            drive::encode(token::$token::new(), job, input, out)
-                        }
-                        encode
-                    },
-                    encode_measure: {
-                        $(#[target_feature(enable = $feature)])*
-                        fn encode_measure(job: &EncodeJob, input: &[u8]) -> Measure {
-                            drive::encode_measure(token::$token::new(), job, input)
-                        }
-                        encode_measure
-                    },
-                    decode: {
-                        $(#[target_feature(enable = $feature)])*
-                        fn decode<'c>(
-                            job: &DecodeJob,
-                            input: &[u8],
-                            out: Cursor<'c>,
-                        ) -> Result<Cursor<'c>, BadEscapeAt> {
-                            drive::decode(token::$token::new(), job, input, out)
-                        }
-                        decode
-                    },
-                    decode_measure: {
-                        $(#[target_feature(enable = $feature)])*
-                        fn decode_measure(job: &DecodeJob, input: &[u8]) -> Result<Measure, BadEscapeAt> {
-                            drive::decode_measure(token::$token::new(), job, input)
-                        }
-                        decode_measure
-                    },
+                    encode: entry!([$($feature)*] $token encode(
+                        job: &EncodeJob, input: &[u8], out: Cursor<'c>) -> Cursor<'c>),
+                    encode_measure: entry!([$($feature)*] $token encode_measure(
+                        job: &EncodeJob, input: &[u8]) -> Measure),
+                    encode_values: entry!([$($feature)*] $token encode_values(
+                        job: &EncodeJob, input: &[u8], ends: &mut [usize], out: Cursor<'c>) -> Cursor<'c>),
+                    decode: entry!([$($feature)*] $token decode(
+                        job: &DecodeJob, input: &[u8], out: Cursor<'c>) -> Result<Cursor<'c>, BadEscapeAt>),
+                    decode_measure: entry!([$($feature)*] $token decode_measure(
+                        job: &DecodeJob, input: &[u8]) -> Result<Measure, BadEscapeAt>),
+                    decode_values: entry!([$($feature)*] $token decode_values(
+                        job: &DecodeJob, input: &[u8], ends: &mut [usize], out: Cursor<'c>)
+                        -> Result<Cursor<'c>, BadEscapeAt>),
+                    decode_values_measure: entry!([$($feature)*] $token decode_values_measure(
+                        job: &DecodeJob, input: &[u8], ends: &mut [usize]) -> Result<Measure, BadEscapeAt>),
                 },
             )*
             &SCALAR,
@@ -140,6 +188,8 @@ tiers! {
     "avx2", Avx2, any(target_arch = "x86", target_arch = "x86_64"), ["avx2" "bmi1" "bmi2" "lzcnt" "popcnt"];
     "ssse3", Ssse3, any(target_arch = "x86", target_arch = "x86_64"), ["ssse3"];
     "sse2", Sse2, any(target_arch = "x86", target_arch = "x86_64"), ["sse2"];
+    "neon", Neon, all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"), ["neon"];
+    "simd128", Simd128, all(target_arch = "wasm32", target_feature = "simd128"), ["simd128"];
 }
 
 /// A set of kernels for one instruction set, which this CPU has.
@@ -247,6 +297,44 @@ impl Tier {
     pub(crate) fn decode_measure(self, job: &DecodeJob, input: &[u8]) -> Result<Measure, BadEscapeAt> {
         // SAFETY: as in `encode`.
         unsafe { (self.0.decode_measure)(job, input) }
+    }
+
+    #[cfg(feature = "alloc")]
+    #[inline(always)]
+    pub(crate) fn encode_values<'c>(
+        self,
+        job: &EncodeJob,
+        input: &[u8],
+        ends: &mut [usize],
+        out: Cursor<'c>,
+    ) -> Cursor<'c> {
+        // SAFETY: as in `encode`.
+        unsafe { (self.0.encode_values)(job, input, ends, out) }
+    }
+
+    #[cfg(feature = "alloc")]
+    #[inline(always)]
+    pub(crate) fn decode_values<'c>(
+        self,
+        job: &DecodeJob,
+        input: &[u8],
+        ends: &mut [usize],
+        out: Cursor<'c>,
+    ) -> Result<Cursor<'c>, BadEscapeAt> {
+        // SAFETY: as in `encode`.
+        unsafe { (self.0.decode_values)(job, input, ends, out) }
+    }
+
+    #[cfg(feature = "alloc")]
+    #[inline(always)]
+    pub(crate) fn decode_values_measure(
+        self,
+        job: &DecodeJob,
+        input: &[u8],
+        ends: &mut [usize],
+    ) -> Result<Measure, BadEscapeAt> {
+        // SAFETY: as in `encode`.
+        unsafe { (self.0.decode_values_measure)(job, input, ends) }
     }
 }
 

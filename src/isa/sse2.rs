@@ -18,41 +18,6 @@ use crate::set::ByteSet;
 
 type Block = [__m128i; 4];
 
-/// Each register of a block. (A closure would not be inlined into the entry points, nor then the intrinsics in it.)
-macro_rules! each {
-    ($block:expr, |$quarter:ident| $value:expr) => {{
-        let block = $block;
-        each!(|i| {
-            let $quarter = block[i];
-            $value
-        })
-    }};
-    (|$i:ident| $value:expr) => {{
-        // SAFETY: the token proves SSE2.
-        #[allow(unused_unsafe, reason = "not every expression needs it")]
-        unsafe {
-            [
-                {
-                    let $i = 0;
-                    $value
-                },
-                {
-                    let $i = 1;
-                    $value
-                },
-                {
-                    let $i = 2;
-                    $value
-                },
-                {
-                    let $i = 3;
-                    $value
-                },
-            ]
-        }
-    }};
-}
-
 /// The most ranges that are compared.
 const RANGES: usize = 10;
 
@@ -187,7 +152,10 @@ impl Isa for Sse2 {
     fn load(self, input: &[u8]) -> Block {
         match input.first_chunk::<64>() {
             // SAFETY: the token proves SSE2; 64 octets are readable.
-            Some(octets) => each!(|i| _mm_loadu_si128(octets.as_ptr().cast::<__m128i>().add(i))),
+            Some(octets) => each!(|i| {
+                // SAFETY: the token proves SSE2; `i < 4`, so sixteen of the 64 octets are readable there.
+                unsafe { _mm_loadu_si128(octets.as_ptr().cast::<__m128i>().add(i)) }
+            }),
             None => {
                 let (whole, rest) = input.as_chunks::<16>();
                 each!(|i| {
@@ -222,7 +190,6 @@ impl Isa for Sse2 {
                 // SAFETY: the token proves SSE2.
                 let mut member = [unsafe { _mm_setzero_si128() }; 4];
                 for &(start, more) in &ranges[..*used] {
-                    // SAFETY: the token proves SSE2.
                     member = each!(|i| _mm_or_si128(member[i], self.in_range(block[i], start, more)));
                 }
                 self.mask(member)

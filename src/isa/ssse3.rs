@@ -19,41 +19,6 @@ use crate::set::ByteSet;
 
 type Block = [__m128i; 4];
 
-/// Each register of a block. (A closure would not be inlined into the entry points, nor then the intrinsics in it.)
-macro_rules! each {
-    ($block:expr, |$quarter:ident| $value:expr) => {{
-        let block = $block;
-        each!(|i| {
-            let $quarter = block[i];
-            $value
-        })
-    }};
-    (|$i:ident| $value:expr) => {{
-        // SAFETY: the token proves SSSE3.
-        #[allow(unused_unsafe, reason = "not every expression needs it")]
-        unsafe {
-            [
-                {
-                    let $i = 0;
-                    $value
-                },
-                {
-                    let $i = 1;
-                    $value
-                },
-                {
-                    let $i = 2;
-                    $value
-                },
-                {
-                    let $i = 3;
-                    $value
-                },
-            ]
-        }
-    }};
-}
-
 /// The rows of a set: for ASCII octets, and for the others.
 #[derive(Clone, Copy)]
 pub(crate) struct Class {
@@ -171,7 +136,10 @@ impl Isa for Ssse3 {
     fn load(self, input: &[u8]) -> Block {
         match input.first_chunk::<64>() {
             // SAFETY: the token proves SSSE3; 64 octets are readable.
-            Some(octets) => each!(|i| _mm_loadu_si128(octets.as_ptr().cast::<__m128i>().add(i))),
+            Some(octets) => each!(|i| {
+                // SAFETY: the token proves SSSE3; `i < 4`, so sixteen of the 64 octets are readable there.
+                unsafe { _mm_loadu_si128(octets.as_ptr().cast::<__m128i>().add(i)) }
+            }),
             None => self.load_partial(input),
         }
     }

@@ -1,24 +1,20 @@
 //! Other crates give the same answers; the exceptions stand in `common/rivals.rs`.
 
-use percent_encoding::AsciiSet as RivalSet;
 use proptest::prelude::*;
 use simdpct::sets;
 
-use crate::common::rivals::{check, rival};
+use crate::common::rivals::{check_decode, check_encode, named, pair};
 use crate::common::shapes::{Rng, SHAPES};
 use crate::common::tiers::{runs, scaled};
-
-fn all_named() -> Vec<(simdpct::AsciiSet, &'static RivalSet)> {
-    sets::ALL.iter().map(|named| (named.set, rival(named.set))).collect()
-}
 
 #[test]
 fn rivals_agree_on_all_shapes() {
     let mut rng = Rng(51);
-    let named = all_named();
     for len in (0..=256).filter(|&len| runs(len)) {
         for (_, shape) in SHAPES {
-            check(&shape(len, &mut rng), &named);
+            let input = shape(len, &mut rng);
+            check_encode(&input, named());
+            check_decode(&input);
         }
     }
 }
@@ -45,6 +41,7 @@ proptest! {
         kept in proptest::collection::vec(0..0x80u8, 0..128),
     ) {
         let set = simdpct::AsciiSet::EMPTY.add(&kept).expect("ASCII");
-        check(&input, &[(set, rival(set))]);
+        check_encode(&input, &[pair(set)]);
+        check_decode(&input);
     }
 }

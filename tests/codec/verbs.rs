@@ -238,3 +238,10 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_last_rule_counts() {
+    let encode = Encode::new(sets::RFC3986_PATH);
+    assert_eq!(encode.form().keep_escapes().to_cow("a b+%41%"), "a%20b+%41%25");
+    assert_eq!(encode.keep_escapes().form().to_cow("a b+%41%"), "a+b%2B%2541%25");
+}

@@ -6,24 +6,32 @@
 //! escapes, is strict, normalizes, or has sets with octets of 0x80 or more.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use percent_encoding::AsciiSet as RivalSet;
-use simdpct::{Decode, Encode, sets};
+use simdpct::{AsciiSet, Decode, Encode, sets};
 
 use super::tiers::tiers;
 
-/// The complement of `set`: the rival's sets hold the ASCII octets to escape. (It always escapes the others.) The
-/// rival only takes sets that live for ever.
-pub fn rival(set: simdpct::AsciiSet) -> &'static RivalSet {
-    let set = set.complement().iter().fold(RivalSet::EMPTY, |rival, octet| rival.add(octet));
-    Box::leak(Box::new(set))
+/// A set, and the complement of its ASCII part as a rival's set, which holds the octets to escape.
+pub type Pair = (AsciiSet, &'static RivalSet);
+
+/// The rival of `set`, which only takes sets that live for ever. (It escapes all octets of 0x80 or more.)
+pub fn pair(set: AsciiSet) -> Pair {
+    let rival = set.complement().iter().fold(RivalSet::EMPTY, |rival, octet| rival.add(octet));
+    (set, Box::leak(Box::new(rival)))
 }
 
-/// All that the rivals can do, on every tier; `named` are sets to encode with.
-pub fn check(input: &[u8], named: &[(simdpct::AsciiSet, &'static RivalSet)]) {
-    let context = format!("b\"{}\"", input.escape_ascii());
+/// All named sets.
+pub fn named() -> &'static [Pair] {
+    static NAMED: OnceLock<Vec<Pair>> = OnceLock::new();
+    NAMED.get_or_init(|| sets::ALL.iter().map(|named| pair(named.set)).collect())
+}
+
+/// Encoding with each of `pairs`, as a component, and as form data, on every tier.
+pub fn check_encode(input: &[u8], pairs: &[Pair]) {
     for &tier in tiers() {
-        for (set, rival) in named {
+        for (set, rival) in pairs {
             let right: Cow<'_, str> = percent_encoding::percent_encode(input, rival).into();
             assert_eq!(Encode::new(*set).tier(tier).to_cow(input), right, "tier {tier}, {set:?}");
         }
@@ -31,7 +39,13 @@ pub fn check(input: &[u8], named: &[(simdpct::AsciiSet, &'static RivalSet)]) {
         assert_eq!(Encode::new(sets::RFC3986_UNRESERVED).tier(tier).to_cow(input), right, "tier {tier}");
         let right: String = form_urlencoded::byte_serialize(input).collect();
         assert_eq!(Encode::new(sets::WHATWG_FORM).form().tier(tier).to_cow(input), right, "tier {tier}");
+    }
+}
 
+/// Decoding to octets, to text and from form data, on every tier.
+pub fn check_decode(input: &[u8]) {
+    let context = format!("b\"{}\"", input.escape_ascii());
+    for &tier in tiers() {
         let Ok(decoded) = Decode::new().tier(tier).to_cow(input);
         let right: Cow<'_, [u8]> = percent_encoding::percent_decode(input).into();
         assert_eq!(decoded, right, "tier {tier}, {context}");

@@ -1,0 +1,177 @@
+//! What this library wants to reach, and where it stands.
+//!
+//! Limits are ratios within one run. Absolute figures drift from machine to machine; what the copy of the same
+//! octets or a rival's work costs beside it does not.
+
+use simdpct::Tier;
+
+use crate::contender::{Role, Shape};
+use crate::corpus::Verb::{self, Decode, Encode};
+use crate::measure::Measured;
+
+/// What a limit is about.
+#[derive(Clone, Copy, Debug)]
+enum Than {
+    /// The time, at most so many times that of `memcpy`.
+    CopyTime,
+    /// The speed, at least so many times that of `memcpy`.
+    CopySpeed,
+    /// The speed, at least so many times that of `percent-encoding`.
+    RivalSpeed,
+    /// The time, at most so many times that of the plain decoder.
+    BaseTime,
+}
+
+/// One goal: a row and its limits for AVX-512, AVX2 and SSSE3.
+struct Goal(Verb, Shape, &'static str, Than, [f64; 3]);
+
+const GOALS: &[Goal] = &[
+    Goal(Encode, Shape::Append, "clean 16", Than::CopyTime, [1.3, 1.8, 2.2]),
+    Goal(Encode, Shape::Append, "urls", Than::CopyTime, [2.5, 5.0, 6.0]),
+    Goal(Encode, Shape::Append, "clean 64 KiB", Than::CopySpeed, [0.9, 0.75, 0.5]),
+    Goal(Encode, Shape::Append, "10 % specials", Than::RivalSpeed, [25.0, 18.0, 12.0]),
+    Goal(Encode, Shape::Append, "50 % specials", Than::RivalSpeed, [70.0, 50.0, 35.0]),
+    Goal(Encode, Shape::Append, "dense CJK", Than::RivalSpeed, [35.0, 25.0, 18.0]),
+    Goal(Decode, Shape::Append, "clean 16", Than::CopyTime, [1.2, 1.8, 2.2]),
+    Goal(Decode, Shape::Append, "urls", Than::CopyTime, [1.3, 2.5, 3.5]),
+    Goal(Decode, Shape::Append, "urls encoded", Than::CopyTime, [1.8, 4.0, 5.0]),
+    Goal(Decode, Shape::Append, "clean 64 KiB", Than::CopySpeed, [0.9, 0.75, 0.5]),
+    Goal(Decode, Shape::Append, "10 % specials", Than::RivalSpeed, [25.0, 10.0, 7.0]),
+    Goal(Decode, Shape::Append, "50 % specials", Than::RivalSpeed, [50.0, 20.0, 14.0]),
+    Goal(Decode, Shape::Append, "dense CJK", Than::RivalSpeed, [17.0, 7.0, 5.0]),
+    Goal(Decode, Shape::Normalize, "urls", Than::BaseTime, [1.3; 3]),
+    Goal(Decode, Shape::Normalize, "urls encoded", Than::BaseTime, [1.3; 3]),
+    Goal(Decode, Shape::Normalize, "10 % specials", Than::BaseTime, [1.3; 3]),
+    Goal(Decode, Shape::Keep, "urls", Than::BaseTime, [1.3; 3]),
+    Goal(Decode, Shape::Keep, "urls encoded", Than::BaseTime, [1.3; 3]),
+    Goal(Decode, Shape::Keep, "10 % specials", Than::BaseTime, [1.3; 3]),
+    Goal(Decode, Shape::Strict, "urls", Than::BaseTime, [1.1; 3]),
+    Goal(Decode, Shape::Strict, "urls encoded", Than::BaseTime, [1.1; 3]),
+    Goal(Decode, Shape::Strict, "10 % specials", Than::BaseTime, [1.1; 3]),
+];
+
+/// Where one goal stands on one tier.
+pub struct Standing {
+    /// What it is about, as a sentence without a verb.
+    pub goal: String,
+    /// The tier.
+    pub tier: Tier,
+    /// What was asked for.
+    pub limit: String,
+    /// What was measured.
+    pub figure: String,
+    /// Whether that is enough.
+    pub met: bool,
+}
+
+/// Where every goal stands whose row was measured, on every tier that has a limit.
+pub fn standings(all: &[Measured], tiers: &[Tier]) -> Vec<Standing> {
+    let mut standings = Vec::new();
+    for &Goal(verb, shape, row, than, limits) in GOALS {
+        let Some(measured) = all.iter().find(|m| (m.verb, m.shape, &*m.row) == (verb, shape, row)) else {
+            continue;
+        };
+        for &tier in tiers {
+            let limit = match tier.name() {
+                name if name.starts_with("avx512") => limits[0],
+                "avx2" => limits[1],
+                "ssse3" => limits[2],
+                _ => continue,
+            };
+            let other = match than {
+                Than::CopyTime | Than::CopySpeed => measured.find("memcpy"),
+                Than::RivalSpeed => measured.find("percent-encoding"),
+                Than::BaseTime => measured.timed().find(|timed| timed.role == Role::Base(tier)),
+            };
+            let (Some(own), Some(other)) = (measured.find(tier.name()), other) else { continue };
+            let ratio = own.ratio(other);
+            let (figure, least, what) = match than {
+                Than::CopyTime => (ratio, false, "time of memcpy"),
+                Than::CopySpeed => (1.0 / ratio, true, "speed of memcpy"),
+                Than::RivalSpeed => (1.0 / ratio, true, "speed of percent-encoding"),
+                Than::BaseTime => (ratio, false, "time of plain decode"),
+            };
+            standings.push(Standing {
+                goal: format!("{}, {row}: {what}", name(verb, shape)),
+                tier,
+                limit: format!("{} {limit} x", if least { "at least" } else { "at most" }),
+                figure: format!("{figure:.2} x"),
+                met: if least { figure >= limit } else { figure <= limit },
+            });
+        }
+    }
+    standings
+}
+
+/// What a verb in a shape is called.
+pub fn name(verb: Verb, shape: Shape) -> String {
+    match (verb, shape) {
+        (Encode, Shape::Append) => "encode".to_owned(),
+        (Decode, Shape::Append) => "decode".to_owned(),
+        (Encode, shape) => format!("encode, {}", shape.name()),
+        (Decode, shape) => format!("decode, {}", shape.name()),
+    }
+}
+
+/// The lengths of one kind of text at which one tier lost against a rival.
+pub struct Race {
+    /// The kind of text.
+    pub row: String,
+    /// The tier.
+    pub tier: Tier,
+    /// How many lengths were tried.
+    pub tried: usize,
+    /// Each length at which it was slower, by how many times, and than whom.
+    pub lost: Vec<(usize, f64, String)>,
+}
+
+/// Who was faster at each length: `sweep` is one measurement a length, each named by the text and the length.
+///
+/// Every tier races against the fastest rival; the scalar one against `percent-encoding`.
+pub fn races(sweep: &[(String, usize, Measured)], tiers: &[Tier]) -> Vec<Race> {
+    let mut races: Vec<Race> = Vec::new();
+    for (row, length, measured) in sweep {
+        for &tier in tiers {
+            let rival = if tier.name() == "scalar" {
+                measured.find("percent-encoding")
+            } else {
+                measured.best_rival("")
+            };
+            let (Some(own), Some(rival)) = (measured.find(tier.name()), rival) else { continue };
+            let race = match races.iter_mut().position(|race| race.row == *row && race.tier == tier) {
+                Some(at) => &mut races[at],
+                None => {
+                    races.push(Race { row: row.clone(), tier, tried: 0, lost: Vec::new() });
+                    races.last_mut().expect("one was pushed")
+                }
+            };
+            race.tried += 1;
+            let ratio = own.ratio(rival);
+            if ratio > 1.0 {
+                race.lost.push((*length, ratio, rival.name.clone()));
+            }
+        }
+    }
+    races
+}
+
+/// The rows on which a tier was slower than the rival it must not be slower than.
+pub fn slower(all: &[Measured], tiers: &[Tier]) -> Vec<(Tier, String, f64, String)> {
+    let mut found = Vec::new();
+    for measured in all.iter().filter(|measured| measured.shape == Shape::Append) {
+        for &tier in tiers {
+            let rival = if tier.name() == "scalar" {
+                measured.find("percent-encoding")
+            } else {
+                measured.best_rival("")
+            };
+            let (Some(own), Some(rival)) = (measured.find(tier.name()), rival) else { continue };
+            let ratio = own.ratio(rival);
+            if ratio > 1.0 {
+                let row = format!("{}, {}", name(measured.verb, measured.shape), measured.row);
+                found.push((tier, row, ratio, rival.name.clone()));
+            }
+        }
+    }
+    found
+}

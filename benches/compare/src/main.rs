@@ -1,0 +1,356 @@
+//! Measures simdpct beside its rivals, prints the tables and keeps a record.
+//!
+//! ```text
+//! cargo run --release --manifest-path benches/compare/Cargo.toml
+//! ```
+
+#[path = "../../corpus/mod.rs"]
+mod corpus;
+
+mod contender;
+mod goal;
+mod measure;
+mod report;
+
+use std::hint::black_box;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use regex::Regex;
+use simdpct::Tier;
+
+use crate::contender::{Contender, Role, Room, Shape, others, ours};
+use crate::corpus::{Random, Shape as CorpusShape, Spec, Unit, Urls, Verb, fixed_length, read_urls, specs};
+use crate::measure::{Measured, Plan, Task, measure};
+
+/// The seed of all generated input.
+const SEED: u64 = 0x51_3D_9C_75;
+
+/// Measures simdpct beside its rivals, prints the tables and keeps a record.
+#[derive(Parser)]
+#[command(args_conflicts_with_subcommands = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Action>,
+    #[command(flatten)]
+    compare: Compare,
+}
+
+#[derive(Args)]
+struct Compare {
+    /// Read URLs from FILE, one a line, instead of generating them
+    #[arg(long, value_name = "FILE", env = "SIMDPCT_CORPUS")]
+    corpus: Option<PathBuf>,
+    /// Measure for about a minute; such figures are rough and not recorded
+    #[arg(long)]
+    quick: bool,
+    /// Measure only rows whose name, such as `decode, strict, urls`, matches REGEX; not recorded
+    #[arg(long, value_name = "REGEX")]
+    rows: Option<Regex>,
+    /// Measure only these tiers
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = tier)]
+    tiers: Vec<Tier>,
+    /// How often everybody has a turn
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
+    rounds: Option<u16>,
+    /// Write the record to FOLDER, also of a run that would not be recorded
+    #[arg(long, value_name = "FOLDER")]
+    record: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Write generated URLs, one a line, to stdout
+    Corpus {
+        /// Stop after the line with this octet
+        #[arg(long, value_name = "COUNT", default_value_t = 1 << 20)]
+        bytes: u64,
+        #[arg(long, default_value_t = SEED)]
+        seed: u64,
+    },
+    /// Say what the URLs are like
+    Shape {
+        /// Read lines from FILE instead of generating them
+        #[arg(long, value_name = "FILE")]
+        corpus: Option<PathBuf>,
+    },
+    /// Do one thing over and over, for a tool that counts instructions; prints the octets of one pass
+    Work {
+        /// `encode`, `encode, slice`, `decode`, `decode, strict`, ...
+        #[arg(long)]
+        verb: String,
+        #[arg(long)]
+        row: String,
+        #[arg(long, value_parser = tier)]
+        tier: Tier,
+        /// Take only the first strings of the row
+        #[arg(long, default_value_t = usize::MAX)]
+        strings: usize,
+        #[arg(long, default_value_t = 1)]
+        passes: usize,
+    },
+    /// Print the tiers of this machine, best first
+    Tiers,
+}
+
+fn tier(name: &str) -> Result<Tier, String> {
+    let known = || Tier::available().map(Tier::name).collect::<Vec<_>>().join(", ");
+    Tier::find(name).ok_or_else(|| format!("this machine has {}", known()))
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match cli.command {
+        None => compare(&cli.compare),
+        Some(Action::Corpus { bytes, seed }) => write_corpus(bytes, seed),
+        Some(Action::Shape { corpus }) => shape(corpus.as_deref()),
+        Some(Action::Work { verb, row, tier, strings, passes }) => work(&verb, &row, tier, strings, passes),
+        Some(Action::Tiers) => Tier::available().try_for_each(|tier| writeln!(io::stdout(), "{tier}")),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("compare: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn compare(options: &Compare) -> io::Result<()> {
+    if cfg!(debug_assertions) {
+        return Err(io::Error::other("figures of an unoptimised build mean nothing; run it with --release"));
+    }
+    let plan = Plan {
+        rounds: options.rounds.map_or(if options.quick { 9 } else { 41 }, usize::from),
+        turn: if options.quick { 200_000.0 } else { 1_000_000.0 },
+    };
+    let tiers = if options.tiers.is_empty() { Tier::available().collect() } else { options.tiers.clone() };
+    let wanted = |name: &str| options.rows.as_ref().is_none_or(|rows| rows.is_match(name));
+
+    // A rival that panics is caught and listed; its message would only disturb.
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let from = panic.location().map_or("", |location| location.file());
+        if !from.contains("registry") {
+            hook(panic);
+        }
+    }));
+
+    let (urls, origin) = match &options.corpus {
+        // Not the path: it says more about the machine than about the list.
+        Some(list) => (read_urls(SEED, list)?, "a list"),
+        None => (Urls::new(SEED).distinct(corpus::DISTINCT), "generated"),
+    };
+    let specs = specs(SEED, &urls);
+    let mut all = Vec::new();
+    for spec in &specs {
+        let shapes = std::iter::once(Shape::Append).chain(if has_further(spec) {
+            Shape::further(spec.verb).iter().copied()
+        } else {
+            [].iter().copied()
+        });
+        let shapes: Vec<_> = shapes
+            .filter(|&shape| wanted(&format!("{}, {}", goal::name(spec.verb, shape), spec.name)))
+            .collect();
+        if shapes.is_empty() {
+            continue;
+        }
+        let row = spec.make();
+        for shape in shapes {
+            eprintln!("{}, {}", goal::name(spec.verb, shape), spec.name);
+            let task = Task { name: &spec.name, verb: spec.verb, shape, unit: spec.unit, check: usize::MAX };
+            all.push(measure(plan, &task, &row, groups(spec.verb, shape, &tiers)));
+        }
+    }
+    let sweep = sweep(options.quick, &tiers, wanted);
+
+    let report = report::Report {
+        machine: report::Machine::this(),
+        corpus: format!("{origin}, {}", CorpusShape::of(&urls)),
+        plan: format!("{} rounds, everybody in turn, each turn at least {} ms", plan.rounds, plan.turn / 1e6),
+        tiers: &tiers,
+        all: &all,
+        standings: goal::standings(&all, &tiers),
+        slower: goal::slower(&all, &tiers),
+        races: goal::races(&sweep, &tiers),
+    };
+    io::stdout().write_all(report.markdown().as_bytes())?;
+    let usual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../record");
+    let whole = !options.quick && options.rows.is_none() && options.tiers.is_empty();
+    if let Some(folder) = options.record.as_ref().or(whole.then_some(&usual)) {
+        eprintln!("recorded in {}", report.record(folder)?.display());
+    }
+    Ok(())
+}
+
+/// Whether the further shapes of the verb are measured on a row.
+fn has_further(spec: &Spec) -> bool {
+    matches!(
+        &*spec.name,
+        "clean 16" | "clean 64 KiB" | "urls" | "urls encoded" | "urls joined" | "10 % specials"
+    )
+}
+
+/// Everybody who runs on a row.
+fn groups(verb: Verb, shape: Shape, tiers: &[Tier]) -> Vec<Vec<Contender>> {
+    let mut groups = others(verb);
+    if shape != Shape::Append {
+        // The copy alone; the rivals stand beside `append`.
+        groups.truncate(1);
+        groups.extend(tiers.iter().map(|&tier| vec![ours(verb, Shape::Append, tier, Role::Base(tier))]));
+    }
+    groups.extend(tiers.iter().map(|&tier| vec![ours(verb, shape, tier, Role::Ours(tier))]));
+    groups
+}
+
+/// Every length from 0 to 64, on several kinds of text.
+fn sweep(quick: bool, tiers: &[Tier], wanted: impl Fn(&str) -> bool) -> Vec<(String, usize, Measured)> {
+    type Octet = fn(&mut Random) -> char;
+    let clean: Octet =
+        |random| random.pick(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") as char;
+    let tenth: Octet = |random| random.pick(b"abcdefghi/") as char;
+    let half: Octet = |random| random.pick(b"abcd/?=&") as char;
+    let escapes: Octet = |random| random.pick(b"abcdefghijk%0123456789ABCDE%") as char;
+    let percents: Octet = |random| random.pick(b"%4%1") as char;
+    let kinds: [(Verb, &str, Octet); 6] = [
+        (Verb::Encode, "clean", clean),
+        (Verb::Encode, "10 % specials", tenth),
+        (Verb::Encode, "50 % specials", half),
+        (Verb::Decode, "clean", clean),
+        (Verb::Decode, "some escapes", escapes),
+        (Verb::Decode, "many escapes", percents),
+    ];
+    let plan = Plan { rounds: if quick { 3 } else { 7 }, turn: 0.0 };
+    let mut measured = Vec::new();
+    for (verb, kind, octet) in kinds {
+        let name = format!("{}, sweep, {kind}", goal::name(verb, Shape::Append));
+        if !wanted(&name) {
+            continue;
+        }
+        eprintln!("{name}");
+        for length in (0..=64).step_by(if quick { 4 } else { 1 }) {
+            let row = fixed_length(SEED, length, octet);
+            let task = Task { name: &name, verb, shape: Shape::Append, unit: Unit::Call, check: 500 };
+            let mut groups = groups(verb, Shape::Append, tiers);
+            groups.retain(|group| group.iter().all(|contender| contender.role != Role::Mark));
+            measured.push((name.clone(), length, measure(plan, &task, &row, groups)));
+        }
+    }
+    measured
+}
+
+fn write_corpus(bytes: u64, seed: u64) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 18, io::stdout().lock());
+    let mut written = 0;
+    let mut urls = Urls::new(seed);
+    while let Some(url) = (written < bytes).then(|| urls.next()).flatten() {
+        writeln!(out, "{url}")?;
+        written += url.len() as u64 + 1;
+    }
+    out.flush()
+}
+
+fn shape(corpus: Option<&Path>) -> io::Result<()> {
+    let urls = match corpus {
+        Some(list) => read_urls(SEED, list)?,
+        None => Urls::new(SEED).distinct(corpus::DISTINCT),
+    };
+    writeln!(io::stdout(), "{}", CorpusShape::of(&urls))
+}
+
+fn work(verb: &str, row: &str, tier: Tier, strings: usize, passes: usize) -> io::Result<()> {
+    let mut verbs = [Verb::Encode, Verb::Decode]
+        .into_iter()
+        .flat_map(|v| [Shape::Append].iter().chain(Shape::further(v)).map(move |&shape| (v, shape)));
+    let unknown = |what: &str, name: &str| io::Error::other(format!("there is no {what} `{name}`"));
+    let (verb, shape) =
+        verbs.find(|&(v, shape)| goal::name(v, shape) == verb).ok_or_else(|| unknown("verb", verb))?;
+    let urls = Urls::new(SEED).distinct(strings.min(corpus::DISTINCT));
+    let specs = specs(SEED, &urls);
+    let spec = specs.iter().find(|spec| spec.verb == verb && spec.name == row);
+    let row = spec.ok_or_else(|| unknown("row", row))?.make();
+    let mut some = row.strings();
+    some.truncate(strings);
+    let mut room = Room::new(some.iter().map(|string| string.len()).max().unwrap_or(0));
+    let contender = ours(verb, shape, tier, Role::Ours(tier));
+    for _ in 0..passes {
+        contender.pass(black_box(&some), &mut room);
+    }
+    writeln!(io::stdout(), "{}", some.iter().map(|string| string.len()).sum::<usize>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn corpus_is_shaped_like_real_lists() {
+        let urls = Urls::new(SEED).distinct(corpus::DISTINCT);
+        let shape = CorpusShape::of(&urls);
+        assert_eq!((shape.lines, shape.distinct), (corpus::DISTINCT, corpus::DISTINCT));
+        assert!((47.0..=56.0).contains(&shape.mean), "{shape}");
+        assert!((40..=48).contains(&shape.median), "{shape}");
+        assert!((72..=84).contains(&shape.p90), "{shape}");
+        assert!((0.87..=0.89).contains(&shape.short), "{shape}");
+        assert!((0.10..=0.12).contains(&shape.special), "{shape}");
+        assert!((0.011..=0.014).contains(&shape.escaped), "{shape}");
+    }
+
+    #[test]
+    fn corpus_is_the_same_everywhere() {
+        let urls: Vec<String> = Urls::new(1).take(3).collect();
+        assert_eq!(urls, Urls::new(1).take(3).collect::<Vec<_>>());
+        assert_ne!(urls, Urls::new(2).take(3).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn rows_hold_enough_distinct_text() {
+        for spec in specs(SEED, &Urls::new(SEED).distinct(corpus::DISTINCT)) {
+            let row = spec.make();
+            let strings = row.strings();
+            let enough = strings.len() >= corpus::DISTINCT || row.octets() >= 512 * 1024;
+            assert!(
+                enough,
+                "{:?} {}: {} strings, {} octets",
+                spec.verb,
+                spec.name,
+                strings.len(),
+                row.octets()
+            );
+            assert_eq!(strings.iter().map(|string| string.len()).sum::<usize>(), row.octets());
+        }
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<_> = specs(SEED, &Urls::new(SEED).distinct(10))
+            .iter()
+            .map(|spec| format!("{:?} {}", spec.verb, spec.name))
+            .collect();
+        let count = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn every_tier_and_rival_answers() {
+        for verb in [Verb::Encode, Verb::Decode] {
+            let tiers: Vec<_> = Tier::available().collect();
+            let plan = Plan { rounds: 1, turn: 0.0 };
+            let row = fixed_length(1, 16, |random| random.pick(b"abcde/") as char);
+            for &shape in [Shape::Append].iter().chain(Shape::further(verb)) {
+                let task = Task { name: "", verb, shape, unit: Unit::Call, check: 100 };
+                let measured = measure(plan, &task, &row, groups(verb, shape, &tiers));
+                for tier in &tiers {
+                    assert_eq!(measured.find(tier.name()).unwrap().times.len(), 1);
+                }
+                assert!(measured.find("memcpy").is_some());
+                assert_eq!(measured.best_rival("").is_some(), shape == Shape::Append);
+            }
+        }
+    }
+}

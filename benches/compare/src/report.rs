@@ -1,0 +1,398 @@
+//! The tables, for the terminal and for the record.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{fs, io};
+
+use simdpct::Tier;
+
+use crate::contender::{Role, Shape};
+use crate::corpus::{Unit, Verb};
+use crate::goal::{self, Race, Standing};
+use crate::measure::{Agreement, Measured};
+
+/// Where and when something was measured.
+pub struct Machine {
+    cpu: String,
+    cores: usize,
+    system: String,
+    date: String,
+    commit: String,
+    rustc: &'static str,
+}
+
+impl Machine {
+    /// This one, now.
+    pub fn this() -> Machine {
+        let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let field = |name: &str| {
+            let line =
+                info.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name))?;
+            Some(line.split_once(':')?.1.trim().to_owned())
+        };
+        let cpu = match (field("model name"), field("cpu family"), field("model")) {
+            (Some(name), Some(family), Some(model)) => format!("{name} (family {family}, model {model})"),
+            (Some(name), ..) => name,
+            _ => "unknown CPU".to_owned(),
+        };
+        let here = env!("CARGO_MANIFEST_DIR");
+        let git = |arguments: &[&str]| {
+            let output = Command::new("git").arg("-C").arg(here).args(arguments).output().ok()?;
+            output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        };
+        let mut commit = git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown".to_owned());
+        // Only what is measured counts as a change.
+        if git(&["status", "--porcelain", "--", "../../src", "../../Cargo.toml", "src"])
+            .is_none_or(|s| !s.is_empty())
+        {
+            commit.push_str(" with changes");
+        }
+        Machine {
+            cpu,
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            date: time::UtcDateTime::now().date().to_string(),
+            commit,
+            rustc: env!("COMPARE_RUSTC"),
+        }
+    }
+
+    fn lines(&self) -> [String; 5] {
+        [
+            format!("CPU: {}, {} cores seen", self.cpu, self.cores),
+            format!("System: {}", self.system),
+            format!("Date: {}", self.date),
+            format!("Commit: {}", self.commit),
+            format!("Compiler: {}", self.rustc),
+        ]
+    }
+
+    fn file_stem(&self) -> String {
+        let cpu = self.cpu.to_ascii_lowercase().replace("(r)", "").replace("(tm)", "");
+        let words = cpu.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+        let slug = words.collect::<Vec<_>>().join("-");
+        format!("{}-{slug}", self.date)
+    }
+}
+
+/// Everything that was measured in one run.
+pub struct Report<'r> {
+    /// Where and when.
+    pub machine: Machine,
+    /// What was read.
+    pub corpus: String,
+    /// How often and how long.
+    pub plan: String,
+    /// The tiers, best first.
+    pub tiers: &'r [Tier],
+    /// The rows.
+    pub all: &'r [Measured],
+    /// The goals.
+    pub standings: Vec<Standing>,
+    /// Rows on which a rival was faster.
+    pub slower: Vec<(Tier, String, f64, String)>,
+    /// The race over all lengths.
+    pub races: Vec<Race>,
+}
+
+impl Report<'_> {
+    /// The tables, as Markdown.
+    pub fn markdown(&self) -> String {
+        let mut out = String::from("# simdpct beside its rivals\n\n");
+        for line in self.machine.lines() {
+            let _ = writeln!(out, "* {line}");
+        }
+        let _ = writeln!(out, "* Corpus: {}\n* Measured: {}\n", self.corpus, self.plan);
+        out.push_str(
+            "Rows in ns show the median time of a call, rows in GB/s the speed in 10^9 octets of input a second, each \
+             with the median deviation. Behind a tier's figure: its time in times of `memcpy` of the same input, and \
+             its speed in times of `percent-encoding`. `*` marks a rival whose answers differ (listed below); `-` one \
+             that refuses it.\n\n",
+        );
+        for verb in [Verb::Encode, Verb::Decode] {
+            self.rows(verb, &mut out);
+            self.rivals(verb, &mut out);
+            for &shape in Shape::further(verb) {
+                self.further(verb, shape, &mut out);
+            }
+        }
+        self.goals(&mut out);
+        self.exceptions(&mut out);
+        out
+    }
+
+    fn rows(&self, verb: Verb, out: &mut String) {
+        let mut table = Table::new(["row", "unit", "memcpy", "percent-encoding", "best other rival"]);
+        table.head.extend(self.tiers.iter().map(|tier| tier.name().to_owned()));
+        for measured in self.all.iter().filter(|m| m.verb == verb && m.shape == Shape::Append) {
+            let mut line = vec![measured.row.clone(), unit(measured.unit).to_owned()];
+            line.push(figure(measured, "memcpy"));
+            line.push(figure(measured, "percent-encoding"));
+            line.push(match measured.best_rival("percent-encoding") {
+                Some(best) => format!("{} {}", figure(measured, &best.name), best.name),
+                None => "-".to_owned(),
+            });
+            for tier in self.tiers {
+                line.push(
+                    match (
+                        measured.find(tier.name()),
+                        measured.find("memcpy"),
+                        measured.find("percent-encoding"),
+                    ) {
+                        (Some(own), Some(copy), Some(rival)) => format!(
+                            "{} ({:.2}, {:.1})",
+                            figure(measured, tier.name()),
+                            own.ratio(copy),
+                            1.0 / own.ratio(rival)
+                        ),
+                        _ => "-".to_owned(),
+                    },
+                );
+            }
+            table.lines.push(line);
+        }
+        table.write(&format!("## {}", goal::name(verb, Shape::Append)), out);
+    }
+
+    fn rivals(&self, verb: Verb, out: &mut String) {
+        let of_verb = || self.all.iter().filter(|m| m.verb == verb && m.shape == Shape::Append);
+        let mut names: Vec<&str> = Vec::new();
+        for timed in of_verb().flat_map(|m| &m.timed) {
+            if matches!(timed.role, Role::Rival | Role::Mark) && !names.contains(&&*timed.name) {
+                names.push(&timed.name);
+            }
+        }
+        let mut table = Table::new(["row", "unit"]);
+        table.head.extend(names.iter().map(|name| (*name).to_owned()));
+        for measured in of_verb() {
+            let mut line = vec![measured.row.clone(), unit(measured.unit).to_owned()];
+            line.extend(names.iter().map(|name| figure(measured, name)));
+            table.lines.push(line);
+        }
+        table.write(&format!("### {}: all rivals and marks", goal::name(verb, Shape::Append)), out);
+    }
+
+    fn further(&self, verb: Verb, shape: Shape, out: &mut String) {
+        let mut table = Table::new(["row", "unit", "memcpy"]);
+        table.head.extend(self.tiers.iter().map(|tier| tier.name().to_owned()));
+        for measured in self.all.iter().filter(|m| m.verb == verb && m.shape == shape) {
+            let mut line =
+                vec![measured.row.clone(), unit(measured.unit).to_owned(), figure(measured, "memcpy")];
+            for &tier in self.tiers {
+                let base = measured.timed().find(|timed| timed.role == Role::Base(tier));
+                line.push(match (measured.find(tier.name()), measured.find("memcpy"), base) {
+                    (Some(own), Some(copy), Some(base)) => format!(
+                        "{} ({:.2}, {:.2})",
+                        figure(measured, tier.name()),
+                        own.ratio(copy),
+                        own.ratio(base)
+                    ),
+                    _ => "-".to_owned(),
+                });
+            }
+            table.lines.push(line);
+        }
+        let plain = goal::name(verb, Shape::Append);
+        let title = format!("### {} (time in times of `memcpy`, and of {plain})", goal::name(verb, shape));
+        table.write(&title, out);
+    }
+
+    fn goals(&self, out: &mut String) {
+        let mut table = Table::new(["goal", "tier", "limit", "measured", "met"]);
+        for Standing { goal, tier, limit, figure, met } in &self.standings {
+            let met = if *met { "yes" } else { "**no**" };
+            table.lines.push(vec![
+                goal.clone(),
+                tier.to_string(),
+                limit.clone(),
+                figure.clone(),
+                met.to_owned(),
+            ]);
+        }
+        table.write("## Goals", out);
+        if !self.standings.is_empty() {
+            let met = self.standings.iter().filter(|standing| standing.met).count();
+            let _ = writeln!(out, "{met} of {} met.\n", self.standings.len());
+        }
+
+        if self.all.iter().any(|m| m.shape == Shape::Append) {
+            let _ = writeln!(
+                out,
+                "Rows on which a rival was faster (the scalar tier races `percent-encoding` only): {}.\n",
+                if self.slower.is_empty() { "none" } else { "see the table" }
+            );
+        }
+        let mut table = Table::new(["tier", "row", "time", "rival"]);
+        for (tier, row, ratio, rival) in &self.slower {
+            table.lines.push(vec![tier.to_string(), row.clone(), format!("{ratio:.2} x"), rival.clone()]);
+        }
+        table.write("### Rows lost", out);
+
+        let mut table =
+            Table::new(["strings", "tier", "lengths tried", "lengths lost", "which, and by how much"]);
+        for Race { row, tier, tried, lost } in &self.races {
+            let mut which: Vec<_> = lost
+                .iter()
+                .take(4)
+                .map(|(length, ratio, rival)| format!("{length}: {ratio:.2} x {rival}"))
+                .collect();
+            if lost.len() > which.len() {
+                which.push(format!("and {} more", lost.len() - which.len()));
+            }
+            table.lines.push(vec![
+                row.clone(),
+                tier.to_string(),
+                tried.to_string(),
+                lost.len().to_string(),
+                which.join(", "),
+            ]);
+        }
+        table.write("### Every length from 0 to 64 against the fastest rival", out);
+    }
+
+    fn exceptions(&self, out: &mut String) {
+        let mut table =
+            Table::new(["rival", "row", "strings", "input", "its answer from near the first difference"]);
+        let mut idioms = Table::new(["rival", "verb", "idiom", "rows"]);
+        for measured in self.all.iter().filter(|m| m.shape == Shape::Append) {
+            for timed in measured.timed.iter().filter(|timed| timed.role == Role::Rival) {
+                let row = format!("{}, {}", goal::name(measured.verb, measured.shape), measured.row);
+                let mut add = |count: &usize, input: &String, answer: String| {
+                    let strings = format!("{count} of {}", measured.calls);
+                    table.lines.push(vec![
+                        timed.name.clone(),
+                        row.clone(),
+                        strings,
+                        format!("`{input}`"),
+                        answer,
+                    ]);
+                };
+                match &timed.agreement {
+                    Agreement::Full => {}
+                    Agreement::Differs { count, input, answer } => add(count, input, format!("`{answer}`")),
+                    Agreement::Refuses { count, input } => add(count, input, "refused; not timed".to_owned()),
+                }
+                if timed.times.is_empty() {
+                    continue;
+                }
+                let key =
+                    [timed.name.clone(), goal::name(measured.verb, measured.shape), timed.idiom.to_owned()];
+                match idioms.lines.iter_mut().find(|line| line[..3] == key) {
+                    Some(line) => {
+                        let _ = write!(line[3], ", {}", measured.row);
+                    }
+                    None => idioms.lines.push(key.into_iter().chain([measured.row.clone()]).collect()),
+                }
+            }
+        }
+        table.lines.sort();
+        idioms.lines.sort();
+        table.write("## Rivals with other answers", out);
+        idioms.write("## The idiom that was fastest", out);
+    }
+
+    /// Every figure, tab-separated.
+    fn tsv(&self) -> String {
+        let mut out = String::new();
+        for line in self.machine.lines() {
+            let _ = writeln!(out, "# {line}");
+        }
+        let _ = writeln!(out, "# Corpus: {}\n# Measured: {}", self.corpus, self.plan);
+        out.push_str("verb\trow\tcontender\trole\tidiom\tcalls\toctets\trounds\tmedian_ns\tmin_ns\tmax_ns\tspread\tmemcpy_ratio\n");
+        for measured in self.all {
+            for timed in measured.timed() {
+                let role = match timed.role {
+                    Role::Mark => "mark",
+                    Role::Rival => "rival",
+                    Role::Ours(_) => "tier",
+                    Role::Base(_) => "base",
+                };
+                let (min, max) =
+                    timed.times.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), &t| (a.min(t), b.max(t)));
+                let ratio = measured.find("memcpy").map_or(f64::NAN, |copy| timed.ratio(copy));
+                let _ = writeln!(
+                    out,
+                    "{}\t{}\t{}\t{role}\t{}\t{}\t{}\t{}\t{:.0}\t{min:.0}\t{max:.0}\t{:.4}\t{ratio:.4}",
+                    goal::name(measured.verb, measured.shape),
+                    measured.row,
+                    timed.name,
+                    timed.idiom,
+                    measured.calls,
+                    measured.octets,
+                    timed.times.len(),
+                    timed.median(),
+                    timed.spread(),
+                );
+            }
+        }
+        out
+    }
+
+    /// Writes the tables and all figures into `folder`.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be written.
+    pub fn record(&self, folder: &Path) -> io::Result<PathBuf> {
+        fs::create_dir_all(folder)?;
+        let path = folder.join(self.machine.file_stem());
+        fs::write(path.with_extension("tsv"), self.tsv())?;
+        let path = path.with_extension("md");
+        fs::write(&path, self.markdown())?;
+        Ok(path)
+    }
+}
+
+fn unit(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Call => "ns",
+        Unit::Octet => "GB/s",
+    }
+}
+
+/// One figure of one contender, with its spread.
+fn figure(measured: &Measured, name: &str) -> String {
+    let Some(timed) = measured.find(name) else { return "-".to_owned() };
+    let value = measured.in_unit(timed.median());
+    let digits = if value < 10.0 { 2 } else { 1 };
+    let star = if matches!(timed.agreement, Agreement::Differs { .. }) { "*" } else { "" };
+    format!("{value:.digits$}{star} ±{:.0}%", timed.spread() * 100.0)
+}
+
+/// Cells are padded to at most this width.
+const WIDEST: usize = 60;
+
+/// A table that reads well as plain text too.
+struct Table {
+    head: Vec<String>,
+    lines: Vec<Vec<String>>,
+}
+
+impl Table {
+    fn new<const N: usize>(head: [&str; N]) -> Table {
+        Table { head: head.map(str::to_owned).into(), lines: Vec::new() }
+    }
+
+    fn write(&self, title: &str, out: &mut String) {
+        if self.lines.is_empty() {
+            return;
+        }
+        let width = |column: usize| {
+            let cells = self.lines.iter().chain([&self.head]).map(|line| line[column].chars().count());
+            cells.max().unwrap_or(0).min(WIDEST)
+        };
+        let widths: Vec<usize> = (0..self.head.len()).map(width).collect();
+        let _ = writeln!(out, "{title}\n");
+        let mut write = |line: &[String]| {
+            for (cell, width) in line.iter().zip(&widths) {
+                let _ = write!(out, "| {:<width$} ", cell.replace('|', "\\|"));
+            }
+            out.push_str("|\n");
+        };
+        write(&self.head);
+        write(&widths.iter().map(|&width| "-".repeat(width)).collect::<Vec<_>>());
+        self.lines.iter().for_each(|line| write(line));
+        out.push('\n');
+    }
+}

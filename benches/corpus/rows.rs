@@ -1,0 +1,227 @@
+//! The rows of the benchmarks.
+
+use std::path::Path;
+use std::{fs, io};
+
+use super::Random;
+
+/// The least number of distinct strings of a row of calls.
+pub const DISTINCT: usize = 20_000;
+/// The least number of distinct octets of a row of blocks.
+const DISTINCT_OCTETS: usize = 512 * 1024;
+const BLOCK: usize = 64 * 1024;
+
+/// What a row is input for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// Text to encode.
+    Encode,
+    /// Text to decode.
+    Decode,
+}
+
+/// What figure says most about a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// The time of a call, for short strings.
+    Call,
+    /// The octets of input per time, for long ones.
+    Octet,
+}
+
+/// Input: strings that are read one after the other, each by one call.
+#[derive(Clone, Debug)]
+pub struct Row {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Row {
+    fn of<T: AsRef<str>>(strings: impl IntoIterator<Item = T>) -> Row {
+        let mut row = Row { text: String::new(), ends: Vec::new() };
+        for string in strings {
+            row.text.push_str(string.as_ref());
+            row.ends.push(row.text.len());
+        }
+        row
+    }
+
+    /// The strings, which lie one behind the other in memory.
+    pub fn strings(&self) -> Vec<&str> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end]).collect()
+    }
+
+    /// The number of octets of all strings.
+    pub fn octets(&self) -> usize {
+        self.text.len()
+    }
+}
+
+/// A row that can be made.
+pub struct Spec {
+    /// Its name; unique within its verb.
+    pub name: String,
+    /// What it is input for.
+    pub verb: Verb,
+    /// Its unit.
+    pub unit: Unit,
+    make: Box<dyn Fn() -> Row>,
+}
+
+impl Spec {
+    fn new(verb: Verb, name: &str, unit: Unit, make: impl Fn() -> Row + 'static) -> Spec {
+        Spec { name: name.to_owned(), verb, unit, make: Box::new(make) }
+    }
+
+    /// Makes the row.
+    pub fn make(&self) -> Row {
+        (self.make)()
+    }
+}
+
+/// The URLs of a list, one a line, in random order.
+///
+/// # Errors
+///
+/// The file cannot be read or has no line that is not empty.
+pub fn read_urls(seed: u64, list: &Path) -> io::Result<Vec<String>> {
+    // Some rivals take `str` only, so lines that are not UTF-8 are left out for all.
+    let octets = fs::read(list)?;
+    let lines = octets.split(|&octet| octet == b'\n').filter(|line| !line.is_empty());
+    let mut lines: Vec<_> = lines.filter_map(|line| String::from_utf8(line.to_vec()).ok()).collect();
+    if lines.is_empty() {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "the list has no lines"));
+    }
+    Random::new(seed).shuffle(&mut lines);
+    Ok(lines)
+}
+
+/// Every row; those of URLs are over `urls`.
+pub fn specs(seed: u64, urls: &[String]) -> Vec<Spec> {
+    let escaped: Vec<String> = urls.iter().map(|url| escape(url)).collect();
+
+    let mut specs = Vec::new();
+    for verb in [Verb::Encode, Verb::Decode] {
+        let mut add =
+            |name: &str, unit, make: Box<dyn Fn() -> Row>| specs.push(Spec::new(verb, name, unit, make));
+        add("clean 0-64", Unit::Call, Box::new(move || clean_random(seed)));
+        for length in [4, 8, 16, 24, 32, 48, 64, 100, 256] {
+            let name = format!("clean {length}");
+            add(
+                &name,
+                Unit::Call,
+                Box::new(move || fixed_length(seed, length, |r| r.pick(UNRESERVED) as char)),
+            );
+        }
+        for (name, length) in [("clean 1 KiB", 1 << 10), ("clean 64 KiB", BLOCK), ("clean 1 MiB", 1 << 20)] {
+            let clean =
+                move || blocks(seed, length, |random, text| text.push(random.pick(UNRESERVED) as char));
+            add(name, Unit::Octet, Box::new(clean));
+        }
+        let lines = urls.to_vec();
+        add("urls", Unit::Call, Box::new(move || Row::of(&lines)));
+        if verb == Verb::Decode {
+            let lines = escaped.clone();
+            add("urls encoded", Unit::Call, Box::new(move || Row::of(&lines)));
+        }
+        let lines = urls.join("\n");
+        add("urls joined", Unit::Octet, Box::new(move || Row::of([&lines])));
+        if verb == Verb::Decode {
+            let lines = escaped.join("\n");
+            add("urls encoded joined", Unit::Octet, Box::new(move || Row::of([&lines])));
+        }
+
+        // The same kinds of text for both: plain to encode, and escaped to decode.
+        let put = move |text: &mut String, part: char| match verb {
+            Verb::Encode => text.push(part),
+            Verb::Decode => escape_to(part, text),
+        };
+        for percent in [1, 5, 10, 50] {
+            let share = percent * 10_000;
+            let one = move |random: &mut Random, text: &mut String| {
+                let special = random.chance(share);
+                put(text, random.pick(if special { SPECIAL } else { UNRESERVED }) as char);
+            };
+            add(&format!("{percent} % specials"), Unit::Octet, Box::new(move || blocks(seed, BLOCK, one)));
+        }
+        let one =
+            move |random: &mut Random, text: &mut String| put(text, between(random, '\u{4E00}', 0x51A0));
+        add("dense CJK", Unit::Octet, Box::new(move || blocks(seed, BLOCK, one)));
+        let one = move |random: &mut Random, text: &mut String| put(text, between(random, '\u{430}', 32));
+        add("dense Cyrillic", Unit::Octet, Box::new(move || blocks(seed, BLOCK, one)));
+        add("%%%%", Unit::Octet, Box::new(move || blocks(seed, BLOCK, |_, text| text.push('%'))));
+        let one = |random: &mut Random, text: &mut String| {
+            text.push_str(random.pick(&["%", "%%", "%4", "%zz", "%g1", "%1g", "%x", "% "]));
+            text.extend((0..random.below(12)).map(|_| random.pick(b"xyzghijklmn") as char));
+        };
+        add("invalid escapes", Unit::Octet, Box::new(move || blocks(seed, BLOCK, one)));
+        let one = move |random: &mut Random, text: &mut String| {
+            for octets in [UNRESERVED, UNRESERVED, SPECIAL] {
+                put(text, random.pick(octets) as char);
+            }
+        };
+        add("every third", Unit::Octet, Box::new(move || blocks(seed, BLOCK, one)));
+    }
+    specs
+}
+
+/// A row of 20,000 strings of `length` octets, each octet by `octet`.
+pub fn fixed_length(seed: u64, length: usize, octet: impl Fn(&mut Random) -> char) -> Row {
+    let mut random = Random::new(seed ^ length as u64);
+    let mut string = String::new();
+    Row::of((0..DISTINCT).map(|_| {
+        string.clear();
+        while string.len() < length {
+            string.push(octet(&mut random));
+        }
+        string.clone()
+    }))
+}
+
+const UNRESERVED: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
+const SPECIAL: &[u8] = b" !\"#$&'()*+,/:;<=>?@[]";
+
+fn clean_random(seed: u64) -> Row {
+    let mut random = Random::new(seed);
+    Row::of((0..DISTINCT).map(|_| {
+        let length = random.below(65);
+        (0..length).map(|_| random.pick(UNRESERVED) as char).collect::<String>()
+    }))
+}
+
+fn between(random: &mut Random, first: char, count: usize) -> char {
+    char::from_u32(first as u32 + random.below(count) as u32).unwrap_or(first)
+}
+
+/// A row of blocks of about `length` octets, which `part` fills bit by bit.
+fn blocks(seed: u64, length: usize, part: impl Fn(&mut Random, &mut String)) -> Row {
+    let mut random = Random::new(seed ^ length as u64);
+    let count = DISTINCT_OCTETS.div_ceil(length).max(2);
+    Row::of((0..count).map(|_| {
+        let mut block = String::with_capacity(length + 16);
+        while block.len() < length {
+            part(&mut random, &mut block);
+        }
+        block
+    }))
+}
+
+/// The plainest encoder; the library is what is measured, so the rows do without it.
+fn escape(text: &str) -> String {
+    let mut escaped = String::new();
+    text.chars().for_each(|part| escape_to(part, &mut escaped));
+    escaped
+}
+
+fn escape_to(part: char, escaped: &mut String) {
+    for &octet in part.encode_utf8(&mut [0; 4]).as_bytes() {
+        if UNRESERVED.contains(&octet) {
+            escaped.push(octet as char);
+        } else {
+            let digits = b"0123456789ABCDEF";
+            let (high, low) = (octet >> 4, octet & 15);
+            escaped.extend(['%', digits[usize::from(high)] as char, digits[usize::from(low)] as char]);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+// Both modules against what the engine itself has: encodeURIComponent and its kin, and URLSearchParams.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { describe, test } from 'node:test';
+
+import { PercentError, instantiate } from '../codec.mjs';
+import * as main from '../index.mjs';
+import { allCharacters, random, strings } from './inputs.mjs';
+
+const load = async (name) => instantiate(await WebAssembly.compile(await readFile(new URL(`../${name}`, import.meta.url))));
+const utf8 = new TextEncoder();
+
+/** The result of `run`, or that it threw. */
+const outcome = (run) => {
+  try {
+    return run();
+  } catch (error) {
+    assert(error instanceof URIError, String(error.stack));
+    return URIError;
+  }
+};
+
+/** Percent-encoding as its definition reads, for any octets. */
+const encodeOctets = (octets, stays) => {
+  const escape = (octet) => [0x25, ...utf8.encode(octet.toString(16).toUpperCase().padStart(2, '0'))];
+  return Uint8Array.from([...octets].flatMap((octet) => (stays(octet) ? octet : escape(octet))));
+};
+
+/** Percent-decoding as the URL Standard reads (section 1.3). */
+const decodeOctets = (octets) => {
+  const out = [];
+  for (let i = 0; i < octets.length; i++) {
+    const digits = String.fromCharCode(...octets.subarray(i + 1, i + 3));
+    if (octets[i] === 0x25 && /^[0-9a-f]{2}$/i.test(digits)) {
+      out.push(parseInt(digits, 16));
+      i += 2;
+    } else {
+      out.push(octets[i]);
+    }
+  }
+  return Uint8Array.from(out);
+};
+
+const randomOctets = () => {
+  const below = random(7);
+  return Array.from({ length: 400 }, (_, length) => Uint8Array.from({ length }, () => (below(3) ? 0x25 + below(60) : below(256))));
+};
+
+for (const file of ['simdpct.simd128.wasm', 'simdpct.wasm']) {
+  const codec = await load(file);
+  const { encode, decode, normalize, defineSet, sets } = codec;
+
+  describe(file, () => {
+    test('encode is encodeURIComponent, and encodeURI with its set', () => {
+      let cases = 0;
+      for (const text of [...strings(), ...allCharacters()]) {
+        assert.equal(encode(text), encodeURIComponent(text));
+        assert.equal(encode(text, { set: 'ecma-uri' }), encodeURI(text));
+        cases++;
+      }
+      assert(cases > 3000);
+    });
+
+    test('a strict decode is decodeURIComponent', () => {
+      let refused = 0;
+      for (const text of [...strings(), ...Array.from(allCharacters(), (text) => encodeURIComponent(text))]) {
+        const expected = outcome(() => decodeURIComponent(text));
+        assert.deepEqual(outcome(() => decode(text, { strict: true })), expected, text);
+        refused += expected === URIError;
+      }
+      assert(refused > 500);
+    });
+
+    test('every character comes back, one by one', () => {
+      for (let code = 0; code < 0x3000; code++) {
+        const text = String.fromCodePoint(code);
+        assert.equal(decode(encode(text)), text);
+      }
+    });
+
+    test('the form rule is that of URLSearchParams', () => {
+      for (const text of strings()) {
+        assert.equal(encode(text, { set: 'whatwg-form', form: true }), new URLSearchParams([['', text]]).toString().slice(1));
+        if (text.includes('&')) continue;
+        assert.equal(decode(text, { form: true, lossy: true }), new URLSearchParams(`=${text}`).get(''));
+      }
+    });
+
+    test('octets', () => {
+      const stays = (octet) => /[0-9A-Za-z\-._~]/.test(String.fromCharCode(octet)) && octet < 0x80;
+      for (const octets of randomOctets()) {
+        assert.deepEqual(encode(octets, { set: 'rfc3986-unreserved' }), encodeOctets(octets, stays));
+        assert.deepEqual(decode(octets), decodeOctets(octets));
+        assert.deepEqual(decode(encode(octets)), octets);
+      }
+    });
+
+    test('the result never shares memory with the input', () => {
+      const octets = utf8.encode('clean');
+      for (const operation of [encode, decode, normalize]) {
+        const result = operation(octets);
+        assert.deepEqual(result, octets);
+        assert.notEqual(result.buffer, octets.buffer);
+      }
+      const one = encode(utf8.encode('a b'));
+      encode(utf8.encode('c d'));
+      assert.deepEqual(one, utf8.encode('a%20b'));
+      assert.deepEqual(decode(Buffer.from('xa%20b').subarray(1)), utf8.encode('a b'));
+    });
+
+    test('normalize', () => {
+      const expected = (text) =>
+        text.replace(/%([0-9a-f]{2})/gi, (escape, digits) => {
+          const character = String.fromCharCode(parseInt(digits, 16));
+          return /[0-9A-Za-z\-._~]/.test(character) && character < '\x80' ? character : escape.toUpperCase();
+        });
+      for (const text of strings()) {
+        assert.equal(normalize(text), expected(text));
+        assert.deepEqual(normalize(utf8.encode(text)), utf8.encode(expected(text)));
+      }
+    });
+
+    test('keeping escapes', () => {
+      assert.equal(encode('/a b/%41%', { set: 'rfc3986-path', keepEscapes: true }), '/a%20b/%41%25');
+      assert.equal(encode('é', { lowerCase: true }), '%c3%a9');
+      assert.throws(() => encode('a', { keepEscapes: true, form: true }), RangeError);
+    });
+
+    test('sets', () => {
+      assert.equal(sets.length, new Set(sets).size);
+      const hexadecimal = defineSet({ add: '0123456789abcdef' });
+      assert.equal(encode('cafe%g', { set: hexadecimal }), 'cafe%25%67');
+      assert.equal(encode('a+b/c', { set: defineSet({ base: 'ecma-uri-component', add: '/', remove: 'b' }) }), 'a%2B%62/c');
+      assert.equal(decode('%61%2Fb%0a', { keep: defineSet({ add: '/\r\n' }) }), 'a%2Fb%0a');
+      assert.throws(() => defineSet({ add: 'é' }), RangeError);
+      assert.throws(() => encode('a', { set: 'no-such-set' }), RangeError);
+      assert.throws(() => main.encode('a', { set: hexadecimal }), RangeError, 'a set of another instance');
+    });
+
+    test('errors say where', () => {
+      const at = (run) => {
+        try {
+          run();
+        } catch (error) {
+          assert(error instanceof PercentError && error instanceof URIError);
+          assert.equal(error.name, 'PercentError');
+          assert.match(error.message, new RegExp(`at offset ${error.offset}$`));
+          return error.offset;
+        }
+        return assert.fail('nothing was thrown');
+      };
+      for (let length = 0; length < 200; length++) {
+        // In a string, each of these characters is two code units and four octets.
+        const before = '😀'.repeat(length);
+        assert.equal(at(() => decode(`${before}%4`, { strict: true })), 2 * length);
+        assert.equal(at(() => decode(`${before}%FFa`)), 2 * length);
+        assert.equal(at(() => decode(`%20${before}%C3é`)), 3 + 2 * length);
+        assert.equal(at(() => decode(utf8.encode(`${before}%zz`), { strict: true })), 4 * length);
+        assert.equal(at(() => encode(`${before}\ud800a`)), 2 * length);
+      }
+      assert.equal(decode('%FF%C3%A9%e2%82', { lossy: true }), '\ufffdé\ufffd');
+      assert.equal(decode('%zz%'), '%zz%');
+      assert.equal(decode('%EF%BB%BFa'), '\ufeffa');
+      for (const operation of [encode, decode, normalize]) {
+        at(() => operation('\udc00'));
+        for (const wrong of [undefined, null, 7, ['a'], new ArrayBuffer(8)]) assert.throws(() => operation(wrong), TypeError);
+      }
+      assert.equal(encode('a b'), 'a%20b', 'after the errors, all is well');
+    });
+
+    test('memory grows, and is given back', () => {
+      const text = 'aé '.repeat(3_000_000);
+      const encoded = encode(text);
+      assert.equal(encoded.length, text.length / 3 * 10);
+      assert.equal(decode(encoded), text);
+      assert.equal(encode('x y'), 'x%20y');
+      for (let i = 0; i < 20; i++) assert.equal(encode(text).length, encoded.length);
+    });
+  });
+}
+
+test('the package picks the module with vectors, and types name every set', async () => {
+  assert.equal(main.simd, true);
+  assert.equal(main.encode('a b'), 'a%20b');
+  const types = await readFile(new URL('../codec.d.mts', import.meta.url), 'utf8');
+  const names = /export type SetName =([^;]*);/.exec(types)[1].match(/[a-z0-9-]+/g);
+  assert.deepEqual([...names].sort(), [...main.sets].sort());
+});

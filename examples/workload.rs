@@ -1,0 +1,77 @@
+//! Runs one verb on one tier over made-up text, some number of times, for tools that count instructions.
+//!
+//! ```text
+//! workload TIER encode|decode|normalize clean|url|dense OCTETS REPEATS
+//! ```
+//!
+//! Each repeat takes 64 Ki octets of input, in calls of OCTETS each. The difference between two numbers of repeats is
+//! what the verb costs, without start-up. `ci/neon-instructions` uses it.
+
+use std::process::ExitCode;
+
+use simdpct::{Decode, Encode, NORMALIZE, Tier, sets};
+
+const TOTAL: usize = 65536;
+
+/// The same text on every run: letters, and in `per_cent` of the places an octet that is escaped.
+fn text(per_cent: u32) -> Vec<u8> {
+    let mut state = 1u32;
+    let mut below = |n: u32| {
+        // A linear congruential generator; its upper bits are good enough for text.
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) % n
+    };
+    let mut text = Vec::with_capacity(TOTAL);
+    while text.len() < TOTAL {
+        let octets = if below(100) < per_cent { b" /?&=:#\xC3\xA9" } else { b"aetoinsr9" };
+        text.push(octets[below(9) as usize]);
+    }
+    text
+}
+
+fn run(args: &[String]) -> Option<usize> {
+    let [tier, verb, kind, octets, repeats] = args else { return None };
+    let tier = Tier::find(tier)?;
+    let per_cent = match kind.as_str() {
+        "clean" => 0,
+        "url" => 11,
+        "dense" => 100,
+        _ => return None,
+    };
+    let octets: usize = octets.parse().ok().filter(|&octets| octets > 0)?;
+    let repeats: usize = repeats.parse().ok()?;
+    let mut input = text(per_cent);
+    let encode = Encode::new(sets::RFC3986_UNRESERVED).tier(tier);
+    if verb != "encode" {
+        input = encode.to_cow(&input).into_owned().into_bytes();
+        input.truncate(TOTAL);
+    }
+    let mut out = vec![0; 3 * octets + 256];
+    let mut written = 0;
+    for _ in 0..repeats {
+        for call in input.chunks(octets) {
+            written += match verb.as_str() {
+                "encode" => encode.to_slice(call, &mut out).ok()?,
+                "decode" => Decode::new().tier(tier).to_slice(call, &mut out).ok()?,
+                "normalize" => NORMALIZE.tier(tier).to_slice(call, &mut out).ok()?,
+                _ => return None,
+            };
+        }
+    }
+    Some(written)
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match run(&args) {
+        Some(written) => {
+            println!("{written}");
+            ExitCode::SUCCESS
+        }
+        None => {
+            eprintln!("workload TIER encode|decode|normalize clean|url|dense OCTETS REPEATS; this CPU has:");
+            Tier::available().for_each(|tier| eprintln!("  {tier}"));
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Fuzzed values, and the checks of the test suite.
+
+#![allow(dead_code, reason = "each target uses a part")]
+
+use std::cell::RefCell;
+
+use arbitrary::Arbitrary;
+
+#[path = "../../tests/common/mod.rs"]
+mod common;
+
+pub use common::*;
+
+use check::{Checker, Decoding, Encoding};
+use guard::Place;
+use oracle::{Members, Rule};
+
+/// A set: few octets added to or taken from a usual one, or any.
+#[derive(Arbitrary, Debug)]
+pub enum Set<'a> {
+    /// The named set of this number, modulo their count.
+    Named(u8),
+    /// These octets.
+    Of(&'a [u8]),
+    /// All but these octets.
+    AllBut([u8; 3]),
+    /// Any set, as a bitmap.
+    Bitmap([u8; 32]),
+}
+
+impl Set<'_> {
+    /// Its members.
+    pub fn members(&self) -> Members {
+        let named = |index: usize| simdpct::sets::ALL[index % simdpct::sets::ALL.len()].set;
+        match *self {
+            Set::Named(index) => {
+                let set = named(index.into());
+                std::array::from_fn(|octet| set.contains(octet as u8))
+            }
+            Set::Of(octets) => oracle::members(octets),
+            Set::AllBut(octets) => std::array::from_fn(|octet| !octets.contains(&(octet as u8))),
+            Set::Bitmap(bits) => std::array::from_fn(|octet| bits[octet / 8] >> (octet % 8) & 1 == 1),
+        }
+    }
+}
+
+/// An encoding.
+#[derive(Arbitrary, Debug)]
+pub struct FuzzedEncoding<'a> {
+    set: Set<'a>,
+    rule: u8,
+    upper: bool,
+}
+
+impl FuzzedEncoding<'_> {
+    /// In the words of the oracle.
+    pub fn encoding(&self) -> Encoding {
+        let rule = [Rule::Plain, Rule::KeepEscapes, Rule::Form][usize::from(self.rule % 3)];
+        Encoding { members: self.set.members(), rule, upper: self.upper }
+    }
+}
+
+/// A decoding.
+#[derive(Arbitrary, Debug)]
+pub enum FuzzedDecoding<'a> {
+    /// Every escape.
+    All,
+    /// All but the escapes of a set.
+    Keep(Set<'a>, bool),
+    /// Every escape, and `+`.
+    Form,
+}
+
+impl FuzzedDecoding<'_> {
+    /// In the words of the oracle.
+    pub fn decoding(&self) -> Decoding {
+        match self {
+            FuzzedDecoding::All => Decoding::ALL,
+            FuzzedDecoding::Keep(set, plus) => Decoding { plus: *plus, ..Decoding::keeping(set.members()) },
+            FuzzedDecoding::Form => Decoding::FORM,
+        }
+    }
+}
+
+/// Where a slice lies: flush against a guard page, or a few octets from one.
+pub fn place(place: u8) -> Place {
+    let by = usize::from(place / 4);
+    match place % 4 {
+        0 => Place::End(0),
+        1 => Place::Start(0),
+        2 => Place::End(by),
+        _ => Place::Start(by),
+    }
+}
+
+/// Lends the checker of this thread.
+pub fn with_checker(run: impl FnOnce(&mut Checker)) {
+    thread_local! {
+        static CHECKER: RefCell<Checker> = RefCell::new(Checker::new());
+    }
+    CHECKER.with_borrow_mut(run);
+}

@@ -1,0 +1,28 @@
+//! Every encoding verb of every tier against the oracle, and plain encoding against other crates.
+
+#![no_main]
+
+mod common;
+
+use arbitrary::Arbitrary;
+use common::check::byte_set;
+use common::oracle::Rule;
+use common::{FuzzedEncoding, place, rivals, with_checker};
+use libfuzzer_sys::fuzz_target;
+
+#[derive(Arbitrary, Debug)]
+struct Case<'a> {
+    encoding: FuzzedEncoding<'a>,
+    place: u8,
+    input: &'a [u8],
+}
+
+fuzz_target!(|case: Case<'_>| {
+    let encoding = case.encoding.encoding();
+    with_checker(|checker| checker.encode(&encoding, case.input, place(case.place)));
+    if encoding.rule == Rule::Plain && encoding.upper {
+        let set = byte_set(&encoding.members);
+        let pair = rivals::named().iter().find(|(named, _)| named.bytes() == set);
+        rivals::check_encode(case.input, pair.map(std::slice::from_ref).unwrap_or_default());
+    }
+});

@@ -1,0 +1,65 @@
+//! The algebra of sets against 256 `bool`s, and membership on every tier in whatever the algebra made.
+
+#![no_main]
+
+mod common;
+
+use arbitrary::Arbitrary;
+use common::check::{Encoding, byte_set};
+use common::guard::Place;
+use common::oracle::{self, Members, Rule};
+use common::{Set, with_checker};
+use libfuzzer_sys::fuzz_target;
+use simdpct::ByteSet;
+
+#[derive(Arbitrary, Debug)]
+enum Step<'a> {
+    Add(&'a [u8]),
+    Remove(&'a [u8]),
+    Union(Set<'a>),
+    Difference(Set<'a>),
+    Intersection(Set<'a>),
+    Complement,
+}
+
+impl Step<'_> {
+    fn apply(&self, set: ByteSet, members: &Members) -> (ByteSet, Members) {
+        let zip = |other: Members, both: fn(bool, bool) -> bool| {
+            std::array::from_fn(|octet| both(members[octet], other[octet]))
+        };
+        match self {
+            Step::Add(octets) => (set.add(octets), zip(oracle::members(octets), |a, b| a || b)),
+            Step::Remove(octets) => (set.remove(octets), zip(oracle::members(octets), |a, b| a && !b)),
+            Step::Union(other) => {
+                let other = other.members();
+                (set.union(byte_set(&other)), zip(other, |a, b| a || b))
+            }
+            Step::Difference(other) => {
+                let other = other.members();
+                (set.difference(byte_set(&other)), zip(other, |a, b| a && !b))
+            }
+            Step::Intersection(other) => {
+                let other = other.members();
+                (set.intersection(byte_set(&other)), zip(other, |a, b| a && b))
+            }
+            Step::Complement => (set.complement(), members.map(|member| !member)),
+        }
+    }
+}
+
+fuzz_target!(|case: (Set<'_>, Vec<Step<'_>>)| {
+    let (start, steps) = case;
+    let mut members = start.members();
+    let mut set = byte_set(&members);
+    for step in steps {
+        (set, members) = step.apply(set, &members);
+        let octets = oracle::octets(&members);
+        assert!(set.iter().eq(octets.iter().copied()), "{set:?} after {step:?}");
+        assert_eq!((set.len(), set.is_empty()), (octets.len(), octets.is_empty()));
+        assert_eq!((set.is_ascii(), set.ascii().is_some()), (octets.is_ascii(), octets.is_ascii()));
+        assert!((0..=255u8).all(|octet| set.contains(octet) == members[usize::from(octet)]));
+    }
+    let all: Vec<u8> = (0..=255).collect();
+    let encoding = Encoding { members, rule: Rule::Plain, upper: true };
+    with_checker(|checker| checker.encode_with(set, &encoding, &all, Place::End(0)));
+});

@@ -1,0 +1,25 @@
+//! Every stream of every tier, cut anywhere, against the oracle on the whole input.
+
+#![no_main]
+
+mod common;
+
+use arbitrary::Arbitrary;
+use common::{streams, tiers};
+use libfuzzer_sys::fuzz_target;
+
+#[derive(Arbitrary, Debug)]
+struct Case<'a> {
+    /// The lengths of the pieces; the last takes the rest.
+    pieces: Vec<u8>,
+    input: &'a [u8],
+}
+
+fuzz_target!(|case: Case<'_>| {
+    let ends = case.pieces.iter().scan(0, |end, &len| {
+        *end += usize::from(len);
+        Some(*end)
+    });
+    let cuts: Vec<usize> = ends.take_while(|&end| end <= case.input.len()).collect();
+    tiers::tiers().iter().for_each(|&tier| streams::check(tier, case.input, &cuts));
+});

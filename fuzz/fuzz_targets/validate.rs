@@ -1,0 +1,15 @@
+//! Escapes, counts and the first malformed escape against the oracle; equivalence of two texts.
+
+#![no_main]
+
+mod common;
+
+use common::questions;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|case: (&[u8], &[u8])| {
+    let (a, b) = case;
+    questions::check(a);
+    questions::check(b);
+    questions::equivalent(a, b);
+});

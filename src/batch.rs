@@ -1,0 +1,368 @@
+//! Many values at once, in the columnar layout of data engines: the octets of all values one behind the other, and
+//! where each ends.
+//!
+//! Most values are short, and a call for each pays for the call. Here the values are one stream of blocks, and the ends
+//! are followed through it. A value never affects its neighbours: no escape reaches over the end of a value.
+
+use alloc::vec::Vec;
+use core::convert::Infallible;
+use core::fmt;
+
+use crate::cursor::{self, Cursor};
+use crate::decode::{Decode, Malformed};
+use crate::encode::Encode;
+use crate::job::BadEscapeAt;
+use crate::utf8::KeepSet;
+
+/// The most values that are handed to a kernel at once.
+const VALUES: usize = 256;
+
+/// Values are handed to a kernel together up to this many octets; a longer one goes alone.
+const OCTETS: usize = 16 * 1024;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// An offset into the octets of a column: `i32`, `i64`, `u32` or `u64`. This trait is sealed.
+pub trait Offset: Copy + sealed::Sealed {
+    #[doc(hidden)]
+    fn place(self) -> Option<usize>;
+
+    #[doc(hidden)]
+    fn new(place: usize) -> Option<Self>;
+}
+
+macro_rules! offsets {
+    ($($type:ty)*) => {$(
+        impl sealed::Sealed for $type {}
+
+        impl Offset for $type {
+            #[inline(always)]
+            fn place(self) -> Option<usize> {
+                self.try_into().ok()
+            }
+
+            #[inline(always)]
+            fn new(place: usize) -> Option<$type> {
+                place.try_into().ok()
+            }
+        }
+    )*};
+}
+offsets!(i32 i64 u32 u64);
+
+/// Borrowed values: value `i` is `octets[offsets[i]..offsets[i + 1]]`, as in Apache Arrow's variable-size layouts.
+#[derive(Clone, Copy, Debug)]
+pub struct Values<'a, O> {
+    octets: &'a [u8],
+    // INVARIANT: not empty, ascending, and the last is at most `octets.len()`.
+    offsets: &'a [O],
+}
+
+impl<'a, O: Offset> Values<'a, O> {
+    /// The values of `octets` that `offsets` cut, one fewer than there are offsets. Takes time linear in the number of
+    /// offsets.
+    ///
+    /// # Errors
+    ///
+    /// [`BadOffsets`] if there is no offset, one is smaller than the one before it, or one is behind the octets.
+    ///
+    /// ```
+    /// use simdpct::batch::Values;
+    ///
+    /// let values = Values::new(b"ab%20", &[0_i32, 1, 5]).unwrap();
+    /// assert_eq!(values.len(), 2);
+    /// assert!(Values::new(b"ab", &[0_i32, 3]).is_err());
+    /// ```
+    pub fn new(octets: &'a [u8], offsets: &'a [O]) -> Result<Values<'a, O>, BadOffsets> {
+        let mut last = 0;
+        for (index, offset) in offsets.iter().enumerate() {
+            match offset.place() {
+                Some(place) if (last..=octets.len()).contains(&place) => last = place,
+                _ => return Err(BadOffsets { index }),
+            }
+        }
+        if offsets.is_empty() { Err(BadOffsets { index: 0 }) } else { Ok(Values { octets, offsets }) }
+    }
+
+    /// The number of values.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there is no value.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn place(&self, index: usize) -> usize {
+        // By the invariant every offset is a place in the octets.
+        self.offsets[index].place().unwrap_or(self.octets.len())
+    }
+
+    /// Some values from `index` on, at most `limit` of them: at least one, and no more than [`OCTETS`] unless it is one.
+    /// Returns their octets, and writes where they end in these.
+    fn run<'e>(
+        &self,
+        index: usize,
+        limit: usize,
+        ends: &'e mut [usize; VALUES],
+    ) -> (&'a [u8], &'e mut [usize]) {
+        let start = self.place(index);
+        let mut count = 0;
+        for offset in &self.offsets[index + 1..] {
+            let end = offset.place().unwrap_or(self.octets.len()) - start;
+            if count == limit || (count > 0 && end > OCTETS) {
+                break;
+            }
+            ends[count] = end;
+            count += 1;
+        }
+        let ends = &mut ends[..count];
+        (&self.octets[start..start + ends.last().copied().unwrap_or(0)], ends)
+    }
+}
+
+/// Offsets that do not cut the octets into values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BadOffsets {
+    /// The index of the first offset that is negative, smaller than the one before it, or behind the octets.
+    pub index: usize,
+}
+
+impl fmt::Display for BadOffsets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "offset {} does not cut the octets into values", self.index)
+    }
+}
+
+impl core::error::Error for BadOffsets {}
+
+/// The output is longer than offsets of this type can say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TooLong {
+    /// The index, in the input, of the first value whose end cannot be said.
+    pub index: usize,
+}
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the offsets are too narrow for the output, from value {} on", self.index)
+    }
+}
+
+impl core::error::Error for TooLong {}
+
+/// Values that the batch verbs append to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column<O> {
+    octets: Vec<u8>,
+    // INVARIANT: as in `Values`; the first is 0 and the last is `octets.len()`.
+    offsets: Vec<O>,
+}
+
+impl<O: Offset> Default for Column<O> {
+    fn default() -> Column<O> {
+        Column::new()
+    }
+}
+
+impl<O: Offset> Column<O> {
+    /// No values.
+    #[must_use]
+    pub fn new() -> Column<O> {
+        // Every type of offset can say 0.
+        Column { octets: Vec::new(), offsets: O::new(0).into_iter().collect() }
+    }
+
+    /// Takes all values away, and keeps the room.
+    pub fn clear(&mut self) {
+        self.octets.clear();
+        self.offsets.truncate(1);
+    }
+
+    /// The number of values.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there is no value.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The octets of all values.
+    #[must_use]
+    pub fn octets(&self) -> &[u8] {
+        &self.octets
+    }
+
+    /// The offsets: 0, and where each value ends.
+    #[must_use]
+    pub fn offsets(&self) -> &[O] {
+        &self.offsets
+    }
+
+    /// The values, borrowed.
+    #[must_use]
+    pub fn values(&self) -> Values<'_, O> {
+        Values { octets: &self.octets, offsets: &self.offsets }
+    }
+
+    /// The octets and the offsets.
+    #[must_use]
+    pub fn into_parts(self) -> (Vec<u8>, Vec<O>) {
+        (self.octets, self.offsets)
+    }
+
+    /// Value `index`, if there is one.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<&[u8]> {
+        let end = self.offsets.get(index.checked_add(1)?)?.place()?;
+        self.octets.get(self.offsets[index].place()?..end)
+    }
+
+    /// Does all of `append`, or leaves the column as it was.
+    fn all_or_nothing(
+        &mut self,
+        append: impl FnOnce(&mut Column<O>) -> Result<(), TooLong>,
+    ) -> Result<(), TooLong> {
+        let (octets, offsets) = (self.octets.len(), self.offsets.len());
+        append(self).inspect_err(|_| {
+            self.octets.truncate(octets);
+            self.offsets.truncate(offsets);
+        })
+    }
+
+    /// Appends what `write` writes for values that end at `ends`, which it turns into where they end in its output.
+    /// `index` is that of the first.
+    #[inline(always)]
+    fn append(
+        &mut self,
+        index: usize,
+        ends: &mut [usize],
+        room: usize,
+        write: impl for<'c> FnOnce(&mut [usize], Cursor<'c>) -> Cursor<'c>,
+    ) -> Result<(), TooLong> {
+        let before = self.octets.len();
+        let Ok(()) = cursor::append::<Infallible>(&mut self.octets, room, |out| Ok(write(ends, out)));
+        self.offsets.reserve(ends.len());
+        for (value, end) in ends.iter().enumerate() {
+            self.offsets.push(O::new(before + end).ok_or(TooLong { index: index + value })?);
+        }
+        Ok(())
+    }
+}
+
+impl<S: KeepSet> Encode<S> {
+    /// Encodes each of `values` and appends the results to `out`: the same as [`Encode::to_cow`] of each.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLong`] if the output is longer than its offsets can say; `out` is then unchanged.
+    ///
+    /// ```
+    /// use simdpct::batch::{Column, Values};
+    /// use simdpct::{Encode, sets};
+    ///
+    /// let mut out = Column::new();
+    /// let values = Values::new(b"a b/", &[0_i32, 3, 4]).unwrap();
+    /// Encode::new(sets::RFC3986_UNRESERVED).values(values, &mut out).unwrap();
+    /// assert_eq!(out.octets(), b"a%20b%2F");
+    /// assert_eq!(out.offsets(), [0, 5, 8]);
+    /// ```
+    pub fn values<O: Offset>(&self, values: Values<'_, O>, out: &mut Column<O>) -> Result<(), TooLong> {
+        out.all_or_nothing(|out| {
+            let mut buffer = [0; VALUES];
+            let mut index = 0;
+            while index < values.len() {
+                let (input, ends) = values.run(index, VALUES, &mut buffer);
+                let count = ends.len();
+                let room = match input.len() {
+                    len @ ..=OCTETS => 3 * len + cursor::MAX_WINDOW,
+                    // One value, so its length does not depend on where others end.
+                    _ => self.encoded_len(input),
+                };
+                out.append(index, ends, room, |ends, out| {
+                    self.kernels().encode_values(&self.job, input, ends, out)
+                })?;
+                index += count;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl<E: Malformed> Decode<E> {
+    /// Decodes each of `values` and appends the results to `out`: the same as [`Decode::to_cow`] of each.
+    ///
+    /// A value that a strict decoder refuses becomes an empty one, and `refused` is told its index and the error, whose
+    /// offsets count from the start of the value. Other values are not affected.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLong`] if the output is longer than its offsets can say; `out` is then unchanged.
+    ///
+    /// ```
+    /// use simdpct::Decode;
+    /// use simdpct::batch::{Column, Values};
+    ///
+    /// let (mut out, mut refused) = (Column::new(), Vec::new());
+    /// // `%`, `41`, `%41`: the first two do not become an `A`.
+    /// let values = Values::new(b"%41%41", &[0_i64, 1, 3, 6]).unwrap();
+    /// Decode::new().strict().values(values, &mut out, |index, _| refused.push(index)).unwrap();
+    /// assert_eq!((out.octets(), out.offsets()), (&b"41A"[..], &[0, 0, 2, 3][..]));
+    /// assert_eq!(refused, [0]);
+    /// ```
+    pub fn values<O: Offset>(
+        &self,
+        values: Values<'_, O>,
+        out: &mut Column<O>,
+        mut refused: impl FnMut(usize, E),
+    ) -> Result<(), TooLong> {
+        out.all_or_nothing(|out| {
+            let mut buffer = [0; VALUES];
+            let (mut index, mut limit) = (0, VALUES);
+            while index < values.len() {
+                let (input, ends) = values.run(index, limit, &mut buffer);
+                let refusal = if self.job.strict { self.refusal(input, ends) } else { None };
+                let good = refusal.as_ref().map_or(ends.len(), |(value, _)| *value);
+                let ends = &mut ends[..good];
+                let input = &input[..ends.last().copied().unwrap_or(0)];
+                out.append(index, ends, input.len() + cursor::MAX_WINDOW, |ends, out| {
+                    self.write_values(input, ends, out)
+                })?;
+                index += good;
+                // Where values are refused, others may be near: fewer are looked at in vain.
+                limit = (limit * 2).min(VALUES);
+                if let Some((_, error)) = refusal {
+                    out.append(index, &mut [0], 0, |_, out| out)?;
+                    refused(index, error);
+                    index += 1;
+                    limit = 4;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// The first of the values that end at `ends` that is refused, and why.
+    fn refusal(&self, input: &[u8], ends: &[usize]) -> Option<(usize, E)> {
+        let mut places = [0; VALUES];
+        let places = &mut places[..ends.len()];
+        places.copy_from_slice(ends);
+        let Err(BadEscapeAt(offset)) = self.kernels().decode_values_measure(&self.job, input, places) else {
+            return None;
+        };
+        let value = ends.partition_point(|&end| end <= offset);
+        let start = value.checked_sub(1).map_or(0, |before| ends[before]);
+        Some((value, E::new(&input[start..ends[value]], offset - start)))
+    }
+}

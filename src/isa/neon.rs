@@ -1,0 +1,266 @@
+//! NEON: 64 lanes in four registers.
+//!
+//! The algorithms are those of SSSE3, with what `tbl` adds to a shuffle: a table of two registers is the whole set,
+//! and `tbx` leaves a lane alone where the place is out of range, which is how an escape gets its `%`. There is no
+//! instruction that gathers the lanes of a comparison; each lane keeps one bit, and three rounds of pairwise sums
+//! join the bits of all 64.
+
+use core::arch::aarch64::*;
+
+use super::tables::{BITS, COMPRESS, COMPRESS_HIGH, EXPAND, HEX_ROWS, SLIDE, count, counts_below, words};
+use super::token::Neon;
+use crate::cursor::{Cursor, Stage};
+use crate::drive::{Isa, first};
+use crate::hex::HexCase;
+use crate::set::ByteSet;
+
+type Block = [uint8x16_t; 4];
+
+impl Neon {
+    #[inline(always)]
+    fn sixteen(self, octets: &[u8; 16]) -> uint8x16_t {
+        // SAFETY: the token proves NEON; sixteen octets are readable.
+        unsafe { vld1q_u8(octets.as_ptr()) }
+    }
+
+    #[inline(always)]
+    fn eight(self, octets: &[u8; 8]) -> uint8x8_t {
+        // SAFETY: the token proves NEON; eight octets are readable.
+        unsafe { vld1_u8(octets.as_ptr()) }
+    }
+
+    #[inline(always)]
+    fn all(self, octet: u8) -> uint8x16_t {
+        // SAFETY: the token proves NEON.
+        unsafe { vdupq_n_u8(octet) }
+    }
+
+    /// The lanes, of four registers of lanes that are all ones or all zeros, as a mask.
+    #[inline(always)]
+    fn mask(self, quarters: Block) -> u64 {
+        let bits = self.sixteen(&BITS);
+        let [a, b, c, d] = each!(quarters, |quarter| vandq_u8(quarter, bits));
+        // SAFETY: the token proves NEON. Each sum is one of different bits, so nothing carries.
+        unsafe {
+            let fours = vpaddq_u8(vpaddq_u8(a, b), vpaddq_u8(c, d));
+            vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(fours, fours)))
+        }
+    }
+
+    /// All ones in the lanes whose bit is set in their row.
+    #[inline(always)]
+    fn in_row(self, row: uint8x16_t, quarter: uint8x16_t) -> uint8x16_t {
+        // SAFETY: the token proves NEON.
+        unsafe { vtstq_u8(row, vqtbl1q_u8(self.sixteen(&BITS), vshrq_n_u8::<4>(quarter))) }
+    }
+
+    /// All ones in the lanes of `mask`.
+    #[inline(always)]
+    fn spread(self, mask: u64) -> Block {
+        // SAFETY: the token proves NEON.
+        let (octets, halves) = unsafe {
+            let zero = vdup_n_u8(0);
+            (vreinterpretq_u8_u64(vdupq_n_u64(mask)), vcombine_u8(zero, vdup_n_u8(1)))
+        };
+        each!(|i| {
+            let octet_of_lane = vaddq_u8(halves, self.all(2 * i));
+            vtstq_u8(vqtbl1q_u8(octets, octet_of_lane), self.sixteen(&BITS))
+        })
+    }
+
+    #[inline(always)]
+    fn load_partial(self, input: &[u8]) -> Block {
+        let len = input.len();
+        if len < 16 {
+            let [low, high] = words(input);
+            let zero = self.all(0);
+            // SAFETY: the token proves NEON.
+            let octets = unsafe { vcombine_u8(vcreate_u8(low), vcreate_u8(high)) };
+            return [octets, zero, zero, zero];
+        }
+        each!(|i| {
+            // Sixteen octets from where the quarter starts, or the last sixteen, slid down to its start.
+            let start = (16 * i).min(len - 16);
+            let slide = (16 * i - start).min(16);
+            // SAFETY: the token proves NEON; `start + 16 <= len` and `slide + 16 <= 32`.
+            unsafe { vqtbl1q_u8(vld1q_u8(input.as_ptr().add(start)), vld1q_u8(SLIDE.as_ptr().add(slide))) }
+        })
+    }
+
+    /// Writes 24 octets to `window`, of which those count that `mask` places: `octets` holds eight, or the high
+    /// digits of those in `mask`, and then the eight low digits.
+    ///
+    /// # Safety
+    ///
+    /// The window has 24 octets.
+    #[inline(always)]
+    unsafe fn expand_eight(self, octets: uint8x16_t, mask: u8, window: *mut u8) {
+        let row = &EXPAND[usize::from(mask)].0;
+        // SAFETY: the token proves NEON; a row has 32 octets, and the caller gives room for 24.
+        unsafe {
+            let percent = self.all(b'%');
+            vst1q_u8(window, vqtbx1q_u8(percent, octets, vld1q_u8(row.as_ptr())));
+            let behind = vqtbx1_u8(vget_low_u8(percent), octets, vld1_u8(row.as_ptr().add(16)));
+            vst1_u8(window.add(16), behind);
+        }
+    }
+}
+
+impl Isa for Neon {
+    const LANES: usize = 64;
+    type Block = Block;
+    /// The rows of the set, as they are.
+    type Class = uint8x16x2_t;
+
+    #[inline(always)]
+    fn class(self, set: &ByteSet, _: usize) -> uint8x16x2_t {
+        let [ascii, high] = set.halves();
+        uint8x16x2_t(self.sixteen(ascii), self.sixteen(high))
+    }
+
+    #[inline(always)]
+    fn load(self, input: &[u8]) -> Block {
+        match input.first_chunk::<64>() {
+            // SAFETY: the token proves NEON; 64 octets are readable.
+            Some(octets) => each!(|i| {
+                // SAFETY: the token proves NEON; `i < 4`, so sixteen of the 64 octets are readable there.
+                unsafe { vld1q_u8(octets.as_ptr().add(16 * i)) }
+            }),
+            None => self.load_partial(input),
+        }
+    }
+
+    #[inline(always)]
+    fn octets(self, block: Block) -> [u8; 64] {
+        let mut octets = [0; 64];
+        for (quarter, out) in block.into_iter().zip(octets.as_chunks_mut::<16>().0) {
+            // SAFETY: the token proves NEON; sixteen octets are writable.
+            unsafe { vst1q_u8(out.as_mut_ptr(), quarter) };
+        }
+        octets
+    }
+
+    #[inline(always)]
+    fn member(self, block: Block, class: &uint8x16x2_t) -> u64 {
+        self.mask(each!(block, |quarter| {
+            // The row of an octet: its low half, and above it its top bit.
+            let place = vsliq_n_u8::<4>(quarter, vshrq_n_u8::<7>(quarter));
+            self.in_row(vqtbl2q_u8(*class, place), quarter)
+        }))
+    }
+
+    #[inline(always)]
+    fn eq(self, block: Block, octet: u8) -> u64 {
+        self.mask(each!(block, |quarter| vceqq_u8(quarter, self.all(octet))))
+    }
+
+    #[inline(always)]
+    fn hex(self, block: Block) -> u64 {
+        self.mask(each!(block, |quarter| {
+            // With its top bit, an octet that is not ASCII is out of range, and its row is empty.
+            let place = vandq_u8(quarter, self.all(0x8F));
+            self.in_row(vqtbl1q_u8(self.sixteen(&HEX_ROWS), place), quarter)
+        }))
+    }
+
+    #[inline(always)]
+    fn lower(self, block: Block) -> u64 {
+        self.mask(each!(block, |quarter| vcgtq_u8(quarter, self.all(b'Z'))))
+    }
+
+    #[inline(always)]
+    fn replace(self, block: Block, from: u8, to: u8) -> Block {
+        each!(block, |quarter| vbslq_u8(vceqq_u8(quarter, self.all(from)), self.all(to), quarter))
+    }
+
+    #[inline(always)]
+    fn values(self, block: Block, next: [u8; 2]) -> Block {
+        // The value of a digit, in the low half of its lane: bit 6 tells a letter, which stands 9 below its value.
+        let digits = each!(block, |quarter| vmlaq_u8(quarter, vshrq_n_u8::<6>(quarter), self.all(9)));
+        // SAFETY: the token proves NEON.
+        let next = unsafe { vreinterpretq_u8_u16(vdupq_n_u16(u16::from_le_bytes(next))) };
+        each!(|i| {
+            let behind = if i < 3 { digits[i + 1] } else { next };
+            let (first, second) = (vextq_u8::<1>(digits[i], behind), vextq_u8::<2>(digits[i], behind));
+            vsliq_n_u8::<4>(second, first)
+        })
+    }
+
+    #[inline(always)]
+    fn select(self, mask: u64, block: Block, other: Block) -> Block {
+        let mask = self.spread(mask);
+        each!(|i| vbslq_u8(mask[i], other[i], block[i]))
+    }
+
+    #[inline(always)]
+    fn upper(self, mask: u64, block: Block) -> Block {
+        let mask = self.spread(mask);
+        // Of the digits, only lower-case letters are above `Z`.
+        each!(|i| {
+            let lower = vandq_u8(mask[i], vcgtq_u8(block[i], self.all(b'Z')));
+            vbicq_u8(block[i], vandq_u8(lower, self.all(0x20)))
+        })
+    }
+
+    #[inline(always)]
+    fn store(self, block: Block, lanes: usize, out: &mut Cursor<'_>) {
+        let mut stage = Stage::new();
+        let window = out.window(64, &mut stage);
+        // SAFETY: the token proves NEON; the window has 64 octets, which are all written, and `lanes <= 64`.
+        unsafe {
+            vst1q_u8(window, block[0]);
+            vst1q_u8(window.add(16), block[1]);
+            vst1q_u8(window.add(32), block[2]);
+            vst1q_u8(window.add(48), block[3]);
+            out.commit(64, lanes, &stage);
+        }
+    }
+
+    #[inline(always)]
+    fn compress(self, block: Block, keep: u64, out: &mut Cursor<'_>) {
+        let below = counts_below(keep);
+        let mut stage = Stage::new();
+        let window = out.window(64, &mut stage);
+        let group = |i: usize| ((keep >> (8 * i)) as u8 as usize, (below >> (8 * i)) as u8 as usize);
+        for (i, quarter) in block.into_iter().enumerate() {
+            let ((low, low_at), (high, high_at)) = (group(2 * i), group(2 * i + 1));
+            // SAFETY: the token proves NEON. At most 8 * g lanes come before group g, so its eight octets lie within
+            // the window of 64.
+            unsafe {
+                vst1_u8(window.add(low_at), vqtbl1_u8(quarter, self.eight(&COMPRESS[low])));
+                vst1_u8(window.add(high_at), vqtbl1_u8(quarter, self.eight(&COMPRESS_HIGH[high])));
+            }
+        }
+        // SAFETY: the groups wrote the lanes in `keep` without a gap.
+        unsafe { out.commit(64, count(keep), &stage) };
+    }
+
+    #[inline(always)]
+    fn expand(self, block: Block, escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
+        /// Eight groups of at most 24 octets.
+        const WINDOW: usize = 8 * 24;
+        let escape = escape & first(lanes);
+        let below = counts_below(escape);
+        let mut stage = Stage::new();
+        let window = out.window(WINDOW, &mut stage);
+        let digits = self.sixteen(case.digits());
+        let masks = self.spread(escape);
+        let group = |i: usize| ((escape >> (8 * i)) as u8, 8 * i + 2 * usize::from((below >> (8 * i)) as u8));
+        for (i, quarter) in block.into_iter().enumerate() {
+            let ((left, left_at), (right, right_at)) = (group(2 * i), group(2 * i + 1));
+            // SAFETY: the token proves NEON. At most 24 * g octets come before group g, so its 24 end within the
+            // window.
+            unsafe {
+                let high = vqtbl1q_u8(digits, vshrq_n_u8::<4>(quarter));
+                let low = vqtbl1q_u8(digits, vandq_u8(quarter, self.all(0x0F)));
+                let octets = vbslq_u8(masks[i], high, quarter);
+                let first = vcombine_u8(vget_low_u8(octets), vget_low_u8(low));
+                let second = vcombine_u8(vget_high_u8(octets), vget_high_u8(low));
+                self.expand_eight(first, left, window.add(left_at));
+                self.expand_eight(second, right, window.add(right_at));
+            }
+        }
+        // SAFETY: the groups wrote `lanes` octets and two more for each escape, without a gap.
+        unsafe { out.commit(WINDOW, lanes + 2 * count(escape), &stage) };
+    }
+}

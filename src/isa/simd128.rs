@@ -1,0 +1,281 @@
+//! WebAssembly's simd128: 64 lanes in four registers.
+//!
+//! The algorithms are those of SSSE3. Arithmetic on vectors is safe here: a module with an instruction that the engine
+//! lacks is rejected as a whole before it runs, so there is nothing to detect, and the tier exists only in builds
+//! that enable the feature. Only loads and stores are unsafe.
+
+use core::arch::wasm32::*;
+
+use super::tables::{BITS, COMPRESS, COMPRESS_HIGH, EXPAND, HEX_ROWS, SLIDE, count, counts_below, words};
+use super::token::Simd128;
+use crate::cursor::{Cursor, Stage};
+use crate::drive::{Isa, first};
+use crate::hex::HexCase;
+use crate::set::ByteSet;
+
+type Block = [v128; 4];
+
+/// The rows of a set: for ASCII octets, and for the others.
+#[derive(Clone, Copy)]
+pub(crate) struct Class {
+    ascii: v128,
+    high: v128,
+}
+
+impl Simd128 {
+    #[inline(always)]
+    fn sixteen(self, octets: &[u8; 16]) -> v128 {
+        // SAFETY: sixteen octets are readable.
+        unsafe { v128_load(octets.as_ptr().cast()) }
+    }
+
+    /// Eight octets, and zeros behind them.
+    #[inline(always)]
+    fn eight(self, octets: &[u8; 8]) -> v128 {
+        // SAFETY: eight octets are readable.
+        unsafe { v128_load64_zero(octets.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn all(self, octet: u8) -> v128 {
+        u8x16_splat(octet)
+    }
+
+    /// The lanes, of four registers of lanes that are all ones or all zeros, as a mask.
+    #[inline(always)]
+    fn mask(self, quarters: Block) -> u64 {
+        let [a, b, c, d] = each!(quarters, |quarter| u64::from(u8x16_bitmask(quarter)));
+        a | b << 16 | c << 32 | d << 48
+    }
+
+    /// The row of each ASCII octet in `rows`; an empty row for the others, whose place is out of range.
+    #[inline(always)]
+    fn row(self, rows: v128, quarter: v128) -> v128 {
+        u8x16_swizzle(rows, v128_and(quarter, self.all(0x8F)))
+    }
+
+    /// All ones in the lanes whose bit is set in their row.
+    #[inline(always)]
+    fn in_row(self, row: v128, quarter: v128) -> v128 {
+        let bit = u8x16_swizzle(self.sixteen(&BITS), u8x16_shr(quarter, 4));
+        u8x16_eq(v128_and(row, bit), bit)
+    }
+
+    /// All ones in the lanes of `mask`.
+    #[inline(always)]
+    fn spread(self, mask: u64) -> Block {
+        let (octets, bits) = (u64x2_splat(mask), self.sixteen(&BITS));
+        let halves = u64x2(0, 0x0101_0101_0101_0101);
+        each!(|i| {
+            let octet_of_lane = u8x16_add(halves, self.all(2 * i));
+            u8x16_eq(v128_and(u8x16_swizzle(octets, octet_of_lane), bits), bits)
+        })
+    }
+
+    /// All ones in the lanes above `octet`.
+    #[inline(always)]
+    fn above(self, quarter: v128, octet: u8) -> v128 {
+        u8x16_gt(quarter, self.all(octet))
+    }
+
+    /// The value of each hexadecimal digit, in the low half of its lane; the high half is zero.
+    #[inline(always)]
+    fn digits(self, quarter: v128) -> v128 {
+        let letter = v128_and(self.above(quarter, b'9'), self.all(9));
+        v128_and(u8x16_add(quarter, letter), self.all(0x0F))
+    }
+
+    #[inline(always)]
+    fn load_partial(self, input: &[u8]) -> Block {
+        let len = input.len();
+        if len < 16 {
+            let [low, high] = words(input);
+            let zero = self.all(0);
+            return [u64x2(low, high), zero, zero, zero];
+        }
+        each!(|i| {
+            // Sixteen octets from where the quarter starts, or the last sixteen, slid down to its start.
+            let start = (16 * i).min(len - 16);
+            let slide = (16 * i - start).min(16);
+            // SAFETY: `start + 16 <= len` and `slide + 16 <= 32`.
+            unsafe {
+                let octets = v128_load(input.as_ptr().add(start).cast());
+                u8x16_swizzle(octets, v128_load(SLIDE.as_ptr().add(slide).cast()))
+            }
+        })
+    }
+
+    /// The octets that `places` takes from `octets`, and `%` where it says so.
+    #[inline(always)]
+    fn place(self, octets: v128, places: v128) -> v128 {
+        v128_or(u8x16_swizzle(octets, places), u8x16_sub_sat(places, self.all(0x80)))
+    }
+
+    /// Writes 24 octets to `window`, of which those count that `mask` places: `octets` holds eight, or the high
+    /// digits of those in `mask`, and then the eight low digits.
+    ///
+    /// # Safety
+    ///
+    /// The window has 24 octets.
+    #[inline(always)]
+    unsafe fn expand_eight(self, octets: v128, mask: u8, window: *mut u8) {
+        let row = &EXPAND[usize::from(mask)].0;
+        // SAFETY: a row has 32 octets, and the caller gives room for 24.
+        unsafe {
+            v128_store(window.cast(), self.place(octets, v128_load(row.as_ptr().cast())));
+            let behind = self.place(octets, v128_load(row.as_ptr().add(16).cast()));
+            v128_store64_lane::<0>(behind, window.add(16).cast());
+        }
+    }
+}
+
+impl Isa for Simd128 {
+    const LANES: usize = 64;
+    type Block = Block;
+    type Class = Class;
+
+    #[inline(always)]
+    fn class(self, set: &ByteSet, _: usize) -> Class {
+        let [ascii, high] = set.halves();
+        Class { ascii: self.sixteen(ascii), high: self.sixteen(high) }
+    }
+
+    #[inline(always)]
+    fn load(self, input: &[u8]) -> Block {
+        match input.first_chunk::<64>() {
+            // SAFETY: 64 octets are readable.
+            Some(octets) => each!(|i| unsafe { v128_load(octets.as_ptr().cast::<v128>().add(i)) }),
+            None => self.load_partial(input),
+        }
+    }
+
+    #[inline(always)]
+    fn octets(self, block: Block) -> [u8; 64] {
+        let mut octets = [0; 64];
+        for (quarter, out) in block.into_iter().zip(octets.as_chunks_mut::<16>().0) {
+            // SAFETY: sixteen octets are writable.
+            unsafe { v128_store(out.as_mut_ptr().cast(), quarter) };
+        }
+        octets
+    }
+
+    #[inline(always)]
+    fn member(self, block: Block, class: &Class) -> u64 {
+        self.mask(each!(block, |quarter| {
+            let high = self.row(class.high, v128_xor(quarter, self.all(0x80)));
+            self.in_row(v128_or(self.row(class.ascii, quarter), high), quarter)
+        }))
+    }
+
+    #[inline(always)]
+    fn eq(self, block: Block, octet: u8) -> u64 {
+        self.mask(each!(block, |quarter| u8x16_eq(quarter, self.all(octet))))
+    }
+
+    #[inline(always)]
+    fn hex(self, block: Block) -> u64 {
+        let rows = self.sixteen(&HEX_ROWS);
+        self.mask(each!(block, |quarter| self.in_row(self.row(rows, quarter), quarter)))
+    }
+
+    #[inline(always)]
+    fn lower(self, block: Block) -> u64 {
+        self.mask(each!(block, |quarter| self.above(quarter, b'Z')))
+    }
+
+    #[inline(always)]
+    fn replace(self, block: Block, from: u8, to: u8) -> Block {
+        each!(block, |quarter| v128_bitselect(self.all(to), quarter, u8x16_eq(quarter, self.all(from))))
+    }
+
+    #[inline(always)]
+    fn values(self, block: Block, next: [u8; 2]) -> Block {
+        let digits = each!(block, |quarter| self.digits(quarter));
+        let next = u16x8_splat(u16::from_le_bytes(next) & 0x0F0F);
+        each!(|i| {
+            let behind = if i < 3 { digits[i + 1] } else { next };
+            let first =
+                u8x16_shuffle::<1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16>(digits[i], behind);
+            let second =
+                u8x16_shuffle::<2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17>(digits[i], behind);
+            // Digits are below 16, so the 16-bit shift, which engines have as one instruction, spills nothing.
+            v128_or(u16x8_shl(first, 4), second)
+        })
+    }
+
+    #[inline(always)]
+    fn select(self, mask: u64, block: Block, other: Block) -> Block {
+        let mask = self.spread(mask);
+        each!(|i| v128_bitselect(other[i], block[i], mask[i]))
+    }
+
+    #[inline(always)]
+    fn upper(self, mask: u64, block: Block) -> Block {
+        let mask = self.spread(mask);
+        // Of the digits, only lower-case letters are above `Z`.
+        each!(|i| {
+            let lower = v128_and(self.above(block[i], b'Z'), mask[i]);
+            v128_andnot(block[i], v128_and(lower, self.all(0x20)))
+        })
+    }
+
+    #[inline(always)]
+    fn store(self, block: Block, lanes: usize, out: &mut Cursor<'_>) {
+        let mut stage = Stage::new();
+        let window = out.window(64, &mut stage).cast::<v128>();
+        // SAFETY: the window has 64 octets, which are all written, and `lanes <= 64`.
+        unsafe {
+            v128_store(window, block[0]);
+            v128_store(window.add(1), block[1]);
+            v128_store(window.add(2), block[2]);
+            v128_store(window.add(3), block[3]);
+            out.commit(64, lanes, &stage);
+        }
+    }
+
+    #[inline(always)]
+    fn compress(self, block: Block, keep: u64, out: &mut Cursor<'_>) {
+        let below = counts_below(keep);
+        let mut stage = Stage::new();
+        let window = out.window(64, &mut stage);
+        let group = |i: usize| ((keep >> (8 * i)) as u8 as usize, (below >> (8 * i)) as u8 as usize);
+        for (i, quarter) in block.into_iter().enumerate() {
+            let ((low, low_at), (high, high_at)) = (group(2 * i), group(2 * i + 1));
+            let left = u8x16_swizzle(quarter, self.eight(&COMPRESS[low]));
+            let right = u8x16_swizzle(quarter, self.eight(&COMPRESS_HIGH[high]));
+            // SAFETY: at most 8 * g lanes come before group g, so its eight octets lie within the window of 64.
+            unsafe {
+                v128_store64_lane::<0>(left, window.add(low_at).cast());
+                v128_store64_lane::<0>(right, window.add(high_at).cast());
+            }
+        }
+        // SAFETY: the groups wrote the lanes in `keep` without a gap.
+        unsafe { out.commit(64, count(keep), &stage) };
+    }
+
+    #[inline(always)]
+    fn expand(self, block: Block, escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
+        /// Eight groups of at most 24 octets.
+        const WINDOW: usize = 8 * 24;
+        let escape = escape & first(lanes);
+        let below = counts_below(escape);
+        let mut stage = Stage::new();
+        let window = out.window(WINDOW, &mut stage);
+        let digits = self.sixteen(case.digits());
+        let masks = self.spread(escape);
+        let group = |i: usize| ((escape >> (8 * i)) as u8, 8 * i + 2 * usize::from((below >> (8 * i)) as u8));
+        for (i, quarter) in block.into_iter().enumerate() {
+            let ((left, left_at), (right, right_at)) = (group(2 * i), group(2 * i + 1));
+            let high = u8x16_swizzle(digits, u8x16_shr(quarter, 4));
+            let low = u8x16_swizzle(digits, v128_and(quarter, self.all(0x0F)));
+            let octets = v128_bitselect(high, quarter, masks[i]);
+            // SAFETY: at most 24 * g octets come before group g, so its 24 end within the window.
+            unsafe {
+                self.expand_eight(u64x2_shuffle::<0, 2>(octets, low), left, window.add(left_at));
+                self.expand_eight(u64x2_shuffle::<1, 3>(octets, low), right, window.add(right_at));
+            }
+        }
+        // SAFETY: the groups wrote `lanes` octets and two more for each escape, without a gap.
+        unsafe { out.commit(WINDOW, lanes + 2 * count(escape), &stage) };
+    }
+}
