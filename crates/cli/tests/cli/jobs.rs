@@ -79,9 +79,7 @@ fn tables_and_json_are_cut_between_records() {
 
 #[test]
 fn errors_have_the_same_place() {
-    // Every block ends within an escape somewhere in here.
-    let mut input = b"a%20%C3%A9/%2\n".repeat(1).to_vec();
-    input.clear();
+    let mut input = Vec::new();
     while input.len() < 6 << 20 {
         input.extend_from_slice(b"%41%42%43%44%45%46%47\nx%20%C3%A9\n");
     }
