@@ -118,7 +118,10 @@ fn the_json_module_agrees() {
     let mut numbers = Numbers(5);
     let mut input = Vec::new();
     for _ in 0..20_000 {
-        let mut pick = || numbers.pick(if numbers.next() & 3 > 0 { STRINGS } else { OTHERS });
+        let mut pick = || {
+            let words = if numbers.next() & 3 > 0 { STRINGS } else { OTHERS };
+            numbers.pick(words)
+        };
         let (a, b, c, d) = (pick(), pick(), pick(), pick());
         let parts =
             [b"{\"k\": ", a, b", \"r\": {\"x\": ", b, b",\"u\":", c, b"}, \"l\": [", d, b", ", a, b"]}\n"];
