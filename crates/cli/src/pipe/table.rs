@@ -1,11 +1,11 @@
 //! Columns of CSV: RFC 4180, with any ASCII delimiter.
 //!
-//! Where a record ends is decided by [`Ends`], which looks at quotes, line feeds and nothing else. Records without
-//! a quote are split at delimiters; cells of the others are read by `csv-core`.
+//! Where a record ends is decided by [`Ends`], and where a cell ends by [`cell_end`], which look for quotes and
+//! delimiters only, at the speed of memchr. Cells with quotes in quotes are read by `csv-core`.
 
 use std::ops::Range;
 
-use csv_core::{ReadFieldResult, Reader, ReaderBuilder, Terminator};
+use csv_core::{Reader, ReaderBuilder, Terminator};
 
 use super::edit::Edit;
 use super::report::Report;
@@ -69,8 +69,16 @@ impl Ends {
                     }
                 },
                 State::Quoted => {
-                    at += memchr::memchr(b'"', rest)? + 1;
-                    State::Quote
+                    let behind = memchr::memchr(b'"', rest)? + 1;
+                    at += behind;
+                    match rest[behind..] {
+                        // Most often another such cell follows.
+                        [octet, b'"', ..] if octet == self.delimiter => {
+                            at += 2;
+                            State::Quoted
+                        }
+                        _ => State::Quote,
+                    }
                 }
                 State::Quote if rest[0] == b'"' => {
                     at += 1;
@@ -133,7 +141,9 @@ impl Table {
         if let Some(header) = header {
             let mut at = Some(0);
             while let Some(from) = at {
-                let (_, next) = self.cell(header, from);
+                let stop = cell_end(self.delimiter, header, from);
+                let next = (stop < header.len()).then_some(stop + 1);
+                self.read(&header[from..stop]);
                 header_names.push(String::from_utf8_lossy(&self.cell[..self.cell_len]).into_owned());
                 at = next;
             }
@@ -173,7 +183,8 @@ impl Table {
             let raw = loop {
                 let Some(from) = at else { return Verdict::Keep };
                 let (raw, next) = if has_quotes {
-                    self.cell(line, from)
+                    let stop = cell_end(self.delimiter, line, from);
+                    (from..stop, (stop < line.len()).then_some(stop + 1))
                 } else if number < column {
                     let found = memchr::memchr_iter(self.delimiter, &line[from..]).nth(column - number - 1);
                     number = column - 1;
@@ -212,25 +223,34 @@ impl Table {
         let (start, stop) = (record.start + raw.start, record.start + raw.end);
         let octets = &record.chunk[start..stop];
         let is_quoted = has_quotes && octets.first() == Some(&b'"');
-        let value = if is_quoted { &self.cell[..self.cell_len] } else { octets };
+        let is_plain = |content: &&[u8]| memchr::memchr(b'"', content).is_none();
+        let value = match octets {
+            _ if !is_quoted => octets,
+            [b'"', content @ .., b'"'] if is_plain(&content) => content,
+            _ => {
+                self.read(octets);
+                &self.cell[..self.cell_len]
+            }
+        };
         self.new.clear();
         let place = |offset| start + if is_quoted { raw_offset(octets, offset) } else { offset };
         let verdict = treatment.value(Spot::Plain, value, &mut self.new, record, report, place);
         if verdict == Verdict::Keep && self.new != value {
             let out = edit.copy_to(start);
-            let special = self
-                .new
-                .iter()
-                .any(|&octet| matches!(octet, b'"' | b'\n' | b'\r') || octet == self.delimiter);
+            let is_special = || {
+                memchr::memchr3(b'"', b'\n', b'\r', &self.new).is_some()
+                    || memchr::memchr(self.delimiter, &self.new).is_some()
+            };
             // A row of one empty cell would be no row.
-            if is_quoted || special || (is_alone && self.new.is_empty()) {
+            if is_quoted || (is_alone && self.new.is_empty()) || is_special() {
                 out.push(b'"');
-                for (index, part) in self.new.split(|&octet| octet == b'"').enumerate() {
-                    if index > 0 {
-                        out.extend_from_slice(b"\"\"");
-                    }
-                    out.extend_from_slice(part);
+                let mut rest = &self.new[..];
+                while let Some(found) = memchr::memchr(b'"', rest) {
+                    out.extend_from_slice(&rest[..=found]);
+                    out.push(b'"');
+                    rest = &rest[found + 1..];
                 }
+                out.extend_from_slice(rest);
                 out.push(b'"');
             } else {
                 out.extend_from_slice(&self.new);
@@ -240,21 +260,28 @@ impl Table {
         verdict
     }
 
-    /// Reads the cell of `line` at `from` into `self.cell`; returns what it is in `line`, and where the next one
-    /// is.
-    fn cell(&mut self, line: &[u8], from: usize) -> (Range<usize>, Option<usize>) {
-        if self.cell.len() <= line.len() {
-            self.cell.resize(line.len() + 1, 0);
+    /// Reads the value of the cell `raw` into `self.cell`.
+    fn read(&mut self, raw: &[u8]) {
+        if self.cell.len() <= raw.len() {
+            self.cell.resize(raw.len() + 1, 0);
         }
         self.reader.reset();
-        let (result, read, len) = self.reader.read_field(&line[from..], &mut self.cell);
-        self.cell_len = len;
-        match result {
-            ReadFieldResult::Field { record_end: false } => (from..from + read - 1, Some(from + read)),
-            // The line is read to its end; there is room for all of it.
-            _ => (from..line.len(), None),
+        // It ends with its input, and there is room for all of it.
+        (_, _, self.cell_len) = self.reader.read_field(raw, &mut self.cell);
+    }
+}
+
+/// The end of the cell of `line` that starts at `from`.
+fn cell_end(delimiter: u8, line: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while line.get(at) == Some(&b'"') {
+        match memchr::memchr(b'"', &line[at + 1..]) {
+            // Behind it is another quote if this one is data.
+            Some(found) => at += found + 2,
+            None => return line.len(),
         }
     }
+    memchr::memchr(delimiter, &line[at..]).map_or(line.len(), |found| at + found)
 }
 
 /// Where octet `offset` of the value of the quoted cell `raw` stands in it.
