@@ -2,6 +2,10 @@
 //!
 //! Each subcommand is one struct; options that several share are structs of their own, flattened in.
 
+mod pipe;
+
+pub use self::pipe::{Delimiter, Pipe, Policy, StatsFormat};
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -86,6 +90,8 @@ pub struct Encode {
     pub target: Target,
     #[command(flatten)]
     pub records: RecordArgs,
+    #[command(flatten)]
+    pub pipe: Pipe,
 
     /// The octets that stay as they are; `pct sets` lists the names
     #[arg(long, value_name = "NAME", default_value = "rfc3986-unreserved", hide_possible_values = true, value_parser = SetParser)]
@@ -143,6 +149,8 @@ pub struct Decode {
     pub target: Target,
     #[command(flatten)]
     pub records: RecordArgs,
+    #[command(flatten)]
+    pub pipe: Pipe,
     #[command(flatten)]
     pub strict: Strict,
 
@@ -217,6 +225,8 @@ pub struct Normalize {
     pub target: Target,
     #[command(flatten)]
     pub records: RecordArgs,
+    #[command(flatten)]
+    pub pipe: Pipe,
     #[command(flatten)]
     pub strict: Strict,
 }
@@ -465,7 +475,7 @@ impl RecordArgs {
 #[derive(Debug, Args)]
 pub struct Strict {
     /// Stop at the first malformed escape, say where it is, and exit with 1
-    #[arg(long)]
+    #[arg(long, conflicts_with = "on_error")]
     pub strict: bool,
 }
 

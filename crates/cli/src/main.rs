@@ -1,8 +1,8 @@
 //! The command `pct`: percent-encodes, decodes, normalizes and checks files of URLs.
 //!
-//! [`args`] says what a person can ask for, [`transcode`] and [`check`] do the work, [`input`] and [`output`] are
-//! the only places that touch files, [`jobs`] brings the two together, and [`error`] is what can go wrong and the
-//! exit code of it. [`audit`] counts and draws.
+//! [`args`] says what a person can ask for. [`transcode`], [`check`] and [`audit`] do it: [`pipe`] finds values and
+//! spreads the work, [`work`] is what is done to one. [`input`] and [`output`] are the only places that touch files,
+//! [`files`] brings the two together, and [`error`] is what can go wrong and the exit code of it.
 
 mod args;
 mod audit;
@@ -12,19 +12,18 @@ mod compression;
 mod cpu;
 mod decompress;
 mod error;
+mod files;
 mod findings;
 mod generate;
 mod input;
-mod jobs;
 mod output;
-mod pieces;
+mod pipe;
 mod progress;
 mod record;
 mod sets;
 mod transcode;
 mod unfinished;
 mod utf8;
-#[allow(dead_code, reason = "the part for single values is used by the pipeline")]
 mod work;
 
 use std::process::ExitCode;

@@ -134,12 +134,17 @@ impl Work {
 
     /// Appends what becomes of `value` to `out`; on a refusal `out` is unchanged.
     pub fn apply(&mut self, value: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
-        let start = out.len();
-        let result = self.run(value, self.refuse_malformed, self.refuse_not_text, out);
-        if result.is_err() {
-            out.truncate(start);
-        }
-        result
+        self.run(value, self.refuse_malformed, self.refuse_not_text, out)
+    }
+
+    /// The same, but malformed escapes are refused and nothing else.
+    pub fn apply_well_formed(&mut self, value: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
+        self.run(value, true, false, out)
+    }
+
+    /// The same, but malformed escapes stay, and what is not text is refused.
+    pub fn apply_text(&mut self, value: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
+        self.run(value, false, true, out)
     }
 
     /// The same without refusing: malformed escapes stay, octets that are not UTF-8 stay as they are, octets that
@@ -157,12 +162,30 @@ impl Work {
         not_text: bool,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
-        match &mut self.steps {
-            Steps::Encode(encoding) => encoding.run(value, not_text, out),
-            Steps::Decode(decoding) => {
-                self.layers = decoding.run(value, malformed, not_text, out)?;
-                Ok(())
+        let start = out.len();
+        let result = match &mut self.steps {
+            Steps::Encode(encoding) => encoding.run(value, not_text, out).map(|()| 0),
+            Steps::Decode(decoding) => decoding.run(value, malformed, not_text, out),
+        };
+        self.layers = *result.as_ref().unwrap_or(&0);
+        if result.is_err() {
+            out.truncate(start);
+        }
+        result.map(|_| ())
+    }
+
+    /// Whether there is something that [`Work::apply`] refuses.
+    pub fn refuses(&self) -> bool {
+        self.refuse_malformed || self.refuse_not_text
+    }
+
+    /// The length of the `%uXXXX` at the start of `rest`, if that is read: of two, for the halves of a character.
+    pub fn percent_u(&self, rest: &[u8]) -> Option<usize> {
+        match &self.steps {
+            Steps::Decode(decoding) if decoding.percent_u => {
+                percent_u::character_at(rest).map(|(_, len)| len)
             }
+            _ => None,
         }
     }
 

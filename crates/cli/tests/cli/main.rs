@@ -4,14 +4,18 @@ mod audit;
 mod check;
 mod compressed;
 mod errors;
+mod fields;
 mod files;
 mod generated;
 mod info;
 mod inplace;
+mod jobs;
+mod jsonl;
 #[cfg(target_os = "linux")]
 mod memory;
 mod naive;
 mod options;
+mod policies;
 mod python;
 mod records;
 #[cfg(unix)]
@@ -19,4 +23,5 @@ mod signals;
 mod streams;
 mod strict;
 mod support;
+mod tables;
 mod work;
