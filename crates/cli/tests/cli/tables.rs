@@ -40,8 +40,8 @@ fn cells_are_quoted_when_they_have_to_be() {
 
 #[test]
 fn rows_may_be_ragged_or_reach_over_lines() {
-    let input = "id,url\n1\n2,%41,%42\n\n\"3\n%41\",%41\r\n4,\"%41\n,%42\"\n5,%41";
-    let wanted = "id,url\n1\n2,A,%42\n\n\"3\n%41\",A\r\n4,\"A\n,B\"\n5,A";
+    let input = "id,url\n1\n2,%41,%42\n\n\"3\n%41\",%41\r\n4,\"%41\n,%42\"\n5,%41\n6,\"a\"\"\n,%41\",%42";
+    let wanted = "id,url\n1\n2,A,%42\n\n\"3\n%41\",A\r\n4,\"A\n,B\"\n5,A\n6,\"a\"\"\n,A\",%42";
     assert_eq!(decode("url", input), wanted);
 }
 
