@@ -75,6 +75,6 @@ pub fn run(
 
 fn too_long((file, line, offset): (&str, u64, u64)) -> Failure {
     Failure::Usage(format!(
-        "{file}:{line}: offset {offset}: {LONGEST} octets in a row without a space, a line end or punctuation"
+        "{file}:{line}: offset {offset}: {LONGEST} octets in a row without a line end, punctuation or a letter after F"
     ))
 }
