@@ -47,7 +47,7 @@ impl fmt::Display for Reason {
             Reason::NotUtf8 => f.write_str("not UTF-8"),
             Reason::NotInCharset => f.write_str("not in the charset"),
             Reason::Unbroken { len } => {
-                write!(f, "{len} octets in a row without a space, a line end or punctuation")
+                write!(f, "{len} octets in a row without a line end, punctuation or a letter after F")
             }
             Reason::NotJson(message) => write!(f, "not JSON: {message}"),
             Reason::TooLong { limit } => write!(f, "the record is longer than {limit} MiB (--max-record)"),

@@ -206,28 +206,22 @@ impl Work {
     pub const LOOK_BEHIND: usize = 64;
 
     /// Where input can be cut so that work on the parts gives what work on the whole does: the last such place in
-    /// `octets`, if there is any. Line ends are such places, and so is what stands behind most punctuation.
+    /// `octets`, if there is any. They are behind line ends, punctuation and letters after F, escaped or not.
     pub fn cut(octets: &[u8]) -> Option<usize> {
         (1..=octets.len()).rev().find(|&end| match octets[..end] {
-            [.., last] if is_inert(last) => true,
-            // In some charsets the first may end a character; then the second is one.
-            [.., first, second] if is_in_no_escape(first) && is_in_no_escape(second) => true,
+            [.., last] if is_end(last) => true,
             [.., high, low] => {
-                hex(&[high, low]).is_some_and(|octet| is_inert(octet as u8)) && is_escape(&octets[..end - 2])
+                hex(&[high, low]).is_some_and(|octet| is_end(octet as u8)) && is_escape(&octets[..end - 2])
             }
             _ => false,
         })
     }
 }
 
-/// Whether an octet is part of no escape of whatever kind. A `\r` is no place to cut, because of `\r\n`.
-fn is_in_no_escape(octet: u8) -> bool {
+/// Whether nothing can go on behind an octet: an escape of whatever kind, or a character, of which an ASCII octet is
+/// at most the end in whatever charset. A `\r` is no such octet, because of `\r\n`.
+fn is_end(octet: u8) -> bool {
     octet.is_ascii() && !octet.is_ascii_hexdigit() && !b"%\\ux\r".contains(&octet)
-}
-
-/// Whether it is not part of a character of more octets either, in whatever charset.
-fn is_inert(octet: u8) -> bool {
-    octet < 0x40 && is_in_no_escape(octet)
 }
 
 /// Whether two more digits make `start` end in an escape, in whatever layer: `%`, `%25`, `%2525` and so on.
