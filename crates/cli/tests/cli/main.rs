@@ -3,6 +3,8 @@
 mod audit;
 mod check;
 mod compressed;
+#[cfg(unix)]
+mod docs;
 mod errors;
 mod files;
 mod generated;
@@ -12,6 +14,8 @@ mod inplace;
 mod memory;
 mod naive;
 mod options;
+#[cfg(target_os = "linux")]
+mod progress;
 mod python;
 mod records;
 #[cfg(unix)]
