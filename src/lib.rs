@@ -42,6 +42,15 @@
 //! To parse or build URLs, use a URL library: this crate knows octets, sets and escapes, not where a path ends.
 
 #![no_std]
+#![cfg_attr(
+    not(any(
+        target_arch = "x86",
+        target_arch = "x86_64",
+        all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+        all(target_arch = "wasm32", target_feature = "simd128")
+    )),
+    allow(dead_code, reason = "without a vector tier nobody calls the drivers")
+)]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;

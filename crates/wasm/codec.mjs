@@ -52,14 +52,15 @@ export function instantiate(module) {
 
   /** Makes room for `length` octets of input. */
   function reserve(length) {
-    if (length <= room.length) return;
-    const at = wasm.pct_input(length) >>> 0;
-    if (at === 0) throw new RangeError(`no memory for ${length} octets`);
-    room = { at, length };
+    if (length > room.length) {
+      const at = wasm.pct_input(length) >>> 0;
+      if (at === 0) throw new RangeError(`no memory for ${length} octets`);
+      room = { at, length };
+    }
     refresh();
   }
 
-  /** Memory that has grown is a new buffer. */
+  /** Memory that has grown is a new buffer. Any call of the module may grow it. */
   function refresh() {
     if (octets.buffer !== memory.buffer) octets = new Uint8Array(memory.buffer);
   }
@@ -113,8 +114,8 @@ export function instantiate(module) {
     }
     try {
       const result = operation(length);
+      refresh();
       if (result >= 0) {
-        refresh();
         const at = wasm.pct_output() >>> 0;
         if (!isText) return octets.slice(at, at + result);
         try {
@@ -165,7 +166,8 @@ export function instantiate(module) {
     const flags = form | (options.strict ? STRICT : 0);
     return apply(input, (length) => wasm.pct_decode(length, keep, flags), (length) => {
       if (options.lossy) {
-        const at = wasm.pct_output() >>> 0, end = at + wasm.pct_decode(length, keep, flags);
+        // The output is still that of the same input.
+        const at = wasm.pct_output() >>> 0, end = at + wasm.pct_output_length();
         return new TextDecoder('utf-8', { ignoreBOM: true }).decode(octets.subarray(at, end));
       }
       const offset = wasm.pct_not_utf8(length, keep, form);

@@ -16,53 +16,72 @@
 
 use super::bounds::{Bounds, Ends, Whole};
 use super::sink::Sink;
-use super::{Isa, digits_of, escapes, first};
+use super::{Isa, Tier, digits_of, escapes, first};
 use crate::cursor::Cursor;
 use crate::job::{BadEscapeAt, DecodeJob, Measure};
 
 /// Decodes `input` into `out`.
 #[inline(always)]
-pub(crate) fn decode<'c, I: Isa>(
-    isa: I,
+pub(crate) fn decode<'c, T: Tier>(
+    tier: T,
     job: &DecodeJob,
     input: &[u8],
     out: Cursor<'c>,
 ) -> Result<Cursor<'c>, BadEscapeAt> {
-    run(isa, job, input, Whole, out)
+    run(tier, job, input, Whole, out)
 }
 
 /// What [`decode`] would write.
 #[inline(always)]
-pub(crate) fn decode_measure<I: Isa>(isa: I, job: &DecodeJob, input: &[u8]) -> Result<Measure, BadEscapeAt> {
-    run(isa, job, input, Whole, Measure::default())
+pub(crate) fn decode_measure<T: Tier>(
+    tier: T,
+    job: &DecodeJob,
+    input: &[u8],
+) -> Result<Measure, BadEscapeAt> {
+    run(tier, job, input, Whole, Measure::default())
 }
 
 /// Decodes the values that lie in `input` one behind the other; turns where they end into where they end in `out`. No
 /// escape reaches over the end of a value.
 #[inline(always)]
-pub(crate) fn decode_values<'c, I: Isa>(
-    isa: I,
+pub(crate) fn decode_values<'c, T: Tier>(
+    tier: T,
     job: &DecodeJob,
     input: &[u8],
     ends: &mut [usize],
     out: Cursor<'c>,
 ) -> Result<Cursor<'c>, BadEscapeAt> {
-    run(isa, job, input, Ends::new(ends), out)
+    run(tier, job, input, Ends::new(ends), out)
 }
 
 /// What [`decode_values`] would write; `ends` are of no use afterwards.
 #[inline(always)]
-pub(crate) fn decode_values_measure<I: Isa>(
-    isa: I,
+pub(crate) fn decode_values_measure<T: Tier>(
+    tier: T,
     job: &DecodeJob,
     input: &[u8],
     ends: &mut [usize],
 ) -> Result<Measure, BadEscapeAt> {
-    run(isa, job, input, Ends::new(ends), Measure::default())
+    run(tier, job, input, Ends::new(ends), Measure::default())
 }
 
 #[inline(always)]
-fn run<I: Isa, S: Sink<I>, B: Bounds>(
+fn run<T: Tier, S: Sink<T::Wide> + Sink<T::Narrow>, B: Bounds>(
+    tier: T,
+    job: &DecodeJob,
+    input: &[u8],
+    bounds: B,
+    sink: S,
+) -> Result<S, BadEscapeAt> {
+    if input.len() <= T::SHORT {
+        by_rule(tier.narrow(), job, input, bounds, sink)
+    } else {
+        by_rule(tier.wide(), job, input, bounds, sink)
+    }
+}
+
+#[inline(always)]
+fn by_rule<I: Isa, S: Sink<I>, B: Bounds>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
@@ -153,7 +172,13 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool> Blocks<I
         let keep = first(lanes) & !digits_of::<I>(decoded, &mut self.spilt);
         self.bounds.settle(lanes, self.sink.written(), |lane| (keep & first(lane)).count_ones() as usize);
         self.sink.changed(decoded != 0);
-        self.sink.compress(isa, isa.select(decoded, block, values), keep);
+        let block = isa.select(decoded, block, values);
+        if keep == first(lanes) {
+            // Escapes that stay and malformed ones, which is what normalizing mostly meets.
+            self.sink.store(isa, block, lanes);
+        } else {
+            self.sink.compress(isa, block, keep);
+        }
         Ok(())
     }
 }

@@ -14,37 +14,52 @@
 
 use super::bounds::{Bounds, Ends, Whole};
 use super::sink::Sink;
-use super::{Isa, digits_of, escapes, first};
+use super::{Isa, Tier, digits_of, escapes, first};
 use crate::cursor::Cursor;
 use crate::hex::HexCase;
 use crate::job::{EncodeJob, EncodeRule, Measure};
 
 /// Encodes `input` into `out`.
 #[inline(always)]
-pub(crate) fn encode<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Cursor<'c>) -> Cursor<'c> {
-    run(isa, job, input, Whole, out)
+pub(crate) fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: Cursor<'c>) -> Cursor<'c> {
+    run(tier, job, input, Whole, out)
 }
 
 /// What [`encode`] would write.
 #[inline(always)]
-pub(crate) fn encode_measure<I: Isa>(isa: I, job: &EncodeJob, input: &[u8]) -> Measure {
-    run(isa, job, input, Whole, Measure::default())
+pub(crate) fn encode_measure<T: Tier>(tier: T, job: &EncodeJob, input: &[u8]) -> Measure {
+    run(tier, job, input, Whole, Measure::default())
 }
 
 /// Encodes the values that lie in `input` one behind the other; turns where they end into where they end in `out`.
 #[inline(always)]
-pub(crate) fn encode_values<'c, I: Isa>(
-    isa: I,
+pub(crate) fn encode_values<'c, T: Tier>(
+    tier: T,
     job: &EncodeJob,
     input: &[u8],
     ends: &mut [usize],
     out: Cursor<'c>,
 ) -> Cursor<'c> {
-    run(isa, job, input, Ends::new(ends), out)
+    run(tier, job, input, Ends::new(ends), out)
 }
 
 #[inline(always)]
-fn run<I: Isa, S: Sink<I>, B: Bounds>(isa: I, job: &EncodeJob, input: &[u8], bounds: B, sink: S) -> S {
+fn run<T: Tier, S: Sink<T::Wide> + Sink<T::Narrow>, B: Bounds>(
+    tier: T,
+    job: &EncodeJob,
+    input: &[u8],
+    bounds: B,
+    sink: S,
+) -> S {
+    if input.len() <= T::SHORT {
+        by_rule(tier.narrow(), job, input, bounds, sink)
+    } else {
+        by_rule(tier.wide(), job, input, bounds, sink)
+    }
+}
+
+#[inline(always)]
+fn by_rule<I: Isa, S: Sink<I>, B: Bounds>(isa: I, job: &EncodeJob, input: &[u8], bounds: B, sink: S) -> S {
     match job.rule {
         EncodeRule::Plain => blocks::<I, S, B, false, false>(isa, job, input, bounds, sink),
         EncodeRule::KeepEscapes => blocks::<I, S, B, true, false>(isa, job, input, bounds, sink),

@@ -18,6 +18,24 @@ use crate::cursor::Cursor;
 use crate::hex::{self, HexCase};
 use crate::set::ByteSet;
 
+/// What a tier's token stands for: the blocks for long inputs, and those for inputs that fit in one smaller block.
+pub(crate) trait Tier: Copy {
+    /// The blocks for any input.
+    type Wide: Isa;
+
+    /// The blocks for inputs of at most [`Tier::SHORT`] octets.
+    type Narrow: Isa;
+
+    /// The longest input for narrow blocks; 0 if a tier has only one kind.
+    const SHORT: usize;
+
+    /// The capability for wide blocks.
+    fn wide(self) -> Self::Wide;
+
+    /// The capability for narrow blocks.
+    fn narrow(self) -> Self::Narrow;
+}
+
 /// The operations of an instruction set on blocks.
 ///
 /// The value is a capability: it exists only where the CPU has the features, so the operations are safe. A new

@@ -13,7 +13,7 @@ use core::arch::x86_64::*;
 use super::tables::{BITS, HEX_ROWS};
 use super::token::Avx512;
 use crate::cursor::{Cursor, Stage};
-use crate::drive::{Isa, first};
+use crate::drive::{Isa, Tier, first};
 use crate::hex::{self, HexCase};
 use crate::set::ByteSet;
 
@@ -138,6 +138,22 @@ impl Avx512 {
     fn above(self, block: __m512i, octet: u8) -> u64 {
         // SAFETY: the token proves AVX-512.
         unsafe { _mm512_cmpgt_epi8_mask(block, self.all(octet)) }
+    }
+}
+
+impl Tier for Avx512 {
+    type Wide = Avx512;
+    type Narrow = Avx512;
+    const SHORT: usize = 0;
+
+    #[inline(always)]
+    fn wide(self) -> Avx512 {
+        self
+    }
+
+    #[inline(always)]
+    fn narrow(self) -> Avx512 {
+        self
     }
 }
 

@@ -10,7 +10,7 @@ use core::arch::aarch64::*;
 use super::tables::{BITS, COMPRESS, COMPRESS_HIGH, EXPAND, HEX_ROWS, SLIDE, count, counts_below, words};
 use super::token::Neon;
 use crate::cursor::{Cursor, Stage};
-use crate::drive::{Isa, first};
+use crate::drive::{Isa, Tier, first};
 use crate::hex::HexCase;
 use crate::set::ByteSet;
 
@@ -103,6 +103,22 @@ impl Neon {
             let behind = vqtbx1_u8(vget_low_u8(percent), octets, vld1_u8(row.as_ptr().add(16)));
             vst1_u8(window.add(16), behind);
         }
+    }
+}
+
+impl Tier for Neon {
+    type Wide = Neon;
+    type Narrow = Neon;
+    const SHORT: usize = 0;
+
+    #[inline(always)]
+    fn wide(self) -> Neon {
+        self
+    }
+
+    #[inline(always)]
+    fn narrow(self) -> Neon {
+        self
     }
 }
 

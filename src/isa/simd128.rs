@@ -9,7 +9,7 @@ use core::arch::wasm32::*;
 use super::tables::{BITS, COMPRESS, COMPRESS_HIGH, EXPAND, HEX_ROWS, SLIDE, count, counts_below, words};
 use super::token::Simd128;
 use crate::cursor::{Cursor, Stage};
-use crate::drive::{Isa, first};
+use crate::drive::{Isa, Tier, first};
 use crate::hex::HexCase;
 use crate::set::ByteSet;
 
@@ -126,6 +126,22 @@ impl Simd128 {
             let behind = self.place(octets, v128_load(row.as_ptr().add(16).cast()));
             v128_store64_lane::<0>(behind, window.add(16).cast());
         }
+    }
+}
+
+impl Tier for Simd128 {
+    type Wide = Simd128;
+    type Narrow = Simd128;
+    const SHORT: usize = 0;
+
+    #[inline(always)]
+    fn wide(self) -> Simd128 {
+        self
+    }
+
+    #[inline(always)]
+    fn narrow(self) -> Simd128 {
+        self
     }
 }
 

@@ -12,7 +12,7 @@ use core::arch::x86_64::*;
 use super::tables::{count, words};
 use super::token::Sse2;
 use crate::cursor::{Cursor, Stage};
-use crate::drive::{self, Isa, first};
+use crate::drive::{self, Isa, Tier, first};
 use crate::hex::{self, HexCase};
 use crate::set::ByteSet;
 
@@ -119,6 +119,22 @@ impl Sse2 {
                 _mm_storeu_si128(to.cast::<__m128i>().add(i), _mm_loadu_si128(from.cast::<__m128i>().add(i)))
             };
         }
+    }
+}
+
+impl Tier for Sse2 {
+    type Wide = Sse2;
+    type Narrow = Sse2;
+    const SHORT: usize = 0;
+
+    #[inline(always)]
+    fn wide(self) -> Sse2 {
+        self
+    }
+
+    #[inline(always)]
+    fn narrow(self) -> Sse2 {
+        self
     }
 }
 

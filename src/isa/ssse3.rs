@@ -13,7 +13,7 @@ use super::tables::{
 };
 use super::token::Ssse3;
 use crate::cursor::{Cursor, Stage};
-use crate::drive::{Isa, first};
+use crate::drive::{Isa, Tier, first};
 use crate::hex::HexCase;
 use crate::set::ByteSet;
 
@@ -118,6 +118,22 @@ impl Ssse3 {
                 _mm_shuffle_epi8(octets, _mm_loadu_si128(SLIDE.as_ptr().add(slide).cast()))
             }
         })
+    }
+}
+
+impl Tier for Ssse3 {
+    type Wide = Ssse3;
+    type Narrow = Ssse3;
+    const SHORT: usize = 0;
+
+    #[inline(always)]
+    fn wide(self) -> Ssse3 {
+        self
+    }
+
+    #[inline(always)]
+    fn narrow(self) -> Ssse3 {
+        self
     }
 }
 

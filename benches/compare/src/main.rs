@@ -170,7 +170,11 @@ fn compare(options: &Compare) -> io::Result<()> {
     let report = report::Report {
         machine: report::Machine::this(),
         corpus: format!("{origin}, {}", CorpusShape::of(&urls)),
-        plan: format!("{} rounds, everybody in turn, each turn at least {} ms", plan.rounds, plan.turn / 1e6),
+        plan: format!(
+            "{} rounds, everybody in turn, each turn at least {} ms of CPU time",
+            plan.rounds,
+            plan.turn / 1e6
+        ),
         tiers: &tiers,
         all: &all,
         standings: goal::standings(&all, &tiers),

@@ -147,6 +147,12 @@ pub extern "C" fn pct_output() -> *const u8 {
     state().output.as_ptr()
 }
 
+/// The length of the result at [`pct_output`].
+#[unsafe(no_mangle)]
+pub extern "C" fn pct_output_length() -> usize {
+    state().output.len()
+}
+
 /// Gives both buffers back.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_release() {

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Each repeat takes 64 Ki octets of input, in calls of OCTETS each. The difference between two numbers of repeats is
-//! what the verb costs, without start-up. `ci/neon-instructions` uses it.
+//! what the verb costs, without start-up. `ci/cpus count` uses it.
 
 use std::process::ExitCode;
 

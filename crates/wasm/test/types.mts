@@ -1,0 +1,19 @@
+// Compiled by `npm run types`, never run: what the types allow and what they refuse.
+import { encode, decode, normalize, defineSet, sets, simd, PercentError, type SetName } from 'simdpct';
+import { instantiate, type Codec } from 'simdpct/codec';
+const a: string = encode('a b', { set: 'whatwg-path', keepEscapes: true });
+const b: Uint8Array = encode(new Uint8Array(3));
+const c: string = decode('a', { strict: true, lossy: true, keep: defineSet({ base: 'rfc3986-path', add: '+' }) });
+const d: Uint8Array = decode(Buffer.from('a'), { form: true });
+const e: readonly SetName[] = sets;
+const f: boolean = simd;
+const g: (m: WebAssembly.Module) => Codec = instantiate;
+normalize('x').length; normalize(new Uint8Array(1)).byteLength;
+try { decode('%') } catch (error) { if (error instanceof PercentError) { const n: number = error.offset; console.log(n); } }
+// @ts-expect-error no such set
+encode('a', { set: 'nope' });
+// @ts-expect-error octets are never lossy
+decode(new Uint8Array(1), { lossy: true });
+// @ts-expect-error a set is made by defineSet
+encode('a', { set: {} });
+console.log(a, b, c, d, e, f, g);
