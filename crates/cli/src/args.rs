@@ -28,12 +28,14 @@ Examples:
   pct decode crawl.zst -o plain.txt.gz        compressed files are read and written as what they are
   pct normalize -i=.bak lists/*.txt           replace files, and keep the old ones
   pct audit access.log                        what is in there, in one page
+  pct decode --field 5.2 --charset gbk -j2 access.log.gz -o plain.log.zst
+  pct decode -i --csv --column url crawl.csv.gz
   pct normalize crawl.txt | sort -u           one spelling for each URL (RFC 3986, section 6.2.2)
   pct help decode                             options and examples of one command
 
 Exit codes:
   0  all is well
-  1  check has found something, or --strict has met a malformed escape
+  1  check has found something, or --strict or a policy of `fail` has met what it does not take
   2  the arguments make no sense, or a file could not be read or written
 
 When the reader of standard output goes away (`pct ... | head`), pct ends quietly, with 0; check with 1 if it has
@@ -140,6 +142,9 @@ Examples:
   echo '%u4F60%u597D%21' | pct decode --percent-u     你好!
   echo 'q=\\x22a%20b\\x22' | pct decode --nginx       q=\"a b\"
   echo 'a%20b%1B%5B2J' | pct decode --printable       a b%1B[2J
+  pct decode --field 5.2 --printable access.log.gz -o plain.log.zst
+  pct decode --csv --column url --until-stable --rejects bad.txt crawl.csv -o plain.csv
+  pct decode --jsonl --key request.url --on-error drop --stats events.jsonl
   pct decode --raw blob.txt -o blob           %0A and %0D too
   pct decode --strict urls.txt -o plain.txt   all or nothing")]
 pub struct Decode {
@@ -251,7 +256,7 @@ pub struct Check {
     pub files: Files,
 
     /// Records end in NUL instead of a newline
-    #[arg(short = '0', long)]
+    #[arg(short = '0', long, help_heading = INPUT)]
     pub null: bool,
 
     /// Report only these kinds
@@ -283,7 +288,7 @@ pub struct Audit {
     pub files: Files,
 
     /// Records end in NUL instead of a newline
-    #[arg(short = '0', long)]
+    #[arg(short = '0', long, help_heading = INPUT)]
     pub null: bool,
 
     /// How many examples to show of each kind
@@ -354,6 +359,9 @@ pub enum Kind {
     Dot,
 }
 
+const INPUT: &str = "Input";
+const OUTPUT: &str = "Output";
+
 /// The inputs.
 #[derive(Debug, Args)]
 pub struct Files {
@@ -363,15 +371,15 @@ pub struct Files {
     pub files: Vec<PathBuf>,
 
     /// Read the files that FILE names, one a line; `-` is standard input
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["files", "files0_from"])]
+    #[arg(long, value_name = "FILE", help_heading = INPUT, value_hint = ValueHint::FilePath, conflicts_with_all = ["files", "files0_from"])]
     pub files_from: Option<PathBuf>,
 
     /// The same with names that end in NUL, as `find -print0` writes them
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "files")]
+    #[arg(long, value_name = "FILE", help_heading = INPUT, value_hint = ValueHint::FilePath, conflicts_with = "files")]
     pub files0_from: Option<PathBuf>,
 
     /// Take compressed files as they are
-    #[arg(long)]
+    #[arg(long, help_heading = INPUT)]
     pub no_decompress: bool,
 }
 
@@ -380,23 +388,23 @@ pub struct Files {
 pub struct Target {
     /// Write to FILE, which appears whole or not at all; it may be one of the inputs. It is compressed if its name
     /// ends in .gz, .zst, .bz2 or .xz
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
     /// Replace each file by the output for it, whole or not at all; with SUFFIX, keep the old one under its name and
     /// SUFFIX. What was compressed will be
     #[arg(
-        short, long, value_name = "SUFFIX", num_args = 0..=1, require_equals = true, default_missing_value = "",
+        short, long, value_name = "SUFFIX", help_heading = OUTPUT, num_args = 0..=1, require_equals = true, default_missing_value = "",
         conflicts_with_all = ["output", "compress"]
     )]
     pub in_place: Option<String>,
 
     /// Compress the output; `none` for a plain file whatever its name
-    #[arg(long, value_name = "FORMAT", value_enum)]
+    #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum)]
     pub compress: Option<Compress>,
 
     /// How hard to compress, as the command of that format counts: gzip and xz 0-9, zstd 1-22, bzip2 1-9
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = OUTPUT)]
     pub level: Option<u8>,
 
     /// No progress bar
@@ -452,11 +460,11 @@ impl Target {
 #[derive(Debug, Args)]
 pub struct RecordArgs {
     /// The input is octets without structure: line ends are encoded, and %0A and %0D decoded
-    #[arg(long)]
+    #[arg(long, help_heading = INPUT)]
     raw: bool,
 
     /// Records end in NUL instead of a newline: %00 stays escaped, and line ends are data
-    #[arg(short = '0', long, conflicts_with = "raw")]
+    #[arg(short = '0', long, help_heading = INPUT, conflicts_with = "raw")]
     null: bool,
 }
 

@@ -182,7 +182,7 @@ impl Page {
         if let Some((cut, _)) = shown.char_indices().nth(self.width) {
             shown.truncate(cut);
         }
-        text.push_str(&shown);
+        text.push_str(shown.trim_end());
         text.push('\n');
     }
 

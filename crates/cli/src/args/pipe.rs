@@ -69,9 +69,9 @@ pub struct Pipe {
     #[arg(long, value_name = "POLICY", help_heading = POLICIES, conflicts_with = "raw")]
     pub on_error: Option<Policy>,
 
-    /// What becomes of a value that is not UTF-8 [default: keep]
+    /// What becomes of a value that is not UTF-8, or not in the --charset [default: keep]
     ///
-    /// Decoded values are looked at when they are decoded, values to be encoded before that.
+    /// With `keep` and `replace`, octets that are nothing in the charset stay escaped. Decoded values are looked at when they are decoded, values to be encoded before that.
     #[arg(long, value_name = "POLICY", help_heading = POLICIES, conflicts_with = "raw")]
     pub on_invalid_utf8: Option<Policy>,
 
@@ -81,7 +81,7 @@ pub struct Pipe {
     #[arg(long, value_name = "FILE", help_heading = POLICIES, value_hint = ValueHint::FilePath, conflicts_with = "raw")]
     pub rejects: Option<PathBuf>,
 
-    /// Sum up on stderr: records, bytes, escapes and what was wrong with them
+    /// Sum up on stderr: records, bytes, escapes, what was wrong with them, and the most layers of a value
     #[arg(
         long,
         value_name = "FORMAT",

@@ -2,7 +2,10 @@
 
 mod audit;
 mod check;
+mod combined;
 mod compressed;
+#[cfg(unix)]
+mod docs;
 mod errors;
 mod fields;
 mod files;
@@ -16,6 +19,8 @@ mod memory;
 mod naive;
 mod options;
 mod policies;
+#[cfg(target_os = "linux")]
+mod progress;
 mod python;
 mod records;
 #[cfg(unix)]
