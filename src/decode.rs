@@ -134,6 +134,13 @@ impl Decode {
         let job = DecodeJob { keep, upper: true, plus: false, strict: false };
         Decode { job, tier: None, error: PhantomData }
     }
+
+    /// Whether decoding `input` gives anything else than `input`.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn changes(&self, input: &[u8]) -> bool {
+        let Ok(measure) = self.measure(input);
+        measure.changed
+    }
 }
 
 impl<E: Malformed> Decode<E> {

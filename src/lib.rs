@@ -25,6 +25,7 @@
 //! | append | [`encode_append`], [`Encode::append`] | [`decode_append`], [`Decode::append`] | [`normalize_append`] |
 //! | into a slice | [`encode_to_slice`], [`Encode::to_slice`] | [`decode_to_slice`], [`Decode::to_slice`] | [`normalize_to_slice`] |
 //! | in place | | [`decode_in_place`], [`Decode::in_place`] | [`normalize_in_place`] |
+//! | until nothing changes | | [`decode_until_stable`], [`Decode::append_until_stable`] | |
 //! | many values in one buffer | [`Encode::values`] | [`Decode::values`] | [`Decode::values`] of [`NORMALIZE`] |
 //! | in pieces | [`stream::Encoder`] | [`stream::Decoder`] | [`stream::Decoder`] of [`NORMALIZE`] |
 //!
@@ -73,6 +74,8 @@ mod normalize;
 mod scalar;
 mod set;
 #[cfg(feature = "alloc")]
+mod stable;
+#[cfg(feature = "alloc")]
 pub mod stream;
 mod utf8;
 mod validate;
@@ -90,6 +93,8 @@ pub use normalize::{NORMALIZE, equivalent, normalize_in_place, normalize_to_slic
 #[cfg(feature = "alloc")]
 pub use normalize::{normalize, normalize_append, normalize_str};
 pub use set::{AsciiSet, ByteSet, NamedSet, sets};
+#[cfg(feature = "alloc")]
+pub use stable::decode_until_stable;
 #[cfg(feature = "alloc")]
 pub use utf8::AppendText;
 pub use utf8::KeepSet;

@@ -1,6 +1,7 @@
 //! The reference: every operation an octet at a time, in the words of the specifications.
 //!
-//! It is the fallback on CPUs without a vector tier, and what every tier must equal on every input.
+//! It is the fallback on CPUs without a vector tier, and what every tier must equal on every input. Octets that stay are
+//! put as runs, which makes it no slower than a good byte loop.
 
 use crate::cursor::Cursor;
 use crate::hex::{self, HexCase};
@@ -46,63 +47,79 @@ impl Output for Measure {
 /// RFC 3986, section 2.1: an octet that may not stand for itself is written `"%" HEXDIG HEXDIG`.
 #[inline(always)]
 fn encode_to(job: &EncodeJob, input: &[u8], out: &mut impl Output) {
-    let mut at = 0;
-    while at < input.len() {
-        match (job.rule, input[at]) {
-            (EncodeRule::KeepEscapes, b'%') => {
-                if hex::unescape(&input[at..]).is_some() {
-                    out.put(&input[at..at + 3]);
-                    at += 3;
-                    continue;
-                }
-                escape_to(b'%', job.case, out);
+    // Where the rule has a say, membership alone does not decide.
+    let stays = match job.rule {
+        EncodeRule::Plain => job.set,
+        EncodeRule::KeepEscapes => job.set.remove(b"%"),
+        EncodeRule::Form => job.set.remove(b" "),
+    };
+    let mut rest = input;
+    while let Some(&octet) = rest.first() {
+        let used = match (job.rule, octet) {
+            _ if stays.contains(octet) => {
+                let run = rest.iter().position(|&octet| !stays.contains(octet)).unwrap_or(rest.len());
+                out.put(&rest[..run]);
+                run
+            }
+            (EncodeRule::KeepEscapes, b'%') if hex::unescape(rest).is_some() => {
+                out.put(&rest[..3]);
+                3
             }
             (EncodeRule::Form, b' ') => {
                 out.put(b"+");
                 out.change();
+                1
             }
-            (_, octet) if job.set.contains(octet) => out.put(&[octet]),
-            (_, octet) => escape_to(octet, job.case, out),
-        }
-        at += 1;
+            _ => {
+                out.put(&hex::escape(octet, job.case));
+                out.change();
+                1
+            }
+        };
+        rest = &rest[used..];
     }
-}
-
-#[inline(always)]
-fn escape_to(octet: u8, case: HexCase, out: &mut impl Output) {
-    out.put(&hex::escape(octet, case));
-    out.change();
 }
 
 /// URL Standard, section 1.3, "percent-decode": a `%` that is followed by two hexadecimal digits stands with
 /// them for one octet; everything else stands for itself.
 #[inline(always)]
 fn decode_to(job: &DecodeJob, input: &[u8], out: &mut impl Output) -> Result<(), BadEscapeAt> {
-    let mut at = 0;
-    while at < input.len() {
-        match (input[at], hex::unescape(&input[at..])) {
-            (b'%', Some(octet)) => {
-                let spelling = &input[at..at + 3];
-                if !job.keep.contains(octet) {
-                    out.put(&[octet]);
-                    out.change();
-                } else if job.upper && spelling != hex::escape(octet, HexCase::Upper) {
-                    out.put(&hex::escape(octet, HexCase::Upper));
-                    out.change();
-                } else {
-                    out.put(spelling);
-                }
-                at += 3;
-                continue;
-            }
-            (b'%', None) if job.strict => return Err(BadEscapeAt(at)),
+    let mut rest = input;
+    while let Some(&octet) = rest.first() {
+        let used = match (octet, hex::unescape(rest)) {
             (b'+', _) if job.plus => {
                 out.put(b" ");
                 out.change();
+                1
             }
-            (octet, _) => out.put(&[octet]),
-        }
-        at += 1;
+            (b'%', Some(octet)) if !job.keep.contains(octet) => {
+                out.put(&[octet]);
+                out.change();
+                3
+            }
+            (b'%', Some(octet)) if job.upper && rest[..3] != hex::escape(octet, HexCase::Upper) => {
+                out.put(&hex::escape(octet, HexCase::Upper));
+                out.change();
+                3
+            }
+            (b'%', Some(_)) => {
+                out.put(&rest[..3]);
+                3
+            }
+            (b'%', None) if job.strict => return Err(BadEscapeAt(input.len() - rest.len())),
+            (b'%', None) => {
+                out.put(b"%");
+                1
+            }
+            _ => {
+                let end =
+                    if job.plus { memchr::memchr2(b'%', b'+', rest) } else { memchr::memchr(b'%', rest) };
+                let run = end.unwrap_or(rest.len());
+                out.put(&rest[..run]);
+                run
+            }
+        };
+        rest = &rest[used..];
     }
     Ok(())
 }

@@ -35,6 +35,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("decode", "isa/Tier cursor error hex job set utf8"),
     ("normalize", "decode error hex utf8"),
     ("validate", "decode error hex set"),
+    ("stable", "decode hex"),
     ("stream", "decode encode error job utf8"),
     ("batch", "cursor decode encode job utf8"),
     ("form", "decode encode set"),

@@ -172,7 +172,13 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool> Blocks<I
         let keep = first(lanes) & !digits_of::<I>(decoded, &mut self.spilt);
         self.bounds.settle(lanes, self.sink.written(), |lane| (keep & first(lane)).count_ones() as usize);
         self.sink.changed(decoded != 0);
-        self.sink.compress(isa, isa.select(decoded, block, values), keep);
+        let block = isa.select(decoded, block, values);
+        if keep == first(lanes) {
+            // Escapes that stay and malformed ones, which is what normalizing mostly meets.
+            self.sink.store(isa, block, lanes);
+        } else {
+            self.sink.compress(isa, block, keep);
+        }
         Ok(())
     }
 }

@@ -175,6 +175,7 @@ impl Avx2 {
 
 // The loops over registers have one or two rounds and are unrolled. (A closure would not be inlined into the entry points,
 // nor then the intrinsics in it.)
+#[allow(clippy::needless_range_loop, reason = "the index says which register it is")]
 impl<const N: usize> Isa for Registers<N> {
     const LANES: usize = 32 * N;
     type Block = [__m256i; N];

@@ -16,6 +16,7 @@ mod lanes;
 mod matrix;
 mod rivals;
 mod sets;
+mod stable;
 mod streams;
 mod text;
 mod tiers;

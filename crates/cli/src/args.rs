@@ -2,6 +2,10 @@
 //!
 //! Each subcommand is one struct; options that several share are structs of their own, flattened in.
 
+mod pipe;
+
+pub use self::pipe::{Delimiter, Pipe, Policy, StatsFormat};
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -9,21 +13,29 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use simdpct::{ByteSet, NamedSet};
 
+use crate::compression::Format;
+use crate::error::Failure;
 use crate::record::Records;
 use crate::sets;
+use crate::work::{CHARSETS, Charset};
 
 const EXAMPLES: &str = "\
 Examples:
   pct encode names.txt                        escape all but unreserved octets, line by line
   pct encode --set whatwg-path paths.txt      escape as browsers do in a path
   pct decode urls.txt -o plain.txt            write plain.txt whole or not at all
-  zcat access.log.gz | pct check --only malformed,nul -
+  pct check --only malformed,nul access.log.gz
+  pct decode crawl.zst -o plain.txt.gz        compressed files are read and written as what they are
+  pct normalize -i=.bak lists/*.txt           replace files, and keep the old ones
+  pct audit access.log                        what is in there, in one page
+  pct decode --field 5.2 --charset gbk -j2 access.log.gz -o plain.log.zst
+  pct decode -i --csv --column url crawl.csv.gz
   pct normalize crawl.txt | sort -u           one spelling for each URL (RFC 3986, section 6.2.2)
   pct help decode                             options and examples of one command
 
 Exit codes:
   0  all is well
-  1  check has found something, or --strict has met a malformed escape
+  1  check has found something, or --strict or a policy of `fail` has met what it does not take
   2  the arguments make no sense, or a file could not be read or written
 
 When the reader of standard output goes away (`pct ... | head`), pct ends quietly, with 0; check with 1 if it has
@@ -52,9 +64,12 @@ pub enum Command {
     Decode(Decode),
     Normalize(Normalize),
     Check(Check),
+    Audit(Audit),
     Sets(Sets),
     /// Show the instruction sets that this build and this CPU have, and which one is in use
     Cpu,
+    #[command(hide = true)]
+    Generate(Generate),
 }
 
 /// Write octets outside a set as escapes
@@ -66,6 +81,7 @@ Examples:
   echo 'a b&c' | pct encode --form            a+b%26c
   echo '/a b%20c' | pct encode --set rfc3986-path --keep-escapes
                                               /a%20b%20c
+  echo 'Привет' | pct encode --charset windows-1251   %CF%F0%E8%E2%E5%F2
   head -c 16 /dev/urandom | pct encode --raw  any octets, newlines too
 
 A \"\\r\" that does not stand before \"\\n\" is data, and is escaped.")]
@@ -76,9 +92,11 @@ pub struct Encode {
     pub target: Target,
     #[command(flatten)]
     pub records: RecordArgs,
+    #[command(flatten)]
+    pub pipe: Pipe,
 
     /// The octets that stay as they are; `pct sets` lists the names
-    #[arg(long, value_name = "NAME", default_value = "rfc3986-unreserved", value_parser = SetParser)]
+    #[arg(long, value_name = "NAME", default_value = "rfc3986-unreserved", hide_possible_values = true, value_parser = SetParser)]
     pub set: &'static NamedSet,
 
     /// Octets that stay as well; %XX names one that is hard to type
@@ -96,11 +114,21 @@ pub struct Encode {
     /// Write new escapes with lower-case digits
     #[arg(long)]
     pub lower: bool,
+
+    /// Escape the octets of the text in this charset instead of UTF-8
+    ///
+    /// A character that the charset lacks is written as browsers do: %26%23, its number, %3B. Octets of the input
+    /// that are not UTF-8 are escaped as they are.
+    #[arg(long, value_name = "LABEL", value_parser = CharsetParser, hide_possible_values = true)]
+    pub charset: Option<Charset>,
 }
 
 /// Replace escapes by the octets that they stand for, once
 ///
 /// A "%" that is not followed by two hexadecimal digits stays as it is, unless --strict is given.
+///
+/// The options work in this order, whatever theirs: --nginx; escapes, with --percent-u, --times and --until-stable;
+/// --charset; --printable. What --keep names, and line ends, stay escaped in each.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -108,6 +136,15 @@ Examples:
   echo 'a%0Ab%2Fc' | pct decode               a%0Ab/c     (a line stays a line)
   echo 'a%2Fb%20c' | pct decode --keep /      a%2Fb c
   echo 'q=a+b' | pct decode --form            q=a b
+  echo 'a%252Fb' | pct decode --times 2       a/b
+  echo '%25252e%252e/' | pct decode --until-stable    ../
+  echo '%C4%E3%BA%C3' | pct decode --charset gbk      你好
+  echo '%u4F60%u597D%21' | pct decode --percent-u     你好!
+  echo 'q=\\x22a%20b\\x22' | pct decode --nginx       q=\"a b\"
+  echo 'a%20b%1B%5B2J' | pct decode --printable       a b%1B[2J
+  pct decode --field 5.2 --printable access.log.gz -o plain.log.zst
+  pct decode --csv --column url --until-stable --rejects bad.txt crawl.csv -o plain.csv
+  pct decode --jsonl --key request.url --on-error drop --stats events.jsonl
   pct decode --raw blob.txt -o blob           %0A and %0D too
   pct decode --strict urls.txt -o plain.txt   all or nothing")]
 pub struct Decode {
@@ -118,6 +155,8 @@ pub struct Decode {
     #[command(flatten)]
     pub records: RecordArgs,
     #[command(flatten)]
+    pub pipe: Pipe,
+    #[command(flatten)]
     pub strict: Strict,
 
     /// Octets whose escapes stay; %XX names one that is hard to type
@@ -127,6 +166,52 @@ pub struct Decode {
     /// Read "+" as a space
     #[arg(long)]
     pub form: bool,
+
+    #[command(flatten)]
+    pub unwrap: Unwrap,
+}
+
+/// What else is undone when decoding.
+#[derive(Debug, Args)]
+pub struct Unwrap {
+    /// Decode N times, which is what N runs do
+    ///
+    /// Only what is read is looked at for --strict; \xHH and %uXXXX are read once.
+    #[arg(long, value_name = "N", default_value = "1", hide_default_value = true, value_parser = clap::value_parser!(u16).range(1..))]
+    pub times: u16,
+
+    /// Decode until nothing changes, in linear time: to see what is wrapped up
+    ///
+    /// Only what is read is looked at for --strict; \xHH and %uXXXX are read once. With --form, every "+" of
+    /// whatever layer becomes a space.
+    #[arg(long, conflicts_with = "times")]
+    pub until_stable: bool,
+
+    /// Undo \xHH, as nginx writes it in logs, before decoding
+    #[arg(long)]
+    pub nginx: bool,
+
+    /// Decode %uXXXX as well: UTF-16 code units, as `escape` of JavaScript writes them
+    ///
+    /// A surrogate without its other half stays. %XX next to it is an octet; `--charset latin1` reads it as
+    /// `unescape` does.
+    #[arg(long)]
+    pub percent_u: bool,
+
+    /// The decoded octets are text in this charset: write it in UTF-8
+    ///
+    /// Octets that are nothing in the charset are written as escapes, so `--charset utf-8` decodes only what is
+    /// UTF-8. Characters of --percent-u are left alone.
+    #[arg(long, value_name = "LABEL", value_parser = CharsetParser, hide_possible_values = true)]
+    pub charset: Option<Charset>,
+
+    /// Leave nothing in the output that a terminal obeys: escape it again
+    ///
+    /// That is: C0 controls but for line ends, DEL, C1 controls, octets that are not UTF-8, line and paragraph
+    /// separators (U+2028, U+2029), and marks that turn the direction of text. Those that were not escaped in the
+    /// input are escaped, too.
+    #[arg(long)]
+    pub printable: bool,
 }
 
 /// Give equivalent URLs one spelling (RFC 3986, section 6.2.2)
@@ -145,6 +230,8 @@ pub struct Normalize {
     pub target: Target,
     #[command(flatten)]
     pub records: RecordArgs,
+    #[command(flatten)]
+    pub pipe: Pipe,
     #[command(flatten)]
     pub strict: Strict,
 }
@@ -169,7 +256,7 @@ pub struct Check {
     pub files: Files,
 
     /// Records end in NUL instead of a newline
-    #[arg(short = '0', long)]
+    #[arg(short = '0', long, help_heading = INPUT)]
     pub null: bool,
 
     /// Report only these kinds
@@ -185,6 +272,64 @@ pub struct Check {
     pub quiet: bool,
 }
 
+/// Sum up what the escapes of a log or a list of URLs hold
+///
+/// One pass counts the lines that hold something malformed or suspicious, shows the first examples of each, and draws
+/// how many escapes lines have and which octets are escaped most. Memory does not depend on the input, nor the exit
+/// code on what is found; `pct check` lists every finding.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pct audit access.log
+  pct audit --examples 10 logs/*.gz
+  pct audit --json crawl.txt.zst | jq '.findings[] | select(.lines > 0) | .kind'")]
+pub struct Audit {
+    #[command(flatten)]
+    pub files: Files,
+
+    /// Records end in NUL instead of a newline
+    #[arg(short = '0', long, help_heading = INPUT)]
+    pub null: bool,
+
+    /// How many examples to show of each kind
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(..=1000))]
+    pub examples: u16,
+
+    /// Write JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// No progress bar
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Write the manual pages or shell completions, which derive from the same definitions as this help
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pct generate man --directory /usr/local/share/man/man1
+  pct generate bash > /etc/bash_completion.d/pct
+  pct generate zsh > /usr/local/share/zsh/site-functions/_pct
+  pct generate fish > ~/.config/fish/completions/pct.fish")]
+pub struct Generate {
+    /// What to write
+    pub what: Generated,
+
+    /// Write all manual pages to DIR instead of the main one to standard output
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub directory: Option<PathBuf>,
+}
+
+/// What is made from the definitions of the arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Generated {
+    Man,
+    Bash,
+    Zsh,
+    Fish,
+}
+
 /// List the named sets, their octets and where they are defined
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -193,7 +338,7 @@ Examples:
   pct sets whatwg-path whatwg-query")]
 pub struct Sets {
     /// Only these
-    #[arg(value_name = "NAME", value_parser = SetParser)]
+    #[arg(value_name = "NAME", hide_possible_values = true, value_parser = SetParser)]
     pub names: Vec<&'static NamedSet>,
 }
 
@@ -214,31 +359,112 @@ pub enum Kind {
     Dot,
 }
 
+const INPUT: &str = "Input";
+const OUTPUT: &str = "Output";
+
 /// The inputs.
 #[derive(Debug, Args)]
 pub struct Files {
-    /// Files to read one after the other; standard input when there is none, or for `-`
+    /// Files to read one after the other; standard input when there is none, or for `-`. Compressed ones (gzip, zstd,
+    /// bzip2, xz) are recognised by their first octets
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
+
+    /// Read the files that FILE names, one a line; `-` is standard input
+    #[arg(long, value_name = "FILE", help_heading = INPUT, value_hint = ValueHint::FilePath, conflicts_with_all = ["files", "files0_from"])]
+    pub files_from: Option<PathBuf>,
+
+    /// The same with names that end in NUL, as `find -print0` writes them
+    #[arg(long, value_name = "FILE", help_heading = INPUT, value_hint = ValueHint::FilePath, conflicts_with = "files")]
+    pub files0_from: Option<PathBuf>,
+
+    /// Take compressed files as they are
+    #[arg(long, help_heading = INPUT)]
+    pub no_decompress: bool,
 }
 
 /// The output.
 #[derive(Debug, Args)]
 pub struct Target {
-    /// Write to FILE, which appears whole or not at all; it may be one of the inputs
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Write to FILE, which appears whole or not at all; it may be one of the inputs. It is compressed if its name
+    /// ends in .gz, .zst, .bz2 or .xz
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+
+    /// Replace each file by the output for it, whole or not at all; with SUFFIX, keep the old one under its name and
+    /// SUFFIX. What was compressed will be
+    #[arg(
+        short, long, value_name = "SUFFIX", help_heading = OUTPUT, num_args = 0..=1, require_equals = true, default_missing_value = "",
+        conflicts_with_all = ["output", "compress"]
+    )]
+    pub in_place: Option<String>,
+
+    /// Compress the output; `none` for a plain file whatever its name
+    #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum)]
+    pub compress: Option<Compress>,
+
+    /// How hard to compress, as the command of that format counts: gzip and xz 0-9, zstd 1-22, bzip2 1-9
+    #[arg(long, value_name = "N", help_heading = OUTPUT)]
+    pub level: Option<u8>,
+
+    /// No progress bar
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// What to compress the output with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Compress {
+    Gzip,
+    Zstd,
+    Bzip2,
+    Xz,
+    None,
+}
+
+impl Target {
+    /// Whether the output goes to standard output.
+    pub fn is_stdout(&self) -> bool {
+        self.in_place.is_none() && self.output.as_ref().is_none_or(|path| path.as_os_str() == "-")
+    }
+
+    /// How to compress an output that is not in place.
+    pub fn compression(&self) -> Result<Option<(Format, u8)>, Failure> {
+        let format = match self.compress {
+            Some(Compress::Gzip) => Some(Format::Gzip),
+            Some(Compress::Zstd) => Some(Format::Zstd),
+            Some(Compress::Bzip2) => Some(Format::Bzip2),
+            Some(Compress::Xz) => Some(Format::Xz),
+            Some(Compress::None) => None,
+            None => self.output.as_deref().and_then(Format::of_extension),
+        };
+        if format.is_none() && self.level.is_some() {
+            return Err(Failure::Usage("--level: the output is not compressed".to_owned()));
+        }
+        format.map(|format| self.leveled(format)).transpose()
+    }
+
+    /// `format` with the level asked for, or its usual one.
+    pub fn leveled(&self, format: Format) -> Result<(Format, u8), Failure> {
+        let level = self.level.unwrap_or(format.usual_level());
+        if format.levels().contains(&level) {
+            return Ok((format, level));
+        }
+        let (name, levels) = (format.name(), format.levels());
+        let (least, most) = (levels.start(), levels.end());
+        Err(Failure::Usage(format!("--level {level}: {name} has the levels {least} to {most}")))
+    }
 }
 
 /// What separates values.
 #[derive(Debug, Args)]
 pub struct RecordArgs {
     /// The input is octets without structure: line ends are encoded, and %0A and %0D decoded
-    #[arg(long)]
+    #[arg(long, help_heading = INPUT)]
     raw: bool,
 
     /// Records end in NUL instead of a newline: %00 stays escaped, and line ends are data
-    #[arg(short = '0', long, conflicts_with = "raw")]
+    #[arg(short = '0', long, help_heading = INPUT, conflicts_with = "raw")]
     null: bool,
 }
 
@@ -257,7 +483,7 @@ impl RecordArgs {
 #[derive(Debug, Args)]
 pub struct Strict {
     /// Stop at the first malformed escape, say where it is, and exit with 1
-    #[arg(long)]
+    #[arg(long, conflicts_with = "on_error")]
     pub strict: bool,
 }
 
@@ -280,8 +506,30 @@ impl TypedValueParser for SetParser {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        // Hidden, because there are many: completions show them, help points to `pct sets`.
-        Some(Box::new(simdpct::sets::ALL.iter().map(|set| PossibleValue::new(set.name).hide(true))))
+        // There are many: completions show them, help points to `pct sets`.
+        Some(Box::new(simdpct::sets::ALL.iter().map(|set| PossibleValue::new(set.name))))
+    }
+}
+
+/// Reads the label of a charset.
+#[derive(Clone)]
+struct CharsetParser;
+
+impl TypedValueParser for CharsetParser {
+    type Value = Charset;
+
+    fn parse_ref(
+        &self,
+        _: &clap::Command,
+        _: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<Charset, clap::Error> {
+        Charset::find(&value.to_string_lossy())
+            .map_err(|message| clap::Error::raw(clap::error::ErrorKind::InvalidValue, format!("{message}\n")))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(CHARSETS.iter().map(|name| PossibleValue::new(*name).hide(true))))
     }
 }
 

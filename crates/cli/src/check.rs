@@ -8,7 +8,8 @@ use simdpct::{Escape, escapes};
 use crate::args::{self, Kind};
 use crate::error::{Cause, Failure, Outcome};
 use crate::findings::Findings;
-use crate::input::{self, BLOCK, Input};
+use crate::input::{BLOCK, Inputs, Names};
+use crate::progress::Progress;
 use crate::utf8::Utf8;
 
 /// A `%` is looked at when this many octets behind it are there: `%25` and two digits.
@@ -29,8 +30,10 @@ pub fn check(args: &args::Check) -> Result<Outcome, Failure> {
 fn check_all(args: &args::Check, end: u8, findings: &mut Findings) -> Result<(), Failure> {
     let mut block = vec![0; BLOCK + AHEAD];
     let (mut octets, mut records) = (0, 0);
-    for path in input::names(&args.files.files) {
-        let mut input = Input::open(path)?;
+    let names = Names::new(&args.files)?;
+    let progress = Progress::start(names.known(), args.quiet, true);
+    for input in Inputs::new(names, !args.files.no_decompress) {
+        let mut input = input?;
         let mut scan = Scan::new(input.name().to_owned(), end, findings);
         let mut kept = 0;
         loop {
@@ -56,6 +59,7 @@ fn check_all(args: &args::Check, end: u8, findings: &mut Findings) -> Result<(),
         records += scan.finish()?;
         findings.flush()?;
     }
+    drop(progress);
     let unit = if end == b'\0' { "record" } else { "line" };
     let plural = if records == 1 { "" } else { "s" };
     findings.summarize(format_args!("{records} {unit}{plural} ({octets} octets)"));

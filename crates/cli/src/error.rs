@@ -1,11 +1,12 @@
 //! How a run ends: the exit codes, and the one line that says what went wrong.
 
-use std::convert::Infallible;
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
-use simdpct::{BadEscape, BadEscapeCause};
+use simdpct::BadEscapeCause;
+
+use crate::pipe::reason::Reason;
 
 /// How a run ended that could do its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,32 +37,19 @@ pub struct Place {
     pub offset: u64,
 }
 
-/// A transform's error: a malformed escape, if the transform can fail at all.
-pub struct Fault(pub BadEscape);
-
-impl From<Infallible> for Fault {
-    fn from(never: Infallible) -> Fault {
-        match never {}
-    }
-}
-
-impl From<BadEscape> for Fault {
-    fn from(escape: BadEscape) -> Fault {
-        Fault(escape)
-    }
-}
-
 /// Why a run ended early.
 #[derive(Debug)]
 pub enum Failure {
-    /// Input that `--strict` does not take.
-    Data { place: Place, cause: BadEscapeCause },
+    /// Input that `--strict` or the policy `fail` does not take.
+    Data { place: Place, reason: Reason },
     /// A file that cannot be read or written, and how far that went.
     Io { file: String, offset: Option<u64>, error: io::Error },
     /// Arguments or an environment that make no sense.
     Usage(String),
     /// The reader of the output went away: it has seen enough.
     ReaderGone,
+    /// Failures of single files, which were reported when they happened; the worst has this exit code.
+    Reported { code: u8 },
 }
 
 impl Failure {
@@ -83,30 +71,27 @@ impl Failure {
         }
     }
 
-    /// `escape` is malformed and stands at `place`.
-    pub fn malformed(place: Place, escape: &BadEscape) -> Failure {
-        Failure::Data { place, cause: escape.cause }
-    }
-
     /// Says on stderr what went wrong, and returns the exit code.
-    pub fn report(&self) -> ExitCode {
-        if let Failure::ReaderGone = self {
-            return ExitCode::SUCCESS;
-        }
+    pub fn report(&self) -> u8 {
+        let code = match self {
+            Failure::ReaderGone => return 0,
+            Failure::Reported { code } => return *code,
+            // Not what the input holds is wrong, but that it cannot be worked on.
+            Failure::Data { reason: Reason::Unbroken { .. }, .. } => 2,
+            Failure::Data { .. } => 1,
+            Failure::Io { .. } | Failure::Usage(_) => 2,
+        };
         // With stderr closed there is nobody left to tell.
         let _ = writeln!(io::stderr(), "pct: {self}");
-        ExitCode::from(match self {
-            Failure::Data { .. } => 1,
-            _ => 2,
-        })
+        code
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Data { place: Place { file, line, offset }, cause } => {
-                write!(f, "{file}:{line}: offset {offset}: malformed escape: {}", Cause(*cause))
+            Failure::Data { place: Place { file, line, offset }, reason } => {
+                write!(f, "{file}:{line}: offset {offset}: {reason}")
             }
             Failure::Io { file, offset: Some(offset), error } => {
                 write!(f, "{file}: offset {offset}: {}", Plain(error))
@@ -114,6 +99,7 @@ impl fmt::Display for Failure {
             Failure::Io { file, offset: None, error } => write!(f, "{file}: {}", Plain(error)),
             Failure::Usage(message) => f.write_str(message),
             Failure::ReaderGone => f.write_str("the reader of the output went away"),
+            Failure::Reported { .. } => f.write_str("some files were not done"),
         }
     }
 }

@@ -1,20 +1,30 @@
 //! The command `pct`: percent-encodes, decodes, normalizes and checks files of URLs.
 //!
-//! [`args`] says what a person can ask for, [`transcode`] and [`check`] do the work, [`input`] and [`output`] are
-//! the only places that touch files, and [`error`] is what can go wrong and the exit code of it.
+//! [`args`] says what a person can ask for. [`transcode`], [`check`] and [`audit`] do it: [`pipe`] finds values and
+//! spreads the work, [`work`] is what is done to one. [`input`] and [`output`] are the only places that touch files,
+//! [`files`] brings the two together, and [`error`] is what can go wrong and the exit code of it.
 
 mod args;
+mod audit;
+mod bars;
 mod check;
+mod compression;
 mod cpu;
+mod decompress;
 mod error;
+mod files;
 mod findings;
+mod generate;
 mod input;
 mod output;
+mod pipe;
+mod progress;
 mod record;
 mod sets;
 mod transcode;
 mod unfinished;
 mod utf8;
+mod work;
 
 use std::process::ExitCode;
 
@@ -30,7 +40,7 @@ fn main() -> ExitCode {
     };
     match outcome {
         Ok(outcome) => outcome.into(),
-        Err(failure) => failure.report(),
+        Err(failure) => failure.report().into(),
     }
 }
 
@@ -41,8 +51,10 @@ fn run(command: &Command) -> Result<Outcome, Failure> {
         Command::Decode(args) => transcode::decode(args),
         Command::Normalize(args) => transcode::normalize(args),
         Command::Check(args) => check::check(args),
+        Command::Audit(args) => audit::audit(args),
         Command::Sets(args) => sets::list(args),
         Command::Cpu => cpu::describe(),
+        Command::Generate(args) => generate::generate(args),
     }
 }
 

@@ -1,133 +1,54 @@
 //! The verbs that write: encode, decode, normalize.
 
-use std::path::{Path, PathBuf};
-
-use simdpct::stream::{Decoder, Encoder, Transform};
-use simdpct::{ByteSet, HexCase, NORMALIZE};
+use simdpct::ByteSet;
 
 use crate::args;
-use crate::error::{Failure, Fault, Outcome, Place};
-use crate::input::{self, BLOCK, Input};
-use crate::output::Output;
-use crate::record::{LineEncoder, Records};
-
-/// Room for what one block can become, so that no block is measured before it is encoded and none makes the
-/// buffer grow. Pages that no output reaches are never touched.
-const ROOM: usize = 3 * BLOCK + 4096;
+use crate::error::{Failure, Outcome};
+use crate::pipe::treat::Policies;
+use crate::pipe::{blocks, records};
+use crate::record::Records;
+use crate::work::Work;
 
 /// `pct encode`.
 pub fn encode(args: &args::Encode) -> Result<Outcome, Failure> {
-    let make = |set: ByteSet| {
-        let case = if args.lower { HexCase::Lower } else { HexCase::Upper };
-        let encode = simdpct::Encode::new(set).hex_case(case);
-        match (args.keep_escapes, args.form) {
-            (true, _) => encode.keep_escapes(),
-            (_, true) => encode.form(),
-            _ => encode,
-        }
-    };
-    let keep = args.set.set.bytes().union(args.keep);
     let records = args.records.records();
-    let (files, target) = (&args.files.files, args.target.output.as_deref());
-    match records {
-        Records::Lines => run(files, target, &LineEncoder::new(keep, make), None),
-        Records::Null => run(files, target, &Encoder::new(make(keep.add(b"\0"))), None),
-        Records::Raw => run(files, target, &Encoder::new(make(keep)), None),
-    }
+    let run = Run { files: &args.files, target: &args.target, pipe: &args.pipe, records, strict: false };
+    run.run(Work::encode_across(args, records), |_| Work::encode(args))
 }
 
 /// `pct decode`.
 pub fn decode(args: &args::Decode) -> Result<Outcome, Failure> {
-    let records = args.records.records();
-    let mut decode = simdpct::Decode::new().keep(args.keep.union(records.structure()));
-    if args.form {
-        decode = decode.form();
-    }
-    transcode_escapes(decode, args.strict.strict, records, &args.files, &args.target)
+    let (records, strict) = (args.records.records(), args.strict.strict);
+    let run = Run { files: &args.files, target: &args.target, pipe: &args.pipe, records, strict };
+    run.run(Work::decode_across(args, records), |structure| Work::decode(args, structure))
 }
 
 /// `pct normalize`.
 pub fn normalize(args: &args::Normalize) -> Result<Outcome, Failure> {
-    // Structure is never unreserved, so nothing has to be kept.
-    transcode_escapes(NORMALIZE, args.strict.strict, args.records.records(), &args.files, &args.target)
+    let (records, strict) = (args.records.records(), args.strict.strict);
+    let run = Run { files: &args.files, target: &args.target, pipe: &args.pipe, records, strict };
+    // Line ends are never unreserved, so nothing has to be kept.
+    run.run(Work::normalize(ByteSet::EMPTY), Work::normalize)
 }
 
-fn transcode_escapes(
-    decode: simdpct::Decode,
-    strict: bool,
+/// What all verbs that write have in common.
+struct Run<'a> {
+    files: &'a args::Files,
+    target: &'a args::Target,
+    pipe: &'a args::Pipe,
     records: Records,
-    args::Files { files }: &args::Files,
-    args::Target { output }: &args::Target,
-) -> Result<Outcome, Failure> {
-    let target = output.as_deref();
-    if strict {
-        run(files, target, &Decoder::new(decode.strict()), Some(records.end()))
-    } else {
-        run(files, target, &Decoder::new(decode), None)
-    }
+    strict: bool,
 }
 
-/// Passes each file, block by block, through a transform of its own. `line_end` is what to count, if the transform
-/// can fail, to say where.
-fn run<T: Transform + Clone>(
-    files: &[PathBuf],
-    target: Option<&Path>,
-    transform: &T,
-    line_end: Option<u8>,
-) -> Result<Outcome, Failure>
-where
-    Fault: From<T::Error>,
-{
-    let mut output = Output::create(target)?;
-    let mut block = vec![0; BLOCK];
-    let mut out = Vec::with_capacity(ROOM);
-    for path in input::names(files) {
-        let mut input = Input::open(path)?;
-        output.forbid(input.file(), input.name())?;
-        let mut transform = transform.clone();
-        let mut lines = Lines { end: line_end, before: 0 };
-        loop {
-            let start = input.offset();
-            let len = input.read(&mut block)?;
-            let piece = &block[..len];
-            let before = transform.clone();
-            let result = if len > 0 { transform.push(piece, &mut out) } else { transform.finish(&mut out) };
-            if let Err(error) = result {
-                let Fault(escape) = error.into();
-                // What stands before the escape is written, however the input was cut into blocks. It is the
-                // first, so the same cannot fail up to there.
-                let good = (escape.offset as u64).saturating_sub(start) as usize;
-                out.clear();
-                transform = before;
-                let _ = transform.push(&piece[..good], &mut out);
-                output.write(&out)?;
-                let place = Place {
-                    file: input.name().to_owned(),
-                    line: lines.before + lines.count(&piece[..good]) + 1,
-                    offset: escape.offset as u64,
-                };
-                return Err(Failure::malformed(place, &escape));
-            }
-            output.write(&out)?;
-            out.clear();
-            if len == 0 {
-                break;
-            }
-            lines.before += lines.count(piece);
+impl Run<'_> {
+    /// Does `across` to pieces of several records if that will do, or else to single values what `work` makes of the
+    /// octets that would break a record.
+    fn run(self, across: Work, work: impl Fn(ByteSet) -> Work) -> Result<Outcome, Failure> {
+        let Run { files, target, pipe, records, strict } = self;
+        let policies = Policies::new(pipe, strict);
+        if records::are_wanted(pipe, policies) {
+            return records::run(files, target, pipe, policies, records, work);
         }
-    }
-    output.commit()?;
-    Ok(Outcome::Clean)
-}
-
-/// The number of lines, or records, before a block.
-struct Lines {
-    end: Option<u8>,
-    before: u64,
-}
-
-impl Lines {
-    fn count(&self, piece: &[u8]) -> u64 {
-        self.end.map_or(0, |end| memchr::memchr_iter(end, piece).count() as u64)
+        blocks::run(files, target, across.refusing(policies.can_fail(), false), records.end(), pipe.jobs)
     }
 }

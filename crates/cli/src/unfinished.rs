@@ -1,34 +1,40 @@
-//! The temporary file of an unfinished output, which signals remove.
+//! The temporary files of unfinished outputs, which signals remove.
 
 use std::io;
-use std::sync::Mutex;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::NamedTempFile;
 
-#[cfg(unix)]
-static PATH: Mutex<Option<std::path::PathBuf>> = Mutex::new(None);
-#[cfg(not(unix))]
-static PATH: Mutex<Option<std::convert::Infallible>> = Mutex::new(None);
+static STATE: Mutex<State> = Mutex::new(State { paths: Vec::new(), watches: false });
 
-/// Stands for the one temporary file of this process. While it lives, a signal that ends the process removes the
-/// file first; the file's own `drop` does so on errors.
-pub struct Unfinished(());
+struct State {
+    /// The temporary files that there are.
+    paths: Vec<PathBuf>,
+    /// Whether a thread waits for signals.
+    watches: bool,
+}
+
+/// Stands for a temporary file of this process. While it lives, a signal that ends the process removes the file
+/// first; the file's own `drop` does so on errors.
+pub struct Unfinished(PathBuf);
 
 impl Unfinished {
     /// The file that `make` makes.
-    pub fn create(
-        make: impl FnOnce() -> io::Result<NamedTempFile>,
-    ) -> io::Result<(NamedTempFile, Unfinished)> {
-        #[cfg(unix)]
-        remove_on_signals()?;
+    pub fn create<F>(
+        make: impl FnOnce() -> io::Result<NamedTempFile<F>>,
+    ) -> io::Result<(NamedTempFile<F>, Unfinished)> {
         // Held while the file is made, so that no signal falls between that and its name.
-        let mut path = PATH.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut state = state();
+        if !state.watches {
+            #[cfg(unix)]
+            remove_on_signals()?;
+            state.watches = true;
+        }
         let file = make()?;
-        #[cfg(unix)]
-        path.replace(file.path().to_owned());
-        #[cfg(not(unix))]
-        path.take();
-        Ok((file, Unfinished(())))
+        state.paths.push(file.path().to_owned());
+        let unfinished = Unfinished(file.path().to_owned());
+        Ok((file, unfinished))
     }
 
     /// The file has got its final name.
@@ -37,8 +43,12 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        PATH.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+        state().paths.retain(|path| *path != self.0);
     }
+}
+
+fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(unix)]
@@ -51,8 +61,8 @@ fn remove_on_signals() -> io::Result<()> {
     let mut signals = Signals::new(asked)?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever() {
-            let path = PATH.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            if let Some(path) = &*path {
+            let state = state();
+            for path in &state.paths {
                 // The process ends either way, and there is nobody to tell.
                 let _ = std::fs::remove_file(path);
             }

@@ -1,13 +1,26 @@
 //! The command through its real binary.
 
+mod audit;
 mod check;
+mod combined;
+mod compressed;
+#[cfg(unix)]
+mod docs;
 mod errors;
+mod fields;
 mod files;
+mod generated;
 mod info;
+mod inplace;
+mod jobs;
+mod jsonl;
 #[cfg(target_os = "linux")]
 mod memory;
 mod naive;
 mod options;
+mod policies;
+#[cfg(target_os = "linux")]
+mod progress;
 mod python;
 mod records;
 #[cfg(unix)]
@@ -15,3 +28,5 @@ mod signals;
 mod streams;
 mod strict;
 mod support;
+mod tables;
+mod work;

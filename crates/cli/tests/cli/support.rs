@@ -75,6 +75,28 @@ pub fn assert_same(what: &str, got: &[u8], wanted: &[u8]) {
     );
 }
 
+/// Checks, with Python's own modules, that `out` is what `mode` should make of `input`; or says that it could not.
+#[track_caller]
+pub fn oracle(test: &str, mode: &[&str], input: &[u8], out: &[u8]) {
+    let dir = tempfile::tempdir().unwrap();
+    let (before, after) = (dir.path().join("before"), dir.path().join("after"));
+    std::fs::write(&before, input).unwrap();
+    std::fs::write(&after, out).unwrap();
+    let python = Command::new("python3")
+        .args(["-c", include_str!("oracle_records.py")])
+        .args(mode)
+        .args([before, after])
+        .output();
+    let Ok(python) = python else {
+        // Not by a macro, whose output is shown only for tests that fail.
+        let _ =
+            std::io::stderr().write_all(format!("\nSKIPPED {test}: there is no python3 here\n").as_bytes());
+        return;
+    };
+    let message = String::from_utf8_lossy(&python.stderr);
+    assert!(python.status.success(), "{message}");
+}
+
 /// A repeatable source of numbers (SplitMix64).
 pub struct Numbers(pub u64);
 

@@ -1,0 +1,167 @@
+//! Where values are in a record, what becomes of bad ones, and how the work is spread.
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum, ValueHint};
+
+use crate::pipe::fields::Spot;
+use crate::pipe::jsonl::KeyPath;
+
+/// Options that encode, decode and normalize share.
+#[derive(Debug, Args)]
+pub struct Pipe {
+    /// Work on fields of each line: N counts from 1, and N.W is word W of field N
+    ///
+    /// By default fields are separated by blanks, and a "quoted field" or a [bracketed date] is one, as in access
+    /// logs: `--field 5.2` is the request target of the common and combined formats, `--field 8` the referrer.
+    /// Everything else stays byte for byte, and decoding makes nothing that would split or end a field: such
+    /// octets, and control octets, stay escaped. A line without the field passes.
+    #[arg(
+        long,
+        value_name = "N[.W],...",
+        value_delimiter = ',',
+        help_heading = VALUES,
+        conflicts_with_all = ["csv", "jsonl", "raw"]
+    )]
+    pub field: Vec<Spot>,
+
+    /// What separates fields or columns: one octet, or `tab` or `space`
+    ///
+    /// `space`, the default of --field, is any number of blanks around fields that may be quoted or bracketed.
+    /// With any other octet, fields have no quotes. The default of --csv is a comma.
+    #[arg(short, long, value_name = "CHAR", help_heading = VALUES, conflicts_with = "jsonl")]
+    pub delimiter: Option<Delimiter>,
+
+    /// Fields are separated by tabs: the same as `--delimiter tab`
+    #[arg(long, help_heading = VALUES, requires = "field", conflicts_with = "delimiter")]
+    pub tsv: bool,
+
+    /// Work on columns of CSV (RFC 4180)
+    ///
+    /// Cells that do not change stay byte for byte; those that do are quoted as needed. Rows may be ragged: one
+    /// without the column passes. Each file has a header row.
+    #[arg(long, help_heading = VALUES, requires = "column", conflicts_with_all = ["jsonl", "raw", "null"])]
+    pub csv: bool,
+
+    /// The columns, by name or by number from 1
+    #[arg(long, value_name = "NAME|N,...", value_delimiter = ',', help_heading = VALUES, requires = "csv")]
+    pub column: Vec<String>,
+
+    /// The first row of CSV is a row like any other
+    #[arg(long, help_heading = VALUES, requires = "csv")]
+    pub no_header: bool,
+
+    /// Work on string values of JSON, one document a line
+    ///
+    /// Everything else stays byte for byte. A value that changes is written without needless escapes; octets that
+    /// are not UTF-8 and so cannot be in JSON stay percent-encoded. A line that is not JSON is refused.
+    #[arg(long, help_heading = VALUES, requires = "key", conflicts_with_all = ["raw", "null"])]
+    pub jsonl: bool,
+
+    /// Where the values are: `request.url`, `urls[]` or `items[].href`; "\" stands before a "." or "[" of a name
+    #[arg(long, value_name = "PATH,...", value_delimiter = ',', help_heading = VALUES, requires = "jsonl")]
+    pub key: Vec<KeyPath>,
+
+    /// What becomes of a value with a malformed escape, and of a line that is not JSON [default: keep]
+    #[arg(long, value_name = "POLICY", help_heading = POLICIES, conflicts_with = "raw")]
+    pub on_error: Option<Policy>,
+
+    /// What becomes of a value that is not UTF-8, or not in the --charset [default: keep]
+    ///
+    /// With `keep` and `replace`, octets that are nothing in the charset stay escaped. Decoded values are looked at when they are decoded, values to be encoded before that.
+    #[arg(long, value_name = "POLICY", help_heading = POLICIES, conflicts_with = "raw")]
+    pub on_invalid_utf8: Option<Policy>,
+
+    /// Write refused values to FILE, one a line: FILE:LINE:OFFSET: REASON: RECORD
+    ///
+    /// The record is escaped so that it is one line. Like the output, FILE appears whole or not at all.
+    #[arg(long, value_name = "FILE", help_heading = POLICIES, value_hint = ValueHint::FilePath, conflicts_with = "raw")]
+    pub rejects: Option<PathBuf>,
+
+    /// Sum up on stderr: records, bytes, escapes, what was wrong with them, and the most layers of a value
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "text",
+        help_heading = POLICIES,
+        conflicts_with = "raw"
+    )]
+    pub stats: Option<StatsFormat>,
+
+    /// Refuse records of more than this many MiB; memory use grows with it
+    ///
+    /// Only where records are looked at one by one: with fields, columns, keys, policies, --rejects and --stats.
+    #[arg(long, value_name = "MIB", help_heading = POLICIES, default_value = "2", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub max_record: u32,
+
+    /// Use N threads [default: one for each core, and a single one while the input is small]
+    #[arg(short, long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
+}
+
+const VALUES: &str = "Where values are (by default each line is one)";
+const POLICIES: &str = "Values that cannot be read";
+
+/// What becomes of a value that cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Policy {
+    /// Do what can be done: what is malformed stays as it is
+    Keep,
+    /// Write "%25" for a "%" that starts no escape, U+FFFD for what is not UTF-8
+    Replace,
+    /// Make the value empty ("-" in a blank-separated line)
+    Empty,
+    /// Leave the record out
+    Drop,
+    /// Stop, say where it is, and exit with 1, as --strict
+    Fail,
+}
+
+/// How to sum up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StatsFormat {
+    /// A line for each count
+    Text,
+    /// One JSON object
+    Json,
+}
+
+/// What separates fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delimiter {
+    /// Blanks, with quoted and bracketed fields.
+    Blanks,
+    /// This octet.
+    Octet(u8),
+}
+
+impl FromStr for Delimiter {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Delimiter, &'static str> {
+        match text {
+            "space" | " " => Ok(Delimiter::Blanks),
+            "tab" | "\\t" => Ok(Delimiter::Octet(b'\t')),
+            _ => match text.as_bytes() {
+                // These can be part of an escape, a quoted cell or a line end.
+                [b'\n' | b'\r' | b'"' | b'%' | b'+'] => Err("this octet has another meaning"),
+                [octet] if octet.is_ascii() && !octet.is_ascii_alphanumeric() => Ok(Delimiter::Octet(*octet)),
+                _ => Err("one ASCII character that is no letter or digit, or `tab` or `space`"),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Delimiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Delimiter::Blanks => f.write_str("space"),
+            Delimiter::Octet(octet) => write!(f, "{}", octet.escape_ascii()),
+        }
+    }
+}

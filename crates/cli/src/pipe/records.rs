@@ -1,0 +1,310 @@
+//! Records whose values are looked at one by one.
+
+use simdpct::ByteSet;
+
+use super::edit::Edit;
+use super::feed::{Cut, Feed};
+use super::fields::Fields;
+use super::jsonl::Keys;
+use super::pump::{Job, Sink, pump};
+use super::reason::Reason;
+use super::rejects::Rejects;
+use super::report::{Report, Stop};
+use super::stats::Stats;
+use super::table::{Ends, Table};
+use super::treat::{Policies, Record, Spot, Treatment, Verdict};
+use crate::args::{Delimiter, Files, Pipe, Policy, Target};
+use crate::error::{Failure, Outcome};
+use crate::files;
+use crate::input::Input;
+use crate::record::Records;
+use crate::work::Work;
+
+/// What software puts before text to say that it is UTF-8.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// Whether `args` ask for values one by one, even if the work does not.
+pub fn are_wanted(args: &Pipe, policies: Policies) -> bool {
+    !args.field.is_empty()
+        || args.csv
+        || args.jsonl
+        || args.delimiter.is_some()
+        || args.rejects.is_some()
+        || args.stats.is_some()
+        || policies.utf8 != Policy::Keep
+        || ![Policy::Keep, Policy::Fail].contains(&policies.malformed)
+}
+
+/// Does, to each value of each file, what `work` makes of the octets that would break a record.
+pub fn run(
+    files: &Files,
+    target: &Target,
+    args: &Pipe,
+    policies: Policies,
+    records: Records,
+    work: impl Fn(ByteSet) -> Work,
+) -> Result<Outcome, Failure> {
+    if records == Records::Raw {
+        return Err(Failure::Usage("this needs values, and with --raw there are none".to_owned()));
+    }
+    if let Some(rejects) = &args.rejects {
+        if Some(rejects) == target.output.as_ref() {
+            return Err(Failure::Usage("--output and --rejects are the same file".to_owned()));
+        }
+        if target.in_place.is_some() && files.files.contains(rejects) {
+            return Err(Failure::Usage("--in-place and --rejects replace the same file".to_owned()));
+        }
+    }
+    let job = job(args, policies, records, work)?;
+    let mut rejects = args.rejects.as_deref().map(Rejects::create).transpose()?;
+    let mut stats = Stats::default();
+    let result = files::each(files, target, |inputs, output| {
+        for input in inputs {
+            let mut input = input?;
+            output.forbid(input.file(), input.name())?;
+            let sink = Sink {
+                file: input.name().to_owned(),
+                output: &mut *output,
+                rejects: rejects.as_mut(),
+                stats: &mut stats,
+                lines: 0,
+            };
+            pass(&mut input, sink, job.clone(), args)?;
+        }
+        Ok(())
+    });
+    // In place, what was refused in the files that were done counts even if others failed.
+    if matches!(result, Ok(_) | Err(Failure::Reported { .. })) {
+        rejects.map(Rejects::commit).transpose()?;
+    }
+    if let Some(format) = args.stats {
+        stats.print(format);
+    }
+    result
+}
+
+/// Passes one file.
+fn pass(input: &mut Input, mut sink: Sink<'_>, mut job: RecordJob, args: &Pipe) -> Result<(), Failure> {
+    let cut = match &job.selector {
+        Selector::Table(table) => Cut::Table(table.delimiter()),
+        _ => Cut::Records(job.end),
+    };
+    let mut feed = Feed::new(input, cut, (args.max_record as usize) << 20);
+    if matches!(job.selector, Selector::Table(_) | Selector::Keys(_)) && feed.strip(BYTE_ORDER_MARK)? {
+        sink.stats.bytes_in += BYTE_ORDER_MARK.len() as u64;
+        sink.write(BYTE_ORDER_MARK)?;
+    }
+    if let Selector::Table(table) = &mut job.selector {
+        if args.no_header {
+            table.choose(&args.column, None).map_err(Failure::Usage)?;
+        } else {
+            let header = feed.first_record()?;
+            if header.is_empty() {
+                return Ok(());
+            }
+            let names = header.strip_suffix(b"\n").unwrap_or(&header);
+            let names = names.strip_suffix(b"\r").unwrap_or(names);
+            let chosen = table.choose(&args.column, Some(names));
+            chosen.map_err(|message| Failure::Usage(format!("{}: {message}", feed.name())))?;
+            sink.stats.bytes_in += header.len() as u64;
+            sink.lines += memchr::memchr_iter(job.end, &header).count() as u64;
+            sink.write(&header)?;
+        }
+    }
+    pump(feed, job, sink, super::threads(args.jobs))
+}
+
+/// The job that `args` ask for.
+fn job(
+    args: &Pipe,
+    policies: Policies,
+    records: Records,
+    work: impl Fn(ByteSet) -> Work,
+) -> Result<RecordJob, Failure> {
+    let structure = records.structure();
+    let delimiter = if args.tsv { Some(Delimiter::Octet(b'\t')) } else { args.delimiter };
+    let (selector, plain, quoted) = if !args.field.is_empty() {
+        let delimiter = delimiter.unwrap_or(Delimiter::Blanks);
+        let fields = Fields::new(&args.field, delimiter).map_err(Failure::Usage)?;
+        let controls: Vec<u8> = (0..0x20).chain([0x7F]).collect();
+        let structure = structure.add(&controls);
+        let (plain, quoted) = match delimiter {
+            Delimiter::Octet(octet) => (structure.add(&[octet]), structure),
+            // In quotes, as Apache writes them, a backslash may make a quote no end.
+            Delimiter::Blanks => (structure.add(b" \"\\"), structure.add(b"\"\\")),
+        };
+        (Selector::Fields(fields), plain, quoted)
+    } else if args.csv {
+        let Some(delimiter) = (match delimiter {
+            None => Some(b','),
+            Some(Delimiter::Octet(octet)) => Some(octet),
+            Some(Delimiter::Blanks) => None,
+        }) else {
+            return Err(Failure::Usage("CSV cannot be separated by blanks".to_owned()));
+        };
+        (Selector::Table(Table::new(delimiter)), ByteSet::EMPTY, ByteSet::EMPTY)
+    } else if args.jsonl {
+        (Selector::Keys(Keys::new(&args.key)), ByteSet::EMPTY, ByteSet::EMPTY)
+    } else if delimiter.is_some() {
+        return Err(Failure::Usage("--delimiter needs --field or --csv".to_owned()));
+    } else {
+        (Selector::Line, structure, structure)
+    };
+    let empty: &[u8] = match selector {
+        // An empty field would be no field.
+        Selector::Fields(_) if matches!(delimiter, None | Some(Delimiter::Blanks)) => b"-",
+        _ => b"",
+    };
+    let treatment = Treatment::new(work(plain), work(quoted), args, policies, empty);
+    Ok(RecordJob {
+        selector,
+        treatment,
+        end: records.end(),
+        has_cr: records == Records::Lines,
+        rejects: args.rejects.is_some(),
+        places: args.rejects.is_some() || policies.can_fail(),
+        stats: args.stats.is_some(),
+        limit: args.max_record,
+    })
+}
+
+/// Where the values of a record are.
+#[derive(Clone)]
+enum Selector {
+    /// All of it is one.
+    Line,
+    Fields(Fields),
+    Table(Table),
+    Keys(Keys),
+}
+
+/// Looks at the values of chunks of whole records.
+#[derive(Clone)]
+struct RecordJob {
+    selector: Selector,
+    treatment: Treatment,
+    /// What ends a record.
+    end: u8,
+    /// Whether `\r` before that belongs to the end.
+    has_cr: bool,
+    /// Whether refused values are wanted.
+    rejects: bool,
+    /// Whether places are wanted.
+    places: bool,
+    /// Whether counts are wanted.
+    stats: bool,
+    limit: u32,
+}
+
+impl RecordJob {
+    /// Rewrites the values of `record`.
+    fn record(
+        &mut self,
+        record: Record<'_>,
+        has_quotes: bool,
+        edit: &mut Edit<'_>,
+        report: &mut Report,
+    ) -> Verdict {
+        let RecordJob { selector, treatment, .. } = self;
+        match selector {
+            Selector::Line => {
+                let out = edit.copy_to(record.start);
+                let place = |offset| record.start + offset;
+                let verdict = treatment.value(Spot::Plain, record.octets(), out, record, report, place);
+                edit.skip_to(record.stop);
+                verdict
+            }
+            Selector::Fields(fields) => fields.rewrite(record, treatment, edit, report),
+            Selector::Table(table) => table.rewrite(record, has_quotes, treatment, edit, report),
+            Selector::Keys(keys) => match keys.rewrite(record, treatment, edit, report) {
+                Ok(verdict) => verdict,
+                Err((offset, reason)) => {
+                    report.stats.unreadable += 1;
+                    record.refuse(report, offset, &reason);
+                    match treatment.unreadable() {
+                        Policy::Drop => Verdict::Drop,
+                        Policy::Fail => Verdict::Stop(offset, reason),
+                        // There is no value that could be replaced.
+                        Policy::Keep | Policy::Replace | Policy::Empty => Verdict::Unreadable,
+                    }
+                }
+            },
+        }
+    }
+}
+
+impl Job for RecordJob {
+    fn work(&mut self, chunk: &[u8], _: Option<u8>, out: &mut Vec<u8>, report: &mut Report) {
+        let mut ends = match &self.selector {
+            Selector::Table(table) => Some(Ends::new(table.delimiter())),
+            _ => None,
+        };
+        let mut edit = Edit::new(chunk, out);
+        let mut start = 0;
+        while start < chunk.len() {
+            let rest = &chunk[start..];
+            let (len, has_quotes) = match &mut ends {
+                None => (memchr::memchr(self.end, rest).map_or(rest.len(), |found| found + 1), false),
+                Some(ends) => ends.next(rest).unwrap_or_else(|| (rest.len(), ends.has_quotes())),
+            };
+            let end = start + len;
+            let mut stop = end;
+            if chunk[stop - 1] == self.end {
+                stop -= 1;
+                if self.has_cr && stop > start && chunk[stop - 1] == b'\r' {
+                    stop -= 1;
+                }
+            }
+            let record = Record { chunk, start, stop, end: self.end };
+            let mark = edit.mark();
+            match self.record(record, has_quotes, &mut edit, report) {
+                Verdict::Keep => {}
+                Verdict::Unreadable => edit.rewind(mark),
+                Verdict::Drop => {
+                    edit.rewind(mark);
+                    edit.copy_to(start);
+                    edit.skip_to(end);
+                    report.stats.dropped += 1;
+                }
+                Verdict::Stop(offset, reason) => {
+                    edit.rewind(mark);
+                    edit.copy_to(start);
+                    let line = report.line(chunk, self.end, offset);
+                    report.stop = Some(Stop { line, offset, reason });
+                    return;
+                }
+            }
+            report.stats.records += u64::from(self.stats);
+            start = end;
+        }
+        edit.copy_to(chunk.len());
+        report.stats.bytes_in += chunk.len() as u64;
+        if self.places {
+            report.line(chunk, self.end, chunk.len());
+        }
+    }
+
+    fn long(&mut self, start: &[u8], report: &mut Report) -> bool {
+        let reason = Reason::TooLong { limit: self.limit };
+        report.stats.records += 1;
+        report.stats.unreadable += 1;
+        if report.rejects {
+            report.refuse(0, 0, &reason, start);
+        }
+        match self.treatment.unreadable() {
+            Policy::Drop => {
+                report.stats.dropped += 1;
+                false
+            }
+            Policy::Fail => {
+                report.stop = Some(Stop { line: 0, offset: 0, reason });
+                false
+            }
+            Policy::Keep | Policy::Replace | Policy::Empty => true,
+        }
+    }
+
+    fn report(&self) -> Report {
+        Report::new(self.places, self.rejects)
+    }
+}

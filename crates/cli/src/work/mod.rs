@@ -1,0 +1,567 @@
+//! What is done to one value, whichever input it comes from.
+//!
+//! Decoding goes through these steps, most of which are off unless asked for:
+//!
+//! 1. `--nginx`: `\xHH`, as log files write it, is undone, once;
+//! 2. escapes are decoded: `%XX`, and with `--percent-u` also `%uXXXX` of the first layer; `--times` and
+//!    `--until-stable` go on with the `%XX` that come to light;
+//! 3. `--charset`: the octets become UTF-8;
+//! 4. `--printable`: what should not reach a terminal is escaped again.
+//!
+//! Octets that are kept (`--keep`, and line ends in line mode) stay escaped in each of them. Encoding is two steps:
+//! `--charset`, then escapes.
+
+mod charset;
+mod nginx;
+mod origins;
+mod percent_u;
+mod printable;
+#[cfg(test)]
+mod tests;
+
+use std::convert::Infallible;
+
+use simdpct::sets::RFC3986_UNRESERVED;
+use simdpct::stream::Transform;
+use simdpct::{BadEscape, BadEscapeCause, ByteSet, HexCase, NORMALIZE};
+
+pub use self::charset::{Charset, NAMES as CHARSETS};
+use crate::args;
+use crate::record::{LineEncoder, Records};
+
+/// What is done to one value: built from the arguments of encode, decode or normalize.
+#[derive(Clone)]
+pub struct Work {
+    steps: Steps,
+    refuse_malformed: bool,
+    refuse_not_text: bool,
+    layers: usize,
+}
+
+#[derive(Clone)]
+enum Steps {
+    Encode(Box<Encoding>),
+    Decode(Box<Decoding>),
+}
+
+/// Why a value was refused; offsets are within the value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// A `%` that starts no escape, in the value as it stands: later layers are not looked at.
+    Malformed(BadEscape),
+    /// The octets, once decoded, are not UTF-8; or, without being encoded yet, are not.
+    NotUtf8 {
+        /// Where the first octet that is not comes from.
+        offset: usize,
+    },
+    /// The charset has no such octets, or no such character.
+    NotInCharset {
+        /// Where the first of them comes from.
+        offset: usize,
+    },
+}
+
+impl Refusal {
+    /// Where in the value.
+    pub fn offset(&self) -> usize {
+        match self {
+            Refusal::Malformed(escape) => escape.offset,
+            Refusal::NotUtf8 { offset } | Refusal::NotInCharset { offset } => *offset,
+        }
+    }
+}
+
+impl Work {
+    /// The work of `pct encode`.
+    pub fn encode(args: &args::Encode) -> Work {
+        Work::encode_across(args, Records::Raw)
+    }
+
+    /// The same, on pieces of several records, whose ends stay.
+    pub fn encode_across(args: &args::Encode, records: Records) -> Work {
+        Work::new(Steps::Encode(Box::new(Encoding {
+            escape: Escape::new(args, records),
+            charset: args.charset,
+            octets: Vec::new(),
+        })))
+    }
+
+    /// The work of `pct decode`, which does not make the octets of `structure`.
+    pub fn decode(args: &args::Decode, structure: ByteSet) -> Work {
+        Work::decoding(args, structure, Records::Raw)
+    }
+
+    /// The same, on pieces of several records, whose ends stay.
+    pub fn decode_across(args: &args::Decode, records: Records) -> Work {
+        Work::decoding(args, records.structure(), records)
+    }
+
+    fn decoding(args: &args::Decode, structure: ByteSet, records: Records) -> Work {
+        let keep = args.keep.union(structure);
+        let mut decode = simdpct::Decode::new().keep(keep);
+        if args.form {
+            decode = decode.form();
+        }
+        let args::Unwrap { times, until_stable, nginx, percent_u, charset, printable } = args.unwrap;
+        let layers = if until_stable { Layers::UntilStable } else { Layers::Times(times) };
+        Work::new(Steps::Decode(Box::new(Decoding {
+            layers,
+            nginx,
+            percent_u,
+            charset,
+            printable,
+            ..Decoding::once(decode, keep, args.form, records)
+        })))
+    }
+
+    /// The work of `pct normalize`, which does not make the octets of `structure`.
+    pub fn normalize(structure: ByteSet) -> Work {
+        let keep = RFC3986_UNRESERVED.bytes().complement().union(structure);
+        Work::new(Steps::Decode(Box::new(Decoding::once(NORMALIZE.keep(keep), keep, false, Records::Raw))))
+    }
+
+    fn new(steps: Steps) -> Work {
+        Work { steps, refuse_malformed: true, refuse_not_text: true, layers: 0 }
+    }
+
+    /// What [`Work::apply`] refuses: malformed escapes, and octets that are not UTF-8 or not of the charset.
+    /// Otherwise both.
+    pub fn refusing(mut self, malformed: bool, not_text: bool) -> Work {
+        self.refuse_malformed = malformed;
+        self.refuse_not_text = not_text;
+        self
+    }
+
+    /// Appends what becomes of `value` to `out`; on a refusal `out` is unchanged.
+    pub fn apply(&mut self, value: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
+        self.run(value, self.refuse_malformed, self.refuse_not_text, out)
+    }
+
+    /// The same, but malformed escapes are refused and nothing else.
+    pub fn apply_well_formed(&mut self, value: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
+        self.run(value, true, false, out)
+    }
+
+    /// The same, but malformed escapes stay, and what is not text is refused.
+    pub fn apply_text(&mut self, value: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
+        self.run(value, false, true, out)
+    }
+
+    /// The same without refusing: malformed escapes stay, octets that are not UTF-8 stay as they are, octets that
+    /// the charset lacks stay escaped, and characters that it lacks are written as the URL Standard says
+    /// ("percent-encode after encoding"): `%26%23`, the number of the character, `%3B`.
+    pub fn apply_lenient(&mut self, value: &[u8], out: &mut Vec<u8>) {
+        let result = self.run(value, false, false, out);
+        debug_assert!(result.is_ok(), "nothing is refused");
+    }
+
+    fn run(
+        &mut self,
+        value: &[u8],
+        malformed: bool,
+        not_text: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        let start = out.len();
+        let result = match &mut self.steps {
+            Steps::Encode(encoding) => encoding.run(value, not_text, out).map(|()| 0),
+            Steps::Decode(decoding) => decoding.run(value, malformed, not_text, out),
+        };
+        self.layers = *result.as_ref().unwrap_or(&0);
+        if result.is_err() {
+            out.truncate(start);
+        }
+        result.map(|_| ())
+    }
+
+    /// Whether there is something that [`Work::apply`] refuses.
+    pub fn refuses(&self) -> bool {
+        self.refuse_malformed || self.refuse_not_text
+    }
+
+    /// The length of the `%uXXXX` at the start of `rest`, if that is read: of two, for the halves of a character.
+    pub fn percent_u(&self, rest: &[u8]) -> Option<usize> {
+        match &self.steps {
+            Steps::Decode(decoding) if decoding.percent_u => {
+                percent_u::character_at(rest).map(|(_, len)| len)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether it works octet by octet without regard to where values end, so that blocks can be used.
+    pub fn is_blockwise(&self) -> bool {
+        match &self.steps {
+            Steps::Encode(encoding) => encoding.charset.is_none(),
+            Steps::Decode(decoding) => decoding.is_plain(),
+        }
+    }
+
+    /// In how many layers the last value was escaped: how many times decoding it changed something.
+    pub fn layers(&self) -> usize {
+        self.layers
+    }
+
+    /// So far before an octet [`Work::cut`] looks.
+    pub const LOOK_BEHIND: usize = 64;
+
+    /// Where input can be cut so that work on the parts gives what work on the whole does: the last such place in
+    /// `octets`, if there is any. They are behind line ends, punctuation and letters after F, escaped or not.
+    pub fn cut(octets: &[u8]) -> Option<usize> {
+        (1..=octets.len()).rev().find(|&end| match octets[..end] {
+            [.., last] if is_end(last) => true,
+            [.., high, low] => {
+                hex(&[high, low]).is_some_and(|octet| is_end(octet as u8)) && is_escape(&octets[..end - 2])
+            }
+            _ => false,
+        })
+    }
+}
+
+/// Whether nothing can go on behind an octet: an escape of whatever kind, or a character, of which an ASCII octet is
+/// at most the end in whatever charset. A `\r` is no such octet, because of `\r\n`.
+fn is_end(octet: u8) -> bool {
+    octet.is_ascii() && !octet.is_ascii_hexdigit() && !b"%\\ux\r".contains(&octet)
+}
+
+/// Whether two more digits make `start` end in an escape, in whatever layer: `%`, `%25`, `%2525` and so on.
+fn is_escape(start: &[u8]) -> bool {
+    let mut rest = &start[start.len().saturating_sub(Work::LOOK_BEHIND - 2)..];
+    while let Some(before) = rest.strip_suffix(b"25") {
+        rest = before;
+    }
+    rest.ends_with(b"%")
+}
+
+/// The octet of an escape.
+fn octet_of(escape: &[u8; 3]) -> Option<u8> {
+    match *escape {
+        [b'%', high, low] => hex(&[high, low]).map(|value| value as u8),
+        _ => None,
+    }
+}
+
+/// The value of hexadecimal digits, of at most four.
+fn hex(digits: &[u8]) -> Option<u16> {
+    digits.iter().try_fold(0, |value, &digit| {
+        let digit = char::from(digit).to_digit(16)?;
+        Some(value << 4 | digit as u16)
+    })
+}
+
+/// Appends the escapes of `octets`.
+fn escape(octets: &[u8], out: &mut Vec<u8>) {
+    simdpct::encode_append(octets, &ByteSet::EMPTY, out);
+}
+
+/// The steps of encoding.
+#[derive(Clone)]
+struct Encoding {
+    escape: Escape,
+    charset: Option<Charset>,
+    /// What is to be escaped next.
+    octets: Vec<u8>,
+}
+
+#[derive(Clone)]
+enum Escape {
+    Lines(LineEncoder),
+    Plain(simdpct::Encode<ByteSet>),
+}
+
+impl Escape {
+    fn new(args: &args::Encode, records: Records) -> Escape {
+        let make = |set: ByteSet| {
+            let case = if args.lower { HexCase::Lower } else { HexCase::Upper };
+            let encode = simdpct::Encode::new(set).hex_case(case);
+            match (args.keep_escapes, args.form) {
+                (true, _) => encode.keep_escapes(),
+                (_, true) => encode.form(),
+                _ => encode,
+            }
+        };
+        let keep = args.set.set.bytes().union(args.keep);
+        match records {
+            Records::Lines => Escape::Lines(LineEncoder::new(keep, make)),
+            Records::Null => Escape::Plain(make(keep.add(b"\0"))),
+            Records::Raw => Escape::Plain(make(keep)),
+        }
+    }
+
+    fn append(&mut self, octets: &[u8], out: &mut Vec<u8>) {
+        match self {
+            Escape::Lines(encoder) => {
+                let result: Result<(), Infallible> = encoder.push(octets, out);
+                let Ok(()) = result.and_then(|()| encoder.finish(out));
+            }
+            Escape::Plain(encode) => encode.append(octets, out),
+        }
+    }
+}
+
+impl Encoding {
+    fn run(&mut self, value: &[u8], refuse: bool, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        let Encoding { escape, charset, octets } = self;
+        let Some(charset) = charset else {
+            if let (true, Err(error)) = (refuse, std::str::from_utf8(value)) {
+                return Err(Refusal::NotUtf8 { offset: error.valid_up_to() });
+            }
+            escape.append(value, out);
+            return Ok(());
+        };
+        octets.clear();
+        let mut offset = 0;
+        for chunk in value.utf8_chunks() {
+            let mut text = chunk.valid();
+            while let Some((lacking, rest)) = charset.encode(text, octets) {
+                if refuse {
+                    let before = offset + chunk.valid().len() - rest.len() - lacking.len_utf8();
+                    return Err(Refusal::NotInCharset { offset: before });
+                }
+                escape.append(octets, out);
+                octets.clear();
+                out.extend_from_slice(format!("%26%23{}%3B", u32::from(lacking)).as_bytes());
+                text = rest;
+            }
+            offset += chunk.valid().len();
+            if refuse && !chunk.invalid().is_empty() {
+                return Err(Refusal::NotUtf8 { offset });
+            }
+            octets.extend_from_slice(chunk.invalid());
+            offset += chunk.invalid().len();
+        }
+        escape.append(octets, out);
+        Ok(())
+    }
+}
+
+/// How often to decode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layers {
+    Times(u16),
+    UntilStable,
+}
+
+/// The steps of decoding.
+#[derive(Clone)]
+struct Decoding {
+    decode: simdpct::Decode,
+    keep: ByteSet,
+    form: bool,
+    /// Whose ends stay.
+    records: Records,
+    layers: Layers,
+    nginx: bool,
+    percent_u: bool,
+    charset: Option<Charset>,
+    printable: bool,
+    buffers: Buffers,
+}
+
+/// What the steps leave to each other, kept only for its room.
+#[derive(Clone, Default)]
+struct Buffers {
+    /// After `--nginx`.
+    logged: Vec<u8>,
+    /// After the first layer, with `--percent-u`.
+    first: Vec<u8>,
+    /// After all layers.
+    decoded: Vec<u8>,
+    /// After `--charset`.
+    text: Vec<u8>,
+}
+
+impl Decoding {
+    /// With `decode`, which keeps `keep` and reads `+` as a space for a `form`, and no other step.
+    fn once(decode: simdpct::Decode, keep: ByteSet, form: bool, records: Records) -> Decoding {
+        Decoding {
+            decode,
+            keep,
+            form,
+            records,
+            layers: Layers::Times(1),
+            nginx: false,
+            percent_u: false,
+            charset: None,
+            printable: false,
+            buffers: Buffers::default(),
+        }
+    }
+
+    fn is_plain(&self) -> bool {
+        let Decoding { nginx, percent_u, charset, printable, .. } = *self;
+        self.layers == Layers::Times(1) && !nginx && !percent_u && charset.is_none() && !printable
+    }
+
+    /// Appends to `out`, and returns the number of layers.
+    fn run(
+        &mut self,
+        value: &[u8],
+        malformed: bool,
+        not_text: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<usize, Refusal> {
+        if self.is_plain() {
+            return self.run_plain(value, malformed, not_text, out);
+        }
+        let mut buffers = std::mem::take(&mut self.buffers);
+        let result = self.run_in(&mut buffers, value, malformed, not_text, out);
+        self.buffers = buffers;
+        result
+    }
+
+    fn run_plain(
+        &self,
+        value: &[u8],
+        malformed: bool,
+        not_text: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<usize, Refusal> {
+        let start = out.len();
+        if malformed {
+            self.decode.strict().append(value, out).map_err(Refusal::Malformed)?;
+        } else {
+            let Ok(()) = self.decode.append(value, out);
+        }
+        let octets = &out[start..];
+        if let (true, Err(error)) = (not_text, std::str::from_utf8(octets)) {
+            return Err(Refusal::NotUtf8 { offset: self.origin(value, error.valid_up_to()) });
+        }
+        Ok(usize::from(octets.len() != value.len() || self.reads_plus(value)))
+    }
+
+    fn run_in(
+        &self,
+        Buffers { logged, first, decoded, text }: &mut Buffers,
+        value: &[u8],
+        malformed: bool,
+        not_text: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<usize, Refusal> {
+        let octets = if self.nginx { nginx::unescape(value, &self.keep, logged) } else { value };
+        if malformed {
+            let checked =
+                if self.percent_u { percent_u::validate(octets) } else { simdpct::validate(octets) };
+            checked.map_err(|escape| Refusal::Malformed(self.place(value, escape)))?;
+        }
+        let refused = |at: usize| self.origin(value, at);
+        // The last step writes to `out`.
+        let to_text = if self.printable { &mut *text } else { &mut *out };
+        let start = if self.printable {
+            to_text.clear();
+            0
+        } else {
+            to_text.len()
+        };
+        let layers = match self.charset {
+            None => {
+                let layers = self.decode(octets, first, to_text);
+                if let (true, Err(error)) = (not_text, std::str::from_utf8(&to_text[start..])) {
+                    return Err(Refusal::NotUtf8 { offset: refused(error.valid_up_to()) });
+                }
+                layers
+            }
+            Some(charset) => {
+                let (mut layers, mut before) = (0, 0);
+                self.each_part(octets, |part, character| {
+                    decoded.clear();
+                    layers = layers.max(self.decode(part, first, decoded));
+                    charset.decode(decoded, not_text, to_text).map_err(|at| before + at)?;
+                    before += decoded.len();
+                    if let Some(character) = character {
+                        layers = layers.max(1);
+                        before += character.len_utf8();
+                        to_text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                    }
+                    Ok(())
+                })
+                .map_err(|at| Refusal::NotInCharset { offset: refused(at) })?;
+                layers
+            }
+        };
+        if self.printable {
+            printable::append(text, self.records, out);
+        }
+        Ok(layers)
+    }
+
+    /// Hands `octets` to `each` in parts between characters that `%uXXXX` names and that no charset concerns,
+    /// which are those that are not ASCII.
+    fn each_part<E>(
+        &self,
+        octets: &[u8],
+        mut each: impl FnMut(&[u8], Option<char>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut from = 0;
+        if self.percent_u {
+            for (found, character) in percent_u::characters(octets) {
+                if !character.is_ascii() {
+                    each(&octets[from..found.start], Some(character))?;
+                    from = found.end;
+                }
+            }
+        }
+        each(&octets[from..], None)
+    }
+
+    /// Appends `octets`, all layers decoded, and returns their number.
+    fn decode(&self, octets: &[u8], first: &mut Vec<u8>, out: &mut Vec<u8>) -> usize {
+        let start = out.len();
+        if self.percent_u && percent_u::characters(octets).next().is_some() {
+            first.clear();
+            let changed = percent_u::decode(octets, &self.decode, &self.keep, first);
+            return usize::from(changed)
+                + match self.layers {
+                    Layers::UntilStable => self.decode.append_until_stable(first, out),
+                    Layers::Times(times) => {
+                        out.extend_from_slice(first);
+                        self.repeat(times - 1, start, out)
+                    }
+                };
+        }
+        match self.layers {
+            Layers::UntilStable => self.decode.append_until_stable(octets, out),
+            Layers::Times(times) => {
+                let Ok(()) = self.decode.append(octets, out);
+                let changed = out.len() - start != octets.len() || self.reads_plus(octets);
+                if changed { 1 + self.repeat(times - 1, start, out) } else { 0 }
+            }
+        }
+    }
+
+    /// Decodes what stands in `out` from `start` on `times` more times, and returns how often that changed it.
+    fn repeat(&self, times: u16, start: usize, out: &mut Vec<u8>) -> usize {
+        for layer in 0..times {
+            let (before, plus) = (out.len(), self.reads_plus(&out[start..]));
+            let Ok(len) = self.decode.in_place(&mut out[start..]);
+            out.truncate(start + len);
+            if out.len() == before && !plus {
+                return layer.into();
+            }
+        }
+        times.into()
+    }
+
+    /// Whether there is a `+` that is a space, which shows in no length.
+    fn reads_plus(&self, octets: &[u8]) -> bool {
+        self.form && memchr::memchr(b'+', octets).is_some()
+    }
+
+    /// The same malformed escape, with its place in `value`.
+    fn place(&self, value: &[u8], mut escape: BadEscape) -> BadEscape {
+        if self.nginx {
+            let origins = origins::of_logged(value, &self.keep);
+            let origin = |at: usize| origins.get(at).copied().unwrap_or(value.len());
+            escape.offset = origin(escape.offset);
+            if let BadEscapeCause::NotHex { offset, .. } = &mut escape.cause {
+                *offset = origin(*offset);
+            }
+        }
+        escape
+    }
+
+    /// Where, in `value`, the octet comes from that stands at `at` after decoding.
+    fn origin(&self, value: &[u8], at: usize) -> usize {
+        origins::of_decoded(self, value).origins.get(at).copied().unwrap_or(value.len())
+    }
+}

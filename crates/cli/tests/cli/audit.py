@@ -1,0 +1,89 @@
+"""What `pct audit --json` should count, the slow way: reads stdin, writes the lines and finds of each kind."""
+
+import json
+import re
+import sys
+
+ESCAPE = re.compile(rb"%([0-9A-Fa-f]{2})")
+# A first octet, and as many that follow as there are of those it asks for.
+SEQUENCE = re.compile(
+    rb"[\xC0-\xDF][\x80-\xBF]?|[\xE0-\xEF][\x80-\xBF]{0,2}|[\xF0-\xF7][\x80-\xBF]{0,3}|[\x80-\xBF\xF8-\xFF]"
+)
+
+
+def sequences(decoded):
+    overlong = invalid = 0
+    for sequence in SEQUENCE.findall(decoded):
+        try:
+            sequence.decode()
+        except UnicodeDecodeError:
+            first, len_ = sequence[0], len(sequence)
+            bits = first & (0x3F >> (len_ - 1)) if len_ > 1 else 0
+            for octet in sequence[1:]:
+                bits = bits << 6 | octet & 0x3F
+            whole = len_ > 1 and len_ == (2 if first < 0xE0 else 3 if first < 0xF0 else 4)
+            if whole and bits < {2: 0x80, 3: 0x800, 4: 0x10000}[len_]:
+                overlong += 1
+            else:
+                invalid += 1
+    return overlong, invalid
+
+
+def kinds(line):
+    escapes = ESCAPE.findall(line)
+    octets = [int(digits, 16) for digits in escapes]
+    # A malformed % stays, and nothing is an escape twice.
+    decoded = ESCAPE.sub(lambda found: bytes([int(found[1], 16)]), line)
+    raw = ESCAPE.sub(b"", line)
+    overlong, invalid = sequences(decoded)
+    is_control = lambda octet: octet < 0x20 or octet == 0x7F
+    return {
+        "malformed": raw_percents(line),
+        "nul": octets.count(0),
+        "newline": octets.count(10) + octets.count(13),
+        "control": sum(is_control(octet) and octet not in (0, 10, 13) for octet in octets),
+        "raw-control": sum(is_control(octet) and octet != 9 for octet in raw),
+        "slash": octets.count(0x2F),
+        "backslash": octets.count(0x5C),
+        "dot": octets.count(0x2E),
+        "double": doubles(line),
+        "overlong": overlong,
+        "utf8": invalid,
+        "lower-case": sum(digits != digits.upper() for digits in escapes),
+        "unreserved": sum(chr(octet).isalnum() if octet < 128 else False for octet in octets)
+        + sum(chr(octet) in "-._~" for octet in octets),
+    }
+
+
+def raw_percents(line):
+    """`%` that start no escape; not what is left when escapes are cut out, which may join to one."""
+    return line.count(b"%") - len(ESCAPE.findall(line))
+
+
+def doubles(line):
+    return sum(found[1] == b"25" and ESCAPE.fullmatch(b"%" + line[found.end() : found.end() + 2]) is not None
+               for found in ESCAPE.finditer(line))
+
+
+def main():
+    octets = sys.stdin.buffer.read()
+    lines = octets.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    ended = len(lines) - (not octets.endswith(b"\n"))
+    totals = {}
+    escapes = 0
+    buckets = [0] * 9
+    for number, line in enumerate(lines):
+        if number < ended and line.endswith(b"\r"):
+            line = line[:-1]
+        for kind, found in kinds(line).items():
+            old = totals.get(kind, (0, 0))
+            totals[kind] = (old[0] + (found > 0), old[1] + found)
+        here = len(ESCAPE.findall(line))
+        escapes += here
+        buckets[sum(here >= least for least in (1, 2, 3, 5, 9, 17, 33, 65))] += 1
+    json.dump({"lines": len(lines), "escapes": escapes, "buckets": buckets, "kinds": totals}, sys.stdout)
+
+
+main()

@@ -1,0 +1,77 @@
+//! Options of input, of values and of the work, all at once.
+
+use std::fs;
+
+use crate::support::{Run, assert_same, ok, run};
+
+#[test]
+fn fields_of_a_compressed_log_in_a_charset_on_two_cores() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let line = |target: &str| {
+        format!("127.0.0.1 - - [21/Nov/2026:12:00:00 +0000] \"GET {target} HTTP/1.1\" 200 %2F\n")
+    };
+    let (log, out) = (path("access.log.gz"), path("out.zst"));
+    ok(&["normalize", "-o", &log], line("/%C4%E3%20%22%0A%25C4%25E3").repeat(60_000));
+    assert_eq!(fs::read(&log).unwrap()[..2], *b"\x1F\x8B");
+    ok(&["decode", "--field", "5.2", "--charset", "gbk", "-j2", &log, "-o", &out], "");
+    assert_eq!(fs::read(&out).unwrap()[..4], *b"\x28\xB5\x2F\xFD");
+    // What would break the field stays escaped.
+    let wanted = line("/你%20%22%0A%C4%E3").repeat(60_000);
+    assert_same("one layer", &ok(&["decode", "--field", "1", &out], ""), wanted.as_bytes());
+    let stable = ok(&["decode", "--field", "5.2", "--charset", "gbk", "--until-stable", &log], "");
+    assert_same("all layers", &stable, line("/你%20%22%0A你").repeat(60_000).as_bytes());
+}
+
+#[test]
+fn a_column_of_a_compressed_table_in_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("table.csv.gz");
+    let name = path.to_str().unwrap();
+    ok(&["normalize", "-o", name], "id,url\n1,a%2Cb\n2,%22\n3,c\n");
+    ok(&["decode", "-i", "--csv", "--column", "url", name], "");
+    assert_eq!(fs::read(&path).unwrap()[..2], *b"\x1F\x8B");
+    let text = ok(&["normalize", name], "");
+    assert_eq!(String::from_utf8(text).unwrap(), "id,url\n1,\"a,b\"\n2,\"\"\"\"\n3,c\n");
+}
+
+#[test]
+fn one_summary_and_one_list_of_rejects_for_several_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (a, b, rejects) = (path("a"), path("b.gz"), path("rejects"));
+    fs::write(&a, "%252541\n%zz\n").unwrap();
+    ok(&["encode", "--keep", "%\u{5c}", "-o", &b], "%C4\n%u4F60%41\n");
+    let args = [
+        "decode",
+        "--until-stable",
+        "--percent-u",
+        "--charset",
+        "gbk",
+        "--on-invalid-utf8",
+        "drop",
+        "--rejects",
+        &rejects,
+        "--stats=json",
+        "-i",
+        &a,
+        &b,
+    ];
+    let Run { out, err, code } = run(&args, "");
+    assert_eq!((out.len(), code), (0, Some(0)), "{err}");
+    for count in ["\"records\":4,", "\"dropped\":1,", "\"escapes\":4,", "\"malformed\":1,", "\"layers\":3}"] {
+        assert!(err.contains(count), "{count} {err}");
+    }
+    let wanted = format!(
+        "{a}:2:8: malformed escape: 'z' is not a hexadecimal digit: %zz\n{b}:1:0: not in the charset: %C4\n"
+    );
+    assert_eq!(fs::read_to_string(&rejects).unwrap(), wanted);
+    assert_eq!(fs::read_to_string(&a).unwrap(), "A\n%zz\n");
+    assert_eq!(ok(&["decode", &b], ""), "你A\n".as_bytes());
+}
+
+#[test]
+fn repairs_know_the_other_escapes() {
+    let args = ["decode", "--nginx", "--percent-u", "--on-error", "replace"];
+    assert_eq!(ok(&args, "\\x25zz%u0041%41%x\n"), b"%25zzAA%25x\n");
+}

@@ -1,0 +1,180 @@
+//! Compressed inputs and outputs, as real tools write and read them.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::support::{Run, assert_same, ok, run, run_in_chunks, tangle};
+
+/// The formats, their commands and extensions.
+const TOOLS: [(&str, &str); 4] = [("gzip", "gz"), ("zstd", "zst"), ("bzip2", "bz2"), ("xz", "xz")];
+
+/// What a command makes of `input`; `None` when it is not there.
+fn tool(command: &[&str], input: &[u8]) -> Option<Vec<u8>> {
+    let found = Command::new(command[0])
+        .args(&command[1..])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        .spawn();
+    let Ok(mut child) = found else {
+        // Not by a macro, whose output is shown only for tests that fail.
+        let _ =
+            writeln!(std::io::stderr(), "\nSKIPPED a part of compressed: there is no {} here", command[0]);
+        return None;
+    };
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_owned();
+    let writer = std::thread::spawn(move || stdin.write_all(&input));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    assert!(output.status.success(), "{command:?}");
+    Some(output.stdout)
+}
+
+fn python(module: &str, input: &[u8]) -> Option<Vec<u8>> {
+    let script =
+        format!("import {module}, sys; sys.stdout.buffer.write({module}.compress(sys.stdin.buffer.read()))");
+    tool(&["python3", "-c", &script], input)
+}
+
+#[test]
+fn what_real_tools_compress_is_read_from_files_and_pipes() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = tangle(21, 700_000);
+    let wanted = ok(&["decode"], &text);
+    let mut files: Vec<(String, Vec<u8>)> = Vec::new();
+    for (name, _) in TOOLS {
+        files.extend(tool(&[name, "-c"], &text).map(|octets| (name.to_owned(), octets)));
+    }
+    for module in ["gzip", "bz2", "lzma"] {
+        files.extend(python(module, &text).map(|octets| (format!("python-{module}"), octets)));
+    }
+    for (name, octets) in &files {
+        let path = dir.path().join(name);
+        fs::write(&path, octets).unwrap();
+        let path = path.to_str().unwrap();
+        assert_same(name, &ok(&["decode", path], ""), &wanted);
+        assert_same(name, &ok(&["decode"], octets), &wanted);
+        let slow = run_in_chunks(&["decode"], &octets[..octets.len().min(3000)], 1);
+        assert_eq!(slow.code, Some(2), "{name}");
+        assert_eq!(
+            ok(&["encode", "--raw", "--no-decompress", path], ""),
+            ok(&["encode", "--raw", "--no-decompress"], octets)
+        );
+        assert_ne!(ok(&["decode", "--no-decompress", path], ""), wanted);
+    }
+}
+
+#[test]
+fn several_members_are_one_text() {
+    for (name, _) in TOOLS {
+        let parts = [&b"one%20\n"[..], b"", b"two%2", b"0\n"];
+        let members: Option<Vec<_>> = parts.iter().map(|part| tool(&[name, "-c"], part)).collect();
+        let Some(members) = members else { continue };
+        assert_eq!(ok(&["decode"], members.concat()), b"one \ntwo \n", "{name}");
+    }
+}
+
+#[test]
+fn an_empty_file_and_text_that_looks_compressed_at_first_pass() {
+    for text in
+        [&b""[..], b"B", b"BZh", b"BZh9 is no bzip2\n", b"\x1F", b"\x1F\x8B", b"\xFD7zX", b"\x28\xB5\x2F"]
+    {
+        assert_eq!(ok(&["decode"], text), text);
+        assert_eq!(run_in_chunks(&["decode"], text, 1).out, text);
+    }
+}
+
+#[test]
+fn output_is_compressed_by_extension_or_option() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = tangle(22, 300_000);
+    let wanted = ok(&["encode"], &text);
+    for (name, extension) in TOOLS {
+        let path = dir.path().join(format!("out.{extension}"));
+        let path = path.to_str().unwrap();
+        assert_eq!(ok(&["encode", "-o", path], &text), b"");
+        let written = fs::read(path).unwrap();
+        assert!(written.len() < wanted.len());
+        if let Some(plain) = tool(&[name, "-dc"], &written) {
+            assert_same(name, &plain, &wanted);
+        }
+        let stdout = ok(&["encode", "--compress", name, "--level", "1"], &text);
+        assert_ne!(stdout, written, "levels differ");
+        if let Some(plain) = tool(&[name, "-dc"], &stdout) {
+            assert_same(name, &plain, &wanted);
+        }
+        ok(&["encode", "--compress", "none", "-o", path], &text);
+        assert_same(name, &fs::read(path).unwrap(), &wanted);
+        // An empty text is still a valid file.
+        ok(&["encode", "-o", path], "");
+        if let Some(plain) = tool(&[name, "-dc"], &fs::read(path).unwrap()) {
+            assert_eq!(plain, b"");
+        }
+    }
+    for args in [&["encode", "--compress", "gzip", "--level", "10"][..], &["encode", "--level", "3"]] {
+        assert_eq!(run(args, "a").code, Some(2), "{args:?}");
+    }
+}
+
+fn must_fail(path: &Path, octets: &[u8], what: &str) {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().join("out");
+    fs::write(path, octets).unwrap();
+    fs::write(&target, "old").unwrap();
+    let name = path.to_str().unwrap();
+    let Run { err, code, .. } = run(&["decode", name, "-o", target.to_str().unwrap()], "");
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.starts_with(&format!("pct: {name}: offset ")), "{err}");
+    assert!(err.contains(what) && err.lines().count() == 1, "{err}");
+    assert_eq!(fs::read(&target).unwrap(), b"old");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file is left");
+    for verb in ["check", "audit"] {
+        assert_eq!(run(&[verb, name], "").code, Some(2), "{verb}");
+    }
+}
+
+#[test]
+fn what_is_cut_off_or_corrupt_is_an_error_and_leaves_the_old_output() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("in");
+    let text = tangle(23, 400_000);
+    for (name, _) in TOOLS {
+        let Some(octets) = tool(&[name, "-c"], &text) else { continue };
+        for len in [octets.len() - 1, octets.len() / 2, 14] {
+            must_fail(&path, &octets[..len], &format!("the {name} data end too early"));
+        }
+        let mut corrupt = octets.clone();
+        for octet in &mut corrupt[octets.len() / 2..octets.len() / 2 + 40] {
+            *octet ^= 0x5A;
+        }
+        must_fail(&path, &corrupt, &format!("corrupt {name} data"));
+        let garbage = [&octets[..], b"this is not compressed"].concat();
+        must_fail(&path, &garbage, &format!("{name} data"));
+    }
+    must_fail(&path, b"\x1F\x8B\x08 and then nothing that is gzip at all", "corrupt gzip data");
+}
+
+#[test]
+fn an_error_does_not_end_a_compressed_stream_as_if_it_were_whole() {
+    let Some(_) = tool(&["gzip", "-c"], b"") else { return };
+    let text = [&tangle(24, 200_000)[..], b"%zz"].concat();
+    for (name, _) in TOOLS {
+        let run = run(&["decode", "--strict", "--compress", name], &text);
+        assert_eq!(run.code, Some(1), "{}", run.err);
+        let mut child = Command::new(name)
+            .arg("-dc")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let _ = stdin.write_all(&run.out);
+        drop(stdin);
+        // gzip, bzip2 and xz take no input at all for an empty file, which is no complete stream either.
+        assert!(run.out.is_empty() || !child.wait().unwrap().success(), "{name}");
+    }
+}

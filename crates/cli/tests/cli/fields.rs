@@ -1,0 +1,110 @@
+//! `--field`: values in fields of lines.
+
+use crate::support::{assert_same, ok, run};
+
+const LINE: &str = r#"127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a%20b/%C3%A9?q=%22x HTTP/1.1" 200 2326 "http://ref/?q=a%20b" "Moz%20illa \"x\" (%41)""#;
+
+#[test]
+fn access_logs_have_quoted_and_bracketed_fields() {
+    let decoded = |field, from, to| {
+        let wanted = LINE.replace(from, to);
+        assert_eq!(String::from_utf8(ok(&["decode", "--field", field], LINE)).unwrap(), wanted, "{field}");
+    };
+    // The request target stays one word, and the quotes of the field its own.
+    decoded("5.2", "%C3%A9", "é");
+    decoded("8", "a%20b\"", "a b\"");
+    decoded("9", "Moz%20illa \\\"x\\\" (%41)", "Moz illa \\\"x\\\" (A)");
+    decoded("1", "", "");
+    decoded("10", "", "");
+    decoded("5.4", "", "");
+    let both = LINE.replace("%C3%A9", "é").replace("q=a%20b", "q=a b");
+    assert_eq!(ok(&["decode", "--field", "8,5.2"], LINE), both.as_bytes());
+    let encoded = LINE.replace("GET /", "GET %2F").replace("b/%", "b%2F%").replace("?q=%", "%3Fq%3D%");
+    assert_eq!(ok(&["encode", "--keep-escapes", "--field", "5.2"], LINE), encoded.as_bytes());
+}
+
+#[test]
+fn decoding_makes_no_structure() {
+    // In quotes blanks do no harm; quotes, backslashes and controls do.
+    let all: String = (0..128).map(|octet| format!("%{octet:02X}")).collect();
+    for (field, line) in
+        [("1", format!("{all} z")), ("2", format!("a \"{all}\" z")), ("2.1", format!("a \"{all} b\" z"))]
+    {
+        let out = String::from_utf8(ok(&["decode", "--field", field], &line)).unwrap();
+        for octet in (0..0x20).chain([b'"', b'\\', 0x7F]) {
+            assert!(out.contains(&format!("%{octet:02X}")), "{field}: {octet:02X} in {out}");
+        }
+        assert_eq!(out.contains("%20"), field != "2", "{out}");
+        assert!(out.contains("#$%&'()*+") && out.contains("xyz{|}~"), "{out}");
+    }
+    // An opening bracket makes a field only at its start.
+    assert_eq!(ok(&["decode", "--field", "1"], "%5Ba[ b] c"), b"%5Ba[ b] c");
+    assert_eq!(ok(&["decode", "--field", "1"], "a%5B0%5D [b c]"), b"a[0] [b c]");
+    assert_eq!(ok(&["decode", "--tsv", "--field", "2"], "a\t%09%0A%0D%20%22\tb\n"), b"a\t%09%0A%0D \"\tb\n");
+    assert_eq!(ok(&["decode", "-d", "|", "--field", "1"], "%7C%7D|%7C"), b"%7C}|%7C");
+    assert_eq!(ok(&["normalize", "-d", "-", "--field", "1"], "%2d%7e-%2d"), b"%2D~-%2d");
+}
+
+#[test]
+fn what_looks_like_a_field_but_has_no_end_is_none() {
+    for (line, wanted) in [
+        ("\"%41 %42", "\"%41 B"),
+        ("[%41 %42 ", "[%41 B "),
+        (" \t %41\t \"%42\"x %43", " \t %41\t \"B\"x %43"),
+        ("\"a \\\" b\" %42", "\"a \\\" b\" B"),
+        ("\"\" %42", "\"\" B"),
+        ("[a] b] %42", "[a] b] %42"),
+        ("", ""),
+        ("  \n\n%41 %41\r\n", "  \n\n%41 A\r\n"),
+    ] {
+        assert_eq!(ok(&["decode", "--field", "2"], line), wanted.as_bytes(), "{line:?}");
+    }
+}
+
+#[test]
+fn a_line_of_marks_takes_linear_time() {
+    for mark in ["\"a ", "[a "] {
+        let line = mark.repeat(600_000);
+        assert_same(mark, &ok(&["decode", "--field", "1,500000"], &line), line.as_bytes());
+    }
+}
+
+#[test]
+fn delimited_fields_are_counted_from_one() {
+    let line = "%41\t%42\t\t%43\n%44\n";
+    for (field, wanted) in [
+        ("1", "A\t%42\t\t%43\nD\n"),
+        ("2", "%41\tB\t\t%43\n%44\n"),
+        ("3", line),
+        ("4,1", "A\t%42\t\tC\nD\n"),
+        ("1-", ""),
+    ] {
+        let run = run(&["decode", "--tsv", "--field", field], line);
+        assert_eq!(String::from_utf8(run.out).unwrap(), wanted, "{field}");
+    }
+    assert_eq!(ok(&["decode", "-0", "-d", ",", "--field", "2"], "a,%41\n%00\0b,%42"), b"a,A\n%00\0b,B");
+}
+
+#[test]
+fn options_that_make_no_sense_are_refused() {
+    for (args, wanted) in [
+        (&["--field", "0"][..], "a number of a field, from 1"),
+        (&["--field", "5,5.2"], "a word of field 5 and all of field 5"),
+        (&["--field", "1", "-d", "ab"], "one ASCII character"),
+        (&["--field", "1", "-d", "%"], "another meaning"),
+        (&["--field", "1", "--raw"], "--raw"),
+        (&["--field", "1", "--csv", "--column", "1"], "--csv"),
+        (&["-d", ","], "--delimiter needs --field or --csv"),
+        (&["--csv"], "--column"),
+        (&["--jsonl"], "--key"),
+        (&["--csv", "--column", "1", "-d", "space"], "CSV cannot be separated by blanks"),
+        (&["--jsonl", "--key", "a..b"], "a name before"),
+        (&["--jsonl", "--key", "a[0]"], "for each element"),
+        (&["--strict", "--on-error", "drop"], "--on-error"),
+        (&["--stats", "--raw"], "--raw"),
+        (&["-j", "0"], "0"),
+    ] {
+        let run = run(&[&["decode"], args].concat(), "");
+        assert!(run.code == Some(2) && run.err.contains(wanted), "{args:?}: {:?} {}", run.code, run.err);
+    }
+}

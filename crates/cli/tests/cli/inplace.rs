@@ -1,0 +1,165 @@
+//! `--in-place` and lists of files.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::{ok, run};
+
+fn names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).unwrap().flatten();
+    let mut names: Vec<_> = entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn each_file_is_replaced_and_the_old_one_kept_if_asked() {
+    let dir = tempfile::tempdir().unwrap();
+    let (a, b) = (dir.path().join("a"), dir.path().join("b"));
+    fs::write(&a, "1%20").unwrap();
+    fs::write(&b, "2%2520\n").unwrap();
+    let (a_name, b_name) = (a.to_str().unwrap(), b.to_str().unwrap());
+    assert_eq!(ok(&["decode", "-i", a_name, b_name], ""), b"");
+    assert_eq!((fs::read(&a).unwrap(), fs::read(&b).unwrap()), (b"1 ".to_vec(), b"2%20\n".to_vec()));
+    assert_eq!(names(dir.path()), ["a", "b"]);
+    fs::write(dir.path().join("a.bak"), "older").unwrap();
+    for args in [["decode", "--in-place=.bak", a_name, b_name], ["encode", "-i=~", a_name, b_name]] {
+        ok(&args, "");
+    }
+    assert_eq!(names(dir.path()), ["a", "a.bak", "a~", "b", "b.bak", "b~"]);
+    assert_eq!(fs::read(dir.path().join("b.bak")).unwrap(), b"2%20\n");
+    assert_eq!(fs::read(dir.path().join("a.bak")).unwrap(), b"1 ");
+    assert_eq!(fs::read(&b).unwrap(), b"2%20\n");
+}
+
+#[test]
+fn a_compressed_file_stays_compressed() {
+    let dir = tempfile::tempdir().unwrap();
+    // The name does not matter: what the file is does.
+    for format in ["gzip", "zstd", "bzip2", "xz"] {
+        let path = dir.path().join(format!("{format}.txt"));
+        let name = path.to_str().unwrap();
+        ok(&["encode", "--compress", format, "-o", name], "a b\n".repeat(1000));
+        let start = fs::read(&path).unwrap()[..3].to_owned();
+        ok(&["encode", "-i", name], "");
+        assert_eq!(fs::read(&path).unwrap()[..3], start);
+        assert_eq!(ok(&["decode", name], ""), b"a%20b\n".repeat(1000), "{format}");
+    }
+}
+
+#[test]
+fn a_file_that_fails_stays_and_the_others_are_done() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    fs::write(path("bad"), "%41\n%zz\n").unwrap();
+    fs::write(path("cut"), b"\x1F\x8B\x08\0\0\0").unwrap();
+    fs::write(path("good"), "%41\n").unwrap();
+    fs::create_dir(path("folder")).unwrap();
+    let before = names(dir.path());
+    let strict = run(&["decode", "--strict", "-i", &path("bad"), &path("good")], "");
+    assert_eq!((strict.code, strict.err.lines().count()), (Some(1), 1), "{}", strict.err);
+    assert_eq!(fs::read(path("good")).unwrap(), b"A\n");
+    let run = run(&["encode", "-i", &path("missing"), &path("cut"), &path("folder"), &path("good")], "");
+    assert_eq!((run.code, run.err.lines().count()), (Some(2), 3), "{}", run.err);
+    assert!(run.err.contains("not a regular file"), "{}", run.err);
+    assert_eq!(fs::read(path("bad")).unwrap(), b"%41\n%zz\n");
+    assert_eq!(fs::read(path("cut")).unwrap(), b"\x1F\x8B\x08\0\0\0");
+    assert_eq!(names(dir.path()), before);
+}
+
+#[test]
+fn what_makes_no_sense_in_place_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a");
+    fs::write(&path, "%20").unwrap();
+    let name = path.to_str().unwrap();
+    for args in [
+        &["decode", "-i"][..],
+        &["decode", "-i", "-"],
+        &["decode", "-i", "-o", "out", name],
+        &["decode", "-i", "--compress", "gzip", name],
+        &["decode", "-i=/../x", name],
+    ] {
+        assert_eq!(run(args, "").code, Some(2), "{args:?}");
+    }
+    assert_eq!(fs::read(&path).unwrap(), b"%20");
+    assert_eq!(names(dir.path()), ["a"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn permissions_and_links_stay() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+    let dir = tempfile::tempdir().unwrap();
+    let (file, link) = (dir.path().join("file"), dir.path().join("link"));
+    fs::write(&file, "%20").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o604)).unwrap();
+    // Only root may give a file away.
+    let given = std::os::unix::fs::chown(&file, Some(12345), Some(54321)).is_ok();
+    symlink("file", &link).unwrap();
+    ok(&["decode", "-i=.old", link.to_str().unwrap()], "");
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::read(&file).unwrap(), b" ");
+    let metadata = fs::metadata(&file).unwrap();
+    assert_eq!(metadata.mode() & 0o7777, 0o604);
+    assert!(!given || (metadata.uid(), metadata.gid()) == (12345, 54321));
+    assert_eq!(fs::read(dir.path().join("file.old")).unwrap(), b"%20");
+}
+
+#[test]
+fn lists_name_the_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    fs::write(path("a b"), "1%20\n").unwrap();
+    fs::write(path("c"), "2%20\n").unwrap();
+    let list = format!("{}\n\n{}", path("a b"), path("c"));
+    assert_eq!(ok(&["decode", "--files-from", "-"], &list), b"1 \n2 \n");
+    fs::write(path("list"), &list).unwrap();
+    assert_eq!(ok(&["decode", "--files-from", &path("list")], ""), b"1 \n2 \n");
+    let nul = format!("{}\0{}\0", path("c"), path("a b"));
+    assert_eq!(ok(&["decode", "--files0-from", "-"], nul), b"2 \n1 \n");
+    fs::write(path("with stdin"), format!("-\n{}\n", path("c"))).unwrap();
+    assert_eq!(ok(&["decode", "--files-from", &path("with stdin")], "%41"), b"A2 \n");
+    assert_eq!(ok(&["decode", "-i", "--files-from", "-"], path("c")), b"");
+    assert_eq!(fs::read(path("c")).unwrap(), b"2 \n");
+    assert_eq!(ok(&["decode", "--files-from", "-"], ""), b"", "an empty list names no file");
+    for (args, input) in [
+        (&["decode", "--files-from", "-"][..], "-\n".to_owned()),
+        (&["decode", "--files-from", "-"], "no/such/file\n".to_owned()),
+        (&["decode", "--files-from", "no/such/list"], String::new()),
+        (&["decode", "--files-from", "-"], "a".repeat(100_000)),
+        (&["decode", "--files-from", "-", "file"], String::new()),
+    ] {
+        let run = run(args, input);
+        assert_eq!((run.code, run.err.lines().count() > 0), (Some(2), true), "{args:?}");
+    }
+}
+
+/// A file system with room for one page is full at once, whatever is done about it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_the_old_file() {
+    use std::process::Command;
+    let dir = tempfile::tempdir().unwrap();
+    let mount = |args: &[&str]| {
+        let output = Command::new(args[0]).args(&args[1..]).arg(dir.path()).output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    if !mount(&["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs"]) {
+        let _ = std::io::Write::write_all(
+            &mut std::io::stderr(),
+            b"\nSKIPPED a_full_disk_leaves_the_old_file: no file system can be mounted here\n",
+        );
+        return;
+    }
+    let path = dir.path().join("file");
+    let text = "a b\n".repeat(40_000);
+    fs::write(&path, &text).unwrap();
+    let run = run(&["encode", "-i=.bak", path.to_str().unwrap()], "");
+    let (kept, left) = (fs::read_to_string(&path).unwrap(), names(dir.path()));
+    assert!(mount(&["umount"]));
+    assert_eq!(run.code, Some(2));
+    assert!(run.err.contains("No space left on device"), "{}", run.err);
+    assert!(kept == text, "the old file has changed");
+    assert_eq!(left, ["file"]);
+}

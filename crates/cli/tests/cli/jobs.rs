@@ -1,0 +1,146 @@
+//! `-j`: what several threads write is what one writes.
+
+use std::fs;
+
+use crate::support::{Numbers, Run, assert_same, command, run, tangle, wait};
+
+/// What `pct args -jN` gives for a file, with the file's name left out.
+fn run_file(args: &[&str], jobs: &str, path: &str) -> Run {
+    let child = command(&[args, &[jobs, path]].concat()).spawn().unwrap();
+    let Run { out, err, code } = wait(child);
+    Run { out, err: err.replace(path, "FILE"), code }
+}
+
+#[track_caller]
+fn same(args: &[&str], input: &[u8]) -> Run {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("in");
+    let rejects = dir.path().join("rejects");
+    fs::write(&path, input).unwrap();
+    let args: Vec<_> =
+        args.iter().map(|arg| if *arg == "REJECTS" { rejects.to_str().unwrap() } else { arg }).collect();
+    let path = path.to_str().unwrap();
+    let one = run_file(&args, "-j1", path);
+    let rejected = fs::read(&rejects).ok();
+    for jobs in ["-j2", "-j4", "-j7"] {
+        let several = run_file(&args, jobs, path);
+        assert_same(&format!("{args:?} {jobs}"), &several.out, &one.out);
+        assert_eq!((&several.err, several.code), (&one.err, one.code), "{args:?} {jobs}");
+        assert!(fs::read(&rejects).ok() == rejected, "{args:?} {jobs}");
+        // A pipe is read in other pieces.
+        let piped = run(&[&args[..], &[jobs]].concat(), input);
+        assert_same(&format!("{args:?} {jobs} <pipe"), &piped.out, &one.out);
+        assert_eq!(piped.err.replace("<stdin>", "FILE"), one.err, "{args:?} {jobs}");
+        let _ = fs::remove_file(&rejects);
+    }
+    one
+}
+
+#[test]
+fn outputs_are_identical() {
+    let input = tangle(21, 9 << 20);
+    for args in [
+        &["decode"][..],
+        &["encode", "--keep-escapes"],
+        &["encode"],
+        &["normalize", "-0"],
+        &["decode", "--raw", "--form"],
+        &["decode", "--field", "2", "--on-error", "drop", "--rejects", "REJECTS", "--stats"],
+        &["decode", "--on-invalid-utf8", "replace", "--stats=json"],
+        &["decode", "-d", "&", "--field", "1,3", "--on-error", "empty"],
+    ] {
+        assert_eq!(same(args, &input).code, Some(0), "{args:?}");
+    }
+}
+
+#[test]
+fn tables_and_json_are_cut_between_records() {
+    let mut numbers = Numbers(4);
+    let mut csv = b"id,url\n".to_vec();
+    let mut json = Vec::new();
+    while csv.len() < 7 << 20 {
+        csv.extend_from_slice(numbers.pick(&[
+            b"1,%41\n",
+            b"2,\"%41\n,\"\"\n%0A\"\r\n",
+            b"\n",
+            b"x\"y,%2C\n",
+            b"\"\n\n\",%22z\n",
+        ]));
+        json.extend_from_slice(numbers.pick(&[
+            b"{\"u\":\"%41%22\"}\n",
+            b"\n",
+            b"no\n",
+            b"{\"v\":[1,2],\"u\":\"\\u00e9%zz\"}\n",
+        ]));
+    }
+    same(&["decode", "--csv", "--column", "url", "--stats"], &csv);
+    same(&["decode", "--jsonl", "--key", "u", "--stats", "--rejects", "REJECTS"], &json);
+}
+
+#[test]
+fn errors_have_the_same_place() {
+    let mut input = Vec::new();
+    while input.len() < 6 << 20 {
+        input.extend_from_slice(b"%41%42%43%44%45%46%47\nx%20%C3%A9\n");
+    }
+    for (what, cause) in [("%zz", "'z' is"), ("%4%41", "'%' is"), ("%%41", "'%' is"), ("%4\n", "'\\\\n' is")]
+    {
+        for at in [10, 3 << 20, (5 << 20) + 1, input.len()] {
+            let mut input = input.clone();
+            input.splice(at..at, what.bytes());
+            for args in [&["decode", "--strict"][..], &["normalize", "--on-error", "fail", "--field", "1"]] {
+                let run = same(args, &input);
+                assert!(run.code == Some(1), "{what} at {at}: {}", run.err);
+                if at % 22 == 0 || at == input.len() {
+                    assert!(run.err.contains(cause), "{what} at {at}: {}", run.err);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn strict_errors_are_the_same_wherever_blocks_end() {
+    let line = b"%41%42%43%44%45%46%47%48%49%4A%4B%4C\n";
+    let start = line.repeat((5 << 20) / line.len());
+    for shift in 0..4 {
+        for what in ["%2%41", "%%41", "%2x", "%\r\n", "%4\r"] {
+            let input = [&b"x".repeat(shift), &start[..], what.as_bytes(), &start[..1 << 20]].concat();
+            let run = same(&["decode", "--strict"], &input);
+            let octet = if what.starts_with("%2%") || what.starts_with("%%") {
+                "%"
+            } else if what == "%2x" {
+                "x"
+            } else {
+                "\\r"
+            };
+            let wanted = format!(
+                "pct: FILE:{}: offset {}: malformed escape: '{octet}' is not a hexadecimal digit\n",
+                start.len() / line.len() + 1,
+                start.len() + shift
+            );
+            assert_eq!(run.err, wanted, "{what:?}");
+        }
+    }
+}
+
+#[test]
+fn an_output_file_is_all_or_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().join("out");
+    let input = ["%41\n".repeat(2_000_000), "%zz\n".to_owned()].concat();
+    let args = ["decode", "-j4", "--strict", "-o", target.to_str().unwrap()];
+    assert_eq!(run(&args, &input).code, Some(1));
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 0);
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("in");
+    fs::write(&path, "%41\n".repeat(6 << 20)).unwrap();
+    let mut child = command(&["decode", "-j4", path.to_str().unwrap()]).spawn().unwrap();
+    drop(child.stdout.take());
+    let run = wait(child);
+    assert_eq!((run.err.as_str(), run.code), ("", Some(0)));
+}

@@ -1,0 +1,132 @@
+//! `--jsonl`: string values of JSON.
+
+use crate::support::{Numbers, ok, oracle, run};
+
+fn decode(key: &str, input: &str) -> String {
+    String::from_utf8(ok(&["decode", "--jsonl", "--key", key], input)).unwrap()
+}
+
+#[test]
+fn everything_else_stays_byte_for_byte() {
+    let line = |url| {
+        format!(
+            "{{ \"n\" : 1.50e+400,\"u\" :\t{url} , \"o\":\"\\u0041\\/%41\",\"u2\":[ ],\"x\":{{\"u\":\"%41\"}} }} \r\n"
+        )
+    };
+    for (value, wanted) in [
+        (r#""a%20b""#, r#""a b""#),
+        (r#""%22%5C%0A%00""#, r#""\"\\\n\u0000""#),
+        (r#""caf\u00e9%20""#, "\"café \""),
+        (r#""\ud83d\ude00%41""#, "\"😀A\""),
+        (r#""http:\/\/x\/%41""#, r#""http://x/A""#),
+        (r#""\t\u0025\u0034\u0031""#, r#""\tA""#),
+        ("\"é%C3%A9\"", "\"éé\""),
+        // Octets that are not UTF-8 cannot be in JSON.
+        (r#""%41%FF%C3""#, r#""A%FF%C3""#),
+        // What does not change stays as it is spelt.
+        (r#""\u00e9\/""#, r#""\u00e9\/""#),
+        (r#""%zz""#, r#""%zz""#),
+        ("41", "41"),
+        ("null", "null"),
+        ("[\"%41\"]", "[\"%41\"]"),
+        ("{\"u\":\"%41\"}", "{\"u\":\"%41\"}"),
+    ] {
+        assert_eq!(decode("u", &line(value)), line(wanted), "{value}");
+    }
+    assert_eq!(decode("u", "\u{feff}{\"u\":\"%41\"}\n\n  \n"), "\u{feff}{\"u\":\"A\"}\n\n  \n");
+}
+
+#[test]
+fn paths_lead_through_objects_and_arrays() {
+    let line = r#"{"a":{"b":"%41","c.d":"%42"},"u":["%43",{"h":"%44"},["%45"]],"":"%46","a":{"b":"%47"}}"#;
+    for (key, changed) in [
+        ("a.b", &["41", "47"][..]),
+        ("a.c\\.d", &["42"]),
+        ("u[]", &["43"]),
+        ("u[].h", &["44"]),
+        ("u[],u[].h,u[][]", &["43", "44", "45"]),
+        ("a", &[]),
+        ("a.b.c", &[]),
+        ("u.h", &[]),
+        ("a.b,a.c\\.d,a", &["41", "42", "47"]),
+    ] {
+        let wanted = changed.iter().fold(line.to_owned(), |line, digits| {
+            let octet = u8::from_str_radix(digits, 16).unwrap();
+            line.replace(&format!("%{digits}"), &char::from(octet).to_string())
+        });
+        assert_eq!(decode(key, line), wanted, "{key}");
+    }
+    assert_eq!(decode("[].u", "[{\"u\":\"%41\"}]"), "[{\"u\":\"A\"}]");
+    assert_eq!(ok(&["encode", "--jsonl", "--key", "u"], "{\"u\":\"\\u00e9 \"}"), b"{\"u\":\"%C3%A9%20\"}");
+}
+
+#[test]
+fn a_line_that_is_not_json_is_refused() {
+    for (line, offset) in [
+        ("nope", 1),
+        ("{\"u\":\"%41\"", 10),
+        ("{\"u\":\"%41\"} x", 12),
+        ("{\"u\":\"%41\" \"v\":1}", 11),
+        ("{\"u\":\"\x01\"}", 6),
+        ("{\"u\":01}", 6),
+        ("{\"u\":\"%41\",\"u\":\"\\ud800\"}", 16),
+    ] {
+        let input = format!("{{\"u\":\"%41\"}}\n{line}\n{{\"u\":\"%42\"}}\n");
+        let args = |policy| ["decode", "--jsonl", "--key", "u", "--on-error", policy];
+        for (policy, wanted) in
+            [("keep", format!("{line}\n")), ("empty", format!("{line}\n")), ("drop", String::new())]
+        {
+            let out = String::from_utf8(ok(&args(policy), &input)).unwrap();
+            assert_eq!(out, format!("{{\"u\":\"A\"}}\n{wanted}{{\"u\":\"B\"}}\n"), "{line}");
+        }
+        let run = run(&args("fail"), &input);
+        let place =
+            run.err.strip_prefix("pct: <stdin>:2: offset ").and_then(|rest| rest.split_once(": not JSON: "));
+        let found: usize = place.map(|(offset, _)| offset.parse().unwrap()).unwrap_or_default();
+        // The parser is sometimes one octet ahead.
+        assert!(found.abs_diff(12 + offset) <= 1, "{line}: {}", run.err);
+        assert_eq!((run.out.as_slice(), run.code), (&b"{\"u\":\"A\"}\n"[..], Some(1)));
+    }
+    let run = run(&["decode", "--jsonl", "--key", "u", "--strict"], b"{\"u\":\"\xFF\"}");
+    assert_eq!(run.err, "pct: <stdin>:1: offset 6: not JSON: not UTF-8\n");
+}
+
+#[test]
+fn places_count_json_escapes() {
+    for value in [r"\u00e9\/%zz", r"\ud83d\ude00\n%zz", "é%zz", r"%41\\%zz"] {
+        let input = format!("{{}}\n{{\"u\":\"{value}\"}}\n");
+        let run = run(&["decode", "--jsonl", "--key", "u", "--strict"], &input);
+        let offset = input.find("%zz").unwrap();
+        let wanted =
+            format!("pct: <stdin>:2: offset {offset}: malformed escape: 'z' is not a hexadecimal digit\n");
+        assert_eq!(run.err, wanted, "{value}");
+    }
+}
+
+#[test]
+fn the_json_module_agrees() {
+    const STRINGS: &[&[u8]] = &[
+        br#""""#,
+        br#""a%20b""#,
+        br#""\u00e9%22\/""#,
+        br#""\ud83d\ude00%5C%0A""#,
+        br#""%C3%A9\t""#,
+        "\"é%41\"".as_bytes(),
+        br#""plain""#,
+    ];
+    const OTHERS: &[&[u8]] = &[b"1", b"-2.5e10", b"null", b"true", b"[]", b"{\"u\": [1, {}]}", b"[\"%41\"]"];
+    let mut numbers = Numbers(5);
+    let mut input = Vec::new();
+    for _ in 0..20_000 {
+        let mut pick = || {
+            let words = if numbers.next() & 3 > 0 { STRINGS } else { OTHERS };
+            numbers.pick(words)
+        };
+        let (a, b, c, d) = (pick(), pick(), pick(), pick());
+        let parts =
+            [b"{\"k\": ", a, b", \"r\": {\"x\": ", b, b",\"u\":", c, b"}, \"l\": [", d, b", ", a, b"]}\n"];
+        parts.iter().for_each(|part| input.extend_from_slice(part));
+    }
+    let out = ok(&["decode", "--jsonl", "--key", "r.u,l[]"], &input);
+    oracle("the_json_module_agrees", &["json", "r.u", "l[]"], &input, &out);
+}

@@ -1,0 +1,33 @@
+//! The progress bar: on a terminal, for work that takes long, and nowhere else.
+
+use std::io::Write;
+use std::process::Command;
+
+/// What a terminal shows while `script` runs in it.
+fn on_a_terminal(script: &str) -> Option<String> {
+    let mut terminal = Command::new("script");
+    terminal.args(["-qec", script, "/dev/null"]).env("PCT", env!("CARGO_BIN_EXE_pct")).env("TERM", "xterm");
+    let Ok(output) = terminal.stdin(std::process::Stdio::null()).output() else {
+        let _ = std::io::stderr().write_all(b"\nSKIPPED the progress bar: there is no script command here\n");
+        return None;
+    };
+    assert!(output.status.success(), "{output:?}");
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn a_bar_is_for_persons_who_wait() {
+    let slow = "{ printf 'a%%20b\\n'; sleep 1.6; }";
+    for (what, script, is_shown) in [
+        ("a file grows", format!("{slow} | $PCT decode -o /dev/null"), true),
+        ("a pipe is filled", format!("{slow} | $PCT decode | cat > /dev/null"), true),
+        ("the terminal is filled", format!("{slow} | $PCT decode"), false),
+        ("nobody wants it", format!("{slow} | $PCT decode --quiet -o /dev/null"), false),
+        ("stderr is no terminal", format!("{slow} | $PCT decode -o /dev/null 2>/dev/null"), false),
+        ("the terminal is dumb", format!("{slow} | TERM=dumb $PCT decode -o /dev/null"), false),
+        ("it is over soon", "echo a | $PCT decode -o /dev/null".to_owned(), false),
+    ] {
+        let Some(shown) = on_a_terminal(&script) else { return };
+        assert_eq!(shown.contains("B/s"), is_shown, "{what}: {shown:?}");
+    }
+}

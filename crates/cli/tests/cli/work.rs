@@ -1,0 +1,420 @@
+//! What is done to a value: layers, charsets, other escapes, and what is printable.
+
+use std::fs;
+
+use crate::support::{Numbers, Run, assert_same, ok, run, run_in_chunks, tangle};
+
+/// Runs on text.
+#[track_caller]
+fn text(args: &[&str], input: &str) -> String {
+    String::from_utf8(ok(args, input)).unwrap()
+}
+
+/// What `pct decode` with `args` makes of lines.
+#[track_caller]
+fn lines(args: &[&str], table: &[(&str, &str)]) {
+    let args = [&["decode"], args].concat();
+    let input: String = table.iter().map(|(input, _)| format!("{input}\n")).collect();
+    let output = text(&args, &input);
+    for ((input, wanted), got) in table.iter().zip(output.lines()) {
+        assert_eq!(got, *wanted, "{args:?} {input}");
+    }
+    assert_eq!(output.lines().count(), table.len());
+}
+
+/// A tangle below a few more layers.
+fn wrapped(seed: u64, len: usize) -> Vec<u8> {
+    let mut numbers = Numbers(seed);
+    let mut octets = tangle(seed, len);
+    for _ in 0..4 {
+        let wrap = |octet| {
+            let escape =
+                octet == b'%' || numbers.next().is_multiple_of(16) && octet != b'\n' && octet != b'\r';
+            if escape { format!("%{octet:02X}").into_bytes() } else { vec![octet] }
+        };
+        octets = octets.into_iter().flat_map(wrap).collect();
+    }
+    octets
+}
+
+#[test]
+fn times_is_so_many_runs() {
+    for seed in 0..3 {
+        let mut wanted = wrapped(seed, 100_000);
+        for args in [&["decode"][..], &["decode", "--form", "--keep", "/"], &["decode", "-0"]] {
+            let input = wanted.clone();
+            for times in 1..=6 {
+                wanted = ok(args, &wanted);
+                let times = times.to_string();
+                let args = [args, &["--times", &times]].concat();
+                assert_same(&format!("{args:?}"), &ok(&args, &input), &wanted);
+            }
+            wanted = input;
+        }
+    }
+    assert_eq!(ok(&["decode", "--times", "1"], "%2541"), b"%41");
+    for times in ["0", "-1", "x", "65536"] {
+        assert_eq!(run(&["decode", &format!("--times={times}")], "").code, Some(2), "{times}");
+    }
+    assert_eq!(run(&["decode", "--times", "2", "--until-stable"], "").code, Some(2));
+}
+
+#[test]
+fn until_stable_is_runs_until_nothing_changes() {
+    for seed in 3..6 {
+        let input = wrapped(seed, 150_000);
+        for args in
+            [&["decode"][..], &["decode", "--form", "--keep", "/"], &["decode", "-0"], &["decode", "--raw"]]
+        {
+            let mut wanted = input.clone();
+            loop {
+                let next = ok(args, &wanted);
+                if next == wanted {
+                    break;
+                }
+                wanted = next;
+            }
+            let args = [args, &["--until-stable"]].concat();
+            assert_same(&format!("{args:?}"), &ok(&args, &input), &wanted);
+        }
+    }
+    lines(
+        &["--until-stable"],
+        &[
+            ("/%25%32%35", "/%"),
+            ("%252525252525250A", "%0A"),
+            ("%%34%31", "A"),
+            ("%25250d%zz", "%0d%zz"),
+            ("100%", "100%"),
+        ],
+    );
+}
+
+#[test]
+fn until_stable_takes_linear_time() {
+    // 6 MiB in millions of layers; by repetition it would be hours.
+    for unit in ["25", "%25", "%%25"] {
+        let line = ["%", &unit.repeat(1_000_000 / unit.len()), "/\n"].concat();
+        let out = ok(&["decode", "--until-stable"], line.repeat(6));
+        assert!(out.ends_with(b"/\n") && out.iter().filter(|&&octet| octet == b'\n').count() == 6);
+    }
+}
+
+#[test]
+fn nginx_escapes() {
+    lines(
+        &["--nginx"],
+        &[
+            (r"\x22a%20b\x22", "\"a b\""),
+            (r"\xe4\xBD\xa0%21", "你!"),
+            // `\` itself was written \x5C, so what follows it was not an escape.
+            (r"\x5Cx41 \x5cn", r"\x41 \n"),
+            // Undone first: what comes out may be an escape, what is decoded is none.
+            (r"\x2541 %5Cx41", r"A \x41"),
+            // Line ends, and what is no escape.
+            (r"a\x0Ab\x0dc", r"a\x0Ab\x0dc"),
+            (r"\x \x4 \x4g \n \\ \", r"\x \x4 \x4g \n \\ \"),
+        ],
+    );
+    lines(&["--nginx", "--keep", "\""], &[(r"\x22%22\x27", r"\x22%22'")]);
+    assert_eq!(ok(&["decode", "--nginx", "--raw"], r"\x0A"), b"\n");
+    assert_eq!(ok(&["decode"], r"\x41"), br"\x41");
+}
+
+#[test]
+fn percent_u_escapes() {
+    lines(
+        &["--percent-u"],
+        &[
+            ("%u4f60%u597D%21", "你好!"),
+            ("%uD83D%uDE00", "\u{1F600}"),
+            // Halves.
+            ("%uD83D", "%uD83D"),
+            ("%uDE00%uD83D", "%uDE00%uD83D"),
+            ("%uD83D%uD83D%uDE00", "%uD83D\u{1F600}"),
+            ("%uD83D%20%uDE00", "%uD83D %uDE00"),
+            // Not such escapes.
+            ("%u %u1 %u123 %u12g4 %U0041", "%u %u1 %u123 %u12g4 %U0041"),
+            ("%u00410", "A0"),
+            ("%%u0041%2%u0041", "%A%2A"),
+            // Line ends, in both spellings.
+            ("%u000A%u000d%0A", "%u000A%u000d%0A"),
+            // Once: what comes out is not decoded again.
+            ("%u002541 %25u0041", "%41 %u0041"),
+        ],
+    );
+    lines(&["--percent-u", "--times", "2"], &[("%u002541 %25u0041", "A %u0041")]);
+    lines(&["--percent-u", "--until-stable"], &[("%u0025252541", "A"), ("%4%u0031", "A")]);
+    lines(&["--percent-u", "--keep", "/"], &[("%u002F%2f%u4E2D", "%u002F%2f中")]);
+    // What `unescape` of JavaScript gives.
+    lines(&["--percent-u", "--charset", "latin1"], &[("%u4F60%E9%u00e9", "你éé")]);
+    assert_eq!(text(&["decode"], "%u0041"), "%u0041");
+}
+
+#[test]
+fn charsets_are_decoded() {
+    for (charset, input, wanted) in [
+        ("gbk", "%C4%E3%BA%C3", "你好"),
+        ("GB2312", "%c4%e3", "你"),
+        // The second octet of a character may stand for itself, as browsers write it.
+        ("gbk", "%81a%C4%E3", "乤你"),
+        ("shift_jis", "%83e%83X%83g", "テスト"),
+        ("sjis", "%93%FA%96%7B", "日本"),
+        ("windows-1251", "%CF%F0%E8%E2%E5%F2", "Привет"),
+        ("koi8-r", "%F0%D2%C9", "При"),
+        ("latin1", "caf%E9%80", "café€"),
+        ("big5", "%A7A%A6n", "你好"),
+        ("euc-kr", "%C7%D1", "한"),
+        ("euc-jp", "%C6%FC", "日"),
+        ("gb18030", "%94%39%DA%33", "\u{1F4A9}"),
+        ("utf-8", "%C3%A9%E9%f0%9f", "é%E9%F0%9F"),
+        // What is nothing in the charset.
+        ("gbk", "a%FFb%C4%20c%C4", "a%FFb%C4 c%C4"),
+        ("gb18030", "%81%30%81%20", "%810%81 "),
+        ("windows-1253", "%D2%C1", "%D2Α"),
+        // Line ends.
+        ("gbk", "%C4%0A%0D%E3", "%C4%0A%0D%E3"),
+    ] {
+        assert_eq!(text(&["decode", "--charset", charset], input), wanted, "{charset} {input}");
+    }
+    lines(&["--charset", "gbk", "--times", "2"], &[("%25C4%25E3", "你"), ("%25C4%E3", "你")]);
+    lines(&["--charset", "gbk", "--until-stable"], &[("%252525C4%25E3", "你")]);
+}
+
+#[test]
+fn charsets_are_encoded() {
+    for (args, input, wanted) in [
+        (&["--charset", "gbk"][..], "你好 a/b\n", "%C4%E3%BA%C3%20a%2Fb\n"),
+        (&["--charset", "windows-1251", "--lower"], "Привет", "%cf%f0%e8%e2%e5%f2"),
+        (&["--charset", "gbk", "--keep-escapes"], "你%20%\r\n", "%C4%E3%20%25\r\n"),
+        (&["--charset", "gbk", "--form"], "你 +\n", "%C4%E3+%2B\n"),
+        // As browsers write what the charset lacks (URL Standard, section 1.3, "percent-encode after encoding").
+        (&["--charset", "shift_jis"], "a\u{1F4A9}b\r\n", "a%26%23128169%3Bb\r\n"),
+        (&["--charset", "latin1", "--keep", "&#;"], "\u{1F4A9}\u{1F4A9}", "%26%23128169%3B%26%23128169%3B"),
+        (&["--charset", "gbk"], "a\rb\r\u{1F4A9}\r\n", "a%0Db%0D%26%23128169%3B\r\n"),
+        (&["--charset", "utf-8"], "你\u{1F4A9}", "%E4%BD%A0%F0%9F%92%A9"),
+    ] {
+        assert_eq!(text(&[&["encode"], args].concat(), input), wanted, "{args:?} {input:?}");
+    }
+    assert_eq!(ok(&["encode", "--charset", "gbk"], b"\xFF\xE4\xBDa"), b"%FF%E4%BDa");
+}
+
+#[test]
+fn charsets_go_both_ways() {
+    // Every character below U+30000 that a charset has, in lines of about a hundred.
+    let all: String = (0x20..0x30000)
+        .filter_map(char::from_u32)
+        .flat_map(|c| [Some(c), (c as u32).is_multiple_of(100).then_some('\n')])
+        .flatten()
+        .collect();
+    for label in
+        ["gbk", "gb18030", "big5", "shift_jis", "euc-jp", "euc-kr", "windows-1251", "latin1", "koi8-u"]
+    {
+        let encoded = text(&["encode", "--charset", label], &all);
+        let has: String = encoded.lines().fold(String::new(), |mut text, line| {
+            // Without what it lacks.
+            let mut parts = line.split("%26%23");
+            text.push_str(parts.next().unwrap());
+            parts.for_each(|part| text.push_str(part.split_once("%3B").unwrap().1));
+            text + "\n"
+        });
+        let decoded = text(&["decode", "--charset", label], &has);
+        assert!(decoded.len() > 200, "{label}");
+        assert_same(label, text(&["encode", "--charset", label], &decoded).as_bytes(), has.as_bytes());
+    }
+}
+
+#[test]
+fn charsets_make_no_controls_nor_line_ends() {
+    // Every pair of octets, each on a line; the controls among them stay escaped by --keep.
+    let all: String =
+        (0x80..=0xFF).flat_map(|a| (0..=0xFF).map(move |b| format!("%{a:02X}%{b:02X}%{a:02X}/\n"))).collect();
+    let controls: String = (0..0x20).map(|octet| format!("%{octet:02X}")).collect();
+    let known = run(&["decode", "--charset", "?"], "").err;
+    let names: Vec<_> = known.trim().split_once("known: ").unwrap().1.split(", ").collect();
+    assert!(names.len() > 30, "{known}");
+    for label in names {
+        let out = text(&["decode", "--charset", label, "--keep", &controls], &all);
+        assert_eq!(out.lines().count(), all.lines().count(), "{label}");
+        assert!(out.lines().all(|line| line.ends_with('/') && !line.contains(|c| c < ' ')), "{label}");
+    }
+}
+
+#[test]
+fn wrong_charsets_are_errors() {
+    for (label, wanted) in [
+        ("gbkk", "unknown charset 'gbkk'; similar: gbk"),
+        ("windows1251x", "unknown charset 'windows1251x'; similar: windows-1251"),
+        ("?", "unknown charset '?'; known: big5, "),
+        ("utf-16", "charset 'utf-16' cannot stand in a URL"),
+        ("utf-16be", "charset 'utf-16be' cannot stand in a URL"),
+        ("iso-2022-jp", "charset 'iso-2022-jp' cannot stand in a URL"),
+        ("hz-gb-2312", "charset 'hz-gb-2312' cannot stand in a URL"),
+    ] {
+        for verb in ["encode", "decode"] {
+            let Run { out, err, code } = run(&[verb, "--charset", label], "a");
+            assert!(err.starts_with(&format!("pct: {wanted}")) && err.lines().count() == 1, "{err}");
+            assert_eq!((code, out.len()), (Some(2), 0));
+        }
+    }
+}
+
+/// Whether a terminal would obey `c`.
+fn is_control(c: char) -> bool {
+    (c as u32) < 0x20 || (0x7F..0xA0).contains(&(c as u32))
+}
+
+#[test]
+fn printable_leaves_no_controls() {
+    lines(
+        &["--printable"],
+        &[
+            ("a%20b%1B%5B2J", "a b%1B[2J"),
+            ("%00%09%7f%0A%0D", "%00%09%7F%0A%0D"),
+            ("caf%C3%A9%C2%85%C2%9B1m", "café%C2%85%C2%9B1m"),
+            ("%9B1m%FF%E4%BD%E9", "%9B1m%FF%E4%BD%E9"),
+            ("%E2%80%AEgpj.exe%E2%80%A8", "%E2%80%AEgpj.exe%E2%80%A8"),
+            ("%E4%BD%A0%F0%9F%98%80", "你\u{1F600}"),
+            // Those that are not escaped, too; a lone CR is one of them.
+            ("\x1B[2J\u{202E}\u{85}\rx", "%1B[2J%E2%80%AE%C2%85%0Dx"),
+        ],
+    );
+    assert_eq!(ok(&["decode", "--printable"], "a\r\nb\r\r\n\r"), b"a\r\nb%0D\r\n%0D");
+    assert_eq!(ok(&["decode", "--printable", "-0"], "a%0A\nb%00\0"), b"a%0A%0Ab%00\0");
+    assert_eq!(ok(&["decode", "--printable", "--raw"], "a\n%0A%41"), b"a%0A%0AA");
+    assert_eq!(text(&["decode", "--printable", "--percent-u"], "%u001B%u0085%u4F60"), "%1B%C2%85你");
+    assert_eq!(text(&["decode", "--printable", "--charset", "iso-8859-2"], "%85%E9"), "%C2%85é");
+    assert_eq!(text(&["decode", "--printable", "--nginx"], r"\x1B%1b"), "%1B%1B");
+    assert_eq!(text(&["decode", "--printable", "--until-stable"], "%25%31%42"), "%1B");
+
+    let all: Vec<u8> = (0..=255).collect();
+    let words: Vec<_> = tangle(5, 200_000).into_iter().chain(all.repeat(300)).collect();
+    let input: Vec<u8> = words.into_iter().filter(|&octet| octet != b'\r').collect();
+    let out = ok(&["decode", "--printable"], &input);
+    let printed = std::str::from_utf8(&out).unwrap();
+    assert!(printed.chars().all(|c| c == '\n' || !is_control(c)));
+    // Nothing is lost: to decode it is to decode the input twice.
+    assert_same("again", &ok(&["decode"], printed), &ok(&["decode", "--times", "2"], &input));
+}
+
+/// All options that look at more than an octet at a time.
+const LOOKING: &[&[&str]] = &[
+    &["decode", "--times", "2"],
+    &["decode", "--until-stable", "--form"],
+    &["decode", "--printable"],
+    &["decode", "--nginx", "--percent-u", "--until-stable", "--charset", "gbk", "--printable"],
+    &["decode", "--charset", "gb18030"],
+    &["decode", "--charset", "shift_jis", "--raw"],
+    &["decode", "--charset", "big5", "-0"],
+    &["encode", "--charset", "gbk"],
+    &["encode", "--charset", "gb18030", "--keep-escapes"],
+];
+
+fn looked_at(seed: u64, len: usize) -> Vec<u8> {
+    const WORDS: &[&[u8]] = &[
+        b"\\x41",
+        b"\\x",
+        b"%u4F60",
+        b"%uD83D%uDE00",
+        b"%C4",
+        b"%E3",
+        b"%81",
+        b"0",
+        b"a",
+        "é你".as_bytes(),
+        b"%25",
+    ];
+    let mut numbers = Numbers(seed);
+    let mut octets = Vec::new();
+    while octets.len() < len {
+        octets.extend(tangle(numbers.next(), 40));
+        (0..numbers.next() % 9).for_each(|_| octets.extend_from_slice(numbers.pick(WORDS)));
+    }
+    octets
+}
+
+#[test]
+fn pieces_do_not_show() {
+    for (chunk, len) in [(1, 3_000), (3, 9_000), (4093, 200_000), (65_536, 400_000)] {
+        let input = looked_at(chunk as u64, len);
+        for args in LOOKING {
+            // Line by line, each in a run of its own, would take long; a few at a time do as well.
+            let wanted: Vec<u8> = input
+                .split_inclusive(|&octet| octet == b'\n')
+                .collect::<Vec<_>>()
+                .chunks(1 + len / 4_000)
+                .filter(|_| !args.contains(&"--raw") && !args.contains(&"-0"))
+                .flat_map(|lines| ok(args, lines.concat()))
+                .collect();
+            let Run { out, err, code } = run_in_chunks(args, &input, chunk);
+            assert_eq!((err.as_str(), code), ("", Some(0)), "{args:?}");
+            if !wanted.is_empty() {
+                assert_same(&format!("{args:?} in pieces of {chunk}"), &out, &wanted);
+            }
+            let whole = ok(args, &input);
+            assert_same(&format!("{args:?} in pieces of {chunk}"), &out, &whole);
+        }
+    }
+}
+
+#[test]
+fn long_lines_are_cut_where_it_does_not_show() {
+    for end in ["%20", "%2520", "%252F", "/", "yz", "\u{e9}yz"] {
+        let unit = ["%C4%E3%25%34%31\\x41%u4F60", end].concat().repeat(10);
+        for args in LOOKING {
+            let one = ok(args, &unit);
+            let many = ok(args, unit.repeat(5_000));
+            assert_same(&format!("{args:?}"), &many, &one.repeat(5_000));
+        }
+    }
+}
+
+#[test]
+fn a_line_that_cannot_be_cut_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("in");
+    fs::write(&path, ["a b\nxyz/", &"%C4%E3".repeat(300_000)].concat()).unwrap();
+    let path = path.to_str().unwrap();
+    let wanted = format!(
+        "pct: {path}:2: offset 8: 1048576 octets in a row without a line end, punctuation or a letter after F"
+    );
+    let failed = run(&["decode", "--charset", "gbk", path], "");
+    assert!(failed.err.starts_with(&wanted), "{}", failed.err);
+    assert_eq!((failed.code, &*failed.out), (Some(2), &b"a b\nxyz/"[..]));
+    // Nothing is as long as that without --charset.
+    assert_eq!(ok(&["decode", path], "").len(), 600_008);
+    // And what is a little shorter passes.
+    let short = "%C4%E3".repeat(174_000);
+    assert_eq!(text(&["decode", "--charset", "gbk"], &short), "你".repeat(174_000));
+}
+
+#[test]
+fn strict_looks_at_what_is_read() {
+    let strict = |args: &[&str], input: &str| run(&[&["decode", "--strict"], args].concat(), input);
+    for (args, input, line, offset, octet, out) in [
+        (&["--times", "2"][..], "a%20\nb%2541%zz%41", 2, 11, "z", "a \nbA"),
+        (&["--until-stable"], "%252541\n%4\n", 2, 8, "\\n", "A\n"),
+        (&["--nginx"], r"\x22%20\x22%g", 1, 11, "g", "\" \""),
+        (&["--percent-u"], "%u4F60%uD83Dx", 1, 6, "u", "你"),
+        (&["--printable"], "%00%x", 1, 3, "x", "%00"),
+        (&["--charset", "gbk"], "%C4%E3%x", 1, 6, "x", "你"),
+    ] {
+        let wanted = format!(
+            "pct: <stdin>:{line}: offset {offset}: malformed escape: '{octet}' is not a hexadecimal digit\n"
+        );
+        assert_eq!(
+            strict(args, input),
+            Run { out: out.into(), err: wanted, code: Some(1) },
+            "{args:?} {input}"
+        );
+    }
+    for (args, input) in [
+        (&["--until-stable"][..], "100%25"),
+        (&["--times", "3"], "%25zz"),
+        (&["--percent-u"], "%u4F60%u000A"),
+        (&["--nginx"], r"\x2541"),
+        (&["--charset", "gbk"], "%FF"),
+    ] {
+        assert_eq!(strict(args, input).code, Some(0), "{args:?} {input}");
+    }
+}

@@ -1,0 +1,148 @@
+//! Decoding until nothing changes, against repeated decoding.
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use simdpct::{ByteSet, Decode, NORMALIZE};
+
+use crate::common::oracle::{self, Members};
+use crate::common::tiers::{runs, scaled, tiers};
+
+/// Repeats `pass` until nothing changes, and counts.
+fn repeat(input: &[u8], pass: impl Fn(&[u8], &mut Vec<u8>)) -> (Vec<u8>, usize) {
+    let (mut octets, mut layers) = (input.to_vec(), 0);
+    loop {
+        let mut next = Vec::new();
+        pass(&octets, &mut next);
+        if next == octets {
+            return (octets, layers);
+        }
+        (octets, layers) = (next, layers + 1);
+    }
+}
+
+fn stable(decode: &Decode, input: &[u8]) -> (Vec<u8>, usize) {
+    let mut out = b"before".to_vec();
+    let layers = decode.append_until_stable(input, &mut out);
+    (out.split_off(6), layers)
+}
+
+/// Checks `input`, and `input` below three more layers: enough that the kernels leave it to the single pass.
+fn check(input: &[u8], keep: &Members, form: bool) {
+    let mut decode = Decode::new().keep(ByteSet::EMPTY.add(&oracle::octets(keep)));
+    if form {
+        decode = decode.form();
+    }
+    let wrapped: Vec<u8> = input
+        .iter()
+        .flat_map(|octet| if *octet == b'%' { &b"%252525"[..] } else { std::slice::from_ref(octet) })
+        .copied()
+        .collect();
+    for input in [input, &wrapped] {
+        let wanted = repeat(input, |octets, out| oracle::decode(octets, keep, form, out));
+        assert_eq!(stable(&decode, input), wanted, "{:?}", input.escape_ascii().to_string());
+    }
+}
+
+fn words(alphabet: &[u8], longest: u32, mut each: impl FnMut(&[u8])) {
+    let base = alphabet.len();
+    for len in 0..=longest {
+        let mut word = vec![0; len as usize];
+        for number in (0..base.pow(len)).filter(|&number| len < 5 || runs(number)) {
+            let mut rest = number;
+            for octet in &mut word {
+                *octet = alphabet[rest % base];
+                rest /= base;
+            }
+            each(&word);
+        }
+    }
+}
+
+#[test]
+fn every_short_word() {
+    let none = oracle::members(b"");
+    // `%25` is `%`, `%2` and `%5` are starts, `%22` is neither; `z` is no digit.
+    words(b"%25", 10, |word| check(word, &none, false));
+    words(b"%25z", 7, |word| check(word, &none, false));
+    // `%34` is `4`, `%43` is `C`, which is a digit as well.
+    words(b"%34C", 7, |word| check(word, &none, false));
+    // `%2B` is `+`.
+    words(b"%2B+", 7, |word| check(word, &none, true));
+    // Kept: what is a digit, what is `%`, what is neither.
+    for keep in [&b"4"[..], b"%", b"D", b"\x33", b"4C\x34"] {
+        words(b"%34C", 6, |word| check(word, &oracle::members(keep), false));
+        words(b"%25", 8, |word| check(word, &oracle::members(keep), false));
+    }
+}
+
+#[test]
+fn normalization_until_stable() {
+    let wrap = |word: &[u8]| word.iter().map(|&octet| octet as char).collect::<String>();
+    words(b"%236f", 6, |word| {
+        // Three layers of unreserved digits: `%%332` is `%32` is `2`.
+        for input in [wrap(word), wrap(word).replace('2', "%%3%33%32")] {
+            let wanted = repeat(input.as_bytes(), oracle::normalize);
+            assert_eq!(stable(&NORMALIZE, input.as_bytes()), wanted, "{input}");
+        }
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: scaled(20_000), ..ProptestConfig::default() })]
+
+    #[test]
+    fn long_words(
+        words in proptest::collection::vec(
+            proptest::sample::select(vec![
+                "%", "%2", "%25", "25", "2525252525", "%2541", "%%34", "%34%31", "0A", "0a", "d", "+", "2B", "2f",
+                "/", "z", "a longer plain stretch, with which a block is filled more quickly", "\u{e9}", "%E9",
+            ]),
+            0..40,
+        ),
+        keep in proptest::sample::select(vec![&b""[..], b"\r\n", b"/", b"%", b"+ ", b"0123456789"]),
+        form in any::<bool>(),
+    ) {
+        check(words.concat().as_bytes(), &oracle::members(keep), form);
+    }
+}
+
+#[test]
+fn every_tier() {
+    let input = "%%25%32%35asd%%/%252525252Fx+".repeat(9);
+    for &tier in tiers() {
+        let decode = Decode::new().tier(tier);
+        let none = oracle::members(b"");
+        let wanted = repeat(input.as_bytes(), |octets, out| oracle::decode(octets, &none, false, out));
+        assert_eq!(stable(&decode, input.as_bytes()), wanted, "{tier:?}");
+    }
+}
+
+#[test]
+fn examples_of_safe_browsing() {
+    // From "URLs and Hashing", Canonicalization; before the escaping that ends it.
+    for (input, wanted) in [
+        ("/%25%32%35", "/%"),
+        ("/%25%32%35%25%32%35", "/%%"),
+        ("/%2525252525252525", "/%"),
+        ("/asdf%25%32%35asd", "/asdf%asd"),
+        ("/%%%25%32%35asd%%", "/%%%asd%%"),
+        ("/%31%36%38%2e%31%38%38", "/168.188"),
+    ] {
+        assert_eq!(&*simdpct::decode_until_stable(input), wanted.as_bytes(), "{input}");
+    }
+    assert!(matches!(simdpct::decode_until_stable("100%"), std::borrow::Cow::Borrowed(b"100%")));
+}
+
+/// What is quadratic by repetition takes no longer than copying a few times: 32 MiB in 16 million layers.
+#[test]
+fn the_time_is_linear() {
+    for unit in ["25", "%25", "%", "%4", "%2"] {
+        let input = ["%", &unit.repeat((scaled(32 << 20) as usize).max(1 << 20) / unit.len())].concat();
+        let started = Instant::now();
+        let (_, layers) = stable(&Decode::new(), input.as_bytes());
+        assert!(unit != "25" || layers == (input.len() - 1) / 2, "{layers} layers");
+        // By repetition, hours; the limit is generous for slow or busy machines.
+        assert!(started.elapsed() < Duration::from_secs(30), "{unit}: {:?}", started.elapsed());
+    }
+}
