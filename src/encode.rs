@@ -5,7 +5,7 @@ use alloc::{borrow::Cow, vec::Vec};
 
 #[cfg(feature = "alloc")]
 use crate::cursor;
-use crate::cursor::Cursor;
+use crate::cursor::{Room, Written};
 use crate::error::TooSmall;
 use crate::hex::HexCase;
 use crate::isa::Tier;
@@ -118,11 +118,11 @@ impl<S: KeepSet> Encode<S> {
                 return Err(TooSmall { needed });
             }
         }
-        Ok(self.write(input, Cursor::over(out)).written())
+        Ok(self.write(input, Room::over(out)).len())
     }
 
     #[inline(always)]
-    fn write<'c>(&self, input: &[u8], out: Cursor<'c>) -> Cursor<'c> {
+    fn write<'c>(&self, input: &[u8], out: Room<'c>) -> Written<'c> {
         self.kernels().encode(&self.job, input, out)
     }
 }
