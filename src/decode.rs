@@ -322,8 +322,14 @@ impl<E: Malformed> Decode<E> {
     /// let Ok(()) = simdpct::Decode::new().form().append("a+b%2B", &mut out);
     /// assert_eq!(out, b"q=a b+");
     /// ```
+    #[inline]
     pub fn append(&self, input: impl AsRef<[u8]>, out: &mut Vec<u8>) -> Result<(), E> {
         let input = input.as_ref();
+        // An empty part is common, and a call would take longer than all other work.
+        if input.is_empty() { Ok(()) } else { self.append_some(input, out) }
+    }
+
+    fn append_some(&self, input: &[u8], out: &mut Vec<u8>) -> Result<(), E> {
         let worst = input.len().saturating_add(cursor::MAX_WINDOW);
         let spare = out.capacity() - out.len();
         self.append_octets(input, if spare >= input.len() { 0 } else { worst }, out)

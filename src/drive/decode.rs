@@ -88,6 +88,13 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
     let (strict, upper) = (if job.strict { u64::MAX } else { 0 }, job.upper);
     let mut state =
         Blocks::<I, S, B, KEEP, FORM> { isa, class, strict, upper, spilt: 0, spilt_kept: 0, bounds, sink };
+    if input.len() <= I::LANES {
+        // Most inputs: code without loops is shorter.
+        return match state.step(input, input.len()) {
+            Ok(()) => Ok(state.sink),
+            Err(lane) => Err(BadEscapeAt(lane)),
+        };
+    }
     let mut rest = input;
     // Where the room is known to be ample, no block has to look.
     while rest.len() >= I::LANES && state.sink.room() >= I::LANES {

@@ -63,10 +63,17 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: b
     let class = isa.class(&job.set, input.len());
     let mut state =
         Blocks::<I, S, B, KEEP_ESCAPES, FORM> { isa, class, case: job.case, spilt: 0, bounds, sink };
+    if input.len() <= I::LANES {
+        // Most inputs: code without loops is shorter.
+        state.step(input, input.len());
+        return state.sink;
+    }
     let mut rest = input;
     // Where the room is known to be ample, no block has to look.
     while rest.len() >= I::LANES && state.sink.room() >= MAX_WINDOW {
-        state.step(rest, I::LANES);
+        if !state.pass(rest) {
+            state.step(rest, I::LANES);
+        }
         rest = &rest[I::LANES..];
     }
     while !rest.is_empty() {
@@ -92,6 +99,18 @@ struct Blocks<I: Isa, S, B, const KEEP_ESCAPES: bool, const FORM: bool> {
 impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: bool>
     Blocks<I, S, B, KEEP_ESCAPES, FORM>
 {
+    /// Takes the whole block at the start of `rest` if it is one that nothing has to be done about, without the masks that
+    /// [`Blocks::step`] needs.
+    #[inline(always)]
+    fn pass(&mut self, rest: &[u8]) -> bool {
+        let block = self.isa.load(rest);
+        let clean = !KEEP_ESCAPES && !FORM && !B::CUTS && self.isa.all_members(block, &self.class);
+        if clean {
+            self.sink.store(self.isa, block, I::LANES);
+        }
+        clean
+    }
+
     /// Takes the block at the start of `rest`.
     #[inline(always)]
     fn step(&mut self, rest: &[u8], lanes: usize) {

@@ -73,6 +73,12 @@ pub(crate) trait Isa: Copy {
     /// The lanes that are members of the set.
     fn member(self, block: Self::Block, class: &Self::Class) -> u64;
 
+    /// Whether all lanes are members of the set, where that takes less than [`Isa::member`]. `false` says nothing.
+    #[inline(always)]
+    fn all_members(self, _: Self::Block, _: &Self::Class) -> bool {
+        false
+    }
+
     /// The lanes that equal `octet`.
     #[inline(always)]
     fn eq(self, block: Self::Block, octet: u8) -> u64 {
@@ -158,6 +164,12 @@ pub(crate) trait Isa: Copy {
             }
         }
     }
+}
+
+/// The number of lanes in a block.
+#[inline(always)]
+pub(crate) fn lanes<I: Isa>(_: I) -> usize {
+    I::LANES
 }
 
 /// The lanes for which `test` holds.

@@ -10,9 +10,7 @@ use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
-use super::tables::{
-    BITS, EXPAND, SHIFTED, SLIDE, any_above_four, counts, sums_below, without_digits, words,
-};
+use super::tables::{BITS, EXPAND, SHIFTED, SLIDE, without_digits, words};
 use super::token::Avx2;
 use crate::cursor::{Cursor, Stage};
 use crate::drive::{Escapes, Isa, Tier, first};
@@ -46,6 +44,13 @@ pub(crate) struct Class {
     high: __m256i,
 }
 
+/// Where a group starts in the output. Each counts for itself: a sum that runs through the groups would be turned into
+/// slower vector code.
+#[inline(always)]
+fn place(escape: u64, group: usize) -> usize {
+    8 * group + 2 * (escape & first(8 * group)).count_ones() as usize
+}
+
 /// Operations on one register.
 impl Avx2 {
     #[inline(always)]
@@ -75,14 +80,17 @@ impl Avx2 {
         unsafe { _mm256_and_si256(_mm256_srli_epi16::<4>(octets), self.all(0x0F)) }
     }
 
-    /// The lanes whose bit is set in their row.
+    /// All ones in the lanes that are members of the set.
     #[inline(always)]
-    fn in_row(self, row: __m256i, octets: __m256i) -> u64 {
+    fn member(self, octets: __m256i, class: &Class) -> __m256i {
+        // A shuffle gives zero where the octet is above 0x7F: each half of the set sees only its own octets.
         // SAFETY: the token proves AVX2.
-        self.mask(unsafe {
+        unsafe {
+            let high = _mm256_shuffle_epi8(class.high, _mm256_xor_si256(octets, self.all(0x80)));
+            let row = _mm256_or_si256(_mm256_shuffle_epi8(class.ascii, octets), high);
             let bit = _mm256_shuffle_epi8(self.both(&BITS), self.high_half(octets));
             _mm256_cmpeq_epi8(_mm256_and_si256(row, bit), bit)
-        })
+        }
     }
 
     /// All ones in the lanes of `mask`.
@@ -162,24 +170,16 @@ impl Avx2 {
     }
 
     /// Writes two groups of which each has at most four lanes in `escape`, and the two behind these: `group`, `group + 2`
-    /// from the halves of `even` and `group + 1`, `group + 3` from those of `odd`. `doubled` is in byte `j` twice the number
-    /// of escapes before group `j`.
+    /// from the halves of `even` and `group + 1`, `group + 3` from those of `odd`.
     ///
     /// # Safety
     ///
     /// `24 * (group + 4)` octets are writable at `window`.
     #[inline(always)]
-    unsafe fn expand_sparse(
-        self,
-        [even, odd]: [__m256i; 2],
-        escape: u64,
-        doubled: u64,
-        group: usize,
-        window: *mut u8,
-    ) {
+    unsafe fn expand_sparse(self, [even, odd]: [__m256i; 2], escape: u64, group: usize, window: *mut u8) {
         let row =
             |group: usize| EXPAND[usize::from((escape >> (8 * group)) as u8)].0.as_ptr().cast::<__m128i>();
-        let at = |group: usize| 8 * group + usize::from((doubled >> (8 * group)) as u8);
+        let at = |group: usize| place(escape, group);
         // SAFETY: the token proves AVX2. A row is 32 octets, aligned to as many. Before a group come at most 16 octets for
         // each below it, and sixteen are written.
         unsafe {
@@ -203,9 +203,9 @@ impl Avx2 {
     ///
     /// `24 * group + 32` octets are writable at `window`.
     #[inline(always)]
-    unsafe fn expand_dense(self, sources: __m256i, escape: u64, doubled: u64, group: usize, window: *mut u8) {
+    unsafe fn expand_dense(self, sources: __m256i, escape: u64, group: usize, window: *mut u8) {
         let row = &EXPAND[usize::from((escape >> (8 * group)) as u8)];
-        let at = 8 * group + usize::from((doubled >> (8 * group)) as u8);
+        let at = place(escape, group);
         // SAFETY: the token proves AVX2. A row is 32 octets, aligned to as many. Before the group come at most
         // `24 * group` octets, and the caller vouches for 32 behind them.
         unsafe {
@@ -243,9 +243,13 @@ impl<const N: usize> Isa for Registers<N> {
             block[0] = unsafe { _mm256_setr_epi64x(low.cast_signed(), high.cast_signed(), 0, 0) };
         } else {
             for (i, half) in block.iter_mut().enumerate() {
-                // SAFETY: the token proves AVX2; there are sixteen octets.
+                // SAFETY: the token proves AVX2; there are sixteen octets, and in the first case 32 from there on.
                 *half = unsafe {
-                    _mm256_set_m128i(self.0.quarter(input, 2 * i + 1), self.0.quarter(input, 2 * i))
+                    if input.len() >= 32 * i + 32 {
+                        _mm256_loadu_si256(input.as_ptr().add(32 * i).cast())
+                    } else {
+                        _mm256_set_m128i(self.0.quarter(input, 2 * i + 1), self.0.quarter(input, 2 * i))
+                    }
                 };
             }
         }
@@ -266,16 +270,19 @@ impl<const N: usize> Isa for Registers<N> {
     fn member(self, block: Self::Block, class: &Class) -> u64 {
         let mut mask = 0;
         for i in 0..N {
-            // A shuffle gives zero where the octet is above 0x7F: each half of the set sees only its own octets.
-            // SAFETY: the token proves AVX2.
-            let row = unsafe {
-                let flipped = _mm256_xor_si256(block[i], self.0.all(0x80));
-                let high = _mm256_shuffle_epi8(class.high, flipped);
-                _mm256_or_si256(_mm256_shuffle_epi8(class.ascii, block[i]), high)
-            };
-            mask |= self.0.in_row(row, block[i]) << (32 * i);
+            mask |= self.0.mask(self.0.member(block[i], class)) << (32 * i);
         }
         mask
+    }
+
+    #[inline(always)]
+    fn all_members(self, block: Self::Block, class: &Class) -> bool {
+        let mut all = self.0.all(0xFF);
+        for i in 0..N {
+            // SAFETY: the token proves AVX2.
+            all = unsafe { _mm256_and_si256(all, self.0.member(block[i], class)) };
+        }
+        self.0.mask(all) == first(32)
     }
 
     #[inline(always)]
@@ -394,36 +401,40 @@ impl<const N: usize> Isa for Registers<N> {
         // All groups but the last at their longest, and one register.
         let width = (4 * N - 1) * 24 + 32;
         let escape = escape & first(lanes);
-        let escapes_of_group = counts(escape);
-        let doubled = 2 * sums_below(escapes_of_group);
         let mut stage = Stage::new();
         let window = out.window(width, &mut stage);
         let digits = self.0.both(case.digits());
         let mut sources = [[self.0.all(0); 2]; N];
+        // 255 for each escape of a group, and the most over the registers.
+        let mut most = self.0.all(0);
         for i in 0..N {
+            let escaped = self.0.spread((escape >> (32 * i)) as u32);
             // SAFETY: the token proves AVX2.
             sources[i] = unsafe {
+                most = _mm256_max_epi16(most, _mm256_sad_epu8(escaped, self.0.all(0)));
                 let high = _mm256_shuffle_epi8(digits, self.0.high_half(block[i]));
                 let low = _mm256_shuffle_epi8(digits, _mm256_and_si256(block[i], self.0.all(0x0F)));
-                let octets = _mm256_blendv_epi8(block[i], high, self.0.spread((escape >> (32 * i)) as u32));
+                let octets = _mm256_blendv_epi8(block[i], high, escaped);
                 [_mm256_unpacklo_epi64(octets, low), _mm256_unpackhi_epi64(octets, low)]
             };
         }
+        // SAFETY: the token proves AVX2.
+        let dense = self.0.mask(unsafe { _mm256_cmpgt_epi16(most, _mm256_set1_epi16(4 * 255)) }) != 0;
         // SAFETY: the token proves AVX2. The window has room for the groups, and they write `lanes` octets and two more
         // for each escape without a gap.
         unsafe {
-            if any_above_four(escapes_of_group) {
+            if dense {
                 for i in 0..N {
                     let [even, odd] = sources[i];
                     let (g, isa) = (4 * i, self.0);
-                    isa.expand_dense(_mm256_permute4x64_epi64::<0x44>(even), escape, doubled, g, window);
-                    isa.expand_dense(_mm256_permute4x64_epi64::<0x44>(odd), escape, doubled, g + 1, window);
-                    isa.expand_dense(_mm256_permute4x64_epi64::<0xEE>(even), escape, doubled, g + 2, window);
-                    isa.expand_dense(_mm256_permute4x64_epi64::<0xEE>(odd), escape, doubled, g + 3, window);
+                    isa.expand_dense(_mm256_permute4x64_epi64::<0x44>(even), escape, g, window);
+                    isa.expand_dense(_mm256_permute4x64_epi64::<0x44>(odd), escape, g + 1, window);
+                    isa.expand_dense(_mm256_permute4x64_epi64::<0xEE>(even), escape, g + 2, window);
+                    isa.expand_dense(_mm256_permute4x64_epi64::<0xEE>(odd), escape, g + 3, window);
                 }
             } else {
                 for i in 0..N {
-                    self.0.expand_sparse(sources[i], escape, doubled, 4 * i, window);
+                    self.0.expand_sparse(sources[i], escape, 4 * i, window);
                 }
             }
             out.commit(width, lanes + 2 * escape.count_ones() as usize, &stage);

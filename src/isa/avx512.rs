@@ -157,7 +157,7 @@ impl Avx512 {
 impl Tier for Avx512 {
     type Wide = Avx512;
     type Narrow = Avx512;
-    const SHORT: usize = 64;
+    const SHORT: usize = 0;
 
     #[inline(always)]
     fn wide(self) -> Avx512 {

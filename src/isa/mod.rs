@@ -127,11 +127,13 @@ macro_rules! entry {
     ) => {{
         $(#[target_feature(enable = $feature)])*
         fn $operation<'c>($job: $type_of_job, $input: &[u8] $(, $name: $type)*) -> $output {
-            if $job.is_plain() && $input.len() <= <token::$token as drive::Tier>::SHORT {
-                let isa = drive::Tier::narrow(token::$token::new());
-                drive::$operation(isa, $job, $input $(, $name)*)
-            } else {
+            let tier = token::$token::new();
+            if !$job.is_plain() || $input.len() > drive::lanes(drive::Tier::wide(tier)) {
                 any($job, $input $(, $name)*)
+            } else if $input.len() <= <token::$token as drive::Tier>::SHORT {
+                drive::$operation(drive::Tier::narrow(tier), $job, $input $(, $name)*)
+            } else {
+                drive::$operation(drive::Tier::wide(tier), $job, $input $(, $name)*)
             }
         }
 

@@ -22,15 +22,15 @@ type Block = [__m128i; 4];
 const RANGES: usize = 10;
 
 /// The shortest input for which finding the ranges of a set pays.
-const LONG: usize = 1024;
+const LONG: usize = 512;
 
 /// A set, ready for lookups.
 #[derive(Clone, Copy)]
 pub(crate) enum Class {
     /// At most [`RANGES`] ranges: the first octet of each, and how many follow it.
     Ranges([(u8, u8); RANGES], usize),
-    /// Any set.
-    Any(ByteSet),
+    /// Any set, and how many lanes are looked up.
+    Any(ByteSet, usize),
 }
 
 impl Sse2 {
@@ -138,7 +138,7 @@ impl Isa for Sse2 {
     #[inline(always)]
     fn class(self, set: &ByteSet, len: usize) -> Class {
         if len < LONG {
-            return Class::Any(*set);
+            return Class::Any(*set, len.min(64));
         }
         let (mut ranges, mut used) = ([(0, 0); RANGES], 0);
         let mut last = None;
@@ -146,7 +146,7 @@ impl Isa for Sse2 {
             if last.is_some_and(|last: u8| octet == last + 1) {
                 ranges[used - 1].1 += 1;
             } else if used == RANGES {
-                return Class::Any(*set);
+                return Class::Any(*set, 64);
             } else {
                 ranges[used] = (octet, 0);
                 used += 1;
@@ -202,7 +202,11 @@ impl Isa for Sse2 {
                 }
                 self.mask(member)
             }
-            Class::Any(set) => drive::mask(self.octets(block), |octet| set.contains(octet)),
+            Class::Any(set, lanes) => {
+                let octets = self.octets(block);
+                let member = |i: usize| u64::from(set.contains(octets[i])) << i;
+                (0..*lanes.min(&64)).fold(0, |mask, i| mask | member(i))
+            }
         }
     }
 

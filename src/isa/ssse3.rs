@@ -73,6 +73,19 @@ impl Ssse3 {
         unsafe { _mm_and_si128(_mm_srli_epi16::<4>(octets), self.all(0x0F)) }
     }
 
+    /// All ones in the lanes that are members of the set.
+    #[inline(always)]
+    fn member(self, octets: __m128i, class: &Class) -> __m128i {
+        // A shuffle gives zero where the octet is above 0x7F: each half of the set sees only its own octets.
+        // SAFETY: the token proves SSSE3.
+        unsafe {
+            let high = _mm_shuffle_epi8(class.high, _mm_xor_si128(octets, self.all(0x80)));
+            let row = _mm_or_si128(_mm_shuffle_epi8(class.ascii, octets), high);
+            let bit = _mm_shuffle_epi8(self.sixteen(&BITS), self.high_half(octets));
+            _mm_cmpeq_epi8(_mm_and_si128(row, bit), bit)
+        }
+    }
+
     /// All ones in the lanes of `mask`.
     #[inline(always)]
     fn spread(self, mask: u16) -> __m128i {
@@ -140,6 +153,46 @@ impl Ssse3 {
     }
 }
 
+impl<const N: usize> Registers<N> {
+    /// Writes all groups, those lanes in `escape` as escapes, of which a group has at most four unless `DENSE`. `doubled`
+    /// is in byte `j` twice the number of escapes before group `j`.
+    ///
+    /// # Safety
+    ///
+    /// `24 * 2 * N` octets are writable at `window`.
+    #[inline(always)]
+    unsafe fn groups<const DENSE: bool>(
+        self,
+        block: [__m128i; N],
+        escape: u64,
+        doubled: u64,
+        digits: __m128i,
+        window: *mut u8,
+    ) {
+        for (i, octets) in block.into_iter().enumerate() {
+            // SAFETY: the token proves SSSE3. A row is 32 octets, aligned to as many. Before group `g` come at most `24 * g`
+            // octets, so 24 end within the window.
+            unsafe {
+                let high = _mm_shuffle_epi8(digits, self.0.high_half(octets));
+                let low = _mm_shuffle_epi8(digits, _mm_and_si128(octets, self.0.all(0x0F)));
+                let octets = self.0.blend(self.0.spread((escape >> (16 * i)) as u16), octets, high);
+                let sources = [_mm_unpacklo_epi64(octets, low), _mm_unpackhi_epi64(octets, low)];
+                for (half, sources) in sources.into_iter().enumerate() {
+                    let group = 2 * i + half;
+                    let row = &EXPAND[usize::from((escape >> (8 * group)) as u8)];
+                    let places = row.0.as_ptr().cast::<__m128i>();
+                    let at = window.add(8 * group + usize::from((doubled >> (8 * group)) as u8));
+                    _mm_storeu_si128(at.cast(), self.0.spell(sources, _mm_load_si128(places)));
+                    if DENSE {
+                        let behind = self.0.spell(sources, _mm_load_si128(places.add(1)));
+                        _mm_storel_epi64(at.add(16).cast(), behind);
+                    }
+                }
+            }
+        }
+    }
+}
+
 // The loops over registers are unrolled. (A closure would not be inlined into the entry points, nor then the intrinsics
 // in it.)
 #[allow(clippy::needless_range_loop, reason = "the index says which register it is")]
@@ -189,18 +242,19 @@ impl<const N: usize> Isa for Registers<N> {
     fn member(self, block: Self::Block, class: &Class) -> u64 {
         let mut mask = 0;
         for i in 0..N {
-            // A shuffle gives zero where the octet is above 0x7F: each half of the set sees only its own octets.
-            // SAFETY: the token proves SSSE3.
-            let member = unsafe {
-                let flipped = _mm_xor_si128(block[i], self.0.all(0x80));
-                let high = _mm_shuffle_epi8(class.high, flipped);
-                let row = _mm_or_si128(_mm_shuffle_epi8(class.ascii, block[i]), high);
-                let bit = _mm_shuffle_epi8(self.0.sixteen(&BITS), self.0.high_half(block[i]));
-                _mm_cmpeq_epi8(_mm_and_si128(row, bit), bit)
-            };
-            mask |= self.0.mask(member) << (16 * i);
+            mask |= self.0.mask(self.0.member(block[i], class)) << (16 * i);
         }
         mask
+    }
+
+    #[inline(always)]
+    fn all_members(self, block: Self::Block, class: &Class) -> bool {
+        let mut all = self.0.all(0xFF);
+        for i in 0..N {
+            // SAFETY: the token proves SSSE3.
+            all = unsafe { _mm_and_si128(all, self.0.member(block[i], class)) };
+        }
+        self.0.mask(all) == first(16)
     }
 
     #[inline(always)]
@@ -321,26 +375,12 @@ impl<const N: usize> Isa for Registers<N> {
         let mut stage = Stage::new();
         let window = out.window(width, &mut stage);
         let digits = self.0.sixteen(case.digits());
-        let dense = any_above_four(escapes_of_group);
-        for i in 0..N {
-            // SAFETY: the token proves SSSE3. A row is 32 octets, aligned to as many. Before group `g` come at most `24 * g`
-            // octets, so 24 end within the window.
-            unsafe {
-                let high = _mm_shuffle_epi8(digits, self.0.high_half(block[i]));
-                let low = _mm_shuffle_epi8(digits, _mm_and_si128(block[i], self.0.all(0x0F)));
-                let octets = self.0.blend(self.0.spread((escape >> (16 * i)) as u16), block[i], high);
-                let sources = [_mm_unpacklo_epi64(octets, low), _mm_unpackhi_epi64(octets, low)];
-                for (half, sources) in sources.into_iter().enumerate() {
-                    let group = 2 * i + half;
-                    let row = &EXPAND[usize::from((escape >> (8 * group)) as u8)];
-                    let places = row.0.as_ptr().cast::<__m128i>();
-                    let at = window.add(8 * group + usize::from((doubled >> (8 * group)) as u8));
-                    _mm_storeu_si128(at.cast(), self.0.spell(sources, _mm_load_si128(places)));
-                    if dense {
-                        let behind = self.0.spell(sources, _mm_load_si128(places.add(1)));
-                        _mm_storel_epi64(at.add(16).cast(), behind);
-                    }
-                }
+        // SAFETY: the window has 24 octets for each group.
+        unsafe {
+            if any_above_four(escapes_of_group) {
+                self.groups::<true>(block, escape, doubled, digits, window);
+            } else {
+                self.groups::<false>(block, escape, doubled, digits, window);
             }
         }
         // SAFETY: the groups wrote `lanes` octets and two more for each escape without a gap.
