@@ -125,6 +125,35 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Writes up to sixteen octets without a call, others with one.
+    #[inline(always)]
+    pub(crate) fn push_run(&mut self, octets: &[u8]) {
+        let (len, room) = (octets.len(), self.room());
+        if len > 16 || len > room {
+            return self.push_slice(octets);
+        }
+        // SAFETY: `len` octets are readable in `octets` and writable at `at`; each copy lies within both, at the start or at
+        // the end.
+        unsafe {
+            let (from, to) = (octets.as_ptr(), self.at);
+            if len >= 8 {
+                let end = from.add(len - 8).cast::<[u8; 8]>().read();
+                to.cast::<[u8; 8]>().write(from.cast::<[u8; 8]>().read());
+                to.add(len - 8).cast::<[u8; 8]>().write(end);
+            } else if len >= 4 {
+                let end = from.add(len - 4).cast::<[u8; 4]>().read();
+                to.cast::<[u8; 4]>().write(from.cast::<[u8; 4]>().read());
+                to.add(len - 4).cast::<[u8; 4]>().write(end);
+            } else if len > 0 {
+                let (middle, end) = (from.add(len / 2).read(), from.add(len - 1).read());
+                to.write(from.read());
+                to.add(len / 2).write(middle);
+                to.add(len - 1).write(end);
+            }
+            self.at = to.add(len);
+        }
+    }
+
     /// Writes `octets`. What has no room is not written; the verbs make room first, so this never happens.
     #[inline(always)]
     pub(crate) fn push_slice(&mut self, octets: &[u8]) {

@@ -43,7 +43,10 @@ pub(crate) const fn digit(octet: u8) -> Option<u8> {
 #[inline(always)]
 pub(crate) fn unescape(input: &[u8]) -> Option<u8> {
     match *input {
-        [b'%', high, low, ..] => Some(digit(high)? << 4 | digit(low)?),
+        [b'%', high, low, ..] => {
+            let [high, low] = [value(high), value(low)];
+            if (high | low) < 16 { Some(high << 4 | low) } else { None }
+        }
         _ => None,
     }
 }

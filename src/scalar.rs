@@ -19,7 +19,7 @@ trait Output {
 impl Output for Cursor<'_> {
     #[inline(always)]
     fn put(&mut self, octets: &[u8]) {
-        self.push_slice(octets);
+        self.push_run(octets);
     }
     #[inline(always)]
     fn change(&mut self) {}
@@ -57,7 +57,8 @@ fn encode_to(job: &EncodeJob, input: &[u8], out: &mut impl Output) {
     while let Some(&octet) = rest.first() {
         let used = match (job.rule, octet) {
             _ if stays.contains(octet) => {
-                let run = rest.iter().position(|&octet| !stays.contains(octet)).unwrap_or(rest.len());
+                let stray = |&octet: &u8| !stays.contains(octet);
+                let run = rest[1..].iter().position(stray).map_or(rest.len(), |more| 1 + more);
                 out.put(&rest[..run]);
                 run
             }
@@ -86,42 +87,55 @@ fn encode_to(job: &EncodeJob, input: &[u8], out: &mut impl Output) {
 fn decode_to(job: &DecodeJob, input: &[u8], out: &mut impl Output) -> Result<(), BadEscapeAt> {
     let mut rest = input;
     while let Some(&octet) = rest.first() {
+        if octet != b'%' && !(octet == b'+' && job.plus()) {
+            let run = ordinary(rest, job.plus());
+            out.put(&rest[..run]);
+            rest = &rest[run..];
+            continue;
+        }
         let used = match (octet, hex::unescape(rest)) {
-            (b'+', _) if job.plus() => {
+            (b'+', _) => {
                 out.put(b" ");
                 out.change();
                 1
             }
-            (b'%', Some(octet)) if !job.keep.contains(octet) => {
+            (_, Some(octet)) if job.is_plain() || !job.keep.contains(octet) => {
                 out.put(&[octet]);
                 out.change();
                 3
             }
-            (b'%', Some(octet)) if job.upper && rest[..3] != hex::escape(octet, HexCase::Upper) => {
+            (_, Some(octet)) if job.upper && rest[..3] != hex::escape(octet, HexCase::Upper) => {
                 out.put(&hex::escape(octet, HexCase::Upper));
                 out.change();
                 3
             }
-            (b'%', Some(_)) => {
+            (_, Some(_)) => {
                 out.put(&rest[..3]);
                 3
             }
-            (b'%', None) if job.strict => return Err(BadEscapeAt(input.len() - rest.len())),
-            (b'%', None) => {
+            (_, None) if job.strict => return Err(BadEscapeAt(input.len() - rest.len())),
+            (_, None) => {
                 out.put(b"%");
                 1
-            }
-            _ => {
-                let end =
-                    if job.plus() { memchr::memchr2(b'%', b'+', rest) } else { memchr::memchr(b'%', rest) };
-                let run = end.unwrap_or(rest.len());
-                out.put(&rest[..run]);
-                run
             }
         };
         rest = &rest[used..];
     }
     Ok(())
+}
+
+/// The number of octets before the first `%`, or `+` if that has a meaning.
+#[inline(always)]
+fn ordinary(octets: &[u8], plus: bool) -> usize {
+    /// A run of fewer octets takes less time than the call of a search.
+    const SHORT: usize = 16;
+    let start = &octets[..octets.len().min(SHORT)];
+    let special = |&octet: &u8| octet == b'%' || plus && octet == b'+';
+    start.iter().position(special).unwrap_or_else(|| {
+        let rest = &octets[start.len()..];
+        let end = if plus { memchr::memchr2(b'%', b'+', rest) } else { memchr::memchr(b'%', rest) };
+        start.len() + end.unwrap_or(rest.len())
+    })
 }
 
 pub(crate) fn encode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
