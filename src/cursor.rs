@@ -125,30 +125,24 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Writes up to sixteen octets without a call, others with one.
+    /// Writes up to 64 octets without a call, others with one.
     #[inline(always)]
     pub(crate) fn push_run(&mut self, octets: &[u8]) {
         let (len, room) = (octets.len(), self.room());
-        if len > 16 || len > room {
+        if len > 64 || len > room {
             return self.push_slice(octets);
         }
-        // SAFETY: `len` octets are readable in `octets` and writable at `at`; each copy lies within both, at the start or at
-        // the end.
+        // SAFETY: `len` octets are readable in `octets` and writable at `at`, and no function is given more.
         unsafe {
             let (from, to) = (octets.as_ptr(), self.at);
-            if len >= 8 {
-                let end = from.add(len - 8).cast::<[u8; 8]>().read();
-                to.cast::<[u8; 8]>().write(from.cast::<[u8; 8]>().read());
-                to.add(len - 8).cast::<[u8; 8]>().write(end);
-            } else if len >= 4 {
-                let end = from.add(len - 4).cast::<[u8; 4]>().read();
-                to.cast::<[u8; 4]>().write(from.cast::<[u8; 4]>().read());
-                to.add(len - 4).cast::<[u8; 4]>().write(end);
-            } else if len > 0 {
-                let (middle, end) = (from.add(len / 2).read(), from.add(len - 1).read());
-                to.write(from.read());
-                to.add(len / 2).write(middle);
-                to.add(len - 1).write(end);
+            match len {
+                32.. => copy_ends::<32>(from, to, len),
+                16.. => copy_ends::<16>(from, to, len),
+                8.. => copy_ends::<8>(from, to, len),
+                4.. => copy_ends::<4>(from, to, len),
+                2.. => copy_ends::<2>(from, to, len),
+                1 => to.write(from.read()),
+                0 => {}
             }
             self.at = to.add(len);
         }
@@ -165,6 +159,20 @@ impl<'a> Cursor<'a> {
             self.at.copy_from_nonoverlapping(octets.as_ptr(), len);
             self.at = self.at.add(len);
         }
+    }
+}
+
+/// Copies from `N` to `2 * N` octets: the first `N`, and the last, which may overlap these.
+///
+/// # Safety
+///
+/// `len >= N`; `len` octets are readable at `from` and writable at `to`, and the two do not overlap.
+#[inline(always)]
+unsafe fn copy_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: both pieces lie within the octets that the caller vouches for.
+    unsafe {
+        to.cast::<[u8; N]>().write(from.cast::<[u8; N]>().read());
+        to.add(len - N).cast::<[u8; N]>().write(from.add(len - N).cast::<[u8; N]>().read());
     }
 }
 

@@ -128,11 +128,14 @@ fn decode_to(job: &DecodeJob, input: &[u8], out: &mut impl Output) -> Result<(),
 #[inline(always)]
 fn ordinary(octets: &[u8], plus: bool) -> usize {
     /// A run of fewer octets takes less time than the call of a search.
-    const SHORT: usize = 16;
+    const SHORT: usize = 8;
     let start = &octets[..octets.len().min(SHORT)];
     let special = |&octet: &u8| octet == b'%' || plus && octet == b'+';
     start.iter().position(special).unwrap_or_else(|| {
         let rest = &octets[start.len()..];
+        if rest.is_empty() {
+            return octets.len();
+        }
         let end = if plus { memchr::memchr2(b'%', b'+', rest) } else { memchr::memchr(b'%', rest) };
         start.len() + end.unwrap_or(rest.len())
     })

@@ -89,6 +89,10 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
     let mut state =
         Blocks::<I, S, B, KEEP, FORM> { isa, class, strict, upper, spilt: 0, spilt_kept: 0, bounds, sink };
     if input.len() <= I::LANES {
+        if !FORM && !B::CUTS && state.isa.lacks(input, b'%') {
+            state.sink.copy(input);
+            return Ok(state.sink);
+        }
         // Most inputs: code without loops is shorter.
         return match state.step(input, input.len()) {
             Ok(()) => Ok(state.sink),

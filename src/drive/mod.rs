@@ -79,6 +79,13 @@ pub(crate) trait Isa: Copy {
         false
     }
 
+    /// Whether `octet` does not occur in an input of at most `LANES` octets, where that takes less than a block.
+    /// `false` says nothing.
+    #[inline(always)]
+    fn lacks(self, _input: &[u8], _octet: u8) -> bool {
+        false
+    }
+
     /// The lanes that equal `octet`.
     #[inline(always)]
     fn eq(self, block: Self::Block, octet: u8) -> u64 {

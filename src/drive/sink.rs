@@ -9,6 +9,8 @@ use crate::job::Measure;
 pub(super) trait Sink<I: Isa> {
     /// Takes the first `lanes` lanes.
     fn store(&mut self, isa: I, block: I::Block, lanes: usize);
+    /// Takes a short input as it is.
+    fn copy(&mut self, input: &[u8]);
     /// Takes the first `lanes` lanes without those in `drop`.
     fn compress(&mut self, isa: I, block: I::Block, drop: u64, lanes: usize);
     /// Takes the first `lanes` lanes, those in `escape` as escapes.
@@ -25,6 +27,10 @@ impl<I: Isa> Sink<I> for Cursor<'_> {
     #[inline(always)]
     fn store(&mut self, isa: I, block: I::Block, lanes: usize) {
         isa.store(block, lanes, self);
+    }
+    #[inline(always)]
+    fn copy(&mut self, input: &[u8]) {
+        self.push_run(input);
     }
     #[inline(always)]
     fn compress(&mut self, isa: I, block: I::Block, drop: u64, lanes: usize) {
@@ -50,6 +56,10 @@ impl<I: Isa> Sink<I> for Measure {
     #[inline(always)]
     fn store(&mut self, _: I, _: I::Block, lanes: usize) {
         self.len = self.len.saturating_add(lanes);
+    }
+    #[inline(always)]
+    fn copy(&mut self, input: &[u8]) {
+        self.len = self.len.saturating_add(input.len());
     }
     #[inline(always)]
     fn compress(&mut self, _: I, _: I::Block, drop: u64, lanes: usize) {

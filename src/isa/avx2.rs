@@ -286,6 +286,19 @@ impl<const N: usize> Isa for Registers<N> {
     }
 
     #[inline(always)]
+    fn lacks(self, input: &[u8], octet: u8) -> bool {
+        let Some(end) = input.len().checked_sub(32) else { return false };
+        // SAFETY: the token proves AVX2; both times 32 octets are readable. An input of at most 64 has no others.
+        let found = unsafe {
+            let first = _mm256_loadu_si256(input.as_ptr().cast());
+            let last = _mm256_loadu_si256(input.as_ptr().add(end).cast());
+            let octet = self.0.all(octet);
+            _mm256_or_si256(_mm256_cmpeq_epi8(first, octet), _mm256_cmpeq_epi8(last, octet))
+        };
+        input.len() <= 64 && self.0.mask(found) == 0
+    }
+
+    #[inline(always)]
     fn eq(self, block: Self::Block, octet: u8) -> u64 {
         let mut mask = 0;
         for i in 0..N {

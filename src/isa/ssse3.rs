@@ -258,6 +258,21 @@ impl<const N: usize> Isa for Registers<N> {
     }
 
     #[inline(always)]
+    fn lacks(self, input: &[u8], octet: u8) -> bool {
+        let Some(end) = input.len().checked_sub(32) else { return false };
+        // SAFETY: the token proves SSSE3; each time sixteen octets are readable. An input of at most 64 has no others.
+        let found = unsafe {
+            let (first, last) = (input.as_ptr().cast::<__m128i>(), input.as_ptr().add(end).cast::<__m128i>());
+            let octet = self.0.all(octet);
+            let found = _mm_cmpeq_epi8(_mm_loadu_si128(first), octet);
+            let found = _mm_or_si128(found, _mm_cmpeq_epi8(_mm_loadu_si128(first.add(1)), octet));
+            let found = _mm_or_si128(found, _mm_cmpeq_epi8(_mm_loadu_si128(last), octet));
+            _mm_or_si128(found, _mm_cmpeq_epi8(_mm_loadu_si128(last.add(1)), octet))
+        };
+        input.len() <= 64 && self.0.mask(found) == 0
+    }
+
+    #[inline(always)]
     fn eq(self, block: Self::Block, octet: u8) -> u64 {
         let mut mask = 0;
         for i in 0..N {
