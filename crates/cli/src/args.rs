@@ -50,8 +50,19 @@ Environment:
 /// By default each line is one value. Line ends ("\n" or "\r\n") are structure: they stay, and decoding never makes
 /// one, so %0A and %0D stay escaped. Lines may be of any length, and memory use does not depend on it.
 #[derive(Debug, Parser)]
-#[command(name = "pct", version, after_help = EXAMPLES, arg_required_else_help = false)]
+#[command(
+    name = "pct",
+    version,
+    after_help = EXAMPLES,
+    arg_required_else_help = false,
+    args_conflicts_with_subcommands = true
+)]
 pub struct Cli {
+    /// With --version: show what `pct cpu` shows as well
+    // Clap ends at --version, so this is read where the version is printed; see `main`.
+    #[arg(long, requires = "version")]
+    verbose: bool,
+
     /// What to do.
     #[command(subcommand)]
     pub command: Command,

@@ -26,9 +26,11 @@ mod unfinished;
 mod utf8;
 mod work;
 
+use std::env;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 
 use crate::args::{Cli, Command};
 use crate::error::{Failure, Outcome};
@@ -36,6 +38,9 @@ use crate::error::{Failure, Outcome};
 fn main() -> ExitCode {
     let outcome = match Cli::try_parse() {
         Ok(cli) => run(&cli.command),
+        Err(message) if is_verbose_version(&message) => {
+            cpu::check_forced_tier().and_then(|()| cpu::describe())
+        }
         Err(message) => print(&message),
     };
     match outcome {
@@ -56,6 +61,11 @@ fn run(command: &Command) -> Result<Outcome, Failure> {
         Command::Cpu => cpu::describe(),
         Command::Generate(args) => generate::generate(args),
     }
+}
+
+/// Whether the version is asked for, with `--verbose` before it or behind.
+fn is_verbose_version(message: &clap::Error) -> bool {
+    message.kind() == ErrorKind::DisplayVersion && env::args_os().any(|argument| argument == "--verbose")
 }
 
 /// Prints help, the version, or what is wrong with the arguments.

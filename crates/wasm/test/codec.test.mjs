@@ -187,3 +187,22 @@ test('the package picks the module with vectors, and types name every set', asyn
   const names = /export type SetName =([^;]*);/.exec(types)[1].match(/[a-z0-9-]+/g);
   assert.deepEqual([...names].sort(), [...main.sets].sort());
 });
+
+test('the examples of the README are true', async () => {
+  const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
+  const lines = /```js\n([^]*?)```/.exec(readme)[1].split('\n').filter((line) => line && !line.startsWith('import '));
+  for (const line of lines) {
+    const [, code, comment] = /^(.*\));\s+\/\/ (.*)$/.exec(line);
+    const run = new Function(...Object.keys(main), `return ${code}`).bind(null, ...Object.values(main));
+    const [, offset] = /^throws PercentError, with offset (\d+)/.exec(comment) ?? [];
+    if (offset !== undefined) {
+      assert.throws(run, { name: 'PercentError', offset: Number(offset) }, line);
+      continue;
+    }
+    const [, kind, text] = /^(Uint8Array of )?'([^']*)'/.exec(comment);
+    const result = run();
+    assert.equal(result instanceof Uint8Array, kind !== undefined, line);
+    assert.equal(kind ? new TextDecoder().decode(result) : result, JSON.parse(`"${text}"`), line);
+  }
+  assert(lines.length > 8);
+});

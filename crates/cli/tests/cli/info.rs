@@ -49,6 +49,17 @@ fn version_is_that_of_the_package() {
 }
 
 #[test]
+fn verbose_version_is_that_and_the_tiers() {
+    let version = text(&["--version", "--verbose"]);
+    assert_eq!(version, text(&["cpu"]));
+    assert_eq!(version, text(&["--verbose", "-V"]));
+    assert!(version.starts_with(&format!("pct {} on ", env!("CARGO_PKG_VERSION"))), "{version}");
+    for args in [&["--verbose"][..], &["--verbose", "encode"], &["encode", "--verbose"]] {
+        assert_eq!(run(args, "").code, Some(2), "{args:?}");
+    }
+}
+
+#[test]
 fn sets_lists_all_with_octets_and_source() {
     let all = text(&["sets"]);
     for set in simdpct::sets::ALL {
