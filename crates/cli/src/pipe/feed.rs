@@ -30,6 +30,9 @@ pub enum Piece {
     End,
 }
 
+/// The most octets of a part of a long record, if it can be cut there.
+const PART: usize = 256 * 1024;
+
 /// Cuts one input into chunks.
 pub struct Feed<'i> {
     input: &'i mut Input,
@@ -133,6 +136,53 @@ impl<'i> Feed<'i> {
                 self.ends = self.ends.fresh();
                 return Ok(());
             }
+        }
+    }
+
+    /// Hands a long record, of whose start `buffer` is full, to `each` in parts that end where `cut` says, up to its
+    /// end: a part, its offset, and whether it is the last one. Returns false when there is no place to cut it.
+    pub fn parts(
+        &mut self,
+        buffer: &mut [u8],
+        cut: impl Fn(&[u8]) -> Option<usize>,
+        mut each: impl FnMut(&[u8], u64, bool) -> Result<(), Failure>,
+    ) -> Result<bool, Failure> {
+        let mut len = buffer.len();
+        let mut is_whole = false;
+        loop {
+            let mut at = 0;
+            while at < len {
+                let rest = &buffer[at..len];
+                let is_last = is_whole && rest.len() <= PART;
+                let end = if is_last {
+                    Some(rest.len())
+                } else if is_whole || rest.len() >= PART {
+                    cut(&rest[..rest.len().min(PART)]).or_else(|| cut(rest))
+                } else {
+                    None
+                };
+                let Some(end) = end.or(is_whole.then_some(rest.len())) else { break };
+                each(&rest[..end], self.offset, is_whole && end == rest.len())?;
+                self.offset += end as u64;
+                at += end;
+            }
+            if is_whole {
+                return Ok(true);
+            }
+            buffer.copy_within(at..len, 0);
+            len -= at;
+            if len == buffer.len() {
+                return Ok(false);
+            }
+            let read = self.input.read(&mut buffer[len..])?;
+            let more = &buffer[len..len + read];
+            let end = match self.cut {
+                Cut::Records(end) => memchr::memchr(end, more).map(|found| found + 1),
+                _ => None,
+            };
+            is_whole = end.is_some() || read == 0;
+            self.carry.extend_from_slice(&more[end.unwrap_or(read)..]);
+            len += end.unwrap_or(read);
         }
     }
 

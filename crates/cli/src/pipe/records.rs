@@ -6,10 +6,10 @@ use super::edit::Edit;
 use super::feed::{Cut, Feed};
 use super::fields::Fields;
 use super::jsonl::Keys;
-use super::pump::{Job, Sink, pump};
+use super::pump::{Job, Long, Sink, pump};
 use super::reason::Reason;
 use super::rejects::Rejects;
-use super::report::{Report, Stop};
+use super::report::{Report, SHOWN, Stop};
 use super::stats::Stats;
 use super::table::{Ends, Table};
 use super::treat::{Policies, Record, Spot, Treatment, Verdict};
@@ -165,6 +165,7 @@ fn job(
         places: args.rejects.is_some() || policies.can_fail(),
         stats: args.stats.is_some(),
         limit: args.max_record,
+        parts: Parts::default(),
     })
 }
 
@@ -194,9 +195,33 @@ struct RecordJob {
     /// Whether counts are wanted.
     stats: bool,
     limit: u32,
+    parts: Parts,
+}
+
+/// What is known of a record that is worked on in parts.
+#[derive(Clone, Default)]
+struct Parts {
+    /// Its start, to be shown.
+    start: Vec<u8>,
+    is_refused: bool,
+    is_not_text: bool,
+    has_changed: bool,
+    /// What becomes of it, if it is not written part by part.
+    verdict: Option<Verdict>,
+    /// Its line end.
+    end: Vec<u8>,
 }
 
 impl RecordJob {
+    /// The length of `record` without its end.
+    fn without_end(&self, record: &[u8]) -> usize {
+        match record {
+            [start @ .., b'\r', end] if self.has_cr && *end == self.end => start.len(),
+            [start @ .., end] if *end == self.end => start.len(),
+            _ => record.len(),
+        }
+    }
+
     /// Rewrites the values of `record`.
     fn record(
         &mut self,
@@ -248,17 +273,11 @@ impl Job for RecordJob {
                 Some(ends) => ends.next(rest).unwrap_or_else(|| (rest.len(), ends.has_quotes())),
             };
             let end = start + len;
-            let mut stop = end;
-            if chunk[stop - 1] == self.end {
-                stop -= 1;
-                if self.has_cr && stop > start && chunk[stop - 1] == b'\r' {
-                    stop -= 1;
-                }
-            }
-            let record = Record { chunk, start, stop, end: self.end };
+            let stop = start + self.without_end(&chunk[start..end]);
+            let record = Record { chunk, start, stop, end: self.end, shown: None };
             let mark = edit.mark();
             match self.record(record, has_quotes, &mut edit, report) {
-                Verdict::Keep => {}
+                Verdict::Keep | Verdict::Empty => {}
                 Verdict::Unreadable => edit.rewind(mark),
                 Verdict::Drop => {
                     edit.rewind(mark);
@@ -284,7 +303,12 @@ impl Job for RecordJob {
         }
     }
 
-    fn long(&mut self, start: &[u8], report: &mut Report) -> bool {
+    fn long(&mut self, start: &[u8], report: &mut Report) -> Long {
+        if matches!(self.selector, Selector::Line) {
+            let start = if self.rejects { start[..start.len().min(SHOWN + 1)].to_vec() } else { Vec::new() };
+            self.parts = Parts { start, ..Parts::default() };
+            return Long::Parts { held: self.treatment.policies().withhold() };
+        }
         let reason = Reason::TooLong { limit: self.limit };
         report.stats.records += 1;
         report.stats.unreadable += 1;
@@ -294,14 +318,70 @@ impl Job for RecordJob {
         match self.treatment.unreadable() {
             Policy::Drop => {
                 report.stats.dropped += 1;
-                false
+                Long::Skip(reason)
             }
             Policy::Fail => {
-                report.stop = Some(Stop { line: 0, offset: 0, reason });
-                false
+                report.stop = Some(Stop { line: 0, offset: 0, reason: reason.clone() });
+                Long::Skip(reason)
             }
-            Policy::Keep | Policy::Replace | Policy::Empty => true,
+            Policy::Keep | Policy::Replace | Policy::Empty => Long::Copy(reason),
         }
+    }
+
+    fn cut(&self, octets: &[u8]) -> Option<usize> {
+        self.treatment.cut(octets)
+    }
+
+    fn part(&mut self, part: &[u8], is_last: bool, out: &mut Vec<u8>, report: &mut Report) {
+        let stop = if is_last { self.without_end(part) } else { part.len() };
+        let (value, end) = part.split_at(stop);
+        let shown = Some(self.parts.start.as_slice());
+        let record = Record { chunk: part, start: 0, stop, end: self.end, shown };
+        let verdict = self.treatment.part(Spot::Plain, value, out, record, report, |offset| offset);
+        let parts = &mut self.parts;
+        parts.has_changed |= out != value;
+        // It is one record, and is refused once.
+        if parts.is_refused {
+            report.refused.clear();
+        }
+        parts.is_refused |= !report.refused.is_empty();
+        let stats = &mut report.stats;
+        let is_not_text = stats.invalid_utf8 > 0;
+        stats.invalid_utf8 = u64::from(is_not_text && !parts.is_not_text);
+        parts.is_not_text |= is_not_text;
+        if let Verdict::Stop(offset, reason) = verdict {
+            let line = report.line(part, self.end, offset);
+            report.stop = Some(Stop { line, offset, reason });
+            return;
+        }
+        if verdict != Verdict::Keep {
+            parts.verdict.get_or_insert(verdict);
+        }
+        stats.bytes_in += part.len() as u64;
+        let counted = u64::from(self.stats && is_last);
+        (stats.records, stats.values) = (counted, counted);
+        match parts.verdict {
+            None => {
+                out.extend_from_slice(end);
+                stats.changed = counted * u64::from(parts.has_changed);
+            }
+            Some(Verdict::Drop) => stats.dropped = u64::from(is_last),
+            Some(_) => stats.changed = counted,
+        }
+        if is_last {
+            parts.end = end.to_vec();
+        }
+        if self.places {
+            report.line(part, self.end, part.len());
+        }
+    }
+
+    fn instead(&self, out: &mut Vec<u8>) -> bool {
+        if self.parts.verdict == Some(Verdict::Empty) {
+            out.extend_from_slice(self.treatment.empty());
+            out.extend_from_slice(&self.parts.end);
+        }
+        self.parts.verdict.is_some()
     }
 
     fn report(&self) -> Report {

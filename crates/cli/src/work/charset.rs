@@ -2,6 +2,17 @@
 
 use encoding_rs::{DecoderResult, EncoderResult, Encoding};
 
+/// What becomes of octets that are nothing in a charset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadOctets {
+    /// They are an error.
+    Refuse,
+    /// They are escaped.
+    Escape,
+    /// U+FFFD stands for them.
+    Replace,
+}
+
 /// A charset in which ASCII octets are ASCII characters, as they are in URLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Charset(&'static Encoding);
@@ -76,9 +87,9 @@ impl Charset {
         }
     }
 
-    /// Appends `octets` as UTF-8. Those that are nothing in this charset are escaped, or the first of them is an
-    /// error: its offset.
-    pub fn decode(self, octets: &[u8], refuse: bool, out: &mut Vec<u8>) -> Result<(), usize> {
+    /// Appends `octets` as UTF-8. `bad` says what becomes of those that are nothing in this charset; an error is the
+    /// offset of the first.
+    pub fn decode(self, octets: &[u8], bad: BadOctets, out: &mut Vec<u8>) -> Result<(), usize> {
         if Encoding::ascii_valid_up_to(octets) == octets.len() {
             out.extend_from_slice(octets);
             return Ok(());
@@ -104,11 +115,12 @@ impl Charset {
                     // The decoder remembers what it has read after them.
                     let end = read - usize::from(after);
                     let start = end - usize::from(len);
-                    if refuse {
-                        return Err(start);
-                    }
                     out.truncate(written);
-                    super::escape(&octets[start..end], out);
+                    match bad {
+                        BadOctets::Refuse => return Err(start),
+                        BadOctets::Escape => super::escape(&octets[start..end], out),
+                        BadOctets::Replace => out.extend_from_slice("\u{fffd}".as_bytes()),
+                    }
                     written = out.len();
                 }
             }
