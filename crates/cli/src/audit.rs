@@ -5,6 +5,7 @@
 
 use crate::args;
 use crate::bars;
+use crate::buffer::Buffer;
 use crate::error::{Failure, Outcome};
 use crate::input::{BLOCK, Inputs, Names};
 use crate::output::Output;
@@ -137,7 +138,7 @@ pub fn audit(args: &args::Audit) -> Result<Outcome, Failure> {
     let names = Names::new(&args.files)?;
     let progress = Progress::start(names.known(), args.quiet, false);
     let mut scan = Scan::new(end, usize::from(args.examples));
-    let mut window = vec![0; WINDOW];
+    let mut window = Buffer::new(WINDOW);
     for input in Inputs::new(names, !args.files.no_decompress) {
         let mut input = input?;
         scan.begin(input.name());
@@ -258,16 +259,16 @@ impl Scan {
         let piece = &window[from..to];
         if is_printable(piece) {
             let mut at = from;
-            for found in memchr::memchr_iter(b'%', piece) {
-                // The digits of an escape hold no `%`.
-                let percent = from + found;
-                if percent > at {
+            while at < to {
+                // Escapes often follow one another.
+                if window[at] != b'%' {
                     self.interrupt(window);
+                    match memchr::memchr(b'%', &window[at..to]) {
+                        Some(found) => at += found,
+                        None => break,
+                    }
                 }
-                at = self.percent(window, percent);
-            }
-            if to > at {
-                self.interrupt(window);
+                at = self.percent(window, at);
             }
             return;
         }

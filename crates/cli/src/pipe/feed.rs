@@ -1,5 +1,6 @@
 //! Input cut into chunks that can be worked on one by one.
 
+use crate::buffer::Buffer;
 use crate::error::Failure;
 use crate::input::Input;
 use crate::work::Work;
@@ -71,10 +72,10 @@ impl<'i> Feed<'i> {
     }
 
     /// Reads the next chunk into `buffer`, which grows if a record asks for it.
-    pub fn next(&mut self, buffer: &mut Vec<u8>) -> Result<Piece, Failure> {
+    pub fn next(&mut self, buffer: &mut Buffer) -> Result<Piece, Failure> {
         let mut len = self.carry.len();
         if buffer.len() < len {
-            buffer.resize(len, 0);
+            buffer.grow(len);
         }
         buffer[..len].copy_from_slice(&self.carry);
         self.carry.clear();
@@ -89,8 +90,7 @@ impl<'i> Feed<'i> {
                         return Ok(Piece::Long { offset: self.offset });
                     }
                     let grown = (2 * len).clamp(1, self.limit);
-                    buffer.reserve_exact(grown - len);
-                    buffer.resize(grown, 0);
+                    buffer.grow(grown);
                 }
                 let read = self.input.read(&mut buffer[len..])?;
                 if read == 0 {
@@ -205,7 +205,7 @@ impl<'i> Feed<'i> {
 
     /// Takes the first record, with its line end.
     pub fn first_record(&mut self) -> Result<Vec<u8>, Failure> {
-        let mut buffer = vec![0; 4096];
+        let mut buffer = Buffer::new(4096);
         let len = match self.next(&mut buffer)? {
             Piece::Chunk { len, .. } => len,
             Piece::End => return Ok(Vec::new()),
@@ -221,8 +221,7 @@ impl<'i> Feed<'i> {
         let end = end.unwrap_or(len);
         self.carry.splice(0..0, buffer[end..len].iter().copied());
         self.offset -= (len - end) as u64;
-        buffer.truncate(end);
-        Ok(buffer)
+        Ok(buffer[..end].to_vec())
     }
 }
 

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::buffer::Buffer;
 use crate::error::{Failure, Place};
 use crate::input::BLOCK;
 use crate::output::Output;
@@ -120,14 +121,14 @@ impl Sink<'_> {
 /// The buffers of a thread.
 struct Buffers {
     size: usize,
-    block: Vec<u8>,
+    block: Buffer,
     out: Vec<u8>,
     report: Report,
 }
 
 impl Buffers {
     fn new(size: usize, report: Report) -> Buffers {
-        Buffers { size, block: vec![0; size], out: Vec::with_capacity(room(size)), report }
+        Buffers { size, block: Buffer::new(size), out: Vec::with_capacity(room(size)), report }
     }
 
     fn clear(&mut self) {
@@ -138,8 +139,7 @@ impl Buffers {
     /// Gives back what a long record asked for.
     fn shrink(&mut self) {
         if self.block.len() > self.size {
-            self.block.truncate(self.size);
-            self.block.shrink_to_fit();
+            self.block = Buffer::new(self.size);
         }
         self.out.clear();
         self.out.shrink_to(room(self.size));

@@ -1,5 +1,7 @@
 //! Records whose values are looked at one by one.
 
+use std::path::Path;
+
 use simdpct::ByteSet;
 
 use super::edit::Edit;
@@ -17,6 +19,7 @@ use crate::args::{Delimiter, Files, Pipe, Policy, Target};
 use crate::error::{Failure, Outcome};
 use crate::files;
 use crate::input::Input;
+use crate::output;
 use crate::record::Records;
 use crate::work::Work;
 
@@ -48,12 +51,7 @@ pub fn run(
         return Err(Failure::Usage("this needs values, and with --raw there are none".to_owned()));
     }
     if let Some(rejects) = &args.rejects {
-        if Some(rejects) == target.output.as_ref() {
-            return Err(Failure::Usage("--output and --rejects are the same file".to_owned()));
-        }
-        if target.in_place.is_some() && files.files.contains(rejects) {
-            return Err(Failure::Usage("--in-place and --rejects replace the same file".to_owned()));
-        }
+        rejects_are_apart(rejects, files, target)?;
     }
     let job = job(args, policies, records, work)?;
     let mut rejects = args.rejects.as_deref().map(Rejects::create).transpose()?;
@@ -62,6 +60,9 @@ pub fn run(
         for input in inputs {
             let mut input = input?;
             output.forbid(input.file(), input.name())?;
+            if let Some(rejects) = &rejects {
+                rejects.forbid(input.file(), input.name())?;
+            }
             let sink = Sink {
                 file: input.name().to_owned(),
                 output: &mut *output,
@@ -81,6 +82,29 @@ pub fn run(
         stats.print(format);
     }
     result
+}
+
+/// Fails when the file of `--rejects` is another file of the run as well, as far as these are known before it.
+fn rejects_are_apart(rejects: &Path, files: &Files, target: &Target) -> Result<(), Failure> {
+    let fail = |message: String| Err(Failure::Usage(message));
+    let is_stdout = rejects.as_os_str() == "-" || output::is_stdout(rejects);
+    if is_stdout && target.is_stdout() {
+        return fail("--rejects and the output are both standard output".to_owned());
+    }
+    if target.output.as_deref().is_some_and(|output| output::is_one(output, rejects)) {
+        return fail("--output and --rejects are the same file".to_owned());
+    }
+    for name in &files.files {
+        if output::is_one(name, rejects) {
+            return fail(format!("{}: an input and --rejects are the same file", name.display()));
+        }
+        if let Some(suffix) = target.in_place.as_deref().filter(|suffix| !suffix.is_empty())
+            && output::is_one(&output::backup(name, suffix), rejects)
+        {
+            return fail(format!("{}: its backup and --rejects are the same file", name.display()));
+        }
+    }
+    Ok(())
 }
 
 /// Passes one file.
