@@ -2,7 +2,7 @@
 
 use clap::Parser;
 
-use super::{Refusal, Steps, Work, origins};
+use super::{Bad, Refusal, Steps, Work, origins};
 use crate::args::{Cli, Command};
 use crate::record::Records;
 

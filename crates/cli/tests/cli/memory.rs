@@ -112,7 +112,8 @@ fn a_small_file_that_holds_much_is_no_different() {
             // There may be more members, so the process waits for them when it has written all of the first.
             let mut child = command(args).spawn().unwrap();
             let mut stdin = child.stdin.take().unwrap();
-            stdin.write_all(&packed).unwrap();
+            let packed = packed.clone();
+            let writer = std::thread::spawn(move || stdin.write_all(&packed).map(|()| stdin));
             let mut stdout = child.stdout.take().unwrap();
             let (mut block, mut total) = (vec![0; 1 << 20], 0);
             // What is still in its buffers hardly matters.
@@ -120,7 +121,7 @@ fn a_small_file_that_holds_much_is_no_different() {
                 total += stdout.read(&mut block).unwrap();
             }
             let drain = std::thread::spawn(move || std::io::copy(&mut stdout, &mut std::io::sink()).unwrap());
-            let peak = watch(&mut child, stdin);
+            let peak = watch(&mut child, writer.join().unwrap().unwrap());
             drain.join().unwrap();
             assert!(peak < limit, "pct {args:?} of {format}: {peak} KiB");
         }

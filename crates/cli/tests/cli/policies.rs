@@ -185,7 +185,12 @@ fn whole_lines_may_be_longer_than_memory_allows() {
                     let got = outcome("1", jobs);
                     let case = format!("{args:?} {null} {what} {jobs}");
                     assert_same(&case, &got.0.out, &wanted.0.out);
-                    assert_eq!((&got.0.err, got.0.code), (&wanted.0.err, wanted.0.code), "{case}");
+                    // When the run ends within a value, not all of it was counted.
+                    let said = |run: &Run| match run.code {
+                        Some(0) => run.err.clone(),
+                        _ => run.err.lines().filter(|line| line.starts_with("pct: ")).collect(),
+                    };
+                    assert_eq!((said(&got.0), got.0.code), (said(&wanted.0), wanted.0.code), "{case}");
                     assert!(got.1 == wanted.1, "{case}: other rejects");
                 }
             }
