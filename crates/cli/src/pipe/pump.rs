@@ -6,9 +6,7 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 use crate::buffer::Buffer;
 use crate::error::{Failure, Place};
@@ -68,11 +66,11 @@ const fn room(block: usize) -> usize {
 /// So much is done before threads are worth their start.
 const SMALL: u64 = 2 << 20;
 
+/// The most octets of a chunk for one of several threads: handing over costs as much as copying some ten thousand.
+const LONG_BLOCK: usize = 8 * BLOCK;
+
 /// The octets of the input that all threads together work on.
 const SPREAD: usize = 8 << 20;
-
-/// So long the next in line waits awake for its turn.
-const WATCH: Duration = Duration::from_micros(500);
 
 /// The most threads that are of use.
 const THREADS: usize = 128;
@@ -170,11 +168,10 @@ pub fn pump<J: Job>(
     }
     drop(buffers);
     let threads = threads.get().min(THREADS);
-    let size = (SPREAD / threads).next_multiple_of(4096).clamp(BLOCK, 4 * BLOCK);
+    let size = (SPREAD / threads).next_multiple_of(4096).clamp(BLOCK, LONG_BLOCK);
     let shared = Shared {
         feed: Mutex::new(Line { feed, number: 0, ended: false }),
-        sink: Mutex::new(Turn { sink, number: 0, waiting: 0, ended: Ok(()) }),
-        turn: AtomicU64::new(0),
+        sink: Mutex::new(Turn { sink, number: 0, ended: Ok(()) }),
         turned: Condvar::new(),
     };
     std::thread::scope(|scope| {
@@ -296,8 +293,6 @@ impl Held {
 struct Shared<'a> {
     feed: Mutex<Line<'a>>,
     sink: Mutex<Turn<'a>>,
-    /// The number in `sink`, for who watches; the highest there is after a failure.
-    turn: AtomicU64,
     /// There is another turn, or the end.
     turned: Condvar,
 }
@@ -315,8 +310,6 @@ struct Turn<'a> {
     sink: Sink<'a>,
     /// The number of the next.
     number: u64,
-    /// The threads that sleep until there is another turn.
-    waiting: usize,
     /// The failure that ended the run.
     ended: Result<(), Failure>,
 }
@@ -375,30 +368,9 @@ impl<'a> Shared<'a> {
 
     /// Waits for the turn of chunk `number`; there is none after a failure.
     fn turn(&self, number: u64) -> Option<MutexGuard<'_, Turn<'a>>> {
-        let mut has_watched = false;
-        let mut turn = lock(&self.sink);
-        while turn.number != number && turn.ended.is_ok() {
-            if turn.number + 1 == number && !has_watched {
-                drop(turn);
-                self.watch(number);
-                has_watched = true;
-                turn = lock(&self.sink);
-            } else {
-                turn.waiting += 1;
-                turn = self.turned.wait(turn).unwrap_or_else(PoisonError::into_inner);
-                turn.waiting -= 1;
-            }
-        }
-        Some(turn).filter(|turn| turn.ended.is_ok())
-    }
-
-    /// Stays awake, for as long as writing a chunk may take, until it is the turn of chunk `number`: only the next in
-    /// line does, and to be woken would take long beside writing.
-    fn watch(&self, number: u64) {
-        let start = Instant::now();
-        while self.turn.load(Ordering::Relaxed) < number && start.elapsed() < WATCH {
-            (0..64).for_each(|_| std::hint::spin_loop());
-        }
+        let turn = lock(&self.sink);
+        let waited = self.turned.wait_while(turn, |turn| turn.number != number && turn.ended.is_ok());
+        Some(waited.unwrap_or_else(PoisonError::into_inner)).filter(|turn| turn.ended.is_ok())
     }
 
     /// Does what there is to do with the sink, and gives the turn to the next; `None` after a failure.
@@ -410,15 +382,8 @@ impl<'a> Shared<'a> {
         let mut turn = turn?;
         turn.ended = work(&mut turn.sink);
         turn.number += 1;
-        let is_ok = turn.ended.is_ok();
-        let watched = if is_ok { turn.number } else { u64::MAX };
-        let is_awaited = turn.waiting > 0;
-        drop(turn);
-        self.turn.fetch_max(watched, Ordering::Relaxed);
-        if is_awaited {
-            self.turned.notify_all();
-        }
-        is_ok.then_some(())
+        self.turned.notify_all();
+        turn.ended.is_ok().then_some(())
     }
 }
 
@@ -429,7 +394,6 @@ impl Drop for EndOnPanic<'_, '_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             lock(&self.0.sink).ended = Err(Failure::Usage("a thread has failed; this is a bug".to_owned()));
-            self.0.turn.store(u64::MAX, Ordering::Relaxed);
             self.0.turned.notify_all();
         }
     }

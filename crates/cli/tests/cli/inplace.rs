@@ -190,11 +190,23 @@ fn a_full_disk_leaves_the_old_file() {
     let path = dir.path().join("file");
     let text = "a b\n".repeat(40_000);
     fs::write(&path, &text).unwrap();
-    let run = run(&["encode", "-i=.bak", path.to_str().unwrap()], "");
+    let out = dir.path().join("out.gz");
+    fs::write(&out, "old").unwrap();
+    let (name, out_name) = (path.to_str().unwrap(), out.to_str().unwrap());
+    let runs = [
+        &["encode", "-i=.bak", name][..],
+        &["encode", "--stats", "-i", name],
+        // Stored, not compressed.
+        &["encode", "--level", "0", "-o", out_name, name],
+    ]
+    .map(|args| run(args, ""));
     let (kept, left) = (fs::read_to_string(&path).unwrap(), names(dir.path()));
+    let other = fs::read(&out).unwrap();
     assert!(mount(&["umount"]));
-    assert_eq!(run.code, Some(2));
-    assert!(run.err.contains("No space left on device"), "{}", run.err);
+    for run in runs {
+        assert_eq!(run.code, Some(2));
+        assert!(run.err.contains("No space left on device"), "{}", run.err);
+    }
     assert!(kept == text, "the old file has changed");
-    assert_eq!(left, ["file"]);
+    assert_eq!((left, other), (vec!["file".to_owned(), "out.gz".to_owned()], b"old".to_vec()));
 }
