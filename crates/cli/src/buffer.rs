@@ -7,8 +7,8 @@ const PAGE: usize = 4096;
 
 /// A buffer that starts in the middle of a page.
 ///
-/// The system copies files from the start of pages. Some processors (AMD Zen 3, by `rep movsb`) take three times as long
-/// for that if the target lies a few octets further in its page than the source does in its own, and that is where
+/// The system copies files from the start of pages. Some processors (AMD Zen 3, by `rep movsb`) take three times as
+/// long for that if the target lies a few octets further in its page than the source does in its own. That is where
 /// allocators put large buffers, and where a block stands behind the start of an escape that was cut off.
 pub struct Buffer {
     octets: Vec<u8>,
