@@ -159,6 +159,9 @@ fn whole_lines_may_be_longer_than_memory_allows() {
     let adrift = [b"%80".repeat(400_000), b"\x80".repeat(1_300_000)].concat();
     for ends in [[&b"\n"[..], b"\r\n", b""], [b"\0", b"\0", b"\0"]] {
         for (long, what) in [(&bad[..], "bad"), (fine.as_bytes(), "fine"), (&adrift[..], "adrift")] {
+            if ends[0] == b"\0" && what != "bad" {
+                continue;
+            }
             let lines = [b"%41%zz", ends[0], long, ends[1], b"%42%FF", ends[0], long, ends[2]].concat();
             fs::write(&input, lines).unwrap();
             for args in [
@@ -181,7 +184,7 @@ fn whole_lines_may_be_longer_than_memory_allows() {
                 };
                 let wanted = outcome("64", "-j1");
                 assert!(!wanted.0.err.contains("max-record"), "{}", wanted.0.err);
-                for jobs in ["-j1", "-j3"] {
+                for jobs in if what == "bad" { &["-j1", "-j3"][..] } else { &["-j1"] } {
                     let got = outcome("1", jobs);
                     let case = format!("{args:?} {null} {what} {jobs}");
                     assert_same(&case, &got.0.out, &wanted.0.out);
