@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::fmt;
 
-use crate::cursor::{self, Cursor};
+use crate::cursor::{self, Cursor, Room, Written};
 use crate::decode::{Decode, Malformed};
 use crate::encode::Encode;
 use crate::job::BadEscapeAt;
@@ -249,7 +249,7 @@ impl<O: Offset> Column<O> {
         index: usize,
         ends: &mut [usize],
         room: usize,
-        write: impl for<'c> FnOnce(&mut [usize], Cursor<'c>) -> Cursor<'c>,
+        write: impl for<'c> FnOnce(&mut [usize], Room<'c>) -> Written<'c>,
     ) -> Result<(), TooLong> {
         let before = self.octets.len();
         let Ok(()) = cursor::append::<Infallible>(&mut self.octets, room, |out| Ok(write(ends, out)));
@@ -343,7 +343,7 @@ impl<E: Malformed> Decode<E> {
                 // Where values are refused, others may be near: fewer are looked at in vain.
                 limit = (limit * 2).min(VALUES);
                 if let Some((_, error)) = refusal {
-                    out.append(index, &mut [0], 0, |_, out| out)?;
+                    out.append(index, &mut [0], 0, |_, out| Cursor::new(out).finish())?;
                     refused(index, error);
                     index += 1;
                     limit = 4;

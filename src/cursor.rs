@@ -1,6 +1,6 @@
 //! Where output goes: the only pointer arithmetic outside `isa/`.
 //!
-//! A [`Cursor`] walks over room that the caller owns. Vector code writes whole registers, so it asks for a
+//! A verb makes [`Room`], a kernel walks over it with a [`Cursor`] and hands back how far it came. Vector code writes whole registers, so it asks for a
 //! *window* that is wider than what it will keep; near the end of the room the window is a [`Stage`] on the stack
 //! instead, and what is kept is copied. Nothing is ever written outside the room, and a verb that has checked
 //! the room once needs no check per octet.
@@ -21,32 +21,68 @@ impl Stage {
     }
 }
 
+/// Octets that may be written, on their way to a kernel: two words, which a call passes in registers.
+// INVARIANT: `start <= end`, both within one allocation that is borrowed for 'a and writable from `start` to `end`. The
+// lifetime is invariant, so that the room given to a closure can only be that closure's own.
+pub(crate) struct Room<'a> {
+    start: *mut u8,
+    end: *mut u8,
+    brand: PhantomData<fn(&'a ()) -> &'a ()>,
+}
+
+impl<'a> Room<'a> {
+    /// Room that need not be initialised.
+    #[cfg(feature = "alloc")]
+    #[inline(always)]
+    pub(crate) fn new(room: &'a mut [MaybeUninit<u8>]) -> Room<'a> {
+        let range = room.as_mut_ptr_range();
+        Room { start: range.start.cast(), end: range.end.cast(), brand: PhantomData }
+    }
+
+    /// Room that is already initialised.
+    #[inline(always)]
+    pub(crate) fn over(room: &'a mut [u8]) -> Room<'a> {
+        let range = room.as_mut_ptr_range();
+        Room { start: range.start, end: range.end, brand: PhantomData }
+    }
+}
+
+/// How much of a room was written.
+// INVARIANT: the first `len` octets of the room of the same lifetime are initialised.
+pub(crate) struct Written<'a> {
+    len: usize,
+    brand: PhantomData<fn(&'a ()) -> &'a ()>,
+}
+
+impl Written<'_> {
+    /// The number of octets.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+}
+
 /// A position in a caller's room.
-// INVARIANT: `start <= at <= end`, all within one allocation that is borrowed for 'a and writable from `start`
-// to `end`; the octets from `start` to `at` are initialised. The lifetime is invariant, so that a cursor given
-// to a closure can only be that closure's own.
+// INVARIANT: `start <= at <= end`, where `start` and `end` are those of a [`Room`]; the octets from `start` to `at` are
+// initialised.
 pub(crate) struct Cursor<'a> {
     start: *mut u8,
     at: *mut u8,
     end: *mut u8,
-    room: PhantomData<fn(&'a ()) -> &'a ()>,
+    brand: PhantomData<fn(&'a ()) -> &'a ()>,
 }
 
 impl<'a> Cursor<'a> {
     /// A cursor at the start of `room`.
-    #[cfg(feature = "alloc")]
     #[inline(always)]
-    pub(crate) fn new(room: &'a mut [MaybeUninit<u8>]) -> Cursor<'a> {
-        let range = room.as_mut_ptr_range();
-        let (start, end) = (range.start.cast::<u8>(), range.end.cast::<u8>());
-        Cursor { start, at: start, end, room: PhantomData }
+    pub(crate) fn new(room: Room<'a>) -> Cursor<'a> {
+        Cursor { start: room.start, at: room.start, end: room.end, brand: PhantomData }
     }
 
-    /// A cursor over octets that are already initialised.
+    /// All that was written.
     #[inline(always)]
-    pub(crate) fn over(room: &'a mut [u8]) -> Cursor<'a> {
-        let range = room.as_mut_ptr_range();
-        Cursor { start: range.start, at: range.start, end: range.end, room: PhantomData }
+    pub(crate) fn finish(self) -> Written<'a> {
+        Written { len: self.written(), brand: PhantomData }
     }
 
     /// The number of octets written.
@@ -109,12 +145,12 @@ impl<'a> Cursor<'a> {
 pub(crate) fn append<E>(
     out: &mut alloc::vec::Vec<u8>,
     len: usize,
-    write: impl for<'c> FnOnce(Cursor<'c>) -> Result<Cursor<'c>, E>,
+    write: impl for<'c> FnOnce(Room<'c>) -> Result<Written<'c>, E>,
 ) -> Result<(), E> {
     out.reserve(len);
-    let written = write(Cursor::new(out.spare_capacity_mut()))?.written();
-    // SAFETY: the cursor that came back is the one that was lent, since its lifetime is invariant and fresh; by
-    // its invariant the first `written` octets of the spare capacity are initialised.
+    let written = write(Room::new(out.spare_capacity_mut()))?.len();
+    // SAFETY: what came back tells of the room that was lent, since its lifetime is invariant and fresh; by its invariant
+    // the first `written` octets of the spare capacity are initialised.
     unsafe { out.set_len(out.len() + written) };
     Ok(())
 }

@@ -7,13 +7,13 @@ use core::marker::PhantomData;
 
 #[cfg(feature = "alloc")]
 use crate::cursor;
-use crate::cursor::Cursor;
+use crate::cursor::{Room, Written};
 use crate::error::{BadEscape, BadEscapeCause, DecodeError, TooSmall};
 #[cfg(feature = "alloc")]
 use crate::error::{DecodeUtf8Error, NotUtf8};
 use crate::hex;
 use crate::isa::Tier;
-use crate::job::{BadEscapeAt, DecodeJob, Measure};
+use crate::job::{BadEscapeAt, DecodeJob, DecodeRule, Measure};
 use crate::set::ByteSet;
 #[cfg(feature = "alloc")]
 use crate::utf8;
@@ -114,8 +114,7 @@ impl Decode {
     /// A lenient decoder of every valid escape.
     #[inline(always)]
     pub const fn new() -> Decode {
-        let job = DecodeJob { keep: ByteSet::EMPTY, upper: false, plus: false, strict: false };
-        Decode { job, tier: None, error: PhantomData }
+        Decode { job: DecodeJob::PLAIN, tier: None, error: PhantomData }
     }
 
     /// As [`Decode::to_slice`], whose other error does not occur.
@@ -131,7 +130,7 @@ impl Decode {
     /// in upper case, and nothing else is touched.
     pub(crate) const fn normalizer() -> Decode {
         let keep = crate::set::sets::RFC3986_UNRESERVED.bytes().complement();
-        let job = DecodeJob { keep, upper: true, plus: false, strict: false };
+        let job = DecodeJob { upper: true, ..DecodeJob::PLAIN.keeping(keep) };
         Decode { job, tier: None, error: PhantomData }
     }
 
@@ -154,13 +153,13 @@ impl<E: Malformed> Decode<E> {
     /// Escapes of the octets of `set` stay as they are spelt, so that decoding cannot create one of these octets:
     /// delimiters when text is decoded before it is split, line ends in line-oriented output.
     pub const fn keep(mut self, set: ByteSet) -> Decode<E> {
-        self.job.keep = set;
+        self.job = self.job.keeping(set);
         self
     }
 
     /// A `+` that is not escaped is a space (URL Standard, section 5.1).
     pub const fn form(mut self) -> Decode<E> {
-        self.job.plus = true;
+        self.job.rule = DecodeRule::Form;
         self
     }
 
@@ -184,14 +183,14 @@ impl<E: Malformed> Decode<E> {
     }
 
     #[inline(always)]
-    fn write<'c>(&self, input: &[u8], out: Cursor<'c>) -> Result<Cursor<'c>, E> {
+    fn write<'c>(&self, input: &[u8], out: Room<'c>) -> Result<Written<'c>, E> {
         self.kernels().decode(&self.job, input, out).map_err(|BadEscapeAt(offset)| E::new(input, offset))
     }
 
     /// Writes values that end at `ends`, in which a malformed escape is none.
     #[cfg(feature = "alloc")]
     #[inline(always)]
-    pub(crate) fn write_values<'c>(&self, input: &[u8], ends: &mut [usize], out: Cursor<'c>) -> Cursor<'c> {
+    pub(crate) fn write_values<'c>(&self, input: &[u8], ends: &mut [usize], out: Room<'c>) -> Written<'c> {
         let lenient = DecodeJob { strict: false, ..self.job };
         match self.kernels().decode_values(&lenient, input, ends, out) {
             Ok(out) => out,
@@ -239,7 +238,7 @@ impl<E: Malformed> Decode<E> {
                 return Err(TooSmall { needed }.into());
             }
         }
-        Ok(self.write(input, Cursor::over(out))?.written())
+        Ok(self.write(input, Room::over(out))?.len())
     }
 
     /// Decodes `octets` where they lie and returns the length of the result, which stands at the start. The
@@ -277,7 +276,7 @@ impl<E: Malformed> Decode<E> {
             }
             aside[..len].copy_from_slice(&octets[read..read + len]);
             read += len;
-            written += self.write(&aside[..len], Cursor::over(&mut octets[written..read]))?.written();
+            written += self.write(&aside[..len], Room::over(&mut octets[written..read]))?.len();
         }
         Ok(written)
     }
@@ -323,8 +322,14 @@ impl<E: Malformed> Decode<E> {
     /// let Ok(()) = simdpct::Decode::new().form().append("a+b%2B", &mut out);
     /// assert_eq!(out, b"q=a b+");
     /// ```
+    #[inline]
     pub fn append(&self, input: impl AsRef<[u8]>, out: &mut Vec<u8>) -> Result<(), E> {
         let input = input.as_ref();
+        // An empty part is common, and a call would take longer than all other work.
+        if input.is_empty() { Ok(()) } else { self.append_some(input, out) }
+    }
+
+    fn append_some(&self, input: &[u8], out: &mut Vec<u8>) -> Result<(), E> {
         let worst = input.len().saturating_add(cursor::MAX_WINDOW);
         let spare = out.capacity() - out.len();
         self.append_octets(input, if spare >= input.len() { 0 } else { worst }, out)
@@ -445,7 +450,7 @@ impl<E: Malformed> Decode<E> {
                 _ => {
                     stays = if escaped.is_some() { 2 } else { stays };
                     at += 1;
-                    let octet = if octet == b'+' && job.plus { b' ' } else { octet };
+                    let octet = if octet == b'+' && job.plus() { b' ' } else { octet };
                     Some(Unit { offset, octet, escape: None })
                 }
             }

@@ -5,7 +5,7 @@ use alloc::{borrow::Cow, vec::Vec};
 
 #[cfg(feature = "alloc")]
 use crate::cursor;
-use crate::cursor::Cursor;
+use crate::cursor::{Room, Written};
 use crate::error::TooSmall;
 use crate::hex::HexCase;
 use crate::isa::Tier;
@@ -118,11 +118,11 @@ impl<S: KeepSet> Encode<S> {
                 return Err(TooSmall { needed });
             }
         }
-        Ok(self.write(input, Cursor::over(out)).written())
+        Ok(self.write(input, Room::over(out)).len())
     }
 
     #[inline(always)]
-    fn write<'c>(&self, input: &[u8], out: Cursor<'c>) -> Cursor<'c> {
+    fn write<'c>(&self, input: &[u8], out: Room<'c>) -> Written<'c> {
         self.kernels().encode(&self.job, input, out)
     }
 }
@@ -147,8 +147,13 @@ impl<S: KeepSet> Encode<S> {
     /// Encode::new(sets::RFC3986_UNRESERVED).append("a&b", &mut url);
     /// assert_eq!(url, "/search?q=a%26b");
     /// ```
+    #[inline]
     pub fn append(&self, input: impl AsRef<[u8]>, out: &mut impl AppendText<S::Text>) {
-        out.encode(self, input.as_ref());
+        let input = input.as_ref();
+        // An empty part is common, and a call would take longer than all other work.
+        if !input.is_empty() {
+            out.encode(self, input);
+        }
     }
 
     /// The octets of what [`Encode::to_cow`] returns.
@@ -164,12 +169,19 @@ impl<S: KeepSet> Encode<S> {
     }
 
     /// [`Encode::append`] of the octets.
-    #[inline(always)]
     pub(crate) fn append_octets(&self, input: &[u8], out: &mut Vec<u8>) {
-        let worst = input.len().saturating_mul(3).saturating_add(cursor::MAX_WINDOW);
-        let sure = input.len() <= SHORT || out.capacity() - out.len() >= worst;
-        let room = if sure { worst } else { self.encoded_len(input) };
+        let room = if input.len() <= SHORT {
+            worst(input.len())
+        } else {
+            self.room_for_long(input, out.capacity() - out.len())
+        };
         self.write_to_room(input, room, out);
+    }
+
+    #[inline(never)]
+    fn room_for_long(&self, input: &[u8], spare: usize) -> usize {
+        let worst = worst(input.len());
+        if spare >= worst { worst } else { self.encoded_len(input) }
     }
 
     #[inline(always)]
@@ -177,6 +189,13 @@ impl<S: KeepSet> Encode<S> {
         let Ok(()) =
             cursor::append::<core::convert::Infallible>(out, room, |room| Ok(self.write(input, room)));
     }
+}
+
+/// Room for whatever `len` octets become, and for a window behind them.
+#[cfg(feature = "alloc")]
+#[inline(always)]
+fn worst(len: usize) -> usize {
+    len.saturating_mul(3).saturating_add(cursor::MAX_WINDOW)
 }
 
 /// An input of at most this many octets is not measured before it is appended.

@@ -23,17 +23,66 @@ pub(crate) struct EncodeJob {
     pub case: HexCase,
 }
 
+/// Which escapes are decoded, and what else is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum DecodeRule {
+    /// All escapes.
+    #[default]
+    Plain,
+    /// Escapes of octets outside the set that stays.
+    Keep,
+    /// As `Keep`, and a `+` that is not escaped is a space.
+    Form,
+}
+
 /// A decoding.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecodeJob {
     /// Escapes of these octets stay escapes.
+    // INVARIANT: empty if the rule is `Plain`.
     pub keep: ByteSet,
+    pub rule: DecodeRule,
     /// Escapes that stay are written in upper case.
     pub upper: bool,
-    /// A `+` that is not escaped is a space.
-    pub plus: bool,
     /// A `%` that starts no escape is an error.
     pub strict: bool,
+}
+
+impl EncodeJob {
+    /// Whether the rule is the first.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.rule == EncodeRule::Plain
+    }
+}
+
+impl DecodeJob {
+    /// A lenient decoding of all escapes.
+    pub(crate) const PLAIN: DecodeJob =
+        DecodeJob { keep: ByteSet::EMPTY, rule: DecodeRule::Plain, upper: false, strict: false };
+
+    /// Whether the rule is the first.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.rule == DecodeRule::Plain
+    }
+
+    /// Whether a `+` that is not escaped is a space.
+    #[inline(always)]
+    pub(crate) fn plus(&self) -> bool {
+        self.rule == DecodeRule::Form
+    }
+
+    /// The same, but that escapes of the octets of `set` stay.
+    pub(crate) const fn keeping(mut self, set: ByteSet) -> DecodeJob {
+        self.keep = set;
+        self.rule = match self.rule {
+            DecodeRule::Form => DecodeRule::Form,
+            _ if set.is_empty() => DecodeRule::Plain,
+            _ => DecodeRule::Keep,
+        };
+        self
+    }
 }
 
 /// What an operation would write.

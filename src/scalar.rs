@@ -3,7 +3,7 @@
 //! It is the fallback on CPUs without a vector tier, and what every tier must equal on every input. Octets that stay are
 //! put as runs, which makes it no slower than a good byte loop.
 
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, Room, Written};
 use crate::hex::{self, HexCase};
 use crate::job::{BadEscapeAt, DecodeJob, EncodeJob, EncodeRule, Measure};
 
@@ -87,7 +87,7 @@ fn decode_to(job: &DecodeJob, input: &[u8], out: &mut impl Output) -> Result<(),
     let mut rest = input;
     while let Some(&octet) = rest.first() {
         let used = match (octet, hex::unescape(rest)) {
-            (b'+', _) if job.plus => {
+            (b'+', _) if job.plus() => {
                 out.put(b" ");
                 out.change();
                 1
@@ -113,7 +113,7 @@ fn decode_to(job: &DecodeJob, input: &[u8], out: &mut impl Output) -> Result<(),
             }
             _ => {
                 let end =
-                    if job.plus { memchr::memchr2(b'%', b'+', rest) } else { memchr::memchr(b'%', rest) };
+                    if job.plus() { memchr::memchr2(b'%', b'+', rest) } else { memchr::memchr(b'%', rest) };
                 let run = end.unwrap_or(rest.len());
                 out.put(&rest[..run]);
                 run
@@ -124,9 +124,10 @@ fn decode_to(job: &DecodeJob, input: &[u8], out: &mut impl Output) -> Result<(),
     Ok(())
 }
 
-pub(crate) fn encode<'c>(job: &EncodeJob, input: &[u8], mut out: Cursor<'c>) -> Cursor<'c> {
+pub(crate) fn encode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+    let mut out = Cursor::new(out);
     encode_to(job, input, &mut out);
-    out
+    out.finish()
 }
 
 pub(crate) fn encode_measure(job: &EncodeJob, input: &[u8]) -> Measure {
@@ -135,13 +136,10 @@ pub(crate) fn encode_measure(job: &EncodeJob, input: &[u8]) -> Measure {
     measure
 }
 
-pub(crate) fn decode<'c>(
-    job: &DecodeJob,
-    input: &[u8],
-    mut out: Cursor<'c>,
-) -> Result<Cursor<'c>, BadEscapeAt> {
+pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Result<Written<'c>, BadEscapeAt> {
+    let mut out = Cursor::new(out);
     decode_to(job, input, &mut out)?;
-    Ok(out)
+    Ok(out.finish())
 }
 
 pub(crate) fn decode_measure(job: &DecodeJob, input: &[u8]) -> Result<Measure, BadEscapeAt> {
@@ -155,14 +153,15 @@ pub(crate) fn encode_values<'c>(
     job: &EncodeJob,
     input: &[u8],
     ends: &mut [usize],
-    mut out: Cursor<'c>,
-) -> Cursor<'c> {
+    out: Room<'c>,
+) -> Written<'c> {
+    let mut out = Cursor::new(out);
     let mut start = 0;
     for end in ends {
         encode_to(job, &input[start..*end], &mut out);
         start = core::mem::replace(end, out.written());
     }
-    out
+    out.finish()
 }
 
 /// Each value for itself: where it ended in the input becomes where it ends in the output.
@@ -185,10 +184,11 @@ pub(crate) fn decode_values<'c>(
     job: &DecodeJob,
     input: &[u8],
     ends: &mut [usize],
-    mut out: Cursor<'c>,
-) -> Result<Cursor<'c>, BadEscapeAt> {
+    out: Room<'c>,
+) -> Result<Written<'c>, BadEscapeAt> {
+    let mut out = Cursor::new(out);
     decode_values_to(job, input, ends, &mut out)?;
-    Ok(out)
+    Ok(out.finish())
 }
 
 pub(crate) fn decode_values_measure(

@@ -158,12 +158,7 @@ impl ByteSet {
         (0..=u8::MAX).filter(move |&octet| set.contains(octet))
     }
 
-    /// All lookup rows: row `b & 15`, bit `(b >> 4) & 7`, first of ASCII octets, then of the others.
-    pub(crate) const fn rows(&self) -> &[u8; 32] {
-        &self.rows
-    }
-
-    /// The lookup rows of ASCII octets, and of the others.
+    /// The lookup rows of ASCII octets, and of the others: row `b & 15`, bit `(b >> 4) & 7`.
     #[inline(always)]
     pub(crate) fn halves(&self) -> [&[u8; 16]; 2] {
         let (halves, _) = self.rows.as_chunks();

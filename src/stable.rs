@@ -67,7 +67,7 @@ impl Decode {
         while read < octets.len() {
             if open.is_empty() {
                 let rest = &octets[read..];
-                let plain = if self.job.plus {
+                let plain = if self.job.plus() {
                     memchr::memchr2(b'%', b'+', rest)
                 } else {
                     memchr::memchr(b'%', rest)
@@ -85,7 +85,7 @@ impl Decode {
             loop {
                 match (octet, hex::digit(octet), open.last().copied()) {
                     (b'%', ..) => open.push(layer),
-                    (b'+', ..) if self.job.plus => {
+                    (b'+', ..) if self.job.plus() => {
                         octet = b' ';
                         layers = layers.max(layer.saturating_add(1));
                         open.clear();

@@ -2,6 +2,9 @@
 
 /// The ends of values.
 pub(super) trait Bounds {
+    /// Whether [`Bounds::cut`] may be anything but 0.
+    const CUTS: bool;
+
     /// The lanes of the next block where no escape may start, because a value ends before its second digit.
     fn cut(&self, lanes: usize) -> u64;
 
@@ -14,6 +17,8 @@ pub(super) trait Bounds {
 pub(super) struct Whole;
 
 impl Bounds for Whole {
+    const CUTS: bool = false;
+
     #[inline(always)]
     fn cut(&self, _: usize) -> u64 {
         0
@@ -40,6 +45,8 @@ impl<'a> Ends<'a> {
 }
 
 impl Bounds for Ends<'_> {
+    const CUTS: bool = true;
+
     #[inline(always)]
     fn cut(&self, lanes: usize) -> u64 {
         let mut cut = 0;

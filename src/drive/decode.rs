@@ -16,68 +16,49 @@
 
 use super::bounds::{Bounds, Ends, Whole};
 use super::sink::Sink;
-use super::{Isa, Tier, digits_of, escapes, first};
-use crate::cursor::Cursor;
-use crate::job::{BadEscapeAt, DecodeJob, Measure};
+use super::{Isa, behind, digits_of, first};
+use crate::cursor::{Cursor, Room, Written};
+use crate::job::{BadEscapeAt, DecodeJob, DecodeRule, Measure};
 
 /// Decodes `input` into `out`.
 #[inline(always)]
-pub(crate) fn decode<'c, T: Tier>(
-    tier: T,
+pub(crate) fn decode<'c, I: Isa>(
+    isa: I,
     job: &DecodeJob,
     input: &[u8],
-    out: Cursor<'c>,
-) -> Result<Cursor<'c>, BadEscapeAt> {
-    run(tier, job, input, Whole, out)
+    out: Room<'c>,
+) -> Result<Written<'c>, BadEscapeAt> {
+    by_rule(isa, job, input, Whole, Cursor::new(out)).map(Cursor::finish)
 }
 
 /// What [`decode`] would write.
 #[inline(always)]
-pub(crate) fn decode_measure<T: Tier>(
-    tier: T,
-    job: &DecodeJob,
-    input: &[u8],
-) -> Result<Measure, BadEscapeAt> {
-    run(tier, job, input, Whole, Measure::default())
+pub(crate) fn decode_measure<I: Isa>(isa: I, job: &DecodeJob, input: &[u8]) -> Result<Measure, BadEscapeAt> {
+    by_rule(isa, job, input, Whole, Measure::default())
 }
 
 /// Decodes the values that lie in `input` one behind the other; turns where they end into where they end in `out`. No
 /// escape reaches over the end of a value.
 #[inline(always)]
-pub(crate) fn decode_values<'c, T: Tier>(
-    tier: T,
+pub(crate) fn decode_values<'c, I: Isa>(
+    isa: I,
     job: &DecodeJob,
     input: &[u8],
     ends: &mut [usize],
-    out: Cursor<'c>,
-) -> Result<Cursor<'c>, BadEscapeAt> {
-    run(tier, job, input, Ends::new(ends), out)
+    out: Room<'c>,
+) -> Result<Written<'c>, BadEscapeAt> {
+    by_rule(isa, job, input, Ends::new(ends), Cursor::new(out)).map(Cursor::finish)
 }
 
 /// What [`decode_values`] would write; `ends` are of no use afterwards.
 #[inline(always)]
-pub(crate) fn decode_values_measure<T: Tier>(
-    tier: T,
+pub(crate) fn decode_values_measure<I: Isa>(
+    isa: I,
     job: &DecodeJob,
     input: &[u8],
     ends: &mut [usize],
 ) -> Result<Measure, BadEscapeAt> {
-    run(tier, job, input, Ends::new(ends), Measure::default())
-}
-
-#[inline(always)]
-fn run<T: Tier, S: Sink<T::Wide> + Sink<T::Narrow>, B: Bounds>(
-    tier: T,
-    job: &DecodeJob,
-    input: &[u8],
-    bounds: B,
-    sink: S,
-) -> Result<S, BadEscapeAt> {
-    if input.len() <= T::SHORT {
-        by_rule(tier.narrow(), job, input, bounds, sink)
-    } else {
-        by_rule(tier.wide(), job, input, bounds, sink)
-    }
+    by_rule(isa, job, input, Ends::new(ends), Measure::default())
 }
 
 #[inline(always)]
@@ -88,10 +69,10 @@ fn by_rule<I: Isa, S: Sink<I>, B: Bounds>(
     bounds: B,
     sink: S,
 ) -> Result<S, BadEscapeAt> {
-    match (job.keep.is_empty(), job.plus) {
-        (true, false) => blocks::<I, S, B, false, false>(isa, job, input, bounds, sink),
-        (false, false) => blocks::<I, S, B, true, false>(isa, job, input, bounds, sink),
-        (_, true) => blocks::<I, S, B, true, true>(isa, job, input, bounds, sink),
+    match job.rule {
+        DecodeRule::Plain => blocks::<I, S, B, false, false>(isa, job, input, bounds, sink),
+        DecodeRule::Keep => blocks::<I, S, B, true, false>(isa, job, input, bounds, sink),
+        DecodeRule::Form => blocks::<I, S, B, true, true>(isa, job, input, bounds, sink),
     }
 }
 
@@ -104,20 +85,30 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
     sink: S,
 ) -> Result<S, BadEscapeAt> {
     let class = isa.class(&job.keep, input.len());
-    let DecodeJob { strict, upper, .. } = *job;
+    let (strict, upper) = (if job.strict { u64::MAX } else { 0 }, job.upper);
     let mut state =
         Blocks::<I, S, B, KEEP, FORM> { isa, class, strict, upper, spilt: 0, spilt_kept: 0, bounds, sink };
+    if input.len() <= I::LANES {
+        // Most inputs: code without loops is shorter.
+        return match state.step(input, input.len()) {
+            Ok(()) => Ok(state.sink),
+            Err(lane) => Err(BadEscapeAt(lane)),
+        };
+    }
     let mut rest = input;
-    while rest.len() >= I::LANES {
+    // Where the room is known to be ample, no block has to look.
+    while rest.len() >= I::LANES && state.sink.room() >= I::LANES {
         if let Err(lane) = state.step(rest, I::LANES) {
             return Err(BadEscapeAt(input.len() - rest.len() + lane));
         }
         rest = &rest[I::LANES..];
     }
-    if !rest.is_empty()
-        && let Err(lane) = state.step(rest, rest.len())
-    {
-        return Err(BadEscapeAt(input.len() - rest.len() + lane));
+    while !rest.is_empty() {
+        let lanes = rest.len().min(I::LANES);
+        if let Err(lane) = state.step(rest, lanes) {
+            return Err(BadEscapeAt(input.len() - rest.len() + lane));
+        }
+        rest = &rest[lanes..];
     }
     Ok(state.sink)
 }
@@ -127,7 +118,8 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
 struct Blocks<I: Isa, S, B, const KEEP: bool, const FORM: bool> {
     isa: I,
     class: I::Class,
-    strict: bool,
+    /// All lanes, or none.
+    strict: u64,
     upper: bool,
     /// The lanes of the next block that are digits of escapes in this one, which were decoded.
     spilt: u64,
@@ -153,31 +145,29 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool> Blocks<I
             self.sink.store(isa, block, lanes);
             return Ok(());
         }
-        let cut = self.bounds.cut(lanes);
-        let mut found = escapes(isa, block, percent, rest);
-        found.valid &= !cut;
-        if self.strict && percent != found.valid {
-            return Err((percent & !found.valid).trailing_zeros() as usize);
+        let found = isa.escapes(block, behind::<I>(rest));
+        let valid = if B::CUTS { found.valid & !self.bounds.cut(lanes) } else { found.valid };
+        if self.strict & (percent & !valid) != 0 {
+            return Err((percent & !valid).trailing_zeros() as usize);
         }
-        let values = isa.values(block, found.next);
-        let mut decoded = found.valid;
+        let mut decoded = valid;
         if KEEP {
-            decoded &= !isa.member(values, &self.class);
-            let digits = digits_of::<I>(found.valid & !decoded, &mut self.spilt_kept);
+            decoded &= !isa.member(found.values, &self.class);
+            let digits = digits_of::<I>(valid & !decoded, &mut self.spilt_kept);
             if self.upper {
                 self.sink.changed(digits & isa.lower(block) != 0);
                 block = isa.upper(digits, block);
             }
         }
-        let keep = first(lanes) & !digits_of::<I>(decoded, &mut self.spilt);
-        self.bounds.settle(lanes, self.sink.written(), |lane| (keep & first(lane)).count_ones() as usize);
+        let drop = digits_of::<I>(decoded, &mut self.spilt);
+        self.bounds.settle(lanes, self.sink.written(), |lane| (first(lane) & !drop).count_ones() as usize);
         self.sink.changed(decoded != 0);
-        let block = isa.select(decoded, block, values);
-        if keep == first(lanes) {
+        let block = if KEEP || B::CUTS { isa.select(decoded, block, found.values) } else { found.decoded };
+        if drop == 0 {
             // Escapes that stay and malformed ones, which is what normalizing mostly meets.
             self.sink.store(isa, block, lanes);
         } else {
-            self.sink.compress(isa, block, keep);
+            self.sink.compress(isa, block, drop, lanes);
         }
         Ok(())
     }

@@ -14,48 +14,33 @@
 
 use super::bounds::{Bounds, Ends, Whole};
 use super::sink::Sink;
-use super::{Isa, Tier, digits_of, escapes, first};
-use crate::cursor::Cursor;
+use super::{Isa, behind, digits_of, first};
+use crate::cursor::{Cursor, MAX_WINDOW, Room, Written};
 use crate::hex::HexCase;
 use crate::job::{EncodeJob, EncodeRule, Measure};
 
 /// Encodes `input` into `out`.
 #[inline(always)]
-pub(crate) fn encode<'c, T: Tier>(tier: T, job: &EncodeJob, input: &[u8], out: Cursor<'c>) -> Cursor<'c> {
-    run(tier, job, input, Whole, out)
+pub(crate) fn encode<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+    by_rule(isa, job, input, Whole, Cursor::new(out)).finish()
 }
 
 /// What [`encode`] would write.
 #[inline(always)]
-pub(crate) fn encode_measure<T: Tier>(tier: T, job: &EncodeJob, input: &[u8]) -> Measure {
-    run(tier, job, input, Whole, Measure::default())
+pub(crate) fn encode_measure<I: Isa>(isa: I, job: &EncodeJob, input: &[u8]) -> Measure {
+    by_rule(isa, job, input, Whole, Measure::default())
 }
 
 /// Encodes the values that lie in `input` one behind the other; turns where they end into where they end in `out`.
 #[inline(always)]
-pub(crate) fn encode_values<'c, T: Tier>(
-    tier: T,
+pub(crate) fn encode_values<'c, I: Isa>(
+    isa: I,
     job: &EncodeJob,
     input: &[u8],
     ends: &mut [usize],
-    out: Cursor<'c>,
-) -> Cursor<'c> {
-    run(tier, job, input, Ends::new(ends), out)
-}
-
-#[inline(always)]
-fn run<T: Tier, S: Sink<T::Wide> + Sink<T::Narrow>, B: Bounds>(
-    tier: T,
-    job: &EncodeJob,
-    input: &[u8],
-    bounds: B,
-    sink: S,
-) -> S {
-    if input.len() <= T::SHORT {
-        by_rule(tier.narrow(), job, input, bounds, sink)
-    } else {
-        by_rule(tier.wide(), job, input, bounds, sink)
-    }
+    out: Room<'c>,
+) -> Written<'c> {
+    by_rule(isa, job, input, Ends::new(ends), Cursor::new(out)).finish()
 }
 
 #[inline(always)]
@@ -78,13 +63,23 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: b
     let class = isa.class(&job.set, input.len());
     let mut state =
         Blocks::<I, S, B, KEEP_ESCAPES, FORM> { isa, class, case: job.case, spilt: 0, bounds, sink };
+    if input.len() <= I::LANES {
+        // Most inputs: code without loops is shorter.
+        state.step(input, input.len());
+        return state.sink;
+    }
     let mut rest = input;
-    while rest.len() >= I::LANES {
-        state.step(rest, I::LANES);
+    // Where the room is known to be ample, no block has to look.
+    while rest.len() >= I::LANES && state.sink.room() >= MAX_WINDOW {
+        if !state.pass(rest) {
+            state.step(rest, I::LANES);
+        }
         rest = &rest[I::LANES..];
     }
-    if !rest.is_empty() {
-        state.step(rest, rest.len());
+    while !rest.is_empty() {
+        let lanes = rest.len().min(I::LANES);
+        state.step(rest, lanes);
+        rest = &rest[lanes..];
     }
     state.sink
 }
@@ -104,6 +99,18 @@ struct Blocks<I: Isa, S, B, const KEEP_ESCAPES: bool, const FORM: bool> {
 impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: bool>
     Blocks<I, S, B, KEEP_ESCAPES, FORM>
 {
+    /// Takes the whole block at the start of `rest` if it is one that nothing has to be done about, without the masks that
+    /// [`Blocks::step`] needs.
+    #[inline(always)]
+    fn pass(&mut self, rest: &[u8]) -> bool {
+        let block = self.isa.load(rest);
+        let clean = !KEEP_ESCAPES && !FORM && !B::CUTS && self.isa.all_members(block, &self.class);
+        if clean {
+            self.sink.store(self.isa, block, I::LANES);
+        }
+        clean
+    }
+
     /// Takes the block at the start of `rest`.
     #[inline(always)]
     fn step(&mut self, rest: &[u8], lanes: usize) {
@@ -113,7 +120,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: bool>
         if KEEP_ESCAPES {
             let percent = isa.eq(block, b'%');
             if percent | self.spilt != 0 {
-                let valid = escapes(isa, block, percent & !self.bounds.cut(lanes), rest).valid;
+                let valid = isa.escapes(block, behind::<I>(rest)).valid & !self.bounds.cut(lanes);
                 let digits = digits_of::<I>(valid, &mut self.spilt);
                 stray = (stray | percent) & !(valid | digits);
             }

@@ -18,6 +18,16 @@ use crate::cursor::Cursor;
 use crate::hex::{self, HexCase};
 use crate::set::ByteSet;
 
+/// The escapes that start in a block.
+pub(crate) struct Escapes<B> {
+    /// The lanes of `%` that two hexadecimal digits follow.
+    pub(crate) valid: u64,
+    /// In each of these lanes, the octet that the digits spell. Other lanes may hold anything.
+    pub(crate) values: B,
+    /// The block, with the values in these lanes.
+    pub(crate) decoded: B,
+}
+
 /// What a tier's token stands for: the blocks for long inputs, and those for inputs that fit in one smaller block.
 pub(crate) trait Tier: Copy {
     /// The blocks for any input.
@@ -63,16 +73,16 @@ pub(crate) trait Isa: Copy {
     /// The lanes that are members of the set.
     fn member(self, block: Self::Block, class: &Self::Class) -> u64;
 
+    /// Whether all lanes are members of the set, where that takes less than [`Isa::member`]. `false` says nothing.
+    #[inline(always)]
+    fn all_members(self, _: Self::Block, _: &Self::Class) -> bool {
+        false
+    }
+
     /// The lanes that equal `octet`.
     #[inline(always)]
     fn eq(self, block: Self::Block, octet: u8) -> u64 {
         mask(self.octets(block), |lane| lane == octet)
-    }
-
-    /// The lanes that are hexadecimal digits.
-    #[inline(always)]
-    fn hex(self, block: Self::Block) -> u64 {
-        mask(self.octets(block), |lane| hex::digit(lane).is_some())
     }
 
     /// Among the lanes that are hexadecimal digits, those in lower case. Other lanes may be in or not.
@@ -87,15 +97,24 @@ pub(crate) trait Isa: Copy {
         self.load(&self.octets(block).map(|lane| if lane == from { to } else { lane })[..Self::LANES])
     }
 
-    /// In each lane the octet whose hexadecimal digits stand in the next two lanes. `next` holds the values of
-    /// the two digits behind the block. A lane that is not followed by two digits may hold anything.
+    /// The escapes that start in `block`, which the octets `behind` follow.
+    ///
+    /// Whether a `%` starts an escape depends only on the two octets behind it, and these cannot be `%` themselves,
+    /// so all lanes are settled at once.
     #[inline(always)]
-    fn values(self, block: Self::Block, next: [u8; 2]) -> Self::Block {
-        let mut digits = [0; 66];
-        digits[..64].copy_from_slice(&self.octets(block).map(hex::value));
-        digits[Self::LANES..Self::LANES + 2].copy_from_slice(&next);
-        let values: [u8; 64] = core::array::from_fn(|i| (digits[i + 1] << 4) | (digits[i + 2] & 15));
-        self.load(&values[..Self::LANES])
+    fn escapes(self, block: Self::Block, behind: [u8; 2]) -> Escapes<Self::Block> {
+        let mut octets = [0; 66];
+        octets[..64].copy_from_slice(&self.octets(block));
+        octets[Self::LANES..Self::LANES + 2].copy_from_slice(&behind);
+        let (mut valid, mut values) = (0, [0; 64]);
+        for i in 0..Self::LANES {
+            if let Some(value) = hex::unescape(&octets[i..i + 3]) {
+                valid |= 1 << i;
+                values[i] = value;
+            }
+        }
+        let values = self.load(&values[..Self::LANES]);
+        Escapes { valid, values, decoded: self.select(valid, block, values) }
     }
 
     /// `block`, with the lanes in `mask` taken from `other`.
@@ -124,11 +143,14 @@ pub(crate) trait Isa: Copy {
         out.push_slice(&self.octets(block)[..lanes]);
     }
 
-    /// Writes the lanes in `keep`.
+    /// Writes the first `lanes` lanes without those in `drop`.
+    ///
+    /// What is dropped are pairs of digits, with a lane that stays between one pair and the next; of the first pair and
+    /// the last, one digit may lie outside the block.
     #[inline(always)]
-    fn compress(self, block: Self::Block, keep: u64, out: &mut Cursor<'_>) {
-        let lanes = self.octets(block);
-        bits(keep).for_each(|i| out.push_slice(&[lanes[i]]));
+    fn compress(self, block: Self::Block, drop: u64, lanes: usize, out: &mut Cursor<'_>) {
+        let octets = self.octets(block);
+        bits(first(lanes) & !drop).for_each(|i| out.push_slice(&[octets[i]]));
     }
 
     /// Writes the first `lanes` lanes, those in `escape` as escapes.
@@ -142,6 +164,12 @@ pub(crate) trait Isa: Copy {
             }
         }
     }
+}
+
+/// The number of lanes in a block.
+#[inline(always)]
+pub(crate) fn lanes<I: Isa>(_: I) -> usize {
+    I::LANES
 }
 
 /// The lanes for which `test` holds.
@@ -166,27 +194,14 @@ pub(crate) fn first(n: usize) -> u64 {
     if n >= 64 { u64::MAX } else { (1 << n) - 1 }
 }
 
-/// The escapes of a block.
-struct Escapes {
-    /// The `%` that are followed by two hexadecimal digits.
-    valid: u64,
-    /// The values of the first two octets behind the block as digits; whatever they are if they are none.
-    next: [u8; 2],
-}
-
-/// Finds the escapes that start in `block`, whose `%` are in `percent` and which is the start of `input`.
-///
-/// Whether a `%` starts an escape depends only on the two octets behind it, and these cannot be `%` themselves,
-/// so all lanes are settled at once.
+/// The two octets behind the block at the start of `input`; zeros, which are no digits, where there are none.
 #[inline(always)]
-fn escapes<I: Isa>(isa: I, block: I::Block, percent: u64, input: &[u8]) -> Escapes {
-    let behind = |i| input.get(I::LANES + i).map_or(hex::NOT_A_DIGIT, |&octet| hex::value(octet));
-    let next = [behind(0), behind(1)];
-    let is_digit = |value: u8| u64::from(value < 16);
-    let digits = isa.hex(block);
-    let first = digits >> 1 | is_digit(next[0]) << (I::LANES - 1);
-    let second = digits >> 2 | is_digit(next[0]) << (I::LANES - 2) | is_digit(next[1]) << (I::LANES - 1);
-    Escapes { valid: percent & first & second, next }
+fn behind<I: Isa>(input: &[u8]) -> [u8; 2] {
+    match input.get(I::LANES..) {
+        Some([first, second, ..]) => [*first, *second],
+        Some([first]) => [*first, 0],
+        _ => [0; 2],
+    }
 }
 
 /// The lanes behind each escape in `valid` that its digits fill, and in `spilt` those of the next block.

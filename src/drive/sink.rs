@@ -1,6 +1,6 @@
 //! Where the drivers' blocks go: to the caller's room, or only to a count.
 
-use super::Isa;
+use super::{Isa, first};
 use crate::cursor::Cursor;
 use crate::hex::HexCase;
 use crate::job::Measure;
@@ -9,12 +9,14 @@ use crate::job::Measure;
 pub(super) trait Sink<I: Isa> {
     /// Takes the first `lanes` lanes.
     fn store(&mut self, isa: I, block: I::Block, lanes: usize);
-    /// Takes the lanes in `keep`.
-    fn compress(&mut self, isa: I, block: I::Block, keep: u64);
+    /// Takes the first `lanes` lanes without those in `drop`.
+    fn compress(&mut self, isa: I, block: I::Block, drop: u64, lanes: usize);
     /// Takes the first `lanes` lanes, those in `escape` as escapes.
     fn expand(&mut self, isa: I, block: I::Block, escape: u64, lanes: usize, case: HexCase);
     /// The number of octets taken.
     fn written(&self) -> usize;
+    /// The number of octets that there is room for.
+    fn room(&self) -> usize;
     /// Hears whether something that was taken differs from the input.
     fn changed(&mut self, changed: bool);
 }
@@ -25,8 +27,8 @@ impl<I: Isa> Sink<I> for Cursor<'_> {
         isa.store(block, lanes, self);
     }
     #[inline(always)]
-    fn compress(&mut self, isa: I, block: I::Block, keep: u64) {
-        isa.compress(block, keep, self);
+    fn compress(&mut self, isa: I, block: I::Block, drop: u64, lanes: usize) {
+        isa.compress(block, drop, lanes, self);
     }
     #[inline(always)]
     fn expand(&mut self, isa: I, block: I::Block, escape: u64, lanes: usize, case: HexCase) {
@@ -35,6 +37,10 @@ impl<I: Isa> Sink<I> for Cursor<'_> {
     #[inline(always)]
     fn written(&self) -> usize {
         Cursor::written(self)
+    }
+    #[inline(always)]
+    fn room(&self) -> usize {
+        Cursor::room(self)
     }
     #[inline(always)]
     fn changed(&mut self, _: bool) {}
@@ -46,8 +52,8 @@ impl<I: Isa> Sink<I> for Measure {
         self.len = self.len.saturating_add(lanes);
     }
     #[inline(always)]
-    fn compress(&mut self, _: I, _: I::Block, keep: u64) {
-        self.len = self.len.saturating_add(keep.count_ones() as usize);
+    fn compress(&mut self, _: I, _: I::Block, drop: u64, lanes: usize) {
+        self.len = self.len.saturating_add((first(lanes) & !drop).count_ones() as usize);
     }
     #[inline(always)]
     fn expand(&mut self, _: I, _: I::Block, escape: u64, lanes: usize, _: HexCase) {
@@ -56,6 +62,10 @@ impl<I: Isa> Sink<I> for Measure {
     #[inline(always)]
     fn written(&self) -> usize {
         self.len
+    }
+    #[inline(always)]
+    fn room(&self) -> usize {
+        usize::MAX
     }
     #[inline(always)]
     fn changed(&mut self, changed: bool) {

@@ -2,19 +2,19 @@
 //!
 //! Set membership is two nibble shuffles: the low half of an octet picks a row of the set, the high half a bit.
 //! What AVX-512 does with one compress instruction is done here by a shuffle table of eight lanes at a time:
-//! removing lanes (decoding) and tripling lanes (encoding). Each group of eight finds its own place in the output by
-//! counting the bits below it, so that no group waits for the one before it.
+//! tripling lanes (encoding); removing lanes (decoding) takes sixteen at a time, for digits fill few patterns of lanes.
+//! Each group finds its own place in the output by counting the bits below it, so that no group waits for the one before.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
-use super::tables::{BITS, COMPRESS, COMPRESS_HIGH, EXPAND, HEX_ROWS, SLIDE, words};
+use super::tables::{BITS, EXPAND, SHIFTED, SLIDE, without_digits, words};
 use super::token::Avx2;
 use crate::cursor::{Cursor, Stage};
-use crate::drive::{Isa, Tier, first};
-use crate::hex::HexCase;
+use crate::drive::{Escapes, Isa, Tier, first};
+use crate::hex::{self, HexCase};
 use crate::set::ByteSet;
 
 impl Tier for Avx2 {
@@ -44,6 +44,13 @@ pub(crate) struct Class {
     high: __m256i,
 }
 
+/// Where a group starts in the output. Each counts for itself: a sum that runs through the groups would be turned into
+/// slower vector code.
+#[inline(always)]
+fn place(escape: u64, group: usize) -> usize {
+    8 * group + 2 * (escape & first(8 * group)).count_ones() as usize
+}
+
 /// Operations on one register.
 impl Avx2 {
     #[inline(always)]
@@ -59,7 +66,7 @@ impl Avx2 {
         unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(octets.as_ptr().cast())) }
     }
 
-    /// The lanes that are all ones, as a mask.
+    /// The lanes whose top bit is set, as a mask.
     #[inline(always)]
     fn mask(self, lanes: __m256i) -> u64 {
         // SAFETY: the token proves AVX2.
@@ -73,14 +80,17 @@ impl Avx2 {
         unsafe { _mm256_and_si256(_mm256_srli_epi16::<4>(octets), self.all(0x0F)) }
     }
 
-    /// The lanes whose bit is set in their row.
+    /// All ones in the lanes that are members of the set.
     #[inline(always)]
-    fn in_row(self, row: __m256i, octets: __m256i) -> u64 {
+    fn member(self, octets: __m256i, class: &Class) -> __m256i {
+        // A shuffle gives zero where the octet is above 0x7F: each half of the set sees only its own octets.
         // SAFETY: the token proves AVX2.
-        self.mask(unsafe {
+        unsafe {
+            let high = _mm256_shuffle_epi8(class.high, _mm256_xor_si256(octets, self.all(0x80)));
+            let row = _mm256_or_si256(_mm256_shuffle_epi8(class.ascii, octets), high);
             let bit = _mm256_shuffle_epi8(self.both(&BITS), self.high_half(octets));
             _mm256_cmpeq_epi8(_mm256_and_si256(row, bit), bit)
-        })
+        }
     }
 
     /// All ones in the lanes of `mask`.
@@ -103,13 +113,16 @@ impl Avx2 {
         unsafe { _mm256_cmpgt_epi8(octets, self.all(octet)) }
     }
 
-    /// The value of each hexadecimal digit, in the low half of its lane; the high half is zero.
+    /// The value of each hexadecimal digit; 16 or more in the other lanes.
     #[inline(always)]
     fn digits(self, octets: __m256i) -> __m256i {
         // SAFETY: the token proves AVX2.
         unsafe {
-            let letter = _mm256_and_si256(self.above(octets, b'9'), self.all(9));
-            _mm256_and_si256(_mm256_add_epi8(octets, letter), self.all(0x0F))
+            // `0` to `9` become 0xF6 to 0xFF, and all below them less: saturating parts them from the others.
+            let decimal = _mm256_subs_epu8(_mm256_add_epi8(octets, self.all(0xFF - b'9')), self.all(6));
+            let decimal = _mm256_sub_epi8(decimal, self.all(0xF0));
+            let letter = _mm256_sub_epi8(_mm256_and_si256(octets, self.all(!0x20)), self.all(b'A'));
+            _mm256_min_epu8(decimal, _mm256_adds_epu8(letter, self.all(10)))
         }
     }
 
@@ -129,45 +142,74 @@ impl Avx2 {
         }
     }
 
-    /// Writes those of sixteen lanes, groups `group` and `group + 1`, that are in `keep`.
+    /// Writes those of sixteen lanes, from lane `16 * i` of the block on, that are not in `drop`.
     ///
     /// # Safety
     ///
-    /// `8 * group + 16` octets are writable at `window`.
+    /// `16 * i + 16` octets are writable at `window`.
     #[inline(always)]
-    unsafe fn compress_16(self, lanes: __m128i, keep: u64, group: usize, window: *mut u8) {
-        let [low, high] = ((keep >> (8 * group)) as u16).to_le_bytes();
-        let before = |group: usize| (keep & first(8 * group)).count_ones() as usize;
-        // SAFETY: the token proves AVX2. Rows of the tables have eight octets. Before a group come at most eight octets
-        // for each group below it.
+    unsafe fn compress_16(self, lanes: __m128i, drop: u64, i: usize, window: *mut u8) {
+        let before = (first(16 * i) & !drop).count_ones() as usize;
+        // SAFETY: the token proves AVX2. The places are sixteen octets, aligned to as many. At most `16 * i` octets come
+        // before.
         unsafe {
-            let places = _mm_unpacklo_epi64(
-                _mm_loadl_epi64(COMPRESS[usize::from(low)].as_ptr().cast()),
-                _mm_loadl_epi64(COMPRESS_HIGH[usize::from(high)].as_ptr().cast()),
-            );
-            let moved = _mm_shuffle_epi8(lanes, places);
-            _mm_storel_epi64(window.add(before(group)).cast(), moved);
-            _mm_storel_epi64(window.add(before(group + 1)).cast(), _mm_unpackhi_epi64(moved, moved));
+            let places = _mm_load_si128(without_digits((drop >> (16 * i)) as u16).cast());
+            _mm_storeu_si128(window.add(before).cast(), _mm_shuffle_epi8(lanes, places));
         }
     }
 
-    /// Writes the eight lanes of a group, those in `escape` as escapes: both halves of `sources` hold the octets, or the
-    /// high digits of those to escape, and then the low digits.
+    /// The lanes of a group, or of two, those of `places` as escapes: `sources` holds eight octets, or the high digits of
+    /// those to escape, and then the eight low digits.
+    #[inline(always)]
+    fn spell(self, sources: __m256i, places: __m256i) -> __m256i {
+        // SAFETY: the token proves AVX2.
+        unsafe {
+            let percent = _mm256_subs_epu8(places, self.all(0x80));
+            _mm256_or_si256(_mm256_shuffle_epi8(sources, places), percent)
+        }
+    }
+
+    /// Writes two groups of which each has at most four lanes in `escape`, and the two behind these: `group`, `group + 2`
+    /// from the halves of `even` and `group + 1`, `group + 3` from those of `odd`.
+    ///
+    /// # Safety
+    ///
+    /// `24 * (group + 4)` octets are writable at `window`.
+    #[inline(always)]
+    unsafe fn expand_sparse(self, [even, odd]: [__m256i; 2], escape: u64, group: usize, window: *mut u8) {
+        let row =
+            |group: usize| EXPAND[usize::from((escape >> (8 * group)) as u8)].0.as_ptr().cast::<__m128i>();
+        let at = |group: usize| place(escape, group);
+        // SAFETY: the token proves AVX2. A row is 32 octets, aligned to as many. Before a group come at most 16 octets for
+        // each below it, and sixteen are written.
+        unsafe {
+            let places = _mm256_castsi128_si256(_mm_load_si128(row(group)));
+            let places = _mm256_inserti128_si256::<1>(places, _mm_load_si128(row(group + 2)));
+            let even = self.spell(even, places);
+            let places = _mm256_castsi128_si256(_mm_load_si128(row(group + 1)));
+            let places = _mm256_inserti128_si256::<1>(places, _mm_load_si128(row(group + 3)));
+            let odd = self.spell(odd, places);
+            // In this order, for each is followed by octets that do not count.
+            _mm_storeu_si128(window.add(at(group)).cast(), _mm256_castsi256_si128(even));
+            _mm_storeu_si128(window.add(at(group + 1)).cast(), _mm256_castsi256_si128(odd));
+            _mm_storeu_si128(window.add(at(group + 2)).cast(), _mm256_extracti128_si256::<1>(even));
+            _mm_storeu_si128(window.add(at(group + 3)).cast(), _mm256_extracti128_si256::<1>(odd));
+        }
+    }
+
+    /// Writes a group: both halves of `sources` are the same.
     ///
     /// # Safety
     ///
     /// `24 * group + 32` octets are writable at `window`.
     #[inline(always)]
-    unsafe fn expand_8(self, sources: __m256i, escape: u64, group: usize, window: *mut u8) {
+    unsafe fn expand_dense(self, sources: __m256i, escape: u64, group: usize, window: *mut u8) {
         let row = &EXPAND[usize::from((escape >> (8 * group)) as u8)];
-        // Each group counts for itself: a sum that runs through the groups would be turned into slower vector code.
-        let at = 8 * group + 2 * (escape & first(8 * group)).count_ones() as usize;
+        let at = place(escape, group);
         // SAFETY: the token proves AVX2. A row is 32 octets, aligned to as many. Before the group come at most
         // `24 * group` octets, and the caller vouches for 32 behind them.
         unsafe {
-            let places = _mm256_load_si256(row.0.as_ptr().cast());
-            let percent = _mm256_subs_epu8(places, self.all(0x80));
-            let octets = _mm256_or_si256(_mm256_shuffle_epi8(sources, places), percent);
+            let octets = self.spell(sources, _mm256_load_si256(row.0.as_ptr().cast()));
             _mm256_storeu_si256(window.add(at).cast(), octets);
         }
     }
@@ -201,9 +243,13 @@ impl<const N: usize> Isa for Registers<N> {
             block[0] = unsafe { _mm256_setr_epi64x(low.cast_signed(), high.cast_signed(), 0, 0) };
         } else {
             for (i, half) in block.iter_mut().enumerate() {
-                // SAFETY: the token proves AVX2; there are sixteen octets.
+                // SAFETY: the token proves AVX2; there are sixteen octets, and in the first case 32 from there on.
                 *half = unsafe {
-                    _mm256_set_m128i(self.0.quarter(input, 2 * i + 1), self.0.quarter(input, 2 * i))
+                    if input.len() >= 32 * i + 32 {
+                        _mm256_loadu_si256(input.as_ptr().add(32 * i).cast())
+                    } else {
+                        _mm256_set_m128i(self.0.quarter(input, 2 * i + 1), self.0.quarter(input, 2 * i))
+                    }
                 };
             }
         }
@@ -224,16 +270,19 @@ impl<const N: usize> Isa for Registers<N> {
     fn member(self, block: Self::Block, class: &Class) -> u64 {
         let mut mask = 0;
         for i in 0..N {
-            // A shuffle gives zero where the octet is above 0x7F: each half of the set sees only its own octets.
-            // SAFETY: the token proves AVX2.
-            let row = unsafe {
-                let flipped = _mm256_xor_si256(block[i], self.0.all(0x80));
-                let high = _mm256_shuffle_epi8(class.high, flipped);
-                _mm256_or_si256(_mm256_shuffle_epi8(class.ascii, block[i]), high)
-            };
-            mask |= self.0.in_row(row, block[i]) << (32 * i);
+            mask |= self.0.mask(self.0.member(block[i], class)) << (32 * i);
         }
         mask
+    }
+
+    #[inline(always)]
+    fn all_members(self, block: Self::Block, class: &Class) -> bool {
+        let mut all = self.0.all(0xFF);
+        for i in 0..N {
+            // SAFETY: the token proves AVX2.
+            all = unsafe { _mm256_and_si256(all, self.0.member(block[i], class)) };
+        }
+        self.0.mask(all) == first(32)
     }
 
     #[inline(always)]
@@ -242,17 +291,6 @@ impl<const N: usize> Isa for Registers<N> {
         for i in 0..N {
             // SAFETY: the token proves AVX2.
             mask |= self.0.mask(unsafe { _mm256_cmpeq_epi8(block[i], self.0.all(octet)) }) << (32 * i);
-        }
-        mask
-    }
-
-    #[inline(always)]
-    fn hex(self, block: Self::Block) -> u64 {
-        let mut mask = 0;
-        for i in 0..N {
-            // SAFETY: the token proves AVX2.
-            let row = unsafe { _mm256_shuffle_epi8(self.0.both(&HEX_ROWS), block[i]) };
-            mask |= self.0.in_row(row, block[i]) << (32 * i);
         }
         mask
     }
@@ -279,24 +317,33 @@ impl<const N: usize> Isa for Registers<N> {
     }
 
     #[inline(always)]
-    fn values(self, mut block: Self::Block, next: [u8; 2]) -> Self::Block {
+    fn escapes(self, block: Self::Block, behind: [u8; 2]) -> Escapes<Self::Block> {
+        let mut found = Escapes { valid: 0, values: block, decoded: block };
+        let mut digits = block;
         for i in 0..N {
-            block[i] = self.0.digits(block[i]);
+            digits[i] = self.0.digits(block[i]);
         }
         // SAFETY: the token proves AVX2.
         let next = unsafe {
-            _mm256_zextsi128_si256(_mm_cvtsi32_si128(i32::from(u16::from_le_bytes(next) & 0x0F0F)))
+            let digits = u16::from_le_bytes([hex::value(behind[0]), hex::value(behind[1])]);
+            _mm256_zextsi128_si256(_mm_cvtsi32_si128(i32::from(digits)))
         };
         for i in 0..N {
-            let behind = if i + 1 < N { block[i + 1] } else { next };
-            // SAFETY: the token proves AVX2. Digits are below 16, so the 16-bit shift spills nothing.
-            block[i] = unsafe {
-                let middle = _mm256_permute2x128_si256::<0x21>(block[i], behind);
-                let first = _mm256_alignr_epi8::<1>(middle, block[i]);
-                _mm256_or_si256(_mm256_slli_epi16::<4>(first), _mm256_alignr_epi8::<2>(middle, block[i]))
-            };
+            let behind = if i + 1 < N { digits[i + 1] } else { next };
+            // SAFETY: the token proves AVX2.
+            unsafe {
+                let middle = _mm256_permute2x128_si256::<0x21>(digits[i], behind);
+                let first = _mm256_alignr_epi8::<1>(middle, digits[i]);
+                let second = _mm256_alignr_epi8::<2>(middle, digits[i]);
+                found.values[i] = _mm256_or_si256(_mm256_shuffle_epi8(self.0.both(&SHIFTED), first), second);
+                // The top bit says where one of the two is no digit; the masks below look at no other bit.
+                let bad = _mm256_adds_epu8(_mm256_or_si256(first, second), self.0.all(0x70));
+                let valid = _mm256_andnot_si256(bad, _mm256_cmpeq_epi8(block[i], self.0.all(b'%')));
+                found.decoded[i] = _mm256_blendv_epi8(block[i], found.values[i], valid);
+                found.valid |= self.0.mask(valid) << (32 * i);
+            }
         }
-        block
+        found
     }
 
     #[inline(always)]
@@ -336,17 +383,16 @@ impl<const N: usize> Isa for Registers<N> {
     }
 
     #[inline(always)]
-    fn compress(self, block: Self::Block, keep: u64, out: &mut Cursor<'_>) {
+    fn compress(self, block: Self::Block, drop: u64, lanes: usize, out: &mut Cursor<'_>) {
         let mut stage = Stage::new();
         let window = out.window(Self::LANES, &mut stage);
-        // SAFETY: the token proves AVX2. The window has eight octets for each group, and the groups write the lanes in
-        // `keep` without a gap.
+        // SAFETY: the token proves AVX2. The window has all lanes, and the pieces write those that stay without a gap.
         unsafe {
             for (i, half) in block.into_iter().enumerate() {
-                self.0.compress_16(_mm256_castsi256_si128(half), keep, 4 * i, window);
-                self.0.compress_16(_mm256_extracti128_si256::<1>(half), keep, 4 * i + 2, window);
+                self.0.compress_16(_mm256_castsi256_si128(half), drop, 2 * i, window);
+                self.0.compress_16(_mm256_extracti128_si256::<1>(half), drop, 2 * i + 1, window);
             }
-            out.commit(Self::LANES, keep.count_ones() as usize, &stage);
+            out.commit(Self::LANES, (first(lanes) & !drop).count_ones() as usize, &stage);
         }
     }
 
@@ -358,20 +404,38 @@ impl<const N: usize> Isa for Registers<N> {
         let mut stage = Stage::new();
         let window = out.window(width, &mut stage);
         let digits = self.0.both(case.digits());
+        let mut sources = [[self.0.all(0); 2]; N];
+        // 255 for each escape of a group, and the most over the registers.
+        let mut most = self.0.all(0);
+        for i in 0..N {
+            let escaped = self.0.spread((escape >> (32 * i)) as u32);
+            // SAFETY: the token proves AVX2.
+            sources[i] = unsafe {
+                most = _mm256_max_epi16(most, _mm256_sad_epu8(escaped, self.0.all(0)));
+                let high = _mm256_shuffle_epi8(digits, self.0.high_half(block[i]));
+                let low = _mm256_shuffle_epi8(digits, _mm256_and_si256(block[i], self.0.all(0x0F)));
+                let octets = _mm256_blendv_epi8(block[i], high, escaped);
+                [_mm256_unpacklo_epi64(octets, low), _mm256_unpackhi_epi64(octets, low)]
+            };
+        }
+        // SAFETY: the token proves AVX2.
+        let dense = self.0.mask(unsafe { _mm256_cmpgt_epi16(most, _mm256_set1_epi16(4 * 255)) }) != 0;
         // SAFETY: the token proves AVX2. The window has room for the groups, and they write `lanes` octets and two more
         // for each escape without a gap.
         unsafe {
-            for (i, octets) in block.into_iter().enumerate() {
-                let high = _mm256_shuffle_epi8(digits, self.0.high_half(octets));
-                let low = _mm256_shuffle_epi8(digits, _mm256_and_si256(octets, self.0.all(0x0F)));
-                let octets = _mm256_blendv_epi8(octets, high, self.0.spread((escape >> (32 * i)) as u32));
-                let even = _mm256_unpacklo_epi64(octets, low);
-                let odd = _mm256_unpackhi_epi64(octets, low);
-                let group = 4 * i;
-                self.0.expand_8(_mm256_permute4x64_epi64::<0x44>(even), escape, group, window);
-                self.0.expand_8(_mm256_permute4x64_epi64::<0x44>(odd), escape, group + 1, window);
-                self.0.expand_8(_mm256_permute4x64_epi64::<0xEE>(even), escape, group + 2, window);
-                self.0.expand_8(_mm256_permute4x64_epi64::<0xEE>(odd), escape, group + 3, window);
+            if dense {
+                for i in 0..N {
+                    let [even, odd] = sources[i];
+                    let (g, isa) = (4 * i, self.0);
+                    isa.expand_dense(_mm256_permute4x64_epi64::<0x44>(even), escape, g, window);
+                    isa.expand_dense(_mm256_permute4x64_epi64::<0x44>(odd), escape, g + 1, window);
+                    isa.expand_dense(_mm256_permute4x64_epi64::<0xEE>(even), escape, g + 2, window);
+                    isa.expand_dense(_mm256_permute4x64_epi64::<0xEE>(odd), escape, g + 3, window);
+                }
+            } else {
+                for i in 0..N {
+                    self.0.expand_sparse(sources[i], escape, 4 * i, window);
+                }
             }
             out.commit(width, lanes + 2 * escape.count_ones() as usize, &stage);
         }

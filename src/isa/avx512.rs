@@ -10,10 +10,10 @@ use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
-use super::tables::{BITS, HEX_ROWS};
+use super::tables::{BITS, SHIFTED};
 use super::token::Avx512;
 use crate::cursor::{Cursor, Stage};
-use crate::drive::{Isa, Tier, first};
+use crate::drive::{Escapes, Isa, Tier, first};
 use crate::hex::{self, HexCase};
 use crate::set::ByteSet;
 
@@ -133,6 +133,19 @@ impl Avx512 {
         }
     }
 
+    /// The value of each hexadecimal digit; 16 or more in the other lanes.
+    #[inline(always)]
+    fn digits(self, block: __m512i) -> __m512i {
+        // SAFETY: the token proves AVX-512.
+        unsafe {
+            // `0` to `9` become 0xF6 to 0xFF, and all below them less: saturating parts them from the others.
+            let decimal = _mm512_subs_epu8(_mm512_add_epi8(block, self.all(0xFF - b'9')), self.all(6));
+            let decimal = _mm512_sub_epi8(decimal, self.all(0xF0));
+            let letter = _mm512_sub_epi8(_mm512_and_si512(block, self.all(!0x20)), self.all(b'A'));
+            _mm512_min_epu8(decimal, _mm512_adds_epu8(letter, self.all(10)))
+        }
+    }
+
     /// The lanes above `octet`, both below 0x80.
     #[inline(always)]
     fn above(self, block: __m512i, octet: u8) -> u64 {
@@ -203,13 +216,6 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn hex(self, block: __m512i) -> u64 {
-        // SAFETY: the token proves AVX-512.
-        let row = unsafe { _mm512_shuffle_epi8(self.quarters(&HEX_ROWS), block) };
-        self.in_row(row, block)
-    }
-
-    #[inline(always)]
     fn lower(self, block: __m512i) -> u64 {
         self.above(block, b'Z')
     }
@@ -220,17 +226,18 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn values(self, block: __m512i, next: [u8; 2]) -> __m512i {
-        let letter = self.above(block, b'9');
-        // SAFETY: the token proves AVX-512. Digits are below 16, so the 16-bit shift spills nothing.
+    fn escapes(self, block: __m512i, behind: [u8; 2]) -> Escapes<__m512i> {
+        let digits = self.digits(block);
+        let next = u16::from_le_bytes([hex::value(behind[0]), hex::value(behind[1])]);
+        // SAFETY: the token proves AVX-512.
         unsafe {
-            let digits = _mm512_mask_add_epi8(block, letter, block, self.all(9));
-            let digits = _mm512_and_si512(digits, self.all(0x0F));
-            let next = _mm_cvtsi32_si128(i32::from(u16::from_le_bytes(next) & 0x0F0F));
-            let next = _mm512_zextsi128_si512(next);
+            let next = _mm512_zextsi128_si512(_mm_cvtsi32_si128(i32::from(next)));
             let first = _mm512_permutex2var_epi8(digits, self.whole(&BEHIND[0]), next);
             let second = _mm512_permutex2var_epi8(digits, self.whole(&BEHIND[1]), next);
-            _mm512_or_si512(_mm512_slli_epi16::<4>(first), second)
+            let values = _mm512_or_si512(_mm512_shuffle_epi8(self.quarters(&SHIFTED), first), second);
+            let worse = _mm512_or_si512(first, second);
+            let valid = _mm512_mask_cmple_epu8_mask(self.eq(block, b'%'), worse, self.all(0x0F));
+            Escapes { valid, values, decoded: self.select(valid, block, values) }
         }
     }
 
@@ -269,7 +276,8 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn compress(self, block: __m512i, keep: u64, out: &mut Cursor<'_>) {
+    fn compress(self, block: __m512i, drop: u64, lanes: usize, out: &mut Cursor<'_>) {
+        let keep = first(lanes) & !drop;
         // What stands behind the kept lanes does not matter. It is not zeroed, for Bochs 2.7, which tests this tier where
         // no CPU has it, zeroes everything when all 64 lanes are kept.
         // SAFETY: the token proves AVX-512.

@@ -6,7 +6,7 @@
 use core::fmt;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
-use crate::cursor::Cursor;
+use crate::cursor::{Room, Written};
 use crate::job::{BadEscapeAt, DecodeJob, EncodeJob, Measure};
 use crate::{drive, scalar};
 
@@ -71,13 +71,13 @@ struct Kernels {
     name: &'static str,
     features: &'static [&'static str],
     detect: fn() -> bool,
-    encode: for<'c> unsafe fn(&EncodeJob, &[u8], Cursor<'c>) -> Cursor<'c>,
+    encode: for<'c> unsafe fn(&EncodeJob, &[u8], Room<'c>) -> Written<'c>,
     encode_measure: unsafe fn(&EncodeJob, &[u8]) -> Measure,
-    encode_values: for<'c> unsafe fn(&EncodeJob, &[u8], &mut [usize], Cursor<'c>) -> Cursor<'c>,
-    decode: for<'c> unsafe fn(&DecodeJob, &[u8], Cursor<'c>) -> Result<Cursor<'c>, BadEscapeAt>,
+    encode_values: for<'c> unsafe fn(&EncodeJob, &[u8], &mut [usize], Room<'c>) -> Written<'c>,
+    decode: for<'c> unsafe fn(&DecodeJob, &[u8], Room<'c>) -> Result<Written<'c>, BadEscapeAt>,
     decode_measure: unsafe fn(&DecodeJob, &[u8]) -> Result<Measure, BadEscapeAt>,
     decode_values:
-        for<'c> unsafe fn(&DecodeJob, &[u8], &mut [usize], Cursor<'c>) -> Result<Cursor<'c>, BadEscapeAt>,
+        for<'c> unsafe fn(&DecodeJob, &[u8], &mut [usize], Room<'c>) -> Result<Written<'c>, BadEscapeAt>,
     decode_values_measure: unsafe fn(&DecodeJob, &[u8], &mut [usize]) -> Result<Measure, BadEscapeAt>,
 }
 
@@ -117,12 +117,37 @@ macro_rules! has {
 
 /// The entry point of an operation: the only kind of function that enables CPU features, and the only one that makes a
 /// token.
+///
+/// Most inputs are short and under the plain rule. These have code of their own, since the prologue of a function that
+/// does all takes longer than such an input.
 macro_rules! entry {
-    ([$($feature:tt)*] $token:ident $operation:ident($($name:ident: $type:ty),*) -> $output:ty) => {{
+    (
+        [$($feature:tt)*] $token:ident
+        $operation:ident($job:ident: $type_of_job:ty, $input:ident: &[u8] $(, $name:ident: $type:ty)*) -> $output:ty
+    ) => {{
         $(#[target_feature(enable = $feature)])*
-        fn $operation<'c>($($name: $type),*) -> $output {
-            drive::$operation(token::$token::new(), $($name),*)
+        fn $operation<'c>($job: $type_of_job, $input: &[u8] $(, $name: $type)*) -> $output {
+            let tier = token::$token::new();
+            if !$job.is_plain() || $input.len() > drive::lanes(drive::Tier::wide(tier)) {
+                any($job, $input $(, $name)*)
+            } else if $input.len() <= <token::$token as drive::Tier>::SHORT {
+                drive::$operation(drive::Tier::narrow(tier), $job, $input $(, $name)*)
+            } else {
+                drive::$operation(drive::Tier::wide(tier), $job, $input $(, $name)*)
+            }
         }
+
+        $(#[target_feature(enable = $feature)])*
+        #[inline(never)]
+        fn any<'c>($job: $type_of_job, $input: &[u8] $(, $name: $type)*) -> $output {
+            let tier = token::$token::new();
+            if $input.len() <= <token::$token as drive::Tier>::SHORT {
+                drive::$operation(drive::Tier::narrow(tier), $job, $input $(, $name)*)
+            } else {
+                drive::$operation(drive::Tier::wide(tier), $job, $input $(, $name)*)
+            }
+        }
+
         $operation
     }};
 }
@@ -160,18 +185,18 @@ macro_rules! tiers {
                     features: &[$($feature),*],
                     detect: || $(has!($feature))&&*,
                     encode: entry!([$($feature)*] $token encode(
-                        job: &EncodeJob, input: &[u8], out: Cursor<'c>) -> Cursor<'c>),
+                        job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c>),
                     encode_measure: entry!([$($feature)*] $token encode_measure(
                         job: &EncodeJob, input: &[u8]) -> Measure),
                     encode_values: entry!([$($feature)*] $token encode_values(
-                        job: &EncodeJob, input: &[u8], ends: &mut [usize], out: Cursor<'c>) -> Cursor<'c>),
+                        job: &EncodeJob, input: &[u8], ends: &mut [usize], out: Room<'c>) -> Written<'c>),
                     decode: entry!([$($feature)*] $token decode(
-                        job: &DecodeJob, input: &[u8], out: Cursor<'c>) -> Result<Cursor<'c>, BadEscapeAt>),
+                        job: &DecodeJob, input: &[u8], out: Room<'c>) -> Result<Written<'c>, BadEscapeAt>),
                     decode_measure: entry!([$($feature)*] $token decode_measure(
                         job: &DecodeJob, input: &[u8]) -> Result<Measure, BadEscapeAt>),
                     decode_values: entry!([$($feature)*] $token decode_values(
-                        job: &DecodeJob, input: &[u8], ends: &mut [usize], out: Cursor<'c>)
-                        -> Result<Cursor<'c>, BadEscapeAt>),
+                        job: &DecodeJob, input: &[u8], ends: &mut [usize], out: Room<'c>)
+                        -> Result<Written<'c>, BadEscapeAt>),
                     decode_values_measure: entry!([$($feature)*] $token decode_values_measure(
                         job: &DecodeJob, input: &[u8], ends: &mut [usize]) -> Result<Measure, BadEscapeAt>),
                 },
@@ -271,7 +296,7 @@ impl Tier {
     }
 
     #[inline(always)]
-    pub(crate) fn encode<'c>(self, job: &EncodeJob, input: &[u8], out: Cursor<'c>) -> Cursor<'c> {
+    pub(crate) fn encode<'c>(self, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
         // SAFETY: by the invariant of `Tier` the CPU has the features of the kernels.
         unsafe { (self.0.encode)(job, input, out) }
     }
@@ -287,8 +312,8 @@ impl Tier {
         self,
         job: &DecodeJob,
         input: &[u8],
-        out: Cursor<'c>,
-    ) -> Result<Cursor<'c>, BadEscapeAt> {
+        out: Room<'c>,
+    ) -> Result<Written<'c>, BadEscapeAt> {
         // SAFETY: as in `encode`.
         unsafe { (self.0.decode)(job, input, out) }
     }
@@ -306,8 +331,8 @@ impl Tier {
         job: &EncodeJob,
         input: &[u8],
         ends: &mut [usize],
-        out: Cursor<'c>,
-    ) -> Cursor<'c> {
+        out: Room<'c>,
+    ) -> Written<'c> {
         // SAFETY: as in `encode`.
         unsafe { (self.0.encode_values)(job, input, ends, out) }
     }
@@ -319,8 +344,8 @@ impl Tier {
         job: &DecodeJob,
         input: &[u8],
         ends: &mut [usize],
-        out: Cursor<'c>,
-    ) -> Result<Cursor<'c>, BadEscapeAt> {
+        out: Room<'c>,
+    ) -> Result<Written<'c>, BadEscapeAt> {
         // SAFETY: as in `encode`.
         unsafe { (self.0.decode_values)(job, input, ends, out) }
     }

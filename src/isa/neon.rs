@@ -7,11 +7,11 @@
 
 use core::arch::aarch64::*;
 
-use super::tables::{BITS, COMPRESS, COMPRESS_HIGH, EXPAND, HEX_ROWS, SLIDE, count, counts_below, words};
+use super::tables::{BITS, EXPAND, SLIDE, count, counts_below, without_digits, words};
 use super::token::Neon;
 use crate::cursor::{Cursor, Stage};
-use crate::drive::{Isa, Tier, first};
-use crate::hex::HexCase;
+use crate::drive::{Escapes, Isa, Tier, first};
+use crate::hex::{self, HexCase};
 use crate::set::ByteSet;
 
 type Block = [uint8x16_t; 4];
@@ -21,12 +21,6 @@ impl Neon {
     fn sixteen(self, octets: &[u8; 16]) -> uint8x16_t {
         // SAFETY: the token proves NEON; sixteen octets are readable.
         unsafe { vld1q_u8(octets.as_ptr()) }
-    }
-
-    #[inline(always)]
-    fn eight(self, octets: &[u8; 8]) -> uint8x8_t {
-        // SAFETY: the token proves NEON; eight octets are readable.
-        unsafe { vld1_u8(octets.as_ptr()) }
     }
 
     #[inline(always)]
@@ -66,6 +60,19 @@ impl Neon {
             let octet_of_lane = vaddq_u8(halves, self.all(2 * i));
             vtstq_u8(vqtbl1q_u8(octets, octet_of_lane), self.sixteen(&BITS))
         })
+    }
+
+    /// The value of each hexadecimal digit; 16 or more in the other lanes.
+    #[inline(always)]
+    fn digits(self, quarter: uint8x16_t) -> uint8x16_t {
+        // SAFETY: the token proves NEON.
+        unsafe {
+            // `0` to `9` become 0xF6 to 0xFF, and all below them less: saturating parts them from the others.
+            let decimal = vqsubq_u8(vaddq_u8(quarter, self.all(0xFF - b'9')), self.all(6));
+            let decimal = vsubq_u8(decimal, self.all(0xF0));
+            let letter = vsubq_u8(vandq_u8(quarter, self.all(!0x20)), self.all(b'A'));
+            vminq_u8(decimal, vqaddq_u8(letter, self.all(10)))
+        }
     }
 
     #[inline(always)]
@@ -171,15 +178,6 @@ impl Isa for Neon {
     }
 
     #[inline(always)]
-    fn hex(self, block: Block) -> u64 {
-        self.mask(each!(block, |quarter| {
-            // With its top bit, an octet that is not ASCII is out of range, and its row is empty.
-            let place = vandq_u8(quarter, self.all(0x8F));
-            self.in_row(vqtbl1q_u8(self.sixteen(&HEX_ROWS), place), quarter)
-        }))
-    }
-
-    #[inline(always)]
     fn lower(self, block: Block) -> u64 {
         self.mask(each!(block, |quarter| vcgtq_u8(quarter, self.all(b'Z'))))
     }
@@ -190,16 +188,21 @@ impl Isa for Neon {
     }
 
     #[inline(always)]
-    fn values(self, block: Block, next: [u8; 2]) -> Block {
-        // The value of a digit, in the low half of its lane: bit 6 tells a letter, which stands 9 below its value.
-        let digits = each!(block, |quarter| vmlaq_u8(quarter, vshrq_n_u8::<6>(quarter), self.all(9)));
+    fn escapes(self, block: Block, behind: [u8; 2]) -> Escapes<Block> {
+        let digits = each!(block, |quarter| self.digits(quarter));
+        let next = u16::from_le_bytes([hex::value(behind[0]), hex::value(behind[1])]);
         // SAFETY: the token proves NEON.
-        let next = unsafe { vreinterpretq_u8_u16(vdupq_n_u16(u16::from_le_bytes(next))) };
-        each!(|i| {
-            let behind = if i < 3 { digits[i + 1] } else { next };
-            let (first, second) = (vextq_u8::<1>(digits[i], behind), vextq_u8::<2>(digits[i], behind));
-            vsliq_n_u8::<4>(second, first)
-        })
+        let next = unsafe { vreinterpretq_u8_u16(vdupq_n_u16(next)) };
+        let behind = [digits[1], digits[2], digits[3], next];
+        let first = each!(|i| vextq_u8::<1>(digits[i], behind[i]));
+        let second = each!(|i| vextq_u8::<2>(digits[i], behind[i]));
+        let values = each!(|i| vsliq_n_u8::<4>(second[i], first[i]));
+        let valid = each!(|i| {
+            let digits = vcleq_u8(vorrq_u8(first[i], second[i]), self.all(0x0F));
+            vandq_u8(digits, vceqq_u8(block[i], self.all(b'%')))
+        });
+        let decoded = each!(|i| vbslq_u8(valid[i], values[i], block[i]));
+        Escapes { valid: self.mask(valid), values, decoded }
     }
 
     #[inline(always)]
@@ -233,22 +236,20 @@ impl Isa for Neon {
     }
 
     #[inline(always)]
-    fn compress(self, block: Block, keep: u64, out: &mut Cursor<'_>) {
-        let below = counts_below(keep);
+    fn compress(self, block: Block, drop: u64, lanes: usize, out: &mut Cursor<'_>) {
+        let below = counts_below(drop);
         let mut stage = Stage::new();
         let window = out.window(64, &mut stage);
-        let group = |i: usize| ((keep >> (8 * i)) as u8 as usize, (below >> (8 * i)) as u8 as usize);
         for (i, quarter) in block.into_iter().enumerate() {
-            let ((low, low_at), (high, high_at)) = (group(2 * i), group(2 * i + 1));
-            // SAFETY: the token proves NEON. At most 8 * g lanes come before group g, so its eight octets lie within
-            // the window of 64.
+            let before = 16 * i - usize::from((below >> (16 * i)) as u8);
+            // SAFETY: the token proves NEON. The places are sixteen octets. At most `16 * i` octets come before.
             unsafe {
-                vst1_u8(window.add(low_at), vqtbl1_u8(quarter, self.eight(&COMPRESS[low])));
-                vst1_u8(window.add(high_at), vqtbl1_u8(quarter, self.eight(&COMPRESS_HIGH[high])));
+                let places = vld1q_u8(without_digits((drop >> (16 * i)) as u16).cast());
+                vst1q_u8(window.add(before), vqtbl1q_u8(quarter, places));
             }
         }
-        // SAFETY: the groups wrote the lanes in `keep` without a gap.
-        unsafe { out.commit(64, count(keep), &stage) };
+        // SAFETY: the lanes that stay were written without a gap.
+        unsafe { out.commit(64, lanes - count(drop & first(lanes)), &stage) };
     }
 
     #[inline(always)]

@@ -6,11 +6,11 @@
 
 use core::arch::wasm32::*;
 
-use super::tables::{BITS, COMPRESS, COMPRESS_HIGH, EXPAND, HEX_ROWS, SLIDE, count, counts_below, words};
+use super::tables::{BITS, EXPAND, SLIDE, count, counts_below, without_digits, words};
 use super::token::Simd128;
 use crate::cursor::{Cursor, Stage};
-use crate::drive::{Isa, Tier, first};
-use crate::hex::HexCase;
+use crate::drive::{Escapes, Isa, Tier, first};
+use crate::hex::{self, HexCase};
 use crate::set::ByteSet;
 
 type Block = [v128; 4];
@@ -27,13 +27,6 @@ impl Simd128 {
     fn sixteen(self, octets: &[u8; 16]) -> v128 {
         // SAFETY: sixteen octets are readable.
         unsafe { v128_load(octets.as_ptr().cast()) }
-    }
-
-    /// Eight octets, and zeros behind them.
-    #[inline(always)]
-    fn eight(self, octets: &[u8; 8]) -> v128 {
-        // SAFETY: eight octets are readable.
-        unsafe { v128_load64_zero(octets.as_ptr().cast()) }
     }
 
     #[inline(always)]
@@ -78,11 +71,14 @@ impl Simd128 {
         u8x16_gt(quarter, self.all(octet))
     }
 
-    /// The value of each hexadecimal digit, in the low half of its lane; the high half is zero.
+    /// The value of each hexadecimal digit; 16 or more in the other lanes.
     #[inline(always)]
     fn digits(self, quarter: v128) -> v128 {
-        let letter = v128_and(self.above(quarter, b'9'), self.all(9));
-        v128_and(u8x16_add(quarter, letter), self.all(0x0F))
+        // `0` to `9` become 0xF6 to 0xFF, and all below them less: saturating parts them from the others.
+        let decimal = u8x16_sub_sat(u8x16_add(quarter, self.all(0xFF - b'9')), self.all(6));
+        let decimal = u8x16_sub(decimal, self.all(0xF0));
+        let letter = u8x16_sub(v128_and(quarter, self.all(!0x20)), self.all(b'A'));
+        u8x16_min(decimal, u8x16_add_sat(letter, self.all(10)))
     }
 
     #[inline(always)]
@@ -189,12 +185,6 @@ impl Isa for Simd128 {
     }
 
     #[inline(always)]
-    fn hex(self, block: Block) -> u64 {
-        let rows = self.sixteen(&HEX_ROWS);
-        self.mask(each!(block, |quarter| self.in_row(self.row(rows, quarter), quarter)))
-    }
-
-    #[inline(always)]
     fn lower(self, block: Block) -> u64 {
         self.mask(each!(block, |quarter| self.above(quarter, b'Z')))
     }
@@ -205,18 +195,24 @@ impl Isa for Simd128 {
     }
 
     #[inline(always)]
-    fn values(self, block: Block, next: [u8; 2]) -> Block {
+    fn escapes(self, block: Block, behind: [u8; 2]) -> Escapes<Block> {
         let digits = each!(block, |quarter| self.digits(quarter));
-        let next = u16x8_splat(u16::from_le_bytes(next) & 0x0F0F);
-        each!(|i| {
-            let behind = if i < 3 { digits[i + 1] } else { next };
-            let first =
-                u8x16_shuffle::<1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16>(digits[i], behind);
-            let second =
-                u8x16_shuffle::<2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17>(digits[i], behind);
-            // Digits are below 16, so the 16-bit shift, which engines have as one instruction, spills nothing.
-            v128_or(u16x8_shl(first, 4), second)
-        })
+        let next = u16x8_splat(u16::from_le_bytes([hex::value(behind[0]), hex::value(behind[1])]));
+        let behind = [digits[1], digits[2], digits[3], next];
+        let first = each!(|i| {
+            u8x16_shuffle::<1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16>(digits[i], behind[i])
+        });
+        let second = each!(|i| {
+            u8x16_shuffle::<2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17>(digits[i], behind[i])
+        });
+        // Engines have the 16-bit shift as one instruction; it would move what is above the digits into the next octet.
+        let values = each!(|i| v128_or(u16x8_shl(v128_and(first[i], self.all(0x0F)), 4), second[i]));
+        let valid = each!(|i| {
+            let digits = u8x16_le(v128_or(first[i], second[i]), self.all(0x0F));
+            v128_and(digits, u8x16_eq(block[i], self.all(b'%')))
+        });
+        let decoded = each!(|i| v128_bitselect(values[i], block[i], valid[i]));
+        Escapes { valid: self.mask(valid), values, decoded }
     }
 
     #[inline(always)]
@@ -250,23 +246,20 @@ impl Isa for Simd128 {
     }
 
     #[inline(always)]
-    fn compress(self, block: Block, keep: u64, out: &mut Cursor<'_>) {
-        let below = counts_below(keep);
+    fn compress(self, block: Block, drop: u64, lanes: usize, out: &mut Cursor<'_>) {
+        let below = counts_below(drop);
         let mut stage = Stage::new();
         let window = out.window(64, &mut stage);
-        let group = |i: usize| ((keep >> (8 * i)) as u8 as usize, (below >> (8 * i)) as u8 as usize);
         for (i, quarter) in block.into_iter().enumerate() {
-            let ((low, low_at), (high, high_at)) = (group(2 * i), group(2 * i + 1));
-            let left = u8x16_swizzle(quarter, self.eight(&COMPRESS[low]));
-            let right = u8x16_swizzle(quarter, self.eight(&COMPRESS_HIGH[high]));
-            // SAFETY: at most 8 * g lanes come before group g, so its eight octets lie within the window of 64.
+            let before = 16 * i - usize::from((below >> (16 * i)) as u8);
+            // SAFETY: the places are sixteen octets. At most `16 * i` octets come before.
             unsafe {
-                v128_store64_lane::<0>(left, window.add(low_at).cast());
-                v128_store64_lane::<0>(right, window.add(high_at).cast());
+                let places = v128_load(without_digits((drop >> (16 * i)) as u16).cast());
+                v128_store(window.add(before).cast(), u8x16_swizzle(quarter, places));
             }
         }
-        // SAFETY: the groups wrote the lanes in `keep` without a gap.
-        unsafe { out.commit(64, count(keep), &stage) };
+        // SAFETY: the lanes that stay were written without a gap.
+        unsafe { out.commit(64, lanes - count(drop & first(lanes)), &stage) };
     }
 
     #[inline(always)]

@@ -12,7 +12,7 @@ use core::arch::x86_64::*;
 use super::tables::{count, words};
 use super::token::Sse2;
 use crate::cursor::{Cursor, Stage};
-use crate::drive::{self, Isa, Tier, first};
+use crate::drive::{self, Escapes, Isa, Tier, first};
 use crate::hex::{self, HexCase};
 use crate::set::ByteSet;
 
@@ -22,15 +22,15 @@ type Block = [__m128i; 4];
 const RANGES: usize = 10;
 
 /// The shortest input for which finding the ranges of a set pays.
-const LONG: usize = 1024;
+const LONG: usize = 512;
 
 /// A set, ready for lookups.
 #[derive(Clone, Copy)]
 pub(crate) enum Class {
     /// At most [`RANGES`] ranges: the first octet of each, and how many follow it.
     Ranges([(u8, u8); RANGES], usize),
-    /// Any set.
-    Any(ByteSet),
+    /// Any set, and how many lanes are looked up.
+    Any(ByteSet, usize),
 }
 
 impl Sse2 {
@@ -57,16 +57,6 @@ impl Sse2 {
         }
     }
 
-    /// All ones in the lanes that are hexadecimal digits.
-    #[inline(always)]
-    fn hex_lanes(self, quarter: __m128i) -> __m128i {
-        // SAFETY: the token proves SSE2.
-        unsafe {
-            let letter = self.in_range(_mm_or_si128(quarter, self.all(0x20)), b'a', 5);
-            _mm_or_si128(self.in_range(quarter, b'0', 9), letter)
-        }
-    }
-
     /// All ones in the lanes of `mask`.
     #[inline(always)]
     fn spread(self, mask: u64) -> Block {
@@ -87,14 +77,16 @@ impl Sse2 {
         unsafe { _mm_or_si128(_mm_and_si128(mask, other), _mm_andnot_si128(mask, quarter)) }
     }
 
-    /// The value of each hexadecimal digit, in the low half of its lane; the high half is zero.
+    /// The value of each hexadecimal digit; 16 or more in the other lanes.
     #[inline(always)]
     fn digits(self, quarter: __m128i) -> __m128i {
         // SAFETY: the token proves SSE2.
         unsafe {
-            let letter = _mm_cmpgt_epi8(quarter, self.all(b'9'));
-            let value = _mm_add_epi8(quarter, _mm_and_si128(letter, self.all(9)));
-            _mm_and_si128(value, self.all(0x0F))
+            // `0` to `9` become 0xF6 to 0xFF, and all below them less: saturating parts them from the others.
+            let decimal = _mm_subs_epu8(_mm_add_epi8(quarter, self.all(0xFF - b'9')), self.all(6));
+            let decimal = _mm_sub_epi8(decimal, self.all(0xF0));
+            let letter = _mm_sub_epi8(_mm_and_si128(quarter, self.all(!0x20)), self.all(b'A'));
+            _mm_min_epu8(decimal, _mm_adds_epu8(letter, self.all(10)))
         }
     }
 
@@ -146,7 +138,7 @@ impl Isa for Sse2 {
     #[inline(always)]
     fn class(self, set: &ByteSet, len: usize) -> Class {
         if len < LONG {
-            return Class::Any(*set);
+            return Class::Any(*set, len.min(64));
         }
         let (mut ranges, mut used) = ([(0, 0); RANGES], 0);
         let mut last = None;
@@ -154,7 +146,7 @@ impl Isa for Sse2 {
             if last.is_some_and(|last: u8| octet == last + 1) {
                 ranges[used - 1].1 += 1;
             } else if used == RANGES {
-                return Class::Any(*set);
+                return Class::Any(*set, 64);
             } else {
                 ranges[used] = (octet, 0);
                 used += 1;
@@ -210,18 +202,17 @@ impl Isa for Sse2 {
                 }
                 self.mask(member)
             }
-            Class::Any(set) => drive::mask(self.octets(block), |octet| set.contains(octet)),
+            Class::Any(set, lanes) => {
+                let octets = self.octets(block);
+                let member = |i: usize| u64::from(set.contains(octets[i])) << i;
+                (0..*lanes.min(&64)).fold(0, |mask, i| mask | member(i))
+            }
         }
     }
 
     #[inline(always)]
     fn eq(self, block: Block, octet: u8) -> u64 {
         self.mask(each!(block, |quarter| _mm_cmpeq_epi8(quarter, self.all(octet))))
-    }
-
-    #[inline(always)]
-    fn hex(self, block: Block) -> u64 {
-        self.mask(each!(block, |quarter| self.hex_lanes(quarter)))
     }
 
     #[inline(always)]
@@ -235,19 +226,24 @@ impl Isa for Sse2 {
     }
 
     #[inline(always)]
-    fn values(self, block: Block, next: [u8; 2]) -> Block {
+    fn escapes(self, block: Block, behind: [u8; 2]) -> Escapes<Block> {
         let digits = each!(block, |quarter| self.digits(quarter));
+        let next = u16::from_le_bytes([hex::value(behind[0]), hex::value(behind[1])]);
         // SAFETY: the token proves SSE2.
-        let next = unsafe { _mm_cvtsi32_si128(i32::from(u16::from_le_bytes(next) & 0x0F0F)) };
-        each!(|i| {
-            let behind = if i < 3 { digits[i + 1] } else { next };
-            // SAFETY: the token proves SSE2. Digits are below 16, so the 16-bit shift spills nothing.
-            unsafe {
-                let first = _mm_or_si128(_mm_srli_si128::<1>(digits[i]), _mm_slli_si128::<15>(behind));
-                let second = _mm_or_si128(_mm_srli_si128::<2>(digits[i]), _mm_slli_si128::<14>(behind));
-                _mm_or_si128(_mm_slli_epi16::<4>(first), second)
-            }
-        })
+        let next = unsafe { _mm_cvtsi32_si128(i32::from(next)) };
+        let behind = [digits[1], digits[2], digits[3], next];
+        let first = each!(|i| _mm_or_si128(_mm_srli_si128::<1>(digits[i]), _mm_slli_si128::<15>(behind[i])));
+        let second = each!(|i| _mm_or_si128(_mm_srli_si128::<2>(digits[i]), _mm_slli_si128::<14>(behind[i])));
+        // The 16-bit shift would move what is above the digits into the next octet.
+        let values =
+            each!(|i| _mm_or_si128(_mm_slli_epi16::<4>(_mm_and_si128(first[i], self.all(0x0F))), second[i]));
+        let valid = each!(|i| {
+            let worse = _mm_or_si128(first[i], second[i]);
+            let digits = _mm_cmpeq_epi8(_mm_min_epu8(worse, self.all(0x0F)), worse);
+            _mm_and_si128(digits, _mm_cmpeq_epi8(block[i], self.all(b'%')))
+        });
+        let decoded = each!(|i| self.blend(valid[i], block[i], values[i]));
+        Escapes { valid: self.mask(valid), values, decoded }
     }
 
     #[inline(always)]
@@ -281,14 +277,14 @@ impl Isa for Sse2 {
     }
 
     #[inline(always)]
-    fn compress(self, block: Block, keep: u64, out: &mut Cursor<'_>) {
+    fn compress(self, block: Block, drop: u64, lanes: usize, out: &mut Cursor<'_>) {
         /// Up to 63 lanes, and a block.
         const WINDOW: usize = 128;
         let octets = self.padded(block);
         let mut stage = Stage::new();
         let window = out.window(WINDOW, &mut stage);
         // Each run of kept lanes is copied with all that follows it, over what the run before copied too much.
-        let (mut rest, mut written) = (keep, 0);
+        let (mut rest, mut written) = (first(lanes) & !drop, 0);
         while rest != 0 {
             let start = rest.trailing_zeros() as usize;
             let len = (!(rest >> start)).trailing_zeros() as usize;
@@ -297,7 +293,7 @@ impl Isa for Sse2 {
             written += len;
             rest &= !first(start + len);
         }
-        // SAFETY: the lanes in `keep` were written without a gap, at most 64.
+        // SAFETY: the lanes that stay were written without a gap, at most 64.
         unsafe { out.commit(WINDOW, written, &stage) };
     }
 

@@ -1,7 +1,7 @@
-//! SSSE3: 64 lanes in four registers.
+//! SSSE3: 64 lanes in four registers, or, for short inputs, 32 in two.
 //!
-//! The algorithms are those of AVX2 at half the width: two nibble shuffles for membership, shuffle tables of eight
-//! lanes for removing and tripling. There is no `popcnt` on these CPUs; the counts come from one multiplication.
+//! The algorithms are those of AVX2 at half the width: two nibble shuffles for membership, shuffle tables for removing
+//! lanes and tripling them. There is no `popcnt` on these CPUs; the counts come from one multiplication.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -9,15 +9,18 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 
 use super::tables::{
-    BITS, COMPRESS, COMPRESS_HIGH, COUNT, EXPAND, HEX_ROWS, SLIDE, count, counts_below, words,
+    BITS, EXPAND, SHIFTED, SLIDE, any_above_four, count, counts, counts_below, sums_below, without_digits,
+    words,
 };
 use super::token::Ssse3;
 use crate::cursor::{Cursor, Stage};
-use crate::drive::{Isa, Tier, first};
-use crate::hex::HexCase;
+use crate::drive::{Escapes, Isa, Tier, first};
+use crate::hex::{self, HexCase};
 use crate::set::ByteSet;
 
-type Block = [__m128i; 4];
+/// Blocks of `N` registers.
+#[derive(Clone, Copy)]
+pub(crate) struct Registers<const N: usize>(Ssse3);
 
 /// The rows of a set: for ASCII octets, and for the others.
 #[derive(Clone, Copy)]
@@ -26,6 +29,23 @@ pub(crate) struct Class {
     high: __m128i,
 }
 
+impl Tier for Ssse3 {
+    type Wide = Registers<4>;
+    type Narrow = Registers<2>;
+    const SHORT: usize = 32;
+
+    #[inline(always)]
+    fn wide(self) -> Registers<4> {
+        Registers(self)
+    }
+
+    #[inline(always)]
+    fn narrow(self) -> Registers<2> {
+        Registers(self)
+    }
+}
+
+/// Operations on one register.
 impl Ssse3 {
     #[inline(always)]
     fn sixteen(self, octets: &[u8; 16]) -> __m128i {
@@ -39,281 +59,331 @@ impl Ssse3 {
         unsafe { _mm_set1_epi8(octet.cast_signed()) }
     }
 
-    /// The lanes, of four registers of lanes that are all ones or all zeros, as a mask.
+    /// The lanes whose top bit is set, as a mask.
     #[inline(always)]
-    fn mask(self, quarters: Block) -> u64 {
-        let [a, b, c, d] = each!(quarters, |quarter| u64::from(_mm_movemask_epi8(quarter).cast_unsigned()));
-        a | b << 16 | c << 32 | d << 48
+    fn mask(self, lanes: __m128i) -> u64 {
+        // SAFETY: the token proves SSSE3.
+        u64::from(unsafe { _mm_movemask_epi8(lanes) }.cast_unsigned())
     }
 
     /// The high half of each octet.
     #[inline(always)]
-    fn high_half(self, quarter: __m128i) -> __m128i {
+    fn high_half(self, octets: __m128i) -> __m128i {
         // SAFETY: the token proves SSSE3. The shift moves bits between octets, so it is masked before use.
-        unsafe { _mm_and_si128(_mm_srli_epi16::<4>(quarter), self.all(0x0F)) }
+        unsafe { _mm_and_si128(_mm_srli_epi16::<4>(octets), self.all(0x0F)) }
     }
 
-    /// All ones in the lanes whose bit is set in their row.
+    /// All ones in the lanes that are members of the set.
     #[inline(always)]
-    fn in_row(self, row: __m128i, quarter: __m128i) -> __m128i {
+    fn member(self, octets: __m128i, class: &Class) -> __m128i {
+        // A shuffle gives zero where the octet is above 0x7F: each half of the set sees only its own octets.
         // SAFETY: the token proves SSSE3.
         unsafe {
-            let bit = _mm_shuffle_epi8(self.sixteen(&BITS), self.high_half(quarter));
+            let high = _mm_shuffle_epi8(class.high, _mm_xor_si128(octets, self.all(0x80)));
+            let row = _mm_or_si128(_mm_shuffle_epi8(class.ascii, octets), high);
+            let bit = _mm_shuffle_epi8(self.sixteen(&BITS), self.high_half(octets));
             _mm_cmpeq_epi8(_mm_and_si128(row, bit), bit)
         }
     }
 
     /// All ones in the lanes of `mask`.
     #[inline(always)]
-    fn spread(self, mask: u64) -> Block {
-        each!(|i| {
+    fn spread(self, mask: u16) -> __m128i {
+        // SAFETY: the token proves SSSE3.
+        unsafe {
             let octet_of_lane = _mm_set_epi64x(0x0101_0101_0101_0101, 0);
             let bit = _mm_set1_epi64x(0x8040_2010_0804_0201_u64.cast_signed());
-            let octets = _mm_cvtsi32_si128(i32::from((mask >> (16 * i)) as u16));
-            _mm_cmpeq_epi8(_mm_and_si128(_mm_shuffle_epi8(octets, octet_of_lane), bit), bit)
-        })
+            let octets = _mm_shuffle_epi8(_mm_cvtsi32_si128(i32::from(mask)), octet_of_lane);
+            _mm_cmpeq_epi8(_mm_and_si128(octets, bit), bit)
+        }
     }
 
-    /// The lanes of `mask` from `other`, the others from `quarter`.
+    /// The lanes of `mask` from `other`, the others from `octets`.
     #[inline(always)]
-    fn blend(self, mask: __m128i, quarter: __m128i, other: __m128i) -> __m128i {
+    fn blend(self, mask: __m128i, octets: __m128i, other: __m128i) -> __m128i {
         // SAFETY: the token proves SSSE3.
-        unsafe { _mm_or_si128(_mm_and_si128(mask, other), _mm_andnot_si128(mask, quarter)) }
+        unsafe { _mm_or_si128(_mm_and_si128(mask, other), _mm_andnot_si128(mask, octets)) }
     }
 
     /// All ones in the lanes above `octet`, both below 0x80.
     #[inline(always)]
-    fn above(self, quarter: __m128i, octet: u8) -> __m128i {
+    fn above(self, octets: __m128i, octet: u8) -> __m128i {
         // SAFETY: the token proves SSSE3.
-        unsafe { _mm_cmpgt_epi8(quarter, self.all(octet)) }
+        unsafe { _mm_cmpgt_epi8(octets, self.all(octet)) }
     }
 
-    /// The value of each hexadecimal digit, in the low half of its lane; the high half is zero.
+    /// The value of each hexadecimal digit; 16 or more in the other lanes.
     #[inline(always)]
-    fn digits(self, quarter: __m128i) -> __m128i {
+    fn digits(self, octets: __m128i) -> __m128i {
         // SAFETY: the token proves SSSE3.
         unsafe {
-            let letter = _mm_and_si128(self.above(quarter, b'9'), self.all(9));
-            _mm_and_si128(_mm_add_epi8(quarter, letter), self.all(0x0F))
+            // `0` to `9` become 0xF6 to 0xFF, and all below them less: saturating parts them from the others.
+            let decimal = _mm_subs_epu8(_mm_add_epi8(octets, self.all(0xFF - b'9')), self.all(6));
+            let decimal = _mm_sub_epi8(decimal, self.all(0xF0));
+            let letter = _mm_sub_epi8(_mm_and_si128(octets, self.all(!0x20)), self.all(b'A'));
+            _mm_min_epu8(decimal, _mm_adds_epu8(letter, self.all(10)))
         }
     }
 
+    /// Sixteen octets of a partial block from lane `16 * i` on: those there, or the last sixteen, slid down.
+    ///
+    /// # Safety
+    ///
+    /// `input` has at least sixteen octets.
     #[inline(always)]
-    fn load_partial(self, input: &[u8]) -> Block {
-        let len = input.len();
-        if len < 16 {
-            let [low, high] = words(input);
-            // SAFETY: the token proves SSSE3.
-            let zero = unsafe { _mm_setzero_si128() };
-            // SAFETY: the token proves SSSE3.
-            return unsafe { [_mm_set_epi64x(high.cast_signed(), low.cast_signed()), zero, zero, zero] };
+    unsafe fn sixteen_of(self, input: &[u8], i: usize) -> __m128i {
+        let start = (16 * i).min(input.len() - 16);
+        let slide = (16 * i - start).min(16);
+        // SAFETY: the token proves SSSE3; `start + 16 <= len` and `slide + 16 <= 32`.
+        unsafe {
+            let octets = _mm_loadu_si128(input.as_ptr().add(start).cast());
+            _mm_shuffle_epi8(octets, _mm_loadu_si128(SLIDE.as_ptr().add(slide).cast()))
         }
-        each!(|i| {
-            // Sixteen octets from where the quarter starts, or the last sixteen, slid down to its start.
-            let start = (16 * i).min(len - 16);
-            let slide = (16 * i - start).min(16);
-            // SAFETY: the token proves SSSE3; `start + 16 <= len` and `slide + 16 <= 32`.
+    }
+
+    /// Octets of a group, those of `places` as escapes: `sources` holds eight octets, or the high digits of those to
+    /// escape, and then the eight low digits.
+    #[inline(always)]
+    fn spell(self, sources: __m128i, places: __m128i) -> __m128i {
+        // SAFETY: the token proves SSSE3.
+        unsafe {
+            let percent = _mm_subs_epu8(places, self.all(0x80));
+            _mm_or_si128(_mm_shuffle_epi8(sources, places), percent)
+        }
+    }
+}
+
+impl<const N: usize> Registers<N> {
+    /// Writes all groups, those lanes in `escape` as escapes, of which a group has at most four unless `DENSE`. `doubled`
+    /// is in byte `j` twice the number of escapes before group `j`.
+    ///
+    /// # Safety
+    ///
+    /// `24 * 2 * N` octets are writable at `window`.
+    #[inline(always)]
+    unsafe fn groups<const DENSE: bool>(
+        self,
+        block: [__m128i; N],
+        escape: u64,
+        doubled: u64,
+        digits: __m128i,
+        window: *mut u8,
+    ) {
+        for (i, octets) in block.into_iter().enumerate() {
+            // SAFETY: the token proves SSSE3. A row is 32 octets, aligned to as many. Before group `g` come at most `24 * g`
+            // octets, so 24 end within the window.
             unsafe {
-                let octets = _mm_loadu_si128(input.as_ptr().add(start).cast());
-                _mm_shuffle_epi8(octets, _mm_loadu_si128(SLIDE.as_ptr().add(slide).cast()))
+                let high = _mm_shuffle_epi8(digits, self.0.high_half(octets));
+                let low = _mm_shuffle_epi8(digits, _mm_and_si128(octets, self.0.all(0x0F)));
+                let octets = self.0.blend(self.0.spread((escape >> (16 * i)) as u16), octets, high);
+                let sources = [_mm_unpacklo_epi64(octets, low), _mm_unpackhi_epi64(octets, low)];
+                for (half, sources) in sources.into_iter().enumerate() {
+                    let group = 2 * i + half;
+                    let row = &EXPAND[usize::from((escape >> (8 * group)) as u8)];
+                    let places = row.0.as_ptr().cast::<__m128i>();
+                    let at = window.add(8 * group + usize::from((doubled >> (8 * group)) as u8));
+                    _mm_storeu_si128(at.cast(), self.0.spell(sources, _mm_load_si128(places)));
+                    if DENSE {
+                        let behind = self.0.spell(sources, _mm_load_si128(places.add(1)));
+                        _mm_storel_epi64(at.add(16).cast(), behind);
+                    }
+                }
             }
-        })
+        }
     }
 }
 
-impl Tier for Ssse3 {
-    type Wide = Ssse3;
-    type Narrow = Ssse3;
-    const SHORT: usize = 0;
-
-    #[inline(always)]
-    fn wide(self) -> Ssse3 {
-        self
-    }
-
-    #[inline(always)]
-    fn narrow(self) -> Ssse3 {
-        self
-    }
-}
-
-impl Isa for Ssse3 {
-    const LANES: usize = 64;
-    type Block = Block;
+// The loops over registers are unrolled. (A closure would not be inlined into the entry points, nor then the intrinsics
+// in it.)
+#[allow(clippy::needless_range_loop, reason = "the index says which register it is")]
+impl<const N: usize> Isa for Registers<N> {
+    const LANES: usize = 16 * N;
+    type Block = [__m128i; N];
     type Class = Class;
 
     #[inline(always)]
     fn class(self, set: &ByteSet, _: usize) -> Class {
         let [ascii, high] = set.halves();
-        Class { ascii: self.sixteen(ascii), high: self.sixteen(high) }
+        Class { ascii: self.0.sixteen(ascii), high: self.0.sixteen(high) }
     }
 
     #[inline(always)]
-    fn load(self, input: &[u8]) -> Block {
-        match input.first_chunk::<64>() {
-            // SAFETY: the token proves SSSE3; 64 octets are readable.
-            Some(octets) => each!(|i| {
-                // SAFETY: the token proves SSSE3; `i < 4`, so sixteen of the 64 octets are readable there.
-                unsafe { _mm_loadu_si128(octets.as_ptr().cast::<__m128i>().add(i)) }
-            }),
-            None => self.load_partial(input),
+    fn load(self, input: &[u8]) -> Self::Block {
+        let mut block = [self.0.all(0); N];
+        if input.len() >= Self::LANES {
+            for (i, octets) in block.iter_mut().enumerate() {
+                // SAFETY: the token proves SSSE3; `16 * i + 16 <= LANES <= len`.
+                *octets = unsafe { _mm_loadu_si128(input.as_ptr().add(16 * i).cast()) };
+            }
+        } else if input.len() < 16 {
+            let [low, high] = words(input);
+            // SAFETY: the token proves SSSE3.
+            block[0] = unsafe { _mm_set_epi64x(high.cast_signed(), low.cast_signed()) };
+        } else {
+            for (i, octets) in block.iter_mut().enumerate() {
+                // SAFETY: there are sixteen octets.
+                *octets = unsafe { self.0.sixteen_of(input, i) };
+            }
         }
+        block
     }
 
     #[inline(always)]
-    fn octets(self, block: Block) -> [u8; 64] {
+    fn octets(self, block: Self::Block) -> [u8; 64] {
         let mut octets = [0; 64];
-        for (quarter, out) in block.into_iter().zip(octets.as_chunks_mut::<16>().0) {
+        for (lanes, out) in block.into_iter().zip(octets.as_chunks_mut::<16>().0) {
             // SAFETY: the token proves SSSE3; sixteen octets are writable.
-            unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), quarter) };
+            unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), lanes) };
         }
         octets
     }
 
     #[inline(always)]
-    fn member(self, block: Block, class: &Class) -> u64 {
-        // A shuffle gives zero where the octet is above 0x7F: each half of the set sees only its own octets.
-        self.mask(each!(block, |quarter| {
-            let flipped = _mm_xor_si128(quarter, self.all(0x80));
-            let high = _mm_shuffle_epi8(class.high, flipped);
-            self.in_row(_mm_or_si128(_mm_shuffle_epi8(class.ascii, quarter), high), quarter)
-        }))
+    fn member(self, block: Self::Block, class: &Class) -> u64 {
+        let mut mask = 0;
+        for i in 0..N {
+            mask |= self.0.mask(self.0.member(block[i], class)) << (16 * i);
+        }
+        mask
     }
 
     #[inline(always)]
-    fn eq(self, block: Block, octet: u8) -> u64 {
-        self.mask(each!(block, |quarter| _mm_cmpeq_epi8(quarter, self.all(octet))))
+    fn all_members(self, block: Self::Block, class: &Class) -> bool {
+        let mut all = self.0.all(0xFF);
+        for i in 0..N {
+            // SAFETY: the token proves SSSE3.
+            all = unsafe { _mm_and_si128(all, self.0.member(block[i], class)) };
+        }
+        self.0.mask(all) == first(16)
     }
 
     #[inline(always)]
-    fn hex(self, block: Block) -> u64 {
-        self.mask(each!(block, |quarter| {
-            self.in_row(_mm_shuffle_epi8(self.sixteen(&HEX_ROWS), quarter), quarter)
-        }))
+    fn eq(self, block: Self::Block, octet: u8) -> u64 {
+        let mut mask = 0;
+        for i in 0..N {
+            // SAFETY: the token proves SSSE3.
+            mask |= self.0.mask(unsafe { _mm_cmpeq_epi8(block[i], self.0.all(octet)) }) << (16 * i);
+        }
+        mask
     }
 
     #[inline(always)]
-    fn lower(self, block: Block) -> u64 {
-        self.mask(each!(block, |quarter| self.above(quarter, b'Z')))
+    fn lower(self, block: Self::Block) -> u64 {
+        let mut mask = 0;
+        for i in 0..N {
+            mask |= self.0.mask(self.0.above(block[i], b'Z')) << (16 * i);
+        }
+        mask
     }
 
     #[inline(always)]
-    fn replace(self, block: Block, from: u8, to: u8) -> Block {
-        each!(block, |quarter| self.blend(_mm_cmpeq_epi8(quarter, self.all(from)), quarter, self.all(to)))
+    fn replace(self, mut block: Self::Block, from: u8, to: u8) -> Self::Block {
+        for i in 0..N {
+            // SAFETY: the token proves SSSE3.
+            let is_from = unsafe { _mm_cmpeq_epi8(block[i], self.0.all(from)) };
+            block[i] = self.0.blend(is_from, block[i], self.0.all(to));
+        }
+        block
     }
 
     #[inline(always)]
-    fn values(self, block: Block, next: [u8; 2]) -> Block {
-        let digits = each!(block, |quarter| self.digits(quarter));
+    fn escapes(self, block: Self::Block, behind: [u8; 2]) -> Escapes<Self::Block> {
+        let mut found = Escapes { valid: 0, values: block, decoded: block };
+        let mut digits = block;
+        for i in 0..N {
+            digits[i] = self.0.digits(block[i]);
+        }
+        let next = u16::from_le_bytes([hex::value(behind[0]), hex::value(behind[1])]);
         // SAFETY: the token proves SSSE3.
-        let next = unsafe { _mm_cvtsi32_si128(i32::from(u16::from_le_bytes(next) & 0x0F0F)) };
-        each!(|i| {
-            let behind = if i < 3 { digits[i + 1] } else { next };
-            // SAFETY: the token proves SSSE3. Digits are below 16, so the 16-bit shift spills nothing.
-            unsafe {
+        let next = unsafe { _mm_cvtsi32_si128(i32::from(next)) };
+        for i in 0..N {
+            let behind = if i + 1 < N { digits[i + 1] } else { next };
+            // SAFETY: the token proves SSSE3.
+            let valid = unsafe {
                 let first = _mm_alignr_epi8::<1>(behind, digits[i]);
-                _mm_or_si128(_mm_slli_epi16::<4>(first), _mm_alignr_epi8::<2>(behind, digits[i]))
-            }
-        })
-    }
-
-    #[inline(always)]
-    fn select(self, mask: u64, block: Block, other: Block) -> Block {
-        let mask = self.spread(mask);
-        each!(|i| self.blend(mask[i], block[i], other[i]))
-    }
-
-    #[inline(always)]
-    fn upper(self, mask: u64, block: Block) -> Block {
-        let mask = self.spread(mask);
-        // Of the digits, only lower-case letters are above `Z`.
-        each!(|i| {
-            let case = _mm_and_si128(self.above(block[i], b'Z'), _mm_and_si128(mask[i], self.all(0x20)));
-            _mm_andnot_si128(case, block[i])
-        })
-    }
-
-    #[inline(always)]
-    fn store(self, block: Block, lanes: usize, out: &mut Cursor<'_>) {
-        let mut stage = Stage::new();
-        let window = out.window(64, &mut stage).cast::<__m128i>();
-        // SAFETY: the token proves SSSE3; the window has 64 octets, which are all written, and `lanes <= 64`.
-        unsafe {
-            _mm_storeu_si128(window, block[0]);
-            _mm_storeu_si128(window.add(1), block[1]);
-            _mm_storeu_si128(window.add(2), block[2]);
-            _mm_storeu_si128(window.add(3), block[3]);
-            out.commit(64, lanes, &stage);
+                let second = _mm_alignr_epi8::<2>(behind, digits[i]);
+                found.values[i] = _mm_or_si128(_mm_shuffle_epi8(self.0.sixteen(&SHIFTED), first), second);
+                let worse = _mm_or_si128(first, second);
+                let digits = _mm_cmpeq_epi8(_mm_min_epu8(worse, self.0.all(0x0F)), worse);
+                _mm_and_si128(digits, _mm_cmpeq_epi8(block[i], self.0.all(b'%')))
+            };
+            found.decoded[i] = self.0.blend(valid, block[i], found.values[i]);
+            found.valid |= self.0.mask(valid) << (16 * i);
         }
+        found
     }
 
     #[inline(always)]
-    fn compress(self, block: Block, keep: u64, out: &mut Cursor<'_>) {
-        let below = counts_below(keep);
+    fn select(self, mask: u64, mut block: Self::Block, other: Self::Block) -> Self::Block {
+        for i in 0..N {
+            block[i] = self.0.blend(self.0.spread((mask >> (16 * i)) as u16), block[i], other[i]);
+        }
+        block
+    }
+
+    #[inline(always)]
+    fn upper(self, mask: u64, mut block: Self::Block) -> Self::Block {
+        for i in 0..N {
+            let mask = self.0.spread((mask >> (16 * i)) as u16);
+            // Of the digits, only lower-case letters are above `Z`.
+            // SAFETY: the token proves SSSE3.
+            block[i] = unsafe {
+                let letter = _mm_and_si128(self.0.above(block[i], b'Z'), mask);
+                _mm_andnot_si128(_mm_and_si128(letter, self.0.all(0x20)), block[i])
+            };
+        }
+        block
+    }
+
+    #[inline(always)]
+    fn store(self, block: Self::Block, lanes: usize, out: &mut Cursor<'_>) {
         let mut stage = Stage::new();
-        let window = out.window(64, &mut stage);
-        let group = |i: usize| ((keep >> (8 * i)) as u8 as usize, (below >> (8 * i)) as u8 as usize);
-        for (i, quarter) in block.into_iter().enumerate() {
-            let ((low, low_at), (high, high_at)) = (group(2 * i), group(2 * i + 1));
-            // SAFETY: the token proves SSSE3. Rows of the tables have eight octets. At most 8 * g lanes come before
-            // group g, so its eight octets lie within the window of 64.
+        let window = out.window(Self::LANES, &mut stage);
+        for (i, octets) in block.into_iter().enumerate() {
+            // SAFETY: the token proves SSSE3; `16 * i + 16 <= LANES`, which the window has.
+            unsafe { _mm_storeu_si128(window.add(16 * i).cast(), octets) };
+        }
+        // SAFETY: the whole window was written, and `lanes <= LANES`.
+        unsafe { out.commit(Self::LANES, lanes, &stage) };
+    }
+
+    #[inline(always)]
+    fn compress(self, block: Self::Block, drop: u64, lanes: usize, out: &mut Cursor<'_>) {
+        let below = counts_below(drop);
+        let mut stage = Stage::new();
+        let window = out.window(Self::LANES, &mut stage);
+        for (i, octets) in block.into_iter().enumerate() {
+            let before = 16 * i - usize::from((below >> (16 * i)) as u8);
+            // SAFETY: the token proves SSSE3. The places are sixteen octets, aligned to as many. At most `16 * i` octets
+            // come before.
             unsafe {
-                let places = _mm_unpacklo_epi64(
-                    _mm_loadl_epi64(COMPRESS[low].as_ptr().cast()),
-                    _mm_loadl_epi64(COMPRESS_HIGH[high].as_ptr().cast()),
-                );
-                let moved = _mm_shuffle_epi8(quarter, places);
-                _mm_storel_epi64(window.add(low_at).cast(), moved);
-                _mm_storel_epi64(window.add(high_at).cast(), _mm_unpackhi_epi64(moved, moved));
+                let places = _mm_load_si128(without_digits((drop >> (16 * i)) as u16).cast());
+                _mm_storeu_si128(window.add(before).cast(), _mm_shuffle_epi8(octets, places));
             }
         }
-        // SAFETY: the groups wrote the lanes in `keep` without a gap.
-        unsafe { out.commit(64, count(keep), &stage) };
+        // SAFETY: the lanes that stay were written without a gap.
+        unsafe { out.commit(Self::LANES, lanes - count(drop & first(lanes)), &stage) };
     }
 
     #[inline(always)]
-    fn expand(self, block: Block, escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
-        /// Eight groups of at most 24 octets.
-        const WINDOW: usize = 8 * 24;
+    fn expand(self, block: Self::Block, escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
+        // Groups of at most 24 octets.
+        let width = 2 * N * 24;
         let escape = escape & first(lanes);
+        let escapes_of_group = counts(escape);
+        let doubled = 2 * sums_below(escapes_of_group);
         let mut stage = Stage::new();
-        let window = out.window(WINDOW, &mut stage);
-        let digits = self.sixteen(case.digits());
-        let masks = self.spread(escape);
-        let escapes = escape.to_le_bytes();
-        let mut at = 0;
-        // SAFETY: the token proves SSSE3. Before group `i` come at most `24 * i` octets, so its 24 end within the window;
-        // the groups write `lanes` octets and two more for each escape without a gap.
+        let window = out.window(width, &mut stage);
+        let digits = self.0.sixteen(case.digits());
+        // SAFETY: the window has 24 octets for each group.
         unsafe {
-            for i in 0..4 {
-                let high = _mm_shuffle_epi8(digits, self.high_half(block[i]));
-                let low = _mm_shuffle_epi8(digits, _mm_and_si128(block[i], self.all(0x0F)));
-                let octets = self.blend(masks[i], block[i], high);
-                at += expand_8(self, _mm_unpacklo_epi64(octets, low), escapes[2 * i], window.add(at));
-                at += expand_8(self, _mm_unpackhi_epi64(octets, low), escapes[2 * i + 1], window.add(at));
+            if any_above_four(escapes_of_group) {
+                self.groups::<true>(block, escape, doubled, digits, window);
+            } else {
+                self.groups::<false>(block, escape, doubled, digits, window);
             }
-            // Behind the last lane come only lanes that are not escaped, an octet each.
-            out.commit(WINDOW, at - (64 - lanes), &stage);
         }
+        // SAFETY: the groups wrote `lanes` octets and two more for each escape without a gap.
+        unsafe { out.commit(width, lanes + 2 * count(escape), &stage) };
     }
-}
-
-/// Writes eight lanes, those in `escape` as escapes, and returns how many octets that makes, at most 24: `sources` holds
-/// the octets, or the high digits of those to escape, and then the low digits.
-///
-/// # Safety
-///
-/// 24 octets are writable at `window`.
-#[inline(always)]
-unsafe fn expand_8(isa: Ssse3, sources: __m128i, escape: u8, window: *mut u8) -> usize {
-    let row = &EXPAND[usize::from(escape)];
-    // SAFETY: the token proves SSSE3. A row is 32 octets, aligned to as many; the caller vouches for the window.
-    unsafe {
-        let places = row.0.as_ptr().cast::<__m128i>();
-        let [start, end] = [_mm_load_si128(places), _mm_load_si128(places.add(1))];
-        let percent = [_mm_subs_epu8(start, isa.all(0x80)), _mm_subs_epu8(end, isa.all(0x80))];
-        _mm_storeu_si128(window.cast(), _mm_or_si128(_mm_shuffle_epi8(sources, start), percent[0]));
-        _mm_storel_epi64(window.add(16).cast(), _mm_or_si128(_mm_shuffle_epi8(sources, end), percent[1]));
-    }
-    8 + 2 * usize::from(COUNT[usize::from(escape)])
 }

@@ -7,39 +7,96 @@
 /// Bit `n & 7` at place `n`: selects a row's bit by the high half of an octet.
 pub(super) const BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
 
-/// Rows of the set of hexadecimal digits, as `ByteSet::rows` for ASCII.
-pub(super) const HEX_ROWS: [u8; 16] = {
-    let mut rows = [0; 16];
-    let set = crate::set::ByteSet::EMPTY.add(b"0123456789ABCDEFabcdef");
-    let mut i = 0;
-    while i < 16 {
-        rows[i] = set.rows()[i];
-        i += 1;
+/// A digit's value, shifted to where the first digit of two counts.
+pub(super) const SHIFTED: [u8; 16] = {
+    let mut shifted = [0; 16];
+    let mut value = 0;
+    while value < 16 {
+        shifted[value] = (value as u8) << 4;
+        value += 1;
     }
-    rows
+    shifted
 };
 
-/// Places of eight lanes that move the lanes of a mask to the front; the rest is 0.
-pub(super) static COMPRESS: [[u8; 8]; 256] = compress(0);
+/// Whether lanes can be what the digits of escapes fill in a block: pairs, of which those at either end may be cut.
+const fn are_digits(mask: u8) -> bool {
+    let mut lane = 0;
+    while lane < 8 {
+        let run = (mask >> lane).trailing_ones();
+        let cut = lane == 0 || lane + run == 8;
+        if !(run == 0 || run == 2 || run == 1 && cut) {
+            return false;
+        }
+        lane += run + 1;
+    }
+    true
+}
 
-/// As [`COMPRESS`], for the upper eight of sixteen lanes.
-pub(super) static COMPRESS_HIGH: [[u8; 8]; 256] = compress(8);
-
-const fn compress(base: u8) -> [[u8; 8]; 256] {
-    let mut table = [[0; 8]; 256];
-    let mut mask = 0;
+/// The number of masks of eight lanes that digits can fill.
+const DIGITS: usize = {
+    let (mut count, mut mask) = (0, 0);
     while mask < 256 {
-        let (mut lane, mut at) = (0, 0);
-        while lane < 8 {
-            if mask >> lane & 1 != 0 {
-                table[mask][at] = base + lane;
-                at += 1;
+        count += are_digits(mask as u8) as usize;
+        mask += 1;
+    }
+    count
+};
+
+/// Sixteen places, in the cache line of others.
+#[derive(Clone, Copy)]
+#[repr(align(16))]
+pub(super) struct Places([u8; 16]);
+
+/// For each mask that digits can fill in the lower eight of sixteen lanes and each in the upper eight, the places that move
+/// the other lanes to the front.
+static WITHOUT_DIGITS: [[Places; DIGITS]; DIGITS] = {
+    let mut table = [[Places([0; 16]); DIGITS]; DIGITS];
+    let (mut low, mut row) = (0, 0);
+    while low < 256 {
+        if are_digits(low as u8) {
+            let (mut high, mut column) = (0, 0);
+            while high < 256 {
+                if are_digits(high as u8) {
+                    let (mask, mut lane, mut at) = (high << 8 | low, 0, 0);
+                    while lane < 16 {
+                        if mask >> lane & 1 == 0 {
+                            table[row][column].0[at] = lane;
+                            at += 1;
+                        }
+                        lane += 1;
+                    }
+                    column += 1;
+                }
+                high += 1;
             }
-            lane += 1;
+            row += 1;
+        }
+        low += 1;
+    }
+    table
+};
+
+/// Where the row of a mask starts in [`WITHOUT_DIGITS`], in octets, and where its column starts in a row.
+static STARTS: ([u16; 256], [u16; 256]) = {
+    let (mut rows, mut columns) = ([0; 256], [0; 256]);
+    let (mut mask, mut found) = (0, 0);
+    while mask < 256 {
+        if are_digits(mask as u8) {
+            rows[mask] = (found * DIGITS * 16) as u16;
+            columns[mask] = (found * 16) as u16;
+            found += 1;
         }
         mask += 1;
     }
-    table
+    (rows, columns)
+};
+
+/// The sixteen places that move the lanes that are not in `drop` to the front, if digits can fill these; else any places.
+#[inline(always)]
+pub(super) fn without_digits(drop: u16) -> *const Places {
+    let [low, high] = drop.to_le_bytes();
+    let start = usize::from(STARTS.0[usize::from(low)]) + usize::from(STARTS.1[usize::from(high)]);
+    WITHOUT_DIGITS.as_ptr().cast::<Places>().wrapping_byte_add(start)
 }
 
 /// A place of [`EXPAND`] that stands for `%`: a shuffle gives zero there, and what is above 0x80 is the `%`.
@@ -74,17 +131,6 @@ pub(super) static EXPAND: [Row; 256] = {
     table
 };
 
-/// The number of bits in each mask, for CPUs without `popcnt`.
-pub(super) static COUNT: [u8; 256] = {
-    let mut counts = [0; 256];
-    let mut mask = 0;
-    while mask < 256 {
-        counts[mask] = mask.count_ones() as u8;
-        mask += 1;
-    }
-    counts
-};
-
 /// Loaded from place `n`, moves lanes `n..16` to the front and fills with zeros.
 pub(super) static SLIDE: [u8; 32] = {
     let mut slide = [0x80; 32];
@@ -96,14 +142,31 @@ pub(super) static SLIDE: [u8; 32] = {
     slide
 };
 
-/// In byte `j`, the number of bits in the bytes of `mask` below byte `j`; at most 56.
+/// In each byte, the number of bits in that byte of `mask`.
 #[inline(always)]
-pub(super) const fn counts_below(mask: u64) -> u64 {
+pub(super) const fn counts(mask: u64) -> u64 {
     const EACH: u64 = 0x0101_0101_0101_0101;
     let pairs = mask - ((mask >> 1) & (EACH * 0x55));
     let nibbles = (pairs & (EACH * 0x33)) + ((pairs >> 2) & (EACH * 0x33));
-    let bytes = (nibbles + (nibbles >> 4)) & (EACH * 0x0F);
-    bytes.wrapping_mul(EACH) << 8
+    (nibbles + (nibbles >> 4)) & (EACH * 0x0F)
+}
+
+/// In byte `j`, the sum of the bytes below byte `j`, which is below 256.
+#[inline(always)]
+pub(super) const fn sums_below(counts: u64) -> u64 {
+    counts.wrapping_mul(0x0101_0101_0101_0101) << 8
+}
+
+/// In byte `j`, the number of bits in the bytes of `mask` below byte `j`; at most 56.
+#[inline(always)]
+pub(super) const fn counts_below(mask: u64) -> u64 {
+    sums_below(counts(mask))
+}
+
+/// Whether a byte is above 4, of bytes of at most 8.
+#[inline(always)]
+pub(super) const fn any_above_four(counts: u64) -> bool {
+    (counts + 0x7B7B_7B7B_7B7B_7B7B) & 0x8080_8080_8080_8080 != 0
 }
 
 /// The number of bits in `mask`, without `popcnt`.
