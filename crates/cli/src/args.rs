@@ -19,6 +19,13 @@ use crate::record::Records;
 use crate::sets;
 use crate::work::{CHARSETS, Charset};
 
+const FIRST_EXAMPLES: &str = "\
+Examples:
+  pct encode names.txt                        escape all but unreserved octets, line by line
+  pct decode urls.txt -o plain.txt            write plain.txt whole or not at all
+  pct audit access.log                        what is in there, in one page
+  pct help decode                             options and examples of one command";
+
 const EXAMPLES: &str = "\
 Examples:
   pct encode names.txt                        escape all but unreserved octets, line by line
@@ -43,7 +50,8 @@ found something. With an error, `-o FILE` leaves FILE as it was.
 
 Environment:
   SIMDPCT_TIER  use the kernels of this tier (see `pct cpu`) instead of the best ones
-  NO_COLOR      no colours in help";
+  NO_COLOR      no colours in help
+  TMPDIR        where a whole line that is longer than --max-record waits until it is known what becomes of it";
 
 /// Percent-encode, decode, normalize and check URLs at close to the speed of copying
 ///
@@ -53,8 +61,10 @@ Environment:
 #[command(
     name = "pct",
     version,
-    after_help = EXAMPLES,
-    arg_required_else_help = false,
+    after_help = FIRST_EXAMPLES,
+    after_long_help = EXAMPLES,
+    arg_required_else_help = true,
+    max_term_width = 100,
     args_conflicts_with_subcommands = true
 )]
 pub struct Cli {

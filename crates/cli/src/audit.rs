@@ -5,6 +5,7 @@
 
 use crate::args;
 use crate::bars;
+use crate::buffer::Buffer;
 use crate::error::{Failure, Outcome};
 use crate::input::{BLOCK, Inputs, Names};
 use crate::output::Output;
@@ -137,7 +138,7 @@ pub fn audit(args: &args::Audit) -> Result<Outcome, Failure> {
     let names = Names::new(&args.files)?;
     let progress = Progress::start(names.known(), args.quiet, false);
     let mut scan = Scan::new(end, usize::from(args.examples));
-    let mut window = vec![0; WINDOW];
+    let mut window = Buffer::new(WINDOW);
     for input in Inputs::new(names, !args.files.no_decompress) {
         let mut input = input?;
         scan.begin(input.name());
@@ -255,22 +256,42 @@ impl Scan {
 
     /// Looks at a piece of a line.
     fn piece(&mut self, window: &[u8], from: usize, to: usize) {
-        let piece = &window[from..to];
-        if is_printable(piece) {
-            let mut at = from;
-            for found in memchr::memchr_iter(b'%', piece) {
-                // The digits of an escape hold no `%`.
-                let percent = from + found;
-                if percent > at {
-                    self.interrupt(window);
-                }
-                at = self.percent(window, percent);
-            }
-            if to > at {
-                self.interrupt(window);
-            }
+        if is_printable(&window[from..to]) {
+            self.printable(window, from, to);
             return;
         }
+        // Most of it may still be.
+        let mut at = from;
+        while at < to {
+            let end = to.min(at + 32);
+            at = if is_printable(&window[at..end]) {
+                self.printable(window, at, end)
+            } else {
+                self.octets(window, at, end)
+            };
+        }
+    }
+
+    /// Looks at ASCII without control octets; the last escape may reach further than that. Returns where what was
+    /// looked at ends.
+    fn printable(&mut self, window: &[u8], from: usize, to: usize) -> usize {
+        let mut at = from;
+        while at < to {
+            // Escapes often follow one another.
+            if window[at] != b'%' {
+                self.interrupt(window);
+                match memchr::memchr(b'%', &window[at..to]) {
+                    Some(found) => at += found,
+                    None => return to,
+                }
+            }
+            at = self.percent(window, at);
+        }
+        at
+    }
+
+    /// The same for any octets.
+    fn octets(&mut self, window: &[u8], from: usize, to: usize) -> usize {
         let mut at = from;
         while at < to {
             let octet = window[at];
@@ -284,6 +305,7 @@ impl Scan {
             self.octet(octet, window, at);
             at += 1;
         }
+        at
     }
 
     /// Looks at a `%`, and returns where what it starts ends. No digit ends a line, so that the digits need not be

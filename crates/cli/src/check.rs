@@ -6,6 +6,7 @@
 use simdpct::{Escape, escapes};
 
 use crate::args::{self, Kind};
+use crate::buffer::Buffer;
 use crate::error::{Cause, Failure, Outcome};
 use crate::findings::Findings;
 use crate::input::{BLOCK, Inputs, Names};
@@ -28,7 +29,7 @@ pub fn check(args: &args::Check) -> Result<Outcome, Failure> {
 }
 
 fn check_all(args: &args::Check, end: u8, findings: &mut Findings) -> Result<(), Failure> {
-    let mut block = vec![0; BLOCK + AHEAD];
+    let mut block = Buffer::new(BLOCK + AHEAD);
     let (mut octets, mut records) = (0, 0);
     let names = Names::new(&args.files)?;
     let progress = Progress::start(names.known(), args.quiet, true);

@@ -1,11 +1,13 @@
 //! The manual pages and shell completions.
 
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
-use clap::CommandFactory;
+use clap::builder::Resettable;
+use clap::{Command, CommandFactory};
 use clap_complete::{Shell, generate as complete};
 use clap_mangen::Man;
+use clap_mangen::roff::{Roff, roman};
 
 use crate::args::{Cli, Generate, Generated};
 use crate::error::{Failure, Outcome};
@@ -22,8 +24,7 @@ pub fn generate(args: &Generate) -> Result<Outcome, Failure> {
         }
         (_, Some(_)) => return Err(Failure::Usage("--directory is for manual pages".to_owned())),
         (Generated::Man, None) => {
-            Man::new(command.disable_help_subcommand(true))
-                .render(&mut text)
+            page(command.disable_help_subcommand(true), &mut text)
                 .map_err(|error| Failure::output(STDOUT, 0, error))?;
         }
         (Generated::Bash, None) => complete(Shell::Bash, &mut command, "pct", &mut text),
@@ -35,7 +36,43 @@ pub fn generate(args: &Generate) -> Result<Outcome, Failure> {
 }
 
 /// Writes a page for the command and one for each subcommand that help shows.
-fn pages(command: clap::Command, directory: &Path) -> std::io::Result<()> {
+fn pages(command: Command, directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)?;
-    clap_mangen::generate_to(command, directory)
+    let mut command = command.disable_help_subcommand(true);
+    command.build();
+    for shown in command.get_subcommands().filter(|verb| !verb.is_hide_set()).chain([&command]) {
+        let mut text = Vec::new();
+        page(shown.clone(), &mut text)?;
+        fs::write(directory.join(Man::new(shown.clone()).get_filename()), text)?;
+    }
+    Ok(())
+}
+
+/// Writes a page. What stands behind the options in help gets sections of its own here, and its examples stay lines.
+fn page(command: Command, text: &mut Vec<u8>) -> io::Result<()> {
+    let after = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string);
+    let command = command.after_help(Resettable::Reset).after_long_help(Resettable::Reset);
+    Man::new(command).render(text)?;
+    let mut roff = Roff::new();
+    let mut is_filled = true;
+    for line in after.iter().flat_map(|after| after.lines()) {
+        let is_example = line.starts_with(' ');
+        if let Some(heading) = line.strip_suffix(':').filter(|_| !is_example) {
+            roff.control("SH", [heading.to_uppercase().as_str()]);
+            continue;
+        }
+        if is_filled == is_example {
+            roff.control(if is_example { "nf" } else { "fi" }, []);
+            is_filled = !is_example;
+        }
+        if line.is_empty() {
+            roff.control("PP", []);
+        } else {
+            roff.text([roman(line.trim_start())]);
+        }
+    }
+    if !is_filled {
+        roff.control("fi", []);
+    }
+    roff.to_writer(text)
 }

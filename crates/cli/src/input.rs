@@ -1,7 +1,7 @@
 //! Where input comes from: files and standard input, in blocks, decompressed if need be.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::io::{self, BufRead, BufReader, ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::args::Files;
@@ -269,9 +269,18 @@ fn read(file: &mut File, block: &mut [u8]) -> io::Result<usize> {
 fn open(path: &Path) -> Result<(String, File), Failure> {
     if is_stdin(path) {
         let file = stdin().map_err(|error| Failure::open(STDIN, error))?;
+        if file.is_terminal() && io::stderr().is_terminal() {
+            // Who did not mean to type would wait for an output that does not come.
+            let hint = "pct: reading from the terminal; Ctrl-D ends the input, `pct help` shows examples";
+            let _ = writeln!(io::stderr(), "{hint}");
+        }
         return Ok((STDIN.to_owned(), file));
     }
-    let file = File::open(path).map_err(|error| Failure::open(path.display(), error))?;
+    let failed = |error| Failure::open(path.display(), error);
+    let file = File::open(path).map_err(failed)?;
+    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        return Err(failed(ErrorKind::IsADirectory.into()));
+    }
     Ok((path.display().to_string(), file))
 }
 

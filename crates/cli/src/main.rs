@@ -7,6 +7,7 @@
 mod args;
 mod audit;
 mod bars;
+mod buffer;
 mod check;
 mod compression;
 mod cpu;
@@ -70,6 +71,11 @@ fn is_verbose_version(message: &clap::Error) -> bool {
 
 /// Prints help, the version, or what is wrong with the arguments.
 fn print(message: &clap::Error) -> Result<Outcome, Failure> {
+    if message.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        // With stderr closed there is nobody to help.
+        let _ = message.print();
+        return Err(Failure::Reported { code: 2 });
+    }
     if message.use_stderr() {
         let text = message.to_string();
         return Err(Failure::Usage(text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned()));

@@ -4,6 +4,7 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use same_file::Handle;
 use tempfile::NamedTempFile;
 
 use crate::compression::{Format, Writer};
@@ -111,10 +112,19 @@ impl Output {
     /// replaced at the end may well be an input.
     pub fn forbid(&self, input: &File, name: &str) -> Result<(), Failure> {
         match self.stream.as_ref().map(|stream| &stream.sink().place) {
-            Some(Place::Direct(file)) if same_file(file, input) => Err(Failure::Usage(format!(
+            Some(Place::Direct(file)) if is_same(file, input) => Err(Failure::Usage(format!(
                 "{name}: the input is the output as well; name it with -o instead"
             ))),
             _ => Ok(()),
+        }
+    }
+
+    /// Whether this is written to `input`, or will replace it.
+    pub fn harms(&self, input: &File) -> bool {
+        match self.stream.as_ref().map(|stream| &stream.sink().place) {
+            Some(Place::Direct(file)) => is_same(file, input),
+            Some(Place::Atomic { target, .. }) => File::open(target).is_ok_and(|file| is_same(&file, input)),
+            None => false,
         }
     }
 
@@ -210,11 +220,7 @@ fn place(path: &Path, suffix: Option<&str>) -> io::Result<Place> {
     };
     // A symbolic link stays one: what it points to is replaced.
     let target = if old.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
-    let backup = suffix.map(|suffix| {
-        let mut name = target.clone().into_os_string();
-        name.push(suffix);
-        PathBuf::from(name)
-    });
+    let backup = suffix.map(|suffix| backup(&target, suffix));
     let mut builder = tempfile::Builder::new();
     builder.prefix(".pct-").suffix(".tmp");
     // Without an old file: what any program makes, less the umask.
@@ -241,16 +247,34 @@ fn keep_owner(file: &File, old: &Metadata) {
     let _ = (file, old);
 }
 
-/// Whether both are one regular file.
-fn same_file(a: &File, b: &File) -> bool {
-    #[cfg(unix)]
-    if let (Ok(a), Ok(b)) = (a.metadata(), b.metadata()) {
-        use std::os::unix::fs::MetadataExt;
-        return a.is_file() && (a.dev(), a.ino()) == (b.dev(), b.ino());
+/// Whether both are one regular file, whatever its names.
+fn is_same(a: &File, b: &File) -> bool {
+    let handle = |file: &File| file.try_clone().and_then(Handle::from_file).ok();
+    a.metadata().is_ok_and(|a| a.is_file()) && handle(a).is_some_and(|a| handle(b) == Some(a))
+}
+
+/// Whether files of these names would be one: the names of one regular file, or of one that is not there yet.
+pub fn is_one(a: &Path, b: &Path) -> bool {
+    match (fs::metadata(a), fs::metadata(b)) {
+        (Ok(metadata), Ok(_)) => metadata.is_file() && same_file::is_same_file(a, b).unwrap_or(false),
+        (Err(_), Err(_)) => {
+            let is_one_directory = same_file::is_same_file(directory(a), directory(b));
+            a.file_name() == b.file_name() && is_one_directory.unwrap_or(false)
+        }
+        _ => false,
     }
-    #[cfg(not(unix))]
-    let _ = (a, b);
-    false
+}
+
+/// Whether standard output is the regular file `path`.
+pub fn is_stdout(path: &Path) -> bool {
+    stdout().is_ok_and(|stdout| File::open(path).is_ok_and(|file| is_same(&stdout, &file)))
+}
+
+/// The name under which the old file of the name `target` is kept.
+pub fn backup(target: &Path, suffix: &str) -> PathBuf {
+    let mut name = target.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
 }
 
 /// Standard output as a file of its own, without the line buffer of [`io::stdout`].

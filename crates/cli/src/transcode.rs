@@ -7,7 +7,7 @@ use crate::error::{Failure, Outcome};
 use crate::pipe::treat::Policies;
 use crate::pipe::{blocks, records};
 use crate::record::Records;
-use crate::work::Work;
+use crate::work::{Bad, Work};
 
 /// `pct encode`.
 pub fn encode(args: &args::Encode) -> Result<Outcome, Failure> {
@@ -49,6 +49,7 @@ impl Run<'_> {
         if records::are_wanted(pipe, policies) {
             return records::run(files, target, pipe, policies, records, work);
         }
-        blocks::run(files, target, across.refusing(policies.can_fail(), false), records.end(), pipe.jobs)
+        let across = across.refusing(Bad { malformed: policies.can_fail(), not_text: false });
+        blocks::run(files, target, across, records.end(), pipe.jobs)
     }
 }

@@ -71,7 +71,9 @@ pub struct Pipe {
 
     /// What becomes of a value that is not UTF-8, or not in the --charset [default: keep]
     ///
-    /// With `keep` and `replace`, octets that are nothing in the charset stay escaped. Decoded values are looked at when they are decoded, values to be encoded before that.
+    /// With `keep`, octets that are nothing in the charset stay escaped. Decoded values are looked at when they are
+    /// decoded, values to be encoded before that. A character that the charset of `encode` lacks is written as a
+    /// reference to it both with `keep` and `replace`.
     #[arg(long, value_name = "POLICY", help_heading = POLICIES, conflicts_with = "raw")]
     pub on_invalid_utf8: Option<Policy>,
 
@@ -93,9 +95,11 @@ pub struct Pipe {
     )]
     pub stats: Option<StatsFormat>,
 
-    /// Refuse records of more than this many MiB; memory use grows with it
+    /// The most memory for one record, in MiB
     ///
-    /// Only where records are looked at one by one: with fields, columns, keys, policies, --rejects and --stats.
+    /// With fields, columns and keys, a longer record is refused: it stays as it is unless --on-error is `drop` or
+    /// `fail`, and a message says where. Whole lines may be of any length, and what is said of one is the same: a
+    /// longer one is worked on in parts, which wait in a temporary file if a policy may leave all of it out.
     #[arg(long, value_name = "MIB", help_heading = POLICIES, default_value = "2", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub max_record: u32,
 

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use simdpct::BadEscapeCause;
 
 use super::feed::{Cut, Feed};
-use super::pump::{Job, Sink, pump};
+use super::pump::{Job, Long, Sink, pump};
 use super::reason::Reason;
 use super::report::{Report, Stop};
 use super::stats::Stats;
@@ -67,9 +67,10 @@ impl Job for Blocks {
         report.stop = Some(Stop { line: self.lines(&chunk[..offset]), offset, reason });
     }
 
-    fn long(&mut self, _: &[u8], report: &mut Report) -> bool {
-        report.stop = Some(Stop { line: 0, offset: 0, reason: Reason::Unbroken { len: LONGEST } });
-        false
+    fn long(&mut self, _: &[u8], report: &mut Report) -> Long {
+        let reason = Reason::Unbroken { len: LONGEST };
+        report.stop = Some(Stop { line: 0, offset: 0, reason: reason.clone() });
+        Long::Skip(reason)
     }
 
     fn report(&self) -> Report {

@@ -1,5 +1,6 @@
 //! Input cut into chunks that can be worked on one by one.
 
+use crate::buffer::Buffer;
 use crate::error::Failure;
 use crate::input::Input;
 use crate::work::Work;
@@ -29,6 +30,9 @@ pub enum Piece {
     /// Nothing.
     End,
 }
+
+/// The most octets of a part of a long record, if it can be cut there.
+const PART: usize = 256 * 1024;
 
 /// Cuts one input into chunks.
 pub struct Feed<'i> {
@@ -68,10 +72,10 @@ impl<'i> Feed<'i> {
     }
 
     /// Reads the next chunk into `buffer`, which grows if a record asks for it.
-    pub fn next(&mut self, buffer: &mut Vec<u8>) -> Result<Piece, Failure> {
+    pub fn next(&mut self, buffer: &mut Buffer) -> Result<Piece, Failure> {
         let mut len = self.carry.len();
         if buffer.len() < len {
-            buffer.resize(len, 0);
+            buffer.grow(len);
         }
         buffer[..len].copy_from_slice(&self.carry);
         self.carry.clear();
@@ -86,8 +90,7 @@ impl<'i> Feed<'i> {
                         return Ok(Piece::Long { offset: self.offset });
                     }
                     let grown = (2 * len).clamp(1, self.limit);
-                    buffer.reserve_exact(grown - len);
-                    buffer.resize(grown, 0);
+                    buffer.grow(grown);
                 }
                 let read = self.input.read(&mut buffer[len..])?;
                 if read == 0 {
@@ -136,6 +139,53 @@ impl<'i> Feed<'i> {
         }
     }
 
+    /// Hands a long record, of whose start `buffer` is full, to `each` in parts that end where `cut` says, up to its
+    /// end: a part, its offset, and whether it is the last one. Returns false when there is no place to cut it.
+    pub fn parts(
+        &mut self,
+        buffer: &mut [u8],
+        cut: impl Fn(&[u8]) -> Option<usize>,
+        mut each: impl FnMut(&[u8], u64, bool) -> Result<(), Failure>,
+    ) -> Result<bool, Failure> {
+        let mut len = buffer.len();
+        let mut is_whole = false;
+        loop {
+            let mut at = 0;
+            while at < len {
+                let rest = &buffer[at..len];
+                let is_last = is_whole && rest.len() <= PART;
+                let end = if is_last {
+                    Some(rest.len())
+                } else if is_whole || rest.len() >= PART {
+                    cut(&rest[..rest.len().min(PART)]).or_else(|| cut(rest))
+                } else {
+                    None
+                };
+                let Some(end) = end.or(is_whole.then_some(rest.len())) else { break };
+                each(&rest[..end], self.offset, is_whole && end == rest.len())?;
+                self.offset += end as u64;
+                at += end;
+            }
+            if is_whole {
+                return Ok(true);
+            }
+            buffer.copy_within(at..len, 0);
+            len -= at;
+            if len == buffer.len() {
+                return Ok(false);
+            }
+            let read = self.input.read(&mut buffer[len..])?;
+            let more = &buffer[len..len + read];
+            let end = match self.cut {
+                Cut::Records(end) => memchr::memchr(end, more).map(|found| found + 1),
+                _ => None,
+            };
+            is_whole = end.is_some() || read == 0;
+            self.carry.extend_from_slice(&more[end.unwrap_or(read)..]);
+            len += end.unwrap_or(read);
+        }
+    }
+
     /// Takes `prefix` from the start of the input, if it is there.
     pub fn strip(&mut self, prefix: &[u8]) -> Result<bool, Failure> {
         let mut octet = [0];
@@ -155,7 +205,7 @@ impl<'i> Feed<'i> {
 
     /// Takes the first record, with its line end.
     pub fn first_record(&mut self) -> Result<Vec<u8>, Failure> {
-        let mut buffer = vec![0; 4096];
+        let mut buffer = Buffer::new(4096);
         let len = match self.next(&mut buffer)? {
             Piece::Chunk { len, .. } => len,
             Piece::End => return Ok(Vec::new()),
@@ -171,8 +221,7 @@ impl<'i> Feed<'i> {
         let end = end.unwrap_or(len);
         self.carry.splice(0..0, buffer[end..len].iter().copied());
         self.offset -= (len - end) as u64;
-        buffer.truncate(end);
-        Ok(buffer)
+        Ok(buffer[..end].to_vec())
     }
 }
 

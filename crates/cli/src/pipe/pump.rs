@@ -3,16 +3,20 @@
 //! Each thread takes the next chunk while it holds the feed, works on it, and waits for its turn to write. So there
 //! are as many buffers as threads, whatever the input, and the order is that of taking chunks.
 
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::num::NonZeroUsize;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use crate::buffer::Buffer;
 use crate::error::{Failure, Place};
 use crate::input::BLOCK;
 use crate::output::Output;
 
 use super::feed::{Feed, Piece};
+use super::reason::Reason;
 use super::rejects::Rejects;
-use super::report::Report;
+use super::report::{Report, Stop};
 use super::stats::Stats;
 
 /// What is done to a chunk; each thread has one of its own.
@@ -21,12 +25,36 @@ pub trait Job: Clone + Send {
     /// what comes before.
     fn work(&mut self, chunk: &[u8], next: Option<u8>, out: &mut Vec<u8>, report: &mut Report);
 
-    /// Whether a record that is too long is written, as it is, or left out. It is refused with `report`, of the
-    /// `start` of it.
-    fn long(&mut self, start: &[u8], report: &mut Report) -> bool;
+    /// What becomes of a record of which only the `start` fits in memory. If it is refused, `report` says so.
+    fn long(&mut self, start: &[u8], report: &mut Report) -> Long;
+
+    /// Where such a record can be cut: the last place in `octets`.
+    fn cut(&self, _octets: &[u8]) -> Option<usize> {
+        None
+    }
+
+    /// Appends what becomes of a part of such a record to `out`.
+    fn part(&mut self, part: &[u8], _is_last: bool, out: &mut Vec<u8>, report: &mut Report) {
+        self.work(part, None, out, report);
+    }
+
+    /// After the last part: whether the record is not what became of its parts, but what is appended to `out`.
+    fn instead(&self, _out: &mut Vec<u8>) -> bool {
+        false
+    }
 
     /// A report as this job wants it.
     fn report(&self) -> Report;
+}
+
+/// What becomes of a record that does not fit in memory.
+pub enum Long {
+    /// It is written as it is.
+    Copy(Reason),
+    /// It is left out.
+    Skip(Reason),
+    /// It is worked on in parts, which are `held` back until it is known what becomes of it.
+    Parts { held: bool },
 }
 
 /// Room for what one block can become, so that no block is measured before it is encoded and none makes the
@@ -37,6 +65,9 @@ const fn room(block: usize) -> usize {
 
 /// So much is done before threads are worth their start.
 const SMALL: u64 = 2 << 20;
+
+/// The most octets of a chunk for one of several threads: handing over costs as much as copying some ten thousand.
+const LONG_BLOCK: usize = 8 * BLOCK;
 
 /// The octets of the input that all threads together work on.
 const SPREAD: usize = 8 << 20;
@@ -88,14 +119,14 @@ impl Sink<'_> {
 /// The buffers of a thread.
 struct Buffers {
     size: usize,
-    block: Vec<u8>,
+    block: Buffer,
     out: Vec<u8>,
     report: Report,
 }
 
 impl Buffers {
     fn new(size: usize, report: Report) -> Buffers {
-        Buffers { size, block: vec![0; size], out: Vec::with_capacity(room(size)), report }
+        Buffers { size, block: Buffer::new(size), out: Vec::with_capacity(room(size)), report }
     }
 
     fn clear(&mut self) {
@@ -106,8 +137,7 @@ impl Buffers {
     /// Gives back what a long record asked for.
     fn shrink(&mut self) {
         if self.block.len() > self.size {
-            self.block.truncate(self.size);
-            self.block.shrink_to_fit();
+            self.block = Buffer::new(self.size);
         }
         self.out.clear();
         self.out.shrink_to(room(self.size));
@@ -138,7 +168,7 @@ pub fn pump<J: Job>(
     }
     drop(buffers);
     let threads = threads.get().min(THREADS);
-    let size = (SPREAD / threads).next_multiple_of(4096).clamp(BLOCK, 4 * BLOCK);
+    let size = (SPREAD / threads).next_multiple_of(4096).clamp(BLOCK, LONG_BLOCK);
     let shared = Shared {
         feed: Mutex::new(Line { feed, number: 0, ended: false }),
         sink: Mutex::new(Turn { sink, number: 0, ended: Ok(()) }),
@@ -160,7 +190,7 @@ pub fn pump<J: Job>(
     shared.sink.into_inner().unwrap_or_else(PoisonError::into_inner).ended
 }
 
-/// Passes a record by that is too long, at `offset`, of which the buffer is full.
+/// Passes a record that is too long, at `offset`, of which the buffer is full.
 fn long<J: Job>(
     feed: &mut Feed<'_>,
     job: &mut J,
@@ -168,10 +198,47 @@ fn long<J: Job>(
     sink: &mut Sink<'_>,
     offset: u64,
 ) -> Result<(), Failure> {
-    let Buffers { block, report, .. } = buffers;
-    let keep = job.long(block, report);
+    let Buffers { block, out, report, .. } = buffers;
+    let (keep, reason) = match job.long(block, report) {
+        Long::Copy(reason) => (true, reason),
+        Long::Skip(reason) => (false, reason),
+        Long::Parts { held } => {
+            // A file, because memory is bounded.
+            let mut held = if held { Some(Held::new()?) } else { None };
+            // One part is worked on while the next place to cut is looked for.
+            let finder = job.clone();
+            let is_done = feed.parts(
+                block,
+                |octets| finder.cut(octets),
+                |part, offset, is_last| {
+                    out.clear();
+                    report.clear();
+                    job.part(part, is_last, out, report);
+                    let Some(held) = &mut held else { return sink.take(offset, out, report) };
+                    held.write(out)?;
+                    sink.take(offset, &[], report)
+                },
+            )?;
+            if !is_done {
+                report.clear();
+                let reason = Reason::Unbroken { len: block.len() };
+                report.stop = Some(Stop { line: 0, offset: 0, reason });
+                return sink.take(feed.offset(), &[], report);
+            }
+            let Some(held) = held else { return Ok(()) };
+            out.clear();
+            return if job.instead(out) { sink.write(out) } else { held.copy(block, sink) };
+        }
+    };
     let places = report.places;
     sink.take(offset, &[], report)?;
+    // With stderr closed there is nobody to tell.
+    let _ = writeln!(
+        io::stderr(),
+        "pct: {}: offset {offset}: {reason}, and {}",
+        sink.file,
+        if keep { "stays as it is" } else { "is left out" }
+    );
     let end = feed.line_end();
     feed.rest(block, |piece| {
         if places {
@@ -180,6 +247,46 @@ fn long<J: Job>(
         sink.stats.bytes_in += piece.len() as u64;
         if keep { sink.write(piece) } else { Ok(()) }
     })
+}
+
+/// Output that may never be written: a temporary file.
+struct Held {
+    file: File,
+    len: u64,
+}
+
+impl Held {
+    fn new() -> Result<Held, Failure> {
+        match tempfile::tempfile() {
+            Ok(file) => Ok(Held { file, len: 0 }),
+            Err(error) => Err(Failure::open(Held::name(), error)),
+        }
+    }
+
+    /// What it is called in messages.
+    fn name() -> String {
+        format!("temporary file in {}", std::env::temp_dir().display())
+    }
+
+    fn write(&mut self, octets: &[u8]) -> Result<(), Failure> {
+        self.file.write_all(octets).map_err(|error| Failure::input(Held::name(), self.len, error))?;
+        self.len += octets.len() as u64;
+        Ok(())
+    }
+
+    /// Writes all of it to `sink`, by way of `buffer`.
+    fn copy(mut self, buffer: &mut [u8], sink: &mut Sink<'_>) -> Result<(), Failure> {
+        let failed = |error| Failure::open(Held::name(), error);
+        self.file.rewind().map_err(failed)?;
+        loop {
+            match self.file.read(buffer) {
+                Ok(0) => return Ok(()),
+                Ok(len) => sink.write(&buffer[..len])?,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(failed(error)),
+            }
+        }
+    }
 }
 
 /// What threads share.

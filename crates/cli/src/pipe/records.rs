@@ -1,15 +1,17 @@
 //! Records whose values are looked at one by one.
 
+use std::path::Path;
+
 use simdpct::ByteSet;
 
 use super::edit::Edit;
 use super::feed::{Cut, Feed};
 use super::fields::Fields;
 use super::jsonl::Keys;
-use super::pump::{Job, Sink, pump};
+use super::pump::{Job, Long, Sink, pump};
 use super::reason::Reason;
 use super::rejects::Rejects;
-use super::report::{Report, Stop};
+use super::report::{Report, SHOWN, Stop};
 use super::stats::Stats;
 use super::table::{Ends, Table};
 use super::treat::{Policies, Record, Spot, Treatment, Verdict};
@@ -17,6 +19,7 @@ use crate::args::{Delimiter, Files, Pipe, Policy, Target};
 use crate::error::{Failure, Outcome};
 use crate::files;
 use crate::input::Input;
+use crate::output;
 use crate::record::Records;
 use crate::work::Work;
 
@@ -48,12 +51,7 @@ pub fn run(
         return Err(Failure::Usage("this needs values, and with --raw there are none".to_owned()));
     }
     if let Some(rejects) = &args.rejects {
-        if Some(rejects) == target.output.as_ref() {
-            return Err(Failure::Usage("--output and --rejects are the same file".to_owned()));
-        }
-        if target.in_place.is_some() && files.files.contains(rejects) {
-            return Err(Failure::Usage("--in-place and --rejects replace the same file".to_owned()));
-        }
+        rejects_are_apart(rejects, files, target)?;
     }
     let job = job(args, policies, records, work)?;
     let mut rejects = args.rejects.as_deref().map(Rejects::create).transpose()?;
@@ -62,6 +60,9 @@ pub fn run(
         for input in inputs {
             let mut input = input?;
             output.forbid(input.file(), input.name())?;
+            if let Some(rejects) = &rejects {
+                rejects.forbid(input.file(), input.name())?;
+            }
             let sink = Sink {
                 file: input.name().to_owned(),
                 output: &mut *output,
@@ -81,6 +82,29 @@ pub fn run(
         stats.print(format);
     }
     result
+}
+
+/// Fails when the file of `--rejects` is another file of the run as well, as far as these are known before it.
+fn rejects_are_apart(rejects: &Path, files: &Files, target: &Target) -> Result<(), Failure> {
+    let fail = |message: String| Err(Failure::Usage(message));
+    let is_stdout = rejects.as_os_str() == "-" || output::is_stdout(rejects);
+    if is_stdout && target.is_stdout() {
+        return fail("--rejects and the output are both standard output".to_owned());
+    }
+    if target.output.as_deref().is_some_and(|output| output::is_one(output, rejects)) {
+        return fail("--output and --rejects are the same file".to_owned());
+    }
+    for name in &files.files {
+        if output::is_one(name, rejects) {
+            return fail(format!("{}: an input and --rejects are the same file", name.display()));
+        }
+        if let Some(suffix) = target.in_place.as_deref().filter(|suffix| !suffix.is_empty())
+            && output::is_one(&output::backup(name, suffix), rejects)
+        {
+            return fail(format!("{}: its backup and --rejects are the same file", name.display()));
+        }
+    }
+    Ok(())
 }
 
 /// Passes one file.
@@ -165,6 +189,7 @@ fn job(
         places: args.rejects.is_some() || policies.can_fail(),
         stats: args.stats.is_some(),
         limit: args.max_record,
+        parts: Parts::default(),
     })
 }
 
@@ -194,9 +219,33 @@ struct RecordJob {
     /// Whether counts are wanted.
     stats: bool,
     limit: u32,
+    parts: Parts,
+}
+
+/// What is known of a record that is worked on in parts.
+#[derive(Clone, Default)]
+struct Parts {
+    /// Its start, to be shown.
+    start: Vec<u8>,
+    is_refused: bool,
+    is_not_text: bool,
+    has_changed: bool,
+    /// What becomes of it, if it is not written part by part.
+    verdict: Option<Verdict>,
+    /// Its line end.
+    end: Vec<u8>,
 }
 
 impl RecordJob {
+    /// The length of `record` without its end.
+    fn without_end(&self, record: &[u8]) -> usize {
+        match record {
+            [start @ .., b'\r', end] if self.has_cr && *end == self.end => start.len(),
+            [start @ .., end] if *end == self.end => start.len(),
+            _ => record.len(),
+        }
+    }
+
     /// Rewrites the values of `record`.
     fn record(
         &mut self,
@@ -248,17 +297,11 @@ impl Job for RecordJob {
                 Some(ends) => ends.next(rest).unwrap_or_else(|| (rest.len(), ends.has_quotes())),
             };
             let end = start + len;
-            let mut stop = end;
-            if chunk[stop - 1] == self.end {
-                stop -= 1;
-                if self.has_cr && stop > start && chunk[stop - 1] == b'\r' {
-                    stop -= 1;
-                }
-            }
-            let record = Record { chunk, start, stop, end: self.end };
+            let stop = start + self.without_end(&chunk[start..end]);
+            let record = Record { chunk, start, stop, end: self.end, shown: None };
             let mark = edit.mark();
             match self.record(record, has_quotes, &mut edit, report) {
-                Verdict::Keep => {}
+                Verdict::Keep | Verdict::Empty => {}
                 Verdict::Unreadable => edit.rewind(mark),
                 Verdict::Drop => {
                     edit.rewind(mark);
@@ -284,7 +327,12 @@ impl Job for RecordJob {
         }
     }
 
-    fn long(&mut self, start: &[u8], report: &mut Report) -> bool {
+    fn long(&mut self, start: &[u8], report: &mut Report) -> Long {
+        if matches!(self.selector, Selector::Line) {
+            let start = if self.rejects { start[..start.len().min(SHOWN + 1)].to_vec() } else { Vec::new() };
+            self.parts = Parts { start, ..Parts::default() };
+            return Long::Parts { held: self.treatment.policies().withhold() };
+        }
         let reason = Reason::TooLong { limit: self.limit };
         report.stats.records += 1;
         report.stats.unreadable += 1;
@@ -294,14 +342,70 @@ impl Job for RecordJob {
         match self.treatment.unreadable() {
             Policy::Drop => {
                 report.stats.dropped += 1;
-                false
+                Long::Skip(reason)
             }
             Policy::Fail => {
-                report.stop = Some(Stop { line: 0, offset: 0, reason });
-                false
+                report.stop = Some(Stop { line: 0, offset: 0, reason: reason.clone() });
+                Long::Skip(reason)
             }
-            Policy::Keep | Policy::Replace | Policy::Empty => true,
+            Policy::Keep | Policy::Replace | Policy::Empty => Long::Copy(reason),
         }
+    }
+
+    fn cut(&self, octets: &[u8]) -> Option<usize> {
+        self.treatment.cut(octets)
+    }
+
+    fn part(&mut self, part: &[u8], is_last: bool, out: &mut Vec<u8>, report: &mut Report) {
+        let stop = if is_last { self.without_end(part) } else { part.len() };
+        let (value, end) = part.split_at(stop);
+        let shown = Some(self.parts.start.as_slice());
+        let record = Record { chunk: part, start: 0, stop, end: self.end, shown };
+        let verdict = self.treatment.part(Spot::Plain, value, out, record, report, |offset| offset);
+        let parts = &mut self.parts;
+        parts.has_changed |= out != value;
+        // It is one record, and is refused once.
+        if parts.is_refused {
+            report.refused.clear();
+        }
+        parts.is_refused |= !report.refused.is_empty();
+        let stats = &mut report.stats;
+        let is_not_text = stats.invalid_utf8 > 0;
+        stats.invalid_utf8 = u64::from(is_not_text && !parts.is_not_text);
+        parts.is_not_text |= is_not_text;
+        if let Verdict::Stop(offset, reason) = verdict {
+            let line = report.line(part, self.end, offset);
+            report.stop = Some(Stop { line, offset, reason });
+            return;
+        }
+        if verdict != Verdict::Keep {
+            parts.verdict.get_or_insert(verdict);
+        }
+        stats.bytes_in += part.len() as u64;
+        let counted = u64::from(self.stats && is_last);
+        (stats.records, stats.values) = (counted, counted);
+        match parts.verdict {
+            None => {
+                out.extend_from_slice(end);
+                stats.changed = counted * u64::from(parts.has_changed);
+            }
+            Some(Verdict::Drop) => stats.dropped = u64::from(is_last),
+            Some(_) => stats.changed = counted,
+        }
+        if is_last {
+            parts.end = end.to_vec();
+        }
+        if self.places {
+            report.line(part, self.end, part.len());
+        }
+    }
+
+    fn instead(&self, out: &mut Vec<u8>) -> bool {
+        if self.parts.verdict == Some(Verdict::Empty) {
+            out.extend_from_slice(self.treatment.empty());
+            out.extend_from_slice(&self.parts.end);
+        }
+        self.parts.verdict.is_some()
     }
 
     fn report(&self) -> Report {

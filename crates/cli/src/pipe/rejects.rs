@@ -1,6 +1,7 @@
 //! The file of `--rejects`.
 
 use std::fmt::{self, Write};
+use std::fs::File;
 use std::path::Path;
 
 use crate::compression::Format;
@@ -21,6 +22,14 @@ impl Rejects {
     pub fn create(path: &Path) -> Result<Rejects, Failure> {
         let compression = Format::of_extension(path).map(|format| (format, format.usual_level()));
         Ok(Rejects { output: Output::compressed(Some(path), compression)?, buffer: String::new() })
+    }
+
+    /// Fails when the file would replace `input`.
+    pub fn forbid(&self, input: &File, name: &str) -> Result<(), Failure> {
+        if self.output.harms(input) {
+            return Err(Failure::Usage(format!("{name}: an input and --rejects are the same file")));
+        }
+        Ok(())
     }
 
     /// Adds a line.

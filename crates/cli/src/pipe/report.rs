@@ -41,7 +41,7 @@ pub struct Stop {
 }
 
 /// The octets of a record that are shown.
-const SHOWN: usize = 64 * 1024;
+pub const SHOWN: usize = 64 * 1024;
 
 impl Report {
     /// An empty one.

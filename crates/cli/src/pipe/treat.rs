@@ -1,9 +1,7 @@
 //! What is done to one value, and to one that cannot be read.
 
-use std::borrow::Cow;
-
 use crate::args::{Pipe, Policy};
-use crate::work::{Refusal, Work};
+use crate::work::{Bad, Refusal, Work};
 
 use super::reason::Reason;
 use super::report::Report;
@@ -23,6 +21,13 @@ impl Policies {
         Policies { malformed, utf8: args.on_invalid_utf8.unwrap_or(Policy::Keep) }
     }
 
+    /// Whether nothing of a value may be written before all of it was looked at.
+    pub fn withhold(self) -> bool {
+        [self.malformed, self.utf8]
+            .iter()
+            .any(|policy| matches!(policy, Policy::Empty | Policy::Drop | Policy::Fail))
+    }
+
     /// Whether a run may end at what it meets.
     pub fn can_fail(self) -> bool {
         [self.malformed, self.utf8].contains(&Policy::Fail)
@@ -34,6 +39,8 @@ impl Policies {
 pub enum Verdict {
     /// The new value is there.
     Keep,
+    /// The value shall be empty.
+    Empty,
     /// The record could not be read, and stays as it is.
     Unreadable,
     /// The record is left out.
@@ -53,6 +60,8 @@ pub struct Record<'a> {
     pub stop: usize,
     /// What is counted for line numbers.
     pub end: u8,
+    /// The start of the record, if the chunk is a part of it.
+    pub shown: Option<&'a [u8]>,
 }
 
 impl<'a> Record<'a> {
@@ -66,7 +75,7 @@ impl<'a> Record<'a> {
         let is_known = report.refused.last().is_some_and(|last| last.offset >= self.start);
         if report.rejects && !is_known {
             let line = report.line(self.chunk, self.end, offset);
-            report.refuse(line, offset, reason, self.octets());
+            report.refuse(line, offset, reason, self.shown.unwrap_or(self.octets()));
         }
     }
 }
@@ -120,9 +129,37 @@ impl Treatment {
         self.policies.malformed
     }
 
+    /// What becomes of values that cannot be read.
+    pub fn policies(&self) -> Policies {
+        self.policies
+    }
+
     /// Appends what becomes of `value`, which is part of `record`, to `out`. `place` tells where in the chunk an
     /// octet of the value comes from.
     pub fn value(
+        &mut self,
+        spot: Spot,
+        value: &[u8],
+        out: &mut Vec<u8>,
+        record: Record<'_>,
+        report: &mut Report,
+        place: impl Fn(usize) -> usize,
+    ) -> Verdict {
+        let from = out.len();
+        let mut verdict = self.part(spot, value, out, record, report, place);
+        if verdict == Verdict::Empty {
+            out.extend_from_slice(self.empty);
+            verdict = Verdict::Keep;
+        }
+        if self.stats {
+            report.stats.changed += u64::from(verdict == Verdict::Keep && &out[from..] != value);
+        }
+        verdict
+    }
+
+    /// The same for a value that may be a part of one, so that nobody can tell yet whether the whole changes, and an
+    /// empty one is a verdict.
+    pub fn part(
         &mut self,
         spot: Spot,
         value: &[u8],
@@ -139,14 +176,13 @@ impl Treatment {
             work.apply_lenient(value, out);
             return Verdict::Keep;
         }
-        let from = out.len();
         let verdict = match work.apply(value, out) {
             Ok(()) => Verdict::Keep,
             Err(refusal) => {
                 let refused = |report: &mut Report, offset, reason: &Reason| {
                     record.refuse(report, place(offset), reason);
                 };
-                match refuse(work, self.policies, self.empty, value, refusal, out, report, refused) {
+                match refuse(work, self.policies, value, refusal, out, report, refused) {
                     Verdict::Stop(offset, reason) => Verdict::Stop(place(offset), reason),
                     verdict => verdict,
                 }
@@ -155,100 +191,63 @@ impl Treatment {
         if self.stats {
             report.stats.look(value, work);
             report.stats.layers = report.stats.layers.max(work.layers() as u64);
-            report.stats.changed += u64::from(verdict == Verdict::Keep && &out[from..] != value);
         }
         verdict
+    }
+
+    /// What an empty value is written as.
+    pub fn empty(&self) -> &'static [u8] {
+        self.empty
+    }
+
+    /// Where a value can be cut so that work on the parts gives what work on the whole does.
+    pub fn cut(&self, value: &[u8]) -> Option<usize> {
+        self.plain.cut_value(value)
     }
 }
 
 /// Does to `value`, which was refused, what the policies say.
 #[cold]
-#[allow(
-    clippy::too_many_arguments,
-    reason = "the rare half of `Treatment::value`, with parts of self borrowed"
-)]
 fn refuse(
     work: &mut Work,
     policies: Policies,
-    empty: &[u8],
     value: &[u8],
     refusal: Refusal,
     out: &mut Vec<u8>,
     report: &mut Report,
     mut refused: impl FnMut(&mut Report, usize, &Reason),
 ) -> Verdict {
-    let from = out.len();
-    let mut not_text = refusal;
+    // It can be bad in both ways.
+    let mut not_text = Some(refusal);
     if let Refusal::Malformed(escape) = refusal {
         let reason = Reason::from(refusal);
         refused(report, escape.offset, &reason);
-        let result = match policies.malformed {
-            Policy::Keep => work.apply_text(value, out),
-            Policy::Replace => {
-                // It can be wrong in both ways.
-                let result = work.apply_text(value, out);
-                out.truncate(from);
-                repair(work, value, escape.offset, out);
-                result
-            }
-            Policy::Empty => {
-                out.extend_from_slice(empty);
-                return Verdict::Keep;
-            }
+        match policies.malformed {
+            Policy::Keep | Policy::Replace => {}
+            Policy::Empty => return Verdict::Empty,
             Policy::Drop => return Verdict::Drop,
             Policy::Fail => return Verdict::Stop(escape.offset, reason),
-        };
-        match result {
-            Ok(()) => return Verdict::Keep,
-            Err(refusal) => not_text = refusal,
+        }
+        let from = out.len();
+        not_text = work.apply_text(value, out).err();
+        out.truncate(from);
+    }
+    if let Some(refusal) = not_text {
+        let (offset, reason) = (refusal.offset(), Reason::from(refusal));
+        report.stats.invalid_utf8 += 1;
+        refused(report, offset, &reason);
+        match policies.utf8 {
+            Policy::Keep | Policy::Replace => {}
+            Policy::Empty => return Verdict::Empty,
+            Policy::Drop => return Verdict::Drop,
+            Policy::Fail => return Verdict::Stop(offset, reason),
         }
     }
-    if out.len() == from {
-        work.apply_lenient(value, out);
-    }
-    let (offset, reason) = (not_text.offset(), Reason::from(not_text));
-    report.stats.invalid_utf8 += 1;
-    refused(report, offset, &reason);
-    match policies.utf8 {
-        Policy::Keep => {}
-        // Octets stay escaped, and a character is a reference to it.
-        Policy::Replace if reason == Reason::NotInCharset => {}
-        Policy::Replace => {
-            // What is wrong with values to be encoded does not show in the result.
-            if out[from..].is_ascii()
-                && let Cow::Owned(text) = String::from_utf8_lossy(value)
-            {
-                out.truncate(from);
-                work.apply_lenient(text.as_bytes(), out);
-            }
-            if let Cow::Owned(text) = String::from_utf8_lossy(&out[from..]) {
-                out.truncate(from);
-                out.extend_from_slice(text.as_bytes());
-            }
-        }
-        Policy::Empty => {
-            out.truncate(from);
-            out.extend_from_slice(empty);
-        }
-        Policy::Drop => return Verdict::Drop,
-        Policy::Fail => return Verdict::Stop(offset, reason),
-    }
+    let is_replaced = |policy| policy == Policy::Replace;
+    let repaired = Bad {
+        malformed: is_replaced(policies.malformed),
+        not_text: not_text.is_some() && is_replaced(policies.utf8),
+    };
+    work.apply_repairing(value, repaired, out);
     Verdict::Keep
-}
-
-/// Appends what becomes of `value`, of which the `%` at `bad` is the first that starts no escape, with `%25` for
-/// each of these.
-fn repair(work: &mut Work, value: &[u8], mut bad: usize, out: &mut Vec<u8>) {
-    let mut rest = value;
-    loop {
-        work.apply_lenient(&rest[..bad], out);
-        out.extend_from_slice(b"%25");
-        // It may be written as `\x25`.
-        let len = if rest[bad] == b'%' { 1 } else { 4 };
-        rest = &rest[bad + len..];
-        match work.apply_well_formed(rest, out) {
-            Ok(()) => return,
-            Err(refusal) => bad = refusal.offset(),
-        }
-    }
 }

@@ -2,6 +2,17 @@
 
 use encoding_rs::{DecoderResult, EncoderResult, Encoding};
 
+/// What becomes of octets that are nothing in a charset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadOctets {
+    /// They are an error.
+    Refuse,
+    /// They are escaped.
+    Escape,
+    /// U+FFFD stands for them.
+    Replace,
+}
+
 /// A charset in which ASCII octets are ASCII characters, as they are in URLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Charset(&'static Encoding);
@@ -76,25 +87,20 @@ impl Charset {
         }
     }
 
-    /// Appends `octets` as UTF-8. Those that are nothing in this charset are escaped, or the first of them is an
-    /// error: its offset.
-    pub fn decode(self, octets: &[u8], refuse: bool, out: &mut Vec<u8>) -> Result<(), usize> {
+    /// Appends `octets` as UTF-8. `bad` says what becomes of those that are nothing in this charset; an error is the
+    /// offset of the first.
+    pub fn decode(self, octets: &[u8], bad: BadOctets, out: &mut Vec<u8>) -> Result<(), usize> {
         if Encoding::ascii_valid_up_to(octets) == octets.len() {
             out.extend_from_slice(octets);
             return Ok(());
         }
         let mut decoder = self.0.new_decoder_without_bom_handling();
         let (mut read, mut written) = (0, out.len());
+        let mut escapes = Vec::new();
         loop {
-            let rest = &octets[read..];
-            // None would be an overflow, which a value in memory is too short for; then the output is full at once,
-            // and grows.
-            let room = decoder.max_utf8_buffer_length_without_replacement(rest.len()).unwrap_or(0).max(16);
-            if out.len() < written + room {
-                out.resize(written + room, 0);
-            }
+            make_room(out, written, octets.len() - read);
             let (result, more_read, more_written) =
-                decoder.decode_to_utf8_without_replacement(rest, &mut out[written..], true);
+                decoder.decode_to_utf8_without_replacement(&octets[read..], &mut out[written..], true);
             read += more_read;
             written += more_written;
             match result {
@@ -104,12 +110,18 @@ impl Charset {
                     // The decoder remembers what it has read after them.
                     let end = read - usize::from(after);
                     let start = end - usize::from(len);
-                    if refuse {
-                        return Err(start);
-                    }
-                    out.truncate(written);
-                    super::escape(&octets[start..end], out);
-                    written = out.len();
+                    make_room(out, written, octets.len() - read);
+                    let instead = match bad {
+                        BadOctets::Refuse => return Err(start),
+                        BadOctets::Escape => {
+                            escapes.clear();
+                            super::escape(&octets[start..end], &mut escapes);
+                            &escapes
+                        }
+                        BadOctets::Replace => "\u{fffd}".as_bytes(),
+                    };
+                    out[written..written + instead.len()].copy_from_slice(instead);
+                    written += instead.len();
                 }
             }
         }
@@ -122,20 +134,32 @@ impl Charset {
         let mut encoder = self.0.new_encoder();
         let mut rest = text;
         let mut written = out.len();
-        loop {
-            let room =
-                encoder.max_buffer_length_from_utf8_without_replacement(rest.len()).unwrap_or(0).max(16);
-            out.resize(written + room, 0);
+        let lacking = loop {
+            make_room(out, written, rest.len());
             let (result, read, more) =
                 encoder.encode_from_utf8_without_replacement(rest, &mut out[written..], true);
             written += more;
-            out.truncate(written);
             rest = &rest[read..];
             match result {
-                EncoderResult::InputEmpty => return None,
+                EncoderResult::InputEmpty => break None,
                 EncoderResult::OutputFull => {}
-                EncoderResult::Unmappable(character) => return Some((character, rest)),
+                EncoderResult::Unmappable(character) => break Some((character, rest)),
             }
-        }
+        };
+        out.truncate(written);
+        lacking
     }
 }
+
+/// Makes room in `out`, behind what is `written`, for what becomes of the `rest`: a little at a time, because room is
+/// filled, and what is lacking in a charset may end a stretch at any octet.
+fn make_room(out: &mut Vec<u8>, written: usize, rest: usize) {
+    let room = (3 * rest).clamp(LEAST_ROOM, MOST_ROOM);
+    if out.len() < written + room / 2 {
+        out.resize(written + room, 0);
+    }
+}
+
+/// Twice what a character, or the escapes of what is none, may take.
+const LEAST_ROOM: usize = 64;
+const MOST_ROOM: usize = 4096;

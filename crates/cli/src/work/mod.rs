@@ -19,22 +19,25 @@ mod printable;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 
 use simdpct::sets::RFC3986_UNRESERVED;
 use simdpct::stream::Transform;
 use simdpct::{BadEscape, BadEscapeCause, ByteSet, HexCase, NORMALIZE};
 
+use self::charset::BadOctets;
 pub use self::charset::{Charset, NAMES as CHARSETS};
 use crate::args;
 use crate::record::{LineEncoder, Records};
+use crate::utf8;
 
 /// What is done to one value: built from the arguments of encode, decode or normalize.
 #[derive(Clone)]
 pub struct Work {
     steps: Steps,
-    refuse_malformed: bool,
-    refuse_not_text: bool,
+    /// What [`Work::apply`] refuses.
+    refused: Bad,
     layers: usize,
 }
 
@@ -42,6 +45,15 @@ pub struct Work {
 enum Steps {
     Encode(Box<Encoding>),
     Decode(Box<Decoding>),
+}
+
+/// The ways in which a value can be bad: which of them something concerns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bad {
+    /// A `%` starts no escape.
+    pub malformed: bool,
+    /// Octets are not UTF-8, or not of the charset.
+    pub not_text: bool,
 }
 
 /// Why a value was refused; offsets are within the value.
@@ -121,51 +133,46 @@ impl Work {
     }
 
     fn new(steps: Steps) -> Work {
-        Work { steps, refuse_malformed: true, refuse_not_text: true, layers: 0 }
+        Work { steps, refused: Bad { malformed: true, not_text: true }, layers: 0 }
     }
 
     /// What [`Work::apply`] refuses: malformed escapes, and octets that are not UTF-8 or not of the charset.
     /// Otherwise both.
-    pub fn refusing(mut self, malformed: bool, not_text: bool) -> Work {
-        self.refuse_malformed = malformed;
-        self.refuse_not_text = not_text;
+    pub fn refusing(mut self, refused: Bad) -> Work {
+        self.refused = refused;
         self
     }
 
     /// Appends what becomes of `value` to `out`; on a refusal `out` is unchanged.
     pub fn apply(&mut self, value: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
-        self.run(value, self.refuse_malformed, self.refuse_not_text, out)
-    }
-
-    /// The same, but malformed escapes are refused and nothing else.
-    pub fn apply_well_formed(&mut self, value: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
-        self.run(value, true, false, out)
+        self.run(value, self.refused, Bad::default(), out)
     }
 
     /// The same, but malformed escapes stay, and what is not text is refused.
     pub fn apply_text(&mut self, value: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
-        self.run(value, false, true, out)
+        self.run(value, Bad { malformed: false, not_text: true }, Bad::default(), out)
     }
 
     /// The same without refusing: malformed escapes stay, octets that are not UTF-8 stay as they are, octets that
     /// the charset lacks stay escaped, and characters that it lacks are written as the URL Standard says
     /// ("percent-encode after encoding"): `%26%23`, the number of the character, `%3B`.
     pub fn apply_lenient(&mut self, value: &[u8], out: &mut Vec<u8>) {
-        let result = self.run(value, false, false, out);
+        self.apply_repairing(value, Bad::default(), out);
+    }
+
+    /// The same, but what `repaired` names is repaired: `%25` is written for each `%` that starts no escape, and
+    /// U+FFFD stands for octets that are not text.
+    pub fn apply_repairing(&mut self, value: &[u8], repaired: Bad, out: &mut Vec<u8>) {
+        let result = self.run(value, Bad::default(), repaired, out);
         debug_assert!(result.is_ok(), "nothing is refused");
     }
 
-    fn run(
-        &mut self,
-        value: &[u8],
-        malformed: bool,
-        not_text: bool,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
+    /// What is `refused` need not be `repaired`.
+    fn run(&mut self, value: &[u8], refused: Bad, repaired: Bad, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let start = out.len();
         let result = match &mut self.steps {
-            Steps::Encode(encoding) => encoding.run(value, not_text, out).map(|()| 0),
-            Steps::Decode(decoding) => decoding.run(value, malformed, not_text, out),
+            Steps::Encode(encoding) => encoding.run(value, refused, repaired, out).map(|()| 0),
+            Steps::Decode(decoding) => decoding.run(value, refused, repaired, out),
         };
         self.layers = *result.as_ref().unwrap_or(&0);
         if result.is_err() {
@@ -176,7 +183,7 @@ impl Work {
 
     /// Whether there is something that [`Work::apply`] refuses.
     pub fn refuses(&self) -> bool {
-        self.refuse_malformed || self.refuse_not_text
+        self.refused != Bad::default()
     }
 
     /// The length of the `%uXXXX` at the start of `rest`, if that is read: of two, for the halves of a character.
@@ -216,6 +223,50 @@ impl Work {
             _ => false,
         })
     }
+}
+
+impl Work {
+    /// Where one value can be cut so that work on the parts, and what is said of them, is what it is of the whole: the
+    /// last such place in `octets`, if there is any.
+    pub fn cut_value(&self, octets: &[u8]) -> Option<usize> {
+        if !self.is_blockwise() {
+            return Work::cut(octets);
+        }
+        // What follows a cut must be seen. A character has at most four units.
+        let most = octets.len().checked_sub(3)?;
+        (1..=most).rev().take(Work::LOOK_BEHIND).find(|&end| {
+            let (before, behind) = octets.split_at(end);
+            !before[end.saturating_sub(2)..].contains(&b'%')
+                && !ends_in_nested(before)
+                && before.last() != Some(&b'\r')
+                // Behind four in a row nothing is a sequence any more.
+                && (!is_continuation(behind) || ends_in_continuations(before))
+        })
+    }
+}
+
+/// Whether `octets` end in four units, octets or escapes of them, that continue a UTF-8 sequence.
+fn ends_in_continuations(octets: &[u8]) -> bool {
+    let mut rest = octets;
+    (0..4).all(|_| {
+        let unit = if rest.last_chunk().and_then(octet_of).is_some() { 3 } else { 1 };
+        rest.split_at_checked(rest.len().wrapping_sub(unit)).is_some_and(|(before, unit)| {
+            rest = before;
+            is_continuation(unit)
+        })
+    })
+}
+
+/// Whether `octets` end in `%25`, or in that and a digit: more digits would make it an escape of the next layer.
+fn ends_in_nested(octets: &[u8]) -> bool {
+    octets.ends_with(b"%25")
+        || octets.split_last().is_some_and(|(last, rest)| last.is_ascii_hexdigit() && rest.ends_with(b"%25"))
+}
+
+/// Whether `octets` begin with an octet, or the escape of one, that continues a UTF-8 sequence.
+fn is_continuation(octets: &[u8]) -> bool {
+    let first = octets.first_chunk().and_then(octet_of).or(octets.first().copied());
+    first.is_some_and(|octet| (0x80..0xC0).contains(&octet))
 }
 
 /// Whether nothing can go on behind an octet: an escape of whatever kind, or a character, of which an ASCII octet is
@@ -300,11 +351,16 @@ impl Escape {
 }
 
 impl Encoding {
-    fn run(&mut self, value: &[u8], refuse: bool, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn run(&mut self, value: &[u8], refused: Bad, repaired: Bad, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let Encoding { escape, charset, octets } = self;
+        // What is not UTF-8 is repaired before it is escaped.
+        let text = repaired.not_text.then(|| String::from_utf8_lossy(value));
+        let value = text.as_ref().map_or(value, |text| text.as_bytes());
         let Some(charset) = charset else {
-            if let (true, Err(error)) = (refuse, std::str::from_utf8(value)) {
-                return Err(Refusal::NotUtf8 { offset: error.valid_up_to() });
+            if refused.not_text
+                && let Err(offset) = utf8::validate(value)
+            {
+                return Err(Refusal::NotUtf8 { offset });
             }
             escape.append(value, out);
             return Ok(());
@@ -314,7 +370,7 @@ impl Encoding {
         for chunk in value.utf8_chunks() {
             let mut text = chunk.valid();
             while let Some((lacking, rest)) = charset.encode(text, octets) {
-                if refuse {
+                if refused.not_text {
                     let before = offset + chunk.valid().len() - rest.len() - lacking.len_utf8();
                     return Err(Refusal::NotInCharset { offset: before });
                 }
@@ -324,7 +380,7 @@ impl Encoding {
                 text = rest;
             }
             offset += chunk.valid().len();
-            if refuse && !chunk.invalid().is_empty() {
+            if refused.not_text && !chunk.invalid().is_empty() {
                 return Err(Refusal::NotUtf8 { offset });
             }
             octets.extend_from_slice(chunk.invalid());
@@ -363,12 +419,18 @@ struct Decoding {
 struct Buffers {
     /// After `--nginx`.
     logged: Vec<u8>,
+    parts: Parts,
+    /// After `--charset`.
+    text: Vec<u8>,
+}
+
+/// Those for a part of a value.
+#[derive(Clone, Default)]
+struct Parts {
     /// After the first layer, with `--percent-u`.
     first: Vec<u8>,
     /// After all layers.
     decoded: Vec<u8>,
-    /// After `--charset`.
-    text: Vec<u8>,
 }
 
 impl Decoding {
@@ -397,92 +459,125 @@ impl Decoding {
     fn run(
         &mut self,
         value: &[u8],
-        malformed: bool,
-        not_text: bool,
+        refused: Bad,
+        repaired: Bad,
         out: &mut Vec<u8>,
     ) -> Result<usize, Refusal> {
-        if self.is_plain() {
-            return self.run_plain(value, malformed, not_text, out);
+        if self.is_plain() && repaired == Bad::default() {
+            return self.run_plain(value, refused, out);
         }
         let mut buffers = std::mem::take(&mut self.buffers);
-        let result = self.run_in(&mut buffers, value, malformed, not_text, out);
+        let result = self.run_in(&mut buffers, value, refused, repaired, out);
         self.buffers = buffers;
         result
     }
 
-    fn run_plain(
-        &self,
-        value: &[u8],
-        malformed: bool,
-        not_text: bool,
-        out: &mut Vec<u8>,
-    ) -> Result<usize, Refusal> {
+    fn run_plain(&self, value: &[u8], refused: Bad, out: &mut Vec<u8>) -> Result<usize, Refusal> {
         let start = out.len();
-        if malformed {
+        if refused.malformed {
             self.decode.strict().append(value, out).map_err(Refusal::Malformed)?;
         } else {
             let Ok(()) = self.decode.append(value, out);
         }
         let octets = &out[start..];
-        if let (true, Err(error)) = (not_text, std::str::from_utf8(octets)) {
-            return Err(Refusal::NotUtf8 { offset: self.origin(value, error.valid_up_to()) });
+        if refused.not_text
+            && let Err(at) = utf8::validate(octets)
+        {
+            return Err(Refusal::NotUtf8 { offset: self.origin(value, at) });
         }
         Ok(usize::from(octets.len() != value.len() || self.reads_plus(value)))
     }
 
     fn run_in(
         &self,
-        Buffers { logged, first, decoded, text }: &mut Buffers,
+        buffers: &mut Buffers,
         value: &[u8],
-        malformed: bool,
-        not_text: bool,
+        refused: Bad,
+        repaired: Bad,
         out: &mut Vec<u8>,
     ) -> Result<usize, Refusal> {
-        let octets = if self.nginx { nginx::unescape(value, &self.keep, logged) } else { value };
-        if malformed {
-            let checked =
-                if self.percent_u { percent_u::validate(octets) } else { simdpct::validate(octets) };
-            checked.map_err(|escape| Refusal::Malformed(self.place(value, escape)))?;
+        let Buffers { logged, parts, text } = buffers;
+        let mut rest = if self.nginx { nginx::unescape(value, &self.keep, logged) } else { value };
+        if refused.malformed {
+            self.validate(rest).map_err(|escape| Refusal::Malformed(self.place(value, escape)))?;
         }
-        let refused = |at: usize| self.origin(value, at);
         // The last step writes to `out`.
         let to_text = if self.printable { &mut *text } else { &mut *out };
-        let start = if self.printable {
+        if self.printable {
             to_text.clear();
-            0
-        } else {
-            to_text.len()
-        };
-        let layers = match self.charset {
-            None => {
-                let layers = self.decode(octets, first, to_text);
-                if let (true, Err(error)) = (not_text, std::str::from_utf8(&to_text[start..])) {
-                    return Err(Refusal::NotUtf8 { offset: refused(error.valid_up_to()) });
-                }
-                layers
-            }
-            Some(charset) => {
-                let (mut layers, mut before) = (0, 0);
-                self.each_part(octets, |part, character| {
-                    decoded.clear();
-                    layers = layers.max(self.decode(part, first, decoded));
-                    charset.decode(decoded, not_text, to_text).map_err(|at| before + at)?;
-                    before += decoded.len();
-                    if let Some(character) = character {
-                        layers = layers.max(1);
-                        before += character.len_utf8();
-                        to_text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-                    }
-                    Ok(())
-                })
-                .map_err(|at| Refusal::NotInCharset { offset: refused(at) })?;
-                layers
-            }
-        };
+        }
+        let mut layers = 0;
+        // No escape and no character reaches over a `%` that starts no escape.
+        while repaired.malformed
+            && let Err(escape) = self.validate(rest)
+        {
+            let part = self.part(&rest[..escape.offset], parts, refused, repaired, to_text);
+            layers = layers.max(part.map_err(|at| self.not_text(value, at))?);
+            to_text.extend_from_slice(b"%25");
+            rest = &rest[escape.offset + 1..];
+        }
+        let part = self.part(rest, parts, refused, repaired, to_text);
+        layers = layers.max(part.map_err(|at| self.not_text(value, at))?);
         if self.printable {
             printable::append(text, self.records, out);
         }
         Ok(layers)
+    }
+
+    /// The first `%` of `octets` that starts no escape.
+    fn validate(&self, octets: &[u8]) -> Result<(), BadEscape> {
+        if self.percent_u { percent_u::validate(octets) } else { simdpct::validate(octets) }
+    }
+
+    /// Appends `octets`, decoded to text, to `out`, and returns the number of layers; or the number of decoded octets
+    /// before the first that is refused because it is no text.
+    fn part(
+        &self,
+        octets: &[u8],
+        Parts { first, decoded }: &mut Parts,
+        refused: Bad,
+        repaired: Bad,
+        out: &mut Vec<u8>,
+    ) -> Result<usize, usize> {
+        let Some(charset) = self.charset else {
+            let start = out.len();
+            let layers = self.decode(octets, first, out);
+            if refused.not_text {
+                utf8::validate(&out[start..])?;
+            }
+            if repaired.not_text
+                && let Cow::Owned(text) = String::from_utf8_lossy(&out[start..])
+            {
+                out.truncate(start);
+                out.extend_from_slice(text.as_bytes());
+            }
+            return Ok(layers);
+        };
+        let bad = match (refused.not_text, repaired.not_text) {
+            (true, _) => BadOctets::Refuse,
+            (_, true) => BadOctets::Replace,
+            _ => BadOctets::Escape,
+        };
+        let (mut layers, mut before) = (0, 0);
+        self.each_part(octets, |part, character| {
+            decoded.clear();
+            layers = layers.max(self.decode(part, first, decoded));
+            charset.decode(decoded, bad, out).map_err(|at| before + at)?;
+            before += decoded.len();
+            if let Some(character) = character {
+                layers = layers.max(1);
+                before += character.len_utf8();
+                out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+            Ok::<(), usize>(())
+        })?;
+        Ok(layers)
+    }
+
+    /// The refusal of what stands, in `value` after decoding, at `at`.
+    fn not_text(&self, value: &[u8], at: usize) -> Refusal {
+        let offset = self.origin(value, at);
+        if self.charset.is_some() { Refusal::NotInCharset { offset } } else { Refusal::NotUtf8 { offset } }
     }
 
     /// Hands `octets` to `each` in parts between characters that `%uXXXX` names and that no charset concerns,

@@ -28,9 +28,16 @@ impl Traced {
         let mut result = Traced::default();
         let mut at = 0;
         while at < self.octets.len() {
-            let (len, with) = replace(&self.octets[at..]).unwrap_or((1, vec![self.octets[at]]));
-            result.push(&with, self.origins[at]);
-            at += len;
+            match replace(&self.octets[at..]) {
+                Some((len, with)) => {
+                    result.push(&with, self.origins[at]);
+                    at += len;
+                }
+                None => {
+                    result.push(&self.octets[at..=at], self.origins[at]);
+                    at += 1;
+                }
+            }
         }
         result
     }

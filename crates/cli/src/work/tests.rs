@@ -2,7 +2,7 @@
 
 use clap::Parser;
 
-use super::{Refusal, Steps, Work, origins};
+use super::{Bad, Refusal, Steps, Work, origins};
 use crate::args::{Cli, Command};
 use crate::record::Records;
 
@@ -63,8 +63,14 @@ fn refusals_say_where() {
 #[test]
 fn what_is_not_looked_at_is_not_refused() {
     let mut out = Vec::new();
-    assert_eq!(work(&["decode"]).refusing(false, true).apply(b"%zz", &mut out), Ok(()));
-    assert_eq!(work(&["decode"]).refusing(true, false).apply(b"%FF", &mut out), Ok(()));
+    assert_eq!(
+        work(&["decode"]).refusing(Bad { malformed: false, not_text: true }).apply(b"%zz", &mut out),
+        Ok(())
+    );
+    assert_eq!(
+        work(&["decode"]).refusing(Bad { malformed: true, not_text: false }).apply(b"%FF", &mut out),
+        Ok(())
+    );
     assert_eq!(out, b"%zz\xFF");
     assert_eq!(apply(&["decode", "--until-stable"], "100%25"), Ok(b"100%".to_vec()), "a later layer");
 }

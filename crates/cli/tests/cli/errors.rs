@@ -21,7 +21,7 @@ fn a_directory_is_one_clear_line() {
     for verb in ["encode", "decode", "normalize", "check"] {
         let run = run(&[verb, path], "");
         assert_eq!((run.code, run.out.len()), (Some(2), 0));
-        assert_eq!(run.err, format!("pct: {path}: offset 0: Is a directory\n"));
+        assert_eq!(run.err, format!("pct: {path}: is a directory\n"));
     }
 }
 
@@ -41,7 +41,10 @@ fn a_reader_that_goes_away_ends_the_run_quietly() {
 
 #[test]
 fn no_arguments_is_a_usage_error() {
-    for args in [&[][..], &["encode", "--no-such-option"], &["frobnicate"], &["encode", "--set"]] {
+    let alone = run(&[], "");
+    assert_eq!((alone.code, alone.out.len()), (Some(2), 0));
+    assert!(alone.err.contains("Usage: pct") && alone.err.contains("Examples:"), "{}", alone.err);
+    for args in [&["encode", "--no-such-option"][..], &["frobnicate"], &["encode", "--set"]] {
         let run = run(args, "");
         assert_eq!((run.code, run.out.len()), (Some(2), 0), "{args:?}");
         assert!(run.err.starts_with("pct: "), "{}", run.err);

@@ -39,7 +39,7 @@ fn there_is_a_page_for_each_verb() {
     ok(&["generate", "man", "--directory", pages.to_str().unwrap()], "");
     for verb in VERBS {
         let page = std::fs::read_to_string(pages.join(format!("pct-{verb}.1"))).unwrap();
-        assert!(page.contains(".SH SYNOPSIS") && page.contains("Examples:"), "{verb}");
+        assert!(page.contains(".SH SYNOPSIS") && page.contains(".SH EXAMPLES"), "{verb}");
     }
     assert!(!pages.join("pct-generate.1").exists());
     let main = ok(&["generate", "man"], "");

@@ -106,6 +106,41 @@ fn permissions_and_links_stay() {
     assert_eq!(fs::read(dir.path().join("file.old")).unwrap(), b"%20");
 }
 
+/// Twice would be once too often, and a backup may be somebody's only copy.
+#[cfg(unix)]
+#[test]
+fn no_file_is_replaced_twice() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let fresh = || {
+        fs::write(path("a"), "%2541").unwrap();
+        fs::write(path("a~"), "other %2541").unwrap();
+        let _ = fs::remove_file(path("link"));
+        std::os::unix::fs::symlink("a", path("link")).unwrap();
+    };
+    let list = format!("{}\n{}\n", path("a"), path("a~"));
+    for (args, input, first) in [
+        (&["-i", &path("a"), &path("a")][..], "", "%41"),
+        (&["-i", &path("link"), &path("a")], "", "%41"),
+        // Known before, so nothing is done.
+        (&["-i=~", &path("a"), &path("a~")], "", "%2541"),
+        (&["-i=~", "--files-from", "-"], &list, "%41"),
+    ] {
+        fresh();
+        let run = run(&[&["decode"], args].concat(), input);
+        assert_eq!((run.code, run.err.lines().count()), (Some(2), 1), "{args:?}: {}", run.err);
+        assert_eq!(fs::read_to_string(path("a")).unwrap(), first, "{args:?}: {}", run.err);
+    }
+    // Other names of one file become files of their own, each done once.
+    fresh();
+    fs::hard_link(path("a"), path("b")).unwrap();
+    ok(&["decode", "-i=.old", &path("a"), &path("b")], "");
+    assert_eq!(
+        (fs::read(path("a")).unwrap(), fs::read(path("b")).unwrap()),
+        (b"%41".to_vec(), b"%41".to_vec())
+    );
+}
+
 #[test]
 fn lists_name_the_files() {
     let dir = tempfile::tempdir().unwrap();
@@ -155,11 +190,23 @@ fn a_full_disk_leaves_the_old_file() {
     let path = dir.path().join("file");
     let text = "a b\n".repeat(40_000);
     fs::write(&path, &text).unwrap();
-    let run = run(&["encode", "-i=.bak", path.to_str().unwrap()], "");
+    let out = dir.path().join("out.gz");
+    fs::write(&out, "old").unwrap();
+    let (name, out_name) = (path.to_str().unwrap(), out.to_str().unwrap());
+    let runs = [
+        &["encode", "-i=.bak", name][..],
+        &["encode", "--stats", "-i", name],
+        // Stored, not compressed.
+        &["encode", "--level", "0", "-o", out_name, name],
+    ]
+    .map(|args| run(args, ""));
     let (kept, left) = (fs::read_to_string(&path).unwrap(), names(dir.path()));
+    let other = fs::read(&out).unwrap();
     assert!(mount(&["umount"]));
-    assert_eq!(run.code, Some(2));
-    assert!(run.err.contains("No space left on device"), "{}", run.err);
+    for run in runs {
+        assert_eq!(run.code, Some(2));
+        assert!(run.err.contains("No space left on device"), "{}", run.err);
+    }
     assert!(kept == text, "the old file has changed");
-    assert_eq!(left, ["file"]);
+    assert_eq!((left, other), (vec!["file".to_owned(), "out.gz".to_owned()], b"old".to_vec()));
 }

@@ -7,6 +7,8 @@ mod compressed;
 #[cfg(unix)]
 mod docs;
 mod errors;
+#[cfg(unix)]
+mod examples;
 mod fields;
 mod files;
 mod generated;

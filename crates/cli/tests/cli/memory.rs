@@ -30,7 +30,7 @@ fn peak(args: &[&str], line: &[u8], len: usize) -> u64 {
         stdin.write_all(&block).unwrap();
     }
     // The process waits for more, and has taken all but what the pipe holds.
-    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let peak = resident(child.id()).unwrap();
     drop(stdin);
     assert!(child.wait().unwrap().code().is_some_and(|code| code < 2));
     let written = reader.join().unwrap();
@@ -38,8 +38,7 @@ fn peak(args: &[&str], line: &[u8], len: usize) -> u64 {
         ["check", "audit"].contains(&args[0]) || args.contains(&"drop") || written >= len / 3,
         "{args:?} wrote {written} octets"
     );
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    peak.trim().trim_end_matches(" kB").parse().unwrap()
+    peak
 }
 
 #[test]
@@ -58,6 +57,13 @@ fn a_line_of_gigabytes_is_no_different() {
         (&["decode", "--printable", "-j1"], b"%00%20", 32 * MIB),
         (&["decode", "--nginx", "--percent-u", "--charset", "gbk", "-j1"], b"\\x22%u4F60%C4%E3a ", 32 * MIB),
         (&["encode", "--charset", "gbk", "-j1"], "你好 ".as_bytes(), 32 * MIB),
+        (&["decode", "--stats", "--on-error", "keep", "-j1"], b"https://example.org/%20/", 320 * MIB),
+        (&["encode", "--stats=json", "-j1"], b"\xFF/ ", 64 * MIB),
+        (&["normalize", "--on-error", "replace", "-j1"], b"%7e%zz", 64 * MIB),
+        (&["decode", "--rejects", "/dev/null", "-j1"], b"%zz\xFF", 64 * MIB),
+        (&["decode", "--on-error", "drop", "-j1"], b"%zz%20", 64 * MIB),
+        (&["decode", "--on-invalid-utf8", "fail", "-j1"], b"%C3%A9", 64 * MIB),
+        (&["decode", "--until-stable", "--stats", "-j1"], b"%252525%2520wxyz", 64 * MIB),
         (&["check"], b"https://example.org/%20/", 320 * MIB),
         (&["check"], b"%zz%00\xFF", 8 * MIB),
         (&["audit"], b"https://example.org/%20/", 320 * MIB),
@@ -71,10 +77,71 @@ fn a_line_of_gigabytes_is_no_different() {
         (&["decode", "-j2"][..], &b"https://example.org/%20/"[..], 320 * MIB),
         (&["encode", "-j8"], b"\xFF/ ", 64 * MIB),
         (&["encode", "-j64"], b"\xFF/ ", 64 * MIB),
+        (&["decode", "--stats", "-j8"], b"https://example.org/%20/", 64 * MIB),
         (&["decode", "--field", "1", "-j8"], b"%41/", 32 * MIB),
         (&["encode", "-d", ",", "--field", "2", "-j8"], b"\xFF\xFF,\xFF\xFF\n", 64 * MIB),
     ] {
         let peak = peak(args, line, len);
         assert!(peak < LIMIT_JOBS, "pct {args:?}: {peak} KiB");
     }
+}
+
+/// A few octets that become many: what is decompressed is never there at once.
+#[test]
+fn a_small_file_that_holds_much_is_no_different() {
+    const LEN: usize = 192 << 20;
+    let dir = tempfile::tempdir().unwrap();
+    for format in ["gzip", "zstd", "bzip2", "xz"] {
+        let path = dir.path().join(format);
+        let mut packer = command(&["encode", "--raw", "--compress", format, "-o", path.to_str().unwrap()]);
+        let mut packer = packer.spawn().unwrap();
+        let mut stdin = packer.stdin.take().unwrap();
+        let block = vec![b'a'; 1 << 20];
+        (0..LEN / block.len()).for_each(|_| stdin.write_all(&block).unwrap());
+        drop(stdin);
+        assert!(packer.wait().unwrap().success());
+        let packed = fs::read(&path).unwrap();
+        assert!(packed.len() < LEN / 500, "{format}: {}", packed.len());
+        for (args, limit) in [
+            (&["decode", "-j1"][..], LIMIT),
+            (&["decode", "-j1", "--stats"], LIMIT),
+            (&["decode", "-j8"], LIMIT_JOBS),
+            (&["check"], LIMIT),
+            (&["audit"], LIMIT),
+        ] {
+            // There may be more members, so the process waits for them when it has written all of the first.
+            let mut child = command(args).spawn().unwrap();
+            let mut stdin = child.stdin.take().unwrap();
+            let packed = packed.clone();
+            let writer = std::thread::spawn(move || stdin.write_all(&packed).map(|()| stdin));
+            let mut stdout = child.stdout.take().unwrap();
+            let (mut block, mut total) = (vec![0; 1 << 20], 0);
+            // What is still in its buffers hardly matters.
+            while args[0] == "decode" && !args.contains(&"--stats") && total < LEN - (32 << 20) {
+                total += stdout.read(&mut block).unwrap();
+            }
+            let drain = std::thread::spawn(move || std::io::copy(&mut stdout, &mut std::io::sink()).unwrap());
+            let peak = watch(&mut child, writer.join().unwrap().unwrap());
+            drain.join().unwrap();
+            assert!(peak < limit, "pct {args:?} of {format}: {peak} KiB");
+        }
+    }
+}
+
+/// The most memory that `child` has resident until it ends, once its input does.
+fn watch(child: &mut std::process::Child, stdin: std::process::ChildStdin) -> u64 {
+    let mut peak = resident(child.id());
+    drop(stdin);
+    while child.try_wait().unwrap().is_none() {
+        peak = peak.max(resident(child.id()));
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    peak.unwrap()
+}
+
+/// The most memory that the process has had resident, in KiB, if it is still there.
+fn resident(process: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    peak.trim().trim_end_matches(" kB").parse().ok()
 }

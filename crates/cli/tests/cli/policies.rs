@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{Run, ok, run};
+use crate::support::{Run, assert_same, command, ok, run, tangle, wait};
 
 const LINES: &str = "%41\n%zz%42%\r\n%FF%43\n%zz%FF\n%44";
 
@@ -95,13 +95,45 @@ fn the_summary_counts() {
 }
 
 #[test]
+fn both_repairs_are_made_whatever_else_is_done() {
+    let both = ["--on-error", "replace", "--on-invalid-utf8", "replace"];
+    for (args, line, wanted) in [
+        (&[][..], &b"%zz\xFF%41"[..], "%25zz\u{fffd}A"),
+        (&["--printable"], b"%zz\xFF%41%00", "%25zz\u{fffd}A%00"),
+        (&["--printable"], b"%FF%1B", "\u{fffd}%1B"),
+        (&["--charset", "gbk"], b"%C4%E3%FF%zz%C4", "你\u{fffd}%25zz\u{fffd}"),
+        (&["--charset", "utf-8", "--printable"], b"%C3%A9%C3%zz%00", "é\u{fffd}%25zz%00"),
+        (&["--nginx"], b"\\x25zz%41\\xFF", "%25zzA\u{fffd}"),
+        (&["--nginx", "--charset", "shift_jis"], b"\\x25zz%83e%83%", "%25zzテ\u{fffd}%25"),
+        (&["--times", "2"], b"%zz%2541%25FF", "%25zzA\u{fffd}"),
+        (&["--until-stable"], b"%zz%252541%25FF", "%25zzA\u{fffd}"),
+        (&["--percent-u"], b"%u4F60%uD800%zz%FF", "你%25uD800%25zz\u{fffd}"),
+        (&["--form"], b"+%zz+%FF", " %25zz \u{fffd}"),
+    ] {
+        let out = ok(&[&["decode"], &both[..], args].concat(), line);
+        assert_eq!(String::from_utf8_lossy(&out), wanted, "{args:?}");
+    }
+    let keep = ["decode", "--charset", "gbk", "--on-invalid-utf8", "keep", "--on-error", "replace"];
+    assert_eq!(ok(&keep, b"%C4%E3%FF%zz"), "你%FF%25zz".as_bytes());
+    let encode = ["encode", "--on-invalid-utf8", "replace"];
+    assert_eq!(ok(&encode, b"a\xFF/"), b"a%EF%BF%BD%2F");
+    let encode = [&encode[..], &["--charset", "windows-1251"]].concat();
+    assert_eq!(ok(&encode, b"\xD0\xAF\xFF/"), b"%DF%26%2365533%3B%2F");
+}
+
+#[test]
 fn records_that_are_too_long_are_refused() {
     let long = "%41,".repeat(300_000);
     let input = format!("%41,%41\n{long}\n%42,%42\n");
+    let refused = "pct: <stdin>: offset 8: the record is longer than 1 MiB (--max-record), and ";
     for jobs in ["-j1", "-j3"] {
         let args = ["decode", "--field", "1", "-d", ",", "--max-record", "1", jobs];
-        assert!(ok(&args, &input) == format!("A,%41\n{long}\nB,%42\n").into_bytes());
-        assert_eq!(ok(&[&args[..], &["--on-error", "drop"]].concat(), &input), b"A,%41\nB,%42\n");
+        let kept = run(&args, &input);
+        assert!(kept.out == format!("A,%41\n{long}\nB,%42\n").into_bytes());
+        assert_eq!((kept.err, kept.code), (format!("{refused}stays as it is\n"), Some(0)));
+        let dropped = run(&[&args[..], &["--on-error", "drop"]].concat(), &input);
+        assert_eq!(dropped.out, b"A,%41\nB,%42\n");
+        assert_eq!((dropped.err, dropped.code), (format!("{refused}is left out\n"), Some(0)));
         let run = run(&[&args[..], &["--on-error", "fail"]].concat(), &input);
         let wanted = "pct: <stdin>:2: offset 8: the record is longer than 1 MiB (--max-record)\n";
         assert_eq!((run.out.as_slice(), run.err.as_str(), run.code), (&b"A,%41\n"[..], wanted, Some(1)));
@@ -109,8 +141,111 @@ fn records_that_are_too_long_are_refused() {
         assert!(ok(&args, &input) == format!("A,%41\nA,{}\nB,%42\n", &long[4..]).into_bytes());
     }
     let csv = format!("u,v\n\"{}\n\",%41\n%42,1\n", "\"\"".repeat(900_000));
-    assert!(
-        ok(&["decode", "--csv", "--column", "u", "--max-record", "1"], &csv)
-            == csv.replace("%42", "B").into_bytes()
-    );
+    let run = run(&["decode", "--csv", "--column", "u", "--max-record", "1"], &csv);
+    assert!(run.out == csv.replace("%42", "B").into_bytes());
+    assert!(run.err.contains("stays as it is"), "{}", run.err);
+}
+
+/// What a run gives whose records fit in memory is what it gives when they do not, and are worked on in parts.
+#[test]
+fn whole_lines_may_be_longer_than_memory_allows() {
+    let dir = tempfile::tempdir().unwrap();
+    let (input, rejects) = (dir.path().join("in"), dir.path().join("rejects"));
+    let (name, file) = (input.to_str().unwrap(), rejects.to_str().unwrap());
+    let mut bad = tangle(33, 3 << 20);
+    bad.retain(|octet| !b"\n\0".contains(octet));
+    // Units of one kind, which show where a value may be cut.
+    let fine = "%E4%BD%A0".repeat(200_000) + &"é".repeat(300_000) + &"%2541".repeat(150_000);
+    let adrift = [b"%80".repeat(400_000), b"\x80".repeat(1_300_000)].concat();
+    for ends in [[&b"\n"[..], b"\r\n", b""], [b"\0", b"\0", b"\0"]] {
+        for (long, what) in [(&bad[..], "bad"), (fine.as_bytes(), "fine"), (&adrift[..], "adrift")] {
+            if ends[0] == b"\0" && what != "bad" {
+                continue;
+            }
+            let lines = [b"%41%zz", ends[0], long, ends[1], b"%42%FF", ends[0], long, ends[2]].concat();
+            fs::write(&input, lines).unwrap();
+            for args in [
+                &["decode"][..],
+                &["decode", "--form", "--on-error", "replace", "--on-invalid-utf8", "replace"],
+                &["decode", "--on-error", "empty"],
+                &["decode", "--on-invalid-utf8", "empty"],
+                &["decode", "--on-error", "drop"],
+                &["decode", "--on-error", "replace", "--on-invalid-utf8", "drop"],
+                &["decode", "--on-error", "replace", "--on-invalid-utf8", "fail"],
+                &["encode", "--keep-escapes"],
+                &["encode", "--on-invalid-utf8", "drop"],
+                &["normalize", "--on-error", "replace"],
+            ] {
+                let null = if ends[0] == b"\0" { "-0" } else { "-q" };
+                let outcome = |limit: &str, jobs: &str| {
+                    let more = [null, "--stats=json", "--rejects", file, "--max-record", limit, jobs, name];
+                    let run = run(&[args, &more].concat(), "");
+                    (run, fs::read(&rejects).ok())
+                };
+                let wanted = outcome("64", "-j1");
+                assert!(!wanted.0.err.contains("max-record"), "{}", wanted.0.err);
+                for jobs in if what == "bad" { &["-j1", "-j3"][..] } else { &["-j1"] } {
+                    let got = outcome("1", jobs);
+                    let case = format!("{args:?} {null} {what} {jobs}");
+                    assert_same(&case, &got.0.out, &wanted.0.out);
+                    // When the run ends within a value, not all of it was counted.
+                    let said = |run: &Run| match run.code {
+                        Some(0) => run.err.clone(),
+                        _ => run.err.lines().filter(|line| line.starts_with("pct: ")).collect(),
+                    };
+                    assert_eq!((said(&got.0), got.0.code), (said(&wanted.0), wanted.0.code), "{case}");
+                    assert!(got.1 == wanted.1, "{case}: other rejects");
+                }
+            }
+        }
+    }
+    // Work that looks at more than an octet at a time.
+    let long = "%E4%BD%A0%2541 a+b%u4F60\\x22".repeat(100_000);
+    fs::write(&input, format!("%41\n{long}\n%42")).unwrap();
+    for args in [&["--times", "2"][..], &["--until-stable"], &["--nginx", "--percent-u"], &["--printable"]] {
+        let outcome = |limit| {
+            ok(&[&["decode", "--on-error", "drop", "--max-record", limit], args, &[name]].concat(), "")
+        };
+        assert_same(&format!("{args:?}"), &outcome("1"), &outcome("64"));
+    }
+    // There may be no place to cut.
+    let run = run(&["decode", "--times", "2", "--stats", "--max-record", "1"], "a".repeat(3 << 20));
+    assert_eq!(run.code, Some(2), "{}", run.err);
+    assert!(run.err.contains("1048576 octets in a row without"), "{}", run.err);
+}
+
+/// Files are told apart by what they are, not by how they are named.
+#[cfg(unix)]
+#[test]
+fn rejects_may_not_be_a_file_of_the_run() {
+    use std::os::unix::fs::symlink;
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    fs::write(path("in"), "%41\n%zz\n").unwrap();
+    fs::write(path("list"), path("hard") + "\n").unwrap();
+    fs::hard_link(path("in"), path("hard")).unwrap();
+    symlink("in", path("soft")).unwrap();
+    let dotted = format!("{}/./new", dir.path().display());
+    for args in [
+        &["--rejects", &path("in"), &path("in")][..],
+        &["--rejects", &path("soft"), &path("in")],
+        &["--rejects", &path("hard"), &path("in")],
+        &["--rejects", &path("in"), "--files-from", &path("list")],
+        &["-i", "--rejects", &path("soft"), &path("in")],
+        &["-i=.bak", "--rejects", &path("in.bak"), &path("in")],
+        &["-o", &path("hard"), "--rejects", &path("in")],
+        &["-o", &path("new"), "--rejects", &dotted],
+        &["--rejects", "-"],
+    ] {
+        let run = run(&[&["decode"], args].concat(), "");
+        assert_eq!((run.code, run.err.lines().count()), (Some(2), 1), "{args:?}: {}", run.err);
+        assert!(run.err.contains("--rejects"), "{args:?}: {}", run.err);
+        assert_eq!(fs::read(path("hard")).unwrap(), b"%41\n%zz\n", "{args:?}");
+    }
+    let stdout = fs::File::options().append(true).open(path("hard")).unwrap();
+    let child = command(&["decode", "--rejects", &path("in")]).stdout(stdout).spawn().unwrap();
+    assert_eq!(wait(child).code, Some(2));
+    // A device may be both.
+    assert_eq!(ok(&["decode", "-o", "/dev/null", "--rejects", "/dev/null", &path("in")], ""), b"");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 4);
 }

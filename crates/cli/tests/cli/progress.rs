@@ -31,3 +31,17 @@ fn a_bar_is_for_persons_who_wait() {
         assert_eq!(shown.contains("B/s"), is_shown, "{what}: {shown:?}");
     }
 }
+
+/// Who forgets the file is told why nothing happens.
+#[test]
+fn a_terminal_as_input_is_explained() {
+    for (script, is_explained) in [
+        ("timeout 1 $PCT decode < /dev/tty || true", true),
+        ("timeout 1 $PCT decode -i < /dev/tty || true", false),
+        ("timeout 1 $PCT decode 2>/dev/null < /dev/tty || true", false),
+        ("echo a | $PCT decode", false),
+    ] {
+        let Some(shown) = on_a_terminal(script) else { return };
+        assert_eq!(shown.contains("reading from the terminal"), is_explained, "{script}: {shown:?}");
+    }
+}

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-use crate::support::command;
+use crate::support::{Numbers, command, ok};
 
 const SIGINT: i32 = 2;
 const SIGKILL: i32 = 9;
@@ -21,11 +21,16 @@ fn send(child: &Child, signal: i32) {
 /// Writes a good deal of input, and waits until the temporary file holds some output.
 fn feed(child: &mut Child, dir: &Path) {
     child.stdin.as_mut().unwrap().write_all(&b"a%20b\n".repeat(50_000)).unwrap();
+    wait_for_output(dir, 0);
+}
+
+/// Waits until there is a temporary file, and more output in it than that.
+fn wait_for_output(dir: &Path, len: u64) {
     let deadline = Instant::now() + Duration::from_secs(20);
     let has_output = || {
         fs::read_dir(dir).unwrap().flatten().any(|entry| {
             entry.file_name().to_string_lossy().starts_with(".pct-")
-                && entry.metadata().is_ok_and(|m| m.len() > 0)
+                && entry.metadata().is_ok_and(|m| m.len() > len)
         })
     };
     while !has_output() {
@@ -51,6 +56,93 @@ fn a_signal_removes_the_temporary_file() {
         // Nothing can be done about SIGKILL.
         let left = if signal == SIGKILL { 2 } else { 1 };
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), left, "signal {signal}");
+    }
+}
+
+/// Lines that no compressor makes much shorter.
+fn noise(len: usize) -> Vec<u8> {
+    let mut numbers = Numbers(5);
+    let mut octets = Vec::with_capacity(len + 64);
+    while octets.len() < len {
+        octets.extend_from_slice(format!("a {:016x}\n", numbers.next()).as_bytes());
+    }
+    octets
+}
+
+#[test]
+fn compressed_output_is_whole_or_not_there() {
+    let noise = noise(4 << 20);
+    for name in ["out.gz", "out.zst", "out.bz2", "out.xz"] {
+        for signal in [SIGTERM, SIGKILL] {
+            let dir = tempfile::tempdir().unwrap();
+            let target = dir.path().join(name);
+            fs::write(&target, "old").unwrap();
+            let args = ["encode", "--level", "1", "-o", target.to_str().unwrap()];
+            let mut child = command(&args).spawn().unwrap();
+            child.stdin.as_mut().unwrap().write_all(&noise).unwrap();
+            wait_for_output(dir.path(), 0);
+            send(&child, signal);
+            let stdin = child.stdin.take();
+            assert_eq!(child.wait().unwrap().signal(), Some(signal), "{name}");
+            drop(stdin);
+            assert_eq!(fs::read(&target).unwrap(), b"old", "{name}");
+            let left = if signal == SIGKILL { 2 } else { 1 };
+            assert_eq!(fs::read_dir(dir.path()).unwrap().count(), left, "{name}, signal {signal}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_being_replaced_is_old_or_new() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let noise = noise(1 << 20);
+    let encoded = ok(&["encode"], &noise);
+    // So large that the work is not over when the signal comes, but with nothing on the disk.
+    fs::File::create(path("huge")).unwrap().set_len(64 << 30).unwrap();
+    for (signal, files) in [(SIGINT, 3), (SIGTERM, 3), (SIGKILL, 4)] {
+        for more in [&[][..], &["--stats", "-j2"]] {
+            fs::write(path("plain"), &noise).unwrap();
+            ok(&["normalize", "--compress", "gzip", "-o", &path("packed")], &noise);
+            let mut child = command(&["encode", "-i"])
+                .args(more)
+                .args(["plain", "packed", "huge"])
+                .current_dir(dir.path())
+                .spawn()
+                .unwrap();
+            // That can only be the output for the huge file.
+            wait_for_output(dir.path(), 8 << 20);
+            send(&child, signal);
+            assert_eq!(child.wait().unwrap().signal(), Some(signal));
+            for name in ["plain", "packed"] {
+                let now = ok(&["normalize", &path(name)], "");
+                assert!(now == encoded, "{name}, signal {signal}");
+            }
+            assert_eq!(fs::metadata(path("huge")).unwrap().len(), 64 << 30);
+            assert_eq!(fs::read_dir(dir.path()).unwrap().count(), files, "signal {signal}");
+            for entry in fs::read_dir(dir.path()).unwrap().flatten() {
+                if entry.file_name().to_string_lossy().starts_with(".pct-") {
+                    fs::remove_file(entry.path()).unwrap();
+                }
+            }
+        }
+    }
+    // A signal at any moment.
+    fs::remove_file(path("huge")).unwrap();
+    for step in 0..24 {
+        fs::write(path("plain"), &noise).unwrap();
+        ok(&["normalize", "--compress", "gzip", "-o", &path("packed")], &noise);
+        let args = ["encode", "-i=.bak", "--level", "9", &path("plain"), &path("packed")];
+        let mut child = command(&args).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(step * 4));
+        let signal = if step % 2 == 0 { SIGKILL } else { SIGTERM };
+        send(&child, signal);
+        let status = child.wait().unwrap();
+        assert!(status.signal() == Some(signal) || status.success(), "{status}");
+        for name in ["plain", "packed"] {
+            let now = ok(&["normalize", &path(name)], "");
+            assert!(now == noise || now == encoded, "{name}, step {step}");
+        }
     }
 }
 

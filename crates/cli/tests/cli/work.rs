@@ -101,6 +101,17 @@ fn until_stable_takes_linear_time() {
 }
 
 #[test]
+fn charsets_take_linear_time() {
+    // Each octet is nothing in the charset, each character lacking; by the square it would be minutes.
+    let value = "%FF".repeat(300_000);
+    assert!(ok(&["decode", "--charset", "gbk"], &value) == value.as_bytes());
+    let replaced = ok(&["decode", "--charset", "gbk", "--on-invalid-utf8", "replace"], &value);
+    assert!(replaced == "\u{fffd}".repeat(300_000).as_bytes());
+    let encoded = ok(&["encode", "--charset", "latin1", "--on-error", "replace"], "你".repeat(300_000));
+    assert!(encoded == "%26%2320320%3B".repeat(300_000).as_bytes());
+}
+
+#[test]
 fn nginx_escapes() {
     lines(
         &["--nginx"],
