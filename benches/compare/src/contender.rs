@@ -1,11 +1,13 @@
 //! Who is measured: this library on every tier, its rivals in their fastest idioms, and what the hardware gives.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
+use simdpct::batch::{Column, TooLong, Values};
 use simdpct::{ByteSet, Decode, Encode, Tier, sets};
 
 use crate::corpus::Verb;
@@ -315,14 +317,18 @@ pub enum Shape {
     Strict,
     /// A decoder that keeps the escapes of reserved octets.
     Keep,
+    /// All strings by one call of the batch verb, over octets and offsets.
+    Values,
 }
 
 impl Shape {
     /// The ways of `verb`, but for the first.
     pub fn further(verb: Verb) -> &'static [Shape] {
         match verb {
-            Verb::Encode => &[Shape::Slice, Shape::Cow],
-            Verb::Decode => &[Shape::Slice, Shape::Cow, Shape::Normalize, Shape::Strict, Shape::Keep],
+            Verb::Encode => &[Shape::Slice, Shape::Cow, Shape::Values],
+            Verb::Decode => {
+                &[Shape::Slice, Shape::Cow, Shape::Normalize, Shape::Strict, Shape::Keep, Shape::Values]
+            }
         }
     }
 
@@ -335,6 +341,7 @@ impl Shape {
             Shape::Normalize => "normalize",
             Shape::Strict => "strict",
             Shape::Keep => "keep",
+            Shape::Values => "values",
         }
     }
 }
@@ -355,6 +362,12 @@ pub fn ours(verb: Verb, shape: Shape, tier: Tier, role: Role) -> Contender {
     let decode = decode.tier(tier);
     let strict = decode.strict();
     match (verb, shape) {
+        (Verb::Encode, Shape::Values) => {
+            batch(tier, role, "Encode::values", move |values, out| encode.values(values, out))
+        }
+        (Verb::Decode, Shape::Values) => batch(tier, role, "Decode::values", move |values, out| {
+            decode.values(values, out, |_, never| match never {})
+        }),
         (Verb::Encode, Shape::Slice) => contender!(role, tier, "Encode::to_slice", |input, room| {
             encode.to_slice(input, &mut room.ready).map(|written| &room.ready[..written])
         }),
@@ -383,13 +396,57 @@ pub fn ours(verb: Verb, shape: Shape, tier: Tier, role: Role) -> Contender {
     }
 }
 
+/// A contender that takes all strings at once, from where they lie one behind the other, as a column of a data engine.
+fn batch(
+    tier: Tier,
+    role: Role,
+    idiom: &'static str,
+    verb: impl Fn(Values<'_, i32>, &mut Column<i32>) -> Result<(), TooLong> + Clone + 'static,
+) -> Contender {
+    /// Strings, one behind the other, and where each ends.
+    fn join(strings: &[&str]) -> (String, Vec<i32>) {
+        let (mut octets, mut offsets) = (String::new(), vec![0]);
+        for string in strings {
+            octets.push_str(string);
+            offsets.push(i32::try_from(octets.len()).expect("a row is smaller than 2 GiB"));
+        }
+        (octets, offsets)
+    }
+    let timed = verb.clone();
+    let joined = RefCell::new((0, join(&[])));
+    let out = RefCell::new(Column::new());
+    Contender {
+        name: tier.to_string(),
+        idiom,
+        role,
+        // The first pass, which joins the strings, is one of several of which the fastest counts.
+        pass: Box::new(move |strings, _| {
+            let (mut joined, mut out) = (joined.borrow_mut(), out.borrow_mut());
+            if joined.0 != strings.as_ptr().addr() {
+                *joined = (strings.as_ptr().addr(), join(strings));
+            }
+            let (octets, offsets) = &joined.1;
+            let values = Values::new(octets.as_bytes(), offsets).expect("the offsets cut the octets");
+            out.clear();
+            timed(values, &mut out).expect("a row is smaller than 2 GiB");
+            black_box(out.octets().len());
+        }),
+        answer: Box::new(move |input, _| {
+            let (octets, offsets) = join(&[input]);
+            let mut out = Column::new();
+            verb(Values::new(octets.as_bytes(), &offsets).ok()?, &mut out).ok()?;
+            out.get(0).map(<[u8]>::to_vec)
+        }),
+    }
+}
+
 /// The reference for `shape`, written with a rival where one has the operation, else the scalar tier.
 pub fn expected(verb: Verb, shape: Shape, input: &str, room: &mut Room) -> Option<Vec<u8>> {
     match (verb, shape) {
         (Verb::Encode, _) => {
             Some(percent_encoding::utf8_percent_encode(input, COMPONENT).to_string().into_bytes())
         }
-        (Verb::Decode, Shape::Append | Shape::Slice | Shape::Cow) => {
+        (Verb::Decode, Shape::Append | Shape::Slice | Shape::Cow | Shape::Values) => {
             Some(percent_encoding::percent_decode_str(input).collect())
         }
         (Verb::Decode, _) => {
