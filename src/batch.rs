@@ -10,6 +10,7 @@ use core::fmt;
 
 use crate::cursor::{self, Cursor, Room, Written};
 use crate::decode::{Decode, Malformed};
+use crate::drive::MAX_VALUES;
 use crate::encode::Encode;
 use crate::job::BadEscapeAt;
 use crate::utf8::KeepSet;
@@ -17,8 +18,8 @@ use crate::utf8::KeepSet;
 /// The most values that are handed to a kernel at once.
 const VALUES: usize = 256;
 
-/// Values are handed to a kernel together up to this many octets; a longer one goes alone.
-const OCTETS: usize = 16 * 1024;
+/// Values are handed to a kernel together up to this many octets; a longer one goes alone, as any input does.
+const OCTETS: usize = MAX_VALUES;
 
 mod sealed {
     pub trait Sealed {}
@@ -31,6 +32,10 @@ pub trait Offset: Copy + sealed::Sealed {
 
     #[doc(hidden)]
     fn new(place: usize) -> Option<Self>;
+
+    /// For places of which [`Offset::new`] makes an offset.
+    #[doc(hidden)]
+    fn cast(place: usize) -> Self;
 }
 
 macro_rules! offsets {
@@ -46,6 +51,11 @@ macro_rules! offsets {
             #[inline(always)]
             fn new(place: usize) -> Option<$type> {
                 place.try_into().ok()
+            }
+
+            #[inline(always)]
+            fn cast(place: usize) -> $type {
+                place as $type
             }
         }
     )*};
@@ -253,12 +263,20 @@ impl<O: Offset> Column<O> {
     ) -> Result<(), TooLong> {
         let before = self.octets.len();
         let Ok(()) = cursor::append::<Infallible>(&mut self.octets, room, |out| Ok(write(ends, out)));
-        self.offsets.reserve(ends.len());
-        for (value, end) in ends.iter().enumerate() {
-            self.offsets.push(O::new(before + end).ok_or(TooLong { index: index + value })?);
+        match ends.iter().position(|end| O::new(before + end).is_none()) {
+            Some(value) => Err(TooLong { index: index + value }),
+            None => {
+                self.offsets.extend(ends.iter().map(|end| O::cast(before + end)));
+                Ok(())
+            }
         }
-        Ok(())
     }
+}
+
+/// The only value of a run has been written.
+fn alone<'c>(end: &mut usize, written: Written<'c>) -> Written<'c> {
+    *end = written.len();
+    written
 }
 
 impl<S: KeepSet> Encode<S> {
@@ -290,8 +308,9 @@ impl<S: KeepSet> Encode<S> {
                     // One value, so its length does not depend on where others end.
                     _ => self.encoded_len(input),
                 };
-                out.append(index, ends, room, |ends, out| {
-                    self.kernels().encode_values(&self.job, input, ends, out)
+                out.append(index, ends, room, |ends, out| match ends {
+                    [end] => alone(end, self.write(input, out)),
+                    _ => self.kernels().encode_values(&self.job, input, ends, out),
                 })?;
                 index += count;
             }
@@ -336,8 +355,9 @@ impl<E: Malformed> Decode<E> {
                 let good = refusal.as_ref().map_or(ends.len(), |(value, _)| *value);
                 let ends = &mut ends[..good];
                 let input = &input[..ends.last().copied().unwrap_or(0)];
-                out.append(index, ends, input.len() + cursor::MAX_WINDOW, |ends, out| {
-                    self.write_values(input, ends, out)
+                out.append(index, ends, input.len() + cursor::MAX_WINDOW, |ends, out| match ends {
+                    [end] => alone(end, self.write_lenient(input, out)),
+                    _ => self.write_values(input, ends, out),
                 })?;
                 index += good;
                 // Where values are refused, others may be near: fewer are looked at in vain.
@@ -358,7 +378,11 @@ impl<E: Malformed> Decode<E> {
         let mut places = [0; VALUES];
         let places = &mut places[..ends.len()];
         places.copy_from_slice(ends);
-        let Err(BadEscapeAt(offset)) = self.kernels().decode_values_measure(&self.job, input, places) else {
+        let measure = match places {
+            [_] => self.kernels().decode_measure(&self.job, input),
+            _ => self.kernels().decode_values_measure(&self.job, input, places),
+        };
+        let Err(BadEscapeAt(offset)) = measure else {
             return None;
         };
         let value = ends.partition_point(|&end| end <= offset);

@@ -187,6 +187,16 @@ impl<E: Malformed> Decode<E> {
         self.kernels().decode(&self.job, input, out).map_err(|BadEscapeAt(offset)| E::new(input, offset))
     }
 
+    /// Writes a value in which a malformed escape is none.
+    #[cfg(feature = "alloc")]
+    #[inline(always)]
+    pub(crate) fn write_lenient<'c>(&self, input: &[u8], out: Room<'c>) -> Written<'c> {
+        match self.kernels().decode(&DecodeJob { strict: false, ..self.job }, input, out) {
+            Ok(out) => out,
+            Err(_) => unreachable!("a lenient decoder takes every `%`"),
+        }
+    }
+
     /// Writes values that end at `ends`, in which a malformed escape is none.
     #[cfg(feature = "alloc")]
     #[inline(always)]

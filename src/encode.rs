@@ -122,7 +122,7 @@ impl<S: KeepSet> Encode<S> {
     }
 
     #[inline(always)]
-    fn write<'c>(&self, input: &[u8], out: Room<'c>) -> Written<'c> {
+    pub(crate) fn write<'c>(&self, input: &[u8], out: Room<'c>) -> Written<'c> {
         self.kernels().encode(&self.job, input, out)
     }
 }

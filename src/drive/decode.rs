@@ -16,7 +16,7 @@
 
 use super::bounds::{Bounds, Ends, Whole};
 use super::sink::Sink;
-use super::{Isa, behind, digits_of, first};
+use super::{Isa, behind, digits_of};
 use crate::cursor::{Cursor, Room, Written};
 use crate::job::{BadEscapeAt, DecodeJob, DecodeRule, Measure};
 
@@ -47,7 +47,7 @@ pub(crate) fn decode_values<'c, I: Isa>(
     ends: &mut [usize],
     out: Room<'c>,
 ) -> Result<Written<'c>, BadEscapeAt> {
-    by_rule(isa, job, input, Ends::new(ends), Cursor::new(out)).map(Cursor::finish)
+    by_rule(isa, job, input, Ends::new(ends, I::LANES), Cursor::new(out)).map(Cursor::finish)
 }
 
 /// What [`decode_values`] would write; `ends` are of no use afterwards.
@@ -58,7 +58,7 @@ pub(crate) fn decode_values_measure<I: Isa>(
     input: &[u8],
     ends: &mut [usize],
 ) -> Result<Measure, BadEscapeAt> {
-    by_rule(isa, job, input, Ends::new(ends), Measure::default())
+    by_rule(isa, job, input, Ends::new(ends, I::LANES), Measure::default())
 }
 
 #[inline(always)]
@@ -95,7 +95,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
         }
         // Most inputs: code without loops is shorter.
         return match state.step(input, input.len()) {
-            Ok(()) => Ok(state.sink),
+            Ok(()) => Ok(state.finish()),
             Err(lane) => Err(BadEscapeAt(lane)),
         };
     }
@@ -114,7 +114,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
         }
         rest = &rest[lanes..];
     }
-    Ok(state.sink)
+    Ok(state.finish())
 }
 
 /// What one block leaves to the next. (A closure would not be inlined into the entry points, nor then would the
@@ -134,6 +134,13 @@ struct Blocks<I: Isa, S, B, const KEEP: bool, const FORM: bool> {
 }
 
 impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool> Blocks<I, S, B, KEEP, FORM> {
+    /// All blocks have been taken.
+    #[inline(always)]
+    fn finish(self) -> S {
+        self.bounds.finish(self.sink.written(), I::LANES, -1);
+        self.sink
+    }
+
     /// Takes the block at the start of `rest`, or returns the lane of a malformed escape.
     #[inline(always)]
     fn step(&mut self, rest: &[u8], lanes: usize) -> Result<(), usize> {
@@ -145,12 +152,12 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool> Blocks<I
             block = isa.replace(block, b'+', b' ');
         }
         if percent | self.spilt | self.spilt_kept == 0 {
-            self.bounds.settle(lanes, self.sink.written(), |lane| lane);
+            self.bounds.settle(self.sink.written(), 0);
             self.sink.store(isa, block, lanes);
             return Ok(());
         }
         let found = isa.escapes(block, behind::<I>(rest));
-        let valid = if B::CUTS { found.valid & !self.bounds.cut(lanes) } else { found.valid };
+        let valid = if B::CUTS { found.valid & !self.bounds.cut(I::LANES) } else { found.valid };
         if self.strict & (percent & !valid) != 0 {
             return Err((percent & !valid).trailing_zeros() as usize);
         }
@@ -164,7 +171,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool> Blocks<I
             }
         }
         let drop = digits_of::<I>(decoded, &mut self.spilt);
-        self.bounds.settle(lanes, self.sink.written(), |lane| (first(lane) & !drop).count_ones() as usize);
+        self.bounds.settle(self.sink.written(), drop);
         self.sink.changed(decoded != 0);
         let block = if KEEP || B::CUTS { isa.select(decoded, block, found.values) } else { found.decoded };
         if drop == 0 {

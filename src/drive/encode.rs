@@ -40,7 +40,7 @@ pub(crate) fn encode_values<'c, I: Isa>(
     ends: &mut [usize],
     out: Room<'c>,
 ) -> Written<'c> {
-    by_rule(isa, job, input, Ends::new(ends), Cursor::new(out)).finish()
+    by_rule(isa, job, input, Ends::new(ends, I::LANES), Cursor::new(out)).finish()
 }
 
 #[inline(always)]
@@ -66,7 +66,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: b
     if input.len() <= I::LANES {
         // Most inputs: code without loops is shorter.
         state.step(input, input.len());
-        return state.sink;
+        return state.finish();
     }
     let mut rest = input;
     // Where the room is known to be ample, no block has to look.
@@ -81,7 +81,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: b
         state.step(rest, lanes);
         rest = &rest[lanes..];
     }
-    state.sink
+    state.finish()
 }
 
 /// What one block leaves to the next. (A closure would not be inlined into the entry points, nor then would the
@@ -99,6 +99,13 @@ struct Blocks<I: Isa, S, B, const KEEP_ESCAPES: bool, const FORM: bool> {
 impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: bool>
     Blocks<I, S, B, KEEP_ESCAPES, FORM>
 {
+    /// All blocks have been taken.
+    #[inline(always)]
+    fn finish(self) -> S {
+        self.bounds.finish(self.sink.written(), I::LANES, 2);
+        self.sink
+    }
+
     /// Takes the whole block at the start of `rest` if it is one that nothing has to be done about, without the masks that
     /// [`Blocks::step`] needs.
     #[inline(always)]
@@ -120,15 +127,13 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: bool>
         if KEEP_ESCAPES {
             let percent = isa.eq(block, b'%');
             if percent | self.spilt != 0 {
-                let valid = isa.escapes(block, behind::<I>(rest)).valid & !self.bounds.cut(lanes);
+                let valid = isa.escapes(block, behind::<I>(rest)).valid & !self.bounds.cut(I::LANES);
                 let digits = digits_of::<I>(valid, &mut self.spilt);
                 stray = (stray | percent) & !(valid | digits);
             }
         }
         stray &= first(lanes);
-        self.bounds.settle(lanes, self.sink.written(), |lane| {
-            lane + 2 * (stray & first(lane)).count_ones() as usize
-        });
+        self.bounds.settle(self.sink.written(), stray);
         if FORM {
             self.sink.changed(isa.eq(block, b' ') != 0);
             block = isa.replace(block, b' ', b'+');
