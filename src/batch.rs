@@ -10,16 +10,13 @@ use core::fmt;
 
 use crate::cursor::{self, Cursor, Room, Written};
 use crate::decode::{Decode, Malformed};
-use crate::drive::MAX_VALUES;
 use crate::encode::Encode;
+use crate::ends::{Ends, MAX_OCTETS, MAX_VALUES};
 use crate::job::BadEscapeAt;
 use crate::utf8::KeepSet;
 
-/// The most values that are handed to a kernel at once.
-const VALUES: usize = 256;
-
-/// Values are handed to a kernel together up to this many octets; a longer one goes alone, as any input does.
-const OCTETS: usize = MAX_VALUES;
+/// The values that are decoded together behind values in which there was nothing to decode.
+const FEW: usize = 4;
 
 mod sealed {
     pub trait Sealed {}
@@ -113,27 +110,40 @@ impl<'a, O: Offset> Values<'a, O> {
         self.offsets[index].place().unwrap_or(self.octets.len())
     }
 
-    /// Some values from `index` on, at most `limit` of them: at least one, and no more than [`OCTETS`] unless it is one.
-    /// Returns their octets, and writes where they end in these.
-    fn run<'e>(
-        &self,
-        index: usize,
-        limit: usize,
-        ends: &'e mut [usize; VALUES],
-    ) -> (&'a [u8], &'e mut [usize]) {
+    /// Some values from `index` on, at most `limit` of them: at least one, and no more than [`MAX_OCTETS`] unless it is one,
+    /// which goes alone, as any input does. Returns their octets, and sets `ends` to where they end in these.
+    fn run(&self, index: usize, limit: usize, ends: &mut Ends) -> &'a [u8] {
         let start = self.place(index);
-        let mut count = 0;
-        for offset in &self.offsets[index + 1..] {
-            let end = offset.place().unwrap_or(self.octets.len()) - start;
-            if count == limit || (count > 0 && end > OCTETS) {
-                break;
-            }
-            ends[count] = end;
-            count += 1;
-        }
-        let ends = &mut ends[..count];
-        (&self.octets[start..start + ends.last().copied().unwrap_or(0)], ends)
+        let rest = &self.offsets[index + 1..];
+        let places = rest.iter().map(|offset| offset.place().unwrap_or(self.octets.len()) - start);
+        let fits = |&(value, end): &(usize, usize)| value == 0 || value < limit && end <= MAX_OCTETS;
+        ends.set(places.enumerate().take_while(fits).map(|(_, end)| end));
+        &self.octets[start..start + ends.places().last().copied().unwrap_or(0)]
     }
+
+    /// How many values from `index` on, at most [`MAX_VALUES`], end before the first of `octets`.
+    fn without(&self, index: usize, octets: Either) -> usize {
+        let start = self.place(index);
+        let offsets = &self.offsets[index + 1..];
+        let offsets = &offsets[..offsets.len().min(MAX_VALUES)];
+        let end = offsets.last().and_then(|offset| offset.place()).unwrap_or(start);
+        let stretch = &self.octets[start..end];
+        let found = match octets {
+            Either::One(octet) => memchr::memchr(octet, stretch),
+            Either::Two(one, other) => memchr::memchr2(one, other, stretch),
+        };
+        match found {
+            None => offsets.len(),
+            Some(at) => offsets.partition_point(|offset| offset.place().is_some_and(|end| end <= start + at)),
+        }
+    }
+}
+
+/// One octet, or one of two.
+#[derive(Clone, Copy)]
+enum Either {
+    One(u8),
+    Two(u8, u8),
 }
 
 /// Offsets that do not cut the octets into values.
@@ -257,25 +267,43 @@ impl<O: Offset> Column<O> {
     fn append(
         &mut self,
         index: usize,
-        ends: &mut [usize],
+        ends: &mut Ends,
         room: usize,
-        write: impl for<'c> FnOnce(&mut [usize], Room<'c>) -> Written<'c>,
+        write: impl for<'c> FnOnce(&mut Ends, Room<'c>) -> Written<'c>,
     ) -> Result<(), TooLong> {
         let before = self.octets.len();
         let Ok(()) = cursor::append::<Infallible>(&mut self.octets, room, |out| Ok(write(ends, out)));
-        match ends.iter().position(|end| O::new(before + end).is_none()) {
-            Some(value) => Err(TooLong { index: index + value }),
-            None => {
-                self.offsets.extend(ends.iter().map(|end| O::cast(before + end)));
-                Ok(())
-            }
+        self.append_offsets(index, before, ends.places().iter().copied())
+    }
+
+    /// Appends the values from `index` on as they are.
+    fn append_same(&mut self, values: Values<'_, O>, index: usize, count: usize) -> Result<(), TooLong> {
+        let (before, start) = (self.octets.len(), values.place(index));
+        self.octets.extend_from_slice(&values.octets[start..values.place(index + count)]);
+        let ends = values.offsets[index + 1..][..count].iter();
+        self.append_offsets(index, before, ends.map(|end| end.place().unwrap_or(start) - start))
+    }
+
+    /// Appends the offsets of values that end at `ends`, which are ascending, behind the first `before` octets.
+    #[inline(always)]
+    fn append_offsets(
+        &mut self,
+        index: usize,
+        before: usize,
+        ends: impl ExactSizeIterator<Item = usize> + DoubleEndedIterator + Clone,
+    ) -> Result<(), TooLong> {
+        if ends.clone().next_back().is_none_or(|last| O::new(before + last).is_some()) {
+            self.offsets.extend(ends.map(|end| O::cast(before + end)));
+            return Ok(());
         }
+        let value = ends.take_while(|end| O::new(before + end).is_some()).count();
+        Err(TooLong { index: index + value })
     }
 }
 
 /// The only value of a run has been written.
-fn alone<'c>(end: &mut usize, written: Written<'c>) -> Written<'c> {
-    *end = written.len();
+fn alone<'c>(ends: &mut Ends, written: Written<'c>) -> Written<'c> {
+    ends.set(core::iter::once(written.len()));
     written
 }
 
@@ -298,18 +326,18 @@ impl<S: KeepSet> Encode<S> {
     /// ```
     pub fn values<O: Offset>(&self, values: Values<'_, O>, out: &mut Column<O>) -> Result<(), TooLong> {
         out.all_or_nothing(|out| {
-            let mut buffer = [0; VALUES];
+            let mut ends = Ends::new();
             let mut index = 0;
             while index < values.len() {
-                let (input, ends) = values.run(index, VALUES, &mut buffer);
-                let count = ends.len();
+                let input = values.run(index, MAX_VALUES, &mut ends);
+                let count = ends.places().len();
                 let room = match input.len() {
-                    len @ ..=OCTETS => 3 * len + cursor::MAX_WINDOW,
+                    len @ ..=MAX_OCTETS => 3 * len + cursor::MAX_WINDOW,
                     // One value, so its length does not depend on where others end.
                     _ => self.encoded_len(input),
                 };
-                out.append(index, ends, room, |ends, out| match ends {
-                    [end] => alone(end, self.write(input, out)),
+                out.append(index, &mut ends, room, |ends, out| match count {
+                    1 => alone(ends, self.write(input, out)),
                     _ => self.kernels().encode_values(&self.job, input, ends, out),
                 })?;
                 index += count;
@@ -347,26 +375,38 @@ impl<E: Malformed> Decode<E> {
         mut refused: impl FnMut(usize, E),
     ) -> Result<(), TooLong> {
         out.all_or_nothing(|out| {
-            let mut buffer = [0; VALUES];
-            let (mut index, mut limit) = (0, VALUES);
+            let (mut ends, mut tried) = (Ends::new(), Ends::new());
+            let looked_at = if self.job.plus() { Either::Two(b'%', b'+') } else { Either::One(b'%') };
+            let (mut index, mut limit) = (0, FEW);
             while index < values.len() {
-                let (input, ends) = values.run(index, limit, &mut buffer);
-                let refusal = if self.job.strict { self.refusal(input, ends) } else { None };
-                let good = refusal.as_ref().map_or(ends.len(), |(value, _)| *value);
-                let ends = &mut ends[..good];
-                let input = &input[..ends.last().copied().unwrap_or(0)];
-                out.append(index, ends, input.len() + cursor::MAX_WINDOW, |ends, out| match ends {
-                    [end] => alone(end, self.write_lenient(input, out)),
+                // Most values of most columns have nothing to decode.
+                let same = values.without(index, looked_at);
+                out.append_same(values, index, same)?;
+                index += same;
+                // Where values are decoded others are near, but where values are refused, too.
+                limit = if same > limit { FEW } else { (limit * 4).min(MAX_VALUES) };
+                if index == values.len() {
+                    break;
+                }
+                let mut input = values.run(index, limit, &mut ends);
+                let refusal = if self.job.strict { self.refusal(input, &mut ends, &mut tried) } else { None };
+                if let Some((value, _)) = refusal {
+                    ends.truncate(value);
+                    input = &input[..ends.places().last().copied().unwrap_or(0)];
+                    limit = FEW;
+                }
+                let good = ends.places().len();
+                out.append(index, &mut ends, input.len() + cursor::MAX_WINDOW, |ends, out| match good {
+                    0 => Cursor::new(out).finish(),
+                    1 => alone(ends, self.write_lenient(input, out)),
                     _ => self.write_values(input, ends, out),
                 })?;
                 index += good;
-                // Where values are refused, others may be near: fewer are looked at in vain.
-                limit = (limit * 2).min(VALUES);
                 if let Some((_, error)) = refusal {
-                    out.append(index, &mut [0], 0, |_, out| Cursor::new(out).finish())?;
+                    ends.set(core::iter::once(0));
+                    out.append(index, &mut ends, 0, |_, out| Cursor::new(out).finish())?;
                     refused(index, error);
                     index += 1;
-                    limit = 4;
                 }
             }
             Ok(())
@@ -374,13 +414,14 @@ impl<E: Malformed> Decode<E> {
     }
 
     /// The first of the values that end at `ends` that is refused, and why.
-    fn refusal(&self, input: &[u8], ends: &[usize]) -> Option<(usize, E)> {
-        let mut places = [0; VALUES];
-        let places = &mut places[..ends.len()];
-        places.copy_from_slice(ends);
-        let measure = match places {
+    fn refusal(&self, input: &[u8], ends: &mut Ends, tried: &mut Ends) -> Option<(usize, E)> {
+        let ends = ends.places();
+        let measure = match ends {
             [_] => self.kernels().decode_measure(&self.job, input),
-            _ => self.kernels().decode_values_measure(&self.job, input, places),
+            _ => {
+                tried.set(ends.iter().copied());
+                self.kernels().decode_values_measure(&self.job, input, tried)
+            }
         };
         let Err(BadEscapeAt(offset)) = measure else {
             return None;

@@ -8,6 +8,8 @@ use core::marker::PhantomData;
 #[cfg(feature = "alloc")]
 use crate::cursor;
 use crate::cursor::{Room, Written};
+#[cfg(feature = "alloc")]
+use crate::ends::Ends;
 use crate::error::{BadEscape, BadEscapeCause, DecodeError, TooSmall};
 #[cfg(feature = "alloc")]
 use crate::error::{DecodeUtf8Error, NotUtf8};
@@ -200,7 +202,7 @@ impl<E: Malformed> Decode<E> {
     /// Writes values that end at `ends`, in which a malformed escape is none.
     #[cfg(feature = "alloc")]
     #[inline(always)]
-    pub(crate) fn write_values<'c>(&self, input: &[u8], ends: &mut [usize], out: Room<'c>) -> Written<'c> {
+    pub(crate) fn write_values<'c>(&self, input: &[u8], ends: &mut Ends, out: Room<'c>) -> Written<'c> {
         let lenient = DecodeJob { strict: false, ..self.job };
         match self.kernels().decode_values(&lenient, input, ends, out) {
             Ok(out) => out,

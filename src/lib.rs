@@ -64,6 +64,7 @@ mod cursor;
 mod decode;
 mod drive;
 mod encode;
+mod ends;
 mod error;
 #[cfg(feature = "alloc")]
 pub mod form;

@@ -4,6 +4,7 @@
 //! put as runs, which makes it no slower than a good byte loop.
 
 use crate::cursor::{Cursor, Room, Written};
+use crate::ends::Ends;
 use crate::hex::{self, HexCase};
 use crate::job::{BadEscapeAt, DecodeJob, EncodeJob, EncodeRule, Measure};
 
@@ -169,12 +170,12 @@ pub(crate) fn decode_measure(job: &DecodeJob, input: &[u8]) -> Result<Measure, B
 pub(crate) fn encode_values<'c>(
     job: &EncodeJob,
     input: &[u8],
-    ends: &mut [usize],
+    ends: &mut Ends,
     out: Room<'c>,
 ) -> Written<'c> {
     let mut out = Cursor::new(out);
     let mut start = 0;
-    for end in ends {
+    for end in ends.places() {
         encode_to(job, &input[start..*end], &mut out);
         start = core::mem::replace(end, out.written());
     }
@@ -185,11 +186,11 @@ pub(crate) fn encode_values<'c>(
 fn decode_values_to(
     job: &DecodeJob,
     input: &[u8],
-    ends: &mut [usize],
+    ends: &mut Ends,
     out: &mut impl Output,
 ) -> Result<(), BadEscapeAt> {
     let mut start = 0;
-    for end in ends {
+    for end in ends.places() {
         let value = &input[start..*end];
         decode_to(job, value, out).map_err(|BadEscapeAt(offset)| BadEscapeAt(start + offset))?;
         start = core::mem::replace(end, out.written());
@@ -200,7 +201,7 @@ fn decode_values_to(
 pub(crate) fn decode_values<'c>(
     job: &DecodeJob,
     input: &[u8],
-    ends: &mut [usize],
+    ends: &mut Ends,
     out: Room<'c>,
 ) -> Result<Written<'c>, BadEscapeAt> {
     let mut out = Cursor::new(out);
@@ -211,7 +212,7 @@ pub(crate) fn decode_values<'c>(
 pub(crate) fn decode_values_measure(
     job: &DecodeJob,
     input: &[u8],
-    ends: &mut [usize],
+    ends: &mut Ends,
 ) -> Result<Measure, BadEscapeAt> {
     let mut measure = Measure::default();
     decode_values_to(job, input, ends, &mut measure)?;

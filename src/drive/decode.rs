@@ -14,10 +14,11 @@
 //! Digits in the next block are carried there as two bits. The stride is always a whole block: a load never waits
 //! for the masks of the block before it.
 
-use super::bounds::{Bounds, Ends, Whole};
+use super::bounds::{Bounds, Whole};
 use super::sink::Sink;
 use super::{Isa, behind, digits_of};
 use crate::cursor::{Cursor, Room, Written};
+use crate::ends::Ends;
 use crate::job::{BadEscapeAt, DecodeJob, DecodeRule, Measure};
 
 /// Decodes `input` into `out`.
@@ -44,10 +45,10 @@ pub(crate) fn decode_values<'c, I: Isa>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
-    ends: &mut [usize],
+    ends: &mut Ends,
     out: Room<'c>,
 ) -> Result<Written<'c>, BadEscapeAt> {
-    by_rule(isa, job, input, Ends::new(ends, I::LANES), Cursor::new(out)).map(Cursor::finish)
+    by_rule(isa, job, input, ends.mark(I::LANES), Cursor::new(out)).map(Cursor::finish)
 }
 
 /// What [`decode_values`] would write; `ends` are of no use afterwards.
@@ -56,9 +57,9 @@ pub(crate) fn decode_values_measure<I: Isa>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
-    ends: &mut [usize],
+    ends: &mut Ends,
 ) -> Result<Measure, BadEscapeAt> {
-    by_rule(isa, job, input, Ends::new(ends, I::LANES), Measure::default())
+    by_rule(isa, job, input, ends.mark(I::LANES), Measure::default())
 }
 
 #[inline(always)]

@@ -12,10 +12,11 @@
 //! The digits of an escape may lie in the next block; they are carried there as two bits. The stride is always a
 //! whole block, so no load waits for the result of the block before it.
 
-use super::bounds::{Bounds, Ends, Whole};
+use super::bounds::{Bounds, Whole};
 use super::sink::Sink;
 use super::{Isa, behind, digits_of, first};
 use crate::cursor::{Cursor, MAX_WINDOW, Room, Written};
+use crate::ends::Ends;
 use crate::hex::HexCase;
 use crate::job::{EncodeJob, EncodeRule, Measure};
 
@@ -37,10 +38,10 @@ pub(crate) fn encode_values<'c, I: Isa>(
     isa: I,
     job: &EncodeJob,
     input: &[u8],
-    ends: &mut [usize],
+    ends: &mut Ends,
     out: Room<'c>,
 ) -> Written<'c> {
-    by_rule(isa, job, input, Ends::new(ends, I::LANES), Cursor::new(out)).finish()
+    by_rule(isa, job, input, ends.mark(I::LANES), Cursor::new(out)).finish()
 }
 
 #[inline(always)]

@@ -11,7 +11,6 @@ mod decode;
 mod encode;
 mod sink;
 
-pub(crate) use bounds::MAX_VALUES;
 pub(crate) use decode::{decode, decode_measure, decode_values, decode_values_measure};
 pub(crate) use encode::{encode, encode_measure, encode_values};
 

@@ -7,6 +7,7 @@ use core::fmt;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::cursor::{Room, Written};
+use crate::ends::Ends;
 use crate::job::{BadEscapeAt, DecodeJob, EncodeJob, Measure};
 use crate::{drive, scalar};
 
@@ -73,12 +74,12 @@ struct Kernels {
     detect: fn() -> bool,
     encode: for<'c> unsafe fn(&EncodeJob, &[u8], Room<'c>) -> Written<'c>,
     encode_measure: unsafe fn(&EncodeJob, &[u8]) -> Measure,
-    encode_values: for<'c> unsafe fn(&EncodeJob, &[u8], &mut [usize], Room<'c>) -> Written<'c>,
+    encode_values: for<'c> unsafe fn(&EncodeJob, &[u8], &mut Ends, Room<'c>) -> Written<'c>,
     decode: for<'c> unsafe fn(&DecodeJob, &[u8], Room<'c>) -> Result<Written<'c>, BadEscapeAt>,
     decode_measure: unsafe fn(&DecodeJob, &[u8]) -> Result<Measure, BadEscapeAt>,
     decode_values:
-        for<'c> unsafe fn(&DecodeJob, &[u8], &mut [usize], Room<'c>) -> Result<Written<'c>, BadEscapeAt>,
-    decode_values_measure: unsafe fn(&DecodeJob, &[u8], &mut [usize]) -> Result<Measure, BadEscapeAt>,
+        for<'c> unsafe fn(&DecodeJob, &[u8], &mut Ends, Room<'c>) -> Result<Written<'c>, BadEscapeAt>,
+    decode_values_measure: unsafe fn(&DecodeJob, &[u8], &mut Ends) -> Result<Measure, BadEscapeAt>,
 }
 
 static SCALAR: Kernels = Kernels {
@@ -189,16 +190,16 @@ macro_rules! tiers {
                     encode_measure: entry!([$($feature)*] $token encode_measure(
                         job: &EncodeJob, input: &[u8]) -> Measure),
                     encode_values: entry!([$($feature)*] $token encode_values(
-                        job: &EncodeJob, input: &[u8], ends: &mut [usize], out: Room<'c>) -> Written<'c>),
+                        job: &EncodeJob, input: &[u8], ends: &mut Ends, out: Room<'c>) -> Written<'c>),
                     decode: entry!([$($feature)*] $token decode(
                         job: &DecodeJob, input: &[u8], out: Room<'c>) -> Result<Written<'c>, BadEscapeAt>),
                     decode_measure: entry!([$($feature)*] $token decode_measure(
                         job: &DecodeJob, input: &[u8]) -> Result<Measure, BadEscapeAt>),
                     decode_values: entry!([$($feature)*] $token decode_values(
-                        job: &DecodeJob, input: &[u8], ends: &mut [usize], out: Room<'c>)
+                        job: &DecodeJob, input: &[u8], ends: &mut Ends, out: Room<'c>)
                         -> Result<Written<'c>, BadEscapeAt>),
                     decode_values_measure: entry!([$($feature)*] $token decode_values_measure(
-                        job: &DecodeJob, input: &[u8], ends: &mut [usize]) -> Result<Measure, BadEscapeAt>),
+                        job: &DecodeJob, input: &[u8], ends: &mut Ends) -> Result<Measure, BadEscapeAt>),
                 },
             )*
             &SCALAR,
@@ -330,7 +331,7 @@ impl Tier {
         self,
         job: &EncodeJob,
         input: &[u8],
-        ends: &mut [usize],
+        ends: &mut Ends,
         out: Room<'c>,
     ) -> Written<'c> {
         // SAFETY: as in `encode`.
@@ -343,7 +344,7 @@ impl Tier {
         self,
         job: &DecodeJob,
         input: &[u8],
-        ends: &mut [usize],
+        ends: &mut Ends,
         out: Room<'c>,
     ) -> Result<Written<'c>, BadEscapeAt> {
         // SAFETY: as in `encode`.
@@ -356,7 +357,7 @@ impl Tier {
         self,
         job: &DecodeJob,
         input: &[u8],
-        ends: &mut [usize],
+        ends: &mut Ends,
     ) -> Result<Measure, BadEscapeAt> {
         // SAFETY: as in `encode`.
         unsafe { (self.0.decode_values_measure)(job, input, ends) }
