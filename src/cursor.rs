@@ -1,9 +1,9 @@
 //! Where output goes: the only pointer arithmetic outside `isa/`.
 //!
-//! A verb makes [`Room`], a kernel walks over it with a [`Cursor`] and hands back how far it came. Vector code writes whole registers, so it asks for a
-//! *window* that is wider than what it will keep; near the end of the room the window is a [`Stage`] on the stack
-//! instead, and what is kept is copied. Nothing is ever written outside the room, and a verb that has checked
-//! the room once needs no check per octet.
+//! A verb makes [`Room`]; a kernel walks over it with a [`Cursor`] and hands back how far it came. Vector code writes whole
+//! registers, so it asks for a *window* that is wider than what it will keep; near the end of the room the window is a
+//! [`Stage`] on the stack instead, and what is kept is copied. Nothing is ever written outside the room, and a verb that
+//! has checked the room once needs no check per octet.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
