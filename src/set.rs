@@ -1,7 +1,7 @@
 //! Sets of octets: which stay as they are, and which are escaped.
 //!
-//! A set is 32 bytes, and the layout of its bitmap *is* the pair of lookup tables that a byte shuffle wants, so
-//! a set made at run time is as fast as a named one and nothing is derived from it.
+//! A set is two bitmaps: the pair of lookup tables that a byte shuffle wants, and words for looking up one octet. So
+//! a set made at run time is as fast as a named one, and nothing is derived from it.
 
 /// A set of octets. In an encoder: the octets that stay as they are.
 ///
@@ -19,15 +19,18 @@
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ByteSet {
+    // INVARIANT: both bitmaps hold the same octets.
     /// Octet `b` is bit `(b >> 4) & 7` of row `(b >> 7) * 16 + (b & 15)`: 16 rows for ASCII, 16 for the rest.
     rows: [u8; 32],
+    /// Octet `b` is bit `b & 63` of word `b >> 6`.
+    words: [u64; 4],
 }
 
 impl ByteSet {
     /// No octet.
-    pub const EMPTY: ByteSet = ByteSet { rows: [0; 32] };
+    pub const EMPTY: ByteSet = ByteSet { rows: [0; 32], words: [0; 4] };
     /// All 256 octets.
-    pub const ALL: ByteSet = ByteSet { rows: [0xFF; 32] };
+    pub const ALL: ByteSet = ByteSet { rows: [0xFF; 32], words: [u64::MAX; 4] };
     /// The octets `0x00..=0x7F`.
     pub const ASCII: ByteSet = {
         let mut rows = [0; 32];
@@ -36,7 +39,7 @@ impl ByteSet {
             rows[i] = 0xFF;
             i += 1;
         }
-        ByteSet { rows }
+        ByteSet { rows, words: [u64::MAX, u64::MAX, 0, 0] }
     };
     /// The octets `0x80..=0xFF`.
     pub const NON_ASCII: ByteSet = ByteSet::ASCII.complement();
@@ -49,8 +52,7 @@ impl ByteSet {
     #[must_use]
     #[inline(always)]
     pub const fn contains(&self, octet: u8) -> bool {
-        let (row, bit) = ByteSet::place(octet);
-        self.rows[row] & bit != 0
+        self.words[(octet >> 6) as usize] >> (octet & 63) & 1 != 0
     }
 
     /// The set with each of `octets` as a member.
@@ -60,6 +62,7 @@ impl ByteSet {
         while i < octets.len() {
             let (row, bit) = ByteSet::place(octets[i]);
             self.rows[row] |= bit;
+            self.words[(octets[i] >> 6) as usize] |= 1 << (octets[i] & 63);
             i += 1;
         }
         self
@@ -77,6 +80,7 @@ impl ByteSet {
         let mut i = 0;
         while i < 32 {
             self.rows[i] |= other.rows[i];
+            self.words[i / 8] |= other.words[i / 8];
             i += 1;
         }
         self
@@ -88,6 +92,7 @@ impl ByteSet {
         let mut i = 0;
         while i < 32 {
             self.rows[i] &= !other.rows[i];
+            self.words[i / 8] &= !other.words[i / 8];
             i += 1;
         }
         self
@@ -107,6 +112,8 @@ impl ByteSet {
             self.rows[i] = !self.rows[i];
             i += 1;
         }
+        let [a, b, c, d] = self.words;
+        self.words = [!a, !b, !c, !d];
         self
     }
 
@@ -119,43 +126,44 @@ impl ByteSet {
     /// Whether every member is below `0x80`.
     #[must_use]
     pub const fn is_ascii(&self) -> bool {
-        let mut i = 16;
-        while i < 32 {
-            if self.rows[i] != 0 {
-                return false;
-            }
-            i += 1;
-        }
-        true
+        self.words[2] | self.words[3] == 0
     }
 
     /// Whether there is no member.
     #[must_use]
     #[inline]
     pub const fn is_empty(&self) -> bool {
-        let (mut any, mut i) = (0, 0);
-        while i < 32 {
-            any |= self.rows[i];
-            i += 1;
-        }
-        any == 0
+        let [a, b, c, d] = self.words;
+        a | b | c | d == 0
     }
 
     /// The number of members.
     #[must_use]
     pub const fn len(&self) -> usize {
-        let (mut count, mut i) = (0, 0);
-        while i < 32 {
-            count += self.rows[i].count_ones() as usize;
-            i += 1;
-        }
-        count
+        let [a, b, c, d] = self.words;
+        (a.count_ones() + b.count_ones() + c.count_ones() + d.count_ones()) as usize
     }
 
     /// The members, in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u8> + use<> {
         let set = *self;
         (0..=u8::MAX).filter(move |&octet| set.contains(octet))
+    }
+
+    /// The first octet from `from` on that is a member, or that is none; 256 if there is no such octet.
+    #[allow(dead_code, reason = "for tiers without a byte shuffle")]
+    #[inline(always)]
+    pub(crate) fn next(&self, from: usize, member: bool) -> usize {
+        let mut from = from;
+        while from < 256 {
+            let word = if member { self.words[from / 64] } else { !self.words[from / 64] };
+            let rest = word >> (from % 64);
+            if rest != 0 {
+                return from + rest.trailing_zeros() as usize;
+            }
+            from = (from / 64 + 1) * 64;
+        }
+        256
     }
 
     /// The lookup rows of ASCII octets, and of the others: row `b & 15`, bit `(b >> 4) & 7`.

@@ -22,7 +22,7 @@ type Block = [__m128i; 4];
 const RANGES: usize = 10;
 
 /// The shortest input for which finding the ranges of a set pays.
-const LONG: usize = 512;
+const LONG: usize = 32;
 
 /// A set, ready for lookups.
 #[derive(Clone, Copy)]
@@ -141,17 +141,15 @@ impl Isa for Sse2 {
             return Class::Any(*set, len.min(64));
         }
         let (mut ranges, mut used) = ([(0, 0); RANGES], 0);
-        let mut last = None;
-        for octet in set.iter() {
-            if last.is_some_and(|last: u8| octet == last + 1) {
-                ranges[used - 1].1 += 1;
-            } else if used == RANGES {
-                return Class::Any(*set, 64);
-            } else {
-                ranges[used] = (octet, 0);
-                used += 1;
+        let mut start = set.next(0, true);
+        while start < 256 {
+            if used == RANGES {
+                return Class::Any(*set, len.min(64));
             }
-            last = Some(octet);
+            let end = set.next(start, false);
+            ranges[used] = (start as u8, (end - start - 1) as u8);
+            used += 1;
+            start = set.next(end, true);
         }
         Class::Ranges(ranges, used)
     }
