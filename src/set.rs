@@ -76,14 +76,8 @@ impl ByteSet {
 
     /// The octets of either set.
     #[must_use]
-    pub const fn union(mut self, other: ByteSet) -> ByteSet {
-        let mut i = 0;
-        while i < 32 {
-            self.rows[i] |= other.rows[i];
-            self.words[i / 8] |= other.words[i / 8];
-            i += 1;
-        }
-        self
+    pub const fn union(self, other: ByteSet) -> ByteSet {
+        self.complement().difference(other).complement()
     }
 
     /// The octets of this set that are not in `other`.
@@ -92,9 +86,10 @@ impl ByteSet {
         let mut i = 0;
         while i < 32 {
             self.rows[i] &= !other.rows[i];
-            self.words[i / 8] &= !other.words[i / 8];
             i += 1;
         }
+        let ([a, b, c, d], [no_a, no_b, no_c, no_d]) = (self.words, other.words);
+        self.words = [a & !no_a, b & !no_b, c & !no_c, d & !no_d];
         self
     }
 
