@@ -24,6 +24,7 @@ impl Stage {
 /// Octets that may be written, on their way to a kernel: two words, which a call passes in registers.
 // INVARIANT: `start <= end`, both within one allocation that is borrowed for 'a and writable from `start` to `end`. The
 // lifetime is invariant, so that the room given to a closure can only be that closure's own.
+#[derive(Clone, Copy)]
 pub(crate) struct Room<'a> {
     start: *mut u8,
     end: *mut u8,
@@ -44,6 +45,12 @@ impl<'a> Room<'a> {
     pub(crate) fn over(room: &'a mut [u8]) -> Room<'a> {
         let range = room.as_mut_ptr_range();
         Room { start: range.start, end: range.end, brand: PhantomData }
+    }
+
+    /// The number of octets.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.end.addr() - self.start.addr()
     }
 }
 

@@ -455,7 +455,7 @@ impl<E: Malformed> Decode<E> {
             let escaped = if stays == 0 { hex::unescape(&input[at..]) } else { None };
             stays = usize::saturating_sub(stays, 1);
             match escaped {
-                Some(octet) if !job.keep.contains(octet) => {
+                Some(octet) if !job.stays(octet) => {
                     at += 3;
                     Some(Unit { offset, octet, escape: input[offset..at].try_into().ok() })
                 }

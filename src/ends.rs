@@ -15,7 +15,8 @@ const BLOCKS: usize = MAX_OCTETS / 64 + 2;
 /// How many values end in a block cannot be predicted, so the loop over blocks has no loop over ends in it: they are
 /// marked before, and settled behind.
 pub(crate) struct Ends {
-    // INVARIANT: the first `count` are ascending and lie within the input.
+    // INVARIANT: the first `count` are ascending and lie within the input; between `mark` and `finish`, behind as many octets
+    // as are missing from the first block.
     places: [usize; MAX_VALUES],
     count: usize,
     /// Bit `i` of word `b`: a value ends before lane `i` of block `b`.
@@ -64,13 +65,15 @@ impl Ends {
         &mut self.places[..self.count]
     }
 
-    /// Prepares for blocks of `lanes`.
+    /// Prepares for blocks of `lanes`, of which the first has as many as are `missing` fewer. Its lanes count as the last of
+    /// a block.
     #[inline(always)]
-    pub(crate) fn mark(&mut self, lanes: usize) -> &mut Ends {
+    pub(crate) fn mark(&mut self, lanes: usize, missing: usize) -> &mut Ends {
         self.block = 0;
         self.marks.fill(0);
-        for &end in &self.places[..self.count] {
-            self.marks[end / lanes] |= 1 << (end % lanes);
+        for end in &mut self.places[..self.count] {
+            *end += missing;
+            self.marks[*end / lanes] |= 1 << (*end % lanes);
         }
         self
     }
@@ -82,12 +85,12 @@ impl Ends {
         here >> 1 | here >> 2 | next << (lanes - 1) | next << (lanes - 2)
     }
 
-    /// Takes note of the next block: `written` octets stand before it in the output, and the lanes of `mask` become more
-    /// octets than one, or none.
+    /// Takes note of the next block, which has `missing` lanes fewer than a whole one: `written` octets stand before it in
+    /// the output, and the lanes of `mask` become more octets than one, or none.
     #[inline(always)]
-    pub(crate) fn settle(&mut self, written: usize, mask: u64) {
-        self.written[self.block] = written;
-        self.masks[self.block] = mask;
+    pub(crate) fn settle(&mut self, written: usize, mask: u64, missing: usize) {
+        self.written[self.block] = written.wrapping_sub(missing);
+        self.masks[self.block] = mask << missing;
         self.block += 1;
     }
 
@@ -95,11 +98,11 @@ impl Ends {
     /// in the output, where each lane of a mask gives `by` octets more than one.
     #[inline(always)]
     pub(crate) fn finish(&mut self, written: usize, lanes: usize, by: isize) {
-        self.settle(written, 0);
+        self.settle(written, 0, 0);
         for end in &mut self.places[..self.count] {
             let (block, lane) = (*end / lanes, *end % lanes);
             let others = (self.masks[block] & ((1 << lane) - 1)).count_ones() as isize;
-            *end = (self.written[block] + lane).wrapping_add_signed(by * others);
+            *end = self.written[block].wrapping_add(lane).wrapping_add_signed(by * others);
         }
     }
 }

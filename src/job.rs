@@ -38,9 +38,12 @@ pub(crate) enum DecodeRule {
 /// A decoding.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecodeJob {
-    /// Escapes of these octets stay escapes.
-    // INVARIANT: empty if the rule is `Plain`.
-    pub keep: ByteSet,
+    /// Escapes of the members stay escapes, or those of all other octets do. A tier looks octets up faster in a set of ASCII
+    /// octets, and of most sets that are not, the complement is.
+    // INVARIANT: no octet stays if the rule is `Plain`.
+    pub set: ByteSet,
+    /// Whether it is the members that stay.
+    pub members_stay: bool,
     pub rule: DecodeRule,
     /// Escapes that stay are written in upper case.
     pub upper: bool,
@@ -58,8 +61,19 @@ impl EncodeJob {
 
 impl DecodeJob {
     /// A lenient decoding of all escapes.
-    pub(crate) const PLAIN: DecodeJob =
-        DecodeJob { keep: ByteSet::EMPTY, rule: DecodeRule::Plain, upper: false, strict: false };
+    pub(crate) const PLAIN: DecodeJob = DecodeJob {
+        set: ByteSet::EMPTY,
+        members_stay: true,
+        rule: DecodeRule::Plain,
+        upper: false,
+        strict: false,
+    };
+
+    /// Whether an escape of `octet` stays.
+    #[inline(always)]
+    pub(crate) fn stays(&self, octet: u8) -> bool {
+        self.set.contains(octet) == self.members_stay
+    }
 
     /// Whether the rule is the first.
     #[inline(always)]
@@ -75,7 +89,8 @@ impl DecodeJob {
 
     /// The same, but that escapes of the octets of `set` stay.
     pub(crate) const fn keeping(mut self, set: ByteSet) -> DecodeJob {
-        self.keep = set;
+        self.members_stay = set.is_ascii() || !set.complement().is_ascii();
+        self.set = if self.members_stay { set } else { set.complement() };
         self.rule = match self.rule {
             DecodeRule::Form => DecodeRule::Form,
             _ if set.is_empty() => DecodeRule::Plain,

@@ -96,9 +96,7 @@ fn normalized(input: &[u8]) -> impl Iterator<Item = u8> + '_ {
     let mut rest = input;
     core::iter::from_fn(move || {
         let (octets, len, used) = match (hex::unescape(rest), rest.first()) {
-            (Some(octet), _) if NORMALIZE.job.keep.contains(octet) => {
-                (hex::escape(octet, HexCase::Upper), 3, 3)
-            }
+            (Some(octet), _) if NORMALIZE.job.stays(octet) => (hex::escape(octet, HexCase::Upper), 3, 3),
             (Some(octet), _) => ([octet, 0, 0], 1, 3),
             (None, Some(&octet)) => ([octet, 0, 0], 1, 1),
             (None, None) => return None,

@@ -100,7 +100,7 @@ fn decode_to(job: &DecodeJob, input: &[u8], out: &mut impl Output) -> Result<(),
                 out.change();
                 1
             }
-            (_, Some(octet)) if job.is_plain() || !job.keep.contains(octet) => {
+            (_, Some(octet)) if job.is_plain() || !job.stays(octet) => {
                 out.put(&[octet]);
                 out.change();
                 3

@@ -120,6 +120,7 @@ impl ByteSet {
 
     /// Whether every member is below `0x80`.
     #[must_use]
+    #[inline]
     pub const fn is_ascii(&self) -> bool {
         self.words[2] | self.words[3] == 0
     }

@@ -94,7 +94,7 @@ impl Decode {
                         let layer_of_both = layer.max(last);
                         if let Some(high) = hex::digit(octets[written - 1]) {
                             let value = high << 4 | low;
-                            if !self.job.keep.contains(value) {
+                            if !self.job.stays(value) {
                                 open.pop();
                                 written -= 2;
                                 octet = value;

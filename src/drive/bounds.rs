@@ -8,12 +8,12 @@ pub(super) trait Bounds {
     const CUTS: bool;
 
     /// The lanes of the next block where no escape may start, because a value ends before its second digit. `lanes` is the
-    /// length of a block.
+    /// length of a block; the first may have fewer, which count as its last.
     fn cut(&self, lanes: usize) -> u64;
 
-    /// Takes note of the next block: `written` octets stand before it in the output, and the lanes of `mask` become more
-    /// octets than one, or none.
-    fn settle(&mut self, written: usize, mask: u64);
+    /// Takes note of the next block, which has `missing` lanes fewer than a whole one: `written` octets stand before it in
+    /// the output, and the lanes of `mask` become more octets than one, or none.
+    fn settle(&mut self, written: usize, mask: u64, missing: usize);
 
     /// After the last block, behind which the output has `written` octets: turns each end in the input into one in the
     /// output, where each lane of a mask gives `by` octets more than one. `lanes` is the length of a block.
@@ -32,7 +32,7 @@ impl Bounds for Whole {
     }
 
     #[inline(always)]
-    fn settle(&mut self, _: usize, _: u64) {}
+    fn settle(&mut self, _: usize, _: u64, _: usize) {}
 
     #[inline(always)]
     fn finish(self, _: usize, _: usize, _: isize) {}
@@ -47,8 +47,8 @@ impl Bounds for &mut Ends {
     }
 
     #[inline(always)]
-    fn settle(&mut self, written: usize, mask: u64) {
-        Ends::settle(self, written, mask);
+    fn settle(&mut self, written: usize, mask: u64, missing: usize) {
+        Ends::settle(self, written, mask, missing);
     }
 
     #[inline(always)]

@@ -16,7 +16,7 @@
 
 use super::bounds::{Bounds, Whole};
 use super::sink::Sink;
-use super::{Isa, behind, digits_of};
+use super::{Isa, behind, digits_of, first, missing};
 use crate::cursor::{Cursor, Room, Written};
 use crate::ends::Ends;
 use crate::job::{BadEscapeAt, DecodeJob, DecodeRule, Measure};
@@ -48,7 +48,7 @@ pub(crate) fn decode_values<'c, I: Isa>(
     ends: &mut Ends,
     out: Room<'c>,
 ) -> Result<Written<'c>, BadEscapeAt> {
-    by_rule(isa, job, input, ends.mark(I::LANES), Cursor::new(out)).map(Cursor::finish)
+    by_rule(isa, job, input, ends.mark(I::LANES, missing::<I>(input)), Cursor::new(out)).map(Cursor::finish)
 }
 
 /// What [`decode_values`] would write; `ends` are of no use afterwards.
@@ -59,7 +59,7 @@ pub(crate) fn decode_values_measure<I: Isa>(
     input: &[u8],
     ends: &mut Ends,
 ) -> Result<Measure, BadEscapeAt> {
-    by_rule(isa, job, input, ends.mark(I::LANES), Measure::default())
+    by_rule(isa, job, input, ends.mark(I::LANES, missing::<I>(input)), Measure::default())
 }
 
 #[inline(always)]
@@ -85,35 +85,52 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
     bounds: B,
     sink: S,
 ) -> Result<S, BadEscapeAt> {
-    let class = isa.class(&job.keep, input.len());
-    let (strict, upper) = (if job.strict { u64::MAX } else { 0 }, job.upper);
-    let mut state =
-        Blocks::<I, S, B, KEEP, FORM> { isa, class, strict, upper, spilt: 0, spilt_kept: 0, bounds, sink };
+    let class = isa.class(&job.set, input.len());
+    let all_if = |condition: bool| if condition { u64::MAX } else { 0 };
+    let (strict, stay, upper) = (all_if(job.strict), all_if(job.members_stay), job.upper);
+    let mut state = Blocks::<I, S, B, KEEP, FORM> {
+        isa,
+        class,
+        strict,
+        stay,
+        upper,
+        spilt: 0,
+        spilt_kept: 0,
+        bounds,
+        sink,
+    };
+    let missing = missing::<I>(input);
     if input.len() <= I::LANES {
         if !FORM && !B::CUTS && state.isa.lacks(input, b'%') {
             state.sink.copy(input);
             return Ok(state.sink);
         }
         // Most inputs: code without loops is shorter.
-        return match state.step(input, input.len()) {
+        return match state.step(input, input.len(), missing) {
             Ok(()) => Ok(state.finish()),
             Err(lane) => Err(BadEscapeAt(lane)),
         };
     }
-    let mut rest = input;
+    let (mut rest, mut lanes) = (input, I::LANES - missing);
+    let bad = |rest: &[u8], lane| Err(BadEscapeAt(input.len() - rest.len() + lane));
     // Where the room is known to be ample, no block has to look.
-    while rest.len() >= I::LANES && state.sink.room() >= I::LANES {
-        if let Err(lane) = state.step(rest, I::LANES) {
-            return Err(BadEscapeAt(input.len() - rest.len() + lane));
+    if state.sink.room() >= I::LANES {
+        if let Err(lane) = state.step(rest, lanes, missing) {
+            return bad(rest, lane);
         }
-        rest = &rest[I::LANES..];
+        (rest, lanes) = (&rest[lanes..], I::LANES);
+        while rest.len() >= I::LANES && state.sink.room() >= I::LANES {
+            if let Err(lane) = state.step(rest, I::LANES, 0) {
+                return bad(rest, lane);
+            }
+            rest = &rest[I::LANES..];
+        }
     }
-    while !rest.is_empty() {
-        let lanes = rest.len().min(I::LANES);
-        if let Err(lane) = state.step(rest, lanes) {
-            return Err(BadEscapeAt(input.len() - rest.len() + lane));
+    while rest.len() >= I::LANES {
+        if let Err(lane) = state.step(rest, lanes, I::LANES - lanes) {
+            return bad(rest, lane);
         }
-        rest = &rest[lanes..];
+        (rest, lanes) = (&rest[lanes..], I::LANES);
     }
     Ok(state.finish())
 }
@@ -123,8 +140,10 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
 struct Blocks<I: Isa, S, B, const KEEP: bool, const FORM: bool> {
     isa: I,
     class: I::Class,
-    /// All lanes, or none.
+    /// All lanes if a malformed escape is an error, or none.
     strict: u64,
+    /// All lanes if escapes of members stay, or none.
+    stay: u64,
     upper: bool,
     /// The lanes of the next block that are digits of escapes in this one, which were decoded.
     spilt: u64,
@@ -142,37 +161,40 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool> Blocks<I
         self.sink
     }
 
-    /// Takes the block at the start of `rest`, or returns the lane of a malformed escape.
+    /// Takes the block at the start of `rest`, `lanes` lanes and `missing` fewer than a whole one, or returns the lane of a
+    /// malformed escape.
     #[inline(always)]
-    fn step(&mut self, rest: &[u8], lanes: usize) -> Result<(), usize> {
+    fn step(&mut self, rest: &[u8], lanes: usize, missing: usize) -> Result<(), usize> {
         let isa = self.isa;
         let mut block = isa.load(rest);
-        let percent = isa.eq(block, b'%');
+        // What follows the lanes is zeros, or the next block.
+        let here = if rest.len() > lanes { first(lanes) } else { u64::MAX };
+        let percent = isa.eq(block, b'%') & here;
         if FORM {
             self.sink.changed(isa.eq(block, b'+') != 0);
             block = isa.replace(block, b'+', b' ');
         }
         if percent | self.spilt | self.spilt_kept == 0 {
-            self.bounds.settle(self.sink.written(), 0);
+            self.bounds.settle(self.sink.written(), 0, missing);
             self.sink.store(isa, block, lanes);
             return Ok(());
         }
         let found = isa.escapes(block, behind::<I>(rest));
-        let valid = if B::CUTS { found.valid & !self.bounds.cut(I::LANES) } else { found.valid };
+        let valid = found.valid & here & !(self.bounds.cut(I::LANES) >> missing);
         if self.strict & (percent & !valid) != 0 {
             return Err((percent & !valid).trailing_zeros() as usize);
         }
         let mut decoded = valid;
         if KEEP {
-            decoded &= !isa.member(found.values, &self.class);
-            let digits = digits_of::<I>(valid & !decoded, &mut self.spilt_kept);
+            decoded &= isa.member(found.values, &self.class) ^ self.stay;
+            let digits = digits_of::<I>(valid & !decoded, lanes, &mut self.spilt_kept);
             if self.upper {
                 self.sink.changed(digits & isa.lower(block) != 0);
                 block = isa.upper(digits, block);
             }
         }
-        let drop = digits_of::<I>(decoded, &mut self.spilt);
-        self.bounds.settle(self.sink.written(), drop);
+        let drop = digits_of::<I>(decoded, lanes, &mut self.spilt);
+        self.bounds.settle(self.sink.written(), drop, missing);
         self.sink.changed(decoded != 0);
         let block = if KEEP || B::CUTS { isa.select(decoded, block, found.values) } else { found.decoded };
         if drop == 0 {

@@ -14,7 +14,7 @@
 
 use super::bounds::{Bounds, Whole};
 use super::sink::Sink;
-use super::{Isa, behind, digits_of, first};
+use super::{Isa, behind, digits_of, first, missing};
 use crate::cursor::{Cursor, MAX_WINDOW, Room, Written};
 use crate::ends::Ends;
 use crate::hex::HexCase;
@@ -41,7 +41,7 @@ pub(crate) fn encode_values<'c, I: Isa>(
     ends: &mut Ends,
     out: Room<'c>,
 ) -> Written<'c> {
-    by_rule(isa, job, input, ends.mark(I::LANES), Cursor::new(out)).finish()
+    by_rule(isa, job, input, ends.mark(I::LANES, missing::<I>(input)), Cursor::new(out)).finish()
 }
 
 #[inline(always)]
@@ -64,23 +64,27 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: b
     let class = isa.class(&job.set, input.len());
     let mut state =
         Blocks::<I, S, B, KEEP_ESCAPES, FORM> { isa, class, case: job.case, spilt: 0, bounds, sink };
+    let missing = missing::<I>(input);
     if input.len() <= I::LANES {
         // Most inputs: code without loops is shorter.
-        state.step(input, input.len());
+        state.step(input, input.len(), missing);
         return state.finish();
     }
-    let mut rest = input;
+    let (mut rest, mut lanes) = (input, I::LANES - missing);
     // Where the room is known to be ample, no block has to look.
-    while rest.len() >= I::LANES && state.sink.room() >= MAX_WINDOW {
-        if !state.pass(rest) {
-            state.step(rest, I::LANES);
+    if state.sink.room() >= MAX_WINDOW {
+        state.step(rest, lanes, missing);
+        (rest, lanes) = (&rest[lanes..], I::LANES);
+        while rest.len() >= I::LANES && state.sink.room() >= MAX_WINDOW {
+            if !state.pass(rest) {
+                state.step(rest, I::LANES, 0);
+            }
+            rest = &rest[I::LANES..];
         }
-        rest = &rest[I::LANES..];
     }
-    while !rest.is_empty() {
-        let lanes = rest.len().min(I::LANES);
-        state.step(rest, lanes);
-        rest = &rest[lanes..];
+    while rest.len() >= I::LANES {
+        state.step(rest, lanes, I::LANES - lanes);
+        (rest, lanes) = (&rest[lanes..], I::LANES);
     }
     state.finish()
 }
@@ -119,22 +123,23 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: bool>
         clean
     }
 
-    /// Takes the block at the start of `rest`.
+    /// Takes the block at the start of `rest`: `lanes` lanes, and `missing` fewer than a whole one.
     #[inline(always)]
-    fn step(&mut self, rest: &[u8], lanes: usize) {
+    fn step(&mut self, rest: &[u8], lanes: usize, missing: usize) {
         let isa = self.isa;
         let mut block = isa.load(rest);
         let mut stray = !isa.member(block, &self.class);
         if KEEP_ESCAPES {
             let percent = isa.eq(block, b'%');
             if percent | self.spilt != 0 {
-                let valid = isa.escapes(block, behind::<I>(rest)).valid & !self.bounds.cut(I::LANES);
-                let digits = digits_of::<I>(valid, &mut self.spilt);
+                let cut = self.bounds.cut(I::LANES) >> missing;
+                let valid = isa.escapes(block, behind::<I>(rest)).valid & first(lanes) & !cut;
+                let digits = digits_of::<I>(valid, lanes, &mut self.spilt);
                 stray = (stray | percent) & !(valid | digits);
             }
         }
         stray &= first(lanes);
-        self.bounds.settle(self.sink.written(), stray);
+        self.bounds.settle(self.sink.written(), stray, missing);
         if FORM {
             self.sink.changed(isa.eq(block, b' ') != 0);
             block = isa.replace(block, b' ', b'+');

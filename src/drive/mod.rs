@@ -2,13 +2,15 @@
 //!
 //! A tier implements [`Isa`]; the drivers know nothing of instruction sets, and have no intrinsics, no `cfg` and no
 //! `unsafe`. A block is a group of [`Isa::LANES`] octets; a mask is a `u64` with bit `i` for lane `i`. Inputs
-//! shorter than a block, which most URLs are, go through the same code as a partial block.
+//! shorter than a block, which most URLs are, go through the same code as a partial block. Of a longer input, the first
+//! block is the short one: it can be loaded whole, for the octets behind its end are those of the next.
 //!
 //! Every function here is inlined into the entry points of a tier, which enable its CPU features.
 
 mod bounds;
 mod decode;
 mod encode;
+pub(crate) mod short;
 mod sink;
 
 pub(crate) use decode::{decode, decode_measure, decode_values, decode_values_measure};
@@ -52,8 +54,11 @@ pub(crate) trait Tier: Copy {
 /// tier starts with the required methods; each default goes through an array and can be replaced by something
 /// faster. Lanes behind the end of a partial block are zero.
 pub(crate) trait Isa: Copy {
-    /// The number of octets in a block: at most 64.
+    /// The number of octets in a block: at most 64, and a power of two.
     const LANES: usize;
+
+    /// The widest window that an operation asks for.
+    const WINDOW: usize = 3 * Self::LANES + 64;
 
     /// `LANES` octets.
     type Block: Copy;
@@ -150,7 +155,7 @@ pub(crate) trait Isa: Copy {
         out.push_slice(&self.octets(block)[..lanes]);
     }
 
-    /// Writes the first `lanes` lanes without those in `drop`.
+    /// Writes the first `lanes` lanes without those in `drop`, which may hold others, too.
     ///
     /// What is dropped are pairs of digits, with a lane that stays between one pair and the next; of the first pair and
     /// the last, one digit may lie outside the block.
@@ -211,11 +216,18 @@ fn behind<I: Isa>(input: &[u8]) -> [u8; 2] {
     }
 }
 
-/// The lanes behind each escape in `valid` that its digits fill, and in `spilt` those of the next block.
+/// The lanes that digits fill behind each escape in `valid`, which start in the first `lanes` lanes, and in `spilt` those
+/// of the next block, which begins behind these.
 #[inline(always)]
-fn digits_of<I: Isa>(valid: u64, spilt: &mut u64) -> u64 {
+fn digits_of<I: Isa>(valid: u64, lanes: usize, spilt: &mut u64) -> u64 {
     let digits = valid << 1 | valid << 2 | *spilt;
-    let last_two = valid >> (I::LANES - 2);
+    let last_two = valid.rotate_right(lanes.wrapping_sub(2) as u32) & 3;
     *spilt = last_two | last_two >> 1;
     digits & first(I::LANES)
+}
+
+/// How many lanes the first block has too few, so that all others are whole.
+#[inline(always)]
+fn missing<I: Isa>(input: &[u8]) -> usize {
+    input.len().wrapping_neg() % I::LANES
 }

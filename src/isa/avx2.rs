@@ -37,11 +37,12 @@ impl Tier for Avx2 {
 #[derive(Clone, Copy)]
 pub(crate) struct Registers<const N: usize>(Avx2);
 
-/// The rows of a set, in both halves of a register: for ASCII octets, and for the others.
+/// The rows of a set, in both halves of a register: for ASCII octets, and for the others, of which most sets hold none.
 #[derive(Clone, Copy)]
 pub(crate) struct Class {
     ascii: __m256i,
     high: __m256i,
+    is_ascii: bool,
 }
 
 /// Where a group starts in the output. Each counts for itself: a sum that runs through the groups would be turned into
@@ -80,17 +81,35 @@ impl Avx2 {
         unsafe { _mm256_and_si256(_mm256_srli_epi16::<4>(octets), self.all(0x0F)) }
     }
 
-    /// All ones in the lanes that are members of the set.
+    /// Zero in the lanes that are no ASCII members of the set, and only there.
     #[inline(always)]
-    fn member(self, octets: __m256i, class: &Class) -> __m256i {
-        // A shuffle gives zero where the octet is above 0x7F: each half of the set sees only its own octets.
-        // SAFETY: the token proves AVX2.
+    fn ascii_member(self, octets: __m256i, class: &Class) -> __m256i {
+        // SAFETY: the token proves AVX2. A shuffle gives zero where the octet is above 0x7F.
+        unsafe { _mm256_and_si256(_mm256_shuffle_epi8(class.ascii, octets), self.bit(octets)) }
+    }
+
+    /// Zero in the lanes that are no other members of the set, and only there.
+    #[inline(always)]
+    fn high_member(self, octets: __m256i, class: &Class) -> __m256i {
+        // SAFETY: the token proves AVX2. A shuffle gives zero where the octet was below 0x80.
         unsafe {
-            let high = _mm256_shuffle_epi8(class.high, _mm256_xor_si256(octets, self.all(0x80)));
-            let row = _mm256_or_si256(_mm256_shuffle_epi8(class.ascii, octets), high);
-            let bit = _mm256_shuffle_epi8(self.both(&BITS), self.high_half(octets));
-            _mm256_cmpeq_epi8(_mm256_and_si256(row, bit), bit)
+            let row = _mm256_shuffle_epi8(class.high, _mm256_xor_si256(octets, self.all(0x80)));
+            _mm256_and_si256(row, self.bit(octets))
         }
+    }
+
+    /// The bit of a row of a set that stands for each octet.
+    #[inline(always)]
+    fn bit(self, octets: __m256i) -> __m256i {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_shuffle_epi8(self.both(&BITS), self.high_half(octets)) }
+    }
+
+    /// The lanes that are zero, as a mask.
+    #[inline(always)]
+    fn zeros(self, lanes: __m256i) -> u64 {
+        // SAFETY: the token proves AVX2.
+        self.mask(unsafe { _mm256_cmpeq_epi8(lanes, _mm256_setzero_si256()) })
     }
 
     /// All ones in the lanes of `mask`.
@@ -226,7 +245,7 @@ impl<const N: usize> Isa for Registers<N> {
     #[inline(always)]
     fn class(self, set: &ByteSet, _: usize) -> Class {
         let [ascii, high] = set.halves();
-        Class { ascii: self.0.both(ascii), high: self.0.both(high) }
+        Class { ascii: self.0.both(ascii), high: self.0.both(high), is_ascii: set.is_ascii() }
     }
 
     #[inline(always)]
@@ -268,21 +287,28 @@ impl<const N: usize> Isa for Registers<N> {
 
     #[inline(always)]
     fn member(self, block: Self::Block, class: &Class) -> u64 {
-        let mut mask = 0;
+        let mut others = 0;
         for i in 0..N {
-            mask |= self.0.mask(self.0.member(block[i], class)) << (32 * i);
+            others |= self.0.zeros(self.0.ascii_member(block[i], class)) << (32 * i);
         }
-        mask
+        if !class.is_ascii {
+            let mut not_high = 0;
+            for i in 0..N {
+                not_high |= self.0.zeros(self.0.high_member(block[i], class)) << (32 * i);
+            }
+            others &= not_high;
+        }
+        !others
     }
 
     #[inline(always)]
     fn all_members(self, block: Self::Block, class: &Class) -> bool {
-        let mut all = self.0.all(0xFF);
-        for i in 0..N {
+        let mut all = self.0.ascii_member(block[0], class);
+        for i in 1..N {
             // SAFETY: the token proves AVX2.
-            all = unsafe { _mm256_and_si256(all, self.0.member(block[i], class)) };
+            all = unsafe { _mm256_min_epu8(all, self.0.ascii_member(block[i], class)) };
         }
-        self.0.mask(all) == first(32)
+        self.0.zeros(all) == 0
     }
 
     #[inline(always)]

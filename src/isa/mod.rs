@@ -119,8 +119,8 @@ macro_rules! has {
 /// The entry point of an operation: the only kind of function that enables CPU features, and the only one that makes a
 /// token.
 ///
-/// Most inputs are short and under the plain rule. These have code of their own, since the prologue of a function that
-/// does all takes longer than such an input.
+/// Most inputs are short, under the plain rule, and have room to spare; most others are under the plain rule, too. These
+/// have code of their own, since the prologue of a function that does all takes longer than a short input.
 macro_rules! entry {
     (
         [$($feature:tt)*] $token:ident
@@ -129,12 +129,31 @@ macro_rules! entry {
         $(#[target_feature(enable = $feature)])*
         fn $operation<'c>($job: $type_of_job, $input: &[u8] $(, $name: $type)*) -> $output {
             let tier = token::$token::new();
-            if !$job.is_plain() || $input.len() > drive::lanes(drive::Tier::wide(tier)) {
-                any($job, $input $(, $name)*)
-            } else if $input.len() <= <token::$token as drive::Tier>::SHORT {
-                drive::$operation(drive::Tier::narrow(tier), $job, $input $(, $name)*)
+            if $job.is_plain() {
+                let done = if $input.len() <= <token::$token as drive::Tier>::SHORT {
+                    drive::short::$operation(drive::Tier::narrow(tier), $job, $input $(, $name)*)
+                } else if $input.len() <= drive::lanes(drive::Tier::wide(tier)) {
+                    drive::short::$operation(drive::Tier::wide(tier), $job, $input $(, $name)*)
+                } else {
+                    None
+                };
+                match done {
+                    Some(done) => done,
+                    None => plain($job, $input $(, $name)*),
+                }
             } else {
+                any($job, $input $(, $name)*)
+            }
+        }
+
+        $(#[target_feature(enable = $feature)])*
+        #[inline(never)]
+        fn plain<'c>($job: $type_of_job, $input: &[u8] $(, $name: $type)*) -> $output {
+            if $job.is_plain() {
+                let tier = token::$token::new();
                 drive::$operation(drive::Tier::wide(tier), $job, $input $(, $name)*)
+            } else {
+                any($job, $input $(, $name)*)
             }
         }
 

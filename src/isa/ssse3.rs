@@ -22,11 +22,12 @@ use crate::set::ByteSet;
 #[derive(Clone, Copy)]
 pub(crate) struct Registers<const N: usize>(Ssse3);
 
-/// The rows of a set: for ASCII octets, and for the others.
+/// The rows of a set: for ASCII octets, and for the others, of which most sets hold none.
 #[derive(Clone, Copy)]
 pub(crate) struct Class {
     ascii: __m128i,
     high: __m128i,
+    is_ascii: bool,
 }
 
 impl Tier for Ssse3 {
@@ -73,17 +74,35 @@ impl Ssse3 {
         unsafe { _mm_and_si128(_mm_srli_epi16::<4>(octets), self.all(0x0F)) }
     }
 
-    /// All ones in the lanes that are members of the set.
+    /// Zero in the lanes that are no ASCII members of the set, and only there.
     #[inline(always)]
-    fn member(self, octets: __m128i, class: &Class) -> __m128i {
-        // A shuffle gives zero where the octet is above 0x7F: each half of the set sees only its own octets.
-        // SAFETY: the token proves SSSE3.
+    fn ascii_member(self, octets: __m128i, class: &Class) -> __m128i {
+        // SAFETY: the token proves SSSE3. A shuffle gives zero where the octet is above 0x7F.
+        unsafe { _mm_and_si128(_mm_shuffle_epi8(class.ascii, octets), self.bit(octets)) }
+    }
+
+    /// Zero in the lanes that are no other members of the set, and only there.
+    #[inline(always)]
+    fn high_member(self, octets: __m128i, class: &Class) -> __m128i {
+        // SAFETY: the token proves SSSE3. A shuffle gives zero where the octet was below 0x80.
         unsafe {
-            let high = _mm_shuffle_epi8(class.high, _mm_xor_si128(octets, self.all(0x80)));
-            let row = _mm_or_si128(_mm_shuffle_epi8(class.ascii, octets), high);
-            let bit = _mm_shuffle_epi8(self.sixteen(&BITS), self.high_half(octets));
-            _mm_cmpeq_epi8(_mm_and_si128(row, bit), bit)
+            let row = _mm_shuffle_epi8(class.high, _mm_xor_si128(octets, self.all(0x80)));
+            _mm_and_si128(row, self.bit(octets))
         }
+    }
+
+    /// The bit of a row of a set that stands for each octet.
+    #[inline(always)]
+    fn bit(self, octets: __m128i) -> __m128i {
+        // SAFETY: the token proves SSSE3.
+        unsafe { _mm_shuffle_epi8(self.sixteen(&BITS), self.high_half(octets)) }
+    }
+
+    /// The lanes that are zero, as a mask.
+    #[inline(always)]
+    fn zeros(self, lanes: __m128i) -> u64 {
+        // SAFETY: the token proves SSSE3.
+        self.mask(unsafe { _mm_cmpeq_epi8(lanes, _mm_setzero_si128()) })
     }
 
     /// All ones in the lanes of `mask`.
@@ -204,7 +223,7 @@ impl<const N: usize> Isa for Registers<N> {
     #[inline(always)]
     fn class(self, set: &ByteSet, _: usize) -> Class {
         let [ascii, high] = set.halves();
-        Class { ascii: self.0.sixteen(ascii), high: self.0.sixteen(high) }
+        Class { ascii: self.0.sixteen(ascii), high: self.0.sixteen(high), is_ascii: set.is_ascii() }
     }
 
     #[inline(always)]
@@ -240,21 +259,28 @@ impl<const N: usize> Isa for Registers<N> {
 
     #[inline(always)]
     fn member(self, block: Self::Block, class: &Class) -> u64 {
-        let mut mask = 0;
+        let mut others = 0;
         for i in 0..N {
-            mask |= self.0.mask(self.0.member(block[i], class)) << (16 * i);
+            others |= self.0.zeros(self.0.ascii_member(block[i], class)) << (16 * i);
         }
-        mask
+        if !class.is_ascii {
+            let mut not_high = 0;
+            for i in 0..N {
+                not_high |= self.0.zeros(self.0.high_member(block[i], class)) << (16 * i);
+            }
+            others &= not_high;
+        }
+        !others
     }
 
     #[inline(always)]
     fn all_members(self, block: Self::Block, class: &Class) -> bool {
-        let mut all = self.0.all(0xFF);
-        for i in 0..N {
+        let mut all = self.0.ascii_member(block[0], class);
+        for i in 1..N {
             // SAFETY: the token proves SSSE3.
-            all = unsafe { _mm_and_si128(all, self.0.member(block[i], class)) };
+            all = unsafe { _mm_min_epu8(all, self.0.ascii_member(block[i], class)) };
         }
-        self.0.mask(all) == first(16)
+        self.0.zeros(all) == 0
     }
 
     #[inline(always)]
