@@ -16,16 +16,20 @@ use crate::job::BadEscapeAt;
 use crate::utf8::KeepSet;
 
 /// The values that are decoded together behind values in which there was nothing to decode.
-const FEW: usize = 4;
+const FEW: usize = 1;
 
 mod sealed {
     pub trait Sealed {}
 }
 
 /// An offset into the octets of a column: `i32`, `i64`, `u32` or `u64`. This trait is sealed.
-pub trait Offset: Copy + sealed::Sealed {
+pub trait Offset: Copy + Ord + sealed::Sealed {
     #[doc(hidden)]
     fn place(self) -> Option<usize>;
+
+    /// For offsets of [`Values`], which are places.
+    #[doc(hidden)]
+    fn known_place(self) -> usize;
 
     #[doc(hidden)]
     fn new(place: usize) -> Option<Self>;
@@ -43,6 +47,11 @@ macro_rules! offsets {
             #[inline(always)]
             fn place(self) -> Option<usize> {
                 self.try_into().ok()
+            }
+
+            #[inline(always)]
+            fn known_place(self) -> usize {
+                self as usize
             }
 
             #[inline(always)]
@@ -83,6 +92,15 @@ impl<'a, O: Offset> Values<'a, O> {
     /// assert!(Values::new(b"ab", &[0_i32, 3]).is_err());
     /// ```
     pub fn new(octets: &'a [u8], offsets: &'a [O]) -> Result<Values<'a, O>, BadOffsets> {
+        let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else {
+            return Err(BadOffsets { index: 0 });
+        };
+        // Without an early end, which makes it a loop over vectors.
+        let ascending = offsets.iter().zip(&offsets[1..]).fold(true, |so_far, (a, b)| so_far & (a <= b));
+        let is_behind = |place| place > octets.len();
+        if ascending && first.place().is_some() && !last.place().is_none_or(is_behind) {
+            return Ok(Values { octets, offsets });
+        }
         let mut last = 0;
         for (index, offset) in offsets.iter().enumerate() {
             match offset.place() {
@@ -90,7 +108,7 @@ impl<'a, O: Offset> Values<'a, O> {
                 _ => return Err(BadOffsets { index }),
             }
         }
-        if offsets.is_empty() { Err(BadOffsets { index: 0 }) } else { Ok(Values { octets, offsets }) }
+        Ok(Values { octets, offsets })
     }
 
     /// The number of values.
@@ -106,8 +124,7 @@ impl<'a, O: Offset> Values<'a, O> {
     }
 
     fn place(&self, index: usize) -> usize {
-        // By the invariant every offset is a place in the octets.
-        self.offsets[index].place().unwrap_or(self.octets.len())
+        self.offsets[index].known_place()
     }
 
     /// Some values from `index` on, at most `limit` of them: at least one, and no more than [`MAX_OCTETS`] unless it is one,
@@ -115,10 +132,13 @@ impl<'a, O: Offset> Values<'a, O> {
     fn run(&self, index: usize, limit: usize, ends: &mut Ends) -> &'a [u8] {
         let start = self.place(index);
         let rest = &self.offsets[index + 1..];
-        let places = rest.iter().map(|offset| offset.place().unwrap_or(self.octets.len()) - start);
-        let fits = |&(value, end): &(usize, usize)| value == 0 || value < limit && end <= MAX_OCTETS;
-        ends.set(places.enumerate().take_while(fits).map(|(_, end)| end));
-        &self.octets[start..start + ends.places().last().copied().unwrap_or(0)]
+        let mut rest = &rest[..rest.len().min(limit)];
+        let fits = |offset: &O| offset.known_place() - start <= MAX_OCTETS;
+        if !rest.last().is_none_or(fits) {
+            rest = &rest[..rest.partition_point(fits).max(1)];
+        }
+        ends.set(rest.iter().map(|offset| offset.known_place().wrapping_sub(start)));
+        &self.octets[start..rest.last().map_or(start, |offset| offset.known_place())]
     }
 
     /// How many values from `index` on, at most [`MAX_VALUES`], end before the first of `octets`.
@@ -126,7 +146,7 @@ impl<'a, O: Offset> Values<'a, O> {
         let start = self.place(index);
         let offsets = &self.offsets[index + 1..];
         let offsets = &offsets[..offsets.len().min(MAX_VALUES)];
-        let end = offsets.last().and_then(|offset| offset.place()).unwrap_or(start);
+        let end = offsets.last().map_or(start, |offset| offset.known_place());
         let stretch = &self.octets[start..end];
         let found = match octets {
             Either::One(octet) => memchr::memchr(octet, stretch),
@@ -134,7 +154,7 @@ impl<'a, O: Offset> Values<'a, O> {
         };
         match found {
             None => offsets.len(),
-            Some(at) => offsets.partition_point(|offset| offset.place().is_some_and(|end| end <= start + at)),
+            Some(at) => offsets.partition_point(|offset| offset.known_place() <= start + at),
         }
     }
 }
@@ -281,7 +301,7 @@ impl<O: Offset> Column<O> {
         let (before, start) = (self.octets.len(), values.place(index));
         self.octets.extend_from_slice(&values.octets[start..values.place(index + count)]);
         let ends = values.offsets[index + 1..][..count].iter();
-        self.append_offsets(index, before, ends.map(|end| end.place().unwrap_or(start) - start))
+        self.append_offsets(index, before, ends.map(|end| end.known_place().wrapping_sub(start)))
     }
 
     /// Appends the offsets of values that end at `ends`, which are ascending, behind the first `before` octets.
@@ -293,7 +313,7 @@ impl<O: Offset> Column<O> {
         ends: impl ExactSizeIterator<Item = usize> + DoubleEndedIterator + Clone,
     ) -> Result<(), TooLong> {
         if ends.clone().next_back().is_none_or(|last| O::new(before + last).is_some()) {
-            self.offsets.extend(ends.map(|end| O::cast(before + end)));
+            self.offsets.extend(ends.map(|end| O::cast(before.wrapping_add(end))));
             return Ok(());
         }
         let value = ends.take_while(|end| O::new(before + end).is_some()).count();

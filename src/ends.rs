@@ -6,8 +6,13 @@ pub(crate) const MAX_VALUES: usize = 256;
 /// The most octets that these have together.
 pub(crate) const MAX_OCTETS: usize = 8 * 1024;
 
-/// The blocks of so many octets, one that begins where they end, and one more.
-const BLOCKS: usize = MAX_OCTETS / 64 + 2;
+/// At least the blocks of so many octets, one more that the first may be short of, one that begins where they end, and one
+/// behind it. A power of two, so that no index needs a check.
+const BLOCKS: usize = 2 * MAX_OCTETS / 64;
+
+/// What the ends in a block need to know of it: the octets of the output minus those of the input before it, and the lanes
+/// that become more octets than one, or none.
+type Settled = (usize, u64);
 
 /// Where many values end, which are at most [`MAX_OCTETS`] octets together; and room for their blocks of 64 lanes, or for
 /// one block.
@@ -15,15 +20,14 @@ const BLOCKS: usize = MAX_OCTETS / 64 + 2;
 /// How many values end in a block cannot be predicted, so the loop over blocks has no loop over ends in it: they are
 /// marked before, and settled behind.
 pub(crate) struct Ends {
-    // INVARIANT: the first `count` are ascending and lie within the input; between `mark` and `finish`, behind as many octets
-    // as are missing from the first block.
+    // INVARIANT: the first `count` are ascending and lie within the input.
     places: [usize; MAX_VALUES],
     count: usize,
+    /// How many lanes the first block has too few. These count as its first, so that places and blocks are `missing` apart.
+    missing: usize,
     /// Bit `i` of word `b`: a value ends before lane `i` of block `b`.
     marks: [u64; BLOCKS],
-    /// What [`Ends::settle`] heard of each block.
-    written: [usize; BLOCKS],
-    masks: [u64; BLOCKS],
+    settled: [Settled; BLOCKS],
     block: usize,
 }
 
@@ -34,9 +38,9 @@ impl Ends {
         Ends {
             places: [0; MAX_VALUES],
             count: 0,
+            missing: 0,
             marks: [0; BLOCKS],
-            written: [0; BLOCKS],
-            masks: [0; BLOCKS],
+            settled: [(0, 0); BLOCKS],
             block: 0,
         }
     }
@@ -44,11 +48,10 @@ impl Ends {
     /// Takes the ends of values, the first [`MAX_VALUES`], in place of those it has.
     #[cfg(feature = "alloc")]
     #[inline(always)]
-    pub(crate) fn set(&mut self, ends: impl Iterator<Item = usize>) {
-        self.count = 0;
-        for (place, end) in self.places.iter_mut().zip(ends) {
+    pub(crate) fn set(&mut self, ends: impl ExactSizeIterator<Item = usize>) {
+        self.count = ends.len().min(MAX_VALUES);
+        for (place, end) in self.places[..self.count].iter_mut().zip(ends) {
             *place = end;
-            self.count += 1;
         }
     }
 
@@ -65,32 +68,35 @@ impl Ends {
         &mut self.places[..self.count]
     }
 
-    /// Prepares for blocks of `lanes`, of which the first has as many as are `missing` fewer. Its lanes count as the last of
-    /// a block.
+    /// Prepares for blocks, of which the first is `missing` lanes short.
     #[inline(always)]
-    pub(crate) fn mark(&mut self, lanes: usize, missing: usize) -> &mut Ends {
-        self.block = 0;
+    pub(crate) fn begin(&mut self, missing: usize) {
+        (self.block, self.missing) = (0, missing);
+    }
+
+    /// Marks the ends in blocks of `lanes`, for [`Ends::cut`].
+    #[inline(always)]
+    pub(crate) fn mark(&mut self, lanes: usize) {
         self.marks.fill(0);
-        for end in &mut self.places[..self.count] {
-            *end += missing;
-            self.marks[*end / lanes] |= 1 << (*end % lanes);
+        for &end in &self.places[..self.count] {
+            let end = end + self.missing;
+            self.marks[end / lanes % BLOCKS] |= 1 << (end % lanes);
         }
-        self
     }
 
-    /// The lanes of the next block, of `lanes`, that are the last two before an end.
+    /// The lanes of the next block, of `lanes` of which `missing` are, that are the last two before an end.
     #[inline(always)]
-    pub(crate) fn cut(&self, lanes: usize) -> u64 {
-        let (here, next) = (self.marks[self.block], self.marks[self.block + 1]);
-        here >> 1 | here >> 2 | next << (lanes - 1) | next << (lanes - 2)
+    pub(crate) fn cut(&self, lanes: usize, missing: usize) -> u64 {
+        let (here, next) = (self.marks[self.block % BLOCKS], self.marks[(self.block + 1) % BLOCKS]);
+        (here >> 1 | here >> 2 | next << (lanes - 1) | next << (lanes - 2)) >> missing
     }
 
-    /// Takes note of the next block, which has `missing` lanes fewer than a whole one: `written` octets stand before it in
-    /// the output, and the lanes of `mask` become more octets than one, or none.
+    /// Takes note of the next block, of `lanes` of which `missing` are: `written` octets stand before it in the output, and
+    /// the lanes of `mask` become more octets than one, or none.
     #[inline(always)]
-    pub(crate) fn settle(&mut self, written: usize, mask: u64, missing: usize) {
-        self.written[self.block] = written.wrapping_sub(missing);
-        self.masks[self.block] = mask << missing;
+    pub(crate) fn settle(&mut self, written: usize, mask: u64, lanes: usize, missing: usize) {
+        let gained = written.wrapping_sub(self.block * lanes + missing);
+        self.settled[self.block % BLOCKS] = (gained, mask << missing);
         self.block += 1;
     }
 
@@ -98,11 +104,12 @@ impl Ends {
     /// in the output, where each lane of a mask gives `by` octets more than one.
     #[inline(always)]
     pub(crate) fn finish(&mut self, written: usize, lanes: usize, by: isize) {
-        self.settle(written, 0, 0);
+        self.settle(written, 0, lanes, 0);
         for end in &mut self.places[..self.count] {
-            let (block, lane) = (*end / lanes, *end % lanes);
-            let others = (self.masks[block] & ((1 << lane) - 1)).count_ones() as isize;
-            *end = self.written[block].wrapping_add(lane).wrapping_add_signed(by * others);
+            let place = *end + self.missing;
+            let (gained, mask) = self.settled[place / lanes % BLOCKS];
+            let others = (mask & ((1 << (place % lanes)) - 1)).count_ones() as isize;
+            *end = place.wrapping_add(gained).wrapping_add_signed(by * others);
         }
     }
 }

@@ -7,16 +7,20 @@ pub(super) trait Bounds {
     /// Whether [`Bounds::cut`] may be anything but 0, and [`Bounds::settle`] does anything.
     const CUTS: bool;
 
-    /// The lanes of the next block where no escape may start, because a value ends before its second digit. `lanes` is the
-    /// length of a block; the first may have fewer, which count as its last.
-    fn cut(&self, lanes: usize) -> u64;
+    /// Prepares for blocks of `lanes`, of which the first is `missing` lanes short: these count as its first. `cuts` says
+    /// whether there will be a call of [`Bounds::cut`].
+    fn begin(&mut self, lanes: usize, missing: usize, cuts: bool);
 
-    /// Takes note of the next block, which has `missing` lanes fewer than a whole one: `written` octets stand before it in
-    /// the output, and the lanes of `mask` become more octets than one, or none.
-    fn settle(&mut self, written: usize, mask: u64, missing: usize);
+    /// The lanes of the next block, of `lanes` of which `missing` are, where no escape may start because a value ends before
+    /// its second digit.
+    fn cut(&self, lanes: usize, missing: usize) -> u64;
 
-    /// After the last block, behind which the output has `written` octets: turns each end in the input into one in the
-    /// output, where each lane of a mask gives `by` octets more than one. `lanes` is the length of a block.
+    /// Takes note of the next block, of `lanes` of which `missing` are: `written` octets stand before it in the output, and
+    /// the lanes of `mask` become more octets than one, or none.
+    fn settle(&mut self, written: usize, mask: u64, lanes: usize, missing: usize);
+
+    /// After the last block, of `lanes`, behind which the output has `written` octets: turns each end in the input into one
+    /// in the output, where each lane of a mask gives `by` octets more than one.
     fn finish(self, written: usize, lanes: usize, by: isize);
 }
 
@@ -27,12 +31,15 @@ impl Bounds for Whole {
     const CUTS: bool = false;
 
     #[inline(always)]
-    fn cut(&self, _: usize) -> u64 {
+    fn begin(&mut self, _: usize, _: usize, _: bool) {}
+
+    #[inline(always)]
+    fn cut(&self, _: usize, _: usize) -> u64 {
         0
     }
 
     #[inline(always)]
-    fn settle(&mut self, _: usize, _: u64, _: usize) {}
+    fn settle(&mut self, _: usize, _: u64, _: usize, _: usize) {}
 
     #[inline(always)]
     fn finish(self, _: usize, _: usize, _: isize) {}
@@ -42,13 +49,21 @@ impl Bounds for &mut Ends {
     const CUTS: bool = true;
 
     #[inline(always)]
-    fn cut(&self, lanes: usize) -> u64 {
-        Ends::cut(self, lanes)
+    fn begin(&mut self, lanes: usize, missing: usize, cuts: bool) {
+        Ends::begin(self, missing);
+        if cuts {
+            Ends::mark(self, lanes);
+        }
     }
 
     #[inline(always)]
-    fn settle(&mut self, written: usize, mask: u64, missing: usize) {
-        Ends::settle(self, written, mask, missing);
+    fn cut(&self, lanes: usize, missing: usize) -> u64 {
+        Ends::cut(self, lanes, missing)
+    }
+
+    #[inline(always)]
+    fn settle(&mut self, written: usize, mask: u64, lanes: usize, missing: usize) {
+        Ends::settle(self, written, mask, lanes, missing);
     }
 
     #[inline(always)]

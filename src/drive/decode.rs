@@ -48,7 +48,7 @@ pub(crate) fn decode_values<'c, I: Isa>(
     ends: &mut Ends,
     out: Room<'c>,
 ) -> Result<Written<'c>, BadEscapeAt> {
-    by_rule(isa, job, input, ends.mark(I::LANES, missing::<I>(input)), Cursor::new(out)).map(Cursor::finish)
+    by_rule(isa, job, input, ends, Cursor::new(out)).map(Cursor::finish)
 }
 
 /// What [`decode_values`] would write; `ends` are of no use afterwards.
@@ -59,7 +59,7 @@ pub(crate) fn decode_values_measure<I: Isa>(
     input: &[u8],
     ends: &mut Ends,
 ) -> Result<Measure, BadEscapeAt> {
-    by_rule(isa, job, input, ends.mark(I::LANES, missing::<I>(input)), Measure::default())
+    by_rule(isa, job, input, ends, Measure::default())
 }
 
 #[inline(always)]
@@ -82,24 +82,26 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
-    bounds: B,
+    mut bounds: B,
     sink: S,
 ) -> Result<S, BadEscapeAt> {
+    let missing = missing::<I>(input);
+    bounds.begin(I::LANES, missing, true);
     let class = isa.class(&job.set, input.len());
     let all_if = |condition: bool| if condition { u64::MAX } else { 0 };
-    let (strict, stay, upper) = (all_if(job.strict), all_if(job.members_stay), job.upper);
+    let (strict, members_stay, upper) = (all_if(job.strict), job.members_stay, job.upper);
     let mut state = Blocks::<I, S, B, KEEP, FORM> {
         isa,
         class,
         strict,
-        stay,
+        members_stay,
         upper,
         spilt: 0,
         spilt_kept: 0,
+        dropped: 0,
         bounds,
         sink,
     };
-    let missing = missing::<I>(input);
     if input.len() <= I::LANES {
         if !FORM && !B::CUTS && state.isa.lacks(input, b'%') {
             state.sink.copy(input);
@@ -142,13 +144,14 @@ struct Blocks<I: Isa, S, B, const KEEP: bool, const FORM: bool> {
     class: I::Class,
     /// All lanes if a malformed escape is an error, or none.
     strict: u64,
-    /// All lanes if escapes of members stay, or none.
-    stay: u64,
+    members_stay: bool,
     upper: bool,
     /// The lanes of the next block that are digits of escapes in this one, which were decoded.
     spilt: u64,
     /// The same for escapes that stay.
     spilt_kept: u64,
+    /// The lanes that were dropped from this one.
+    dropped: u64,
     bounds: B,
     sink: S,
 }
@@ -175,33 +178,40 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool> Blocks<I
             block = isa.replace(block, b'+', b' ');
         }
         if percent | self.spilt | self.spilt_kept == 0 {
-            self.bounds.settle(self.sink.written(), 0, missing);
+            self.bounds.settle(self.sink.written(), 0, I::LANES, missing);
             self.sink.store(isa, block, lanes);
             return Ok(());
         }
         let found = isa.escapes(block, behind::<I>(rest));
-        let valid = found.valid & here & !(self.bounds.cut(I::LANES) >> missing);
+        let valid = found.valid & here & !self.bounds.cut(I::LANES, missing);
         if self.strict & (percent & !valid) != 0 {
             return Err((percent & !valid).trailing_zeros() as usize);
         }
-        let mut decoded = valid;
+        let (mut decoded, mut result) = (valid, found.decoded);
         if KEEP {
-            decoded &= isa.member(found.values, &self.class) ^ self.stay;
+            let (some, with_values) = isa.decode_some(block, &found, &self.class, !self.members_stay);
+            (decoded, result) = (valid & some, with_values);
+        }
+        if B::CUTS && valid != found.valid & here {
+            result = isa.select(decoded, block, found.values);
+        }
+        if KEEP {
             let digits = digits_of::<I>(valid & !decoded, lanes, &mut self.spilt_kept);
             if self.upper {
-                self.sink.changed(digits & isa.lower(block) != 0);
-                block = isa.upper(digits, block);
+                self.sink.changed(digits & isa.lower(result) != 0);
+                result = isa.upper(digits, result);
             }
         }
         let drop = digits_of::<I>(decoded, lanes, &mut self.spilt);
-        self.bounds.settle(self.sink.written(), drop, missing);
+        self.bounds.settle(self.sink.written(), drop, I::LANES, missing);
         self.sink.changed(decoded != 0);
-        let block = if KEEP || B::CUTS { isa.select(decoded, block, found.values) } else { found.decoded };
-        if drop == 0 {
-            // Escapes that stay and malformed ones, which is what normalizing mostly meets.
-            self.sink.store(isa, block, lanes);
+        let before = core::mem::replace(&mut self.dropped, drop);
+        if drop | before == 0 {
+            // Escapes that stay and malformed ones, which is what normalizing mostly meets. A block among others in which
+            // something is decoded could not be predicted.
+            self.sink.store(isa, result, lanes);
         } else {
-            self.sink.compress(isa, block, drop, lanes);
+            self.sink.compress(isa, result, drop, lanes);
         }
         Ok(())
     }

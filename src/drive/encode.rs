@@ -41,7 +41,7 @@ pub(crate) fn encode_values<'c, I: Isa>(
     ends: &mut Ends,
     out: Room<'c>,
 ) -> Written<'c> {
-    by_rule(isa, job, input, ends.mark(I::LANES, missing::<I>(input)), Cursor::new(out)).finish()
+    by_rule(isa, job, input, ends, Cursor::new(out)).finish()
 }
 
 #[inline(always)]
@@ -58,13 +58,14 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: b
     isa: I,
     job: &EncodeJob,
     input: &[u8],
-    bounds: B,
+    mut bounds: B,
     sink: S,
 ) -> S {
+    let missing = missing::<I>(input);
+    bounds.begin(I::LANES, missing, KEEP_ESCAPES);
     let class = isa.class(&job.set, input.len());
     let mut state =
         Blocks::<I, S, B, KEEP_ESCAPES, FORM> { isa, class, case: job.case, spilt: 0, bounds, sink };
-    let missing = missing::<I>(input);
     if input.len() <= I::LANES {
         // Most inputs: code without loops is shorter.
         state.step(input, input.len(), missing);
@@ -132,14 +133,14 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: bool>
         if KEEP_ESCAPES {
             let percent = isa.eq(block, b'%');
             if percent | self.spilt != 0 {
-                let cut = self.bounds.cut(I::LANES) >> missing;
+                let cut = self.bounds.cut(I::LANES, missing);
                 let valid = isa.escapes(block, behind::<I>(rest)).valid & first(lanes) & !cut;
                 let digits = digits_of::<I>(valid, lanes, &mut self.spilt);
                 stray = (stray | percent) & !(valid | digits);
             }
         }
         stray &= first(lanes);
-        self.bounds.settle(self.sink.written(), stray, missing);
+        self.bounds.settle(self.sink.written(), stray, I::LANES, missing);
         if FORM {
             self.sink.changed(isa.eq(block, b' ') != 0);
             block = isa.replace(block, b' ', b'+');

@@ -28,6 +28,8 @@ pub(crate) struct Escapes<B> {
     pub(crate) values: B,
     /// The block, with the values in these lanes.
     pub(crate) decoded: B,
+    /// Of a tier that makes use of it: in each lane, whether it is one of these.
+    pub(crate) lanes: B,
 }
 
 /// What a tier's token stands for: the blocks for long inputs, and those for inputs that fit in one smaller block.
@@ -126,7 +128,7 @@ pub(crate) trait Isa: Copy {
             }
         }
         let values = self.load(&values[..Self::LANES]);
-        Escapes { valid, values, decoded: self.select(valid, block, values) }
+        Escapes { valid, values, decoded: self.select(valid, block, values), lanes: block }
     }
 
     /// `block`, with the lanes in `mask` taken from `other`.
@@ -135,6 +137,21 @@ pub(crate) trait Isa: Copy {
         let (block, other) = (self.octets(block), self.octets(other));
         let lanes: [u8; 64] = core::array::from_fn(|i| if mask >> i & 1 != 0 { other[i] } else { block[i] });
         self.load(&lanes[..Self::LANES])
+    }
+
+    /// Of the escapes in `block`, those whose values are members of the set, or are not if `members` is false; and the block
+    /// with these values in their lanes.
+    #[inline(always)]
+    fn decode_some(
+        self,
+        block: Self::Block,
+        found: &Escapes<Self::Block>,
+        class: &Self::Class,
+        members: bool,
+    ) -> (u64, Self::Block) {
+        let found_members = self.member(found.values, class);
+        let decoded = found.valid & if members { found_members } else { !found_members };
+        (decoded, self.select(decoded, block, found.values))
     }
 
     /// `block`, with the hexadecimal digits in the lanes of `mask` in upper case.

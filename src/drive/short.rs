@@ -1,5 +1,5 @@
-//! The operations on an input of at most one block, under the plain rule, which is what most calls are. `None` says that
-//! the room is too narrow to do without a stage.
+//! The operations on an input of at most one block, which is what most calls are, where that takes little code: `None` says
+//! that the rule is not the plain one and there is something to do, or that the room is too narrow to do without a stage.
 
 use super::Isa;
 use crate::cursor::{Cursor, Room, Written};
@@ -13,12 +13,12 @@ pub(crate) fn encode<'c, I: Isa>(
     input: &[u8],
     out: Room<'c>,
 ) -> Option<Written<'c>> {
-    if out.len() >= I::WINDOW { Some(super::encode(isa, job, input, out)) } else { None }
+    if job.is_plain() && out.len() >= I::WINDOW { Some(super::encode(isa, job, input, out)) } else { None }
 }
 
 #[inline(always)]
 pub(crate) fn encode_measure<I: Isa>(isa: I, job: &EncodeJob, input: &[u8]) -> Option<Measure> {
-    Some(super::encode_measure(isa, job, input))
+    if job.is_plain() { Some(super::encode_measure(isa, job, input)) } else { None }
 }
 
 #[inline(always)]
@@ -29,7 +29,11 @@ pub(crate) fn encode_values<'c, I: Isa>(
     ends: &mut Ends,
     out: Room<'c>,
 ) -> Option<Written<'c>> {
-    if out.len() >= I::WINDOW { Some(super::encode_values(isa, job, input, ends, out)) } else { None }
+    if job.is_plain() && out.len() >= I::WINDOW {
+        Some(super::encode_values(isa, job, input, ends, out))
+    } else {
+        None
+    }
 }
 
 #[inline(always)]
@@ -39,13 +43,18 @@ pub(crate) fn decode<'c, I: Isa>(
     input: &[u8],
     out: Room<'c>,
 ) -> Option<Result<Written<'c>, BadEscapeAt>> {
-    // What has no `%` needs no room but its own.
-    if isa.lacks(input, b'%') {
-        let mut out = Cursor::new(out);
-        out.push_run(input);
-        return Some(Ok(out.finish()));
+    if !job.plus() {
+        // Most inputs have no `%`. Such a one needs no room but its own.
+        if isa.lacks(input, b'%') {
+            let mut out = Cursor::new(out);
+            out.push_run(input);
+            return Some(Ok(out.finish()));
+        }
+        if out.len() >= I::LANES {
+            return Some(super::decode(isa, job, input, out));
+        }
     }
-    if out.len() >= I::LANES { Some(super::decode(isa, job, input, out)) } else { None }
+    None
 }
 
 #[inline(always)]
@@ -54,7 +63,7 @@ pub(crate) fn decode_measure<I: Isa>(
     job: &DecodeJob,
     input: &[u8],
 ) -> Option<Result<Measure, BadEscapeAt>> {
-    Some(super::decode_measure(isa, job, input))
+    if job.is_plain() { Some(super::decode_measure(isa, job, input)) } else { None }
 }
 
 #[inline(always)]
@@ -65,7 +74,11 @@ pub(crate) fn decode_values<'c, I: Isa>(
     ends: &mut Ends,
     out: Room<'c>,
 ) -> Option<Result<Written<'c>, BadEscapeAt>> {
-    if out.len() >= I::LANES { Some(super::decode_values(isa, job, input, ends, out)) } else { None }
+    if job.is_plain() && out.len() >= I::LANES {
+        Some(super::decode_values(isa, job, input, ends, out))
+    } else {
+        None
+    }
 }
 
 #[inline(always)]
@@ -75,5 +88,5 @@ pub(crate) fn decode_values_measure<I: Isa>(
     input: &[u8],
     ends: &mut Ends,
 ) -> Option<Result<Measure, BadEscapeAt>> {
-    Some(super::decode_values_measure(isa, job, input, ends))
+    if job.is_plain() { Some(super::decode_values_measure(isa, job, input, ends)) } else { None }
 }

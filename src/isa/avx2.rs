@@ -10,7 +10,7 @@ use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
-use super::tables::{BITS, EXPAND, SHIFTED, SLIDE, without_digits, words};
+use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, EXPAND, SHIFTED, SLIDE, without_digits, words};
 use super::token::Avx2;
 use crate::cursor::{Cursor, Stage};
 use crate::drive::{Escapes, Isa, Tier, first};
@@ -132,16 +132,13 @@ impl Avx2 {
         unsafe { _mm256_cmpgt_epi8(octets, self.all(octet)) }
     }
 
-    /// The value of each hexadecimal digit; 16 or more in the other lanes.
+    /// In the low half the value of each hexadecimal digit; the top bit is set in the other lanes, and only there.
     #[inline(always)]
     fn digits(self, octets: __m256i) -> __m256i {
         // SAFETY: the token proves AVX2.
         unsafe {
-            // `0` to `9` become 0xF6 to 0xFF, and all below them less: saturating parts them from the others.
-            let decimal = _mm256_subs_epu8(_mm256_add_epi8(octets, self.all(0xFF - b'9')), self.all(6));
-            let decimal = _mm256_sub_epi8(decimal, self.all(0xF0));
-            let letter = _mm256_sub_epi8(_mm256_and_si256(octets, self.all(!0x20)), self.all(b'A'));
-            _mm256_min_epu8(decimal, _mm256_adds_epu8(letter, self.all(10)))
+            let high = _mm256_shuffle_epi8(self.both(&DIGIT_HIGH), self.high_half(octets));
+            _mm256_adds_epu8(_mm256_shuffle_epi8(self.both(&DIGIT_LOW), octets), high)
         }
     }
 
@@ -357,7 +354,7 @@ impl<const N: usize> Isa for Registers<N> {
 
     #[inline(always)]
     fn escapes(self, block: Self::Block, behind: [u8; 2]) -> Escapes<Self::Block> {
-        let mut found = Escapes { valid: 0, values: block, decoded: block };
+        let mut found = Escapes { valid: 0, values: block, decoded: block, lanes: block };
         let mut digits = block;
         for i in 0..N {
             digits[i] = self.0.digits(block[i]);
@@ -374,11 +371,13 @@ impl<const N: usize> Isa for Registers<N> {
                 let middle = _mm256_permute2x128_si256::<0x21>(digits[i], behind);
                 let first = _mm256_alignr_epi8::<1>(middle, digits[i]);
                 let second = _mm256_alignr_epi8::<2>(middle, digits[i]);
-                found.values[i] = _mm256_or_si256(_mm256_shuffle_epi8(self.0.both(&SHIFTED), first), second);
-                // The top bit says where one of the two is no digit; the masks below look at no other bit.
-                let bad = _mm256_adds_epu8(_mm256_or_si256(first, second), self.0.all(0x70));
+                let low = _mm256_and_si256(second, self.0.all(0x0F));
+                found.values[i] = _mm256_or_si256(_mm256_shuffle_epi8(self.0.both(&SHIFTED), first), low);
+                // The masks look at the top bit only.
+                let bad = _mm256_or_si256(first, second);
                 let valid = _mm256_andnot_si256(bad, _mm256_cmpeq_epi8(block[i], self.0.all(b'%')));
                 found.decoded[i] = _mm256_blendv_epi8(block[i], found.values[i], valid);
+                found.lanes[i] = valid;
                 found.valid |= self.0.mask(valid) << (32 * i);
             }
         }
@@ -393,6 +392,33 @@ impl<const N: usize> Isa for Registers<N> {
             block[i] = unsafe { _mm256_blendv_epi8(block[i], other[i], mask) };
         }
         block
+    }
+
+    #[inline(always)]
+    fn decode_some(
+        self,
+        mut block: Self::Block,
+        found: &Escapes<Self::Block>,
+        class: &Class,
+        members: bool,
+    ) -> (u64, Self::Block) {
+        let mut decoded = 0;
+        let flip = if members { self.0.all(0xFF) } else { self.0.all(0) };
+        for i in 0..N {
+            // SAFETY: the token proves AVX2.
+            unsafe {
+                let zero = _mm256_setzero_si256();
+                let mut others = _mm256_cmpeq_epi8(self.0.ascii_member(found.values[i], class), zero);
+                if !class.is_ascii {
+                    let not_high = _mm256_cmpeq_epi8(self.0.high_member(found.values[i], class), zero);
+                    others = _mm256_and_si256(others, not_high);
+                }
+                let lanes = _mm256_and_si256(_mm256_xor_si256(others, flip), found.lanes[i]);
+                block[i] = _mm256_blendv_epi8(block[i], found.values[i], lanes);
+                decoded |= self.0.mask(lanes) << (32 * i);
+            }
+        }
+        (decoded, block)
     }
 
     #[inline(always)]

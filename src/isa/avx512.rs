@@ -237,7 +237,7 @@ impl Isa for Avx512 {
             let values = _mm512_or_si512(_mm512_shuffle_epi8(self.quarters(&SHIFTED), first), second);
             let worse = _mm512_or_si512(first, second);
             let valid = _mm512_mask_cmple_epu8_mask(self.eq(block, b'%'), worse, self.all(0x0F));
-            Escapes { valid, values, decoded: self.select(valid, block, values) }
+            Escapes { valid, values, decoded: self.select(valid, block, values), lanes: block }
         }
     }
 

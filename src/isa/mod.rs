@@ -128,21 +128,13 @@ macro_rules! entry {
     ) => {{
         $(#[target_feature(enable = $feature)])*
         fn $operation<'c>($job: $type_of_job, $input: &[u8] $(, $name: $type)*) -> $output {
-            let tier = token::$token::new();
             if $job.is_plain() {
-                let done = if $input.len() <= <token::$token as drive::Tier>::SHORT {
-                    drive::short::$operation(drive::Tier::narrow(tier), $job, $input $(, $name)*)
-                } else if $input.len() <= drive::lanes(drive::Tier::wide(tier)) {
-                    drive::short::$operation(drive::Tier::wide(tier), $job, $input $(, $name)*)
-                } else {
-                    None
-                };
-                match done {
+                match entry!(@short $token $operation($job, $input $(, $name)*)) {
                     Some(done) => done,
                     None => plain($job, $input $(, $name)*),
                 }
             } else {
-                any($job, $input $(, $name)*)
+                other($job, $input $(, $name)*)
             }
         }
 
@@ -159,6 +151,15 @@ macro_rules! entry {
 
         $(#[target_feature(enable = $feature)])*
         #[inline(never)]
+        fn other<'c>($job: $type_of_job, $input: &[u8] $(, $name: $type)*) -> $output {
+            match entry!(@short $token $operation($job, $input $(, $name)*)) {
+                Some(done) => done,
+                None => any($job, $input $(, $name)*),
+            }
+        }
+
+        $(#[target_feature(enable = $feature)])*
+        #[inline(never)]
         fn any<'c>($job: $type_of_job, $input: &[u8] $(, $name: $type)*) -> $output {
             let tier = token::$token::new();
             if $input.len() <= <token::$token as drive::Tier>::SHORT {
@@ -169,6 +170,17 @@ macro_rules! entry {
         }
 
         $operation
+    }};
+
+    (@short $token:ident $operation:ident($job:ident, $input:ident $(, $name:ident)*)) => {{
+        let tier = token::$token::new();
+        if $input.len() <= <token::$token as drive::Tier>::SHORT {
+            drive::short::$operation(drive::Tier::narrow(tier), $job, $input $(, $name)*)
+        } else if $input.len() <= drive::lanes(drive::Tier::wide(tier)) {
+            drive::short::$operation(drive::Tier::wide(tier), $job, $input $(, $name)*)
+        } else {
+            None
+        }
     }};
 }
 

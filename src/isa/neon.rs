@@ -202,7 +202,7 @@ impl Isa for Neon {
             vandq_u8(digits, vceqq_u8(block[i], self.all(b'%')))
         });
         let decoded = each!(|i| vbslq_u8(valid[i], values[i], block[i]));
-        Escapes { valid: self.mask(valid), values, decoded }
+        Escapes { valid: self.mask(valid), values, decoded, lanes: block }
     }
 
     #[inline(always)]

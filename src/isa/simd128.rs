@@ -212,7 +212,7 @@ impl Isa for Simd128 {
             v128_and(digits, u8x16_eq(block[i], self.all(b'%')))
         });
         let decoded = each!(|i| v128_bitselect(values[i], block[i], valid[i]));
-        Escapes { valid: self.mask(valid), values, decoded }
+        Escapes { valid: self.mask(valid), values, decoded, lanes: block }
     }
 
     #[inline(always)]

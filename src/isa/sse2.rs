@@ -241,7 +241,7 @@ impl Isa for Sse2 {
             _mm_and_si128(digits, _mm_cmpeq_epi8(block[i], self.all(b'%')))
         });
         let decoded = each!(|i| self.blend(valid[i], block[i], values[i]));
-        Escapes { valid: self.mask(valid), values, decoded }
+        Escapes { valid: self.mask(valid), values, decoded, lanes: block }
     }
 
     #[inline(always)]

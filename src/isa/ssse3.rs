@@ -9,8 +9,8 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 
 use super::tables::{
-    BITS, EXPAND, SHIFTED, SLIDE, any_above_four, count, counts, counts_below, sums_below, without_digits,
-    words,
+    BITS, DIGIT_HIGH, DIGIT_LOW, EXPAND, SHIFTED, SLIDE, any_above_four, count, counts, counts_below,
+    sums_below, without_digits, words,
 };
 use super::token::Ssse3;
 use crate::cursor::{Cursor, Stage};
@@ -131,16 +131,13 @@ impl Ssse3 {
         unsafe { _mm_cmpgt_epi8(octets, self.all(octet)) }
     }
 
-    /// The value of each hexadecimal digit; 16 or more in the other lanes.
+    /// In the low half the value of each hexadecimal digit; the top bit is set in the other lanes, and only there.
     #[inline(always)]
     fn digits(self, octets: __m128i) -> __m128i {
         // SAFETY: the token proves SSSE3.
         unsafe {
-            // `0` to `9` become 0xF6 to 0xFF, and all below them less: saturating parts them from the others.
-            let decimal = _mm_subs_epu8(_mm_add_epi8(octets, self.all(0xFF - b'9')), self.all(6));
-            let decimal = _mm_sub_epi8(decimal, self.all(0xF0));
-            let letter = _mm_sub_epi8(_mm_and_si128(octets, self.all(!0x20)), self.all(b'A'));
-            _mm_min_epu8(decimal, _mm_adds_epu8(letter, self.all(10)))
+            let high = _mm_shuffle_epi8(self.sixteen(&DIGIT_HIGH), self.high_half(octets));
+            _mm_adds_epu8(_mm_shuffle_epi8(self.sixteen(&DIGIT_LOW), octets), high)
         }
     }
 
@@ -329,7 +326,7 @@ impl<const N: usize> Isa for Registers<N> {
 
     #[inline(always)]
     fn escapes(self, block: Self::Block, behind: [u8; 2]) -> Escapes<Self::Block> {
-        let mut found = Escapes { valid: 0, values: block, decoded: block };
+        let mut found = Escapes { valid: 0, values: block, decoded: block, lanes: block };
         let mut digits = block;
         for i in 0..N {
             digits[i] = self.0.digits(block[i]);
@@ -343,12 +340,13 @@ impl<const N: usize> Isa for Registers<N> {
             let valid = unsafe {
                 let first = _mm_alignr_epi8::<1>(behind, digits[i]);
                 let second = _mm_alignr_epi8::<2>(behind, digits[i]);
-                found.values[i] = _mm_or_si128(_mm_shuffle_epi8(self.0.sixteen(&SHIFTED), first), second);
-                let worse = _mm_or_si128(first, second);
-                let digits = _mm_cmpeq_epi8(_mm_min_epu8(worse, self.0.all(0x0F)), worse);
-                _mm_and_si128(digits, _mm_cmpeq_epi8(block[i], self.0.all(b'%')))
+                let low = _mm_and_si128(second, self.0.all(0x0F));
+                found.values[i] = _mm_or_si128(_mm_shuffle_epi8(self.0.sixteen(&SHIFTED), first), low);
+                let bad = _mm_cmplt_epi8(_mm_or_si128(first, second), _mm_setzero_si128());
+                _mm_andnot_si128(bad, _mm_cmpeq_epi8(block[i], self.0.all(b'%')))
             };
             found.decoded[i] = self.0.blend(valid, block[i], found.values[i]);
+            found.lanes[i] = valid;
             found.valid |= self.0.mask(valid) << (16 * i);
         }
         found
@@ -360,6 +358,33 @@ impl<const N: usize> Isa for Registers<N> {
             block[i] = self.0.blend(self.0.spread((mask >> (16 * i)) as u16), block[i], other[i]);
         }
         block
+    }
+
+    #[inline(always)]
+    fn decode_some(
+        self,
+        mut block: Self::Block,
+        found: &Escapes<Self::Block>,
+        class: &Class,
+        members: bool,
+    ) -> (u64, Self::Block) {
+        let mut decoded = 0;
+        let flip = if members { self.0.all(0xFF) } else { self.0.all(0) };
+        for i in 0..N {
+            // SAFETY: the token proves SSSE3.
+            unsafe {
+                let zero = _mm_setzero_si128();
+                let mut others = _mm_cmpeq_epi8(self.0.ascii_member(found.values[i], class), zero);
+                if !class.is_ascii {
+                    let not_high = _mm_cmpeq_epi8(self.0.high_member(found.values[i], class), zero);
+                    others = _mm_and_si128(others, not_high);
+                }
+                let lanes = _mm_and_si128(_mm_xor_si128(others, flip), found.lanes[i]);
+                block[i] = self.0.blend(lanes, block[i], found.values[i]);
+                decoded |= self.0.mask(lanes) << (16 * i);
+            }
+        }
+        (decoded, block)
     }
 
     #[inline(always)]

@@ -18,6 +18,29 @@ pub(super) const SHIFTED: [u8; 16] = {
     shifted
 };
 
+/// For the low half of an octet, what added to that of its high half in [`DIGIT_HIGH`], without carry, has the value of a
+/// hexadecimal digit in its low half and the top bit clear; the top bit is set for all other octets, and so it is by
+/// [`DIGIT_HIGH`] for those of 0x80 and above, where a shuffle by the octet gives zero.
+pub(super) const DIGIT_LOW: [u8; 16] = {
+    let mut low = [0x80; 16];
+    let mut digit = 0;
+    while digit < 10 {
+        // `1` to `6` have the low halves of `A` to `F`, too. With another digit's, a letter's high half is too much.
+        low[digit] = if matches!(digit, 1..=6) { digit as u8 } else { 0x40 + digit as u8 };
+        digit += 1;
+    }
+    low
+};
+
+/// See [`DIGIT_LOW`].
+pub(super) const DIGIT_HIGH: [u8; 16] = {
+    let mut high = [0x80; 16];
+    high[3] = 0;
+    high[4] = 0x40 + 9;
+    high[6] = 0x40 + 9;
+    high
+};
+
 /// Whether lanes can be what the digits of escapes fill in a block: pairs, of which those at either end may be cut.
 const fn are_digits(mask: u8) -> bool {
     let mut lane = 0;
