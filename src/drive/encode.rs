@@ -76,11 +76,24 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: b
     if state.sink.room() >= MAX_WINDOW {
         state.step(rest, lanes, missing);
         (rest, lanes) = (&rest[lanes..], I::LANES);
-        while rest.len() >= I::LANES && state.sink.room() >= MAX_WINDOW {
-            if !state.pass(rest) {
-                state.step(rest, I::LANES, 0);
+        'ample: loop {
+            // Two blocks at a time while they are clean, and again behind two clean ones among others.
+            while state.sink.room() >= 2 * I::LANES && state.pass::<2>(rest) {
+                rest = &rest[2 * I::LANES..];
             }
-            rest = &rest[I::LANES..];
+            let mut clean = 0;
+            while clean < 2 {
+                if rest.len() < I::LANES || state.sink.room() < MAX_WINDOW {
+                    break 'ample;
+                }
+                if state.pass::<1>(rest) {
+                    clean += 1;
+                } else {
+                    state.step(rest, I::LANES, 0);
+                    clean = 0;
+                }
+                rest = &rest[I::LANES..];
+            }
         }
     }
     while rest.len() >= I::LANES {
@@ -112,14 +125,20 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: bool>
         self.sink
     }
 
-    /// Takes the whole block at the start of `rest` if it is one that nothing has to be done about, without the masks that
-    /// [`Blocks::step`] needs.
+    /// Takes the `M` whole blocks at the start of `rest` if they are such that nothing has to be done about, without the masks
+    /// that [`Blocks::step`] needs.
     #[inline(always)]
-    fn pass(&mut self, rest: &[u8]) -> bool {
-        let block = self.isa.load(rest);
-        let clean = !KEEP_ESCAPES && !FORM && !B::CUTS && self.isa.all_members(block, &self.class);
+    fn pass<const M: usize>(&mut self, rest: &[u8]) -> bool {
+        if KEEP_ESCAPES || FORM || B::CUTS || rest.len() < M * I::LANES {
+            return false;
+        }
+        let mut blocks = [self.isa.load(rest); M];
+        for i in 1..M {
+            blocks[i] = self.isa.load(&rest[i * I::LANES..]);
+        }
+        let clean = self.isa.all_members(blocks, &self.class);
         if clean {
-            self.sink.store(self.isa, block, I::LANES);
+            self.sink.store_whole(self.isa, blocks);
         }
         clean
     }

@@ -80,9 +80,9 @@ pub(crate) trait Isa: Copy {
     /// The lanes that are members of the set.
     fn member(self, block: Self::Block, class: &Self::Class) -> u64;
 
-    /// Whether all lanes are members of the set, where that takes less than [`Isa::member`]. `false` says nothing.
+    /// Whether all lanes of `blocks` are members of the set, where that takes less than [`Isa::member`]. `false` says nothing.
     #[inline(always)]
-    fn all_members(self, _: Self::Block, _: &Self::Class) -> bool {
+    fn all_members<const M: usize>(self, _: [Self::Block; M], _: &Self::Class) -> bool {
         false
     }
 
@@ -170,6 +170,14 @@ pub(crate) trait Isa: Copy {
     #[inline(always)]
     fn store(self, block: Self::Block, lanes: usize, out: &mut Cursor<'_>) {
         out.push_slice(&self.octets(block)[..lanes]);
+    }
+
+    /// Writes whole blocks, of which no more than [`MAX_WINDOW`](crate::cursor::MAX_WINDOW) octets.
+    #[inline(always)]
+    fn store_whole<const M: usize>(self, blocks: [Self::Block; M], out: &mut Cursor<'_>) {
+        for block in blocks {
+            self.store(block, Self::LANES, out);
+        }
     }
 
     /// Writes the first `lanes` lanes without those in `drop`, which may hold others, too.

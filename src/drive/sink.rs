@@ -9,6 +9,8 @@ use crate::job::Measure;
 pub(super) trait Sink<I: Isa> {
     /// Takes the first `lanes` lanes.
     fn store(&mut self, isa: I, block: I::Block, lanes: usize);
+    /// Takes whole blocks.
+    fn store_whole<const M: usize>(&mut self, isa: I, blocks: [I::Block; M]);
     /// Takes a short input as it is.
     fn copy(&mut self, input: &[u8]);
     /// Takes the first `lanes` lanes without those in `drop`.
@@ -27,6 +29,10 @@ impl<I: Isa> Sink<I> for Cursor<'_> {
     #[inline(always)]
     fn store(&mut self, isa: I, block: I::Block, lanes: usize) {
         isa.store(block, lanes, self);
+    }
+    #[inline(always)]
+    fn store_whole<const M: usize>(&mut self, isa: I, blocks: [I::Block; M]) {
+        isa.store_whole(blocks, self);
     }
     #[inline(always)]
     fn copy(&mut self, input: &[u8]) {
@@ -56,6 +62,10 @@ impl<I: Isa> Sink<I> for Measure {
     #[inline(always)]
     fn store(&mut self, _: I, _: I::Block, lanes: usize) {
         self.len = self.len.saturating_add(lanes);
+    }
+    #[inline(always)]
+    fn store_whole<const M: usize>(&mut self, _: I, _: [I::Block; M]) {
+        self.len = self.len.saturating_add(M * I::LANES);
     }
     #[inline(always)]
     fn copy(&mut self, input: &[u8]) {

@@ -299,11 +299,13 @@ impl<const N: usize> Isa for Registers<N> {
     }
 
     #[inline(always)]
-    fn all_members(self, block: Self::Block, class: &Class) -> bool {
-        let mut all = self.0.ascii_member(block[0], class);
-        for i in 1..N {
-            // SAFETY: the token proves AVX2.
-            all = unsafe { _mm256_min_epu8(all, self.0.ascii_member(block[i], class)) };
+    fn all_members<const M: usize>(self, blocks: [Self::Block; M], class: &Class) -> bool {
+        let mut all = self.0.all(0xFF);
+        for m in 0..M {
+            for i in 0..N {
+                // SAFETY: the token proves AVX2.
+                all = unsafe { _mm256_min_epu8(all, self.0.ascii_member(blocks[m][i], class)) };
+            }
         }
         self.0.zeros(all) == 0
     }
@@ -445,6 +447,20 @@ impl<const N: usize> Isa for Registers<N> {
         }
         // SAFETY: the whole window was written, and `lanes <= LANES`.
         unsafe { out.commit(Self::LANES, lanes, &stage) };
+    }
+
+    #[inline(always)]
+    fn store_whole<const M: usize>(self, blocks: [Self::Block; M], out: &mut Cursor<'_>) {
+        let mut stage = Stage::new();
+        let window = out.window(M * Self::LANES, &mut stage);
+        for m in 0..M {
+            for i in 0..N {
+                // SAFETY: the token proves AVX2; the window has as many octets as `M` blocks.
+                unsafe { _mm256_storeu_si256(window.add(Self::LANES * m + 32 * i).cast(), blocks[m][i]) };
+            }
+        }
+        // SAFETY: the whole window was written.
+        unsafe { out.commit(M * Self::LANES, M * Self::LANES, &stage) };
     }
 
     #[inline(always)]

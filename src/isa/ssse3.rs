@@ -271,11 +271,13 @@ impl<const N: usize> Isa for Registers<N> {
     }
 
     #[inline(always)]
-    fn all_members(self, block: Self::Block, class: &Class) -> bool {
-        let mut all = self.0.ascii_member(block[0], class);
-        for i in 1..N {
-            // SAFETY: the token proves SSSE3.
-            all = unsafe { _mm_min_epu8(all, self.0.ascii_member(block[i], class)) };
+    fn all_members<const M: usize>(self, blocks: [Self::Block; M], class: &Class) -> bool {
+        let mut all = self.0.all(0xFF);
+        for m in 0..M {
+            for i in 0..N {
+                // SAFETY: the token proves SSSE3.
+                all = unsafe { _mm_min_epu8(all, self.0.ascii_member(blocks[m][i], class)) };
+            }
         }
         self.0.zeros(all) == 0
     }
@@ -411,6 +413,20 @@ impl<const N: usize> Isa for Registers<N> {
         }
         // SAFETY: the whole window was written, and `lanes <= LANES`.
         unsafe { out.commit(Self::LANES, lanes, &stage) };
+    }
+
+    #[inline(always)]
+    fn store_whole<const M: usize>(self, blocks: [Self::Block; M], out: &mut Cursor<'_>) {
+        let mut stage = Stage::new();
+        let window = out.window(M * Self::LANES, &mut stage);
+        for m in 0..M {
+            for i in 0..N {
+                // SAFETY: the token proves SSSE3; the window has as many octets as `M` blocks.
+                unsafe { _mm_storeu_si128(window.add(Self::LANES * m + 16 * i).cast(), blocks[m][i]) };
+            }
+        }
+        // SAFETY: the whole window was written.
+        unsafe { out.commit(M * Self::LANES, M * Self::LANES, &stage) };
     }
 
     #[inline(always)]
