@@ -132,6 +132,20 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Writes the first `len` of eight octets.
+    #[inline(always)]
+    pub(crate) fn push_start(&mut self, octets: [u8; 8], len: usize) {
+        let len = len.min(8);
+        if self.room() < 8 {
+            return self.push_slice(&octets[..len]);
+        }
+        // SAFETY: eight octets are writable at `at`, and `len` is no more.
+        unsafe {
+            self.at.cast::<[u8; 8]>().write(octets);
+            self.at = self.at.add(len);
+        }
+    }
+
     /// Writes up to 64 octets without a call, others with one.
     #[inline(always)]
     pub(crate) fn push_run(&mut self, octets: &[u8]) {

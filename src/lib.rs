@@ -80,6 +80,7 @@ mod stable;
 pub mod stream;
 mod utf8;
 mod validate;
+mod word;
 
 pub use decode::{Decode, Malformed, decode_in_place, decode_to_slice};
 #[cfg(feature = "alloc")]

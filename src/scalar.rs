@@ -1,16 +1,19 @@
 //! The reference: every operation an octet at a time, in the words of the specifications.
 //!
 //! It is the fallback on CPUs without a vector tier, and what every tier must equal on every input. Octets that stay are
-//! put as runs, which makes it no slower than a good byte loop.
+//! put up to eight together, which makes it no slower than a good byte loop.
 
 use crate::cursor::{Cursor, Room, Written};
 use crate::ends::Ends;
 use crate::hex::{self, HexCase};
-use crate::job::{BadEscapeAt, DecodeJob, EncodeJob, EncodeRule, Measure};
+use crate::job::{BadEscapeAt, DecodeJob, DecodeRule, EncodeJob, EncodeRule, Measure};
+use crate::word;
 
 /// Where octets go: to the caller's room, or only to a count.
 trait Output {
     fn put(&mut self, octets: &[u8]);
+    /// Puts the first `len` of eight octets.
+    fn put_start(&mut self, octets: [u8; 8], len: usize);
     /// Says that what was put differs from the input.
     fn change(&mut self);
     /// The number of octets put.
@@ -21,6 +24,10 @@ impl Output for Cursor<'_> {
     #[inline(always)]
     fn put(&mut self, octets: &[u8]) {
         self.push_run(octets);
+    }
+    #[inline(always)]
+    fn put_start(&mut self, octets: [u8; 8], len: usize) {
+        self.push_start(octets, len);
     }
     #[inline(always)]
     fn change(&mut self) {}
@@ -34,6 +41,10 @@ impl Output for Measure {
     #[inline(always)]
     fn put(&mut self, octets: &[u8]) {
         self.len = self.len.saturating_add(octets.len());
+    }
+    #[inline(always)]
+    fn put_start(&mut self, _: [u8; 8], len: usize) {
+        self.len = self.len.saturating_add(len);
     }
     #[inline(always)]
     fn change(&mut self) {
@@ -60,7 +71,10 @@ fn encode_to(job: &EncodeJob, input: &[u8], out: &mut impl Output) {
             _ if stays.contains(octet) => {
                 let stray = |&octet: &u8| !stays.contains(octet);
                 let run = rest[1..].iter().position(stray).map_or(rest.len(), |more| 1 + more);
-                out.put(&rest[..run]);
+                match rest.first_chunk() {
+                    Some(eight) if run <= 8 => out.put_start(*eight, run),
+                    _ => out.put(&rest[..run]),
+                }
                 run
             }
             (EncodeRule::KeepEscapes, b'%') if hex::unescape(rest).is_some() => {
@@ -86,21 +100,32 @@ fn encode_to(job: &EncodeJob, input: &[u8], out: &mut impl Output) {
 /// them for one octet; everything else stands for itself.
 #[inline(always)]
 fn decode_to(job: &DecodeJob, input: &[u8], out: &mut impl Output) -> Result<(), BadEscapeAt> {
+    match job.rule {
+        DecodeRule::Plain => decode_by::<true, false>(job, input, out),
+        DecodeRule::Keep => decode_by::<false, false>(job, input, out),
+        DecodeRule::Form => decode_by::<false, true>(job, input, out),
+    }
+}
+
+#[inline(always)]
+fn decode_by<const PLAIN: bool, const PLUS: bool>(
+    job: &DecodeJob,
+    input: &[u8],
+    out: &mut impl Output,
+) -> Result<(), BadEscapeAt> {
     let mut rest = input;
-    while let Some(&octet) = rest.first() {
-        if octet != b'%' && !(octet == b'+' && job.plus()) {
-            let run = ordinary(rest, job.plus());
-            out.put(&rest[..run]);
-            rest = &rest[run..];
-            continue;
-        }
-        let used = match (octet, hex::unescape(rest)) {
-            (b'+', _) => {
+    while !rest.is_empty() {
+        let run = ordinary::<PLUS>(rest, out);
+        rest = &rest[run..];
+        let used = match (rest.first(), hex::unescape(rest)) {
+            // What is not a `%` or a `+` is the business of the next round.
+            (None, _) => 0,
+            (Some(b'+'), _) if PLUS => {
                 out.put(b" ");
                 out.change();
                 1
             }
-            (_, Some(octet)) if job.is_plain() || !job.stays(octet) => {
+            (_, Some(octet)) if PLAIN || !job.stays(octet) => {
                 out.put(&[octet]);
                 out.change();
                 3
@@ -114,32 +139,37 @@ fn decode_to(job: &DecodeJob, input: &[u8], out: &mut impl Output) -> Result<(),
                 out.put(&rest[..3]);
                 3
             }
-            (_, None) if job.strict => return Err(BadEscapeAt(input.len() - rest.len())),
-            (_, None) => {
+            (Some(b'%'), None) if job.strict => return Err(BadEscapeAt(input.len() - rest.len())),
+            (Some(b'%'), None) => {
                 out.put(b"%");
                 1
             }
+            (Some(_), None) => 0,
         };
         rest = &rest[used..];
     }
     Ok(())
 }
 
-/// The number of octets before the first `%`, or `+` if that has a meaning.
+/// Puts octets before the first `%`, or `+` if that has a meaning, and returns how many: some, if there are any.
 #[inline(always)]
-fn ordinary(octets: &[u8], plus: bool) -> usize {
-    /// A run of fewer octets takes less time than the call of a search.
-    const SHORT: usize = 8;
-    let start = &octets[..octets.len().min(SHORT)];
-    let special = |&octet: &u8| octet == b'%' || plus && octet == b'+';
-    start.iter().position(special).unwrap_or_else(|| {
-        let rest = &octets[start.len()..];
-        if rest.is_empty() {
-            return octets.len();
-        }
-        let end = if plus { memchr::memchr2(b'%', b'+', rest) } else { memchr::memchr(b'%', rest) };
-        start.len() + end.unwrap_or(rest.len())
-    })
+fn ordinary<const PLUS: bool>(octets: &[u8], out: &mut impl Output) -> usize {
+    let special = |octet: &u8| *octet == b'%' || PLUS && *octet == b'+';
+    let (word, len) = match octets.first_chunk() {
+        Some(eight) => (u64::from_le_bytes(*eight), 8),
+        None => (word::words(octets)[0], octets.len()),
+    };
+    let found = word::find(word, b'%') | if PLUS { word::find(word, b'+') } else { 0 };
+    let mut run = (found.trailing_zeros() as usize / 8).min(len);
+    out.put_start(word.to_le_bytes(), run);
+    while found == 0
+        && let Some(more) = octets[run..].first_chunk::<32>()
+        && !more.iter().fold(false, |any, octet| any | special(octet))
+    {
+        out.put(more);
+        run += 32;
+    }
+    run
 }
 
 pub(crate) fn encode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
@@ -156,6 +186,19 @@ pub(crate) fn encode_measure(job: &EncodeJob, input: &[u8]) -> Measure {
 
 pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Result<Written<'c>, BadEscapeAt> {
     let mut out = Cursor::new(out);
+    if input.len() < 16 && !job.plus() {
+        let [start, end] = word::words(input);
+        if word::find(start, b'%') | word::find(end, b'%') == 0 {
+            // Parts as short as this are common; the code for all others begins with more than they take.
+            out.push_run(input);
+            return Ok(out.finish());
+        }
+    }
+    decode_others(job, input, out)
+}
+
+#[inline(never)]
+fn decode_others<'c>(job: &DecodeJob, input: &[u8], mut out: Cursor<'c>) -> Result<Written<'c>, BadEscapeAt> {
     decode_to(job, input, &mut out)?;
     Ok(out.finish())
 }

@@ -19,17 +19,18 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("set", ""),
     ("cursor", ""),
     ("ends", ""),
+    ("word", ""),
     ("error", "hex"),
     ("job", "hex set"),
     // The reference.
-    ("scalar", "cursor ends hex job"),
+    ("scalar", "cursor ends hex job word"),
     // The drivers: loops over blocks.
     ("drive", "cursor ends hex job set"),
     ("drive/*", "drive cursor ends hex job set"),
     // The tiers: the list, what they share, and each instruction set by itself.
     ("isa", "cursor drive ends job scalar"),
     ("isa/tables", ""),
-    ("isa/*", "isa/tables isa/token cursor drive hex set"),
+    ("isa/*", "isa/tables isa/token cursor drive hex set word"),
     // The verbs, which know the tiers only as `Tier`.
     ("utf8", "set encode/Encode"),
     ("encode", "isa/Tier cursor error hex job utf8"),
@@ -58,7 +59,7 @@ const ONLY_IN: &[(&str, &str)] = &[
 
 /// Tokens that may not appear in these modules.
 const NOT_IN: &[(&str, &str)] =
-    &[("cfg", "drive drive/*"), ("std", "drive drive/* scalar hex set job cursor")];
+    &[("cfg", "drive drive/*"), ("std", "drive drive/* scalar hex set job cursor word")];
 
 /// A source file.
 struct Source {

@@ -10,12 +10,13 @@ use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
-use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, EXPAND, SHIFTED, SLIDE, without_digits, words};
+use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, EXPAND, SHIFTED, SLIDE, without_digits};
 use super::token::Avx2;
 use crate::cursor::{Cursor, Stage};
 use crate::drive::{Escapes, Isa, Tier, first};
 use crate::hex::{self, HexCase};
 use crate::set::ByteSet;
+use crate::word::words;
 
 impl Tier for Avx2 {
     type Wide = Registers<2>;

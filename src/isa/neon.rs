@@ -7,12 +7,13 @@
 
 use core::arch::aarch64::*;
 
-use super::tables::{BITS, EXPAND, SLIDE, count, counts_below, without_digits, words};
+use super::tables::{BITS, EXPAND, SLIDE, count, counts_below, without_digits};
 use super::token::Neon;
 use crate::cursor::{Cursor, Stage};
 use crate::drive::{Escapes, Isa, Tier, first};
 use crate::hex::{self, HexCase};
 use crate::set::ByteSet;
+use crate::word::words;
 
 type Block = [uint8x16_t; 4];
 

@@ -6,12 +6,13 @@
 
 use core::arch::wasm32::*;
 
-use super::tables::{BITS, EXPAND, SLIDE, count, counts_below, without_digits, words};
+use super::tables::{BITS, EXPAND, SLIDE, count, counts_below, without_digits};
 use super::token::Simd128;
 use crate::cursor::{Cursor, Stage};
 use crate::drive::{Escapes, Isa, Tier, first};
 use crate::hex::{self, HexCase};
 use crate::set::ByteSet;
+use crate::word::words;
 
 type Block = [v128; 4];
 

@@ -9,12 +9,13 @@ use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
-use super::tables::{count, words};
+use super::tables::count;
 use super::token::Sse2;
 use crate::cursor::{Cursor, Stage};
 use crate::drive::{self, Escapes, Isa, Tier, first};
 use crate::hex::{self, HexCase};
 use crate::set::ByteSet;
+use crate::word::words;
 
 type Block = [__m128i; 4];
 

@@ -10,13 +10,14 @@ use core::arch::x86_64::*;
 
 use super::tables::{
     BITS, DIGIT_HIGH, DIGIT_LOW, EXPAND, SHIFTED, SLIDE, any_above_four, count, counts, counts_below,
-    sums_below, without_digits, words,
+    sums_below, without_digits,
 };
 use super::token::Ssse3;
 use crate::cursor::{Cursor, Stage};
 use crate::drive::{Escapes, Isa, Tier, first};
 use crate::hex::{self, HexCase};
 use crate::set::ByteSet;
+use crate::word::words;
 
 /// Blocks of `N` registers.
 #[derive(Clone, Copy)]

@@ -198,20 +198,3 @@ pub(super) const fn count(mask: u64) -> usize {
     let below = counts_below(mask) >> 56;
     below as usize + (mask >> 56).count_ones() as usize
 }
-
-/// The octets of an input shorter than 16, little-endian, with zeros behind them.
-#[inline(always)]
-pub(super) fn words(input: &[u8]) -> [u64; 2] {
-    let len = input.len();
-    if let (Some(start), Some(end)) = (input.first_chunk(), input.last_chunk()) {
-        // Of the last eight octets, those that the first eight do not hold; the shift may be by 64.
-        let behind = u64::from_le_bytes(*end) >> 1 >> (127 - 8 * len.min(15));
-        [u64::from_le_bytes(*start), behind]
-    } else if let (Some(start), Some(end)) = (input.first_chunk(), input.last_chunk()) {
-        let end = u64::from(u32::from_le_bytes(*end)) << (8 * (len - 4));
-        [u64::from(u32::from_le_bytes(*start)) | end, 0]
-    } else {
-        let octet = |i: usize| u64::from(input[i]) << (8 * i);
-        [if len == 0 { 0 } else { octet(0) | octet(len / 2) | octet(len - 1) }, 0]
-    }
-}
