@@ -3,10 +3,11 @@
 use simdpct::batch::{Column, Offset, Values};
 use simdpct::{ByteSet, Decode, Encode, sets};
 
-use crate::common::check::{Decoding, Encoding, bad};
-use crate::common::oracle::{self, Bad, Rule};
+use crate::common::check::{Decoding, Encoding};
+use crate::common::columns;
+use crate::common::oracle::{self, Rule};
 use crate::common::shapes::{Rng, SHAPES};
-use crate::common::tiers::{exhaustive, runs, tiers};
+use crate::common::tiers::{exhaustive, runs};
 
 /// Pieces of every shape that add up to `count` values, of which many are empty, short or cut inside an escape.
 fn values(count: usize, longest: usize, rng: &mut Rng) -> (Vec<u8>, Vec<i32>) {
@@ -42,38 +43,13 @@ fn for_all(mut each: impl FnMut(&[u8], &[i32])) {
     }
 }
 
-/// What the oracle makes of each value, one behind the other.
-fn expected(
-    octets: &[u8],
-    offsets: &[i32],
-    mut each: impl FnMut(&[u8], &mut Vec<u8>),
-) -> (Vec<u8>, Vec<i32>) {
-    let (mut out, mut ends, mut alone) = (Vec::new(), vec![0], Vec::new());
-    for value in offsets.windows(2) {
-        alone.clear();
-        each(&octets[value[0] as usize..value[1] as usize], &mut alone);
-        out.extend_from_slice(&alone);
-        ends.push(out.len() as i32);
-    }
-    (out, ends)
-}
-
 #[test]
 fn encode() {
     let unreserved = oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~");
     for rule in [Rule::Plain, Rule::KeepEscapes, Rule::Form] {
         for members in [unreserved, Rng(12).members()] {
             let encoding = Encoding { members, rule, upper: rule != Rule::Form };
-            for_all(|octets, offsets| {
-                let (out, ends) = expected(octets, offsets, |value, out| encoding.expected(value, out));
-                for &tier in tiers() {
-                    let mut column = Column::new();
-                    let values = Values::new(octets, offsets).unwrap();
-                    encoding.encoder(tier).values(values, &mut column).unwrap();
-                    assert!(column.octets() == out, "octets of tier {tier}");
-                    assert!(column.offsets() == ends, "offsets of tier {tier}");
-                }
-            });
+            for_all(|octets, offsets| columns::encode(&encoding, octets, offsets));
         }
     }
 }
@@ -82,43 +58,13 @@ fn encode() {
 fn decode() {
     let delimiters = oracle::members(b"/?#%\r\n\0");
     for decoding in [Decoding::ALL, Decoding::FORM, Decoding::NORMALIZE, Decoding::keeping(delimiters)] {
-        for_all(|octets, offsets| {
-            let (out, ends) = expected(octets, offsets, |value, out| decoding.expected(value, out));
-            for &tier in tiers() {
-                let mut column = Column::new();
-                let values = Values::new(octets, offsets).unwrap();
-                let Ok(()) = decoding.decoder(tier).values(values, &mut column, |_, never| match never {})
-                else {
-                    panic!("the output is no longer than the input");
-                };
-                assert!(column.octets() == out, "octets of tier {tier}");
-                assert!(column.offsets() == ends, "offsets of tier {tier}");
-            }
-        });
+        for_all(|octets, offsets| columns::decode(&decoding, octets, offsets));
     }
 }
 
 #[test]
 fn decode_strict() {
-    for_all(|octets, offsets| {
-        let (mut expected_bad, mut index) = (Vec::<(usize, Bad)>::new(), 0);
-        let (out, ends) = expected(octets, offsets, |value, out| {
-            match oracle::first_bad(value) {
-                Some(bad) => expected_bad.push((index, bad)),
-                None => Decoding::ALL.expected(value, out),
-            }
-            index += 1;
-        });
-        for &tier in tiers() {
-            let (mut column, mut refused) = (Column::new(), Vec::new());
-            let values = Values::new(octets, offsets).unwrap();
-            let decode = Decode::new().tier(tier).strict();
-            decode.values(values, &mut column, |index, error| refused.push((index, bad(error)))).unwrap();
-            assert!(column.octets() == out, "octets of tier {tier}");
-            assert!(column.offsets() == ends, "offsets of tier {tier}");
-            assert_eq!(refused, expected_bad, "tier {tier}");
-        }
-    });
+    for_all(columns::decode_strict);
 }
 
 fn one_type<O: Offset + PartialEq + std::fmt::Debug + TryFrom<u64, Error: std::fmt::Debug>>() {

@@ -1,6 +1,7 @@
 //! What the tests and the fuzz targets share.
 
 pub mod check;
+pub mod columns;
 pub mod guard;
 pub mod oracle;
 pub mod questions;

@@ -1,0 +1,31 @@
+//! The batch verbs of every tier: values cut anywhere, each against the oracle's answer for it alone.
+
+#![no_main]
+
+mod common;
+
+use arbitrary::Arbitrary;
+use common::{FuzzedDecoding, FuzzedEncoding, columns};
+use libfuzzer_sys::fuzz_target;
+
+#[derive(Arbitrary, Debug)]
+struct Case<'a> {
+    encoding: FuzzedEncoding<'a>,
+    decoding: FuzzedDecoding<'a>,
+    /// How long each value is; the octets behind the last belong to none.
+    lengths: &'a [u8],
+    octets: &'a [u8],
+}
+
+fuzz_target!(|case: Case<'_>| {
+    let len = case.octets.len();
+    let mut offsets = vec![];
+    let mut at = 0;
+    for length in [0].iter().chain(case.lengths) {
+        at = len.min(at + usize::from(*length % 80));
+        offsets.push(at as i32);
+    }
+    columns::encode(&case.encoding.encoding(), case.octets, &offsets);
+    columns::decode(&case.decoding.decoding(), case.octets, &offsets);
+    columns::decode_strict(case.octets, &offsets);
+});
