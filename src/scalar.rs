@@ -114,13 +114,14 @@ fn decode_by<const PLAIN: bool, const PLUS: bool>(
     out: &mut impl Output,
 ) -> Result<(), BadEscapeAt> {
     let mut rest = input;
-    while !rest.is_empty() {
-        let run = ordinary::<PLUS>(rest, out);
-        rest = &rest[run..];
-        let used = match (rest.first(), hex::unescape(rest)) {
-            // What is not a `%` or a `+` is the business of the next round.
-            (None, _) => 0,
-            (Some(b'+'), _) if PLUS => {
+    while let Some(&octet) = rest.first() {
+        if octet != b'%' && !(PLUS && octet == b'+') {
+            let run = ordinary::<PLUS>(rest, out);
+            rest = &rest[run..];
+            continue;
+        }
+        let used = match (octet, hex::unescape(rest)) {
+            (b'+', _) => {
                 out.put(b" ");
                 out.change();
                 1
@@ -139,19 +140,18 @@ fn decode_by<const PLAIN: bool, const PLUS: bool>(
                 out.put(&rest[..3]);
                 3
             }
-            (Some(b'%'), None) if job.strict => return Err(BadEscapeAt(input.len() - rest.len())),
-            (Some(b'%'), None) => {
+            (_, None) if job.strict => return Err(BadEscapeAt(input.len() - rest.len())),
+            (_, None) => {
                 out.put(b"%");
                 1
             }
-            (Some(_), None) => 0,
         };
         rest = &rest[used..];
     }
     Ok(())
 }
 
-/// Puts octets before the first `%`, or `+` if that has a meaning, and returns how many: some, if there are any.
+/// Puts octets before the first `%`, or `+` if that has a meaning, which the first is not, and returns how many.
 #[inline(always)]
 fn ordinary<const PLUS: bool>(octets: &[u8], out: &mut impl Output) -> usize {
     let special = |octet: &u8| *octet == b'%' || PLUS && *octet == b'+';

@@ -29,6 +29,7 @@ pub(crate) struct Escapes<B> {
     /// The block, with the values in these lanes.
     pub(crate) decoded: B,
     /// Of a tier that makes use of it: in each lane, whether it is one of these.
+    #[allow(dead_code, reason = "on some architectures no tier does")]
     pub(crate) lanes: B,
 }
 
