@@ -23,7 +23,7 @@ impl Stage {
 
 /// Octets that may be written, on their way to a kernel: two words, which a call passes in registers.
 // INVARIANT: `start <= end`, both within one allocation that is borrowed for 'a and writable from `start` to `end`. The
-// lifetime is invariant, so that the room given to a closure can only be that closure's own.
+// lifetime is invariant, so that the room given to a closure can only be that closure's own. Copies are the same room.
 #[derive(Clone, Copy)]
 pub(crate) struct Room<'a> {
     start: *mut u8,
