@@ -395,7 +395,8 @@ impl<E: Malformed> Decode<E> {
         mut refused: impl FnMut(usize, E),
     ) -> Result<(), TooLong> {
         out.all_or_nothing(|out| {
-            let (mut ends, mut tried) = (Ends::new(), Ends::new());
+            // What a strict decoder tries first; room of some size, which a lenient one need not fill.
+            let (mut ends, mut tried) = (Ends::new(), self.job.strict.then(Ends::new));
             let looked_at = if self.job.plus() { Either::Two(b'%', b'+') } else { Either::One(b'%') };
             let (mut index, mut limit) = (0, FEW);
             while index < values.len() {
@@ -409,7 +410,7 @@ impl<E: Malformed> Decode<E> {
                     break;
                 }
                 let mut input = values.run(index, limit, &mut ends);
-                let refusal = if self.job.strict { self.refusal(input, &mut ends, &mut tried) } else { None };
+                let refusal = tried.as_mut().and_then(|tried| self.refusal(input, &mut ends, tried));
                 if let Some((value, _)) = refusal {
                     ends.truncate(value);
                     input = &input[..ends.places().last().copied().unwrap_or(0)];

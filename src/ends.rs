@@ -77,7 +77,9 @@ impl Ends {
     /// Marks the ends in blocks of `lanes`, for [`Ends::cut`].
     #[inline(always)]
     pub(crate) fn mark(&mut self, lanes: usize) {
-        self.marks.fill(0);
+        // The last block looks at the one behind it, and no block further.
+        let last = self.places[..self.count].last().map_or(0, |end| (end + self.missing) / lanes);
+        self.marks[..(last + 2).min(BLOCKS)].fill(0);
         for &end in &self.places[..self.count] {
             let end = end + self.missing;
             self.marks[end / lanes % BLOCKS] |= 1 << (end % lanes);

@@ -138,6 +138,7 @@ macro_rules! entry {
             }
         }
 
+        // Longer, or with little room.
         $(#[target_feature(enable = $feature)])*
         #[inline(never)]
         fn plain<'c>($job: $type_of_job, $input: &[u8] $(, $name: $type)*) -> $output {
@@ -149,6 +150,7 @@ macro_rules! entry {
             }
         }
 
+        // Short, under another rule.
         $(#[target_feature(enable = $feature)])*
         #[inline(never)]
         fn other<'c>($job: $type_of_job, $input: &[u8] $(, $name: $type)*) -> $output {

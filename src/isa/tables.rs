@@ -18,14 +18,14 @@ pub(super) const SHIFTED: [u8; 16] = {
     shifted
 };
 
-/// For the low half of an octet, what added to that of its high half in [`DIGIT_HIGH`], without carry, has the value of a
-/// hexadecimal digit in its low half and the top bit clear; the top bit is set for all other octets, and so it is by
-/// [`DIGIT_HIGH`] for those of 0x80 and above, where a shuffle by the octet gives zero.
+/// Looked up by the low half of an octet, as [`DIGIT_HIGH`] is by the high half: the saturating sum of both has a clear top
+/// bit where the octet is a hexadecimal digit, and only there, and the digit's value in its low half. Where the octet is
+/// above 0x7F, a shuffle by it gives 0 here, and [`DIGIT_HIGH`] sets the top bit.
 pub(super) const DIGIT_LOW: [u8; 16] = {
     let mut low = [0x80; 16];
     let mut digit = 0;
     while digit < 10 {
-        // `1` to `6` have the low halves of `A` to `F`, too. With another digit's, a letter's high half is too much.
+        // `1` to `6` share their low halves with `A` to `F`. To any other, the high half of a letter adds too much.
         low[digit] = if matches!(digit, 1..=6) { digit as u8 } else { 0x40 + digit as u8 };
         digit += 1;
     }
