@@ -74,19 +74,19 @@ fn evaluate(rule: &str, known: &HashMap<String, Members>) -> Result<Members, Str
                 continue;
             }
         };
-        let octets = match chars.strip_prefix("0x") {
+        let bytes = match chars.strip_prefix("0x") {
             Some(hex) => vec![u8::from_str_radix(hex, 16).map_err(|e| format!("`{term}`: {e}"))?],
             None if chars.is_empty() => return Err(format!("`{term}` names no character")),
             None => chars.as_bytes().to_vec(),
         };
-        for octet in octets {
-            if !octet.is_ascii() {
+        for byte in bytes {
+            if !byte.is_ascii() {
                 return Err(format!("`{term}`: a named set holds ASCII only"));
             }
-            if members[usize::from(octet)] == keep {
-                return Err(format!("`{term}` changes nothing at {:?}", char::from(octet)));
+            if members[usize::from(byte)] == keep {
+                return Err(format!("`{term}` changes nothing at {:?}", char::from(byte)));
             }
-            members[usize::from(octet)] = keep;
+            members[usize::from(byte)] = keep;
         }
     }
     Ok(members)
@@ -100,16 +100,15 @@ fn emit(
     source: &str,
     doc: &str,
 ) {
-    let octets: Vec<u8> = (0..=255u8).filter(|&b| members[usize::from(b)]).collect();
-    let literal: String =
-        octets.iter().flat_map(|b| std::ascii::escape_default(*b)).map(char::from).collect();
-    let shown = String::from_utf8_lossy(&octets).replace(' ', "SP ");
+    let bytes: Vec<u8> = (0..=255u8).filter(|&b| members[usize::from(b)]).collect();
+    let literal: String = bytes.iter().flat_map(|b| std::ascii::escape_default(*b)).map(char::from).collect();
+    let shown = String::from_utf8_lossy(&bytes).replace(' ', "SP ");
     let public = name.to_ascii_lowercase().replace('_', "-");
     writeln!(
         constants,
-        "/// {doc}\n///\n/// Keeps {} octets: ```` {shown} ````\n///\n/// Name in the registry: `{public}`. Source: <{source}>\n\
+        "/// {doc}\n///\n/// Keeps {} bytes: ```` {shown} ````\n///\n/// Name in the registry: `{public}`. Source: <{source}>\n\
          pub const {name}: AsciiSet = AsciiSet::of(b\"{literal}\");",
-        octets.len()
+        bytes.len()
     )
     .expect("writing to a String cannot fail");
     writeln!(

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Each row is checked against the rival or the scalar tier before it is timed. A figure is for one pass over all
-//! strings of a row; the throughput is in octets of input. `benches/compare` has more rivals and measures all in
+//! strings of a row; the throughput is in bytes of input. `benches/compare` has more rivals and measures all in
 //! turn, which is what ratios should be taken from.
 
 #[allow(dead_code, unused_imports, reason = "the comparison program, which shares it, uses the rest")]
@@ -28,7 +28,7 @@ use corpus::{Row, Urls, Verb};
 
 const SEED: u64 = 1;
 const SET: simdpct::AsciiSet = sets::RFC3986_UNRESERVED;
-/// The rivals' name for [`SET`]: the octets that do not stay.
+/// The rivals' name for [`SET`]: the bytes that do not stay.
 const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 const KEEP: ByteSet = sets::RFC3986_RESERVED.bytes();
 
@@ -107,7 +107,7 @@ fn each(
         let strings = row.strings();
         let longest = strings.iter().map(|string| string.len()).max().unwrap_or(0);
         let mut group = criterion.benchmark_group(group);
-        group.throughput(Throughput::Bytes(row.octets() as u64));
+        group.throughput(Throughput::Bytes(row.bytes() as u64));
         rows(&mut Bench { group, row: &spec.name, strings, longest });
     }
 }
@@ -207,7 +207,7 @@ fn strict(criterion: &mut Criterion) {
     each(criterion, "strict", Verb::Decode, FEW, |bench| {
         // A malformed escape is an error with nothing written; what comes before it is not looked at here.
         let scalar = Decode::new().strict().tier(Tier::find("scalar").expect("every machine has it"));
-        let answer = |input: &&str| scalar.to_cow(*input).map_or(Vec::new(), |octets| octets.into_owned());
+        let answer = |input: &&str| scalar.to_cow(*input).map_or(Vec::new(), |bytes| bytes.into_owned());
         let expected: Vec<Vec<u8>> = bench.strings.iter().map(answer).collect();
         for tier in Tier::available() {
             let decode = Decode::new().strict().tier(tier);
@@ -241,8 +241,8 @@ fn cow(criterion: &mut Criterion) {
                 assert_eq!(decode.to_cow(*input).as_deref(), Ok(&**expected));
             }
             bench.add(tier.name(), None, |input, _| {
-                let Ok(octets) = decode.to_cow(input);
-                black_box(octets).len()
+                let Ok(bytes) = decode.to_cow(input);
+                black_box(bytes).len()
             });
         }
     });

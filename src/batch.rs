@@ -1,4 +1,4 @@
-//! Many values at once, in the columnar layout of data engines: the octets of all values one behind the other, and
+//! Many values at once, in the columnar layout of data engines: the bytes of all values one behind the other, and
 //! where each ends.
 //!
 //! Most values are short, and a call for each pays for the call. Here the values are one stream of blocks, and the ends
@@ -8,11 +8,11 @@ use alloc::vec::Vec;
 use core::convert::Infallible;
 use core::fmt;
 
-use crate::cursor::{self, Cursor, Room, Written};
 use crate::decode::{Decode, Malformed};
 use crate::encode::Encode;
-use crate::ends::{Ends, MAX_OCTETS, MAX_VALUES};
-use crate::job::BadEscapeAt;
+use crate::kernel::cursor::{self, Cursor, Room, Written};
+use crate::kernel::ends::{Ends, MAX_BYTES, MAX_VALUES};
+use crate::kernel::job::MalformedAt;
 use crate::utf8::KeepSet;
 
 /// The values that are decoded together behind values in which there was nothing to decode.
@@ -22,7 +22,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// An offset into the octets of a column: `i32`, `i64`, `u32` or `u64`. This trait is sealed.
+/// An offset into the bytes of a column: `i32`, `i64`, `u32` or `u64`. This trait is sealed.
 pub trait Offset: Copy + Ord + sealed::Sealed {
     #[doc(hidden)]
     fn place(self) -> Option<usize>;
@@ -68,21 +68,21 @@ macro_rules! offsets {
 }
 offsets!(i32 i64 u32 u64);
 
-/// Borrowed values: value `i` is `octets[offsets[i]..offsets[i + 1]]`, as in Apache Arrow's variable-size layouts.
+/// Borrowed values: value `i` is `bytes[offsets[i]..offsets[i + 1]]`, as in Apache Arrow's variable-size layouts.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'a, O> {
-    octets: &'a [u8],
-    // INVARIANT: not empty, ascending, and the last is at most `octets.len()`.
+    bytes: &'a [u8],
+    // INVARIANT: not empty, ascending, and the last is at most `bytes.len()`.
     offsets: &'a [O],
 }
 
 impl<'a, O: Offset> Values<'a, O> {
-    /// The values of `octets` that `offsets` cut, one fewer than there are offsets. Takes time linear in the number of
+    /// The values of `bytes` that `offsets` cut, one fewer than there are offsets. Takes time linear in the number of
     /// offsets.
     ///
     /// # Errors
     ///
-    /// [`BadOffsets`] if there is no offset, one is smaller than the one before it, or one is behind the octets.
+    /// [`InvalidOffsets`] if there is no offset, one is smaller than the one before it, or one is behind the bytes.
     ///
     /// ```
     /// use simdpct::batch::Values;
@@ -91,24 +91,24 @@ impl<'a, O: Offset> Values<'a, O> {
     /// assert_eq!(values.len(), 2);
     /// assert!(Values::new(b"ab", &[0_i32, 3]).is_err());
     /// ```
-    pub fn new(octets: &'a [u8], offsets: &'a [O]) -> Result<Values<'a, O>, BadOffsets> {
+    pub fn new(bytes: &'a [u8], offsets: &'a [O]) -> Result<Values<'a, O>, InvalidOffsets> {
         let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else {
-            return Err(BadOffsets { index: 0 });
+            return Err(InvalidOffsets { index: 0 });
         };
         // Without an early end, which makes it a loop over vectors.
         let ascending = offsets.iter().zip(&offsets[1..]).fold(true, |so_far, (a, b)| so_far & (a <= b));
-        let is_behind = |place| place > octets.len();
+        let is_behind = |place| place > bytes.len();
         if ascending && first.place().is_some() && !last.place().is_none_or(is_behind) {
-            return Ok(Values { octets, offsets });
+            return Ok(Values { bytes, offsets });
         }
         let mut last = 0;
         for (index, offset) in offsets.iter().enumerate() {
             match offset.place() {
-                Some(place) if (last..=octets.len()).contains(&place) => last = place,
-                _ => return Err(BadOffsets { index }),
+                Some(place) if (last..=bytes.len()).contains(&place) => last = place,
+                _ => return Err(InvalidOffsets { index }),
             }
         }
-        Ok(Values { octets, offsets })
+        Ok(Values { bytes, offsets })
     }
 
     /// The number of values.
@@ -127,29 +127,29 @@ impl<'a, O: Offset> Values<'a, O> {
         self.offsets[index].known_place()
     }
 
-    /// Some values from `index` on, at most `limit` of them: at least one, and no more than [`MAX_OCTETS`] unless it is one,
-    /// which goes alone, as any input does. Returns their octets, and sets `ends` to where they end in these.
+    /// Some values from `index` on, at most `limit` of them: at least one, and no more than [`MAX_BYTES`] unless it is one,
+    /// which goes alone, as any input does. Returns their bytes, and sets `ends` to where they end in these.
     fn run(&self, index: usize, limit: usize, ends: &mut Ends) -> &'a [u8] {
         let start = self.place(index);
         let rest = &self.offsets[index + 1..];
         let mut rest = &rest[..rest.len().min(limit)];
-        let fits = |offset: &O| offset.known_place() - start <= MAX_OCTETS;
+        let fits = |offset: &O| offset.known_place() - start <= MAX_BYTES;
         if !rest.last().is_none_or(fits) {
             rest = &rest[..rest.partition_point(fits).max(1)];
         }
         ends.set(rest.iter().map(|offset| offset.known_place().wrapping_sub(start)));
-        &self.octets[start..rest.last().map_or(start, |offset| offset.known_place())]
+        &self.bytes[start..rest.last().map_or(start, |offset| offset.known_place())]
     }
 
-    /// How many values from `index` on, at most [`MAX_VALUES`], end before the first of `octets`.
-    fn without(&self, index: usize, octets: Either) -> usize {
+    /// How many values from `index` on, at most [`MAX_VALUES`], end before the first of `bytes`.
+    fn without(&self, index: usize, bytes: Either) -> usize {
         let start = self.place(index);
         let offsets = &self.offsets[index + 1..];
         let offsets = &offsets[..offsets.len().min(MAX_VALUES)];
         let end = offsets.last().map_or(start, |offset| offset.known_place());
-        let stretch = &self.octets[start..end];
-        let found = match octets {
-            Either::One(octet) => memchr::memchr(octet, stretch),
+        let stretch = &self.bytes[start..end];
+        let found = match bytes {
+            Either::One(byte) => memchr::memchr(byte, stretch),
             Either::Two(one, other) => memchr::memchr2(one, other, stretch),
         };
         match found {
@@ -159,28 +159,28 @@ impl<'a, O: Offset> Values<'a, O> {
     }
 }
 
-/// One octet, or one of two.
+/// One byte, or one of two.
 #[derive(Clone, Copy)]
 enum Either {
     One(u8),
     Two(u8, u8),
 }
 
-/// Offsets that do not cut the octets into values.
+/// Offsets that do not cut the bytes into values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct BadOffsets {
-    /// The index of the first offset that is negative, smaller than the one before it, or behind the octets.
+pub struct InvalidOffsets {
+    /// The index of the first offset that is negative, smaller than the one before it, or behind the bytes.
     pub index: usize,
 }
 
-impl fmt::Display for BadOffsets {
+impl fmt::Display for InvalidOffsets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "offset {} does not cut the octets into values", self.index)
+        write!(f, "offset {} does not cut the bytes into values", self.index)
     }
 }
 
-impl core::error::Error for BadOffsets {}
+impl core::error::Error for InvalidOffsets {}
 
 /// The output is longer than offsets of this type can say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,8 +201,8 @@ impl core::error::Error for TooLong {}
 /// Values that the batch verbs append to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column<O> {
-    octets: Vec<u8>,
-    // INVARIANT: as in `Values`; the first is 0 and the last is `octets.len()`.
+    bytes: Vec<u8>,
+    // INVARIANT: as in `Values`; the first is 0 and the last is `bytes.len()`.
     offsets: Vec<O>,
 }
 
@@ -217,12 +217,12 @@ impl<O: Offset> Column<O> {
     #[must_use]
     pub fn new() -> Column<O> {
         // Every type of offset can say 0.
-        Column { octets: Vec::new(), offsets: O::new(0).into_iter().collect() }
+        Column { bytes: Vec::new(), offsets: O::new(0).into_iter().collect() }
     }
 
     /// Takes all values away, and keeps the room.
     pub fn clear(&mut self) {
-        self.octets.clear();
+        self.bytes.clear();
         self.offsets.truncate(1);
     }
 
@@ -238,10 +238,10 @@ impl<O: Offset> Column<O> {
         self.len() == 0
     }
 
-    /// The octets of all values.
+    /// The bytes of all values.
     #[must_use]
-    pub fn octets(&self) -> &[u8] {
-        &self.octets
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// The offsets: 0, and where each value ends.
@@ -253,20 +253,20 @@ impl<O: Offset> Column<O> {
     /// The values, borrowed.
     #[must_use]
     pub fn values(&self) -> Values<'_, O> {
-        Values { octets: &self.octets, offsets: &self.offsets }
+        Values { bytes: &self.bytes, offsets: &self.offsets }
     }
 
-    /// The octets and the offsets.
+    /// The bytes and the offsets.
     #[must_use]
     pub fn into_parts(self) -> (Vec<u8>, Vec<O>) {
-        (self.octets, self.offsets)
+        (self.bytes, self.offsets)
     }
 
     /// Value `index`, if there is one.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&[u8]> {
         let end = self.offsets.get(index.checked_add(1)?)?.place()?;
-        self.octets.get(self.offsets[index].place()?..end)
+        self.bytes.get(self.offsets[index].place()?..end)
     }
 
     /// Does all of `append`, or leaves the column as it was.
@@ -274,9 +274,9 @@ impl<O: Offset> Column<O> {
         &mut self,
         append: impl FnOnce(&mut Column<O>) -> Result<(), TooLong>,
     ) -> Result<(), TooLong> {
-        let (octets, offsets) = (self.octets.len(), self.offsets.len());
+        let (bytes, offsets) = (self.bytes.len(), self.offsets.len());
         append(self).inspect_err(|_| {
-            self.octets.truncate(octets);
+            self.bytes.truncate(bytes);
             self.offsets.truncate(offsets);
         })
     }
@@ -291,20 +291,20 @@ impl<O: Offset> Column<O> {
         room: usize,
         write: impl for<'c> FnOnce(&mut Ends, Room<'c>) -> Written<'c>,
     ) -> Result<(), TooLong> {
-        let before = self.octets.len();
-        let Ok(()) = cursor::append::<Infallible>(&mut self.octets, room, |out| Ok(write(ends, out)));
+        let before = self.bytes.len();
+        let Ok(()) = cursor::append::<Infallible>(&mut self.bytes, room, |out| Ok(write(ends, out)));
         self.append_offsets(index, before, ends.places().iter().copied())
     }
 
     /// Appends the values from `index` on as they are.
     fn append_same(&mut self, values: Values<'_, O>, index: usize, count: usize) -> Result<(), TooLong> {
-        let (before, start) = (self.octets.len(), values.place(index));
-        self.octets.extend_from_slice(&values.octets[start..values.place(index + count)]);
+        let (before, start) = (self.bytes.len(), values.place(index));
+        self.bytes.extend_from_slice(&values.bytes[start..values.place(index + count)]);
         let ends = values.offsets[index + 1..][..count].iter();
         self.append_offsets(index, before, ends.map(|end| end.known_place().wrapping_sub(start)))
     }
 
-    /// Appends the offsets of values that end at `ends`, which are ascending, behind the first `before` octets.
+    /// Appends the offsets of values that end at `ends`, which are ascending, behind the first `before` bytes.
     #[inline(always)]
     fn append_offsets(
         &mut self,
@@ -341,7 +341,7 @@ impl<S: KeepSet> Encode<S> {
     /// let mut out = Column::new();
     /// let values = Values::new(b"a b/", &[0_i32, 3, 4]).unwrap();
     /// Encode::new(sets::RFC3986_UNRESERVED).values(values, &mut out).unwrap();
-    /// assert_eq!(out.octets(), b"a%20b%2F");
+    /// assert_eq!(out.bytes(), b"a%20b%2F");
     /// assert_eq!(out.offsets(), [0, 5, 8]);
     /// ```
     pub fn values<O: Offset>(&self, values: Values<'_, O>, out: &mut Column<O>) -> Result<(), TooLong> {
@@ -352,7 +352,7 @@ impl<S: KeepSet> Encode<S> {
                 let input = values.run(index, MAX_VALUES, &mut ends);
                 let count = ends.places().len();
                 let room = match input.len() {
-                    len @ ..=MAX_OCTETS => 3 * len + cursor::MAX_WINDOW,
+                    len @ ..=MAX_BYTES => 3 * len + cursor::MAX_WINDOW,
                     // One value, so its length does not depend on where others end.
                     _ => self.encoded_len(input),
                 };
@@ -385,7 +385,7 @@ impl<E: Malformed> Decode<E> {
     /// // `%`, `41`, `%41`: the first two do not become an `A`.
     /// let values = Values::new(b"%41%41", &[0_i64, 1, 3, 6]).unwrap();
     /// Decode::new().strict().values(values, &mut out, |index, _| refused.push(index)).unwrap();
-    /// assert_eq!((out.octets(), out.offsets()), (&b"41A"[..], &[0, 0, 2, 3][..]));
+    /// assert_eq!((out.bytes(), out.offsets()), (&b"41A"[..], &[0, 0, 2, 3][..]));
     /// assert_eq!(refused, [0]);
     /// ```
     pub fn values<O: Offset>(
@@ -444,7 +444,7 @@ impl<E: Malformed> Decode<E> {
                 self.kernels().decode_values_measure(&self.job, input, tried)
             }
         };
-        let Err(BadEscapeAt(offset)) = measure else {
+        let Err(MalformedAt(offset)) = measure else {
             return None;
         };
         let value = ends.partition_point(|&end| end <= offset);

@@ -1,23 +1,23 @@
-//! Encoding: octets outside a set are written as escapes.
+//! Encoding: bytes outside a set are written as escapes.
 
 #[cfg(feature = "alloc")]
 use alloc::{borrow::Cow, vec::Vec};
 
-#[cfg(feature = "alloc")]
-use crate::cursor;
-use crate::cursor::{Room, Written};
-use crate::error::TooSmall;
+use crate::error::BufferTooSmall;
 use crate::hex::HexCase;
-use crate::isa::Tier;
-use crate::job::{EncodeJob, EncodeRule};
+#[cfg(feature = "alloc")]
+use crate::kernel::cursor;
+use crate::kernel::cursor::{Room, Written};
+use crate::kernel::isa::Tier;
+use crate::kernel::job::{EncodeJob, EncodeRule};
 #[cfg(feature = "alloc")]
 use crate::utf8::AppendText;
 use crate::utf8::KeepSet;
 
-/// How to encode: the set of octets that stay, and what else differs from the plain rule.
+/// How to encode: the set of bytes that stay, and what else differs from the plain rule.
 ///
-/// Octets outside the set are written as `%` and two hexadecimal digits (RFC 3986, section 2.1). Under the plain
-/// rule `%` is an octet like any other, so decoding gives back exactly what was encoded, for every set that does
+/// Bytes outside the set are written as `%` and two hexadecimal digits (RFC 3986, section 2.1). Under the plain
+/// rule `%` is a byte like any other, so decoding gives back exactly what was encoded, for every set that does
 /// not hold `%`.
 ///
 /// A value is cheap to make and to copy. Every verb takes time linear in the input. No verb panics (but for a
@@ -39,7 +39,7 @@ pub struct Encode<S> {
 }
 
 impl<S: KeepSet> Encode<S> {
-    /// The plain rule: every octet outside `set` is escaped, with upper-case digits.
+    /// The plain rule: every byte outside `set` is escaped, with upper-case digits.
     #[inline(always)]
     pub fn new(set: S) -> Encode<S> {
         let job = EncodeJob { set: set.members(), rule: EncodeRule::Plain, case: HexCase::Upper };
@@ -83,7 +83,7 @@ impl<S: KeepSet> Encode<S> {
         }
     }
 
-    /// The exact length of the encoded text in octets; `usize::MAX` if it has no place in memory.
+    /// The exact length of the encoded text in bytes; `usize::MAX` if it has no place in memory.
     ///
     /// ```
     /// use simdpct::{Encode, sets};
@@ -94,12 +94,12 @@ impl<S: KeepSet> Encode<S> {
         self.kernels().encode_measure(&self.job, input.as_ref()).len
     }
 
-    /// Encodes into `out` and returns the number of octets written. The octets of `out` behind that number are
+    /// Encodes into `out` and returns the number of bytes written. The bytes of `out` behind that number are
     /// unspecified.
     ///
     /// # Errors
     ///
-    /// [`TooSmall`] names the exact size needed; `out` is then untouched.
+    /// [`BufferTooSmall`] names the exact size needed; `out` is then untouched.
     ///
     /// ```
     /// use simdpct::{Encode, sets};
@@ -110,12 +110,12 @@ impl<S: KeepSet> Encode<S> {
     /// assert_eq!(&out[..5], b"a%20b");
     /// assert_eq!(encode.to_slice("a b", &mut out[..4]).unwrap_err().needed, 5);
     /// ```
-    pub fn to_slice(&self, input: impl AsRef<[u8]>, out: &mut [u8]) -> Result<usize, TooSmall> {
+    pub fn to_slice(&self, input: impl AsRef<[u8]>, out: &mut [u8]) -> Result<usize, BufferTooSmall> {
         let input = input.as_ref();
         if out.len() / 3 < input.len() {
             let needed = self.encoded_len(input);
             if out.len() < needed {
-                return Err(TooSmall { needed });
+                return Err(BufferTooSmall { needed });
             }
         }
         Ok(self.write(input, Room::over(out)).len())
@@ -137,7 +137,7 @@ impl<S: KeepSet> Encode<S> {
 
     /// Appends the encoded text to `out`, a `Vec<u8>` or (with an [`AsciiSet`](crate::AsciiSet)) a `String`.
     ///
-    /// A short input makes room for three octets for each of its own, so that a reused buffer soon needs no more
+    /// A short input makes room for three bytes for each of its own, so that a reused buffer soon needs no more
     /// room at all; a long one is measured first when it does not surely fit.
     ///
     /// ```
@@ -156,9 +156,9 @@ impl<S: KeepSet> Encode<S> {
         }
     }
 
-    /// The octets of what [`Encode::to_cow`] returns.
+    /// The bytes of what [`Encode::to_cow`] returns.
     #[inline(always)]
-    pub(crate) fn octets_of<'a>(&self, input: &'a [u8]) -> Cow<'a, [u8]> {
+    pub(crate) fn bytes_of<'a>(&self, input: &'a [u8]) -> Cow<'a, [u8]> {
         let measure = self.kernels().encode_measure(&self.job, input);
         if !measure.changed {
             return Cow::Borrowed(input);
@@ -168,8 +168,8 @@ impl<S: KeepSet> Encode<S> {
         Cow::Owned(out)
     }
 
-    /// [`Encode::append`] of the octets.
-    pub(crate) fn append_octets(&self, input: &[u8], out: &mut Vec<u8>) {
+    /// [`Encode::append`] of the bytes.
+    pub(crate) fn append_bytes(&self, input: &[u8], out: &mut Vec<u8>) {
         let room = if input.len() <= SHORT {
             worst(input.len())
         } else {
@@ -191,18 +191,18 @@ impl<S: KeepSet> Encode<S> {
     }
 }
 
-/// Room for whatever `len` octets become, and for a window behind them.
+/// Room for whatever `len` bytes become, and for a window behind them.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 fn worst(len: usize) -> usize {
     len.saturating_mul(3).saturating_add(cursor::MAX_WINDOW)
 }
 
-/// An input of at most this many octets is not measured before it is appended.
+/// An input of at most this many bytes is not measured before it is appended.
 #[cfg(feature = "alloc")]
 const SHORT: usize = 1024;
 
-/// Encodes `input`, keeping the octets of `set`: [`Encode::to_cow`] under the plain rule.
+/// Encodes `input`, keeping the bytes of `set`: [`Encode::to_cow`] under the plain rule.
 ///
 /// The result is borrowed, without an allocation, when nothing changes. With an [`AsciiSet`](crate::AsciiSet) it
 /// is `Cow<str>`, with a [`ByteSet`](crate::ByteSet) `Cow<[u8]>`.
@@ -234,17 +234,17 @@ pub fn encode_append<S: KeepSet>(input: impl AsRef<[u8]>, set: &S, out: &mut imp
     Encode::new(*set).append(input, out);
 }
 
-/// Encodes `input` with `set` into `out` and returns the number of octets written: [`Encode::to_slice`] under
+/// Encodes `input` with `set` into `out` and returns the number of bytes written: [`Encode::to_slice`] under
 /// the plain rule.
 ///
 /// # Errors
 ///
-/// [`TooSmall`] names the exact size needed; `out` is then untouched.
+/// [`BufferTooSmall`] names the exact size needed; `out` is then untouched.
 #[inline]
 pub fn encode_to_slice<S: KeepSet>(
     input: impl AsRef<[u8]>,
     set: &S,
     out: &mut [u8],
-) -> Result<usize, TooSmall> {
+) -> Result<usize, BufferTooSmall> {
     Encode::new(*set).to_slice(input, out)
 }

@@ -7,47 +7,47 @@ use crate::hex;
 /// A `%` that is not followed by two hexadecimal digits (RFC 3986, section 2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct BadEscape {
-    /// The offset of the `%` in the input, in octets.
+pub struct MalformedEscape {
+    /// The offset of the `%` in the input, in bytes.
     pub offset: usize,
     /// What was wrong.
-    pub cause: BadEscapeCause,
+    pub cause: MalformedCause,
 }
 
 /// Why a `%` starts no escape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BadEscapeCause {
+pub enum MalformedCause {
     /// The input ends before the second digit.
     Truncated,
-    /// An octet that is not a hexadecimal digit stands where one should.
+    /// A byte that is not a hexadecimal digit stands where one should.
     NotHex {
         /// Its offset in the input: one or two after the `%`.
         offset: usize,
-        /// The octet.
-        octet: u8,
+        /// The byte.
+        byte: u8,
     },
 }
 
-impl BadEscape {
+impl MalformedEscape {
     /// The error of the `%` at `offset` of `input`, which starts no escape.
-    pub(crate) fn at(input: &[u8], offset: usize) -> BadEscape {
+    pub(crate) fn at(input: &[u8], offset: usize) -> MalformedEscape {
         let digits = input.iter().enumerate().skip(offset + 1).take(2);
-        let wrong = digits.into_iter().find(|(_, octet)| hex::digit(**octet).is_none());
+        let wrong = digits.into_iter().find(|(_, byte)| hex::digit(**byte).is_none());
         let cause = match wrong {
-            Some((offset, &octet)) => BadEscapeCause::NotHex { offset, octet },
-            None => BadEscapeCause::Truncated,
+            Some((offset, &byte)) => MalformedCause::NotHex { offset, byte },
+            None => MalformedCause::Truncated,
         };
-        BadEscape { offset, cause }
+        MalformedEscape { offset, cause }
     }
 }
 
-impl fmt::Display for BadEscape {
+impl fmt::Display for MalformedEscape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "malformed escape at offset {}: ", self.offset)?;
         match self.cause {
-            BadEscapeCause::Truncated => f.write_str("the input ends inside it"),
-            BadEscapeCause::NotHex { octet, .. } => {
-                write!(f, "'{}' is not a hexadecimal digit", octet.escape_ascii())
+            MalformedCause::Truncated => f.write_str("the input ends inside it"),
+            MalformedCause::NotHex { byte, .. } => {
+                write!(f, "'{}' is not a hexadecimal digit", byte.escape_ascii())
             }
         }
     }
@@ -56,14 +56,14 @@ impl fmt::Display for BadEscape {
 /// The caller's slice is too small. Nothing of use was written to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct TooSmall {
-    /// The size that the output needs, in octets.
+pub struct BufferTooSmall {
+    /// The size that the output needs, in bytes.
     pub needed: usize,
 }
 
-impl fmt::Display for TooSmall {
+impl fmt::Display for BufferTooSmall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the output needs {} octets", self.needed)
+        write!(f, "the output needs {} bytes", self.needed)
     }
 }
 
@@ -72,16 +72,16 @@ impl fmt::Display for TooSmall {
 #[non_exhaustive]
 pub enum DecodeError {
     /// The decoder is strict and the input has a malformed escape.
-    BadEscape(BadEscape),
+    MalformedEscape(MalformedEscape),
     /// The slice is too small.
-    TooSmall(TooSmall),
+    BufferTooSmall(BufferTooSmall),
 }
 
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DecodeError::BadEscape(error) => error.fmt(f),
-            DecodeError::TooSmall(error) => error.fmt(f),
+            DecodeError::MalformedEscape(error) => error.fmt(f),
+            DecodeError::BufferTooSmall(error) => error.fmt(f),
         }
     }
 }
@@ -91,40 +91,40 @@ impl fmt::Display for DecodeError {
 #[non_exhaustive]
 pub enum DecodeUtf8Error {
     /// The decoder is strict and the input has a malformed escape.
-    BadEscape(BadEscape),
-    /// The decoded octets are not UTF-8.
-    NotUtf8(NotUtf8),
+    MalformedEscape(MalformedEscape),
+    /// The decoded bytes are not UTF-8.
+    InvalidUtf8(InvalidUtf8),
 }
 
 impl fmt::Display for DecodeUtf8Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DecodeUtf8Error::BadEscape(error) => error.fmt(f),
-            DecodeUtf8Error::NotUtf8(error) => error.fmt(f),
+            DecodeUtf8Error::MalformedEscape(error) => error.fmt(f),
+            DecodeUtf8Error::InvalidUtf8(error) => error.fmt(f),
         }
     }
 }
 
-/// Decoded octets that are not UTF-8.
+/// Decoded bytes that are not UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct NotUtf8 {
-    /// The offset, in the input, of the octet or escape where the first invalid sequence starts.
+pub struct InvalidUtf8 {
+    /// The offset, in the input, of the byte or escape where the first invalid sequence starts.
     pub offset: usize,
-    /// The offset of the same place in the decoded octets.
+    /// The offset of the same place in the decoded bytes.
     pub decoded_offset: usize,
 }
 
-impl fmt::Display for NotUtf8 {
+impl fmt::Display for InvalidUtf8 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "decoded octets are not UTF-8 from offset {}", self.offset)
+        write!(f, "decoded bytes are not UTF-8 from offset {}", self.offset)
     }
 }
 
 macro_rules! errors {
     ($($name:ident)*) => { $(impl core::error::Error for $name {})* };
 }
-errors!(BadEscape TooSmall DecodeError DecodeUtf8Error NotUtf8);
+errors!(MalformedEscape BufferTooSmall DecodeError DecodeUtf8Error InvalidUtf8);
 
 macro_rules! from {
     ($($inner:ident => $outer:ident),*) => {
@@ -135,7 +135,7 @@ macro_rules! from {
         })*
     };
 }
-from!(BadEscape => DecodeError, TooSmall => DecodeError, BadEscape => DecodeUtf8Error, NotUtf8 => DecodeUtf8Error);
+from!(MalformedEscape => DecodeError, BufferTooSmall => DecodeError, MalformedEscape => DecodeUtf8Error, InvalidUtf8 => DecodeUtf8Error);
 
 impl From<core::convert::Infallible> for DecodeError {
     fn from(never: core::convert::Infallible) -> DecodeError {

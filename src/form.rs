@@ -26,8 +26,8 @@ pub fn encode(input: &(impl AsRef<[u8]> + ?Sized)) -> Cow<'_, str> {
 #[must_use]
 #[inline]
 pub fn decode(input: &(impl AsRef<[u8]> + ?Sized)) -> Cow<'_, [u8]> {
-    let Ok(octets) = Decode::new().form().to_cow(input);
-    octets
+    let Ok(bytes) = Decode::new().form().to_cow(input);
+    bytes
 }
 
 /// Decodes one name or value to text, with U+FFFD for what is not UTF-8, as the URL Standard does.

@@ -1,4 +1,4 @@
-//! Hexadecimal digits and the three octets of an escape.
+//! Hexadecimal digits and the three bytes of an escape.
 
 /// The case of the hexadecimal digits that are written. Both cases are always read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -21,25 +21,25 @@ impl HexCase {
     }
 }
 
-/// The escape of `octet`: RFC 3986, section 2.1, `pct-encoded = "%" HEXDIG HEXDIG`.
+/// The escape of `byte`: RFC 3986, section 2.1, `pct-encoded = "%" HEXDIG HEXDIG`.
 #[inline(always)]
-pub(crate) const fn escape(octet: u8, case: HexCase) -> [u8; 3] {
+pub(crate) const fn escape(byte: u8, case: HexCase) -> [u8; 3] {
     let digits = case.digits();
-    [b'%', digits[(octet >> 4) as usize], digits[(octet & 15) as usize]]
+    [b'%', digits[(byte >> 4) as usize], digits[(byte & 15) as usize]]
 }
 
 /// The value of a hexadecimal digit of either case.
 #[inline(always)]
-pub(crate) const fn digit(octet: u8) -> Option<u8> {
-    match octet {
-        b'0'..=b'9' => Some(octet - b'0'),
-        b'A'..=b'F' => Some(octet - b'A' + 10),
-        b'a'..=b'f' => Some(octet - b'a' + 10),
+pub(crate) const fn digit(byte: u8) -> Option<u8> {
+    match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'A'..=b'F' => Some(byte - b'A' + 10),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
         _ => None,
     }
 }
 
-/// The octet that the escape at the start of `input` stands for, if one stands there.
+/// The byte that the escape at the start of `input` stands for, if one stands there.
 #[inline(always)]
 pub(crate) fn unescape(input: &[u8]) -> Option<u8> {
     match *input {
@@ -51,22 +51,22 @@ pub(crate) fn unescape(input: &[u8]) -> Option<u8> {
     }
 }
 
-/// What [`value`] gives for an octet that is not a hexadecimal digit.
+/// What [`value`] gives for a byte that is not a hexadecimal digit.
 pub(crate) const NOT_A_DIGIT: u8 = 0xFF;
 
 /// The value of a hexadecimal digit of either case, or [`NOT_A_DIGIT`], without a branch.
 #[inline(always)]
-pub(crate) fn value(octet: u8) -> u8 {
+pub(crate) fn value(byte: u8) -> u8 {
     static VALUES: [u8; 256] = {
         let mut values = [NOT_A_DIGIT; 256];
-        let mut octet = 0;
-        while octet < 256 {
-            if let Some(value) = digit(octet as u8) {
-                values[octet] = value;
+        let mut byte = 0;
+        while byte < 256 {
+            if let Some(value) = digit(byte as u8) {
+                values[byte] = value;
             }
-            octet += 1;
+            byte += 1;
         }
         values
     };
-    VALUES[octet as usize]
+    VALUES[byte as usize]
 }

@@ -1,7 +1,7 @@
 //! Percent-encoding (URL encoding) at close to the speed of copying.
 //!
-//! Octets that may not stand for themselves in a URL are written as escapes, `%` and two hexadecimal digits
-//! (RFC 3986, section 2.1). This crate turns octets into such text and back, with the exact rules of RFC 3986,
+//! Bytes that may not stand for themselves in a URL are written as escapes, `%` and two hexadecimal digits
+//! (RFC 3986, section 2.1). This crate turns bytes into such text and back, with the exact rules of RFC 3986,
 //! RFC 2396, RFC 1738, the WHATWG URL Standard and HTML forms, by vector kernels that are chosen at run time.
 //!
 //! ```
@@ -12,10 +12,10 @@
 //! assert_eq!(simdpct::decode_utf8(&*escaped).unwrap(), "50% of \u{20ac}");
 //! ```
 //!
-//! # Which octets stay
+//! # Which bytes stay
 //!
-//! An encoder takes the set of octets that *stay*: one of the named [`sets`], or one of your own, an
-//! [`AsciiSet`] (the result is text) or a [`ByteSet`] (the result is octets).
+//! An encoder takes the set of bytes that *stay*: one of the named [`sets`], or one of your own, an
+//! [`AsciiSet`] (the result is text) or a [`ByteSet`] (the result is bytes).
 //!
 //! # Verbs
 //!
@@ -40,7 +40,7 @@
 //!
 //! # When not to use it
 //!
-//! To parse or build URLs, use a URL library: this crate knows octets, sets and escapes, not where a path ends.
+//! To parse or build URLs, use a URL library: this crate knows bytes, sets and escapes, not where a path ends.
 
 #![no_std]
 #![cfg_attr(
@@ -60,19 +60,14 @@ extern crate std;
 
 #[cfg(feature = "alloc")]
 pub mod batch;
-mod cursor;
 mod decode;
-mod drive;
 mod encode;
-mod ends;
 mod error;
 #[cfg(feature = "alloc")]
 pub mod form;
 mod hex;
-mod isa;
-mod job;
+mod kernel;
 mod normalize;
-mod scalar;
 mod set;
 #[cfg(feature = "alloc")]
 mod stable;
@@ -80,7 +75,6 @@ mod stable;
 pub mod stream;
 mod utf8;
 mod validate;
-mod word;
 
 pub use decode::{Decode, Malformed, decode_in_place, decode_to_slice};
 #[cfg(feature = "alloc")]
@@ -88,9 +82,9 @@ pub use decode::{decode, decode_append, decode_strict, decode_utf8, decode_utf8_
 pub use encode::{Encode, encode_to_slice};
 #[cfg(feature = "alloc")]
 pub use encode::{encode, encode_append};
-pub use error::{BadEscape, BadEscapeCause, DecodeError, DecodeUtf8Error, NotUtf8, TooSmall};
+pub use error::{BufferTooSmall, DecodeError, DecodeUtf8Error, InvalidUtf8, MalformedCause, MalformedEscape};
 pub use hex::HexCase;
-pub use isa::Tier;
+pub use kernel::isa::Tier;
 pub use normalize::{NORMALIZE, equivalent, normalize_in_place, normalize_to_slice};
 #[cfg(feature = "alloc")]
 pub use normalize::{normalize, normalize_append, normalize_str};

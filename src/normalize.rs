@@ -4,13 +4,13 @@
 use alloc::{borrow::Cow, vec::Vec};
 
 use crate::decode::Decode;
-use crate::error::TooSmall;
+use crate::error::BufferTooSmall;
 use crate::hex::{self, HexCase};
 #[cfg(feature = "alloc")]
 use crate::utf8;
 
 /// The normalization of RFC 3986, sections 6.2.2.1 (for escapes) and 6.2.2.2, as a [`Decode`]: escapes of
-/// unreserved octets are decoded, the digits of all other escapes are written in upper case, and nothing else
+/// unreserved bytes are decoded, the digits of all other escapes are written in upper case, and nothing else
 /// changes. Each escape is looked at once: `%257E` stays `%257E`.
 ///
 /// Its verbs are those of [`Decode`]; the functions of this module are shortcuts.
@@ -33,8 +33,8 @@ pub const NORMALIZE: Decode = Decode::normalizer();
 #[must_use]
 #[inline]
 pub fn normalize(input: &(impl AsRef<[u8]> + ?Sized)) -> Cow<'_, [u8]> {
-    let Ok(octets) = NORMALIZE.to_cow(input);
-    octets
+    let Ok(bytes) = NORMALIZE.to_cow(input);
+    bytes
 }
 
 /// As [`normalize`], for text.
@@ -48,7 +48,7 @@ pub fn normalize(input: &(impl AsRef<[u8]> + ?Sized)) -> Cow<'_, [u8]> {
 pub fn normalize_str(input: &str) -> Cow<'_, str> {
     match normalize(input) {
         Cow::Borrowed(_) => Cow::Borrowed(input),
-        Cow::Owned(octets) => Cow::Owned(utf8::normalized_text(octets)),
+        Cow::Owned(bytes) => Cow::Owned(utf8::normalized_text(bytes)),
     }
 }
 
@@ -59,27 +59,27 @@ pub fn normalize_append(input: impl AsRef<[u8]>, out: &mut Vec<u8>) {
     let Ok(()) = NORMALIZE.append(input, out);
 }
 
-/// Normalizes `input` into `out` and returns the number of octets written.
+/// Normalizes `input` into `out` and returns the number of bytes written.
 ///
 /// # Errors
 ///
-/// [`TooSmall`] names the exact size needed; `out` is then untouched.
+/// [`BufferTooSmall`] names the exact size needed; `out` is then untouched.
 #[inline]
-pub fn normalize_to_slice(input: impl AsRef<[u8]>, out: &mut [u8]) -> Result<usize, TooSmall> {
+pub fn normalize_to_slice(input: impl AsRef<[u8]>, out: &mut [u8]) -> Result<usize, BufferTooSmall> {
     NORMALIZE.slice_lenient(input.as_ref(), out)
 }
 
-/// Normalizes `octets` where they lie and returns the length of the result.
+/// Normalizes `bytes` where they lie and returns the length of the result.
 #[inline]
-pub fn normalize_in_place(octets: &mut [u8]) -> usize {
-    let Ok(len) = NORMALIZE.in_place(octets);
+pub fn normalize_in_place(bytes: &mut [u8]) -> usize {
+    let Ok(len) = NORMALIZE.in_place(bytes);
     len
 }
 
 /// Whether `a` and `b` are the same after [`normalize`], which is RFC 3986's equivalence by syntax as far as
 /// escapes go. Nothing is allocated.
 ///
-/// A reserved octet and its escape are *not* equivalent.
+/// A reserved byte and its escape are *not* equivalent.
 ///
 /// ```
 /// assert!(simdpct::equivalent("/%7euser%2f", "/~user%2F"));
@@ -91,18 +91,18 @@ pub fn equivalent(a: impl AsRef<[u8]>, b: impl AsRef<[u8]>) -> bool {
     a == b || normalized(a).eq(normalized(b))
 }
 
-/// The octets of `input` after normalization.
+/// The bytes of `input` after normalization.
 fn normalized(input: &[u8]) -> impl Iterator<Item = u8> + '_ {
     let mut rest = input;
     core::iter::from_fn(move || {
-        let (octets, len, used) = match (hex::unescape(rest), rest.first()) {
-            (Some(octet), _) if NORMALIZE.job.stays(octet) => (hex::escape(octet, HexCase::Upper), 3, 3),
-            (Some(octet), _) => ([octet, 0, 0], 1, 3),
-            (None, Some(&octet)) => ([octet, 0, 0], 1, 1),
+        let (bytes, len, used) = match (hex::unescape(rest), rest.first()) {
+            (Some(byte), _) if NORMALIZE.job.stays(byte) => (hex::escape(byte, HexCase::Upper), 3, 3),
+            (Some(byte), _) => ([byte, 0, 0], 1, 3),
+            (None, Some(&byte)) => ([byte, 0, 0], 1, 1),
             (None, None) => return None,
         };
         rest = &rest[used..];
-        Some(octets.into_iter().take(len))
+        Some(bytes.into_iter().take(len))
     })
     .flatten()
 }

@@ -1,11 +1,11 @@
-//! Sets of octets: which stay as they are, and which are escaped.
+//! Sets of bytes: which stay as they are, and which are escaped.
 //!
-//! A set is two bitmaps: the pair of lookup tables that a byte shuffle wants, and words for looking up one octet. So
+//! A set is two bitmaps: the pair of lookup tables that a byte shuffle wants, and words for looking up one byte. So
 //! a set made at run time is as fast as a named one, and nothing is derived from it.
 
-/// A set of octets. In an encoder: the octets that stay as they are.
+/// A set of bytes. In an encoder: the bytes that stay as they are.
 ///
-/// Any of the 256 octets may be a member, so text written with such a set need not be UTF-8, and the verbs
+/// Any of the 256 bytes may be a member, so text written with such a set need not be UTF-8, and the verbs
 /// return bytes. For text, use [`AsciiSet`].
 ///
 /// All operations are `const` and take constant time.
@@ -19,19 +19,19 @@
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ByteSet {
-    // INVARIANT: both bitmaps hold the same octets.
-    /// Octet `b` is bit `(b >> 4) & 7` of row `(b >> 7) * 16 + (b & 15)`: 16 rows for ASCII, 16 for the rest.
+    // INVARIANT: both bitmaps hold the same bytes.
+    /// Byte `b` is bit `(b >> 4) & 7` of row `(b >> 7) * 16 + (b & 15)`: 16 rows for ASCII, 16 for the rest.
     rows: [u8; 32],
-    /// Octet `b` is bit `b & 63` of word `b >> 6`.
+    /// Byte `b` is bit `b & 63` of word `b >> 6`.
     words: [u64; 4],
 }
 
 impl ByteSet {
-    /// No octet.
+    /// No byte.
     pub const EMPTY: ByteSet = ByteSet { rows: [0; 32], words: [0; 4] };
-    /// All 256 octets.
+    /// All 256 bytes.
     pub const ALL: ByteSet = ByteSet { rows: [0xFF; 32], words: [u64::MAX; 4] };
-    /// The octets `0x00..=0x7F`.
+    /// The bytes `0x00..=0x7F`.
     pub const ASCII: ByteSet = {
         let mut rows = [0; 32];
         let mut i = 0;
@@ -41,46 +41,46 @@ impl ByteSet {
         }
         ByteSet { rows, words: [u64::MAX, u64::MAX, 0, 0] }
     };
-    /// The octets `0x80..=0xFF`.
+    /// The bytes `0x80..=0xFF`.
     pub const NON_ASCII: ByteSet = ByteSet::ASCII.complement();
 
-    const fn place(octet: u8) -> (usize, u8) {
-        (((octet >> 7) as usize) * 16 + (octet & 15) as usize, 1 << ((octet >> 4) & 7))
+    const fn place(byte: u8) -> (usize, u8) {
+        (((byte >> 7) as usize) * 16 + (byte & 15) as usize, 1 << ((byte >> 4) & 7))
     }
 
-    /// Whether `octet` is a member.
+    /// Whether `byte` is a member.
     #[must_use]
     #[inline(always)]
-    pub const fn contains(&self, octet: u8) -> bool {
-        self.words[(octet >> 6) as usize] >> (octet & 63) & 1 != 0
+    pub const fn contains(&self, byte: u8) -> bool {
+        self.words[(byte >> 6) as usize] >> (byte & 63) & 1 != 0
     }
 
-    /// The set with each of `octets` as a member.
+    /// The set with each of `bytes` as a member.
     #[must_use]
-    pub const fn add(mut self, octets: &[u8]) -> ByteSet {
+    pub const fn add(mut self, bytes: &[u8]) -> ByteSet {
         let mut i = 0;
-        while i < octets.len() {
-            let (row, bit) = ByteSet::place(octets[i]);
+        while i < bytes.len() {
+            let (row, bit) = ByteSet::place(bytes[i]);
             self.rows[row] |= bit;
-            self.words[(octets[i] >> 6) as usize] |= 1 << (octets[i] & 63);
+            self.words[(bytes[i] >> 6) as usize] |= 1 << (bytes[i] & 63);
             i += 1;
         }
         self
     }
 
-    /// The set with none of `octets` as a member.
+    /// The set with none of `bytes` as a member.
     #[must_use]
-    pub const fn remove(self, octets: &[u8]) -> ByteSet {
-        self.difference(ByteSet::EMPTY.add(octets))
+    pub const fn remove(self, bytes: &[u8]) -> ByteSet {
+        self.difference(ByteSet::EMPTY.add(bytes))
     }
 
-    /// The octets of either set.
+    /// The bytes of either set.
     #[must_use]
     pub const fn union(self, other: ByteSet) -> ByteSet {
         self.complement().difference(other).complement()
     }
 
-    /// The octets of this set that are not in `other`.
+    /// The bytes of this set that are not in `other`.
     #[must_use]
     pub const fn difference(mut self, other: ByteSet) -> ByteSet {
         let mut i = 0;
@@ -93,13 +93,13 @@ impl ByteSet {
         self
     }
 
-    /// The octets that are in both sets.
+    /// The bytes that are in both sets.
     #[must_use]
     pub const fn intersection(self, other: ByteSet) -> ByteSet {
         self.difference(other.complement())
     }
 
-    /// The octets that are not in this set.
+    /// The bytes that are not in this set.
     #[must_use]
     pub const fn complement(mut self) -> ByteSet {
         let mut i = 0;
@@ -143,10 +143,10 @@ impl ByteSet {
     /// The members, in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u8> + use<> {
         let set = *self;
-        (0..=u8::MAX).filter(move |&octet| set.contains(octet))
+        (0..=u8::MAX).filter(move |&byte| set.contains(byte))
     }
 
-    /// The first octet from `from` on that is a member, or that is none; 256 if there is no such octet.
+    /// The first byte from `from` on that is a member, or that is none; 256 if there is no such byte.
     #[allow(dead_code, reason = "for tiers without a byte shuffle")]
     #[inline(always)]
     pub(crate) fn next(&self, from: usize, member: bool) -> usize {
@@ -162,7 +162,7 @@ impl ByteSet {
         256
     }
 
-    /// The lookup rows of ASCII octets, and of the others: row `b & 15`, bit `(b >> 4) & 7`.
+    /// The lookup rows of ASCII bytes, and of the others: row `b & 15`, bit `(b >> 4) & 7`.
     #[inline(always)]
     pub(crate) fn halves(&self) -> [&[u8; 16]; 2] {
         let (halves, _) = self.rows.as_chunks();
@@ -173,14 +173,14 @@ impl ByteSet {
 impl core::fmt::Debug for ByteSet {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str("{")?;
-        self.iter().try_for_each(|octet| write!(f, "{}", octet.escape_ascii()))?;
+        self.iter().try_for_each(|byte| write!(f, "{}", byte.escape_ascii()))?;
         f.write_str("}")
     }
 }
 
-/// A set of ASCII octets. In an encoder: the octets that stay as they are.
+/// A set of ASCII bytes. In an encoder: the bytes that stay as they are.
 ///
-/// Because no octet of `0x80` or more can stay, whatever is encoded with such a set is ASCII, and the verbs
+/// Because no byte of `0x80` or more can stay, whatever is encoded with such a set is ASCII, and the verbs
 /// return `str`. The named sets of [`sets`](crate::sets) are of this type.
 ///
 /// All operations are `const` and take constant time.
@@ -196,59 +196,59 @@ impl core::fmt::Debug for ByteSet {
 pub struct AsciiSet(ByteSet);
 
 impl AsciiSet {
-    /// No octet: everything is escaped.
+    /// No byte: everything is escaped.
     pub const EMPTY: AsciiSet = AsciiSet(ByteSet::EMPTY);
-    /// The octets `0x00..=0x7F`.
+    /// The bytes `0x00..=0x7F`.
     pub const ALL: AsciiSet = AsciiSet(ByteSet::ASCII);
 
-    /// The set of `octets`, which build.rs has checked to be ASCII.
-    const fn of(octets: &[u8]) -> AsciiSet {
-        match ByteSet::EMPTY.add(octets).ascii() {
+    /// The set of `bytes`, which build.rs has checked to be ASCII.
+    const fn of(bytes: &[u8]) -> AsciiSet {
+        match ByteSet::EMPTY.add(bytes).ascii() {
             Some(set) => set,
             None => AsciiSet::EMPTY,
         }
     }
 
-    /// Whether `octet` is a member.
+    /// Whether `byte` is a member.
     #[must_use]
     #[inline(always)]
-    pub const fn contains(&self, octet: u8) -> bool {
-        self.0.contains(octet)
+    pub const fn contains(&self, byte: u8) -> bool {
+        self.0.contains(byte)
     }
 
-    /// The set with each of `octets` as a member, or `None` when one of them is not ASCII.
+    /// The set with each of `bytes` as a member, or `None` when one of them is not ASCII.
     ///
     /// In a constant, `.unwrap()` makes that a compile error.
     #[must_use]
-    pub const fn add(self, octets: &[u8]) -> Option<AsciiSet> {
-        self.0.add(octets).ascii()
+    pub const fn add(self, bytes: &[u8]) -> Option<AsciiSet> {
+        self.0.add(bytes).ascii()
     }
 
-    /// The set with none of `octets` as a member.
+    /// The set with none of `bytes` as a member.
     #[must_use]
-    pub const fn remove(self, octets: &[u8]) -> AsciiSet {
-        AsciiSet(self.0.remove(octets))
+    pub const fn remove(self, bytes: &[u8]) -> AsciiSet {
+        AsciiSet(self.0.remove(bytes))
     }
 
-    /// The octets of either set.
+    /// The bytes of either set.
     #[must_use]
     pub const fn union(self, other: AsciiSet) -> AsciiSet {
         AsciiSet(self.0.union(other.0))
     }
 
-    /// The octets of this set that are not in `other`.
+    /// The bytes of this set that are not in `other`.
     #[must_use]
     pub const fn difference(self, other: AsciiSet) -> AsciiSet {
         AsciiSet(self.0.difference(other.0))
     }
 
-    /// The octets that are in both sets.
+    /// The bytes that are in both sets.
     #[must_use]
     pub const fn intersection(self, other: AsciiSet) -> AsciiSet {
         AsciiSet(self.0.intersection(other.0))
     }
 
-    /// The ASCII octets that are not in this set. For all octets, use `.bytes().complement()`.
+    /// The ASCII bytes that are not in this set. For all bytes, use `.bytes().complement()`.
     #[must_use]
     pub const fn complement(self) -> AsciiSet {
         AsciiSet::ALL.difference(self)
@@ -297,7 +297,7 @@ impl From<AsciiSet> for ByteSet {
 pub struct NamedSet {
     /// The name, in lower case, such as `rfc3986-unreserved`.
     pub name: &'static str,
-    /// The octets that stay as they are.
+    /// The bytes that stay as they are.
     pub set: AsciiSet,
     /// The URL of the specification's clause.
     pub source: &'static str,
@@ -307,7 +307,7 @@ pub struct NamedSet {
 
 /// The named sets of RFC 3986, RFC 2396, RFC 1738, the WHATWG URL Standard, ECMAScript, Python and Java.
 ///
-/// Each holds the octets that stay as they are. The URL Standard defines the complements, the octets to
+/// Each holds the bytes that stay as they are. The URL Standard defines the complements, the bytes to
 /// escape; `WHATWG_PATH`, say, holds what the path percent-encode set leaves alone.
 pub mod sets {
     use super::{AsciiSet, NamedSet};

@@ -1,9 +1,9 @@
 //! Decoding until nothing changes, in linear time.
 //!
-//! Repeating a whole decoding is quadratic: `%252525...` loses two octets each time. One pass from left to right
-//! ends at the same octets, because the order of the steps does not matter. A step replaces one escape by its
-//! octet. Escapes do not overlap, as `%` is no digit, so no step takes another one away; and each step makes the
-//! octets fewer, so every order ends, and ends alike (a system of rules that terminates and in which no left sides
+//! Repeating a whole decoding is quadratic: `%252525...` loses two bytes each time. One pass from left to right
+//! ends at the same bytes, because the order of the steps does not matter. A step replaces one escape by its
+//! byte. Escapes do not overlap, as `%` is no digit, so no step takes another one away; and each step makes the
+//! bytes fewer, so every order ends, and ends alike (a system of rules that terminates and in which no left sides
 //! overlap is confluent). What holds of all escapes holds of those that are not kept, and of `+`, which is in none.
 
 use alloc::{borrow::Cow, vec::Vec};
@@ -55,58 +55,58 @@ impl Decode {
         layers
     }
 
-    /// Takes all layers off `octets` in one pass, where they lie; returns the length of the result and the number
+    /// Takes all layers off `bytes` in one pass, where they lie; returns the length of the result and the number
     /// of layers.
     ///
-    /// An octet that has been written can change only as part of an escape that what follows completes. So what may
+    /// A byte that has been written can change only as part of an escape that what follows completes. So what may
     /// change is an end of the form (`%` or `%` and a digit) repeated; everything before is settled.
-    fn collapse(&self, octets: &mut [u8]) -> (usize, usize) {
+    fn collapse(&self, bytes: &mut [u8]) -> (usize, usize) {
         // For each `%` of that end: in how many layers it, or its digit, came to light.
         let mut open: Vec<u32> = Vec::new();
         let (mut read, mut written, mut layers) = (0, 0, 0);
-        while read < octets.len() {
+        while read < bytes.len() {
             if open.is_empty() {
-                let rest = &octets[read..];
+                let rest = &bytes[read..];
                 let plain = if self.job.plus() {
                     memchr::memchr2(b'%', b'+', rest)
                 } else {
                     memchr::memchr(b'%', rest)
                 };
                 let plain = plain.unwrap_or(rest.len());
-                octets.copy_within(read..read + plain, written);
+                bytes.copy_within(read..read + plain, written);
                 read += plain;
                 written += plain;
-                if read == octets.len() {
+                if read == bytes.len() {
                     break;
                 }
             }
-            let (mut octet, mut layer) = (octets[read], 0);
+            let (mut byte, mut layer) = (bytes[read], 0);
             read += 1;
             loop {
-                match (octet, hex::digit(octet), open.last().copied()) {
+                match (byte, hex::digit(byte), open.last().copied()) {
                     (b'%', ..) => open.push(layer),
                     (b'+', ..) if self.job.plus() => {
-                        octet = b' ';
+                        byte = b' ';
                         layers = layers.max(layer.saturating_add(1));
                         open.clear();
                     }
                     (_, Some(low), Some(last)) => {
                         let layer_of_both = layer.max(last);
-                        if let Some(high) = hex::digit(octets[written - 1]) {
+                        if let Some(high) = hex::digit(bytes[written - 1]) {
                             let value = high << 4 | low;
                             if !self.job.stays(value) {
                                 open.pop();
                                 written -= 2;
-                                octet = value;
+                                byte = value;
                                 layer = layer_of_both.saturating_add(1);
                                 layers = layers.max(layer);
                                 continue;
                             }
-                            let spelling = [octets[written - 1], octet];
+                            let spelling = [bytes[written - 1], byte];
                             if self.job.upper && spelling != spelling.map(|digit| digit.to_ascii_uppercase())
                             {
-                                octets[written - 1].make_ascii_uppercase();
-                                octet.make_ascii_uppercase();
+                                bytes[written - 1].make_ascii_uppercase();
+                                byte.make_ascii_uppercase();
                                 layers = layers.max(layer_of_both.saturating_add(1));
                             }
                             open.clear();
@@ -116,7 +116,7 @@ impl Decode {
                     }
                     _ => open.clear(),
                 }
-                octets[written] = octet;
+                bytes[written] = byte;
                 written += 1;
                 break;
             }

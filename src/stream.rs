@@ -1,6 +1,6 @@
-//! Encoding and decoding in pieces: any way of cutting the input gives the octets that one call gives.
+//! Encoding and decoding in pieces: any way of cutting the input gives the bytes that one call gives.
 //!
-//! An escape that is cut between two pieces is held back (at most two octets) until the rest is there.
+//! An escape that is cut between two pieces is held back (at most two bytes) until the rest is there.
 
 use alloc::vec::Vec;
 use core::convert::Infallible;
@@ -8,8 +8,8 @@ use core::convert::Infallible;
 use crate::decode::{Decode, Malformed, held_back};
 use crate::encode::Encode;
 #[cfg(feature = "std")]
-use crate::error::BadEscape;
-use crate::job::EncodeRule;
+use crate::error::MalformedEscape;
+use crate::kernel::job::EncodeRule;
 use crate::utf8::KeepSet;
 
 /// Something that takes input in pieces and appends output.
@@ -45,13 +45,13 @@ pub trait Transform {
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Self::Error>;
 }
 
-/// The start of an escape at the end of the pieces so far, and where the octets handed on begin.
-// INVARIANT: `len <= 2`, and the octets are `%`, or `%` and a hexadecimal digit.
+/// The start of an escape at the end of the pieces so far, and where the bytes handed on begin.
+// INVARIANT: `len <= 2`, and the bytes are `%`, or `%` and a hexadecimal digit.
 #[derive(Clone, Copy, Debug, Default)]
 struct Held {
-    octets: [u8; 2],
+    bytes: [u8; 2],
     len: usize,
-    /// The number of octets handed on before those held.
+    /// The number of bytes handed on before those held.
     offset: usize,
 }
 
@@ -65,10 +65,10 @@ impl Held {
     ) -> Result<(), E> {
         let mut rest = piece;
         if self.len > 0 {
-            // Two more octets settle the escape that is held, and leave nothing of it.
+            // Two more bytes settle the escape that is held, and leave nothing of it.
             let more = rest.len().min(2);
             let mut joint = [0; 4];
-            joint[..self.len].copy_from_slice(&self.octets[..self.len]);
+            joint[..self.len].copy_from_slice(&self.bytes[..self.len]);
             joint[self.len..self.len + more].copy_from_slice(&rest[..more]);
             let joint = &joint[..self.len + more];
             let settled = joint.len() - held_back(joint);
@@ -84,16 +84,16 @@ impl Held {
         self.hand_on(rest, rest.len() - held_back(rest), &mut each)
     }
 
-    /// Hands on `octets` up to `settled`, and holds the others.
+    /// Hands on `bytes` up to `settled`, and holds the others.
     fn hand_on<E>(
         &mut self,
-        octets: &[u8],
+        bytes: &[u8],
         settled: usize,
         each: &mut impl FnMut(&[u8], usize) -> Result<(), E>,
     ) -> Result<(), E> {
-        let (ready, held) = octets.split_at(settled);
+        let (ready, held) = bytes.split_at(settled);
         self.len = held.len();
-        self.octets[..held.len()].copy_from_slice(held);
+        self.bytes[..held.len()].copy_from_slice(held);
         if !ready.is_empty() {
             each(ready, self.offset)?;
         }
@@ -103,8 +103,8 @@ impl Held {
 
     /// Hands on what is held, as the end of the input, and starts anew.
     fn finish<E>(&mut self, each: impl FnOnce(&[u8], usize) -> Result<(), E>) -> Result<(), E> {
-        let Held { octets, len, offset } = core::mem::take(self);
-        each(&octets[..len], offset)
+        let Held { bytes, len, offset } = core::mem::take(self);
+        each(&bytes[..len], offset)
     }
 }
 
@@ -227,7 +227,7 @@ where
     ///
     /// # Errors
     ///
-    /// Those of the inner writer, and [`InvalidData`](std::io::ErrorKind::InvalidData) around a [`BadEscape`].
+    /// Those of the inner writer, and [`InvalidData`](std::io::ErrorKind::InvalidData) around a [`MalformedEscape`].
     pub fn finish(mut self) -> std::io::Result<W> {
         self.buffer.clear();
         self.transform.finish(&mut self.buffer).map_err(|error| error.into().0)?;
@@ -242,9 +242,9 @@ impl<T: Transform, W: std::io::Write> std::io::Write for Writer<T, W>
 where
     T::Error: Into<WriteError>,
 {
-    fn write(&mut self, octets: &[u8]) -> std::io::Result<usize> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         // Bounds the buffer, whatever the caller writes at once.
-        let piece = &octets[..octets.len().min(64 * 1024)];
+        let piece = &bytes[..bytes.len().min(64 * 1024)];
         self.buffer.clear();
         let result = self.transform.push(piece, &mut self.buffer);
         self.inner.write_all(&self.buffer)?;
@@ -270,8 +270,8 @@ impl From<Infallible> for WriteError {
 }
 
 #[cfg(feature = "std")]
-impl From<BadEscape> for WriteError {
-    fn from(error: BadEscape) -> WriteError {
+impl From<MalformedEscape> for WriteError {
+    fn from(error: MalformedEscape) -> WriteError {
         WriteError(std::io::Error::new(std::io::ErrorKind::InvalidData, error))
     }
 }

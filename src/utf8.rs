@@ -1,4 +1,4 @@
-//! Octets that are text, and text that is octets: the places where a `str` is made without a check.
+//! Bytes that are text, and text that is bytes: the places where a `str` is made without a check.
 
 #[cfg(feature = "alloc")]
 use alloc::{borrow::Cow, string::String, vec::Vec};
@@ -52,11 +52,11 @@ impl KeepSet for AsciiSet {
     fn encode<'a>(encode: &Encode<Self>, input: &'a [u8]) -> Cow<'a, str> {
         // Encoded text is members of the set, `%`, `+` and hexadecimal digits, and members of an `AsciiSet` are
         // ASCII by its invariant.
-        match encode.octets_of(input) {
-            // SAFETY: as above, the octets are ASCII.
-            Cow::Borrowed(octets) => Cow::Borrowed(unsafe { core::str::from_utf8_unchecked(octets) }),
-            // SAFETY: as above, the octets are ASCII.
-            Cow::Owned(octets) => Cow::Owned(unsafe { String::from_utf8_unchecked(octets) }),
+        match encode.bytes_of(input) {
+            // SAFETY: as above, the bytes are ASCII.
+            Cow::Borrowed(bytes) => Cow::Borrowed(unsafe { core::str::from_utf8_unchecked(bytes) }),
+            // SAFETY: as above, the bytes are ASCII.
+            Cow::Owned(bytes) => Cow::Owned(unsafe { String::from_utf8_unchecked(bytes) }),
         }
     }
 }
@@ -73,7 +73,7 @@ impl KeepSet for ByteSet {
     #[cfg(feature = "alloc")]
     #[inline(always)]
     fn encode<'a>(encode: &Encode<Self>, input: &'a [u8]) -> Cow<'a, [u8]> {
-        encode.octets_of(input)
+        encode.bytes_of(input)
     }
 }
 
@@ -90,7 +90,7 @@ pub trait AppendText<T: ?Sized>: sealed::Sealed {
 impl<T: ?Sized> AppendText<T> for Vec<u8> {
     #[inline(always)]
     fn encode<S: KeepSet<Text = T>>(&mut self, encode: &Encode<S>, input: &[u8]) {
-        encode.append_octets(input, self);
+        encode.append_bytes(input, self);
     }
 }
 
@@ -99,31 +99,31 @@ impl AppendText<str> for String {
     #[inline(always)]
     fn encode<S: KeepSet<Text = str>>(&mut self, encode: &Encode<S>, input: &[u8]) {
         // SAFETY: only an `AsciiSet` has text of type `str`, and what encoding with one appends is ASCII.
-        encode.append_octets(input, unsafe { self.as_mut_vec() });
+        encode.append_bytes(input, unsafe { self.as_mut_vec() });
     }
 }
 
-/// `octets` as text, or the length of their valid start.
+/// `bytes` as text, or the length of their valid start.
 #[cfg(feature = "alloc")]
-pub(crate) fn as_str(octets: &[u8]) -> Result<&str, usize> {
-    simdutf8::compat::from_utf8(octets).map_err(|error| error.valid_up_to())
+pub(crate) fn as_str(bytes: &[u8]) -> Result<&str, usize> {
+    simdutf8::compat::from_utf8(bytes).map_err(|error| error.valid_up_to())
 }
 
-/// `octets` as text, or the length of their valid start.
+/// `bytes` as text, or the length of their valid start.
 #[cfg(feature = "alloc")]
-pub(crate) fn into_string(octets: Vec<u8>) -> Result<String, (usize, Vec<u8>)> {
-    match as_str(&octets) {
-        // SAFETY: the octets were just found to be UTF-8.
-        Ok(_) => Ok(unsafe { String::from_utf8_unchecked(octets) }),
-        Err(valid) => Err((valid, octets)),
+pub(crate) fn into_string(bytes: Vec<u8>) -> Result<String, (usize, Vec<u8>)> {
+    match as_str(&bytes) {
+        // SAFETY: the bytes were just found to be UTF-8.
+        Ok(_) => Ok(unsafe { String::from_utf8_unchecked(bytes) }),
+        Err(valid) => Err((valid, bytes)),
     }
 }
 
-/// The normalization of text, which is text: only escapes of ASCII octets are replaced.
+/// The normalization of text, which is text: only escapes of ASCII bytes are replaced.
 #[cfg(feature = "alloc")]
-pub(crate) fn normalized_text(octets: Vec<u8>) -> String {
-    debug_assert!(as_str(&octets).is_ok());
-    // SAFETY: the caller normalized a `str`. Escapes are ASCII, and each is replaced by an unreserved octet or by
+pub(crate) fn normalized_text(bytes: Vec<u8>) -> String {
+    debug_assert!(as_str(&bytes).is_ok());
+    // SAFETY: the caller normalized a `str`. Escapes are ASCII, and each is replaced by an unreserved byte or by
     // itself in upper case, which are ASCII too; what was UTF-8 before stays so.
-    unsafe { String::from_utf8_unchecked(octets) }
+    unsafe { String::from_utf8_unchecked(bytes) }
 }

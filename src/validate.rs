@@ -1,6 +1,6 @@
 //! Looking at escapes without decoding: validation, counts, and what is suspicious.
 
-use crate::error::BadEscape;
+use crate::error::MalformedEscape;
 use crate::hex;
 
 /// Whether every `%` of `input` starts an escape (RFC 3986, section 2.1).
@@ -13,7 +13,7 @@ use crate::hex;
 /// assert!(simdpct::validate("a%20b").is_ok());
 /// assert_eq!(simdpct::validate("a%20b%").unwrap_err().offset, 5);
 /// ```
-pub fn validate(input: impl AsRef<[u8]>) -> Result<(), BadEscape> {
+pub fn validate(input: impl AsRef<[u8]>) -> Result<(), MalformedEscape> {
     crate::Decode::new().strict().decoded_len(input).map(drop)
 }
 
@@ -22,7 +22,7 @@ pub fn validate(input: impl AsRef<[u8]>) -> Result<(), BadEscape> {
 /// Finding the next `%` runs at the speed of `memchr`.
 ///
 /// ```
-/// let found: Vec<_> = simdpct::escapes("a%20b%zz").map(|found| found.map(|e| (e.offset, e.octet))).collect();
+/// let found: Vec<_> = simdpct::escapes("a%20b%zz").map(|found| found.map(|e| (e.offset, e.byte))).collect();
 /// assert_eq!(found[0], Ok((1, b' ')));
 /// assert_eq!(found[1].unwrap_err().offset, 5);
 /// ```
@@ -34,10 +34,10 @@ pub fn escapes<I: AsRef<[u8]> + ?Sized>(input: &I) -> Escapes<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Escape {
-    /// The offset of the `%` in the input, in octets.
+    /// The offset of the `%` in the input, in bytes.
     pub offset: usize,
-    /// The octet that it stands for.
-    pub octet: u8,
+    /// The byte that it stands for.
+    pub byte: u8,
 }
 
 /// The iterator of [`escapes`].
@@ -48,19 +48,19 @@ pub struct Escapes<'a> {
 }
 
 impl Iterator for Escapes<'_> {
-    type Item = Result<Escape, BadEscape>;
+    type Item = Result<Escape, MalformedEscape>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let offset = self.at + memchr::memchr(b'%', &self.input[self.at..])?;
         Some(match hex::unescape(&self.input[offset..]) {
-            Some(octet) => {
+            Some(byte) => {
                 self.at = offset + 3;
-                Ok(Escape { offset, octet })
+                Ok(Escape { offset, byte })
             }
             None => {
                 self.at = offset + 1;
-                Err(BadEscape::at(self.input, offset))
+                Err(MalformedEscape::at(self.input, offset))
             }
         })
     }
@@ -76,7 +76,7 @@ pub struct Counts {
     pub malformed: u64,
     /// Valid escapes with a digit in lower case.
     pub lower_case: u64,
-    /// Valid escapes of unreserved octets, which need none.
+    /// Valid escapes of unreserved bytes, which need none.
     pub unreserved: u64,
     /// Valid escapes of `%`.
     pub percent: u64,
@@ -94,12 +94,12 @@ pub fn count(input: impl AsRef<[u8]>) -> Counts {
     let mut counts = Counts::default();
     for found in escapes(input) {
         match found {
-            Ok(Escape { offset, octet }) => {
+            Ok(Escape { offset, byte }) => {
                 counts.escapes += 1;
                 let digits = &input[offset + 1..offset + 3];
                 counts.lower_case += u64::from(digits.iter().any(u8::is_ascii_lowercase));
-                counts.unreserved += u64::from(crate::sets::RFC3986_UNRESERVED.contains(octet));
-                counts.percent += u64::from(octet == b'%');
+                counts.unreserved += u64::from(crate::sets::RFC3986_UNRESERVED.contains(byte));
+                counts.percent += u64::from(byte == b'%');
             }
             Err(_) => counts.malformed += 1,
         }

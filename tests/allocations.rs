@@ -61,7 +61,7 @@ macro_rules! none {
     ($($run:expr),* $(,)?) => { $(assert_eq!(count(|| $run).0, 0, "{}", stringify!($run));)* };
 }
 
-/// Fails unless `run` makes exactly one allocation, of `size` octets.
+/// Fails unless `run` makes exactly one allocation, of `size` bytes.
 macro_rules! one {
     ($size:expr, $($run:expr),* $(,)?) => { $(assert_eq!(count(|| $run), (1, $size), "{}", stringify!($run));)* };
 }

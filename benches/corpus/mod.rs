@@ -1,7 +1,7 @@
 //! What the benchmarks read: URLs made from a seed in the shape of real lists, and the rows made of them.
 //!
 //! Both benchmark programs include this module. It uses only the standard library, and the same seed gives the
-//! same octets on every machine, for ever.
+//! same bytes on every machine, for ever.
 //!
 //! A small buffer that is read again and again flatters branchy code, because the branch predictor learns it by
 //! heart. So each row holds at least 20,000 distinct strings or 512 KiB of distinct text (as far as its shape
@@ -13,7 +13,7 @@ mod urls;
 pub use self::rows::{DISTINCT, Row, Spec, Unit, Verb, fixed_length, read_urls, specs};
 pub use self::urls::{Shape, Urls};
 
-/// Makes the octets of the benchmarks: SplitMix64.
+/// Makes the bytes of the benchmarks: SplitMix64.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 

@@ -7,8 +7,8 @@ use super::Random;
 
 /// The least number of distinct strings of a row of calls.
 pub const DISTINCT: usize = 20_000;
-/// The least number of distinct octets of a row of blocks.
-const DISTINCT_OCTETS: usize = 512 * 1024;
+/// The least number of distinct bytes of a row of blocks.
+const DISTINCT_BYTES: usize = 512 * 1024;
 const BLOCK: usize = 64 * 1024;
 
 /// What a row is input for.
@@ -25,8 +25,8 @@ pub enum Verb {
 pub enum Unit {
     /// The time of a call, for short strings.
     Call,
-    /// The octets of input per time, for long ones.
-    Octet,
+    /// The bytes of input per time, for long ones.
+    Byte,
 }
 
 /// Input: strings that are read one after the other, each by one call.
@@ -52,8 +52,8 @@ impl Row {
         starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end]).collect()
     }
 
-    /// The number of octets of all strings.
-    pub fn octets(&self) -> usize {
+    /// The number of bytes of all strings.
+    pub fn bytes(&self) -> usize {
         self.text.len()
     }
 }
@@ -87,8 +87,8 @@ impl Spec {
 /// The file cannot be read or has no line that is not empty.
 pub fn read_urls(seed: u64, list: &Path) -> io::Result<Vec<String>> {
     // Some rivals take `str` only, so lines that are not UTF-8 are left out for all.
-    let octets = fs::read(list)?;
-    let lines = octets.split(|&octet| octet == b'\n').filter(|line| !line.is_empty());
+    let bytes = fs::read(list)?;
+    let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     let mut lines: Vec<_> = lines.filter_map(|line| String::from_utf8(line.to_vec()).ok()).collect();
     if lines.is_empty() {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "the list has no lines"));
@@ -117,7 +117,7 @@ pub fn specs(seed: u64, urls: &[String]) -> Vec<Spec> {
         for (name, length) in [("clean 1 KiB", 1 << 10), ("clean 64 KiB", BLOCK), ("clean 1 MiB", 1 << 20)] {
             let clean =
                 move || blocks(seed, length, |random, text| text.push(random.pick(UNRESERVED) as char));
-            add(name, Unit::Octet, Box::new(clean));
+            add(name, Unit::Byte, Box::new(clean));
         }
         let lines = urls.to_vec();
         add("urls", Unit::Call, Box::new(move || Row::of(&lines)));
@@ -126,10 +126,10 @@ pub fn specs(seed: u64, urls: &[String]) -> Vec<Spec> {
             add("urls encoded", Unit::Call, Box::new(move || Row::of(&lines)));
         }
         let lines = urls.join("\n");
-        add("urls joined", Unit::Octet, Box::new(move || Row::of([&lines])));
+        add("urls joined", Unit::Byte, Box::new(move || Row::of([&lines])));
         if verb == Verb::Decode {
             let lines = escaped.join("\n");
-            add("urls encoded joined", Unit::Octet, Box::new(move || Row::of([&lines])));
+            add("urls encoded joined", Unit::Byte, Box::new(move || Row::of([&lines])));
         }
 
         // The same kinds of text for both: plain to encode, and escaped to decode.
@@ -143,37 +143,37 @@ pub fn specs(seed: u64, urls: &[String]) -> Vec<Spec> {
                 let special = random.chance(share);
                 put(text, random.pick(if special { SPECIAL } else { UNRESERVED }) as char);
             };
-            add(&format!("{percent} % specials"), Unit::Octet, Box::new(move || blocks(seed, BLOCK, one)));
+            add(&format!("{percent} % specials"), Unit::Byte, Box::new(move || blocks(seed, BLOCK, one)));
         }
         let one =
             move |random: &mut Random, text: &mut String| put(text, between(random, '\u{4E00}', 0x51A0));
-        add("dense CJK", Unit::Octet, Box::new(move || blocks(seed, BLOCK, one)));
+        add("dense CJK", Unit::Byte, Box::new(move || blocks(seed, BLOCK, one)));
         let one = move |random: &mut Random, text: &mut String| put(text, between(random, '\u{430}', 32));
-        add("dense Cyrillic", Unit::Octet, Box::new(move || blocks(seed, BLOCK, one)));
-        add("%%%%", Unit::Octet, Box::new(move || blocks(seed, BLOCK, |_, text| text.push('%'))));
+        add("dense Cyrillic", Unit::Byte, Box::new(move || blocks(seed, BLOCK, one)));
+        add("%%%%", Unit::Byte, Box::new(move || blocks(seed, BLOCK, |_, text| text.push('%'))));
         let one = |random: &mut Random, text: &mut String| {
             text.push_str(random.pick(&["%", "%%", "%4", "%zz", "%g1", "%1g", "%x", "% "]));
             text.extend((0..random.below(12)).map(|_| random.pick(b"xyzghijklmn") as char));
         };
-        add("invalid escapes", Unit::Octet, Box::new(move || blocks(seed, BLOCK, one)));
+        add("invalid escapes", Unit::Byte, Box::new(move || blocks(seed, BLOCK, one)));
         let one = move |random: &mut Random, text: &mut String| {
-            for octets in [UNRESERVED, UNRESERVED, SPECIAL] {
-                put(text, random.pick(octets) as char);
+            for bytes in [UNRESERVED, UNRESERVED, SPECIAL] {
+                put(text, random.pick(bytes) as char);
             }
         };
-        add("every third", Unit::Octet, Box::new(move || blocks(seed, BLOCK, one)));
+        add("every third", Unit::Byte, Box::new(move || blocks(seed, BLOCK, one)));
     }
     specs
 }
 
-/// A row of 20,000 strings of `length` octets, each octet by `octet`.
-pub fn fixed_length(seed: u64, length: usize, octet: impl Fn(&mut Random) -> char) -> Row {
+/// A row of 20,000 strings of `length` bytes, each byte by `byte`.
+pub fn fixed_length(seed: u64, length: usize, byte: impl Fn(&mut Random) -> char) -> Row {
     let mut random = Random::new(seed ^ length as u64);
     let mut string = String::new();
     Row::of((0..DISTINCT).map(|_| {
         string.clear();
         while string.len() < length {
-            string.push(octet(&mut random));
+            string.push(byte(&mut random));
         }
         string.clone()
     }))
@@ -194,10 +194,10 @@ fn between(random: &mut Random, first: char, count: usize) -> char {
     char::from_u32(first as u32 + random.below(count) as u32).unwrap_or(first)
 }
 
-/// A row of blocks of about `length` octets, which `part` fills bit by bit.
+/// A row of blocks of about `length` bytes, which `part` fills bit by bit.
 fn blocks(seed: u64, length: usize, part: impl Fn(&mut Random, &mut String)) -> Row {
     let mut random = Random::new(seed ^ length as u64);
-    let count = DISTINCT_OCTETS.div_ceil(length).max(2);
+    let count = DISTINCT_BYTES.div_ceil(length).max(2);
     Row::of((0..count).map(|_| {
         let mut block = String::with_capacity(length + 16);
         while block.len() < length {
@@ -215,12 +215,12 @@ fn escape(text: &str) -> String {
 }
 
 fn escape_to(part: char, escaped: &mut String) {
-    for &octet in part.encode_utf8(&mut [0; 4]).as_bytes() {
-        if UNRESERVED.contains(&octet) {
-            escaped.push(octet as char);
+    for &byte in part.encode_utf8(&mut [0; 4]).as_bytes() {
+        if UNRESERVED.contains(&byte) {
+            escaped.push(byte as char);
         } else {
             let digits = b"0123456789ABCDEF";
-            let (high, low) = (octet >> 4, octet & 15);
+            let (high, low) = (byte >> 4, byte & 15);
             escaped.extend(['%', digits[usize::from(high)] as char, digits[usize::from(low)] as char]);
         }
     }

@@ -7,7 +7,7 @@ use super::Random;
 
 /// An endless, deterministic stream of URLs.
 ///
-/// Its lengths, its share of reserved octets and its share of lines with escapes are those of lists of real URLs;
+/// Its lengths, its share of reserved bytes and its share of lines with escapes are those of lists of real URLs;
 /// [`Shape`] says what they are, and a test of the comparison program holds them.
 #[derive(Clone, Debug)]
 pub struct Urls {
@@ -29,7 +29,7 @@ impl Urls {
         urls
     }
 
-    /// Most URLs are short, some are much longer: 88 % have at most 64 octets, 10 % more than 77.
+    /// Most URLs are short, some are much longer: 88 % have at most 64 bytes, 10 % more than 77.
     fn length(&mut self) -> usize {
         let random = &mut self.random;
         match random.below(100) {
@@ -291,15 +291,15 @@ pub struct Shape {
     pub lines: usize,
     /// Distinct lines.
     pub distinct: usize,
-    /// The mean length, in octets.
+    /// The mean length, in bytes.
     pub mean: f64,
     /// The median length.
     pub median: usize,
     /// The length that 90 % of the lines do not exceed.
     pub p90: usize,
-    /// The share of lines of at most 64 octets.
+    /// The share of lines of at most 64 bytes.
     pub short: f64,
-    /// The share of octets that RFC 3986 does not call unreserved.
+    /// The share of bytes that RFC 3986 does not call unreserved.
     pub special: f64,
     /// The share of lines with a `%`.
     pub escaped: f64,
@@ -310,18 +310,18 @@ impl Shape {
     pub fn of(lines: &[String]) -> Shape {
         let mut lengths: Vec<usize> = lines.iter().map(String::len).collect();
         lengths.sort_unstable();
-        let octets: usize = lengths.iter().sum();
-        let special = |octet: &u8| !(octet.is_ascii_alphanumeric() || b"-._~".contains(octet));
+        let bytes: usize = lengths.iter().sum();
+        let special = |byte: &u8| !(byte.is_ascii_alphanumeric() || b"-._~".contains(byte));
         let specials = lines.iter().map(|line| line.bytes().filter(special).count()).sum::<usize>();
         let share = |part: usize, whole: usize| part as f64 / whole as f64;
         Shape {
             lines: lines.len(),
             distinct: lines.iter().collect::<HashSet<_>>().len(),
-            mean: share(octets, lines.len()),
+            mean: share(bytes, lines.len()),
             median: lengths[lengths.len() / 2],
             p90: lengths[lengths.len() * 9 / 10],
             short: share(lengths.iter().filter(|&&length| length <= 64).count(), lines.len()),
-            special: share(specials, octets),
+            special: share(specials, bytes),
             escaped: share(lines.iter().filter(|line| line.contains('%')).count(), lines.len()),
         }
     }
@@ -331,7 +331,7 @@ impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} lines ({} distinct); length: mean {:.1}, median {}, 90 % up to {}, {:.1} % up to 64; {:.1} % of octets \
+            "{} lines ({} distinct); length: mean {:.1}, median {}, 90 % up to {}, {:.1} % up to 64; {:.1} % of bytes \
              special; {:.2} % of lines with `%`",
             self.lines,
             self.distinct,

@@ -1,5 +1,5 @@
 // Measures the package against the engine's own functions, in turns within one run:  node bench.mjs [ROUNDS]
-// Every rival's answers are compared first. A line says how many octets of input a function takes in a nanosecond, so
+// Every rival's answers are compared first. A line says how many bytes of input a function takes in a nanosecond, so
 // GB/s, as the median of the rounds, and what that is to the engine's own function.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -46,9 +46,9 @@ console.log(`${''.padEnd(28)}${'built in'.padStart(10)}${'simd128'.padStart(10)}
 for (const [operation, rivals] of Object.entries({
   encode: [encodeURIComponent, simd.encode, scalar.encode],
   decode: [decodeURIComponent, (text) => simd.decode(text, { strict: true }), (text) => scalar.decode(text, { strict: true })],
-  // The engine has nothing for octets but this detour.
-  'encode octets': [
-    (octets) => new TextEncoder().encode(encodeURIComponent(new TextDecoder().decode(octets))), simd.encode, scalar.encode,
+  // The engine has nothing for bytes but this detour.
+  'encode bytes': [
+    (bytes) => new TextEncoder().encode(encodeURIComponent(new TextDecoder().decode(bytes))), simd.encode, scalar.encode,
   ],
 })) {
   for (const [name, texts] of Object.entries(inputs)) {

@@ -1,4 +1,4 @@
-/** A named set: the octets that stay as they are. `sets` lists them; the names link to specifications in the README. */
+/** A named set: the bytes that stay as they are. `sets` lists them; the names link to specifications in the README. */
 export type SetName =
   | 'rfc3986-unreserved'
   | 'rfc3986-gen-delims'
@@ -46,7 +46,7 @@ export interface SetDefinition {
 }
 
 export interface EncodeOptions {
-  /** The octets that stay as they are. The default is that of `encodeURIComponent`, `ecma-uri-component`. */
+  /** The bytes that stay as they are. The default is that of `encodeURIComponent`, `ecma-uri-component`. */
   set?: SetName | PercentSet;
   /** Valid escapes in the input stay, and a `%` that starts none becomes `%25`. Not with `form`. */
   keepEscapes?: boolean;
@@ -61,44 +61,44 @@ export interface DecodeOptions {
   strict?: boolean;
   /** `+` is a space (`application/x-www-form-urlencoded`). */
   form?: boolean;
-  /** Escapes of these octets stay as they are spelt: say, delimiters, when text is decoded before it is split. */
+  /** Escapes of these bytes stay as they are spelt: say, delimiters, when text is decoded before it is split. */
   keep?: SetName | PercentSet;
 }
 
 export interface DecodeTextOptions extends DecodeOptions {
-  /** Octets that are not UTF-8 become U+FFFD; by default they are an error. */
+  /** Bytes that are not UTF-8 become U+FFFD; by default they are an error. */
   lossy?: boolean;
 }
 
 /** Input that has no result. */
 export class PercentError extends URIError {
   constructor(message: string, offset: number);
-  /** Where the input is at fault: in UTF-16 code units of a string, in octets of an array. */
+  /** Where the input is at fault: in UTF-16 code units of a string, in bytes of an array. */
   readonly offset: number;
 }
 
-/** The functions of the package. Of strings they make strings, of octets a new array of octets. */
+/** The functions of the package. Of strings they make strings, of bytes a new array of bytes. */
 export interface Codec {
   /**
-   * Escapes the UTF-8 octets of a string, or the octets of an array, that are not in the set.
+   * Escapes the UTF-8 bytes of a string, or the bytes of an array, that are not in the set.
    * @throws {PercentError} if a string has a lone surrogate, as `encodeURIComponent` does
    */
   encode(text: string, options?: EncodeOptions): string;
-  encode(octets: Uint8Array, options?: EncodeOptions): Uint8Array;
+  encode(bytes: Uint8Array, options?: EncodeOptions): Uint8Array;
   /**
-   * Replaces each escape by its octet, once.
-   * @throws {PercentError} if a string decodes to octets that are not UTF-8 (without `lossy`), for a malformed escape
+   * Replaces each escape by its byte, once.
+   * @throws {PercentError} if a string decodes to bytes that are not UTF-8 (without `lossy`), for a malformed escape
    *   (with `strict`), or for a lone surrogate
    */
   decode(text: string, options?: DecodeTextOptions): string;
-  decode(octets: Uint8Array, options?: DecodeOptions): Uint8Array;
+  decode(bytes: Uint8Array, options?: DecodeOptions): Uint8Array;
   /**
    * RFC 3986, section 6.2.2: escapes of unreserved characters are decoded, the digits of all others are written in
    * upper case, and nothing else changes.
    * @throws {PercentError} if a string has a lone surrogate
    */
   normalize(text: string): string;
-  normalize(octets: Uint8Array): Uint8Array;
+  normalize(bytes: Uint8Array): Uint8Array;
   /**
    * Makes a set. It lives as long as the module, so make it once.
    * @throws {RangeError} if `add` has a character that is not ASCII

@@ -15,7 +15,7 @@ const SHORT = 48;
 // Buffers are given back after an operation on more than this.
 const RETAINED = 1 << 20;
 
-/** Input that has no result. `offset` is where it is at fault: in UTF-16 code units of a string, in octets of an array. */
+/** Input that has no result. `offset` is where it is at fault: in UTF-16 code units of a string, in bytes of an array. */
 export class PercentError extends URIError {
   constructor(message, offset) {
     super(`${message} at offset ${offset}`);
@@ -47,14 +47,14 @@ export function instantiate(module) {
   // A byte order mark is text like any other here.
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const identity = {};
-  let octets = new Uint8Array(memory.buffer);
+  let bytes = new Uint8Array(memory.buffer);
   let room = { at: 0, length: 0 };
 
-  /** Makes room for `length` octets of input. */
+  /** Makes room for `length` bytes of input. */
   function reserve(length) {
     if (length > room.length) {
       const at = wasm.pct_input(length) >>> 0;
-      if (at === 0) throw new RangeError(`no memory for ${length} octets`);
+      if (at === 0) throw new RangeError(`no memory for ${length} bytes`);
       room = { at, length };
     }
     refresh();
@@ -62,7 +62,7 @@ export function instantiate(module) {
 
   /** Memory that has grown is a new buffer. Any call of the module may grow it. */
   function refresh() {
-    if (octets.buffer !== memory.buffer) octets = new Uint8Array(memory.buffer);
+    if (bytes.buffer !== memory.buffer) bytes = new Uint8Array(memory.buffer);
   }
 
   function release() {
@@ -76,7 +76,7 @@ export function instantiate(module) {
     const { length } = text;
     reserve(3 * length);
     if (length <= SHORT) {
-      const target = octets, { at } = room;
+      const target = bytes, { at } = room;
       let i = 0, unit;
       while (i < length && (unit = text.charCodeAt(i)) < 0x80) target[at + i++] = unit;
       if (i === length) return length;
@@ -84,23 +84,23 @@ export function instantiate(module) {
     // An encoder would replace a lone surrogate, which is a loss that nobody asked for.
     const lone = text.isWellFormed?.() ? -1 : text.search(loneSurrogate);
     if (lone >= 0) throw new PercentError('a lone surrogate, which has no UTF-8,', lone);
-    return encoder.encodeInto(text, octets.subarray(room.at, room.at + 3 * length)).written;
+    return encoder.encodeInto(text, bytes.subarray(room.at, room.at + 3 * length)).written;
   }
 
-  /** The text of `length` octets at `at`, which are UTF-8. */
+  /** The text of `length` bytes at `at`, which are UTF-8. */
   function read(at, length) {
     if (length <= SHORT) {
       let text = '', i = 0, unit;
-      while (i < length && (unit = octets[at + i]) < 0x80) text += String.fromCharCode(unit), i++;
+      while (i < length && (unit = bytes[at + i]) < 0x80) text += String.fromCharCode(unit), i++;
       if (i === length) return text;
     }
-    return decoder.decode(octets.subarray(at, at + length));
+    return decoder.decode(bytes.subarray(at, at + length));
   }
 
-  /** Where the octet of the input at `offset` is in the string that was written. */
+  /** Where the byte of the input at `offset` is in the string that was written. */
   const unitOf = (offset) => read(room.at, offset).length;
 
-  /** `input` under `operation`, a function of its length in octets; `refuse` explains octets that are not UTF-8. */
+  /** `input` under `operation`, a function of its length in bytes; `refuse` explains bytes that are not UTF-8. */
   function apply(input, operation, refuse) {
     const isText = typeof input === 'string';
     if (!isText && !(input instanceof Uint8Array)) throw new TypeError('the input must be a string or a Uint8Array');
@@ -110,14 +110,14 @@ export function instantiate(module) {
     } else {
       length = input.length;
       reserve(length);
-      octets.set(input, room.at);
+      bytes.set(input, room.at);
     }
     try {
       const result = operation(length);
       refresh();
       if (result >= 0) {
         const at = wasm.pct_output() >>> 0;
-        if (!isText) return octets.slice(at, at + result);
+        if (!isText) return bytes.slice(at, at + result);
         try {
           return read(at, result);
         } catch (error) {
@@ -168,11 +168,11 @@ export function instantiate(module) {
       if (options.lossy) {
         // The output is still that of the same input.
         const at = wasm.pct_output() >>> 0, end = at + wasm.pct_output_length();
-        return new TextDecoder('utf-8', { ignoreBOM: true }).decode(octets.subarray(at, end));
+        return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(at, end));
       }
       const offset = wasm.pct_not_utf8(length, keep, form);
       refresh();
-      throw new PercentError('escapes of octets that are not UTF-8', unitOf(offset));
+      throw new PercentError('escapes of bytes that are not UTF-8', unitOf(offset));
     });
   }
 

@@ -15,14 +15,14 @@ use check::{Checker, Decoding, Encoding};
 use guard::Place;
 use oracle::{Members, Rule};
 
-/// A set: few octets added to or taken from a usual one, or any.
+/// A set: few bytes added to or taken from a usual one, or any.
 #[derive(Arbitrary, Debug)]
 pub enum Set<'a> {
     /// The named set of this number, modulo their count.
     Named(u8),
-    /// These octets.
+    /// These bytes.
     Of(&'a [u8]),
-    /// All but these octets.
+    /// All but these bytes.
     AllBut([u8; 3]),
     /// Any set, as a bitmap.
     Bitmap([u8; 32]),
@@ -35,11 +35,11 @@ impl Set<'_> {
         match *self {
             Set::Named(index) => {
                 let set = named(index.into());
-                std::array::from_fn(|octet| set.contains(octet as u8))
+                std::array::from_fn(|byte| set.contains(byte as u8))
             }
-            Set::Of(octets) => oracle::members(octets),
-            Set::AllBut(octets) => std::array::from_fn(|octet| !octets.contains(&(octet as u8))),
-            Set::Bitmap(bits) => std::array::from_fn(|octet| bits[octet / 8] >> (octet % 8) & 1 == 1),
+            Set::Of(bytes) => oracle::members(bytes),
+            Set::AllBut(bytes) => std::array::from_fn(|byte| !bytes.contains(&(byte as u8))),
+            Set::Bitmap(bits) => std::array::from_fn(|byte| bits[byte / 8] >> (byte % 8) & 1 == 1),
         }
     }
 }
@@ -82,7 +82,7 @@ impl FuzzedDecoding<'_> {
     }
 }
 
-/// Where a slice lies: flush against a guard page, or a few octets from one.
+/// Where a slice lies: flush against a guard page, or a few bytes from one.
 pub fn place(place: u8) -> Place {
     let by = usize::from(place / 4);
     match place % 4 {

@@ -12,7 +12,7 @@ use libfuzzer_sys::fuzz_target;
 #[derive(Arbitrary, Debug)]
 struct Case<'a> {
     place: u8,
-    /// Octets of the input that are spelt otherwise in the text that it is compared with.
+    /// Bytes of the input that are spelt otherwise in the text that it is compared with.
     respelt: [u16; 4],
     input: &'a [u8],
 }
@@ -21,9 +21,9 @@ fuzz_target!(|case: Case<'_>| {
     with_checker(|checker| checker.decode(&Decoding::NORMALIZE, case.input, place(case.place)));
     let mut other = case.input.to_vec();
     for at in case.respelt {
-        if let Some(&octet) = other.get(usize::from(at)) {
+        if let Some(&byte) = other.get(usize::from(at)) {
             let at = usize::from(at);
-            other.splice(at..=at, format!("%{octet:02x}").into_bytes());
+            other.splice(at..=at, format!("%{byte:02x}").into_bytes());
         }
     }
     questions::equivalent(case.input, &other);

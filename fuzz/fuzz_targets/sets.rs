@@ -25,11 +25,11 @@ enum Step<'a> {
 impl Step<'_> {
     fn apply(&self, set: ByteSet, members: &Members) -> (ByteSet, Members) {
         let zip = |other: Members, both: fn(bool, bool) -> bool| {
-            std::array::from_fn(|octet| both(members[octet], other[octet]))
+            std::array::from_fn(|byte| both(members[byte], other[byte]))
         };
         match self {
-            Step::Add(octets) => (set.add(octets), zip(oracle::members(octets), |a, b| a || b)),
-            Step::Remove(octets) => (set.remove(octets), zip(oracle::members(octets), |a, b| a && !b)),
+            Step::Add(bytes) => (set.add(bytes), zip(oracle::members(bytes), |a, b| a || b)),
+            Step::Remove(bytes) => (set.remove(bytes), zip(oracle::members(bytes), |a, b| a && !b)),
             Step::Union(other) => {
                 let other = other.members();
                 (set.union(byte_set(&other)), zip(other, |a, b| a || b))
@@ -53,11 +53,11 @@ fuzz_target!(|case: (Set<'_>, Vec<Step<'_>>)| {
     let mut set = byte_set(&members);
     for step in steps {
         (set, members) = step.apply(set, &members);
-        let octets = oracle::octets(&members);
-        assert!(set.iter().eq(octets.iter().copied()), "{set:?} after {step:?}");
-        assert_eq!((set.len(), set.is_empty()), (octets.len(), octets.is_empty()));
-        assert_eq!((set.is_ascii(), set.ascii().is_some()), (octets.is_ascii(), octets.is_ascii()));
-        assert!((0..=255u8).all(|octet| set.contains(octet) == members[usize::from(octet)]));
+        let bytes = oracle::bytes(&members);
+        assert!(set.iter().eq(bytes.iter().copied()), "{set:?} after {step:?}");
+        assert_eq!((set.len(), set.is_empty()), (bytes.len(), bytes.is_empty()));
+        assert_eq!((set.is_ascii(), set.ascii().is_some()), (bytes.is_ascii(), bytes.is_ascii()));
+        assert!((0..=255u8).all(|byte| set.contains(byte) == members[usize::from(byte)]));
     }
     let all: Vec<u8> = (0..=255).collect();
     let encoding = Encoding { members, rule: Rule::Plain, upper: true };

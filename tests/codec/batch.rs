@@ -11,12 +11,12 @@ use crate::common::tiers::{exhaustive, runs};
 
 /// Pieces of every shape that add up to `count` values, of which many are empty, short or cut inside an escape.
 fn values(count: usize, longest: usize, rng: &mut Rng) -> (Vec<u8>, Vec<i32>) {
-    let (mut octets, mut offsets) = (Vec::new(), vec![0]);
+    let (mut bytes, mut offsets) = (Vec::new(), vec![0]);
     while offsets.len() <= count {
         let (_, shape) = SHAPES[rng.below(SHAPES.len())];
         let len = rng.below(longest);
-        octets.extend(shape(len, rng));
-        let end = octets.len() as i32;
+        bytes.extend(shape(len, rng));
+        let end = bytes.len() as i32;
         // Ends in the middle, more often than not close to each other.
         let mut at = *offsets.last().unwrap();
         while at < end && offsets.len() < count {
@@ -25,7 +25,7 @@ fn values(count: usize, longest: usize, rng: &mut Rng) -> (Vec<u8>, Vec<i32>) {
         }
         offsets.push(end);
     }
-    (octets, offsets)
+    (bytes, offsets)
 }
 
 /// The columns of all tests: few and many values, short and long.
@@ -33,12 +33,12 @@ fn for_all(mut each: impl FnMut(&[u8], &[i32])) {
     let mut rng = Rng(11);
     for round in 0..150 {
         let (count, longest) = [(1, 200), (3, 70), (20, 300), (700, 100), (3, 40_000)][round % 5];
-        let (octets, offsets) = values(count, longest, &mut rng);
+        let (bytes, offsets) = values(count, longest, &mut rng);
         if round < 5 || runs(round) {
-            each(&octets, &offsets);
-            // Octets before the first value and behind the last belong to nobody.
+            each(&bytes, &offsets);
+            // Bytes before the first value and behind the last belong to nobody.
             let inner = &offsets[offsets.len() / 3..offsets.len() - offsets.len() / 3];
-            each(&octets, inner);
+            each(&bytes, inner);
         }
     }
 }
@@ -49,7 +49,7 @@ fn encode() {
     for rule in [Rule::Plain, Rule::KeepEscapes, Rule::Form] {
         for members in [unreserved, Rng(12).members()] {
             let encoding = Encoding { members, rule, upper: rule != Rule::Form };
-            for_all(|octets, offsets| columns::encode(&encoding, octets, offsets));
+            for_all(|bytes, offsets| columns::encode(&encoding, bytes, offsets));
         }
     }
 }
@@ -58,7 +58,7 @@ fn encode() {
 fn decode() {
     let delimiters = oracle::members(b"/?#%\r\n\0");
     for decoding in [Decoding::ALL, Decoding::FORM, Decoding::NORMALIZE, Decoding::keeping(delimiters)] {
-        for_all(|octets, offsets| columns::decode(&decoding, octets, offsets));
+        for_all(|bytes, offsets| columns::decode(&decoding, bytes, offsets));
     }
 }
 
@@ -72,13 +72,13 @@ fn one_type<O: Offset + PartialEq + std::fmt::Debug + TryFrom<u64, Error: std::f
     let mut column = Column::new();
     let values = Values::new(b"a b/", &offsets).unwrap();
     Encode::new(sets::RFC3986_UNRESERVED).values(values, &mut column).unwrap();
-    assert_eq!(column.octets(), b"a%20b%2F");
+    assert_eq!(column.bytes(), b"a%20b%2F");
     let ends: Vec<O> = [0, 5, 5, 8].map(|offset: u64| offset.try_into().unwrap()).into();
     assert_eq!(column.offsets(), ends);
     assert_eq!((column.get(0), column.get(1), column.get(3)), (Some(&b"a%20b"[..]), Some(&b""[..]), None));
     let mut back = Column::new();
     Decode::new().values(column.values(), &mut back, |_, never| match never {}).unwrap();
-    assert_eq!(back.octets(), b"a b/");
+    assert_eq!(back.bytes(), b"a b/");
     assert_eq!(back.offsets(), offsets);
 }
 
@@ -97,7 +97,7 @@ fn columns_are_appended_to() {
     for offsets in [[0_i32, 1], [1, 2]] {
         encode.values(Values::new(b"ab", &offsets).unwrap(), &mut column).unwrap();
     }
-    assert_eq!((column.octets(), column.offsets()), (&b"%61%62"[..], &[0, 3, 6][..]));
+    assert_eq!((column.bytes(), column.offsets()), (&b"%61%62"[..], &[0, 3, 6][..]));
     column.clear();
     assert!(column.is_empty());
     assert_eq!(column.offsets(), [0]);
@@ -119,15 +119,15 @@ fn offsets_that_are_too_narrow_are_refused() {
     if !exhaustive() || cfg!(target_pointer_width = "32") {
         return;
     }
-    let octets = vec![b' '; 1 << 20];
+    let bytes = vec![b' '; 1 << 20];
     let offsets: Vec<i32> = vec![0, 1 << 20];
-    let values = Values::new(&octets, &offsets).unwrap();
+    let values = Values::new(&bytes, &offsets).unwrap();
     let encode = Encode::new(ByteSet::EMPTY);
     let mut column = Column::<i32>::new();
     for _ in 0..682 {
         encode.values(values, &mut column).unwrap();
     }
-    let whole = column.octets().len();
+    let whole = column.bytes().len();
     assert_eq!(encode.values(values, &mut column).unwrap_err().index, 0);
-    assert_eq!((column.len(), column.octets().len()), (682, whole), "the column is as it was");
+    assert_eq!((column.len(), column.bytes().len()), (682, whole), "the column is as it was");
 }

@@ -8,19 +8,19 @@ use crate::common::oracle::{self, Members, Rule};
 use crate::common::shapes::INTERESTING;
 use crate::common::tiers::{exhaustive, runs, scale, tiers};
 
-/// All octets, or below full scale those that some rule looks at.
+/// All bytes, or below full scale those that some rule looks at.
 fn alphabet() -> Vec<u8> {
     if scale() < 100 { interesting() } else { (0..=255).collect() }
 }
 
 fn interesting() -> Vec<u8> {
-    let mut octets = INTERESTING.to_vec();
-    octets.sort_unstable();
-    octets.dedup();
-    octets
+    let mut bytes = INTERESTING.to_vec();
+    bytes.sort_unstable();
+    bytes.dedup();
+    bytes
 }
 
-/// Calls `each` with every word of at most `longest` octets of `alphabet`; below full scale, with some of those of
+/// Calls `each` with every word of at most `longest` bytes of `alphabet`; below full scale, with some of those of
 /// three and more.
 fn words(alphabet: &[u8], longest: usize, mut each: impl FnMut(&[u8])) {
     let mut index = 0;
@@ -33,8 +33,8 @@ fn words(alphabet: &[u8], longest: usize, mut each: impl FnMut(&[u8])) {
     fn extend(alphabet: &[u8], word: &mut Vec<u8>, longest: usize, each: &mut impl FnMut(&[u8])) {
         each(word);
         if word.len() < longest {
-            for &octet in alphabet {
-                word.push(octet);
+            for &byte in alphabet {
+                word.push(byte);
                 extend(alphabet, word, longest, each);
                 word.pop();
             }
@@ -43,7 +43,7 @@ fn words(alphabet: &[u8], longest: usize, mut each: impl FnMut(&[u8])) {
     extend(alphabet, &mut Vec::new(), longest, &mut each);
 }
 
-/// Decodes every word of at most `longest` octets, lenient and strict, as it is and at the lanes `at`.
+/// Decodes every word of at most `longest` bytes, lenient and strict, as it is and at the lanes `at`.
 fn decode_words(decoding: Decoding, alphabet: &[u8], longest: usize, lanes: &[usize]) {
     let (mut expected, mut count) = (Vec::new(), 0);
     let mut out = [0; 160];
@@ -73,17 +73,17 @@ fn decode_words(decoding: Decoding, alphabet: &[u8], longest: usize, lanes: &[us
 }
 
 #[test]
-fn decode_all_inputs_of_three_octets() {
+fn decode_all_inputs_of_three_bytes() {
     decode_words(Decoding::ALL, &alphabet(), 3, &[0]);
 }
 
 #[test]
-fn normalize_all_inputs_of_three_octets() {
+fn normalize_all_inputs_of_three_bytes() {
     decode_words(Decoding::NORMALIZE, &alphabet(), 3, &[0]);
 }
 
 #[test]
-fn decode_three_octets_around_the_end_of_a_block() {
+fn decode_three_bytes_around_the_end_of_a_block() {
     let lanes = [14, 30, 61, 62, 63];
     let keep = oracle::members(b"%/\r\n\xa4\xff");
     for decoding in [Decoding::ALL, Decoding::FORM, Decoding::NORMALIZE, Decoding::keeping(keep)] {
@@ -91,7 +91,7 @@ fn decode_three_octets_around_the_end_of_a_block() {
     }
 }
 
-/// Words of `%`, digits and neighbours of digits: whatever a decoder can confuse, seven octets deep.
+/// Words of `%`, digits and neighbours of digits: whatever a decoder can confuse, seven bytes deep.
 #[test]
 fn decode_all_words_of_a_small_alphabet() {
     let longest = if exhaustive() { 9 } else { 7 };
@@ -102,7 +102,7 @@ fn decode_all_words_of_a_small_alphabet() {
 }
 
 #[test]
-fn encode_all_inputs_of_two_octets_and_more() {
+fn encode_all_inputs_of_two_bytes_and_more() {
     let unreserved: Members =
         oracle::members(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-._~");
     let set = byte_set(&unreserved);

@@ -1,4 +1,4 @@
-//! Every predicate of a kernel at every lane of a block: membership of all 256 octets, hexadecimal digits,
+//! Every predicate of a kernel at every lane of a block: membership of all 256 bytes, hexadecimal digits,
 //! escapes across the ends of vectors and blocks.
 
 use simdpct::{ByteSet, sets};
@@ -9,36 +9,36 @@ use crate::common::oracle::{self, Members, Rule};
 use crate::common::shapes::Rng;
 use crate::common::tiers::{runs, tiers};
 
-/// All named sets, sets that hold octets of either half, and the two extremes.
+/// All named sets, sets that hold bytes of either half, and the two extremes.
 fn all_sets() -> Vec<Members> {
     let mut rng = Rng(11);
     let named = sets::ALL.iter().map(|named| named.set.bytes());
     let mut all: Vec<Members> =
-        named.map(|set| std::array::from_fn(|octet| set.contains(octet as u8))).collect();
+        named.map(|set| std::array::from_fn(|byte| set.contains(byte as u8))).collect();
     all.push([false; 256]);
     all.push([true; 256]);
-    all.push(std::array::from_fn(|octet| octet >= 0x80));
+    all.push(std::array::from_fn(|byte| byte >= 0x80));
     // One row of the lookup tables, and one column.
-    all.push(std::array::from_fn(|octet| octet % 16 == 9));
-    all.push(std::array::from_fn(|octet| octet / 16 == 11));
+    all.push(std::array::from_fn(|byte| byte % 16 == 9));
+    all.push(std::array::from_fn(|byte| byte / 16 == 11));
     all.extend((0..12).map(|_| rng.members()));
-    // All but one octet, and only one.
-    for octet in [b'%', b'+', 0x00, 0x7F, 0x80, 0xFF] {
-        all.push(std::array::from_fn(|other| other != usize::from(octet)));
-        all.push(std::array::from_fn(|other| other == usize::from(octet)));
+    // All but one byte, and only one.
+    for byte in [b'%', b'+', 0x00, 0x7F, 0x80, 0xFF] {
+        all.push(std::array::from_fn(|other| other != usize::from(byte)));
+        all.push(std::array::from_fn(|other| other == usize::from(byte)));
     }
     all
 }
 
-/// A member of the set and a stranger, where there are such, as what surrounds the octet under test.
+/// A member of the set and a stranger, where there are such, as what surrounds the byte under test.
 fn surroundings(members: &Members) -> Vec<u8> {
     let find =
-        |member: bool| (0..=255u8).rev().find(|&octet| members[octet as usize] == member && octet != b'%');
+        |member: bool| (0..=255u8).rev().find(|&byte| members[byte as usize] == member && byte != b'%');
     [true, false].into_iter().filter_map(find).collect()
 }
 
 #[test]
-fn membership_in_every_set_of_every_octet_at_every_lane() {
+fn membership_in_every_set_of_every_byte_at_every_lane() {
     let mut out = vec![0; 3 * 128];
     let mut expected = Vec::new();
     for (index, members) in all_sets().iter().enumerate() {
@@ -49,15 +49,15 @@ fn membership_in_every_set_of_every_octet_at_every_lane() {
                 let cases = [(64, lane), (lane + 1, lane), (128, 64 + lane)];
                 for &(len, at) in if turn == 0 { &cases[..2] } else { &cases[2..] } {
                     let mut input = vec![around; len];
-                    for octet in 0..=255u8 {
-                        input[at] = octet;
+                    for byte in 0..=255u8 {
+                        input[at] = byte;
                         oracle::encode(&input, members, Rule::Plain, true, &mut expected);
                         for &tier in tiers() {
                             let encode = simdpct::Encode::new(set).tier(tier);
                             let written = encode.to_slice(&input, &mut out);
                             assert!(
                                 written == Ok(expected.len()) && out[..expected.len()] == expected,
-                                "tier {tier}, octet {octet:#04x} at lane {at} of {len} x {around:#04x}, set {set:?}"
+                                "tier {tier}, byte {byte:#04x} at lane {at} of {len} x {around:#04x}, set {set:?}"
                             );
                         }
                     }
@@ -72,12 +72,12 @@ fn escape_at_every_lane(mut each: impl FnMut(u8, &[u8])) {
     for len in [64, 67, 131] {
         for at in (0..len).filter(|at| runs(len + at)) {
             for around in [b'x', b'4', b'%'] {
-                for octet in 0..=255u8 {
-                    for escape in [format!("%{octet:02X}"), format!("%{octet:02x}")] {
+                for byte in 0..=255u8 {
+                    for escape in [format!("%{byte:02X}"), format!("%{byte:02x}")] {
                         let mut input = vec![around; len];
                         let kept = escape.len().min(len - at);
                         input[at..at + kept].copy_from_slice(&escape.as_bytes()[..kept]);
-                        each(octet, &input);
+                        each(byte, &input);
                     }
                 }
             }
@@ -92,10 +92,10 @@ fn every_escape_at_every_lane() {
     let decodings = [
         Decoding::ALL,
         Decoding::NORMALIZE,
-        Decoding::keeping(std::array::from_fn(|octet| octet & 0x11 == 1)),
+        Decoding::keeping(std::array::from_fn(|byte| byte & 0x11 == 1)),
         Decoding::keeping(Rng(12).members()),
     ];
-    escape_at_every_lane(|octet, input| {
+    escape_at_every_lane(|byte, input| {
         let right = oracle::first_bad(input);
         for decoding in &decodings {
             decoding.expected(input, &mut expected);
@@ -104,7 +104,7 @@ fn every_escape_at_every_lane() {
                 let written = decode.to_slice(input, &mut out[..input.len()]);
                 assert!(
                     written == Ok(expected.len()) && out[..expected.len()] == expected,
-                    "tier {tier}, escape of {octet:#04x}, keep {:?}, b\"{}\"",
+                    "tier {tier}, escape of {byte:#04x}, keep {:?}, b\"{}\"",
                     byte_set(&decoding.keep),
                     input.escape_ascii()
                 );
@@ -121,7 +121,7 @@ fn every_escape_at_every_lane() {
 }
 
 #[test]
-fn all_pairs_of_octets_after_a_percent_sign() {
+fn all_pairs_of_bytes_after_a_percent_sign() {
     let mut out = [0; 80];
     let mut expected = Vec::new();
     for (index, at) in
@@ -129,7 +129,7 @@ fn all_pairs_of_octets_after_a_percent_sign() {
     {
         let mut input = [b'.'; 80];
         input[at] = b'%';
-        // Whole, and with the block partial: the second octet is the last of the input.
+        // Whole, and with the block partial: the second byte is the last of the input.
         let lengths = [input.len(), at + 3];
         for pair in (0..=u16::MAX).filter(|pair| runs(index * 65536 + usize::from(*pair))) {
             input[at + 1..at + 3].copy_from_slice(&pair.to_be_bytes());
@@ -182,9 +182,9 @@ fn one_thing_at_every_lane() {
 #[test]
 fn the_empty_set_and_the_full_set() {
     let mut checker = Checker::new();
-    let octets: Vec<u8> = (0..=255).collect();
-    assert_eq!(simdpct::encode(&octets, &ByteSet::ALL), &octets[..]);
+    let bytes: Vec<u8> = (0..=255).collect();
+    assert_eq!(simdpct::encode(&bytes, &ByteSet::ALL), &bytes[..]);
     for members in [[false; 256], [true; 256]] {
-        checker.encode(&Encoding::plain(members), &octets, Place::End(0));
+        checker.encode(&Encoding::plain(members), &bytes, Place::End(0));
     }
 }

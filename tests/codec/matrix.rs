@@ -24,7 +24,7 @@ fn for_all(mut each: impl FnMut(&[u8], Place)) {
     }
 }
 
-/// Longer than a block of the library that works in pieces (in place: 8192 octets).
+/// Longer than a block of the library that works in pieces (in place: 8192 bytes).
 fn for_long(mut each: impl FnMut(&[u8], Place)) {
     let mut rng = Rng(2);
     for len in [257, 511, 512, 513, 514, 1023, 1025, 4095, 8191, 8192, 8193, 8194, 20_000] {
@@ -37,7 +37,7 @@ fn for_long(mut each: impl FnMut(&[u8], Place)) {
     }
 }
 
-/// ASCII only; about half of all octets; everything but `%` and a space (so that hardly anything is escaped).
+/// ASCII only; about half of all bytes; everything but `%` and a space (so that hardly anything is escaped).
 fn sets() -> [Members; 3] {
     let unreserved = oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~");
     let mut most = [true; 256];
@@ -92,7 +92,7 @@ fn decode_form() {
 #[test]
 fn decode_keeping() {
     let delimiters = oracle::members(b"/?#%\r\n\0");
-    let high = std::array::from_fn(|octet| octet >= 0x80);
+    let high = std::array::from_fn(|byte| byte >= 0x80);
     let form = Decoding { plus: true, ..Decoding::keeping(delimiters) };
     decodes(&[Decoding::keeping(delimiters), Decoding::keeping(high), Decoding::keeping([true; 256]), form]);
 }

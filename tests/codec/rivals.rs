@@ -36,7 +36,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(scaled(256)) })]
 
     #[test]
-    fn rivals_agree_on_random_octets(
+    fn rivals_agree_on_random_bytes(
         input in proptest::collection::vec(prop_oneof![Just(b'%'), Just(b'4'), Just(b'f'), any::<u8>()], 0..300),
         kept in proptest::collection::vec(0..0x80u8, 0..128),
     ) {

@@ -17,11 +17,11 @@ struct Row {
 
 /// How a specification words a set.
 enum Table {
-    /// These octets stay.
+    /// These bytes stay.
     Stay(&'static str),
-    /// Letters, digits and these octets stay.
+    /// Letters, digits and these bytes stay.
     AlphanumericAnd(&'static str),
-    /// C0 controls, everything above `~`, and these octets are escaped.
+    /// C0 controls, everything above `~`, and these bytes are escaped.
     Escape(&'static str),
 }
 use Table::{AlphanumericAnd, Escape, Stay};
@@ -71,19 +71,19 @@ const SPECIFIED: &[Row] = &[
     row("java-form", JAVA_FORM, AlphanumericAnd(".-*_")),
 ];
 
-fn stays(rule: &Table, octet: u8) -> bool {
+fn stays(rule: &Table, byte: u8) -> bool {
     match rule {
-        Stay(these) => these.as_bytes().contains(&octet),
-        AlphanumericAnd(these) => octet.is_ascii_alphanumeric() || these.as_bytes().contains(&octet),
-        Escape(these) => (0x20..=0x7E).contains(&octet) && !these.as_bytes().contains(&octet),
+        Stay(these) => these.as_bytes().contains(&byte),
+        AlphanumericAnd(these) => byte.is_ascii_alphanumeric() || these.as_bytes().contains(&byte),
+        Escape(these) => (0x20..=0x7E).contains(&byte) && !these.as_bytes().contains(&byte),
     }
 }
 
 #[test]
 fn named_sets_are_those_of_their_specifications() {
     for Row { name, set, rule } in SPECIFIED {
-        for octet in 0..=255u8 {
-            assert_eq!(set.contains(octet), stays(rule, octet), "{name}: {:?}", char::from(octet));
+        for byte in 0..=255u8 {
+            assert_eq!(set.contains(byte), stays(rule, byte), "{name}: {:?}", char::from(byte));
         }
     }
 }
@@ -135,11 +135,11 @@ mod constants {
 }
 
 fn model(set: &ByteSet) -> BTreeSet<u8> {
-    (0..=255u8).filter(|&octet| set.contains(octet)).collect()
+    (0..=255u8).filter(|&byte| set.contains(byte)).collect()
 }
 
-fn of(octets: &BTreeSet<u8>) -> ByteSet {
-    ByteSet::EMPTY.add(&octets.iter().copied().collect::<Vec<_>>())
+fn of(bytes: &BTreeSet<u8>) -> ByteSet {
+    ByteSet::EMPTY.add(&bytes.iter().copied().collect::<Vec<_>>())
 }
 
 proptest! {

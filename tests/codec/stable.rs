@@ -10,14 +10,14 @@ use crate::common::tiers::{runs, scaled, tiers};
 
 /// Repeats `pass` until nothing changes, and counts.
 fn repeat(input: &[u8], pass: impl Fn(&[u8], &mut Vec<u8>)) -> (Vec<u8>, usize) {
-    let (mut octets, mut layers) = (input.to_vec(), 0);
+    let (mut bytes, mut layers) = (input.to_vec(), 0);
     loop {
         let mut next = Vec::new();
-        pass(&octets, &mut next);
-        if next == octets {
-            return (octets, layers);
+        pass(&bytes, &mut next);
+        if next == bytes {
+            return (bytes, layers);
         }
-        (octets, layers) = (next, layers + 1);
+        (bytes, layers) = (next, layers + 1);
     }
 }
 
@@ -29,17 +29,17 @@ fn stable(decode: &Decode, input: &[u8]) -> (Vec<u8>, usize) {
 
 /// Checks `input`, and `input` below three more layers: enough that the kernels leave it to the single pass.
 fn check(input: &[u8], keep: &Members, form: bool) {
-    let mut decode = Decode::new().keep(ByteSet::EMPTY.add(&oracle::octets(keep)));
+    let mut decode = Decode::new().keep(ByteSet::EMPTY.add(&oracle::bytes(keep)));
     if form {
         decode = decode.form();
     }
     let wrapped: Vec<u8> = input
         .iter()
-        .flat_map(|octet| if *octet == b'%' { &b"%252525"[..] } else { std::slice::from_ref(octet) })
+        .flat_map(|byte| if *byte == b'%' { &b"%252525"[..] } else { std::slice::from_ref(byte) })
         .copied()
         .collect();
     for input in [input, &wrapped] {
-        let wanted = repeat(input, |octets, out| oracle::decode(octets, keep, form, out));
+        let wanted = repeat(input, |bytes, out| oracle::decode(bytes, keep, form, out));
         assert_eq!(stable(&decode, input), wanted, "{:?}", input.escape_ascii().to_string());
     }
 }
@@ -50,8 +50,8 @@ fn words(alphabet: &[u8], longest: u32, mut each: impl FnMut(&[u8])) {
         let mut word = vec![0; len as usize];
         for number in (0..base.pow(len)).filter(|&number| len < 5 || runs(number)) {
             let mut rest = number;
-            for octet in &mut word {
-                *octet = alphabet[rest % base];
+            for byte in &mut word {
+                *byte = alphabet[rest % base];
                 rest /= base;
             }
             each(&word);
@@ -78,7 +78,7 @@ fn every_short_word() {
 
 #[test]
 fn normalization_until_stable() {
-    let wrap = |word: &[u8]| word.iter().map(|&octet| octet as char).collect::<String>();
+    let wrap = |word: &[u8]| word.iter().map(|&byte| byte as char).collect::<String>();
     words(b"%236f", 6, |word| {
         // Three layers of unreserved digits: `%%332` is `%32` is `2`.
         for input in [wrap(word), wrap(word).replace('2', "%%3%33%32")] {
@@ -113,7 +113,7 @@ fn every_tier() {
     for &tier in tiers() {
         let decode = Decode::new().tier(tier);
         let none = oracle::members(b"");
-        let wanted = repeat(input.as_bytes(), |octets, out| oracle::decode(octets, &none, false, out));
+        let wanted = repeat(input.as_bytes(), |bytes, out| oracle::decode(bytes, &none, false, out));
         assert_eq!(stable(&decode, input.as_bytes()), wanted, "{tier:?}");
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use proptest::prelude::*;
 use simdpct::stream::{Decoder, Encoder, Transform, Writer};
-use simdpct::{BadEscape, Decode, Encode, sets};
+use simdpct::{Decode, Encode, MalformedEscape, sets};
 
 use crate::common::check::{IntoBad, bad, byte_set};
 use crate::common::oracle::{self, Bad, Rule};
@@ -48,7 +48,7 @@ fn escapes_cut_around_blocks() {
 }
 
 #[test]
-fn one_octet_at_a_time() {
+fn one_byte_at_a_time() {
     let mut rng = Rng(21);
     for (index, (_, shape)) in SHAPES.iter().enumerate() {
         for len in [66, 129, 300].into_iter().filter(|len| runs(len + index)) {
@@ -83,7 +83,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(scaled(512)) })]
 
     #[test]
-    fn any_chunking_gives_the_same_octets(
+    fn any_chunking_gives_the_same_bytes(
         input in proptest::collection::vec(
             prop_oneof![Just(b'%'), Just(b'4'), Just(b'f'), any::<u8>()], 0..400),
         cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..12),
@@ -94,17 +94,17 @@ proptest! {
     }
 }
 
-/// Takes at most seven octets at a time, and counts flushes.
+/// Takes at most seven bytes at a time, and counts flushes.
 #[derive(Default)]
 struct Slow {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     flushes: usize,
 }
 
 impl Write for Slow {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        let taken = octets.len().min(7);
-        self.octets.extend_from_slice(&octets[..taken]);
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(7);
+        self.bytes.extend_from_slice(&bytes[..taken]);
         Ok(taken)
     }
 
@@ -130,7 +130,7 @@ fn writers_pass_on_what_a_call_gives() {
             writer.flush().unwrap();
             let inner = writer.finish().unwrap();
             oracle::encode(&input, &unreserved(), Rule::KeepEscapes, true, &mut expected);
-            assert!(inner.octets == expected, "encode, tier {tier}, {len}");
+            assert!(inner.bytes == expected, "encode, tier {tier}, {len}");
             assert_eq!(inner.flushes, 2);
 
             let mut writer = Writer::new(Decoder::new(Decode::new().tier(tier)), Slow::default());
@@ -138,7 +138,7 @@ fn writers_pass_on_what_a_call_gives() {
                 writer.write_all(piece).unwrap();
             }
             oracle::decode(&input, &[false; 256], false, &mut expected);
-            assert!(writer.finish().unwrap().octets == expected, "decode, tier {tier}, {len}");
+            assert!(writer.finish().unwrap().bytes == expected, "decode, tier {tier}, {len}");
         }
         // More than a writer takes at once.
         let input = b"ab%20".repeat(50_000);
@@ -157,13 +157,19 @@ fn writers_report_malformed_escapes_with_their_offset() {
         let mut writer = Writer::new(Decoder::new(Decode::new().tier(tier).strict()), Vec::new());
         let error = writer.write_all(&input).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
-        let cause = error.get_ref().and_then(|error| error.downcast_ref::<BadEscape>()).expect("a BadEscape");
+        let cause = error
+            .get_ref()
+            .and_then(|error| error.downcast_ref::<MalformedEscape>())
+            .expect("a MalformedEscape");
         assert_eq!(cause.into_bad(), Bad { offset, not_hex: Some((offset + 2, b'x')) });
 
         let mut writer = Writer::new(Decoder::new(Decode::new().tier(tier).strict()), Vec::new());
         writer.write_all(b"abc%4").unwrap();
         let error = writer.finish().unwrap_err();
-        let cause = error.get_ref().and_then(|error| error.downcast_ref::<BadEscape>()).expect("a BadEscape");
+        let cause = error
+            .get_ref()
+            .and_then(|error| error.downcast_ref::<MalformedEscape>())
+            .expect("a MalformedEscape");
         assert_eq!(cause.into_bad(), Bad { offset: 3, not_hex: None });
     }
 }

@@ -19,7 +19,7 @@ fn shapes_of_all_lengths() {
     }
 }
 
-/// Every first octet with what may follow it: bare, escaped, cut off, and in the middle of text.
+/// Every first byte with what may follow it: bare, escaped, cut off, and in the middle of text.
 #[test]
 fn sequences_valid_and_not() {
     let tails: [&[u8]; 8] = [
@@ -34,10 +34,10 @@ fn sequences_valid_and_not() {
     ];
     for first in (0..=255u8).filter(|&first| runs(first.into())) {
         for tail in tails {
-            let octets: Vec<u8> = [&[first], tail].concat();
-            let escaped: String = octets.iter().map(|octet| format!("%{octet:02x}")).collect();
+            let bytes: Vec<u8> = [&[first], tail].concat();
+            let escaped: String = bytes.iter().map(|byte| format!("%{byte:02x}")).collect();
             let mixed = [&escaped.as_bytes()[..3], tail].concat();
-            for spelling in [&octets[..], escaped.as_bytes(), &mixed] {
+            for spelling in [&bytes[..], escaped.as_bytes(), &mixed] {
                 check(spelling);
                 check(&[b"ab%20", spelling, b"c%C3%A9"].concat());
             }
@@ -63,24 +63,24 @@ fn functions_are_the_verbs() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(scaled(512)) })]
 
-    /// Text of which some octets are escaped and some are damaged.
+    /// Text of which some bytes are escaped and some are damaged.
     #[test]
     fn damaged_text(
         text in any::<String>(),
         escape in proptest::collection::vec(any::<(bool, bool)>(), 1..50),
         damage in proptest::option::of((any::<prop::sample::Index>(), any::<u8>())),
     ) {
-        let mut octets = text.into_bytes();
-        if let Some((at, octet)) = damage && !octets.is_empty() {
-            let at = at.index(octets.len());
-            octets[at] = octet;
+        let mut bytes = text.into_bytes();
+        if let Some((at, byte)) = damage && !bytes.is_empty() {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
         }
         let mut input = Vec::new();
-        for (octet, (escape, lower)) in octets.iter().zip(escape.iter().cycle()) {
+        for (byte, (escape, lower)) in bytes.iter().zip(escape.iter().cycle()) {
             match (escape, lower) {
-                (false, _) => input.push(*octet),
-                (true, false) => input.extend_from_slice(format!("%{octet:02X}").as_bytes()),
-                (true, true) => input.extend_from_slice(format!("%{octet:02x}").as_bytes()),
+                (false, _) => input.push(*byte),
+                (true, false) => input.extend_from_slice(format!("%{byte:02X}").as_bytes()),
+                (true, true) => input.extend_from_slice(format!("%{byte:02x}").as_bytes()),
             }
         }
         check(&input);

@@ -28,7 +28,7 @@ fn questions_are_answered_as_by_the_oracle() {
 
 #[test]
 fn equivalence_is_equality_after_normalization() {
-    // All pairs of short words; among them different spellings of one octet.
+    // All pairs of short words; among them different spellings of one byte.
     let alphabet: [&[u8]; 9] = [b"%", b"4", b"d", b"D", b"M", b"%4d", b"%4D", b"%2f", b"%2F"];
     let mut words: Vec<Vec<u8>> = vec![Vec::new()];
     for len in 1..=3 {
@@ -42,14 +42,14 @@ fn equivalence_is_equality_after_normalization() {
     }
 }
 
-/// The same text, with every octet spelt in one of the ways it can be.
+/// The same text, with every byte spelt in one of the ways it can be.
 fn respelt(text: &[u8], rng: &mut Rng) -> Vec<u8> {
     let mut out = Vec::new();
-    for &octet in text {
+    for &byte in text {
         match rng.below(3) {
-            0 => out.push(octet),
-            1 => out.extend_from_slice(format!("%{octet:02x}").as_bytes()),
-            _ => out.extend_from_slice(format!("%{octet:02X}").as_bytes()),
+            0 => out.push(byte),
+            1 => out.extend_from_slice(format!("%{byte:02x}").as_bytes()),
+            _ => out.extend_from_slice(format!("%{byte:02X}").as_bytes()),
         }
     }
     out
@@ -66,19 +66,19 @@ fn equivalence_of_other_spellings() {
         equivalent(&a, &b);
         if rng.below(4) == 0 && !b.is_empty() {
             let at = rng.below(b.len());
-            b[at] = rng.octet();
+            b[at] = rng.byte();
             equivalent(&a, &b);
         }
     }
 }
 
-/// With an [`AsciiSet`], every verb gives text, and the same octets as with the set as a [`ByteSet`].
+/// With an [`AsciiSet`], every verb gives text, and the same bytes as with the set as a [`ByteSet`].
 #[test]
 fn ascii_sets_give_text() {
     let mut checker = Checker::new();
     let mut rng = Rng(43);
     for named in sets::ALL {
-        let members = std::array::from_fn(|octet| named.set.contains(octet as u8));
+        let members = std::array::from_fn(|byte| named.set.contains(byte as u8));
         for (_, shape) in SHAPES {
             let len = rng.below(150);
             let input = shape(len, &mut rng);
@@ -106,7 +106,7 @@ fn ascii_sets_give_text() {
 fn encoding_round_trips() {
     let mut rng = Rng(44);
     inputs(|input| {
-        let set = ByteSet::EMPTY.add(&oracle::octets(&rng.members())).remove(b"%");
+        let set = ByteSet::EMPTY.add(&oracle::bytes(&rng.members())).remove(b"%");
         for &tier in tiers() {
             let encoded = Encode::new(set).tier(tier).to_cow(input).into_owned();
             let Ok(decoded) = Decode::new().tier(tier).to_cow(&encoded);
@@ -219,7 +219,7 @@ fn errors_say_what_is_wrong() {
     let mut none = [0; 0];
     assert_eq!(
         simdpct::decode_to_slice("%41", &mut none).unwrap_err().to_string(),
-        "the output needs 1 octets"
+        "the output needs 1 bytes"
     );
 }
 
@@ -227,14 +227,14 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(scaled(512)) })]
 
     #[test]
-    fn any_octets_with_any_set(
-        octets in proptest::collection::vec(any::<u8>(), 0..600),
+    fn any_bytes_with_any_set(
+        bytes in proptest::collection::vec(any::<u8>(), 0..600),
         kept in proptest::collection::vec(any::<u8>(), 0..256),
     ) {
         let mut checker = Checker::new();
         let members = oracle::members(&kept);
         for rule in [Rule::Plain, Rule::KeepEscapes, Rule::Form] {
-            checker.encode(&Encoding { members, rule, upper: false }, &octets, Place::End(0));
+            checker.encode(&Encoding { members, rule, upper: false }, &bytes, Place::End(0));
         }
     }
 }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::convert::Infallible;
 
 use simdpct::{
-    BadEscape, BadEscapeCause, ByteSet, Decode, DecodeError, Encode, HexCase, KeepSet, Malformed, NORMALIZE,
-    Tier,
+    ByteSet, Decode, DecodeError, Encode, HexCase, KeepSet, Malformed, MalformedCause, MalformedEscape,
+    NORMALIZE, Tier,
 };
 
 use super::guard::{CANARY, Place, Room};
@@ -15,7 +15,7 @@ use super::tiers::tiers;
 /// An encoding, in the words of the oracle.
 #[derive(Clone, Copy)]
 pub struct Encoding {
-    /// The octets that stay.
+    /// The bytes that stay.
     pub members: Members,
     /// The rule.
     pub rule: Rule,
@@ -26,7 +26,7 @@ pub struct Encoding {
 /// A decoding, in the words of the oracle.
 #[derive(Clone, Copy)]
 pub struct Decoding {
-    /// The octets whose escapes stay.
+    /// The bytes whose escapes stay.
     pub keep: Members,
     /// `+` is a space.
     pub plus: bool,
@@ -36,7 +36,7 @@ pub struct Decoding {
 
 /// The library's form of a set.
 pub fn byte_set(members: &Members) -> ByteSet {
-    ByteSet::EMPTY.add(&oracle::octets(members))
+    ByteSet::EMPTY.add(&oracle::bytes(members))
 }
 
 impl Encoding {
@@ -99,10 +99,10 @@ impl Decoding {
 }
 
 /// An error of the library, in the words of the oracle.
-pub fn bad(error: BadEscape) -> Bad {
+pub fn bad(error: MalformedEscape) -> Bad {
     let not_hex = match error.cause {
-        BadEscapeCause::Truncated => None,
-        BadEscapeCause::NotHex { offset, octet } => Some((offset, octet)),
+        MalformedCause::Truncated => None,
+        MalformedCause::NotHex { offset, byte } => Some((offset, byte)),
     };
     Bad { offset: error.offset, not_hex }
 }
@@ -119,7 +119,7 @@ impl IntoBad for Infallible {
     }
 }
 
-impl IntoBad for BadEscape {
+impl IntoBad for MalformedEscape {
     fn into_bad(self) -> Bad {
         bad(self)
     }
@@ -140,7 +140,7 @@ macro_rules! context {
     };
 }
 
-/// Fails unless the octets are those expected.
+/// Fails unless the bytes are those expected.
 macro_rules! same {
     ($got:expr, $expected:expr, $($context:tt)*) => {{
         let (got, expected): (&[u8], &[u8]) = ($got, $expected);
@@ -188,8 +188,8 @@ impl Checker {
             if room < len {
                 let out = output.take(room, place);
                 let error = encode.to_slice(src, out).expect_err("the slice is too small");
-                assert_eq!(error.needed, len, "{}", context!(tier, place, src, "TooSmall"));
-                let untouched = out.iter().all(|&octet| octet == CANARY) && output.intact();
+                assert_eq!(error.needed, len, "{}", context!(tier, place, src, "BufferTooSmall"));
+                let untouched = out.iter().all(|&byte| byte == CANARY) && output.intact();
                 assert!(untouched, "{} wrote", context!(tier, place, src, "to_slice that failed"));
             }
         }
@@ -252,7 +252,7 @@ impl Checker {
                     assert_eq!(written, len, "{}", context!(tier, place, src, "to_slice"));
                     same!(&out[..len], expected, tier, place, src, "to_slice");
                 }
-                (Err(DecodeError::BadEscape(got)), Some(error)) => {
+                (Err(DecodeError::MalformedEscape(got)), Some(error)) => {
                     assert_eq!(bad(got), error, "{}", context!(tier, place, src, "to_slice"));
                 }
                 (got, _) => panic!("{}: {got:?}, not {right:?}", context!(tier, place, src, "to_slice")),
@@ -263,15 +263,15 @@ impl Checker {
             if room < len {
                 let out = output.take(room, place);
                 match (decode.to_slice(src, out), error) {
-                    (Err(DecodeError::TooSmall(got)), None) => {
-                        assert_eq!(got.needed, len, "{}", context!(tier, place, src, "TooSmall"));
+                    (Err(DecodeError::BufferTooSmall(got)), None) => {
+                        assert_eq!(got.needed, len, "{}", context!(tier, place, src, "BufferTooSmall"));
                     }
-                    (Err(DecodeError::BadEscape(got)), Some(error)) => {
+                    (Err(DecodeError::MalformedEscape(got)), Some(error)) => {
                         assert_eq!(bad(got), error, "{}", context!(tier, place, src, "to_slice"));
                     }
                     (got, _) => panic!("{}: {got:?}", context!(tier, place, src, "to_slice without room")),
                 }
-                let untouched = out.iter().all(|&octet| octet == CANARY) && output.intact();
+                let untouched = out.iter().all(|&byte| byte == CANARY) && output.intact();
                 assert!(untouched, "{} wrote", context!(tier, place, src, "to_slice that failed"));
             }
         }
@@ -307,15 +307,15 @@ impl Checker {
         appended.truncate(7);
         append(appended);
 
-        let octets = input_room.put(input, place);
-        match decode.in_place(octets).map_err(E::into_bad) {
+        let bytes = input_room.put(input, place);
+        match decode.in_place(bytes).map_err(E::into_bad) {
             Ok(written) => {
                 assert_eq!(Ok(written), right, "{}", context!(tier, place, input, "in_place"));
-                same!(&octets[..written], expected, tier, place, input, "in_place");
+                same!(&bytes[..written], expected, tier, place, input, "in_place");
             }
             Err(got) => {
                 assert_eq!(Some(got), error, "{}", context!(tier, place, input, "in_place"));
-                same!(octets, input, tier, place, input, "in_place that failed");
+                same!(bytes, input, tier, place, input, "in_place that failed");
             }
         }
         assert!(input_room.intact(), "{} wrote outside", context!(tier, place, input, "in_place"));

@@ -1,23 +1,23 @@
 //! Memory whose every access outside a slice is a crash, or is found afterwards.
 //!
-//! On Unix a [`Room`] lies between two pages that may not be touched, so a kernel that reads or writes one octet
+//! On Unix a [`Room`] lies between two pages that may not be touched, so a kernel that reads or writes one byte
 //! too far dies on the spot. Elsewhere (WebAssembly) a [`Room`] is a plain vector: [`FAULTS`] says which it is. On
-//! all targets the octets of the room next to the slice are canaries that [`Room::intact`] checks.
+//! all targets the bytes of the room next to the slice are canaries that [`Room::intact`] checks.
 
 use std::ops::Range;
 
-/// The octet that fills a room.
+/// The byte that fills a room.
 pub const CANARY: u8 = 0xA5;
 
-/// The usable size of a new room, in octets, at least.
+/// The usable size of a new room, in bytes, at least.
 const SIZE: usize = 4096;
 
 /// Where in a room a slice lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// This many octets behind the start; with 0, flush against the guard page before it.
+    /// This many bytes behind the start; with 0, flush against the guard page before it.
     Start(usize),
-    /// This many octets before the end; with 0, flush against the guard page behind it.
+    /// This many bytes before the end; with 0, flush against the guard page behind it.
     End(usize),
 }
 
@@ -39,42 +39,42 @@ impl Room {
 
     fn of(size: usize) -> Room {
         let mut memory = imp::Memory::new(size);
-        memory.octets().fill(CANARY);
+        memory.bytes().fill(CANARY);
         Room { memory, slice: 0..0 }
     }
 
     /// A slice of `len` canaries at `place`.
     pub fn take(&mut self, len: usize, place: Place) -> &mut [u8] {
         let (Place::Start(by) | Place::End(by)) = place;
-        if by + len > self.memory.octets().len() {
+        if by + len > self.memory.bytes().len() {
             *self = Room::of(by + len);
         }
         let old = self.slice.clone();
-        self.memory.octets()[old].fill(CANARY);
-        let size = self.memory.octets().len();
+        self.memory.bytes()[old].fill(CANARY);
+        let size = self.memory.bytes().len();
         let start = match place {
             Place::Start(by) => by,
             Place::End(by) => size - by - len,
         };
         self.slice = start..start + len;
-        &mut self.memory.octets()[start..start + len]
+        &mut self.memory.bytes()[start..start + len]
     }
 
-    /// A copy of `octets` at `place`.
-    pub fn put(&mut self, octets: &[u8], place: Place) -> &mut [u8] {
-        let slice = self.take(octets.len(), place);
-        slice.copy_from_slice(octets);
+    /// A copy of `bytes` at `place`.
+    pub fn put(&mut self, bytes: &[u8], place: Place) -> &mut [u8] {
+        let slice = self.take(bytes.len(), place);
+        slice.copy_from_slice(bytes);
         slice
     }
 
     /// Whether nothing outside the slice has changed since it was taken.
     pub fn intact(&mut self) -> bool {
-        let (slice, octets) = (self.slice.clone(), self.memory.octets());
+        let (slice, bytes) = (self.slice.clone(), self.memory.bytes());
         let canaries = [CANARY; 64];
-        let clean = |octets: &[u8]| octets.chunks(64).all(|chunk| *chunk == canaries[..chunk.len()]);
+        let clean = |bytes: &[u8]| bytes.chunks(64).all(|chunk| *chunk == canaries[..chunk.len()]);
         // A stray vector store lands near the slice; looking at the whole room would only be slow.
-        clean(&octets[slice.start.saturating_sub(256)..slice.start])
-            && clean(&octets[slice.end..octets.len().min(slice.end + 256)])
+        clean(&bytes[slice.start.saturating_sub(256)..slice.start])
+            && clean(&bytes[slice.end..bytes.len().min(slice.end + 256)])
     }
 }
 
@@ -86,8 +86,8 @@ mod imp {
     use std::ptr;
 
     /// Usable pages between two that may not be touched.
-    // INVARIANT: `start` is the start of `len` readable and writable octets of a mapping of our own that begins
-    // `page` octets before it and ends `page` octets behind them.
+    // INVARIANT: `start` is the start of `len` readable and writable bytes of a mapping of our own that begins
+    // `page` bytes before it and ends `page` bytes behind them.
     pub struct Memory {
         start: *mut u8,
         len: usize,
@@ -112,8 +112,8 @@ mod imp {
             Memory { start, len, page }
         }
 
-        pub fn octets(&mut self) -> &mut [u8] {
-            // SAFETY: by the invariant these octets are ours, and zeroed pages are initialised.
+        pub fn bytes(&mut self) -> &mut [u8] {
+            // SAFETY: by the invariant these bytes are ours, and zeroed pages are initialised.
             unsafe { std::slice::from_raw_parts_mut(self.start, self.len) }
         }
     }
@@ -136,7 +136,7 @@ mod imp {
             Memory(vec![0; size])
         }
 
-        pub fn octets(&mut self) -> &mut [u8] {
+        pub fn bytes(&mut self) -> &mut [u8] {
             &mut self.0
         }
     }

@@ -6,22 +6,22 @@ use super::oracle;
 /// What `input` holds: [`simdpct::escapes`], [`simdpct::validate`] and [`simdpct::count`].
 pub fn check(input: &[u8]) {
     let scan = oracle::scan(input);
-    let found = simdpct::escapes(input).map(|found| found.map(|e| (e.offset, e.octet)).map_err(bad));
+    let found = simdpct::escapes(input).map(|found| found.map(|e| (e.offset, e.byte)).map_err(bad));
     assert!(found.eq(scan.iter().copied()), "escapes of b\"{}\"", input.escape_ascii());
 
     assert_eq!(simdpct::validate(input).map_err(bad).err(), oracle::first_bad(input));
 
     let counts = simdpct::count(input);
     let number = |test: &dyn Fn(usize, u8) -> bool| {
-        scan.iter().filter(|found| found.is_ok_and(|(at, octet)| test(at, octet))).count() as u64
+        scan.iter().filter(|found| found.is_ok_and(|(at, byte)| test(at, byte))).count() as u64
     };
     let lower = |at: usize, _| input[at + 1..at + 3].iter().any(|digit| (b'a'..=b'f').contains(digit));
-    let unreserved = |_, octet: u8| octet.is_ascii_alphanumeric() || b"-._~".contains(&octet);
+    let unreserved = |_, byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     assert_eq!(counts.escapes, number(&|_, _| true));
     assert_eq!(counts.malformed, scan.iter().filter(|found| found.is_err()).count() as u64);
     assert_eq!(counts.lower_case, number(&lower));
     assert_eq!(counts.unreserved, number(&unreserved));
-    assert_eq!(counts.percent, number(&|_, octet| octet == b'%'));
+    assert_eq!(counts.percent, number(&|_, byte| byte == b'%'));
 }
 
 /// Whether `a` and `b` are one URI.

@@ -1,9 +1,9 @@
 //! One input against other crates.
 //!
 //! Exceptions: there is none for `percent-encoding` and `form_urlencoded`. `urlencoding::decode` returns an error
-//! where its input decodes to octets that are not UTF-8, as `decode_utf8` does, and is compared with that;
+//! where its input decodes to bytes that are not UTF-8, as `decode_utf8` does, and is compared with that;
 //! `form_urlencoded` decodes whole queries, and to text with U+FFFD, so it gets one value without `&`. No rival keeps
-//! escapes, is strict, normalizes, or has sets with octets of 0x80 or more.
+//! escapes, is strict, normalizes, or has sets with bytes of 0x80 or more.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -13,12 +13,12 @@ use simdpct::{AsciiSet, Decode, Encode, sets};
 
 use super::tiers::tiers;
 
-/// A set, and the complement of its ASCII part as a rival's set, which holds the octets to escape.
+/// A set, and the complement of its ASCII part as a rival's set, which holds the bytes to escape.
 pub type Pair = (AsciiSet, &'static RivalSet);
 
-/// The rival of `set`, which only takes sets that live for ever. (It escapes all octets of 0x80 or more.)
+/// The rival of `set`, which only takes sets that live for ever. (It escapes all bytes of 0x80 or more.)
 pub fn pair(set: AsciiSet) -> Pair {
-    let rival = set.complement().iter().fold(RivalSet::EMPTY, |rival, octet| rival.add(octet));
+    let rival = set.complement().iter().fold(RivalSet::EMPTY, |rival, byte| rival.add(byte));
     (set, Box::leak(Box::new(rival)))
 }
 
@@ -42,7 +42,7 @@ pub fn check_encode(input: &[u8], pairs: &[Pair]) {
     }
 }
 
-/// Decoding to octets, to text and from form data, on every tier.
+/// Decoding to bytes, to text and from form data, on every tier.
 pub fn check_decode(input: &[u8]) {
     let context = format!("b\"{}\"", input.escape_ascii());
     for &tier in tiers() {
@@ -61,7 +61,7 @@ pub fn check_decode(input: &[u8]) {
         let right = percent_encoding::percent_decode(input).decode_utf8_lossy();
         assert_eq!(lossy, right, "tier {tier}, {context}");
 
-        let value: Vec<u8> = input.iter().copied().filter(|&octet| octet != b'&').collect();
+        let value: Vec<u8> = input.iter().copied().filter(|&byte| byte != b'&').collect();
         let query = [b"name=", &value[..]].concat();
         let right: Vec<_> = form_urlencoded::parse(&query).collect();
         let Ok(text) = Decode::new().form().tier(tier).to_utf8_lossy(&value);

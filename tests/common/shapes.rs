@@ -19,33 +19,33 @@ impl Rng {
         (self.next() % end as u64) as usize
     }
 
-    /// A random octet.
-    pub fn octet(&mut self) -> u8 {
+    /// A random byte.
+    pub fn byte(&mut self) -> u8 {
         (self.next() >> 56) as u8
     }
 
-    /// One of `octets`.
-    pub fn pick(&mut self, octets: &[u8]) -> u8 {
-        octets[self.below(octets.len())]
+    /// One of `bytes`.
+    pub fn pick(&mut self, bytes: &[u8]) -> u8 {
+        bytes[self.below(bytes.len())]
     }
 
-    /// A random set of about half of all octets.
+    /// A random set of about half of all bytes.
     pub fn members(&mut self) -> [bool; 256] {
         std::array::from_fn(|_| self.next() >> 63 == 1)
     }
 }
 
-/// Octets that some rule looks at, both cases of digits, and neighbours of the digits in ASCII.
+/// Bytes that some rule looks at, both cases of digits, and neighbours of the digits in ASCII.
 pub const INTERESTING: &[u8] = b"%%%%%%0123456789abcdefABCDEF/:@G`g +-._~!*'()\r\n\x00\x7f\x80\xa5\xc3\xff";
 
-/// A kind of data: its name, and how to make `len` octets of it.
+/// A kind of data: its name, and how to make `len` bytes of it.
 pub type Shape = (&'static str, fn(usize, &mut Rng) -> Vec<u8>);
 
 /// All of them.
 pub const SHAPES: &[Shape] = &[
     ("clean", |len, _| cycle(b"abcxyzABCXYZ0189-._~", len)),
     ("all special", |len, rng| (0..len).map(|_| rng.pick(b" \"<>^`{|}\\\x00\x1f\x7f\x80\xbf\xff")).collect()),
-    ("one octet, special", |len, _| vec![b' '; len]),
+    ("one byte, special", |len, _| vec![b' '; len]),
     ("only %", |len, _| vec![b'%'; len]),
     ("dense escapes", |len, _| cycle(b"%41%e2%2F%fF%00%7e", len)),
     ("dense escapes, whole at the end", |len, _| {
@@ -56,10 +56,10 @@ pub const SHAPES: &[Shape] = &[
     ("near escapes", |len, _| cycle(b"%4%41%zz%4g%G4%%%2%2f%/0%:0%@A%`a", len)),
     ("truncated, one digit", |len, _| end_in(b"%4", len)),
     ("truncated, no digit", |len, _| end_in(b"a%", len)),
-    ("every third octet", |len, _| cycle(b"ab\xe9cd fg%", len)),
+    ("every third byte", |len, _| cycle(b"ab\xe9cd fg%", len)),
     ("UTF-8", |len, _| cycle("caf\u{e9} \u{65e5}\u{672c}\u{8a9e} \u{1f600}".as_bytes(), len)),
     ("form", |len, _| cycle(b"a+b c%2B+%20 d", len)),
-    ("random octets", |len, rng| (0..len).map(|_| rng.octet()).collect()),
+    ("random bytes", |len, rng| (0..len).map(|_| rng.byte()).collect()),
     ("random of the interesting", |len, rng| (0..len).map(|_| rng.pick(INTERESTING)).collect()),
     ("few escapes", |len, rng| sprinkle(len, rng, 24)),
     ("some escapes", |len, rng| sprinkle(len, rng, 6)),
@@ -77,7 +77,7 @@ fn end_in(end: &[u8], len: usize) -> Vec<u8> {
     data
 }
 
-/// Clean octets, and about one in `every` places an escape, a malformed one or a special octet.
+/// Clean bytes, and about one in `every` places an escape, a malformed one or a special byte.
 fn sprinkle(len: usize, rng: &mut Rng, every: usize) -> Vec<u8> {
     let mut data = Vec::with_capacity(len + 3);
     while data.len() < len {
@@ -88,9 +88,9 @@ fn sprinkle(len: usize, rng: &mut Rng, every: usize) -> Vec<u8> {
         match rng.below(8) {
             0 => data.extend_from_slice(b"%4"),
             1 => data.push(b'%'),
-            2 => data.push(rng.octet()),
-            3 => data.extend_from_slice(format!("%{:02x}", rng.octet()).as_bytes()),
-            _ => data.extend_from_slice(format!("%{:02X}", rng.octet()).as_bytes()),
+            2 => data.push(rng.byte()),
+            3 => data.extend_from_slice(format!("%{:02x}", rng.byte()).as_bytes()),
+            _ => data.extend_from_slice(format!("%{:02X}", rng.byte()).as_bytes()),
         }
     }
     data.truncate(len);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use simdpct::{BadEscape, DecodeUtf8Error};
+use simdpct::{DecodeUtf8Error, MalformedEscape};
 
 use super::check::{Decoding, bad, byte_set};
 use super::oracle;
@@ -19,9 +19,9 @@ pub fn check(input: &[u8]) {
             let context =
                 || format!("tier {tier}, keep {:?}, b\"{}\"", byte_set(&decoding.keep), input.escape_ascii());
 
-            match (decode.to_utf8(input), right.not_utf8) {
+            match (decode.to_utf8(input), right.invalid_utf8) {
                 (Ok(text), None) => assert_eq!(text, right.partial, "{}", context()),
-                (Err(DecodeUtf8Error::NotUtf8(error)), Some(offsets)) => {
+                (Err(DecodeUtf8Error::InvalidUtf8(error)), Some(offsets)) => {
                     assert_eq!((error.offset, error.decoded_offset), offsets, "{}", context());
                 }
                 (got, _) => panic!("{}: {got:?}, not {right:?}", context()),
@@ -32,23 +32,24 @@ pub fn check(input: &[u8]) {
             assert_eq!(partial, right.partial, "{}", context());
             for text in [&lossy, &partial] {
                 let borrowed = matches!(text, Cow::Borrowed(_));
-                let unchanged = right.not_utf8.is_none() && text.as_bytes() == input;
+                let unchanged = right.invalid_utf8.is_none() && text.as_bytes() == input;
                 assert_eq!(borrowed, unchanged, "{}: borrowing", context());
             }
 
             let strict = decode.strict();
-            match (strict.to_utf8(input), first_bad, right.not_utf8) {
+            match (strict.to_utf8(input), first_bad, right.invalid_utf8) {
                 (Ok(text), None, None) => assert_eq!(text, right.partial, "{}", context()),
-                (Err(DecodeUtf8Error::BadEscape(error)), Some(right), _) => {
+                (Err(DecodeUtf8Error::MalformedEscape(error)), Some(right), _) => {
                     assert_eq!(bad(error), right, "{}", context());
                 }
-                (Err(DecodeUtf8Error::NotUtf8(error)), None, Some(offsets)) => {
+                (Err(DecodeUtf8Error::InvalidUtf8(error)), None, Some(offsets)) => {
                     assert_eq!((error.offset, error.decoded_offset), offsets, "{}", context());
                 }
                 (got, _, _) => panic!("{}: {got:?}, not {right:?}", context()),
             }
             let right_or_bad = |text: &str| first_bad.map_or(Ok(text.to_owned()), Err);
-            let owned = |result: Result<Cow<'_, str>, BadEscape>| result.map(Cow::into_owned).map_err(bad);
+            let owned =
+                |result: Result<Cow<'_, str>, MalformedEscape>| result.map(Cow::into_owned).map_err(bad);
             assert_eq!(owned(strict.to_utf8_lossy(input)), right_or_bad(&right.lossy), "{}", context());
             assert_eq!(owned(strict.to_utf8_partial(input)), right_or_bad(&right.partial), "{}", context());
         }

@@ -14,20 +14,20 @@ use crate::corpus::Verb;
 
 /// Buffers that all calls share, so that no idiom pays for memory more often than it must.
 pub struct Room {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     text: String,
-    /// Initialised octets, enough for every answer.
+    /// Initialised bytes, enough for every answer.
     ready: Vec<u8>,
     /// Hexadecimal digits, as many as the longest input.
     digits: Vec<u8>,
 }
 
 impl Room {
-    /// Room for the answers to inputs of at most `longest` octets.
+    /// Room for the answers to inputs of at most `longest` bytes.
     pub fn new(longest: usize) -> Room {
         let worst = longest * 3 + 4096;
         Room {
-            octets: Vec::with_capacity(worst),
+            bytes: Vec::with_capacity(worst),
             text: String::with_capacity(worst),
             ready: vec![0; worst],
             digits: b"0123456789abcdefFEDCBA98765432".iter().copied().cycle().take(longest).collect(),
@@ -37,13 +37,13 @@ impl Room {
 
 /// An answer, however a rival hands it over. `None` is a refusal of the input.
 trait Answer {
-    fn octets(&self) -> Option<&[u8]>;
+    fn bytes(&self) -> Option<&[u8]>;
 }
 
 macro_rules! answers {
     ($($type:ty),*) => { $(impl Answer for $type {
         #[inline(always)]
-        fn octets(&self) -> Option<&[u8]> {
+        fn bytes(&self) -> Option<&[u8]> {
             Some(self.as_ref())
         }
     })* };
@@ -52,29 +52,29 @@ answers!(&[u8], &Vec<u8>, &String, &str, String, Cow<'_, [u8]>);
 
 impl Answer for Cow<'_, str> {
     #[inline(always)]
-    fn octets(&self) -> Option<&[u8]> {
+    fn bytes(&self) -> Option<&[u8]> {
         Some(self.as_bytes())
     }
 }
 
 impl Answer for pct::PctString {
     #[inline(always)]
-    fn octets(&self) -> Option<&[u8]> {
+    fn bytes(&self) -> Option<&[u8]> {
         Some(self.as_bytes())
     }
 }
 
 impl<A: Answer> Answer for Option<A> {
     #[inline(always)]
-    fn octets(&self) -> Option<&[u8]> {
-        self.as_ref()?.octets()
+    fn bytes(&self) -> Option<&[u8]> {
+        self.as_ref()?.bytes()
     }
 }
 
 impl<A: Answer, E> Answer for Result<A, E> {
     #[inline(always)]
-    fn octets(&self) -> Option<&[u8]> {
-        self.as_ref().ok()?.octets()
+    fn bytes(&self) -> Option<&[u8]> {
+        self.as_ref().ok()?.bytes()
     }
 }
 
@@ -128,15 +128,15 @@ macro_rules! contender {
             pass: Box::new(move |strings, $room| {
                 for &$input in strings {
                     let answer = $call;
-                    black_box(answer.octets().map(|octets| (octets.as_ptr(), octets.len())));
+                    black_box(answer.bytes().map(|bytes| (bytes.as_ptr(), bytes.len())));
                 }
             }),
-            answer: Box::new(move |$input, $room| $call.octets().map(<[u8]>::to_vec)),
+            answer: Box::new(move |$input, $room| $call.bytes().map(<[u8]>::to_vec)),
         }
     };
 }
 
-/// The rivals' name for `sets::RFC3986_UNRESERVED`: the octets that do not stay.
+/// The rivals' name for `sets::RFC3986_UNRESERVED`: the bytes that do not stay.
 const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// What the hardware gives, and the rivals, one group of idioms for each; the first mark is `memcpy`.
@@ -171,7 +171,7 @@ fn marks(verb: Verb) -> Vec<Vec<Contender>> {
                 }
             ),
         ],
-        vec![contender!(mark, "memchr", "memchr of an octet that does not occur", |input, room| {
+        vec![contender!(mark, "memchr", "memchr of a byte that does not occur", |input, room| {
             let at = memchr::memchr(0, input.as_bytes());
             at.map(|at| &room.ready[at..])
         })],
@@ -187,7 +187,7 @@ fn marks(verb: Verb) -> Vec<Vec<Contender>> {
             Verb::Decode => contender!(mark, "hex-simd", "decode of as many digits", |input, room| {
                 let digits = &room.digits[..input.len() & !1];
                 let out = hex_simd::Out::from_slice(&mut room.ready[..digits.len() / 2]);
-                hex_simd::decode(digits, out).map(|octets| &*octets)
+                hex_simd::decode(digits, out).map(|bytes| &*bytes)
             }),
         }],
     ]
@@ -203,11 +203,11 @@ fn encoders() -> Vec<Vec<Contender>> {
                 &room.text
             }),
             contender!(rival, "percent-encoding", "Vec::extend_from_slice of each part", |input, room| {
-                room.octets.clear();
+                room.bytes.clear();
                 for part in percent_encoding::utf8_percent_encode(input, COMPONENT) {
-                    room.octets.extend_from_slice(part.as_bytes());
+                    room.bytes.extend_from_slice(part.as_bytes());
                 }
-                &room.octets
+                &room.bytes
             }),
             contender!(rival, "percent-encoding", "copy of each part into a ready slice", |input, room| {
                 let mut written = 0;
@@ -244,8 +244,8 @@ fn encoders() -> Vec<Vec<Contender>> {
             }),
         ],
         vec![contender!(rival, "codex-percent", "VecEncoder::encode", |input, room| {
-            room.octets.clear();
-            codex_percent::VecEncoder::encode(input, &mut room.octets).map(|_| &room.octets)
+            room.bytes.clear();
+            codex_percent::VecEncoder::encode(input, &mut room.bytes).map(|_| &room.bytes)
         })],
         vec![contender!(rival, "form-net", "encode_into", |input, room| {
             room.text.clear();
@@ -262,14 +262,14 @@ fn decoders() -> Vec<Vec<Contender>> {
     vec![
         vec![
             contender!(rival, "percent-encoding", "Vec::extend", |input, room| {
-                room.octets.clear();
-                room.octets.extend(percent_encoding::percent_decode_str(input));
-                &room.octets
+                room.bytes.clear();
+                room.bytes.extend(percent_encoding::percent_decode_str(input));
+                &room.bytes
             }),
             contender!(rival, "percent-encoding", "loop into a ready slice", |input, room| {
                 let mut written = 0;
-                for (to, octet) in room.ready.iter_mut().zip(percent_encoding::percent_decode_str(input)) {
-                    *to = octet;
+                for (to, byte) in room.ready.iter_mut().zip(percent_encoding::percent_decode_str(input)) {
+                    *to = byte;
                     written += 1;
                 }
                 &room.ready[..written]
@@ -283,14 +283,14 @@ fn decoders() -> Vec<Vec<Contender>> {
         })],
         vec![
             contender!(rival, "url-escape", "decode_to_vec", |input, room| {
-                room.octets.clear();
-                url_escape::decode_to_vec(input, &mut room.octets)
+                room.bytes.clear();
+                url_escape::decode_to_vec(input, &mut room.bytes)
             }),
             contender!(rival, "url-escape", "decode", |input, _room| url_escape::decode(input)),
         ],
         vec![contender!(rival, "codex-percent", "VecDecoder::decode", |input, room| {
-            room.octets.clear();
-            codex_percent::VecDecoder::decode(input, &mut room.octets).map(|_| &room.octets)
+            room.bytes.clear();
+            codex_percent::VecDecoder::decode(input, &mut room.bytes).map(|_| &room.bytes)
         })],
         vec![contender!(rival, "form-net", "decode_into", |input, room| {
             let policy = form_net::PercentPolicy::Literal;
@@ -315,9 +315,9 @@ pub enum Shape {
     Normalize,
     /// The strict decoder.
     Strict,
-    /// A decoder that keeps the escapes of reserved octets.
+    /// A decoder that keeps the escapes of reserved bytes.
     Keep,
-    /// All strings by one call of the batch verb, over octets and offsets.
+    /// All strings by one call of the batch verb, over bytes and offsets.
     Values,
 }
 
@@ -386,12 +386,12 @@ pub fn ours(verb: Verb, shape: Shape, tier: Tier, role: Role) -> Contender {
             contender!(role, tier, "Decode::to_cow", |input, _room| { decode.to_cow(input) })
         }
         (Verb::Decode, Shape::Strict) => contender!(role, tier, "Decode::append, strict", |input, room| {
-            room.octets.clear();
-            strict.append(input, &mut room.octets).map(|()| &room.octets)
+            room.bytes.clear();
+            strict.append(input, &mut room.bytes).map(|()| &room.bytes)
         }),
         (Verb::Decode, _) => contender!(role, tier, "Decode::append", |input, room| {
-            room.octets.clear();
-            decode.append(input, &mut room.octets).map(|()| &room.octets)
+            room.bytes.clear();
+            decode.append(input, &mut room.bytes).map(|()| &room.bytes)
         }),
     }
 }
@@ -405,12 +405,12 @@ fn batch(
 ) -> Contender {
     /// Strings, one behind the other, and where each ends.
     fn join(strings: &[&str]) -> (String, Vec<i32>) {
-        let (mut octets, mut offsets) = (String::new(), vec![0]);
+        let (mut bytes, mut offsets) = (String::new(), vec![0]);
         for string in strings {
-            octets.push_str(string);
-            offsets.push(i32::try_from(octets.len()).expect("a row is smaller than 2 GiB"));
+            bytes.push_str(string);
+            offsets.push(i32::try_from(bytes.len()).expect("a row is smaller than 2 GiB"));
         }
-        (octets, offsets)
+        (bytes, offsets)
     }
     let timed = verb.clone();
     let joined = RefCell::new((0, join(&[])));
@@ -425,16 +425,16 @@ fn batch(
             if joined.0 != strings.as_ptr().addr() {
                 *joined = (strings.as_ptr().addr(), join(strings));
             }
-            let (octets, offsets) = &joined.1;
-            let values = Values::new(octets.as_bytes(), offsets).expect("the offsets cut the octets");
+            let (bytes, offsets) = &joined.1;
+            let values = Values::new(bytes.as_bytes(), offsets).expect("the offsets cut the bytes");
             out.clear();
             timed(values, &mut out).expect("a row is smaller than 2 GiB");
-            black_box(out.octets().len());
+            black_box(out.bytes().len());
         }),
         answer: Box::new(move |input, _| {
-            let (octets, offsets) = join(&[input]);
+            let (bytes, offsets) = join(&[input]);
             let mut out = Column::new();
-            verb(Values::new(octets.as_bytes(), &offsets).ok()?, &mut out).ok()?;
+            verb(Values::new(bytes.as_bytes(), &offsets).ok()?, &mut out).ok()?;
             out.get(0).map(<[u8]>::to_vec)
         }),
     }

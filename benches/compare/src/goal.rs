@@ -1,7 +1,7 @@
 //! What this library wants to reach, and where it stands.
 //!
 //! Limits are ratios within one run. Absolute figures drift from machine to machine; what the copy of the same
-//! octets or a rival's work costs beside it does not.
+//! bytes or a rival's work costs beside it does not.
 
 use simdpct::Tier;
 

@@ -64,7 +64,7 @@ struct Compare {
 enum Action {
     /// Write generated URLs, one a line, to stdout
     Corpus {
-        /// Stop after the line with this octet
+        /// Stop after the line with this byte
         #[arg(long, value_name = "COUNT", default_value_t = 1 << 20)]
         bytes: u64,
         #[arg(long, default_value_t = SEED)]
@@ -76,7 +76,7 @@ enum Action {
         #[arg(long, value_name = "FILE")]
         corpus: Option<PathBuf>,
     },
-    /// Do one thing over and over, for a tool that counts instructions; prints the octets of one pass
+    /// Do one thing over and over, for a tool that counts instructions; prints the bytes of one pass
     Work {
         /// `encode`, `encode, slice`, `decode`, `decode, strict`, ...
         #[arg(long)]
@@ -212,14 +212,14 @@ fn groups(verb: Verb, shape: Shape, tiers: &[Tier]) -> Vec<Vec<Contender>> {
 
 /// Every length from 0 to 64, on several kinds of text.
 fn sweep(quick: bool, tiers: &[Tier], wanted: impl Fn(&str) -> bool) -> Vec<(String, usize, Measured)> {
-    type Octet = fn(&mut Random) -> char;
-    let clean: Octet =
+    type Byte = fn(&mut Random) -> char;
+    let clean: Byte =
         |random| random.pick(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") as char;
-    let tenth: Octet = |random| random.pick(b"abcdefghi/") as char;
-    let half: Octet = |random| random.pick(b"abcd/?=&") as char;
-    let escapes: Octet = |random| random.pick(b"abcdefghijk%0123456789ABCDE%") as char;
-    let percents: Octet = |random| random.pick(b"%4%1") as char;
-    let kinds: [(Verb, &str, Octet); 6] = [
+    let tenth: Byte = |random| random.pick(b"abcdefghi/") as char;
+    let half: Byte = |random| random.pick(b"abcd/?=&") as char;
+    let escapes: Byte = |random| random.pick(b"abcdefghijk%0123456789ABCDE%") as char;
+    let percents: Byte = |random| random.pick(b"%4%1") as char;
+    let kinds: [(Verb, &str, Byte); 6] = [
         (Verb::Encode, "clean", clean),
         (Verb::Encode, "10 % specials", tenth),
         (Verb::Encode, "50 % specials", half),
@@ -229,14 +229,14 @@ fn sweep(quick: bool, tiers: &[Tier], wanted: impl Fn(&str) -> bool) -> Vec<(Str
     ];
     let plan = Plan { rounds: if quick { 3 } else { 7 }, turn: 0.0 };
     let mut measured = Vec::new();
-    for (verb, kind, octet) in kinds {
+    for (verb, kind, byte) in kinds {
         let name = format!("{}, sweep, {kind}", goal::name(verb, Shape::Append));
         if !wanted(&name) {
             continue;
         }
         eprintln!("{name}");
         for length in (0..=64).step_by(if quick { 4 } else { 1 }) {
-            let row = fixed_length(SEED, length, octet);
+            let row = fixed_length(SEED, length, byte);
             let task = Task { name: &name, verb, shape: Shape::Append, unit: Unit::Call, check: 500 };
             let mut groups = groups(verb, Shape::Append, tiers);
             groups.retain(|group| group.iter().all(|contender| contender.role != Role::Mark));
@@ -315,16 +315,16 @@ mod tests {
         for spec in specs(SEED, &Urls::new(SEED).distinct(corpus::DISTINCT)) {
             let row = spec.make();
             let strings = row.strings();
-            let enough = strings.len() >= corpus::DISTINCT || row.octets() >= 512 * 1024;
+            let enough = strings.len() >= corpus::DISTINCT || row.bytes() >= 512 * 1024;
             assert!(
                 enough,
-                "{:?} {}: {} strings, {} octets",
+                "{:?} {}: {} strings, {} bytes",
                 spec.verb,
                 spec.name,
                 strings.len(),
-                row.octets()
+                row.bytes()
             );
-            assert_eq!(strings.iter().map(|string| string.len()).sum::<usize>(), row.octets());
+            assert_eq!(strings.iter().map(|string| string.len()).sum::<usize>(), row.bytes());
         }
     }
 

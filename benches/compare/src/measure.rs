@@ -56,8 +56,8 @@ pub struct Measured {
     pub unit: Unit,
     /// The number of strings.
     pub calls: usize,
-    /// The number of octets of all of them.
-    pub octets: usize,
+    /// The number of bytes of all of them.
+    pub bytes: usize,
     /// Everybody that was timed or that refused.
     pub timed: Vec<Timed>,
 }
@@ -97,11 +97,11 @@ impl Measured {
         rivals.min_by(|a, b| a.median().total_cmp(&b.median()))
     }
 
-    /// `nanoseconds` for all strings, in the unit of the row: nanoseconds a call, or 10^9 octets of input a second.
+    /// `nanoseconds` for all strings, in the unit of the row: nanoseconds a call, or 10^9 bytes of input a second.
     pub fn in_unit(&self, nanoseconds: f64) -> f64 {
         match self.unit {
             Unit::Call => nanoseconds / self.calls as f64,
-            Unit::Octet => self.octets as f64 / nanoseconds,
+            Unit::Byte => self.bytes as f64 / nanoseconds,
         }
     }
 }
@@ -189,7 +189,7 @@ pub fn measure(plan: Plan, task: &Task<'_>, row: &Row, groups: Vec<Vec<Contender
         shape: task.shape,
         unit: task.unit,
         calls: strings.len(),
-        octets: row.octets(),
+        bytes: row.bytes(),
         timed,
     }
 }
@@ -250,8 +250,8 @@ fn check(
     }
 }
 
-/// The first octets, on one line.
-fn excerpt(octets: &[u8]) -> String {
-    let end = if octets.len() > 60 { "..." } else { "" };
-    format!("{}{end}", octets[..octets.len().min(60)].escape_ascii())
+/// The first bytes, on one line.
+fn excerpt(bytes: &[u8]) -> String {
+    let end = if bytes.len() > 60 { "..." } else { "" };
+    format!("{}{end}", bytes[..bytes.len().min(60)].escape_ascii())
 }

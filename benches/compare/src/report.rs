@@ -105,7 +105,7 @@ impl Report<'_> {
         }
         let _ = writeln!(out, "* Corpus: {}\n* Measured: {}\n", self.corpus, self.plan);
         out.push_str(
-            "Rows in ns show the median time of a call, rows in GB/s the speed in 10^9 octets of input a second, each \
+            "Rows in ns show the median time of a call, rows in GB/s the speed in 10^9 bytes of input a second, each \
              with the median deviation. Behind a tier's figure: its time in times of `memcpy` of the same input, and \
              its speed in times of `percent-encoding`. `*` marks a rival whose answers differ (listed below); `-` one \
              that refuses it.\n\n",
@@ -299,7 +299,7 @@ impl Report<'_> {
             let _ = writeln!(out, "# {line}");
         }
         let _ = writeln!(out, "# Corpus: {}\n# Measured: {}", self.corpus, self.plan);
-        out.push_str("verb\trow\tcontender\trole\tidiom\tcalls\toctets\trounds\tmedian_ns\tmin_ns\tmax_ns\tspread\tmemcpy_ratio\n");
+        out.push_str("verb\trow\tcontender\trole\tidiom\tcalls\tbytes\trounds\tmedian_ns\tmin_ns\tmax_ns\tspread\tmemcpy_ratio\n");
         for measured in self.all {
             for timed in measured.timed() {
                 let role = match timed.role {
@@ -319,7 +319,7 @@ impl Report<'_> {
                     timed.name,
                     timed.idiom,
                     measured.calls,
-                    measured.octets,
+                    measured.bytes,
                     timed.times.len(),
                     timed.median(),
                     timed.spread(),
@@ -347,7 +347,7 @@ impl Report<'_> {
 fn unit(unit: Unit) -> &'static str {
     match unit {
         Unit::Call => "ns",
-        Unit::Octet => "GB/s",
+        Unit::Byte => "GB/s",
     }
 }
 

@@ -1,10 +1,10 @@
 //! Runs one verb on one tier over made-up text, some number of times, for tools that count instructions.
 //!
 //! ```text
-//! workload TIER encode|decode|normalize clean|url|dense OCTETS REPEATS
+//! workload TIER encode|decode|normalize clean|url|dense BYTES REPEATS
 //! ```
 //!
-//! Each repeat takes 64 Ki octets of input, in calls of OCTETS each. The difference between two numbers of repeats is
+//! Each repeat takes 64 Ki bytes of input, in calls of BYTES each. The difference between two numbers of repeats is
 //! what the verb costs, without start-up. `ci/cpus count` uses it.
 
 use std::process::ExitCode;
@@ -13,7 +13,7 @@ use simdpct::{Decode, Encode, NORMALIZE, Tier, sets};
 
 const TOTAL: usize = 65536;
 
-/// The same text on every run: letters, and in `per_cent` of the places an octet that is escaped.
+/// The same text on every run: letters, and in `per_cent` of the places a byte that is escaped.
 fn text(per_cent: u32) -> Vec<u8> {
     let mut state = 1u32;
     let mut below = |n: u32| {
@@ -23,14 +23,14 @@ fn text(per_cent: u32) -> Vec<u8> {
     };
     let mut text = Vec::with_capacity(TOTAL);
     while text.len() < TOTAL {
-        let octets = if below(100) < per_cent { b" /?&=:#\xC3\xA9" } else { b"aetoinsr9" };
-        text.push(octets[below(9) as usize]);
+        let bytes = if below(100) < per_cent { b" /?&=:#\xC3\xA9" } else { b"aetoinsr9" };
+        text.push(bytes[below(9) as usize]);
     }
     text
 }
 
 fn run(args: &[String]) -> Option<usize> {
-    let [tier, verb, kind, octets, repeats] = args else { return None };
+    let [tier, verb, kind, bytes, repeats] = args else { return None };
     let tier = Tier::find(tier)?;
     let per_cent = match kind.as_str() {
         "clean" => 0,
@@ -38,7 +38,7 @@ fn run(args: &[String]) -> Option<usize> {
         "dense" => 100,
         _ => return None,
     };
-    let octets: usize = octets.parse().ok().filter(|&octets| octets > 0)?;
+    let bytes: usize = bytes.parse().ok().filter(|&bytes| bytes > 0)?;
     let repeats: usize = repeats.parse().ok()?;
     let mut input = text(per_cent);
     let encode = Encode::new(sets::RFC3986_UNRESERVED).tier(tier);
@@ -46,10 +46,10 @@ fn run(args: &[String]) -> Option<usize> {
         input = encode.to_cow(&input).into_owned().into_bytes();
         input.truncate(TOTAL);
     }
-    let mut out = vec![0; 3 * octets + 256];
+    let mut out = vec![0; 3 * bytes + 256];
     let mut written = 0;
     for _ in 0..repeats {
-        for call in input.chunks(octets) {
+        for call in input.chunks(bytes) {
             written += match verb.as_str() {
                 "encode" => encode.to_slice(call, &mut out).ok()?,
                 "decode" => Decode::new().tier(tier).to_slice(call, &mut out).ok()?,
@@ -69,7 +69,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         None => {
-            eprintln!("workload TIER encode|decode|normalize clean|url|dense OCTETS REPEATS; this CPU has:");
+            eprintln!("workload TIER encode|decode|normalize clean|url|dense BYTES REPEATS; this CPU has:");
             Tier::available().for_each(|tier| eprintln!("  {tier}"));
             ExitCode::FAILURE
         }

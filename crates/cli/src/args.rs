@@ -21,14 +21,14 @@ use crate::work::{CHARSETS, Charset};
 
 const FIRST_EXAMPLES: &str = "\
 Examples:
-  pct encode names.txt                        escape all but unreserved octets, line by line
+  pct encode names.txt                        escape all but unreserved bytes, line by line
   pct decode urls.txt -o plain.txt            write plain.txt whole or not at all
   pct audit access.log                        what is in there, in one page
   pct help decode                             options and examples of one command";
 
 const EXAMPLES: &str = "\
 Examples:
-  pct encode names.txt                        escape all but unreserved octets, line by line
+  pct encode names.txt                        escape all but unreserved bytes, line by line
   pct encode --set whatwg-path paths.txt      escape as browsers do in a path
   pct decode urls.txt -o plain.txt            write plain.txt whole or not at all
   pct check --only malformed,nul access.log.gz
@@ -93,7 +93,7 @@ pub enum Command {
     Generate(Generate),
 }
 
-/// Write octets outside a set as escapes
+/// Write bytes outside a set as escapes
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -103,7 +103,7 @@ Examples:
   echo '/a b%20c' | pct encode --set rfc3986-path --keep-escapes
                                               /a%20b%20c
   echo 'Привет' | pct encode --charset windows-1251   %CF%F0%E8%E2%E5%F2
-  head -c 16 /dev/urandom | pct encode --raw  any octets, newlines too
+  head -c 16 /dev/urandom | pct encode --raw  any bytes, newlines too
 
 A \"\\r\" that does not stand before \"\\n\" is data, and is escaped.")]
 pub struct Encode {
@@ -116,12 +116,12 @@ pub struct Encode {
     #[command(flatten)]
     pub pipe: Pipe,
 
-    /// The octets that stay as they are; `pct sets` lists the names
+    /// The bytes that stay as they are; `pct sets` lists the names
     #[arg(long, value_name = "NAME", default_value = "rfc3986-unreserved", hide_possible_values = true, value_parser = SetParser)]
     pub set: &'static NamedSet,
 
-    /// Octets that stay as well; %XX names one that is hard to type
-    #[arg(long, value_name = "BYTES", value_parser = OctetsParser, allow_hyphen_values = true, default_value = "", hide_default_value = true)]
+    /// Bytes that stay as well; %XX names one that is hard to type
+    #[arg(long, value_name = "BYTES", value_parser = BytesParser, allow_hyphen_values = true, default_value = "", hide_default_value = true)]
     pub keep: ByteSet,
 
     /// Leave valid escapes alone and escape only a "%" that starts none: encoding twice changes nothing
@@ -136,15 +136,15 @@ pub struct Encode {
     #[arg(long)]
     pub lower: bool,
 
-    /// Escape the octets of the text in this charset instead of UTF-8
+    /// Escape the bytes of the text in this charset instead of UTF-8
     ///
-    /// A character that the charset lacks is written as browsers do: %26%23, its number, %3B. Octets of the input
+    /// A character that the charset lacks is written as browsers do: %26%23, its number, %3B. Bytes of the input
     /// that are not UTF-8 are escaped as they are.
     #[arg(long, value_name = "LABEL", value_parser = CharsetParser, hide_possible_values = true)]
     pub charset: Option<Charset>,
 }
 
-/// Replace escapes by the octets that they stand for, once
+/// Replace escapes by the bytes that they stand for, once
 ///
 /// A "%" that is not followed by two hexadecimal digits stays as it is, unless --strict is given.
 ///
@@ -180,8 +180,8 @@ pub struct Decode {
     #[command(flatten)]
     pub strict: Strict,
 
-    /// Octets whose escapes stay; %XX names one that is hard to type
-    #[arg(long, value_name = "BYTES", value_parser = OctetsParser, allow_hyphen_values = true, default_value = "", hide_default_value = true)]
+    /// Bytes whose escapes stay; %XX names one that is hard to type
+    #[arg(long, value_name = "BYTES", value_parser = BytesParser, allow_hyphen_values = true, default_value = "", hide_default_value = true)]
     pub keep: ByteSet,
 
     /// Read "+" as a space
@@ -214,21 +214,21 @@ pub struct Unwrap {
 
     /// Decode %uXXXX as well: UTF-16 code units, as `escape` of JavaScript writes them
     ///
-    /// A surrogate without its other half stays. %XX next to it is an octet; `--charset latin1` reads it as
+    /// A surrogate without its other half stays. %XX next to it is a byte; `--charset latin1` reads it as
     /// `unescape` does.
     #[arg(long)]
     pub percent_u: bool,
 
-    /// The decoded octets are text in this charset: write it in UTF-8
+    /// The decoded bytes are text in this charset: write it in UTF-8
     ///
-    /// Octets that are nothing in the charset are written as escapes, so `--charset utf-8` decodes only what is
+    /// Bytes that are nothing in the charset are written as escapes, so `--charset utf-8` decodes only what is
     /// UTF-8. Characters of --percent-u are left alone.
     #[arg(long, value_name = "LABEL", value_parser = CharsetParser, hide_possible_values = true)]
     pub charset: Option<Charset>,
 
     /// Leave nothing in the output that a terminal obeys: escape it again
     ///
-    /// That is: C0 controls but for line ends, DEL, C1 controls, octets that are not UTF-8, line and paragraph
+    /// That is: C0 controls but for line ends, DEL, C1 controls, bytes that are not UTF-8, line and paragraph
     /// separators (U+2028, U+2029), and marks that turn the direction of text. Those that were not escaped in the
     /// input are escaped, too.
     #[arg(long)]
@@ -237,7 +237,7 @@ pub struct Unwrap {
 
 /// Give equivalent URLs one spelling (RFC 3986, section 6.2.2)
 ///
-/// Escapes of unreserved octets are decoded, the digits of all others are written in upper case, and nothing else
+/// Escapes of unreserved bytes are decoded, the digits of all others are written in upper case, and nothing else
 /// changes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -259,7 +259,7 @@ pub struct Normalize {
 
 /// Report suspicious and malformed escapes
 ///
-/// Each finding is one line on standard output, FILE:LINE:OFFSET: KIND: TEXT, where OFFSET is the number of octets
+/// Each finding is one line on standard output, FILE:LINE:OFFSET: KIND: TEXT, where OFFSET is the number of bytes
 /// of the file before it. A summary goes to stderr.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -296,7 +296,7 @@ pub struct Check {
 /// Sum up what the escapes of a log or a list of URLs hold
 ///
 /// One pass counts the lines that hold something malformed or suspicious, shows the first examples of each, and draws
-/// how many escapes lines have and which octets are escaped most. Memory does not depend on the input, nor the exit
+/// how many escapes lines have and which bytes are escaped most. Memory does not depend on the input, nor the exit
 /// code on what is found; `pct check` lists every finding.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -351,7 +351,7 @@ pub enum Generated {
     Fish,
 }
 
-/// List the named sets, their octets and where they are defined
+/// List the named sets, their bytes and where they are defined
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -368,7 +368,7 @@ pub struct Sets {
 pub enum Kind {
     /// A "%" that is not followed by two hexadecimal digits
     Malformed,
-    /// Octets that are not UTF-8 after decoding; at most one a record
+    /// Bytes that are not UTF-8 after decoding; at most one a record
     Utf8,
     /// An escaped "%" in front of two hexadecimal digits, as in %2541
     Double,
@@ -387,7 +387,7 @@ const OUTPUT: &str = "Output";
 #[derive(Debug, Args)]
 pub struct Files {
     /// Files to read one after the other; standard input when there is none, or for `-`. Compressed ones (gzip, zstd,
-    /// bzip2, xz) are recognised by their first octets
+    /// bzip2, xz) are recognised by their first bytes
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 
@@ -480,7 +480,7 @@ impl Target {
 /// What separates values.
 #[derive(Debug, Args)]
 pub struct RecordArgs {
-    /// The input is octets without structure: line ends are encoded, and %0A and %0D decoded
+    /// The input is bytes without structure: line ends are encoded, and %0A and %0D decoded
     #[arg(long, help_heading = INPUT)]
     raw: bool,
 
@@ -554,11 +554,11 @@ impl TypedValueParser for CharsetParser {
     }
 }
 
-/// Reads octets, which may be given as escapes.
+/// Reads bytes, which may be given as escapes.
 #[derive(Clone)]
-struct OctetsParser;
+struct BytesParser;
 
-impl TypedValueParser for OctetsParser {
+impl TypedValueParser for BytesParser {
     type Value = ByteSet;
 
     fn parse_ref(

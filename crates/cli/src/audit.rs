@@ -11,13 +11,13 @@ use crate::input::{BLOCK, Inputs, Names};
 use crate::output::Output;
 use crate::progress::Progress;
 
-/// The octets that are read before any of them is looked at.
+/// The bytes that are read before any of them is looked at.
 const WINDOW: usize = 4 * BLOCK;
 
-/// A `%` is looked at when this many octets behind it are there; they serve examples, too.
+/// A `%` is looked at when this many bytes behind it are there; they serve examples, too.
 const AHEAD: usize = 64;
 
-/// The octets that are kept for examples when they have been looked at.
+/// The bytes that are kept for examples when they have been looked at.
 const BEHIND: usize = 32;
 
 /// What a line can hold. The order is that of the report.
@@ -62,8 +62,8 @@ impl Kind {
             Kind::Malformed => ("malformed", "% without two hexadecimal digits"),
             Kind::Nul => ("nul", "%00"),
             Kind::Newline => ("newline", "escaped line end: %0A, %0D"),
-            Kind::Control => ("control", "other escaped control octet"),
-            Kind::RawControl => ("raw-control", "control octet as such, but no tab"),
+            Kind::Control => ("control", "other escaped control byte"),
+            Kind::RawControl => ("raw-control", "control byte as such, but no tab"),
             Kind::Slash => ("slash", "escaped /"),
             Kind::Backslash => ("backslash", "escaped \\"),
             Kind::Dot => ("dot", "escaped ."),
@@ -88,7 +88,7 @@ pub const BUCKETS: [u64; 9] = [0, 1, 2, 3, 5, 9, 17, 33, 65];
 pub struct Example {
     pub file: String,
     pub line: u64,
-    /// The number of octets of the file before what was found.
+    /// The number of bytes of the file before what was found.
     pub offset: u64,
     /// What stands around it in the line.
     pub text: Vec<u8>,
@@ -98,26 +98,26 @@ pub struct Example {
 #[derive(Clone, Debug)]
 pub struct Report {
     pub files: u64,
-    pub octets: u64,
+    pub bytes: u64,
     pub lines: u64,
     pub longest: u64,
     pub escapes: u64,
     /// Lines by their number of escapes, as [`BUCKETS`] says.
     pub buckets: [u64; BUCKETS.len()],
-    /// How often each octet is escaped.
-    pub octet_counts: [u64; 256],
+    /// How often each byte is escaped.
+    pub byte_counts: [u64; 256],
     /// How many lines hold each kind, and how often it was found in all.
     pub lines_of: [u64; Kind::ALL.len()],
     pub found_of: [u64; Kind::ALL.len()],
     pub examples: [Vec<Example>; Kind::ALL.len()],
 }
 
-/// What an escape of each octet is, but for its spelling and UTF-8.
-const KINDS_OF_OCTETS: [u16; 256] = {
+/// What an escape of each byte is, but for its spelling and UTF-8.
+const KINDS_OF_BYTES: [u16; 256] = {
     let mut table = [0; 256];
-    let mut octet = 0;
-    while octet < 256 {
-        table[octet] = match octet as u8 {
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match byte as u8 {
             0 => Kind::Nul.bit(),
             b'\n' | b'\r' => Kind::Newline.bit(),
             0x01..0x20 | 0x7F => Kind::Control.bit(),
@@ -127,7 +127,7 @@ const KINDS_OF_OCTETS: [u16; 256] = {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' => Kind::Unreserved.bit(),
             _ => 0,
         };
-        octet += 1;
+        byte += 1;
     }
     table
 };
@@ -168,10 +168,10 @@ pub fn audit(args: &args::Audit) -> Result<Outcome, Failure> {
     }
 }
 
-/// Up to where a window can be looked at: so that no escape, and no line end of two octets, is cut.
+/// Up to where a window can be looked at: so that no escape, and no line end of two bytes, is cut.
 fn ready(window: &[u8], seen: usize) -> usize {
     let ready = window.len().saturating_sub(AHEAD).max(seen);
-    // The octets up to `ready` that were not seen, and those behind it.
+    // The bytes up to `ready` that were not seen, and those behind it.
     match (&window[seen..ready], &window[ready..]) {
         ([.., b'%'], [high, low, ..]) if unescape(*high, *low).is_some() => ready - 1,
         ([.., b'%', high], [low, ..]) if unescape(*high, *low).is_some() => ready - 2,
@@ -204,12 +204,12 @@ impl Scan {
     fn new(end: u8, examples: usize) -> Scan {
         let report = Report {
             files: 0,
-            octets: 0,
+            bytes: 0,
             lines: 0,
             longest: 0,
             escapes: 0,
             buckets: [0; BUCKETS.len()],
-            octet_counts: [0; 256],
+            byte_counts: [0; 256],
             lines_of: [0; Kind::ALL.len()],
             found_of: [0; Kind::ALL.len()],
             examples: Default::default(),
@@ -236,7 +236,7 @@ impl Scan {
         (self.line, self.base, self.line_start) = (1, 0, 0);
     }
 
-    /// Looks at the octets from `seen` to `ready`; those around them serve examples and the digits of escapes.
+    /// Looks at the bytes from `seen` to `ready`; those around them serve examples and the digits of escapes.
     fn window(&mut self, window: &[u8], seen: usize, ready: usize) {
         let mut from = seen;
         while from < ready {
@@ -251,7 +251,7 @@ impl Scan {
             self.end_line(window, end);
             from = end + 1;
         }
-        self.report.octets += (ready - seen) as u64;
+        self.report.bytes += (ready - seen) as u64;
     }
 
     /// Looks at a piece of a line.
@@ -267,12 +267,12 @@ impl Scan {
             at = if is_printable(&window[at..end]) {
                 self.printable(window, at, end)
             } else {
-                self.octets(window, at, end)
+                self.bytes(window, at, end)
             };
         }
     }
 
-    /// Looks at ASCII without control octets; the last escape may reach further than that. Returns where what was
+    /// Looks at ASCII without control bytes; the last escape may reach further than that. Returns where what was
     /// looked at ends.
     fn printable(&mut self, window: &[u8], from: usize, to: usize) -> usize {
         let mut at = from;
@@ -290,19 +290,19 @@ impl Scan {
         at
     }
 
-    /// The same for any octets.
-    fn octets(&mut self, window: &[u8], from: usize, to: usize) -> usize {
+    /// The same for any bytes.
+    fn bytes(&mut self, window: &[u8], from: usize, to: usize) -> usize {
         let mut at = from;
         while at < to {
-            let octet = window[at];
-            if octet == b'%' {
+            let byte = window[at];
+            if byte == b'%' {
                 at = self.percent(window, at);
                 continue;
             }
-            if is_control(octet) {
+            if is_control(byte) {
                 self.found(Kind::RawControl, window, self.base + at as u64);
             }
-            self.octet(octet, window, at);
+            self.byte(byte, window, at);
             at += 1;
         }
         at
@@ -312,48 +312,48 @@ impl Scan {
     /// told from what follows the line.
     #[inline]
     fn percent(&mut self, window: &[u8], at: usize) -> usize {
-        let octet = match window[at..] {
+        let byte = match window[at..] {
             [_, high, low, ..] => unescape(high, low),
             _ => None,
         };
-        let Some(octet) = octet else {
+        let Some(byte) = byte else {
             self.interrupt(window);
             self.found(Kind::Malformed, window, self.base + at as u64);
             return at + 1;
         };
         self.escapes += 1;
-        self.report.octet_counts[usize::from(octet)] += 1;
-        let mut kinds = KINDS_OF_OCTETS[usize::from(octet)];
+        self.report.byte_counts[usize::from(byte)] += 1;
+        let mut kinds = KINDS_OF_BYTES[usize::from(byte)];
         // Of the hexadecimal digits, only lower-case letters are above 0x60.
         kinds |= Kind::LowerCase.bit() * u16::from(window[at + 1].max(window[at + 2]) > 0x60);
-        if octet == b'%' && matches!(window[at + 3..], [high, low, ..] if unescape(high, low).is_some()) {
+        if byte == b'%' && matches!(window[at + 3..], [high, low, ..] if unescape(high, low).is_some()) {
             kinds |= Kind::Double.bit();
         }
         while kinds != 0 {
             self.found(Kind::ALL[kinds.trailing_zeros() as usize], window, self.base + at as u64);
             kinds &= kinds - 1;
         }
-        self.octet(octet, window, at);
+        self.byte(byte, window, at);
         at + 3
     }
 
-    /// Takes the next octet after decoding, which stands at `at`.
+    /// Takes the next byte after decoding, which stands at `at`.
     #[inline]
-    fn octet(&mut self, octet: u8, window: &[u8], at: usize) {
-        if octet.is_ascii() {
+    fn byte(&mut self, byte: u8, window: &[u8], at: usize) {
+        if byte.is_ascii() {
             self.interrupt(window);
             return;
         }
-        if !self.sequence.is_open() || !matches!(octet, 0x80..0xC0) {
+        if !self.sequence.is_open() || !matches!(byte, 0x80..0xC0) {
             self.interrupt(window);
             self.sequence_start = self.base + at as u64;
         }
-        if let Some(kind) = self.sequence.push(octet) {
+        if let Some(kind) = self.sequence.push(byte) {
             self.found(kind, window, self.sequence_start);
         }
     }
 
-    /// Takes an octet that belongs to no sequence of several octets.
+    /// Takes a byte that belongs to no sequence of several bytes.
     #[inline]
     fn interrupt(&mut self, window: &[u8]) {
         if self.sequence.is_open() {
@@ -416,14 +416,14 @@ impl Scan {
     }
 }
 
-/// The octet of an escape with these digits, if that is what they are.
+/// The byte of an escape with these digits, if that is what they are.
 #[inline]
 fn unescape(high: u8, low: u8) -> Option<u8> {
     let (high, low) = (DIGITS[usize::from(high)], DIGITS[usize::from(low)]);
     ((high | low) & 0xF0 == 0).then_some(high << 4 | low)
 }
 
-/// The value of each digit, and 0xFF for all other octets.
+/// The value of each digit, and 0xFF for all other bytes.
 const DIGITS: [u8; 256] = {
     let mut table = [0xFF; 256];
     let mut value = 0;
@@ -436,23 +436,23 @@ const DIGITS: [u8; 256] = {
 };
 
 /// A tab separates fields of logs, so it is not counted.
-fn is_control(octet: u8) -> bool {
-    octet < 0x20 && octet != b'\t' || octet == 0x7F
+fn is_control(byte: u8) -> bool {
+    byte < 0x20 && byte != b'\t' || byte == 0x7F
 }
 
-/// Whether `piece` is ASCII without control octets.
+/// Whether `piece` is ASCII without control bytes.
 fn is_printable(piece: &[u8]) -> bool {
     // Without an early exit within a chunk, so that it compiles to vector code.
-    let is_other = |octet: u8| u8::from(!octet.is_ascii()) | u8::from(is_control(octet));
+    let is_other = |byte: u8| u8::from(!byte.is_ascii()) | u8::from(is_control(byte));
     let (chunks, rest) = piece.as_chunks::<64>();
-    let all = |octets: &[u8]| octets.iter().fold(0, |any, &octet| any | is_other(octet)) == 0;
+    let all = |bytes: &[u8]| bytes.iter().fold(0, |any, &byte| any | is_other(byte)) == 0;
     chunks.iter().all(|chunk| all(chunk)) && all(rest)
 }
 
-/// A UTF-8 sequence, judged by its structure: a first octet says how many follow, whatever they make.
+/// A UTF-8 sequence, judged by its structure: a first byte says how many follow, whatever they make.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sequence {
-    /// The octets that are missing; 0 between sequences.
+    /// The bytes that are missing; 0 between sequences.
     missing: u8,
     least: u32,
     code_point: u32,
@@ -463,20 +463,20 @@ impl Sequence {
         self.missing > 0
     }
 
-    /// Takes an octet that is not ASCII: a first one, or one that follows an open sequence. Returns what is wrong
+    /// Takes a byte that is not ASCII: a first one, or one that follows an open sequence. Returns what is wrong
     /// with the sequence, once it is over.
-    fn push(&mut self, octet: u8) -> Option<Kind> {
+    fn push(&mut self, byte: u8) -> Option<Kind> {
         if !self.is_open() {
-            let (missing, least) = match octet {
+            let (missing, least) = match byte {
                 0xC0..0xE0 => (1, 0x80),
                 0xE0..0xF0 => (2, 0x800),
                 0xF0..0xF8 => (3, 0x1_0000),
                 _ => return Some(Kind::Utf8),
             };
-            *self = Sequence { missing, least, code_point: u32::from(octet) & (0x3F >> missing) };
+            *self = Sequence { missing, least, code_point: u32::from(byte) & (0x3F >> missing) };
             return None;
         }
-        self.code_point = self.code_point << 6 | u32::from(octet & 0x3F);
+        self.code_point = self.code_point << 6 | u32::from(byte & 0x3F);
         self.missing -= 1;
         if self.is_open() {
             None

@@ -12,23 +12,23 @@ use crate::output::STDOUT;
 /// The columns of what is no terminal and says nothing of its width.
 const USUAL_WIDTH: usize = 100;
 
-/// The octets that are shown as those escaped most.
+/// The bytes that are shown as those escaped most.
 const TOP: usize = 16;
 
 /// The report as text. `null` says that its lines are records that end in NUL.
 pub fn text(report: &Report, null: bool) -> String {
     let page = Page { width: width(), blocks: has_blocks() };
     let unit = if null { "records" } else { "lines" };
-    let Report { files, lines, octets, longest, escapes, .. } = report;
+    let Report { files, lines, bytes, longest, escapes, .. } = report;
     let with_escapes = lines - report.buckets[0];
     let mut text = String::new();
     // Writing to a string does not fail.
     let _ = writeln!(
         text,
-        "{} {unit} in {files} file{}, {} octets, the longest of {}",
+        "{} {unit} in {files} file{}, {} bytes, the longest of {}",
         grouped(*lines),
         if *files == 1 { "" } else { "s" },
-        grouped(*octets),
+        grouped(*bytes),
         grouped(*longest),
     );
     let _ = writeln!(
@@ -62,8 +62,8 @@ pub fn text(report: &Report, null: bool) -> String {
     page.histogram(&mut text, &ranges.zip(report.buckets).collect::<Vec<_>>(), *lines);
     let most = most_escaped(report);
     if !most.is_empty() {
-        let _ = writeln!(text, "\nOctets that are escaped most ({} of 256)", most.len());
-        let rows: Vec<_> = most.iter().take(TOP).map(|&(octet, count)| (spell(octet), count)).collect();
+        let _ = writeln!(text, "\nBytes that are escaped most ({} of 256)", most.len());
+        let rows: Vec<_> = most.iter().take(TOP).map(|&(byte, count)| (spell(byte), count)).collect();
         page.histogram(&mut text, &rows, *escapes);
     }
     text
@@ -75,12 +75,12 @@ pub fn json(report: &Report) -> Result<String, Failure> {
     struct Json {
         files: u64,
         lines: u64,
-        octets: u64,
+        bytes: u64,
         longest_line: u64,
         escapes: u64,
         findings: Vec<JsonFinding>,
         escapes_per_line: Vec<JsonBucket>,
-        escaped_octets: Vec<JsonOctet>,
+        escaped_bytes: Vec<JsonByte>,
     }
     #[derive(Serialize)]
     struct JsonFinding {
@@ -104,7 +104,7 @@ pub fn json(report: &Report) -> Result<String, Failure> {
         lines: u64,
     }
     #[derive(Serialize)]
-    struct JsonOctet {
+    struct JsonByte {
         escape: String,
         count: u64,
     }
@@ -130,40 +130,40 @@ pub fn json(report: &Report) -> Result<String, Failure> {
         most: BUCKETS.get(at + 1).map(|next| next - 1),
         lines,
     };
-    let octet = |(octet, count)| JsonOctet { escape: format!("%{octet:02X}"), count };
+    let byte = |(byte, count)| JsonByte { escape: format!("%{byte:02X}"), count };
     let json = Json {
         files: report.files,
         lines: report.lines,
-        octets: report.octets,
+        bytes: report.bytes,
         longest_line: report.longest,
         escapes: report.escapes,
         findings: Kind::ALL.into_iter().map(finding).collect(),
         escapes_per_line: report.buckets.iter().enumerate().map(bucket).collect(),
-        escaped_octets: most_escaped(report).into_iter().map(octet).collect(),
+        escaped_bytes: most_escaped(report).into_iter().map(byte).collect(),
     };
     let text = serde_json::to_string_pretty(&json);
     text.map(|text| text + "\n").map_err(|error| Failure::output(STDOUT, 0, io::Error::from(error)))
 }
 
-/// The octets that are escaped at all, the most frequent ones first.
+/// The bytes that are escaped at all, the most frequent ones first.
 fn most_escaped(report: &Report) -> Vec<(u8, u64)> {
-    let counts = (0..=u8::MAX).zip(report.octet_counts);
-    let mut octets: Vec<_> = counts.filter(|(_, count)| *count > 0).collect();
-    octets.sort_by_key(|&(octet, count)| (std::cmp::Reverse(count), octet));
-    octets
+    let counts = (0..=u8::MAX).zip(report.byte_counts);
+    let mut bytes: Vec<_> = counts.filter(|(_, count)| *count > 0).collect();
+    bytes.sort_by_key(|&(byte, count)| (std::cmp::Reverse(count), byte));
+    bytes
 }
 
-/// An escape and, where there is one, the sign for its octet.
-fn spell(octet: u8) -> String {
-    match octet {
+/// An escape and, where there is one, the sign for its byte.
+fn spell(byte: u8) -> String {
+    match byte {
         b' ' => "%20 space".to_owned(),
         b'\n' => "%0A line feed".to_owned(),
         b'\r' => "%0D return".to_owned(),
         b'\t' => "%09 tab".to_owned(),
         0 => "%00 nul".to_owned(),
-        0x21..0x7F => format!("%{octet:02X} {}", char::from(octet)),
-        0xC0..0xF8 => format!("%{octet:02X} UTF-8 lead"),
-        _ => format!("%{octet:02X}"),
+        0x21..0x7F => format!("%{byte:02X} {}", char::from(byte)),
+        0xC0..0xF8 => format!("%{byte:02X} UTF-8 lead"),
+        _ => format!("%{byte:02X}"),
     }
 }
 
@@ -176,9 +176,9 @@ struct Page {
 
 impl Page {
     fn example(&self, text: &mut String, example: &Example) {
-        let Example { file, line, offset, text: octets } = example;
+        let Example { file, line, offset, text: bytes } = example;
         let mut shown = format!("    {}:{line}:{offset}: ", visible(file.as_bytes()));
-        shown.push_str(&visible(octets.trim_ascii_end()));
+        shown.push_str(&visible(bytes.trim_ascii_end()));
         if let Some((cut, _)) = shown.char_indices().nth(self.width) {
             shown.truncate(cut);
         }
@@ -231,9 +231,9 @@ fn has_blocks() -> bool {
 }
 
 /// Text in which nothing can move a terminal's cursor: letters and printable ASCII stay, all else is spelt out.
-fn visible(octets: &[u8]) -> String {
+fn visible(bytes: &[u8]) -> String {
     let mut text = String::new();
-    for chunk in octets.utf8_chunks() {
+    for chunk in bytes.utf8_chunks() {
         for sign in chunk.valid().chars() {
             if sign.is_alphanumeric() || sign == ' ' || sign.is_ascii_graphic() {
                 text.push(sign);

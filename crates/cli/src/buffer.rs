@@ -8,20 +8,20 @@ const PAGE: usize = 4096;
 /// A buffer that starts in the middle of a page.
 ///
 /// The system copies files from the start of pages. Some processors (AMD Zen 3, by `rep movsb`) take three times as
-/// long for that if the target lies a few octets further in its page than the source does in its own. That is where
+/// long for that if the target lies a few bytes further in its page than the source does in its own. That is where
 /// allocators put large buffers, and where a block stands behind the start of an escape that was cut off.
 pub struct Buffer {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     start: usize,
 }
 
 impl Buffer {
-    /// One of `len` octets.
+    /// One of `len` bytes.
     pub fn new(len: usize) -> Buffer {
-        let octets = vec![0; len + PAGE];
-        let start = (octets.as_ptr().align_offset(PAGE) + PAGE / 2) % PAGE;
-        let mut buffer = Buffer { octets, start };
-        buffer.octets.truncate(start + len);
+        let bytes = vec![0; len + PAGE];
+        let start = (bytes.as_ptr().align_offset(PAGE) + PAGE / 2) % PAGE;
+        let mut buffer = Buffer { bytes, start };
+        buffer.bytes.truncate(start + len);
         buffer
     }
 
@@ -37,13 +37,13 @@ impl Deref for Buffer {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.octets[self.start..]
+        &self.bytes[self.start..]
     }
 }
 
 impl DerefMut for Buffer {
     fn deref_mut(&mut self) -> &mut [u8] {
-        &mut self.octets[self.start..]
+        &mut self.bytes[self.start..]
     }
 }
 
@@ -59,7 +59,7 @@ mod tests {
             buffer.fill(7);
             buffer.grow(len + 10);
             assert_eq!((buffer.len(), buffer.as_ptr().addr() % PAGE), (len + 10, PAGE / 2));
-            assert!(buffer[..len].iter().all(|&octet| octet == 7));
+            assert!(buffer[..len].iter().all(|&byte| byte == 7));
         }
     }
 }

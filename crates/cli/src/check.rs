@@ -13,7 +13,7 @@ use crate::input::{BLOCK, Inputs, Names};
 use crate::progress::Progress;
 use crate::utf8::Utf8;
 
-/// A `%` is looked at when this many octets behind it are there: `%25` and two digits.
+/// A `%` is looked at when this many bytes behind it are there: `%25` and two digits.
 const AHEAD: usize = 4;
 
 /// `pct check`.
@@ -30,7 +30,7 @@ pub fn check(args: &args::Check) -> Result<Outcome, Failure> {
 
 fn check_all(args: &args::Check, end: u8, findings: &mut Findings) -> Result<(), Failure> {
     let mut block = Buffer::new(BLOCK + AHEAD);
-    let (mut octets, mut records) = (0, 0);
+    let (mut bytes, mut records) = (0, 0);
     let names = Names::new(&args.files)?;
     let progress = Progress::start(names.known(), args.quiet, true);
     for input in Inputs::new(names, !args.files.no_decompress) {
@@ -56,14 +56,14 @@ fn check_all(args: &args::Check, end: u8, findings: &mut Findings) -> Result<(),
             }
             scan.findings.flush()?;
         }
-        octets += input.offset();
+        bytes += input.offset();
         records += scan.finish()?;
         findings.flush()?;
     }
     drop(progress);
     let unit = if end == b'\0' { "record" } else { "line" };
     let plural = if records == 1 { "" } else { "s" };
-    findings.summarize(format_args!("{records} {unit}{plural} ({octets} octets)"));
+    findings.summarize(format_args!("{records} {unit}{plural} ({bytes} bytes)"));
     Ok(())
 }
 
@@ -75,15 +75,15 @@ struct Scan<'f> {
     end: u8,
     /// The offset, in the file, of the block at hand.
     base: u64,
-    /// The octets of the block whose record ends are counted.
+    /// The bytes of the block whose record ends are counted.
     counted: usize,
     /// The record ends counted so far.
     ends: u64,
-    /// Whether the last octet seen was a record end, or there was none.
+    /// Whether the last byte seen was a record end, or there was none.
     at_start: bool,
     utf8: Utf8,
     /// The record of the last finding about UTF-8, of which one is enough.
-    not_utf8: Option<u64>,
+    invalid_utf8: Option<u64>,
 }
 
 impl<'f> Scan<'f> {
@@ -97,11 +97,11 @@ impl<'f> Scan<'f> {
             ends: 0,
             at_start: true,
             utf8: Utf8::default(),
-            not_utf8: None,
+            invalid_utf8: None,
         }
     }
 
-    /// Looks at the first `ready` octets of `block`; the others are only looked ahead at.
+    /// Looks at the first `ready` bytes of `block`; the others are only looked ahead at.
     fn block(&mut self, block: &[u8], ready: usize) -> Result<(), Failure> {
         let mut at = 0;
         for found in escapes(block) {
@@ -122,7 +122,7 @@ impl<'f> Scan<'f> {
                     self.plain(block, at, offset + 1)?;
                     at = offset + 1;
                     let spelling = &block[offset..block.len().min(offset + 3)];
-                    let spelling = spelling.split(|&octet| octet == self.end || octet == b'\r').next();
+                    let spelling = spelling.split(|&byte| byte == self.end || byte == b'\r').next();
                     let spelling = spelling.unwrap_or_default().escape_ascii();
                     self.add(
                         Kind::Malformed,
@@ -145,27 +145,27 @@ impl<'f> Scan<'f> {
     }
 
     /// Looks at an escape.
-    fn escape(&mut self, block: &[u8], &Escape { offset, octet, .. }: &Escape) -> Result<(), Failure> {
+    fn escape(&mut self, block: &[u8], &Escape { offset, byte, .. }: &Escape) -> Result<(), Failure> {
         if self.findings.wants(Kind::Utf8) {
-            let bad = self.utf8.push(octet, self.base + offset as u64);
-            self.not_utf8(bad, block, offset)?;
+            let bad = self.utf8.push(byte, self.base + offset as u64);
+            self.invalid_utf8(bad, block, offset)?;
         }
         let spelling = block[offset..offset + 3].escape_ascii();
-        match (octet, block.get(offset + 3..offset + 5)) {
+        match (byte, block.get(offset + 3..offset + 5)) {
             (b'%', Some(digits)) if digits.iter().all(u8::is_ascii_hexdigit) => {
                 let digits = digits.escape_ascii();
                 self.add(Kind::Double, block, offset, format_args!("{spelling}{digits} decodes to %{digits}"))
             }
             (0, _) => self.add(Kind::Nul, block, offset, format_args!("{spelling}")),
             (b'/' | b'\\', _) => {
-                self.add(Kind::Separator, block, offset, format_args!("{spelling} is {}", char::from(octet)))
+                self.add(Kind::Separator, block, offset, format_args!("{spelling} is {}", char::from(byte)))
             }
             (b'.', _) => self.add(Kind::Dot, block, offset, format_args!("{spelling} is .")),
             _ => Ok(()),
         }
     }
 
-    /// Looks at octets that stand for themselves.
+    /// Looks at bytes that stand for themselves.
     fn plain(&mut self, block: &[u8], from: usize, to: usize) -> Result<(), Failure> {
         if !self.findings.wants(Kind::Utf8) {
             return Ok(());
@@ -177,31 +177,31 @@ impl<'f> Scan<'f> {
                 at += error.valid_up_to();
                 if let Some(len) = error.error_len() {
                     let bad = Some((block[at], self.base + at as u64));
-                    self.not_utf8(bad, block, at)?;
+                    self.invalid_utf8(bad, block, at)?;
                     // The rest of this record does not matter any more.
                     at = memchr::memchr(self.end, &block[at + len..to]).map_or(to, |found| at + len + found);
                     continue;
                 }
             }
             let bad = self.utf8.push(block[at], self.base + at as u64);
-            self.not_utf8(bad, block, at)?;
+            self.invalid_utf8(bad, block, at)?;
             at += 1;
         }
         Ok(())
     }
 
     /// Adds the finding that the record at `at` is not UTF-8, if `bad` says so.
-    fn not_utf8(&mut self, bad: Option<(u8, u64)>, block: &[u8], at: usize) -> Result<(), Failure> {
-        let Some((octet, offset)) = bad else { return Ok(()) };
+    fn invalid_utf8(&mut self, bad: Option<(u8, u64)>, block: &[u8], at: usize) -> Result<(), Failure> {
+        let Some((byte, offset)) = bad else { return Ok(()) };
         self.count(block, at);
-        if self.not_utf8.replace(self.ends) == Some(self.ends) {
+        if self.invalid_utf8.replace(self.ends) == Some(self.ends) {
             return Ok(());
         }
         let place = (&*self.file, self.ends + 1, offset);
         self.findings.add(
             Kind::Utf8,
             place,
-            format_args!("not UTF-8 after decoding, from octet 0x{octet:02X} on"),
+            format_args!("not UTF-8 after decoding, from byte 0x{byte:02X} on"),
         )
     }
 
@@ -220,8 +220,8 @@ impl<'f> Scan<'f> {
 
     /// Counts record ends up to `at`.
     fn count(&mut self, block: &[u8], at: usize) {
-        if let Some(octets) = block.get(self.counted..at) {
-            self.ends += memchr::memchr_iter(self.end, octets).count() as u64;
+        if let Some(bytes) = block.get(self.counted..at) {
+            self.ends += memchr::memchr_iter(self.end, bytes).count() as u64;
             self.counted = at;
         }
     }
@@ -229,7 +229,7 @@ impl<'f> Scan<'f> {
     /// Ends the file, and returns the number of its records.
     fn finish(mut self) -> Result<u64, Failure> {
         let bad = self.utf8.finish();
-        self.not_utf8(bad, &[], 0)?;
+        self.invalid_utf8(bad, &[], 0)?;
         Ok(self.ends + u64::from(!self.at_start))
     }
 }

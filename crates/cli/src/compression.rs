@@ -19,7 +19,7 @@ pub enum Format {
     Xz,
 }
 
-/// What the first octets of a file say.
+/// What the first bytes of a file say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guess {
     /// They are those of this format, or of none.
@@ -28,7 +28,7 @@ pub enum Guess {
     Open,
 }
 
-/// The first octets of each format, between two bounds each. That of bzip2 is text that a list may well begin
+/// The first bytes of each format, between two bounds each. That of bzip2 is text that a list may well begin
 /// with, so the number that follows it, of a block or of the end, is looked at too.
 const SIGNATURES: [(Format, &[u8], &[u8]); 6] = [
     (Format::Gzip, b"\x1F\x8B\x08", b"\x1F\x8B\x08"),
@@ -44,7 +44,7 @@ const SIGNATURES: [(Format, &[u8], &[u8]); 6] = [
 const XZ_MEMORY: u64 = 256 << 20;
 
 impl Format {
-    /// Recognises a format by the first octets of a file.
+    /// Recognises a format by the first bytes of a file.
     pub fn guess(start: &[u8]) -> Guess {
         let mut guess = Guess::Settled(None);
         for (format, least, most) in SIGNATURES {
@@ -150,13 +150,13 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    /// Writes all of `octets`.
-    pub fn write_all(&mut self, octets: &[u8]) -> io::Result<()> {
+    /// Writes all of `bytes`.
+    pub fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
-            Writer::Gzip(encoder) => encoder.write_all(octets),
-            Writer::Zstd(encoder) => encoder.write_all(octets),
-            Writer::Bzip2(encoder) => encoder.write_all(octets),
-            Writer::Xz(encoder) => encoder.write_all(octets),
+            Writer::Gzip(encoder) => encoder.write_all(bytes),
+            Writer::Zstd(encoder) => encoder.write_all(bytes),
+            Writer::Bzip2(encoder) => encoder.write_all(bytes),
+            Writer::Xz(encoder) => encoder.write_all(bytes),
         }
     }
 

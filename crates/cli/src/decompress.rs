@@ -13,7 +13,7 @@ use crate::compression::Format;
 use crate::input::BLOCK;
 use crate::progress;
 
-/// The octets that a buffer takes.
+/// The bytes that a buffer takes.
 const BUFFER: usize = 2 * BLOCK;
 
 /// Buffers on their way to the reader; one more is being filled, and one read.
@@ -97,8 +97,8 @@ struct Counted<R> {
 }
 
 impl<R: BufRead> Read for Counted<R> {
-    fn read(&mut self, octets: &mut [u8]) -> io::Result<usize> {
-        let len = self.fill_buf()?.read(octets)?;
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let len = self.fill_buf()?.read(bytes)?;
         self.consume(len);
         Ok(len)
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
-use simdpct::BadEscapeCause;
+use simdpct::MalformedCause;
 
 use crate::pipe::reason::Reason;
 
@@ -33,7 +33,7 @@ pub struct Place {
     pub file: String,
     /// The line, or with `-0` the record, counted from 1.
     pub line: u64,
-    /// The number of octets of the file before it.
+    /// The number of bytes of the file before it.
     pub offset: u64,
 }
 
@@ -105,14 +105,14 @@ impl fmt::Display for Failure {
 }
 
 /// What is wrong with a malformed escape, in words.
-pub struct Cause(pub BadEscapeCause);
+pub struct Cause(pub MalformedCause);
 
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            BadEscapeCause::Truncated => f.write_str("the input ends inside it"),
-            BadEscapeCause::NotHex { octet, .. } => {
-                write!(f, "'{}' is not a hexadecimal digit", octet.escape_ascii())
+            MalformedCause::Truncated => f.write_str("the input ends inside it"),
+            MalformedCause::NotHex { byte, .. } => {
+                write!(f, "'{}' is not a hexadecimal digit", byte.escape_ascii())
             }
         }
     }

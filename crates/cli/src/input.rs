@@ -10,7 +10,7 @@ use crate::decompress::Decompressor;
 use crate::error::Failure;
 use crate::progress;
 
-/// The octets read at once: what a pipe holds, and so few that input and output stay in the second-level cache.
+/// The bytes read at once: what a pipe holds, and so few that input and output stay in the second-level cache.
 pub const BLOCK: usize = 64 * 1024;
 
 /// What standard input is called in messages.
@@ -67,12 +67,12 @@ impl Names {
         end: u8,
         offset: &mut u64,
     ) -> Result<Option<PathBuf>, Failure> {
-        let mut octets = Vec::new();
+        let mut bytes = Vec::new();
         loop {
-            octets.clear();
-            let read = Read::take(&mut *list, LONGEST_NAME).read_until(end, &mut octets);
+            bytes.clear();
+            let read = Read::take(&mut *list, LONGEST_NAME).read_until(end, &mut bytes);
             let len = read.map_err(|error| Failure::input(name, *offset, error))? as u64;
-            if octets.pop_if(|last| *last == end).is_none() && len == LONGEST_NAME {
+            if bytes.pop_if(|last| *last == end).is_none() && len == LONGEST_NAME {
                 let error = io::Error::new(ErrorKind::InvalidFilename, "no file has a name as long as this");
                 return Err(Failure::input(name, *offset, error));
             }
@@ -80,15 +80,15 @@ impl Names {
             if len == 0 {
                 return Ok(None);
             }
-            if octets.is_empty() {
+            if bytes.is_empty() {
                 continue;
             }
-            if is_stdin && octets == b"-" {
+            if is_stdin && bytes == b"-" {
                 return Err(Failure::Usage(
                     "standard input is the list of files, and cannot be one of them".to_owned(),
                 ));
             }
-            return path(octets).map(Some).map_err(|error| Failure::open(name, error));
+            return path(bytes).map(Some).map_err(|error| Failure::open(name, error));
         }
     }
 }
@@ -108,14 +108,14 @@ impl Iterator for Names {
 
 /// A name as the operating system takes it.
 #[cfg(unix)]
-fn path(octets: Vec<u8>) -> io::Result<PathBuf> {
-    Ok(PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(octets)))
+fn path(bytes: Vec<u8>) -> io::Result<PathBuf> {
+    Ok(PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes)))
 }
 
 /// A name as the operating system takes it.
 #[cfg(not(unix))]
-fn path(octets: Vec<u8>) -> io::Result<PathBuf> {
-    let name = String::from_utf8(octets).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
+fn path(bytes: Vec<u8>) -> io::Result<PathBuf> {
+    let name = String::from_utf8(bytes).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
     Ok(PathBuf::from(name.trim_end_matches('\r')))
 }
 
@@ -156,12 +156,12 @@ pub struct Input {
     file: File,
     source: Source,
     format: Option<Format>,
-    /// The octets read so far, after decompression.
+    /// The bytes read so far, after decompression.
     offset: u64,
 }
 
 enum Source {
-    /// The file, after the octets of `start` that were read to see whether it is compressed.
+    /// The file, after the bytes of `start` that were read to see whether it is compressed.
     Direct {
         start: Vec<u8>,
         taken: usize,
@@ -206,7 +206,7 @@ impl Input {
         self.format
     }
 
-    /// The number of octets read so far, after decompression.
+    /// The number of bytes read so far, after decompression.
     pub fn offset(&self) -> u64 {
         self.offset
     }

@@ -26,10 +26,10 @@ enum Stream {
     Compressed(Box<Writer<Sink>>),
 }
 
-/// A file that octets go to.
+/// A file that bytes go to.
 struct Sink {
     place: Place,
-    /// The octets written so far.
+    /// The bytes written so far.
     offset: u64,
     /// Whether nothing more shall be written: compressors would end what an error has cut off.
     is_closed: bool,
@@ -52,11 +52,11 @@ impl Sink {
 }
 
 impl Write for Sink {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.is_closed {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
-        let len = self.file().write(octets)?;
+        let len = self.file().write(bytes)?;
         self.offset += len as u64;
         Ok(len)
     }
@@ -128,12 +128,12 @@ impl Output {
         }
     }
 
-    /// Writes all of `octets`.
-    pub fn write(&mut self, octets: &[u8]) -> Result<(), Failure> {
+    /// Writes all of `bytes`.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         let Some(stream) = &mut self.stream else { return Ok(()) };
         let result = match stream {
-            Stream::Plain(sink) => sink.write_all(octets),
-            Stream::Compressed(writer) => writer.write_all(octets),
+            Stream::Plain(sink) => sink.write_all(bytes),
+            Stream::Compressed(writer) => writer.write_all(bytes),
         };
         result.map_err(|error| Failure::output(&self.name, stream.sink().offset, error))
     }

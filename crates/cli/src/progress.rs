@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::input;
 
-/// The octets that were read, as they lie in the files: before decompression.
+/// The bytes that were read, as they lie in the files: before decompression.
 static READ: AtomicU64 = AtomicU64::new(0);
 
 /// Work that ends sooner needs no bar.
@@ -21,10 +21,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Between two looks at how far the work is.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// Octets were read.
+/// Bytes were read.
 #[inline]
-pub fn advance(octets: usize) {
-    READ.fetch_add(octets as u64, Ordering::Relaxed);
+pub fn advance(bytes: usize) {
+    READ.fetch_add(bytes as u64, Ordering::Relaxed);
 }
 
 /// A bar, which goes away when this is dropped. It has a thread of its own, so that the work never draws.
@@ -77,7 +77,7 @@ impl Drop for Progress {
     }
 }
 
-/// The octets that the file of that name holds; `None` for a pipe.
+/// The bytes that the file of that name holds; `None` for a pipe.
 fn size(name: &PathBuf) -> Option<u64> {
     let metadata = if input::is_stdin(name) {
         #[cfg(unix)]

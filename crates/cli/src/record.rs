@@ -1,4 +1,4 @@
-//! Records: which octets are structure, and an encoder that tells a line end from data.
+//! Records: which bytes are structure, and an encoder that tells a line end from data.
 
 use std::convert::Infallible;
 
@@ -17,7 +17,7 @@ pub enum Records {
 }
 
 impl Records {
-    /// The octets that are structure, and that decoding therefore must not make.
+    /// The bytes that are structure, and that decoding therefore must not make.
     pub fn structure(self) -> ByteSet {
         ByteSet::EMPTY.add(match self {
             Records::Lines => b"\r\n",
@@ -26,7 +26,7 @@ impl Records {
         })
     }
 
-    /// The octet whose number says how many records, or lines, came before.
+    /// The byte whose number says how many records, or lines, came before.
     pub fn end(self) -> u8 {
         match self {
             Records::Lines | Records::Raw => b'\n',
@@ -47,7 +47,7 @@ pub struct LineEncoder {
     data: Encoder<ByteSet>,
     /// Whether the stretch under way is one of `data`.
     is_data: bool,
-    /// Whether the last piece ended in a `\r`, of which the next octet decides.
+    /// Whether the last piece ended in a `\r`, of which the next byte decides.
     held: bool,
 }
 
@@ -66,7 +66,7 @@ impl LineEncoder {
         if self.is_data { &mut self.data } else { &mut self.structure }
     }
 
-    /// Begins a stretch whose first octet is a `\r`. No escape reaches over it, so the encoder can be left.
+    /// Begins a stretch whose first byte is a `\r`. No escape reaches over it, so the encoder can be left.
     fn stretch(&mut self, is_data: bool, out: &mut Vec<u8>) {
         if self.is_data != is_data {
             let Ok(()) = self.encoder().finish(out);
@@ -93,7 +93,7 @@ impl Transform for LineEncoder {
         };
         let mut from = 0;
         for at in memchr::memchr_iter(b'\r', settled) {
-            // Within `settled` the last octet may be a `\r` too, before the one that is held.
+            // Within `settled` the last byte may be a `\r` too, before the one that is held.
             let is_data = piece.get(at + 1) != Some(&b'\n');
             if is_data != self.is_data {
                 self.encoder().push(&settled[from..at], out)?;

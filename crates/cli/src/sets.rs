@@ -35,12 +35,12 @@ pub fn list(args: &Sets) -> Result<Outcome, Failure> {
     let mut text = String::new();
     for set in if args.names.is_empty() { &all } else { &args.names } {
         let NamedSet { name, source, description, .. } = set;
-        let octets = spell(&set.set);
+        let bytes = spell(&set.set);
         let count = set.set.len();
         // Writing to a string does not fail.
         let _ = write!(
             text,
-            "{name}\n  keeps   {octets}  ({count} octets)\n  source  {source}\n  {description}\n\n"
+            "{name}\n  keeps   {bytes}  ({count} bytes)\n  source  {source}\n  {description}\n\n"
         );
     }
     let mut output = Output::create(None)?;
@@ -58,15 +58,15 @@ fn spell(set: &AsciiSet) -> String {
         ("a-z", b"abcdefghijklmnopqrstuvwxyz"),
         ("0-9", b"0123456789"),
     ] {
-        if range.iter().all(|&octet| set.contains(octet)) {
+        if range.iter().all(|&byte| set.contains(byte)) {
             words.push(word.to_owned());
             rest = rest.remove(range);
         }
     }
-    words.extend(rest.iter().map(|octet| match octet {
+    words.extend(rest.iter().map(|byte| match byte {
         b' ' => "SPACE".to_owned(),
-        octet => {
-            octet.escape_ascii().to_string().replace("\\\\", "\\").replace("\\'", "'").replace("\\\"", "\"")
+        byte => {
+            byte.escape_ascii().to_string().replace("\\\\", "\\").replace("\\'", "'").replace("\\\"", "\"")
         }
     }));
     words.join(" ")

@@ -42,7 +42,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Does `across` to pieces of several records if that will do, or else to single values what `work` makes of the
-    /// octets that would break a record.
+    /// bytes that would break a record.
     fn run(self, across: Work, work: impl Fn(ByteSet) -> Work) -> Result<Outcome, Failure> {
         let Run { files, target, pipe, records, strict } = self;
         let policies = Policies::new(pipe, strict);

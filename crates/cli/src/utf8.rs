@@ -1,20 +1,20 @@
-//! UTF-8: of values in memory, and an octet at a time, for sequences that are put together from escapes or cut by
+//! UTF-8: of values in memory, and a byte at a time, for sequences that are put together from escapes or cut by
 //! blocks.
 
-/// Whether `octets` are UTF-8; or how many of them are, before the first that is not.
-pub fn validate(octets: &[u8]) -> Result<(), usize> {
+/// Whether `bytes` are UTF-8; or how many of them are, before the first that is not.
+pub fn validate(bytes: &[u8]) -> Result<(), usize> {
     // It is the faster one of the two where all is well, and does not say where something is wrong.
-    if simdutf8::basic::from_utf8(octets).is_ok() {
+    if simdutf8::basic::from_utf8(bytes).is_ok() {
         return Ok(());
     }
-    std::str::from_utf8(octets).map(drop).map_err(|error| error.valid_up_to())
+    std::str::from_utf8(bytes).map(drop).map_err(|error| error.valid_up_to())
 }
 
-/// A check of octets that come one by one, each with the offset of where it was found.
+/// A check of bytes that come one by one, each with the offset of where it was found.
 #[derive(Default)]
 pub struct Utf8 {
-    /// The start of a sequence, of at most three octets.
-    octets: [u8; 4],
+    /// The start of a sequence, of at most three bytes.
+    bytes: [u8; 4],
     offsets: [u64; 4],
     len: usize,
 }
@@ -25,26 +25,26 @@ impl Utf8 {
         self.len == 0
     }
 
-    /// Takes an octet; if that shows something to be invalid, returns its first octet and where that was.
-    pub fn push(&mut self, octet: u8, offset: u64) -> Option<(u8, u64)> {
-        if self.len == 0 && octet.is_ascii() {
+    /// Takes a byte; if that shows something to be invalid, returns its first byte and where that was.
+    pub fn push(&mut self, byte: u8, offset: u64) -> Option<(u8, u64)> {
+        if self.len == 0 && byte.is_ascii() {
             return None;
         }
-        self.octets[self.len] = octet;
+        self.bytes[self.len] = byte;
         self.offsets[self.len] = offset;
         self.len += 1;
         let mut bad = None;
         loop {
-            let (settled, invalid, more) = match std::str::from_utf8(&self.octets[..self.len]) {
+            let (settled, invalid, more) = match std::str::from_utf8(&self.bytes[..self.len]) {
                 Ok(_) => (self.len, 0, false),
                 Err(error) => {
                     (error.valid_up_to(), error.error_len().unwrap_or(0), error.error_len().is_some())
                 }
             };
             if more {
-                bad = bad.or(Some((self.octets[settled], self.offsets[settled])));
+                bad = bad.or(Some((self.bytes[settled], self.offsets[settled])));
             }
-            self.octets.copy_within(settled + invalid.., 0);
+            self.bytes.copy_within(settled + invalid.., 0);
             self.offsets.copy_within(settled + invalid.., 0);
             self.len -= settled + invalid;
             if !more {
@@ -57,6 +57,6 @@ impl Utf8 {
     pub fn finish(&mut self) -> Option<(u8, u64)> {
         let begun = self.len > 0;
         self.len = 0;
-        begun.then_some((self.octets[0], self.offsets[0]))
+        begun.then_some((self.bytes[0], self.offsets[0]))
     }
 }

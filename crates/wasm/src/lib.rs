@@ -64,7 +64,7 @@ impl State {
         length(sets::ALL.len() + self.defined.len() - 1)
     }
 
-    /// Runs an operation that appends to an empty output of at least `room` octets.
+    /// Runs an operation that appends to an empty output of at least `room` bytes.
     fn run(
         &mut self,
         len: usize,
@@ -103,8 +103,8 @@ impl State {
 /// The offset of what a strict decoder refused.
 struct Failure(usize);
 
-impl From<simdpct::BadEscape> for Failure {
-    fn from(error: simdpct::BadEscape) -> Failure {
+impl From<simdpct::MalformedEscape> for Failure {
+    fn from(error: simdpct::MalformedEscape) -> Failure {
         Failure(error.offset)
     }
 }
@@ -115,7 +115,7 @@ impl From<core::convert::Infallible> for Failure {
     }
 }
 
-/// A length or a number for the caller. Memory ends before 2^31 octets wherever this module runs.
+/// A length or a number for the caller. Memory ends before 2^31 bytes wherever this module runs.
 fn length(len: usize) -> i32 {
     i32::try_from(len).unwrap_or(NO_MEMORY)
 }
@@ -127,7 +127,7 @@ fn decoder(state: &State, keep: i32, flags: u32) -> Option<Decode> {
     Some(if flags & FORM != 0 { decode.form() } else { decode })
 }
 
-/// Room for `len` octets of input, or null if there is no memory. It stays valid until the next call of this function
+/// Room for `len` bytes of input, or null if there is no memory. It stays valid until the next call of this function
 /// or of [`pct_release`].
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_input(len: usize) -> *mut u8 {
@@ -161,7 +161,7 @@ pub extern "C" fn pct_release() {
     state.output = Vec::new();
 }
 
-/// Encodes the first `len` octets of input: `KEEP_ESCAPES`, `FORM`, `LOWER`.
+/// Encodes the first `len` bytes of input: `KEEP_ESCAPES`, `FORM`, `LOWER`.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_encode(len: usize, set: i32, flags: u32) -> i32 {
     let mut state = state();
@@ -183,7 +183,7 @@ pub extern "C" fn pct_encode(len: usize, set: i32, flags: u32) -> i32 {
     })
 }
 
-/// Decodes the first `len` octets of input: `FORM`, `STRICT`. Escapes of the set `keep` stay, if it is not
+/// Decodes the first `len` bytes of input: `FORM`, `STRICT`. Escapes of the set `keep` stay, if it is not
 /// negative.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_decode(len: usize, keep: i32, flags: u32) -> i32 {
@@ -192,7 +192,7 @@ pub extern "C" fn pct_decode(len: usize, keep: i32, flags: u32) -> i32 {
     if flags & STRICT != 0 { state.decode(len, decode.strict()) } else { state.decode(len, decode) }
 }
 
-/// Normalizes the first `len` octets of input.
+/// Normalizes the first `len` bytes of input.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_normalize(len: usize) -> i32 {
     state().decode(len, NORMALIZE)
@@ -204,13 +204,13 @@ pub extern "C" fn pct_error_offset() -> usize {
     state().error_offset
 }
 
-/// Where, in the first `len` octets of input, that starts which does not decode to UTF-8; negative if all does.
+/// Where, in the first `len` bytes of input, that starts which does not decode to UTF-8; negative if all does.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_not_utf8(len: usize, keep: i32, flags: u32) -> i32 {
     let state = state();
     let Some(decode) = decoder(&state, keep, flags) else { return NO_SUCH_SET };
     match decode.to_utf8(&state.input[..len.min(state.input.len())]) {
-        Err(DecodeUtf8Error::NotUtf8(error)) => length(error.offset),
+        Err(DecodeUtf8Error::InvalidUtf8(error)) => length(error.offset),
         _ => UNCHANGED,
     }
 }
@@ -223,8 +223,8 @@ pub extern "C" fn pct_set_name(number: usize) -> i32 {
     length(named.name.len())
 }
 
-/// Defines the set with the members of `set` (none if that is negative) and the first `len` octets of input, and
-/// returns its number. Octets that are not ASCII cannot be added.
+/// Defines the set with the members of `set` (none if that is negative) and the first `len` bytes of input, and
+/// returns its number. Bytes that are not ASCII cannot be added.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_set_add(set: i32, len: usize) -> i32 {
     let mut state = state();
@@ -236,7 +236,7 @@ pub extern "C" fn pct_set_add(set: i32, len: usize) -> i32 {
     }
 }
 
-/// Defines the set with the members of `set` but for the first `len` octets of input, and returns its number.
+/// Defines the set with the members of `set` but for the first `len` bytes of input, and returns its number.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_set_remove(set: i32, len: usize) -> i32 {
     let mut state = state();

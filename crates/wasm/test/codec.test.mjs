@@ -20,28 +20,28 @@ const outcome = (run) => {
   }
 };
 
-/** Percent-encoding as its definition reads, for any octets. */
-const encodeOctets = (octets, stays) => {
-  const escape = (octet) => [0x25, ...utf8.encode(octet.toString(16).toUpperCase().padStart(2, '0'))];
-  return Uint8Array.from([...octets].flatMap((octet) => (stays(octet) ? octet : escape(octet))));
+/** Percent-encoding as its definition reads, for any bytes. */
+const encodeBytes = (bytes, stays) => {
+  const escape = (byte) => [0x25, ...utf8.encode(byte.toString(16).toUpperCase().padStart(2, '0'))];
+  return Uint8Array.from([...bytes].flatMap((byte) => (stays(byte) ? byte : escape(byte))));
 };
 
 /** Percent-decoding as the URL Standard reads (section 1.3). */
-const decodeOctets = (octets) => {
+const decodeBytes = (bytes) => {
   const out = [];
-  for (let i = 0; i < octets.length; i++) {
-    const digits = String.fromCharCode(...octets.subarray(i + 1, i + 3));
-    if (octets[i] === 0x25 && /^[0-9a-f]{2}$/i.test(digits)) {
+  for (let i = 0; i < bytes.length; i++) {
+    const digits = String.fromCharCode(...bytes.subarray(i + 1, i + 3));
+    if (bytes[i] === 0x25 && /^[0-9a-f]{2}$/i.test(digits)) {
       out.push(parseInt(digits, 16));
       i += 2;
     } else {
-      out.push(octets[i]);
+      out.push(bytes[i]);
     }
   }
   return Uint8Array.from(out);
 };
 
-const randomOctets = () => {
+const randomBytes = () => {
   const below = random(7);
   return Array.from({ length: 400 }, (_, length) => Uint8Array.from({ length }, () => (below(3) ? 0x25 + below(60) : below(256))));
 };
@@ -87,21 +87,21 @@ for (const file of ['simdpct.simd128.wasm', 'simdpct.wasm']) {
       }
     });
 
-    test('octets', () => {
-      const stays = (octet) => /[0-9A-Za-z\-._~]/.test(String.fromCharCode(octet)) && octet < 0x80;
-      for (const octets of randomOctets()) {
-        assert.deepEqual(encode(octets, { set: 'rfc3986-unreserved' }), encodeOctets(octets, stays));
-        assert.deepEqual(decode(octets), decodeOctets(octets));
-        assert.deepEqual(decode(encode(octets)), octets);
+    test('bytes', () => {
+      const stays = (byte) => /[0-9A-Za-z\-._~]/.test(String.fromCharCode(byte)) && byte < 0x80;
+      for (const bytes of randomBytes()) {
+        assert.deepEqual(encode(bytes, { set: 'rfc3986-unreserved' }), encodeBytes(bytes, stays));
+        assert.deepEqual(decode(bytes), decodeBytes(bytes));
+        assert.deepEqual(decode(encode(bytes)), bytes);
       }
     });
 
     test('the result never shares memory with the input', () => {
-      const octets = utf8.encode('clean');
+      const bytes = utf8.encode('clean');
       for (const operation of [encode, decode, normalize]) {
-        const result = operation(octets);
-        assert.deepEqual(result, octets);
-        assert.notEqual(result.buffer, octets.buffer);
+        const result = operation(bytes);
+        assert.deepEqual(result, bytes);
+        assert.notEqual(result.buffer, bytes.buffer);
       }
       const one = encode(utf8.encode('a b'));
       encode(utf8.encode('c d'));
@@ -151,7 +151,7 @@ for (const file of ['simdpct.simd128.wasm', 'simdpct.wasm']) {
         return assert.fail('nothing was thrown');
       };
       for (let length = 0; length < 200; length++) {
-        // In a string, each of these characters is two code units and four octets.
+        // In a string, each of these characters is two code units and four bytes.
         const before = '😀'.repeat(length);
         assert.equal(at(() => decode(`${before}%4`, { strict: true })), 2 * length);
         assert.equal(at(() => decode(`${before}%FFa`)), 2 * length);

@@ -12,7 +12,7 @@ normalize('x').length; normalize(new Uint8Array(1)).byteLength;
 try { decode('%') } catch (error) { if (error instanceof PercentError) { const n: number = error.offset; console.log(n); } }
 // @ts-expect-error no such set
 encode('a', { set: 'nope' });
-// @ts-expect-error octets are never lossy
+// @ts-expect-error bytes are never lossy
 decode(new Uint8Array(1), { lossy: true });
 // @ts-expect-error a set is made by defineSet
 encode('a', { set: {} });

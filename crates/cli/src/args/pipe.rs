@@ -18,7 +18,7 @@ pub struct Pipe {
     /// By default fields are separated by blanks, and a "quoted field" or a [bracketed date] is one, as in access
     /// logs: `--field 5.2` is the request target of the common and combined formats, `--field 8` the referrer.
     /// Everything else stays byte for byte, and decoding makes nothing that would split or end a field: such
-    /// octets, and control octets, stay escaped. A line without the field passes.
+    /// bytes, and control bytes, stay escaped. A line without the field passes.
     #[arg(
         long,
         value_name = "N[.W],...",
@@ -28,10 +28,10 @@ pub struct Pipe {
     )]
     pub field: Vec<Spot>,
 
-    /// What separates fields or columns: one octet, or `tab` or `space`
+    /// What separates fields or columns: one byte, or `tab` or `space`
     ///
     /// `space`, the default of --field, is any number of blanks around fields that may be quoted or bracketed.
-    /// With any other octet, fields have no quotes. The default of --csv is a comma.
+    /// With any other byte, fields have no quotes. The default of --csv is a comma.
     #[arg(short, long, value_name = "CHAR", help_heading = VALUES, conflicts_with = "jsonl")]
     pub delimiter: Option<Delimiter>,
 
@@ -56,7 +56,7 @@ pub struct Pipe {
 
     /// Work on string values of JSON, one document a line
     ///
-    /// Everything else stays byte for byte. A value that changes is written without needless escapes; octets that
+    /// Everything else stays byte for byte. A value that changes is written without needless escapes; bytes that
     /// are not UTF-8 and so cannot be in JSON stay percent-encoded. A line that is not JSON is refused.
     #[arg(long, help_heading = VALUES, requires = "key", conflicts_with_all = ["raw", "null"])]
     pub jsonl: bool,
@@ -71,7 +71,7 @@ pub struct Pipe {
 
     /// What becomes of a value that is not UTF-8, or not in the --charset [default: keep]
     ///
-    /// With `keep`, octets that are nothing in the charset stay escaped. Decoded values are looked at when they are
+    /// With `keep`, bytes that are nothing in the charset stay escaped. Decoded values are looked at when they are
     /// decoded, values to be encoded before that. A character that the charset of `encode` lacks is written as a
     /// reference to it both with `keep` and `replace`.
     #[arg(long, value_name = "POLICY", help_heading = POLICIES, conflicts_with = "raw")]
@@ -140,8 +140,8 @@ pub enum StatsFormat {
 pub enum Delimiter {
     /// Blanks, with quoted and bracketed fields.
     Blanks,
-    /// This octet.
-    Octet(u8),
+    /// This byte.
+    Byte(u8),
 }
 
 impl FromStr for Delimiter {
@@ -150,11 +150,11 @@ impl FromStr for Delimiter {
     fn from_str(text: &str) -> Result<Delimiter, &'static str> {
         match text {
             "space" | " " => Ok(Delimiter::Blanks),
-            "tab" | "\\t" => Ok(Delimiter::Octet(b'\t')),
+            "tab" | "\\t" => Ok(Delimiter::Byte(b'\t')),
             _ => match text.as_bytes() {
                 // These can be part of an escape, a quoted cell or a line end.
-                [b'\n' | b'\r' | b'"' | b'%' | b'+'] => Err("this octet has another meaning"),
-                [octet] if octet.is_ascii() && !octet.is_ascii_alphanumeric() => Ok(Delimiter::Octet(*octet)),
+                [b'\n' | b'\r' | b'"' | b'%' | b'+'] => Err("this byte has another meaning"),
+                [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() => Ok(Delimiter::Byte(*byte)),
                 _ => Err("one ASCII character that is no letter or digit, or `tab` or `space`"),
             },
         }
@@ -165,7 +165,7 @@ impl fmt::Display for Delimiter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Delimiter::Blanks => f.write_str("space"),
-            Delimiter::Octet(octet) => write!(f, "{}", octet.escape_ascii()),
+            Delimiter::Byte(byte) => write!(f, "{}", byte.escape_ascii()),
         }
     }
 }

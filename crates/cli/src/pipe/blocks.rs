@@ -1,8 +1,8 @@
-//! Octets that are worked on wherever they can be cut, whatever records they are part of.
+//! Bytes that are worked on wherever they can be cut, whatever records they are part of.
 
 use std::num::NonZeroUsize;
 
-use simdpct::BadEscapeCause;
+use simdpct::MalformedCause;
 
 use super::feed::{Cut, Feed};
 use super::pump::{Job, Long, Sink, pump};
@@ -14,7 +14,7 @@ use crate::error::{Failure, Outcome};
 use crate::files;
 use crate::work::Work;
 
-/// The longest stretch without a place to cut, for work that looks at more than an octet at a time. It bounds memory
+/// The longest stretch without a place to cut, for work that looks at more than a byte at a time. It bounds memory
 /// use.
 const LONGEST: usize = 1 << 20;
 
@@ -59,8 +59,8 @@ impl Job for Blocks {
         let offset = refusal.offset();
         self.work.apply_lenient(&chunk[..offset], out);
         let reason = match (Reason::from(refusal), next) {
-            (Reason::Malformed(BadEscapeCause::Truncated), Some(octet)) => {
-                Reason::Malformed(BadEscapeCause::NotHex { offset: chunk.len(), octet })
+            (Reason::Malformed(MalformedCause::Truncated), Some(byte)) => {
+                Reason::Malformed(MalformedCause::NotHex { offset: chunk.len(), byte })
             }
             (reason, _) => reason,
         };
@@ -79,7 +79,7 @@ impl Job for Blocks {
 }
 
 impl Blocks {
-    fn lines(&self, octets: &[u8]) -> u64 {
-        self.line_end.map_or(0, |end| memchr::memchr_iter(end, octets).count() as u64)
+    fn lines(&self, bytes: &[u8]) -> u64 {
+        self.line_end.map_or(0, |end| memchr::memchr_iter(end, bytes).count() as u64)
     }
 }

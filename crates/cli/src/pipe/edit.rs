@@ -3,7 +3,7 @@
 /// Copies input to output, but for what is replaced. What stays is copied in pieces as long as possible.
 pub struct Edit<'a> {
     input: &'a [u8],
-    /// The octets of the input that are settled.
+    /// The bytes of the input that are settled.
     done: usize,
     out: &'a mut Vec<u8>,
 }

@@ -14,7 +14,7 @@ pub enum Cut {
     Blocks,
     /// Where [`Work::cut`] says.
     Pieces,
-    /// After this octet.
+    /// After this byte.
     Records(u8),
     /// After records of CSV with this delimiter.
     Table(u8),
@@ -22,7 +22,7 @@ pub enum Cut {
 
 /// What comes next of the input.
 pub enum Piece {
-    /// This many octets of the buffer, whole records, which start at `offset` of the input and are followed by
+    /// This many bytes of the buffer, whole records, which start at `offset` of the input and are followed by
     /// `next`.
     Chunk { len: usize, offset: u64, next: Option<u8> },
     /// The buffer is full of the start of one record, at `offset` of the input.
@@ -31,7 +31,7 @@ pub enum Piece {
     End,
 }
 
-/// The most octets of a part of a long record, if it can be cut there.
+/// The most bytes of a part of a long record, if it can be cut there.
 const PART: usize = 256 * 1024;
 
 /// Cuts one input into chunks.
@@ -42,21 +42,21 @@ pub struct Feed<'i> {
     carry: Vec<u8>,
     /// The offset of that.
     offset: u64,
-    /// The most octets of a record.
+    /// The most bytes of a record.
     limit: usize,
     /// The state, in a table, at the end of what was looked at.
     ends: Ends,
 }
 
 impl<'i> Feed<'i> {
-    /// Chunks of `input`, whose records have at most `limit` octets.
+    /// Chunks of `input`, whose records have at most `limit` bytes.
     pub fn new(input: &'i mut Input, cut: Cut, limit: usize) -> Feed<'i> {
         let ends = Ends::new(if let Cut::Table(delimiter) = cut { delimiter } else { 0 });
         let offset = input.offset();
         Feed { input, cut, carry: Vec::new(), offset, limit, ends }
     }
 
-    /// The octets handed out.
+    /// The bytes handed out.
     pub fn offset(&self) -> u64 {
         self.offset
     }
@@ -188,17 +188,17 @@ impl<'i> Feed<'i> {
 
     /// Takes `prefix` from the start of the input, if it is there.
     pub fn strip(&mut self, prefix: &[u8]) -> Result<bool, Failure> {
-        let mut octet = [0];
+        let mut byte = [0];
         while prefix.starts_with(&self.carry) {
             if self.carry.len() == prefix.len() {
                 self.carry.clear();
                 self.offset += prefix.len() as u64;
                 return Ok(true);
             }
-            if self.input.read(&mut octet)? == 0 {
+            if self.input.read(&mut byte)? == 0 {
                 break;
             }
-            self.carry.push(octet[0]);
+            self.carry.push(byte[0]);
         }
         Ok(false)
     }
@@ -227,7 +227,7 @@ impl<'i> Feed<'i> {
 
 /// A search for the last end of a record.
 struct Scan {
-    /// The octets looked at.
+    /// The bytes looked at.
     looked: usize,
     /// The last end found; 0 if there was none.
     end: usize,
@@ -235,38 +235,38 @@ struct Scan {
 }
 
 impl Scan {
-    fn last_end(&mut self, cut: Cut, octets: &[u8]) -> Option<usize> {
+    fn last_end(&mut self, cut: Cut, bytes: &[u8]) -> Option<usize> {
         match cut {
             Cut::Blocks => {
-                let mut end = octets.len();
-                if let Some(at) = memchr::memrchr(b'%', &octets[end.saturating_sub(2)..]) {
+                let mut end = bytes.len();
+                if let Some(at) = memchr::memrchr(b'%', &bytes[end.saturating_sub(2)..]) {
                     end = end.saturating_sub(2) + at;
-                } else if octets.last() == Some(&b'\r') {
+                } else if bytes.last() == Some(&b'\r') {
                     end -= 1;
                 }
                 self.end = end;
             }
             Cut::Pieces => {
-                // More octets may complete the escape before a place to cut.
+                // More bytes may complete the escape before a place to cut.
                 let looked = self.looked.saturating_sub(Work::LOOK_BEHIND);
-                if let Some(at) = Work::cut(&octets[looked..]) {
+                if let Some(at) = Work::cut(&bytes[looked..]) {
                     self.end = looked + at;
                 }
             }
             Cut::Records(end) => {
-                if let Some(at) = memchr::memrchr(end, &octets[self.looked..]) {
+                if let Some(at) = memchr::memrchr(end, &bytes[self.looked..]) {
                     self.end = self.looked + at + 1;
                 }
             }
             Cut::Table(_) => {
                 let mut at = self.looked;
-                while let Some((len, _)) = self.ends.next(&octets[at..]) {
+                while let Some((len, _)) = self.ends.next(&bytes[at..]) {
                     at += len;
                     self.end = at;
                 }
             }
         }
-        self.looked = octets.len();
+        self.looked = bytes.len();
         (self.end > 0).then_some(self.end)
     }
 }

@@ -1,4 +1,4 @@
-//! Fields of a line, separated by one octet or, as in access logs, by blanks.
+//! Fields of a line, separated by one byte or, as in access logs, by blanks.
 
 use std::ops::Range;
 use std::str::FromStr;
@@ -70,14 +70,14 @@ impl Fields {
         edit: &mut Edit<'_>,
         report: &mut Report,
     ) -> Verdict {
-        let mut scan = Scan { line: record.octets(), no_quote: false, no_bracket: false };
+        let mut scan = Scan { line: record.bytes(), no_quote: false, no_bracket: false };
         let mut spots = self.spots.iter().peekable();
         let (mut number, mut next) = (0, Some(0));
         while let (Some(from), Some(wanted)) = (next, spots.peek()) {
             // Nobody looks at the fields before it.
-            if let (Delimiter::Octet(octet), true) = (self.delimiter, number < wanted.field) {
+            if let (Delimiter::Byte(byte), true) = (self.delimiter, number < wanted.field) {
                 let skip = wanted.field - number;
-                let found = memchr::memchr_iter(octet, &scan.line[from..]).nth(skip - 1);
+                let found = memchr::memchr_iter(byte, &scan.line[from..]).nth(skip - 1);
                 (number, next) = (wanted.field, found.map(|found| from + found + 1));
                 continue;
             }
@@ -86,8 +86,8 @@ impl Fields {
                     Some(field) => field,
                     None => break,
                 },
-                Delimiter::Octet(octet) => {
-                    let found = memchr::memchr(octet, &scan.line[from..]);
+                Delimiter::Byte(byte) => {
+                    let found = memchr::memchr(byte, &scan.line[from..]);
                     let stop = found.map_or(scan.line.len(), |found| from + found);
                     Field { value: from..stop, is_quoted: false, next: found.map(|_| stop + 1) }
                 }
@@ -121,15 +121,15 @@ impl Fields {
     ) -> Verdict {
         let start = record.start + value.start;
         let stop = record.start + value.end;
-        let octets = &record.chunk[start..stop];
+        let bytes = &record.chunk[start..stop];
         let spot = if is_quoted { treat::Spot::Quoted } else { treat::Spot::Plain };
         let out = edit.copy_to(start);
         let from = out.len();
-        let verdict = treatment.value(spot, octets, out, record, report, |offset| start + offset);
+        let verdict = treatment.value(spot, bytes, out, record, report, |offset| start + offset);
         if self.delimiter == Delimiter::Blanks
             && !is_quoted
             && out.get(from) == Some(&b'[')
-            && !octets.starts_with(b"[")
+            && !bytes.starts_with(b"[")
         {
             // It would begin a bracketed field.
             out.splice(from..=from, *b"%5B");
@@ -151,7 +151,7 @@ struct Scan<'a> {
 impl Scan<'_> {
     /// The first field from `from` on.
     fn field(&mut self, from: usize) -> Option<Field> {
-        let start = from + self.line[from..].iter().position(|&octet| !is_blank(octet))?;
+        let start = from + self.line[from..].iter().position(|&byte| !is_blank(byte))?;
         let close = match self.line[start] {
             b'"' if !self.no_quote => {
                 let close = self.close(b'"', start);
@@ -183,8 +183,8 @@ impl Scan<'_> {
     fn close(&self, mark: u8, start: usize) -> Option<usize> {
         memchr::memchr_iter(mark, &self.line[start + 1..]).map(|found| start + 1 + found).find(|&at| {
             let backslashes =
-                self.line[start + 1..at].iter().rev().take_while(|&&octet| octet == b'\\').count();
-            self.line.get(at + 1).is_none_or(|&octet| is_blank(octet)) && backslashes % 2 == 0
+                self.line[start + 1..at].iter().rev().take_while(|&&byte| byte == b'\\').count();
+            self.line.get(at + 1).is_none_or(|&byte| is_blank(byte)) && backslashes % 2 == 0
         })
     }
 }
@@ -193,7 +193,7 @@ impl Scan<'_> {
 fn nth_word(line: &[u8], field: Range<usize>, n: usize) -> Option<Range<usize>> {
     let mut at = field.start;
     for number in 0.. {
-        let start = at + line[at..field.end].iter().position(|&octet| !is_blank(octet))?;
+        let start = at + line[at..field.end].iter().position(|&byte| !is_blank(byte))?;
         let found = memchr::memchr2(b' ', b'\t', &line[start..field.end]);
         at = found.map_or(field.end, |found| start + found);
         if number == n {
@@ -203,6 +203,6 @@ fn nth_word(line: &[u8], field: Range<usize>, n: usize) -> Option<Range<usize>> 
     None
 }
 
-fn is_blank(octet: u8) -> bool {
-    octet == b' ' || octet == b'\t'
+fn is_blank(byte: u8) -> bool {
+    byte == b' ' || byte == b'\t'
 }

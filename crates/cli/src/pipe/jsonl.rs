@@ -126,16 +126,16 @@ impl Keys {
         edit: &mut Edit<'_>,
         report: &mut Report,
     ) -> Result<Verdict, (usize, Reason)> {
-        let octets = record.octets();
-        if octets.iter().all(u8::is_ascii_whitespace) {
+        let bytes = record.bytes();
+        if bytes.iter().all(u8::is_ascii_whitespace) {
             return Ok(Verdict::Keep);
         }
-        let line = std::str::from_utf8(octets)
+        let line = std::str::from_utf8(bytes)
             .map_err(|error| (record.start + error.valid_up_to(), Reason::NotJson("not UTF-8".to_owned())))?;
         let not_json = |error: &serde_json::Error| {
             // Lines have no line ends, so the column, from 1, is the offset.
-            let offset = if error.is_eof() { octets.len() } else { error.column().saturating_sub(1) };
-            let offset = offset.min(octets.len());
+            let offset = if error.is_eof() { bytes.len() } else { error.column().saturating_sub(1) };
+            let offset = offset.min(bytes.len());
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default().to_owned();
             (record.start + offset, Reason::NotJson(message))
@@ -179,7 +179,7 @@ impl Keys {
     }
 }
 
-/// Writes a JSON string; octets that are not UTF-8 are percent-encoded.
+/// Writes a JSON string; bytes that are not UTF-8 are percent-encoded.
 fn write_string(value: &[u8], out: &mut Vec<u8>) {
     let mut text = String::new();
     let value = match std::str::from_utf8(value) {
@@ -196,13 +196,13 @@ fn write_string(value: &[u8], out: &mut Vec<u8>) {
     let _ = serde_json::to_writer(out, value);
 }
 
-/// Where octet `offset` of the value of the string `raw`, without quotes, stands in it.
+/// Where byte `offset` of the value of the string `raw`, without quotes, stands in it.
 fn raw_offset(raw: &str, offset: usize) -> usize {
-    let (mut at, mut octets) = (0, 0);
-    while octets < offset && at < raw.len() {
+    let (mut at, mut bytes) = (0, 0);
+    while bytes < offset && at < raw.len() {
         let rest = &raw[at..];
         let len = match rest.as_bytes() {
-            // A surrogate pair is one character of four octets.
+            // A surrogate pair is one character of four bytes.
             [b'\\', b'u', b'd' | b'D', b'8' | b'9' | b'a'..=b'b' | b'A'..=b'B', ..] => 12,
             [b'\\', b'u', ..] => 6,
             [b'\\', ..] => 2,
@@ -210,7 +210,7 @@ fn raw_offset(raw: &str, offset: usize) -> usize {
         };
         let spelling = &rest[..len.min(rest.len())];
         let character = serde_json::from_str::<String>(&format!("\"{spelling}\""));
-        octets += character.map_or(1, |character| character.len());
+        bytes += character.map_or(1, |character| character.len());
         at += len;
     }
     at.min(raw.len())

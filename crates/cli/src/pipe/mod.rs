@@ -2,7 +2,7 @@
 //! how the work is spread over cores.
 //!
 //! [`feed`] cuts the input into chunks, [`pump`] passes them to a job and its output on, in order. There are two
-//! jobs: [`blocks`] works on octets wherever they can be cut, [`records`] looks at values one by one, with
+//! jobs: [`blocks`] works on bytes wherever they can be cut, [`records`] looks at values one by one, with
 //! [`fields`], [`table`] and [`jsonl`] to find them and [`treat`] to do what is to be done.
 
 pub mod blocks;

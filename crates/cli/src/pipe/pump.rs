@@ -21,15 +21,15 @@ use super::stats::Stats;
 
 /// What is done to a chunk; each thread has one of its own.
 pub trait Job: Clone + Send {
-    /// Appends what becomes of `chunk` to `out`; `next` is the octet that follows it. After `report.stop`, `out` is
+    /// Appends what becomes of `chunk` to `out`; `next` is the byte that follows it. After `report.stop`, `out` is
     /// what comes before.
     fn work(&mut self, chunk: &[u8], next: Option<u8>, out: &mut Vec<u8>, report: &mut Report);
 
     /// What becomes of a record of which only the `start` fits in memory. If it is refused, `report` says so.
     fn long(&mut self, start: &[u8], report: &mut Report) -> Long;
 
-    /// Where such a record can be cut: the last place in `octets`.
-    fn cut(&self, _octets: &[u8]) -> Option<usize> {
+    /// Where such a record can be cut: the last place in `bytes`.
+    fn cut(&self, _bytes: &[u8]) -> Option<usize> {
         None
     }
 
@@ -66,10 +66,10 @@ const fn room(block: usize) -> usize {
 /// So much is done before threads are worth their start.
 const SMALL: u64 = 2 << 20;
 
-/// The most octets of a chunk for one of several threads: handing over costs as much as copying some ten thousand.
+/// The most bytes of a chunk for one of several threads: handing over costs as much as copying some ten thousand.
 const LONG_BLOCK: usize = 8 * BLOCK;
 
-/// The octets of the input that all threads together work on.
+/// The bytes of the input that all threads together work on.
 const SPREAD: usize = 8 << 20;
 
 /// The most threads that are of use.
@@ -109,10 +109,10 @@ impl Sink<'_> {
         Ok(())
     }
 
-    /// Writes `octets`.
-    pub fn write(&mut self, octets: &[u8]) -> Result<(), Failure> {
-        self.stats.bytes_out += octets.len() as u64;
-        self.output.write(octets)
+    /// Writes `bytes`.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.stats.bytes_out += bytes.len() as u64;
+        self.output.write(bytes)
     }
 }
 
@@ -209,7 +209,7 @@ fn long<J: Job>(
             let finder = job.clone();
             let is_done = feed.parts(
                 block,
-                |octets| finder.cut(octets),
+                |bytes| finder.cut(bytes),
                 |part, offset, is_last| {
                     out.clear();
                     report.clear();
@@ -268,9 +268,9 @@ impl Held {
         format!("temporary file in {}", std::env::temp_dir().display())
     }
 
-    fn write(&mut self, octets: &[u8]) -> Result<(), Failure> {
-        self.file.write_all(octets).map_err(|error| Failure::input(Held::name(), self.len, error))?;
-        self.len += octets.len() as u64;
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.file.write_all(bytes).map_err(|error| Failure::input(Held::name(), self.len, error))?;
+        self.len += bytes.len() as u64;
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use simdpct::BadEscapeCause;
+use simdpct::MalformedCause;
 
 use crate::error::Cause;
 use crate::work::Refusal;
@@ -11,19 +11,19 @@ use crate::work::Refusal;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// A `%` starts no escape.
-    Malformed(BadEscapeCause),
+    Malformed(MalformedCause),
     /// What should be text is not UTF-8.
-    NotUtf8,
-    /// The charset has no such octets, or no such character.
+    InvalidUtf8,
+    /// The charset has no such bytes, or no such character.
     NotInCharset,
     /// A line is not JSON.
     NotJson(String),
-    /// There is no place to cut the input within so many octets.
+    /// There is no place to cut the input within so many bytes.
     Unbroken {
         /// The limit.
         len: usize,
     },
-    /// A record has more octets than `--max-record` allows.
+    /// A record has more bytes than `--max-record` allows.
     TooLong {
         /// The limit, in MiB.
         limit: u32,
@@ -34,7 +34,7 @@ impl From<Refusal> for Reason {
     fn from(refusal: Refusal) -> Reason {
         match refusal {
             Refusal::Malformed(escape) => Reason::Malformed(escape.cause),
-            Refusal::NotUtf8 { .. } => Reason::NotUtf8,
+            Refusal::InvalidUtf8 { .. } => Reason::InvalidUtf8,
             Refusal::NotInCharset { .. } => Reason::NotInCharset,
         }
     }
@@ -44,10 +44,10 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::Malformed(cause) => write!(f, "malformed escape: {}", Cause(*cause)),
-            Reason::NotUtf8 => f.write_str("not UTF-8"),
+            Reason::InvalidUtf8 => f.write_str("not UTF-8"),
             Reason::NotInCharset => f.write_str("not in the charset"),
             Reason::Unbroken { len } => {
-                write!(f, "{len} octets in a row without a line end, punctuation or a letter after F")
+                write!(f, "{len} bytes in a row without a line end, punctuation or a letter after F")
             }
             Reason::NotJson(message) => write!(f, "not JSON: {message}"),
             Reason::TooLong { limit } => write!(f, "the record is longer than {limit} MiB (--max-record)"),

@@ -38,7 +38,7 @@ pub fn are_wanted(args: &Pipe, policies: Policies) -> bool {
         || ![Policy::Keep, Policy::Fail].contains(&policies.malformed)
 }
 
-/// Does, to each value of each file, what `work` makes of the octets that would break a record.
+/// Does, to each value of each file, what `work` makes of the bytes that would break a record.
 pub fn run(
     files: &Files,
     target: &Target,
@@ -146,14 +146,14 @@ fn job(
     work: impl Fn(ByteSet) -> Work,
 ) -> Result<RecordJob, Failure> {
     let structure = records.structure();
-    let delimiter = if args.tsv { Some(Delimiter::Octet(b'\t')) } else { args.delimiter };
+    let delimiter = if args.tsv { Some(Delimiter::Byte(b'\t')) } else { args.delimiter };
     let (selector, plain, quoted) = if !args.field.is_empty() {
         let delimiter = delimiter.unwrap_or(Delimiter::Blanks);
         let fields = Fields::new(&args.field, delimiter).map_err(Failure::Usage)?;
         let controls: Vec<u8> = (0..0x20).chain([0x7F]).collect();
         let structure = structure.add(&controls);
         let (plain, quoted) = match delimiter {
-            Delimiter::Octet(octet) => (structure.add(&[octet]), structure),
+            Delimiter::Byte(byte) => (structure.add(&[byte]), structure),
             // In quotes, as Apache writes them, a backslash may make a quote no end.
             Delimiter::Blanks => (structure.add(b" \"\\"), structure.add(b"\"\\")),
         };
@@ -161,7 +161,7 @@ fn job(
     } else if args.csv {
         let Some(delimiter) = (match delimiter {
             None => Some(b','),
-            Some(Delimiter::Octet(octet)) => Some(octet),
+            Some(Delimiter::Byte(byte)) => Some(byte),
             Some(Delimiter::Blanks) => None,
         }) else {
             return Err(Failure::Usage("CSV cannot be separated by blanks".to_owned()));
@@ -259,7 +259,7 @@ impl RecordJob {
             Selector::Line => {
                 let out = edit.copy_to(record.start);
                 let place = |offset| record.start + offset;
-                let verdict = treatment.value(Spot::Plain, record.octets(), out, record, report, place);
+                let verdict = treatment.value(Spot::Plain, record.bytes(), out, record, report, place);
                 edit.skip_to(record.stop);
                 verdict
             }
@@ -352,8 +352,8 @@ impl Job for RecordJob {
         }
     }
 
-    fn cut(&self, octets: &[u8]) -> Option<usize> {
-        self.treatment.cut(octets)
+    fn cut(&self, bytes: &[u8]) -> Option<usize> {
+        self.treatment.cut(bytes)
     }
 
     fn part(&mut self, part: &[u8], is_last: bool, out: &mut Vec<u8>, report: &mut Report) {

@@ -16,7 +16,7 @@ pub struct Report {
     pub stats: Stats,
     /// The line ends of the chunk, if places matter.
     pub lines: u64,
-    /// The octets of the chunk whose lines are counted.
+    /// The bytes of the chunk whose lines are counted.
     counted: usize,
     /// What was refused.
     pub refused: Vec<Refused>,
@@ -40,7 +40,7 @@ pub struct Stop {
     pub reason: Reason,
 }
 
-/// The octets of a record that are shown.
+/// The bytes of a record that are shown.
 pub const SHOWN: usize = 64 * 1024;
 
 impl Report {
@@ -59,8 +59,8 @@ impl Report {
 
     /// Counts the line ends of `chunk` up to `offset`, which never decreases by much.
     pub fn line(&mut self, chunk: &[u8], end: u8, offset: usize) -> u64 {
-        if let Some(octets) = chunk.get(self.counted..offset) {
-            self.lines += memchr::memchr_iter(end, octets).count() as u64;
+        if let Some(bytes) = chunk.get(self.counted..offset) {
+            self.lines += memchr::memchr_iter(end, bytes).count() as u64;
             self.counted = offset;
             return self.lines;
         }
@@ -85,7 +85,7 @@ impl Report {
     }
 }
 
-/// Appends `record` as one line of text: `\` and controls are escaped as in C, as are octets that are not UTF-8.
+/// Appends `record` as one line of text: `\` and controls are escaped as in C, as are bytes that are not UTF-8.
 fn escape(record: &[u8], out: &mut String) {
     for chunk in record.utf8_chunks() {
         for character in chunk.valid().chars() {
@@ -97,8 +97,8 @@ fn escape(record: &[u8], out: &mut String) {
                 _ => out.push(character),
             }
         }
-        for octet in chunk.invalid() {
-            out.extend(std::ascii::escape_default(*octet).map(char::from));
+        for byte in chunk.invalid() {
+            out.extend(std::ascii::escape_default(*byte).map(char::from));
         }
     }
 }

@@ -41,7 +41,7 @@ impl Stats {
                 Ok(escape) => {
                     self.escapes += 1;
                     let digits = value.get(escape.offset + 3..escape.offset + 5);
-                    let is_double = escape.octet == b'%'
+                    let is_double = escape.byte == b'%'
                         && digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
                     self.double += u64::from(is_double);
                 }

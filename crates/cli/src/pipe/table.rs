@@ -24,7 +24,7 @@ pub struct Ends {
 
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// Outside of quotes, after this octet.
+    /// Outside of quotes, after this byte.
     Outside(u8),
     Quoted,
     /// After a quote within quotes.
@@ -73,7 +73,7 @@ impl Ends {
                     at += behind;
                     match rest[behind..] {
                         // Most often another such cell follows.
-                        [octet, b'"', ..] if octet == self.delimiter => {
+                        [byte, b'"', ..] if byte == self.delimiter => {
                             at += 2;
                             State::Quoted
                         }
@@ -176,7 +176,7 @@ impl Table {
         edit: &mut Edit<'_>,
         report: &mut Report,
     ) -> Verdict {
-        let line = record.octets();
+        let line = record.bytes();
         let (mut number, mut at) = (0, Some(0));
         for index in 0..self.columns.len() {
             let column = self.columns[index];
@@ -221,19 +221,19 @@ impl Table {
         report: &mut Report,
     ) -> Verdict {
         let (start, stop) = (record.start + raw.start, record.start + raw.end);
-        let octets = &record.chunk[start..stop];
-        let is_quoted = has_quotes && octets.first() == Some(&b'"');
+        let bytes = &record.chunk[start..stop];
+        let is_quoted = has_quotes && bytes.first() == Some(&b'"');
         let is_plain = |content: &&[u8]| memchr::memchr(b'"', content).is_none();
-        let value = match octets {
-            _ if !is_quoted => octets,
+        let value = match bytes {
+            _ if !is_quoted => bytes,
             [b'"', content @ .., b'"'] if is_plain(&content) => content,
             _ => {
-                self.read(octets);
+                self.read(bytes);
                 &self.cell[..self.cell_len]
             }
         };
         self.new.clear();
-        let place = |offset| start + if is_quoted { raw_offset(octets, offset) } else { offset };
+        let place = |offset| start + if is_quoted { raw_offset(bytes, offset) } else { offset };
         let verdict = treatment.value(Spot::Plain, value, &mut self.new, record, report, place);
         if verdict == Verdict::Keep && self.new != value {
             let out = edit.copy_to(start);
@@ -284,7 +284,7 @@ fn cell_end(delimiter: u8, line: &[u8], from: usize) -> usize {
     memchr::memchr(delimiter, &line[at..]).map_or(line.len(), |found| at + found)
 }
 
-/// Where octet `offset` of the value of the quoted cell `raw` stands in it.
+/// Where byte `offset` of the value of the quoted cell `raw` stands in it.
 fn raw_offset(raw: &[u8], offset: usize) -> usize {
     let (mut at, mut is_quoted) = (1, true);
     for index in 0.. {

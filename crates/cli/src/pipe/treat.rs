@@ -65,8 +65,8 @@ pub struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// Its octets.
-    pub fn octets(&self) -> &'a [u8] {
+    /// Its bytes.
+    pub fn bytes(&self) -> &'a [u8] {
         &self.chunk[self.start..self.stop]
     }
 
@@ -75,12 +75,12 @@ impl<'a> Record<'a> {
         let is_known = report.refused.last().is_some_and(|last| last.offset >= self.start);
         if report.rejects && !is_known {
             let line = report.line(self.chunk, self.end, offset);
-            report.refuse(line, offset, reason, self.shown.unwrap_or(self.octets()));
+            report.refuse(line, offset, reason, self.shown.unwrap_or(self.bytes()));
         }
     }
 }
 
-/// Which octets would break the record where a value stands.
+/// Which bytes would break the record where a value stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spot {
     /// The usual ones.
@@ -135,7 +135,7 @@ impl Treatment {
     }
 
     /// Appends what becomes of `value`, which is part of `record`, to `out`. `place` tells where in the chunk an
-    /// octet of the value comes from.
+    /// byte of the value comes from.
     pub fn value(
         &mut self,
         spot: Spot,

@@ -1,10 +1,10 @@
-//! Charsets: octets to UTF-8 and back, as the Encoding Standard says.
+//! Charsets: bytes to UTF-8 and back, as the Encoding Standard says.
 
 use encoding_rs::{DecoderResult, EncoderResult, Encoding};
 
-/// What becomes of octets that are nothing in a charset.
+/// What becomes of bytes that are nothing in a charset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BadOctets {
+pub enum BadBytes {
     /// They are an error.
     Refuse,
     /// They are escaped.
@@ -13,7 +13,7 @@ pub enum BadOctets {
     Replace,
 }
 
-/// A charset in which ASCII octets are ASCII characters, as they are in URLs.
+/// A charset in which ASCII bytes are ASCII characters, as they are in URLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Charset(&'static Encoding);
 
@@ -87,20 +87,20 @@ impl Charset {
         }
     }
 
-    /// Appends `octets` as UTF-8. `bad` says what becomes of those that are nothing in this charset; an error is the
+    /// Appends `bytes` as UTF-8. `bad` says what becomes of those that are nothing in this charset; an error is the
     /// offset of the first.
-    pub fn decode(self, octets: &[u8], bad: BadOctets, out: &mut Vec<u8>) -> Result<(), usize> {
-        if Encoding::ascii_valid_up_to(octets) == octets.len() {
-            out.extend_from_slice(octets);
+    pub fn decode(self, bytes: &[u8], bad: BadBytes, out: &mut Vec<u8>) -> Result<(), usize> {
+        if Encoding::ascii_valid_up_to(bytes) == bytes.len() {
+            out.extend_from_slice(bytes);
             return Ok(());
         }
         let mut decoder = self.0.new_decoder_without_bom_handling();
         let (mut read, mut written) = (0, out.len());
         let mut escapes = Vec::new();
         loop {
-            make_room(out, written, octets.len() - read);
+            make_room(out, written, bytes.len() - read);
             let (result, more_read, more_written) =
-                decoder.decode_to_utf8_without_replacement(&octets[read..], &mut out[written..], true);
+                decoder.decode_to_utf8_without_replacement(&bytes[read..], &mut out[written..], true);
             read += more_read;
             written += more_written;
             match result {
@@ -110,15 +110,15 @@ impl Charset {
                     // The decoder remembers what it has read after them.
                     let end = read - usize::from(after);
                     let start = end - usize::from(len);
-                    make_room(out, written, octets.len() - read);
+                    make_room(out, written, bytes.len() - read);
                     let instead = match bad {
-                        BadOctets::Refuse => return Err(start),
-                        BadOctets::Escape => {
+                        BadBytes::Refuse => return Err(start),
+                        BadBytes::Escape => {
                             escapes.clear();
-                            super::escape(&octets[start..end], &mut escapes);
+                            super::escape(&bytes[start..end], &mut escapes);
                             &escapes
                         }
-                        BadOctets::Replace => "\u{fffd}".as_bytes(),
+                        BadBytes::Replace => "\u{fffd}".as_bytes(),
                     };
                     out[written..written + instead.len()].copy_from_slice(instead);
                     written += instead.len();
@@ -129,7 +129,7 @@ impl Charset {
         Ok(())
     }
 
-    /// Appends the octets of `text`, up to the first character that the charset lacks: that one and the rest.
+    /// Appends the bytes of `text`, up to the first character that the charset lacks: that one and the rest.
     pub fn encode<'a>(self, text: &'a str, out: &mut Vec<u8>) -> Option<(char, &'a str)> {
         let mut encoder = self.0.new_encoder();
         let mut rest = text;
@@ -152,7 +152,7 @@ impl Charset {
 }
 
 /// Makes room in `out`, behind what is `written`, for what becomes of the `rest`: a little at a time, because room is
-/// filled, and what is lacking in a charset may end a stretch at any octet.
+/// filled, and what is lacking in a charset may end a stretch at any byte.
 fn make_room(out: &mut Vec<u8>, written: usize, rest: usize) {
     let room = (3 * rest).clamp(LEAST_ROOM, MOST_ROOM);
     if out.len() < written + room / 2 {

@@ -5,10 +5,10 @@
 //! 1. `--nginx`: `\xHH`, as log files write it, is undone, once;
 //! 2. escapes are decoded: `%XX`, and with `--percent-u` also `%uXXXX` of the first layer; `--times` and
 //!    `--until-stable` go on with the `%XX` that come to light;
-//! 3. `--charset`: the octets become UTF-8;
+//! 3. `--charset`: the bytes become UTF-8;
 //! 4. `--printable`: what should not reach a terminal is escaped again.
 //!
-//! Octets that are kept (`--keep`, and line ends in line mode) stay escaped in each of them. Encoding is two steps:
+//! Bytes that are kept (`--keep`, and line ends in line mode) stay escaped in each of them. Encoding is two steps:
 //! `--charset`, then escapes.
 
 mod charset;
@@ -24,9 +24,9 @@ use std::convert::Infallible;
 
 use simdpct::sets::RFC3986_UNRESERVED;
 use simdpct::stream::Transform;
-use simdpct::{BadEscape, BadEscapeCause, ByteSet, HexCase, NORMALIZE};
+use simdpct::{ByteSet, HexCase, MalformedCause, MalformedEscape, NORMALIZE};
 
-use self::charset::BadOctets;
+use self::charset::BadBytes;
 pub use self::charset::{Charset, NAMES as CHARSETS};
 use crate::args;
 use crate::record::{LineEncoder, Records};
@@ -52,7 +52,7 @@ enum Steps {
 pub struct Bad {
     /// A `%` starts no escape.
     pub malformed: bool,
-    /// Octets are not UTF-8, or not of the charset.
+    /// Bytes are not UTF-8, or not of the charset.
     pub not_text: bool,
 }
 
@@ -60,13 +60,13 @@ pub struct Bad {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// A `%` that starts no escape, in the value as it stands: later layers are not looked at.
-    Malformed(BadEscape),
-    /// The octets, once decoded, are not UTF-8; or, without being encoded yet, are not.
-    NotUtf8 {
-        /// Where the first octet that is not comes from.
+    Malformed(MalformedEscape),
+    /// The bytes, once decoded, are not UTF-8; or, without being encoded yet, are not.
+    InvalidUtf8 {
+        /// Where the first byte that is not comes from.
         offset: usize,
     },
-    /// The charset has no such octets, or no such character.
+    /// The charset has no such bytes, or no such character.
     NotInCharset {
         /// Where the first of them comes from.
         offset: usize,
@@ -78,7 +78,7 @@ impl Refusal {
     pub fn offset(&self) -> usize {
         match self {
             Refusal::Malformed(escape) => escape.offset,
-            Refusal::NotUtf8 { offset } | Refusal::NotInCharset { offset } => *offset,
+            Refusal::InvalidUtf8 { offset } | Refusal::NotInCharset { offset } => *offset,
         }
     }
 }
@@ -94,11 +94,11 @@ impl Work {
         Work::new(Steps::Encode(Box::new(Encoding {
             escape: Escape::new(args, records),
             charset: args.charset,
-            octets: Vec::new(),
+            bytes: Vec::new(),
         })))
     }
 
-    /// The work of `pct decode`, which does not make the octets of `structure`.
+    /// The work of `pct decode`, which does not make the bytes of `structure`.
     pub fn decode(args: &args::Decode, structure: ByteSet) -> Work {
         Work::decoding(args, structure, Records::Raw)
     }
@@ -126,7 +126,7 @@ impl Work {
         })))
     }
 
-    /// The work of `pct normalize`, which does not make the octets of `structure`.
+    /// The work of `pct normalize`, which does not make the bytes of `structure`.
     pub fn normalize(structure: ByteSet) -> Work {
         let keep = RFC3986_UNRESERVED.bytes().complement().union(structure);
         Work::new(Steps::Decode(Box::new(Decoding::once(NORMALIZE.keep(keep), keep, false, Records::Raw))))
@@ -136,7 +136,7 @@ impl Work {
         Work { steps, refused: Bad { malformed: true, not_text: true }, layers: 0 }
     }
 
-    /// What [`Work::apply`] refuses: malformed escapes, and octets that are not UTF-8 or not of the charset.
+    /// What [`Work::apply`] refuses: malformed escapes, and bytes that are not UTF-8 or not of the charset.
     /// Otherwise both.
     pub fn refusing(mut self, refused: Bad) -> Work {
         self.refused = refused;
@@ -153,7 +153,7 @@ impl Work {
         self.run(value, Bad { malformed: false, not_text: true }, Bad::default(), out)
     }
 
-    /// The same without refusing: malformed escapes stay, octets that are not UTF-8 stay as they are, octets that
+    /// The same without refusing: malformed escapes stay, bytes that are not UTF-8 stay as they are, bytes that
     /// the charset lacks stay escaped, and characters that it lacks are written as the URL Standard says
     /// ("percent-encode after encoding"): `%26%23`, the number of the character, `%3B`.
     pub fn apply_lenient(&mut self, value: &[u8], out: &mut Vec<u8>) {
@@ -161,7 +161,7 @@ impl Work {
     }
 
     /// The same, but what `repaired` names is repaired: `%25` is written for each `%` that starts no escape, and
-    /// U+FFFD stands for octets that are not text.
+    /// U+FFFD stands for bytes that are not text.
     pub fn apply_repairing(&mut self, value: &[u8], repaired: Bad, out: &mut Vec<u8>) {
         let result = self.run(value, Bad::default(), repaired, out);
         debug_assert!(result.is_ok(), "nothing is refused");
@@ -196,7 +196,7 @@ impl Work {
         }
     }
 
-    /// Whether it works octet by octet without regard to where values end, so that blocks can be used.
+    /// Whether it works byte by byte without regard to where values end, so that blocks can be used.
     pub fn is_blockwise(&self) -> bool {
         match &self.steps {
             Steps::Encode(encoding) => encoding.charset.is_none(),
@@ -209,16 +209,16 @@ impl Work {
         self.layers
     }
 
-    /// So far before an octet [`Work::cut`] looks.
+    /// So far before a byte [`Work::cut`] looks.
     pub const LOOK_BEHIND: usize = 64;
 
     /// Where input can be cut so that work on the parts gives what work on the whole does: the last such place in
-    /// `octets`, if there is any. They are behind line ends, punctuation and letters after F, escaped or not.
-    pub fn cut(octets: &[u8]) -> Option<usize> {
-        (1..=octets.len()).rev().find(|&end| match octets[..end] {
+    /// `bytes`, if there is any. They are behind line ends, punctuation and letters after F, escaped or not.
+    pub fn cut(bytes: &[u8]) -> Option<usize> {
+        (1..=bytes.len()).rev().find(|&end| match bytes[..end] {
             [.., last] if is_end(last) => true,
             [.., high, low] => {
-                hex(&[high, low]).is_some_and(|octet| is_end(octet as u8)) && is_escape(&octets[..end - 2])
+                hex(&[high, low]).is_some_and(|byte| is_end(byte as u8)) && is_escape(&bytes[..end - 2])
             }
             _ => false,
         })
@@ -227,15 +227,15 @@ impl Work {
 
 impl Work {
     /// Where one value can be cut so that work on the parts, and what is said of them, is what it is of the whole: the
-    /// last such place in `octets`, if there is any.
-    pub fn cut_value(&self, octets: &[u8]) -> Option<usize> {
+    /// last such place in `bytes`, if there is any.
+    pub fn cut_value(&self, bytes: &[u8]) -> Option<usize> {
         if !self.is_blockwise() {
-            return Work::cut(octets);
+            return Work::cut(bytes);
         }
         // What follows a cut must be seen. A character has at most four units.
-        let most = octets.len().checked_sub(3)?;
+        let most = bytes.len().checked_sub(3)?;
         (1..=most).rev().take(Work::LOOK_BEHIND).find(|&end| {
-            let (before, behind) = octets.split_at(end);
+            let (before, behind) = bytes.split_at(end);
             !before[end.saturating_sub(2)..].contains(&b'%')
                 && !ends_in_nested(before)
                 && before.last() != Some(&b'\r')
@@ -245,11 +245,11 @@ impl Work {
     }
 }
 
-/// Whether `octets` end in four units, octets or escapes of them, that continue a UTF-8 sequence.
-fn ends_in_continuations(octets: &[u8]) -> bool {
-    let mut rest = octets;
+/// Whether `bytes` end in four units, bytes or escapes of them, that continue a UTF-8 sequence.
+fn ends_in_continuations(bytes: &[u8]) -> bool {
+    let mut rest = bytes;
     (0..4).all(|_| {
-        let unit = if rest.last_chunk().and_then(octet_of).is_some() { 3 } else { 1 };
+        let unit = if rest.last_chunk().and_then(byte_of).is_some() { 3 } else { 1 };
         rest.split_at_checked(rest.len().wrapping_sub(unit)).is_some_and(|(before, unit)| {
             rest = before;
             is_continuation(unit)
@@ -257,22 +257,22 @@ fn ends_in_continuations(octets: &[u8]) -> bool {
     })
 }
 
-/// Whether `octets` end in `%25`, or in that and a digit: more digits would make it an escape of the next layer.
-fn ends_in_nested(octets: &[u8]) -> bool {
-    octets.ends_with(b"%25")
-        || octets.split_last().is_some_and(|(last, rest)| last.is_ascii_hexdigit() && rest.ends_with(b"%25"))
+/// Whether `bytes` end in `%25`, or in that and a digit: more digits would make it an escape of the next layer.
+fn ends_in_nested(bytes: &[u8]) -> bool {
+    bytes.ends_with(b"%25")
+        || bytes.split_last().is_some_and(|(last, rest)| last.is_ascii_hexdigit() && rest.ends_with(b"%25"))
 }
 
-/// Whether `octets` begin with an octet, or the escape of one, that continues a UTF-8 sequence.
-fn is_continuation(octets: &[u8]) -> bool {
-    let first = octets.first_chunk().and_then(octet_of).or(octets.first().copied());
-    first.is_some_and(|octet| (0x80..0xC0).contains(&octet))
+/// Whether `bytes` begin with a byte, or the escape of one, that continues a UTF-8 sequence.
+fn is_continuation(bytes: &[u8]) -> bool {
+    let first = bytes.first_chunk().and_then(byte_of).or(bytes.first().copied());
+    first.is_some_and(|byte| (0x80..0xC0).contains(&byte))
 }
 
-/// Whether nothing can go on behind an octet: an escape of whatever kind, or a character, of which an ASCII octet is
-/// at most the end in whatever charset. A `\r` is no such octet, because of `\r\n`.
-fn is_end(octet: u8) -> bool {
-    octet.is_ascii() && !octet.is_ascii_hexdigit() && !b"%\\ux\r".contains(&octet)
+/// Whether nothing can go on behind a byte: an escape of whatever kind, or a character, of which an ASCII byte is
+/// at most the end in whatever charset. A `\r` is no such byte, because of `\r\n`.
+fn is_end(byte: u8) -> bool {
+    byte.is_ascii() && !byte.is_ascii_hexdigit() && !b"%\\ux\r".contains(&byte)
 }
 
 /// Whether two more digits make `start` end in an escape, in whatever layer: `%`, `%25`, `%2525` and so on.
@@ -284,8 +284,8 @@ fn is_escape(start: &[u8]) -> bool {
     rest.ends_with(b"%")
 }
 
-/// The octet of an escape.
-fn octet_of(escape: &[u8; 3]) -> Option<u8> {
+/// The byte of an escape.
+fn byte_of(escape: &[u8; 3]) -> Option<u8> {
     match *escape {
         [b'%', high, low] => hex(&[high, low]).map(|value| value as u8),
         _ => None,
@@ -300,9 +300,9 @@ fn hex(digits: &[u8]) -> Option<u16> {
     })
 }
 
-/// Appends the escapes of `octets`.
-fn escape(octets: &[u8], out: &mut Vec<u8>) {
-    simdpct::encode_append(octets, &ByteSet::EMPTY, out);
+/// Appends the escapes of `bytes`.
+fn escape(bytes: &[u8], out: &mut Vec<u8>) {
+    simdpct::encode_append(bytes, &ByteSet::EMPTY, out);
 }
 
 /// The steps of encoding.
@@ -311,7 +311,7 @@ struct Encoding {
     escape: Escape,
     charset: Option<Charset>,
     /// What is to be escaped next.
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
 #[derive(Clone)]
@@ -339,20 +339,20 @@ impl Escape {
         }
     }
 
-    fn append(&mut self, octets: &[u8], out: &mut Vec<u8>) {
+    fn append(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         match self {
             Escape::Lines(encoder) => {
-                let result: Result<(), Infallible> = encoder.push(octets, out);
+                let result: Result<(), Infallible> = encoder.push(bytes, out);
                 let Ok(()) = result.and_then(|()| encoder.finish(out));
             }
-            Escape::Plain(encode) => encode.append(octets, out),
+            Escape::Plain(encode) => encode.append(bytes, out),
         }
     }
 }
 
 impl Encoding {
     fn run(&mut self, value: &[u8], refused: Bad, repaired: Bad, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        let Encoding { escape, charset, octets } = self;
+        let Encoding { escape, charset, bytes } = self;
         // What is not UTF-8 is repaired before it is escaped.
         let text = repaired.not_text.then(|| String::from_utf8_lossy(value));
         let value = text.as_ref().map_or(value, |text| text.as_bytes());
@@ -360,33 +360,33 @@ impl Encoding {
             if refused.not_text
                 && let Err(offset) = utf8::validate(value)
             {
-                return Err(Refusal::NotUtf8 { offset });
+                return Err(Refusal::InvalidUtf8 { offset });
             }
             escape.append(value, out);
             return Ok(());
         };
-        octets.clear();
+        bytes.clear();
         let mut offset = 0;
         for chunk in value.utf8_chunks() {
             let mut text = chunk.valid();
-            while let Some((lacking, rest)) = charset.encode(text, octets) {
+            while let Some((lacking, rest)) = charset.encode(text, bytes) {
                 if refused.not_text {
                     let before = offset + chunk.valid().len() - rest.len() - lacking.len_utf8();
                     return Err(Refusal::NotInCharset { offset: before });
                 }
-                escape.append(octets, out);
-                octets.clear();
+                escape.append(bytes, out);
+                bytes.clear();
                 out.extend_from_slice(format!("%26%23{}%3B", u32::from(lacking)).as_bytes());
                 text = rest;
             }
             offset += chunk.valid().len();
             if refused.not_text && !chunk.invalid().is_empty() {
-                return Err(Refusal::NotUtf8 { offset });
+                return Err(Refusal::InvalidUtf8 { offset });
             }
-            octets.extend_from_slice(chunk.invalid());
+            bytes.extend_from_slice(chunk.invalid());
             offset += chunk.invalid().len();
         }
-        escape.append(octets, out);
+        escape.append(bytes, out);
         Ok(())
     }
 }
@@ -479,13 +479,13 @@ impl Decoding {
         } else {
             let Ok(()) = self.decode.append(value, out);
         }
-        let octets = &out[start..];
+        let bytes = &out[start..];
         if refused.not_text
-            && let Err(at) = utf8::validate(octets)
+            && let Err(at) = utf8::validate(bytes)
         {
-            return Err(Refusal::NotUtf8 { offset: self.origin(value, at) });
+            return Err(Refusal::InvalidUtf8 { offset: self.origin(value, at) });
         }
-        Ok(usize::from(octets.len() != value.len() || self.reads_plus(value)))
+        Ok(usize::from(bytes.len() != value.len() || self.reads_plus(value)))
     }
 
     fn run_in(
@@ -524,16 +524,16 @@ impl Decoding {
         Ok(layers)
     }
 
-    /// The first `%` of `octets` that starts no escape.
-    fn validate(&self, octets: &[u8]) -> Result<(), BadEscape> {
-        if self.percent_u { percent_u::validate(octets) } else { simdpct::validate(octets) }
+    /// The first `%` of `bytes` that starts no escape.
+    fn validate(&self, bytes: &[u8]) -> Result<(), MalformedEscape> {
+        if self.percent_u { percent_u::validate(bytes) } else { simdpct::validate(bytes) }
     }
 
-    /// Appends `octets`, decoded to text, to `out`, and returns the number of layers; or the number of decoded octets
+    /// Appends `bytes`, decoded to text, to `out`, and returns the number of layers; or the number of decoded bytes
     /// before the first that is refused because it is no text.
     fn part(
         &self,
-        octets: &[u8],
+        bytes: &[u8],
         Parts { first, decoded }: &mut Parts,
         refused: Bad,
         repaired: Bad,
@@ -541,7 +541,7 @@ impl Decoding {
     ) -> Result<usize, usize> {
         let Some(charset) = self.charset else {
             let start = out.len();
-            let layers = self.decode(octets, first, out);
+            let layers = self.decode(bytes, first, out);
             if refused.not_text {
                 utf8::validate(&out[start..])?;
             }
@@ -554,12 +554,12 @@ impl Decoding {
             return Ok(layers);
         };
         let bad = match (refused.not_text, repaired.not_text) {
-            (true, _) => BadOctets::Refuse,
-            (_, true) => BadOctets::Replace,
-            _ => BadOctets::Escape,
+            (true, _) => BadBytes::Refuse,
+            (_, true) => BadBytes::Replace,
+            _ => BadBytes::Escape,
         };
         let (mut layers, mut before) = (0, 0);
-        self.each_part(octets, |part, character| {
+        self.each_part(bytes, |part, character| {
             decoded.clear();
             layers = layers.max(self.decode(part, first, decoded));
             charset.decode(decoded, bad, out).map_err(|at| before + at)?;
@@ -577,34 +577,38 @@ impl Decoding {
     /// The refusal of what stands, in `value` after decoding, at `at`.
     fn not_text(&self, value: &[u8], at: usize) -> Refusal {
         let offset = self.origin(value, at);
-        if self.charset.is_some() { Refusal::NotInCharset { offset } } else { Refusal::NotUtf8 { offset } }
+        if self.charset.is_some() {
+            Refusal::NotInCharset { offset }
+        } else {
+            Refusal::InvalidUtf8 { offset }
+        }
     }
 
-    /// Hands `octets` to `each` in parts between characters that `%uXXXX` names and that no charset concerns,
+    /// Hands `bytes` to `each` in parts between characters that `%uXXXX` names and that no charset concerns,
     /// which are those that are not ASCII.
     fn each_part<E>(
         &self,
-        octets: &[u8],
+        bytes: &[u8],
         mut each: impl FnMut(&[u8], Option<char>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut from = 0;
         if self.percent_u {
-            for (found, character) in percent_u::characters(octets) {
+            for (found, character) in percent_u::characters(bytes) {
                 if !character.is_ascii() {
-                    each(&octets[from..found.start], Some(character))?;
+                    each(&bytes[from..found.start], Some(character))?;
                     from = found.end;
                 }
             }
         }
-        each(&octets[from..], None)
+        each(&bytes[from..], None)
     }
 
-    /// Appends `octets`, all layers decoded, and returns their number.
-    fn decode(&self, octets: &[u8], first: &mut Vec<u8>, out: &mut Vec<u8>) -> usize {
+    /// Appends `bytes`, all layers decoded, and returns their number.
+    fn decode(&self, bytes: &[u8], first: &mut Vec<u8>, out: &mut Vec<u8>) -> usize {
         let start = out.len();
-        if self.percent_u && percent_u::characters(octets).next().is_some() {
+        if self.percent_u && percent_u::characters(bytes).next().is_some() {
             first.clear();
-            let changed = percent_u::decode(octets, &self.decode, &self.keep, first);
+            let changed = percent_u::decode(bytes, &self.decode, &self.keep, first);
             return usize::from(changed)
                 + match self.layers {
                     Layers::UntilStable => self.decode.append_until_stable(first, out),
@@ -615,10 +619,10 @@ impl Decoding {
                 };
         }
         match self.layers {
-            Layers::UntilStable => self.decode.append_until_stable(octets, out),
+            Layers::UntilStable => self.decode.append_until_stable(bytes, out),
             Layers::Times(times) => {
-                let Ok(()) = self.decode.append(octets, out);
-                let changed = out.len() - start != octets.len() || self.reads_plus(octets);
+                let Ok(()) = self.decode.append(bytes, out);
+                let changed = out.len() - start != bytes.len() || self.reads_plus(bytes);
                 if changed { 1 + self.repeat(times - 1, start, out) } else { 0 }
             }
         }
@@ -638,24 +642,24 @@ impl Decoding {
     }
 
     /// Whether there is a `+` that is a space, which shows in no length.
-    fn reads_plus(&self, octets: &[u8]) -> bool {
-        self.form && memchr::memchr(b'+', octets).is_some()
+    fn reads_plus(&self, bytes: &[u8]) -> bool {
+        self.form && memchr::memchr(b'+', bytes).is_some()
     }
 
     /// The same malformed escape, with its place in `value`.
-    fn place(&self, value: &[u8], mut escape: BadEscape) -> BadEscape {
+    fn place(&self, value: &[u8], mut escape: MalformedEscape) -> MalformedEscape {
         if self.nginx {
             let origins = origins::of_logged(value, &self.keep);
             let origin = |at: usize| origins.get(at).copied().unwrap_or(value.len());
             escape.offset = origin(escape.offset);
-            if let BadEscapeCause::NotHex { offset, .. } = &mut escape.cause {
+            if let MalformedCause::NotHex { offset, .. } = &mut escape.cause {
                 *offset = origin(*offset);
             }
         }
         escape
     }
 
-    /// Where, in `value`, the octet comes from that stands at `at` after decoding.
+    /// Where, in `value`, the byte comes from that stands at `at` after decoding.
     fn origin(&self, value: &[u8], at: usize) -> usize {
         origins::of_decoded(self, value).origins.get(at).copied().unwrap_or(value.len())
     }

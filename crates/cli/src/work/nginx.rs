@@ -1,9 +1,9 @@
-//! `\xHH`, as nginx writes `"`, `\` and octets below 0x20 and above 0x7E in its logs (`log_format`, `escape=default`).
+//! `\xHH`, as nginx writes `"`, `\` and bytes below 0x20 and above 0x7E in its logs (`log_format`, `escape=default`).
 
 use simdpct::ByteSet;
 
-/// The octet of the escape at the start of `rest`, of four octets.
-pub fn octet_at(rest: &[u8]) -> Option<u8> {
+/// The byte of the escape at the start of `rest`, of four bytes.
+pub fn byte_at(rest: &[u8]) -> Option<u8> {
     match *rest {
         [b'\\', b'x', high, low, ..] => super::hex(&[high, low]).map(|value| value as u8),
         _ => None,
@@ -15,9 +15,9 @@ pub fn unescape<'a>(value: &'a [u8], keep: &ByteSet, room: &'a mut Vec<u8>) -> &
     let mut from = 0;
     room.clear();
     for found in memchr::memmem::find_iter(value, b"\\x") {
-        if let Some(octet) = octet_at(&value[found..]).filter(|&octet| !keep.contains(octet)) {
+        if let Some(byte) = byte_at(&value[found..]).filter(|&byte| !keep.contains(byte)) {
             room.extend_from_slice(&value[from..found]);
-            room.push(octet);
+            room.push(byte);
             from = found + 4;
         }
     }

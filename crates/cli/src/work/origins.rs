@@ -1,40 +1,40 @@
-//! Where decoded octets come from: for messages, so each step is taken again, an octet at a time.
+//! Where decoded bytes come from: for messages, so each step is taken again, a byte at a time.
 
 use simdpct::ByteSet;
 
-use super::{Decoding, Layers, nginx, octet_of, percent_u};
+use super::{Decoding, Layers, byte_of, nginx, percent_u};
 
-/// Octets, and the offset in the value that each comes from.
+/// Bytes, and the offset in the value that each comes from.
 #[derive(Default)]
 pub struct Traced {
-    /// The octets.
-    pub octets: Vec<u8>,
+    /// The bytes.
+    pub bytes: Vec<u8>,
     /// Where each comes from.
     pub origins: Vec<usize>,
 }
 
 impl Traced {
     fn new(value: &[u8]) -> Traced {
-        Traced { octets: value.to_vec(), origins: (0..value.len()).collect() }
+        Traced { bytes: value.to_vec(), origins: (0..value.len()).collect() }
     }
 
-    fn push(&mut self, octets: &[u8], origin: usize) {
-        self.octets.extend_from_slice(octets);
-        self.origins.resize(self.octets.len(), origin);
+    fn push(&mut self, bytes: &[u8], origin: usize) {
+        self.bytes.extend_from_slice(bytes);
+        self.origins.resize(self.bytes.len(), origin);
     }
 
     /// Replaces, once, each stretch of which `replace` makes something else: how long it is, and what.
     fn replace(self, mut replace: impl FnMut(&[u8]) -> Option<(usize, Vec<u8>)>) -> Traced {
         let mut result = Traced::default();
         let mut at = 0;
-        while at < self.octets.len() {
-            match replace(&self.octets[at..]) {
+        while at < self.bytes.len() {
+            match replace(&self.bytes[at..]) {
                 Some((len, with)) => {
                     result.push(&with, self.origins[at]);
                     at += len;
                 }
                 None => {
-                    result.push(&self.octets[at..=at], self.origins[at]);
+                    result.push(&self.bytes[at..=at], self.origins[at]);
                     at += 1;
                 }
             }
@@ -45,17 +45,17 @@ impl Traced {
 
 fn logged(value: &[u8], keep: &ByteSet) -> Traced {
     Traced::new(value).replace(|rest| {
-        let octet = nginx::octet_at(rest).filter(|&octet| !keep.contains(octet))?;
-        Some((4, vec![octet]))
+        let byte = nginx::byte_at(rest).filter(|&byte| !keep.contains(byte))?;
+        Some((4, vec![byte]))
     })
 }
 
-/// The origins of the octets after `--nginx`.
+/// The origins of the bytes after `--nginx`.
 pub fn of_logged(value: &[u8], keep: &ByteSet) -> Vec<usize> {
     logged(value, keep).origins
 }
 
-/// The octets after all layers, before `--charset`; characters of `%uXXXX` are UTF-8.
+/// The bytes after all layers, before `--charset`; characters of `%uXXXX` are UTF-8.
 pub fn of_decoded(decoding: &Decoding, value: &[u8]) -> Traced {
     let Decoding { keep, form, .. } = decoding;
     let pass = |traced: Traced, percent_u: bool| {
@@ -67,9 +67,9 @@ pub fn of_decoded(decoding: &Decoding, value: &[u8]) -> Traced {
                     if kept { rest[..len].to_vec() } else { character.to_string().into_bytes() },
                 ));
             }
-            match (rest.first_chunk().and_then(octet_of), rest) {
-                (Some(octet), _) if keep.contains(octet) => Some((3, rest[..3].to_vec())),
-                (Some(octet), _) => Some((3, vec![octet])),
+            match (rest.first_chunk().and_then(byte_of), rest) {
+                (Some(byte), _) if keep.contains(byte) => Some((3, rest[..3].to_vec())),
+                (Some(byte), _) => Some((3, vec![byte])),
                 (None, [b'+', ..]) if *form => Some((1, vec![b' '])),
                 _ => None,
             }
@@ -82,18 +82,18 @@ pub fn of_decoded(decoding: &Decoding, value: &[u8]) -> Traced {
         Layers::UntilStable => {
             // One pass does, because the order of the steps does not matter.
             let mut result = Traced::default();
-            for (octet, origin) in traced.octets.into_iter().zip(traced.origins) {
-                result.push(&[octet], origin);
-                while let Some(octet) = result.octets.last_chunk().and_then(octet_of) {
-                    if keep.contains(octet) {
+            for (byte, origin) in traced.bytes.into_iter().zip(traced.origins) {
+                result.push(&[byte], origin);
+                while let Some(byte) = result.bytes.last_chunk().and_then(byte_of) {
+                    if keep.contains(byte) {
                         break;
                     }
-                    result.octets.truncate(result.octets.len() - 3);
-                    let origin = result.origins[result.octets.len()];
-                    result.origins.truncate(result.octets.len());
-                    result.push(&[octet], origin);
+                    result.bytes.truncate(result.bytes.len() - 3);
+                    let origin = result.origins[result.bytes.len()];
+                    result.origins.truncate(result.bytes.len());
+                    result.push(&[byte], origin);
                 }
-                if let Some(plus) = result.octets.last_mut().filter(|octet| *form && **octet == b'+') {
+                if let Some(plus) = result.bytes.last_mut().filter(|byte| *form && **byte == b'+') {
                     *plus = b' ';
                 }
             }

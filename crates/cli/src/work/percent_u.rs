@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use simdpct::{BadEscape, ByteSet};
+use simdpct::{ByteSet, MalformedEscape};
 
-/// The code unit at the start of `rest`, of six octets.
+/// The code unit at the start of `rest`, of six bytes.
 fn unit_at(rest: &[u8]) -> Option<u16> {
     match *rest {
         [b'%', b'u', a, b, c, d, ..] => super::hex(&[a, b, c, d]),
@@ -12,7 +12,7 @@ fn unit_at(rest: &[u8]) -> Option<u16> {
     }
 }
 
-/// The character at the start of `rest`, and in how many octets it is spelt. A surrogate without its other half is
+/// The character at the start of `rest`, and in how many bytes it is spelt. A surrogate without its other half is
 /// none.
 pub fn character_at(rest: &[u8]) -> Option<(char, usize)> {
     let first = unit_at(rest)?;
@@ -35,10 +35,10 @@ pub fn characters(value: &[u8]) -> impl Iterator<Item = (Range<usize>, char)> {
 /// Appends `value`, with both kinds of escapes decoded once but those of `keep`, and returns whether there were any.
 pub fn decode(value: &[u8], decode: &simdpct::Decode, keep: &ByteSet, out: &mut Vec<u8>) -> bool {
     let (mut from, mut changed) = (0, false);
-    let plain = |octets: &[u8], out: &mut Vec<u8>| {
+    let plain = |bytes: &[u8], out: &mut Vec<u8>| {
         let before = out.len();
-        let Ok(()) = decode.append(octets, out);
-        out[before..] != *octets
+        let Ok(()) = decode.append(bytes, out);
+        out[before..] != *bytes
     };
     for (found, character) in characters(value) {
         changed |= plain(&value[from..found.start], out);
@@ -59,12 +59,12 @@ pub fn is_kept(character: char, keep: &ByteSet) -> bool {
 }
 
 /// The first `%` that starts no escape of either kind.
-pub fn validate(value: &[u8]) -> Result<(), BadEscape> {
+pub fn validate(value: &[u8]) -> Result<(), MalformedEscape> {
     let mut from = 0;
     while let Err(mut escape) = simdpct::validate(&value[from..]) {
         let Some((_, len)) = character_at(&value[from + escape.offset..]) else {
             escape.offset += from;
-            if let simdpct::BadEscapeCause::NotHex { offset, .. } = &mut escape.cause {
+            if let simdpct::MalformedCause::NotHex { offset, .. } = &mut escape.cause {
                 *offset += from;
             }
             return Err(escape);

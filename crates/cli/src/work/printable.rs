@@ -5,18 +5,18 @@ use crate::record::Records;
 /// Appends `text`, in which all but structure is made printable. What comes out is UTF-8.
 pub fn append(text: &[u8], records: Records, out: &mut Vec<u8>) {
     let mut rest = text;
-    while let Some(at) = rest.iter().position(|octet| !(b' '..=b'~').contains(octet)) {
+    while let Some(at) = rest.iter().position(|byte| !(b' '..=b'~').contains(byte)) {
         out.extend_from_slice(&rest[..at]);
         rest = &rest[at..];
         let (len, stays) = match (records, rest) {
             (Records::Lines, [b'\n', ..] | [b'\r', b'\n', ..]) | (Records::Null, [b'\0', ..]) => (1, true),
             _ => first(rest),
         };
-        let (octets, others) = rest.split_at(len);
+        let (bytes, others) = rest.split_at(len);
         if stays {
-            out.extend_from_slice(octets);
+            out.extend_from_slice(bytes);
         } else {
-            super::escape(octets, out);
+            super::escape(bytes, out);
         }
         rest = others;
     }

@@ -23,7 +23,7 @@ fn apply(args: &[&str], value: &str) -> Result<Vec<u8>, (&'static str, usize)> {
     result.map(|()| out.split_off(6)).map_err(|refusal| {
         let kind = match refusal {
             Refusal::Malformed(_) => "malformed",
-            Refusal::NotUtf8 { .. } => "utf8",
+            Refusal::InvalidUtf8 { .. } => "utf8",
             Refusal::NotInCharset { .. } => "charset",
         };
         (kind, refusal.offset())
@@ -56,7 +56,7 @@ fn refusals_say_where() {
     }
     let mut out = Vec::new();
     for args in [&["encode"][..], &["encode", "--charset", "gbk"]] {
-        assert_eq!(work(args).apply(b"a\xE9", &mut out), Err(Refusal::NotUtf8 { offset: 1 }));
+        assert_eq!(work(args).apply(b"a\xE9", &mut out), Err(Refusal::InvalidUtf8 { offset: 1 }));
     }
 }
 
@@ -83,7 +83,7 @@ fn causes_are_told_of_the_value_as_it_stands() {
         let Err(Refusal::Malformed(escape)) = work(args).apply(value.as_bytes(), &mut Vec::new()) else {
             panic!("{value}");
         };
-        let simdpct::BadEscapeCause::NotHex { offset, .. } = escape.cause else { panic!("{escape}") };
+        let simdpct::MalformedCause::NotHex { offset, .. } = escape.cause else { panic!("{escape}") };
         assert_eq!(offset, wanted, "{value}");
     }
 }
@@ -120,7 +120,7 @@ fn values(words: &[&str], count: usize, mut each: impl FnMut(usize, String)) {
     }
 }
 
-/// The steps that say where an octet comes from decode as those that decode.
+/// The steps that say where a byte comes from decode as those that decode.
 #[test]
 fn origins_are_those_of_the_result() {
     const WORDS: &[&str] = &[
@@ -166,7 +166,7 @@ fn origins_are_those_of_the_result() {
         let Steps::Decode(decoding) = &work.steps else { panic!() };
         let traced = origins::of_decoded(decoding, value.as_bytes());
         assert_eq!(
-            traced.octets.escape_ascii().to_string(),
+            traced.bytes.escape_ascii().to_string(),
             out.escape_ascii().to_string(),
             "{args:?} {value}"
         );

@@ -5,7 +5,7 @@ import re
 import sys
 
 ESCAPE = re.compile(rb"%([0-9A-Fa-f]{2})")
-# A first octet, and as many that follow as there are of those it asks for.
+# A first byte, and as many that follow as there are of those it asks for.
 SEQUENCE = re.compile(
     rb"[\xC0-\xDF][\x80-\xBF]?|[\xE0-\xEF][\x80-\xBF]{0,2}|[\xF0-\xF7][\x80-\xBF]{0,3}|[\x80-\xBF\xF8-\xFF]"
 )
@@ -19,8 +19,8 @@ def sequences(decoded):
         except UnicodeDecodeError:
             first, len_ = sequence[0], len(sequence)
             bits = first & (0x3F >> (len_ - 1)) if len_ > 1 else 0
-            for octet in sequence[1:]:
-                bits = bits << 6 | octet & 0x3F
+            for byte in sequence[1:]:
+                bits = bits << 6 | byte & 0x3F
             whole = len_ > 1 and len_ == (2 if first < 0xE0 else 3 if first < 0xF0 else 4)
             if whole and bits < {2: 0x80, 3: 0x800, 4: 0x10000}[len_]:
                 overlong += 1
@@ -31,27 +31,27 @@ def sequences(decoded):
 
 def kinds(line):
     escapes = ESCAPE.findall(line)
-    octets = [int(digits, 16) for digits in escapes]
+    bytes = [int(digits, 16) for digits in escapes]
     # A malformed % stays, and nothing is an escape twice.
     decoded = ESCAPE.sub(lambda found: bytes([int(found[1], 16)]), line)
     raw = ESCAPE.sub(b"", line)
     overlong, invalid = sequences(decoded)
-    is_control = lambda octet: octet < 0x20 or octet == 0x7F
+    is_control = lambda byte: byte < 0x20 or byte == 0x7F
     return {
         "malformed": raw_percents(line),
-        "nul": octets.count(0),
-        "newline": octets.count(10) + octets.count(13),
-        "control": sum(is_control(octet) and octet not in (0, 10, 13) for octet in octets),
-        "raw-control": sum(is_control(octet) and octet != 9 for octet in raw),
-        "slash": octets.count(0x2F),
-        "backslash": octets.count(0x5C),
-        "dot": octets.count(0x2E),
+        "nul": bytes.count(0),
+        "newline": bytes.count(10) + bytes.count(13),
+        "control": sum(is_control(byte) and byte not in (0, 10, 13) for byte in bytes),
+        "raw-control": sum(is_control(byte) and byte != 9 for byte in raw),
+        "slash": bytes.count(0x2F),
+        "backslash": bytes.count(0x5C),
+        "dot": bytes.count(0x2E),
         "double": doubles(line),
         "overlong": overlong,
         "utf8": invalid,
         "lower-case": sum(digits != digits.upper() for digits in escapes),
-        "unreserved": sum(chr(octet).isalnum() if octet < 128 else False for octet in octets)
-        + sum(chr(octet) in "-._~" for octet in octets),
+        "unreserved": sum(chr(byte).isalnum() if byte < 128 else False for byte in bytes)
+        + sum(chr(byte) in "-._~" for byte in bytes),
     }
 
 
@@ -66,11 +66,11 @@ def doubles(line):
 
 
 def main():
-    octets = sys.stdin.buffer.read()
-    lines = octets.split(b"\n")
+    bytes = sys.stdin.buffer.read()
+    lines = bytes.split(b"\n")
     if not lines[-1]:
         lines.pop()
-    ended = len(lines) - (not octets.endswith(b"\n"))
+    ended = len(lines) - (not bytes.endswith(b"\n"))
     totals = {}
     escapes = 0
     buckets = [0] * 9

@@ -39,21 +39,21 @@ fn python(input: &[u8]) -> Option<Value> {
     Some(serde_json::from_slice(&output.stdout).unwrap())
 }
 
-/// Sequences of octets that are not UTF-8, among others, escaped and not.
+/// Sequences of bytes that are not UTF-8, among others, escaped and not.
 fn sequences(seed: u64) -> Vec<u8> {
     let mut numbers = crate::support::Numbers(seed);
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     for _ in 0..60_000 {
-        let octet = numbers.pick(&[
+        let byte = numbers.pick(&[
             b"\xC0", b"\xE0", b"\xF0", b"\x80", b"\xAE", b"\xED", b"\xBF", b"\xF5", b"\xE2", b"a", b"\n",
             b"\t",
         ]);
         match numbers.next() % 2 {
-            0 if octet[0] != b'\n' => octets.extend(format!("%{:02x}", octet[0]).bytes()),
-            _ => octets.extend(octet),
+            0 if byte[0] != b'\n' => bytes.extend(format!("%{:02x}", byte[0]).bytes()),
+            _ => bytes.extend(byte),
         }
     }
-    octets
+    bytes
 }
 
 #[test]

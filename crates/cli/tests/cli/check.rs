@@ -30,7 +30,7 @@ fn each_kind_is_found() {
             "4:35: separator: %5c is \\",
             "4:38: dot: %2E is .",
             "4:41: dot: %2e is .",
-            "5:45: utf8: not UTF-8 after decoding, from octet 0xC3 on",
+            "5:45: utf8: not UTF-8 after decoding, from byte 0xC3 on",
             "6:55: malformed: %4: the input ends inside it",
         ]
     );
@@ -52,16 +52,16 @@ fn utf8_may_be_half_escaped() {
 }
 
 #[test]
-fn utf8_is_reported_once_a_record_at_its_first_octet() {
+fn utf8_is_reported_once_a_record_at_its_first_byte() {
     assert_eq!(
         findings(&[], b"\xFFa\xFEb%FD\n%c0%ae\n\xE2\x82\nok\n%E2%82x%FF\n%ED%A0%80\nend\xC3"),
         [
-            "1:0: utf8: not UTF-8 after decoding, from octet 0xFF on",
-            "2:8: utf8: not UTF-8 after decoding, from octet 0xC0 on",
-            "3:15: utf8: not UTF-8 after decoding, from octet 0xE2 on",
-            "5:21: utf8: not UTF-8 after decoding, from octet 0xE2 on",
-            "6:32: utf8: not UTF-8 after decoding, from octet 0xED on",
-            "7:45: utf8: not UTF-8 after decoding, from octet 0xC3 on",
+            "1:0: utf8: not UTF-8 after decoding, from byte 0xFF on",
+            "2:8: utf8: not UTF-8 after decoding, from byte 0xC0 on",
+            "3:15: utf8: not UTF-8 after decoding, from byte 0xE2 on",
+            "5:21: utf8: not UTF-8 after decoding, from byte 0xE2 on",
+            "6:32: utf8: not UTF-8 after decoding, from byte 0xED on",
+            "7:45: utf8: not UTF-8 after decoding, from byte 0xC3 on",
         ]
     );
 }
@@ -85,11 +85,11 @@ fn kinds_can_be_chosen() {
 
 #[test]
 fn the_summary_counts() {
-    assert_eq!(run(&["check"], "a\nb").err, "pct: no findings in 2 lines (3 octets)\n");
-    assert_eq!(run(&["check"], "%\n").err, "pct: 1 finding in 1 line (2 octets): malformed 1\n");
+    assert_eq!(run(&["check"], "a\nb").err, "pct: no findings in 2 lines (3 bytes)\n");
+    assert_eq!(run(&["check"], "%\n").err, "pct: 1 finding in 1 line (2 bytes): malformed 1\n");
     assert_eq!(
         run(&["check", "-0"], "%00\0%2f%2F\0").err,
-        "pct: 3 findings in 2 records (11 octets): nul 1, separator 2\n"
+        "pct: 3 findings in 2 records (11 bytes): nul 1, separator 2\n"
     );
 }
 
@@ -107,8 +107,8 @@ fn records_may_end_in_nul() {
         findings(&["-0"], b"a\n%\0\xC3\0\xA9%"),
         [
             "1:2: malformed: %: '\\x00' is not a hexadecimal digit",
-            "2:4: utf8: not UTF-8 after decoding, from octet 0xC3 on",
-            "3:6: utf8: not UTF-8 after decoding, from octet 0xA9 on",
+            "2:4: utf8: not UTF-8 after decoding, from byte 0xC3 on",
+            "3:6: utf8: not UTF-8 after decoding, from byte 0xA9 on",
             "3:7: malformed: %: the input ends inside it",
         ]
     );

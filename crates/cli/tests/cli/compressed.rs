@@ -46,22 +46,22 @@ fn what_real_tools_compress_is_read_from_files_and_pipes() {
     let wanted = ok(&["decode"], &text);
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
     for (name, _) in TOOLS {
-        files.extend(tool(&[name, "-c"], &text).map(|octets| (name.to_owned(), octets)));
+        files.extend(tool(&[name, "-c"], &text).map(|bytes| (name.to_owned(), bytes)));
     }
     for module in ["gzip", "bz2", "lzma"] {
-        files.extend(python(module, &text).map(|octets| (format!("python-{module}"), octets)));
+        files.extend(python(module, &text).map(|bytes| (format!("python-{module}"), bytes)));
     }
-    for (name, octets) in &files {
+    for (name, bytes) in &files {
         let path = dir.path().join(name);
-        fs::write(&path, octets).unwrap();
+        fs::write(&path, bytes).unwrap();
         let path = path.to_str().unwrap();
         assert_same(name, &ok(&["decode", path], ""), &wanted);
-        assert_same(name, &ok(&["decode"], octets), &wanted);
-        let slow = run_in_chunks(&["decode"], &octets[..octets.len().min(3000)], 1);
+        assert_same(name, &ok(&["decode"], bytes), &wanted);
+        let slow = run_in_chunks(&["decode"], &bytes[..bytes.len().min(3000)], 1);
         assert_eq!(slow.code, Some(2), "{name}");
         assert_eq!(
             ok(&["encode", "--raw", "--no-decompress", path], ""),
-            ok(&["encode", "--raw", "--no-decompress"], octets)
+            ok(&["encode", "--raw", "--no-decompress"], bytes)
         );
         assert_ne!(ok(&["decode", "--no-decompress", path], ""), wanted);
     }
@@ -119,10 +119,10 @@ fn output_is_compressed_by_extension_or_option() {
     }
 }
 
-fn must_fail(path: &Path, octets: &[u8], what: &str) {
+fn must_fail(path: &Path, bytes: &[u8], what: &str) {
     let dir = tempfile::tempdir().unwrap();
     let target = dir.path().join("out");
-    fs::write(path, octets).unwrap();
+    fs::write(path, bytes).unwrap();
     fs::write(&target, "old").unwrap();
     let name = path.to_str().unwrap();
     let Run { err, code, .. } = run(&["decode", name, "-o", target.to_str().unwrap()], "");
@@ -142,16 +142,16 @@ fn what_is_cut_off_or_corrupt_is_an_error_and_leaves_the_old_output() {
     let path = dir.path().join("in");
     let text = tangle(23, 400_000);
     for (name, _) in TOOLS {
-        let Some(octets) = tool(&[name, "-c"], &text) else { continue };
-        for len in [octets.len() - 1, octets.len() / 2, 14] {
-            must_fail(&path, &octets[..len], &format!("the {name} data end too early"));
+        let Some(bytes) = tool(&[name, "-c"], &text) else { continue };
+        for len in [bytes.len() - 1, bytes.len() / 2, 14] {
+            must_fail(&path, &bytes[..len], &format!("the {name} data end too early"));
         }
-        let mut corrupt = octets.clone();
-        for octet in &mut corrupt[octets.len() / 2..octets.len() / 2 + 40] {
-            *octet ^= 0x5A;
+        let mut corrupt = bytes.clone();
+        for byte in &mut corrupt[bytes.len() / 2..bytes.len() / 2 + 40] {
+            *byte ^= 0x5A;
         }
         must_fail(&path, &corrupt, &format!("corrupt {name} data"));
-        let garbage = [&octets[..], b"this is not compressed"].concat();
+        let garbage = [&bytes[..], b"this is not compressed"].concat();
         must_fail(&path, &garbage, &format!("{name} data"));
     }
     must_fail(&path, b"\x1F\x8B\x08 and then nothing that is gzip at all", "corrupt gzip data");

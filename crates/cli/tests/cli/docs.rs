@@ -48,7 +48,7 @@ fn the_walk_through_is_true() {
         shell.args(["-c", &format!("{{ {command}; }} 2>&1")]).current_dir(dir.path());
         shell.env("PATH", &path).env("LC_ALL", "C.UTF-8").env("COLUMNS", "100");
         let output = shell.output().unwrap().stdout;
-        // The octets of an attack are not UTF-8, and the page is.
+        // The bytes of an attack are not UTF-8, and the page is.
         assert_same(&command, String::from_utf8_lossy(&output).as_bytes(), wanted.as_bytes());
     }
 }

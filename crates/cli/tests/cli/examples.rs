@@ -32,7 +32,7 @@ fn prepare(dir: &Path) {
     let sample = |name: &str| fs::read(samples.join(name)).unwrap();
     let (log, crawl) = (sample("access.log"), sample("crawl.txt"));
     let csv = b"id,url\n1,https://example.org/%2541\n2,\"%2C\"\n3,%zz\n";
-    for (name, octets) in [
+    for (name, bytes) in [
         ("access.log", &log[..]),
         ("crawl.txt", &crawl),
         ("names.txt", "Zoë\na/b\n".as_bytes()),
@@ -45,9 +45,9 @@ fn prepare(dir: &Path) {
         ("lists/two.txt", b"%7e\n"),
     ] {
         fs::create_dir_all(dir.join(name).parent().unwrap()).unwrap();
-        fs::write(dir.join(name), octets).unwrap();
+        fs::write(dir.join(name), bytes).unwrap();
     }
-    for (name, octets) in [
+    for (name, bytes) in [
         ("access.log.gz", &log[..]),
         ("logs/1.gz", &log),
         ("crawl.zst", &crawl),
@@ -55,7 +55,7 @@ fn prepare(dir: &Path) {
         ("crawl.csv.gz", csv),
     ] {
         fs::create_dir_all(dir.join(name).parent().unwrap()).unwrap();
-        ok(&["normalize", "-o", dir.join(name).to_str().unwrap()], octets);
+        ok(&["normalize", "-o", dir.join(name).to_str().unwrap()], bytes);
     }
     for place in
         ["etc/bash_completion.d", "usr/local/share/zsh/site-functions", "home/.config/fish/completions"]

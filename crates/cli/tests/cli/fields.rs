@@ -26,13 +26,13 @@ fn access_logs_have_quoted_and_bracketed_fields() {
 #[test]
 fn decoding_makes_no_structure() {
     // In quotes blanks do no harm; quotes, backslashes and controls do.
-    let all: String = (0..128).map(|octet| format!("%{octet:02X}")).collect();
+    let all: String = (0..128).map(|byte| format!("%{byte:02X}")).collect();
     for (field, line) in
         [("1", format!("{all} z")), ("2", format!("a \"{all}\" z")), ("2.1", format!("a \"{all} b\" z"))]
     {
         let out = String::from_utf8(ok(&["decode", "--field", field], &line)).unwrap();
-        for octet in (0..0x20).chain([b'"', b'\\', 0x7F]) {
-            assert!(out.contains(&format!("%{octet:02X}")), "{field}: {octet:02X} in {out}");
+        for byte in (0..0x20).chain([b'"', b'\\', 0x7F]) {
+            assert!(out.contains(&format!("%{byte:02X}")), "{field}: {byte:02X} in {out}");
         }
         assert_eq!(out.contains("%20"), field != "2", "{out}");
         assert!(out.contains("#$%&'()*+") && out.contains("xyz{|}~"), "{out}");

@@ -39,16 +39,16 @@ fn verbose_version_is_that_and_the_tiers() {
 }
 
 #[test]
-fn sets_lists_all_with_octets_and_source() {
+fn sets_lists_all_with_bytes_and_source() {
     let all = text(&["sets"]);
     for set in simdpct::sets::ALL {
         assert!(all.contains(&format!("{}\n  keeps ", set.name)), "{}", set.name);
         assert!(all.contains(&format!("  source  {}\n", set.source)), "{}", set.name);
-        assert!(all.contains(&format!("({} octets)", set.set.len())), "{}", set.name);
+        assert!(all.contains(&format!("({} bytes)", set.set.len())), "{}", set.name);
     }
     assert_eq!(all.matches("  source  ").count(), simdpct::sets::ALL.len());
-    assert!(all.contains("rfc3986-unreserved\n  keeps   A-Z a-z 0-9 - . _ ~  (66 octets)\n"), "{all}");
-    assert!(all.contains(r#"  keeps   SPACE " # % < > [ \ ] ^ ` { | } ~  (15 octets)"#), "{all}");
+    assert!(all.contains("rfc3986-unreserved\n  keeps   A-Z a-z 0-9 - . _ ~  (66 bytes)\n"), "{all}");
+    assert!(all.contains(r#"  keeps   SPACE " # % < > [ \ ] ^ ` { | } ~  (15 bytes)"#), "{all}");
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_tier_that_cannot_be_had_is_an_error() {
 }
 
 #[test]
-fn every_tier_gives_the_same_octets() {
+fn every_tier_gives_the_same_bytes() {
     use std::io::Write;
     let input = crate::support::tangle(3, 40_000);
     let wanted = ok(&["encode"], &input);

@@ -107,7 +107,7 @@ fn strict_errors_are_the_same_wherever_blocks_end() {
         for what in ["%2%41", "%%41", "%2x", "%\r\n", "%4\r"] {
             let input = [&b"x".repeat(shift), &start[..], what.as_bytes(), &start[..1 << 20]].concat();
             let run = same(&["decode", "--strict"], &input);
-            let octet = if what.starts_with("%2%") || what.starts_with("%%") {
+            let byte = if what.starts_with("%2%") || what.starts_with("%%") {
                 "%"
             } else if what == "%2x" {
                 "x"
@@ -115,7 +115,7 @@ fn strict_errors_are_the_same_wherever_blocks_end() {
                 "\\r"
             };
             let wanted = format!(
-                "pct: FILE:{}: offset {}: malformed escape: '{octet}' is not a hexadecimal digit\n",
+                "pct: FILE:{}: offset {}: malformed escape: '{byte}' is not a hexadecimal digit\n",
                 start.len() / line.len() + 1,
                 start.len() + shift
             );

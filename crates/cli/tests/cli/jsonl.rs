@@ -21,7 +21,7 @@ fn everything_else_stays_byte_for_byte() {
         (r#""http:\/\/x\/%41""#, r#""http://x/A""#),
         (r#""\t\u0025\u0034\u0031""#, r#""\tA""#),
         ("\"é%C3%A9\"", "\"éé\""),
-        // Octets that are not UTF-8 cannot be in JSON.
+        // Bytes that are not UTF-8 cannot be in JSON.
         (r#""%41%FF%C3""#, r#""A%FF%C3""#),
         // What does not change stays as it is spelt.
         (r#""\u00e9\/""#, r#""\u00e9\/""#),
@@ -51,8 +51,8 @@ fn paths_lead_through_objects_and_arrays() {
         ("a.b,a.c\\.d,a", &["41", "42", "47"]),
     ] {
         let wanted = changed.iter().fold(line.to_owned(), |line, digits| {
-            let octet = u8::from_str_radix(digits, 16).unwrap();
-            line.replace(&format!("%{digits}"), &char::from(octet).to_string())
+            let byte = u8::from_str_radix(digits, 16).unwrap();
+            line.replace(&format!("%{digits}"), &char::from(byte).to_string())
         });
         assert_eq!(decode(key, line), wanted, "{key}");
     }
@@ -83,7 +83,7 @@ fn a_line_that_is_not_json_is_refused() {
         let place =
             run.err.strip_prefix("pct: <stdin>:2: offset ").and_then(|rest| rest.split_once(": not JSON: "));
         let found: usize = place.map(|(offset, _)| offset.parse().unwrap()).unwrap_or_default();
-        // The parser is sometimes one octet ahead.
+        // The parser is sometimes one byte ahead.
         assert!(found.abs_diff(12 + offset) <= 1, "{line}: {}", run.err);
         assert_eq!((run.out.as_slice(), run.code), (&b"{\"u\":\"A\"}\n"[..], Some(1)));
     }

@@ -11,7 +11,7 @@ const LIMIT: u64 = 16 * 1024;
 /// Kibibytes, with several.
 const LIMIT_JOBS: u64 = 64 * 1024;
 
-/// The most memory that `pct args` has had resident while it took `len` octets in one line without an end.
+/// The most memory that `pct args` has had resident while it took `len` bytes in one line without an end.
 fn peak(args: &[&str], line: &[u8], len: usize) -> u64 {
     let mut child = command(args).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -36,7 +36,7 @@ fn peak(args: &[&str], line: &[u8], len: usize) -> u64 {
     let written = reader.join().unwrap();
     assert!(
         ["check", "audit"].contains(&args[0]) || args.contains(&"drop") || written >= len / 3,
-        "{args:?} wrote {written} octets"
+        "{args:?} wrote {written} bytes"
     );
     peak
 }
@@ -86,7 +86,7 @@ fn a_line_of_gigabytes_is_no_different() {
     }
 }
 
-/// A few octets that become many: what is decompressed is never there at once.
+/// A few bytes that become many: what is decompressed is never there at once.
 #[test]
 fn a_small_file_that_holds_much_is_no_different() {
     const LEN: usize = 192 << 20;

@@ -32,7 +32,7 @@ fn an_unknown_set_is_an_error_with_suggestions() {
 }
 
 #[test]
-fn keep_adds_octets_when_encoding() {
+fn keep_adds_bytes_when_encoding() {
     assert_eq!(ok(&["encode", "--keep", "/:"], "a/b:c d\n"), b"a/b:c%20d\n");
     assert_eq!(ok(&["encode", "--keep", "%20%25"], "a b%/\n"), b"a b%%2F\n");
     assert_eq!(ok(&["encode", "--keep", "é"], "é\n"), "é\n".as_bytes());

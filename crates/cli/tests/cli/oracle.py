@@ -18,8 +18,8 @@ def decode(value):
 
 def normalize(value):
     def one(match):
-        octet = bytes.fromhex(match[1].decode("ascii"))
-        return octet if octet in UNRESERVED else match[0].upper()
+        byte = bytes.fromhex(match[1].decode("ascii"))
+        return byte if byte in UNRESERVED else match[0].upper()
 
     return re.sub(rb"%([0-9A-Fa-f]{2})", one, value)
 

@@ -153,7 +153,7 @@ fn whole_lines_may_be_longer_than_memory_allows() {
     let (input, rejects) = (dir.path().join("in"), dir.path().join("rejects"));
     let (name, file) = (input.to_str().unwrap(), rejects.to_str().unwrap());
     let mut bad = tangle(33, 3 << 20);
-    bad.retain(|octet| !b"\n\0".contains(octet));
+    bad.retain(|byte| !b"\n\0".contains(byte));
     // Units of one kind, which show where a value may be cut.
     let fine = "%E4%BD%A0".repeat(200_000) + &"é".repeat(300_000) + &"%2541".repeat(150_000);
     let adrift = [b"%80".repeat(400_000), b"\x80".repeat(1_300_000)].concat();
@@ -199,7 +199,7 @@ fn whole_lines_may_be_longer_than_memory_allows() {
             }
         }
     }
-    // Work that looks at more than an octet at a time.
+    // Work that looks at more than a byte at a time.
     let long = "%E4%BD%A0%2541 a+b%u4F60\\x22".repeat(100_000);
     fs::write(&input, format!("%41\n{long}\n%42")).unwrap();
     for args in [&["--times", "2"][..], &["--until-stable"], &["--nginx", "--percent-u"], &["--printable"]] {
@@ -211,7 +211,7 @@ fn whole_lines_may_be_longer_than_memory_allows() {
     // There may be no place to cut.
     let run = run(&["decode", "--times", "2", "--stats", "--max-record", "1"], "a".repeat(3 << 20));
     assert_eq!(run.code, Some(2), "{}", run.err);
-    assert!(run.err.contains("1048576 octets in a row without"), "{}", run.err);
+    assert!(run.err.contains("1048576 bytes in a row without"), "{}", run.err);
 }
 
 /// Files are told apart by what they are, not by how they are named.

@@ -56,7 +56,7 @@ fn raw_input_has_no_structure() {
     let all: Vec<u8> = (0..=255).collect();
     let encoded = ok(&["encode", "--raw"], &all);
     assert_eq!(encoded.len(), 66 + 3 * 190);
-    assert!(encoded.starts_with(b"%00%01") && encoded.windows(6).any(|octets| octets == b"%0A%0B"));
+    assert!(encoded.starts_with(b"%00%01") && encoded.windows(6).any(|bytes| bytes == b"%0A%0B"));
     assert_eq!(ok(&["decode", "--raw"], &encoded), all);
     assert_eq!(ok(&["encode", "--raw"], "a\r\n"), b"a%0D%0A");
     assert_eq!(ok(&["decode", "--raw"], "%0a%0D%00"), b"\n\r\0");

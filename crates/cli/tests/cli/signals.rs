@@ -62,11 +62,11 @@ fn a_signal_removes_the_temporary_file() {
 /// Lines that no compressor makes much shorter.
 fn noise(len: usize) -> Vec<u8> {
     let mut numbers = Numbers(5);
-    let mut octets = Vec::with_capacity(len + 64);
-    while octets.len() < len {
-        octets.extend_from_slice(format!("a {:016x}\n", numbers.next()).as_bytes());
+    let mut bytes = Vec::with_capacity(len + 64);
+    while bytes.len() < len {
+        bytes.extend_from_slice(format!("a {:016x}\n", numbers.next()).as_bytes());
     }
-    octets
+    bytes
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::support::{assert_same, ok, run_in_chunks, tangle};
 
 /// The verbs, with what they should make of `input`.
 fn verbs(input: &[u8]) -> [(&'static [&'static str], Vec<u8>); 8] {
-    let nul = |octet, _| octet == b'\0';
+    let nul = |byte, _| byte == b'\0';
     [
         (&["encode"], naive::encode(input, false, line_end)),
         (&["encode", "--keep-escapes"], naive::encode(input, true, line_end)),
@@ -66,7 +66,7 @@ fn what_matters_at_every_place_around_a_block_end() {
 
 #[test]
 fn round_trips() {
-    let input: Vec<u8> = tangle(9, 400_000).into_iter().filter(|&octet| octet != b'\r').collect();
+    let input: Vec<u8> = tangle(9, 400_000).into_iter().filter(|&byte| byte != b'\r').collect();
     for record in ["--raw", "-0"] {
         let encoded = ok(&["encode", record], &input);
         assert_same(record, &ok(&["decode", record], encoded), &input);

@@ -26,12 +26,12 @@ fn the_error_names_file_line_offset_and_cause() {
 fn the_error_does_not_depend_on_where_blocks_end() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("in");
-    for (what, octet) in [("%2%41", "%"), ("%%41", "%"), ("%2x", "x"), ("%x1", "x"), ("%4\n", "\\n")] {
+    for (what, byte) in [("%2%41", "%"), ("%%41", "%"), ("%2x", "x"), ("%x1", "x"), ("%4\n", "\\n")] {
         for before in 65_536 - 6..65_536 + 2 {
             fs::write(&path, ["x".repeat(before), what.to_owned()].concat()).unwrap();
             let run = run(&["decode", "--strict", path.to_str().unwrap()], "");
             let wanted =
-                format!(":1: offset {before}: malformed escape: '{octet}' is not a hexadecimal digit\n");
+                format!(":1: offset {before}: malformed escape: '{byte}' is not a hexadecimal digit\n");
             assert!(run.err.ends_with(&wanted), "{what:?} at {before}: {}", run.err);
             assert_eq!(run.out.len(), before, "{what:?}");
         }

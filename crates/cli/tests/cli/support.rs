@@ -30,7 +30,7 @@ pub fn command(args: &[&str]) -> Command {
     command
 }
 
-/// Runs with `input` on standard input, written `chunk` octets at a time.
+/// Runs with `input` on standard input, written `chunk` bytes at a time.
 pub fn run_in_chunks(args: &[&str], input: &[u8], chunk: usize) -> Run {
     let mut child = command(args).spawn().expect("the binary starts");
     let mut stdin = child.stdin.take().expect("stdin is piped");
@@ -59,15 +59,15 @@ pub fn wait(child: Child) -> Run {
     child.wait_with_output().expect("the binary ends").into()
 }
 
-/// Compares octets, and shows only where they begin to differ.
+/// Compares bytes, and shows only where they begin to differ.
 #[track_caller]
 pub fn assert_same(what: &str, got: &[u8], wanted: &[u8]) {
     let at = got.iter().zip(wanted).take_while(|(a, b)| a == b).count();
     let near =
-        |octets: &[u8]| octets[at.saturating_sub(20)..octets.len().min(at + 20)].escape_ascii().to_string();
+        |bytes: &[u8]| bytes[at.saturating_sub(20)..bytes.len().min(at + 20)].escape_ascii().to_string();
     assert!(
         got == wanted,
-        "{what}: {} and {} octets differ at {at}:\n got    {}\n wanted {}",
+        "{what}: {} and {} bytes differ at {at}:\n got    {}\n wanted {}",
         got.len(),
         wanted.len(),
         near(got),
@@ -114,7 +114,7 @@ impl Numbers {
     }
 }
 
-/// About `len` octets in which everything that the command looks at is frequent.
+/// About `len` bytes in which everything that the command looks at is frequent.
 pub fn tangle(seed: u64, len: usize) -> Vec<u8> {
     const WORDS: &[&[u8]] = &[
         b"https://example.org/",
@@ -147,9 +147,9 @@ pub fn tangle(seed: u64, len: usize) -> Vec<u8> {
         b"a much longer stretch in which nothing at all has to be escaped",
     ];
     let mut numbers = Numbers(seed);
-    let mut octets = Vec::with_capacity(len + 64);
-    while octets.len() < len {
-        octets.extend_from_slice(numbers.pick(WORDS));
+    let mut bytes = Vec::with_capacity(len + 64);
+    while bytes.len() < len {
+        bytes.extend_from_slice(numbers.pick(WORDS));
     }
-    octets
+    bytes
 }

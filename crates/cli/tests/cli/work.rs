@@ -25,16 +25,15 @@ fn lines(args: &[&str], table: &[(&str, &str)]) {
 /// A tangle below a few more layers.
 fn wrapped(seed: u64, len: usize) -> Vec<u8> {
     let mut numbers = Numbers(seed);
-    let mut octets = tangle(seed, len);
+    let mut bytes = tangle(seed, len);
     for _ in 0..4 {
-        let wrap = |octet| {
-            let escape =
-                octet == b'%' || numbers.next().is_multiple_of(16) && octet != b'\n' && octet != b'\r';
-            if escape { format!("%{octet:02X}").into_bytes() } else { vec![octet] }
+        let wrap = |byte| {
+            let escape = byte == b'%' || numbers.next().is_multiple_of(16) && byte != b'\n' && byte != b'\r';
+            if escape { format!("%{byte:02X}").into_bytes() } else { vec![byte] }
         };
-        octets = octets.into_iter().flat_map(wrap).collect();
+        bytes = bytes.into_iter().flat_map(wrap).collect();
     }
-    octets
+    bytes
 }
 
 #[test]
@@ -96,13 +95,13 @@ fn until_stable_takes_linear_time() {
     for unit in ["25", "%25", "%%25"] {
         let line = ["%", &unit.repeat(1_000_000 / unit.len()), "/\n"].concat();
         let out = ok(&["decode", "--until-stable"], line.repeat(6));
-        assert!(out.ends_with(b"/\n") && out.iter().filter(|&&octet| octet == b'\n').count() == 6);
+        assert!(out.ends_with(b"/\n") && out.iter().filter(|&&byte| byte == b'\n').count() == 6);
     }
 }
 
 #[test]
 fn charsets_take_linear_time() {
-    // Each octet is nothing in the charset, each character lacking; by the square it would be minutes.
+    // Each byte is nothing in the charset, each character lacking; by the square it would be minutes.
     let value = "%FF".repeat(300_000);
     assert!(ok(&["decode", "--charset", "gbk"], &value) == value.as_bytes());
     let replaced = ok(&["decode", "--charset", "gbk", "--on-invalid-utf8", "replace"], &value);
@@ -167,7 +166,7 @@ fn charsets_are_decoded() {
     for (charset, input, wanted) in [
         ("gbk", "%C4%E3%BA%C3", "你好"),
         ("GB2312", "%c4%e3", "你"),
-        // The second octet of a character may stand for itself, as browsers write it.
+        // The second byte of a character may stand for itself, as browsers write it.
         ("gbk", "%81a%C4%E3", "乤你"),
         ("shift_jis", "%83e%83X%83g", "テスト"),
         ("sjis", "%93%FA%96%7B", "日本"),
@@ -237,10 +236,10 @@ fn charsets_go_both_ways() {
 
 #[test]
 fn charsets_make_no_controls_nor_line_ends() {
-    // Every pair of octets, each on a line; the controls among them stay escaped by --keep.
+    // Every pair of bytes, each on a line; the controls among them stay escaped by --keep.
     let all: String =
         (0x80..=0xFF).flat_map(|a| (0..=0xFF).map(move |b| format!("%{a:02X}%{b:02X}%{a:02X}/\n"))).collect();
-    let controls: String = (0..0x20).map(|octet| format!("%{octet:02X}")).collect();
+    let controls: String = (0..0x20).map(|byte| format!("%{byte:02X}")).collect();
     let known = run(&["decode", "--charset", "?"], "").err;
     let names: Vec<_> = known.trim().split_once("known: ").unwrap().1.split(", ").collect();
     assert!(names.len() > 30, "{known}");
@@ -300,7 +299,7 @@ fn printable_leaves_no_controls() {
 
     let all: Vec<u8> = (0..=255).collect();
     let words: Vec<_> = tangle(5, 200_000).into_iter().chain(all.repeat(300)).collect();
-    let input: Vec<u8> = words.into_iter().filter(|&octet| octet != b'\r').collect();
+    let input: Vec<u8> = words.into_iter().filter(|&byte| byte != b'\r').collect();
     let out = ok(&["decode", "--printable"], &input);
     let printed = std::str::from_utf8(&out).unwrap();
     assert!(printed.chars().all(|c| c == '\n' || !is_control(c)));
@@ -308,7 +307,7 @@ fn printable_leaves_no_controls() {
     assert_same("again", &ok(&["decode"], printed), &ok(&["decode", "--times", "2"], &input));
 }
 
-/// All options that look at more than an octet at a time.
+/// All options that look at more than a byte at a time.
 const LOOKING: &[&[&str]] = &[
     &["decode", "--times", "2"],
     &["decode", "--until-stable", "--form"],
@@ -336,12 +335,12 @@ fn looked_at(seed: u64, len: usize) -> Vec<u8> {
         b"%25",
     ];
     let mut numbers = Numbers(seed);
-    let mut octets = Vec::new();
-    while octets.len() < len {
-        octets.extend(tangle(numbers.next(), 40));
-        (0..numbers.next() % 9).for_each(|_| octets.extend_from_slice(numbers.pick(WORDS)));
+    let mut bytes = Vec::new();
+    while bytes.len() < len {
+        bytes.extend(tangle(numbers.next(), 40));
+        (0..numbers.next() % 9).for_each(|_| bytes.extend_from_slice(numbers.pick(WORDS)));
     }
-    octets
+    bytes
 }
 
 #[test]
@@ -351,7 +350,7 @@ fn pieces_do_not_show() {
         for args in LOOKING {
             // Line by line, each in a run of its own, would take long; a few at a time do as well.
             let wanted: Vec<u8> = input
-                .split_inclusive(|&octet| octet == b'\n')
+                .split_inclusive(|&byte| byte == b'\n')
                 .collect::<Vec<_>>()
                 .chunks(1 + len / 4_000)
                 .filter(|_| !args.contains(&"--raw") && !args.contains(&"-0"))
@@ -387,7 +386,7 @@ fn a_line_that_cannot_be_cut_is_an_error() {
     fs::write(&path, ["a b\nxyz/", &"%C4%E3".repeat(300_000)].concat()).unwrap();
     let path = path.to_str().unwrap();
     let wanted = format!(
-        "pct: {path}:2: offset 8: 1048576 octets in a row without a line end, punctuation or a letter after F"
+        "pct: {path}:2: offset 8: 1048576 bytes in a row without a line end, punctuation or a letter after F"
     );
     let failed = run(&["decode", "--charset", "gbk", path], "");
     assert!(failed.err.starts_with(&wanted), "{}", failed.err);
@@ -402,7 +401,7 @@ fn a_line_that_cannot_be_cut_is_an_error() {
 #[test]
 fn strict_looks_at_what_is_read() {
     let strict = |args: &[&str], input: &str| run(&[&["decode", "--strict"], args].concat(), input);
-    for (args, input, line, offset, octet, out) in [
+    for (args, input, line, offset, byte, out) in [
         (&["--times", "2"][..], "a%20\nb%2541%zz%41", 2, 11, "z", "a \nbA"),
         (&["--until-stable"], "%252541\n%4\n", 2, 8, "\\n", "A\n"),
         (&["--nginx"], r"\x22%20\x22%g", 1, 11, "g", "\" \""),
@@ -411,7 +410,7 @@ fn strict_looks_at_what_is_read() {
         (&["--charset", "gbk"], "%C4%E3%x", 1, 6, "x", "你"),
     ] {
         let wanted = format!(
-            "pct: <stdin>:{line}: offset {offset}: malformed escape: '{octet}' is not a hexadecimal digit\n"
+            "pct: <stdin>:{line}: offset {offset}: malformed escape: '{byte}' is not a hexadecimal digit\n"
         );
         assert_eq!(
             strict(args, input),

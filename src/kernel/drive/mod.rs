@@ -1,9 +1,9 @@
-//! The drivers: one loop for each operation, written once over blocks of octets.
+//! The drivers: one loop for each operation, written once over blocks of bytes.
 //!
 //! A tier implements [`Isa`]; the drivers know nothing of instruction sets, and have no intrinsics, no `cfg` and no
-//! `unsafe`. A block is a group of [`Isa::LANES`] octets; a mask is a `u64` with bit `i` for lane `i`. Inputs
+//! `unsafe`. A block is a group of [`Isa::LANES`] bytes; a mask is a `u64` with bit `i` for lane `i`. Inputs
 //! shorter than a block, which most URLs are, go through the same code as a partial block. Of a longer input, the first
-//! block is the short one: it can be loaded whole, for the octets behind its end are those of the next.
+//! block is the short one: it can be loaded whole, for the bytes behind its end are those of the next.
 //!
 //! Every function here is inlined into the entry points of a tier, which enable its CPU features.
 
@@ -16,15 +16,15 @@ mod sink;
 pub(crate) use decode::{decode, decode_measure, decode_values, decode_values_measure};
 pub(crate) use encode::{encode, encode_measure, encode_values};
 
-use crate::cursor::Cursor;
 use crate::hex::{self, HexCase};
+use crate::kernel::cursor::Cursor;
 use crate::set::ByteSet;
 
 /// The escapes that start in a block.
 pub(crate) struct Escapes<B> {
     /// The lanes of `%` that two hexadecimal digits follow.
     pub(crate) valid: u64,
-    /// In each of these lanes, the octet that the digits spell. Other lanes may hold anything.
+    /// In each of these lanes, the byte that the digits spell. Other lanes may hold anything.
     pub(crate) values: B,
     /// The block, with the values in these lanes.
     pub(crate) decoded: B,
@@ -38,7 +38,7 @@ pub(crate) trait Tier: Copy {
     /// The blocks for any input.
     type Wide: Isa;
 
-    /// The blocks for inputs of at most [`Tier::SHORT`] octets.
+    /// The blocks for inputs of at most [`Tier::SHORT`] bytes.
     type Narrow: Isa;
 
     /// The longest input for narrow blocks; 0 if a tier has only one kind.
@@ -57,26 +57,26 @@ pub(crate) trait Tier: Copy {
 /// tier starts with the required methods; each default goes through an array and can be replaced by something
 /// faster. Lanes behind the end of a partial block are zero.
 pub(crate) trait Isa: Copy {
-    /// The number of octets in a block: at most 64, and a power of two.
+    /// The number of bytes in a block: at most 64, and a power of two.
     const LANES: usize;
 
     /// The widest window that an operation asks for.
     const WINDOW: usize = 3 * Self::LANES + 64;
 
-    /// `LANES` octets.
+    /// `LANES` bytes.
     type Block: Copy;
 
     /// A set, ready for [`Isa::member`].
     type Class: Copy;
 
-    /// Prepares `set` for an input of `len` octets.
+    /// Prepares `set` for an input of `len` bytes.
     fn class(self, set: &ByteSet, len: usize) -> Self::Class;
 
-    /// The first `LANES` octets of `input`, or all of a shorter one with zeros behind them.
+    /// The first `LANES` bytes of `input`, or all of a shorter one with zeros behind them.
     fn load(self, input: &[u8]) -> Self::Block;
 
     /// The lanes of `block`, with zeros behind them.
-    fn octets(self, block: Self::Block) -> [u8; 64];
+    fn bytes(self, block: Self::Block) -> [u8; 64];
 
     /// The lanes that are members of the set.
     fn member(self, block: Self::Block, class: &Self::Class) -> u64;
@@ -87,43 +87,43 @@ pub(crate) trait Isa: Copy {
         false
     }
 
-    /// Whether `octet` does not occur in an input of at most `LANES` octets, where that takes less than a block.
+    /// Whether `byte` does not occur in an input of at most `LANES` bytes, where that takes less than a block.
     /// `false` says nothing.
     #[inline(always)]
-    fn lacks(self, _input: &[u8], _octet: u8) -> bool {
+    fn lacks(self, _input: &[u8], _byte: u8) -> bool {
         false
     }
 
-    /// The lanes that equal `octet`.
+    /// The lanes that equal `byte`.
     #[inline(always)]
-    fn eq(self, block: Self::Block, octet: u8) -> u64 {
-        mask(self.octets(block), |lane| lane == octet)
+    fn eq(self, block: Self::Block, byte: u8) -> u64 {
+        mask(self.bytes(block), |lane| lane == byte)
     }
 
     /// Among the lanes that are hexadecimal digits, those in lower case. Other lanes may be in or not.
     #[inline(always)]
     fn lower(self, block: Self::Block) -> u64 {
-        mask(self.octets(block), |lane| lane.is_ascii_lowercase())
+        mask(self.bytes(block), |lane| lane.is_ascii_lowercase())
     }
 
     /// `block` with `to` in place of every `from`.
     #[inline(always)]
     fn replace(self, block: Self::Block, from: u8, to: u8) -> Self::Block {
-        self.load(&self.octets(block).map(|lane| if lane == from { to } else { lane })[..Self::LANES])
+        self.load(&self.bytes(block).map(|lane| if lane == from { to } else { lane })[..Self::LANES])
     }
 
-    /// The escapes that start in `block`, which the octets `behind` follow.
+    /// The escapes that start in `block`, which the bytes `behind` follow.
     ///
-    /// Whether a `%` starts an escape depends only on the two octets behind it, and these cannot be `%` themselves,
+    /// Whether a `%` starts an escape depends only on the two bytes behind it, and these cannot be `%` themselves,
     /// so all lanes are settled at once.
     #[inline(always)]
     fn escapes(self, block: Self::Block, behind: [u8; 2]) -> Escapes<Self::Block> {
-        let mut octets = [0; 66];
-        octets[..64].copy_from_slice(&self.octets(block));
-        octets[Self::LANES..Self::LANES + 2].copy_from_slice(&behind);
+        let mut bytes = [0; 66];
+        bytes[..64].copy_from_slice(&self.bytes(block));
+        bytes[Self::LANES..Self::LANES + 2].copy_from_slice(&behind);
         let (mut valid, mut values) = (0, [0; 64]);
         for i in 0..Self::LANES {
-            if let Some(value) = hex::unescape(&octets[i..i + 3]) {
+            if let Some(value) = hex::unescape(&bytes[i..i + 3]) {
                 valid |= 1 << i;
                 values[i] = value;
             }
@@ -135,7 +135,7 @@ pub(crate) trait Isa: Copy {
     /// `block`, with the lanes in `mask` taken from `other`.
     #[inline(always)]
     fn select(self, mask: u64, block: Self::Block, other: Self::Block) -> Self::Block {
-        let (block, other) = (self.octets(block), self.octets(other));
+        let (block, other) = (self.bytes(block), self.bytes(other));
         let lanes: [u8; 64] = core::array::from_fn(|i| if mask >> i & 1 != 0 { other[i] } else { block[i] });
         self.load(&lanes[..Self::LANES])
     }
@@ -158,7 +158,7 @@ pub(crate) trait Isa: Copy {
     /// `block`, with the hexadecimal digits in the lanes of `mask` in upper case.
     #[inline(always)]
     fn upper(self, mask: u64, block: Self::Block) -> Self::Block {
-        let mut lanes = self.octets(block);
+        let mut lanes = self.bytes(block);
         for (i, lane) in lanes.iter_mut().enumerate() {
             if mask >> i & 1 != 0 {
                 lane.make_ascii_uppercase();
@@ -170,10 +170,10 @@ pub(crate) trait Isa: Copy {
     /// Writes the first `lanes` lanes.
     #[inline(always)]
     fn store(self, block: Self::Block, lanes: usize, out: &mut Cursor<'_>) {
-        out.push_slice(&self.octets(block)[..lanes]);
+        out.push_slice(&self.bytes(block)[..lanes]);
     }
 
-    /// Writes whole blocks, of which no more than [`MAX_WINDOW`](crate::cursor::MAX_WINDOW) octets.
+    /// Writes whole blocks, of which no more than [`MAX_WINDOW`](crate::kernel::cursor::MAX_WINDOW) bytes.
     #[inline(always)]
     fn store_whole<const M: usize>(self, blocks: [Self::Block; M], out: &mut Cursor<'_>) {
         for block in blocks {
@@ -187,18 +187,18 @@ pub(crate) trait Isa: Copy {
     /// the last, one digit may lie outside the block.
     #[inline(always)]
     fn compress(self, block: Self::Block, drop: u64, lanes: usize, out: &mut Cursor<'_>) {
-        let octets = self.octets(block);
-        bits(first(lanes) & !drop).for_each(|i| out.push_slice(&[octets[i]]));
+        let bytes = self.bytes(block);
+        bits(first(lanes) & !drop).for_each(|i| out.push_slice(&[bytes[i]]));
     }
 
     /// Writes the first `lanes` lanes, those in `escape` as escapes.
     #[inline(always)]
     fn expand(self, block: Self::Block, escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
-        for (i, &octet) in self.octets(block)[..lanes].iter().enumerate() {
+        for (i, &byte) in self.bytes(block)[..lanes].iter().enumerate() {
             if escape >> i & 1 != 0 {
-                out.push_slice(&hex::escape(octet, case));
+                out.push_slice(&hex::escape(byte, case));
             } else {
-                out.push_slice(&[octet]);
+                out.push_slice(&[byte]);
             }
         }
     }
@@ -232,7 +232,7 @@ pub(crate) fn first(n: usize) -> u64 {
     if n >= 64 { u64::MAX } else { (1 << n) - 1 }
 }
 
-/// The two octets behind the block at the start of `input`; zeros, which are no digits, where there are none.
+/// The two bytes behind the block at the start of `input`; zeros, which are no digits, where there are none.
 #[inline(always)]
 fn behind<I: Isa>(input: &[u8]) -> [u8; 2] {
     match input.get(I::LANES..) {

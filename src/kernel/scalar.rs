@@ -1,33 +1,33 @@
-//! The reference: every operation an octet at a time, in the words of the specifications.
+//! The reference: every operation a byte at a time, in the words of the specifications.
 //!
-//! It is the fallback on CPUs without a vector tier, and what every tier must equal on every input. Octets that stay are
+//! It is the fallback on CPUs without a vector tier, and what every tier must equal on every input. Bytes that stay are
 //! put up to eight together, which makes it no slower than a good byte loop.
 
-use crate::cursor::{Cursor, Room, Written};
-use crate::ends::Ends;
 use crate::hex::{self, HexCase};
-use crate::job::{BadEscapeAt, DecodeJob, DecodeRule, EncodeJob, EncodeRule, Measure};
-use crate::word;
+use crate::kernel::cursor::{Cursor, Room, Written};
+use crate::kernel::ends::Ends;
+use crate::kernel::job::{DecodeJob, DecodeRule, EncodeJob, EncodeRule, MalformedAt, Measure};
+use crate::kernel::word;
 
-/// Where octets go: to the caller's room, or only to a count.
+/// Where bytes go: to the caller's room, or only to a count.
 trait Output {
-    fn put(&mut self, octets: &[u8]);
-    /// Puts the first `len` of eight octets.
-    fn put_start(&mut self, octets: [u8; 8], len: usize);
+    fn put(&mut self, bytes: &[u8]);
+    /// Puts the first `len` of eight bytes.
+    fn put_start(&mut self, bytes: [u8; 8], len: usize);
     /// Says that what was put differs from the input.
     fn change(&mut self);
-    /// The number of octets put.
+    /// The number of bytes put.
     fn written(&self) -> usize;
 }
 
 impl Output for Cursor<'_> {
     #[inline(always)]
-    fn put(&mut self, octets: &[u8]) {
-        self.push_run(octets);
+    fn put(&mut self, bytes: &[u8]) {
+        self.push_run(bytes);
     }
     #[inline(always)]
-    fn put_start(&mut self, octets: [u8; 8], len: usize) {
-        self.push_start(octets, len);
+    fn put_start(&mut self, bytes: [u8; 8], len: usize) {
+        self.push_start(bytes, len);
     }
     #[inline(always)]
     fn change(&mut self) {}
@@ -39,8 +39,8 @@ impl Output for Cursor<'_> {
 
 impl Output for Measure {
     #[inline(always)]
-    fn put(&mut self, octets: &[u8]) {
-        self.len = self.len.saturating_add(octets.len());
+    fn put(&mut self, bytes: &[u8]) {
+        self.len = self.len.saturating_add(bytes.len());
     }
     #[inline(always)]
     fn put_start(&mut self, _: [u8; 8], len: usize) {
@@ -56,7 +56,7 @@ impl Output for Measure {
     }
 }
 
-/// RFC 3986, section 2.1: an octet that may not stand for itself is written `"%" HEXDIG HEXDIG`.
+/// RFC 3986, section 2.1: a byte that may not stand for itself is written `"%" HEXDIG HEXDIG`.
 #[inline(always)]
 fn encode_to(job: &EncodeJob, input: &[u8], out: &mut impl Output) {
     // Where the rule has a say, membership alone does not decide.
@@ -66,10 +66,10 @@ fn encode_to(job: &EncodeJob, input: &[u8], out: &mut impl Output) {
         EncodeRule::Form => job.set.remove(b" "),
     };
     let mut rest = input;
-    while let Some(&octet) = rest.first() {
-        let used = match (job.rule, octet) {
-            _ if stays.contains(octet) => {
-                let stray = |&octet: &u8| !stays.contains(octet);
+    while let Some(&byte) = rest.first() {
+        let used = match (job.rule, byte) {
+            _ if stays.contains(byte) => {
+                let stray = |&byte: &u8| !stays.contains(byte);
                 let run = rest[1..].iter().position(stray).map_or(rest.len(), |more| 1 + more);
                 match rest.first_chunk() {
                     Some(eight) if run <= 8 => out.put_start(*eight, run),
@@ -87,7 +87,7 @@ fn encode_to(job: &EncodeJob, input: &[u8], out: &mut impl Output) {
                 1
             }
             _ => {
-                out.put(&hex::escape(octet, job.case));
+                out.put(&hex::escape(byte, job.case));
                 out.change();
                 1
             }
@@ -97,9 +97,9 @@ fn encode_to(job: &EncodeJob, input: &[u8], out: &mut impl Output) {
 }
 
 /// URL Standard, section 1.3, "percent-decode": a `%` that is followed by two hexadecimal digits stands with
-/// them for one octet; everything else stands for itself.
+/// them for one byte; everything else stands for itself.
 #[inline(always)]
-fn decode_to(job: &DecodeJob, input: &[u8], out: &mut impl Output) -> Result<(), BadEscapeAt> {
+fn decode_to(job: &DecodeJob, input: &[u8], out: &mut impl Output) -> Result<(), MalformedAt> {
     match job.rule {
         DecodeRule::Plain => decode_by::<true, false>(job, input, out),
         DecodeRule::Keep => decode_by::<false, false>(job, input, out),
@@ -112,27 +112,27 @@ fn decode_by<const PLAIN: bool, const PLUS: bool>(
     job: &DecodeJob,
     input: &[u8],
     out: &mut impl Output,
-) -> Result<(), BadEscapeAt> {
+) -> Result<(), MalformedAt> {
     let mut rest = input;
-    while let Some(&octet) = rest.first() {
-        if octet != b'%' && !(PLUS && octet == b'+') {
+    while let Some(&byte) = rest.first() {
+        if byte != b'%' && !(PLUS && byte == b'+') {
             let run = ordinary::<PLUS>(rest, out);
             rest = &rest[run..];
             continue;
         }
-        let used = match (octet, hex::unescape(rest)) {
+        let used = match (byte, hex::unescape(rest)) {
             (b'+', _) => {
                 out.put(b" ");
                 out.change();
                 1
             }
-            (_, Some(octet)) if PLAIN || !job.stays(octet) => {
-                out.put(&[octet]);
+            (_, Some(byte)) if PLAIN || !job.stays(byte) => {
+                out.put(&[byte]);
                 out.change();
                 3
             }
-            (_, Some(octet)) if job.upper && rest[..3] != hex::escape(octet, HexCase::Upper) => {
-                out.put(&hex::escape(octet, HexCase::Upper));
+            (_, Some(byte)) if job.upper && rest[..3] != hex::escape(byte, HexCase::Upper) => {
+                out.put(&hex::escape(byte, HexCase::Upper));
                 out.change();
                 3
             }
@@ -140,7 +140,7 @@ fn decode_by<const PLAIN: bool, const PLUS: bool>(
                 out.put(&rest[..3]);
                 3
             }
-            (_, None) if job.strict => return Err(BadEscapeAt(input.len() - rest.len())),
+            (_, None) if job.strict => return Err(MalformedAt(input.len() - rest.len())),
             (_, None) => {
                 out.put(b"%");
                 1
@@ -151,20 +151,20 @@ fn decode_by<const PLAIN: bool, const PLUS: bool>(
     Ok(())
 }
 
-/// Puts octets before the first `%`, or `+` if that has a meaning, which the first is not, and returns how many.
+/// Puts bytes before the first `%`, or `+` if that has a meaning, which the first is not, and returns how many.
 #[inline(always)]
-fn ordinary<const PLUS: bool>(octets: &[u8], out: &mut impl Output) -> usize {
-    let special = |octet: &u8| *octet == b'%' || PLUS && *octet == b'+';
-    let (word, len) = match octets.first_chunk() {
+fn ordinary<const PLUS: bool>(bytes: &[u8], out: &mut impl Output) -> usize {
+    let special = |byte: &u8| *byte == b'%' || PLUS && *byte == b'+';
+    let (word, len) = match bytes.first_chunk() {
         Some(eight) => (u64::from_le_bytes(*eight), 8),
-        None => (word::words(octets)[0], octets.len()),
+        None => (word::words(bytes)[0], bytes.len()),
     };
     let found = word::find(word, b'%') | if PLUS { word::find(word, b'+') } else { 0 };
     let mut run = (found.trailing_zeros() as usize / 8).min(len);
     out.put_start(word.to_le_bytes(), run);
     while found == 0
-        && let Some(more) = octets[run..].first_chunk::<32>()
-        && !more.iter().fold(false, |any, octet| any | special(octet))
+        && let Some(more) = bytes[run..].first_chunk::<32>()
+        && !more.iter().fold(false, |any, byte| any | special(byte))
     {
         out.put(more);
         run += 32;
@@ -184,7 +184,7 @@ pub(crate) fn encode_measure(job: &EncodeJob, input: &[u8]) -> Measure {
     measure
 }
 
-pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Result<Written<'c>, BadEscapeAt> {
+pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Result<Written<'c>, MalformedAt> {
     let mut out = Cursor::new(out);
     if input.len() < 16 && !job.plus() {
         let [start, end] = word::words(input);
@@ -198,12 +198,12 @@ pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Result
 }
 
 #[inline(never)]
-fn decode_others<'c>(job: &DecodeJob, input: &[u8], mut out: Cursor<'c>) -> Result<Written<'c>, BadEscapeAt> {
+fn decode_others<'c>(job: &DecodeJob, input: &[u8], mut out: Cursor<'c>) -> Result<Written<'c>, MalformedAt> {
     decode_to(job, input, &mut out)?;
     Ok(out.finish())
 }
 
-pub(crate) fn decode_measure(job: &DecodeJob, input: &[u8]) -> Result<Measure, BadEscapeAt> {
+pub(crate) fn decode_measure(job: &DecodeJob, input: &[u8]) -> Result<Measure, MalformedAt> {
     let mut measure = Measure::default();
     decode_to(job, input, &mut measure)?;
     Ok(measure)
@@ -231,11 +231,11 @@ fn decode_values_to(
     input: &[u8],
     ends: &mut Ends,
     out: &mut impl Output,
-) -> Result<(), BadEscapeAt> {
+) -> Result<(), MalformedAt> {
     let mut start = 0;
     for end in ends.places() {
         let value = &input[start..*end];
-        decode_to(job, value, out).map_err(|BadEscapeAt(offset)| BadEscapeAt(start + offset))?;
+        decode_to(job, value, out).map_err(|MalformedAt(offset)| MalformedAt(start + offset))?;
         start = core::mem::replace(end, out.written());
     }
     Ok(())
@@ -246,7 +246,7 @@ pub(crate) fn decode_values<'c>(
     input: &[u8],
     ends: &mut Ends,
     out: Room<'c>,
-) -> Result<Written<'c>, BadEscapeAt> {
+) -> Result<Written<'c>, MalformedAt> {
     let mut out = Cursor::new(out);
     decode_values_to(job, input, ends, &mut out)?;
     Ok(out.finish())
@@ -256,7 +256,7 @@ pub(crate) fn decode_values_measure(
     job: &DecodeJob,
     input: &[u8],
     ends: &mut Ends,
-) -> Result<Measure, BadEscapeAt> {
+) -> Result<Measure, MalformedAt> {
     let mut measure = Measure::default();
     decode_values_to(job, input, ends, &mut measure)?;
     Ok(measure)

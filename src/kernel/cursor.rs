@@ -3,12 +3,12 @@
 //! A verb makes [`Room`]; a kernel walks over it with a [`Cursor`] and hands back how far it came. Vector code writes whole
 //! registers, so it asks for a *window* that is wider than what it will keep; near the end of the room the window is a
 //! [`Stage`] on the stack instead, and what is kept is copied. Nothing is ever written outside the room, and a verb that
-//! has checked the room once needs no check per octet.
+//! has checked the room once needs no check per byte.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-/// The widest window that an operation may ask for: three octets for each of 64 lanes, and a register of slack.
+/// The widest window that an operation may ask for: three bytes for each of 64 lanes, and a register of slack.
 pub(crate) const MAX_WINDOW: usize = 64 * 3 + 64;
 
 /// A window on the stack, for the end of the room.
@@ -21,7 +21,7 @@ impl Stage {
     }
 }
 
-/// Octets that may be written, on their way to a kernel: two words, which a call passes in registers.
+/// Bytes that may be written, on their way to a kernel: two words, which a call passes in registers.
 // INVARIANT: `start <= end`, both within one allocation that is borrowed for 'a and writable from `start` to `end`. The
 // lifetime is invariant, so that the room given to a closure can only be that closure's own. Copies are the same room.
 #[derive(Clone, Copy)]
@@ -47,7 +47,7 @@ impl<'a> Room<'a> {
         Room { start: range.start, end: range.end, brand: PhantomData }
     }
 
-    /// The number of octets.
+    /// The number of bytes.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         self.end.addr() - self.start.addr()
@@ -55,14 +55,14 @@ impl<'a> Room<'a> {
 }
 
 /// How much of a room was written.
-// INVARIANT: the first `len` octets of the room of the same lifetime are initialised.
+// INVARIANT: the first `len` bytes of the room of the same lifetime are initialised.
 pub(crate) struct Written<'a> {
     len: usize,
     brand: PhantomData<fn(&'a ()) -> &'a ()>,
 }
 
 impl Written<'_> {
-    /// The number of octets.
+    /// The number of bytes.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         self.len
@@ -70,7 +70,7 @@ impl Written<'_> {
 }
 
 /// A position in a caller's room.
-// INVARIANT: `start <= at <= end`, where `start` and `end` are those of a [`Room`]; the octets from `start` to `at` are
+// INVARIANT: `start <= at <= end`, where `start` and `end` are those of a [`Room`]; the bytes from `start` to `at` are
 // initialised.
 pub(crate) struct Cursor<'a> {
     start: *mut u8,
@@ -92,19 +92,19 @@ impl<'a> Cursor<'a> {
         Written { len: self.written(), brand: PhantomData }
     }
 
-    /// The number of octets written.
+    /// The number of bytes written.
     #[inline(always)]
     pub(crate) fn written(&self) -> usize {
         self.at.addr() - self.start.addr()
     }
 
-    /// The number of octets that can still be written.
+    /// The number of bytes that can still be written.
     #[inline(always)]
     pub(crate) fn room(&self) -> usize {
         self.end.addr() - self.at.addr()
     }
 
-    /// A pointer to `width` writable octets, at most [`MAX_WINDOW`]: the room ahead, or `stage`.
+    /// A pointer to `width` writable bytes, at most [`MAX_WINDOW`]: the room ahead, or `stage`.
     ///
     /// Follow it by [`Cursor::commit`] with the same width and stage.
     #[inline(always)]
@@ -113,49 +113,49 @@ impl<'a> Cursor<'a> {
         if self.room() >= width { self.at } else { stage.0.as_mut_ptr().cast() }
     }
 
-    /// Keeps the first `len` octets of the window.
+    /// Keeps the first `len` bytes of the window.
     ///
     /// # Safety
     ///
     /// `stage` and `width` are those of the last call of [`Cursor::window`], with no write to the cursor since;
-    /// `len <= width`; the first `len` octets of the window are initialised.
+    /// `len <= width`; the first `len` bytes of the window are initialised.
     #[inline(always)]
     pub(crate) unsafe fn commit(&mut self, width: usize, len: usize, stage: &Stage) {
         debug_assert!(len <= width);
         if self.room() >= width {
-            // SAFETY: `len <= width <= room`, so `at` stays within the room, and the caller wrote these octets.
+            // SAFETY: `len <= width <= room`, so `at` stays within the room, and the caller wrote these bytes.
             self.at = unsafe { self.at.add(len) };
         } else {
-            // SAFETY: `len <= width <= MAX_WINDOW`, and the caller wrote these octets of the stage.
+            // SAFETY: `len <= width <= MAX_WINDOW`, and the caller wrote these bytes of the stage.
             let staged = unsafe { core::slice::from_raw_parts(stage.0.as_ptr().cast::<u8>(), len) };
             self.push_slice(staged);
         }
     }
 
-    /// Writes the first `len` of eight octets.
+    /// Writes the first `len` of eight bytes.
     #[inline(always)]
-    pub(crate) fn push_start(&mut self, octets: [u8; 8], len: usize) {
+    pub(crate) fn push_start(&mut self, bytes: [u8; 8], len: usize) {
         let len = len.min(8);
         if self.room() < 8 {
-            return self.push_slice(&octets[..len]);
+            return self.push_slice(&bytes[..len]);
         }
-        // SAFETY: eight octets are writable at `at`, and `len` is no more.
+        // SAFETY: eight bytes are writable at `at`, and `len` is no more.
         unsafe {
-            self.at.cast::<[u8; 8]>().write(octets);
+            self.at.cast::<[u8; 8]>().write(bytes);
             self.at = self.at.add(len);
         }
     }
 
-    /// Writes up to 64 octets without a call, others with one.
+    /// Writes up to 64 bytes without a call, others with one.
     #[inline(always)]
-    pub(crate) fn push_run(&mut self, octets: &[u8]) {
-        let (len, room) = (octets.len(), self.room());
+    pub(crate) fn push_run(&mut self, bytes: &[u8]) {
+        let (len, room) = (bytes.len(), self.room());
         if len > 64 || len > room {
-            return self.push_slice(octets);
+            return self.push_slice(bytes);
         }
-        // SAFETY: `len` octets are readable in `octets` and writable at `at`, and no function is given more.
+        // SAFETY: `len` bytes are readable in `bytes` and writable at `at`, and no function is given more.
         unsafe {
-            let (from, to) = (octets.as_ptr(), self.at);
+            let (from, to) = (bytes.as_ptr(), self.at);
             match len {
                 32.. => copy_ends::<32>(from, to, len),
                 16.. => copy_ends::<16>(from, to, len),
@@ -169,35 +169,35 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Writes `octets`. What has no room is not written; the verbs make room first, so this never happens.
+    /// Writes `bytes`. What has no room is not written; the verbs make room first, so this never happens.
     #[inline(always)]
-    pub(crate) fn push_slice(&mut self, octets: &[u8]) {
-        debug_assert!(octets.len() <= self.room(), "the verb made too little room");
-        let len = octets.len().min(self.room());
-        // SAFETY: `len` octets are readable in `octets` and writable at `at`; a shared and an exclusive borrow
+    pub(crate) fn push_slice(&mut self, bytes: &[u8]) {
+        debug_assert!(bytes.len() <= self.room(), "the verb made too little room");
+        let len = bytes.len().min(self.room());
+        // SAFETY: `len` bytes are readable in `bytes` and writable at `at`; a shared and an exclusive borrow
         // do not overlap. `at` stays within the room.
         unsafe {
-            self.at.copy_from_nonoverlapping(octets.as_ptr(), len);
+            self.at.copy_from_nonoverlapping(bytes.as_ptr(), len);
             self.at = self.at.add(len);
         }
     }
 }
 
-/// Copies from `N` to `2 * N` octets: the first `N`, and the last, which may overlap these.
+/// Copies from `N` to `2 * N` bytes: the first `N`, and the last, which may overlap these.
 ///
 /// # Safety
 ///
-/// `len >= N`; `len` octets are readable at `from` and writable at `to`, and the two do not overlap.
+/// `len >= N`; `len` bytes are readable at `from` and writable at `to`, and the two do not overlap.
 #[inline(always)]
 unsafe fn copy_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
-    // SAFETY: both pieces lie within the octets that the caller vouches for.
+    // SAFETY: both pieces lie within the bytes that the caller vouches for.
     unsafe {
         to.cast::<[u8; N]>().write(from.cast::<[u8; N]>().read());
         to.add(len - N).cast::<[u8; N]>().write(from.add(len - N).cast::<[u8; N]>().read());
     }
 }
 
-/// Appends what `write` writes to `out`, after making room for `len` octets; on an error, `out` is unchanged.
+/// Appends what `write` writes to `out`, after making room for `len` bytes; on an error, `out` is unchanged.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 pub(crate) fn append<E>(
@@ -208,7 +208,7 @@ pub(crate) fn append<E>(
     out.reserve(len);
     let written = write(Room::new(out.spare_capacity_mut()))?.len();
     // SAFETY: what came back tells of the room that was lent, since its lifetime is invariant and fresh; by its invariant
-    // the first `written` octets of the spare capacity are initialised.
+    // the first `written` bytes of the spare capacity are initialised.
     unsafe { out.set_len(out.len() + written) };
     Ok(())
 }

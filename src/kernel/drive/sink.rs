@@ -1,9 +1,9 @@
 //! Where the drivers' blocks go: to the caller's room, or only to a count.
 
 use super::{Isa, first};
-use crate::cursor::Cursor;
 use crate::hex::HexCase;
-use crate::job::Measure;
+use crate::kernel::cursor::Cursor;
+use crate::kernel::job::Measure;
 
 /// A receiver of blocks. One loop serves writing and measuring, so the two cannot disagree.
 pub(super) trait Sink<I: Isa> {
@@ -17,9 +17,9 @@ pub(super) trait Sink<I: Isa> {
     fn compress(&mut self, isa: I, block: I::Block, drop: u64, lanes: usize);
     /// Takes the first `lanes` lanes, those in `escape` as escapes.
     fn expand(&mut self, isa: I, block: I::Block, escape: u64, lanes: usize, case: HexCase);
-    /// The number of octets taken.
+    /// The number of bytes taken.
     fn written(&self) -> usize;
-    /// The number of octets that there is room for.
+    /// The number of bytes that there is room for.
     fn room(&self) -> usize;
     /// Hears whether something that was taken differs from the input.
     fn changed(&mut self, changed: bool);

@@ -6,7 +6,7 @@
 //!     keeping escapes:  the lanes of a valid escape are not stray; every other `%` is
 //!     form:             a space is a member, and is replaced by `+`
 //!     nothing stray:    store the block whole
-//!     else:             expand: each stray lane becomes three octets
+//!     else:             expand: each stray lane becomes three bytes
 //! ```
 //!
 //! The digits of an escape may lie in the next block; they are carried there as two bits. The stride is always a
@@ -15,10 +15,10 @@
 use super::bounds::{Bounds, Whole};
 use super::sink::Sink;
 use super::{Isa, behind, digits_of, first, missing};
-use crate::cursor::{Cursor, MAX_WINDOW, Room, Written};
-use crate::ends::Ends;
 use crate::hex::HexCase;
-use crate::job::{EncodeJob, EncodeRule, Measure};
+use crate::kernel::cursor::{Cursor, MAX_WINDOW, Room, Written};
+use crate::kernel::ends::Ends;
+use crate::kernel::job::{EncodeJob, EncodeRule, Measure};
 
 /// Encodes `input` into `out`.
 #[inline(always)]

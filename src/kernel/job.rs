@@ -3,7 +3,7 @@
 use crate::hex::HexCase;
 use crate::set::ByteSet;
 
-/// What happens to octets outside the set.
+/// What happens to bytes outside the set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum EncodeRule {
     /// Each is escaped, `%` like any other.
@@ -29,7 +29,7 @@ pub(crate) enum DecodeRule {
     /// All escapes.
     #[default]
     Plain,
-    /// Escapes of octets outside the set that stays.
+    /// Escapes of bytes outside the set that stays.
     Keep,
     /// As `Keep`, and a `+` that is not escaped is a space.
     Form,
@@ -38,9 +38,9 @@ pub(crate) enum DecodeRule {
 /// A decoding.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecodeJob {
-    /// Escapes of the members stay escapes, or those of all other octets do. A tier looks octets up faster in a set of ASCII
-    /// octets, and of most sets that are not, the complement is.
-    // INVARIANT: no octet stays if the rule is `Plain`.
+    /// Escapes of the members stay escapes, or those of all other bytes do. A tier looks bytes up faster in a set of ASCII
+    /// bytes, and of most sets that are not, the complement is.
+    // INVARIANT: no byte stays if the rule is `Plain`.
     pub set: ByteSet,
     /// Whether it is the members that stay.
     pub members_stay: bool,
@@ -69,10 +69,10 @@ impl DecodeJob {
         strict: false,
     };
 
-    /// Whether an escape of `octet` stays.
+    /// Whether an escape of `byte` stays.
     #[inline(always)]
-    pub(crate) fn stays(&self, octet: u8) -> bool {
-        self.set.contains(octet) == self.members_stay
+    pub(crate) fn stays(&self, byte: u8) -> bool {
+        self.set.contains(byte) == self.members_stay
     }
 
     /// Whether the rule is the first.
@@ -87,7 +87,7 @@ impl DecodeJob {
         self.rule == DecodeRule::Form
     }
 
-    /// The same, but that escapes of the octets of `set` stay.
+    /// The same, but that escapes of the bytes of `set` stay.
     pub(crate) const fn keeping(mut self, set: ByteSet) -> DecodeJob {
         self.members_stay = set.is_ascii() || !set.complement().is_ascii();
         self.set = if self.members_stay { set } else { set.complement() };
@@ -103,7 +103,7 @@ impl DecodeJob {
 /// What an operation would write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Measure {
-    /// The exact number of octets.
+    /// The exact number of bytes.
     pub len: usize,
     /// Whether they differ from the input.
     pub changed: bool,
@@ -111,4 +111,4 @@ pub(crate) struct Measure {
 
 /// The offset of a `%` that starts no escape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BadEscapeAt(pub usize);
+pub(crate) struct MalformedAt(pub usize);

@@ -8,15 +8,15 @@ use core::arch::wasm32::*;
 
 use super::tables::{BITS, EXPAND, SLIDE, count, counts_below, without_digits};
 use super::token::Simd128;
-use crate::cursor::{Cursor, Stage};
-use crate::drive::{Escapes, Isa, Tier, first};
 use crate::hex::{self, HexCase};
+use crate::kernel::cursor::{Cursor, Stage};
+use crate::kernel::drive::{Escapes, Isa, Tier, first};
+use crate::kernel::word::words;
 use crate::set::ByteSet;
-use crate::word::words;
 
 type Block = [v128; 4];
 
-/// The rows of a set: for ASCII octets, and for the others.
+/// The rows of a set: for ASCII bytes, and for the others.
 #[derive(Clone, Copy)]
 pub(crate) struct Class {
     ascii: v128,
@@ -25,14 +25,14 @@ pub(crate) struct Class {
 
 impl Simd128 {
     #[inline(always)]
-    fn sixteen(self, octets: &[u8; 16]) -> v128 {
-        // SAFETY: sixteen octets are readable.
-        unsafe { v128_load(octets.as_ptr().cast()) }
+    fn sixteen(self, bytes: &[u8; 16]) -> v128 {
+        // SAFETY: sixteen bytes are readable.
+        unsafe { v128_load(bytes.as_ptr().cast()) }
     }
 
     #[inline(always)]
-    fn all(self, octet: u8) -> v128 {
-        u8x16_splat(octet)
+    fn all(self, byte: u8) -> v128 {
+        u8x16_splat(byte)
     }
 
     /// The lanes, of four registers of lanes that are all ones or all zeros, as a mask.
@@ -42,7 +42,7 @@ impl Simd128 {
         a | b << 16 | c << 32 | d << 48
     }
 
-    /// The row of each ASCII octet in `rows`; an empty row for the others, whose place is out of range.
+    /// The row of each ASCII byte in `rows`; an empty row for the others, whose place is out of range.
     #[inline(always)]
     fn row(self, rows: v128, quarter: v128) -> v128 {
         u8x16_swizzle(rows, v128_and(quarter, self.all(0x8F)))
@@ -58,18 +58,18 @@ impl Simd128 {
     /// All ones in the lanes of `mask`.
     #[inline(always)]
     fn spread(self, mask: u64) -> Block {
-        let (octets, bits) = (u64x2_splat(mask), self.sixteen(&BITS));
+        let (bytes, bits) = (u64x2_splat(mask), self.sixteen(&BITS));
         let halves = u64x2(0, 0x0101_0101_0101_0101);
         each!(|i| {
-            let octet_of_lane = u8x16_add(halves, self.all(2 * i));
-            u8x16_eq(v128_and(u8x16_swizzle(octets, octet_of_lane), bits), bits)
+            let byte_of_lane = u8x16_add(halves, self.all(2 * i));
+            u8x16_eq(v128_and(u8x16_swizzle(bytes, byte_of_lane), bits), bits)
         })
     }
 
-    /// All ones in the lanes above `octet`.
+    /// All ones in the lanes above `byte`.
     #[inline(always)]
-    fn above(self, quarter: v128, octet: u8) -> v128 {
-        u8x16_gt(quarter, self.all(octet))
+    fn above(self, quarter: v128, byte: u8) -> v128 {
+        u8x16_gt(quarter, self.all(byte))
     }
 
     /// The value of each hexadecimal digit; 16 or more in the other lanes.
@@ -91,36 +91,36 @@ impl Simd128 {
             return [u64x2(low, high), zero, zero, zero];
         }
         each!(|i| {
-            // Sixteen octets from where the quarter starts, or the last sixteen, slid down to its start.
+            // Sixteen bytes from where the quarter starts, or the last sixteen, slid down to its start.
             let start = (16 * i).min(len - 16);
             let slide = (16 * i - start).min(16);
             // SAFETY: `start + 16 <= len` and `slide + 16 <= 32`.
             unsafe {
-                let octets = v128_load(input.as_ptr().add(start).cast());
-                u8x16_swizzle(octets, v128_load(SLIDE.as_ptr().add(slide).cast()))
+                let bytes = v128_load(input.as_ptr().add(start).cast());
+                u8x16_swizzle(bytes, v128_load(SLIDE.as_ptr().add(slide).cast()))
             }
         })
     }
 
-    /// The octets that `places` takes from `octets`, and `%` where it says so.
+    /// The bytes that `places` takes from `bytes`, and `%` where it says so.
     #[inline(always)]
-    fn place(self, octets: v128, places: v128) -> v128 {
-        v128_or(u8x16_swizzle(octets, places), u8x16_sub_sat(places, self.all(0x80)))
+    fn place(self, bytes: v128, places: v128) -> v128 {
+        v128_or(u8x16_swizzle(bytes, places), u8x16_sub_sat(places, self.all(0x80)))
     }
 
-    /// Writes 24 octets to `window`, of which those count that `mask` places: `octets` holds eight, or the high
+    /// Writes 24 bytes to `window`, of which those count that `mask` places: `bytes` holds eight, or the high
     /// digits of those in `mask`, and then the eight low digits.
     ///
     /// # Safety
     ///
-    /// The window has 24 octets.
+    /// The window has 24 bytes.
     #[inline(always)]
-    unsafe fn expand_eight(self, octets: v128, mask: u8, window: *mut u8) {
+    unsafe fn expand_eight(self, bytes: v128, mask: u8, window: *mut u8) {
         let row = &EXPAND[usize::from(mask)].0;
-        // SAFETY: a row has 32 octets, and the caller gives room for 24.
+        // SAFETY: a row has 32 bytes, and the caller gives room for 24.
         unsafe {
-            v128_store(window.cast(), self.place(octets, v128_load(row.as_ptr().cast())));
-            let behind = self.place(octets, v128_load(row.as_ptr().add(16).cast()));
+            v128_store(window.cast(), self.place(bytes, v128_load(row.as_ptr().cast())));
+            let behind = self.place(bytes, v128_load(row.as_ptr().add(16).cast()));
             v128_store64_lane::<0>(behind, window.add(16).cast());
         }
     }
@@ -156,20 +156,20 @@ impl Isa for Simd128 {
     #[inline(always)]
     fn load(self, input: &[u8]) -> Block {
         match input.first_chunk::<64>() {
-            // SAFETY: 64 octets are readable.
-            Some(octets) => each!(|i| unsafe { v128_load(octets.as_ptr().cast::<v128>().add(i)) }),
+            // SAFETY: 64 bytes are readable.
+            Some(bytes) => each!(|i| unsafe { v128_load(bytes.as_ptr().cast::<v128>().add(i)) }),
             None => self.load_partial(input),
         }
     }
 
     #[inline(always)]
-    fn octets(self, block: Block) -> [u8; 64] {
-        let mut octets = [0; 64];
-        for (quarter, out) in block.into_iter().zip(octets.as_chunks_mut::<16>().0) {
-            // SAFETY: sixteen octets are writable.
+    fn bytes(self, block: Block) -> [u8; 64] {
+        let mut bytes = [0; 64];
+        for (quarter, out) in block.into_iter().zip(bytes.as_chunks_mut::<16>().0) {
+            // SAFETY: sixteen bytes are writable.
             unsafe { v128_store(out.as_mut_ptr().cast(), quarter) };
         }
-        octets
+        bytes
     }
 
     #[inline(always)]
@@ -181,8 +181,8 @@ impl Isa for Simd128 {
     }
 
     #[inline(always)]
-    fn eq(self, block: Block, octet: u8) -> u64 {
-        self.mask(each!(block, |quarter| u8x16_eq(quarter, self.all(octet))))
+    fn eq(self, block: Block, byte: u8) -> u64 {
+        self.mask(each!(block, |quarter| u8x16_eq(quarter, self.all(byte))))
     }
 
     #[inline(always)]
@@ -206,7 +206,7 @@ impl Isa for Simd128 {
         let second = each!(|i| {
             u8x16_shuffle::<2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17>(digits[i], behind[i])
         });
-        // Engines have the 16-bit shift as one instruction; it would move what is above the digits into the next octet.
+        // Engines have the 16-bit shift as one instruction; it would move what is above the digits into the next byte.
         let values = each!(|i| v128_or(u16x8_shl(v128_and(first[i], self.all(0x0F)), 4), second[i]));
         let valid = each!(|i| {
             let digits = u8x16_le(v128_or(first[i], second[i]), self.all(0x0F));
@@ -236,7 +236,7 @@ impl Isa for Simd128 {
     fn store(self, block: Block, lanes: usize, out: &mut Cursor<'_>) {
         let mut stage = Stage::new();
         let window = out.window(64, &mut stage).cast::<v128>();
-        // SAFETY: the window has 64 octets, which are all written, and `lanes <= 64`.
+        // SAFETY: the window has 64 bytes, which are all written, and `lanes <= 64`.
         unsafe {
             v128_store(window, block[0]);
             v128_store(window.add(1), block[1]);
@@ -253,7 +253,7 @@ impl Isa for Simd128 {
         let window = out.window(64, &mut stage);
         for (i, quarter) in block.into_iter().enumerate() {
             let before = 16 * i - usize::from((below >> (16 * i)) as u8);
-            // SAFETY: the places are sixteen octets. At most `16 * i` octets come before.
+            // SAFETY: the places are sixteen bytes. At most `16 * i` bytes come before.
             unsafe {
                 let places = v128_load(without_digits((drop >> (16 * i)) as u16).cast());
                 v128_store(window.add(before).cast(), u8x16_swizzle(quarter, places));
@@ -265,7 +265,7 @@ impl Isa for Simd128 {
 
     #[inline(always)]
     fn expand(self, block: Block, escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
-        /// Eight groups of at most 24 octets.
+        /// Eight groups of at most 24 bytes.
         const WINDOW: usize = 8 * 24;
         let escape = escape & first(lanes);
         let below = counts_below(escape);
@@ -278,14 +278,14 @@ impl Isa for Simd128 {
             let ((left, left_at), (right, right_at)) = (group(2 * i), group(2 * i + 1));
             let high = u8x16_swizzle(digits, u8x16_shr(quarter, 4));
             let low = u8x16_swizzle(digits, v128_and(quarter, self.all(0x0F)));
-            let octets = v128_bitselect(high, quarter, masks[i]);
-            // SAFETY: at most 24 * g octets come before group g, so its 24 end within the window.
+            let bytes = v128_bitselect(high, quarter, masks[i]);
+            // SAFETY: at most 24 * g bytes come before group g, so its 24 end within the window.
             unsafe {
-                self.expand_eight(u64x2_shuffle::<0, 2>(octets, low), left, window.add(left_at));
-                self.expand_eight(u64x2_shuffle::<1, 3>(octets, low), right, window.add(right_at));
+                self.expand_eight(u64x2_shuffle::<0, 2>(bytes, low), left, window.add(left_at));
+                self.expand_eight(u64x2_shuffle::<1, 3>(bytes, low), right, window.add(right_at));
             }
         }
-        // SAFETY: the groups wrote `lanes` octets and two more for each escape, without a gap.
+        // SAFETY: the groups wrote `lanes` bytes and two more for each escape, without a gap.
         unsafe { out.commit(WINDOW, lanes + 2 * count(escape), &stage) };
     }
 }

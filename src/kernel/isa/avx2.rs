@@ -1,6 +1,6 @@
 //! AVX2: 64 lanes in two registers, or, for short inputs, 32 in one.
 //!
-//! Set membership is two nibble shuffles: the low half of an octet picks a row of the set, the high half a bit.
+//! Set membership is two nibble shuffles: the low half of a byte picks a row of the set, the high half a bit.
 //! What AVX-512 does with one compress instruction is done here by a shuffle table of eight lanes at a time:
 //! tripling lanes (encoding); removing lanes (decoding) takes sixteen at a time, for digits fill few patterns of lanes.
 //! Each group finds its own place in the output by counting the bits below it, so that no group waits for the one before.
@@ -12,11 +12,11 @@ use core::arch::x86_64::*;
 
 use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, EXPAND, SHIFTED, SLIDE, without_digits};
 use super::token::Avx2;
-use crate::cursor::{Cursor, Stage};
-use crate::drive::{Escapes, Isa, Tier, first};
 use crate::hex::{self, HexCase};
+use crate::kernel::cursor::{Cursor, Stage};
+use crate::kernel::drive::{Escapes, Isa, Tier, first};
+use crate::kernel::word::words;
 use crate::set::ByteSet;
-use crate::word::words;
 
 impl Tier for Avx2 {
     type Wide = Registers<2>;
@@ -38,7 +38,7 @@ impl Tier for Avx2 {
 #[derive(Clone, Copy)]
 pub(crate) struct Registers<const N: usize>(Avx2);
 
-/// The rows of a set, in both halves of a register: for ASCII octets, and for the others, of which most sets hold none.
+/// The rows of a set, in both halves of a register: for ASCII bytes, and for the others, of which most sets hold none.
 #[derive(Clone, Copy)]
 pub(crate) struct Class {
     ascii: __m256i,
@@ -56,16 +56,16 @@ fn place(escape: u64, group: usize) -> usize {
 /// Operations on one register.
 impl Avx2 {
     #[inline(always)]
-    fn all(self, octet: u8) -> __m256i {
+    fn all(self, byte: u8) -> __m256i {
         // SAFETY: the token proves AVX2.
-        unsafe { _mm256_set1_epi8(octet.cast_signed()) }
+        unsafe { _mm256_set1_epi8(byte.cast_signed()) }
     }
 
-    /// Sixteen octets in both halves.
+    /// Sixteen bytes in both halves.
     #[inline(always)]
-    fn both(self, octets: &[u8; 16]) -> __m256i {
-        // SAFETY: the token proves AVX2; sixteen octets are readable.
-        unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(octets.as_ptr().cast())) }
+    fn both(self, bytes: &[u8; 16]) -> __m256i {
+        // SAFETY: the token proves AVX2; sixteen bytes are readable.
+        unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(bytes.as_ptr().cast())) }
     }
 
     /// The lanes whose top bit is set, as a mask.
@@ -75,35 +75,35 @@ impl Avx2 {
         u64::from(unsafe { _mm256_movemask_epi8(lanes) }.cast_unsigned())
     }
 
-    /// The high half of each octet.
+    /// The high half of each byte.
     #[inline(always)]
-    fn high_half(self, octets: __m256i) -> __m256i {
-        // SAFETY: the token proves AVX2. The shift moves bits between octets, so it is masked before use.
-        unsafe { _mm256_and_si256(_mm256_srli_epi16::<4>(octets), self.all(0x0F)) }
+    fn high_half(self, bytes: __m256i) -> __m256i {
+        // SAFETY: the token proves AVX2. The shift moves bits between bytes, so it is masked before use.
+        unsafe { _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), self.all(0x0F)) }
     }
 
     /// Zero in the lanes that are no ASCII members of the set, and only there.
     #[inline(always)]
-    fn ascii_member(self, octets: __m256i, class: &Class) -> __m256i {
-        // SAFETY: the token proves AVX2. A shuffle gives zero where the octet is above 0x7F.
-        unsafe { _mm256_and_si256(_mm256_shuffle_epi8(class.ascii, octets), self.bit(octets)) }
+    fn ascii_member(self, bytes: __m256i, class: &Class) -> __m256i {
+        // SAFETY: the token proves AVX2. A shuffle gives zero where the byte is above 0x7F.
+        unsafe { _mm256_and_si256(_mm256_shuffle_epi8(class.ascii, bytes), self.bit(bytes)) }
     }
 
     /// Zero in the lanes that are no other members of the set, and only there.
     #[inline(always)]
-    fn high_member(self, octets: __m256i, class: &Class) -> __m256i {
-        // SAFETY: the token proves AVX2. A shuffle gives zero where the octet was below 0x80.
+    fn high_member(self, bytes: __m256i, class: &Class) -> __m256i {
+        // SAFETY: the token proves AVX2. A shuffle gives zero where the byte was below 0x80.
         unsafe {
-            let row = _mm256_shuffle_epi8(class.high, _mm256_xor_si256(octets, self.all(0x80)));
-            _mm256_and_si256(row, self.bit(octets))
+            let row = _mm256_shuffle_epi8(class.high, _mm256_xor_si256(bytes, self.all(0x80)));
+            _mm256_and_si256(row, self.bit(bytes))
         }
     }
 
-    /// The bit of a row of a set that stands for each octet.
+    /// The bit of a row of a set that stands for each byte.
     #[inline(always)]
-    fn bit(self, octets: __m256i) -> __m256i {
+    fn bit(self, bytes: __m256i) -> __m256i {
         // SAFETY: the token proves AVX2.
-        unsafe { _mm256_shuffle_epi8(self.both(&BITS), self.high_half(octets)) }
+        unsafe { _mm256_shuffle_epi8(self.both(&BITS), self.high_half(bytes)) }
     }
 
     /// The lanes that are zero, as a mask.
@@ -118,44 +118,44 @@ impl Avx2 {
     fn spread(self, mask: u32) -> __m256i {
         // SAFETY: the token proves AVX2.
         unsafe {
-            let octet_of_lane =
+            let byte_of_lane =
                 _mm256_setr_epi64x(0, 0x0101_0101_0101_0101, 0x0202_0202_0202_0202, 0x0303_0303_0303_0303);
             let bit = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64.cast_signed());
-            let octets = _mm256_shuffle_epi8(_mm256_set1_epi32(mask.cast_signed()), octet_of_lane);
-            _mm256_cmpeq_epi8(_mm256_and_si256(octets, bit), bit)
+            let bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(mask.cast_signed()), byte_of_lane);
+            _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit)
         }
     }
 
-    /// All ones in the lanes above `octet`, both below 0x80.
+    /// All ones in the lanes above `byte`, both below 0x80.
     #[inline(always)]
-    fn above(self, octets: __m256i, octet: u8) -> __m256i {
+    fn above(self, bytes: __m256i, byte: u8) -> __m256i {
         // SAFETY: the token proves AVX2.
-        unsafe { _mm256_cmpgt_epi8(octets, self.all(octet)) }
+        unsafe { _mm256_cmpgt_epi8(bytes, self.all(byte)) }
     }
 
     /// In the low half the value of each hexadecimal digit; the top bit is set in the other lanes, and only there.
     #[inline(always)]
-    fn digits(self, octets: __m256i) -> __m256i {
+    fn digits(self, bytes: __m256i) -> __m256i {
         // SAFETY: the token proves AVX2.
         unsafe {
-            let high = _mm256_shuffle_epi8(self.both(&DIGIT_HIGH), self.high_half(octets));
-            _mm256_adds_epu8(_mm256_shuffle_epi8(self.both(&DIGIT_LOW), octets), high)
+            let high = _mm256_shuffle_epi8(self.both(&DIGIT_HIGH), self.high_half(bytes));
+            _mm256_adds_epu8(_mm256_shuffle_epi8(self.both(&DIGIT_LOW), bytes), high)
         }
     }
 
-    /// Sixteen octets of a partial block from the start of a quarter: those there, or the last sixteen, slid down.
+    /// Sixteen bytes of a partial block from the start of a quarter: those there, or the last sixteen, slid down.
     ///
     /// # Safety
     ///
-    /// `input` has at least sixteen octets.
+    /// `input` has at least sixteen bytes.
     #[inline(always)]
     unsafe fn quarter(self, input: &[u8], i: usize) -> __m128i {
         let start = (16 * i).min(input.len() - 16);
         let slide = (16 * i - start).min(16);
         // SAFETY: the token proves AVX2; `start + 16 <= len` and `slide + 16 <= 32`.
         unsafe {
-            let octets = _mm_loadu_si128(input.as_ptr().add(start).cast());
-            _mm_shuffle_epi8(octets, _mm_loadu_si128(SLIDE.as_ptr().add(slide).cast()))
+            let bytes = _mm_loadu_si128(input.as_ptr().add(start).cast());
+            _mm_shuffle_epi8(bytes, _mm_loadu_si128(SLIDE.as_ptr().add(slide).cast()))
         }
     }
 
@@ -163,11 +163,11 @@ impl Avx2 {
     ///
     /// # Safety
     ///
-    /// `16 * i + 16` octets are writable at `window`.
+    /// `16 * i + 16` bytes are writable at `window`.
     #[inline(always)]
     unsafe fn compress_16(self, lanes: __m128i, drop: u64, i: usize, window: *mut u8) {
         let before = (first(16 * i) & !drop).count_ones() as usize;
-        // SAFETY: the token proves AVX2. The places are sixteen octets, aligned to as many. At most `16 * i` octets come
+        // SAFETY: the token proves AVX2. The places are sixteen bytes, aligned to as many. At most `16 * i` bytes come
         // before.
         unsafe {
             let places = _mm_load_si128(without_digits((drop >> (16 * i)) as u16).cast());
@@ -175,7 +175,7 @@ impl Avx2 {
         }
     }
 
-    /// The lanes of a group, or of two, those of `places` as escapes: `sources` holds eight octets, or the high digits of
+    /// The lanes of a group, or of two, those of `places` as escapes: `sources` holds eight bytes, or the high digits of
     /// those to escape, and then the eight low digits.
     #[inline(always)]
     fn spell(self, sources: __m256i, places: __m256i) -> __m256i {
@@ -191,13 +191,13 @@ impl Avx2 {
     ///
     /// # Safety
     ///
-    /// `24 * (group + 4)` octets are writable at `window`.
+    /// `24 * (group + 4)` bytes are writable at `window`.
     #[inline(always)]
     unsafe fn expand_sparse(self, [even, odd]: [__m256i; 2], escape: u64, group: usize, window: *mut u8) {
         let row =
             |group: usize| EXPAND[usize::from((escape >> (8 * group)) as u8)].0.as_ptr().cast::<__m128i>();
         let at = |group: usize| place(escape, group);
-        // SAFETY: the token proves AVX2. A row is 32 octets, aligned to as many. Before a group come at most 16 octets for
+        // SAFETY: the token proves AVX2. A row is 32 bytes, aligned to as many. Before a group come at most 16 bytes for
         // each below it, and sixteen are written.
         unsafe {
             let places = _mm256_castsi128_si256(_mm_load_si128(row(group)));
@@ -206,7 +206,7 @@ impl Avx2 {
             let places = _mm256_castsi128_si256(_mm_load_si128(row(group + 1)));
             let places = _mm256_inserti128_si256::<1>(places, _mm_load_si128(row(group + 3)));
             let odd = self.spell(odd, places);
-            // In this order, for each is followed by octets that do not count.
+            // In this order, for each is followed by bytes that do not count.
             _mm_storeu_si128(window.add(at(group)).cast(), _mm256_castsi256_si128(even));
             _mm_storeu_si128(window.add(at(group + 1)).cast(), _mm256_castsi256_si128(odd));
             _mm_storeu_si128(window.add(at(group + 2)).cast(), _mm256_extracti128_si256::<1>(even));
@@ -218,16 +218,16 @@ impl Avx2 {
     ///
     /// # Safety
     ///
-    /// `24 * group + 32` octets are writable at `window`.
+    /// `24 * group + 32` bytes are writable at `window`.
     #[inline(always)]
     unsafe fn expand_dense(self, sources: __m256i, escape: u64, group: usize, window: *mut u8) {
         let row = &EXPAND[usize::from((escape >> (8 * group)) as u8)];
         let at = place(escape, group);
-        // SAFETY: the token proves AVX2. A row is 32 octets, aligned to as many. Before the group come at most
-        // `24 * group` octets, and the caller vouches for 32 behind them.
+        // SAFETY: the token proves AVX2. A row is 32 bytes, aligned to as many. Before the group come at most
+        // `24 * group` bytes, and the caller vouches for 32 behind them.
         unsafe {
-            let octets = self.spell(sources, _mm256_load_si256(row.0.as_ptr().cast()));
-            _mm256_storeu_si256(window.add(at).cast(), octets);
+            let bytes = self.spell(sources, _mm256_load_si256(row.0.as_ptr().cast()));
+            _mm256_storeu_si256(window.add(at).cast(), bytes);
         }
     }
 }
@@ -260,7 +260,7 @@ impl<const N: usize> Isa for Registers<N> {
             block[0] = unsafe { _mm256_setr_epi64x(low.cast_signed(), high.cast_signed(), 0, 0) };
         } else {
             for (i, half) in block.iter_mut().enumerate() {
-                // SAFETY: the token proves AVX2; there are sixteen octets, and in the first case 32 from there on.
+                // SAFETY: the token proves AVX2; there are sixteen bytes, and in the first case 32 from there on.
                 *half = unsafe {
                     if input.len() >= 32 * i + 32 {
                         _mm256_loadu_si256(input.as_ptr().add(32 * i).cast())
@@ -274,13 +274,13 @@ impl<const N: usize> Isa for Registers<N> {
     }
 
     #[inline(always)]
-    fn octets(self, block: Self::Block) -> [u8; 64] {
-        let mut octets = [0; 64];
-        for (half, out) in block.into_iter().zip(octets.as_chunks_mut::<32>().0) {
-            // SAFETY: the token proves AVX2; 32 octets are writable.
+    fn bytes(self, block: Self::Block) -> [u8; 64] {
+        let mut bytes = [0; 64];
+        for (half, out) in block.into_iter().zip(bytes.as_chunks_mut::<32>().0) {
+            // SAFETY: the token proves AVX2; 32 bytes are writable.
             unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), half) };
         }
-        octets
+        bytes
     }
 
     #[inline(always)]
@@ -312,24 +312,24 @@ impl<const N: usize> Isa for Registers<N> {
     }
 
     #[inline(always)]
-    fn lacks(self, input: &[u8], octet: u8) -> bool {
+    fn lacks(self, input: &[u8], byte: u8) -> bool {
         let Some(end) = input.len().checked_sub(32) else { return false };
-        // SAFETY: the token proves AVX2; both times 32 octets are readable. An input of at most 64 has no others.
+        // SAFETY: the token proves AVX2; both times 32 bytes are readable. An input of at most 64 has no others.
         let found = unsafe {
             let first = _mm256_loadu_si256(input.as_ptr().cast());
             let last = _mm256_loadu_si256(input.as_ptr().add(end).cast());
-            let octet = self.0.all(octet);
-            _mm256_or_si256(_mm256_cmpeq_epi8(first, octet), _mm256_cmpeq_epi8(last, octet))
+            let byte = self.0.all(byte);
+            _mm256_or_si256(_mm256_cmpeq_epi8(first, byte), _mm256_cmpeq_epi8(last, byte))
         };
         input.len() <= 64 && self.0.mask(found) == 0
     }
 
     #[inline(always)]
-    fn eq(self, block: Self::Block, octet: u8) -> u64 {
+    fn eq(self, block: Self::Block, byte: u8) -> u64 {
         let mut mask = 0;
         for i in 0..N {
             // SAFETY: the token proves AVX2.
-            mask |= self.0.mask(unsafe { _mm256_cmpeq_epi8(block[i], self.0.all(octet)) }) << (32 * i);
+            mask |= self.0.mask(unsafe { _mm256_cmpeq_epi8(block[i], self.0.all(byte)) }) << (32 * i);
         }
         mask
     }
@@ -456,7 +456,7 @@ impl<const N: usize> Isa for Registers<N> {
         let window = out.window(M * Self::LANES, &mut stage);
         for m in 0..M {
             for i in 0..N {
-                // SAFETY: the token proves AVX2; the window has as many octets as `M` blocks.
+                // SAFETY: the token proves AVX2; the window has as many bytes as `M` blocks.
                 unsafe { _mm256_storeu_si256(window.add(Self::LANES * m + 32 * i).cast(), blocks[m][i]) };
             }
         }
@@ -496,13 +496,13 @@ impl<const N: usize> Isa for Registers<N> {
                 most = _mm256_max_epi16(most, _mm256_sad_epu8(escaped, self.0.all(0)));
                 let high = _mm256_shuffle_epi8(digits, self.0.high_half(block[i]));
                 let low = _mm256_shuffle_epi8(digits, _mm256_and_si256(block[i], self.0.all(0x0F)));
-                let octets = _mm256_blendv_epi8(block[i], high, escaped);
-                [_mm256_unpacklo_epi64(octets, low), _mm256_unpackhi_epi64(octets, low)]
+                let bytes = _mm256_blendv_epi8(block[i], high, escaped);
+                [_mm256_unpacklo_epi64(bytes, low), _mm256_unpackhi_epi64(bytes, low)]
             };
         }
         // SAFETY: the token proves AVX2.
         let dense = self.0.mask(unsafe { _mm256_cmpgt_epi16(most, _mm256_set1_epi16(4 * 255)) }) != 0;
-        // SAFETY: the token proves AVX2. The window has room for the groups, and they write `lanes` octets and two more
+        // SAFETY: the token proves AVX2. The window has room for the groups, and they write `lanes` bytes and two more
         // for each escape without a gap.
         unsafe {
             if dense {

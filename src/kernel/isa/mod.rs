@@ -6,10 +6,10 @@
 use core::fmt;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
-use crate::cursor::{Room, Written};
-use crate::ends::Ends;
-use crate::job::{BadEscapeAt, DecodeJob, EncodeJob, Measure};
-use crate::{drive, scalar};
+use crate::kernel::cursor::{Room, Written};
+use crate::kernel::ends::Ends;
+use crate::kernel::job::{DecodeJob, EncodeJob, MalformedAt, Measure};
+use crate::kernel::{drive, scalar};
 
 /// Each of the four registers of a block, for tiers whose registers hold sixteen lanes. (A closure would not be inlined
 /// into the entry points, nor then the intrinsics in it.)
@@ -75,11 +75,11 @@ struct Kernels {
     encode: for<'c> unsafe fn(&EncodeJob, &[u8], Room<'c>) -> Written<'c>,
     encode_measure: unsafe fn(&EncodeJob, &[u8]) -> Measure,
     encode_values: for<'c> unsafe fn(&EncodeJob, &[u8], &mut Ends, Room<'c>) -> Written<'c>,
-    decode: for<'c> unsafe fn(&DecodeJob, &[u8], Room<'c>) -> Result<Written<'c>, BadEscapeAt>,
-    decode_measure: unsafe fn(&DecodeJob, &[u8]) -> Result<Measure, BadEscapeAt>,
+    decode: for<'c> unsafe fn(&DecodeJob, &[u8], Room<'c>) -> Result<Written<'c>, MalformedAt>,
+    decode_measure: unsafe fn(&DecodeJob, &[u8]) -> Result<Measure, MalformedAt>,
     decode_values:
-        for<'c> unsafe fn(&DecodeJob, &[u8], &mut Ends, Room<'c>) -> Result<Written<'c>, BadEscapeAt>,
-    decode_values_measure: unsafe fn(&DecodeJob, &[u8], &mut Ends) -> Result<Measure, BadEscapeAt>,
+        for<'c> unsafe fn(&DecodeJob, &[u8], &mut Ends, Room<'c>) -> Result<Written<'c>, MalformedAt>,
+    decode_values_measure: unsafe fn(&DecodeJob, &[u8], &mut Ends) -> Result<Measure, MalformedAt>,
 }
 
 static SCALAR: Kernels = Kernels {
@@ -225,14 +225,14 @@ macro_rules! tiers {
                     encode_values: entry!([$($feature)*] $token encode_values(
                         job: &EncodeJob, input: &[u8], ends: &mut Ends, out: Room<'c>) -> Written<'c>),
                     decode: entry!([$($feature)*] $token decode(
-                        job: &DecodeJob, input: &[u8], out: Room<'c>) -> Result<Written<'c>, BadEscapeAt>),
+                        job: &DecodeJob, input: &[u8], out: Room<'c>) -> Result<Written<'c>, MalformedAt>),
                     decode_measure: entry!([$($feature)*] $token decode_measure(
-                        job: &DecodeJob, input: &[u8]) -> Result<Measure, BadEscapeAt>),
+                        job: &DecodeJob, input: &[u8]) -> Result<Measure, MalformedAt>),
                     decode_values: entry!([$($feature)*] $token decode_values(
                         job: &DecodeJob, input: &[u8], ends: &mut Ends, out: Room<'c>)
-                        -> Result<Written<'c>, BadEscapeAt>),
+                        -> Result<Written<'c>, MalformedAt>),
                     decode_values_measure: entry!([$($feature)*] $token decode_values_measure(
-                        job: &DecodeJob, input: &[u8], ends: &mut Ends) -> Result<Measure, BadEscapeAt>),
+                        job: &DecodeJob, input: &[u8], ends: &mut Ends) -> Result<Measure, MalformedAt>),
                 },
             )*
             &SCALAR,
@@ -347,13 +347,13 @@ impl Tier {
         job: &DecodeJob,
         input: &[u8],
         out: Room<'c>,
-    ) -> Result<Written<'c>, BadEscapeAt> {
+    ) -> Result<Written<'c>, MalformedAt> {
         // SAFETY: as in `encode`.
         unsafe { (self.0.decode)(job, input, out) }
     }
 
     #[inline(always)]
-    pub(crate) fn decode_measure(self, job: &DecodeJob, input: &[u8]) -> Result<Measure, BadEscapeAt> {
+    pub(crate) fn decode_measure(self, job: &DecodeJob, input: &[u8]) -> Result<Measure, MalformedAt> {
         // SAFETY: as in `encode`.
         unsafe { (self.0.decode_measure)(job, input) }
     }
@@ -379,7 +379,7 @@ impl Tier {
         input: &[u8],
         ends: &mut Ends,
         out: Room<'c>,
-    ) -> Result<Written<'c>, BadEscapeAt> {
+    ) -> Result<Written<'c>, MalformedAt> {
         // SAFETY: as in `encode`.
         unsafe { (self.0.decode_values)(job, input, ends, out) }
     }
@@ -391,7 +391,7 @@ impl Tier {
         job: &DecodeJob,
         input: &[u8],
         ends: &mut Ends,
-    ) -> Result<Measure, BadEscapeAt> {
+    ) -> Result<Measure, MalformedAt> {
         // SAFETY: as in `encode`.
         unsafe { (self.0.decode_values_measure)(job, input, ends) }
     }

@@ -1,27 +1,27 @@
-//! Octets in machine words: short inputs, and a look at eight octets together.
+//! Bytes in machine words: short inputs, and a look at eight bytes together.
 
 const EACH: u64 = 0x0101_0101_0101_0101;
 
-/// The octets of an input shorter than 16, little-endian, with zeros behind them.
+/// The bytes of an input shorter than 16, little-endian, with zeros behind them.
 #[inline(always)]
 pub(crate) fn words(input: &[u8]) -> [u64; 2] {
     let len = input.len();
     if let (Some(start), Some(end)) = (input.first_chunk(), input.last_chunk()) {
-        // Of the last eight octets, those that the first eight do not hold; the shift may be by 64.
+        // Of the last eight bytes, those that the first eight do not hold; the shift may be by 64.
         let behind = u64::from_le_bytes(*end) >> 1 >> (127 - 8 * len.min(15));
         [u64::from_le_bytes(*start), behind]
     } else if let (Some(start), Some(end)) = (input.first_chunk(), input.last_chunk()) {
         let end = u64::from(u32::from_le_bytes(*end)) << (8 * (len - 4));
         [u64::from(u32::from_le_bytes(*start)) | end, 0]
     } else {
-        let octet = |i: usize| u64::from(input[i]) << (8 * i);
-        [if len == 0 { 0 } else { octet(0) | octet(len / 2) | octet(len - 1) }, 0]
+        let byte = |i: usize| u64::from(input[i]) << (8 * i);
+        [if len == 0 { 0 } else { byte(0) | byte(len / 2) | byte(len - 1) }, 0]
     }
 }
 
-/// The top bit of the first byte of `word` that is `octet`, and of no byte before it; others may have it set, too.
+/// The top bit of the first byte of `word` that is `byte`, and of no byte before it; others may have it set, too.
 #[inline(always)]
-pub(crate) const fn find(word: u64, octet: u8) -> u64 {
-    let zero = word ^ (EACH * octet as u64);
+pub(crate) const fn find(word: u64, byte: u8) -> u64 {
+    let zero = word ^ (EACH * byte as u64);
     zero.wrapping_sub(EACH) & !zero & (EACH << 7)
 }

@@ -2,9 +2,9 @@
 //! that the rule is not the plain one and there is something to do, or that the room is too narrow to do without a stage.
 
 use super::Isa;
-use crate::cursor::{Cursor, Room, Written};
-use crate::ends::Ends;
-use crate::job::{BadEscapeAt, DecodeJob, EncodeJob, Measure};
+use crate::kernel::cursor::{Cursor, Room, Written};
+use crate::kernel::ends::Ends;
+use crate::kernel::job::{DecodeJob, EncodeJob, MalformedAt, Measure};
 
 #[inline(always)]
 pub(crate) fn encode<'c, I: Isa>(
@@ -42,7 +42,7 @@ pub(crate) fn decode<'c, I: Isa>(
     job: &DecodeJob,
     input: &[u8],
     out: Room<'c>,
-) -> Option<Result<Written<'c>, BadEscapeAt>> {
+) -> Option<Result<Written<'c>, MalformedAt>> {
     if !job.plus() {
         // Most inputs have no `%`. Such a one needs no room but its own.
         if isa.lacks(input, b'%') {
@@ -62,7 +62,7 @@ pub(crate) fn decode_measure<I: Isa>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
-) -> Option<Result<Measure, BadEscapeAt>> {
+) -> Option<Result<Measure, MalformedAt>> {
     if job.is_plain() { Some(super::decode_measure(isa, job, input)) } else { None }
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn decode_values<'c, I: Isa>(
     input: &[u8],
     ends: &mut Ends,
     out: Room<'c>,
-) -> Option<Result<Written<'c>, BadEscapeAt>> {
+) -> Option<Result<Written<'c>, MalformedAt>> {
     if job.is_plain() && out.len() >= I::LANES {
         Some(super::decode_values(isa, job, input, ends, out))
     } else {
@@ -87,6 +87,6 @@ pub(crate) fn decode_values_measure<I: Isa>(
     job: &DecodeJob,
     input: &[u8],
     ends: &mut Ends,
-) -> Option<Result<Measure, BadEscapeAt>> {
+) -> Option<Result<Measure, MalformedAt>> {
     if job.is_plain() { Some(super::decode_values_measure(isa, job, input, ends)) } else { None }
 }

@@ -1,7 +1,7 @@
 //! SSE2, the baseline of x86-64: 64 lanes in four registers.
 //!
 //! There is no byte shuffle. A set is a handful of ranges, so membership is range comparisons; a set of many ranges,
-//! or an input too short to find the ranges, is looked up octet by octet. Lanes are removed and escapes written by
+//! or an input too short to find the ranges, is looked up byte by byte. Lanes are removed and escapes written by
 //! copying what follows to where it belongs, whole registers at a time.
 
 #[cfg(target_arch = "x86")]
@@ -11,11 +11,11 @@ use core::arch::x86_64::*;
 
 use super::tables::count;
 use super::token::Sse2;
-use crate::cursor::{Cursor, Stage};
-use crate::drive::{self, Escapes, Isa, Tier, first};
 use crate::hex::{self, HexCase};
+use crate::kernel::cursor::{Cursor, Stage};
+use crate::kernel::drive::{self, Escapes, Isa, Tier, first};
+use crate::kernel::word::words;
 use crate::set::ByteSet;
-use crate::word::words;
 
 type Block = [__m128i; 4];
 
@@ -28,7 +28,7 @@ const LONG: usize = 32;
 /// A set, ready for lookups.
 #[derive(Clone, Copy)]
 pub(crate) enum Class {
-    /// At most [`RANGES`] ranges: the first octet of each, and how many follow it.
+    /// At most [`RANGES`] ranges: the first byte of each, and how many follow it.
     Ranges([(u8, u8); RANGES], usize),
     /// Any set, and how many lanes are looked up.
     Any(ByteSet, usize),
@@ -36,9 +36,9 @@ pub(crate) enum Class {
 
 impl Sse2 {
     #[inline(always)]
-    fn all(self, octet: u8) -> __m128i {
+    fn all(self, byte: u8) -> __m128i {
         // SAFETY: the token proves SSE2.
-        unsafe { _mm_set1_epi8(octet.cast_signed()) }
+        unsafe { _mm_set1_epi8(byte.cast_signed()) }
     }
 
     /// The lanes, of four registers of lanes that are all ones or all zeros, as a mask.
@@ -65,9 +65,9 @@ impl Sse2 {
             let bits = _mm_cvtsi32_si128(i32::from((mask >> (16 * i)) as u16));
             let pairs = _mm_unpacklo_epi8(bits, bits);
             let fours = _mm_unpacklo_epi16(pairs, pairs);
-            let octets = _mm_unpacklo_epi32(fours, fours);
+            let bytes = _mm_unpacklo_epi32(fours, fours);
             let bit = _mm_set1_epi64x(0x8040_2010_0804_0201_u64.cast_signed());
-            _mm_cmpeq_epi8(_mm_and_si128(octets, bit), bit)
+            _mm_cmpeq_epi8(_mm_and_si128(bytes, bit), bit)
         })
     }
 
@@ -91,23 +91,23 @@ impl Sse2 {
         }
     }
 
-    /// The lanes of `block`, and as many zeros, so that 64 octets are readable from any lane.
+    /// The lanes of `block`, and as many zeros, so that 64 bytes are readable from any lane.
     #[inline(always)]
     fn padded(self, block: Block) -> [u8; 128] {
-        let mut octets = [0; 128];
-        octets[..64].copy_from_slice(&self.octets(block));
-        octets
+        let mut bytes = [0; 128];
+        bytes[..64].copy_from_slice(&self.bytes(block));
+        bytes
     }
 
-    /// Copies 64 octets.
+    /// Copies 64 bytes.
     ///
     /// # Safety
     ///
-    /// 64 octets are readable at `from` and writable at `to`, and they do not overlap.
+    /// 64 bytes are readable at `from` and writable at `to`, and they do not overlap.
     #[inline(always)]
     unsafe fn copy(self, from: *const u8, to: *mut u8) {
         for i in 0..4 {
-            // SAFETY: the token proves SSE2; 16 * i + 16 <= 64, and the caller vouches for 64 octets.
+            // SAFETY: the token proves SSE2; 16 * i + 16 <= 64, and the caller vouches for 64 bytes.
             unsafe {
                 _mm_storeu_si128(to.cast::<__m128i>().add(i), _mm_loadu_si128(from.cast::<__m128i>().add(i)))
             };
@@ -158,20 +158,20 @@ impl Isa for Sse2 {
     #[inline(always)]
     fn load(self, input: &[u8]) -> Block {
         match input.first_chunk::<64>() {
-            // SAFETY: the token proves SSE2; 64 octets are readable.
-            Some(octets) => each!(|i| {
-                // SAFETY: the token proves SSE2; `i < 4`, so sixteen of the 64 octets are readable there.
-                unsafe { _mm_loadu_si128(octets.as_ptr().cast::<__m128i>().add(i)) }
+            // SAFETY: the token proves SSE2; 64 bytes are readable.
+            Some(bytes) => each!(|i| {
+                // SAFETY: the token proves SSE2; `i < 4`, so sixteen of the 64 bytes are readable there.
+                unsafe { _mm_loadu_si128(bytes.as_ptr().cast::<__m128i>().add(i)) }
             }),
             None => {
                 let (whole, rest) = input.as_chunks::<16>();
                 each!(|i| {
-                    let octets = |i: usize| whole.get(i).map(|octets| octets.as_ptr().cast());
+                    let bytes = |i: usize| whole.get(i).map(|bytes| bytes.as_ptr().cast());
                     let [low, high] = if i == whole.len() { words(rest) } else { [0, 0] };
-                    // SAFETY: the token proves SSE2; a chunk has sixteen octets.
+                    // SAFETY: the token proves SSE2; a chunk has sixteen bytes.
                     unsafe {
-                        match octets(i) {
-                            Some(octets) => _mm_loadu_si128(octets),
+                        match bytes(i) {
+                            Some(bytes) => _mm_loadu_si128(bytes),
                             None => _mm_set_epi64x(high.cast_signed(), low.cast_signed()),
                         }
                     }
@@ -181,13 +181,13 @@ impl Isa for Sse2 {
     }
 
     #[inline(always)]
-    fn octets(self, block: Block) -> [u8; 64] {
-        let mut octets = [0; 64];
-        for (quarter, out) in block.into_iter().zip(octets.as_chunks_mut::<16>().0) {
-            // SAFETY: the token proves SSE2; sixteen octets are writable.
+    fn bytes(self, block: Block) -> [u8; 64] {
+        let mut bytes = [0; 64];
+        for (quarter, out) in block.into_iter().zip(bytes.as_chunks_mut::<16>().0) {
+            // SAFETY: the token proves SSE2; sixteen bytes are writable.
             unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), quarter) };
         }
-        octets
+        bytes
     }
 
     #[inline(always)]
@@ -202,16 +202,16 @@ impl Isa for Sse2 {
                 self.mask(member)
             }
             Class::Any(set, lanes) => {
-                let octets = self.octets(block);
-                let member = |i: usize| u64::from(set.contains(octets[i])) << i;
+                let bytes = self.bytes(block);
+                let member = |i: usize| u64::from(set.contains(bytes[i])) << i;
                 (0..*lanes.min(&64)).fold(0, |mask, i| mask | member(i))
             }
         }
     }
 
     #[inline(always)]
-    fn eq(self, block: Block, octet: u8) -> u64 {
-        self.mask(each!(block, |quarter| _mm_cmpeq_epi8(quarter, self.all(octet))))
+    fn eq(self, block: Block, byte: u8) -> u64 {
+        self.mask(each!(block, |quarter| _mm_cmpeq_epi8(quarter, self.all(byte))))
     }
 
     #[inline(always)]
@@ -233,7 +233,7 @@ impl Isa for Sse2 {
         let behind = [digits[1], digits[2], digits[3], next];
         let first = each!(|i| _mm_or_si128(_mm_srli_si128::<1>(digits[i]), _mm_slli_si128::<15>(behind[i])));
         let second = each!(|i| _mm_or_si128(_mm_srli_si128::<2>(digits[i]), _mm_slli_si128::<14>(behind[i])));
-        // The 16-bit shift would move what is above the digits into the next octet.
+        // The 16-bit shift would move what is above the digits into the next byte.
         let values =
             each!(|i| _mm_or_si128(_mm_slli_epi16::<4>(_mm_and_si128(first[i], self.all(0x0F))), second[i]));
         let valid = each!(|i| {
@@ -265,7 +265,7 @@ impl Isa for Sse2 {
     fn store(self, block: Block, lanes: usize, out: &mut Cursor<'_>) {
         let mut stage = Stage::new();
         let window = out.window(64, &mut stage).cast::<__m128i>();
-        // SAFETY: the token proves SSE2; the window has 64 octets, which are all written, and `lanes <= 64`.
+        // SAFETY: the token proves SSE2; the window has 64 bytes, which are all written, and `lanes <= 64`.
         unsafe {
             _mm_storeu_si128(window, block[0]);
             _mm_storeu_si128(window.add(1), block[1]);
@@ -279,7 +279,7 @@ impl Isa for Sse2 {
     fn compress(self, block: Block, drop: u64, lanes: usize, out: &mut Cursor<'_>) {
         /// Up to 63 lanes, and a block.
         const WINDOW: usize = 128;
-        let octets = self.padded(block);
+        let bytes = self.padded(block);
         let mut stage = Stage::new();
         let window = out.window(WINDOW, &mut stage);
         // Each run of kept lanes is copied with all that follows it, over what the run before copied too much.
@@ -287,8 +287,8 @@ impl Isa for Sse2 {
         while rest != 0 {
             let start = rest.trailing_zeros() as usize;
             let len = (!(rest >> start)).trailing_zeros() as usize;
-            // SAFETY: `start < 64` and `written < 64`; 128 octets are readable and 128 writable.
-            unsafe { self.copy(octets.as_ptr().add(start), window.add(written)) };
+            // SAFETY: `start < 64` and `written < 64`; 128 bytes are readable and 128 writable.
+            unsafe { self.copy(bytes.as_ptr().add(start), window.add(written)) };
             written += len;
             rest &= !first(start + len);
         }
@@ -298,42 +298,42 @@ impl Isa for Sse2 {
 
     #[inline(always)]
     fn expand(self, block: Block, escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
-        /// Three octets for each of 63 lanes, and a block or four octets.
+        /// Three bytes for each of 63 lanes, and a block or four bytes.
         const WINDOW: usize = 63 * 3 + 64;
-        /// With more escapes than this, octet by octet is faster than copying behind each.
+        /// With more escapes than this, byte by byte is faster than copying behind each.
         const FEW: usize = 12;
         let escape = escape & first(lanes);
-        let octets = self.padded(block);
+        let bytes = self.padded(block);
         let len = lanes + 2 * count(escape);
         let mut stage = Stage::new();
         let window = out.window(WINDOW, &mut stage);
-        let spell = |octet| {
-            let [percent, high, low] = hex::escape(octet, case);
+        let spell = |byte| {
+            let [percent, high, low] = hex::escape(byte, case);
             u32::from_le_bytes([percent, high, low, 0]).to_le_bytes()
         };
         let mut at = 0;
         if count(escape) <= FEW {
-            // SAFETY: 64 of 128 octets are readable, and the window is wider.
-            unsafe { self.copy(octets.as_ptr(), window) };
+            // SAFETY: 64 of 128 bytes are readable, and the window is wider.
+            unsafe { self.copy(bytes.as_ptr(), window) };
             for (before, lane) in drive::bits(escape).enumerate() {
                 let at = lane + 2 * before;
-                // SAFETY: `lane < 64` and `at <= 63 * 3`: a block is readable behind the lane, and four octets and
+                // SAFETY: `lane < 64` and `at <= 63 * 3`: a block is readable behind the lane, and four bytes and
                 // a block are writable within the window, since before `at + 3` come at most 63 escapes.
                 unsafe {
-                    window.add(at).cast::<[u8; 4]>().write_unaligned(spell(octets[lane]));
-                    self.copy(octets.as_ptr().add(lane + 1), window.add(at + 3));
+                    window.add(at).cast::<[u8; 4]>().write_unaligned(spell(bytes[lane]));
+                    self.copy(bytes.as_ptr().add(lane + 1), window.add(at + 3));
                 }
             }
         } else {
-            for (lane, &octet) in octets[..lanes].iter().enumerate() {
+            for (lane, &byte) in bytes[..lanes].iter().enumerate() {
                 let escaped = escape >> lane & 1 != 0;
-                let spelt = if escaped { spell(octet) } else { [octet; 4] };
-                // SAFETY: at most 63 * 3 octets were written before, so four fit in the window.
+                let spelt = if escaped { spell(byte) } else { [byte; 4] };
+                // SAFETY: at most 63 * 3 bytes were written before, so four fit in the window.
                 unsafe { window.add(at).cast::<[u8; 4]>().write_unaligned(spelt) };
                 at += if escaped { 3 } else { 1 };
             }
         }
-        // SAFETY: `lanes` octets and two more for each escape were written without a gap.
+        // SAFETY: `lanes` bytes and two more for each escape were written without a gap.
         unsafe { out.commit(WINDOW, len, &stage) };
     }
 }

@@ -13,17 +13,17 @@ use super::tables::{
     sums_below, without_digits,
 };
 use super::token::Ssse3;
-use crate::cursor::{Cursor, Stage};
-use crate::drive::{Escapes, Isa, Tier, first};
 use crate::hex::{self, HexCase};
+use crate::kernel::cursor::{Cursor, Stage};
+use crate::kernel::drive::{Escapes, Isa, Tier, first};
+use crate::kernel::word::words;
 use crate::set::ByteSet;
-use crate::word::words;
 
 /// Blocks of `N` registers.
 #[derive(Clone, Copy)]
 pub(crate) struct Registers<const N: usize>(Ssse3);
 
-/// The rows of a set: for ASCII octets, and for the others, of which most sets hold none.
+/// The rows of a set: for ASCII bytes, and for the others, of which most sets hold none.
 #[derive(Clone, Copy)]
 pub(crate) struct Class {
     ascii: __m128i,
@@ -50,15 +50,15 @@ impl Tier for Ssse3 {
 /// Operations on one register.
 impl Ssse3 {
     #[inline(always)]
-    fn sixteen(self, octets: &[u8; 16]) -> __m128i {
-        // SAFETY: the token proves SSSE3; sixteen octets are readable.
-        unsafe { _mm_loadu_si128(octets.as_ptr().cast()) }
+    fn sixteen(self, bytes: &[u8; 16]) -> __m128i {
+        // SAFETY: the token proves SSSE3; sixteen bytes are readable.
+        unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
     }
 
     #[inline(always)]
-    fn all(self, octet: u8) -> __m128i {
+    fn all(self, byte: u8) -> __m128i {
         // SAFETY: the token proves SSSE3.
-        unsafe { _mm_set1_epi8(octet.cast_signed()) }
+        unsafe { _mm_set1_epi8(byte.cast_signed()) }
     }
 
     /// The lanes whose top bit is set, as a mask.
@@ -68,35 +68,35 @@ impl Ssse3 {
         u64::from(unsafe { _mm_movemask_epi8(lanes) }.cast_unsigned())
     }
 
-    /// The high half of each octet.
+    /// The high half of each byte.
     #[inline(always)]
-    fn high_half(self, octets: __m128i) -> __m128i {
-        // SAFETY: the token proves SSSE3. The shift moves bits between octets, so it is masked before use.
-        unsafe { _mm_and_si128(_mm_srli_epi16::<4>(octets), self.all(0x0F)) }
+    fn high_half(self, bytes: __m128i) -> __m128i {
+        // SAFETY: the token proves SSSE3. The shift moves bits between bytes, so it is masked before use.
+        unsafe { _mm_and_si128(_mm_srli_epi16::<4>(bytes), self.all(0x0F)) }
     }
 
     /// Zero in the lanes that are no ASCII members of the set, and only there.
     #[inline(always)]
-    fn ascii_member(self, octets: __m128i, class: &Class) -> __m128i {
-        // SAFETY: the token proves SSSE3. A shuffle gives zero where the octet is above 0x7F.
-        unsafe { _mm_and_si128(_mm_shuffle_epi8(class.ascii, octets), self.bit(octets)) }
+    fn ascii_member(self, bytes: __m128i, class: &Class) -> __m128i {
+        // SAFETY: the token proves SSSE3. A shuffle gives zero where the byte is above 0x7F.
+        unsafe { _mm_and_si128(_mm_shuffle_epi8(class.ascii, bytes), self.bit(bytes)) }
     }
 
     /// Zero in the lanes that are no other members of the set, and only there.
     #[inline(always)]
-    fn high_member(self, octets: __m128i, class: &Class) -> __m128i {
-        // SAFETY: the token proves SSSE3. A shuffle gives zero where the octet was below 0x80.
+    fn high_member(self, bytes: __m128i, class: &Class) -> __m128i {
+        // SAFETY: the token proves SSSE3. A shuffle gives zero where the byte was below 0x80.
         unsafe {
-            let row = _mm_shuffle_epi8(class.high, _mm_xor_si128(octets, self.all(0x80)));
-            _mm_and_si128(row, self.bit(octets))
+            let row = _mm_shuffle_epi8(class.high, _mm_xor_si128(bytes, self.all(0x80)));
+            _mm_and_si128(row, self.bit(bytes))
         }
     }
 
-    /// The bit of a row of a set that stands for each octet.
+    /// The bit of a row of a set that stands for each byte.
     #[inline(always)]
-    fn bit(self, octets: __m128i) -> __m128i {
+    fn bit(self, bytes: __m128i) -> __m128i {
         // SAFETY: the token proves SSSE3.
-        unsafe { _mm_shuffle_epi8(self.sixteen(&BITS), self.high_half(octets)) }
+        unsafe { _mm_shuffle_epi8(self.sixteen(&BITS), self.high_half(bytes)) }
     }
 
     /// The lanes that are zero, as a mask.
@@ -111,54 +111,54 @@ impl Ssse3 {
     fn spread(self, mask: u16) -> __m128i {
         // SAFETY: the token proves SSSE3.
         unsafe {
-            let octet_of_lane = _mm_set_epi64x(0x0101_0101_0101_0101, 0);
+            let byte_of_lane = _mm_set_epi64x(0x0101_0101_0101_0101, 0);
             let bit = _mm_set1_epi64x(0x8040_2010_0804_0201_u64.cast_signed());
-            let octets = _mm_shuffle_epi8(_mm_cvtsi32_si128(i32::from(mask)), octet_of_lane);
-            _mm_cmpeq_epi8(_mm_and_si128(octets, bit), bit)
+            let bytes = _mm_shuffle_epi8(_mm_cvtsi32_si128(i32::from(mask)), byte_of_lane);
+            _mm_cmpeq_epi8(_mm_and_si128(bytes, bit), bit)
         }
     }
 
-    /// The lanes of `mask` from `other`, the others from `octets`.
+    /// The lanes of `mask` from `other`, the others from `bytes`.
     #[inline(always)]
-    fn blend(self, mask: __m128i, octets: __m128i, other: __m128i) -> __m128i {
+    fn blend(self, mask: __m128i, bytes: __m128i, other: __m128i) -> __m128i {
         // SAFETY: the token proves SSSE3.
-        unsafe { _mm_or_si128(_mm_and_si128(mask, other), _mm_andnot_si128(mask, octets)) }
+        unsafe { _mm_or_si128(_mm_and_si128(mask, other), _mm_andnot_si128(mask, bytes)) }
     }
 
-    /// All ones in the lanes above `octet`, both below 0x80.
+    /// All ones in the lanes above `byte`, both below 0x80.
     #[inline(always)]
-    fn above(self, octets: __m128i, octet: u8) -> __m128i {
+    fn above(self, bytes: __m128i, byte: u8) -> __m128i {
         // SAFETY: the token proves SSSE3.
-        unsafe { _mm_cmpgt_epi8(octets, self.all(octet)) }
+        unsafe { _mm_cmpgt_epi8(bytes, self.all(byte)) }
     }
 
     /// In the low half the value of each hexadecimal digit; the top bit is set in the other lanes, and only there.
     #[inline(always)]
-    fn digits(self, octets: __m128i) -> __m128i {
+    fn digits(self, bytes: __m128i) -> __m128i {
         // SAFETY: the token proves SSSE3.
         unsafe {
-            let high = _mm_shuffle_epi8(self.sixteen(&DIGIT_HIGH), self.high_half(octets));
-            _mm_adds_epu8(_mm_shuffle_epi8(self.sixteen(&DIGIT_LOW), octets), high)
+            let high = _mm_shuffle_epi8(self.sixteen(&DIGIT_HIGH), self.high_half(bytes));
+            _mm_adds_epu8(_mm_shuffle_epi8(self.sixteen(&DIGIT_LOW), bytes), high)
         }
     }
 
-    /// Sixteen octets of a partial block from lane `16 * i` on: those there, or the last sixteen, slid down.
+    /// Sixteen bytes of a partial block from lane `16 * i` on: those there, or the last sixteen, slid down.
     ///
     /// # Safety
     ///
-    /// `input` has at least sixteen octets.
+    /// `input` has at least sixteen bytes.
     #[inline(always)]
     unsafe fn sixteen_of(self, input: &[u8], i: usize) -> __m128i {
         let start = (16 * i).min(input.len() - 16);
         let slide = (16 * i - start).min(16);
         // SAFETY: the token proves SSSE3; `start + 16 <= len` and `slide + 16 <= 32`.
         unsafe {
-            let octets = _mm_loadu_si128(input.as_ptr().add(start).cast());
-            _mm_shuffle_epi8(octets, _mm_loadu_si128(SLIDE.as_ptr().add(slide).cast()))
+            let bytes = _mm_loadu_si128(input.as_ptr().add(start).cast());
+            _mm_shuffle_epi8(bytes, _mm_loadu_si128(SLIDE.as_ptr().add(slide).cast()))
         }
     }
 
-    /// Octets of a group, those of `places` as escapes: `sources` holds eight octets, or the high digits of those to
+    /// Bytes of a group, those of `places` as escapes: `sources` holds eight bytes, or the high digits of those to
     /// escape, and then the eight low digits.
     #[inline(always)]
     fn spell(self, sources: __m128i, places: __m128i) -> __m128i {
@@ -176,7 +176,7 @@ impl<const N: usize> Registers<N> {
     ///
     /// # Safety
     ///
-    /// `24 * 2 * N` octets are writable at `window`.
+    /// `24 * 2 * N` bytes are writable at `window`.
     #[inline(always)]
     unsafe fn groups<const DENSE: bool>(
         self,
@@ -186,14 +186,14 @@ impl<const N: usize> Registers<N> {
         digits: __m128i,
         window: *mut u8,
     ) {
-        for (i, octets) in block.into_iter().enumerate() {
-            // SAFETY: the token proves SSSE3. A row is 32 octets, aligned to as many. Before group `g` come at most `24 * g`
-            // octets, so 24 end within the window.
+        for (i, bytes) in block.into_iter().enumerate() {
+            // SAFETY: the token proves SSSE3. A row is 32 bytes, aligned to as many. Before group `g` come at most `24 * g`
+            // bytes, so 24 end within the window.
             unsafe {
-                let high = _mm_shuffle_epi8(digits, self.0.high_half(octets));
-                let low = _mm_shuffle_epi8(digits, _mm_and_si128(octets, self.0.all(0x0F)));
-                let octets = self.0.blend(self.0.spread((escape >> (16 * i)) as u16), octets, high);
-                let sources = [_mm_unpacklo_epi64(octets, low), _mm_unpackhi_epi64(octets, low)];
+                let high = _mm_shuffle_epi8(digits, self.0.high_half(bytes));
+                let low = _mm_shuffle_epi8(digits, _mm_and_si128(bytes, self.0.all(0x0F)));
+                let bytes = self.0.blend(self.0.spread((escape >> (16 * i)) as u16), bytes, high);
+                let sources = [_mm_unpacklo_epi64(bytes, low), _mm_unpackhi_epi64(bytes, low)];
                 for (half, sources) in sources.into_iter().enumerate() {
                     let group = 2 * i + half;
                     let row = &EXPAND[usize::from((escape >> (8 * group)) as u8)];
@@ -228,31 +228,31 @@ impl<const N: usize> Isa for Registers<N> {
     fn load(self, input: &[u8]) -> Self::Block {
         let mut block = [self.0.all(0); N];
         if input.len() >= Self::LANES {
-            for (i, octets) in block.iter_mut().enumerate() {
+            for (i, bytes) in block.iter_mut().enumerate() {
                 // SAFETY: the token proves SSSE3; `16 * i + 16 <= LANES <= len`.
-                *octets = unsafe { _mm_loadu_si128(input.as_ptr().add(16 * i).cast()) };
+                *bytes = unsafe { _mm_loadu_si128(input.as_ptr().add(16 * i).cast()) };
             }
         } else if input.len() < 16 {
             let [low, high] = words(input);
             // SAFETY: the token proves SSSE3.
             block[0] = unsafe { _mm_set_epi64x(high.cast_signed(), low.cast_signed()) };
         } else {
-            for (i, octets) in block.iter_mut().enumerate() {
-                // SAFETY: there are sixteen octets.
-                *octets = unsafe { self.0.sixteen_of(input, i) };
+            for (i, bytes) in block.iter_mut().enumerate() {
+                // SAFETY: there are sixteen bytes.
+                *bytes = unsafe { self.0.sixteen_of(input, i) };
             }
         }
         block
     }
 
     #[inline(always)]
-    fn octets(self, block: Self::Block) -> [u8; 64] {
-        let mut octets = [0; 64];
-        for (lanes, out) in block.into_iter().zip(octets.as_chunks_mut::<16>().0) {
-            // SAFETY: the token proves SSSE3; sixteen octets are writable.
+    fn bytes(self, block: Self::Block) -> [u8; 64] {
+        let mut bytes = [0; 64];
+        for (lanes, out) in block.into_iter().zip(bytes.as_chunks_mut::<16>().0) {
+            // SAFETY: the token proves SSSE3; sixteen bytes are writable.
             unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), lanes) };
         }
-        octets
+        bytes
     }
 
     #[inline(always)]
@@ -284,26 +284,26 @@ impl<const N: usize> Isa for Registers<N> {
     }
 
     #[inline(always)]
-    fn lacks(self, input: &[u8], octet: u8) -> bool {
+    fn lacks(self, input: &[u8], byte: u8) -> bool {
         let Some(end) = input.len().checked_sub(32) else { return false };
-        // SAFETY: the token proves SSSE3; each time sixteen octets are readable. An input of at most 64 has no others.
+        // SAFETY: the token proves SSSE3; each time sixteen bytes are readable. An input of at most 64 has no others.
         let found = unsafe {
             let (first, last) = (input.as_ptr().cast::<__m128i>(), input.as_ptr().add(end).cast::<__m128i>());
-            let octet = self.0.all(octet);
-            let found = _mm_cmpeq_epi8(_mm_loadu_si128(first), octet);
-            let found = _mm_or_si128(found, _mm_cmpeq_epi8(_mm_loadu_si128(first.add(1)), octet));
-            let found = _mm_or_si128(found, _mm_cmpeq_epi8(_mm_loadu_si128(last), octet));
-            _mm_or_si128(found, _mm_cmpeq_epi8(_mm_loadu_si128(last.add(1)), octet))
+            let byte = self.0.all(byte);
+            let found = _mm_cmpeq_epi8(_mm_loadu_si128(first), byte);
+            let found = _mm_or_si128(found, _mm_cmpeq_epi8(_mm_loadu_si128(first.add(1)), byte));
+            let found = _mm_or_si128(found, _mm_cmpeq_epi8(_mm_loadu_si128(last), byte));
+            _mm_or_si128(found, _mm_cmpeq_epi8(_mm_loadu_si128(last.add(1)), byte))
         };
         input.len() <= 64 && self.0.mask(found) == 0
     }
 
     #[inline(always)]
-    fn eq(self, block: Self::Block, octet: u8) -> u64 {
+    fn eq(self, block: Self::Block, byte: u8) -> u64 {
         let mut mask = 0;
         for i in 0..N {
             // SAFETY: the token proves SSSE3.
-            mask |= self.0.mask(unsafe { _mm_cmpeq_epi8(block[i], self.0.all(octet)) }) << (16 * i);
+            mask |= self.0.mask(unsafe { _mm_cmpeq_epi8(block[i], self.0.all(byte)) }) << (16 * i);
         }
         mask
     }
@@ -408,9 +408,9 @@ impl<const N: usize> Isa for Registers<N> {
     fn store(self, block: Self::Block, lanes: usize, out: &mut Cursor<'_>) {
         let mut stage = Stage::new();
         let window = out.window(Self::LANES, &mut stage);
-        for (i, octets) in block.into_iter().enumerate() {
+        for (i, bytes) in block.into_iter().enumerate() {
             // SAFETY: the token proves SSSE3; `16 * i + 16 <= LANES`, which the window has.
-            unsafe { _mm_storeu_si128(window.add(16 * i).cast(), octets) };
+            unsafe { _mm_storeu_si128(window.add(16 * i).cast(), bytes) };
         }
         // SAFETY: the whole window was written, and `lanes <= LANES`.
         unsafe { out.commit(Self::LANES, lanes, &stage) };
@@ -422,7 +422,7 @@ impl<const N: usize> Isa for Registers<N> {
         let window = out.window(M * Self::LANES, &mut stage);
         for m in 0..M {
             for i in 0..N {
-                // SAFETY: the token proves SSSE3; the window has as many octets as `M` blocks.
+                // SAFETY: the token proves SSSE3; the window has as many bytes as `M` blocks.
                 unsafe { _mm_storeu_si128(window.add(Self::LANES * m + 16 * i).cast(), blocks[m][i]) };
             }
         }
@@ -435,13 +435,13 @@ impl<const N: usize> Isa for Registers<N> {
         let below = counts_below(drop);
         let mut stage = Stage::new();
         let window = out.window(Self::LANES, &mut stage);
-        for (i, octets) in block.into_iter().enumerate() {
+        for (i, bytes) in block.into_iter().enumerate() {
             let before = 16 * i - usize::from((below >> (16 * i)) as u8);
-            // SAFETY: the token proves SSSE3. The places are sixteen octets, aligned to as many. At most `16 * i` octets
+            // SAFETY: the token proves SSSE3. The places are sixteen bytes, aligned to as many. At most `16 * i` bytes
             // come before.
             unsafe {
                 let places = _mm_load_si128(without_digits((drop >> (16 * i)) as u16).cast());
-                _mm_storeu_si128(window.add(before).cast(), _mm_shuffle_epi8(octets, places));
+                _mm_storeu_si128(window.add(before).cast(), _mm_shuffle_epi8(bytes, places));
             }
         }
         // SAFETY: the lanes that stay were written without a gap.
@@ -450,7 +450,7 @@ impl<const N: usize> Isa for Registers<N> {
 
     #[inline(always)]
     fn expand(self, block: Self::Block, escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
-        // Groups of at most 24 octets.
+        // Groups of at most 24 bytes.
         let width = 2 * N * 24;
         let escape = escape & first(lanes);
         let escapes_of_group = counts(escape);
@@ -458,7 +458,7 @@ impl<const N: usize> Isa for Registers<N> {
         let mut stage = Stage::new();
         let window = out.window(width, &mut stage);
         let digits = self.0.sixteen(case.digits());
-        // SAFETY: the window has 24 octets for each group.
+        // SAFETY: the window has 24 bytes for each group.
         unsafe {
             if any_above_four(escapes_of_group) {
                 self.groups::<true>(block, escape, doubled, digits, window);
@@ -466,7 +466,7 @@ impl<const N: usize> Isa for Registers<N> {
                 self.groups::<false>(block, escape, doubled, digits, window);
             }
         }
-        // SAFETY: the groups wrote `lanes` octets and two more for each escape without a gap.
+        // SAFETY: the groups wrote `lanes` bytes and two more for each escape without a gap.
         unsafe { out.commit(width, lanes + 2 * count(escape), &stage) };
     }
 }

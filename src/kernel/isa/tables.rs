@@ -4,7 +4,7 @@
 
 #![allow(dead_code, reason = "each architecture uses some of the tables")]
 
-/// Bit `n & 7` at place `n`: selects a row's bit by the high half of an octet.
+/// Bit `n & 7` at place `n`: selects a row's bit by the high half of a byte.
 pub(super) const BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
 
 /// A digit's value, shifted to where the first digit of two counts.
@@ -18,8 +18,8 @@ pub(super) const SHIFTED: [u8; 16] = {
     shifted
 };
 
-/// Looked up by the low half of an octet, as [`DIGIT_HIGH`] is by the high half: the saturating sum of both has a clear top
-/// bit where the octet is a hexadecimal digit, and only there, and the digit's value in its low half. Where the octet is
+/// Looked up by the low half of a byte, as [`DIGIT_HIGH`] is by the high half: the saturating sum of both has a clear top
+/// bit where the byte is a hexadecimal digit, and only there, and the digit's value in its low half. Where the byte is
 /// above 0x7F, a shuffle by it gives 0 here, and [`DIGIT_HIGH`] sets the top bit.
 pub(super) const DIGIT_LOW: [u8; 16] = {
     let mut low = [0x80; 16];
@@ -99,7 +99,7 @@ static WITHOUT_DIGITS: [[Places; DIGITS]; DIGITS] = {
     table
 };
 
-/// Where the row of a mask starts in [`WITHOUT_DIGITS`], in octets, and where its column starts in a row.
+/// Where the row of a mask starts in [`WITHOUT_DIGITS`], in bytes, and where its column starts in a row.
 static STARTS: ([u16; 256], [u16; 256]) = {
     let (mut rows, mut columns) = ([0; 256], [0; 256]);
     let (mut mask, mut found) = (0, 0);
@@ -125,7 +125,7 @@ pub(super) fn without_digits(drop: u16) -> *const Places {
 /// A place of [`EXPAND`] that stands for `%`: a shuffle gives zero there, and what is above 0x80 is the `%`.
 pub(super) const PERCENT: u8 = 0x80 | b'%';
 
-/// How to write eight lanes, some of them as escapes: where up to 24 octets come from (lanes 0-7 hold the octets, or
+/// How to write eight lanes, some of them as escapes: where up to 24 bytes come from (lanes 0-7 hold the bytes, or
 /// the high digits of those to escape, and lanes 8-15 the low digits).
 #[repr(align(32))]
 pub(super) struct Row(pub [u8; 32]);

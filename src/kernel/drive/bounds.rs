@@ -1,6 +1,6 @@
 //! Where values end: one value that is the whole input, or many that lie one behind the other.
 
-use crate::ends::Ends;
+use crate::kernel::ends::Ends;
 
 /// The ends of values.
 pub(super) trait Bounds {
@@ -15,12 +15,12 @@ pub(super) trait Bounds {
     /// its second digit.
     fn cut(&self, lanes: usize, missing: usize) -> u64;
 
-    /// Takes note of the next block, of `lanes` of which `missing` are: `written` octets stand before it in the output, and
-    /// the lanes of `mask` become more octets than one, or none.
+    /// Takes note of the next block, of `lanes` of which `missing` are: `written` bytes stand before it in the output, and
+    /// the lanes of `mask` become more bytes than one, or none.
     fn settle(&mut self, written: usize, mask: u64, lanes: usize, missing: usize);
 
-    /// After the last block, of `lanes`, behind which the output has `written` octets: turns each end in the input into one
-    /// in the output, where each lane of a mask gives `by` octets more than one.
+    /// After the last block, of `lanes`, behind which the output has `written` bytes: turns each end in the input into one
+    /// in the output, where each lane of a mask gives `by` bytes more than one.
     fn finish(self, written: usize, lanes: usize, by: isize);
 }
 

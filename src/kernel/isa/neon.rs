@@ -9,25 +9,25 @@ use core::arch::aarch64::*;
 
 use super::tables::{BITS, EXPAND, SLIDE, count, counts_below, without_digits};
 use super::token::Neon;
-use crate::cursor::{Cursor, Stage};
-use crate::drive::{Escapes, Isa, Tier, first};
 use crate::hex::{self, HexCase};
+use crate::kernel::cursor::{Cursor, Stage};
+use crate::kernel::drive::{Escapes, Isa, Tier, first};
+use crate::kernel::word::words;
 use crate::set::ByteSet;
-use crate::word::words;
 
 type Block = [uint8x16_t; 4];
 
 impl Neon {
     #[inline(always)]
-    fn sixteen(self, octets: &[u8; 16]) -> uint8x16_t {
-        // SAFETY: the token proves NEON; sixteen octets are readable.
-        unsafe { vld1q_u8(octets.as_ptr()) }
+    fn sixteen(self, bytes: &[u8; 16]) -> uint8x16_t {
+        // SAFETY: the token proves NEON; sixteen bytes are readable.
+        unsafe { vld1q_u8(bytes.as_ptr()) }
     }
 
     #[inline(always)]
-    fn all(self, octet: u8) -> uint8x16_t {
+    fn all(self, byte: u8) -> uint8x16_t {
         // SAFETY: the token proves NEON.
-        unsafe { vdupq_n_u8(octet) }
+        unsafe { vdupq_n_u8(byte) }
     }
 
     /// The lanes, of four registers of lanes that are all ones or all zeros, as a mask.
@@ -53,13 +53,13 @@ impl Neon {
     #[inline(always)]
     fn spread(self, mask: u64) -> Block {
         // SAFETY: the token proves NEON.
-        let (octets, halves) = unsafe {
+        let (bytes, halves) = unsafe {
             let zero = vdup_n_u8(0);
             (vreinterpretq_u8_u64(vdupq_n_u64(mask)), vcombine_u8(zero, vdup_n_u8(1)))
         };
         each!(|i| {
-            let octet_of_lane = vaddq_u8(halves, self.all(2 * i));
-            vtstq_u8(vqtbl1q_u8(octets, octet_of_lane), self.sixteen(&BITS))
+            let byte_of_lane = vaddq_u8(halves, self.all(2 * i));
+            vtstq_u8(vqtbl1q_u8(bytes, byte_of_lane), self.sixteen(&BITS))
         })
     }
 
@@ -83,11 +83,11 @@ impl Neon {
             let [low, high] = words(input);
             let zero = self.all(0);
             // SAFETY: the token proves NEON.
-            let octets = unsafe { vcombine_u8(vcreate_u8(low), vcreate_u8(high)) };
-            return [octets, zero, zero, zero];
+            let bytes = unsafe { vcombine_u8(vcreate_u8(low), vcreate_u8(high)) };
+            return [bytes, zero, zero, zero];
         }
         each!(|i| {
-            // Sixteen octets from where the quarter starts, or the last sixteen, slid down to its start.
+            // Sixteen bytes from where the quarter starts, or the last sixteen, slid down to its start.
             let start = (16 * i).min(len - 16);
             let slide = (16 * i - start).min(16);
             // SAFETY: the token proves NEON; `start + 16 <= len` and `slide + 16 <= 32`.
@@ -95,20 +95,20 @@ impl Neon {
         })
     }
 
-    /// Writes 24 octets to `window`, of which those count that `mask` places: `octets` holds eight, or the high
+    /// Writes 24 bytes to `window`, of which those count that `mask` places: `bytes` holds eight, or the high
     /// digits of those in `mask`, and then the eight low digits.
     ///
     /// # Safety
     ///
-    /// The window has 24 octets.
+    /// The window has 24 bytes.
     #[inline(always)]
-    unsafe fn expand_eight(self, octets: uint8x16_t, mask: u8, window: *mut u8) {
+    unsafe fn expand_eight(self, bytes: uint8x16_t, mask: u8, window: *mut u8) {
         let row = &EXPAND[usize::from(mask)].0;
-        // SAFETY: the token proves NEON; a row has 32 octets, and the caller gives room for 24.
+        // SAFETY: the token proves NEON; a row has 32 bytes, and the caller gives room for 24.
         unsafe {
             let percent = self.all(b'%');
-            vst1q_u8(window, vqtbx1q_u8(percent, octets, vld1q_u8(row.as_ptr())));
-            let behind = vqtbx1_u8(vget_low_u8(percent), octets, vld1_u8(row.as_ptr().add(16)));
+            vst1q_u8(window, vqtbx1q_u8(percent, bytes, vld1q_u8(row.as_ptr())));
+            let behind = vqtbx1_u8(vget_low_u8(percent), bytes, vld1_u8(row.as_ptr().add(16)));
             vst1_u8(window.add(16), behind);
         }
     }
@@ -145,37 +145,37 @@ impl Isa for Neon {
     #[inline(always)]
     fn load(self, input: &[u8]) -> Block {
         match input.first_chunk::<64>() {
-            // SAFETY: the token proves NEON; 64 octets are readable.
-            Some(octets) => each!(|i| {
-                // SAFETY: the token proves NEON; `i < 4`, so sixteen of the 64 octets are readable there.
-                unsafe { vld1q_u8(octets.as_ptr().add(16 * i)) }
+            // SAFETY: the token proves NEON; 64 bytes are readable.
+            Some(bytes) => each!(|i| {
+                // SAFETY: the token proves NEON; `i < 4`, so sixteen of the 64 bytes are readable there.
+                unsafe { vld1q_u8(bytes.as_ptr().add(16 * i)) }
             }),
             None => self.load_partial(input),
         }
     }
 
     #[inline(always)]
-    fn octets(self, block: Block) -> [u8; 64] {
-        let mut octets = [0; 64];
-        for (quarter, out) in block.into_iter().zip(octets.as_chunks_mut::<16>().0) {
-            // SAFETY: the token proves NEON; sixteen octets are writable.
+    fn bytes(self, block: Block) -> [u8; 64] {
+        let mut bytes = [0; 64];
+        for (quarter, out) in block.into_iter().zip(bytes.as_chunks_mut::<16>().0) {
+            // SAFETY: the token proves NEON; sixteen bytes are writable.
             unsafe { vst1q_u8(out.as_mut_ptr(), quarter) };
         }
-        octets
+        bytes
     }
 
     #[inline(always)]
     fn member(self, block: Block, class: &uint8x16x2_t) -> u64 {
         self.mask(each!(block, |quarter| {
-            // The row of an octet: its low half, and above it its top bit.
+            // The row of a byte: its low half, and above it its top bit.
             let place = vsliq_n_u8::<4>(quarter, vshrq_n_u8::<7>(quarter));
             self.in_row(vqtbl2q_u8(*class, place), quarter)
         }))
     }
 
     #[inline(always)]
-    fn eq(self, block: Block, octet: u8) -> u64 {
-        self.mask(each!(block, |quarter| vceqq_u8(quarter, self.all(octet))))
+    fn eq(self, block: Block, byte: u8) -> u64 {
+        self.mask(each!(block, |quarter| vceqq_u8(quarter, self.all(byte))))
     }
 
     #[inline(always)]
@@ -226,7 +226,7 @@ impl Isa for Neon {
     fn store(self, block: Block, lanes: usize, out: &mut Cursor<'_>) {
         let mut stage = Stage::new();
         let window = out.window(64, &mut stage);
-        // SAFETY: the token proves NEON; the window has 64 octets, which are all written, and `lanes <= 64`.
+        // SAFETY: the token proves NEON; the window has 64 bytes, which are all written, and `lanes <= 64`.
         unsafe {
             vst1q_u8(window, block[0]);
             vst1q_u8(window.add(16), block[1]);
@@ -243,7 +243,7 @@ impl Isa for Neon {
         let window = out.window(64, &mut stage);
         for (i, quarter) in block.into_iter().enumerate() {
             let before = 16 * i - usize::from((below >> (16 * i)) as u8);
-            // SAFETY: the token proves NEON. The places are sixteen octets. At most `16 * i` octets come before.
+            // SAFETY: the token proves NEON. The places are sixteen bytes. At most `16 * i` bytes come before.
             unsafe {
                 let places = vld1q_u8(without_digits((drop >> (16 * i)) as u16).cast());
                 vst1q_u8(window.add(before), vqtbl1q_u8(quarter, places));
@@ -255,7 +255,7 @@ impl Isa for Neon {
 
     #[inline(always)]
     fn expand(self, block: Block, escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
-        /// Eight groups of at most 24 octets.
+        /// Eight groups of at most 24 bytes.
         const WINDOW: usize = 8 * 24;
         let escape = escape & first(lanes);
         let below = counts_below(escape);
@@ -266,19 +266,19 @@ impl Isa for Neon {
         let group = |i: usize| ((escape >> (8 * i)) as u8, 8 * i + 2 * usize::from((below >> (8 * i)) as u8));
         for (i, quarter) in block.into_iter().enumerate() {
             let ((left, left_at), (right, right_at)) = (group(2 * i), group(2 * i + 1));
-            // SAFETY: the token proves NEON. At most 24 * g octets come before group g, so its 24 end within the
+            // SAFETY: the token proves NEON. At most 24 * g bytes come before group g, so its 24 end within the
             // window.
             unsafe {
                 let high = vqtbl1q_u8(digits, vshrq_n_u8::<4>(quarter));
                 let low = vqtbl1q_u8(digits, vandq_u8(quarter, self.all(0x0F)));
-                let octets = vbslq_u8(masks[i], high, quarter);
-                let first = vcombine_u8(vget_low_u8(octets), vget_low_u8(low));
-                let second = vcombine_u8(vget_high_u8(octets), vget_high_u8(low));
+                let bytes = vbslq_u8(masks[i], high, quarter);
+                let first = vcombine_u8(vget_low_u8(bytes), vget_low_u8(low));
+                let second = vcombine_u8(vget_high_u8(bytes), vget_high_u8(low));
                 self.expand_eight(first, left, window.add(left_at));
                 self.expand_eight(second, right, window.add(right_at));
             }
         }
-        // SAFETY: the groups wrote `lanes` octets and two more for each escape, without a gap.
+        // SAFETY: the groups wrote `lanes` bytes and two more for each escape, without a gap.
         unsafe { out.commit(WINDOW, lanes + 2 * count(escape), &stage) };
     }
 }

@@ -1,7 +1,7 @@
 //! AVX-512 with VBMI and VBMI2 (Ice Lake, Zen 4 and later): 64 lanes in one register.
 //!
 //! Masks are native, partial blocks are masked loads, and lanes are removed by one compress instruction. Encoding
-//! triples 21 lanes at a time: each octet is repeated three times, `%` and the digits are blended in, and the lanes
+//! triples 21 lanes at a time: each byte is repeated three times, `%` and the digits are blended in, and the lanes
 //! that are not needed are removed. The compress instruction with a memory operand is slow on Zen 4, so its result
 //! goes to a register and is stored whole.
 
@@ -12,12 +12,12 @@ use core::arch::x86_64::*;
 
 use super::tables::{BITS, SHIFTED};
 use super::token::Avx512;
-use crate::cursor::{Cursor, Stage};
-use crate::drive::{Escapes, Isa, Tier, first};
 use crate::hex::{self, HexCase};
+use crate::kernel::cursor::{Cursor, Stage};
+use crate::kernel::drive::{Escapes, Isa, Tier, first};
 use crate::set::ByteSet;
 
-/// The rows of a set, in each quarter of a register: for ASCII octets, and for the others.
+/// The rows of a set, in each quarter of a register: for ASCII bytes, and for the others.
 #[derive(Clone, Copy)]
 pub(crate) struct Class {
     ascii: __m512i,
@@ -60,29 +60,29 @@ fn place(escape: u64, lane: usize) -> usize {
 }
 
 impl Avx512 {
-    /// Sixteen octets in each quarter of a register.
+    /// Sixteen bytes in each quarter of a register.
     #[inline(always)]
-    fn quarters(self, octets: &[u8; 16]) -> __m512i {
-        // SAFETY: the token proves AVX-512; sixteen octets are readable.
-        unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(octets.as_ptr().cast())) }
+    fn quarters(self, bytes: &[u8; 16]) -> __m512i {
+        // SAFETY: the token proves AVX-512; sixteen bytes are readable.
+        unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(bytes.as_ptr().cast())) }
     }
 
     #[inline(always)]
-    fn whole(self, octets: &[u8; 64]) -> __m512i {
-        // SAFETY: the token proves AVX-512; 64 octets are readable.
-        unsafe { _mm512_loadu_si512(octets.as_ptr().cast()) }
+    fn whole(self, bytes: &[u8; 64]) -> __m512i {
+        // SAFETY: the token proves AVX-512; 64 bytes are readable.
+        unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
     }
 
     #[inline(always)]
-    fn all(self, octet: u8) -> __m512i {
+    fn all(self, byte: u8) -> __m512i {
         // SAFETY: the token proves AVX-512.
-        unsafe { _mm512_set1_epi8(octet.cast_signed()) }
+        unsafe { _mm512_set1_epi8(byte.cast_signed()) }
     }
 
-    /// The high half of each octet.
+    /// The high half of each byte.
     #[inline(always)]
     fn high_half(self, block: __m512i) -> __m512i {
-        // SAFETY: the token proves AVX-512. The shift moves bits between octets, so it is masked before use.
+        // SAFETY: the token proves AVX-512. The shift moves bits between bytes, so it is masked before use.
         unsafe { _mm512_and_si512(_mm512_srli_epi16::<4>(block), self.all(0x0F)) }
     }
 
@@ -115,18 +115,18 @@ impl Avx512 {
     ///
     /// # Safety
     ///
-    /// `window` has `2 * 63 + 64` writable octets.
+    /// `window` has `2 * 63 + 64` writable bytes.
     #[inline(always)]
     unsafe fn group(self, i: usize, block: __m512i, escape: u64, digits: __m512i, window: *mut u8) {
         let percent = self.deposit(escape >> (GROUP * i));
         let (high, low) = (percent << 1, percent << 2);
-        // SAFETY: the token proves AVX-512. At most 126 octets come before the last group, so its register ends
+        // SAFETY: the token proves AVX-512. At most 126 bytes come before the last group, so its register ends
         // within the window.
         unsafe {
-            let octets = _mm512_permutexvar_epi8(self.whole(&TRIPLES[i]), block);
-            let triples = _mm512_mask_mov_epi8(octets, percent, self.all(b'%'));
-            let triples = _mm512_mask_shuffle_epi8(triples, high, digits, self.high_half(octets));
-            let nibbles = _mm512_and_si512(octets, self.all(0x0F));
+            let bytes = _mm512_permutexvar_epi8(self.whole(&TRIPLES[i]), block);
+            let triples = _mm512_mask_mov_epi8(bytes, percent, self.all(b'%'));
+            let triples = _mm512_mask_shuffle_epi8(triples, high, digits, self.high_half(bytes));
+            let nibbles = _mm512_and_si512(bytes, self.all(0x0F));
             let triples = _mm512_mask_shuffle_epi8(triples, low, digits, nibbles);
             let kept = _mm512_maskz_compress_epi8(FIRST_OF_THREE | high | low, triples);
             _mm512_storeu_si512(window.add(place(escape, GROUP * i)).cast(), kept);
@@ -146,11 +146,11 @@ impl Avx512 {
         }
     }
 
-    /// The lanes above `octet`, both below 0x80.
+    /// The lanes above `byte`, both below 0x80.
     #[inline(always)]
-    fn above(self, block: __m512i, octet: u8) -> u64 {
+    fn above(self, block: __m512i, byte: u8) -> u64 {
         // SAFETY: the token proves AVX-512.
-        unsafe { _mm512_cmpgt_epi8_mask(block, self.all(octet)) }
+        unsafe { _mm512_cmpgt_epi8_mask(block, self.all(byte)) }
     }
 }
 
@@ -184,23 +184,23 @@ impl Isa for Avx512 {
     #[inline(always)]
     fn load(self, input: &[u8]) -> __m512i {
         match input.first_chunk::<64>() {
-            Some(octets) => self.whole(octets),
-            // SAFETY: the token proves AVX-512; only the octets of the mask are read.
+            Some(bytes) => self.whole(bytes),
+            // SAFETY: the token proves AVX-512; only the bytes of the mask are read.
             None => unsafe { _mm512_maskz_loadu_epi8(first(input.len()), input.as_ptr().cast()) },
         }
     }
 
     #[inline(always)]
-    fn octets(self, block: __m512i) -> [u8; 64] {
-        let mut octets = [0; 64];
-        // SAFETY: the token proves AVX-512; 64 octets are writable.
-        unsafe { _mm512_storeu_si512(octets.as_mut_ptr().cast(), block) };
-        octets
+    fn bytes(self, block: __m512i) -> [u8; 64] {
+        let mut bytes = [0; 64];
+        // SAFETY: the token proves AVX-512; 64 bytes are writable.
+        unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), block) };
+        bytes
     }
 
     #[inline(always)]
     fn member(self, block: __m512i, class: &Class) -> u64 {
-        // A shuffle gives zero where the octet is above 0x7F: each half of the set sees only its own octets.
+        // A shuffle gives zero where the byte is above 0x7F: each half of the set sees only its own bytes.
         // SAFETY: the token proves AVX-512.
         let row = unsafe {
             let high = _mm512_shuffle_epi8(class.high, _mm512_xor_si512(block, self.all(0x80)));
@@ -210,9 +210,9 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn eq(self, block: __m512i, octet: u8) -> u64 {
+    fn eq(self, block: __m512i, byte: u8) -> u64 {
         // SAFETY: the token proves AVX-512.
-        unsafe { _mm512_cmpeq_epi8_mask(block, self.all(octet)) }
+        unsafe { _mm512_cmpeq_epi8_mask(block, self.all(byte)) }
     }
 
     #[inline(always)]
@@ -260,14 +260,14 @@ impl Isa for Avx512 {
         let mut stage = Stage::new();
         if out.room() >= 64 {
             let window = out.window(64, &mut stage);
-            // SAFETY: the token proves AVX-512; the window has 64 octets, which are all written, and `lanes <= 64`.
+            // SAFETY: the token proves AVX-512; the window has 64 bytes, which are all written, and `lanes <= 64`.
             unsafe {
                 _mm512_storeu_si512(window.cast(), block);
                 out.commit(64, lanes, &stage);
             }
         } else {
             let window = out.window(lanes, &mut stage);
-            // SAFETY: the token proves AVX-512; the window has `lanes` octets, which are those of the mask.
+            // SAFETY: the token proves AVX-512; the window has `lanes` bytes, which are those of the mask.
             unsafe {
                 _mm512_mask_storeu_epi8(window.cast(), first(lanes), block);
                 out.commit(lanes, lanes, &stage);
@@ -287,7 +287,7 @@ impl Isa for Avx512 {
 
     #[inline(always)]
     fn expand(self, block: __m512i, escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
-        /// Two groups, and one register behind them; or three groups and a triple, with an octet to spare.
+        /// Two groups, and one register behind them; or three groups and a triple, with a byte to spare.
         const WINDOW: usize = 3 * 63 + 4;
         let escape = escape & first(lanes);
         let digits = self.quarters(case.digits());
@@ -301,13 +301,13 @@ impl Isa for Avx512 {
         }
         if lanes == 64 {
             // The three groups leave one lane.
-            let octet = self.octets(block)[63];
-            let [percent, high, low] = hex::escape(octet, case);
-            let spelt = if escape >> 63 != 0 { [percent, high, low, 0] } else { [octet, 0, 0, 0] };
-            // SAFETY: at most 3 * 63 octets come before, so four fit in the window.
+            let byte = self.bytes(block)[63];
+            let [percent, high, low] = hex::escape(byte, case);
+            let spelt = if escape >> 63 != 0 { [percent, high, low, 0] } else { [byte, 0, 0, 0] };
+            // SAFETY: at most 3 * 63 bytes come before, so four fit in the window.
             unsafe { window.add(place(escape, 63)).cast::<[u8; 4]>().write_unaligned(spelt) };
         }
-        // SAFETY: the groups wrote `lanes` octets and two more for each escape, without a gap.
+        // SAFETY: the groups wrote `lanes` bytes and two more for each escape, without a gap.
         unsafe { out.commit(WINDOW, lanes + 2 * escape.count_ones() as usize, &stage) };
     }
 }

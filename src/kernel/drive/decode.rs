@@ -5,7 +5,7 @@
 //!     percent = lanes that are `%`
 //!     none, and no digits carried from the block before:  store the block whole
 //!     valid   = `%` followed by two hexadecimal digits; strict: any other `%` is an error
-//!     values  = in each lane, the octet that the next two lanes spell
+//!     values  = in each lane, the byte that the next two lanes spell
 //!     decoded = valid lanes whose value is not in the set that stays
 //!     compress: decoded lanes become their values, the two lanes behind each are dropped
 //!     normalizing: the digits of valid lanes that stay are written in upper case
@@ -17,9 +17,9 @@
 use super::bounds::{Bounds, Whole};
 use super::sink::Sink;
 use super::{Isa, behind, digits_of, first, missing};
-use crate::cursor::{Cursor, Room, Written};
-use crate::ends::Ends;
-use crate::job::{BadEscapeAt, DecodeJob, DecodeRule, Measure};
+use crate::kernel::cursor::{Cursor, Room, Written};
+use crate::kernel::ends::Ends;
+use crate::kernel::job::{DecodeJob, DecodeRule, MalformedAt, Measure};
 
 /// Decodes `input` into `out`.
 #[inline(always)]
@@ -28,13 +28,13 @@ pub(crate) fn decode<'c, I: Isa>(
     job: &DecodeJob,
     input: &[u8],
     out: Room<'c>,
-) -> Result<Written<'c>, BadEscapeAt> {
+) -> Result<Written<'c>, MalformedAt> {
     by_rule(isa, job, input, Whole, Cursor::new(out)).map(Cursor::finish)
 }
 
 /// What [`decode`] would write.
 #[inline(always)]
-pub(crate) fn decode_measure<I: Isa>(isa: I, job: &DecodeJob, input: &[u8]) -> Result<Measure, BadEscapeAt> {
+pub(crate) fn decode_measure<I: Isa>(isa: I, job: &DecodeJob, input: &[u8]) -> Result<Measure, MalformedAt> {
     by_rule(isa, job, input, Whole, Measure::default())
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn decode_values<'c, I: Isa>(
     input: &[u8],
     ends: &mut Ends,
     out: Room<'c>,
-) -> Result<Written<'c>, BadEscapeAt> {
+) -> Result<Written<'c>, MalformedAt> {
     by_rule(isa, job, input, ends, Cursor::new(out)).map(Cursor::finish)
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn decode_values_measure<I: Isa>(
     job: &DecodeJob,
     input: &[u8],
     ends: &mut Ends,
-) -> Result<Measure, BadEscapeAt> {
+) -> Result<Measure, MalformedAt> {
     by_rule(isa, job, input, ends, Measure::default())
 }
 
@@ -69,7 +69,7 @@ fn by_rule<I: Isa, S: Sink<I>, B: Bounds>(
     input: &[u8],
     bounds: B,
     sink: S,
-) -> Result<S, BadEscapeAt> {
+) -> Result<S, MalformedAt> {
     match job.rule {
         DecodeRule::Plain => blocks::<I, S, B, false, false>(isa, job, input, bounds, sink),
         DecodeRule::Keep => blocks::<I, S, B, true, false>(isa, job, input, bounds, sink),
@@ -84,7 +84,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
     input: &[u8],
     mut bounds: B,
     sink: S,
-) -> Result<S, BadEscapeAt> {
+) -> Result<S, MalformedAt> {
     let missing = missing::<I>(input);
     bounds.begin(I::LANES, missing, true);
     let class = isa.class(&job.set, input.len());
@@ -110,11 +110,11 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
         // Most inputs: code without loops is shorter.
         return match state.step(input, input.len(), missing) {
             Ok(()) => Ok(state.finish()),
-            Err(lane) => Err(BadEscapeAt(lane)),
+            Err(lane) => Err(MalformedAt(lane)),
         };
     }
     let (mut rest, mut lanes) = (input, I::LANES - missing);
-    let bad = |rest: &[u8], lane| Err(BadEscapeAt(input.len() - rest.len() + lane));
+    let bad = |rest: &[u8], lane| Err(MalformedAt(input.len() - rest.len() + lane));
     // Where the room is known to be ample, no block has to look.
     if state.sink.room() >= I::LANES {
         if let Err(lane) = state.step(rest, lanes, missing) {

@@ -3,18 +3,18 @@
 /// The most values that are handed to a kernel together.
 pub(crate) const MAX_VALUES: usize = 256;
 
-/// The most octets that these have together.
-pub(crate) const MAX_OCTETS: usize = 8 * 1024;
+/// The most bytes that these have together.
+pub(crate) const MAX_BYTES: usize = 8 * 1024;
 
-/// At least the blocks of so many octets, one more that the first may be short of, one that begins where they end, and one
+/// At least the blocks of so many bytes, one more that the first may be short of, one that begins where they end, and one
 /// behind it. A power of two, so that no index needs a check.
-const BLOCKS: usize = 2 * MAX_OCTETS / 64;
+const BLOCKS: usize = 2 * MAX_BYTES / 64;
 
-/// What the ends in a block need to know of it: the octets of the output minus those of the input before it, and the lanes
-/// that become more octets than one, or none.
+/// What the ends in a block need to know of it: the bytes of the output minus those of the input before it, and the lanes
+/// that become more bytes than one, or none.
 type Settled = (usize, u64);
 
-/// Where many values end, which are at most [`MAX_OCTETS`] octets together; and room for their blocks of 64 lanes, or for
+/// Where many values end, which are at most [`MAX_BYTES`] bytes together; and room for their blocks of 64 lanes, or for
 /// one block.
 ///
 /// How many values end in a block cannot be predicted, so the loop over blocks has no loop over ends in it: they are
@@ -93,8 +93,8 @@ impl Ends {
         (here >> 1 | here >> 2 | next << (lanes - 1) | next << (lanes - 2)) >> missing
     }
 
-    /// Takes note of the next block, of `lanes` of which `missing` are: `written` octets stand before it in the output, and
-    /// the lanes of `mask` become more octets than one, or none.
+    /// Takes note of the next block, of `lanes` of which `missing` are: `written` bytes stand before it in the output, and
+    /// the lanes of `mask` become more bytes than one, or none.
     #[inline(always)]
     pub(crate) fn settle(&mut self, written: usize, mask: u64, lanes: usize, missing: usize) {
         let gained = written.wrapping_sub(self.block * lanes + missing);
@@ -102,8 +102,8 @@ impl Ends {
         self.block += 1;
     }
 
-    /// After the last block, of `lanes`, behind which the output has `written` octets: turns each end in the input into one
-    /// in the output, where each lane of a mask gives `by` octets more than one.
+    /// After the last block, of `lanes`, behind which the output has `written` bytes: turns each end in the input into one
+    /// in the output, where each lane of a mask gives `by` bytes more than one.
     #[inline(always)]
     pub(crate) fn finish(&mut self, written: usize, lanes: usize, by: isize) {
         self.settle(written, 0, lanes, 0);

@@ -1,0 +1,9 @@
+//! The machinery that nobody outside sees: what a verb asks of the codec, the scalar reference, the drivers and the tiers.
+
+pub(crate) mod cursor;
+pub(crate) mod drive;
+pub(crate) mod ends;
+pub(crate) mod isa;
+pub(crate) mod job;
+pub(crate) mod scalar;
+pub(crate) mod word;
