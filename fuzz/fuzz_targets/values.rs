@@ -27,5 +27,5 @@ fuzz_target!(|case: Case<'_>| {
     }
     columns::encode(&case.encoding.encoding(), case.bytes, &offsets);
     columns::decode(&case.decoding.decoding(), case.bytes, &offsets);
-    columns::decode_strict(case.bytes, &offsets);
+    columns::decode_strict(&Decoding::ALL, case.bytes, &offsets);
 });

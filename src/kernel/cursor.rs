@@ -25,7 +25,7 @@ impl Stage {
 // INVARIANT: `start <= end`, both within one allocation that is borrowed for 'a and writable from `start` to `end`. The
 // lifetime is invariant, so that the room given to a closure can only be that closure's own. Copies are the same room.
 #[derive(Clone, Copy)]
-pub(crate) struct Room<'a> {
+pub struct Room<'a> {
     start: *mut u8,
     end: *mut u8,
     brand: PhantomData<fn(&'a ()) -> &'a ()>,
@@ -56,7 +56,7 @@ impl<'a> Room<'a> {
 
 /// How much of a room was written.
 // INVARIANT: the first `len` bytes of the room of the same lifetime are initialised.
-pub(crate) struct Written<'a> {
+pub struct Written<'a> {
     len: usize,
     brand: PhantomData<fn(&'a ()) -> &'a ()>,
 }

@@ -6,4 +6,5 @@ pub(crate) mod ends;
 pub(crate) mod isa;
 pub(crate) mod job;
 pub(crate) mod scalar;
+pub(crate) mod slots;
 pub(crate) mod word;

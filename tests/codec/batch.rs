@@ -1,13 +1,15 @@
 //! Many values at once: each as if it were alone, whatever its neighbours are.
 
-use simdpct::batch::{Column, Offset, Values};
-use simdpct::{ByteSet, Decode, Encode, sets};
+use std::mem::MaybeUninit;
+
+use simdpct::batch::{Column, ColumnBuf, ColumnError, Offset, UninitColumn};
+use simdpct::{ByteSet, Decode, Encode, NORMALIZE, sets};
 
 use crate::common::check::{Decoding, Encoding};
 use crate::common::columns;
-use crate::common::oracle::{self, Rule};
+use crate::common::oracle::{self, Members, Rule};
 use crate::common::shapes::{Rng, SHAPES};
-use crate::common::tiers::{exhaustive, runs};
+use crate::common::tiers::{runs, tiers};
 
 /// Pieces of every shape that add up to `count` values, of which many are empty, short or cut inside an escape.
 fn values(count: usize, longest: usize, rng: &mut Rng) -> (Vec<u8>, Vec<i32>) {
@@ -36,18 +38,21 @@ fn for_all(mut each: impl FnMut(&[u8], &[i32])) {
         let (bytes, offsets) = values(count, longest, &mut rng);
         if round < 5 || runs(round) {
             each(&bytes, &offsets);
-            // Bytes before the first value and behind the last belong to nobody.
+            // Bytes before the first value and after the last belong to nobody.
             let inner = &offsets[offsets.len() / 3..offsets.len() - offsets.len() / 3];
             each(&bytes, inner);
         }
     }
 }
 
+fn unreserved() -> Members {
+    oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+}
+
 #[test]
 fn encode() {
-    let unreserved = oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~");
     for rule in [Rule::Plain, Rule::KeepEscapes, Rule::Form] {
-        for members in [unreserved, Rng(12).members()] {
+        for members in [unreserved(), Rng(12).members()] {
             let encoding = Encoding { members, rule, upper: rule != Rule::Form };
             for_all(|bytes, offsets| columns::encode(&encoding, bytes, offsets));
         }
@@ -64,22 +69,77 @@ fn decode() {
 
 #[test]
 fn decode_strict() {
-    for_all(columns::decode_strict);
+    for decoding in [Decoding::ALL, Decoding::FORM] {
+        for_all(|bytes, offsets| columns::decode_strict(&decoding, bytes, offsets));
+    }
 }
 
-fn one_type<O: Offset + PartialEq + std::fmt::Debug + TryFrom<u64, Error: std::fmt::Debug>>() {
+/// Up to 256 values and 8 KiB go to a kernel together: every block of such a run has ends of its own, so that one which
+/// is taken for another is seen. The runs end in a whole block, one byte before and one after.
+#[test]
+fn runs_as_long_as_a_kernel_takes() {
+    let mut rng = Rng(13);
+    for (case, total) in [4095, 4096, 4097, 4160, 6000, 8127, 8128, 8191, 8192, 8193, 12_000].into_iter().enumerate() {
+        for mean in [33, 64, 150, 900] {
+            if !runs(case * 4 + mean) {
+                continue;
+            }
+            // Dirty in each block, and not alike in any two.
+            let bytes: Vec<u8> = (0..total).map(|_| rng.pick(b"%%4a1F /z+")).collect();
+            let mut offsets = vec![0];
+            while *offsets.last().unwrap() < total {
+                let next = offsets.last().unwrap() + 1 + rng.below(2 * mean) as i32;
+                offsets.push(next.min(total));
+            }
+            for rule in [Rule::Plain, Rule::KeepEscapes, Rule::Form] {
+                let encoding = Encoding { members: unreserved(), rule, upper: true };
+                columns::encode(&encoding, &bytes, &offsets);
+            }
+            for decoding in [Decoding::ALL, Decoding::FORM, Decoding::NORMALIZE] {
+                columns::decode(&decoding, &bytes, &offsets);
+            }
+            // Without malformed escapes, so that a strict decoder takes long runs, too.
+            let valid: Vec<u8> = bytes.iter().map(|byte| if *byte == b'%' { b'-' } else { *byte }).collect();
+            let mut valid = valid;
+            for start in offsets.windows(2).filter(|value| value[1] - value[0] >= 3).map(|value| value[0] as usize) {
+                valid[start..start + 3].copy_from_slice(b"%41");
+            }
+            columns::decode_strict(&Decoding::ALL, &valid, &offsets);
+            // And one at the end of it.
+            *valid.last_mut().unwrap() = b'%';
+            columns::decode_strict(&Decoding::ALL, &valid, &offsets);
+        }
+    }
+}
+
+/// Values of slices at the length from which on they are not gathered, among short ones.
+#[test]
+fn slices_long_and_short() {
+    let mut rng = Rng(14);
+    for lens in [&[1023, 5, 1024, 1025, 0, 1][..], &[1025], &[8192, 8193, 3], &[1024; 9], &[7; 600]] {
+        let (mut bytes, mut offsets) = (Vec::new(), vec![0]);
+        for &len in lens {
+            bytes.extend((0..len).map(|_| rng.pick(b"%4a1 /z+")));
+            offsets.push(bytes.len() as i32);
+        }
+        columns::encode(&Encoding::plain(unreserved()), &bytes, &offsets);
+        columns::decode(&Decoding::ALL, &bytes, &offsets);
+        columns::decode_strict(&Decoding::ALL, &bytes, &offsets);
+    }
+}
+
+fn one_type<O: Offset + PartialEq + TryFrom<u64, Error: std::fmt::Debug>>() {
     let offsets: Vec<O> = [0, 3, 3, 4].map(|offset: u64| offset.try_into().unwrap()).into();
-    let mut column = Column::new();
-    let values = Values::new(b"a b/", &offsets).unwrap();
-    Encode::new(sets::RFC3986_UNRESERVED).values(values, &mut column).unwrap();
+    let mut column = ColumnBuf::<O>::new();
+    let values = Column::new(b"a b/", &offsets).unwrap();
+    Encode::new(sets::RFC3986_UNRESERVED).encode_column(values, &mut column).unwrap();
     assert_eq!(column.bytes(), b"a%20b%2F");
     let ends: Vec<O> = [0, 5, 5, 8].map(|offset: u64| offset.try_into().unwrap()).into();
     assert_eq!(column.offsets(), ends);
     assert_eq!((column.get(0), column.get(1), column.get(3)), (Some(&b"a%20b"[..]), Some(&b""[..]), None));
-    let mut back = Column::new();
-    Decode::new().values(column.values(), &mut back, |_, never| match never {}).unwrap();
-    assert_eq!(back.bytes(), b"a b/");
-    assert_eq!(back.offsets(), offsets);
+    let mut back = ColumnBuf::<i64>::new();
+    Decode::new().decode_column(column.as_column(), &mut back).unwrap();
+    assert_eq!((back.bytes(), back.offsets()), (&b"a b/"[..], &[0, 3, 3, 4][..]));
 }
 
 #[test]
@@ -93,41 +153,101 @@ fn every_type_of_offset() {
 #[test]
 fn columns_are_appended_to() {
     let encode = Encode::new(ByteSet::EMPTY);
-    let mut column = Column::new();
+    let mut column = ColumnBuf::<u32>::with_capacity(2, 6);
     for offsets in [[0_i32, 1], [1, 2]] {
-        encode.values(Values::new(b"ab", &offsets).unwrap(), &mut column).unwrap();
+        encode.encode_column(Column::new(b"ab", &offsets).unwrap(), &mut column).unwrap();
     }
-    assert_eq!((column.bytes(), column.offsets()), (&b"%61%62"[..], &[0, 3, 6][..]));
+    column.push("c").unwrap();
+    assert_eq!((column.bytes(), column.offsets()), (&b"%61%62c"[..], &[0, 3, 6, 7][..]));
+    assert!(column.iter().rev().eq([&b"c"[..], b"%62", b"%61"]));
+    assert_eq!(format!("{column:?}"), r#"[b"%61", b"%62", b"c"]"#);
+    let (bytes, offsets) = column.clone().into_parts();
+    assert_eq!(ColumnBuf::from_parts(bytes, offsets).unwrap(), column);
     column.clear();
     assert!(column.is_empty());
     assert_eq!(column.offsets(), [0]);
 }
 
 #[test]
-fn bad_offsets_are_refused() {
-    let index = |offsets: &[i32]| Values::new(b"abc", offsets).map(|_| ()).map_err(|error| error.index);
+fn everything_that_is_bytes_or_perhaps_not() {
+    let encode = Encode::new(sets::RFC3986_UNRESERVED);
+    let mut out = ColumnBuf::<i32>::new();
+    let (strings, text) = (["a b".to_owned(), String::new()], "/");
+    encode.encode_slices(&strings, &mut out).unwrap();
+    encode.encode_slices([text, text], &mut out).unwrap();
+    encode.encode_slices([Some(text.as_bytes()), None], &mut out).unwrap();
+    encode.encode_slices(strings.iter().map(Some), &mut out).unwrap();
+    encode.encode_slices([&b"\xff"[..]; 1].iter(), &mut out).unwrap();
+    encode.encode_slices(Vec::<&str>::new(), &mut out).unwrap();
+    assert!(out.iter().eq([&b"a%20b"[..], b"", b"%2F", b"%2F", b"%2F", b"", b"a%20b", b"", b"%FF"]));
+}
+
+#[test]
+fn invalid_offsets_are_refused() {
+    let index = |offsets: &[i32]| Column::new(b"abc", offsets).map(|_| ()).map_err(|error| error.index);
     assert_eq!(index(&[]), Err(0));
     assert_eq!(index(&[-1, 2]), Err(0));
     assert_eq!(index(&[0, 2, 1]), Err(2));
     assert_eq!(index(&[0, 4]), Err(1));
     assert_eq!(index(&[3, 3]), Ok(()));
+    let owned = |offsets: &[i32]| ColumnBuf::from_parts(b"abc".to_vec(), offsets.to_vec()).map_err(|error| error.index);
+    assert_eq!(owned(&[]).unwrap_err(), 0);
+    assert_eq!(owned(&[1, 3]).unwrap_err(), 0);
+    assert_eq!(owned(&[0, 2]).unwrap_err(), 1);
+    assert_eq!(owned(&[0, 2, 1]).unwrap_err(), 2);
+    assert_eq!(owned(&[0, 3]).unwrap().len(), 1);
+}
+
+/// Without a slot for the first offset there is no column, and no panic.
+#[test]
+fn memory_for_nothing() {
+    let values = Column::new(b"a%41", &[0_i32, 1, 4]).unwrap();
+    let mut out = UninitColumn::<i32>::new(&mut [], &mut []);
+    assert!(out.is_empty());
+    let Err(ColumnError::TooSmall(error)) = Decode::new().decode_column(values, &mut out) else { panic!() };
+    assert_eq!((error.index, error.bytes, error.offsets), (0, 2, 3));
+    assert_eq!(out.finish().unwrap_err().offsets, 1);
+
+    let mut slots = [MaybeUninit::uninit()];
+    let mut out = UninitColumn::<i32>::new(&mut [], &mut slots);
+    Decode::new().decode_slices(Vec::<&[u8]>::new(), &mut out).unwrap();
+    assert_eq!(out.finish().unwrap().offsets(), [0]);
 }
 
 #[test]
-fn offsets_that_are_too_narrow_are_refused() {
-    // An `i32` says no more than 2 GiB, and it takes that much to see it.
-    if !exhaustive() || cfg!(target_pointer_width = "32") {
-        return;
+fn values_that_are_not_utf8() {
+    let mut rng = Rng(15);
+    for round in (0..200).filter(|&round| runs(round)) {
+        let (mut column, mut expected) = (ColumnBuf::<u32>::new(), Vec::new());
+        for index in 0..[1, 3, 255, 256, 257, 900][rng.below(6)] {
+            let value: &[u8] = match rng.below(if round % 3 == 0 { 40 } else { 4000 }) {
+                0 => b"\xff",
+                1 => b"\xc3",
+                // Together with the one before it this may be a character.
+                2 => b"\xa9 and more",
+                3 => b"\xe2\x82",
+                4 => b"\xed\xa0\x80",
+                rest => [&b""[..], b"ascii", "caf\u{e9}".as_bytes(), "\u{20ac}\u{1f600}".as_bytes()][rest % 4],
+            };
+            column.push(value).unwrap();
+            if std::str::from_utf8(value).is_err() {
+                expected.push(index);
+            }
+        }
+        assert_eq!(column.as_column().invalid_utf8().collect::<Vec<_>>(), expected);
+        // Bytes outside the column are of no account.
+        let offsets = column.offsets();
+        let inner = Column::new(column.bytes(), &offsets[offsets.len() / 2..]).unwrap();
+        let expected = expected.iter().filter_map(|index| index.checked_sub(offsets.len() / 2));
+        assert!(inner.invalid_utf8().eq(expected));
     }
-    let bytes = vec![b' '; 1 << 20];
-    let offsets: Vec<i32> = vec![0, 1 << 20];
-    let values = Values::new(&bytes, &offsets).unwrap();
-    let encode = Encode::new(ByteSet::EMPTY);
-    let mut column = Column::<i32>::new();
-    for _ in 0..682 {
-        encode.values(values, &mut column).unwrap();
+}
+
+#[test]
+fn columns_are_normalized() {
+    for &tier in tiers() {
+        let mut out = ColumnBuf::<i32>::new();
+        NORMALIZE.tier(tier).decode_slices([Some("%7euser/%2f"), None, Some("%c3")], &mut out).unwrap();
+        assert!(out.iter().eq([&b"~user/%2F"[..], b"", b"%C3"]), "{tier}");
     }
-    let whole = column.bytes().len();
-    assert_eq!(encode.values(values, &mut column).unwrap_err().index, 0);
-    assert_eq!((column.len(), column.bytes().len()), (682, whole), "the column is as it was");
 }

@@ -1,0 +1,513 @@
+//! Columns: the bytes of many values and where each ends, borrowed or owned.
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::iter::FusedIterator;
+
+use super::error::{InvalidOffsets, TooLong};
+use crate::utf8;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// An offset into the bytes of a column: `i32`, `i64`, `u32` or `u64`. This trait is sealed.
+pub trait Offset: Copy + Ord + fmt::Debug + sealed::Sealed + 'static {
+    #[doc(hidden)]
+    const ZERO: Self;
+
+    #[doc(hidden)]
+    fn place(self) -> Option<usize>;
+
+    /// For offsets of [`Column`], which are places.
+    #[doc(hidden)]
+    fn known_place(self) -> usize;
+
+    #[doc(hidden)]
+    fn new(place: usize) -> Option<Self>;
+
+    /// For places of which [`Offset::new`] makes an offset.
+    #[doc(hidden)]
+    fn cast(place: usize) -> Self;
+}
+
+macro_rules! offsets {
+    ($($type:ty)*) => {$(
+        impl sealed::Sealed for $type {}
+
+        impl Offset for $type {
+            const ZERO: $type = 0;
+
+            #[inline(always)]
+            fn place(self) -> Option<usize> {
+                self.try_into().ok()
+            }
+
+            #[inline(always)]
+            fn known_place(self) -> usize {
+                self as usize
+            }
+
+            #[inline(always)]
+            fn new(place: usize) -> Option<$type> {
+                place.try_into().ok()
+            }
+
+            #[inline(always)]
+            fn cast(place: usize) -> $type {
+                place as $type
+            }
+        }
+    )*};
+}
+offsets!(i32 i64 u32 u64);
+// Their limits are reached without gigabytes.
+#[cfg(test)]
+offsets!(i8 u8 u16);
+
+/// A borrowed column: value `i` is `bytes[offsets[i]..offsets[i + 1]]`, as in Apache Arrow's variable-size layouts.
+///
+/// The offsets are `i32` (Arrow's `Utf8` and `Binary`), `i64` (`LargeUtf8` and `LargeBinary`), `u32` or `u64`. The first
+/// need not be 0 and the last need not be the end of the bytes, so a slice of a column is a column.
+///
+/// ```
+/// use simdpct::batch::Column;
+///
+/// let column = Column::new(b"a%20bc", &[0_i32, 5, 5, 6])?;
+/// assert_eq!(column.iter().collect::<Vec<_>>(), [&b"a%20b"[..], b"", b"c"]);
+/// # Ok::<(), simdpct::batch::InvalidOffsets>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Column<'a, O> {
+    bytes: &'a [u8],
+    // INVARIANT: not empty, ascending, and the last is at most `bytes.len()`.
+    offsets: &'a [O],
+}
+
+impl<'a, O: Offset> Column<'a, O> {
+    /// The column of the values of `bytes` that `offsets` cut, one fewer than there are offsets. Takes time linear in the
+    /// number of offsets.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidOffsets`] if there is no offset, if one is negative or smaller than the one before it, or if one is larger
+    /// than the number of bytes.
+    ///
+    /// ```
+    /// use simdpct::batch::Column;
+    ///
+    /// assert_eq!(Column::new(b"ab%20", &[0_i32, 1, 5]).unwrap().len(), 2);
+    /// assert_eq!(Column::new(b"ab", &[0_i32, 3]).unwrap_err().index, 1);
+    /// ```
+    pub fn new(bytes: &'a [u8], offsets: &'a [O]) -> Result<Column<'a, O>, InvalidOffsets> {
+        let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else {
+            return Err(InvalidOffsets { index: 0 });
+        };
+        // Without an early end, which makes it a loop over vectors.
+        let ascending = offsets.iter().zip(&offsets[1..]).fold(true, |so_far, (a, b)| so_far & (a <= b));
+        let is_outside = |place| place > bytes.len();
+        if ascending && first.place().is_some() && !last.place().is_none_or(is_outside) {
+            return Ok(Column { bytes, offsets });
+        }
+        let mut last = 0;
+        for (index, offset) in offsets.iter().enumerate() {
+            match offset.place() {
+                Some(place) if (last..=bytes.len()).contains(&place) => last = place,
+                _ => return Err(InvalidOffsets { index }),
+            }
+        }
+        Ok(Column { bytes, offsets })
+    }
+
+    /// A column of parts that keep the invariant.
+    #[inline(always)]
+    pub(super) fn of_parts(bytes: &'a [u8], offsets: &'a [O]) -> Column<'a, O> {
+        debug_assert!(Column::new(bytes, offsets).is_ok());
+        Column { bytes, offsets }
+    }
+
+    /// The number of values.
+    #[must_use]
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there is no value.
+    #[must_use]
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All bytes, also those before the first value and after the last.
+    #[must_use]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The offsets: where each value starts, and where the last ends.
+    #[must_use]
+    pub fn offsets(&self) -> &'a [O] {
+        self.offsets
+    }
+
+    /// Value `index`, if there is one.
+    #[must_use]
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<&'a [u8]> {
+        (index < self.len()).then(|| self.bytes_of(index, 1))
+    }
+
+    /// The values in order.
+    ///
+    /// ```
+    /// use simdpct::batch::Column;
+    ///
+    /// let column = Column::new(b"abc", &[0_u32, 1, 3]).unwrap();
+    /// assert!(column.iter().eq([&b"a"[..], b"bc"]));
+    /// ```
+    pub fn iter(&self) -> Iter<'a, O> {
+        Iter { column: *self, next: 0, end: self.len() }
+    }
+
+    /// The indices of the values that are not UTF-8, in order.
+    ///
+    /// Decoded values are bytes. This says which of them are text, for engines whose strings are UTF-8: nothing to do if
+    /// there is no index, else those rows become null, or an error, or go through
+    /// [`String::from_utf8_lossy`](alloc::string::String::from_utf8_lossy). Takes time linear in the bytes: hundreds of
+    /// values are validated at once, and one by one only where that fails.
+    ///
+    /// ```
+    /// use simdpct::Decode;
+    /// use simdpct::batch::{Column, ColumnBuf};
+    ///
+    /// let urls = Column::new(b"caf%C3%A9%FFb", &[0_i32, 9, 12, 13]).unwrap();
+    /// let mut out = ColumnBuf::<i32>::new();
+    /// Decode::new().decode_column(urls, &mut out).unwrap();
+    /// assert!(out.as_column().invalid_utf8().eq([1]));
+    /// ```
+    pub fn invalid_utf8(&self) -> InvalidUtf8Values<'a, O> {
+        InvalidUtf8Values { column: *self, next: 0, checked: 0, valid: true }
+    }
+
+    /// Where value `index` starts, or where the last ends.
+    #[inline(always)]
+    pub(super) fn place(&self, index: usize) -> usize {
+        self.offsets[index].known_place()
+    }
+
+    /// The bytes of the `count` values from `index` on.
+    #[inline(always)]
+    pub(super) fn bytes_of(&self, index: usize, count: usize) -> &'a [u8] {
+        &self.bytes[self.place(index)..self.place(index + count)]
+    }
+
+    /// Where each of the `count` values from `index` on ends, counted from the start of the first.
+    #[inline(always)]
+    pub(super) fn ends(
+        &self,
+        index: usize,
+        count: usize,
+    ) -> impl ExactSizeIterator<Item = usize> + DoubleEndedIterator + Clone + use<'a, O> {
+        let start = self.place(index);
+        self.offsets[index + 1..][..count].iter().map(move |end| end.known_place().wrapping_sub(start))
+    }
+
+    /// How many values from `index` on, at most `limit`, have at most `bytes` bytes together. There is a value at `index`;
+    /// if it is longer than that, or `limit` is 0, the number is 0.
+    #[inline(always)]
+    pub(super) fn fitting(&self, index: usize, limit: usize, bytes: usize) -> usize {
+        let start = self.place(index);
+        let rest = &self.offsets[index + 1..];
+        let rest = &rest[..rest.len().min(limit)];
+        let fits = |offset: &O| offset.known_place() - start <= bytes;
+        if rest.last().is_none_or(fits) { rest.len() } else { rest.partition_point(fits) }
+    }
+}
+
+impl<O: Offset> fmt::Debug for Column<'_, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter().map(Escaped)).finish()
+    }
+}
+
+/// Bytes as they are written in a byte string.
+struct Escaped<'a>(&'a [u8]);
+
+impl fmt::Debug for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "b\"{}\"", self.0.escape_ascii())
+    }
+}
+
+impl<'a, O: Offset> IntoIterator for Column<'a, O> {
+    type Item = &'a [u8];
+    type IntoIter = Iter<'a, O>;
+
+    fn into_iter(self) -> Iter<'a, O> {
+        self.iter()
+    }
+}
+
+/// The values of a [`Column`] in order.
+#[derive(Clone, Debug)]
+pub struct Iter<'a, O: Offset> {
+    column: Column<'a, O>,
+    // INVARIANT: at most the number of values.
+    next: usize,
+    end: usize,
+}
+
+impl<'a, O: Offset> Iterator for Iter<'a, O> {
+    type Item = &'a [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a [u8]> {
+        if self.next >= self.end {
+            return None;
+        }
+        self.next += 1;
+        Some(self.column.bytes_of(self.next - 1, 1))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.end - self.next;
+        (left, Some(left))
+    }
+}
+
+impl<O: Offset> DoubleEndedIterator for Iter<'_, O> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        if self.next >= self.end {
+            return None;
+        }
+        self.end -= 1;
+        Some(self.column.bytes_of(self.end, 1))
+    }
+}
+
+impl<O: Offset> ExactSizeIterator for Iter<'_, O> {}
+impl<O: Offset> FusedIterator for Iter<'_, O> {}
+
+/// The values that are validated together.
+const TOGETHER: usize = 256;
+
+/// The indices of the values of a column that are not UTF-8: see [`Column::invalid_utf8`].
+#[derive(Clone, Debug)]
+pub struct InvalidUtf8Values<'a, O: Offset> {
+    column: Column<'a, O>,
+    next: usize,
+    /// The values before this one were validated together.
+    checked: usize,
+    /// Whether the last of these were found to be UTF-8.
+    valid: bool,
+}
+
+impl<O: Offset> Iterator for InvalidUtf8Values<'_, O> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        loop {
+            if self.next == self.checked {
+                let count = (self.column.len() - self.next).min(TOGETHER);
+                if count == 0 {
+                    return None;
+                }
+                self.checked += count;
+                self.valid = is_utf8_together(self.column, self.next, count);
+            }
+            if self.valid {
+                self.next = self.checked;
+                continue;
+            }
+            while self.next < self.checked {
+                let index = self.next;
+                self.next += 1;
+                if utf8::as_str(self.column.bytes_of(index, 1)).is_err() {
+                    return Some(index);
+                }
+            }
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (0, Some(self.column.len() - self.next))
+    }
+}
+
+impl<O: Offset> FusedIterator for InvalidUtf8Values<'_, O> {}
+
+/// Whether each of the `count` values from `index` on is UTF-8.
+fn is_utf8_together<O: Offset>(column: Column<'_, O>, index: usize, count: usize) -> bool {
+    let bytes = column.bytes_of(index, count);
+    if bytes.is_ascii() {
+        return true;
+    }
+    // No character may reach over the end of a value.
+    utf8::as_str(bytes).is_ok_and(|text| column.ends(index, count).all(|end| text.is_char_boundary(end)))
+}
+
+/// An owned column, which the batch verbs append to. Its first offset is 0 and its last is the number of bytes.
+///
+/// ```
+/// use simdpct::batch::ColumnBuf;
+///
+/// let mut column = ColumnBuf::<i32>::with_capacity(2, 16);
+/// column.push(b"/a b")?;
+/// column.push(b"/c")?;
+/// let (bytes, offsets) = column.into_parts();
+/// assert_eq!((&bytes[..], &offsets[..]), (&b"/a b/c"[..], &[0, 4, 6][..]));
+/// # Ok::<(), simdpct::batch::TooLong>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct ColumnBuf<O> {
+    pub(super) bytes: Vec<u8>,
+    // INVARIANT: as in `Column`; the first is 0 and the last is `bytes.len()`.
+    pub(super) offsets: Vec<O>,
+}
+
+impl<O: Offset> Default for ColumnBuf<O> {
+    fn default() -> ColumnBuf<O> {
+        ColumnBuf::new()
+    }
+}
+
+impl<O: Offset> ColumnBuf<O> {
+    /// A column without values.
+    #[must_use]
+    pub fn new() -> ColumnBuf<O> {
+        ColumnBuf::with_capacity(0, 0)
+    }
+
+    /// A column without values, with room for `values` of them that have `bytes` bytes together.
+    ///
+    /// The batch verbs append without growing the room if it is larger by 256 bytes than what they write, or for encoding
+    /// by three times 8 KiB.
+    #[must_use]
+    pub fn with_capacity(values: usize, bytes: usize) -> ColumnBuf<O> {
+        let mut offsets = Vec::with_capacity(values.saturating_add(1));
+        offsets.push(O::ZERO);
+        ColumnBuf { bytes: Vec::with_capacity(bytes), offsets }
+    }
+
+    /// The column of `bytes` that `offsets` cut: the way back from [`ColumnBuf::into_parts`]. Takes time linear in the
+    /// number of offsets.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidOffsets`] as for [`Column::new`], and if the first is not 0 or the last is not the number of bytes.
+    ///
+    /// ```
+    /// use simdpct::batch::ColumnBuf;
+    ///
+    /// let column = ColumnBuf::from_parts(b"abc".to_vec(), vec![0_i64, 1, 3]).unwrap();
+    /// assert_eq!(column.get(1), Some(&b"bc"[..]));
+    /// assert_eq!(ColumnBuf::from_parts(b"abc".to_vec(), vec![0_i64, 1]).unwrap_err().index, 1);
+    /// ```
+    pub fn from_parts(bytes: Vec<u8>, offsets: Vec<O>) -> Result<ColumnBuf<O>, InvalidOffsets> {
+        let column = Column::new(&bytes, &offsets)?;
+        if column.place(0) != 0 {
+            return Err(InvalidOffsets { index: 0 });
+        }
+        if column.place(column.len()) != bytes.len() {
+            return Err(InvalidOffsets { index: column.len() });
+        }
+        Ok(ColumnBuf { bytes, offsets })
+    }
+
+    /// Makes room for `values` more values, which have `bytes` bytes together.
+    pub fn reserve(&mut self, values: usize, bytes: usize) {
+        self.offsets.reserve(values);
+        self.bytes.reserve(bytes);
+    }
+
+    /// Appends `value` as it is. A null is an empty value here, and a bit in the validity bitmap of its owner.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLong`] if an offset of this type cannot say where it ends; the column is then unchanged.
+    pub fn push(&mut self, value: impl AsRef<[u8]>) -> Result<(), TooLong> {
+        let value = value.as_ref();
+        let end = self.bytes.len().checked_add(value.len()).and_then(O::new);
+        let end = end.ok_or(TooLong { index: 0 })?;
+        self.offsets.reserve(1);
+        self.bytes.extend_from_slice(value);
+        self.offsets.push(end);
+        Ok(())
+    }
+
+    /// Removes all values and keeps the room.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.offsets.truncate(1);
+    }
+
+    /// The number of values.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there is no value.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes of all values.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The offsets: 0, and where each value ends.
+    #[must_use]
+    pub fn offsets(&self) -> &[O] {
+        &self.offsets
+    }
+
+    /// The column, borrowed.
+    #[must_use]
+    pub fn as_column(&self) -> Column<'_, O> {
+        Column { bytes: &self.bytes, offsets: &self.offsets }
+    }
+
+    /// The bytes and the offsets, to be handed to a data engine without a copy.
+    #[must_use]
+    pub fn into_parts(self) -> (Vec<u8>, Vec<O>) {
+        (self.bytes, self.offsets)
+    }
+
+    /// Value `index`, if there is one.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<&[u8]> {
+        self.as_column().get(index)
+    }
+
+    /// The values in order.
+    pub fn iter(&self) -> Iter<'_, O> {
+        self.as_column().iter()
+    }
+}
+
+impl<O: Offset> fmt::Debug for ColumnBuf<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_column().fmt(f)
+    }
+}
+
+impl<'a, O: Offset> From<&'a ColumnBuf<O>> for Column<'a, O> {
+    fn from(column: &'a ColumnBuf<O>) -> Column<'a, O> {
+        column.as_column()
+    }
+}
+
+impl<'a, O: Offset> IntoIterator for &'a ColumnBuf<O> {
+    type Item = &'a [u8];
+    type IntoIter = Iter<'a, O>;
+
+    fn into_iter(self) -> Iter<'a, O> {
+        self.iter()
+    }
+}

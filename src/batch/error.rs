@@ -1,0 +1,100 @@
+//! What can be wrong with offsets and with room for a column.
+
+use core::fmt;
+
+/// Offsets that do not cut the bytes into values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InvalidOffsets {
+    /// The index of the first offset that is negative, smaller than the one before it, or larger than the number of bytes.
+    pub index: usize,
+}
+
+impl fmt::Display for InvalidOffsets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "offset {} does not cut the bytes into values: offsets ascend within the bytes", self.index)
+    }
+}
+
+impl core::error::Error for InvalidOffsets {}
+
+/// The output is longer than offsets of this type can say. Wider offsets, or fewer values at once, can.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TooLong {
+    /// The index, in the input, of the first value whose end cannot be said.
+    pub index: usize,
+}
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the offsets are too narrow for the output from value {} on: use wider ones, or fewer values at once",
+            self.index
+        )
+    }
+}
+
+impl core::error::Error for TooLong {}
+
+/// The caller's memory is too small for a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ColumnTooSmall {
+    /// The index, in the input, of the first value that is not in the column. Those before it are.
+    pub index: usize,
+    /// How many bytes the column needs for all values, those in it included.
+    pub bytes: usize,
+    /// How many offsets it needs, one more than values.
+    pub offsets: usize,
+}
+
+impl fmt::Display for ColumnTooSmall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ColumnTooSmall { index, bytes, offsets } = self;
+        write!(f, "no room for value {index}: the column needs {bytes} bytes and {offsets} offsets")
+    }
+}
+
+impl core::error::Error for ColumnTooSmall {}
+
+/// Why values could not be appended to an [`UninitColumn`](super::UninitColumn).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ColumnError {
+    /// The offsets are too narrow.
+    TooLong(TooLong),
+    /// The memory is too small.
+    TooSmall(ColumnTooSmall),
+}
+
+impl fmt::Display for ColumnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ColumnError::TooLong(error) => error.fmt(f),
+            ColumnError::TooSmall(error) => error.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for ColumnError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            ColumnError::TooLong(error) => Some(error),
+            ColumnError::TooSmall(error) => Some(error),
+        }
+    }
+}
+
+impl From<TooLong> for ColumnError {
+    fn from(error: TooLong) -> ColumnError {
+        ColumnError::TooLong(error)
+    }
+}
+
+impl From<ColumnTooSmall> for ColumnError {
+    fn from(error: ColumnTooSmall) -> ColumnError {
+        ColumnError::TooSmall(error)
+    }
+}
