@@ -59,7 +59,7 @@
 //!
 //! let values = views.iter().zip(valid).map(|(view, valid)| valid.then(|| value(view, &buffers)));
 //! let mut out = ColumnBuf::<i64>::new();
-//! Encode::new(sets::RFC3986_PATH).encode_slices(values, &mut out)?;
+//! Encode::keeping(sets::RFC3986_PATH).encode_slices(values, &mut out)?;
 //! assert!(out.iter().eq([&b"a%20b"[..], b"", b"/a%20path%20with%20spaces"]));
 //! # Ok::<(), simdpct::batch::TooLong>(())
 //! ```
@@ -79,4 +79,4 @@ pub use out::{ColumnOut, UninitColumn};
 pub use slice::NullableBytes;
 
 #[cfg(doc)]
-use crate::{Decode, Encode};
+use crate::{Decode, Encode, TryDecode};

@@ -1,6 +1,5 @@
 //! Where the batch verbs write to: a column that grows, or the caller's memory.
 
-use core::convert::Infallible;
 use core::fmt;
 use core::mem::MaybeUninit;
 
@@ -90,10 +89,7 @@ impl<O: Offset> Append for ColumnBuf<O> {
 
     #[inline(always)]
     fn write<T>(&mut self, room: usize, write: impl for<'c> FnOnce(Room<'c>) -> (Written<'c>, T)) -> T {
-        // TEMPORARY
-        let mut more = None;
-        let Ok(()) = cursor::append::<Infallible>(&mut self.bytes, room.saturating_add(cursor::MAX_WINDOW), |room| { let (w, t) = write(room); more = Some(t); Ok(w) });
-        more.unwrap()
+        cursor::append(&mut self.bytes, room.saturating_add(cursor::MAX_WINDOW), write)
     }
 
     #[inline(always)]

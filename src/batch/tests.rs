@@ -16,7 +16,7 @@ fn spaces(count: usize, len: usize) -> (Vec<u8>, Vec<u64>) {
 fn encode_up_to<O: Offset + PartialEq>(count: usize, len: usize, limit: usize, tier: Tier) {
     let (bytes, offsets) = spaces(count, len);
     let values = Column::new(&bytes, &offsets).unwrap();
-    let encode = Encode::new(ByteSet::EMPTY).tier(tier);
+    let encode = Encode::keeping(ByteSet::EMPTY).tier(tier);
     for before in [0, 1, 100] {
         let fits = (limit - before) / (3 * len);
         let mut out = ColumnBuf::<O>::new();

@@ -1,19 +1,17 @@
-#![allow(unused_imports)]
 //! The batch verbs.
 
 use super::column::{Column, Offset};
 use super::engine::{self, Codec, Either};
 use super::out::ColumnOut;
 use super::slice::NullableBytes;
-use crate::decode::{Decode, Malformed};
+use crate::coder::{Coder, KeepSet};
+use crate::decode::{Core, Decode, TryDecode};
 use crate::encode::Encode;
 use crate::error::MalformedEscape;
-use crate::kernel::cursor::{Cursor, Room, Written};
+use crate::kernel::cursor::{Room, Written};
 use crate::kernel::ends::Ends;
-use crate::kernel::job::MalformedAt;
-use crate::utf8::KeepSet;
 
-impl<S: KeepSet> Codec for Encode<S> {
+impl<S: KeepSet> Codec for Coder<S> {
     const GROWTH: usize = 3;
 
     #[inline(always)]
@@ -23,21 +21,21 @@ impl<S: KeepSet> Codec for Encode<S> {
 
     #[inline(always)]
     fn measure(&self, value: &[u8]) -> Result<usize, usize> {
-        Ok(self.encoded_len(value))
+        Ok(Coder::measure(self, value).len)
     }
 
     #[inline(always)]
     fn write<'c>(&self, value: &[u8], out: Room<'c>) -> (Written<'c>, usize) {
-        (Encode::write(self, value, out), value.len())
+        (Coder::write(self, value, out), value.len())
     }
 
     #[inline(always)]
     fn write_values<'c>(&self, input: &[u8], ends: &mut Ends, out: Room<'c>) -> (Written<'c>, usize) {
-        (self.kernels().encode_values(&self.job, input, ends, out), input.len())
+        (self.kernels().encode_values(self.job(), input, ends, out), input.len())
     }
 }
 
-impl<E: Malformed> Codec for Decode<E> {
+impl Codec for Core {
     const GROWTH: usize = 1;
 
     #[inline(always)]
@@ -47,26 +45,20 @@ impl<E: Malformed> Codec for Decode<E> {
 
     #[inline(always)]
     fn measure(&self, value: &[u8]) -> Result<usize, usize> {
-        match self.kernels().decode_measure(&self.job, value) {
-            Ok(measure) => Ok(measure.len),
-            Err(MalformedAt(offset)) => Err(offset),
-        }
+        let measured = Core::measure(self, value);
+        if measured.stopped() < value.len() { Err(measured.stopped()) } else { Ok(measured.len()) }
     }
 
     #[inline(always)]
     fn write<'c>(&self, value: &[u8], out: Room<'c>) -> (Written<'c>, usize) {
-        match self.kernels().decode(&self.job, value, out) {
-            Ok(written) => (written, value.len()),
-            Err(MalformedAt(offset)) => (Cursor::new(out).finish(), offset),
-        }
+        let decoded = Core::write(self, value, out);
+        (decoded.written, decoded.stopped)
     }
 
     #[inline(always)]
     fn write_values<'c>(&self, input: &[u8], ends: &mut Ends, out: Room<'c>) -> (Written<'c>, usize) {
-        match self.kernels().decode_values(&self.job, input, ends, out) {
-            Ok(written) => (written, input.len()),
-            Err(MalformedAt(offset)) => (Cursor::new(out).finish(), offset),
-        }
+        let decoded = self.kernels().decode_values(&self.job, input, ends, out);
+        (decoded.written, decoded.stopped)
     }
 }
 
@@ -95,7 +87,7 @@ impl<S: KeepSet> Encode<S> {
         values: Column<'_, I>,
         out: &mut C,
     ) -> Result<(), C::Error> {
-        engine::column(self, values, out, |_, _, _| {})
+        engine::column(&self.coder, values, out, |_, _, _| {})
     }
 
     /// Encodes each of `values`, which lie anywhere and may be null, and appends the results to `out`. A null becomes an
@@ -123,7 +115,7 @@ impl<S: KeepSet> Encode<S> {
         values: impl IntoIterator<Item: NullableBytes>,
         out: &mut C,
     ) -> Result<(), C::Error> {
-        engine::slices(self, values, out, |_, _, _| {})
+        engine::slices(&self.coder, values, out, |_, _, _| {})
     }
 }
 
@@ -154,7 +146,7 @@ impl Decode {
         values: Column<'_, I>,
         out: &mut C,
     ) -> Result<(), C::Error> {
-        engine::column(self, values, out, |_, _, _| {})
+        engine::column(&self.core, values, out, |_, _, _| {})
     }
 
     /// Decodes each of `values`, which lie anywhere and may be null, and appends the results to `out`. A null becomes an
@@ -182,7 +174,7 @@ impl Decode {
         values: impl IntoIterator<Item: NullableBytes>,
         out: &mut C,
     ) -> Result<(), C::Error> {
-        engine::slices(self, values, out, |_, _, _| {})
+        engine::slices(&self.core, values, out, |_, _, _| {})
     }
 }
 
@@ -204,7 +196,7 @@ impl TryDecode {
     ///
     /// let values = Column::new(b"a%20b%zz%41", &[0_i64, 5, 8, 11])?;
     /// let (mut out, mut valid) = (ColumnBuf::<i64>::new(), [true; 3]);
-    /// Decode::strict().decode_column(values, &mut out, |index, _| valid[index] = false)?;
+    /// Decode::new().strict().decode_column(values, &mut out, |index, _| valid[index] = false)?;
     /// assert_eq!((out.bytes(), out.offsets()), (&b"a bA"[..], &[0, 3, 3, 4][..]));
     /// assert_eq!(valid, [true, false, true]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -215,7 +207,7 @@ impl TryDecode {
         out: &mut C,
         mut refused: impl FnMut(usize, MalformedEscape),
     ) -> Result<(), C::Error> {
-        engine::column(self, values, out, |index, value, offset| {
+        engine::column(&self.core, values, out, |index, value, offset| {
             refused(index, MalformedEscape::at(value, offset));
         })
     }
@@ -233,7 +225,7 @@ impl TryDecode {
     ///
     /// let (mut out, mut bad) = (ColumnBuf::<i32>::new(), Vec::new());
     /// let cells = [Some("100%25"), None, Some("100%")];
-    /// Decode::strict().decode_slices(cells, &mut out, |index, error| bad.push((index, error.offset)))?;
+    /// Decode::new().strict().decode_slices(cells, &mut out, |index, error| bad.push((index, error.offset)))?;
     /// assert_eq!((out.bytes(), out.offsets()), (&b"100%"[..], &[0, 4, 4, 4][..]));
     /// assert_eq!(bad, [(2, 3)]);
     /// # Ok::<(), simdpct::batch::TooLong>(())
@@ -244,11 +236,8 @@ impl TryDecode {
         out: &mut C,
         mut refused: impl FnMut(usize, MalformedEscape),
     ) -> Result<(), C::Error> {
-        engine::slices(self, values, out, |index, value, offset| {
+        engine::slices(&self.core, values, out, |index, value, offset| {
             refused(index, MalformedEscape::at(value, offset));
         })
     }
 }
-
-/// Temporary.
-pub type TryDecode = Decode<MalformedEscape>;

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use simdpct::batch::{Column, ColumnBuf, ColumnError, Offset, UninitColumn};
-use simdpct::{ByteSet, Decode, Encode, NORMALIZE, sets};
+use simdpct::{ByteSet, Decode, Encode, sets};
 
 use crate::common::check::{Decoding, Encoding};
 use crate::common::columns;
@@ -132,7 +132,7 @@ fn one_type<O: Offset + PartialEq + TryFrom<u64, Error: std::fmt::Debug>>() {
     let offsets: Vec<O> = [0, 3, 3, 4].map(|offset: u64| offset.try_into().unwrap()).into();
     let mut column = ColumnBuf::<O>::new();
     let values = Column::new(b"a b/", &offsets).unwrap();
-    Encode::new(sets::RFC3986_UNRESERVED).encode_column(values, &mut column).unwrap();
+    Encode::keeping(sets::RFC3986_UNRESERVED).encode_column(values, &mut column).unwrap();
     assert_eq!(column.bytes(), b"a%20b%2F");
     let ends: Vec<O> = [0, 5, 5, 8].map(|offset: u64| offset.try_into().unwrap()).into();
     assert_eq!(column.offsets(), ends);
@@ -152,7 +152,7 @@ fn every_type_of_offset() {
 
 #[test]
 fn columns_are_appended_to() {
-    let encode = Encode::new(ByteSet::EMPTY);
+    let encode = Encode::keeping(ByteSet::EMPTY);
     let mut column = ColumnBuf::<u32>::with_capacity(2, 6);
     for offsets in [[0_i32, 1], [1, 2]] {
         encode.encode_column(Column::new(b"ab", &offsets).unwrap(), &mut column).unwrap();
@@ -170,7 +170,7 @@ fn columns_are_appended_to() {
 
 #[test]
 fn everything_that_is_bytes_or_perhaps_not() {
-    let encode = Encode::new(sets::RFC3986_UNRESERVED);
+    let encode = Encode::keeping(sets::RFC3986_UNRESERVED);
     let mut out = ColumnBuf::<i32>::new();
     let (strings, text) = (["a b".to_owned(), String::new()], "/");
     encode.encode_slices(&strings, &mut out).unwrap();
@@ -247,7 +247,7 @@ fn values_that_are_not_utf8() {
 fn columns_are_normalized() {
     for &tier in tiers() {
         let mut out = ColumnBuf::<i32>::new();
-        NORMALIZE.tier(tier).decode_slices([Some("%7euser/%2f"), None, Some("%c3")], &mut out).unwrap();
+        Decode::NORMALIZE.tier(tier).decode_slices([Some("%7euser/%2f"), None, Some("%c3")], &mut out).unwrap();
         assert!(out.iter().eq([&b"~user/%2F"[..], b"", b"%C3"]), "{tier}");
     }
 }

@@ -134,7 +134,7 @@ impl Verb for Decodes {
     }
 }
 
-struct Tries(simdpct::Decode<simdpct::MalformedEscape>);
+struct Tries(simdpct::TryDecode);
 
 impl Verb for Tries {
     fn column<C: ColumnOut>(&self, values: Column<'_, i32>, out: &mut C, refused: &mut Vec<(usize, Bad)>) -> Result<(), C::Error> {

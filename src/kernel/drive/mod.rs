@@ -13,7 +13,7 @@ mod encode;
 pub(crate) mod short;
 mod sink;
 
-pub(crate) use decode::{decode, decode_measure, decode_values, decode_values_measure};
+pub(crate) use decode::{decode, decode_measure, decode_values};
 pub(crate) use encode::{encode, encode_measure, encode_values};
 
 use crate::hex::{self, HexCase};
