@@ -16,8 +16,6 @@ trait Output {
     fn put_start(&mut self, bytes: [u8; 8], len: usize);
     /// Says that what was put differs from the input.
     fn change(&mut self);
-    /// The number of bytes put.
-    fn written(&self) -> usize;
 }
 
 impl Output for Cursor<'_> {
@@ -31,10 +29,6 @@ impl Output for Cursor<'_> {
     }
     #[inline(always)]
     fn change(&mut self) {}
-    #[inline(always)]
-    fn written(&self) -> usize {
-        Cursor::written(self)
-    }
 }
 
 impl Output for Measure {
@@ -49,10 +43,6 @@ impl Output for Measure {
     #[inline(always)]
     fn change(&mut self) {
         self.changed = true;
-    }
-    #[inline(always)]
-    fn written(&self) -> usize {
-        self.len
     }
 }
 
@@ -211,6 +201,22 @@ pub(crate) fn decode_measure(job: &DecodeJob, input: &[u8]) -> Measured {
 }
 
 /// Each value for itself: where it ended in the input becomes where it ends in the output.
+pub(crate) fn encode_values<'c>(
+    job: &EncodeJob,
+    input: &[u8],
+    ends: &mut Ends,
+    out: Room<'c>,
+) -> Written<'c> {
+    let mut out = Cursor::new(out);
+    let mut start = 0;
+    for end in ends.places() {
+        encode_to(job, &input[start..*end], &mut out);
+        start = core::mem::replace(end, out.written());
+    }
+    out.finish()
+}
+
+/// Each value for itself, up to the first that is refused.
 pub(crate) fn decode_values<'c>(
     job: &DecodeJob,
     input: &[u8],
