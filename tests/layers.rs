@@ -43,6 +43,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("validate", "decode error hex set"),
     ("stable", "decode hex"),
     ("stream", "coder decode encode error hex kernel/job"),
+    ("stream/*", "stream"),
     ("batch", ""),
     ("batch/*", "batch coder decode encode error kernel/cursor kernel/ends kernel/slots utf8"),
     ("form", "decode encode set"),

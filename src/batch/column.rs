@@ -427,7 +427,7 @@ impl<O: Offset> ColumnBuf<O> {
     /// # Errors
     ///
     /// [`TooLong`] if an offset of this type cannot say where it ends; the column is then unchanged.
-    pub fn push(&mut self, value: impl AsRef<[u8]>) -> Result<(), TooLong> {
+    pub fn push(&mut self, value: &(impl AsRef<[u8]> + ?Sized)) -> Result<(), TooLong> {
         let value = value.as_ref();
         let end = self.bytes.len().checked_add(value.len()).and_then(O::new);
         let end = end.ok_or(TooLong { index: 0 })?;

@@ -108,9 +108,8 @@ pub(super) fn slices<C: Codec, A: ColumnOut>(
     let (Stop::Full { index: failed } | Stop::TooLong { index: failed }) = stop;
     Err(out.failed(before, stop, || {
         let more = rest(codec, more, gathered.column().iter().skip(failed - index));
-        values.fold(more, |more, value| {
-            rest(codec, more, [value.nullable_bytes().unwrap_or(&[])].into_iter())
-        })
+        values
+            .fold(more, |more, value| rest(codec, more, [value.nullable_bytes().unwrap_or(&[])].into_iter()))
     }))
 }
 

@@ -26,11 +26,7 @@ pub(super) mod sealed {
         fn lens(&self) -> (usize, usize);
 
         /// Appends what `write` writes into room for `room` bytes, no more than there may be. Returns what else it returns.
-        fn write<T>(
-            &mut self,
-            room: usize,
-            write: impl for<'c> FnOnce(Room<'c>) -> (Written<'c>, T),
-        ) -> T;
+        fn write<T>(&mut self, room: usize, write: impl for<'c> FnOnce(Room<'c>) -> (Written<'c>, T)) -> T;
 
         /// Appends `bytes`, no more than there may be room for.
         fn copy(&mut self, bytes: &[u8]);

@@ -20,7 +20,7 @@ fn encode_up_to<O: Offset + PartialEq>(count: usize, len: usize, limit: usize, t
     for before in [0, 1, 100] {
         let fits = (limit - before) / (3 * len);
         let mut out = ColumnBuf::<O>::new();
-        out.push(vec![b'x'; before]).unwrap();
+        out.push(&vec![b'x'; before]).unwrap();
         let untouched = out.clone();
 
         let result = encode.encode_column(values, &mut out);
@@ -42,7 +42,8 @@ fn encode_up_to<O: Offset + PartialEq>(count: usize, len: usize, limit: usize, t
         let mut out = UninitColumn::<O>::new(&mut room, &mut slots);
         let result = encode.encode_column(values, &mut out);
         let fits = limit / (3 * len);
-        let expected = if count <= fits { Ok(()) } else { Err(ColumnError::TooLong(TooLong { index: fits })) };
+        let expected =
+            if count <= fits { Ok(()) } else { Err(ColumnError::TooLong(TooLong { index: fits })) };
         assert_eq!(result, expected);
         let out = out.finish().unwrap();
         assert_eq!(out.len(), count.min(fits));
@@ -58,7 +59,16 @@ fn too_long_for_the_offsets() {
             encode_up_to::<u8>(count, len, 255, tier);
         }
         // One value alone, runs, values that are measured first, and the second run of many.
-        for (count, len) in [(1, 21_845), (1, 21_846), (1, 1 << 20), (2, 10_000), (3, 10_000), (300, 70), (400, 70), (9, 4000)] {
+        for (count, len) in [
+            (1, 21_845),
+            (1, 21_846),
+            (1, 1 << 20),
+            (2, 10_000),
+            (3, 10_000),
+            (300, 70),
+            (400, 70),
+            (9, 4000),
+        ] {
             encode_up_to::<u16>(count, len, 65_535, tier);
         }
     }
@@ -79,8 +89,8 @@ fn decoded_values_too_long_for_the_offsets() {
 #[test]
 fn pushing_too_much() {
     let mut out = ColumnBuf::<i8>::new();
-    out.push([0; 127]).unwrap();
-    out.push([]).unwrap();
-    assert_eq!(out.push([0]), Err(TooLong { index: 0 }));
+    out.push(&[0; 127]).unwrap();
+    out.push(&[]).unwrap();
+    assert_eq!(out.push(&[0]), Err(TooLong { index: 0 }));
     assert_eq!((out.len(), out.bytes().len()), (2, 127));
 }

@@ -79,7 +79,9 @@ fn decode_strict() {
 #[test]
 fn runs_as_long_as_a_kernel_takes() {
     let mut rng = Rng(13);
-    for (case, total) in [4095, 4096, 4097, 4160, 6000, 8127, 8128, 8191, 8192, 8193, 12_000].into_iter().enumerate() {
+    for (case, total) in
+        [4095, 4096, 4097, 4160, 6000, 8127, 8128, 8191, 8192, 8193, 12_000].into_iter().enumerate()
+    {
         for mean in [33, 64, 150, 900] {
             if !runs(case * 4 + mean) {
                 continue;
@@ -101,7 +103,9 @@ fn runs_as_long_as_a_kernel_takes() {
             // Without malformed escapes, so that a strict decoder takes long runs, too.
             let valid: Vec<u8> = bytes.iter().map(|byte| if *byte == b'%' { b'-' } else { *byte }).collect();
             let mut valid = valid;
-            for start in offsets.windows(2).filter(|value| value[1] - value[0] >= 3).map(|value| value[0] as usize) {
+            for start in
+                offsets.windows(2).filter(|value| value[1] - value[0] >= 3).map(|value| value[0] as usize)
+            {
                 valid[start..start + 3].copy_from_slice(b"%41");
             }
             columns::decode_strict(&Decoding::ALL, &valid, &offsets);
@@ -190,7 +194,9 @@ fn invalid_offsets_are_refused() {
     assert_eq!(index(&[0, 2, 1]), Err(2));
     assert_eq!(index(&[0, 4]), Err(1));
     assert_eq!(index(&[3, 3]), Ok(()));
-    let owned = |offsets: &[i32]| ColumnBuf::from_parts(b"abc".to_vec(), offsets.to_vec()).map_err(|error| error.index);
+    let owned = |offsets: &[i32]| {
+        ColumnBuf::from_parts(b"abc".to_vec(), offsets.to_vec()).map_err(|error| error.index)
+    };
     assert_eq!(owned(&[]).unwrap_err(), 0);
     assert_eq!(owned(&[1, 3]).unwrap_err(), 0);
     assert_eq!(owned(&[0, 2]).unwrap_err(), 1);
@@ -227,7 +233,9 @@ fn values_that_are_not_utf8() {
                 2 => b"\xa9 and more",
                 3 => b"\xe2\x82",
                 4 => b"\xed\xa0\x80",
-                rest => [&b""[..], b"ascii", "caf\u{e9}".as_bytes(), "\u{20ac}\u{1f600}".as_bytes()][rest % 4],
+                rest => {
+                    [&b""[..], b"ascii", "caf\u{e9}".as_bytes(), "\u{20ac}\u{1f600}".as_bytes()][rest % 4]
+                }
             };
             column.push(value).unwrap();
             if std::str::from_utf8(value).is_err() {
@@ -247,7 +255,10 @@ fn values_that_are_not_utf8() {
 fn columns_are_normalized() {
     for &tier in tiers() {
         let mut out = ColumnBuf::<i32>::new();
-        Decode::NORMALIZE.tier(tier).decode_slices([Some("%7euser/%2f"), None, Some("%c3")], &mut out).unwrap();
+        Decode::NORMALIZE
+            .tier(tier)
+            .decode_slices([Some("%7euser/%2f"), None, Some("%c3")], &mut out)
+            .unwrap();
         assert!(out.iter().eq([&b"~user/%2F"[..], b"", b"%C3"]), "{tier}");
     }
 }

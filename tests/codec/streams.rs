@@ -1,9 +1,9 @@
 //! Streams: any way of cutting the input gives what one call gives.
 
-use std::io::{self, Write};
+use std::io::{self, BufRead, ErrorKind, Read, Write};
 
 use proptest::prelude::*;
-use simdpct::stream::{Decoder, Encoder, Transform, Writer};
+use simdpct::stream::{Decoder, Encoder, Reader, Transform, TryDecoder, Writer};
 use simdpct::{Decode, Encode, MalformedEscape, sets};
 
 use crate::common::check::{bad, byte_set};
@@ -64,7 +64,7 @@ fn one_byte_at_a_time() {
 fn a_finished_stream_starts_anew() {
     for &tier in tiers() {
         let mut out = Vec::new();
-        let mut decoder = Decoder::new(Decode::new().tier(tier).strict());
+        let mut decoder = TryDecoder::new(Decode::new().tier(tier).strict());
         run(&mut decoder, b"ab%41", &[3], &mut out).unwrap();
         decoder.push(b"c%", &mut out).unwrap();
         let error = decoder.finish(&mut out).unwrap_err();
@@ -154,18 +154,18 @@ fn writers_report_malformed_escapes_with_their_offset() {
         let mut input = b"a%20".repeat(30_000);
         let offset = input.len();
         input.extend_from_slice(b"%4x and more");
-        let mut writer = Writer::new(Decoder::new(Decode::new().tier(tier).strict()), Vec::new());
+        let mut writer = Writer::new(TryDecoder::new(Decode::new().tier(tier).strict()), Vec::new());
         let error = writer.write_all(&input).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+        assert_eq!(error.kind(), ErrorKind::InvalidData);
         let cause = error
             .get_ref()
             .and_then(|error| error.downcast_ref::<MalformedEscape>())
             .expect("a MalformedEscape");
         assert_eq!(bad(*cause), Bad { offset, not_hex: Some((offset + 2, b'x')) });
 
-        let mut writer = Writer::new(Decoder::new(Decode::new().tier(tier).strict()), Vec::new());
+        let mut writer = Writer::new(TryDecoder::new(Decode::new().tier(tier).strict()), Vec::new());
         writer.write_all(b"abc%4").unwrap();
-        let error = writer.finish().unwrap_err();
+        let error = writer.finish().unwrap_err().into_error();
         let cause = error
             .get_ref()
             .and_then(|error| error.downcast_ref::<MalformedEscape>())
@@ -174,10 +174,241 @@ fn writers_report_malformed_escapes_with_their_offset() {
     }
 }
 
-/// A failing inner writer is reported as it is.
+/// A failing inner writer is reported as it is, by the first call that takes no bytes, and what it did not take is kept.
 #[test]
 fn writers_report_the_error_of_the_inner_writer() {
     let mut room = [0; 4];
     let mut writer = Writer::new(Encoder::new(Encode::keeping(sets::RFC3986_UNRESERVED)), &mut room[..]);
-    assert_eq!(writer.write_all(b"a b").unwrap_err().kind(), io::ErrorKind::WriteZero);
+    // The bytes were taken: four of their five encoded ones were written, and the other waits.
+    assert_eq!(writer.write(b"a b").unwrap(), 3);
+    assert_eq!(writer.buffer(), b"b");
+    assert_eq!(writer.write(b"c").unwrap_err().kind(), ErrorKind::WriteZero);
+    let error = writer.finish().unwrap_err();
+    assert_eq!(error.error().kind(), ErrorKind::WriteZero);
+    assert_eq!(error.into_writer().buffer(), b"b");
+    assert_eq!(&room, b"a%20");
+}
+
+/// What an inner writer or reader does next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Act {
+    /// So many bytes at most.
+    Take(usize),
+    Fail(ErrorKind),
+}
+
+const ACTS: [Act; 6] = [
+    Act::Take(1),
+    Act::Take(2),
+    Act::Take(1000),
+    Act::Fail(ErrorKind::WouldBlock),
+    Act::Fail(ErrorKind::Interrupted),
+    Act::Fail(ErrorKind::StorageFull),
+];
+
+/// An inner writer and reader that follows a script, and after it does all that is asked.
+#[derive(Debug)]
+struct Script<'s> {
+    acts: std::slice::Iter<'s, Act>,
+    bytes: Vec<u8>,
+    /// Errors that are not to be retried at once: each must reach the caller.
+    failed: Vec<ErrorKind>,
+}
+
+impl<'s> Script<'s> {
+    fn new(acts: &'s [Act], bytes: &[u8]) -> Script<'s> {
+        Script { acts: acts.iter(), bytes: bytes.to_vec(), failed: Vec::new() }
+    }
+
+    fn act(&mut self, len: usize) -> io::Result<usize> {
+        match self.acts.next() {
+            None => Ok(len),
+            Some(Act::Take(most)) => Ok(len.min(*most)),
+            Some(Act::Fail(kind)) => {
+                if *kind != ErrorKind::Interrupted {
+                    self.failed.push(*kind);
+                }
+                Err((*kind).into())
+            }
+        }
+    }
+}
+
+impl Write for Script<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = self.act(bytes.len())?;
+        self.bytes.extend_from_slice(&bytes[..taken]);
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.act(0).map(|_| ())
+    }
+}
+
+impl Read for Script<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let len = self.act(out.len().min(self.bytes.len()))?;
+        let rest = self.bytes.split_off(len);
+        out[..len].copy_from_slice(&std::mem::replace(&mut self.bytes, rest));
+        Ok(len)
+    }
+}
+
+/// Every script of four acts.
+fn scripts() -> impl Iterator<Item = Vec<Act>> {
+    let len = if scale() < 100 { 3 } else { 4 };
+    (0..ACTS.len().pow(len))
+        .map(move |script| (0..len).map(|place| ACTS[script / ACTS.len().pow(place) % ACTS.len()]).collect())
+}
+
+/// Writes `pieces` as a caller does who keeps to the contract of [`Write`]: after an error, the same bytes again. Returns the
+/// inner writer, the errors that it saw, and the one of the transform.
+fn write_by_contract<'s, T: Transform>(
+    mut writer: Writer<T, Script<'s>>,
+    pieces: &[&[u8]],
+) -> (Script<'s>, Vec<ErrorKind>, Option<io::Error>) {
+    let (mut seen, mut invalid) = (Vec::new(), None);
+    'pieces: for piece in pieces {
+        let mut rest = *piece;
+        while !rest.is_empty() {
+            match writer.write(rest) {
+                Ok(taken) => rest = &rest[taken..],
+                Err(error) if error.kind() == ErrorKind::InvalidData => {
+                    invalid = Some(error);
+                    break 'pieces;
+                }
+                Err(error) => seen.push(error.kind()),
+            }
+        }
+        if let Err(error) = writer.flush() {
+            seen.push(error.kind());
+        }
+    }
+    loop {
+        match writer.finish() {
+            Ok(inner) => {
+                assert!(invalid.is_none(), "a writer that refused its input finishes with Ok");
+                return (inner, seen, None);
+            }
+            Err(error) if error.error().kind() == ErrorKind::InvalidData => {
+                let (error, writer) = error.into_parts();
+                assert!(invalid.is_none_or(|before| before.to_string() == error.to_string()));
+                return (writer.into_inner(), seen, Some(error));
+            }
+            Err(error) => {
+                seen.push(error.error().kind());
+                writer = error.into_writer();
+            }
+        }
+    }
+}
+
+/// Whatever the inner writer does, all is written once; and every error of it is seen but for those of a call that took
+/// bytes, where waiting says enough.
+#[test]
+fn writers_lose_nothing_and_write_nothing_twice() {
+    let pieces = [&b"a%2"[..], b"0b%41%", b"4", b"2cd%2"];
+    let bad_pieces = [&b"a%2"[..], b"0b%41%", b"zz%43", b"more"];
+    for acts in scripts() {
+        let decoder = Decoder::new(Decode::new());
+        let (inner, seen, _) = write_by_contract(Writer::new(decoder, Script::new(&acts, b"")), &pieces);
+        assert_eq!(inner.bytes, b"a bABcd%2", "{acts:?}");
+        let lasting =
+            |kinds: &[ErrorKind]| kinds.iter().filter(|kind| **kind == ErrorKind::StorageFull).count();
+        assert_eq!(lasting(&seen), lasting(&inner.failed), "{acts:?}");
+
+        let encoder = Encoder::new(Encode::keeping(sets::RFC3986_UNRESERVED).keep_escapes());
+        let (inner, ..) = write_by_contract(Writer::new(encoder, Script::new(&acts, b"")), &pieces);
+        assert_eq!(inner.bytes, b"a%20b%41%42cd%252", "{acts:?}");
+
+        let strict = TryDecoder::new(Decode::new().strict());
+        let (inner, _, error) = write_by_contract(Writer::new(strict, Script::new(&acts, b"")), &bad_pieces);
+        let error = error.unwrap_or_else(|| panic!("finished with Ok: {acts:?}"));
+        let cause = error.get_ref().and_then(|error| error.downcast_ref::<MalformedEscape>());
+        assert_eq!(cause.map(|cause| cause.offset), Some(8), "{acts:?}");
+        assert_eq!(inner.bytes, b"a bA", "all before the error and nothing after it: {acts:?}");
+    }
+}
+
+/// A call of a writer that has refused its input repeats the error, and nothing more is written.
+#[test]
+fn writers_stay_refused() {
+    let mut writer = Writer::new(TryDecoder::new(Decode::new().strict()), Vec::new());
+    let said = writer.write(b"ok%20%zz").unwrap_err().to_string();
+    assert_eq!(writer.write(b"%41").unwrap_err().to_string(), said);
+    assert_eq!(writer.flush().unwrap_err().to_string(), said);
+    assert_eq!(writer.get_ref(), b"ok ");
+    let error = writer.finish().unwrap_err();
+    assert_eq!(error.to_string(), said);
+    assert_eq!(error.into_writer().into_inner(), b"ok ");
+}
+
+/// The input has ended where `finish` got as far as telling the transform.
+#[test]
+fn a_writer_takes_nothing_after_its_end() {
+    let acts = [Act::Take(1000), Act::Fail(ErrorKind::WouldBlock)];
+    let mut writer = Writer::new(Decoder::new(Decode::new()), Script::new(&acts, b""));
+    writer.write_all(b"a%4").unwrap();
+    let mut writer = writer.finish().unwrap_err().into_writer();
+    assert_eq!(writer.write(b"1").unwrap_err().kind(), ErrorKind::InvalidInput);
+    assert_eq!(writer.finish().unwrap().bytes, b"a%4");
+}
+
+/// Reads to the end as a caller does who tries again after errors, `most` bytes at once.
+fn read_by_contract<T: Transform>(
+    reader: &mut Reader<T, Script<'_>>,
+    most: usize,
+) -> (Vec<u8>, Vec<ErrorKind>, Option<io::Error>) {
+    let (mut out, mut seen, mut room) = (Vec::new(), Vec::new(), vec![0; most]);
+    loop {
+        match reader.read(&mut room) {
+            Ok(0) => return (out, seen, None),
+            Ok(len) => out.extend_from_slice(&room[..len]),
+            Err(error) if error.kind() == ErrorKind::InvalidData => return (out, seen, Some(error)),
+            Err(error) => seen.push(error.kind()),
+        }
+    }
+}
+
+#[test]
+fn readers_lose_nothing_and_read_nothing_twice() {
+    for acts in scripts() {
+        for most in [1, 3, 1000] {
+            let script = |bytes| Script::new(&acts, bytes);
+            let mut reader = Reader::new(Decoder::new(Decode::new()), script(b"a%20b%41%42cd%2"));
+            let (out, seen, _) = read_by_contract(&mut reader, most);
+            assert_eq!(out, b"a bABcd%2", "{acts:?}");
+            assert_eq!(seen, reader.get_ref().failed, "{acts:?}");
+            assert_eq!(reader.read(&mut [0; 9]).unwrap(), 0, "it stays at its end");
+
+            let mut reader = Reader::new(TryDecoder::new(Decode::new().strict()), script(b"a%20b%41%zz%43"));
+            let (out, _, error) = read_by_contract(&mut reader, most);
+            assert_eq!(out, b"a bA", "{acts:?}");
+            let said = error.expect("a malformed escape").to_string();
+            assert_eq!(reader.read(&mut [0; 9]).unwrap_err().to_string(), said);
+            assert_eq!(reader.read(&mut []).unwrap(), 0);
+        }
+    }
+}
+
+#[test]
+fn readers_give_what_a_call_gives() {
+    let mut rng = Rng(23);
+    for &tier in tiers() {
+        for len in [0, 1, 200, 16_383, 16_384, 16_385, 60_000].into_iter().filter(|&len| runs(len)) {
+            let input: Vec<u8> = (0..len).map(|_| rng.pick(b"%%42fzab +\n")).collect();
+            let (mut expected, mut out) = (Vec::new(), Vec::new());
+            oracle::decode(&input, &[false; 256], false, &mut expected);
+            let mut reader = Reader::new(Decoder::new(Decode::new().tier(tier)), &input[..]);
+            assert_eq!(reader.read_to_end(&mut out).unwrap(), expected.len());
+            assert!(out == expected, "tier {tier}, {len}");
+
+            let reader = Reader::new(Decoder::new(Decode::new().tier(tier)), &input[..]);
+            let lines: Vec<Vec<u8>> = reader.split(b'\n').collect::<Result<_, _>>().unwrap();
+            let expected: Vec<&[u8]> = expected.split_inclusive(|byte| *byte == b'\n').collect();
+            assert_eq!(lines.len(), expected.len(), "tier {tier}, {len}");
+            assert!(lines.iter().zip(expected).all(|(line, expected)| expected.starts_with(line)));
+        }
+    }
 }

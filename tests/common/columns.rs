@@ -20,7 +20,11 @@ struct Expected {
 }
 
 impl Expected {
-    fn new(bytes: &[u8], offsets: &[i32], mut each: impl FnMut(&[u8], &mut Vec<u8>) -> Option<Bad>) -> Expected {
+    fn new(
+        bytes: &[u8],
+        offsets: &[i32],
+        mut each: impl FnMut(&[u8], &mut Vec<u8>) -> Option<Bad>,
+    ) -> Expected {
         let (mut expected, mut alone) = (Expected { ends: vec![0], ..Expected::default() }, Vec::new());
         for (index, value) in offsets.windows(2).enumerate() {
             alone.clear();
@@ -35,20 +39,31 @@ impl Expected {
 }
 
 /// Any iterator of values, as one type.
-type Slices<'v> = &'v mut dyn Iterator<Item = Option<&'v [u8]>>;
+type Slices<'v> = Box<dyn Iterator<Item = Option<&'v [u8]>> + 'v>;
 
 /// A verb over a column and over slices, into each kind of output. Each is told what is refused.
 trait Verb {
-    fn column<C: ColumnOut>(&self, values: Column<'_, i32>, out: &mut C, refused: &mut Vec<(usize, Bad)>) -> Result<(), C::Error>;
-    fn slices<C: ColumnOut>(&self, values: Slices<'_>, out: &mut C, refused: &mut Vec<(usize, Bad)>) -> Result<(), C::Error>;
+    fn column<C: ColumnOut>(
+        &self,
+        values: Column<'_, i32>,
+        out: &mut C,
+        refused: &mut Vec<(usize, Bad)>,
+    ) -> Result<(), C::Error>;
+    fn slices<C: ColumnOut>(
+        &self,
+        values: Slices<'_>,
+        out: &mut C,
+        refused: &mut Vec<(usize, Bad)>,
+    ) -> Result<(), C::Error>;
 }
 
 /// Compares what a verb makes of the values that `offsets` cut with what is expected.
 fn check(verb: &impl Verb, bytes: &[u8], offsets: &[i32], expected: &Expected, context: &dyn Debug) {
     let values = Column::new(bytes, offsets).unwrap();
     // A null is an empty value. Not every empty value is a null.
-    let nullable = || {
-        values.iter().enumerate().map(|(index, value)| (index % 2 == 0 || !value.is_empty()).then_some(value))
+    let nullable = || -> Slices<'_> {
+        let some = |(index, value): (usize, &'_ [u8])| index % 2 == 0 || !value.is_empty();
+        Box::new(values.iter().enumerate().map(move |(index, value)| some((index, value)).then_some(value)))
     };
     let equal = |what: &str, bytes: &[u8], ends: &[i32], refused: &[(usize, Bad)]| {
         assert!(bytes == expected.bytes, "{what}: bytes of {context:?}");
@@ -62,13 +77,15 @@ fn check(verb: &impl Verb, bytes: &[u8], offsets: &[i32], expected: &Expected, c
     equal("column", out.bytes(), out.offsets(), &refused);
 
     (out.clear(), refused.clear());
-    verb.slices(&mut nullable(), &mut out, &mut refused).unwrap();
+    verb.slices(nullable(), &mut out, &mut refused).unwrap();
     equal("slices", out.bytes(), out.offsets(), &refused);
 
     // Room to spare, exactly enough, and too little: then the column holds the values before the one that is named, and
     // the rest goes elsewhere.
     let (len, count) = (expected.bytes.len(), expected.ends.len());
-    for (room, slots) in [(3 * bytes.len(), count + 3), (len, count), (len / 2, count), (len, count - count / 3)] {
+    for (room, slots) in
+        [(3 * bytes.len(), count + 3), (len, count), (len / 2, count), (len, count - count / 3)]
+    {
         for from_slices in [false, true] {
             let mut room = vec![MaybeUninit::new(0xA5); room];
             let mut slots = vec![MaybeUninit::new(-1_i32); slots];
@@ -76,7 +93,7 @@ fn check(verb: &impl Verb, bytes: &[u8], offsets: &[i32], expected: &Expected, c
             let mut out = UninitColumn::new(&mut room, &mut slots);
             refused.clear();
             let result = if from_slices {
-                verb.slices(&mut nullable(), &mut out, &mut refused)
+                verb.slices(nullable(), &mut out, &mut refused)
             } else {
                 verb.column(values, &mut out, &mut refused)
             };
@@ -113,11 +130,21 @@ fn check(verb: &impl Verb, bytes: &[u8], offsets: &[i32], expected: &Expected, c
 struct Encodes(simdpct::Encode<simdpct::ByteSet>);
 
 impl Verb for Encodes {
-    fn column<C: ColumnOut>(&self, values: Column<'_, i32>, out: &mut C, _: &mut Vec<(usize, Bad)>) -> Result<(), C::Error> {
+    fn column<C: ColumnOut>(
+        &self,
+        values: Column<'_, i32>,
+        out: &mut C,
+        _: &mut Vec<(usize, Bad)>,
+    ) -> Result<(), C::Error> {
         self.0.encode_column(values, out)
     }
 
-    fn slices<C: ColumnOut>(&self, values: Slices<'_>, out: &mut C, _: &mut Vec<(usize, Bad)>) -> Result<(), C::Error> {
+    fn slices<C: ColumnOut>(
+        &self,
+        values: Slices<'_>,
+        out: &mut C,
+        _: &mut Vec<(usize, Bad)>,
+    ) -> Result<(), C::Error> {
         self.0.encode_slices(values, out)
     }
 }
@@ -125,11 +152,21 @@ impl Verb for Encodes {
 struct Decodes(Decode);
 
 impl Verb for Decodes {
-    fn column<C: ColumnOut>(&self, values: Column<'_, i32>, out: &mut C, _: &mut Vec<(usize, Bad)>) -> Result<(), C::Error> {
+    fn column<C: ColumnOut>(
+        &self,
+        values: Column<'_, i32>,
+        out: &mut C,
+        _: &mut Vec<(usize, Bad)>,
+    ) -> Result<(), C::Error> {
         self.0.decode_column(values, out)
     }
 
-    fn slices<C: ColumnOut>(&self, values: Slices<'_>, out: &mut C, _: &mut Vec<(usize, Bad)>) -> Result<(), C::Error> {
+    fn slices<C: ColumnOut>(
+        &self,
+        values: Slices<'_>,
+        out: &mut C,
+        _: &mut Vec<(usize, Bad)>,
+    ) -> Result<(), C::Error> {
         self.0.decode_slices(values, out)
     }
 }
@@ -137,11 +174,21 @@ impl Verb for Decodes {
 struct Tries(simdpct::TryDecode);
 
 impl Verb for Tries {
-    fn column<C: ColumnOut>(&self, values: Column<'_, i32>, out: &mut C, refused: &mut Vec<(usize, Bad)>) -> Result<(), C::Error> {
+    fn column<C: ColumnOut>(
+        &self,
+        values: Column<'_, i32>,
+        out: &mut C,
+        refused: &mut Vec<(usize, Bad)>,
+    ) -> Result<(), C::Error> {
         self.0.decode_column(values, out, |index, error| refused.push((index, bad(error))))
     }
 
-    fn slices<C: ColumnOut>(&self, values: Slices<'_>, out: &mut C, refused: &mut Vec<(usize, Bad)>) -> Result<(), C::Error> {
+    fn slices<C: ColumnOut>(
+        &self,
+        values: Slices<'_>,
+        out: &mut C,
+        refused: &mut Vec<(usize, Bad)>,
+    ) -> Result<(), C::Error> {
         self.0.decode_slices(values, out, |index, error| refused.push((index, bad(error))))
     }
 }

@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
-use simdpct::batch::{Column, TooLong, Values};
+use simdpct::batch::{Column, ColumnBuf, TooLong};
 use simdpct::{ByteSet, Decode, Encode, Tier, sets};
 
 use crate::corpus::Verb;
@@ -363,10 +363,10 @@ pub fn ours(verb: Verb, shape: Shape, tier: Tier, role: Role) -> Contender {
     let strict = decode.strict();
     match (verb, shape) {
         (Verb::Encode, Shape::Values) => {
-            batch(tier, role, "Encode::values", move |values, out| encode.values(values, out))
+            batch(tier, role, "Encode::encode_column", move |values, out| encode.encode_column(values, out))
         }
         (Verb::Decode, Shape::Values) => {
-            batch(tier, role, "Decode::values", move |values, out| decode.values(values, out))
+            batch(tier, role, "Decode::decode_column", move |values, out| decode.decode_column(values, out))
         }
         (Verb::Encode, Shape::Slice) => contender!(role, tier, "Encode::encode_to_slice", |input, room| {
             encode.encode_to_slice(input, &mut room.ready).map(|written| &room.ready[..written])
@@ -404,7 +404,7 @@ fn batch(
     tier: Tier,
     role: Role,
     idiom: &'static str,
-    verb: impl Fn(Values<'_, i32>, &mut Column<i32>) -> Result<(), TooLong> + Clone + 'static,
+    verb: impl Fn(Column<'_, i32>, &mut ColumnBuf<i32>) -> Result<(), TooLong> + Clone + 'static,
 ) -> Contender {
     /// Strings, one behind the other, and where each ends.
     fn join(strings: &[&str]) -> (String, Vec<i32>) {
@@ -417,7 +417,7 @@ fn batch(
     }
     let timed = verb.clone();
     let joined = RefCell::new((0, join(&[])));
-    let out = RefCell::new(Column::new());
+    let out = RefCell::new(ColumnBuf::new());
     Contender {
         name: tier.to_string(),
         idiom,
@@ -429,15 +429,15 @@ fn batch(
                 *joined = (strings.as_ptr().addr(), join(strings));
             }
             let (bytes, offsets) = &joined.1;
-            let values = Values::new(bytes.as_bytes(), offsets).expect("the offsets cut the bytes");
+            let values = Column::new(bytes.as_bytes(), offsets).expect("the offsets cut the bytes");
             out.clear();
             timed(values, &mut out).expect("a row is smaller than 2 GiB");
             black_box(out.bytes().len());
         }),
         answer: Box::new(move |input, _| {
             let (bytes, offsets) = join(&[input]);
-            let mut out = Column::new();
-            verb(Values::new(bytes.as_bytes(), &offsets).ok()?, &mut out).ok()?;
+            let mut out = ColumnBuf::new();
+            verb(Column::new(bytes.as_bytes(), &offsets).ok()?, &mut out).ok()?;
             out.get(0).map(<[u8]>::to_vec)
         }),
     }

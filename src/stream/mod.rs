@@ -1,0 +1,330 @@
+//! Encoding and decoding in pieces: any way of cutting the input gives the bytes that one call gives.
+//!
+//! An escape that is cut between two pieces is held back (at most two bytes) until the rest is there.
+//!
+//! | to | use |
+//! |---|---|
+//! | push pieces and take output when it suits | [`Encoder`], [`Decoder`], [`TryDecoder`] |
+//! | transform what is written (with `std`) | [`Writer`] |
+//! | transform what is read (with `std`) | [`Reader`] |
+
+#[cfg(feature = "std")]
+mod read;
+#[cfg(feature = "std")]
+mod write;
+
+use alloc::vec::Vec;
+use core::convert::Infallible;
+
+use crate::coder::KeepSet;
+use crate::decode::{Decode, TryDecode};
+use crate::encode::Encode;
+use crate::error::MalformedEscape;
+use crate::hex::held_back;
+use crate::kernel::job::EncodeRule;
+
+#[cfg(feature = "std")]
+pub use read::Reader;
+#[cfg(feature = "std")]
+pub use write::{FinishError, Writer};
+
+/// Something that takes input in pieces and appends output, for [`Writer`], [`Reader`] and code that takes any.
+///
+/// [`Encoder`], [`Decoder`] and [`TryDecoder`] implement it, and so may your own steps. Their own methods do the same and
+/// do not return a `Result` where nothing can be wrong.
+pub trait Transform {
+    /// What can be wrong with the input.
+    type Error: core::error::Error + Clone + Send + Sync + 'static;
+
+    /// Takes the next piece and appends what it makes certain to `out`.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the input. What comes before is appended to `out`. The transform then takes no more input.
+    fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), Self::Error>;
+
+    /// Ends the input: appends what was held back to `out`. The transform can then take new input.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the end of the input, as [`Transform::push`].
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Self::Error>;
+}
+
+/// The start of an escape at the end of the pieces so far, and where the bytes handed on begin.
+// INVARIANT: `len <= 2`, and the bytes are `%`, or `%` and a hexadecimal digit.
+#[derive(Clone, Debug, Default)]
+struct Held {
+    bytes: [u8; 2],
+    len: usize,
+    /// The number of bytes handed on before those held.
+    offset: usize,
+}
+
+impl Held {
+    /// Hands `piece`, with what was held before it, to `each` in one or two parts that cut no escape, each with
+    /// its offset; holds the rest.
+    fn push<E>(
+        &mut self,
+        piece: &[u8],
+        mut each: impl FnMut(&[u8], usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut rest = piece;
+        if self.len > 0 {
+            // Two more bytes settle the escape that is held, and leave nothing of it.
+            let more = rest.len().min(2);
+            let mut joint = [0; 4];
+            joint[..self.len].copy_from_slice(&self.bytes[..self.len]);
+            joint[self.len..self.len + more].copy_from_slice(&rest[..more]);
+            let joint = &joint[..self.len + more];
+            let settled = joint.len() - held_back(joint);
+            if more == rest.len() {
+                return self.hand_on(joint, settled, &mut each);
+            }
+            let from_rest = settled - self.len;
+            self.len = 0;
+            each(&joint[..settled], self.offset)?;
+            self.offset = self.offset.saturating_add(settled);
+            rest = &rest[from_rest..];
+        }
+        self.hand_on(rest, rest.len() - held_back(rest), &mut each)
+    }
+
+    /// Hands on `bytes` up to `settled`, and holds the others.
+    fn hand_on<E>(
+        &mut self,
+        bytes: &[u8],
+        settled: usize,
+        each: &mut impl FnMut(&[u8], usize) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (ready, held) = bytes.split_at(settled);
+        self.len = held.len();
+        self.bytes[..held.len()].copy_from_slice(held);
+        if !ready.is_empty() {
+            each(ready, self.offset)?;
+        }
+        self.offset = self.offset.saturating_add(ready.len());
+        Ok(())
+    }
+
+    /// What is held and its offset, to be handed on as the end of the input; starts anew.
+    fn take(&mut self) -> (Held, usize) {
+        let held = core::mem::take(self);
+        let offset = held.offset;
+        (held, offset)
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+/// Encodes input in pieces, as an [`Encode`] says.
+///
+/// ```
+/// use simdpct::{Encode, sets, stream::Encoder};
+///
+/// let mut encoder = Encoder::new(Encode::keeping(sets::RFC3986_PATH).keep_escapes());
+/// let mut out = Vec::new();
+/// for piece in ["a %", "4", "1%"] {
+///     encoder.push(piece, &mut out);
+/// }
+/// encoder.finish(&mut out);
+/// assert_eq!(out, b"a%20%41%25");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Encoder<S> {
+    encode: Encode<S>,
+    held: Held,
+}
+
+impl<S: KeepSet> Encoder<S> {
+    /// A stream of the encoding `encode`.
+    #[must_use]
+    pub fn new(encode: Encode<S>) -> Encoder<S> {
+        Encoder { encode, held: Held::default() }
+    }
+
+    /// Takes the next piece and appends what it makes certain to `out`.
+    pub fn push(&mut self, piece: &(impl AsRef<[u8]> + ?Sized), out: &mut Vec<u8>) {
+        let Encoder { encode, held } = self;
+        if encode.coder.job().rule != EncodeRule::KeepEscapes {
+            return encode.encode_append(piece, out);
+        }
+        let Ok(()) = held.push::<Infallible>(piece.as_ref(), |part, _| {
+            encode.encode_append(part, out);
+            Ok(())
+        });
+    }
+
+    /// Ends the input: appends what was held back to `out`. The stream can then take new input.
+    pub fn finish(&mut self, out: &mut Vec<u8>) {
+        let (held, _) = self.held.take();
+        self.encode.encode_append(held.as_bytes(), out);
+    }
+}
+
+impl<S: KeepSet> Transform for Encoder<S> {
+    type Error = Infallible;
+
+    fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), Infallible> {
+        Encoder::push(self, piece, out);
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Infallible> {
+        Encoder::finish(self, out);
+        Ok(())
+    }
+}
+
+/// Decodes input in pieces, as a [`Decode`] says. With [`Decode::NORMALIZE`], it normalizes.
+///
+/// ```
+/// use simdpct::{Decode, stream::Decoder};
+///
+/// let mut decoder = Decoder::new(Decode::new());
+/// let mut out = Vec::new();
+/// for piece in ["a%", "2", "0b"] {
+///     decoder.push(piece, &mut out);
+/// }
+/// decoder.finish(&mut out);
+/// assert_eq!(out, b"a b");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Decoder {
+    decode: Decode,
+    held: Held,
+}
+
+impl Decoder {
+    /// A stream of the decoding `decode`.
+    #[must_use]
+    pub fn new(decode: Decode) -> Decoder {
+        Decoder { decode, held: Held::default() }
+    }
+
+    /// Takes the next piece and appends what it makes certain to `out`.
+    pub fn push(&mut self, piece: &(impl AsRef<[u8]> + ?Sized), out: &mut Vec<u8>) {
+        let Decoder { decode, held } = self;
+        let Ok(()) = held.push::<Infallible>(piece.as_ref(), |part, _| {
+            decode.decode_append(part, out);
+            Ok(())
+        });
+    }
+
+    /// Ends the input: appends what was held back to `out`. The stream can then take new input.
+    pub fn finish(&mut self, out: &mut Vec<u8>) {
+        let (held, _) = self.held.take();
+        self.decode.decode_append(held.as_bytes(), out);
+    }
+}
+
+impl Transform for Decoder {
+    type Error = Infallible;
+
+    fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), Infallible> {
+        Decoder::push(self, piece, out);
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Infallible> {
+        Decoder::finish(self, out);
+        Ok(())
+    }
+}
+
+/// Decodes input in pieces, as a [`TryDecode`] says: a malformed escape is an error, at its offset in the whole input.
+///
+/// What comes before it is decoded and appended. After an error the stream takes no more input, and each call returns the
+/// same error.
+///
+/// ```
+/// use simdpct::{Decode, stream::TryDecoder};
+///
+/// let mut decoder = TryDecoder::new(Decode::new().strict());
+/// let mut out = Vec::new();
+/// decoder.push("a%20b%", &mut out)?;
+/// let error = decoder.push("zz", &mut out).unwrap_err();
+/// assert_eq!((error.offset, &out[..]), (5, &b"a b"[..]));
+/// assert_eq!(decoder.push("and more", &mut out), Err(error));
+/// # Ok::<(), simdpct::MalformedEscape>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct TryDecoder {
+    decode: TryDecode,
+    held: Held,
+    /// The error that ended the input.
+    error: Option<MalformedEscape>,
+}
+
+impl TryDecoder {
+    /// A stream of the decoding `decode`.
+    #[must_use]
+    pub fn new(decode: TryDecode) -> TryDecoder {
+        TryDecoder { decode, held: Held::default(), error: None }
+    }
+
+    /// Takes the next piece and appends what it makes certain to `out`.
+    ///
+    /// # Errors
+    ///
+    /// The first malformed escape, with its offset from the start of the first piece. What comes before it is appended.
+    /// Every later call returns it again.
+    pub fn push(
+        &mut self,
+        piece: &(impl AsRef<[u8]> + ?Sized),
+        out: &mut Vec<u8>,
+    ) -> Result<(), MalformedEscape> {
+        let TryDecoder { decode, held, error } = self;
+        if let Some(error) = error {
+            return Err(*error);
+        }
+        held.push(piece.as_ref(), |part, offset| {
+            // A part ends inside an escape only where a `%`, which is held, cuts that escape short.
+            append_up_to_error(decode, part, out)
+                .map_err(|error| error.before_percent(part.len()).shifted(offset))
+        })
+        .inspect_err(|found| *error = Some(*found))
+    }
+
+    /// Ends the input: appends what was held back to `out`. The stream can then take new input.
+    ///
+    /// # Errors
+    ///
+    /// [`MalformedEscape`] if the input ends inside an escape, or if [`TryDecoder::push`] returned it. Every later call
+    /// returns it again.
+    pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), MalformedEscape> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        let (held, offset) = self.held.take();
+        append_up_to_error(&self.decode, held.as_bytes(), out).map_err(|error| {
+            let error = error.shifted(offset);
+            self.error = Some(error);
+            error
+        })
+    }
+}
+
+/// Appends what is decoded of `part`, up to the first malformed escape.
+fn append_up_to_error(decode: &TryDecode, part: &[u8], out: &mut Vec<u8>) -> Result<(), MalformedEscape> {
+    let result = decode.decode_append(part, out);
+    if let Err(error) = result {
+        // Nothing was appended, and what comes before the first malformed escape holds none.
+        let _: Result<(), MalformedEscape> = decode.decode_append(&part[..error.offset], out);
+    }
+    result
+}
+
+impl Transform for TryDecoder {
+    type Error = MalformedEscape;
+
+    fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), MalformedEscape> {
+        TryDecoder::push(self, piece, out)
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), MalformedEscape> {
+        TryDecoder::finish(self, out)
+    }
+}
