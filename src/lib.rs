@@ -24,15 +24,15 @@
 //! | into a slice | [`encode_to_slice`], [`Encode::encode_to_slice`] | [`decode_to_slice`], [`Decode::decode_to_slice`] | [`normalize_to_slice`] |
 //! | in place | | [`decode_in_place`], [`Decode::decode_in_place`] | [`normalize_in_place`] |
 //! | until nothing changes | | [`decode_until_stable`], [`Decode::decode_until_stable_append`] | |
-//! | many values in one buffer | [`Encode::values`] | [`Decode::values`] | [`Decode::values`] of [`Decode::NORMALIZE`] |
-//! | in pieces | [`stream::Encoder`] | [`stream::Decoder`] | [`stream::Decoder`] of [`Decode::NORMALIZE`] |
+//! | many values ([`batch`]) | [`Encode::encode_column`], [`Encode::encode_slices`] | [`Decode::decode_column`], [`Decode::decode_slices`] | the same of [`Decode::NORMALIZE`] |
+//! | in pieces | [`stream::Encoder`] | [`stream::Decoder`], [`stream::TryDecoder`] | [`stream::Decoder`] of [`Decode::NORMALIZE`] |
 //!
 //! [`Encode`] and [`Decode`] hold the choices: keeping valid escapes, forms, strictness, escapes that stay.
 //! [`validate`], [`escapes`] and [`count`] look without writing; [`equivalent`] compares.
 //!
 //! # Features
 //!
-//! `std` (default) brings run-time CPU detection and [`stream::Writer`]; without it the kernels are those of the
+//! `std` (default) brings run-time CPU detection, [`stream::Writer`] and [`stream::Reader`]; without it the kernels are those of the
 //! features that the build assumes. `alloc` brings all verbs that return or append to `Cow`, `String` and `Vec`.
 //! With neither, the slice verbs remain, and nothing is allocated.
 //!

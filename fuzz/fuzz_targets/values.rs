@@ -5,6 +5,7 @@
 mod common;
 
 use arbitrary::Arbitrary;
+use common::check::Decoding;
 use common::{FuzzedDecoding, FuzzedEncoding, columns};
 use libfuzzer_sys::fuzz_target;
 
@@ -12,20 +13,24 @@ use libfuzzer_sys::fuzz_target;
 struct Case<'a> {
     encoding: FuzzedEncoding<'a>,
     decoding: FuzzedDecoding<'a>,
-    /// How long each value is; the bytes behind the last belong to none.
+    /// How often the bytes and the lengths are repeated: a kernel takes up to 8 KiB of values at once, and fuzzed inputs are
+    /// much shorter.
+    times: u8,
+    /// How long each value is; the bytes after the last belong to none.
     lengths: &'a [u8],
     bytes: &'a [u8],
 }
 
 fuzz_target!(|case: Case<'_>| {
-    let len = case.bytes.len();
-    let mut offsets = vec![];
-    let mut at = 0;
-    for length in [0].iter().chain(case.lengths) {
-        at = len.min(at + usize::from(*length % 80));
+    let times = 1 + usize::from(case.times % 32);
+    let bytes = case.bytes.repeat(times);
+    let (mut offsets, mut at) = (vec![0], 0);
+    for length in case.lengths.repeat(times) {
+        at = bytes.len().min(at + usize::from(length % 80));
         offsets.push(at as i32);
     }
-    columns::encode(&case.encoding.encoding(), case.bytes, &offsets);
-    columns::decode(&case.decoding.decoding(), case.bytes, &offsets);
-    columns::decode_strict(&Decoding::ALL, case.bytes, &offsets);
+    let decoding = case.decoding.decoding();
+    columns::encode(&case.encoding.encoding(), &bytes, &offsets);
+    columns::decode(&decoding, &bytes, &offsets);
+    columns::decode_strict(&decoding, &bytes, &offsets);
 });
