@@ -3,11 +3,11 @@
 use simdpct::batch::{Column, Offset, Values};
 use simdpct::{ByteSet, Decode, Encode, sets};
 
-use crate::common::check::{Decoding, Encoding};
-use crate::common::columns;
-use crate::common::oracle::{self, Rule};
-use crate::common::shapes::{Rng, SHAPES};
-use crate::common::tiers::{exhaustive, runs};
+use testkit::check::{Decoding, Encoding};
+use testkit::columns;
+use testkit::oracle::{self, Rule};
+use testkit::shapes::{Rng, SHAPES};
+use testkit::tiers::{exhaustive, runs};
 
 /// Pieces of every shape that add up to `count` values, of which many are empty, short or cut inside an escape.
 fn values(count: usize, longest: usize, rng: &mut Rng) -> (Vec<u8>, Vec<i32>) {

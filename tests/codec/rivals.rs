@@ -1,11 +1,11 @@
-//! Other crates give the same answers; the exceptions stand in `common/rivals.rs`.
+//! Other crates give the same answers; `testkit::rivals` names the exceptions.
 
 use proptest::prelude::*;
 use simdpct::sets;
 
-use crate::common::rivals::{check_decode, check_encode, named, pair};
-use crate::common::shapes::{Rng, SHAPES};
-use crate::common::tiers::{runs, scaled};
+use testkit::rivals::{check_decode, check_encode, named, pair};
+use testkit::shapes::{Rng, SHAPES};
+use testkit::tiers::{runs, scaled};
 
 #[test]
 fn rivals_agree_on_all_shapes() {

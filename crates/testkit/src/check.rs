@@ -8,9 +8,9 @@ use simdpct::{
     NORMALIZE, Tier,
 };
 
-use super::guard::{CANARY, Place, Room};
-use super::oracle::{self, Bad, Members, Rule};
-use super::tiers::tiers;
+use crate::guard::{CANARY, Place, Room};
+use crate::oracle::{self, Bad, Members, Rule};
+use crate::tiers::tiers;
 
 /// An encoding, in the words of the oracle.
 #[derive(Clone, Copy)]
@@ -150,6 +150,12 @@ macro_rules! same {
             context!($($context)*), got.escape_ascii(), expected.escape_ascii(),
         );
     }};
+}
+
+impl Default for Checker {
+    fn default() -> Checker {
+        Checker::new()
+    }
 }
 
 impl Checker {

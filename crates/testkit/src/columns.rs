@@ -3,9 +3,9 @@
 use simdpct::Decode;
 use simdpct::batch::{Column, Values};
 
-use super::check::{Decoding, Encoding, bad};
-use super::oracle::{self, Bad};
-use super::tiers::tiers;
+use crate::check::{Decoding, Encoding, bad};
+use crate::oracle::{self, Bad};
+use crate::tiers::tiers;
 
 /// What the oracle makes of each value, one behind the other.
 fn expected(bytes: &[u8], offsets: &[i32], mut each: impl FnMut(&[u8], &mut Vec<u8>)) -> (Vec<u8>, Vec<i32>) {
