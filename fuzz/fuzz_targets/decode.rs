@@ -2,11 +2,10 @@
 
 #![no_main]
 
-mod common;
-
 use arbitrary::Arbitrary;
-use common::{FuzzedDecoding, place, rivals, with_checker};
 use libfuzzer_sys::fuzz_target;
+use simdpct_fuzz::{FuzzedDecoding, place, with_checker};
+use testkit::rivals;
 
 #[derive(Arbitrary, Debug)]
 struct Case<'a> {

@@ -2,13 +2,12 @@
 
 #![no_main]
 
-mod common;
-
 use arbitrary::Arbitrary;
-use common::check::byte_set;
-use common::oracle::Rule;
-use common::{FuzzedEncoding, place, rivals, with_checker};
 use libfuzzer_sys::fuzz_target;
+use simdpct_fuzz::{FuzzedEncoding, place, with_checker};
+use testkit::check::byte_set;
+use testkit::oracle::Rule;
+use testkit::rivals;
 
 #[derive(Arbitrary, Debug)]
 struct Case<'a> {

@@ -2,12 +2,11 @@
 
 #![no_main]
 
-mod common;
-
 use arbitrary::Arbitrary;
-use common::check::Decoding;
-use common::{place, questions, with_checker};
 use libfuzzer_sys::fuzz_target;
+use simdpct_fuzz::{place, with_checker};
+use testkit::check::Decoding;
+use testkit::questions;
 
 #[derive(Arbitrary, Debug)]
 struct Case<'a> {

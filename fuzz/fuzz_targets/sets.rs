@@ -2,15 +2,13 @@
 
 #![no_main]
 
-mod common;
-
 use arbitrary::Arbitrary;
-use common::check::{Encoding, byte_set};
-use common::guard::Place;
-use common::oracle::{self, Members, Rule};
-use common::{Set, with_checker};
 use libfuzzer_sys::fuzz_target;
 use simdpct::ByteSet;
+use simdpct_fuzz::{Set, with_checker};
+use testkit::check::{Encoding, byte_set};
+use testkit::guard::Place;
+use testkit::oracle::{self, Members, Rule};
 
 #[derive(Arbitrary, Debug)]
 enum Step<'a> {

@@ -2,11 +2,9 @@
 
 #![no_main]
 
-mod common;
-
 use arbitrary::Arbitrary;
-use common::{streams, tiers};
 use libfuzzer_sys::fuzz_target;
+use testkit::{streams, tiers};
 
 #[derive(Arbitrary, Debug)]
 struct Case<'a> {

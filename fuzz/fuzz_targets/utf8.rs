@@ -2,9 +2,7 @@
 
 #![no_main]
 
-mod common;
-
-use common::text;
 use libfuzzer_sys::fuzz_target;
+use testkit::text;
 
 fuzz_target!(|input: &[u8]| text::check(input));

@@ -2,10 +2,8 @@
 
 #![no_main]
 
-mod common;
-
-use common::questions;
 use libfuzzer_sys::fuzz_target;
+use testkit::questions;
 
 fuzz_target!(|case: (&[u8], &[u8])| {
     let (a, b) = case;

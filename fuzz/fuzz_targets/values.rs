@@ -2,12 +2,10 @@
 
 #![no_main]
 
-mod common;
-
 use arbitrary::Arbitrary;
-use common::check::Decoding;
-use common::{FuzzedDecoding, FuzzedEncoding, columns};
 use libfuzzer_sys::fuzz_target;
+use simdpct_fuzz::{FuzzedDecoding, FuzzedEncoding};
+use testkit::columns;
 
 #[derive(Arbitrary, Debug)]
 struct Case<'a> {

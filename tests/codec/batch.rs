@@ -5,11 +5,11 @@ use std::mem::MaybeUninit;
 use simdpct::batch::{Column, ColumnBuf, ColumnError, Offset, UninitColumn};
 use simdpct::{ByteSet, Decode, Encode, sets};
 
-use crate::common::check::{Decoding, Encoding};
-use crate::common::columns;
-use crate::common::oracle::{self, Members, Rule};
-use crate::common::shapes::{Rng, SHAPES};
-use crate::common::tiers::{runs, tiers};
+use testkit::check::{Decoding, Encoding};
+use testkit::columns;
+use testkit::oracle::{self, Members, Rule};
+use testkit::shapes::{Rng, SHAPES};
+use testkit::tiers::{runs, tiers};
 
 /// Pieces of every shape that add up to `count` values, of which many are empty, short or cut inside an escape.
 fn values(count: usize, longest: usize, rng: &mut Rng) -> (Vec<u8>, Vec<i32>) {

@@ -2,11 +2,11 @@
 
 use simdpct::Encode;
 
-use crate::common::check::{Checker, Decoding, Encoding, bad, byte_set};
-use crate::common::guard::Place;
-use crate::common::oracle::{self, Members, Rule};
-use crate::common::shapes::INTERESTING;
-use crate::common::tiers::{exhaustive, runs, scale, tiers};
+use testkit::check::{Checker, Decoding, Encoding, bad, byte_set};
+use testkit::guard::Place;
+use testkit::oracle::{self, Members, Rule};
+use testkit::shapes::INTERESTING;
+use testkit::tiers::{exhaustive, runs, scale, tiers};
 
 /// All bytes, or below full scale those that some rule looks at.
 fn alphabet() -> Vec<u8> {

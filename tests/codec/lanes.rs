@@ -3,11 +3,11 @@
 
 use simdpct::{ByteSet, sets};
 
-use crate::common::check::{Checker, Decoding, Encoding, bad, byte_set};
-use crate::common::guard::{PLACES, Place};
-use crate::common::oracle::{self, Members, Rule};
-use crate::common::shapes::Rng;
-use crate::common::tiers::{runs, tiers};
+use testkit::check::{Checker, Decoding, Encoding, bad, byte_set};
+use testkit::guard::{PLACES, Place};
+use testkit::oracle::{self, Members, Rule};
+use testkit::shapes::Rng;
+use testkit::tiers::{runs, tiers};
 
 /// All named sets, sets that hold bytes of either half, and the two extremes.
 fn all_sets() -> Vec<Members> {

@@ -7,9 +7,6 @@
 //! * `SIMDPCT_TEST_SCALE=5`: run that percentage of the long loops (for emulated CPUs);
 //! * `SIMDPCT_EXHAUSTIVE=1`: also run the loops that take minutes.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod batch;
 mod exhaustive;
 mod lanes;

@@ -1,10 +1,10 @@
 //! Every operation, every tier, every length up to 256, several alignments, all shapes of data.
 
-use crate::common::check::{Checker, Decoding, Encoding};
-use crate::common::guard::{PLACES, Place};
-use crate::common::oracle::{self, Members, Rule};
-use crate::common::shapes::{Rng, SHAPES};
-use crate::common::tiers::runs;
+use testkit::check::{Checker, Decoding, Encoding};
+use testkit::guard::{PLACES, Place};
+use testkit::oracle::{self, Members, Rule};
+use testkit::shapes::{Rng, SHAPES};
+use testkit::tiers::runs;
 
 /// Lengths around the steps of the kernels, which run at every scale.
 const STEPS: [usize; 18] = [0, 1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 128, 130, 256];

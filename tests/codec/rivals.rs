@@ -1,11 +1,11 @@
-//! Other crates give the same answers; the exceptions stand in `common/rivals.rs`.
+//! Other crates give the same answers; `testkit::rivals` names the exceptions.
 
 use proptest::prelude::*;
 use simdpct::{AsciiSet, Encode, sets};
 
-use crate::common::rivals::{check_decode, check_encode, named, pair};
-use crate::common::shapes::{Rng, SHAPES};
-use crate::common::tiers::{runs, scaled};
+use testkit::rivals::{check_decode, check_encode, named, pair};
+use testkit::shapes::{Rng, SHAPES};
+use testkit::tiers::{runs, scaled};
 
 #[test]
 fn rivals_agree_on_all_shapes() {
@@ -39,7 +39,7 @@ proptest! {
         input in proptest::collection::vec(prop_oneof![Just(b'%'), Just(b'4'), Just(b'f'), any::<u8>()], 0..300),
         kept in proptest::collection::vec(0..0x80u8, 0..128),
     ) {
-        let set = simdpct::AsciiSet::EMPTY.add(&kept).expect("ASCII");
+        let set = AsciiSet::EMPTY.add(&kept).expect("ASCII");
         check_encode(&input, &[pair(set)]);
         check_decode(&input);
     }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use simdpct::sets::*;
 use simdpct::{AsciiSet, ByteSet, NamedSet};
 
-use crate::common::tiers::scaled;
+use testkit::tiers::scaled;
 
 /// One row, copied from the text of a specification and not from `sets.def`.
 struct Row {

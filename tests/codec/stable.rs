@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use simdpct::{ByteSet, Decode};
 
-use crate::common::oracle::{self, Members};
-use crate::common::tiers::{runs, scaled, tiers};
+use testkit::oracle::{self, Members};
+use testkit::tiers::{runs, scaled, tiers};
 
 /// Repeats `pass` until nothing changes, and counts.
 fn repeat(input: &[u8], pass: impl Fn(&[u8], &mut Vec<u8>)) -> (Vec<u8>, usize) {

@@ -6,11 +6,11 @@ use proptest::prelude::*;
 use simdpct::stream::{Decoder, Encoder, Reader, Transform, TryDecoder, Writer};
 use simdpct::{Decode, Encode, MalformedEscape, sets};
 
-use crate::common::check::{bad, byte_set};
-use crate::common::oracle::{self, Bad, Rule};
-use crate::common::shapes::{Rng, SHAPES};
-use crate::common::streams::{check, run, unreserved};
-use crate::common::tiers::{runs, scale, scaled, tiers};
+use testkit::check::{bad, byte_set};
+use testkit::oracle::{self, Bad, Rule};
+use testkit::shapes::{Rng, SHAPES};
+use testkit::streams::{check, run, unreserved};
+use testkit::tiers::{runs, scale, scaled, tiers};
 
 #[test]
 fn short_words_cut_in_every_way() {

@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 use simdpct::{Decode, OnInvalidUtf8};
 
-use crate::common::check::byte_set;
-use crate::common::oracle;
-use crate::common::shapes::{Rng, SHAPES};
-use crate::common::text::check;
-use crate::common::tiers::{runs, scaled, tiers};
+use testkit::check::byte_set;
+use testkit::oracle;
+use testkit::shapes::{Rng, SHAPES};
+use testkit::text::check;
+use testkit::tiers::{runs, scaled, tiers};
 
 #[test]
 fn shapes_of_all_lengths() {

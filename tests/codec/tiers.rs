@@ -4,8 +4,8 @@ use std::io::Write;
 
 use simdpct::Tier;
 
-use crate::common::guard;
-use crate::common::tiers::{REQUIRE, tiers};
+use testkit::guard;
+use testkit::tiers::{REQUIRE, tiers};
 
 /// Writes past the capture of the test harness, so that every test run lists its tiers.
 #[test]

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use proptest::prelude::*;
 use simdpct::{ByteSet, Decode, Encode, HexCase, sets};
 
-use crate::common::check::{Checker, Encoding, bad};
-use crate::common::guard::Place;
-use crate::common::oracle::{self, Rule};
-use crate::common::questions::{self, equivalent};
-use crate::common::shapes::{Rng, SHAPES};
-use crate::common::tiers::{runs, scaled, tiers};
+use testkit::check::{Checker, Encoding, bad};
+use testkit::guard::Place;
+use testkit::oracle::{self, Rule};
+use testkit::questions::{self, equivalent};
+use testkit::shapes::{Rng, SHAPES};
+use testkit::tiers::{runs, scaled, tiers};
 
 fn inputs(mut each: impl FnMut(&[u8])) {
     let mut rng = Rng(41);

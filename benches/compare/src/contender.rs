@@ -1,25 +1,26 @@
-//! Who is measured: this library on every tier, its rivals in their fastest idioms, and what the hardware gives.
+//! A contender: one way to call one library; and this library's.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::fmt::Write as _;
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
 use simdpct::batch::{Column, ColumnBuf, TooLong};
 use simdpct::{ByteSet, Decode, Encode, Tier, sets};
 
-use crate::corpus::Verb;
+use crate::Verb;
+use crate::rivals::COMPONENT;
 
 /// Buffers that all calls share, so that no idiom pays for memory more often than it must.
 pub struct Room {
-    bytes: Vec<u8>,
-    text: String,
+    /// For bytes that are appended.
+    pub(crate) bytes: Vec<u8>,
+    /// For text that is appended.
+    pub(crate) text: String,
     /// Initialised bytes, enough for every answer.
-    ready: Vec<u8>,
+    pub(crate) ready: Vec<u8>,
     /// Hexadecimal digits, as many as the longest input.
-    digits: Vec<u8>,
+    pub(crate) digits: Vec<u8>,
 }
 
 impl Room {
@@ -36,7 +37,7 @@ impl Room {
 }
 
 /// An answer, however a rival hands it over. `None` is a refusal of the input.
-trait Answer {
+pub(crate) trait Answer {
     fn bytes(&self) -> Option<&[u8]>;
 }
 
@@ -48,16 +49,9 @@ macro_rules! answers {
         }
     })* };
 }
-answers!(&[u8], &Vec<u8>, &String, &str, String, Cow<'_, [u8]>);
+answers!(&[u8], &Vec<u8>, Vec<u8>, &String, &str, String, Cow<'_, [u8]>);
 
 impl Answer for Cow<'_, str> {
-    #[inline(always)]
-    fn bytes(&self) -> Option<&[u8]> {
-        Some(self.as_bytes())
-    }
-}
-
-impl Answer for pct::PctString {
     #[inline(always)]
     fn bytes(&self) -> Option<&[u8]> {
         Some(self.as_bytes())
@@ -107,6 +101,17 @@ pub struct Contender {
 }
 
 impl Contender {
+    /// A contender by its two functions; `contender!` makes both from one expression.
+    pub fn new(
+        name: impl ToString,
+        idiom: &'static str,
+        role: Role,
+        pass: impl Fn(&[&str], &mut Room) + 'static,
+        answer: impl Fn(&str, &mut Room) -> Option<Vec<u8>> + 'static,
+    ) -> Contender {
+        Contender { name: name.to_string(), idiom, role, pass: Box::new(pass), answer: Box::new(answer) }
+    }
+
     /// Calls it once for each of `strings`, in order.
     pub fn pass(&self, strings: &[&str], room: &mut Room) {
         (self.pass)(strings, room);
@@ -121,192 +126,32 @@ impl Contender {
 /// A contender from an expression, which is compiled into the loop that is timed and into one that is checked.
 macro_rules! contender {
     ($role:expr, $name:expr, $idiom:literal, |$input:ident, $room:ident| $call:expr) => {
-        Contender {
-            name: $name.to_string(),
-            idiom: $idiom,
-            role: $role,
-            pass: Box::new(move |strings, $room| {
+        $crate::contender::Contender::new(
+            $name,
+            $idiom,
+            $role,
+            move |strings: &[&str], $room: &mut $crate::Room| {
                 for &$input in strings {
                     let answer = $call;
-                    black_box(answer.bytes().map(|bytes| (bytes.as_ptr(), bytes.len())));
+                    let bytes = $crate::contender::Answer::bytes(&answer);
+                    std::hint::black_box(bytes.map(|bytes| (bytes.as_ptr(), bytes.len())));
                 }
-            }),
-            answer: Box::new(move |$input, $room| $call.bytes().map(<[u8]>::to_vec)),
-        }
+            },
+            move |$input: &str, $room: &mut $crate::Room| {
+                $crate::contender::Answer::bytes(&$call).map(<[u8]>::to_vec)
+            },
+        )
     };
 }
-
-/// The rivals' name for `sets::RFC3986_UNRESERVED`: the bytes that do not stay.
-const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-
-/// What the hardware gives, and the rivals, one group of idioms for each; the first mark is `memcpy`.
-pub fn others(verb: Verb) -> Vec<Vec<Contender>> {
-    let mut groups = marks(verb);
-    groups.extend(match verb {
-        Verb::Encode => encoders(),
-        Verb::Decode => decoders(),
-    });
-    groups
-}
-
-fn marks(verb: Verb) -> Vec<Vec<Contender>> {
-    let mark = Role::Mark;
-    vec![
-        // `rep movsb`, which memcpy may be, is ten times slower on some CPUs when the two places have nearly the
-        // same offset in their pages; the yardstick is the faster of two places half a page apart.
-        vec![
-            contender!(mark, "memcpy", "copy_from_slice into a ready slice", |input, room| {
-                let to = &mut room.ready[..input.len()];
-                to.copy_from_slice(input.as_bytes());
-                &*to
-            }),
-            contender!(
-                mark,
-                "memcpy",
-                "copy_from_slice into a ready slice, half a page on",
-                |input, room| {
-                    let to = &mut room.ready[2048..][..input.len()];
-                    to.copy_from_slice(input.as_bytes());
-                    &*to
-                }
-            ),
-        ],
-        vec![contender!(mark, "memchr", "memchr of a byte that does not occur", |input, room| {
-            let at = memchr::memchr(0, input.as_bytes());
-            at.map(|at| &room.ready[at..])
-        })],
-        vec![contender!(mark, "simdutf8", "basic::from_utf8", |input, _room| {
-            simdutf8::basic::from_utf8(input.as_bytes())
-        })],
-        vec![match verb {
-            Verb::Encode => contender!(mark, "hex-simd", "encode into a ready slice", |input, room| {
-                let out = hex_simd::Out::from_slice(&mut room.ready[..input.len() * 2]);
-                let digits: &[u8] = hex_simd::encode(input.as_bytes(), out, hex_simd::AsciiCase::Upper);
-                digits
-            }),
-            Verb::Decode => contender!(mark, "hex-simd", "decode of as many digits", |input, room| {
-                let digits = &room.digits[..input.len() & !1];
-                let out = hex_simd::Out::from_slice(&mut room.ready[..digits.len() / 2]);
-                hex_simd::decode(digits, out).map(|bytes| &*bytes)
-            }),
-        }],
-    ]
-}
-
-fn encoders() -> Vec<Vec<Contender>> {
-    let rival = Role::Rival;
-    vec![
-        vec![
-            contender!(rival, "percent-encoding", "String::extend", |input, room| {
-                room.text.clear();
-                room.text.extend(percent_encoding::utf8_percent_encode(input, COMPONENT));
-                &room.text
-            }),
-            contender!(rival, "percent-encoding", "Vec::extend_from_slice of each part", |input, room| {
-                room.bytes.clear();
-                for part in percent_encoding::utf8_percent_encode(input, COMPONENT) {
-                    room.bytes.extend_from_slice(part.as_bytes());
-                }
-                &room.bytes
-            }),
-            contender!(rival, "percent-encoding", "copy of each part into a ready slice", |input, room| {
-                let mut written = 0;
-                for part in percent_encoding::utf8_percent_encode(input, COMPONENT) {
-                    room.ready[written..written + part.len()].copy_from_slice(part.as_bytes());
-                    written += part.len();
-                }
-                &room.ready[..written]
-            }),
-            contender!(rival, "percent-encoding", "into Cow", |input, _room| {
-                Cow::<str>::from(percent_encoding::utf8_percent_encode(input, COMPONENT))
-            }),
-            contender!(rival, "percent-encoding", "write!", |input, room| {
-                room.text.clear();
-                let encoded = percent_encoding::utf8_percent_encode(input, COMPONENT);
-                write!(room.text, "{encoded}").map(|()| &*room.text)
-            }),
-        ],
-        vec![
-            contender!(rival, "urlencoding", "Encoded::append_to", |input, room| {
-                room.text.clear();
-                urlencoding::Encoded(input).append_to(&mut room.text);
-                &room.text
-            }),
-            contender!(rival, "urlencoding", "encode", |input, _room| urlencoding::encode(input)),
-        ],
-        vec![
-            contender!(rival, "url-escape", "encode_to_string", |input, room| {
-                room.text.clear();
-                url_escape::encode_to_string(input, COMPONENT, &mut room.text)
-            }),
-            contender!(rival, "url-escape", "encode", |input, _room| {
-                url_escape::encode(input, COMPONENT)
-            }),
-        ],
-        vec![contender!(rival, "codex-percent", "VecEncoder::encode", |input, room| {
-            room.bytes.clear();
-            codex_percent::VecEncoder::encode(input, &mut room.bytes).map(|_| &room.bytes)
-        })],
-        vec![contender!(rival, "form-net", "encode_into", |input, room| {
-            room.text.clear();
-            form_net::encode_into(input, &mut room.text).map(|()| &*room.text)
-        })],
-        vec![contender!(rival, "pct", "PctString::encode_bytes", |input, _room| {
-            pct::PctString::encode_bytes(input, pct::UriReserved::Any)
-        })],
-    ]
-}
-
-fn decoders() -> Vec<Vec<Contender>> {
-    let rival = Role::Rival;
-    vec![
-        vec![
-            contender!(rival, "percent-encoding", "Vec::extend", |input, room| {
-                room.bytes.clear();
-                room.bytes.extend(percent_encoding::percent_decode_str(input));
-                &room.bytes
-            }),
-            contender!(rival, "percent-encoding", "loop into a ready slice", |input, room| {
-                let mut written = 0;
-                for (to, byte) in room.ready.iter_mut().zip(percent_encoding::percent_decode_str(input)) {
-                    *to = byte;
-                    written += 1;
-                }
-                &room.ready[..written]
-            }),
-            contender!(rival, "percent-encoding", "into Cow", |input, _room| {
-                Cow::<[u8]>::from(percent_encoding::percent_decode_str(input))
-            }),
-        ],
-        vec![contender!(rival, "urlencoding", "decode_binary", |input, _room| {
-            urlencoding::decode_binary(input.as_bytes())
-        })],
-        vec![
-            contender!(rival, "url-escape", "decode_to_vec", |input, room| {
-                room.bytes.clear();
-                url_escape::decode_to_vec(input, &mut room.bytes)
-            }),
-            contender!(rival, "url-escape", "decode", |input, _room| url_escape::decode(input)),
-        ],
-        vec![contender!(rival, "codex-percent", "VecDecoder::decode", |input, room| {
-            room.bytes.clear();
-            codex_percent::VecDecoder::decode(input, &mut room.bytes).map(|_| &room.bytes)
-        })],
-        vec![contender!(rival, "form-net", "decode_into", |input, room| {
-            let policy = form_net::PercentPolicy::Literal;
-            form_net::decode_into(input.as_bytes(), &mut room.ready, policy)
-        })],
-        vec![contender!(rival, "pct", "PctStr::new, decode", |input, _room| {
-            pct::PctStr::new(input).map(pct::PctStr::decode)
-        })],
-    ]
-}
+pub(crate) use contender;
 
 /// The ways to call this library. The first of each verb is what stands beside the rivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// `Encode::append` or `Decode::append` to a reused buffer.
     Append,
+    /// The same to a new buffer in which nobody has made room.
+    Fresh,
     /// `to_slice` of a ready slice.
     Slice,
     /// `to_cow`.
@@ -325,17 +170,32 @@ impl Shape {
     /// The ways of `verb`, but for the first.
     pub fn further(verb: Verb) -> &'static [Shape] {
         match verb {
-            Verb::Encode => &[Shape::Slice, Shape::Cow, Shape::Values],
-            Verb::Decode => {
-                &[Shape::Slice, Shape::Cow, Shape::Normalize, Shape::Strict, Shape::Keep, Shape::Values]
-            }
+            Verb::Encode => &[Shape::Fresh, Shape::Slice, Shape::Cow, Shape::Values],
+            Verb::Decode => &[
+                Shape::Fresh,
+                Shape::Slice,
+                Shape::Cow,
+                Shape::Normalize,
+                Shape::Strict,
+                Shape::Keep,
+                Shape::Values,
+            ],
         }
     }
 
-    /// Its name in tables.
-    pub fn name(self) -> &'static str {
+    /// What `verb` in this shape is called: `encode`, or `decode, strict`.
+    pub fn of(self, verb: Verb) -> String {
+        let verb = match verb {
+            Verb::Encode => "encode",
+            Verb::Decode => "decode",
+        };
+        if self == Shape::Append { verb.to_owned() } else { format!("{verb}, {}", self.name()) }
+    }
+
+    fn name(self) -> &'static str {
         match self {
             Shape::Append => "append",
+            Shape::Fresh => "fresh",
             Shape::Slice => "slice",
             Shape::Cow => "cow",
             Shape::Normalize => "normalize",
@@ -374,6 +234,13 @@ pub fn ours(verb: Verb, shape: Shape, tier: Tier, role: Role) -> Contender {
         (Verb::Encode, Shape::Cow) => {
             contender!(role, tier, "Encode::encode", |input, _room| { encode.encode(input) })
         }
+        (Verb::Encode, Shape::Fresh) => {
+            contender!(role, tier, "Encode::encode_append to a new Vec", |input, _room| {
+                let mut fresh = Vec::new();
+                encode.encode_append(input, &mut fresh);
+                fresh
+            })
+        }
         (Verb::Encode, _) => contender!(role, tier, "Encode::encode_append", |input, room| {
             room.text.clear();
             encode.encode_append(input, &mut room.text);
@@ -384,6 +251,13 @@ pub fn ours(verb: Verb, shape: Shape, tier: Tier, role: Role) -> Contender {
         }),
         (Verb::Decode, Shape::Cow) => {
             contender!(role, tier, "Decode::decode", |input, _room| { decode.decode(input) })
+        }
+        (Verb::Decode, Shape::Fresh) => {
+            contender!(role, tier, "Decode::decode_append to a new Vec", |input, _room| {
+                let mut fresh = Vec::new();
+                decode.decode_append(input, &mut fresh);
+                fresh
+            })
         }
         (Verb::Decode, Shape::Strict) => {
             contender!(role, tier, "Decode::decode_append, strict", |input, room| {
@@ -418,12 +292,12 @@ fn batch(
     let timed = verb.clone();
     let joined = RefCell::new((0, join(&[])));
     let out = RefCell::new(ColumnBuf::new());
-    Contender {
-        name: tier.to_string(),
+    Contender::new(
+        tier,
         idiom,
         role,
         // The first pass, which joins the strings, is one of several of which the fastest counts.
-        pass: Box::new(move |strings, _| {
+        move |strings: &[&str], _: &mut Room| {
             let (mut joined, mut out) = (joined.borrow_mut(), out.borrow_mut());
             if joined.0 != strings.as_ptr().addr() {
                 *joined = (strings.as_ptr().addr(), join(strings));
@@ -433,14 +307,14 @@ fn batch(
             out.clear();
             timed(values, &mut out).expect("a row is smaller than 2 GiB");
             black_box(out.bytes().len());
-        }),
-        answer: Box::new(move |input, _| {
+        },
+        move |input: &str, _: &mut Room| {
             let (bytes, offsets) = join(&[input]);
             let mut out = ColumnBuf::new();
             verb(Column::new(bytes.as_bytes(), &offsets).ok()?, &mut out).ok()?;
             out.get(0).map(<[u8]>::to_vec)
-        }),
-    }
+        },
+    )
 }
 
 /// The reference for `shape`, written with a rival where one has the operation, else the scalar tier.
@@ -449,7 +323,7 @@ pub fn expected(verb: Verb, shape: Shape, input: &str, room: &mut Room) -> Optio
         (Verb::Encode, _) => {
             Some(percent_encoding::utf8_percent_encode(input, COMPONENT).to_string().into_bytes())
         }
-        (Verb::Decode, Shape::Append | Shape::Slice | Shape::Cow | Shape::Values) => {
+        (Verb::Decode, Shape::Append | Shape::Fresh | Shape::Slice | Shape::Cow | Shape::Values) => {
             Some(percent_encoding::percent_decode_str(input).collect())
         }
         (Verb::Decode, _) => {

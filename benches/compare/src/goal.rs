@@ -3,10 +3,10 @@
 //! Limits are ratios within one run. Absolute figures drift from machine to machine; what the copy of the same
 //! bytes or a rival's work costs beside it does not.
 
+use compare::Verb::{self, Decode, Encode};
+use compare::{Role, Shape};
 use simdpct::Tier;
 
-use crate::contender::{Role, Shape};
-use crate::corpus::Verb::{self, Decode, Encode};
 use crate::measure::Measured;
 
 /// What a limit is about.
@@ -95,7 +95,7 @@ pub fn standings(all: &[Measured], tiers: &[Tier]) -> Vec<Standing> {
                 Than::BaseTime => (ratio, false, "time of the plain verb"),
             };
             standings.push(Standing {
-                goal: format!("{}, {row}: {what}", name(verb, shape)),
+                goal: format!("{}, {row}: {what}", shape.of(verb)),
                 tier,
                 limit: format!("{} {limit} x", if least { "at least" } else { "at most" }),
                 figure: format!("{figure:.2} x"),
@@ -104,16 +104,6 @@ pub fn standings(all: &[Measured], tiers: &[Tier]) -> Vec<Standing> {
         }
     }
     standings
-}
-
-/// What a verb in a shape is called.
-pub fn name(verb: Verb, shape: Shape) -> String {
-    match (verb, shape) {
-        (Encode, Shape::Append) => "encode".to_owned(),
-        (Decode, Shape::Append) => "decode".to_owned(),
-        (Encode, shape) => format!("encode, {}", shape.name()),
-        (Decode, shape) => format!("decode, {}", shape.name()),
-    }
 }
 
 /// The lengths of one kind of text at which one tier lost against a rival.
@@ -171,7 +161,7 @@ pub fn slower(all: &[Measured], tiers: &[Tier]) -> Vec<(Tier, String, f64, Strin
             let (Some(own), Some(rival)) = (measured.find(tier.name()), rival) else { continue };
             let ratio = own.ratio(rival);
             if ratio > 1.0 {
-                let row = format!("{}, {}", name(measured.verb, measured.shape), measured.row);
+                let row = format!("{}, {}", measured.shape.of(measured.verb), measured.row);
                 found.push((tier, row, ratio, rival.name.clone()));
             }
         }

@@ -4,10 +4,6 @@
 //! cargo run --release --manifest-path benches/compare/Cargo.toml
 //! ```
 
-#[path = "../../corpus/mod.rs"]
-mod corpus;
-
-mod contender;
 mod goal;
 mod measure;
 mod report;
@@ -18,15 +14,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use compare::{
+    Contender, DISTINCT, Random, Role, Room, SEED, Shape, Unit, UrlShape, Urls, Verb, fixed_length, others,
+    ours, read_urls, specs,
+};
 use regex::Regex;
 use simdpct::Tier;
 
-use crate::contender::{Contender, Role, Room, Shape, others, ours};
-use crate::corpus::{Random, Shape as CorpusShape, Spec, Unit, Urls, Verb, fixed_length, read_urls, specs};
 use crate::measure::{Measured, Plan, Task, measure};
-
-/// The seed of all generated input.
-const SEED: u64 = 0x51_3D_9C_75;
 
 /// Measures simdpct beside its rivals, prints the tables and keeps a record.
 #[derive(Parser)]
@@ -142,25 +137,24 @@ fn compare(options: &Compare) -> io::Result<()> {
     let (urls, origin) = match &options.corpus {
         // Not the path: it says more about the machine than about the list.
         Some(list) => (read_urls(SEED, list)?, "a list"),
-        None => (Urls::new(SEED).distinct(corpus::DISTINCT), "generated"),
+        None => (Urls::new(SEED).distinct(DISTINCT), "generated"),
     };
     let specs = specs(SEED, &urls);
     let mut all = Vec::new();
     for spec in &specs {
-        let shapes = std::iter::once(Shape::Append).chain(if has_further(spec) {
+        let shapes = std::iter::once(Shape::Append).chain(if spec.has_all_shapes() {
             Shape::further(spec.verb).iter().copied()
         } else {
             [].iter().copied()
         });
-        let shapes: Vec<_> = shapes
-            .filter(|&shape| wanted(&format!("{}, {}", goal::name(spec.verb, shape), spec.name)))
-            .collect();
+        let shapes: Vec<_> =
+            shapes.filter(|&shape| wanted(&format!("{}, {}", shape.of(spec.verb), spec.name))).collect();
         if shapes.is_empty() {
             continue;
         }
-        let row = spec.make();
         for shape in shapes {
-            eprintln!("{}, {}", goal::name(spec.verb, shape), spec.name);
+            let row = spec.make(shape);
+            eprintln!("{}, {}", shape.of(spec.verb), spec.name);
             let task = Task { name: &spec.name, verb: spec.verb, shape, unit: spec.unit, check: usize::MAX };
             all.push(measure(plan, &task, &row, groups(spec.verb, shape, &tiers)));
         }
@@ -169,7 +163,7 @@ fn compare(options: &Compare) -> io::Result<()> {
 
     let report = report::Report {
         machine: report::Machine::this(),
-        corpus: format!("{origin}, {}", CorpusShape::of(&urls)),
+        corpus: format!("{origin}, {}", UrlShape::of(&urls)),
         plan: format!(
             "{} rounds, everybody in turn, each turn at least {} ms of CPU time",
             plan.rounds,
@@ -188,14 +182,6 @@ fn compare(options: &Compare) -> io::Result<()> {
         eprintln!("recorded in {}", report.record(folder)?.display());
     }
     Ok(())
-}
-
-/// Whether the further shapes of the verb are measured on a row.
-fn has_further(spec: &Spec) -> bool {
-    matches!(
-        &*spec.name,
-        "clean 16" | "clean 64 KiB" | "urls" | "urls encoded" | "urls joined" | "10 % specials"
-    )
 }
 
 /// Everybody who runs on a row.
@@ -230,7 +216,7 @@ fn sweep(quick: bool, tiers: &[Tier], wanted: impl Fn(&str) -> bool) -> Vec<(Str
     let plan = Plan { rounds: if quick { 3 } else { 7 }, turn: 0.0 };
     let mut measured = Vec::new();
     for (verb, kind, byte) in kinds {
-        let name = format!("{}, sweep, {kind}", goal::name(verb, Shape::Append));
+        let name = format!("{}, sweep, {kind}", Shape::Append.of(verb));
         if !wanted(&name) {
             continue;
         }
@@ -260,9 +246,9 @@ fn write_corpus(bytes: u64, seed: u64) -> io::Result<()> {
 fn shape(corpus: Option<&Path>) -> io::Result<()> {
     let urls = match corpus {
         Some(list) => read_urls(SEED, list)?,
-        None => Urls::new(SEED).distinct(corpus::DISTINCT),
+        None => Urls::new(SEED).distinct(DISTINCT),
     };
-    writeln!(io::stdout(), "{}", CorpusShape::of(&urls))
+    writeln!(io::stdout(), "{}", UrlShape::of(&urls))
 }
 
 fn work(verb: &str, row: &str, tier: Tier, strings: usize, passes: usize) -> io::Result<()> {
@@ -270,12 +256,11 @@ fn work(verb: &str, row: &str, tier: Tier, strings: usize, passes: usize) -> io:
         .into_iter()
         .flat_map(|v| [Shape::Append].iter().chain(Shape::further(v)).map(move |&shape| (v, shape)));
     let unknown = |what: &str, name: &str| io::Error::other(format!("there is no {what} `{name}`"));
-    let (verb, shape) =
-        verbs.find(|&(v, shape)| goal::name(v, shape) == verb).ok_or_else(|| unknown("verb", verb))?;
-    let urls = Urls::new(SEED).distinct(strings.min(corpus::DISTINCT));
+    let (verb, shape) = verbs.find(|&(v, shape)| shape.of(v) == verb).ok_or_else(|| unknown("verb", verb))?;
+    let urls = Urls::new(SEED).distinct(strings.min(DISTINCT));
     let specs = specs(SEED, &urls);
     let spec = specs.iter().find(|spec| spec.verb == verb && spec.name == row);
-    let row = spec.ok_or_else(|| unknown("row", row))?.make();
+    let row = spec.ok_or_else(|| unknown("row", row))?.make(shape);
     let mut some = row.strings();
     some.truncate(strings);
     let mut room = Room::new(some.iter().map(|string| string.len()).max().unwrap_or(0));
@@ -289,56 +274,6 @@ fn work(verb: &str, row: &str, tier: Tier, strings: usize, passes: usize) -> io:
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn corpus_is_shaped_like_real_lists() {
-        let urls = Urls::new(SEED).distinct(corpus::DISTINCT);
-        let shape = CorpusShape::of(&urls);
-        assert_eq!((shape.lines, shape.distinct), (corpus::DISTINCT, corpus::DISTINCT));
-        assert!((47.0..=56.0).contains(&shape.mean), "{shape}");
-        assert!((40..=48).contains(&shape.median), "{shape}");
-        assert!((72..=84).contains(&shape.p90), "{shape}");
-        assert!((0.87..=0.89).contains(&shape.short), "{shape}");
-        assert!((0.10..=0.12).contains(&shape.special), "{shape}");
-        assert!((0.011..=0.014).contains(&shape.escaped), "{shape}");
-    }
-
-    #[test]
-    fn corpus_is_the_same_everywhere() {
-        let urls: Vec<String> = Urls::new(1).take(3).collect();
-        assert_eq!(urls, Urls::new(1).take(3).collect::<Vec<_>>());
-        assert_ne!(urls, Urls::new(2).take(3).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn rows_hold_enough_distinct_text() {
-        for spec in specs(SEED, &Urls::new(SEED).distinct(corpus::DISTINCT)) {
-            let row = spec.make();
-            let strings = row.strings();
-            let enough = strings.len() >= corpus::DISTINCT || row.bytes() >= 512 * 1024;
-            assert!(
-                enough,
-                "{:?} {}: {} strings, {} bytes",
-                spec.verb,
-                spec.name,
-                strings.len(),
-                row.bytes()
-            );
-            assert_eq!(strings.iter().map(|string| string.len()).sum::<usize>(), row.bytes());
-        }
-    }
-
-    #[test]
-    fn names_are_unique() {
-        let mut names: Vec<_> = specs(SEED, &Urls::new(SEED).distinct(10))
-            .iter()
-            .map(|spec| format!("{:?} {}", spec.verb, spec.name))
-            .collect();
-        let count = names.len();
-        names.sort();
-        names.dedup();
-        assert_eq!(names.len(), count);
-    }
 
     #[test]
     fn every_tier_and_rival_answers() {

@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
 
+use compare::{Role, Shape, Unit, Verb};
 use simdpct::Tier;
 
-use crate::contender::{Role, Shape};
-use crate::corpus::{Unit, Verb};
-use crate::goal::{self, Race, Standing};
+use crate::goal::{Race, Standing};
 use crate::measure::{Agreement, Measured};
 
 /// Where and when something was measured.
@@ -152,7 +151,7 @@ impl Report<'_> {
             }
             table.lines.push(line);
         }
-        table.write(&format!("## {}", goal::name(verb, Shape::Append)), out);
+        table.write(&format!("## {}", Shape::Append.of(verb)), out);
     }
 
     fn rivals(&self, verb: Verb, out: &mut String) {
@@ -170,7 +169,7 @@ impl Report<'_> {
             line.extend(names.iter().map(|name| figure(measured, name)));
             table.lines.push(line);
         }
-        table.write(&format!("### {}: all rivals and marks", goal::name(verb, Shape::Append)), out);
+        table.write(&format!("### {}: all rivals and marks", Shape::Append.of(verb)), out);
     }
 
     fn further(&self, verb: Verb, shape: Shape, out: &mut String) {
@@ -193,8 +192,8 @@ impl Report<'_> {
             }
             table.lines.push(line);
         }
-        let plain = goal::name(verb, Shape::Append);
-        let title = format!("### {} (time in times of `memcpy`, and of {plain})", goal::name(verb, shape));
+        let plain = Shape::Append.of(verb);
+        let title = format!("### {} (time in times of `memcpy`, and of {plain})", shape.of(verb));
         table.write(&title, out);
     }
 
@@ -257,7 +256,7 @@ impl Report<'_> {
         let mut idioms = Table::new(["rival", "verb", "idiom", "rows"]);
         for measured in self.all.iter().filter(|m| m.shape == Shape::Append) {
             for timed in measured.timed.iter().filter(|timed| timed.role == Role::Rival) {
-                let row = format!("{}, {}", goal::name(measured.verb, measured.shape), measured.row);
+                let row = format!("{}, {}", measured.shape.of(measured.verb), measured.row);
                 let mut add = |count: &usize, input: &String, answer: String| {
                     let strings = format!("{count} of {}", measured.calls);
                     table.lines.push(vec![
@@ -276,8 +275,7 @@ impl Report<'_> {
                 if timed.times.is_empty() {
                     continue;
                 }
-                let key =
-                    [timed.name.clone(), goal::name(measured.verb, measured.shape), timed.idiom.to_owned()];
+                let key = [timed.name.clone(), measured.shape.of(measured.verb), timed.idiom.to_owned()];
                 match idioms.lines.iter_mut().find(|line| line[..3] == key) {
                     Some(line) => {
                         let _ = write!(line[3], ", {}", measured.row);
@@ -314,7 +312,7 @@ impl Report<'_> {
                 let _ = writeln!(
                     out,
                     "{}\t{}\t{}\t{role}\t{}\t{}\t{}\t{}\t{:.0}\t{min:.0}\t{max:.0}\t{:.4}\t{ratio:.4}",
-                    goal::name(measured.verb, measured.shape),
+                    measured.shape.of(measured.verb),
                     measured.row,
                     timed.name,
                     timed.idiom,

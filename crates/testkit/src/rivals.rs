@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use percent_encoding::AsciiSet as RivalSet;
 use simdpct::{AsciiSet, Decode, Encode, sets};
 
-use super::tiers::tiers;
+use crate::tiers::tiers;
 
 /// A set, and the complement of its ASCII part as a rival's set, which holds the bytes to escape.
 pub type Pair = (AsciiSet, &'static RivalSet);

@@ -3,8 +3,8 @@
 use simdpct::Tier;
 use simdpct::stream::{Decoder, Encoder, Transform, TryDecoder};
 
-use super::check::{Decoding, Encoding, bad};
-use super::oracle::{self, Members, Rule};
+use crate::check::{Decoding, Encoding, bad};
+use crate::oracle::{self, Members, Rule};
 
 /// Pushes `input`, cut at `cuts`, through `transform`.
 pub fn run<T: Transform>(
@@ -21,6 +21,7 @@ pub fn run<T: Transform>(
     transform.finish(out)
 }
 
+/// The unreserved bytes of RFC 3986.
 pub fn unreserved() -> Members {
     oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 }

@@ -1,7 +1,7 @@
 //! The verbs that write nothing, on one input, against the oracle.
 
-use super::check::bad;
-use super::oracle;
+use crate::check::bad;
+use crate::oracle;
 
 /// What `input` holds: [`simdpct::escapes`], [`simdpct::validate`] and [`simdpct::count`].
 pub fn check(input: &[u8]) {

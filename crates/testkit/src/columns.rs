@@ -6,9 +6,9 @@ use std::mem::MaybeUninit;
 use simdpct::Decode;
 use simdpct::batch::{Column, ColumnBuf, ColumnError, ColumnOut, TooLong, UninitColumn};
 
-use super::check::{Decoding, Encoding, bad};
-use super::oracle::{self, Bad};
-use super::tiers::tiers;
+use crate::check::{Decoding, Encoding, bad};
+use crate::oracle::{self, Bad};
+use crate::tiers::tiers;
 
 /// What the oracle makes of each value.
 #[derive(Default)]

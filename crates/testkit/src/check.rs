@@ -6,9 +6,9 @@ use simdpct::{
     ByteSet, Decode, DecodeError, Encode, HexCase, KeepSet, MalformedCause, MalformedEscape, Tier, TryDecode,
 };
 
-use super::guard::{CANARY, Place, Room};
-use super::oracle::{self, Bad, Members, Rule};
-use super::tiers::tiers;
+use crate::guard::{CANARY, Place, Room};
+use crate::oracle::{self, Bad, Members, Rule};
+use crate::tiers::tiers;
 
 /// An encoding, in the words of the oracle.
 #[derive(Clone, Copy)]
@@ -190,6 +190,12 @@ macro_rules! same {
             context!($($context)*), got.escape_ascii(), expected.escape_ascii(),
         );
     }};
+}
+
+impl Default for Checker {
+    fn default() -> Checker {
+        Checker::new()
+    }
 }
 
 impl Checker {

@@ -1,19 +1,12 @@
-//! Fuzzed values, and the checks of the test suite.
-
-#![allow(dead_code, reason = "each target uses a part")]
+//! What the fuzz targets make of fuzzed bytes, for the checks of the test kit.
 
 use std::cell::RefCell;
 
 use arbitrary::Arbitrary;
 
-#[path = "../../tests/common/mod.rs"]
-mod common;
-
-pub use common::*;
-
-use check::{Checker, Decoding, Encoding};
-use guard::Place;
-use oracle::{Members, Rule};
+use testkit::check::{Checker, Decoding, Encoding};
+use testkit::guard::Place;
+use testkit::oracle::{self, Members, Rule};
 
 /// A set: few bytes added to or taken from a usual one, or any.
 #[derive(Arbitrary, Debug)]

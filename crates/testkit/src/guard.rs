@@ -31,6 +31,12 @@ pub struct Room {
     slice: Range<usize>,
 }
 
+impl Default for Room {
+    fn default() -> Room {
+        Room::new()
+    }
+}
+
 impl Room {
     /// An empty room.
     pub fn new() -> Room {

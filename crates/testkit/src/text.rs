@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use simdpct::{DecodeUtf8Error, InvalidUtf8, MalformedEscape, OnInvalidUtf8};
 
-use super::check::{Decoding, bad, byte_set};
-use super::oracle;
-use super::tiers::tiers;
+use crate::check::{Decoding, bad, byte_set};
+use crate::oracle;
+use crate::tiers::tiers;
 
 /// All verbs that give text, on every tier.
 pub fn check(input: &[u8]) {

@@ -1,0 +1,46 @@
+//! The library without `std`, on each tier that the build assumes, against the plainest encoder.
+
+use simdpct::Tier;
+
+/// All bytes, each beside others than in the round before, and longer than any block.
+fn inputs() -> impl Iterator<Item = Vec<u8>> {
+    (0..200).map(|len: u32| (0..len).map(|at| (at * (2 * len + 1) + len) as u8).collect())
+}
+
+fn escaped(input: &[u8]) -> String {
+    let stays = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let one = |&byte: &u8| if stays(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    input.iter().map(one).collect()
+}
+
+#[test]
+fn slices_and_in_place() {
+    let tiers: Vec<Tier> = Tier::available().collect();
+    assert!(!tiers.is_empty());
+    for (input, tier) in inputs().flat_map(|input| tiers.iter().map(move |&tier| (input.clone(), tier))) {
+        let right = escaped(&input);
+        let mut out = vec![0; 3 * input.len()];
+        assert_eq!(bare::encode(tier, &input, &mut out), Ok(right.len()), "{tier}");
+        assert_eq!(&out[..right.len()], right.as_bytes(), "{tier}");
+        let too_small = &mut vec![0; right.len().saturating_sub(1)];
+        assert_eq!(bare::encode(tier, &input, too_small).is_err(), !right.is_empty(), "{tier}");
+
+        let mut back = vec![0; input.len()];
+        assert_eq!(bare::decode(tier, right.as_bytes(), &mut back), Ok(input.len()), "{tier}");
+        assert_eq!(back, input, "{tier}");
+        assert!(bare::decode(tier, format!("{right}%4").as_bytes(), &mut vec![0; 1000]).is_err(), "{tier}");
+
+        // Lower-case digits, and escapes of bytes that need none.
+        let mut other: Vec<u8> = input.iter().flat_map(|byte| format!("%{byte:02x}").into_bytes()).collect();
+        let len = bare::normalize(tier, &mut other);
+        assert_eq!(&other[..len], right.as_bytes(), "{tier}");
+    }
+}
+
+#[cfg(feature = "alloc")]
+#[test]
+fn owned() {
+    for input in inputs() {
+        assert_eq!(bare::owned(&input).as_ref(), escaped(&input));
+    }
+}

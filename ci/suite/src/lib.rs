@@ -1,1 +1,0 @@
-//! Nothing: this package is for its tests (Cargo.toml).

@@ -1,0 +1,15 @@
+//! What the tests and the fuzz targets of simdpct share.
+//!
+//! [`oracle`] says what is right, a byte at a time; [`check`], [`columns`], [`streams`], [`text`] and [`questions`] hold every
+//! verb of every tier to it, on one input; [`shapes`] makes inputs, and [`guard`] puts them between guard pages.
+
+pub mod check;
+pub mod columns;
+pub mod guard;
+pub mod oracle;
+pub mod questions;
+pub mod rivals;
+pub mod shapes;
+pub mod streams;
+pub mod text;
+pub mod tiers;
