@@ -39,7 +39,7 @@ proptest! {
         input in proptest::collection::vec(prop_oneof![Just(b'%'), Just(b'4'), Just(b'f'), any::<u8>()], 0..300),
         kept in proptest::collection::vec(0..0x80u8, 0..128),
     ) {
-        let set = simdpct::AsciiSet::EMPTY.add(&kept).expect("ASCII");
+        let set = AsciiSet::EMPTY.add(&kept).expect("ASCII");
         check_encode(&input, &[pair(set)]);
         check_decode(&input);
     }

@@ -58,6 +58,24 @@ impl Encoding {
         encode.hex_case(if self.upper { HexCase::Upper } else { HexCase::Lower })
     }
 
+    /// The offset of the first byte that changes.
+    pub fn first_change(&self, input: &[u8]) -> Option<usize> {
+        let mut out = Vec::new();
+        // Bytes before the first that changes stay, so this is where input and output part.
+        self.expected(input, &mut out);
+        (0..input.len()).find(|&at| {
+            out.get(at) != Some(&input[at]) || (input[at] == b'%' && self.escapes_percent(input, at))
+        })
+    }
+
+    /// Whether the `%` at `at` becomes `%25`, which starts with the same byte.
+    fn escapes_percent(&self, input: &[u8], at: usize) -> bool {
+        match self.rule {
+            Rule::KeepEscapes => oracle::escape_at(input, at).is_none(),
+            _ => !self.members[usize::from(b'%')],
+        }
+    }
+
     /// The oracle's answer.
     pub fn expected(&self, input: &[u8], out: &mut Vec<u8>) {
         oracle::encode(input, &self.members, self.rule, self.upper, out);
