@@ -104,6 +104,7 @@ impl<S: KeepSet> Coder<S> {
 }
 
 impl<S> Coder<S> {
+    #[cfg(feature = "alloc")]
     #[inline(always)]
     pub(crate) fn job(&self) -> &EncodeJob {
         &self.job
@@ -206,11 +207,12 @@ impl<S> Coder<S> {
     }
 }
 
-/// Room for whatever `len` bytes become, and for a window after them.
+/// Room for whatever `len` bytes become; for a few bytes a little more, so that a buffer that is used again and again soon
+/// has the width that kernels write at once.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 fn worst(len: usize) -> usize {
-    len.saturating_mul(3).saturating_add(cursor::MAX_WINDOW)
+    len.saturating_mul(3).max(len.saturating_mul(10).min(cursor::MAX_WINDOW))
 }
 
 impl Coder<AsciiSet> {

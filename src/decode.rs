@@ -122,9 +122,11 @@ impl Core {
     }
 
     fn append_some(&self, input: &[u8], out: &mut Vec<u8>) -> usize {
-        let worst = input.len().saturating_add(cursor::MAX_WINDOW);
+        // The output is no longer than the input. For a few bytes a little more, so that a buffer that is used again and
+        // again soon has the width that kernels write at once.
+        let room = input.len().max(input.len().saturating_mul(4).min(64));
         let spare = out.capacity() - out.len();
-        self.append_bytes(input, if spare >= input.len() { 0 } else { worst }, out)
+        self.append_bytes(input, if spare >= input.len() { 0 } else { room }, out)
     }
 
     #[inline(always)]

@@ -95,7 +95,7 @@ pub use kernel::isa::{Tier, TierInUse};
 pub use normalize::{equivalent, is_normalized, normalize_in_place, normalize_to_slice};
 #[cfg(feature = "alloc")]
 pub use normalize::{normalize, normalize_append, normalize_str};
-pub use set::{AsciiSet, ByteSet, NamedSet, sets};
+pub use set::{AsciiSet, ByteSet, NamedSet, SetKind, sets};
 #[cfg(feature = "alloc")]
 pub use stable::decode_until_stable;
 pub use validate::{Counts, Escape, Escapes, count, escapes, validate};

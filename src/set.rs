@@ -403,13 +403,25 @@ impl From<AsciiSet> for ByteSet {
     }
 }
 
+/// What a named set is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SetKind {
+    /// An encoder may be given it: it holds what stays in a component, or what a language's function keeps.
+    Policy,
+    /// A group of bytes that rules are built of, such as `reserved`. An encoder that kept just these would escape letters.
+    Block,
+}
+
 /// A named set and where it is defined.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct NamedSet {
     /// The name, in lower case, such as `rfc3986-unreserved`.
     pub name: &'static str,
-    /// The bytes that stay as they are.
+    /// What the set is for.
+    pub kind: SetKind,
+    /// The members: of a policy, the bytes that stay as they are.
     pub set: AsciiSet,
     /// The URL of the specification's clause.
     pub source: &'static str,
@@ -419,23 +431,40 @@ pub struct NamedSet {
 
 /// The named sets of RFC 3986, RFC 2396, RFC 1738, the WHATWG URL Standard, ECMAScript, Python and Java.
 ///
-/// Each holds the bytes that stay as they are. The URL Standard defines the complements, the bytes to
-/// escape; `WHATWG_PATH`, say, holds what the path percent-encode set leaves alone.
+/// A [policy](SetKind::Policy) holds the bytes that stay as they are. The URL Standard defines the complements, the bytes
+/// to escape; `WHATWG_PATH`, say, holds what the path percent-encode set leaves alone. A [block](SetKind::Block) is a
+/// group of bytes to build other sets of.
 pub mod sets {
-    use super::{AsciiSet, NamedSet};
+    use super::{AsciiSet, NamedSet, SetKind};
 
     include!(concat!(env!("OUT_DIR"), "/sets.rs"));
 
-    /// The named set called `name`, such as `rfc3986-unreserved` or `whatwg-path`; letter case and the choice
-    /// between `-` and `_` do not matter.
+    /// The policy called `name`, such as `rfc3986-unreserved` or `whatwg-path`, for an encoder whose set a user names.
+    /// Letter case and the choice between `-` and `_` do not matter.
     ///
     /// ```
-    /// let named = simdpct::sets::find("whatwg-form").unwrap();
-    /// assert_eq!(named.set, simdpct::sets::WHATWG_FORM);
-    /// assert!(simdpct::sets::find("whatwg").is_none());
+    /// use simdpct::{Encode, sets};
+    ///
+    /// let named = sets::find("whatwg-form").unwrap();
+    /// assert_eq!(Encode::keeping(named.set).form().encode("a b~"), "a+b%7E");
+    /// assert!(sets::find("whatwg").is_none());
+    /// // A building block, which is no policy:
+    /// assert!(sets::find("rfc1738-unsafe").is_none());
     /// ```
     #[must_use]
     pub fn find(name: &str) -> Option<&'static NamedSet> {
+        find_any(name).filter(|named| named.kind == SetKind::Policy)
+    }
+
+    /// The named set called `name`, a policy or a building block. Names are compared as by [`find`].
+    ///
+    /// ```
+    /// use simdpct::{SetKind, sets};
+    /// let named = sets::find_any("RFC3986_RESERVED").unwrap();
+    /// assert_eq!((named.kind, named.set), (SetKind::Block, sets::RFC3986_RESERVED));
+    /// ```
+    #[must_use]
+    pub fn find_any(name: &str) -> Option<&'static NamedSet> {
         let same = |a: u8, b: u8| a == b.to_ascii_lowercase() || (a == b'-' && b == b'_');
         ALL.iter().find(|known| {
             known.name.len() == name.len() && known.name.bytes().zip(name.bytes()).all(|(a, b)| same(a, b))

@@ -66,6 +66,16 @@ macro_rules! one {
     ($size:expr, $($run:expr),* $(,)?) => { $(assert_eq!(count(|| $run), (1, $size), "{}", stringify!($run));)* };
 }
 
+/// Takes text and does nothing with it.
+struct Nowhere;
+
+impl std::fmt::Write for Nowhere {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        black_box(text);
+        Ok(())
+    }
+}
+
 const LENGTHS: [usize; 8] = [1, 5, 40, 64, 65, 200, 3000, 100_000];
 const SET: simdpct::AsciiSet = sets::RFC3986_UNRESERVED;
 
@@ -168,6 +178,40 @@ fn appending_to_a_new_buffer_allocates_once() {
     }
 }
 
+/// Room in proportion to the input: a few bytes do not reserve a vector's window.
+#[test]
+fn a_short_part_takes_little_memory() {
+    warm_up();
+    for len in 1..=100 {
+        let (mut text, mut bytes) = (String::new(), Vec::new());
+        simdpct::encode_append(&" ".repeat(len), &mut text);
+        simdpct::decode_append(&"a".repeat(len), &mut bytes);
+        assert!(text.capacity() <= (10 * len).min(256).max(3 * len).max(8), "{len}: {}", text.capacity());
+        assert!(bytes.capacity() <= (4 * len).min(64).max(len).max(8), "{len}: {}", bytes.capacity());
+    }
+    // Many parts: the buffer grows by a factor.
+    let mut text = String::new();
+    let allocations = count(|| (0..10_000).for_each(|_| simdpct::encode_append("a b", &mut text)));
+    assert!(allocations.0 < 20, "{} allocations", allocations.0);
+}
+
+#[test]
+fn owned_input_is_given_back() {
+    warm_up();
+    for len in LENGTHS {
+        let (clean, kept) = ("a".repeat(len), "%2F".repeat(len));
+        let encode = Encode::keeping(SET);
+        let (a, b, c, d) =
+            (clean.clone(), clean.clone().into_bytes(), clean.clone(), clean.clone().into_bytes());
+        none!(encode.encode_string(a), encode.encode_vec(b));
+        none!(Decode::new().decode_string(c).unwrap(), Decode::new().decode_vec(d));
+        let (a, b) = (kept.clone(), "a%20".repeat(len).into_bytes());
+        none!(Decode::NORMALIZE.strict().decode_string(a).unwrap());
+        // In its own memory.
+        none!(Decode::new().decode_vec(b));
+    }
+}
+
 #[test]
 fn slices_and_questions_allocate_nothing() {
     warm_up();
@@ -181,6 +225,11 @@ fn slices_and_questions_allocate_nothing() {
             simdpct::normalize_to_slice(&escaped, &mut out),
             Encode::keeping(SET).encoded_len(&text),
             Decode::NORMALIZE.decoded_len(&escaped),
+            Encode::keeping(SET).first_change(&text),
+            Encode::keeping(SET).is_encoded(&text),
+            Decode::new().first_change(&escaped),
+            simdpct::is_normalized(&escaped),
+            std::fmt::Write::write_fmt(&mut Nowhere, format_args!("{}", Encode::keeping(SET).display(&text))),
             simdpct::validate(&escaped),
             simdpct::count(&escaped),
             simdpct::escapes(&escaped).count(),

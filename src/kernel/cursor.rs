@@ -108,7 +108,8 @@ impl<'a> Cursor<'a> {
     /// Follow it by [`Cursor::commit`] with the same width and stage.
     #[inline(always)]
     pub(crate) fn window(&self, width: usize, stage: &mut Stage) -> *mut u8 {
-        debug_assert!(width <= MAX_WINDOW);
+        // Every caller's width is a constant, so this is decided at compile time.
+        assert!(width <= MAX_WINDOW);
         if self.room() >= width { self.at } else { stage.0.as_mut_ptr().cast() }
     }
 

@@ -80,6 +80,16 @@ fn encode_form() {
 }
 
 #[test]
+fn encode_form_keeping_plus() {
+    let mut checker = Checker::new();
+    let python = oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+");
+    for members in [python, sets()[1]] {
+        let encoding = Encoding { members, rule: Rule::FormKeepingPlus, upper: true };
+        for_all(|input, place| checker.encode(&encoding, input, place));
+    }
+}
+
+#[test]
 fn decode_all() {
     decodes(&[Decoding::ALL]);
 }

@@ -82,7 +82,7 @@ fn ascii_sets_give_text() {
         for (_, shape) in SHAPES {
             let len = rng.below(150);
             let input = shape(len, &mut rng);
-            for rule in [Rule::Plain, Rule::KeepEscapes, Rule::Form] {
+            for rule in [Rule::Plain, Rule::KeepEscapes, Rule::Form, Rule::FormKeepingPlus] {
                 let encoding = Encoding { members, rule, upper: true };
                 checker.encode_with(named.set, &encoding, &input, Place::End(0));
                 checker.encode(&encoding, &input, Place::End(0));
@@ -92,6 +92,11 @@ fn ascii_sets_give_text() {
                     let encode = encoding.applied(Encode::keeping(named.set).tier(tier));
                     let text: Cow<'_, str> = encode.encode(&input);
                     assert!(text.is_ascii(), "{}, tier {tier}", named.name);
+                    assert_eq!(encode.display(&input).to_string(), text);
+                    let quoted = format!("{:?}", encode.display(&input));
+                    assert_eq!(quoted, format!("\"{}\"", text.escape_debug()));
+                    let owned: String = encode.encode_string(String::from_utf8_lossy(&input).into_owned());
+                    assert_eq!(owned, encode.encode(&*String::from_utf8_lossy(&input)));
                     let mut appended = String::from("caf\u{e9}");
                     encode.encode_append(&input, &mut appended);
                     assert_eq!(appended.as_bytes(), [b"caf\xc3\xa9", &expected[..]].concat());
@@ -165,6 +170,7 @@ fn functions_are_the_verbs() {
         let len = simdpct::normalize_in_place(&mut place);
         assert_eq!(place[..len], expected);
         assert_eq!(Decode::NORMALIZE.decoded_len(input), expected.len());
+        assert_eq!(simdpct::is_normalized(input), input == expected);
         if let Ok(text) = std::str::from_utf8(input) {
             assert_eq!(simdpct::normalize_str(text).as_bytes(), expected);
         }
@@ -202,6 +208,23 @@ fn malformed_escapes_by_hand() {
         let once = Decode::NORMALIZE.tier(tier).decode("%257E%7e%2f%zz%C3%a9");
         assert_eq!(&*once, b"%257E~%2F%zz%C3%A9");
     }
+}
+
+#[test]
+fn single_escapes() {
+    for byte in 0..=255u8 {
+        let [upper, lower] = [format!("%{byte:02X}"), format!("%{byte:02x}")];
+        assert_eq!(simdpct::encode_byte(byte, HexCase::Upper), upper.as_bytes());
+        assert_eq!(simdpct::encode_byte(byte, HexCase::Lower), lower.as_bytes());
+        for second in 0..=255u8 {
+            let input = [b'%', byte, second, b'x'];
+            for input in [&input[..], &input[..3], &input[..2], &input[1..]] {
+                assert_eq!(simdpct::decode_escape(input), oracle::escape_at(input, 0));
+            }
+        }
+    }
+    const SLASH: Option<u8> = simdpct::decode_escape(b"%2f");
+    assert_eq!(SLASH, Some(b'/'));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! One input against the oracle: every verb of every tier, between guard pages.
 
 use std::borrow::Cow;
+use std::mem::MaybeUninit;
 
 use simdpct::{
     ByteSet, Decode, DecodeError, Encode, HexCase, KeepSet, MalformedCause, MalformedEscape, Tier, TryDecode,
@@ -54,8 +55,21 @@ impl Encoding {
             Rule::Plain => encode,
             Rule::KeepEscapes => encode.keep_escapes(),
             Rule::Form => encode.form(),
+            Rule::FormKeepingPlus => encode.form_keeping_plus(),
         };
         encode.hex_case(if self.upper { HexCase::Upper } else { HexCase::Lower })
+    }
+
+    /// The offset of the first byte that changes.
+    pub fn first_change(&self, input: &[u8]) -> Option<usize> {
+        // Up to there the output is the input, and `%25` begins with the byte that it replaces.
+        let mut out = Vec::new();
+        self.expected(input, &mut out);
+        let percent = |at: usize| match self.rule {
+            Rule::KeepEscapes => oracle::escape_at(input, at).is_none(),
+            _ => !self.members[usize::from(b'%')],
+        };
+        (0..input.len()).find(|&at| out[at] != input[at] || (input[at] == b'%' && percent(at)))
     }
 
     /// The oracle's answer.
@@ -86,6 +100,21 @@ impl Decoding {
         if self.plus { decode.form() } else { decode }
     }
 
+    /// The offset of the first byte or escape that changes.
+    pub fn first_change(&self, input: &[u8]) -> Option<usize> {
+        let mut out = Vec::new();
+        let mut at = 0;
+        while at < input.len() {
+            let len = if oracle::escape_at(input, at).is_some() { 3 } else { 1 };
+            self.expected(&input[at..at + len], &mut out);
+            if out != input[at..at + len] {
+                return Some(at);
+            }
+            at += len;
+        }
+        None
+    }
+
     /// The oracle's answer.
     pub fn expected(&self, input: &[u8], out: &mut Vec<u8>) {
         if self.normalize {
@@ -114,6 +143,20 @@ pub enum Refused {
     TooSmall(usize),
 }
 
+fn refused(error: DecodeError) -> Refused {
+    match error {
+        DecodeError::Malformed(error) => Refused::Bad(bad(error)),
+        DecodeError::BufferTooSmall(error) => Refused::TooSmall(error.needed),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A slice as memory that need not be initialised.
+fn uninit(slice: &mut [u8]) -> &mut [MaybeUninit<u8>] {
+    // SAFETY: the layout is the same, and the library writes initialised bytes only.
+    unsafe { &mut *(std::ptr::from_mut(slice) as *mut [MaybeUninit<u8>]) }
+}
+
 /// The verbs of a decoder, strict or lenient, with errors in the words of the oracle.
 #[allow(missing_docs, reason = "the names are those of the verbs")]
 pub trait Verbs: Copy {
@@ -122,6 +165,14 @@ pub trait Verbs: Copy {
     fn decode<'a>(&self, input: &'a [u8]) -> Result<Cow<'a, [u8]>, Bad>;
     fn decode_append(&self, input: &[u8], out: &mut Vec<u8>) -> Result<(), Bad>;
     fn decode_in_place(&self, bytes: &mut [u8]) -> Result<usize, Bad>;
+    fn decode_to_uninit<'o>(
+        &self,
+        input: &[u8],
+        out: &'o mut [MaybeUninit<u8>],
+    ) -> Result<&'o mut [u8], Refused>;
+    fn decode_vec(&self, input: Vec<u8>) -> Result<Vec<u8>, Bad>;
+    fn is_decoded(&self, input: &[u8]) -> Result<bool, Bad>;
+    fn first_change(&self, input: &[u8]) -> Result<Option<usize>, Bad>;
 }
 
 impl Verbs for Decode {
@@ -141,6 +192,22 @@ impl Verbs for Decode {
     fn decode_in_place(&self, bytes: &mut [u8]) -> Result<usize, Bad> {
         Ok(Decode::decode_in_place(self, bytes))
     }
+    fn decode_to_uninit<'o>(
+        &self,
+        input: &[u8],
+        out: &'o mut [MaybeUninit<u8>],
+    ) -> Result<&'o mut [u8], Refused> {
+        Decode::decode_to_uninit(self, input, out).map_err(|error| Refused::TooSmall(error.needed))
+    }
+    fn decode_vec(&self, input: Vec<u8>) -> Result<Vec<u8>, Bad> {
+        Ok(Decode::decode_vec(self, input))
+    }
+    fn is_decoded(&self, input: &[u8]) -> Result<bool, Bad> {
+        Ok(Decode::is_decoded(self, input))
+    }
+    fn first_change(&self, input: &[u8]) -> Result<Option<usize>, Bad> {
+        Ok(Decode::first_change(self, input))
+    }
 }
 
 impl Verbs for TryDecode {
@@ -148,11 +215,7 @@ impl Verbs for TryDecode {
         TryDecode::decoded_len(self, input).map_err(bad)
     }
     fn decode_to_slice(&self, input: &[u8], out: &mut [u8]) -> Result<usize, Refused> {
-        TryDecode::decode_to_slice(self, input, out).map_err(|error| match error {
-            DecodeError::Malformed(error) => Refused::Bad(bad(error)),
-            DecodeError::BufferTooSmall(error) => Refused::TooSmall(error.needed),
-            other => panic!("{other:?}"),
-        })
+        TryDecode::decode_to_slice(self, input, out).map_err(refused)
     }
     fn decode<'a>(&self, input: &'a [u8]) -> Result<Cow<'a, [u8]>, Bad> {
         TryDecode::decode(self, input).map_err(bad)
@@ -162,6 +225,22 @@ impl Verbs for TryDecode {
     }
     fn decode_in_place(&self, bytes: &mut [u8]) -> Result<usize, Bad> {
         TryDecode::decode_in_place(self, bytes).map_err(bad)
+    }
+    fn decode_to_uninit<'o>(
+        &self,
+        input: &[u8],
+        out: &'o mut [MaybeUninit<u8>],
+    ) -> Result<&'o mut [u8], Refused> {
+        TryDecode::decode_to_uninit(self, input, out).map_err(refused)
+    }
+    fn decode_vec(&self, input: Vec<u8>) -> Result<Vec<u8>, Bad> {
+        TryDecode::decode_vec(self, input).map_err(bad)
+    }
+    fn is_decoded(&self, input: &[u8]) -> Result<bool, Bad> {
+        TryDecode::is_decoded(self, input).map_err(bad)
+    }
+    fn first_change(&self, input: &[u8]) -> Result<Option<usize>, Bad> {
+        TryDecode::first_change(self, input).map_err(bad)
     }
 }
 
@@ -207,14 +286,21 @@ impl Checker {
     /// Every verb of encoding, on every tier.
     pub fn encode(&mut self, encoding: &Encoding, input: &[u8], place: Place) {
         encoding.expected(input, &mut self.expected);
+        let first_change = encoding.first_change(input);
         for &tier in tiers() {
-            self.encode_by(encoding.encoder(tier), tier, input, place);
+            self.encode_by(encoding.encoder(tier), first_change, tier, input, place);
         }
     }
 
     /// Every verb of the encoder `encode` of `tier` against `self.expected`.
-    fn encode_by<S: KeepSet>(&mut self, encode: Encode<S>, tier: Tier, input: &[u8], place: Place)
-    where
+    fn encode_by<S: KeepSet>(
+        &mut self,
+        encode: Encode<S>,
+        first_change: Option<usize>,
+        tier: Tier,
+        input: &[u8],
+        place: Place,
+    ) where
         S::Text: AsRef<[u8]>,
     {
         let Checker { input: input_room, output, expected, appended } = self;
@@ -258,6 +344,23 @@ impl Checker {
         let before = appended.len();
         encode.encode_append(src, appended);
         same!(&appended[before..], expected, tier, place, src, "append to a reused buffer");
+        for room in [len, 3 * src.len() + 64] {
+            let out = output.take(room, place);
+            let written = encode.encode_to_uninit(src, uninit(out)).expect("there is room");
+            same!(written, expected, tier, place, src, "encode_to_uninit");
+            assert!(output.intact(), "{} wrote outside", context!(tier, place, src, "encode_to_uninit"));
+        }
+        if len > 0 {
+            let out = output.take(len - 1, place);
+            let needed = encode.encode_to_uninit(src, uninit(out)).map_err(|error| error.needed).err();
+            assert_eq!(needed, Some(len), "{}", context!(tier, place, src, "encode_to_uninit"));
+        }
+        let owned = encode.encode_vec(src.to_vec());
+        let text: &[u8] = std::borrow::Borrow::<S::Text>::borrow(&owned).as_ref();
+        same!(text, expected, tier, place, src, "encode_vec");
+        let changed = src != &expected[..];
+        assert_eq!(encode.is_encoded(src), !changed, "{}", context!(tier, place, src, "is_encoded"));
+        assert_eq!(encode.first_change(src), first_change, "{}", context!(tier, place, src, "first_change"));
         assert!(input_room.intact(), "the input room changed");
     }
 
@@ -265,16 +368,25 @@ impl Checker {
     pub fn decode(&mut self, decoding: &Decoding, input: &[u8], place: Place) {
         decoding.expected(input, &mut self.expected);
         let first_bad = oracle::first_bad(input);
+        let first_change = decoding.first_change(input);
         for &tier in tiers() {
             let decode = decoding.decoder(tier);
-            self.decode_by(decode, None, tier, input, place);
-            self.decode_by(decode.strict_if(false), None, tier, input, place);
-            self.decode_by(decode.strict(), first_bad, tier, input, place);
+            self.decode_by(decode, None, first_change, tier, input, place);
+            self.decode_by(decode.strict_if(false), None, first_change, tier, input, place);
+            self.decode_by(decode.strict(), first_bad, first_change, tier, input, place);
         }
     }
 
     /// Every verb of the decoder `decode` of `tier` against `self.expected`, or against the error.
-    fn decode_by(&mut self, decode: impl Verbs, error: Option<Bad>, tier: Tier, input: &[u8], place: Place) {
+    fn decode_by(
+        &mut self,
+        decode: impl Verbs,
+        error: Option<Bad>,
+        first_change: Option<usize>,
+        tier: Tier,
+        input: &[u8],
+        place: Place,
+    ) {
         let Checker { input: input_room, output, expected, appended } = self;
         let src: &[u8] = input_room.put(input, place);
         let len = expected.len();
@@ -357,6 +469,26 @@ impl Checker {
             }
         }
         assert!(input_room.intact(), "{} wrote outside", context!(tier, place, input, "in_place"));
+
+        let src: &[u8] = input_room.put(input, place);
+        for room in [len, src.len() + 64] {
+            let out = output.take(room, place);
+            match (decode.decode_to_uninit(src, uninit(out)), error) {
+                (Ok(bytes), None) => same!(bytes, expected, tier, place, src, "decode_to_uninit"),
+                (Err(Refused::Bad(got)), Some(error)) => {
+                    assert_eq!(got, error, "{}", context!(tier, place, src, "decode_to_uninit"));
+                }
+                (got, _) => panic!("{}: {got:?}", context!(tier, place, src, "decode_to_uninit")),
+            }
+            assert!(output.intact(), "{} wrote outside", context!(tier, place, src, "decode_to_uninit"));
+        }
+        let vec = decode.decode_vec(src.to_vec());
+        let right = error.map_or(Ok(()), Err);
+        assert_eq!(vec, right.map(|()| expected.clone()), "{}", context!(tier, place, src, "decode_vec"));
+        let unchanged = right.map(|()| src == &expected[..]);
+        assert_eq!(decode.is_decoded(src), unchanged, "{}", context!(tier, place, src, "is_decoded"));
+        let changes = right.map(|()| first_change);
+        assert_eq!(decode.first_change(src), changes, "{}", context!(tier, place, src, "first_change"));
     }
 
     /// Every verb of the encoder of `encode`, which the caller made for the set of `encoding`, on every tier.
@@ -365,8 +497,15 @@ impl Checker {
         S::Text: AsRef<[u8]>,
     {
         encoding.expected(input, &mut self.expected);
+        let first_change = encoding.first_change(input);
         for &tier in tiers() {
-            self.encode_by(encoding.applied(Encode::keeping(set)).tier(tier), tier, input, place);
+            self.encode_by(
+                encoding.applied(Encode::keeping(set)).tier(tier),
+                first_change,
+                tier,
+                input,
+                place,
+            );
         }
     }
 }

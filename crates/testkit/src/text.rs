@@ -30,7 +30,22 @@ pub fn check(input: &[u8]) {
             assert_eq!(lossy, right.lossy, "{}", context());
             let partial = decode.decode_utf8_with(input, OnInvalidUtf8::KeepEscaped);
             assert_eq!(partial, right.partial, "{}", context());
-            for text in [&lossy, &partial] {
+            let ignored = decode.decode_utf8_with(input, OnInvalidUtf8::Ignore);
+            assert_eq!(ignored, right.ignored, "{}", context());
+            let mut appended = String::from("caf\u{e9}");
+            let result = decode.decode_utf8_append(input, &mut appended);
+            let error = result.err().map(|error| (error.offset, error.decoded_offset));
+            assert_eq!(error, right.invalid_utf8, "{}", context());
+            let more = if error.is_none() { &*right.partial } else { "" };
+            assert_eq!(appended, format!("caf\u{e9}{more}"), "{}", context());
+            if let Ok(input) = std::str::from_utf8(input) {
+                let owned = decode.decode_string(input.to_owned());
+                assert_eq!(owned.ok().as_deref(), decode.decode_utf8(input).ok().as_deref(), "{}", context());
+                let owned = decode.strict().decode_string(input.to_owned());
+                let borrowed = decode.strict().decode_utf8(input).map(Cow::into_owned);
+                assert_eq!(owned, borrowed, "{}", context());
+            }
+            for text in [&lossy, &partial, &ignored] {
                 let borrowed = matches!(text, Cow::Borrowed(_));
                 let unchanged = right.invalid_utf8.is_none() && text.as_bytes() == input;
                 assert_eq!(borrowed, unchanged, "{}: borrowing", context());
@@ -47,6 +62,11 @@ pub fn check(input: &[u8]) {
                 }
                 (got, _, _) => panic!("{}: {got:?}, not {right:?}", context()),
             }
+            let mut appended = String::from("caf\u{e9}");
+            let result = strict.decode_utf8_append(input, &mut appended);
+            assert_eq!(result, strict.decode_utf8(input).map(drop), "{}", context());
+            let more = if result.is_ok() { &*right.partial } else { "" };
+            assert_eq!(appended, format!("caf\u{e9}{more}"), "{}", context());
             let right_or_bad = |text: &str| first_bad.map_or(Ok(text.to_owned()), Err);
             let owned =
                 |result: Result<Cow<'_, str>, MalformedEscape>| result.map(Cow::into_owned).map_err(bad);
