@@ -44,7 +44,8 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("stable", "decode hex"),
     ("stream", "coder decode encode error hex kernel/job"),
     ("stream/*", "stream"),
-    ("batch", ""),
+    ("batch", "decode encode"),
+    ("batch/tests", "batch decode encode kernel/isa/Tier set"),
     ("batch/*", "batch coder decode encode error kernel/cursor kernel/ends kernel/slots utf8"),
     ("form", "decode encode set"),
     // The crate: declarations and exports.
