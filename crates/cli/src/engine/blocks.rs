@@ -4,19 +4,22 @@ use std::num::NonZeroUsize;
 
 use simdpct::MalformedCause;
 
-use super::feed::{Cut, Feed};
+use super::feed::{Cut, Feed, Part};
 use super::pump::{Job, Long, Sink, pump};
+use super::streaming::Streaming;
 use crate::ground::error::{Failure, Outcome};
 use crate::ground::reason::{Reason, Refusal};
 use crate::io::files::{self, Destination};
 use crate::io::names::Sources;
 use crate::value::Work;
+use crate::value::cut;
 use crate::value::options::{Handling, OnFault};
-use crate::value::report::Report;
+use crate::value::report::{Report, Stop};
 use crate::value::stats::Stats;
+use crate::value::stream::Stream;
 
-/// The longest stretch without a place to cut, for work that looks at more than a byte at a time. It bounds memory
-/// use.
+/// The longest stretch without a place to cut that is worked on in memory, for work that looks at more than a byte at a
+/// time. What is longer goes through a [`Stream`].
 const LONGEST: usize = 1 << 20;
 
 /// Does the work to each file.
@@ -26,8 +29,13 @@ pub fn run(
     job: &Blocks,
     threads: NonZeroUsize,
 ) -> Result<Outcome, Failure> {
-    let (cut, limit) =
-        if job.work.is_blockwise() { (Cut::Blocks, usize::MAX) } else { (Cut::Pieces, LONGEST) };
+    let (cut, limit) = if job.is_whole {
+        (Cut::Never, LONGEST)
+    } else if job.work.is_blockwise() {
+        (Cut::Blocks, usize::MAX)
+    } else {
+        (Cut::Pieces, LONGEST)
+    };
     files::each(sources, destination, |inputs, output| {
         for input in inputs {
             let mut input = input?;
@@ -47,14 +55,24 @@ pub struct Blocks {
     handling: Handling,
     /// What to count, if places matter.
     line_end: Option<u8>,
+    /// Whether all of the input is one value that cannot be cut.
+    is_whole: bool,
+    /// The work on a stretch that cannot be cut, if it is under way.
+    stream: Streaming,
 }
 
 impl Blocks {
     /// Does `work`. `end` is what to count for line numbers; `is_strict` says that a malformed escape ends the run.
     pub fn new(work: Work, end: u8, is_strict: bool) -> Blocks {
         let malformed = if is_strict { OnFault::Refuse } else { OnFault::Keep };
-        let line_end = (is_strict || !work.is_blockwise()).then_some(end);
-        Blocks { work, handling: Handling { malformed, ..Handling::KEEP }, line_end }
+        let is_whole = work.is_stateful();
+        Blocks {
+            work,
+            handling: Handling { malformed, ..Handling::KEEP },
+            line_end: is_strict.then_some(end),
+            is_whole,
+            stream: Streaming::default(),
+        }
     }
 }
 
@@ -71,13 +89,36 @@ impl Job for Blocks {
         if let (Reason::Malformed(cause @ MalformedCause::Truncated), Some(byte)) = (&mut reason, next) {
             *cause = MalformedCause::NotHex { offset: chunk.len(), byte };
         }
-        report.stop = Some((self.lines(&chunk[..offset]), Refusal { offset, reason }));
+        let line = self.lines(&chunk[..offset]);
+        report.stop = Some(Stop { line, offset: offset as i64, reason });
     }
 
-    fn long(&mut self, _: &[u8], report: &mut Report) -> Long {
-        let reason = Reason::Unbroken { len: LONGEST };
-        report.stop = Some((0, Refusal { offset: 0, reason: reason.clone() }));
-        Long::Skip(reason)
+    fn long(&mut self, _: &[u8], _: &mut Report) -> Long {
+        self.stream.end();
+        Long::Parts { held: false }
+    }
+
+    fn cut(&self, bytes: &[u8]) -> Option<usize> {
+        if self.is_whole { None } else { cut::anywhere(bytes) }
+    }
+
+    fn part(&mut self, bytes: &[u8], part: Part, out: &mut Vec<u8>, report: &mut Report) {
+        let stream = self.stream.push(|| Stream::new(&self.work, self.handling), bytes, part, out);
+        report.too_deep = u64::from(part.is_cut && stream.is_too_deep());
+        // Of what was asked for, only malformed escapes are refused.
+        let refused =
+            stream.faults().malformed.clone().filter(|_| self.handling.malformed == OnFault::Refuse);
+        let place = refused.map(|(at, reason)| (self.stream.relative(at, part), reason));
+        if part.is_cut {
+            self.stream.end();
+        }
+        match place {
+            Some((offset, reason)) => {
+                let line = usize::try_from(offset).map_or(0, |at| self.lines(&bytes[..at]));
+                report.stop = Some(Stop { line, offset, reason });
+            }
+            None => report.lines = self.lines(bytes),
+        }
     }
 
     fn report(&self) -> Report {

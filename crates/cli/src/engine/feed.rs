@@ -13,6 +13,8 @@ pub enum Cut {
     Blocks,
     /// Where [`cut::anywhere`] says.
     Pieces,
+    /// Nowhere.
+    Never,
     /// After this byte.
     Records(u8),
     /// After records of CSV with this delimiter.
@@ -28,6 +30,17 @@ pub enum Piece {
     Long { offset: u64 },
     /// Nothing.
     End,
+}
+
+/// A part of a record that is too long for the buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// Where it starts in the input.
+    pub offset: u64,
+    /// Whether it ends where the work can be cut.
+    pub is_cut: bool,
+    /// Whether it is the last one of the record.
+    pub is_last: bool,
 }
 
 /// The most bytes of a part of a long record, if it can be cut there.
@@ -123,7 +136,7 @@ impl<'i> Feed<'i> {
             let read = self.input.read(buffer)?;
             let piece = &buffer[..read];
             let end = match self.cut {
-                Cut::Blocks | Cut::Pieces => Some(0),
+                Cut::Blocks | Cut::Pieces | Cut::Never => Some(0),
                 Cut::Records(end) => memchr::memchr(end, piece).map(|found| found + 1),
                 Cut::Table(_) => self.ends.next(piece).map(|(end, _)| end),
             };
@@ -138,47 +151,62 @@ impl<'i> Feed<'i> {
         }
     }
 
-    /// Hands a long record, of whose start `buffer` is full, to `each` in parts that end where `cut` says, up to its
-    /// end: a part, its offset, and whether it is the last one. Returns false when there is no place to cut it.
+    /// Hands a long record, of whose start `buffer` is full, to `each` in parts, up to its end. Parts end where `cut`
+    /// says, or, where nothing can be cut for as long as the buffer, anywhere.
+    ///
+    /// Where there are no records, this ends with the first part that ends where it may after one that does not.
     pub fn parts(
         &mut self,
         buffer: &mut [u8],
         cut: impl Fn(&[u8]) -> Option<usize>,
-        mut each: impl FnMut(&[u8], u64, bool) -> Result<(), Failure>,
-    ) -> Result<bool, Failure> {
+        mut each: impl FnMut(&[u8], Part) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         let mut len = buffer.len();
         let mut is_whole = false;
+        // The bytes at the start of the buffer of which `cut` cannot see what is before them.
+        let mut blind = 0;
+        let ends = if let Cut::Records(end) = self.cut { Some(end) } else { None };
         loop {
             let mut at = 0;
             while at < len {
                 let rest = &buffer[at..len];
-                let is_last = is_whole && rest.len() <= PART;
-                let end = if is_last {
+                let found = |bytes| cut(bytes).filter(|&end| end > blind);
+                let end = if is_whole && rest.len() <= PART {
                     Some(rest.len())
                 } else if is_whole || rest.len() >= PART {
-                    cut(&rest[..rest.len().min(PART)]).or_else(|| cut(rest))
+                    found(&rest[..rest.len().min(PART)]).or_else(|| found(rest))
                 } else {
                     None
                 };
-                let Some(end) = end.or(is_whole.then_some(rest.len())) else { break };
-                each(&rest[..end], self.offset, is_whole && end == rest.len())?;
+                let is_full = at == 0 && len == buffer.len();
+                let (end, is_cut) = match end {
+                    Some(end) => (end, true),
+                    None if is_whole => (rest.len(), true),
+                    // The last bytes stay, so that it can be seen what is before a place to cut.
+                    None if is_full => (rest.len() - cut::LOOK_BEHIND, false),
+                    None => break,
+                };
+                let is_last = is_whole && end == rest.len();
+                each(&rest[..end], Part { offset: self.offset, is_cut, is_last })?;
                 self.offset += end as u64;
                 at += end;
+                let was_blind = std::mem::replace(&mut blind, if is_cut { 0 } else { cut::LOOK_BEHIND });
+                if ends.is_none() && was_blind > 0 && is_cut {
+                    self.carry.splice(0..0, buffer[at..len].iter().copied());
+                    return Ok(());
+                }
+                if !is_cut {
+                    break;
+                }
             }
-            if is_whole {
-                return Ok(true);
+            if is_whole && at == len {
+                return Ok(());
             }
             buffer.copy_within(at..len, 0);
             len -= at;
-            if len == buffer.len() {
-                return Ok(false);
-            }
             let read = self.input.read(&mut buffer[len..])?;
             let more = &buffer[len..len + read];
-            let end = match self.cut {
-                Cut::Records(end) => memchr::memchr(end, more).map(|found| found + 1),
-                _ => None,
-            };
+            let end = ends.and_then(|end| memchr::memchr(end, more)).map(|found| found + 1);
             is_whole = end.is_some() || read == 0;
             self.carry.extend_from_slice(&more[end.unwrap_or(read)..]);
             len += end.unwrap_or(read);
@@ -252,6 +280,7 @@ impl LastEnd {
                     self.end = looked + at;
                 }
             }
+            Cut::Never => {}
             Cut::Records(end) => {
                 if let Some(at) = memchr::memrchr(end, &bytes[self.looked..]) {
                     self.end = self.looked + at + 1;

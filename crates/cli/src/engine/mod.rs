@@ -9,4 +9,5 @@ mod feed;
 pub mod plan;
 mod pump;
 mod rejects;
+mod streaming;
 mod values;

@@ -18,6 +18,7 @@ use crate::select::csv::Table;
 use crate::select::fields::{Delimiter, Fields, Spot};
 use crate::select::jsonl::{KeyPath, Keys};
 use crate::value::Work;
+use crate::value::charset::Charset;
 use crate::value::options::Verb;
 use crate::value::policy::{Policies, Policy, Treatment};
 use crate::value::stats::StatsFormat;
@@ -106,6 +107,7 @@ impl Request {
             || self.stats.is_some()
             || self.policies.not_text != Policy::Keep
             || ![Policy::Keep, Policy::Fail].contains(&self.policies.malformed)
+            || (self.verb.charset().is_some_and(Charset::is_stateful) && self.records != Records::Raw)
     }
 
     /// The job that looks at values.

@@ -8,14 +8,14 @@ use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::num::NonZeroUsize;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::feed::{Feed, Piece};
+use super::feed::{Feed, Part, Piece};
 use super::rejects::Rejects;
 use crate::ground::error::{Failure, Place};
-use crate::ground::reason::{Reason, Refusal};
+use crate::ground::reason::Reason;
 use crate::io::BLOCK;
 use crate::io::buffer::Buffer;
 use crate::io::output::Output;
-use crate::value::report::Report;
+use crate::value::report::{Report, Stop};
 use crate::value::stats::Stats;
 
 /// What is done to a chunk; each thread has one of its own.
@@ -28,14 +28,10 @@ pub trait Job: Clone + Send {
     fn long(&mut self, start: &[u8], report: &mut Report) -> Long;
 
     /// Where such a record can be cut: the last place in `bytes`.
-    fn cut(&self, _bytes: &[u8]) -> Option<usize> {
-        None
-    }
+    fn cut(&self, bytes: &[u8]) -> Option<usize>;
 
-    /// Appends what becomes of a part of such a record to `out`.
-    fn part(&mut self, part: &[u8], _is_last: bool, out: &mut Vec<u8>, report: &mut Report) {
-        self.work(part, None, out, report);
-    }
+    /// Appends what becomes of a part of such a record to `out`, as far as that is settled.
+    fn part(&mut self, bytes: &[u8], part: Part, out: &mut Vec<u8>, report: &mut Report);
 
     /// After the last part: whether the record is not what became of its parts, but what is appended to `out`.
     fn instead(&self, _out: &mut Vec<u8>) -> bool {
@@ -91,18 +87,27 @@ impl Sink<'_> {
         self.write(out)?;
         if let Some(rejects) = &mut self.rejects {
             for refused in &report.refused {
-                let (line, offset) = (self.lines + refused.line + 1, offset + refused.offset as u64);
+                let (line, offset) =
+                    (self.lines + refused.line + 1, offset.saturating_add_signed(refused.offset));
                 rejects.add(format_args!("{}:{line}:{offset}: {}\n", self.file, report.text(refused)))?;
             }
         }
         self.stats.add(&report.stats);
-        if let Some((line, refusal)) = &report.stop {
+        if report.too_deep > 0 {
+            // With stderr closed there is nobody to tell.
+            let _ = writeln!(
+                io::stderr(),
+                "pct: {}: offset {offset}: an escape is spelt in more layers than fit in memory; the outermost stay",
+                self.file
+            );
+        }
+        if let Some(Stop { line, offset: at, reason }) = &report.stop {
             let place = Place {
                 file: self.file.clone(),
                 line: self.lines + line + 1,
-                offset: offset + refusal.offset as u64,
+                offset: offset.saturating_add_signed(*at),
             };
-            return Err(Failure::Data { place, reason: refusal.reason.clone() });
+            return Err(Failure::Data { place, reason: reason.clone() });
         }
         self.lines += report.lines;
         Ok(())
@@ -206,24 +211,18 @@ fn long<J: Job>(
             let mut held = if held { Some(Held::new()?) } else { None };
             // One part is worked on while the next place to cut is looked for.
             let finder = job.clone();
-            let is_done = feed.parts(
+            feed.parts(
                 block,
                 |bytes| finder.cut(bytes),
-                |part, offset, is_last| {
+                |bytes, part| {
                     out.clear();
                     report.clear();
-                    job.part(part, is_last, out, report);
-                    let Some(held) = &mut held else { return sink.take(offset, out, report) };
+                    job.part(bytes, part, out, report);
+                    let Some(held) = &mut held else { return sink.take(part.offset, out, report) };
                     held.write(out)?;
-                    sink.take(offset, &[], report)
+                    sink.take(part.offset, &[], report)
                 },
             )?;
-            if !is_done {
-                report.clear();
-                let reason = Reason::Unbroken { len: block.len() };
-                report.stop = Some((0, Refusal { offset: 0, reason }));
-                return sink.take(feed.offset(), &[], report);
-            }
             let Some(held) = held else { return Ok(()) };
             out.clear();
             return if job.instead(out) { sink.write(out) } else { held.copy(block, sink) };

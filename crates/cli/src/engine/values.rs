@@ -3,11 +3,12 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use super::feed::{Cut, Feed};
+use super::feed::{Cut, Feed, Part};
 use super::pump::{Job, Long, Sink, pump};
 use super::rejects::Rejects;
+use super::streaming::Streaming;
 use crate::ground::error::{Failure, Outcome};
-use crate::ground::reason::{Reason, Refusal};
+use crate::ground::reason::Reason;
 use crate::ground::records::Records;
 use crate::io::files::{self, Destination};
 use crate::io::input::Input;
@@ -16,7 +17,7 @@ use crate::select::Selector;
 use crate::select::csv::Ends;
 use crate::select::edit::Edit;
 use crate::value::policy::{Action, Around, Policy, Record, Treatment};
-use crate::value::report::{Report, SHOWN};
+use crate::value::report::{Report, SHOWN, Stop};
 use crate::value::stats::{Stats, StatsFormat};
 
 /// What software puts before text to say that it is UTF-8.
@@ -142,6 +143,9 @@ struct Parts {
     action: Option<Action>,
     /// Its line end.
     end: Vec<u8>,
+    /// The work where it cannot be cut, and the bytes whose escapes are not counted.
+    stream: Streaming,
+    uncounted: Vec<u8>,
 }
 
 impl Values {
@@ -165,6 +169,38 @@ impl Values {
             limit,
             parts: Parts::default(),
         }
+    }
+
+    /// Appends what becomes of a part of a value that cannot be cut before or after it.
+    fn stream(&mut self, value: &[u8], part: Part, out: &mut Vec<u8>, report: &mut Report) -> Action {
+        let Values { treatment, parts, stats, .. } = self;
+        let stream = parts.stream.push(|| treatment.stream(), value, part, out);
+        if *stats {
+            parts.uncounted.extend_from_slice(value);
+            // No escape is as long as this, with what must be seen after it.
+            let ahead = if part.is_cut { 0 } else { 16 };
+            let upto = parts.uncounted.len().saturating_sub(ahead);
+            let counted = treatment.look(&parts.uncounted, upto, &mut report.stats);
+            parts.uncounted.drain(..counted);
+            report.stats.layers = report.stats.layers.max(stream.layers() as u64);
+        }
+        report.stats.invalid_utf8 = u64::from(stream.faults().not_text.is_some());
+        let judged = treatment.judge(stream.faults());
+        if part.is_cut {
+            parts.has_changed |= stream.has_changed();
+            report.too_deep = u64::from(stream.is_too_deep());
+        }
+        if let Some((at, reason)) = judged.refused.filter(|_| report.rejects) {
+            report.refuse(0, parts.stream.relative(at, part), &reason, &parts.start);
+        }
+        if let Action::Stop(refusal) = &judged.action {
+            let offset = parts.stream.relative(refusal.offset as u64, part);
+            report.stop = Some(Stop { line: 0, offset, reason: refusal.reason.clone() });
+        }
+        if part.is_cut {
+            parts.stream.end();
+        }
+        judged.action
     }
 
     /// The length of `record` without its end.
@@ -207,7 +243,7 @@ impl Job for Values {
                 Action::Stop(refusal) => {
                     edit.rewind(mark);
                     edit.copy_to(start);
-                    report.stop = Some((report.line(chunk, self.end, refusal.offset), refusal));
+                    report.stop(chunk, self.end, refusal);
                     return;
                 }
             }
@@ -239,7 +275,7 @@ impl Job for Values {
                 Long::Skip(reason)
             }
             Policy::Fail => {
-                report.stop = Some((0, Refusal { offset: 0, reason: reason.clone() }));
+                report.stop = Some(Stop { line: 0, offset: 0, reason: reason.clone() });
                 Long::Skip(reason)
             }
             Policy::Keep | Policy::Replace | Policy::Empty => Long::Copy(reason),
@@ -250,14 +286,20 @@ impl Job for Values {
         self.treatment.cut(bytes)
     }
 
-    fn part(&mut self, part: &[u8], is_last: bool, out: &mut Vec<u8>, report: &mut Report) {
-        let stop = if is_last { self.without_end(part) } else { part.len() };
-        let (value, end) = part.split_at(stop);
-        let shown = Some(self.parts.start.as_slice());
-        let record = Record { chunk: part, start: 0, stop, end: self.end, shown };
-        let action = self.treatment.part(Around::Plain, value, out, record, report, |offset| offset);
+    fn part(&mut self, bytes: &[u8], part: Part, out: &mut Vec<u8>, report: &mut Report) {
+        let Part { is_cut, is_last, .. } = part;
+        let stop = if is_last { self.without_end(bytes) } else { bytes.len() };
+        let (value, end) = bytes.split_at(stop);
+        let action = if is_cut && !self.parts.stream.is_open() {
+            let shown = Some(self.parts.start.as_slice());
+            let record = Record { chunk: bytes, start: 0, stop, end: self.end, shown };
+            let action = self.treatment.part(Around::Plain, value, out, record, report, |offset| offset);
+            self.parts.has_changed |= out != value;
+            action
+        } else {
+            self.stream(value, part, out, report)
+        };
         let parts = &mut self.parts;
-        parts.has_changed |= out != value;
         // It is one record, and is refused once.
         if parts.is_refused {
             report.refused.clear();
@@ -267,14 +309,17 @@ impl Job for Values {
         let is_not_text = stats.invalid_utf8 > 0;
         stats.invalid_utf8 = u64::from(is_not_text && !parts.is_not_text);
         parts.is_not_text |= is_not_text;
+        if report.stop.is_some() {
+            return;
+        }
         if let Action::Stop(refusal) = action {
-            report.stop = Some((report.line(part, self.end, refusal.offset), refusal));
+            report.stop(bytes, self.end, refusal);
             return;
         }
         if action != Action::Write {
             parts.action.get_or_insert(action);
         }
-        stats.bytes_in += part.len() as u64;
+        stats.bytes_in += bytes.len() as u64;
         let counted = u64::from(self.stats && is_last);
         (stats.records, stats.values) = (counted, counted);
         match parts.action {
@@ -289,7 +334,7 @@ impl Job for Values {
             parts.end = end.to_vec();
         }
         if self.places {
-            report.line(part, self.end, part.len());
+            report.line(bytes, self.end, bytes.len());
         }
     }
 

@@ -74,8 +74,6 @@ impl Failure {
         let code = match self {
             Failure::ReaderGone => return 0,
             Failure::Reported { code } => return *code,
-            // Not what the input holds is wrong, but that it cannot be worked on.
-            Failure::Data { reason: Reason::Unbroken { .. }, .. } => 2,
             Failure::Data { .. } => 1,
             Failure::Io { .. } | Failure::Usage(_) => 2,
         };

@@ -15,11 +15,6 @@ pub enum Reason {
     NotInCharset,
     /// A line is not JSON.
     NotJson(String),
-    /// There is no place to cut the input within so many bytes.
-    Unbroken {
-        /// The limit.
-        len: usize,
-    },
     /// A record has more bytes than `--max-record` allows.
     TooLong {
         /// The limit, in MiB.
@@ -42,9 +37,6 @@ impl fmt::Display for Reason {
             Reason::Malformed(cause) => write!(f, "malformed escape: {}", Cause(*cause)),
             Reason::InvalidUtf8 => f.write_str("not UTF-8"),
             Reason::NotInCharset => f.write_str("not in the charset"),
-            Reason::Unbroken { len } => {
-                write!(f, "{len} bytes in a row without a line end, punctuation or a letter after F")
-            }
             Reason::NotJson(message) => write!(f, "not JSON: {message}"),
             Reason::TooLong { limit } => write!(f, "the record is longer than {limit} MiB (--max-record)"),
         }

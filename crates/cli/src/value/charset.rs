@@ -1,13 +1,23 @@
-//! Charsets: bytes to UTF-8 and back, as the Encoding Standard says.
+//! Charsets: bytes to UTF-8 and back, as the Encoding Standard says, and two strict ones that it does not have.
 
-use encoding_rs::{DecoderResult, EncoderResult, Encoding};
+use std::ops::Range;
+
+use encoding_rs::{DecoderResult, EncoderResult, Encoding, ISO_2022_JP};
 
 use super::options::OnFault;
 use crate::ground::escape::escape;
 
 /// A charset in which ASCII bytes are ASCII characters, as they are in URLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Charset(&'static Encoding);
+pub enum Charset {
+    /// One of the Encoding Standard.
+    Standard(&'static Encoding),
+    /// ISO 8859-1: each byte is the character of its number. To the Encoding Standard, and so to browsers, this name
+    /// means windows-1252, which differs from 0x80 to 0x9F.
+    Latin1,
+    /// US-ASCII, in which bytes from 0x80 on are nothing.
+    Ascii,
+}
 
 /// The names of all charsets; most have other labels as well.
 pub const NAMES: &[&str] = &[
@@ -17,6 +27,8 @@ pub const NAMES: &[&str] = &[
     "gb18030",
     "gbk",
     "ibm866",
+    "iso-2022-jp",
+    "iso-8859-1-strict",
     "iso-8859-2",
     "iso-8859-3",
     "iso-8859-4",
@@ -35,6 +47,7 @@ pub const NAMES: &[&str] = &[
     "latin1",
     "macintosh",
     "shift_jis",
+    "us-ascii-strict",
     "utf-8",
     "windows-874",
     "windows-1250",
@@ -53,10 +66,17 @@ pub const NAMES: &[&str] = &[
 impl Charset {
     /// The charset with this label, or what to tell the person.
     pub fn find(label: &str) -> Result<Charset, String> {
+        match label.trim_ascii().to_ascii_lowercase().as_str() {
+            "iso-8859-1-strict" => return Ok(Charset::Latin1),
+            "us-ascii-strict" => return Ok(Charset::Ascii),
+            _ => {}
+        }
         match Encoding::for_label(label.as_bytes()) {
-            Some(encoding) if encoding.is_ascii_compatible() => Ok(Charset(encoding)),
+            Some(encoding) if encoding.is_ascii_compatible() || encoding == ISO_2022_JP => {
+                Ok(Charset::Standard(encoding))
+            }
             Some(_) => Err(format!(
-                "charset '{label}' cannot stand in a URL, because ASCII is not part of it as it is"
+                "charset '{label}' cannot be used in URLs: it spells ASCII characters with other bytes"
             )),
             None => {
                 let label_lower = label.to_ascii_lowercase();
@@ -79,63 +99,167 @@ impl Charset {
         }
     }
 
+    /// Whether what a byte means depends on bytes before it, without limit.
+    pub fn is_stateful(self) -> bool {
+        self == Charset::Standard(ISO_2022_JP)
+    }
+
+    /// A decoder of one value.
+    pub fn decoder(self) -> Decoder {
+        match self {
+            Charset::Standard(encoding) => Decoder::Standard(encoding.new_decoder_without_bom_handling()),
+            Charset::Latin1 => Decoder::Latin1,
+            Charset::Ascii => Decoder::Ascii,
+        }
+    }
+
+    /// An encoder of one value.
+    pub fn encoder(self) -> Encoder {
+        match self {
+            Charset::Standard(encoding) => Encoder::Standard(encoding.new_encoder()),
+            Charset::Latin1 => Encoder::Below(0x100),
+            Charset::Ascii => Encoder::Below(0x80),
+        }
+    }
+
     /// Appends `bytes` as UTF-8. `on_invalid` says what becomes of those that are nothing in this charset: they
     /// are escaped, refused, or replaced by U+FFFD. An error is the offset of the first.
     pub fn decode(self, bytes: &[u8], on_invalid: OnFault, out: &mut Vec<u8>) -> Result<(), usize> {
-        if Encoding::ascii_valid_up_to(bytes) == bytes.len() {
+        if !self.is_stateful() && Encoding::ascii_valid_up_to(bytes) == bytes.len() {
             out.extend_from_slice(bytes);
             return Ok(());
         }
-        let mut decoder = self.0.new_decoder_without_bom_handling();
-        let (mut read, mut written) = (0, out.len());
-        let mut escapes = Vec::new();
-        loop {
-            make_room(out, written, bytes.len() - read);
+        let mut decoder = self.decoder();
+        let mut refused = None;
+        let mut read = 0;
+        while let Some(invalid) = decoder.decode(bytes, &mut read, true, out) {
+            if on_invalid == OnFault::Refuse {
+                refused = Some(invalid.start);
+                break;
+            }
+            replace(&bytes[invalid], on_invalid, out);
+        }
+        refused.map_or(Ok(()), Err)
+    }
+}
+
+/// A character that a charset does not have.
+pub struct Lacking<'a> {
+    /// The character that is referred to instead, which is most often itself.
+    pub character: char,
+    /// Where it is in the text.
+    pub at: usize,
+    /// The text after it.
+    pub rest: &'a str,
+}
+
+/// Appends what is written for `invalid` bytes.
+pub fn replace(invalid: &[u8], on_invalid: OnFault, out: &mut Vec<u8>) {
+    match on_invalid {
+        OnFault::Repair => out.extend_from_slice("\u{fffd}".as_bytes()),
+        OnFault::Keep | OnFault::Refuse => escape(invalid, out),
+    }
+}
+
+/// Decodes one value, which may come in pieces.
+pub enum Decoder {
+    Standard(encoding_rs::Decoder),
+    Latin1,
+    Ascii,
+}
+
+impl Decoder {
+    /// Appends `bytes` from `read` on as UTF-8, up to the first that are nothing in this charset, and sets `read` to
+    /// where it is to go on. These are returned; they may begin in an earlier piece if `bytes` do not hold the last
+    /// sixteen bytes of it before `read`.
+    pub fn decode(
+        &mut self,
+        bytes: &[u8],
+        read: &mut usize,
+        is_last: bool,
+        out: &mut Vec<u8>,
+    ) -> Option<Range<usize>> {
+        let decoder = match self {
+            Decoder::Standard(decoder) => decoder,
+            Decoder::Latin1 => {
+                for &byte in &bytes[*read..] {
+                    out.extend_from_slice(char::from(byte).encode_utf8(&mut [0; 2]).as_bytes());
+                }
+                *read = bytes.len();
+                return None;
+            }
+            Decoder::Ascii => {
+                let len = Encoding::ascii_valid_up_to(&bytes[*read..]);
+                out.extend_from_slice(&bytes[*read..*read + len]);
+                *read += len;
+                if *read == bytes.len() {
+                    return None;
+                }
+                *read += 1;
+                return Some(*read - 1..*read);
+            }
+        };
+        let mut written = out.len();
+        let invalid = loop {
+            make_room(out, written, bytes.len() - *read);
             let (result, more_read, more_written) =
-                decoder.decode_to_utf8_without_replacement(&bytes[read..], &mut out[written..], true);
-            read += more_read;
+                decoder.decode_to_utf8_without_replacement(&bytes[*read..], &mut out[written..], is_last);
+            *read += more_read;
             written += more_written;
             match result {
-                DecoderResult::InputEmpty => break,
+                DecoderResult::InputEmpty => break None,
                 DecoderResult::OutputFull => {}
                 DecoderResult::Malformed(len, after) => {
                     // The decoder remembers what it has read after them.
-                    let end = read - usize::from(after);
-                    let start = end - usize::from(len);
-                    make_room(out, written, bytes.len() - read);
-                    let instead = match on_invalid {
-                        OnFault::Refuse => return Err(start),
-                        OnFault::Keep => {
-                            escapes.clear();
-                            escape(&bytes[start..end], &mut escapes);
-                            &escapes
-                        }
-                        OnFault::Repair => "\u{fffd}".as_bytes(),
-                    };
-                    out[written..written + instead.len()].copy_from_slice(instead);
-                    written += instead.len();
+                    let end = read.saturating_sub(after.into());
+                    break Some(end.saturating_sub(len.into())..end);
                 }
             }
-        }
+        };
         out.truncate(written);
-        Ok(())
+        invalid
     }
+}
 
-    /// Appends the bytes of `text`, up to the first character that the charset lacks: that one and the rest.
-    pub fn encode<'a>(self, text: &'a str, out: &mut Vec<u8>) -> Option<(char, &'a str)> {
-        let mut encoder = self.0.new_encoder();
+/// Encodes one value, which may come in pieces.
+pub enum Encoder {
+    Standard(encoding_rs::Encoder),
+    /// Characters below this number are bytes.
+    Below(u32),
+}
+
+impl Encoder {
+    /// Appends the bytes of `text`, up to the first character that the charset does not have.
+    pub fn encode<'a>(&mut self, text: &'a str, is_last: bool, out: &mut Vec<u8>) -> Option<Lacking<'a>> {
+        let encoder = match self {
+            Encoder::Standard(encoder) => encoder,
+            Encoder::Below(limit) => {
+                for (at, character) in text.char_indices() {
+                    if u32::from(character) >= *limit {
+                        return Some(Lacking { character, at, rest: &text[at + character.len_utf8()..] });
+                    }
+                    out.push(u32::from(character) as u8);
+                }
+                return None;
+            }
+        };
         let mut rest = text;
         let mut written = out.len();
         let lacking = loop {
             make_room(out, written, rest.len());
             let (result, read, more) =
-                encoder.encode_from_utf8_without_replacement(rest, &mut out[written..], true);
+                encoder.encode_from_utf8_without_replacement(rest, &mut out[written..], is_last);
             written += more;
             rest = &rest[read..];
             match result {
                 EncoderResult::InputEmpty => break None,
                 EncoderResult::OutputFull => {}
-                EncoderResult::Unmappable(character) => break Some((character, rest)),
+                EncoderResult::Unmappable(character) => {
+                    // The charset may name another one.
+                    let read = &text[..text.len() - rest.len()];
+                    let at = read.char_indices().next_back().map_or(0, |(at, _)| at);
+                    break Some(Lacking { character, at, rest });
+                }
             }
         };
         out.truncate(written);

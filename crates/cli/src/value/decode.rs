@@ -19,12 +19,14 @@ pub struct Decoder {
     pub(super) keep: ByteSet,
     pub(super) form: bool,
     /// Whose ends stay.
-    records: Records,
+    pub(super) records: Records,
     pub(super) layers: Layers,
     pub(super) nginx: bool,
     pub(super) percent_u: bool,
-    charset: Option<Charset>,
-    printable: bool,
+    pub(super) charset: Option<Charset>,
+    pub(super) printable: bool,
+    /// Whether the digits of escapes that stay become upper case.
+    pub(super) upper: bool,
     buffers: Buffers,
 }
 
@@ -64,6 +66,7 @@ impl Decoder {
             percent_u,
             charset,
             printable,
+            upper: false,
             buffers: Buffers::default(),
         }
     }
@@ -81,6 +84,7 @@ impl Decoder {
             percent_u: false,
             charset: None,
             printable: false,
+            upper: true,
             buffers: Buffers::default(),
         }
     }

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use simdpct::stream::Transform;
 use simdpct::{ByteSet, HexCase};
 
-use super::charset::Charset;
+use super::charset::{Charset, Lacking};
 use super::lines::LineEncoder;
 use super::options::{EncodeOptions, OnFault};
 use crate::ground::reason::{Reason, Refusal};
@@ -15,14 +15,14 @@ use crate::ground::utf8;
 /// The steps of encoding.
 #[derive(Clone)]
 pub struct Encoder {
-    escape: Escape,
-    charset: Option<Charset>,
+    pub(super) escape: Escape,
+    pub(super) charset: Option<Charset>,
     /// What is to be escaped next.
     bytes: Vec<u8>,
 }
 
 #[derive(Clone)]
-enum Escape {
+pub enum Escape {
     Lines(LineEncoder),
     Plain(simdpct::Encode<ByteSet>),
 }
@@ -86,14 +86,14 @@ impl Encoder {
         let mut offset = 0;
         for chunk in value.utf8_chunks() {
             let mut text = chunk.valid();
-            while let Some((lacking, rest)) = charset.encode(text, bytes) {
+            while let Some(Lacking { character, at, rest }) = charset.encoder().encode(text, true, bytes) {
                 if on_invalid == OnFault::Refuse {
-                    let before = offset + chunk.valid().len() - rest.len() - lacking.len_utf8();
+                    let before = offset + chunk.valid().len() - text.len() + at;
                     return Err(Refusal { offset: before, reason: Reason::NotInCharset });
                 }
                 escape.append(bytes, out);
                 bytes.clear();
-                out.extend_from_slice(format!("%26%23{}%3B", u32::from(lacking)).as_bytes());
+                out.extend_from_slice(format!("%26%23{}%3B", u32::from(character)).as_bytes());
                 text = rest;
             }
             offset += chunk.valid().len();

@@ -24,6 +24,7 @@ pub mod policy;
 mod printable;
 pub mod report;
 pub mod stats;
+pub mod stream;
 #[cfg(test)]
 mod tests;
 
@@ -94,6 +95,21 @@ impl Work {
     /// Where one value can be cut so that work on the parts, and what is said of them, is what it is of the whole: the
     /// last such place in `bytes`, if there is any.
     pub fn cut(&self, bytes: &[u8]) -> Option<usize> {
-        if self.is_blockwise() { cut::between_escapes(bytes) } else { cut::anywhere(bytes) }
+        if self.is_stateful() {
+            None
+        } else if self.is_blockwise() {
+            cut::between_escapes(bytes)
+        } else {
+            cut::anywhere(bytes)
+        }
+    }
+
+    /// Whether what a byte means depends on bytes before it, without limit, so that a value cannot be cut.
+    pub fn is_stateful(&self) -> bool {
+        let charset = match self {
+            Work::Encode(encoder) => encoder.charset,
+            Work::Decode(decoder) => decoder.charset,
+        };
+        charset.is_some_and(|charset| charset.is_stateful())
     }
 }

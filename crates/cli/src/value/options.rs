@@ -12,6 +12,17 @@ pub enum Verb {
     Normalize,
 }
 
+impl Verb {
+    /// The charset, if there is one.
+    pub fn charset(&self) -> Option<Charset> {
+        match self {
+            Verb::Encode(options) => options.charset,
+            Verb::Decode(options) => options.charset,
+            Verb::Normalize => None,
+        }
+    }
+}
+
 /// How to encode.
 #[derive(Clone, Debug)]
 pub struct EncodeOptions {

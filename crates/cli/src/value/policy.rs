@@ -3,6 +3,8 @@
 use super::Work;
 use super::options::{Handling, OnFault};
 use super::report::Report;
+use super::stats::Stats;
+use super::stream::{Faults, Stream};
 use crate::ground::reason::{Reason, Refusal};
 
 /// What becomes of a value that cannot be read.
@@ -81,10 +83,10 @@ impl<'a> Record<'a> {
 
     /// Adds to `report`, if that is wanted, what is wrong at `offset` of the chunk, unless it is there already.
     pub fn refuse(&self, report: &mut Report, offset: usize, reason: &Reason) {
-        let is_known = report.refused.last().is_some_and(|last| last.offset >= self.start);
+        let is_known = report.refused.last().is_some_and(|last| last.offset >= self.start as i64);
         if report.rejects && !is_known {
             let line = report.line(self.chunk, self.end, offset);
-            report.refuse(line, offset, reason, self.shown.unwrap_or(self.bytes()));
+            report.refuse(line, offset as i64, reason, self.shown.unwrap_or(self.bytes()));
         }
     }
 }
@@ -96,6 +98,13 @@ pub enum Around {
     Plain,
     /// Those around a value between quotes of its own, where blanks do no harm.
     Quotes,
+}
+
+/// What the policies say of a value that came in pieces.
+pub struct Judged {
+    pub action: Action,
+    /// What is wrong, by its offset in the value.
+    pub refused: Option<(u64, Reason)>,
 }
 
 /// What is done to values.
@@ -187,10 +196,50 @@ impl Treatment {
             }
         };
         if stats {
-            report.stats.look(value, work);
+            report.stats.values += 1;
+            report.stats.look(value, value.len(), work);
             report.stats.layers = report.stats.layers.max(layers as u64);
         }
         action
+    }
+
+    /// The same work on a value that comes in pieces, which notes what the policies do not take.
+    pub fn stream(&self) -> Stream {
+        let malformed = match self.policies.malformed {
+            Policy::Keep => OnFault::Keep,
+            Policy::Replace => OnFault::Repair,
+            Policy::Empty | Policy::Drop | Policy::Fail => OnFault::Refuse,
+        };
+        let not_text = match self.policies.not_text {
+            Policy::Keep if self.lenient => OnFault::Keep,
+            Policy::Replace => OnFault::Repair,
+            _ => OnFault::Refuse,
+        };
+        Stream::new(&self.plain, Handling { malformed, not_text })
+    }
+
+    /// What the policies say of the faults of a value, the first of each kind, by their offset in it.
+    pub fn judge(&self, faults: &Faults) -> Judged {
+        let mut judged = Judged { action: Action::Write, refused: None };
+        let kinds =
+            [(&faults.malformed, self.policies.malformed), (&faults.not_text, self.policies.not_text)];
+        for (fault, policy) in kinds {
+            let Some((offset, reason)) = fault else { continue };
+            judged.refused.get_or_insert((*offset, reason.clone()));
+            judged.action = match policy {
+                Policy::Keep | Policy::Replace => continue,
+                Policy::Empty => Action::Empty,
+                Policy::Drop => Action::Drop,
+                Policy::Fail => Action::Stop(Refusal { offset: *offset as usize, reason: reason.clone() }),
+            };
+            break;
+        }
+        judged
+    }
+
+    /// Counts the escapes of `value` that begin before `upto`, as [`Stats::look`] does.
+    pub fn look(&self, value: &[u8], upto: usize, stats: &mut Stats) -> usize {
+        stats.look(value, upto, &self.plain)
     }
 
     /// What an empty value is written as.

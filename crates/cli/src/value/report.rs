@@ -6,7 +6,8 @@ use std::ops::Range;
 use super::stats::Stats;
 use crate::ground::reason::{Reason, Refusal};
 
-/// What is to be said of a chunk besides its output. Lines and offsets count from the start of the chunk.
+/// What is to be said of a chunk besides its output. Lines and offsets count from the start of the chunk; an offset is
+/// negative in a value that has begun before.
 #[derive(Default)]
 pub struct Report {
     /// Whether places matter, so that lines have to be counted.
@@ -22,14 +23,23 @@ pub struct Report {
     pub refused: Vec<Refused>,
     /// The texts of `refused`.
     texts: String,
-    /// The line and the refusal that end the run, if something does.
-    pub stop: Option<(u64, Refusal)>,
+    /// What ends the run, if something does.
+    pub stop: Option<Stop>,
+    /// Values in which an escape is spelt in too many layers.
+    pub too_deep: u64,
+}
+
+/// A refused value that ends the run.
+pub struct Stop {
+    pub line: u64,
+    pub offset: i64,
+    pub reason: Reason,
 }
 
 /// A refused value.
 pub struct Refused {
     pub line: u64,
-    pub offset: usize,
+    pub offset: i64,
     text: Range<usize>,
 }
 
@@ -45,7 +55,7 @@ impl Report {
     /// Starts anew.
     pub fn clear(&mut self) {
         self.stats = Stats::default();
-        (self.lines, self.counted, self.stop) = (0, 0, None);
+        (self.lines, self.counted, self.stop, self.too_deep) = (0, 0, None, 0);
         self.refused.clear();
         self.texts.clear();
     }
@@ -60,8 +70,14 @@ impl Report {
         self.lines - memchr::memchr_iter(end, &chunk[offset..self.counted]).count() as u64
     }
 
+    /// Ends the run at `offset` of `chunk`.
+    pub fn stop(&mut self, chunk: &[u8], end: u8, Refusal { offset, reason }: Refusal) {
+        let line = self.line(chunk, end, offset);
+        self.stop = Some(Stop { line, offset: offset as i64, reason });
+    }
+
     /// Adds a refused value.
-    pub fn refuse(&mut self, line: u64, offset: usize, reason: &Reason, record: &[u8]) {
+    pub fn refuse(&mut self, line: u64, offset: i64, reason: &Reason, record: &[u8]) {
         let from = self.texts.len();
         // Writing to a string does not fail.
         let _ = write!(self.texts, "{reason}: ");

@@ -39,14 +39,20 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Looks at a value before the work.
-    pub fn look(&mut self, value: &[u8], work: &Work) {
-        self.values += 1;
+    /// Counts the escapes of a value, before the work, that begin before `upto`. Returns where to go on if there is
+    /// more of it.
+    pub fn look(&mut self, value: &[u8], upto: usize, work: &Work) -> usize {
         // The end of the last `%uXXXX`.
         let mut read = 0;
+        let mut next = upto;
         for found in escapes(value) {
+            let at = found.as_ref().map_or_else(|escape| escape.offset, |escape| escape.offset);
+            if at >= upto {
+                break;
+            }
             match found {
                 Ok(escape) => {
+                    next = next.max(at + 3);
                     self.escapes += 1;
                     let digits = value.get(escape.offset + 3..escape.offset + 5);
                     let is_double = escape.byte == b'%'
@@ -58,11 +64,13 @@ impl Stats {
                     Some(len) => {
                         self.escapes += 1;
                         read = escape.offset + len;
+                        next = next.max(read);
                     }
                     None => self.malformed += 1,
                 },
             }
         }
+        next
     }
 
     /// Adds the counts of other input.

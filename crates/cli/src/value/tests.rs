@@ -5,6 +5,7 @@ use simdpct::{ByteSet, MalformedCause};
 
 use super::charset::Charset;
 use super::options::{DecodeOptions, EncodeOptions, Handling, Layers, OnFault, Verb};
+use super::stream::Stream;
 use super::{Work, cut, origins};
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::records::Records;
@@ -46,7 +47,11 @@ fn verb(args: &[&str]) -> Verb {
             other => panic!("{other}"),
         }
     }
-    if args[0] == "encode" { Verb::Encode(encode) } else { Verb::Decode(decode) }
+    match args[0] {
+        "encode" => Verb::Encode(encode),
+        "decode" => Verb::Decode(decode),
+        _ => Verb::Normalize,
+    }
 }
 
 /// The work that `pct` does with `args` on a line.
@@ -302,4 +307,174 @@ fn cuts_do_not_show() {
         }
     });
     assert!(cuts > places / 20, "{cuts} cuts of {places}");
+}
+
+/// What comes in pieces, cut anywhere, becomes what the whole becomes, and the same is said of it.
+#[test]
+fn pieces_are_the_whole() {
+    const WORDS: &[&str] = &[
+        "%",
+        "2",
+        "5",
+        "%25",
+        "%2520",
+        "%252",
+        "%%34",
+        "%3",
+        "%4",
+        "%c3%a9",
+        "%2F",
+        "41",
+        "+",
+        "%2B",
+        "/",
+        "g",
+        "zz",
+        "\\x",
+        "\\x41",
+        "\\x5",
+        "\\",
+        "%u",
+        "%u0041",
+        "%u0025",
+        "%u000A",
+        "%uD83D",
+        "%uDE00",
+        "%u4F60",
+        "00",
+        "é",
+        "你",
+        "%81",
+        "%81%30",
+        "%C4",
+        "%E3",
+        "a",
+        "0",
+        "%0A",
+        "\r",
+        "\r\n",
+        " ",
+        "\u{1F600}",
+        "\u{202E}",
+        "%1B",
+        "%24B",
+        "\u{1b}$B",
+        "$",
+        "%1B%28B",
+        "\u{1b}(B",
+        "%FF",
+        "%E4%BD",
+        "\u{fffd}",
+    ];
+    let args: &[&[&str]] = &[
+        &["decode"],
+        &["decode", "--form", "--keep", "/%"],
+        &["decode", "--times", "2"],
+        &["decode", "--times", "3", "--form"],
+        &["decode", "--until-stable"],
+        &["decode", "--until-stable", "--form", "--keep", "4"],
+        &["decode", "--nginx", "--percent-u"],
+        &["decode", "--nginx", "--percent-u", "--times", "2", "--keep", "A"],
+        &["decode", "--nginx", "--percent-u", "--until-stable", "--charset", "gbk", "--printable"],
+        &["decode", "--charset", "gb18030", "--times", "2"],
+        &["decode", "--charset", "utf-8", "--percent-u"],
+        &["decode", "--charset", "iso-2022-jp"],
+        &["decode", "--charset", "us-ascii-strict", "--printable"],
+        &["decode", "--charset", "iso-8859-1-strict"],
+        &["decode", "--printable"],
+        &["normalize"],
+        &["encode"],
+        &["encode", "--keep-escapes"],
+        &["encode", "--form"],
+        &["encode", "--charset", "gbk", "--keep-escapes"],
+        &["encode", "--charset", "iso-2022-jp"],
+        &["encode", "--charset", "us-ascii-strict"],
+        &["encode", "--charset", "iso-8859-1-strict"],
+    ];
+    let keep = |malformed, not_text| Handling { malformed, not_text };
+    let handlings = [
+        Handling::KEEP,
+        keep(OnFault::Keep, OnFault::Refuse),
+        keep(OnFault::Repair, OnFault::Keep),
+        keep(OnFault::Keep, OnFault::Repair),
+        keep(OnFault::Repair, OnFault::Repair),
+        Handling::REFUSE,
+    ];
+    let mut refused = 0;
+    for args in args {
+        for (mut work, records) in [
+            (work(args), Records::Raw),
+            (Work::across(&verb(args), Records::Lines), Records::Lines),
+            (Work::across(&verb(args), Records::Null), Records::Null),
+        ] {
+            values(WORDS, 600, |round, value| {
+                let value = value.as_bytes();
+                for handling in handlings {
+                    let mut whole = Vec::new();
+                    let said = work.apply(value, handling, &mut whole);
+                    for len in [1, 1 + round % 5, usize::MAX] {
+                        let mut stream = Stream::new(&work, handling);
+                        let mut pieces = Vec::new();
+                        value.chunks(len).for_each(|piece| stream.push(piece, &mut pieces));
+                        stream.finish(&mut pieces);
+                        let case = format!("{args:?} {records:?} {handling:?} {}", value.escape_ascii());
+                        let faults = stream.faults();
+                        let fault =
+                            faults.malformed.as_ref().filter(|_| handling.malformed == OnFault::Refuse);
+                        let fault = fault
+                            .or(faults.not_text.as_ref().filter(|_| handling.not_text == OnFault::Refuse));
+                        match &said {
+                            Ok(layers) => {
+                                assert_eq!(
+                                    pieces.escape_ascii().to_string(),
+                                    whole.escape_ascii().to_string(),
+                                    "{case}"
+                                );
+                                assert_eq!((stream.layers(), fault), (*layers, None), "{case}");
+                                assert_eq!(stream.has_changed(), whole != value, "{case}");
+                            }
+                            Err(Refusal { offset, reason }) => {
+                                refused += 1;
+                                let (at, why) = fault.expect(&case);
+                                assert_eq!(*at, *offset as u64, "{case}");
+                                // Where the next byte is, counts from there.
+                                let kind = std::mem::discriminant(reason);
+                                assert_eq!(
+                                    (std::mem::discriminant(why), why.to_string()),
+                                    (kind, reason.to_string()),
+                                    "{case}"
+                                );
+                            }
+                        }
+                    }
+                }
+            });
+        }
+    }
+    assert!(refused > 10_000, "{refused}");
+}
+
+/// As many open escapes as there may be, and one more; and time that grows with the length only.
+#[test]
+fn deep_values_end() {
+    for layers in [1, 9, 400_000] {
+        let value = format!("%{}41", "25".repeat(layers - 1));
+        let mut stream = Stream::new(&work(&["decode", "--until-stable"]), Handling::KEEP);
+        let mut out = Vec::new();
+        stream.push(value.as_bytes(), &mut out);
+        stream.finish(&mut out);
+        assert_eq!((out.as_slice(), stream.layers()), (&b"A"[..], layers));
+    }
+    // Each digit is an escape of the one after it: `%4` and what `%3x` stands for.
+    for (depth, is_too_deep) in [(1_000, false), (60_000, false), (70_000, true)] {
+        let value = format!("{}3", "%3".repeat(depth));
+        let mut stream = Stream::new(&work(&["decode", "--until-stable"]), Handling::KEEP);
+        let mut out = Vec::new();
+        stream.push(value.as_bytes(), &mut out);
+        stream.finish(&mut out);
+        assert_eq!(stream.is_too_deep(), is_too_deep, "{depth}");
+        if !is_too_deep {
+            assert_eq!(out, b"3", "{depth}");
+        }
+    }
 }
