@@ -30,9 +30,14 @@ fn generate(text: &str) -> String {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let fields: Vec<&str> = line.splitn(4, " | ").map(str::trim).collect();
-        let &[name, rule, source, doc] = &fields[..] else {
-            fail(number, "expected NAME | RULE | SOURCE | DOCUMENTATION")
+        let fields: Vec<&str> = line.splitn(5, " | ").map(str::trim).collect();
+        let &[name, kind, rule, source, doc] = &fields[..] else {
+            fail(number, "expected NAME | KIND | RULE | SOURCE | DOCUMENTATION")
+        };
+        let kind = match kind {
+            "policy" => "Policy",
+            "block" => "Block",
+            _ => fail(number, &format!("`{kind}` is neither `policy` nor `block`")),
         };
         if !name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_') {
             fail(number, &format!("`{name}` is not an upper-case constant name"));
@@ -44,7 +49,7 @@ fn generate(text: &str) -> String {
         if known.insert(name.to_owned(), members).is_some() {
             fail(number, &format!("`{name}` is defined twice"));
         }
-        emit(&mut constants, &mut registry, name, &members, source, doc);
+        emit(&mut constants, &mut registry, &Entry { name, kind, source, doc }, &members);
     }
     format!(
         "{constants}\n/// Every named set, in the order of their specifications.\n\
@@ -58,6 +63,7 @@ fn builtin() -> HashMap<String, Members> {
         ("ALPHA".to_owned(), of(|b| b.is_ascii_alphabetic())),
         ("DIGIT".to_owned(), of(|b| b.is_ascii_digit())),
         ("VISIBLE".to_owned(), of(|b| b.is_ascii_graphic())),
+        ("NOTHING".to_owned(), of(|_| false)),
         ("PRINTABLE".to_owned(), of(|b| matches!(b, 0x20..=0x7E))),
     ])
 }
@@ -92,28 +98,39 @@ fn evaluate(rule: &str, known: &HashMap<String, Members>) -> Result<Members, Str
     Ok(members)
 }
 
-fn emit(
-    constants: &mut String,
-    registry: &mut String,
-    name: &str,
-    members: &Members,
-    source: &str,
-    doc: &str,
-) {
+/// A line of the definitions.
+struct Entry<'a> {
+    name: &'a str,
+    kind: &'a str,
+    source: &'a str,
+    doc: &'a str,
+}
+
+fn emit(constants: &mut String, registry: &mut String, entry: &Entry<'_>, members: &Members) {
+    let Entry { name, kind, source, doc } = *entry;
     let bytes: Vec<u8> = (0..=255u8).filter(|&b| members[usize::from(b)]).collect();
     let literal: String = bytes.iter().flat_map(|b| std::ascii::escape_default(*b)).map(char::from).collect();
-    let shown = String::from_utf8_lossy(&bytes).replace(' ', "SP ");
+    let shown = match &bytes[..] {
+        [] => "Keeps no byte.".to_owned(),
+        _ => {
+            let members = String::from_utf8_lossy(&bytes).replace(' ', "SP ");
+            format!(
+                "{} {} bytes: ```` {members} ````",
+                if kind == "Policy" { "Keeps" } else { "Holds" },
+                bytes.len()
+            )
+        }
+    };
     let public = name.to_ascii_lowercase().replace('_', "-");
     writeln!(
         constants,
-        "/// {doc}\n///\n/// Keeps {} bytes: ```` {shown} ````\n///\n/// Name in the registry: `{public}`. Source: <{source}>\n\
-         pub const {name}: AsciiSet = AsciiSet::of(b\"{literal}\");",
-        bytes.len()
+        "/// {doc}\n///\n/// {shown}\n///\n/// Name in the registry: `{public}`. Source: <{source}>\n\
+         pub const {name}: AsciiSet = AsciiSet::of(b\"{literal}\");"
     )
     .expect("writing to a String cannot fail");
     writeln!(
         registry,
-        "    NamedSet {{ name: \"{public}\", set: {name}, source: \"{source}\", description: {doc:?} }},"
+        "    NamedSet {{ name: \"{public}\", kind: SetKind::{kind}, set: {name}, source: \"{source}\", description: {doc:?} }},"
     )
     .expect("writing to a String cannot fail");
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use simdpct::sets::*;
-use simdpct::{AsciiSet, ByteSet, NamedSet};
+use simdpct::{AsciiSet, ByteSet, NamedSet, SetKind};
 
 use crate::common::tiers::scaled;
 
@@ -32,6 +32,8 @@ const fn row(name: &'static str, set: AsciiSet, rule: Table) -> Row {
 
 /// Every named set.
 const SPECIFIED: &[Row] = &[
+    row("none", NONE, Stay("")),
+    row("alphanumeric", ALPHANUMERIC, AlphanumericAnd("")),
     // RFC 3986, appendix A.
     row("rfc3986-unreserved", RFC3986_UNRESERVED, AlphanumericAnd("-._~")),
     row("rfc3986-gen-delims", RFC3986_GEN_DELIMS, Stay(":/?#[]@")),
@@ -71,6 +73,27 @@ const SPECIFIED: &[Row] = &[
     row("java-form", JAVA_FORM, AlphanumericAnd(".-*_")),
 ];
 
+/// The sets that are groups of delimiters or of other special bytes, and not what may stay in some place.
+const BLOCKS: [&str; 6] = [
+    "rfc3986-gen-delims",
+    "rfc3986-sub-delims",
+    "rfc3986-reserved",
+    "rfc2396-reserved",
+    "rfc1738-reserved",
+    "rfc1738-unsafe",
+];
+
+#[test]
+fn kinds_are_as_listed_here() {
+    let blocks: Vec<&str> =
+        ALL.iter().filter(|named| named.kind == SetKind::Block).map(|named| named.name).collect();
+    assert_eq!(blocks, BLOCKS);
+    // Who asks for a policy wants letters and digits kept, or nothing.
+    for named in ALL.iter().filter(|named| named.kind == SetKind::Policy) {
+        assert!(named.set.is_empty() || ALPHANUMERIC.difference(named.set).is_empty(), "{}", named.name);
+    }
+}
+
 fn stays(rule: &Table, byte: u8) -> bool {
     match rule {
         Stay(these) => these.as_bytes().contains(&byte),
@@ -101,8 +124,9 @@ fn every_named_set_has_a_row_here() {
 fn registry_finds_each_set_by_its_name() {
     for Row { name, set, .. } in SPECIFIED {
         for spelling in [(*name).to_owned(), name.to_uppercase(), name.replace('-', "_")] {
-            let found = find(&spelling).unwrap_or_else(|| panic!("{spelling} is not found"));
+            let found = find_any(&spelling).unwrap_or_else(|| panic!("{spelling} is not found"));
             assert_eq!((found.name, found.set), (*name, *set));
+            assert_eq!(find(&spelling).is_some(), !BLOCKS.contains(name), "{spelling} as a policy");
         }
     }
     for NamedSet { name, source, description, .. } in ALL {
@@ -111,7 +135,7 @@ fn registry_finds_each_set_by_its_name() {
         assert!(!description.trim().is_empty(), "{name} is not described");
     }
     for name in ["", "rfc3986", "rfc3986-unreserved ", "rfc3986 unreserved", "rfc3986-unreserve"] {
-        assert!(find(name).is_none(), "{name:?} is found");
+        assert!(find(name).is_none() && find_any(name).is_none(), "{name:?} is found");
     }
 }
 
@@ -120,11 +144,11 @@ mod constants {
     use super::*;
 
     const ADDED: AsciiSet = RFC3986_UNRESERVED.add(b"/:").unwrap();
-    const FULL: ByteSet = ADDED.bytes().union(ByteSet::NON_ASCII);
+    const FULL: ByteSet = ADDED.to_byte_set().union(ByteSet::NON_ASCII);
     const NO_DIGITS: ByteSet = FULL.remove(b"0123456789");
 
     const _: () = assert!(ADDED.contains(b'/') && !ADDED.contains(b'%') && ADDED.len() == 68);
-    const _: () = assert!(FULL.contains(0xFF) && !FULL.is_ascii() && FULL.ascii().is_none());
+    const _: () = assert!(FULL.contains(0xFF) && !FULL.is_ascii() && FULL.to_ascii_set().is_none());
     const _: () =
         assert!(!NO_DIGITS.contains(b'7') && NO_DIGITS.contains(b'a') && NO_DIGITS.len() == 68 - 10 + 128);
     const _: () = assert!(NO_DIGITS.intersection(ByteSet::ASCII).complement().contains(b'0'));
@@ -132,6 +156,20 @@ mod constants {
     const _: () = assert!(AsciiSet::EMPTY.add(&[0x80]).is_none() && AsciiSet::EMPTY.is_empty());
     const _: () =
         assert!(AsciiSet::EMPTY.complement().len() == 128 && ByteSet::EMPTY.complement().len() == 256);
+}
+
+/// What is escaped is `set` and every byte that is not ASCII.
+#[test]
+fn escaping_is_keeping_the_rest() {
+    for named in ALL {
+        let encode = simdpct::Encode::escaping(named.set);
+        for byte in 0..=255u8 {
+            let escaped = named.set.contains(byte) || byte >= 0x80;
+            assert_eq!(encode.encoded_len(&[byte]), if escaped { 3 } else { 1 }, "{}: {byte:#x}", named.name);
+        }
+    }
+    let controls: Vec<u8> = (0..=255).filter(|byte: &u8| byte.is_ascii_control()).collect();
+    assert!(AsciiSet::CONTROLS.iter().eq(controls));
 }
 
 fn model(set: &ByteSet) -> BTreeSet<u8> {
@@ -164,9 +202,23 @@ proptest! {
         prop_assert_eq!(x.len(), a.len());
         prop_assert_eq!(x.is_empty(), a.is_empty());
         prop_assert_eq!(x.is_ascii(), a.iter().all(u8::is_ascii));
-        prop_assert_eq!(x.ascii().map(AsciiSet::bytes), x.is_ascii().then_some(x));
+        prop_assert_eq!(x.to_ascii_set().map(AsciiSet::to_byte_set), x.is_ascii().then_some(x));
         prop_assert!(x.iter().eq(a.iter().copied()));
         prop_assert_eq!(x == y, a == b);
+
+        let from_bytes = ByteSet::from_bytes(&list);
+        prop_assert_eq!(from_bytes, ByteSet::EMPTY.add(&list));
+        prop_assert_eq!(model(&from_bytes), listed.clone());
+        let words: [u64; 4] = std::array::from_fn(|word| {
+            (0..64).filter(|bit| a.contains(&(64 * word as u8 + bit))).map(|bit| 1 << bit).sum()
+        });
+        prop_assert_eq!(x.to_bitmap(), words);
+        // Equality compares the rows too, which the kernels use.
+        prop_assert_eq!(ByteSet::from_bitmap(words), x);
+        let ascii = u128::from(words[1]) << 64 | u128::from(words[0]);
+        prop_assert_eq!(AsciiSet::from_bitmap(ascii).to_byte_set(), x.intersection(ByteSet::ASCII));
+        prop_assert_eq!(AsciiSet::from_bitmap(ascii).to_bitmap(), ascii);
+        prop_assert_eq!(AsciiSet::from_bytes(&list), from_bytes.to_ascii_set());
     }
 
     #[test]
@@ -176,19 +228,19 @@ proptest! {
         list in proptest::collection::vec(any::<u8>(), 0..4),
     ) {
         let ascii: BTreeSet<u8> = (0..0x80).collect();
-        let (x, y) = (of(&a).ascii().unwrap(), of(&b).ascii().unwrap());
+        let (x, y) = (of(&a).to_ascii_set().unwrap(), of(&b).to_ascii_set().unwrap());
         let listed: BTreeSet<u8> = list.iter().copied().collect();
-        prop_assert_eq!(model(&x.bytes()), a.clone());
-        prop_assert_eq!(model(&x.union(y).bytes()), &a | &b);
-        prop_assert_eq!(model(&x.intersection(y).bytes()), &a & &b);
-        prop_assert_eq!(model(&x.difference(y).bytes()), &a - &b);
-        prop_assert_eq!(model(&x.complement().bytes()), &ascii - &a);
-        prop_assert_eq!(model(&x.remove(&list).bytes()), &a - &listed);
-        let added = x.add(&list).map(|set| model(&set.bytes()));
+        prop_assert_eq!(model(&x.to_byte_set()), a.clone());
+        prop_assert_eq!(model(&x.union(y).to_byte_set()), &a | &b);
+        prop_assert_eq!(model(&x.intersection(y).to_byte_set()), &a & &b);
+        prop_assert_eq!(model(&x.difference(y).to_byte_set()), &a - &b);
+        prop_assert_eq!(model(&x.complement().to_byte_set()), &ascii - &a);
+        prop_assert_eq!(model(&x.remove(&list).to_byte_set()), &a - &listed);
+        let added = x.add(&list).map(|set| model(&set.to_byte_set()));
         prop_assert_eq!(added, list.is_ascii().then(|| &a | &listed));
         prop_assert_eq!(x.len(), a.len());
         prop_assert_eq!(x.is_empty(), a.is_empty());
         prop_assert!(x.iter().eq(a.iter().copied()));
-        prop_assert_eq!(ByteSet::from(x), x.bytes());
+        prop_assert_eq!(ByteSet::from(x), x.to_byte_set());
     }
 }

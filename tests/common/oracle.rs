@@ -45,7 +45,7 @@ fn push_escape(byte: u8, upper: bool, out: &mut Vec<u8>) {
     out.push(digits[byte as usize % 16]);
 }
 
-/// The three rules of encoding.
+/// The rules of encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// Bytes outside the set are escaped.
@@ -54,6 +54,8 @@ pub enum Rule {
     KeepEscapes,
     /// A space becomes `+`, and `+` is escaped.
     Form,
+    /// A space becomes `+`, and `+` stays if it is a member.
+    FormKeepingPlus,
 }
 
 /// Encodes `input`, keeping `members`.
@@ -69,11 +71,11 @@ pub fn encode(input: &[u8], members: &Members, rule: Rule, upper: bool, out: &mu
         }
         // A byte that the rule takes out of the set.
         let taken = match rule {
-            Rule::Plain => false,
+            Rule::Plain | Rule::FormKeepingPlus => false,
             Rule::KeepEscapes => byte == b'%',
             Rule::Form => byte == b'+',
         };
-        if rule == Rule::Form && byte == b' ' {
+        if matches!(rule, Rule::Form | Rule::FormKeepingPlus) && byte == b' ' {
             out.push(b'+');
         } else if members[byte as usize] && !taken {
             out.push(byte);
@@ -220,6 +222,8 @@ pub struct Text {
     pub invalid_utf8: Option<(usize, usize)>,
     /// U+FFFD for what is not UTF-8.
     pub lossy: String,
+    /// Nothing for what is not UTF-8.
+    pub ignored: String,
     /// Escapes for what is not UTF-8.
     pub partial: String,
 }
@@ -229,12 +233,13 @@ pub fn text(input: &[u8], keep: &Members, plus: bool) -> Text {
     let units = units(input, keep, plus);
     let bytes: Vec<u8> = units.iter().map(|unit| unit.byte).collect();
     let mut invalid_utf8 = None;
-    let mut partial = String::new();
+    let (mut partial, mut ignored) = (String::new(), String::new());
     let mut at = 0;
     while at < units.len() {
         if let Some(found) = character(&units[at..]) {
             at += found.len();
             partial.push_str(&found);
+            ignored.push_str(&found);
             continue;
         }
         let unit = &units[at];
@@ -248,5 +253,5 @@ pub fn text(input: &[u8], keep: &Members, plus: bool) -> Text {
         }
         at += 1;
     }
-    Text { invalid_utf8, lossy: String::from_utf8_lossy(&bytes).into_owned(), partial }
+    Text { invalid_utf8, lossy: String::from_utf8_lossy(&bytes).into_owned(), ignored, partial }
 }

@@ -41,6 +41,6 @@ Examples:
   pct sets whatwg-path whatwg-query")]
 pub struct Sets {
     /// Only these
-    #[arg(value_name = "NAME", hide_possible_values = true, value_parser = SetParser)]
+    #[arg(value_name = "NAME", hide_possible_values = true, value_parser = SetParser::ALL)]
     pub names: Vec<&'static NamedSet>,
 }

@@ -34,16 +34,16 @@ Examples:
   pct audit access.log                        what is in there, in one page
   pct decode --field 5.2 --charset gbk -j2 access.log.gz -o plain.log.zst
   pct decode -i --csv --column url crawl.csv.gz
-  pct normalize crawl.txt | sort -u           one spelling for each URL (RFC 3986, section 6.2.2)
+  pct normalize crawl.txt | sort -u           one spelling of escapes (RFC 3986, section 6.2.2)
   pct help decode                             options and examples of one command
 
 Exit codes:
   0  all is well
-  1  check has found something, or --strict or a policy of `fail` has met what it does not take
-  2  the arguments make no sense, or a file could not be read or written
+  1  check has found something, or --strict or a policy of `fail` has stopped the run
+  2  the arguments are wrong, or a file could not be read or written
 
 When the reader of standard output goes away (`pct ... | head`), pct ends quietly, with 0; check with 1 if it has
-found something. With an error, `-o FILE` leaves FILE as it was.
+found something. After an error, FILE of `-o FILE` is as it was.
 
 Environment:
   SIMDPCT_TIER  use the kernels of this tier (see `pct cpu`) instead of the best ones

@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Error, ValueEnum};
-use simdpct::{ByteSet, NamedSet, sets};
+use simdpct::{ByteSet, NamedSet, SetKind, sets};
 
 use crate::inspect::kind::Group;
 use crate::value::charset::{self, Charset};
@@ -16,19 +16,34 @@ use crate::value::stats::StatsFormat;
 
 /// Reads the name of a set.
 #[derive(Clone)]
-pub struct SetParser;
+pub struct SetParser {
+    /// Whether only policies will do.
+    policies: bool,
+}
+
+impl SetParser {
+    /// Of those that an encoder may keep.
+    pub const POLICIES: SetParser = SetParser { policies: true };
+
+    /// Of all.
+    pub const ALL: SetParser = SetParser { policies: false };
+
+    fn takes(&self, set: &NamedSet) -> bool {
+        !self.policies || set.kind == SetKind::Policy
+    }
+}
 
 impl TypedValueParser for SetParser {
     type Value = &'static NamedSet;
 
     fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<&'static NamedSet, Error> {
         let name = value.to_string_lossy();
-        find_set(&name).map_err(|message| Error::raw(ErrorKind::InvalidValue, format!("{message}\n")))
+        find_set(&name, self).map_err(|message| Error::raw(ErrorKind::InvalidValue, format!("{message}\n")))
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         // There are many: completions show them, help points to `pct sets`.
-        Some(Box::new(sets::ALL.iter().map(|set| PossibleValue::new(set.name))))
+        Some(Box::new(sets::ALL.iter().filter(|set| self.takes(set)).map(|set| PossibleValue::new(set.name))))
     }
 }
 
@@ -66,24 +81,48 @@ impl TypedValueParser for BytesParser {
 }
 
 /// The set called `name`, or what to tell the person.
-fn find_set(name: &str) -> Result<&'static NamedSet, String> {
-    sets::find(name).ok_or_else(|| {
-        let similar = similar(&name.to_ascii_lowercase().replace('_', "-"));
-        let hint =
-            if similar.is_empty() { String::new() } else { format!("similar: {}; ", similar.join(", ")) };
-        format!("unknown set '{name}'; {hint}`pct sets` lists all")
-    })
+fn find_set(name: &str, parser: &SetParser) -> Result<&'static NamedSet, String> {
+    match sets::find_any(name) {
+        Some(set) if parser.takes(set) => Ok(set),
+        Some(set) => Err(format!(
+            "--set {name}: these bytes are a building block, and to keep only them is hardly meant; `--escape {}` \
+             escapes them, `pct sets` lists the sets to keep",
+            set.name
+        )),
+        None => {
+            let similar = similar(&name.to_ascii_lowercase().replace('_', "-"), parser);
+            let hint =
+                if similar.is_empty() { String::new() } else { format!("similar: {}; ", similar.join(", ")) };
+            Err(format!("unknown set '{name}'; {hint}`pct sets` lists all"))
+        }
+    }
 }
 
 /// Up to four names that `name` may stand for, best first.
-fn similar(name: &str) -> Vec<&'static str> {
+fn similar(name: &str, parser: &SetParser) -> Vec<&'static str> {
     let likeness = |set: &NamedSet| {
         let part = !name.is_empty() && (set.name.contains(name) || name.contains(set.name));
         f64::from(u8::from(part)) + strsim::jaro_winkler(name, set.name)
     };
-    let mut ranked: Vec<_> = sets::ALL.iter().map(|set| (likeness(set), set.name)).collect();
+    let sets = sets::ALL.iter().filter(|set| parser.takes(set));
+    let mut ranked: Vec<_> = sets.map(|set| (likeness(set), set.name)).collect();
     ranked.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     ranked.into_iter().filter(|(likeness, _)| *likeness >= 0.8).map(|(_, name)| name).take(4).collect()
+}
+
+/// Reads the bytes of `--escape`: the name of a set, or themselves.
+#[derive(Clone)]
+pub struct EscapeParser;
+
+impl TypedValueParser for EscapeParser {
+    type Value = ByteSet;
+
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<ByteSet, Error> {
+        match sets::find_any(&value.to_string_lossy()) {
+            Some(set) => Ok(set.set.to_byte_set()),
+            None => BytesParser.parse_ref(command, argument, value),
+        }
+    }
 }
 
 impl ValueEnum for Policy {

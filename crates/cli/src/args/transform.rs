@@ -4,7 +4,7 @@ use clap::Args;
 use simdpct::{ByteSet, NamedSet};
 
 use super::files::{Files, RecordArgs, Target};
-use super::parsers::{BytesParser, CharsetParser, SetParser};
+use super::parsers::{BytesParser, CharsetParser, EscapeParser, SetParser};
 use super::values::Pipe;
 use crate::engine::plan::Request;
 use crate::value::charset::Charset;
@@ -17,12 +17,13 @@ Examples:
   echo 'a b/c' | pct encode                   a%20b%2Fc
   echo 'a b/c' | pct encode --keep /          a%20b/c
   echo 'a b&c' | pct encode --form            a+b%26c
+  echo 'a b&c<d>' | pct encode --escape '<>'   a b&c%3Cd%3E
   echo '/a b%20c' | pct encode --set rfc3986-path --keep-escapes
                                               /a%20b%20c
   echo 'Привет' | pct encode --charset windows-1251   %CF%F0%E8%E2%E5%F2
   head -c 16 /dev/urandom | pct encode --raw  any bytes, newlines too
 
-A \"\\r\" that does not stand before \"\\n\" is data, and is escaped.")]
+A \"\\r\" that is not directly before \"\\n\" is data, and is escaped.")]
 pub struct Encode {
     #[command(flatten)]
     pub files: Files,
@@ -33,9 +34,16 @@ pub struct Encode {
     #[command(flatten)]
     pub pipe: Pipe,
 
-    /// The bytes that stay as they are; `pct sets` lists the names
-    #[arg(long, value_name = "NAME", default_value = "rfc3986-unreserved", hide_possible_values = true, value_parser = SetParser)]
+    /// Keep the bytes of this set as they are, and escape all others; `pct sets` lists the names
+    #[arg(long, value_name = "NAME", default_value = "rfc3986-unreserved", hide_possible_values = true, value_parser = SetParser::POLICIES)]
     pub set: &'static NamedSet,
+
+    /// Escape exactly these bytes, and every byte that is not ASCII
+    ///
+    /// The other direction of --set. The name of a set, such as `rfc1738-unsafe`, means its bytes; anything else is a
+    /// list of bytes, where %XX names one that is hard to type.
+    #[arg(long, value_name = "BYTES|NAME", value_parser = EscapeParser, allow_hyphen_values = true, conflicts_with = "set")]
+    pub escape: Option<ByteSet>,
 
     /// Bytes that stay as well; %XX names one that is hard to type
     #[arg(long, value_name = "BYTES", value_parser = BytesParser, allow_hyphen_values = true, default_value = "", hide_default_value = true)]
@@ -55,17 +63,18 @@ pub struct Encode {
 
     /// Escape the bytes of the text in this charset instead of UTF-8
     ///
-    /// A character that the charset lacks is written as browsers do: %26%23, its number, %3B. Bytes of the input
-    /// that are not UTF-8 are escaped as they are.
+    /// A character that the charset does not have is written as browsers do: %26%23, its number, %3B. Bytes of the
+    /// input that are not UTF-8 are escaped as they are. Labels mean what they mean to browsers, so `iso-8859-1`,
+    /// `latin1` and `us-ascii` are windows-1252; `iso-8859-1-strict` and `us-ascii-strict` are exact.
     #[arg(long, value_name = "LABEL", value_parser = CharsetParser, hide_possible_values = true)]
     pub charset: Option<Charset>,
 }
 
-/// Replace escapes by the bytes that they stand for, once
+/// Replace each escape by its byte, once
 ///
 /// A "%" that is not followed by two hexadecimal digits stays as it is, unless --strict is given.
 ///
-/// The options work in this order, whatever theirs: --nginx; escapes, with --percent-u, --times and --until-stable;
+/// The options work in this order, however you order them: --nginx; escapes, with --percent-u, --times and --until-stable;
 /// --charset; --printable. What --keep names, and line ends, stay escaped in each.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -138,8 +147,9 @@ pub struct Unwrap {
 
     /// The decoded bytes are text in this charset: write it in UTF-8
     ///
-    /// Bytes that are nothing in the charset are written as escapes, so `--charset utf-8` decodes only what is
-    /// UTF-8. Characters of --percent-u are left alone.
+    /// Bytes that mean nothing in the charset are written as escapes, so `--charset utf-8` decodes only what is UTF-8.
+    /// Characters of --percent-u are left alone. Labels mean what they mean to browsers, so `iso-8859-1`, `latin1` and
+    /// `us-ascii` are windows-1252; `iso-8859-1-strict` and `us-ascii-strict` are exact.
     #[arg(long, value_name = "LABEL", value_parser = CharsetParser, hide_possible_values = true)]
     pub charset: Option<Charset>,
 
@@ -152,10 +162,10 @@ pub struct Unwrap {
     pub printable: bool,
 }
 
-/// Give equivalent URLs one spelling (RFC 3986, section 6.2.2)
+/// Spell escapes one way (RFC 3986, sections 6.2.2.1 and 6.2.2.2)
 ///
-/// Escapes of unreserved bytes are decoded, the digits of all others are written in upper case, and nothing else
-/// changes.
+/// Escapes of unreserved bytes are decoded, and the digits of all other escapes are written in upper case. Nothing else
+/// changes: not the case of scheme and host, nor dot segments, nor ports.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -182,11 +192,17 @@ pub struct Strict {
     pub strict: bool,
 }
 
+/// The bytes that stay where `escaped` and all that are not ASCII are escaped.
+fn kept(escaped: ByteSet) -> ByteSet {
+    let ascii: Vec<u8> = (0..0x80).collect();
+    ByteSet::EMPTY.add(&ascii).intersection(escaped.complement())
+}
+
 impl Encode {
     /// What is asked for.
     pub fn request(self) -> Request {
         let verb = Verb::Encode(EncodeOptions {
-            keep: self.set.set.bytes().union(self.keep),
+            keep: self.escape.map_or(self.set.set.to_byte_set(), kept).union(self.keep),
             keep_escapes: self.keep_escapes,
             form: self.form,
             lower: self.lower,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use simdpct::{AsciiSet, NamedSet, sets};
+use simdpct::{AsciiSet, NamedSet, SetKind, sets};
 
 use crate::args::Sets;
 use crate::ground::error::{Failure, Outcome};
@@ -14,12 +14,16 @@ pub fn list(args: &Sets) -> Result<Outcome, Failure> {
     let mut text = String::new();
     for set in if args.names.is_empty() { &all } else { &args.names } {
         let NamedSet { name, source, description, .. } = set;
+        let (verb, kind) = match set.kind {
+            SetKind::Policy => ("keeps ", "policy: --set keeps these bytes, and escapes all others"),
+            _ => ("holds ", "building block: --escape escapes these bytes"),
+        };
         let bytes = spell(&set.set);
         let count = set.set.len();
         // Writing to a string does not fail.
         let _ = write!(
             text,
-            "{name}\n  keeps   {bytes}  ({count} bytes)\n  source  {source}\n  {description}\n\n"
+            "{name}\n  {verb}  {bytes}  ({count} bytes)\n  kind    {kind}\n  source  {source}\n  {description}\n\n"
         );
     }
     let mut output = Output::create(None)?;
@@ -48,5 +52,5 @@ fn spell(set: &AsciiSet) -> String {
             byte.escape_ascii().to_string().replace("\\\\", "\\").replace("\\'", "'").replace("\\\"", "\"")
         }
     }));
-    words.join(" ")
+    if words.is_empty() { "nothing".to_owned() } else { words.join(" ") }
 }

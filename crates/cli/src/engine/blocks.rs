@@ -11,12 +11,12 @@ use crate::ground::error::{Failure, Outcome};
 use crate::ground::reason::{Reason, Refusal};
 use crate::io::files::{self, Destination};
 use crate::io::names::Sources;
-use crate::value::Work;
 use crate::value::cut;
 use crate::value::options::{Handling, OnFault};
 use crate::value::report::{Report, Stop};
 use crate::value::stats::Stats;
 use crate::value::stream::Stream;
+use crate::value::work::Work;
 
 /// The longest stretch without a place to cut that is worked on in memory, for work that looks at more than a byte at a
 /// time. What is longer goes through a [`Stream`].

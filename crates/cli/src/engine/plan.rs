@@ -17,11 +17,11 @@ use crate::select::Selector;
 use crate::select::csv::Table;
 use crate::select::fields::{Delimiter, Fields, Spot};
 use crate::select::jsonl::{KeyPath, Keys};
-use crate::value::Work;
 use crate::value::charset::Charset;
 use crate::value::options::Verb;
 use crate::value::policy::{Policies, Policy, Treatment};
 use crate::value::stats::StatsFormat;
+use crate::value::work::Work;
 
 /// What was asked for.
 #[derive(Clone, Debug)]

@@ -20,5 +20,5 @@ pub fn hex(digits: &[u8]) -> Option<u16> {
 
 /// Appends the escapes of `bytes`.
 pub fn escape(bytes: &[u8], out: &mut Vec<u8>) {
-    simdpct::encode_append(bytes, &ByteSet::EMPTY, out);
+    simdpct::Encode::keeping(ByteSet::EMPTY).encode_append(bytes, out);
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use simdpct::sets::RFC3986_UNRESERVED;
-use simdpct::{ByteSet, MalformedCause, MalformedEscape, NORMALIZE};
+use simdpct::{ByteSet, MalformedCause, MalformedEscape};
 
 use super::charset::Charset;
 use super::options::{DecodeOptions, Handling, Layers, OnFault};
@@ -73,9 +73,9 @@ impl Decoder {
 
     /// Decodes what equivalent URLs may differ in, and does not make the bytes of `structure`.
     pub fn normalizer(structure: ByteSet) -> Decoder {
-        let keep = RFC3986_UNRESERVED.bytes().complement().union(structure);
+        let keep = RFC3986_UNRESERVED.to_byte_set().complement().union(structure);
         Decoder {
-            decode: NORMALIZE.keep(keep),
+            decode: simdpct::Decode::NORMALIZE.keep(keep),
             keep,
             form: false,
             records: Records::Raw,
@@ -114,9 +114,9 @@ impl Decoder {
         }
         let start = out.len();
         if handling.malformed == OnFault::Refuse {
-            self.decode.strict().append(value, out).map_err(malformed)?;
+            self.decode.strict().decode_append(value, out).map_err(malformed)?;
         } else {
-            let Ok(()) = self.decode.append(value, out);
+            self.decode.decode_append(value, out);
         }
         let bytes = &out[start..];
         if handling.not_text == OnFault::Refuse
@@ -241,7 +241,7 @@ impl Decoder {
             let changed = percent_u::decode(bytes, &self.decode, &self.keep, first);
             return usize::from(changed)
                 + match self.layers {
-                    Layers::UntilStable => self.decode.append_until_stable(first, out),
+                    Layers::UntilStable => self.decode.decode_until_stable_append(first, out),
                     Layers::Times(times) => {
                         out.extend_from_slice(first);
                         self.repeat(times - 1, start, out)
@@ -249,9 +249,9 @@ impl Decoder {
                 };
         }
         match self.layers {
-            Layers::UntilStable => self.decode.append_until_stable(bytes, out),
+            Layers::UntilStable => self.decode.decode_until_stable_append(bytes, out),
             Layers::Times(times) => {
-                let Ok(()) = self.decode.append(bytes, out);
+                self.decode.decode_append(bytes, out);
                 let changed = out.len() - start != bytes.len() || self.reads_plus(bytes);
                 if changed { 1 + self.repeat(times - 1, start, out) } else { 0 }
             }
@@ -262,7 +262,7 @@ impl Decoder {
     fn repeat(&self, times: u16, start: usize, out: &mut Vec<u8>) -> usize {
         for layer in 0..times {
             let (before, plus) = (out.len(), self.reads_plus(&out[start..]));
-            let Ok(len) = self.decode.in_place(&mut out[start..]);
+            let len = self.decode.decode_in_place(&mut out[start..]);
             out.truncate(start + len);
             if out.len() == before && !plus {
                 return layer.into();

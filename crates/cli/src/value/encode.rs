@@ -31,7 +31,7 @@ impl Escape {
     fn new(options: &EncodeOptions, records: Records) -> Escape {
         let make = |set: ByteSet| {
             let case = if options.lower { HexCase::Lower } else { HexCase::Upper };
-            let encode = simdpct::Encode::new(set).hex_case(case);
+            let encode = simdpct::Encode::keeping(set).hex_case(case);
             match (options.keep_escapes, options.form) {
                 (true, _) => encode.keep_escapes(),
                 (_, true) => encode.form(),
@@ -51,7 +51,7 @@ impl Escape {
                 let result: Result<(), Infallible> = encoder.push(bytes, out);
                 let Ok(()) = result.and_then(|()| encoder.finish(out));
             }
-            Escape::Plain(encode) => encode.append(bytes, out),
+            Escape::Plain(encode) => encode.encode_append(bytes, out),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! What is done to one value, and to one that cannot be read.
 
-use super::Work;
 use super::options::{Handling, OnFault};
 use super::report::Report;
 use super::stats::Stats;
 use super::stream::{Faults, Stream};
+use super::work::Work;
 use crate::ground::reason::{Reason, Refusal};
 
 /// What becomes of a value that cannot be read.

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 
 use simdpct::escapes;
 
-use super::Work;
+use super::work::Work;
 
 /// How to sum up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,12 +10,12 @@ use std::convert::Infallible;
 use simdpct::ByteSet;
 use simdpct::stream::{Encoder, Transform};
 
-use super::Work;
 use super::charset::{self, Charset, Lacking};
 use super::decode::Decoder;
 use super::encode::Escape;
 use super::lines::LineEncoder;
 use super::options::{Handling, Layers, OnFault};
+use super::work::Work;
 use super::{nginx, percent_u, printable};
 use crate::ground::escape::{byte_of, hex};
 use crate::ground::reason::Reason;

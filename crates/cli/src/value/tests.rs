@@ -6,7 +6,8 @@ use simdpct::{ByteSet, MalformedCause};
 use super::charset::Charset;
 use super::options::{DecodeOptions, EncodeOptions, Handling, Layers, OnFault, Verb};
 use super::stream::Stream;
-use super::{Work, cut, origins};
+use super::work::Work;
+use super::{cut, origins};
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::records::Records;
 
@@ -14,7 +15,7 @@ use crate::ground::records::Records;
 fn verb(args: &[&str]) -> Verb {
     let mut rest = args[1..].iter();
     let mut encode = EncodeOptions {
-        keep: RFC3986_UNRESERVED.bytes(),
+        keep: RFC3986_UNRESERVED.to_byte_set(),
         keep_escapes: false,
         form: false,
         lower: false,
