@@ -31,7 +31,7 @@ def sequences(decoded):
 
 def kinds(line):
     escapes = ESCAPE.findall(line)
-    bytes = [int(digits, 16) for digits in escapes]
+    values = [int(digits, 16) for digits in escapes]
     # A malformed % stays, and nothing is an escape twice.
     decoded = ESCAPE.sub(lambda found: bytes([int(found[1], 16)]), line)
     raw = ESCAPE.sub(b"", line)
@@ -39,19 +39,19 @@ def kinds(line):
     is_control = lambda byte: byte < 0x20 or byte == 0x7F
     return {
         "malformed": raw_percents(line),
-        "nul": bytes.count(0),
-        "newline": bytes.count(10) + bytes.count(13),
-        "control": sum(is_control(byte) and byte not in (0, 10, 13) for byte in bytes),
+        "nul": values.count(0),
+        "newline": values.count(10) + values.count(13),
+        "control": sum(is_control(byte) and byte not in (0, 10, 13) for byte in values),
         "raw-control": sum(is_control(byte) and byte != 9 for byte in raw),
-        "slash": bytes.count(0x2F),
-        "backslash": bytes.count(0x5C),
-        "dot": bytes.count(0x2E),
+        "slash": values.count(0x2F),
+        "backslash": values.count(0x5C),
+        "dot": values.count(0x2E),
         "double": doubles(line),
         "overlong": overlong,
         "utf8": invalid,
         "lower-case": sum(digits != digits.upper() for digits in escapes),
-        "unreserved": sum(chr(byte).isalnum() if byte < 128 else False for byte in bytes)
-        + sum(chr(byte) in "-._~" for byte in bytes),
+        "unreserved": sum(chr(byte).isalnum() if byte < 128 else False for byte in values)
+        + sum(chr(byte) in "-._~" for byte in values),
     }
 
 

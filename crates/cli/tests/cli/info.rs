@@ -42,13 +42,22 @@ fn verbose_version_is_that_and_the_tiers() {
 fn sets_lists_all_with_bytes_and_source() {
     let all = text(&["sets"]);
     for set in simdpct::sets::ALL {
-        assert!(all.contains(&format!("{}\n  keeps ", set.name)), "{}", set.name);
+        let (verb, kind) = match set.kind {
+            simdpct::SetKind::Policy => ("keeps", "policy"),
+            _ => ("holds", "building block"),
+        };
+        let start = all.find(&format!("{}\n  {verb} ", set.name)).expect(set.name);
+        assert!(
+            all[start..].lines().nth(2).unwrap().starts_with(&format!("  kind    {kind}: ")),
+            "{}",
+            set.name
+        );
         assert!(all.contains(&format!("  source  {}\n", set.source)), "{}", set.name);
         assert!(all.contains(&format!("({} bytes)", set.set.len())), "{}", set.name);
     }
     assert_eq!(all.matches("  source  ").count(), simdpct::sets::ALL.len());
     assert!(all.contains("rfc3986-unreserved\n  keeps   A-Z a-z 0-9 - . _ ~  (66 bytes)\n"), "{all}");
-    assert!(all.contains(r#"  keeps   SPACE " # % < > [ \ ] ^ ` { | } ~  (15 bytes)"#), "{all}");
+    assert!(all.contains(r#"  holds   SPACE " # % < > [ \ ] ^ ` { | } ~  (15 bytes)"#), "{all}");
 }
 
 #[test]

@@ -64,6 +64,13 @@ fn a_line_of_gigabytes_is_no_different() {
         (&["decode", "--on-error", "drop", "-j1"], b"%zz%20", 64 * MIB),
         (&["decode", "--on-invalid-utf8", "fail", "-j1"], b"%C3%A9", 64 * MIB),
         (&["decode", "--until-stable", "--stats", "-j1"], b"%252525%2520wxyz", 64 * MIB),
+        // Without a place to cut.
+        (&["decode", "--until-stable", "-j1"], b"ab12", 32 * MIB),
+        (&["decode", "--until-stable", "-j1"], b"%", 32 * MIB),
+        (&["decode", "--times", "65535", "-j1"], b"%3", 32 * MIB),
+        (&["decode", "--charset", "gbk", "--stats", "-j1"], b"%C4%E3", 32 * MIB),
+        (&["decode", "--charset", "iso-2022-jp", "--raw", "-j1"], b"%1B%24B%25%33%1B%28B", 32 * MIB),
+        (&["encode", "--charset", "gbk", "-j1"], b"ab12", 32 * MIB),
         (&["check"], b"https://example.org/%20/", 320 * MIB),
         (&["check"], b"%zz%00\xFF", 8 * MIB),
         (&["audit"], b"https://example.org/%20/", 320 * MIB),

@@ -16,8 +16,21 @@ fn the_default_set_is_unreserved() {
 fn set_takes_every_name() {
     assert_eq!(ok(&["encode", "--set", "whatwg-path"], "/a b?^\n"), b"/a%20b%3F%5E\n");
     assert_eq!(ok(&["encode", "--set", "RFC3986_Query"], "/a b?#\n"), b"/a%20b?%23\n");
+    let printable: Vec<u8> = (b' '..=b'~').collect();
     for set in simdpct::sets::ALL {
-        let printable: Vec<u8> = (b' '..=b'~').collect();
+        let escaped = simdpct::Encode::escaping(set.set).encode(&printable);
+        assert_eq!(ok(&["encode", "--escape", set.name], &printable), escaped.as_bytes(), "{}", set.name);
+        if set.kind != simdpct::SetKind::Policy {
+            let run = run(&["encode", "--set", set.name], "");
+            assert_eq!(
+                (run.code, &*run.out, run.err.lines().count()),
+                (Some(2), &b""[..], 1),
+                "{}",
+                set.name
+            );
+            assert!(run.err.contains(&format!("`--escape {}`", set.name)), "{}", run.err);
+            continue;
+        }
         let wanted = simdpct::Encode::keeping(set.set).encode(&printable);
         assert_eq!(ok(&["encode", "--set", set.name], &printable), wanted.as_bytes(), "{}", set.name);
     }
@@ -36,7 +49,18 @@ fn keep_adds_bytes_when_encoding() {
     assert_eq!(ok(&["encode", "--keep", "/:"], "a/b:c d\n"), b"a/b:c%20d\n");
     assert_eq!(ok(&["encode", "--keep", "%20%25"], "a b%/\n"), b"a b%%2F\n");
     assert_eq!(ok(&["encode", "--keep", "é"], "é\n"), "é\n".as_bytes());
-    assert_eq!(ok(&["encode", "--set", "rfc3986-gen-delims", "--keep", "-"], "a-:\n"), b"%61-:\n");
+    assert_eq!(ok(&["encode", "--set", "none", "--keep", "-:"], "a-:\n"), b"%61-:\n");
+}
+
+#[test]
+fn escape_is_the_other_direction() {
+    assert_eq!(ok(&["encode", "--set", "none"], "aZ~/\n"), b"%61%5A%7E%2F\n");
+    assert_eq!(ok(&["encode", "--escape", "rfc1738-unsafe"], "a b<c>/~é\n"), b"a%20b%3Cc%3E/%7E%C3%A9\n");
+    assert_eq!(ok(&["encode", "--escape", "/%20"], "a b/%\n"), b"a%20b%2F%\n");
+    assert_eq!(ok(&["encode", "--escape", "none"], "a b/%é\n"), b"a b/%%C3%A9\n");
+    assert_eq!(ok(&["encode", "--escape", "-/", "--keep", "/"], "a-b/\n"), b"a%2Db/\n");
+    assert_eq!(ok(&["encode", "--escape", "%", "--keep-escapes"], "%41%zz\n"), b"%41%25zz\n");
+    assert_eq!(run(&["encode", "--escape", "/", "--set", "none"], "").code, Some(2));
 }
 
 #[test]

@@ -208,10 +208,36 @@ fn whole_lines_may_be_longer_than_memory_allows() {
         };
         assert_same(&format!("{args:?}"), &outcome("1"), &outcome("64"));
     }
-    // There may be no place to cut.
-    let run = run(&["decode", "--times", "2", "--stats", "--max-record", "1"], "a".repeat(3 << 20));
-    assert_eq!(run.code, Some(2), "{}", run.err);
-    assert!(run.err.contains("1048576 bytes in a row without"), "{}", run.err);
+    // There may be no place to cut, and what is said must be the same.
+    let whole = |word: &str| word.repeat((5 << 20) / word.len() / 2);
+    for (long, args) in [
+        (whole("a"), &["--times", "2"][..]),
+        (whole("%2541"), &["--times", "2"]),
+        (whole("%"), &["--times", "1"]),
+        (whole("%25") + "%FF", &["--until-stable"]),
+        (whole("%C4%E3") + "%4", &["--charset", "gbk"]),
+        (whole("\\x41%u4F60"), &["--nginx", "--percent-u", "--printable"]),
+    ] {
+        fs::write(&input, format!("%41\n{long}\n%42%zz")).unwrap();
+        for policy in ["keep", "replace", "empty", "drop", "fail"] {
+            for utf8 in ["keep", "replace", "drop", "fail"] {
+                let outcome = |limit| {
+                    let policies = ["--on-error", policy, "--on-invalid-utf8", utf8, "--stats=json"];
+                    let more = ["--rejects", file, "--max-record", limit, name];
+                    let run = run(&[&["decode"], args, &policies, &more].concat(), "");
+                    (run, fs::read(&rejects).ok())
+                };
+                let (wanted, got) = (outcome("64"), outcome("1"));
+                let case = format!("{args:?} {policy} {utf8} {}", &long[..8]);
+                assert_same(&case, &got.0.out, &wanted.0.out);
+                assert_eq!(got.0.code, wanted.0.code, "{case}: {}", got.0.err);
+                assert!(got.1 == wanted.1, "{case}: other rejects");
+                if wanted.0.code == Some(0) && policy != "drop" && policy != "empty" && utf8 != "drop" {
+                    assert_eq!(got.0.err, wanted.0.err, "{case}");
+                }
+            }
+        }
+    }
 }
 
 /// Files are told apart by what they are, not by how they are named.

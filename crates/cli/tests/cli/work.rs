@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::naive;
 use crate::support::{Numbers, Run, assert_same, ok, run, run_in_chunks, tangle};
 
 /// Runs on text.
@@ -379,23 +380,82 @@ fn long_lines_are_cut_where_it_does_not_show() {
     }
 }
 
+/// Decodes `times` times, as a person would by hand.
+fn naive_times(input: &[u8], times: usize) -> Vec<u8> {
+    (0..times).fold(input.to_vec(), |bytes, _| naive::decode(&bytes, b"\r\n"))
+}
+
+/// A value may be of any length, and have no place to cut: no line end, no punctuation, no letter after F.
 #[test]
-fn a_line_that_cannot_be_cut_is_an_error() {
+fn a_value_that_cannot_be_cut_is_done_all_the_same() {
+    const MIB: usize = 1 << 20;
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("in");
-    fs::write(&path, ["a b\nxyz/", &"%C4%E3".repeat(300_000)].concat()).unwrap();
-    let path = path.to_str().unwrap();
-    let wanted = format!(
-        "pct: {path}:2: offset 8: 1048576 bytes in a row without a line end, punctuation or a letter after F"
-    );
-    let failed = run(&["decode", "--charset", "gbk", path], "");
-    assert!(failed.err.starts_with(&wanted), "{}", failed.err);
-    assert_eq!((failed.code, &*failed.out), (Some(2), &b"a b\nxyz/"[..]));
-    // Nothing is as long as that without --charset.
-    assert_eq!(ok(&["decode", path], "").len(), 600_008);
-    // And what is a little shorter passes.
-    let short = "%C4%E3".repeat(174_000);
-    assert_eq!(text(&["decode", "--charset", "gbk"], &short), "你".repeat(174_000));
+    let name = path.to_str().unwrap();
+    let same = |bytes: &[u8]| bytes.to_vec();
+    let to = |with: &'static str, unit: usize| move |bytes: &[u8]| with.as_bytes().repeat(bytes.len() / unit);
+    type Naive<'a> = &'a dyn Fn(&[u8]) -> Vec<u8>;
+    let rows: &[(&[&str], &str, Naive<'_>)] = &[
+        (&["--until-stable"], "ab12", &same),
+        (&["--times", "3"], "ab12", &same),
+        (&["--percent-u"], "ab12", &same),
+        (&["--nginx"], "ab12", &same),
+        (&["--charset", "gbk"], "ab12", &same),
+        (&["--printable"], "ab12", &same),
+        (&["--until-stable"], "%2541", &to("A", 5)),
+        (&["--times", "2"], "%%34%31%2542%25", &|bytes| naive_times(bytes, 2)),
+        (&["--times", "3"], "%25%34%32%252%35", &|bytes| naive_times(bytes, 3)),
+        (&["--times", "2", "--form"], "%2B+%252B", &to("+ +", 9)),
+        (&["--charset", "gbk"], "%C4%E3", &to("你", 6)),
+        (&["--charset", "gbk", "--percent-u"], "%C4%E3%u4F60", &to("你你", 12)),
+        (&["--charset", "iso-2022-jp"], "%1B%24B%25%33%1B%28B", &to("コ", 20)),
+        (&["--charset", "us-ascii-strict"], "%41%C4", &to("A%C4", 6)),
+        (&["--percent-u"], "%uD83D%uDE00", &to("\u{1F600}", 12)),
+        (&["--nginx"], "\\x41\\x25\\x34\\x32", &to("AB", 16)),
+        (&["--printable"], "%E4%BD%A0%00ab", &to("你%00ab", 14)),
+    ];
+    for (args, unit, naive) in rows {
+        for len in [MIB - unit.len(), MIB + 1, 3 * MIB + 12_345] {
+            let long = unit.as_bytes().repeat(len / unit.len());
+            for ends in [["a b\nxyz/", "\n%43"], ["", ""]] {
+                let input = [ends[0].as_bytes(), &long, ends[1].as_bytes()].concat();
+                fs::write(&path, &input).unwrap();
+                let wanted =
+                    [ends[0].as_bytes(), &naive(&long), ends[1].replace("%43", "C").as_bytes()].concat();
+                let more: &[&[&str]] = if len < MIB || ends[0].is_empty() {
+                    &[&["-j1"]]
+                } else {
+                    &[&["-j1"], &["-j3"], &["--strict"], &["--on-invalid-utf8", "drop", "--max-record", "1"]]
+                };
+                for more in more {
+                    // Some units hold what these do not take.
+                    if more.len() > 1 && args.contains(&"us-ascii-strict")
+                        || more == &["--strict"] && unit.contains("%%")
+                    {
+                        continue;
+                    }
+                    let out = ok(&[&["decode", name], *args, more].concat(), "");
+                    assert_same(&format!("{args:?} {more:?} {unit} {len}"), &out, &wanted);
+                }
+            }
+        }
+    }
+    // One escape in very many layers.
+    for layers in [1_000, MIB / 2 - 10, MIB / 2 + 10, 2 * MIB] {
+        let deep = |layers: usize| format!("%{}41", "25".repeat(layers - 1));
+        fs::write(&path, deep(layers)).unwrap();
+        assert_eq!(ok(&["decode", "--until-stable", name], ""), b"A", "{layers}");
+        let twice = ok(&["decode", "--times", "2", name], "");
+        assert_same(&format!("{layers}"), &twice, deep(layers - 2).as_bytes());
+    }
+    // What is wrong with it is said with its place, and what comes before is written.
+    let long = "ab12".repeat(300_000);
+    fs::write(&path, format!("a\n{long}%4\n")).unwrap();
+    let run = run(&["decode", "--times", "2", "--strict", name], "");
+    let wanted =
+        format!("pct: {name}:2: offset 1200002: malformed escape: '\\n' is not a hexadecimal digit\n");
+    assert_eq!((run.err, run.code), (wanted, Some(1)));
+    assert_same("before it", &run.out, format!("a\n{long}").as_bytes());
 }
 
 #[test]

@@ -1,0 +1,129 @@
+//! Inputs, outputs, and what separates values.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+
+use crate::ground::records::Records;
+use crate::io::compression::Format;
+use crate::io::files::{Destination, Place};
+use crate::io::names::Sources;
+
+pub const INPUT: &str = "Input";
+const OUTPUT: &str = "Output";
+
+/// The inputs.
+#[derive(Debug, Args)]
+pub struct Files {
+    /// Files to read one after the other; standard input when there is none, or for `-`. Compressed ones (gzip, zstd,
+    /// bzip2, xz) are recognised by their first bytes
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+
+    /// Read the files that FILE names, one a line; `-` is standard input
+    #[arg(long, value_name = "FILE", help_heading = INPUT, value_hint = ValueHint::FilePath, conflicts_with_all = ["files", "files0_from"])]
+    pub files_from: Option<PathBuf>,
+
+    /// The same with names that end in NUL, as `find -print0` writes them
+    #[arg(long, value_name = "FILE", help_heading = INPUT, value_hint = ValueHint::FilePath, conflicts_with = "files")]
+    pub files0_from: Option<PathBuf>,
+
+    /// Take compressed files as they are
+    #[arg(long, help_heading = INPUT)]
+    pub no_decompress: bool,
+}
+
+/// The output.
+#[derive(Debug, Args)]
+pub struct Target {
+    /// Write to FILE, which appears whole or not at all; it may be one of the inputs. It is compressed if its name
+    /// ends in .gz, .zst, .bz2 or .xz
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+
+    /// Replace each file by the output for it, whole or not at all; with SUFFIX, keep the old one under its name and
+    /// SUFFIX. What was compressed will be
+    #[arg(
+        short, long, value_name = "SUFFIX", help_heading = OUTPUT, num_args = 0..=1, require_equals = true, default_missing_value = "",
+        conflicts_with_all = ["output", "compress"]
+    )]
+    pub in_place: Option<String>,
+
+    /// Compress the output; `none` for a plain file whatever its name
+    #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum)]
+    pub compress: Option<Compress>,
+
+    /// How hard to compress, as the command of that format counts: gzip and xz 0-9, zstd 1-22, bzip2 1-9
+    #[arg(long, value_name = "N", help_heading = OUTPUT)]
+    pub level: Option<u8>,
+
+    /// No progress bar
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// What to compress the output with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Compress {
+    Gzip,
+    Zstd,
+    Bzip2,
+    Xz,
+    None,
+}
+
+impl Files {
+    /// The inputs.
+    pub fn sources(self) -> Sources {
+        let list = match (self.files_from, self.files0_from) {
+            (Some(path), _) => Some((path, b'\n')),
+            (_, Some(path)) => Some((path, b'\0')),
+            _ => None,
+        };
+        Sources { names: self.files, list, decompress: !self.no_decompress }
+    }
+}
+
+impl Target {
+    /// The output.
+    pub fn destination(self) -> Destination {
+        let format = match self.compress {
+            Some(Compress::Gzip) => Some(Format::Gzip),
+            Some(Compress::Zstd) => Some(Format::Zstd),
+            Some(Compress::Bzip2) => Some(Format::Bzip2),
+            Some(Compress::Xz) => Some(Format::Xz),
+            Some(Compress::None) => None,
+            None => self.output.as_deref().and_then(Format::of_extension),
+        };
+        let path = self.output.filter(|path| path.as_os_str() != "-");
+        let place = match (self.in_place, path) {
+            (Some(suffix), _) => Place::InPlace { suffix },
+            (None, Some(path)) => Place::File { path, format },
+            (None, None) => Place::Stdout { format },
+        };
+        Destination { place, level: self.level, quiet: self.quiet }
+    }
+}
+
+/// What separates values.
+#[derive(Debug, Args)]
+pub struct RecordArgs {
+    /// The input is bytes without structure: line ends are encoded, and %0A and %0D decoded
+    #[arg(long, help_heading = INPUT)]
+    raw: bool,
+
+    /// Records end in NUL instead of a newline: %00 stays escaped, and line ends are data
+    #[arg(short = '0', long, help_heading = INPUT, conflicts_with = "raw")]
+    null: bool,
+}
+
+impl RecordArgs {
+    /// The choice.
+    pub fn records(&self) -> Records {
+        match (self.raw, self.null) {
+            (true, _) => Records::Raw,
+            (_, true) => Records::Null,
+            _ => Records::Lines,
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The verbs that look: check, audit.
+
+use clap::Args;
+
+use super::files::{Files, INPUT};
+use crate::inspect::kind::Group;
+use crate::inspect::{audit, check};
+
+/// Report suspicious and malformed escapes
+///
+/// Each finding is one line on standard output, FILE:LINE:OFFSET: KIND: TEXT, where OFFSET is the number of bytes
+/// of the file before it. A summary goes to stderr.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pct check access.log
+  pct check --ignore dot,separator urls.txt
+  pct check --quiet --only malformed urls.txt && pct decode urls.txt
+
+Exit codes:
+  0  nothing found
+  1  something found
+  2  the arguments make no sense, or a file could not be read")]
+pub struct Check {
+    #[command(flatten)]
+    pub files: Files,
+
+    /// Records end in NUL instead of a newline
+    #[arg(short = '0', long, help_heading = INPUT)]
+    pub null: bool,
+
+    /// Report only these kinds
+    #[arg(long, value_name = "KIND,...", value_delimiter = ',', conflicts_with = "ignore")]
+    pub only: Vec<Group>,
+
+    /// Report all but these kinds
+    #[arg(long, value_name = "KIND,...", value_delimiter = ',')]
+    pub ignore: Vec<Group>,
+
+    /// Print nothing, and stop at the first finding: the exit code says it all
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Sum up what the escapes of a log or a list of URLs hold
+///
+/// One pass counts the lines that hold something malformed or suspicious, shows the first examples of each, and draws
+/// how many escapes lines have and which bytes are escaped most. Memory does not depend on the input, nor the exit
+/// code on what is found; `pct check` lists every finding.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pct audit access.log
+  pct audit --examples 10 logs/*.gz
+  pct audit --json crawl.txt.zst | jq '.findings[] | select(.lines > 0) | .kind'")]
+pub struct Audit {
+    #[command(flatten)]
+    pub files: Files,
+
+    /// Records end in NUL instead of a newline
+    #[arg(short = '0', long, help_heading = INPUT)]
+    pub null: bool,
+
+    /// How many examples to show of each kind
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(..=1000))]
+    pub examples: u16,
+
+    /// Write JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// No progress bar
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+impl Check {
+    /// What is asked for.
+    pub fn request(self) -> check::Request {
+        let is_wanted = |group: &Group| {
+            (self.only.is_empty() || self.only.contains(group)) && !self.ignore.contains(group)
+        };
+        check::Request {
+            end: end(self.null),
+            wanted: Group::ALL.into_iter().filter(is_wanted).collect(),
+            quiet: self.quiet,
+            sources: self.files.sources(),
+        }
+    }
+}
+
+impl Audit {
+    /// What is asked for.
+    pub fn request(self) -> audit::Request {
+        audit::Request {
+            sources: self.files.sources(),
+            end: end(self.null),
+            examples: usize::from(self.examples),
+            json: self.json,
+            quiet: self.quiet,
+        }
+    }
+}
+
+/// What ends a record.
+fn end(null: bool) -> u8 {
+    if null { b'\0' } else { b'\n' }
+}

@@ -1,0 +1,237 @@
+//! The verbs that write: encode, decode, normalize.
+
+use clap::Args;
+use simdpct::{ByteSet, NamedSet};
+
+use super::files::{Files, RecordArgs, Target};
+use super::parsers::{BytesParser, CharsetParser, EscapeParser, SetParser};
+use super::values::Pipe;
+use crate::engine::plan::Request;
+use crate::value::charset::Charset;
+use crate::value::options::{DecodeOptions, EncodeOptions, Layers, Verb};
+
+/// Write bytes outside a set as escapes
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  echo 'a b/c' | pct encode                   a%20b%2Fc
+  echo 'a b/c' | pct encode --keep /          a%20b/c
+  echo 'a b&c' | pct encode --form            a+b%26c
+  echo 'a b&c<d>' | pct encode --escape '<>'   a b&c%3Cd%3E
+  echo '/a b%20c' | pct encode --set rfc3986-path --keep-escapes
+                                              /a%20b%20c
+  echo 'Привет' | pct encode --charset windows-1251   %CF%F0%E8%E2%E5%F2
+  head -c 16 /dev/urandom | pct encode --raw  any bytes, newlines too
+
+A \"\\r\" that is not directly before \"\\n\" is data, and is escaped.")]
+pub struct Encode {
+    #[command(flatten)]
+    pub files: Files,
+    #[command(flatten)]
+    pub target: Target,
+    #[command(flatten)]
+    pub records: RecordArgs,
+    #[command(flatten)]
+    pub pipe: Pipe,
+
+    /// Keep the bytes of this set as they are, and escape all others; `pct sets` lists the names
+    #[arg(long, value_name = "NAME", default_value = "rfc3986-unreserved", hide_possible_values = true, value_parser = SetParser::POLICIES)]
+    pub set: &'static NamedSet,
+
+    /// Escape exactly these bytes, and every byte that is not ASCII
+    ///
+    /// The other direction of --set. The name of a set, such as `rfc1738-unsafe`, means its bytes; anything else is a
+    /// list of bytes, where %XX names one that is hard to type.
+    #[arg(long, value_name = "BYTES|NAME", value_parser = EscapeParser, allow_hyphen_values = true, conflicts_with = "set")]
+    pub escape: Option<ByteSet>,
+
+    /// Bytes that stay as well; %XX names one that is hard to type
+    #[arg(long, value_name = "BYTES", value_parser = BytesParser, allow_hyphen_values = true, default_value = "", hide_default_value = true)]
+    pub keep: ByteSet,
+
+    /// Leave valid escapes alone and escape only a "%" that starts none: encoding twice changes nothing
+    #[arg(long)]
+    pub keep_escapes: bool,
+
+    /// Write a space as "+", and escape "+"; with `--set whatwg-form`, the URL Standard's form data
+    #[arg(long, conflicts_with = "keep_escapes")]
+    pub form: bool,
+
+    /// Write new escapes with lower-case digits
+    #[arg(long)]
+    pub lower: bool,
+
+    /// Escape the bytes of the text in this charset instead of UTF-8
+    ///
+    /// A character that the charset does not have is written as browsers do: %26%23, its number, %3B. Bytes of the
+    /// input that are not UTF-8 are escaped as they are. Labels mean what they mean to browsers, so `iso-8859-1`,
+    /// `latin1` and `us-ascii` are windows-1252; `iso-8859-1-strict` and `us-ascii-strict` are exact.
+    #[arg(long, value_name = "LABEL", value_parser = CharsetParser, hide_possible_values = true)]
+    pub charset: Option<Charset>,
+}
+
+/// Replace each escape by its byte, once
+///
+/// A "%" that is not followed by two hexadecimal digits stays as it is, unless --strict is given.
+///
+/// The options work in this order, however you order them: --nginx; escapes, with --percent-u, --times and --until-stable;
+/// --charset; --printable. What --keep names, and line ends, stay escaped in each.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  echo 'caf%C3%A9%20%zz' | pct decode         café %zz
+  echo 'a%0Ab%2Fc' | pct decode               a%0Ab/c     (a line stays a line)
+  echo 'a%2Fb%20c' | pct decode --keep /      a%2Fb c
+  echo 'q=a+b' | pct decode --form            q=a b
+  echo 'a%252Fb' | pct decode --times 2       a/b
+  echo '%25252e%252e/' | pct decode --until-stable    ../
+  echo '%C4%E3%BA%C3' | pct decode --charset gbk      你好
+  echo '%u4F60%u597D%21' | pct decode --percent-u     你好!
+  echo 'q=\\x22a%20b\\x22' | pct decode --nginx       q=\"a b\"
+  echo 'a%20b%1B%5B2J' | pct decode --printable       a b%1B[2J
+  pct decode --field 5.2 --printable access.log.gz -o plain.log.zst
+  pct decode --csv --column url --until-stable --rejects bad.txt crawl.csv -o plain.csv
+  pct decode --jsonl --key request.url --on-error drop --stats events.jsonl
+  pct decode --raw blob.txt -o blob           %0A and %0D too
+  pct decode --strict urls.txt -o plain.txt   all or nothing")]
+pub struct Decode {
+    #[command(flatten)]
+    pub files: Files,
+    #[command(flatten)]
+    pub target: Target,
+    #[command(flatten)]
+    pub records: RecordArgs,
+    #[command(flatten)]
+    pub pipe: Pipe,
+    #[command(flatten)]
+    pub strict: Strict,
+
+    /// Bytes whose escapes stay; %XX names one that is hard to type
+    #[arg(long, value_name = "BYTES", value_parser = BytesParser, allow_hyphen_values = true, default_value = "", hide_default_value = true)]
+    pub keep: ByteSet,
+
+    /// Read "+" as a space
+    #[arg(long)]
+    pub form: bool,
+
+    #[command(flatten)]
+    pub unwrap: Unwrap,
+}
+
+/// What else is undone when decoding.
+#[derive(Debug, Args)]
+pub struct Unwrap {
+    /// Decode N times, which is what N runs do
+    ///
+    /// Only what is read is looked at for --strict; \xHH and %uXXXX are read once.
+    #[arg(long, value_name = "N", default_value = "1", hide_default_value = true, value_parser = clap::value_parser!(u16).range(1..))]
+    pub times: u16,
+
+    /// Decode until nothing changes, in linear time: to see what is wrapped up
+    ///
+    /// Only what is read is looked at for --strict; \xHH and %uXXXX are read once. With --form, every "+" of
+    /// whatever layer becomes a space.
+    #[arg(long, conflicts_with = "times")]
+    pub until_stable: bool,
+
+    /// Undo \xHH, as nginx writes it in logs, before decoding
+    #[arg(long)]
+    pub nginx: bool,
+
+    /// Decode %uXXXX as well: UTF-16 code units, as `escape` of JavaScript writes them
+    ///
+    /// A surrogate without its other half stays. %XX next to it is a byte; `--charset latin1` reads it as
+    /// `unescape` does.
+    #[arg(long)]
+    pub percent_u: bool,
+
+    /// The decoded bytes are text in this charset: write it in UTF-8
+    ///
+    /// Bytes that mean nothing in the charset are written as escapes, so `--charset utf-8` decodes only what is UTF-8.
+    /// Characters of --percent-u are left alone. Labels mean what they mean to browsers, so `iso-8859-1`, `latin1` and
+    /// `us-ascii` are windows-1252; `iso-8859-1-strict` and `us-ascii-strict` are exact.
+    #[arg(long, value_name = "LABEL", value_parser = CharsetParser, hide_possible_values = true)]
+    pub charset: Option<Charset>,
+
+    /// Leave nothing in the output that a terminal obeys: escape it again
+    ///
+    /// That is: C0 controls but for line ends, DEL, C1 controls, bytes that are not UTF-8, line and paragraph
+    /// separators (U+2028, U+2029), and marks that turn the direction of text. Those that were not escaped in the
+    /// input are escaped, too.
+    #[arg(long)]
+    pub printable: bool,
+}
+
+/// Spell escapes one way (RFC 3986, sections 6.2.2.1 and 6.2.2.2)
+///
+/// Escapes of unreserved bytes are decoded, and the digits of all other escapes are written in upper case. Nothing else
+/// changes: not the case of scheme and host, nor dot segments, nor ports.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  echo '/%7euser%2f' | pct normalize          /~user%2F
+  pct normalize crawl.txt | sort -u -o unique.txt")]
+pub struct Normalize {
+    #[command(flatten)]
+    pub files: Files,
+    #[command(flatten)]
+    pub target: Target,
+    #[command(flatten)]
+    pub records: RecordArgs,
+    #[command(flatten)]
+    pub pipe: Pipe,
+    #[command(flatten)]
+    pub strict: Strict,
+}
+
+/// What becomes of malformed escapes.
+#[derive(Debug, Args)]
+pub struct Strict {
+    /// Stop at the first malformed escape, say where it is, and exit with 1
+    #[arg(long, conflicts_with = "on_error")]
+    pub strict: bool,
+}
+
+/// The bytes that stay where `escaped` and all that are not ASCII are escaped.
+fn kept(escaped: ByteSet) -> ByteSet {
+    let ascii: Vec<u8> = (0..0x80).collect();
+    ByteSet::EMPTY.add(&ascii).intersection(escaped.complement())
+}
+
+impl Encode {
+    /// What is asked for.
+    pub fn request(self) -> Request {
+        let verb = Verb::Encode(EncodeOptions {
+            keep: self.escape.map_or(self.set.set.to_byte_set(), kept).union(self.keep),
+            keep_escapes: self.keep_escapes,
+            form: self.form,
+            lower: self.lower,
+            charset: self.charset,
+        });
+        self.pipe.request(verb, self.files, self.target, &self.records, false)
+    }
+}
+
+impl Decode {
+    /// What is asked for.
+    pub fn request(self) -> Request {
+        let Unwrap { times, until_stable, nginx, percent_u, charset, printable } = self.unwrap;
+        let verb = Verb::Decode(DecodeOptions {
+            keep: self.keep,
+            form: self.form,
+            layers: if until_stable { Layers::UntilStable } else { Layers::Times(times) },
+            nginx,
+            percent_u,
+            charset,
+            printable,
+        });
+        self.pipe.request(verb, self.files, self.target, &self.records, self.strict.strict)
+    }
+}
+
+impl Normalize {
+    /// What is asked for.
+    pub fn request(self) -> Request {
+        self.pipe.request(Verb::Normalize, self.files, self.target, &self.records, self.strict.strict)
+    }
+}

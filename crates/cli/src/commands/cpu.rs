@@ -1,0 +1,49 @@
+//! Which kernels there are and which are in use.
+
+use std::env;
+use std::fmt::Write;
+
+use simdpct::Tier;
+
+use crate::ground::error::{Failure, Outcome};
+use crate::io::output::Output;
+
+/// Fails when the environment asks for a tier that cannot be had. The library would fall back on the best one,
+/// but who forces a tier wants to know.
+pub fn check_forced_tier() -> Result<(), Failure> {
+    let Some(forced) = env::var_os(Tier::ENVIRONMENT).filter(|forced| !forced.is_empty()) else {
+        return Ok(());
+    };
+    let forced = forced.to_string_lossy();
+    if Tier::find(&forced).is_some() {
+        return Ok(());
+    }
+    let problem = if Tier::compiled().any(|name| name == forced) {
+        "this CPU lacks that tier"
+    } else {
+        "this build has no such tier"
+    };
+    let available: Vec<_> = Tier::available().map(Tier::name).collect();
+    let variable = Tier::ENVIRONMENT;
+    Err(Failure::Usage(format!("{variable}={forced}: {problem}; there is {}", available.join(", "))))
+}
+
+/// Describes the tiers.
+pub fn describe() -> Result<Outcome, Failure> {
+    let forced = env::var_os(Tier::ENVIRONMENT).is_some_and(|forced| !forced.is_empty());
+    let mut text = format!("pct {} on {}\n", env!("CARGO_PKG_VERSION"), env::consts::ARCH);
+    for name in Tier::compiled() {
+        let state = match Tier::find(name) {
+            None => "not on this CPU",
+            Some(tier) if tier != Tier::active() => "available",
+            Some(_) if forced => "in use, forced by SIMDPCT_TIER",
+            Some(_) => "in use",
+        };
+        let features = Tier::find(name).map(|tier| tier.features().join(" ")).unwrap_or_default();
+        let features = if features.is_empty() { String::new() } else { format!("  ({features})") };
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "  {name:<8} {state}{features}");
+    }
+    Output::create(None)?.write(text.as_bytes())?;
+    Ok(Outcome::Clean)
+}

@@ -1,0 +1,78 @@
+//! The manual pages and shell completions.
+
+use std::path::Path;
+use std::{fs, io};
+
+use clap::builder::Resettable;
+use clap::{Command, CommandFactory};
+use clap_complete::{Shell, generate as complete};
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, roman};
+
+use crate::args::{Cli, Generate, Generated};
+use crate::ground::error::{Failure, Outcome};
+use crate::io::output::{Output, STDOUT};
+
+/// `pct generate`.
+pub fn generate(args: &Generate) -> Result<Outcome, Failure> {
+    let mut command = Cli::command();
+    let mut text = Vec::new();
+    match (args.what, &args.directory) {
+        (Generated::Man, Some(directory)) => {
+            pages(command, directory).map_err(|error| Failure::open(directory.display(), error))?;
+            return Ok(Outcome::Clean);
+        }
+        (_, Some(_)) => return Err(Failure::Usage("--directory is for manual pages".to_owned())),
+        (Generated::Man, None) => {
+            page(command.disable_help_subcommand(true), &mut text)
+                .map_err(|error| Failure::output(STDOUT, 0, error))?;
+        }
+        (Generated::Bash, None) => complete(Shell::Bash, &mut command, "pct", &mut text),
+        (Generated::Zsh, None) => complete(Shell::Zsh, &mut command, "pct", &mut text),
+        (Generated::Fish, None) => complete(Shell::Fish, &mut command, "pct", &mut text),
+    }
+    Output::create(None)?.write(&text)?;
+    Ok(Outcome::Clean)
+}
+
+/// Writes a page for the command and one for each subcommand that help shows.
+fn pages(command: Command, directory: &Path) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    let mut command = command.disable_help_subcommand(true);
+    command.build();
+    for shown in command.get_subcommands().filter(|verb| !verb.is_hide_set()).chain([&command]) {
+        let mut text = Vec::new();
+        page(shown.clone(), &mut text)?;
+        fs::write(directory.join(Man::new(shown.clone()).get_filename()), text)?;
+    }
+    Ok(())
+}
+
+/// Writes a page. What stands behind the options in help gets sections of its own here, and its examples stay lines.
+fn page(command: Command, text: &mut Vec<u8>) -> io::Result<()> {
+    let after = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string);
+    let command = command.after_help(Resettable::Reset).after_long_help(Resettable::Reset);
+    Man::new(command).render(text)?;
+    let mut roff = Roff::new();
+    let mut is_filled = true;
+    for line in after.iter().flat_map(|after| after.lines()) {
+        let is_example = line.starts_with(' ');
+        if let Some(heading) = line.strip_suffix(':').filter(|_| !is_example) {
+            roff.control("SH", [heading.to_uppercase().as_str()]);
+            continue;
+        }
+        if is_filled == is_example {
+            roff.control(if is_example { "nf" } else { "fi" }, []);
+            is_filled = !is_example;
+        }
+        if line.is_empty() {
+            roff.control("PP", []);
+        } else {
+            roff.text([roman(line.trim_start())]);
+        }
+    }
+    if !is_filled {
+        roff.control("fi", []);
+    }
+    roff.to_writer(text)
+}

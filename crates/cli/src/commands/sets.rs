@@ -1,0 +1,56 @@
+//! `pct sets`: lists the named sets.
+
+use std::fmt::Write;
+
+use simdpct::{AsciiSet, NamedSet, SetKind, sets};
+
+use crate::args::Sets;
+use crate::ground::error::{Failure, Outcome};
+use crate::io::output::Output;
+
+/// Lists the sets asked for, or all.
+pub fn list(args: &Sets) -> Result<Outcome, Failure> {
+    let all: Vec<_> = sets::ALL.iter().collect();
+    let mut text = String::new();
+    for set in if args.names.is_empty() { &all } else { &args.names } {
+        let NamedSet { name, source, description, .. } = set;
+        let (verb, kind) = match set.kind {
+            SetKind::Policy => ("keeps ", "policy: --set keeps these bytes, and escapes all others"),
+            _ => ("holds ", "building block: --escape escapes these bytes"),
+        };
+        let bytes = spell(&set.set);
+        let count = set.set.len();
+        // Writing to a string does not fail.
+        let _ = write!(
+            text,
+            "{name}\n  {verb}  {bytes}  ({count} bytes)\n  kind    {kind}\n  source  {source}\n  {description}\n\n"
+        );
+    }
+    let mut output = Output::create(None)?;
+    output.write(text.trim_end().as_bytes())?;
+    output.write(b"\n")?;
+    Ok(Outcome::Clean)
+}
+
+/// The members of `set`, with the usual ranges and a space by name.
+fn spell(set: &AsciiSet) -> String {
+    let mut words = Vec::new();
+    let mut rest = *set;
+    for (word, range) in [
+        ("A-Z", &b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[..]),
+        ("a-z", b"abcdefghijklmnopqrstuvwxyz"),
+        ("0-9", b"0123456789"),
+    ] {
+        if range.iter().all(|&byte| set.contains(byte)) {
+            words.push(word.to_owned());
+            rest = rest.remove(range);
+        }
+    }
+    words.extend(rest.iter().map(|byte| match byte {
+        b' ' => "SPACE".to_owned(),
+        byte => {
+            byte.escape_ascii().to_string().replace("\\\\", "\\").replace("\\'", "'").replace("\\\"", "\"")
+        }
+    }));
+    if words.is_empty() { "nothing".to_owned() } else { words.join(" ") }
+}

@@ -1,0 +1,55 @@
+//! The file of `--rejects`.
+
+use std::fmt::{self, Write};
+use std::fs::File;
+use std::path::Path;
+
+use crate::ground::error::Failure;
+use crate::io::compression::Format;
+use crate::io::output::Output;
+
+/// Refused values of a few chunks are written at once.
+const BUFFER: usize = 64 * 1024;
+
+/// The file of `--rejects`, which appears whole or not at all.
+pub struct Rejects {
+    output: Output,
+    buffer: String,
+}
+
+impl Rejects {
+    /// Opens `path`.
+    pub fn create(path: &Path) -> Result<Rejects, Failure> {
+        let compression = Format::of_extension(path).map(|format| (format, format.usual_level()));
+        Ok(Rejects { output: Output::compressed(Some(path), compression)?, buffer: String::new() })
+    }
+
+    /// Fails when the file would replace `input`.
+    pub fn forbid(&self, input: &File, name: &str) -> Result<(), Failure> {
+        if self.output.harms(input) {
+            return Err(Failure::Usage(format!("{name}: an input and --rejects are the same file")));
+        }
+        Ok(())
+    }
+
+    /// Adds a line.
+    pub fn add(&mut self, line: fmt::Arguments<'_>) -> Result<(), Failure> {
+        // Writing to a string does not fail.
+        let _ = self.buffer.write_fmt(line);
+        if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
+    }
+
+    /// Puts the file in its place.
+    pub fn commit(mut self) -> Result<(), Failure> {
+        self.flush()?;
+        self.output.commit()
+    }
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        if !self.buffer.is_empty() {
+            self.output.write(self.buffer.as_bytes())?;
+            self.buffer.clear();
+        }
+        Ok(())
+    }
+}

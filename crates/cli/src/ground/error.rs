@@ -1,0 +1,111 @@
+//! How a run ends: the exit codes, and the one line that says what went wrong.
+
+use std::fmt;
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+
+use super::reason::Reason;
+
+/// How a run ended that could do its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All is well.
+    Clean,
+    /// `check` has found something.
+    Findings,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> ExitCode {
+        ExitCode::from(match outcome {
+            Outcome::Clean => 0,
+            Outcome::Findings => 1,
+        })
+    }
+}
+
+/// Where something is in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The name of the file, as the person gave it.
+    pub file: String,
+    /// The line, or with `-0` the record, counted from 1.
+    pub line: u64,
+    /// The number of bytes of the file before it.
+    pub offset: u64,
+}
+
+/// Why a run ended early.
+#[derive(Debug)]
+pub enum Failure {
+    /// Input that `--strict` or the policy `fail` does not take.
+    Data { place: Place, reason: Reason },
+    /// A file that cannot be read or written, and how far that went.
+    Io { file: String, offset: Option<u64>, error: io::Error },
+    /// Arguments or an environment that make no sense.
+    Usage(String),
+    /// The reader of the output went away: it has seen enough.
+    ReaderGone,
+    /// Failures of single files, which were reported when they happened; the worst has this exit code.
+    Reported { code: u8 },
+}
+
+impl Failure {
+    /// `error` came from opening `file`.
+    pub fn open(file: impl fmt::Display, error: io::Error) -> Failure {
+        Failure::Io { file: file.to_string(), offset: None, error }
+    }
+
+    /// `error` came from reading `file` at `offset`.
+    pub fn input(file: impl fmt::Display, offset: u64, error: io::Error) -> Failure {
+        Failure::Io { file: file.to_string(), offset: Some(offset), error }
+    }
+
+    /// `error` came from writing `file` at `offset`.
+    pub fn output(file: impl fmt::Display, offset: u64, error: io::Error) -> Failure {
+        match error.kind() {
+            ErrorKind::BrokenPipe => Failure::ReaderGone,
+            _ => Failure::input(file, offset, error),
+        }
+    }
+
+    /// Says on stderr what went wrong, and returns the exit code.
+    pub fn report(&self) -> u8 {
+        let code = match self {
+            Failure::ReaderGone => return 0,
+            Failure::Reported { code } => return *code,
+            Failure::Data { .. } => 1,
+            Failure::Io { .. } | Failure::Usage(_) => 2,
+        };
+        // With stderr closed there is nobody left to tell.
+        let _ = writeln!(io::stderr(), "pct: {self}");
+        code
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Data { place: Place { file, line, offset }, reason } => {
+                write!(f, "{file}:{line}: offset {offset}: {reason}")
+            }
+            Failure::Io { file, offset: Some(offset), error } => {
+                write!(f, "{file}: offset {offset}: {}", Plain(error))
+            }
+            Failure::Io { file, offset: None, error } => write!(f, "{file}: {}", Plain(error)),
+            Failure::Usage(message) => f.write_str(message),
+            Failure::ReaderGone => f.write_str("the reader of the output went away"),
+            Failure::Reported { .. } => f.write_str("some files were not done"),
+        }
+    }
+}
+
+/// An I/O error without the number of the operating system.
+struct Plain<'a>(&'a io::Error);
+
+impl fmt::Display for Plain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.0.to_string();
+        f.write_str(text.split(" (os error ").next().unwrap_or(&text))
+    }
+}

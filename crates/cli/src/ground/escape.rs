@@ -1,0 +1,24 @@
+//! Single escapes.
+
+use simdpct::ByteSet;
+
+/// The byte of an escape.
+pub fn byte_of(escape: &[u8; 3]) -> Option<u8> {
+    match *escape {
+        [b'%', high, low] => hex(&[high, low]).map(|value| value as u8),
+        _ => None,
+    }
+}
+
+/// The value of at most four hexadecimal digits.
+pub fn hex(digits: &[u8]) -> Option<u16> {
+    digits.iter().try_fold(0, |value, &digit| {
+        let digit = char::from(digit).to_digit(16)?;
+        Some(value << 4 | digit as u16)
+    })
+}
+
+/// Appends the escapes of `bytes`.
+pub fn escape(bytes: &[u8], out: &mut Vec<u8>) {
+    simdpct::Encode::keeping(ByteSet::EMPTY).encode_append(bytes, out);
+}

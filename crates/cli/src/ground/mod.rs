@@ -1,0 +1,7 @@
+//! The words that all rooms share: how a run ends, why a value is refused, what separates records.
+
+pub mod error;
+pub mod escape;
+pub mod reason;
+pub mod records;
+pub mod utf8;

@@ -1,0 +1,58 @@
+//! Why a value or a record is refused.
+
+use std::fmt;
+
+use simdpct::MalformedCause;
+
+/// Why a value or a record is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// A `%` starts no escape.
+    Malformed(MalformedCause),
+    /// What should be text is not UTF-8.
+    InvalidUtf8,
+    /// The charset has no such bytes, or no such character.
+    NotInCharset,
+    /// A line is not JSON.
+    NotJson(String),
+    /// A record has more bytes than `--max-record` allows.
+    TooLong {
+        /// The limit, in MiB.
+        limit: u32,
+    },
+}
+
+/// Something that is refused: where, and why. Offsets count from the start of a value, or, in a report, of a chunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The first byte that is wrong.
+    pub offset: usize,
+    /// Why.
+    pub reason: Reason,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Malformed(cause) => write!(f, "malformed escape: {}", Cause(*cause)),
+            Reason::InvalidUtf8 => f.write_str("not UTF-8"),
+            Reason::NotInCharset => f.write_str("not in the charset"),
+            Reason::NotJson(message) => write!(f, "not JSON: {message}"),
+            Reason::TooLong { limit } => write!(f, "the record is longer than {limit} MiB (--max-record)"),
+        }
+    }
+}
+
+/// What is wrong with a malformed escape, in words.
+pub struct Cause(pub MalformedCause);
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            MalformedCause::Truncated => f.write_str("the input ends inside it"),
+            MalformedCause::NotHex { byte, .. } => {
+                write!(f, "'{}' is not a hexadecimal digit", byte.escape_ascii())
+            }
+        }
+    }
+}

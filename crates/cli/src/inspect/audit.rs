@@ -1,0 +1,157 @@
+//! `pct audit`: counts what the escapes of files hold, line by line, and keeps the first examples.
+
+use super::kind::Kind;
+use super::page;
+use super::scan::{Found, Observer, scan};
+use crate::ground::error::{Failure, Outcome};
+use crate::io::names::Sources;
+use crate::io::output::Output;
+
+/// What was asked for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub sources: Sources,
+    /// What ends a line.
+    pub end: u8,
+    /// The most examples of each kind.
+    pub examples: usize,
+    pub json: bool,
+    /// Whether no progress bar is wanted.
+    pub quiet: bool,
+}
+
+/// The first line that a bucket of the number of escapes of a line takes; the next begins where it ends.
+pub const BUCKETS: [u64; 9] = [0, 1, 2, 3, 5, 9, 17, 33, 65];
+
+/// A line that holds something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example {
+    pub file: String,
+    pub line: u64,
+    /// The number of bytes of the file before what was found.
+    pub offset: u64,
+    /// What stands around it in the line.
+    pub text: Vec<u8>,
+}
+
+/// What was counted.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    pub files: u64,
+    pub bytes: u64,
+    pub lines: u64,
+    pub longest: u64,
+    pub escapes: u64,
+    /// Lines by their number of escapes, as [`BUCKETS`] says.
+    pub buckets: [u64; BUCKETS.len()],
+    /// How often each byte is escaped.
+    pub byte_counts: [u64; 256],
+    /// How many lines hold each kind, and how often it was found in all.
+    pub lines_of: [u64; Kind::ALL.len()],
+    pub found_of: [u64; Kind::ALL.len()],
+    pub examples: [Vec<Example>; Kind::ALL.len()],
+}
+
+/// `pct audit`.
+pub fn audit(request: &Request) -> Result<Outcome, Failure> {
+    let mut audit = Audit::new(request.end, request.examples);
+    audit.summary.bytes = scan(&request.sources, request.end, &mut audit, request.quiet, false)?;
+    let text = if request.json {
+        page::json(&audit.summary)?
+    } else {
+        page::text(&audit.summary, request.end == b'\0')
+    };
+    match Output::create(None)?.write(text.as_bytes()) {
+        Err(Failure::ReaderGone) | Ok(()) => Ok(Outcome::Clean),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Counts.
+struct Audit {
+    summary: Summary,
+    end: u8,
+    /// The most examples of each kind.
+    examples: usize,
+    file: String,
+}
+
+impl Audit {
+    fn new(end: u8, examples: usize) -> Audit {
+        let summary = Summary {
+            files: 0,
+            bytes: 0,
+            lines: 0,
+            longest: 0,
+            escapes: 0,
+            buckets: [0; BUCKETS.len()],
+            byte_counts: [0; 256],
+            lines_of: [0; Kind::ALL.len()],
+            found_of: [0; Kind::ALL.len()],
+            examples: Default::default(),
+        };
+        Audit { summary, end, examples, file: String::new() }
+    }
+
+    /// Counts a line for a kind, and keeps it as an example if there are too few.
+    fn first(&mut self, found: &Found<'_>) {
+        let Found { kind, line, offset, line_start, window, base, .. } = *found;
+        self.summary.lines_of[kind as usize] += 1;
+        let examples = &mut self.summary.examples[kind as usize];
+        if examples.len() >= self.examples {
+            return;
+        }
+        let start = line_start.max(offset.saturating_sub(Self::BEHIND as u64)).max(base);
+        let from = (start - base) as usize;
+        let at = (offset.max(base) - base) as usize;
+        let ahead = &window[at..window.len().min(at + Self::AHEAD)];
+        let len = memchr::memchr(self.end, ahead).unwrap_or(ahead.len());
+        let text = window[from..at + len].to_vec();
+        examples.push(Example { file: self.file.clone(), line, offset, text });
+    }
+}
+
+impl Observer for Audit {
+    // They serve examples, too.
+    const AHEAD: usize = 64;
+    const BEHIND: usize = 32;
+    const EACH_LINE: bool = true;
+
+    fn wanted(&self) -> u16 {
+        Kind::ALL.into_iter().fold(0, |kinds, kind| kinds | kind.bit())
+    }
+
+    fn file(&mut self, name: &str) {
+        name.clone_into(&mut self.file);
+        self.summary.files += 1;
+    }
+
+    #[inline]
+    fn escape(&mut self, byte: u8) {
+        self.summary.byte_counts[usize::from(byte)] += 1;
+    }
+
+    #[inline]
+    fn found(&mut self, found: &Found<'_>) {
+        self.summary.found_of[found.kind as usize] += 1;
+        if found.before & found.kind.bit() == 0 {
+            self.first(found);
+        }
+    }
+
+    #[inline]
+    fn line(&mut self, len: u64, escapes: u64) {
+        let summary = &mut self.summary;
+        summary.lines += 1;
+        summary.longest = summary.longest.max(len);
+        summary.escapes += escapes;
+        let bucket = BUCKETS.iter().rposition(|&least| escapes >= least).unwrap_or(0);
+        summary.buckets[bucket] += 1;
+    }
+
+    fn clean_lines(&mut self, _: u64) {}
+
+    fn pause(&mut self) -> Result<bool, Failure> {
+        Ok(true)
+    }
+}

@@ -1,0 +1,224 @@
+//! The compressed formats: how each is recognised, read and written.
+
+use std::io::{self, BufRead, Read, Write};
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+/// A compressed format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// RFC 1952; several members are one text
+    Gzip,
+    /// RFC 8878; several frames are one text
+    Zstd,
+    /// Several streams are one text
+    Bzip2,
+    /// Several streams are one text
+    Xz,
+}
+
+/// What the first bytes of a file say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guess {
+    /// They are those of this format, or of none.
+    Settled(Option<Format>),
+    /// They may become those of a format.
+    Open,
+}
+
+/// The first bytes of each format, between two bounds each. That of bzip2 is text that a list may well begin
+/// with, so the number that follows it, of a block or of the end, is looked at too.
+const SIGNATURES: [(Format, &[u8], &[u8]); 6] = [
+    (Format::Gzip, b"\x1F\x8B\x08", b"\x1F\x8B\x08"),
+    (Format::Zstd, b"\x28\xB5\x2F\xFD", b"\x28\xB5\x2F\xFD"),
+    // A skippable frame, which parallel compressors write first.
+    (Format::Zstd, b"\x50\x2A\x4D\x18", b"\x5F\x2A\x4D\x18"),
+    (Format::Bzip2, b"BZh1\x31\x41\x59\x26\x53\x59", b"BZh9\x31\x41\x59\x26\x53\x59"),
+    (Format::Bzip2, b"BZh1\x17\x72\x45\x38\x50\x90", b"BZh9\x17\x72\x45\x38\x50\x90"),
+    (Format::Xz, b"\xFD7zXZ\0", b"\xFD7zXZ\0"),
+];
+
+/// The most memory that decompressing xz may take: more than its highest preset needs.
+const XZ_MEMORY: u64 = 256 << 20;
+
+impl Format {
+    /// Recognises a format by the first bytes of a file.
+    pub fn guess(start: &[u8]) -> Guess {
+        let mut guess = Guess::Settled(None);
+        for (format, least, most) in SIGNATURES {
+            let is_like = start.iter().zip(least.iter().zip(most)).all(|(x, (a, b))| (a..=b).contains(&x));
+            if is_like && start.len() >= least.len() {
+                return Guess::Settled(Some(format));
+            }
+            if is_like {
+                guess = Guess::Open;
+            }
+        }
+        guess
+    }
+
+    /// The format that the extension of `path` stands for.
+    pub fn of_extension(path: &Path) -> Option<Format> {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "gz" | "gzip" => Some(Format::Gzip),
+            "zst" | "zstd" => Some(Format::Zstd),
+            "bz2" | "bzip2" => Some(Format::Bzip2),
+            "xz" => Some(Format::Xz),
+            _ => None,
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Gzip => "gzip",
+            Format::Zstd => "zstd",
+            Format::Bzip2 => "bzip2",
+            Format::Xz => "xz",
+        }
+    }
+
+    /// The levels that there are, as the format's own command numbers them.
+    pub fn levels(self) -> RangeInclusive<u8> {
+        match self {
+            Format::Gzip | Format::Xz => 0..=9,
+            Format::Zstd => 1..=22,
+            Format::Bzip2 => 1..=9,
+        }
+    }
+
+    /// The level that the format's own command uses when none is given.
+    pub fn usual_level(self) -> u8 {
+        match self {
+            Format::Gzip | Format::Xz => 6,
+            Format::Zstd => 3,
+            Format::Bzip2 => 9,
+        }
+    }
+
+    /// Reads what `input` holds in compressed form, to its end.
+    pub fn reader<'a>(self, input: impl BufRead + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
+        Ok(match self {
+            Format::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(input)),
+            Format::Zstd => Box::new(zstd::Decoder::with_buffer(input)?),
+            Format::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(input)),
+            Format::Xz => {
+                use liblzma::stream::{CONCATENATED, Stream};
+                let stream = Stream::new_stream_decoder(XZ_MEMORY, CONCATENATED)?;
+                Box::new(liblzma::bufread::XzDecoder::new_stream(input, stream))
+            }
+        })
+    }
+
+    /// What `error`, which came from reading, means to a person.
+    pub fn explain(self, error: io::Error) -> io::Error {
+        // The operating system's errors are about the file, all others about what it holds.
+        if error.raw_os_error().is_some() {
+            return error;
+        }
+        let (kind, name) = (error.kind(), self.name());
+        match kind {
+            io::ErrorKind::UnexpectedEof => io::Error::new(kind, format!("the {name} data end too early")),
+            _ => io::Error::new(kind, format!("corrupt {name} data: {error}")),
+        }
+    }
+}
+
+/// Writes in compressed form. [`Writer::finish`] ends that form.
+pub enum Writer<W: Write> {
+    Gzip(flate2::write::GzEncoder<W>),
+    Zstd(zstd::Encoder<'static, W>),
+    Bzip2(bzip2::write::BzEncoder<W>),
+    Xz(liblzma::write::XzEncoder<W>),
+}
+
+impl<W: Write> Writer<W> {
+    /// Writes to `inner`; `level` is one of [`Format::levels`].
+    pub fn new(format: Format, level: u8, inner: W) -> io::Result<Writer<W>> {
+        let number = u32::from(level);
+        Ok(match format {
+            Format::Gzip => {
+                Writer::Gzip(flate2::write::GzEncoder::new(inner, flate2::Compression::new(number)))
+            }
+            Format::Zstd => Writer::Zstd(zstd::Encoder::new(inner, i32::from(level))?),
+            Format::Bzip2 => {
+                Writer::Bzip2(bzip2::write::BzEncoder::new(inner, bzip2::Compression::new(number)))
+            }
+            Format::Xz => Writer::Xz(liblzma::write::XzEncoder::new(inner, number)),
+        })
+    }
+
+    /// Writes all of `bytes`.
+    pub fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Writer::Gzip(encoder) => encoder.write_all(bytes),
+            Writer::Zstd(encoder) => encoder.write_all(bytes),
+            Writer::Bzip2(encoder) => encoder.write_all(bytes),
+            Writer::Xz(encoder) => encoder.write_all(bytes),
+        }
+    }
+
+    /// Ends the compressed form.
+    pub fn finish(&mut self) -> io::Result<()> {
+        match self {
+            Writer::Gzip(encoder) => encoder.try_finish(),
+            Writer::Zstd(encoder) => encoder.do_finish(),
+            Writer::Bzip2(encoder) => encoder.try_finish(),
+            Writer::Xz(encoder) => encoder.try_finish(),
+        }
+    }
+
+    /// What it writes to, once that is finished.
+    pub fn into_inner(self) -> io::Result<W> {
+        match self {
+            Writer::Gzip(encoder) => encoder.finish(),
+            Writer::Zstd(encoder) => encoder.finish(),
+            Writer::Bzip2(encoder) => encoder.finish(),
+            Writer::Xz(encoder) => encoder.finish(),
+        }
+    }
+
+    /// What it writes to.
+    pub fn get_ref(&self) -> &W {
+        match self {
+            Writer::Gzip(encoder) => encoder.get_ref(),
+            Writer::Zstd(encoder) => encoder.get_ref(),
+            Writer::Bzip2(encoder) => encoder.get_ref(),
+            Writer::Xz(encoder) => encoder.get_ref(),
+        }
+    }
+
+    /// What it writes to.
+    pub fn get_mut(&mut self) -> &mut W {
+        match self {
+            Writer::Gzip(encoder) => encoder.get_mut(),
+            Writer::Zstd(encoder) => encoder.get_mut(),
+            Writer::Bzip2(encoder) => encoder.get_mut(),
+            Writer::Xz(encoder) => encoder.get_mut(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guess_waits_only_for_what_may_be_a_signature() {
+        for (start, guess) in [
+            (&b""[..], Guess::Open),
+            (b"\x1F", Guess::Open),
+            (b"\x1F\x8B\x08", Guess::Settled(Some(Format::Gzip))),
+            (b"\x1F\x8B\x07", Guess::Settled(None)),
+            (b"BZh9", Guess::Open),
+            (b"BZh9 is text", Guess::Settled(None)),
+            (b"BZh91AY&SY", Guess::Settled(Some(Format::Bzip2))),
+            (b"BZh0", Guess::Settled(None)),
+            (b"\x5A\x2A\x4D\x18", Guess::Settled(Some(Format::Zstd))),
+            (b"\x60\x2A\x4D\x18", Guess::Settled(None)),
+            (b"https://", Guess::Settled(None)),
+        ] {
+            assert_eq!(Format::guess(start), guess, "{}", start.escape_ascii());
+        }
+    }
+}

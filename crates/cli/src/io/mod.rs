@@ -1,0 +1,14 @@
+//! Files: names and lists of them, reading, writing, compression, progress.
+
+pub mod buffer;
+pub mod compression;
+mod decompress;
+pub mod files;
+pub mod input;
+pub mod names;
+pub mod output;
+pub mod progress;
+mod unfinished;
+
+/// The bytes read at once: what a pipe holds, and so few that input and output stay in the second-level cache.
+pub const BLOCK: usize = 64 * 1024;

@@ -1,0 +1,151 @@
+//! The names of inputs: from the arguments, or from a list that is read as the work goes on.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, ErrorKind, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+
+use crate::ground::error::Failure;
+
+/// What standard input is called in messages.
+pub const STDIN: &str = "<stdin>";
+
+/// Which files to read, and how.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    /// Their names; `-` is standard input.
+    pub names: Vec<PathBuf>,
+    /// Instead of that: a file that lists the names, and the byte that ends each.
+    pub list: Option<(PathBuf, u8)>,
+    /// Whether compressed files are decompressed.
+    pub decompress: bool,
+}
+
+/// Whether `path` means standard input.
+pub fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// The longest name that a list of files may hold.
+const LONGEST_NAME: u64 = 64 * 1024;
+
+/// The names of the inputs, from the arguments or from a list.
+pub enum Names {
+    Given(std::vec::IntoIter<PathBuf>),
+    /// A list, which is read as the work goes on, so that it may be of any length.
+    Listed {
+        list: Box<dyn BufRead + Send>,
+        name: String,
+        is_stdin: bool,
+        end: u8,
+        offset: u64,
+    },
+}
+
+impl Names {
+    /// Those of `sources`; standard input when it names none.
+    pub fn new(sources: &Sources) -> Result<Names, Failure> {
+        let Some((path, end)) = &sources.list else {
+            let names =
+                if sources.names.is_empty() { vec![PathBuf::from("-")] } else { sources.names.clone() };
+            return Ok(Names::Given(names.into_iter()));
+        };
+        let (name, file) = open(path)?;
+        let list = Box::new(BufReader::new(file));
+        Ok(Names::Listed { list, name, is_stdin: is_stdin(path), end: *end, offset: 0 })
+    }
+
+    /// Those that are known before any work is done, if all are.
+    pub fn known(&self) -> Option<&[PathBuf]> {
+        match self {
+            Names::Given(names) => Some(names.as_slice()),
+            Names::Listed { .. } => None,
+        }
+    }
+
+    /// The next one of a list.
+    fn listed(
+        list: &mut dyn BufRead,
+        name: &str,
+        is_stdin: bool,
+        end: u8,
+        offset: &mut u64,
+    ) -> Result<Option<PathBuf>, Failure> {
+        let mut bytes = Vec::new();
+        loop {
+            bytes.clear();
+            let read = Read::take(&mut *list, LONGEST_NAME).read_until(end, &mut bytes);
+            let len = read.map_err(|error| Failure::input(name, *offset, error))? as u64;
+            if bytes.pop_if(|last| *last == end).is_none() && len == LONGEST_NAME {
+                let error = io::Error::new(ErrorKind::InvalidFilename, "no file has a name as long as this");
+                return Err(Failure::input(name, *offset, error));
+            }
+            *offset += len;
+            if len == 0 {
+                return Ok(None);
+            }
+            if bytes.is_empty() {
+                continue;
+            }
+            if is_stdin && bytes == b"-" {
+                return Err(Failure::Usage(
+                    "standard input is the list of files, and cannot be one of them".to_owned(),
+                ));
+            }
+            return path(bytes).map(Some).map_err(|error| Failure::open(name, error));
+        }
+    }
+}
+
+impl Iterator for Names {
+    type Item = Result<PathBuf, Failure>;
+
+    fn next(&mut self) -> Option<Result<PathBuf, Failure>> {
+        match self {
+            Names::Given(names) => names.next().map(Ok),
+            Names::Listed { list, name, is_stdin, end, offset } => {
+                Names::listed(list, name, *is_stdin, *end, offset).transpose()
+            }
+        }
+    }
+}
+
+/// A name as the operating system takes it.
+#[cfg(unix)]
+fn path(bytes: Vec<u8>) -> io::Result<PathBuf> {
+    Ok(PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes)))
+}
+
+/// A name as the operating system takes it.
+#[cfg(not(unix))]
+fn path(bytes: Vec<u8>) -> io::Result<PathBuf> {
+    let name = String::from_utf8(bytes).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
+    Ok(PathBuf::from(name.trim_end_matches('\r')))
+}
+
+/// The file of that name, or standard input, and what to call it.
+pub fn open(path: &Path) -> Result<(String, File), Failure> {
+    if is_stdin(path) {
+        let file = stdin().map_err(|error| Failure::open(STDIN, error))?;
+        if file.is_terminal() && io::stderr().is_terminal() {
+            // Who did not mean to type would wait for an output that does not come.
+            let hint = "pct: reading from the terminal; Ctrl-D ends the input, `pct help` shows examples";
+            let _ = writeln!(io::stderr(), "{hint}");
+        }
+        return Ok((STDIN.to_owned(), file));
+    }
+    let failed = |error| Failure::open(path.display(), error);
+    let file = File::open(path).map_err(failed)?;
+    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        return Err(failed(ErrorKind::IsADirectory.into()));
+    }
+    Ok((path.display().to_string(), file))
+}
+
+/// Standard input as a file of its own, without the buffer of [`io::stdin`].
+fn stdin() -> io::Result<File> {
+    #[cfg(unix)]
+    let owned = std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned();
+    #[cfg(windows)]
+    let owned = std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned();
+    owned.map(File::from)
+}

@@ -1,0 +1,281 @@
+//! Charsets: bytes to UTF-8 and back, as the Encoding Standard says, and two strict ones that it does not have.
+
+use std::ops::Range;
+
+use encoding_rs::{DecoderResult, EncoderResult, Encoding, ISO_2022_JP};
+
+use super::options::OnFault;
+use crate::ground::escape::escape;
+
+/// A charset in which ASCII bytes are ASCII characters, as they are in URLs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Charset {
+    /// One of the Encoding Standard.
+    Standard(&'static Encoding),
+    /// ISO 8859-1: each byte is the character of its number. To the Encoding Standard, and so to browsers, this name
+    /// means windows-1252, which differs from 0x80 to 0x9F.
+    Latin1,
+    /// US-ASCII, in which bytes from 0x80 on are nothing.
+    Ascii,
+}
+
+/// The names of all charsets; most have other labels as well.
+pub const NAMES: &[&str] = &[
+    "big5",
+    "euc-jp",
+    "euc-kr",
+    "gb18030",
+    "gbk",
+    "ibm866",
+    "iso-2022-jp",
+    "iso-8859-1-strict",
+    "iso-8859-2",
+    "iso-8859-3",
+    "iso-8859-4",
+    "iso-8859-5",
+    "iso-8859-6",
+    "iso-8859-7",
+    "iso-8859-8",
+    "iso-8859-8-i",
+    "iso-8859-10",
+    "iso-8859-13",
+    "iso-8859-14",
+    "iso-8859-15",
+    "iso-8859-16",
+    "koi8-r",
+    "koi8-u",
+    "latin1",
+    "macintosh",
+    "shift_jis",
+    "us-ascii-strict",
+    "utf-8",
+    "windows-874",
+    "windows-1250",
+    "windows-1251",
+    "windows-1252",
+    "windows-1253",
+    "windows-1254",
+    "windows-1255",
+    "windows-1256",
+    "windows-1257",
+    "windows-1258",
+    "x-mac-cyrillic",
+    "x-user-defined",
+];
+
+impl Charset {
+    /// The charset with this label, or what to tell the person.
+    pub fn find(label: &str) -> Result<Charset, String> {
+        match label.trim_ascii().to_ascii_lowercase().as_str() {
+            "iso-8859-1-strict" => return Ok(Charset::Latin1),
+            "us-ascii-strict" => return Ok(Charset::Ascii),
+            _ => {}
+        }
+        match Encoding::for_label(label.as_bytes()) {
+            Some(encoding) if encoding.is_ascii_compatible() || encoding == ISO_2022_JP => {
+                Ok(Charset::Standard(encoding))
+            }
+            Some(_) => Err(format!(
+                "charset '{label}' cannot be used in URLs: it spells ASCII characters with other bytes"
+            )),
+            None => {
+                let label_lower = label.to_ascii_lowercase();
+                let mut ranked: Vec<_> =
+                    NAMES.iter().map(|name| (strsim::jaro_winkler(&label_lower, name), *name)).collect();
+                ranked.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+                let similar: Vec<_> = ranked
+                    .into_iter()
+                    .filter(|(likeness, _)| *likeness >= 0.8)
+                    .map(|(_, name)| name)
+                    .collect();
+                Err(match similar.is_empty() {
+                    false => format!(
+                        "unknown charset '{label}'; similar: {}",
+                        similar[..similar.len().min(4)].join(", ")
+                    ),
+                    true => format!("unknown charset '{label}'; known: {}", NAMES.join(", ")),
+                })
+            }
+        }
+    }
+
+    /// Whether what a byte means depends on bytes before it, without limit.
+    pub fn is_stateful(self) -> bool {
+        self == Charset::Standard(ISO_2022_JP)
+    }
+
+    /// A decoder of one value.
+    pub fn decoder(self) -> Decoder {
+        match self {
+            Charset::Standard(encoding) => Decoder::Standard(encoding.new_decoder_without_bom_handling()),
+            Charset::Latin1 => Decoder::Latin1,
+            Charset::Ascii => Decoder::Ascii,
+        }
+    }
+
+    /// An encoder of one value.
+    pub fn encoder(self) -> Encoder {
+        match self {
+            Charset::Standard(encoding) => Encoder::Standard(encoding.new_encoder()),
+            Charset::Latin1 => Encoder::Below(0x100),
+            Charset::Ascii => Encoder::Below(0x80),
+        }
+    }
+
+    /// Appends `bytes` as UTF-8. `on_invalid` says what becomes of those that are nothing in this charset: they
+    /// are escaped, refused, or replaced by U+FFFD. An error is the offset of the first.
+    pub fn decode(self, bytes: &[u8], on_invalid: OnFault, out: &mut Vec<u8>) -> Result<(), usize> {
+        if !self.is_stateful() && Encoding::ascii_valid_up_to(bytes) == bytes.len() {
+            out.extend_from_slice(bytes);
+            return Ok(());
+        }
+        let mut decoder = self.decoder();
+        let mut refused = None;
+        let mut read = 0;
+        while let Some(invalid) = decoder.decode(bytes, &mut read, true, out) {
+            if on_invalid == OnFault::Refuse {
+                refused = Some(invalid.start);
+                break;
+            }
+            replace(&bytes[invalid], on_invalid, out);
+        }
+        refused.map_or(Ok(()), Err)
+    }
+}
+
+/// A character that a charset does not have.
+pub struct Lacking<'a> {
+    /// The character that is referred to instead, which is most often itself.
+    pub character: char,
+    /// Where it is in the text.
+    pub at: usize,
+    /// The text after it.
+    pub rest: &'a str,
+}
+
+/// Appends what is written for `invalid` bytes.
+pub fn replace(invalid: &[u8], on_invalid: OnFault, out: &mut Vec<u8>) {
+    match on_invalid {
+        OnFault::Repair => out.extend_from_slice("\u{fffd}".as_bytes()),
+        OnFault::Keep | OnFault::Refuse => escape(invalid, out),
+    }
+}
+
+/// Decodes one value, which may come in pieces.
+pub enum Decoder {
+    Standard(encoding_rs::Decoder),
+    Latin1,
+    Ascii,
+}
+
+impl Decoder {
+    /// Appends `bytes` from `read` on as UTF-8, up to the first that are nothing in this charset, and sets `read` to
+    /// where it is to go on. These are returned; they may begin in an earlier piece if `bytes` do not hold the last
+    /// sixteen bytes of it before `read`.
+    pub fn decode(
+        &mut self,
+        bytes: &[u8],
+        read: &mut usize,
+        is_last: bool,
+        out: &mut Vec<u8>,
+    ) -> Option<Range<usize>> {
+        let decoder = match self {
+            Decoder::Standard(decoder) => decoder,
+            Decoder::Latin1 => {
+                for &byte in &bytes[*read..] {
+                    out.extend_from_slice(char::from(byte).encode_utf8(&mut [0; 2]).as_bytes());
+                }
+                *read = bytes.len();
+                return None;
+            }
+            Decoder::Ascii => {
+                let len = Encoding::ascii_valid_up_to(&bytes[*read..]);
+                out.extend_from_slice(&bytes[*read..*read + len]);
+                *read += len;
+                if *read == bytes.len() {
+                    return None;
+                }
+                *read += 1;
+                return Some(*read - 1..*read);
+            }
+        };
+        let mut written = out.len();
+        let invalid = loop {
+            make_room(out, written, bytes.len() - *read);
+            let (result, more_read, more_written) =
+                decoder.decode_to_utf8_without_replacement(&bytes[*read..], &mut out[written..], is_last);
+            *read += more_read;
+            written += more_written;
+            match result {
+                DecoderResult::InputEmpty => break None,
+                DecoderResult::OutputFull => {}
+                DecoderResult::Malformed(len, after) => {
+                    // The decoder remembers what it has read after them.
+                    let end = read.saturating_sub(after.into());
+                    break Some(end.saturating_sub(len.into())..end);
+                }
+            }
+        };
+        out.truncate(written);
+        invalid
+    }
+}
+
+/// Encodes one value, which may come in pieces.
+pub enum Encoder {
+    Standard(encoding_rs::Encoder),
+    /// Characters below this number are bytes.
+    Below(u32),
+}
+
+impl Encoder {
+    /// Appends the bytes of `text`, up to the first character that the charset does not have.
+    pub fn encode<'a>(&mut self, text: &'a str, is_last: bool, out: &mut Vec<u8>) -> Option<Lacking<'a>> {
+        let encoder = match self {
+            Encoder::Standard(encoder) => encoder,
+            Encoder::Below(limit) => {
+                for (at, character) in text.char_indices() {
+                    if u32::from(character) >= *limit {
+                        return Some(Lacking { character, at, rest: &text[at + character.len_utf8()..] });
+                    }
+                    out.push(u32::from(character) as u8);
+                }
+                return None;
+            }
+        };
+        let mut rest = text;
+        let mut written = out.len();
+        let lacking = loop {
+            make_room(out, written, rest.len());
+            let (result, read, more) =
+                encoder.encode_from_utf8_without_replacement(rest, &mut out[written..], is_last);
+            written += more;
+            rest = &rest[read..];
+            match result {
+                EncoderResult::InputEmpty => break None,
+                EncoderResult::OutputFull => {}
+                EncoderResult::Unmappable(character) => {
+                    // The charset may name another one.
+                    let read = &text[..text.len() - rest.len()];
+                    let at = read.char_indices().next_back().map_or(0, |(at, _)| at);
+                    break Some(Lacking { character, at, rest });
+                }
+            }
+        };
+        out.truncate(written);
+        lacking
+    }
+}
+
+/// Makes room in `out`, behind what is `written`, for what becomes of the `rest`: a little at a time, because room is
+/// filled, and what is lacking in a charset may end a stretch at any byte.
+fn make_room(out: &mut Vec<u8>, written: usize, rest: usize) {
+    let room = (3 * rest).clamp(LEAST_ROOM, MOST_ROOM);
+    if out.len() < written + room / 2 {
+        out.resize(written + room, 0);
+    }
+}
+
+/// Twice what a character, or the escapes of what is none, may take.
+const LEAST_ROOM: usize = 64;
+const MOST_ROOM: usize = 4096;

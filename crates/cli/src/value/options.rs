@@ -1,0 +1,99 @@
+//! What can be asked of the work on a value.
+
+use simdpct::ByteSet;
+
+use super::charset::Charset;
+
+/// What is done to values.
+#[derive(Clone, Debug)]
+pub enum Verb {
+    Encode(EncodeOptions),
+    Decode(DecodeOptions),
+    Normalize,
+}
+
+impl Verb {
+    /// The charset, if there is one.
+    pub fn charset(&self) -> Option<Charset> {
+        match self {
+            Verb::Encode(options) => options.charset,
+            Verb::Decode(options) => options.charset,
+            Verb::Normalize => None,
+        }
+    }
+}
+
+/// How to encode.
+#[derive(Clone, Debug)]
+pub struct EncodeOptions {
+    /// The bytes that stay as they are.
+    pub keep: ByteSet,
+    /// Whether valid escapes stay.
+    pub keep_escapes: bool,
+    /// Whether a space becomes `+`.
+    pub form: bool,
+    /// Whether new escapes have lower-case digits.
+    pub lower: bool,
+    /// The charset whose bytes are escaped, if it is not UTF-8.
+    pub charset: Option<Charset>,
+}
+
+/// How to decode. Most of it is off unless asked for.
+#[derive(Clone, Debug)]
+pub struct DecodeOptions {
+    /// The bytes whose escapes stay.
+    pub keep: ByteSet,
+    /// Whether `+` is a space.
+    pub form: bool,
+    pub layers: Layers,
+    /// Whether `\xHH` is undone first.
+    pub nginx: bool,
+    /// Whether `%uXXXX` is read.
+    pub percent_u: bool,
+    /// The charset of the decoded bytes.
+    pub charset: Option<Charset>,
+    /// Whether what a terminal obeys is escaped again.
+    pub printable: bool,
+}
+
+/// How often to decode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layers {
+    Times(u16),
+    UntilStable,
+}
+
+/// What to do about one kind of fault in a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnFault {
+    /// What is wrong stays, as well as that can be.
+    Keep,
+    /// The value is refused.
+    Refuse,
+    /// What is wrong is replaced.
+    Repair,
+}
+
+/// What to do about faults in a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Handling {
+    /// When a `%` starts no escape. Repaired, it is written as `%25`.
+    pub malformed: OnFault,
+    /// When bytes are not UTF-8, or not of the charset. Repaired, they become U+FFFD.
+    pub not_text: OnFault,
+}
+
+impl Handling {
+    /// Nothing is refused. Malformed escapes and bytes that are not UTF-8 stay as they are; bytes that the charset does
+    /// not have stay escaped; characters that it does not have are written as the URL Standard says ("percent-encode
+    /// after encoding"): `%26%23`, the number of the character, `%3B`.
+    pub const KEEP: Handling = Handling { malformed: OnFault::Keep, not_text: OnFault::Keep };
+
+    /// Both kinds are refused.
+    pub const REFUSE: Handling = Handling { malformed: OnFault::Refuse, not_text: OnFault::Refuse };
+
+    /// Whether anything is repaired.
+    pub fn repairs(self) -> bool {
+        self.malformed == OnFault::Repair || self.not_text == OnFault::Repair
+    }
+}

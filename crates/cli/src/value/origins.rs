@@ -1,0 +1,106 @@
+//! Where decoded bytes come from: for messages, so each step is taken again, a byte at a time.
+
+use simdpct::ByteSet;
+
+use super::decode::Decoder;
+use super::options::Layers;
+use super::{nginx, percent_u};
+use crate::ground::escape::byte_of;
+
+/// Bytes, and the offset in the value that each comes from.
+#[derive(Default)]
+pub struct Traced {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Where each comes from.
+    pub origins: Vec<usize>,
+}
+
+impl Traced {
+    fn new(value: &[u8]) -> Traced {
+        Traced { bytes: value.to_vec(), origins: (0..value.len()).collect() }
+    }
+
+    fn push(&mut self, bytes: &[u8], origin: usize) {
+        self.bytes.extend_from_slice(bytes);
+        self.origins.resize(self.bytes.len(), origin);
+    }
+
+    /// Replaces, once, each stretch of which `replace` makes something else: how long it is, and what.
+    fn replace(self, mut replace: impl FnMut(&[u8]) -> Option<(usize, Vec<u8>)>) -> Traced {
+        let mut result = Traced::default();
+        let mut at = 0;
+        while at < self.bytes.len() {
+            match replace(&self.bytes[at..]) {
+                Some((len, with)) => {
+                    result.push(&with, self.origins[at]);
+                    at += len;
+                }
+                None => {
+                    result.push(&self.bytes[at..=at], self.origins[at]);
+                    at += 1;
+                }
+            }
+        }
+        result
+    }
+}
+
+fn logged(value: &[u8], keep: &ByteSet) -> Traced {
+    Traced::new(value).replace(|rest| {
+        let byte = nginx::byte_at(rest).filter(|&byte| !keep.contains(byte))?;
+        Some((4, vec![byte]))
+    })
+}
+
+/// The origins of the bytes after `--nginx`.
+pub fn of_logged(value: &[u8], keep: &ByteSet) -> Vec<usize> {
+    logged(value, keep).origins
+}
+
+/// The bytes after all layers, before `--charset`; characters of `%uXXXX` are UTF-8.
+pub fn of_decoded(decoder: &Decoder, value: &[u8]) -> Traced {
+    let Decoder { keep, form, .. } = decoder;
+    let pass = |traced: Traced, percent_u: bool| {
+        traced.replace(|rest| {
+            if let Some((character, len)) = percent_u::character_at(rest).filter(|_| percent_u) {
+                let kept = percent_u::is_kept(character, keep);
+                return Some((
+                    len,
+                    if kept { rest[..len].to_vec() } else { character.to_string().into_bytes() },
+                ));
+            }
+            match (rest.first_chunk().and_then(byte_of), rest) {
+                (Some(byte), _) if keep.contains(byte) => Some((3, rest[..3].to_vec())),
+                (Some(byte), _) => Some((3, vec![byte])),
+                (None, [b'+', ..]) if *form => Some((1, vec![b' '])),
+                _ => None,
+            }
+        })
+    };
+    let traced = if decoder.nginx { logged(value, keep) } else { Traced::new(value) };
+    let traced = pass(traced, decoder.percent_u);
+    match decoder.layers {
+        Layers::Times(times) => (1..times).fold(traced, |traced, _| pass(traced, false)),
+        Layers::UntilStable => {
+            // One pass does, because the order of the steps does not matter.
+            let mut result = Traced::default();
+            for (byte, origin) in traced.bytes.into_iter().zip(traced.origins) {
+                result.push(&[byte], origin);
+                while let Some(byte) = result.bytes.last_chunk().and_then(byte_of) {
+                    if keep.contains(byte) {
+                        break;
+                    }
+                    result.bytes.truncate(result.bytes.len() - 3);
+                    let origin = result.origins[result.bytes.len()];
+                    result.origins.truncate(result.bytes.len());
+                    result.push(&[byte], origin);
+                }
+                if let Some(plus) = result.bytes.last_mut().filter(|byte| *form && **byte == b'+') {
+                    *plus = b' ';
+                }
+            }
+            result
+        }
+    }
+}

@@ -1,0 +1,603 @@
+//! Work on one value that comes in pieces, cut anywhere.
+//!
+//! The kernels work on values in memory, or on parts that end where nothing can go on. A value of any length may have no
+//! such place, so here each step keeps what it has begun: a byte at a time, with the place that it comes from. That is
+//! slower, but takes time linear in the length, bounded memory, and gives the same bytes.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+
+use simdpct::ByteSet;
+use simdpct::stream::{Encoder, Transform};
+
+use super::charset::{self, Charset, Lacking};
+use super::decode::Decoder;
+use super::encode::Escape;
+use super::lines::LineEncoder;
+use super::options::{Handling, Layers, OnFault};
+use super::work::Work;
+use super::{nginx, percent_u, printable};
+use crate::ground::escape::{byte_of, hex};
+use crate::ground::reason::Reason;
+use crate::ground::records::Records;
+
+/// The most escapes of the last layer that may be unfinished at once, with `--until-stable`. It bounds memory, and an
+/// escape that is spelt in more layers than this, one inside the other, may keep the outermost.
+const DEEPEST: usize = 1 << 16;
+
+/// The bytes that go through all steps at once.
+const PIECE: usize = 4096;
+
+/// Work on a value that comes in pieces.
+pub struct Stream {
+    steps: Steps,
+    faults: Faults,
+    /// The bytes of the value taken so far.
+    offset: u64,
+    /// The input that does not show in the output yet, while all of it is equal.
+    echo: Option<VecDeque<u8>>,
+}
+
+enum Steps {
+    Encode(Box<Encoding>),
+    Decode(Box<Decoding>),
+}
+
+/// What was wrong, first of each kind, by offset in the value.
+#[derive(Clone, Default)]
+pub struct Faults {
+    pub malformed: Option<(u64, Reason)>,
+    pub not_text: Option<(u64, Reason)>,
+}
+
+impl Stream {
+    /// Does what `work` does. [`Stream::faults`] tells of what `handling` refuses; after a malformed escape that is
+    /// refused, nothing comes out any more.
+    pub fn new(work: &Work, handling: Handling) -> Stream {
+        let steps = match work {
+            Work::Encode(encoder) => {
+                Steps::Encode(Box::new(Encoding::new(&encoder.escape, encoder.charset, handling.not_text)))
+            }
+            Work::Decode(decoder) => Steps::Decode(Box::new(Decoding::new(decoder, handling))),
+        };
+        Stream { steps, faults: Faults::default(), offset: 0, echo: Some(VecDeque::new()) }
+    }
+
+    /// Takes a piece of the value, and appends what becomes of it, as far as that is settled.
+    pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) {
+        for piece in piece.chunks(PIECE) {
+            self.step(piece, false, out);
+        }
+    }
+
+    /// Ends the value, and appends the rest of what becomes of it.
+    pub fn finish(&mut self, out: &mut Vec<u8>) {
+        self.step(&[], true, out);
+    }
+
+    fn step(&mut self, piece: &[u8], is_last: bool, out: &mut Vec<u8>) {
+        let from = out.len();
+        match &mut self.steps {
+            Steps::Encode(steps) => steps.step(piece, self.offset, is_last, &mut self.faults, out),
+            Steps::Decode(steps) => steps.step(piece, self.offset, is_last, &mut self.faults, out),
+        }
+        self.offset += piece.len() as u64;
+        if let Some(echo) = &mut self.echo {
+            echo.extend(piece);
+            let new = &out[from..];
+            if new.len() > echo.len() || !echo.drain(..new.len()).eq(new.iter().copied()) {
+                self.echo = None;
+            }
+        }
+    }
+
+    /// What was wrong so far.
+    pub fn faults(&self) -> &Faults {
+        &self.faults
+    }
+
+    /// Whether what came out differs from what went in, once it is finished.
+    pub fn has_changed(&self) -> bool {
+        self.echo.as_ref().is_none_or(|echo| !echo.is_empty())
+    }
+
+    /// In how many layers the value was escaped so far.
+    pub fn layers(&self) -> usize {
+        match &self.steps {
+            Steps::Encode(_) => 0,
+            Steps::Decode(steps) => steps.open.layers as usize,
+        }
+    }
+
+    /// Whether it held an escape in more layers than can be kept, of which the outermost stays.
+    pub fn is_too_deep(&self) -> bool {
+        match &self.steps {
+            Steps::Encode(_) => false,
+            Steps::Decode(steps) => steps.open.is_too_deep,
+        }
+    }
+}
+
+/// Bytes on their way from one step to the next, and the place in the value that each comes from.
+#[derive(Default)]
+struct Traced {
+    bytes: Vec<u8>,
+    origins: Vec<u64>,
+}
+
+impl Traced {
+    fn push(&mut self, byte: u8, origin: u64) {
+        self.bytes.push(byte);
+        self.origins.push(origin);
+    }
+
+    fn take(&mut self, len: usize) {
+        self.bytes.drain(..len);
+        self.origins.drain(..len);
+    }
+}
+
+/// The steps of decoding.
+struct Decoding {
+    nginx: bool,
+    percent_u: bool,
+    keep: ByteSet,
+    /// Whose ends stay, if what comes out is made printable.
+    printable: Option<Records>,
+    handling: Handling,
+    /// What `--nginx` has not looked at.
+    raw: Traced,
+    /// What the first layer has not looked at.
+    logged: Traced,
+    open: Open,
+    text: Text,
+    /// Whether a malformed escape was refused.
+    has_ended: bool,
+    /// What `--printable` has not looked at.
+    shown: Vec<u8>,
+}
+
+impl Decoding {
+    fn new(decoder: &Decoder, handling: Handling) -> Decoding {
+        let Decoder { keep, form, layers, nginx, percent_u, charset, printable, records, upper, .. } =
+            *decoder;
+        Decoding {
+            nginx,
+            percent_u,
+            keep,
+            printable: printable.then_some(records),
+            handling,
+            raw: Traced::default(),
+            logged: Traced::default(),
+            open: Open::new(keep, form, upper, layers),
+            text: Text::new(charset, handling.not_text),
+            has_ended: false,
+            shown: Vec::new(),
+        }
+    }
+
+    fn step(&mut self, piece: &[u8], offset: u64, is_last: bool, faults: &mut Faults, out: &mut Vec<u8>) {
+        if self.has_ended {
+            return;
+        }
+        self.raw.bytes.extend_from_slice(piece);
+        self.raw.origins.extend((offset..).take(piece.len()));
+        self.undo_nginx(is_last);
+        let mut shown = std::mem::take(&mut self.shown);
+        let Some(records) = self.printable else {
+            self.decode(is_last, faults, out);
+            return;
+        };
+        self.decode(is_last, faults, &mut shown);
+        let is_last = is_last || self.has_ended;
+        let settled = if is_last { shown.len() } else { settled(&shown, records) };
+        printable::append(&shown[..settled], records, out);
+        shown.drain(..settled);
+        self.shown = shown;
+    }
+
+    /// Undoes `\xHH`, if that is asked for.
+    fn undo_nginx(&mut self, is_last: bool) {
+        let Decoding { raw, logged, keep, .. } = self;
+        if !self.nginx {
+            logged.bytes.append(&mut raw.bytes);
+            logged.origins.append(&mut raw.origins);
+            return;
+        }
+        let mut at = 0;
+        while at < raw.bytes.len() && (is_last || raw.bytes.len() - at >= 4) {
+            match nginx::byte_at(&raw.bytes[at..]).filter(|&byte| !keep.contains(byte)) {
+                Some(byte) => {
+                    logged.push(byte, raw.origins[at]);
+                    at += 4;
+                }
+                None => {
+                    logged.push(raw.bytes[at], raw.origins[at]);
+                    at += 1;
+                }
+            }
+        }
+        raw.take(at);
+    }
+
+    /// Decodes all layers, and what is settled of them to text.
+    fn decode(&mut self, is_last: bool, faults: &mut Faults, out: &mut Vec<u8>) {
+        // Two units of a character; or an escape.
+        let ahead = if self.percent_u { 12 } else { 3 };
+        let mut at = 0;
+        while at < self.logged.bytes.len() && (is_last || self.logged.bytes.len() - at >= ahead) {
+            let (rest, origin) = (&self.logged.bytes[at..], self.logged.origins[at]);
+            if rest[0] != b'%' {
+                self.open.push(rest[0], 0, origin, &mut self.text.decoded);
+                at += 1;
+                continue;
+            }
+            let character = percent_u::character_at(rest).filter(|_| self.percent_u);
+            if let Some((character, len)) = character {
+                if percent_u::is_kept(character, &self.keep) {
+                    for index in at..at + len {
+                        let (byte, origin) = (self.logged.bytes[index], self.logged.origins[index]);
+                        self.open.push(byte, 0, origin, &mut self.text.decoded);
+                    }
+                } else if self.text.charset.is_some() && !character.is_ascii() {
+                    // No charset concerns it.
+                    self.open.layers = self.open.layers.max(1);
+                    self.end_part(faults, out);
+                    out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                } else {
+                    for &byte in character.encode_utf8(&mut [0; 4]).as_bytes() {
+                        self.open.push(byte, 1, origin, &mut self.text.decoded);
+                    }
+                }
+                at += len;
+                continue;
+            }
+            if rest.first_chunk().and_then(byte_of).is_none() {
+                if faults.malformed.is_none()
+                    && let Err(escape) = simdpct::validate(&rest[..rest.len().min(3)])
+                {
+                    faults.malformed = Some((origin, Reason::Malformed(escape.cause)));
+                }
+                if self.handling.malformed == OnFault::Refuse {
+                    self.has_ended = true;
+                    self.end_part(faults, out);
+                    return;
+                }
+                if self.handling.malformed == OnFault::Repair {
+                    // No escape and no character reaches over it.
+                    self.end_part(faults, out);
+                    out.extend_from_slice(b"%25");
+                    at += 1;
+                    continue;
+                }
+            }
+            self.open.push(b'%', 0, origin, &mut self.text.decoded);
+            at += 1;
+        }
+        self.logged.take(at);
+        if is_last {
+            self.end_part(faults, out);
+        } else {
+            self.text.step(false, faults, out);
+        }
+    }
+
+    /// Ends what escapes and characters can reach over.
+    fn end_part(&mut self, faults: &mut Faults, out: &mut Vec<u8>) {
+        self.open.close(&mut self.text.decoded);
+        self.text.step(true, faults, out);
+    }
+}
+
+/// How much of `text` can be made printable: all but the start of a character or line end.
+fn settled(text: &[u8], records: Records) -> usize {
+    if records == Records::Lines && text.last() == Some(&b'\r') {
+        return text.len() - 1;
+    }
+    text.len() - unfinished(text)
+}
+
+/// The length of the start of a character that `text` ends in.
+fn unfinished(text: &[u8]) -> usize {
+    let tail = &text[text.len().saturating_sub(3)..];
+    (1..=tail.len())
+        .find(|&len| {
+            let start = &tail[tail.len() - len..];
+            start[0] >= 0xC0 && std::str::from_utf8(start).is_err_and(|error| error.error_len().is_none())
+        })
+        .unwrap_or(0)
+}
+
+/// Escapes that are not finished: of each there is a `%`, and perhaps the first digit. The next byte of one may be what
+/// the escape after it stands for.
+struct Open {
+    keep: ByteSet,
+    form: bool,
+    /// Whether the digits of escapes that stay become upper case.
+    upper: bool,
+    /// The most layers to decode.
+    limit: u32,
+    /// The most open escapes.
+    most: usize,
+    items: VecDeque<Item>,
+    /// The escapes among them.
+    count: usize,
+    /// Whether the oldest were given up.
+    is_cut: bool,
+    is_too_deep: bool,
+    /// The most layers so far.
+    layers: u32,
+}
+
+/// A byte, in how many layers it was escaped, and the place that it comes from.
+#[derive(Clone, Copy)]
+struct Item {
+    byte: u8,
+    depth: u32,
+    origin: u64,
+}
+
+impl Open {
+    fn new(keep: ByteSet, form: bool, upper: bool, layers: Layers) -> Open {
+        // An escape with as many open ones after it as there are layers is never decoded.
+        let (limit, most) = match layers {
+            Layers::Times(times) => (times.into(), times.into()),
+            Layers::UntilStable => (u32::MAX, DEEPEST),
+        };
+        Open {
+            keep,
+            form,
+            upper,
+            limit,
+            most,
+            items: VecDeque::new(),
+            count: 0,
+            is_cut: false,
+            is_too_deep: false,
+            layers: 0,
+        }
+    }
+
+    /// Takes a byte; what can no longer be part of an escape goes to `out`.
+    fn push(&mut self, byte: u8, depth: u32, origin: u64, out: &mut Traced) {
+        let mut item = Item { byte, depth, origin };
+        self.layers = self.layers.max(depth);
+        loop {
+            if self.form && item.byte == b'+' && item.depth < self.limit {
+                item = Item { byte: b' ', depth: item.depth + 1, ..item };
+                self.layers = self.layers.max(item.depth);
+            }
+            if item.byte == b'%' {
+                self.items.push_back(item);
+                self.count += 1;
+                if self.count > self.most {
+                    self.give_up(out);
+                }
+                return;
+            }
+            if !item.byte.is_ascii_hexdigit() {
+                self.close(out);
+                out.push(item.byte, item.origin);
+                return;
+            }
+            match self.items.back().copied() {
+                None => {
+                    self.is_too_deep |= self.is_cut;
+                    out.push(item.byte, item.origin);
+                    return;
+                }
+                Some(Item { byte: b'%', .. }) => {
+                    self.items.push_back(item);
+                    return;
+                }
+                Some(high) => {
+                    let percent = self.items[self.items.len() - 2];
+                    let value = hex(&[high.byte, item.byte]).unwrap_or_default() as u8;
+                    let depth = percent.depth.max(high.depth).max(item.depth).saturating_add(1);
+                    if self.keep.contains(value) || depth > self.limit {
+                        self.items.push_back(item);
+                        // What comes to light by decoding is not looked at again.
+                        if self.upper && depth == 1 {
+                            self.items
+                                .iter_mut()
+                                .rev()
+                                .take(2)
+                                .for_each(|item| item.byte.make_ascii_uppercase());
+                        }
+                        self.close(out);
+                        return;
+                    }
+                    self.items.truncate(self.items.len() - 2);
+                    self.count -= 1;
+                    self.layers = self.layers.max(depth);
+                    item = Item { byte: value, depth, origin: percent.origin };
+                }
+            }
+        }
+    }
+
+    /// Lets go of the oldest.
+    fn give_up(&mut self, out: &mut Traced) {
+        while let Some(item) = self.items.pop_front() {
+            out.push(item.byte, item.origin);
+            if self.items.front().is_some_and(|next| next.byte == b'%') {
+                break;
+            }
+        }
+        self.count -= 1;
+        self.is_cut |= self.limit == u32::MAX;
+    }
+
+    /// Ends all of them.
+    fn close(&mut self, out: &mut Traced) {
+        for item in self.items.drain(..) {
+            out.push(item.byte, item.origin);
+        }
+        (self.count, self.is_cut) = (0, false);
+    }
+}
+
+/// Decoded bytes to text.
+struct Text {
+    charset: Option<Charset>,
+    on_invalid: OnFault,
+    /// Under way in a value or a part of one.
+    decoder: Option<charset::Decoder>,
+    /// The bytes at hand, after some that were taken before.
+    decoded: Traced,
+    taken: usize,
+}
+
+/// A decoder may go back this far.
+const HISTORY: usize = 16;
+
+impl Text {
+    fn new(charset: Option<Charset>, on_invalid: OnFault) -> Text {
+        Text { charset, on_invalid, decoder: None, decoded: Traced::default(), taken: 0 }
+    }
+
+    /// Appends what is settled of the bytes at hand; all of it at the end of a part.
+    fn step(&mut self, is_last: bool, faults: &mut Faults, out: &mut Vec<u8>) {
+        let Text { charset, on_invalid, decoder, decoded, taken } = self;
+        // Bytes that are not UTF-8 stay, if they may.
+        if charset.is_none() && *on_invalid == OnFault::Keep {
+            out.append(&mut decoded.bytes);
+            decoded.origins.clear();
+            return;
+        }
+        let decoder =
+            decoder.get_or_insert_with(|| charset.unwrap_or(Charset::Standard(encoding_rs::UTF_8)).decoder());
+        while let Some(invalid) = decoder.decode(&decoded.bytes, taken, is_last, out) {
+            let reason = if charset.is_some() { Reason::NotInCharset } else { Reason::InvalidUtf8 };
+            faults.not_text.get_or_insert((decoded.origins[invalid.start], reason));
+            if charset.is_none() && *on_invalid != OnFault::Repair {
+                out.extend_from_slice(&decoded.bytes[invalid]);
+            } else {
+                charset::replace(&decoded.bytes[invalid], *on_invalid, out);
+            }
+        }
+        if is_last {
+            self.decoder = None;
+            decoded.take(decoded.bytes.len());
+            *taken = 0;
+        } else {
+            let old = decoded.bytes.len().saturating_sub(HISTORY);
+            decoded.take(old);
+            *taken -= old;
+        }
+    }
+}
+
+/// The steps of encoding.
+struct Encoding {
+    escape: Escaping,
+    charset: Option<Charset>,
+    on_invalid: OnFault,
+    /// Under way in a stretch of text.
+    encoder: Option<charset::Encoder>,
+    /// The start of a character.
+    begun: Vec<u8>,
+    /// In the charset.
+    bytes: Vec<u8>,
+}
+
+enum Escaping {
+    Lines(LineEncoder),
+    Plain(Encoder<ByteSet>),
+}
+
+impl Escaping {
+    fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+        let result: Result<(), Infallible> = match self {
+            Escaping::Lines(encoder) => encoder.push(bytes, out),
+            Escaping::Plain(encoder) => encoder.push(bytes, out),
+        };
+        let Ok(()) = result;
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) {
+        let result: Result<(), Infallible> = match self {
+            Escaping::Lines(encoder) => encoder.finish(out),
+            Escaping::Plain(encoder) => encoder.finish(out),
+        };
+        let Ok(()) = result;
+    }
+}
+
+impl Encoding {
+    fn new(escape: &Escape, charset: Option<Charset>, on_invalid: OnFault) -> Encoding {
+        let escape = match escape {
+            Escape::Lines(encoder) => Escaping::Lines(encoder.clone()),
+            Escape::Plain(encode) => Escaping::Plain(Encoder::new(*encode)),
+        };
+        Encoding { escape, charset, on_invalid, encoder: None, begun: Vec::new(), bytes: Vec::new() }
+    }
+
+    fn step(&mut self, piece: &[u8], offset: u64, is_last: bool, faults: &mut Faults, out: &mut Vec<u8>) {
+        if self.charset.is_none() && self.on_invalid == OnFault::Keep {
+            self.escape.push(piece, out);
+        } else {
+            let offset = offset - self.begun.len() as u64;
+            let mut window = std::mem::take(&mut self.begun);
+            window.extend_from_slice(piece);
+            let settled = window.len() - if is_last { 0 } else { unfinished(&window) };
+            self.text(&window[..settled], offset, faults, out);
+            window.drain(..settled);
+            self.begun = window;
+        }
+        if is_last {
+            self.end_text(out);
+            self.escape.finish(out);
+        }
+    }
+
+    /// Encodes whole characters, and what is none.
+    fn text(&mut self, bytes: &[u8], mut offset: u64, faults: &mut Faults, out: &mut Vec<u8>) {
+        for chunk in bytes.utf8_chunks() {
+            self.characters(chunk.valid(), offset, faults, out);
+            offset += chunk.valid().len() as u64;
+            if chunk.invalid().is_empty() {
+                continue;
+            }
+            faults.not_text.get_or_insert((offset, Reason::InvalidUtf8));
+            if self.on_invalid == OnFault::Repair {
+                self.characters("\u{fffd}", offset, faults, out);
+            } else {
+                self.end_text(out);
+                self.escape.push(chunk.invalid(), out);
+            }
+            offset += chunk.invalid().len() as u64;
+        }
+    }
+
+    fn characters(&mut self, text: &str, offset: u64, faults: &mut Faults, out: &mut Vec<u8>) {
+        let Some(charset) = self.charset else {
+            self.escape.push(text.as_bytes(), out);
+            return;
+        };
+        let mut rest = text;
+        loop {
+            self.bytes.clear();
+            let encoder = self.encoder.get_or_insert_with(|| charset.encoder());
+            let lacking = encoder.encode(rest, false, &mut self.bytes);
+            self.escape.push(&self.bytes, out);
+            let Some(Lacking { character, at, rest: others }) = lacking else { return };
+            let at = text.len() - rest.len() + at;
+            faults.not_text.get_or_insert((offset + at as u64, Reason::NotInCharset));
+            self.end_text(out);
+            self.escape.finish(out);
+            out.extend_from_slice(format!("%26%23{}%3B", u32::from(character)).as_bytes());
+            rest = others;
+        }
+    }
+
+    /// Ends a stretch of text.
+    fn end_text(&mut self, out: &mut Vec<u8>) {
+        if let Some(mut encoder) = self.encoder.take() {
+            self.bytes.clear();
+            let lacking = encoder.encode("", true, &mut self.bytes);
+            debug_assert!(lacking.is_none(), "there is no character");
+            self.escape.push(&self.bytes, out);
+        }
+    }
+}
