@@ -1,26 +1,25 @@
 //! What a program without `std` does with the library: every verb that needs no memory of its own.
 #![no_std]
 
-use simdpct::{BufferTooSmall, Decode, DecodeError, Encode, NORMALIZE, Tier, sets};
+use simdpct::{BufferTooSmall, Decode, DecodeError, Encode, Tier, sets};
 
 /// Encodes into a slice on `tier`.
 pub fn encode(tier: Tier, input: &[u8], out: &mut [u8]) -> Result<usize, BufferTooSmall> {
-    Encode::new(sets::RFC3986_UNRESERVED).tier(tier).to_slice(input, out)
+    Encode::keeping(sets::RFC3986_UNRESERVED).tier(tier).encode_to_slice(input, out)
 }
 
 /// Decodes into a slice on `tier`.
 pub fn decode(tier: Tier, input: &[u8], out: &mut [u8]) -> Result<usize, DecodeError> {
-    Decode::new().tier(tier).strict().to_slice(input, out)
+    Decode::new().tier(tier).strict().decode_to_slice(input, out)
 }
 
 /// Normalizes in place on `tier`.
 pub fn normalize(tier: Tier, bytes: &mut [u8]) -> usize {
-    let Ok(len) = NORMALIZE.tier(tier).in_place(bytes);
-    len
+    Decode::NORMALIZE.tier(tier).decode_in_place(bytes)
 }
 
 /// Encodes to text of its own.
 #[cfg(feature = "alloc")]
 pub fn owned(input: &[u8]) -> impl AsRef<str> + use<'_> {
-    simdpct::encode(input, &sets::RFC3986_UNRESERVED)
+    simdpct::encode(input)
 }
