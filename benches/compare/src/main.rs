@@ -195,7 +195,7 @@ fn compare(options: &Compare) -> io::Result<()> {
 fn groups(verb: Verb, shape: Shape, tiers: &[Tier]) -> Vec<Vec<Contender>> {
     let mut groups = others(verb);
     if shape != Shape::Append {
-        // The copy alone; the rivals stand beside `append`.
+        // The copy alone; the rivals run beside `append`.
         groups.truncate(1);
         groups.extend(tiers.iter().map(|&tier| vec![ours(verb, Shape::Append, tier, Role::Base(tier))]));
     }
