@@ -8,8 +8,8 @@ mod goal;
 mod measure;
 mod report;
 
-use std::hint::black_box;
 use std::fs;
+use std::hint::black_box;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -193,7 +193,8 @@ impl Report<'_> {
             table.lines.push(line);
         }
         let plain = Shape::Append.of(verb);
-        let title = format!("### {} (in brackets: time divided by that of `memcpy`, and of {plain})", shape.of(verb));
+        let title =
+            format!("### {} (in brackets: time divided by that of `memcpy`, and of {plain})", shape.of(verb));
         table.write(&title, out);
     }
 
