@@ -179,35 +179,41 @@ fn one_thing_at_every_lane() {
     }
 }
 
-/// Of an input that is no multiple of the block, the first step takes fewer lanes than it loads: one byte of 129, whatever
-/// follows it. What lies beyond those lanes belongs to the next step, and must not be looked at twice. These few cases run
-/// at every scale.
-#[test]
-fn an_escape_where_one_step_ends_and_the_next_begins() {
-    let mut checker = Checker::new();
-    let unreserved = oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~");
-    for len in [17, 33, 65, 66, 96, 129, 130, 160, 191] {
-        for at in
-            (0..len).filter(|at| *at < 4 || [13, 14, 15, 16, 30, 31, 32, 62, 63, 64, 65, 127].contains(at))
-        {
-            for thing in [&b"%41"[..], b"%2f", b"%4g", b"%zz", b"%", b" ", b"+"] {
+/// The first step of a driver takes only as many lanes as make the rest of the input whole blocks: one byte of 129. The lanes
+/// after those belong to the next step, and nothing may look at them twice. These few cases run at every scale.
+fn where_one_step_ends_and_the_next_begins(mut each: impl FnMut(&[u8])) {
+    for len in [17, 33, 65, 129, 130, 191] {
+        for at in [0, 1, 2, 13, 14, 15, 16, 31, 62, 63, 64, 65, 127].into_iter().filter(|&at| at < len) {
+            for thing in [&b"%41"[..], b"%2f", b"%4g", b"%", b" ", b"+"] {
                 let mut input = vec![b'a'; len];
                 let end = len.min(at + thing.len());
                 input[at..end].copy_from_slice(&thing[..end - at]);
-                for rule in [Rule::Plain, Rule::KeepEscapes, Rule::Form] {
-                    checker.encode(
-                        &Encoding { members: unreserved, rule, upper: true },
-                        &input,
-                        Place::End(0),
-                    );
-                }
-                let keep = Decoding::keeping(oracle::members(b"/"));
-                for decoding in [Decoding::ALL, Decoding::FORM, Decoding::NORMALIZE, keep] {
-                    checker.decode(&decoding, &input, Place::End(0));
-                }
+                each(&input);
             }
         }
     }
+}
+
+#[test]
+fn encoding_where_one_step_ends_and_the_next_begins() {
+    let mut checker = Checker::new();
+    let members = oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~");
+    where_one_step_ends_and_the_next_begins(|input| {
+        for rule in [Rule::Plain, Rule::KeepEscapes, Rule::Form] {
+            checker.encode(&Encoding { members, rule, upper: true }, input, Place::End(0));
+        }
+    });
+}
+
+#[test]
+fn decoding_where_one_step_ends_and_the_next_begins() {
+    let mut checker = Checker::new();
+    let keep = Decoding::keeping(oracle::members(b"/"));
+    where_one_step_ends_and_the_next_begins(|input| {
+        for decoding in [Decoding::ALL, Decoding::FORM, Decoding::NORMALIZE, keep] {
+            checker.decode(&decoding, input, Place::End(0));
+        }
+    });
 }
 
 #[test]
