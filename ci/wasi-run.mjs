@@ -15,7 +15,7 @@ const wasi = new WASI({
 
 const module = await WebAssembly.compile(await readFile(program));
 
-// std names a few thread functions that a libc without threads lacks; the linker was told to leave exactly those to
+// std names a few thread functions that a libc without threads does not have; the linker was told to leave exactly those to
 // us (see ci/cpus). No thread can be started here, so a call is a bug and must not pass for success.
 const env = {};
 for (const { module: from, name } of WebAssembly.Module.imports(module)) {

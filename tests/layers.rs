@@ -103,7 +103,7 @@ struct Source {
     tokens: Vec<Token>,
 }
 
-/// A token, the line where it stands, and the module that it stands in.
+/// A token, its line, and its module.
 struct Token {
     text: String,
     line: usize,
@@ -124,7 +124,7 @@ impl Source {
         Source { module, file, text, tokens }
     }
 
-    /// The lines where the tokens of `pattern` stand, one after the other.
+    /// The lines where the tokens of `pattern` follow each other.
     fn find(&self, pattern: &str) -> Vec<usize> {
         let pattern: Vec<&str> = pattern.split(' ').collect();
         let same =
@@ -151,7 +151,7 @@ impl Source {
         imports
     }
 
-    /// Reads the path, or the braces with paths, at `at`, and returns the place behind it.
+    /// Reads the path, or the braces with paths, at `at`, and returns the place after it.
     fn tree(&self, mut at: usize, prefix: &str, imports: &mut Vec<(String, usize)>) -> usize {
         let join = |name: &str| if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
         let token = &self.tokens[at];
@@ -398,7 +398,7 @@ fn every_unsafe_block_says_why_it_is_safe() {
         let lines: Vec<&str> = source.text.lines().collect();
         let unsafes = source.find("unsafe {").into_iter().chain(source.find("unsafe impl"));
         for line in unsafes {
-            // The comment stands above the statement, which may have begun a few lines before.
+            // The comment is above the statement, which may begin a few lines before.
             let near = &lines[line.saturating_sub(7)..line];
             if !near.iter().any(|line| line.contains("// SAFETY: ")) {
                 breaches.push(format!("{}:{line}: no SAFETY comment", source.file));

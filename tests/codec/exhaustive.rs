@@ -52,7 +52,7 @@ fn decode_words(decoding: Decoding, alphabet: &[u8], longest: usize, lanes: &[us
         for &lane in lanes {
             let mut padded = [b'a'; 80];
             padded[lane..lane + word.len()].copy_from_slice(word);
-            // Alone, or at the lane of a block with more behind it.
+            // Alone, or at the lane of a block that more follows.
             let input = if lane == 0 { word } else { &padded[..] };
             decoding.expected(input, &mut expected);
             let right = oracle::first_bad(input).map_or(Ok(expected.len()), Err);

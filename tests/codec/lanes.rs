@@ -179,6 +179,43 @@ fn one_thing_at_every_lane() {
     }
 }
 
+/// The first step of a driver takes only as many lanes as make the rest of the input whole blocks: one byte of 129. The lanes
+/// after those belong to the next step, and nothing may look at them twice. These few cases run at every scale.
+fn where_one_step_ends_and_the_next_begins(mut each: impl FnMut(&[u8])) {
+    for len in [17, 33, 65, 129, 130, 191] {
+        for at in [0, 1, 2, 13, 14, 15, 16, 31, 62, 63, 64, 65, 127].into_iter().filter(|&at| at < len) {
+            for thing in [&b"%41"[..], b"%2f", b"%4g", b"%", b" ", b"+"] {
+                let mut input = vec![b'a'; len];
+                let end = len.min(at + thing.len());
+                input[at..end].copy_from_slice(&thing[..end - at]);
+                each(&input);
+            }
+        }
+    }
+}
+
+#[test]
+fn encoding_where_one_step_ends_and_the_next_begins() {
+    let mut checker = Checker::new();
+    let members = oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~");
+    where_one_step_ends_and_the_next_begins(|input| {
+        for rule in [Rule::Plain, Rule::KeepEscapes, Rule::Form] {
+            checker.encode(&Encoding { members, rule, upper: true }, input, Place::End(0));
+        }
+    });
+}
+
+#[test]
+fn decoding_where_one_step_ends_and_the_next_begins() {
+    let mut checker = Checker::new();
+    let keep = Decoding::keeping(oracle::members(b"/"));
+    where_one_step_ends_and_the_next_begins(|input| {
+        for decoding in [Decoding::ALL, Decoding::FORM, Decoding::NORMALIZE, keep] {
+            checker.decode(&decoding, input, Place::End(0));
+        }
+    });
+}
+
 #[test]
 fn the_empty_set_and_the_full_set() {
     let mut checker = Checker::new();

@@ -115,7 +115,7 @@ fn named_sets_are_those_of_their_specifications() {
 fn every_named_set_has_a_row_here() {
     let rows: BTreeSet<&str> = SPECIFIED.iter().map(|row| row.name).collect();
     let names: BTreeSet<&str> = ALL.iter().map(|named| named.name).collect();
-    assert_eq!(rows.len(), SPECIFIED.len(), "a row stands twice");
+    assert_eq!(rows.len(), SPECIFIED.len(), "a row is there twice");
     assert_eq!(names.len(), ALL.len(), "two sets have one name");
     assert_eq!(names, rows, "sets.def and the rows of this test differ");
 }

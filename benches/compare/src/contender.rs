@@ -145,7 +145,7 @@ macro_rules! contender {
 }
 pub(crate) use contender;
 
-/// The ways to call this library. The first of each verb is what stands beside the rivals.
+/// The ways to call this library. The first is the one that is compared with the rivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// `Encode::append` or `Decode::append` to a reused buffer.
@@ -273,14 +273,14 @@ pub fn ours(verb: Verb, shape: Shape, tier: Tier, role: Role) -> Contender {
     }
 }
 
-/// A contender that takes all strings at once, from where they lie one behind the other, as a column of a data engine.
+/// A contender that takes all strings at once, from where they lie one after the other, as a column of a data engine.
 fn batch(
     tier: Tier,
     role: Role,
     idiom: &'static str,
     verb: impl Fn(Column<'_, i32>, &mut ColumnBuf<i32>) -> Result<(), TooLong> + Clone + 'static,
 ) -> Contender {
-    /// Strings, one behind the other, and where each ends.
+    /// Strings, one after the other, and where each ends.
     fn join(strings: &[&str]) -> (String, Vec<i32>) {
         let (mut bytes, mut offsets) = (String::new(), vec![0]);
         for string in strings {

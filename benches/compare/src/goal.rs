@@ -1,4 +1,4 @@
-//! What this library wants to reach, and where it stands.
+//! The goals of this library, and which it meets.
 //!
 //! Limits are ratios within one run. Absolute figures drift from machine to machine; what the copy of the same
 //! bytes or a rival's work costs beside it does not.
@@ -53,7 +53,7 @@ const GOALS: &[Goal] = &[
     Goal(Decode, Shape::Values, "urls encoded", Than::BaseTime, [0.5; 3]),
 ];
 
-/// Where one goal stands on one tier.
+/// One goal on one tier: the limit, and what was measured.
 pub struct Standing {
     /// What it is about, as a sentence without a verb.
     pub goal: String,
@@ -67,7 +67,7 @@ pub struct Standing {
     pub met: bool,
 }
 
-/// Where every goal stands whose row was measured, on every tier that has a limit.
+/// Every goal whose row was measured, on every tier that has a limit.
 pub fn standings(all: &[Measured], tiers: &[Tier]) -> Vec<Standing> {
     let mut standings = Vec::new();
     for &Goal(verb, shape, row, than, limits) in GOALS {

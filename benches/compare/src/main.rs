@@ -8,6 +8,7 @@ mod goal;
 mod measure;
 mod report;
 
+use std::fs;
 use std::hint::black_box;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -53,6 +54,9 @@ struct Compare {
     /// Write the record to FOLDER, also of a run that would not be recorded
     #[arg(long, value_name = "FOLDER")]
     record: Option<PathBuf>,
+    /// Also write every figure to FILE, tab-separated, with the idiom and the fastest and slowest round
+    #[arg(long, value_name = "FILE")]
+    tsv: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]
@@ -175,6 +179,9 @@ fn compare(options: &Compare) -> io::Result<()> {
         slower: goal::slower(&all, &tiers),
         races: goal::races(&sweep, &tiers),
     };
+    if let Some(file) = &options.tsv {
+        fs::write(file, report.tsv())?;
+    }
     io::stdout().write_all(report.markdown().as_bytes())?;
     let usual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../record");
     let whole = !options.quick && options.rows.is_none() && options.tiers.is_empty();
@@ -188,7 +195,7 @@ fn compare(options: &Compare) -> io::Result<()> {
 fn groups(verb: Verb, shape: Shape, tiers: &[Tier]) -> Vec<Vec<Contender>> {
     let mut groups = others(verb);
     if shape != Shape::Append {
-        // The copy alone; the rivals stand beside `append`.
+        // The copy alone; the rivals run beside `append`.
         groups.truncate(1);
         groups.extend(tiers.iter().map(|&tier| vec![ours(verb, Shape::Append, tier, Role::Base(tier))]));
     }

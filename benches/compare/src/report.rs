@@ -105,9 +105,9 @@ impl Report<'_> {
         let _ = writeln!(out, "* Corpus: {}\n* Measured: {}\n", self.corpus, self.plan);
         out.push_str(
             "Rows in ns show the median time of a call, rows in GB/s the speed in 10^9 bytes of input a second, each \
-             with the median deviation. Behind a tier's figure: its time in times of `memcpy` of the same input, and \
-             its speed in times of `percent-encoding`. `*` marks a rival whose answers differ (listed below); `-` one \
-             that refuses it.\n\n",
+             with the median deviation. In brackets after a tier's figure: its time divided by that of `memcpy` of the same \
+             input, and its speed divided by that of `percent-encoding`. `*` marks a rival whose answers differ (listed \
+             below); `-` one that refuses the input. The strict decoder reads the same rows without malformed escapes.\n\n",
         );
         for verb in [Verb::Encode, Verb::Decode] {
             self.rows(verb, &mut out);
@@ -193,7 +193,8 @@ impl Report<'_> {
             table.lines.push(line);
         }
         let plain = Shape::Append.of(verb);
-        let title = format!("### {} (time in times of `memcpy`, and of {plain})", shape.of(verb));
+        let title =
+            format!("### {} (in brackets: time divided by that of `memcpy`, and of {plain})", shape.of(verb));
         table.write(&title, out);
     }
 
@@ -291,7 +292,7 @@ impl Report<'_> {
     }
 
     /// Every figure, tab-separated.
-    fn tsv(&self) -> String {
+    pub fn tsv(&self) -> String {
         let mut out = String::new();
         for line in self.machine.lines() {
             let _ = writeln!(out, "# {line}");
@@ -327,16 +328,14 @@ impl Report<'_> {
         out
     }
 
-    /// Writes the tables and all figures into `folder`.
+    /// Writes the tables into `folder`.
     ///
     /// # Errors
     ///
     /// A file cannot be written.
     pub fn record(&self, folder: &Path) -> io::Result<PathBuf> {
         fs::create_dir_all(folder)?;
-        let path = folder.join(self.machine.file_stem());
-        fs::write(path.with_extension("tsv"), self.tsv())?;
-        let path = path.with_extension("md");
+        let path = folder.join(self.machine.file_stem()).with_extension("md");
         fs::write(&path, self.markdown())?;
         Ok(path)
     }

@@ -46,7 +46,7 @@ impl Row {
         row
     }
 
-    /// The strings, which lie one behind the other in memory.
+    /// The strings, which lie one after the other in memory.
     pub fn strings(&self) -> Vec<&str> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end]).collect()

@@ -29,7 +29,7 @@ pub struct Decoding {
     pub keep: Members,
     /// `+` is a space.
     pub plus: bool,
-    /// The normalization of RFC 3986 (`keep` and `plus` are of no account).
+    /// The normalization of RFC 3986 (which ignores `keep` and `plus`).
     pub normalize: bool,
 }
 

@@ -15,9 +15,9 @@ const SIZE: usize = 4096;
 /// Where in a room a slice lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// This many bytes behind the start; with 0, flush against the guard page before it.
+    /// This many bytes after the start; with 0, flush against the guard page before it.
     Start(usize),
-    /// This many bytes before the end; with 0, flush against the guard page behind it.
+    /// This many bytes before the end; with 0, flush against the guard page after it.
     End(usize),
 }
 
@@ -93,7 +93,7 @@ mod imp {
 
     /// Usable pages between two that may not be touched.
     // INVARIANT: `start` is the start of `len` readable and writable bytes of a mapping of our own that begins
-    // `page` bytes before it and ends `page` bytes behind them.
+    // `page` bytes before it and ends `page` bytes after them.
     pub struct Memory {
         start: *mut u8,
         len: usize,

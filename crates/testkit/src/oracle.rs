@@ -133,7 +133,7 @@ pub fn normalize(input: &[u8], out: &mut Vec<u8>) {
 /// A malformed escape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bad {
-    /// Where its `%` stands.
+    /// The offset of its `%`.
     pub offset: usize,
     /// The offset and value of the byte that should be a digit; `None` if the input ends first.
     pub not_hex: Option<(usize, u8)>,

@@ -6,7 +6,7 @@
 //! escapes, is strict, normalizes, or has sets with bytes of 0x80 or more.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use percent_encoding::AsciiSet as RivalSet;
 use simdpct::{AsciiSet, Decode, Encode, sets};
@@ -16,10 +16,15 @@ use crate::tiers::tiers;
 /// A set, and the complement of its ASCII part as a rival's set, which holds the bytes to escape.
 pub type Pair = (AsciiSet, &'static RivalSet);
 
-/// The rival of `set`, which only takes sets that live for ever. (It escapes all bytes of 0x80 or more.)
+/// `set` and its rival, which escapes all bytes of 0x80 or more.
 pub fn pair(set: AsciiSet) -> Pair {
+    // percent-encoding takes only sets that live until the process ends. They stay in a list, so that a leak checker finds
+    // them in use.
+    static SETS: Mutex<Vec<&RivalSet>> = Mutex::new(Vec::new());
     let rival = set.complement().iter().fold(RivalSet::EMPTY, |rival, byte| rival.add(byte));
-    (set, Box::leak(Box::new(rival)))
+    let rival = Box::leak(Box::new(rival));
+    SETS.lock().unwrap_or_else(PoisonError::into_inner).push(rival);
+    (set, rival)
 }
 
 /// All named sets.
