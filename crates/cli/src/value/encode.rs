@@ -1,8 +1,5 @@
 //! Encoding a value: `--charset`, then escapes.
 
-use std::convert::Infallible;
-
-use simdpct::stream::Transform;
 use simdpct::{ByteSet, HexCase};
 
 use super::charset::{Charset, Lacking};
@@ -48,8 +45,8 @@ impl Escape {
     fn append(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         match self {
             Escape::Lines(encoder) => {
-                let result: Result<(), Infallible> = encoder.push(bytes, out);
-                let Ok(()) = result.and_then(|()| encoder.finish(out));
+                encoder.push(bytes, out);
+                encoder.finish(out);
             }
             Escape::Plain(encode) => encode.encode_append(bytes, out),
         }

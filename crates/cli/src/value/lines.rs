@@ -1,8 +1,6 @@
 //! Encoding lines: a line end stays, and a `\r` elsewhere is data.
 
-use std::convert::Infallible;
-
-use simdpct::stream::{Encoder, Transform};
+use simdpct::stream::Encoder;
 use simdpct::{ByteSet, Encode};
 
 /// Encodes lines: a `\r` directly before `\n` stays, any other is data.
@@ -43,13 +41,10 @@ impl LineEncoder {
             self.is_data = is_data;
         }
     }
-}
 
-impl Transform for LineEncoder {
-    type Error = Infallible;
-
-    fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), Infallible> {
-        let Some((&first, _)) = piece.split_first() else { return Ok(()) };
+    /// Takes the next piece and appends what it makes certain to `out`.
+    pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) {
+        let Some((&first, _)) = piece.split_first() else { return };
         if std::mem::take(&mut self.held) {
             self.stretch(first != b'\n', out);
             self.encoder().push(b"\r", out);
@@ -72,16 +67,15 @@ impl Transform for LineEncoder {
             }
         }
         self.encoder().push(&settled[from..], out);
-        Ok(())
     }
 
-    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Infallible> {
+    /// Ends the input, appends what was held back, and starts anew.
+    pub fn finish(&mut self, out: &mut Vec<u8>) {
         if std::mem::take(&mut self.held) {
             self.stretch(true, out);
             self.encoder().push(b"\r", out);
         }
         self.encoder().finish(out);
         self.is_data = false;
-        Ok(())
     }
 }

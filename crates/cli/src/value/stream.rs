@@ -5,10 +5,9 @@
 //! slower, but takes time linear in the length, bounded memory, and gives the same bytes.
 
 use std::collections::VecDeque;
-use std::convert::Infallible;
 
 use simdpct::ByteSet;
-use simdpct::stream::{Encoder, Transform};
+use simdpct::stream::Encoder;
 
 use super::charset::{self, Charset, Lacking};
 use super::decode::Decoder;
@@ -508,19 +507,17 @@ enum Escaping {
 
 impl Escaping {
     fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
-        let result: Result<(), Infallible> = match self {
+        match self {
             Escaping::Lines(encoder) => encoder.push(bytes, out),
             Escaping::Plain(encoder) => encoder.push(bytes, out),
-        };
-        let Ok(()) = result;
+        }
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) {
-        let result: Result<(), Infallible> = match self {
+        match self {
             Escaping::Lines(encoder) => encoder.finish(out),
             Escaping::Plain(encoder) => encoder.finish(out),
-        };
-        let Ok(()) = result;
+        }
     }
 }
 
