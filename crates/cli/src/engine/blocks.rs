@@ -12,7 +12,7 @@ use crate::ground::reason::{Reason, Refusal};
 use crate::io::files::{self, Destination};
 use crate::io::names::Sources;
 use crate::value::cut;
-use crate::value::options::{Handling, OnFault};
+use crate::value::handling::{Handling, OnFault};
 use crate::value::report::{Report, Stop};
 use crate::value::stats::Stats;
 use crate::value::stream::Stream;

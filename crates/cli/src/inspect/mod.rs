@@ -8,3 +8,4 @@ mod findings;
 pub mod kind;
 mod page;
 mod scan;
+mod summary;

@@ -5,8 +5,8 @@ use std::io;
 
 use serde::Serialize;
 
-use super::audit::{BUCKETS, Example, Summary};
 use super::kind::Kind;
+use super::summary::{BUCKETS, Example, Summary};
 use crate::ground::error::Failure;
 use crate::io::output::STDOUT;
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use encoding_rs::{DecoderResult, EncoderResult, Encoding, ISO_2022_JP};
 
-use super::options::OnFault;
+use super::handling::OnFault;
 use crate::ground::escape::escape;
 
 /// A charset in which ASCII bytes are ASCII characters, as they are in URLs.

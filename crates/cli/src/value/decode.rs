@@ -6,7 +6,9 @@ use simdpct::sets::RFC3986_UNRESERVED;
 use simdpct::{ByteSet, MalformedCause, MalformedEscape};
 
 use super::charset::Charset;
-use super::options::{DecodeOptions, Handling, Layers, OnFault};
+use super::handling::{Handling, OnFault};
+use super::options::{DecodeOptions, Layers};
+use super::origins::How;
 use super::{nginx, origins, percent_u, printable};
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::records::Records;
@@ -289,9 +291,15 @@ impl Decoder {
         escape
     }
 
+    /// What to know to tell where decoded bytes come from.
+    pub(super) fn how(&self) -> How {
+        let Decoder { keep, form, layers, nginx, percent_u, .. } = *self;
+        How { keep, form, layers, nginx, percent_u }
+    }
+
     /// Where, in `value`, the byte comes from that stands at `at` after decoding.
     fn origin(&self, value: &[u8], at: usize) -> usize {
-        origins::of_decoded(self, value).origins.get(at).copied().unwrap_or(value.len())
+        origins::of_decoded(&self.how(), value).origins.get(at).copied().unwrap_or(value.len())
     }
 }
 

@@ -3,8 +3,9 @@
 use simdpct::{ByteSet, HexCase};
 
 use super::charset::{Charset, Lacking};
+use super::handling::OnFault;
 use super::lines::LineEncoder;
-use super::options::{EncodeOptions, OnFault};
+use super::options::EncodeOptions;
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::records::Records;
 use crate::ground::utf8;

@@ -15,6 +15,7 @@ pub mod charset;
 pub mod cut;
 mod decode;
 mod encode;
+pub mod handling;
 mod lines;
 mod nginx;
 pub mod options;

@@ -2,7 +2,6 @@
 
 use simdpct::ByteSet;
 
-use super::decode::Decoder;
 use super::options::Layers;
 use super::{nginx, percent_u};
 use crate::ground::escape::byte_of;
@@ -58,9 +57,18 @@ pub fn of_logged(value: &[u8], keep: &ByteSet) -> Vec<usize> {
     logged(value, keep).origins
 }
 
+/// How a value is decoded, as far as that moves bytes.
+pub struct How {
+    pub keep: ByteSet,
+    pub form: bool,
+    pub layers: Layers,
+    pub nginx: bool,
+    pub percent_u: bool,
+}
+
 /// The bytes after all layers, before `--charset`; characters of `%uXXXX` are UTF-8.
-pub fn of_decoded(decoder: &Decoder, value: &[u8]) -> Traced {
-    let Decoder { keep, form, .. } = decoder;
+pub fn of_decoded(how: &How, value: &[u8]) -> Traced {
+    let How { keep, form, .. } = how;
     let pass = |traced: Traced, percent_u: bool| {
         traced.replace(|rest| {
             if let Some((character, len)) = percent_u::character_at(rest).filter(|_| percent_u) {
@@ -78,9 +86,9 @@ pub fn of_decoded(decoder: &Decoder, value: &[u8]) -> Traced {
             }
         })
     };
-    let traced = if decoder.nginx { logged(value, keep) } else { Traced::new(value) };
-    let traced = pass(traced, decoder.percent_u);
-    match decoder.layers {
+    let traced = if how.nginx { logged(value, keep) } else { Traced::new(value) };
+    let traced = pass(traced, how.percent_u);
+    match how.layers {
         Layers::Times(times) => (1..times).fold(traced, |traced, _| pass(traced, false)),
         Layers::UntilStable => {
             // One pass does, because the order of the steps does not matter.

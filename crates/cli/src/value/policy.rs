@@ -1,6 +1,6 @@
 //! What is done to one value, and to one that cannot be read.
 
-use super::options::{Handling, OnFault};
+use super::handling::{Handling, OnFault};
 use super::report::Report;
 use super::stats::Stats;
 use super::stream::{Faults, Stream};

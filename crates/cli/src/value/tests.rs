@@ -4,7 +4,8 @@ use simdpct::sets::RFC3986_UNRESERVED;
 use simdpct::{ByteSet, MalformedCause};
 
 use super::charset::Charset;
-use super::options::{DecodeOptions, EncodeOptions, Handling, Layers, OnFault, Verb};
+use super::handling::{Handling, OnFault};
+use super::options::{DecodeOptions, EncodeOptions, Layers, Verb};
 use super::stream::Stream;
 use super::work::Work;
 use super::{cut, origins};
@@ -212,7 +213,7 @@ fn origins_are_those_of_the_result() {
         let mut out = Vec::new();
         lenient(&mut work, value.as_bytes(), &mut out);
         let Work::Decode(decoding) = &work else { panic!() };
-        let traced = origins::of_decoded(decoding, value.as_bytes());
+        let traced = origins::of_decoded(&decoding.how(), value.as_bytes());
         assert_eq!(
             traced.bytes.escape_ascii().to_string(),
             out.escape_ascii().to_string(),

@@ -5,7 +5,8 @@ use simdpct::ByteSet;
 use super::cut;
 use super::decode::Decoder;
 use super::encode::Encoder;
-use super::options::{Handling, Verb};
+use super::handling::Handling;
+use super::options::Verb;
 use crate::ground::reason::Refusal;
 use crate::ground::records::Records;
 

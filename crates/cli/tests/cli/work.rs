@@ -254,13 +254,13 @@ fn charsets_make_no_controls_nor_line_ends() {
 #[test]
 fn wrong_charsets_are_errors() {
     for (label, wanted) in [
+        ("iso-8859-1-stric", "unknown charset 'iso-8859-1-stric'; similar: iso-8859-1-strict"),
         ("gbkk", "unknown charset 'gbkk'; similar: gbk"),
         ("windows1251x", "unknown charset 'windows1251x'; similar: windows-1251"),
         ("?", "unknown charset '?'; known: big5, "),
-        ("utf-16", "charset 'utf-16' cannot stand in a URL"),
-        ("utf-16be", "charset 'utf-16be' cannot stand in a URL"),
-        ("iso-2022-jp", "charset 'iso-2022-jp' cannot stand in a URL"),
-        ("hz-gb-2312", "charset 'hz-gb-2312' cannot stand in a URL"),
+        ("utf-16", "charset 'utf-16' cannot be used in URLs"),
+        ("utf-16be", "charset 'utf-16be' cannot be used in URLs"),
+        ("hz-gb-2312", "charset 'hz-gb-2312' cannot be used in URLs"),
     ] {
         for verb in ["encode", "decode"] {
             let Run { out, err, code } = run(&[verb, "--charset", label], "a");
@@ -268,6 +268,36 @@ fn wrong_charsets_are_errors() {
             assert_eq!((code, out.len()), (Some(2), 0));
         }
     }
+}
+
+/// Labels mean what they mean to browsers, and there are strict charsets besides.
+#[test]
+fn strict_charsets_are_exact() {
+    let euro = "%80%E9%C3%A9";
+    for label in ["latin1", "iso-8859-1", "us-ascii", "windows-1252"] {
+        assert_eq!(text(&["decode", "--charset", label], euro), "€éÃ©", "{label}");
+    }
+    assert_eq!(text(&["decode", "--charset", "iso-8859-1-strict"], euro), "\u{80}éÃ©");
+    assert_eq!(text(&["decode", "--charset", "US-ASCII-strict"], "%41%80%E9"), "A%80%E9");
+    assert_eq!(text(&["encode", "--charset", "iso-8859-1-strict"], "é€\u{80}"), "%E9%26%238364%3B%80");
+    assert_eq!(text(&["encode", "--charset", "us-ascii-strict"], "aé"), "a%26%23233%3B");
+}
+
+/// Its meaning of a byte depends on escape sequences before it, and ends with the value.
+#[test]
+fn iso_2022_jp_is_read_and_written() {
+    let jp = ["--charset", "iso-2022-jp"];
+    let decode = |args: &[&str], input: &str| text(&[&["decode"], &jp[..], args].concat(), input);
+    assert_eq!(decode(&[], "%1B%24B%253%25s%1B%28B+%1B%24B%253%1B%28B"), "コン+コ");
+    assert_eq!(decode(&[], "%1B%24B%253\n%41\n"), "コ\nA\n", "a line begins in ASCII");
+    assert_eq!(decode(&["--raw"], "%1B%24B%253%0A%1B%28B"), "コ%0A".replace("%0A", "\n"));
+    assert_eq!(
+        decode(&["--csv", "--column", "1", "--no-header"], "%1B%24B%253%25s,%1B%24B\n"),
+        "コン,%1B%24B\n"
+    );
+    let encoded = text(&[&["encode"], &jp[..]].concat(), "aコンb\nコ\n");
+    assert_eq!(decode(&[], &encoded), "aコンb\nコ\n");
+    assert!(encoded.lines().all(|line| line.ends_with("%1B%28B") || line.ends_with("%1B%28Bb")), "{encoded}");
 }
 
 /// Whether a terminal would obey `c`.
