@@ -109,12 +109,7 @@ pub struct Cause(pub MalformedCause);
 
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            MalformedCause::Truncated => f.write_str("the input ends inside it"),
-            MalformedCause::NotHex { byte, .. } => {
-                write!(f, "'{}' is not a hexadecimal digit", byte.escape_ascii())
-            }
-        }
+        self.0.fmt(f)
     }
 }
 
