@@ -1,4 +1,4 @@
-//! Decoding: escapes are replaced by the bytes that they stand for, once.
+//! Decoding: each escape is replaced by its byte, once.
 
 #[cfg(feature = "alloc")]
 use alloc::{borrow::Cow, vec::Vec};
@@ -51,7 +51,7 @@ impl Core {
         Ok(self.write(input, out))
     }
 
-    /// Decodes `bytes`, which hold no escape that is refused, where they lie.
+    /// Decodes `bytes`, which hold no escape that is refused, in place.
     fn in_place(&self, bytes: &mut [u8]) -> usize {
         match bytes.len() {
             0..=64 => self.in_place_by::<64>(bytes),
@@ -138,7 +138,7 @@ impl Core {
     }
 }
 
-/// How to decode, where every input has a result: what becomes of escapes that should stay, and of `+`.
+/// How to decode: which escapes stay, and what `+` means. Every input has a result.
 ///
 /// A `%` that is not followed by two hexadecimal digits stays as it is, and the next byte is looked at anew (URL Standard,
 /// section 1.3). [`Decode::strict`] makes it an error. Both cases of digits are read. Escapes are decoded once: `%2541`
@@ -163,7 +163,7 @@ pub struct Decode {
     pub(crate) core: Core,
 }
 
-/// How to decode, where input can be refused: a [`Decode`] for which a malformed escape is an error.
+/// How to decode, where a malformed escape is an error.
 ///
 /// [`Decode::strict`] makes one, and [`Decode::strict_if`] where strictness is chosen at run time. Its verbs are those of
 /// [`Decode`] and return the first malformed escape as an error.
@@ -206,12 +206,21 @@ impl Decode {
     };
 
     /// Decodes every valid escape, and keeps malformed ones.
+    ///
+    /// ```
+    /// assert_eq!(&*simdpct::Decode::new().decode("50% off%21"), b"50% off!");
+    /// ```
     #[inline(always)]
     pub const fn new() -> Decode {
         Decode { core: Core { job: DecodeJob::PLAIN, tier: None } }
     }
 
     /// The same, but a malformed escape is an error.
+    ///
+    /// ```
+    /// let strict = simdpct::Decode::new().strict();
+    /// assert_eq!(strict.decode("50% off").unwrap_err().offset, 2);
+    /// ```
     #[inline(always)]
     pub const fn strict(self) -> TryDecode {
         self.strict_if(true)
@@ -256,6 +265,13 @@ impl Decode {
     }
 
     /// Uses the kernels of `tier` instead of the active one.
+    ///
+    /// ```
+    /// use simdpct::{Decode, Tier};
+    /// for tier in Tier::available() {
+    ///     assert_eq!(&*Decode::new().tier(tier).decode("%41"), b"A", "{tier}");
+    /// }
+    /// ```
     pub const fn tier(mut self, tier: Tier) -> Decode {
         self.core.tier = Some(tier);
         self
@@ -386,6 +402,13 @@ impl TryDecode {
     }
 
     /// Uses the kernels of `tier` instead of the active one.
+    ///
+    /// ```
+    /// use simdpct::{Decode, Tier};
+    /// for tier in Tier::available() {
+    ///     assert!(Decode::new().strict().tier(tier).decode("%4").is_err(), "{tier}");
+    /// }
+    /// ```
     pub const fn tier(mut self, tier: Tier) -> TryDecode {
         self.core.tier = Some(tier);
         self
@@ -412,6 +435,13 @@ impl TryDecode {
     /// # Errors
     ///
     /// The first malformed escape.
+    ///
+    /// ```
+    /// let strict = simdpct::Decode::new().strict();
+    /// assert!(strict.is_decoded("plain")?);
+    /// assert!(strict.is_decoded("100%").is_err());
+    /// # Ok::<(), simdpct::MalformedEscape>(())
+    /// ```
     pub fn is_decoded(&self, input: &(impl AsRef<[u8]> + ?Sized)) -> Result<bool, MalformedEscape> {
         let input = input.as_ref();
         let measured = self.core.measure(input);
@@ -424,6 +454,12 @@ impl TryDecode {
     /// # Errors
     ///
     /// The first malformed escape.
+    ///
+    /// ```
+    /// let strict = simdpct::Decode::new().strict();
+    /// assert_eq!(strict.first_change("ab%20")?, Some(2));
+    /// # Ok::<(), simdpct::MalformedEscape>(())
+    /// ```
     pub fn first_change(
         &self,
         input: &(impl AsRef<[u8]> + ?Sized),
@@ -463,6 +499,15 @@ impl TryDecode {
     /// # Errors
     ///
     /// Those of [`TryDecode::decode_to_slice`].
+    ///
+    /// ```
+    /// use std::mem::MaybeUninit;
+    ///
+    /// let mut out = [MaybeUninit::uninit(); 16];
+    /// let bytes = simdpct::Decode::new().strict().decode_to_uninit("a%20b", &mut out)?;
+    /// assert_eq!(bytes, b"a b");
+    /// # Ok::<(), simdpct::DecodeError>(())
+    /// ```
     pub fn decode_to_uninit<'o>(
         &self,
         input: &(impl AsRef<[u8]> + ?Sized),
@@ -482,6 +527,12 @@ impl TryDecode {
     /// # Errors
     ///
     /// The first malformed escape; `bytes` is then unchanged.
+    ///
+    /// ```
+    /// let mut bytes = *b"a%20b%2";
+    /// assert_eq!(simdpct::Decode::new().strict().decode_in_place(&mut bytes).unwrap_err().offset, 5);
+    /// assert_eq!(&bytes, b"a%20b%2");
+    /// ```
     pub fn decode_in_place(&self, bytes: &mut [u8]) -> Result<usize, MalformedEscape> {
         self.decoded_len(bytes)?;
         Ok(self.core.in_place(bytes))
@@ -538,6 +589,15 @@ impl TryDecode {
     /// # Errors
     ///
     /// The first malformed escape.
+    ///
+    /// ```
+    /// use std::borrow::Cow;
+    ///
+    /// let strict = simdpct::Decode::new().strict();
+    /// assert!(matches!(strict.decode("clean")?, Cow::Borrowed(b"clean")));
+    /// assert_eq!(strict.decode("a%2").unwrap_err().offset, 1);
+    /// # Ok::<(), simdpct::MalformedEscape>(())
+    /// ```
     pub fn decode<'a>(
         &self,
         input: &'a (impl AsRef<[u8]> + ?Sized),
@@ -575,6 +635,12 @@ impl TryDecode {
     /// # Errors
     ///
     /// The first malformed escape. The input is gone then; where it is still needed, use [`TryDecode::decode_in_place`].
+    ///
+    /// ```
+    /// let strict = simdpct::Decode::new().strict();
+    /// assert_eq!(strict.decode_vec(b"a%20b".to_vec())?, b"a b");
+    /// # Ok::<(), simdpct::MalformedEscape>(())
+    /// ```
     pub fn decode_vec(&self, mut input: Vec<u8>) -> Result<Vec<u8>, MalformedEscape> {
         if !self.is_decoded(&input)? {
             let len = self.core.in_place(&mut input);
@@ -584,8 +650,8 @@ impl TryDecode {
     }
 }
 
-/// The byte that the escape at the start of `input` stands for, and `None` if no valid escape is there. Bytes after the
-/// escape do not matter.
+/// The byte of the escape at the start of `input` (RFC 3986, section 2.1); `None` if `input` does not start with a valid
+/// escape. Bytes after the escape do not matter.
 ///
 /// ```
 /// assert_eq!(simdpct::decode_escape(b"%2Fa"), Some(b'/'));

@@ -9,7 +9,8 @@ use crate::utf8;
 
 /// What becomes of decoded bytes that are not UTF-8.
 ///
-/// Each maximal part that is not UTF-8 is treated by itself, as by [`String::from_utf8_lossy`] and in Python.
+/// Each maximal part that is not UTF-8 is treated by itself, as by [`String::from_utf8_lossy`] and in Python. For an
+/// example, see [`Decode::decode_utf8_with`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OnInvalidUtf8 {
@@ -212,6 +213,15 @@ impl TryDecode {
     ///
     /// [`DecodeUtf8Error::Malformed`] for the first malformed escape; if there is none, [`DecodeUtf8Error::InvalidUtf8`] if
     /// the decoded bytes are not UTF-8.
+    ///
+    /// ```
+    /// use simdpct::{Decode, DecodeUtf8Error};
+    ///
+    /// let strict = Decode::new().strict();
+    /// assert_eq!(strict.decode_utf8("caf%C3%A9")?, "caf\u{e9}");
+    /// assert!(matches!(strict.decode_utf8("%FF%"), Err(DecodeUtf8Error::Malformed(_))));
+    /// # Ok::<(), simdpct::DecodeUtf8Error>(())
+    /// ```
     pub fn decode_utf8<'a>(
         &self,
         input: &'a (impl AsRef<[u8]> + ?Sized),
@@ -225,6 +235,12 @@ impl TryDecode {
     /// # Errors
     ///
     /// Those of [`TryDecode::decode_utf8`]. The input is gone then.
+    ///
+    /// ```
+    /// let strict = simdpct::Decode::new().strict();
+    /// assert_eq!(strict.decode_string(String::from("caf%C3%A9"))?, "caf\u{e9}");
+    /// # Ok::<(), simdpct::DecodeUtf8Error>(())
+    /// ```
     pub fn decode_string(&self, input: String) -> Result<String, DecodeUtf8Error> {
         match self.decode(&input)? {
             Cow::Borrowed(_) => Ok(input),
@@ -237,6 +253,15 @@ impl TryDecode {
     /// # Errors
     ///
     /// Those of [`TryDecode::decode_utf8`]; `out` is then unchanged.
+    ///
+    /// ```
+    /// let mut out = String::from("q=");
+    /// let strict = simdpct::Decode::new().strict();
+    /// assert!(strict.decode_utf8_append("a%2", &mut out).is_err());
+    /// strict.decode_utf8_append("caf%C3%A9", &mut out)?;
+    /// assert_eq!(out, "q=caf\u{e9}");
+    /// # Ok::<(), simdpct::DecodeUtf8Error>(())
+    /// ```
     pub fn decode_utf8_append(
         &self,
         input: &(impl AsRef<[u8]> + ?Sized),
@@ -255,6 +280,13 @@ impl TryDecode {
     /// # Errors
     ///
     /// The first malformed escape.
+    ///
+    /// ```
+    /// let strict = simdpct::Decode::new().strict();
+    /// assert_eq!(strict.decode_utf8_lossy("a%FF")?, "a\u{fffd}");
+    /// assert!(strict.decode_utf8_lossy("a%F").is_err());
+    /// # Ok::<(), simdpct::MalformedEscape>(())
+    /// ```
     pub fn decode_utf8_lossy<'a>(
         &self,
         input: &'a (impl AsRef<[u8]> + ?Sized),
@@ -267,6 +299,13 @@ impl TryDecode {
     /// # Errors
     ///
     /// The first malformed escape.
+    ///
+    /// ```
+    /// use simdpct::{Decode, OnInvalidUtf8};
+    /// let strict = Decode::new().strict();
+    /// assert_eq!(strict.decode_utf8_with("a%FFb", OnInvalidUtf8::Ignore)?, "ab");
+    /// # Ok::<(), simdpct::MalformedEscape>(())
+    /// ```
     pub fn decode_utf8_with<'a>(
         &self,
         input: &'a (impl AsRef<[u8]> + ?Sized),

@@ -128,6 +128,13 @@ impl<S: KeepSet> Encode<S> {
     }
 
     /// Uses the kernels of `tier` instead of the active one.
+    ///
+    /// ```
+    /// use simdpct::{Encode, Tier, sets};
+    /// for tier in Tier::available() {
+    ///     assert_eq!(Encode::keeping(sets::PYTHON_QUOTE).tier(tier).encode("/a b"), "/a%20b", "{tier}");
+    /// }
+    /// ```
     pub fn tier(self, tier: Tier) -> Encode<S> {
         Encode { coder: self.coder.tier(tier) }
     }
@@ -289,6 +296,12 @@ impl<S: KeepSet> Encode<S> {
 }
 
 /// Encoded text to format, made by [`Encode::display`].
+///
+/// ```
+/// use simdpct::{Encode, sets};
+/// let name = Encode::keeping(sets::RFC3986_SEGMENT).display("a b");
+/// assert_eq!(format!("GET /{name} {name:?}"), "GET /a%20b \"a%20b\"");
+/// ```
 #[derive(Clone, Copy)]
 pub struct Encoded<'a> {
     coder: Coder<AsciiSet>,

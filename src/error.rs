@@ -1,10 +1,20 @@
 //! What can be wrong with input or with room for output.
 
+use core::error::Error;
 use core::fmt;
 
 use crate::hex;
 
 /// A `%` that is not followed by two hexadecimal digits (RFC 3986, section 2.1).
+///
+/// ```
+/// let error = simdpct::decode_strict("50% off").unwrap_err();
+/// assert_eq!(error.offset, 2);
+/// assert_eq!(
+///     error.to_string(),
+///     "malformed escape at offset 2: ' ' is not a hexadecimal digit (a '%' itself is written '%25')",
+/// );
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MalformedEscape {
@@ -14,12 +24,22 @@ pub struct MalformedEscape {
     pub cause: MalformedCause,
 }
 
-/// Why a `%` starts no escape.
+/// Why a `%` does not start a valid escape.
+///
+/// ```
+/// use simdpct::MalformedCause;
+///
+/// let cause = |input| simdpct::validate(input).unwrap_err().cause;
+/// assert_eq!(cause("100%"), MalformedCause::Truncated);
+/// assert_eq!(cause("100%").to_string(), "the input ends inside it");
+/// assert_eq!(cause("%2g"), MalformedCause::NotHex { offset: 2, byte: b'g' });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MalformedCause {
     /// The input ends before the second digit.
     Truncated,
-    /// A byte that is not a hexadecimal digit stands where one should.
+    /// The `%` is followed by a byte that is not a hexadecimal digit, at once or after one digit.
     NotHex {
         /// Its offset in the input: one or two after the `%`.
         offset: usize,
@@ -68,8 +88,17 @@ impl MalformedEscape {
 
 impl fmt::Display for MalformedEscape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "malformed escape at offset {}: ", self.offset)?;
-        match self.cause {
+        write!(
+            f,
+            "malformed escape at offset {}: {} (a '%' itself is written '%25')",
+            self.offset, self.cause
+        )
+    }
+}
+
+impl fmt::Display for MalformedCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             MalformedCause::Truncated => f.write_str("the input ends inside it"),
             MalformedCause::NotHex { byte, .. } => {
                 write!(f, "'{}' is not a hexadecimal digit", byte.escape_ascii())
@@ -78,7 +107,15 @@ impl fmt::Display for MalformedEscape {
     }
 }
 
-/// The caller's slice is too small. Nothing of use was written to it.
+/// The caller's slice is too small. It is unchanged.
+///
+/// ```
+/// let mut out = vec![0; 2];
+/// if let Err(error) = simdpct::encode_to_slice("a b", &mut out) {
+///     out.resize(error.needed, 0);
+/// }
+/// assert_eq!(simdpct::encode_to_slice("a b", &mut out), Ok(5));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BufferTooSmall {
@@ -88,11 +125,22 @@ pub struct BufferTooSmall {
 
 impl fmt::Display for BufferTooSmall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the output needs {} bytes", self.needed)
+        write!(f, "the buffer is too small: the output needs {} bytes", self.needed)
     }
 }
 
 /// Why a decoder could not write into a slice.
+///
+/// ```
+/// use simdpct::{Decode, DecodeError};
+///
+/// let mut out = [0; 2];
+/// match Decode::new().strict().decode_to_slice("%41bc", &mut out) {
+///     Ok(len) => println!("{len} bytes"),
+///     Err(DecodeError::BufferTooSmall(error)) => assert_eq!(error.needed, 3),
+///     Err(error) => panic!("{error}"),
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeError {
@@ -112,6 +160,14 @@ impl fmt::Display for DecodeError {
 }
 
 /// Why input could not be decoded to text.
+///
+/// ```
+/// use simdpct::{Decode, DecodeUtf8Error};
+///
+/// let decode = |input| Decode::new().strict().decode_utf8(input).unwrap_err();
+/// assert!(matches!(decode("%4"), DecodeUtf8Error::Malformed(_)));
+/// assert!(matches!(decode("%FF"), DecodeUtf8Error::InvalidUtf8(_)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeUtf8Error {
@@ -130,11 +186,17 @@ impl fmt::Display for DecodeUtf8Error {
     }
 }
 
-/// Decoded bytes that are not UTF-8.
+/// The decoded bytes are not UTF-8. Decode to bytes instead, or say what becomes of such bytes: the verbs
+/// `decode_utf8_lossy` and `decode_utf8_with`.
+///
+/// ```
+/// let error = simdpct::decode_utf8("a%20%E9").unwrap_err();
+/// assert_eq!((error.offset, error.decoded_offset), (4, 2));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InvalidUtf8 {
-    /// The offset, in the input, of the byte or escape where the first invalid sequence starts.
+    /// The offset in the input, in bytes, of the byte or escape where the first invalid sequence starts.
     pub offset: usize,
     /// The offset of the same place in the decoded bytes.
     pub decoded_offset: usize,
@@ -142,14 +204,31 @@ pub struct InvalidUtf8 {
 
 impl fmt::Display for InvalidUtf8 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "decoded bytes are not UTF-8 from offset {}", self.offset)
+        write!(f, "the decoded bytes are not UTF-8 from offset {} of the input on", self.offset)
     }
 }
 
-macro_rules! errors {
-    ($($name:ident)*) => { $(impl core::error::Error for $name {})* };
+impl Error for MalformedEscape {}
+impl Error for BufferTooSmall {}
+impl Error for InvalidUtf8 {}
+
+impl Error for DecodeError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            DecodeError::Malformed(error) => Some(error),
+            DecodeError::BufferTooSmall(error) => Some(error),
+        }
+    }
 }
-errors!(MalformedEscape BufferTooSmall DecodeError DecodeUtf8Error InvalidUtf8);
+
+impl Error for DecodeUtf8Error {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            DecodeUtf8Error::Malformed(error) => Some(error),
+            DecodeUtf8Error::InvalidUtf8(error) => Some(error),
+        }
+    }
+}
 
 macro_rules! from {
     ($($inner:ident => $outer:ident::$variant:ident),*) => {

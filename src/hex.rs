@@ -1,6 +1,12 @@
 //! Hexadecimal digits and the three bytes of an escape.
 
 /// The case of the hexadecimal digits that are written. Both cases are always read.
+///
+/// ```
+/// use simdpct::{HexCase, encode_byte};
+/// assert_eq!(&encode_byte(b'/', HexCase::default()), b"%2F");
+/// assert_eq!(&encode_byte(b'/', HexCase::Lower), b"%2f");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum HexCase {
     /// `%2F`: what RFC 3986, section 2.1 asks producers to write.
@@ -39,7 +45,7 @@ pub(crate) const fn digit(byte: u8) -> Option<u8> {
     }
 }
 
-/// The byte that the escape at the start of `input` stands for, if one stands there.
+/// The byte of the escape at the start of `input`, if there is a valid one.
 #[inline(always)]
 pub(crate) const fn unescape(input: &[u8]) -> Option<u8> {
     match *input {

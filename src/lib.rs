@@ -1,8 +1,7 @@
 //! Percent-encoding (URL encoding) at close to the speed of copying.
 //!
-//! Bytes that may not stand for themselves in a URL are written as escapes, `%` and two hexadecimal digits
-//! (RFC 3986, section 2.1). This crate turns bytes into such text and back, with the exact rules of RFC 3986,
-//! RFC 2396, RFC 1738, the WHATWG URL Standard and HTML forms, by vector kernels that are chosen at run time.
+//! Bytes that a URL must not hold as they are become escapes: `%` and two hexadecimal digits (RFC 3986, section 2.1). This crate turns bytes into such text and back, with the exact rules of RFC 3986,
+//! RFC 2396, RFC 1738, the WHATWG URL Standard and HTML forms, with vector kernels chosen at run time.
 //!
 //! ```
 //! let escaped = simdpct::encode("50% of \u{20ac}");
@@ -10,10 +9,23 @@
 //! assert_eq!(simdpct::decode_utf8(&*escaped).unwrap(), "50% of \u{20ac}");
 //! ```
 //!
+//! The [`guide`] says which verb to call when, what each costs, and how to come from percent-encoding, urlencoding and
+//! form_urlencoded.
+//!
 //! # Which bytes stay
 //!
-//! An encoder takes the set of bytes that *stay*: one of the named [`sets`], or one of your own, an
-//! [`AsciiSet`] (the result is text) or a [`ByteSet`] (the result is bytes).
+//! [`Encode::keeping`] takes the set of bytes that *stay*, and [`Encode::escaping`] the set of ASCII bytes that are
+//! *escaped*, as the `percent-encoding` crate does. A set is one of the named [`sets`], or one of your own: an [`AsciiSet`],
+//! which gives text, or a [`ByteSet`], which gives bytes.
+//!
+//! ```
+//! use simdpct::{AsciiSet, Encode, sets};
+//!
+//! assert_eq!(Encode::keeping(sets::RFC3986_PATH).encode("/a b?"), "/a%20b%3F");
+//!
+//! const QUOTES: AsciiSet = AsciiSet::from_bytes(b"\"'").unwrap();
+//! assert_eq!(Encode::escaping(QUOTES).encode("/a b?\""), "/a b?%22");
+//! ```
 //!
 //! # Verbs
 //!
@@ -22,24 +34,42 @@
 //! | borrowed if unchanged | [`encode()`], [`Encode::encode`] | [`decode()`], [`decode_utf8`], [`Decode::decode`] | [`normalize()`] |
 //! | append | [`encode_append`], [`Encode::encode_append`] | [`decode_append`], [`Decode::decode_append`] | [`normalize_append`] |
 //! | into a slice | [`encode_to_slice`], [`Encode::encode_to_slice`] | [`decode_to_slice`], [`Decode::decode_to_slice`] | [`normalize_to_slice`] |
+//! | into uninitialised memory | [`Encode::encode_to_uninit`] | [`Decode::decode_to_uninit`] | the same of [`Decode::NORMALIZE`] |
+//! | owned in, owned out | [`Encode::encode_vec`], [`Encode::encode_string`] | [`Decode::decode_vec`], [`Decode::decode_string`] | the same of [`Decode::NORMALIZE`] |
 //! | in place | | [`decode_in_place`], [`Decode::decode_in_place`] | [`normalize_in_place`] |
+//! | text | always, with an [`AsciiSet`] | [`decode_utf8`], [`decode_utf8_lossy`], [`Decode::decode_utf8_with`], [`Decode::decode_utf8_append`] | [`normalize_str`] |
+//! | to format | [`Encode::display`] | | |
 //! | until nothing changes | | [`decode_until_stable`], [`Decode::decode_until_stable_append`] | |
+//! | a question | [`Encode::encoded_len`], [`Encode::is_encoded`], [`Encode::first_change`] | [`Decode::decoded_len`], [`Decode::is_decoded`], [`Decode::first_change`] | [`is_normalized`], [`equivalent`] |
+//! | one escape | [`encode_byte`] | [`decode_escape`] | |
 //! | many values ([`batch`]) | [`Encode::encode_column`], [`Encode::encode_slices`] | [`Decode::decode_column`], [`Decode::decode_slices`] | the same of [`Decode::NORMALIZE`] |
-//! | in pieces | [`stream::Encoder`] | [`stream::Decoder`], [`stream::TryDecoder`] | [`stream::Decoder`] of [`Decode::NORMALIZE`] |
+//! | in pieces ([`stream`]) | [`stream::Encoder`] | [`stream::Decoder`], [`stream::TryDecoder`] | [`stream::Decoder`] of [`Decode::NORMALIZE`] |
 //!
-//! [`Encode`] and [`Decode`] hold the choices: keeping valid escapes, forms, strictness, escapes that stay.
-//! [`validate`], [`escapes`] and [`count`] look without writing; [`equivalent`] compares.
+//! [`Encode`] and [`Decode`] hold the options: keeping valid escapes, forms, escapes that stay. [`TryDecode`] has the verbs of
+//! [`Decode`] and refuses malformed escapes. [`validate`], [`escapes`] and [`count`] look without writing.
+//!
+//! # Kernels and `SIMDPCT_TIER`
+//!
+//! The first call of any verb chooses the best [`Tier`] of kernels that the CPU has. All tiers give the same bytes. With the
+//! feature `std`, the environment variable `SIMDPCT_TIER` asks for another one, such as `ssse3` or `scalar`: to reproduce a
+//! problem or to compare speeds. It is read once. A name that this build does not know or this CPU does not have is ignored.
+//! [`Tier::init`] fixes the tier from code and ignores the variable.
 //!
 //! # Features
 //!
-//! `std` (default) brings run-time CPU detection, [`stream::Writer`] and [`stream::Reader`]; without it the kernels are those of the
-//! features that the build assumes. `alloc` brings all verbs that return or append to `Cow`, `String` and `Vec`.
+//! * `std` (default): run-time CPU detection, `SIMDPCT_TIER`, [`stream::Writer`] and [`stream::Reader`]. Without it, the
+//!   kernels are the best that the build's target features allow.
+//! * `alloc` (part of `std`): the verbs that return or append to `Cow`, `String` and `Vec`, and the modules [`batch`],
+//!   [`form`] and [`stream`].
+//!
 //! With neither, the slice verbs remain, and nothing is allocated.
 //!
 //! # When not to use it
 //!
-//! To parse or build URLs, use a URL library: this crate knows bytes, sets and escapes, not where a path ends.
+//! To parse or build URLs, use a URL library: this crate knows bytes, sets and escapes, not where a path ends. For a handful
+//! of short strings in a program that is not in a hurry, `percent-encoding` is smaller and just as right.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![cfg_attr(
     not(any(
@@ -66,6 +96,10 @@ mod encode;
 mod error;
 #[cfg(feature = "alloc")]
 pub mod form;
+// Its examples use the rivals, which only tests depend on.
+#[cfg(any(doc, doctest))]
+#[doc = include_str!("../docs/guide.md")]
+pub mod guide {}
 mod hex;
 mod kernel;
 mod normalize;
@@ -99,3 +133,8 @@ pub use set::{AsciiSet, ByteSet, NamedSet, SetKind, sets};
 #[cfg(feature = "alloc")]
 pub use stable::decode_until_stable;
 pub use validate::{Counts, Escape, Escapes, count, escapes, validate};
+
+/// Runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

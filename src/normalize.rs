@@ -1,4 +1,4 @@
-//! Normalization of escapes: RFC 3986, section 6.2.2, and equivalence under it.
+//! Normalization of escapes (RFC 3986, section 6.2.2.1 for the digits of escapes, and 6.2.2.2), and equivalence under it.
 
 #[cfg(feature = "alloc")]
 use alloc::{borrow::Cow, vec::Vec};
@@ -9,7 +9,9 @@ use crate::hex::{self, HexCase};
 #[cfg(feature = "alloc")]
 use crate::utf8;
 
-/// Normalizes the escapes of `input` (RFC 3986, section 6.2.2).
+/// Normalizes the escapes of `input`: decodes those of unreserved bytes (RFC 3986, section 6.2.2.2) and writes the digits of
+/// all others in upper case (section 6.2.2.1). Nothing else changes: not the case of schemes and hosts, no dot segments, and no
+/// malformed escape. The same as [`Decode::NORMALIZE`].
 ///
 /// The result is borrowed, without an allocation, when nothing changes. Takes time linear in the input.
 ///
@@ -38,18 +40,31 @@ pub fn normalize_str(input: &str) -> Cow<'_, str> {
     }
 }
 
-/// Appends `input`, normalized, to `out`.
+/// Appends `input`, normalized as by [`normalize`], to `out`.
+///
+/// ```
+/// let mut key = b"GET ".to_vec();
+/// simdpct::normalize_append("/%7euser", &mut key);
+/// assert_eq!(key, b"GET /~user");
+/// ```
 #[cfg(feature = "alloc")]
 #[inline]
 pub fn normalize_append(input: &(impl AsRef<[u8]> + ?Sized), out: &mut Vec<u8>) {
     Decode::NORMALIZE.decode_append(input, out);
 }
 
-/// Normalizes `input` into `out` and returns the number of bytes written.
+/// Normalizes `input`, as by [`normalize`](crate::normalize()), into `out` and returns the number of bytes written.
 ///
 /// # Errors
 ///
-/// [`BufferTooSmall`] names the exact size needed; `out` is then untouched.
+/// [`BufferTooSmall`] says the exact size needed; `out` is then unchanged.
+///
+/// ```
+/// let mut out = [0; 8];
+/// let len = simdpct::normalize_to_slice("%7e%2f", &mut out)?;
+/// assert_eq!(&out[..len], b"~%2F");
+/// # Ok::<(), simdpct::BufferTooSmall>(())
+/// ```
 #[inline]
 pub fn normalize_to_slice(
     input: &(impl AsRef<[u8]> + ?Sized),
@@ -58,13 +73,20 @@ pub fn normalize_to_slice(
     Decode::NORMALIZE.decode_to_slice(input, out)
 }
 
-/// Normalizes `bytes` where they lie and returns the length of the result.
+/// Normalizes `bytes` in place and returns the length of the result, which is at the start. The bytes after it are
+/// unspecified.
+///
+/// ```
+/// let mut bytes = *b"%7Euser";
+/// let len = simdpct::normalize_in_place(&mut bytes);
+/// assert_eq!(&bytes[..len], b"~user");
+/// ```
 #[inline]
 pub fn normalize_in_place(bytes: &mut [u8]) -> usize {
     Decode::NORMALIZE.decode_in_place(bytes)
 }
 
-/// Whether [`normalize`] would change nothing.
+/// Whether [`normalize`](crate::normalize()) would change nothing.
 ///
 /// ```
 /// assert!(simdpct::is_normalized("/~user/%2F"));
@@ -76,8 +98,8 @@ pub fn is_normalized(input: &(impl AsRef<[u8]> + ?Sized)) -> bool {
     Decode::NORMALIZE.is_decoded(input)
 }
 
-/// Whether `a` and `b` are the same after [`normalize`], which is RFC 3986's equivalence by syntax as far as
-/// escapes go. Nothing is allocated.
+/// Whether `a` and `b` are the same after [`normalize`](crate::normalize()): RFC 3986's syntax-based equivalence (section
+/// 6.2.2), for escapes only. Takes time linear in the input and allocates nothing.
 ///
 /// A reserved byte and its escape are *not* equivalent.
 ///

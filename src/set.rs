@@ -106,6 +106,11 @@ impl ByteSet {
     }
 
     /// Whether `byte` is a member.
+    ///
+    /// ```
+    /// use simdpct::ByteSet;
+    /// assert!(ByteSet::NON_ASCII.contains(0xFF));
+    /// ```
     #[must_use]
     #[inline(always)]
     pub const fn contains(&self, byte: u8) -> bool {
@@ -113,6 +118,11 @@ impl ByteSet {
     }
 
     /// The set with each of `bytes` as a member.
+    ///
+    /// ```
+    /// use simdpct::ByteSet;
+    /// assert_eq!(ByteSet::from_bytes(b"ab").add(b"bc"), ByteSet::from_bytes(b"abc"));
+    /// ```
     #[must_use]
     pub const fn add(mut self, bytes: &[u8]) -> ByteSet {
         let mut i = 0;
@@ -126,6 +136,11 @@ impl ByteSet {
     }
 
     /// The set with none of `bytes` as a member.
+    ///
+    /// ```
+    /// use simdpct::ByteSet;
+    /// assert!(!ByteSet::ALL.remove(b"%").contains(b'%'));
+    /// ```
     #[must_use]
     pub const fn remove(self, bytes: &[u8]) -> ByteSet {
         self.difference(ByteSet::EMPTY.add(bytes))
@@ -203,7 +218,7 @@ impl ByteSet {
         (0..=u8::MAX).filter(move |&byte| set.contains(byte))
     }
 
-    /// The first byte from `from` on that is a member, or that is none; 256 if there is no such byte.
+    /// The first byte from `from` on that is a member (or, if `member` is false, not one); 256 if there is no such byte.
     #[allow(dead_code, reason = "for tiers without a byte shuffle")]
     #[inline(always)]
     pub(crate) fn next(&self, from: usize, member: bool) -> usize {
@@ -295,6 +310,11 @@ impl AsciiSet {
     }
 
     /// The bitmap that [`AsciiSet::from_bitmap`] takes.
+    ///
+    /// ```
+    /// use simdpct::AsciiSet;
+    /// assert_eq!(AsciiSet::CONTROLS.to_bitmap(), 1 << 127 | 0xFFFF_FFFF);
+    /// ```
     #[must_use]
     pub const fn to_bitmap(self) -> u128 {
         let [low, high, ..] = self.0.to_bitmap();
@@ -331,6 +351,13 @@ impl AsciiSet {
     /// The set with each of `bytes` as a member, or `None` when one of them is not ASCII.
     ///
     /// In a constant, `.unwrap()` makes that a compile error.
+    ///
+    /// ```
+    /// use simdpct::{AsciiSet, sets};
+    /// const KEY: AsciiSet = sets::RFC3986_UNRESERVED.add(b"/").unwrap();
+    /// assert_eq!(KEY, sets::PYTHON_QUOTE);
+    /// assert_eq!(KEY.add(b"\xe9"), None);
+    /// ```
     #[must_use]
     pub const fn add(self, bytes: &[u8]) -> Option<AsciiSet> {
         self.0.add(bytes).to_ascii_set()
@@ -361,6 +388,12 @@ impl AsciiSet {
     }
 
     /// The ASCII bytes that are not in this set. For all bytes, use `.to_byte_set().complement()`.
+    ///
+    /// ```
+    /// use simdpct::sets;
+    /// assert!(sets::ALPHANUMERIC.complement().contains(b'%'));
+    /// assert!(!sets::ALPHANUMERIC.complement().to_byte_set().contains(0xFF));
+    /// ```
     #[must_use]
     pub const fn complement(self) -> AsciiSet {
         AsciiSet::ALL.difference(self)
@@ -404,16 +437,30 @@ impl From<AsciiSet> for ByteSet {
 }
 
 /// What a named set is for.
+///
+/// ```
+/// use simdpct::{SetKind, sets};
+/// let policies = sets::ALL.iter().filter(|named| named.kind == SetKind::Policy);
+/// assert!(policies.clone().any(|named| named.name == "whatwg-path"));
+/// assert!(policies.clone().all(|named| named.name != "rfc1738-unsafe"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SetKind {
-    /// An encoder may be given it: it holds what stays in a component, or what a language's function keeps.
+    /// A set to give to [`Encode::keeping`](crate::Encode::keeping): what stays in a component, or what a function of some
+    /// language keeps.
     Policy,
-    /// A group of bytes that rules are built of, such as `reserved`. An encoder that kept just these would escape letters.
+    /// A group of bytes to build other sets from, such as `reserved`. An encoder that kept only these would escape letters.
     Block,
 }
 
 /// A named set and where it is defined.
+///
+/// ```
+/// for named in simdpct::sets::ALL {
+///     println!("{:22} {} ({})", named.name, named.description, named.source);
+/// }
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct NamedSet {

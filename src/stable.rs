@@ -4,22 +4,22 @@
 //! ends at the same bytes, because the order of the steps does not matter. A step replaces one escape by its
 //! byte. Escapes do not overlap, as `%` is no digit, so no step takes another one away; and each step makes the
 //! bytes fewer, so every order ends, and ends alike (a system of rules that terminates and in which no left sides
-//! overlap is confluent). What holds of all escapes holds of those that are not kept, and of `+`, which is in none.
+//! overlap is confluent). The same is true if some escapes stay, and of `+`, which is part of no escape.
 
 use alloc::{borrow::Cow, vec::Vec};
 
 use crate::decode::Decode;
 use crate::hex;
 
-/// So many layers are taken off by the kernels, each at once; few inputs have more.
+/// The kernels decode this many layers, one pass each. Few inputs have more.
 const PASSES: usize = 3;
 
 impl Decode {
     /// Appends `input` to `out`, decoded again and again until nothing changes, and returns the number of layers:
     /// how many times something did change.
     ///
-    /// Kept escapes stay in every layer, and [`Decode::form`] reads each `+` that comes to light as a space. Takes
-    /// time and working memory linear in the input, whatever the number of layers.
+    /// Kept escapes stay in every layer, and [`Decode::form`] reads each `+` that a layer uncovers as a space. Takes time
+    /// and working memory linear in the input, whatever the number of layers.
     ///
     /// ```
     /// use simdpct::{ByteSet, Decode};
@@ -78,13 +78,13 @@ impl Decode {
         Cow::Owned(out)
     }
 
-    /// Takes all layers off `bytes` in one pass, where they lie; returns the length of the result and the number
+    /// Removes all layers of `bytes` in one pass, in place; returns the length of the result and the number
     /// of layers.
     ///
     /// A byte that has been written can change only as part of an escape that what follows completes. So what may
     /// change is an end of the form (`%` or `%` and a digit) repeated; everything before is settled.
     fn collapse(&self, bytes: &mut [u8]) -> (usize, usize) {
-        // For each `%` of that end: in how many layers it, or its digit, came to light.
+        // For each `%` of that end: the number of the layer that uncovered it, or its digit.
         let mut open: Vec<u32> = Vec::new();
         let (mut read, mut written, mut layers) = (0, 0, 0);
         while read < bytes.len() {
@@ -151,7 +151,7 @@ impl Decode {
 
 /// Decodes `input` again and again until nothing changes, in linear time: [`Decode::decode_until_stable_append`].
 ///
-/// This is for looking at what an attacker wraps up, and for canonical forms that are defined so. It is not a
+/// Use it to look at what an attacker has wrapped up, and for canonical forms that are defined this way. It is not a
 /// decoding: `100%2525` that was meant as `100%25` becomes `100%`.
 ///
 /// The result is borrowed, without an allocation, when nothing changes.

@@ -1,10 +1,11 @@
-//! Looking at escapes without decoding: validation, counts, and what is suspicious.
+//! Looking at escapes without decoding: validation, iteration and counts.
 
 use crate::decode::Decode;
 use crate::error::MalformedEscape;
 use crate::hex;
 
-/// Whether every `%` of `input` starts an escape (RFC 3986, section 2.1).
+/// Whether every `%` of `input` starts a valid escape (RFC 3986, section 2.1). Takes time linear in the input; allocates
+/// nothing.
 ///
 /// # Errors
 ///
@@ -31,17 +32,23 @@ pub fn escapes(input: &(impl AsRef<[u8]> + ?Sized)) -> Escapes<'_> {
     Escapes { input: input.as_ref(), at: 0 }
 }
 
-/// One valid escape.
+/// One valid escape, found by [`escapes`].
+///
+/// ```
+/// let first = simdpct::escapes("a%2Fb").next().unwrap()?;
+/// assert_eq!((first.offset, first.byte), (1, b'/'));
+/// # Ok::<(), simdpct::MalformedEscape>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Escape {
     /// The offset of the `%` in the input, in bytes.
     pub offset: usize,
-    /// The byte that it stands for.
+    /// The byte that it encodes.
     pub byte: u8,
 }
 
-/// The iterator of [`escapes`].
+/// The iterator that [`escapes`] returns. A clone goes on from the same place.
 #[derive(Clone, Debug)]
 pub struct Escapes<'a> {
     input: &'a [u8],
@@ -67,23 +74,23 @@ impl Iterator for Escapes<'_> {
     }
 }
 
-/// How many escapes of which kind some input holds. Counts of several inputs add up.
+/// How many escapes of each kind an input holds, from [`count`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
     /// Valid escapes.
     pub escapes: u64,
-    /// `%` that start none.
+    /// Each `%` that does not start a valid escape.
     pub malformed: u64,
     /// Valid escapes with a digit in lower case.
     pub lower_case: u64,
-    /// Valid escapes of unreserved bytes, which need none.
+    /// Valid escapes of unreserved bytes, which need no escape.
     pub unreserved: u64,
     /// Valid escapes of `%`.
     pub percent: u64,
 }
 
-/// Counts the escapes of `input`.
+/// Counts the escapes of `input` by kind. Takes time linear in the input; allocates nothing.
 ///
 /// ```
 /// let counts = simdpct::count("%20%2f%25%41%");

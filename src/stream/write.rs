@@ -90,7 +90,7 @@ impl<T: Transform, W: Write> Writer<T, W> {
     /// let mut writer = Writer::new(TryDecoder::new(Decode::new().strict()), Vec::new());
     /// writer.write_all(b"a%20b%4")?;
     /// let error = writer.finish().unwrap_err();
-    /// assert_eq!(error.error().to_string(), "malformed escape at offset 5: the input ends inside it");
+    /// assert!(error.error().to_string().starts_with("malformed escape at offset 5: the input ends inside it"));
     /// assert_eq!(error.into_writer().into_inner(), b"a b");
     /// # Ok::<(), std::io::Error>(())
     /// ```

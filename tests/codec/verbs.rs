@@ -1,9 +1,10 @@
 //! The verbs that write nothing, text results, and the functions that are shortcuts.
 
 use std::borrow::Cow;
+use std::error::Error;
 
 use proptest::prelude::*;
-use simdpct::{ByteSet, Decode, Encode, HexCase, sets};
+use simdpct::{BufferTooSmall, ByteSet, Decode, Encode, HexCase, InvalidUtf8, MalformedEscape, sets};
 
 use testkit::check::{Checker, Encoding, bad};
 use testkit::guard::Place;
@@ -232,17 +233,27 @@ fn errors_say_what_is_wrong() {
     let strict = Decode::new().strict();
     assert_eq!(
         strict.decoded_len("ab%").unwrap_err().to_string(),
-        "malformed escape at offset 2: the input ends inside it"
+        "malformed escape at offset 2: the input ends inside it (a '%' itself is written '%25')"
     );
     assert_eq!(
         strict.decoded_len("%4\n").unwrap_err().to_string(),
-        "malformed escape at offset 0: '\\n' is not a hexadecimal digit"
+        "malformed escape at offset 0: '\\n' is not a hexadecimal digit (a '%' itself is written '%25')"
     );
     let mut none = [0; 0];
-    assert_eq!(
-        simdpct::decode_to_slice("%41", &mut none).unwrap_err().to_string(),
-        "the output needs 1 bytes"
-    );
+    let small = simdpct::decode_to_slice("%41", &mut none).unwrap_err();
+    assert_eq!(small.to_string(), "the buffer is too small: the output needs 1 bytes");
+
+    // An error that wraps another one says the same, and names it as its source.
+    let malformed = strict.decode_utf8("%").unwrap_err();
+    assert_eq!(malformed.to_string(), strict.decode("%").unwrap_err().to_string());
+    assert!(malformed.source().expect("a source").is::<MalformedEscape>());
+    let invalid = strict.decode_utf8("a%FF").unwrap_err();
+    assert_eq!(invalid.to_string(), "the decoded bytes are not UTF-8 from offset 1 of the input on");
+    assert!(invalid.source().expect("a source").is::<InvalidUtf8>());
+    let refused = strict.decode_to_slice("%", &mut none).unwrap_err();
+    assert!(refused.source().expect("a source").is::<MalformedEscape>());
+    let refused = strict.decode_to_slice("%41", &mut none).unwrap_err();
+    assert!(refused.source().expect("a source").is::<BufferTooSmall>());
 }
 
 proptest! {

@@ -130,6 +130,7 @@ pub fn bad(error: MalformedEscape) -> Bad {
     let not_hex = match error.cause {
         MalformedCause::Truncated => None,
         MalformedCause::NotHex { offset, byte } => Some((offset, byte)),
+        other => panic!("the oracle has no word for {other:?}"),
     };
     Bad { offset: error.offset, not_hex }
 }
