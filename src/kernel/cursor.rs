@@ -146,12 +146,20 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Writes up to 64 bytes without a call, others with one.
+    /// Writes up to 128 bytes without a call, others with one.
     #[inline(always)]
     pub(crate) fn push_run(&mut self, bytes: &[u8]) {
         let (len, room) = (bytes.len(), self.room());
         if len > 64 || len > room {
-            return self.push_slice(bytes);
+            if len > 128 || len > room {
+                return self.push_slice(bytes);
+            }
+            // SAFETY: `len` bytes, at least 64, are readable in `bytes` and writable at `at`.
+            unsafe {
+                copy_ends::<64>(bytes.as_ptr(), self.at, len);
+                self.at = self.at.add(len);
+            }
+            return;
         }
         // SAFETY: `len` bytes are readable in `bytes` and writable at `at`, and no function is given more.
         unsafe {
@@ -195,6 +203,103 @@ unsafe fn copy_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
         to.cast::<[u8; N]>().write(from.cast::<[u8; N]>().read());
         to.add(len - N).cast::<[u8; N]>().write(from.add(len - N).cast::<[u8; N]>().read());
     }
+}
+
+/// Copies an input of up to 3 bytes to `to` if `one` holds for each, one of up to 16 if `clean` holds for two words that have all
+/// its bytes, and no others, and one of up to 64 if `clean_64` holds for four pieces; `false` if it does not, or the input is longer.
+///
+/// # Safety
+///
+/// As many bytes as `input` has are writable at `to`, and are not in `input`.
+#[inline(always)]
+unsafe fn copy_if(
+    input: &[u8],
+    to: *mut u8,
+    one: impl Fn(u8) -> bool,
+    clean: impl Fn(u64, u64) -> bool,
+    clean_64: Option<impl Fn([&[u8; 16]; 4]) -> bool>,
+) -> bool {
+    let (from, len) = (input.as_ptr(), input.len());
+    // SAFETY: all pieces lie within the `len` bytes of both.
+    unsafe {
+        if len > 16 {
+            let Some(clean_64) = clean_64 else { return false };
+            if len > 64 {
+                return false;
+            }
+            // Four pieces, which overlap: no branch is about how many there are.
+            let second = len / 32 * 16;
+            let at = [0, second, len - 16 - second, len - 16];
+            let piece = |i: usize| from.add(at[i]).cast::<[u8; 16]>();
+            if !clean_64([&*piece(0), &*piece(1), &*piece(2), &*piece(3)]) {
+                return false;
+            }
+            for i in 0..4 {
+                to.add(at[i]).cast::<[u8; 16]>().write(piece(i).read());
+            }
+        } else if len >= 8 {
+            let [a, b] =
+                [from.cast::<u64>().read_unaligned(), from.add(len - 8).cast::<u64>().read_unaligned()];
+            if !clean(a, b) {
+                return false;
+            }
+            to.cast::<u64>().write_unaligned(a);
+            to.add(len - 8).cast::<u64>().write_unaligned(b);
+        } else if len >= 4 {
+            let [a, b] =
+                [from.cast::<u32>().read_unaligned(), from.add(len - 4).cast::<u32>().read_unaligned()];
+            let both = u64::from(a) | u64::from(b) << 32;
+            if !clean(both, both) {
+                return false;
+            }
+            to.cast::<u32>().write_unaligned(a);
+            to.add(len - 4).cast::<u32>().write_unaligned(b);
+        } else if len != 0 {
+            let [a, b, c] = [*from, *from.add(len / 2), *from.add(len - 1)];
+            if !(one(a) & one(b) & one(c)) {
+                return false;
+            }
+            to.write(a);
+            to.add(len / 2).write(b);
+            to.add(len - 1).write(c);
+        }
+    }
+    true
+}
+
+/// Appends an input of at most 16 bytes if there is room and `clean` holds, as in [`copy_if`].
+#[cfg(feature = "alloc")]
+#[inline(always)]
+pub(crate) fn append_if(
+    out: &mut alloc::vec::Vec<u8>,
+    input: &[u8],
+    one: impl Fn(u8) -> bool,
+    clean: impl Fn(u64, u64) -> bool,
+    clean_64: Option<impl Fn([&[u8; 16]; 4]) -> bool>,
+) -> bool {
+    let (len, at) = (input.len(), out.len());
+    // SAFETY: there is room for `len` bytes, which are written if `true` comes back.
+    unsafe {
+        let done =
+            out.capacity() - at >= len && copy_if(input, out.as_mut_ptr().add(at), one, clean, clean_64);
+        if done {
+            out.set_len(at + len);
+        }
+        done
+    }
+}
+
+/// The same for room that is initialised.
+#[inline(always)]
+pub(crate) fn write_if(
+    out: &mut [u8],
+    input: &[u8],
+    one: impl Fn(u8) -> bool,
+    clean: impl Fn(u64, u64) -> bool,
+    clean_64: Option<impl Fn([&[u8; 16]; 4]) -> bool>,
+) -> bool {
+    // SAFETY: there is room for all bytes.
+    out.len() >= input.len() && unsafe { copy_if(input, out.as_mut_ptr(), one, clean, clean_64) }
 }
 
 /// Appends what `write` writes to `out`, after making room for `len` bytes; on an error, `out` is unchanged.

@@ -16,7 +16,7 @@
 
 use super::bounds::{Bounds, Whole};
 use super::sink::Sink;
-use super::{Isa, behind, digits_of, first, missing};
+use super::{Isa, digits_of, first, missing};
 use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{DecodeJob, DecodeRule, MalformedAt, Measure};
@@ -108,7 +108,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
             return Ok(state.sink);
         }
         // Most inputs: code without loops is shorter.
-        return match state.step(input, input.len(), missing) {
+        return match state.step::<false>(input, input.len(), missing) {
             Ok(()) => Ok(state.finish()),
             Err(lane) => Err(MalformedAt(lane)),
         };
@@ -117,19 +117,55 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
     let bad = |rest: &[u8], lane| Err(MalformedAt(input.len() - rest.len() + lane));
     // Where the room is known to be ample, no block has to look.
     if state.sink.room() >= I::LANES {
-        if let Err(lane) = state.step(rest, lanes, missing) {
+        if let Err(lane) = state.step::<false>(rest, lanes, missing) {
             return bad(rest, lane);
         }
         (rest, lanes) = (&rest[lanes..], I::LANES);
+        if I::TOGETHER == 4 && !B::CUTS {
+            while rest.len() >= 4 * I::LANES && state.sink.room() >= 4 * I::LANES {
+                if state.pass::<4>(rest) {
+                    rest = &rest[4 * I::LANES..];
+                    continue;
+                }
+                // A block among others that has a `%`, or has none, could not be predicted.
+                for _ in 0..4 {
+                    if state.sink.room() < I::LANES {
+                        break;
+                    }
+                    if let Err(lane) = state.step::<true>(rest, I::LANES, 0) {
+                        return bad(rest, lane);
+                    }
+                    rest = &rest[I::LANES..];
+                }
+            }
+        }
+        if I::TOGETHER == 2 && !FORM && !KEEP && !B::CUTS {
+            while rest.len() >= 2 * I::LANES && state.sink.room() >= 2 * I::LANES {
+                if state.pass::<2>(rest) {
+                    rest = &rest[2 * I::LANES..];
+                    continue;
+                }
+                // A block among others that has a `%`, or has none, could not be predicted.
+                for _ in 0..2 {
+                    if state.sink.room() < I::LANES {
+                        break;
+                    }
+                    if let Err(lane) = state.step::<true>(rest, I::LANES, 0) {
+                        return bad(rest, lane);
+                    }
+                    rest = &rest[I::LANES..];
+                }
+            }
+        }
         while rest.len() >= I::LANES && state.sink.room() >= I::LANES {
-            if let Err(lane) = state.step(rest, I::LANES, 0) {
+            if let Err(lane) = state.step::<false>(rest, I::LANES, 0) {
                 return bad(rest, lane);
             }
             rest = &rest[I::LANES..];
         }
     }
     while rest.len() >= I::LANES {
-        if let Err(lane) = state.step(rest, lanes, I::LANES - lanes) {
+        if let Err(lane) = state.step::<false>(rest, lanes, I::LANES - lanes) {
             return bad(rest, lane);
         }
         (rest, lanes) = (&rest[lanes..], I::LANES);
@@ -164,10 +200,28 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool> Blocks<I
         self.sink
     }
 
-    /// Takes the block at the start of `rest`, `lanes` lanes and `missing` fewer than a whole one, or returns the lane of a
-    /// malformed escape.
+    /// Takes the `M` whole blocks at the start of `rest` if there is nothing to do in them.
     #[inline(always)]
-    fn step(&mut self, rest: &[u8], lanes: usize, missing: usize) -> Result<(), usize> {
+    fn pass<const M: usize>(&mut self, rest: &[u8]) -> bool {
+        if B::CUTS || rest.len() < M * I::LANES || self.spilt | self.spilt_kept != 0 {
+            return false;
+        }
+        let mut blocks = [self.isa.load(rest); M];
+        for i in 1..M {
+            blocks[i] = self.isa.load(&rest[i * I::LANES..]);
+        }
+        let clean = self.isa.none_equal(blocks, b'%') && (!FORM || self.isa.none_equal(blocks, b'+'));
+        if clean {
+            self.dropped = 0;
+            self.sink.store_whole(self.isa, blocks);
+        }
+        clean
+    }
+
+    /// Takes the block at the start of `rest`, `lanes` lanes and `missing` fewer than a whole one, or returns the lane of a
+    /// malformed escape. If it is `DIRTY` and all escapes are decoded, it is not looked at whether there is something to do.
+    #[inline(always)]
+    fn step<const DIRTY: bool>(&mut self, rest: &[u8], lanes: usize, missing: usize) -> Result<(), usize> {
         let isa = self.isa;
         let mut block = isa.load(rest);
         // What follows the lanes is zeros, or the next block.
@@ -177,12 +231,12 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool> Blocks<I
             self.sink.changed(isa.eq(block, b'+') != 0);
             block = isa.replace(block, b'+', b' ');
         }
-        if percent | self.spilt | self.spilt_kept == 0 {
+        if (!DIRTY || KEEP) && percent | self.spilt | self.spilt_kept == 0 {
             self.bounds.settle(self.sink.written(), 0, I::LANES, missing);
             self.sink.store(isa, block, lanes);
             return Ok(());
         }
-        let found = isa.escapes(block, behind::<I>(rest));
+        let found = isa.escapes(block, rest);
         let valid = found.valid & here & !self.bounds.cut(I::LANES, missing);
         if self.strict & (percent & !valid) != 0 {
             return Err((percent & !valid).trailing_zeros() as usize);
@@ -206,7 +260,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool> Blocks<I
         self.bounds.settle(self.sink.written(), drop, I::LANES, missing);
         self.sink.changed(decoded != 0);
         let before = core::mem::replace(&mut self.dropped, drop);
-        if drop | before == 0 {
+        if (!DIRTY || KEEP) && drop | before == 0 {
             // Escapes that stay and malformed ones, which is what normalizing mostly meets. A block among others in which
             // something is decoded could not be predicted.
             self.sink.store(isa, result, lanes);

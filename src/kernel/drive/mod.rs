@@ -14,7 +14,7 @@ pub(crate) mod short;
 mod sink;
 
 pub(crate) use decode::{decode, decode_measure, decode_values, decode_values_measure};
-pub(crate) use encode::{encode, encode_measure, encode_values};
+pub(crate) use encode::{encode, encode_measure, encode_values, few};
 
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::Cursor;
@@ -60,6 +60,10 @@ pub(crate) trait Isa: Copy {
     /// The number of bytes in a block: at most 64, and a power of two.
     const LANES: usize;
 
+    /// How many blocks are looked at together to see whether there is something to do, where to do it in all of them takes less
+    /// time than a mispredicted branch; 1 if it does not. At most 4.
+    const TOGETHER: usize = 1;
+
     /// The widest window that an operation asks for.
     const WINDOW: usize = 3 * Self::LANES + 64;
 
@@ -81,17 +85,36 @@ pub(crate) trait Isa: Copy {
     /// The lanes that are members of the set.
     fn member(self, block: Self::Block, class: &Self::Class) -> u64;
 
+    /// The same, where many blocks are looked at, so that what it takes to prepare does not count.
+    #[inline(always)]
+    fn member_of_many(self, block: Self::Block, class: &Self::Class) -> u64 {
+        self.member(block, class)
+    }
+
     /// Whether all lanes of `blocks` are members of the set, where that takes less than [`Isa::member`]. `false` says nothing.
     #[inline(always)]
     fn all_members<const M: usize>(self, _: [Self::Block; M], _: &Self::Class) -> bool {
         false
     }
 
-    /// Whether `byte` does not occur in an input of at most `LANES` bytes, where that takes less than a block.
+    /// Whether [`Isa::lacks`] can say so of two blocks, too.
+    const LACKS_TWO: bool = false;
+
+    /// Whether `byte` does not occur in an input of at most `LANES` bytes, or twice as many, where that takes less than a block.
     /// `false` says nothing.
     #[inline(always)]
     fn lacks(self, _input: &[u8], _byte: u8) -> bool {
         false
+    }
+
+    /// Whether no lane of `blocks` equals `byte`.
+    #[inline(always)]
+    fn none_equal<const M: usize>(self, blocks: [Self::Block; M], byte: u8) -> bool {
+        let mut found = 0;
+        for block in blocks {
+            found |= self.eq(block, byte);
+        }
+        found == 0
     }
 
     /// The lanes that equal `byte`.
@@ -112,15 +135,15 @@ pub(crate) trait Isa: Copy {
         self.load(&self.bytes(block).map(|lane| if lane == from { to } else { lane })[..Self::LANES])
     }
 
-    /// The escapes that start in `block`, which the bytes `behind` follow.
+    /// The escapes that start in `block`, which is that at the start of `input`.
     ///
     /// Whether a `%` starts an escape depends only on the two bytes behind it, and these cannot be `%` themselves,
     /// so all lanes are settled at once.
     #[inline(always)]
-    fn escapes(self, block: Self::Block, behind: [u8; 2]) -> Escapes<Self::Block> {
+    fn escapes(self, block: Self::Block, input: &[u8]) -> Escapes<Self::Block> {
         let mut bytes = [0; 66];
         bytes[..64].copy_from_slice(&self.bytes(block));
-        bytes[Self::LANES..Self::LANES + 2].copy_from_slice(&behind);
+        bytes[Self::LANES..Self::LANES + 2].copy_from_slice(&behind::<Self>(input));
         let (mut valid, mut values) = (0, [0; 64]);
         for i in 0..Self::LANES {
             if let Some(value) = hex::unescape(&bytes[i..i + 3]) {
@@ -191,9 +214,18 @@ pub(crate) trait Isa: Copy {
         bits(first(lanes) & !drop).for_each(|i| out.push_slice(&[bytes[i]]));
     }
 
-    /// Writes the first `lanes` lanes, those in `escape` as escapes.
+    /// Writes the first `lanes` lanes, those in `escape` as escapes. The block is that at the start of `input`, but for bytes
+    /// that are not in `escape`.
     #[inline(always)]
-    fn expand(self, block: Self::Block, escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
+    fn expand(
+        self,
+        block: Self::Block,
+        _input: &[u8],
+        escape: u64,
+        lanes: usize,
+        case: HexCase,
+        out: &mut Cursor<'_>,
+    ) {
         for (i, &byte) in self.bytes(block)[..lanes].iter().enumerate() {
             if escape >> i & 1 != 0 {
                 out.push_slice(&hex::escape(byte, case));
@@ -202,12 +234,15 @@ pub(crate) trait Isa: Copy {
             }
         }
     }
-}
 
-/// The number of lanes in a block.
-#[inline(always)]
-pub(crate) fn lanes<I: Isa>(_: I) -> usize {
-    I::LANES
+    /// Whether [`Isa::expand_all`] is worth a look.
+    const EXPANDS_ALL: bool = false;
+
+    /// Writes all lanes of a whole block of 64 as escapes.
+    #[inline(always)]
+    fn expand_all(self, block: Self::Block, input: &[u8], case: HexCase, out: &mut Cursor<'_>) {
+        self.expand(block, input, u64::MAX, Self::LANES, case, out);
+    }
 }
 
 /// The lanes for which `test` holds.
@@ -234,7 +269,7 @@ pub(crate) fn first(n: usize) -> u64 {
 
 /// The two bytes behind the block at the start of `input`; zeros, which are no digits, where there are none.
 #[inline(always)]
-fn behind<I: Isa>(input: &[u8]) -> [u8; 2] {
+pub(crate) fn behind<I: Isa>(input: &[u8]) -> [u8; 2] {
     match input.get(I::LANES..) {
         Some([first, second, ..]) => [*first, *second],
         Some([first]) => [*first, 0],

@@ -6,6 +6,37 @@ use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{DecodeJob, EncodeJob, MalformedAt, Measure};
 
+/// The longest input that the function of the same name looks at.
+pub(crate) mod reach {
+    use crate::kernel::drive::Isa;
+
+    macro_rules! reach {
+        ($($operation:ident $lanes:expr;)*) => {
+            $(
+                #[inline(always)]
+                pub(crate) fn $operation<I: Isa>(_: I) -> usize {
+                    $lanes
+                }
+            )*
+        };
+    }
+    reach! {
+        encode I::LANES;
+        encode_measure I::LANES;
+        encode_values I::LANES;
+        decode if I::LACKS_TWO { 2 * I::LANES } else { I::LANES };
+        decode_measure I::LANES;
+        decode_values I::LANES;
+        decode_values_measure I::LANES;
+    }
+}
+
+/// The longest input that has a function of its own for a few blocks; 0 if none has.
+#[inline(always)]
+pub(crate) fn few<I: Isa>(_: I) -> usize {
+    if I::TOGETHER == 4 { 4 * I::LANES } else { 0 }
+}
+
 #[inline(always)]
 pub(crate) fn encode<'c, I: Isa>(
     isa: I,
@@ -50,7 +81,7 @@ pub(crate) fn decode<'c, I: Isa>(
             out.push_run(input);
             return Some(Ok(out.finish()));
         }
-        if out.len() >= I::LANES {
+        if (!I::LACKS_TWO || input.len() <= I::LANES) && out.len() >= I::LANES {
             return Some(super::decode(isa, job, input, out));
         }
     }

@@ -65,6 +65,67 @@ mod sse2;
 mod ssse3;
 mod tables;
 
+/// Whether no byte of four pieces is `%`; `false` says nothing.
+#[inline(always)]
+pub(crate) fn no_percent(pieces: [&[u8; 16]; 4]) -> bool {
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    // SAFETY: the target has SSE2.
+    unsafe {
+        use core::arch::x86_64::*;
+        let percent = _mm_set1_epi8(b'%'.cast_signed());
+        let mut found = _mm_setzero_si128();
+        for piece in pieces {
+            found = _mm_or_si128(found, _mm_cmpeq_epi8(_mm_loadu_si128(piece.as_ptr().cast()), percent));
+        }
+        _mm_movemask_epi8(found) == 0
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+    {
+        let _ = pieces;
+        false
+    }
+}
+
+/// Whether no byte of two words is `%`.
+#[inline(always)]
+pub(crate) fn no_percent_16(a: u64, b: u64) -> bool {
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    // SAFETY: the target has SSE2.
+    unsafe {
+        use core::arch::x86_64::*;
+        let bytes = _mm_set_epi64x(b.cast_signed(), a.cast_signed());
+        _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(b'%'.cast_signed()))) == 0
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+    {
+        crate::kernel::word::lack(a, b, b'%')
+    }
+}
+
+/// Whether all bytes of two words are letters, digits, `-`, `.` or `_`; `false` says nothing.
+#[inline(always)]
+pub(crate) fn all_usual(a: u64, b: u64) -> bool {
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    // SAFETY: the target has SSE2.
+    unsafe {
+        use core::arch::x86_64::*;
+        let bytes = _mm_set_epi64x(b.cast_signed(), a.cast_signed());
+        let all = |byte: u8| _mm_set1_epi8(byte.cast_signed());
+        // From the first of a range to the last, as the lowest signed numbers.
+        let letters = _mm_add_epi8(_mm_or_si128(bytes, all(0x20)), all(0x80 - b'a'));
+        let letters = _mm_cmplt_epi8(letters, all(0x80 + 26));
+        let digits = _mm_cmplt_epi8(_mm_add_epi8(bytes, all(0x80 - b'-')), all(0x80 + 13));
+        let digits = _mm_andnot_si128(_mm_cmpeq_epi8(bytes, all(b'/')), digits);
+        let low_line = _mm_cmpeq_epi8(bytes, all(b'_'));
+        _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(letters, digits), low_line)) == 0xFFFF
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+    {
+        let _ = (a, b);
+        false
+    }
+}
+
 /// The functions of one tier: one slot for each operation.
 #[allow(clippy::type_complexity, reason = "a slot shows the signature of its operation")]
 #[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "the verbs of some slots allocate"))]
@@ -131,10 +192,21 @@ macro_rules! entry {
             if $job.is_plain() {
                 match entry!(@short $token $operation($job, $input $(, $name)*)) {
                     Some(done) => done,
+                    None if $input.len() <= entry!(@reach $operation $token) => few($job, $input $(, $name)*),
                     None => plain($job, $input $(, $name)*),
                 }
             } else {
                 other($job, $input $(, $name)*)
+            }
+        }
+
+        // A few blocks.
+        $(#[target_feature(enable = $feature)])*
+        #[inline(never)]
+        fn few<'c>($job: $type_of_job, $input: &[u8] $(, $name: $type)*) -> $output {
+            match entry!(@few $operation $token($job, $input $(, $name)*)) {
+                Some(done) => done,
+                None => plain($job, $input $(, $name)*),
             }
         }
 
@@ -174,11 +246,18 @@ macro_rules! entry {
         $operation
     }};
 
+    (@reach encode $token:ident) => { drive::short::few(drive::Tier::wide(token::$token::new())) };
+    (@reach $operation:ident $token:ident) => { 0 };
+    (@few encode $token:ident($job:ident, $input:ident, $out:ident)) => {
+        drive::few(drive::Tier::wide(token::$token::new()), $job, $input, $out)
+    };
+    (@few $operation:ident $token:ident($($name:ident),*)) => { None };
+
     (@short $token:ident $operation:ident($job:ident, $input:ident $(, $name:ident)*)) => {{
         let tier = token::$token::new();
         if $input.len() <= <token::$token as drive::Tier>::SHORT {
             drive::short::$operation(drive::Tier::narrow(tier), $job, $input $(, $name)*)
-        } else if $input.len() <= drive::lanes(drive::Tier::wide(tier)) {
+        } else if $input.len() <= drive::short::reach::$operation(drive::Tier::wide(tier)) {
             drive::short::$operation(drive::Tier::wide(tier), $job, $input $(, $name)*)
         } else {
             None

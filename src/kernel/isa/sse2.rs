@@ -13,7 +13,7 @@ use super::tables::count;
 use super::token::Sse2;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{self, Escapes, Isa, Tier, first};
+use crate::kernel::drive::{self, Escapes, Isa, Tier, behind, first};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
 
@@ -225,7 +225,8 @@ impl Isa for Sse2 {
     }
 
     #[inline(always)]
-    fn escapes(self, block: Block, behind: [u8; 2]) -> Escapes<Block> {
+    fn escapes(self, block: Block, input: &[u8]) -> Escapes<Block> {
+        let behind = behind::<Self>(input);
         let digits = each!(block, |quarter| self.digits(quarter));
         let next = u16::from_le_bytes([hex::value(behind[0]), hex::value(behind[1])]);
         // SAFETY: the token proves SSE2.
@@ -297,7 +298,7 @@ impl Isa for Sse2 {
     }
 
     #[inline(always)]
-    fn expand(self, block: Block, escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
+    fn expand(self, block: Block, _: &[u8], escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
         /// Three bytes for each of 63 lanes, and a block or four bytes.
         const WINDOW: usize = 63 * 3 + 64;
         /// With more escapes than this, byte by byte is faster than copying behind each.
