@@ -9,12 +9,13 @@ use crate::error::{BufferTooSmall, DecodeError, MalformedCause, MalformedEscape}
 #[cfg(feature = "alloc")]
 use crate::error::{DecodeUtf8Error, InvalidUtf8};
 use crate::hex;
-use crate::kernel::cursor::{self, Room, Written};
+#[cfg(feature = "alloc")]
+use crate::kernel::cursor;
+use crate::kernel::cursor::{Room, Written};
 #[cfg(feature = "alloc")]
 use crate::kernel::ends::Ends;
-use crate::kernel::isa::{self, Tier};
+use crate::kernel::isa::Tier;
 use crate::kernel::job::{DecodeJob, DecodeRule, MalformedAt, Measure};
-use crate::kernel::word;
 use crate::set::ByteSet;
 #[cfg(feature = "alloc")]
 use crate::utf8;
@@ -238,31 +239,18 @@ impl<E: Malformed> Decode<E> {
     /// assert_eq!(simdpct::Decode::new().to_slice("a%20b", &mut out), Ok(3));
     /// assert_eq!(&out[..3], b"a b");
     /// ```
-    #[inline(always)]
     pub fn to_slice(&self, input: impl AsRef<[u8]>, out: &mut [u8]) -> Result<usize, DecodeError>
     where
         DecodeError: From<E>,
     {
         let input = input.as_ref();
-        if input.len() <= 64
-            && !self.job.plus()
-            && cursor::write_if(out, input, |byte| byte != b'%', isa::no_percent_16, Some(isa::no_percent))
-        {
-            return Ok(input.len());
-        }
         if out.len() < input.len() {
-            self.fits(input, out.len())?;
+            let needed = self.measure(input)?.len;
+            if out.len() < needed {
+                return Err(BufferTooSmall { needed }.into());
+            }
         }
         Ok(self.write(input, Room::over(out))?.len())
-    }
-
-    #[inline(never)]
-    fn fits(&self, input: &[u8], room: usize) -> Result<(), DecodeError>
-    where
-        DecodeError: From<E>,
-    {
-        let needed = self.measure(input)?.len;
-        if room < needed { Err(BufferTooSmall { needed }.into()) } else { Ok(()) }
     }
 
     /// Decodes `bytes` where they lie and returns the length of the result, which stands at the start. The
@@ -324,24 +312,15 @@ impl<E: Malformed> Decode<E> {
     /// # Errors
     ///
     /// A strict decoder returns the first malformed escape.
-    #[inline(always)]
     pub fn to_cow<'a>(&self, input: &'a (impl AsRef<[u8]> + ?Sized)) -> Result<Cow<'a, [u8]>, E> {
         let input = input.as_ref();
-        if !self.job.plus() && word::short_if(input, isa::no_percent_16, Some(isa::no_percent)) {
-            return Ok(Cow::Borrowed(input));
-        }
         let measure = self.measure(input)?;
         if !measure.changed {
             return Ok(Cow::Borrowed(input));
         }
-        Ok(Cow::Owned(self.changed(input, measure.len)?))
-    }
-
-    #[inline(never)]
-    fn changed(&self, input: &[u8], len: usize) -> Result<Vec<u8>, E> {
-        let mut out = Vec::with_capacity(len);
-        self.append_bytes(input, len, &mut out)?;
-        Ok(out)
+        let mut out = Vec::with_capacity(measure.len);
+        self.append_bytes(input, measure.len, &mut out)?;
+        Ok(Cow::Owned(out))
     }
 
     /// Appends the decoded bytes to `out`.
@@ -355,27 +334,13 @@ impl<E: Malformed> Decode<E> {
     /// let Ok(()) = simdpct::Decode::new().form().append("a+b%2B", &mut out);
     /// assert_eq!(out, b"q=a b+");
     /// ```
-    #[inline(always)]
+    #[inline]
     pub fn append(&self, input: impl AsRef<[u8]>, out: &mut Vec<u8>) -> Result<(), E> {
         let input = input.as_ref();
         // An empty part is common, and a call would take longer than all other work.
-        if input.is_empty()
-            || input.len() <= 64
-                && !self.job.plus()
-                && cursor::append_if(
-                    out,
-                    input,
-                    |byte| byte != b'%',
-                    isa::no_percent_16,
-                    Some(isa::no_percent),
-                )
-        {
-            return Ok(());
-        }
-        self.append_some(input, out)
+        if input.is_empty() { Ok(()) } else { self.append_some(input, out) }
     }
 
-    #[inline(always)]
     fn append_some(&self, input: &[u8], out: &mut Vec<u8>) -> Result<(), E> {
         let worst = input.len().saturating_add(cursor::MAX_WINDOW);
         let spare = out.capacity() - out.len();

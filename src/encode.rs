@@ -5,10 +5,11 @@ use alloc::{borrow::Cow, vec::Vec};
 
 use crate::error::BufferTooSmall;
 use crate::hex::HexCase;
-use crate::kernel::cursor::{self, Room, Written};
-use crate::kernel::isa::{self, Tier};
+#[cfg(feature = "alloc")]
+use crate::kernel::cursor;
+use crate::kernel::cursor::{Room, Written};
+use crate::kernel::isa::Tier;
 use crate::kernel::job::{EncodeJob, EncodeRule};
-use crate::kernel::word;
 #[cfg(feature = "alloc")]
 use crate::utf8::AppendText;
 use crate::utf8::KeepSet;
@@ -34,8 +35,6 @@ use crate::utf8::KeepSet;
 pub struct Encode<S> {
     pub(crate) job: EncodeJob,
     tier: Option<Tier>,
-    /// Whether letters, digits, `-`, `.` and `_` stay.
-    usual: bool,
     set: S,
 }
 
@@ -44,8 +43,7 @@ impl<S: KeepSet> Encode<S> {
     #[inline(always)]
     pub fn new(set: S) -> Encode<S> {
         let job = EncodeJob { set: set.members(), rule: EncodeRule::Plain, case: HexCase::Upper };
-        let usual = word::holds_usual(job.set.words());
-        Encode { job, tier: None, usual, set }
+        Encode { job, tier: None, set }
     }
 
     /// A valid escape in the input stays as it is, and a `%` that starts none becomes `%25`, whatever the set
@@ -112,31 +110,15 @@ impl<S: KeepSet> Encode<S> {
     /// assert_eq!(&out[..5], b"a%20b");
     /// assert_eq!(encode.to_slice("a b", &mut out[..4]).unwrap_err().needed, 5);
     /// ```
-    #[inline(always)]
     pub fn to_slice(&self, input: impl AsRef<[u8]>, out: &mut [u8]) -> Result<usize, BufferTooSmall> {
         let input = input.as_ref();
-        if input.len() <= 16
-            && self.usual
-            && cursor::write_if(
-                out,
-                input,
-                |byte| self.job.is_plain() & self.job.set.contains(byte),
-                isa::all_usual,
-                None::<fn([&[u8; 16]; 4]) -> bool>,
-            )
-        {
-            return Ok(input.len());
-        }
         if out.len() / 3 < input.len() {
-            self.fits(input, out.len())?;
+            let needed = self.encoded_len(input);
+            if out.len() < needed {
+                return Err(BufferTooSmall { needed });
+            }
         }
         Ok(self.write(input, Room::over(out)).len())
-    }
-
-    #[inline(never)]
-    fn fits(&self, input: &[u8], room: usize) -> Result<(), BufferTooSmall> {
-        let needed = self.encoded_len(input);
-        if room < needed { Err(BufferTooSmall { needed }) } else { Ok(()) }
     }
 
     #[inline(always)]
@@ -149,7 +131,6 @@ impl<S: KeepSet> Encode<S> {
 impl<S: KeepSet> Encode<S> {
     /// The encoded text: borrowed when nothing changes, without an allocation; else one allocation of the exact
     /// size.
-    #[inline(always)]
     pub fn to_cow<'a>(&self, input: &'a (impl AsRef<[u8]> + ?Sized)) -> Cow<'a, S::Text> {
         S::encode(self, input.as_ref())
     }
@@ -166,9 +147,10 @@ impl<S: KeepSet> Encode<S> {
     /// Encode::new(sets::RFC3986_UNRESERVED).append("a&b", &mut url);
     /// assert_eq!(url, "/search?q=a%26b");
     /// ```
-    #[inline(always)]
+    #[inline]
     pub fn append(&self, input: impl AsRef<[u8]>, out: &mut impl AppendText<S::Text>) {
         let input = input.as_ref();
+        // An empty part is common, and a call would take longer than all other work.
         if !input.is_empty() {
             out.encode(self, input);
         }
@@ -177,43 +159,17 @@ impl<S: KeepSet> Encode<S> {
     /// The bytes of what [`Encode::to_cow`] returns.
     #[inline(always)]
     pub(crate) fn bytes_of<'a>(&self, input: &'a [u8]) -> Cow<'a, [u8]> {
-        if self.usual && word::short_if(input, isa::all_usual, None::<fn([&[u8; 16]; 4]) -> bool>) {
-            return Cow::Borrowed(input);
-        }
         let measure = self.kernels().encode_measure(&self.job, input);
         if !measure.changed {
             return Cow::Borrowed(input);
         }
-        Cow::Owned(self.changed(input, measure.len))
-    }
-
-    #[inline(never)]
-    fn changed(&self, input: &[u8], len: usize) -> Vec<u8> {
-        let mut out = Vec::with_capacity(len);
-        self.write_to_room(input, len, &mut out);
-        out
+        let mut out = Vec::with_capacity(measure.len);
+        self.write_to_room(input, measure.len, &mut out);
+        Cow::Owned(out)
     }
 
     /// [`Encode::append`] of the bytes.
-    #[inline(always)]
     pub(crate) fn append_bytes(&self, input: &[u8], out: &mut Vec<u8>) {
-        // A call would take longer than all other work.
-        if !(input.len() <= 16
-            && self.usual
-            && cursor::append_if(
-                out,
-                input,
-                |byte| self.job.is_plain() & self.job.set.contains(byte),
-                isa::all_usual,
-                None::<fn([&[u8; 16]; 4]) -> bool>,
-            ))
-        {
-            self.append_some(input, out);
-        }
-    }
-
-    #[inline(always)]
-    fn append_some(&self, input: &[u8], out: &mut Vec<u8>) {
         let room = if input.len() <= SHORT {
             worst(input.len())
         } else {

@@ -86,7 +86,10 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
     sink: S,
 ) -> Result<S, MalformedAt> {
     let missing = missing::<I>(input);
-    bounds.begin(I::LANES, missing, true);
+    if let Some(ends) = bounds.ends() {
+        ends.begin(missing);
+        ends.mark(I::LANES);
+    }
     let class = isa.class(&job.set, input.len());
     let all_if = |condition: bool| if condition { u64::MAX } else { 0 };
     let (strict, members_stay, upper) = (all_if(job.strict), job.members_stay, job.upper);
@@ -103,7 +106,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
         sink,
     };
     if input.len() <= I::LANES {
-        if !FORM && !B::CUTS && state.isa.lacks(input, b'%') {
+        if !FORM && !B::MANY && state.isa.lacks(input, b'%') {
             state.sink.copy(input);
             return Ok(state.sink);
         }
@@ -121,41 +124,13 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
             return bad(rest, lane);
         }
         (rest, lanes) = (&rest[lanes..], I::LANES);
-        if I::TOGETHER == 4 && !B::CUTS {
-            while rest.len() >= 4 * I::LANES && state.sink.room() >= 4 * I::LANES {
-                if state.pass::<4>(rest) {
-                    rest = &rest[4 * I::LANES..];
-                    continue;
-                }
-                // A block among others that has a `%`, or has none, could not be predicted.
-                for _ in 0..4 {
-                    if state.sink.room() < I::LANES {
-                        break;
-                    }
-                    if let Err(lane) = state.step::<true>(rest, I::LANES, 0) {
-                        return bad(rest, lane);
-                    }
-                    rest = &rest[I::LANES..];
-                }
-            }
-        }
-        if I::TOGETHER == 2 && !FORM && !KEEP && !B::CUTS {
-            while rest.len() >= 2 * I::LANES && state.sink.room() >= 2 * I::LANES {
-                if state.pass::<2>(rest) {
-                    rest = &rest[2 * I::LANES..];
-                    continue;
-                }
-                // A block among others that has a `%`, or has none, could not be predicted.
-                for _ in 0..2 {
-                    if state.sink.room() < I::LANES {
-                        break;
-                    }
-                    if let Err(lane) = state.step::<true>(rest, I::LANES, 0) {
-                        return bad(rest, lane);
-                    }
-                    rest = &rest[I::LANES..];
-                }
-            }
+        let done = match I::TOGETHER {
+            2 if !KEEP && !B::MANY => state.groups::<2>(&mut rest),
+            4 if !B::MANY => state.groups::<4>(&mut rest),
+            _ => Ok(()),
+        };
+        if let Err(lane) = done {
+            return bad(rest, lane);
         }
         while rest.len() >= I::LANES && state.sink.room() >= I::LANES {
             if let Err(lane) = state.step::<false>(rest, I::LANES, 0) {
@@ -195,15 +170,39 @@ struct Blocks<I: Isa, S, B, const KEEP: bool, const FORM: bool> {
 impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool> Blocks<I, S, B, KEEP, FORM> {
     /// All blocks have been taken.
     #[inline(always)]
-    fn finish(self) -> S {
-        self.bounds.finish(self.sink.written(), I::LANES, -1);
+    fn finish(mut self) -> S {
+        if let Some(ends) = self.bounds.ends() {
+            ends.finish(self.sink.written(), I::LANES, -1);
+        }
         self.sink
     }
 
-    /// Takes the `M` whole blocks at the start of `rest` if there is nothing to do in them.
+    /// Takes whole blocks from the start of `rest`, `M` at a time, while there are so many and ample room; or returns the lane
+    /// of a malformed escape in the block that `rest` then starts with.
+    #[inline(always)]
+    fn groups<const M: usize>(&mut self, rest: &mut &[u8]) -> Result<(), usize> {
+        while rest.len() >= M * I::LANES && self.sink.room() >= M * I::LANES {
+            if self.pass::<M>(rest) {
+                *rest = &rest[M * I::LANES..];
+                continue;
+            }
+            // A block among others that has a `%`, or has none, could not be predicted.
+            for _ in 0..M {
+                // There is room; this tells the compiler so.
+                if self.sink.room() < I::LANES {
+                    break;
+                }
+                self.step::<true>(rest, I::LANES, 0)?;
+                *rest = &rest[I::LANES..];
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the `M` whole blocks at the start of `rest`, of one value, if there is nothing to do in them.
     #[inline(always)]
     fn pass<const M: usize>(&mut self, rest: &[u8]) -> bool {
-        if B::CUTS || rest.len() < M * I::LANES || self.spilt | self.spilt_kept != 0 {
+        if self.spilt | self.spilt_kept != 0 {
             return false;
         }
         let mut blocks = [self.isa.load(rest); M];
@@ -219,7 +218,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool> Blocks<I
     }
 
     /// Takes the block at the start of `rest`, `lanes` lanes and `missing` fewer than a whole one, or returns the lane of a
-    /// malformed escape. If it is `DIRTY` and all escapes are decoded, it is not looked at whether there is something to do.
+    /// malformed escape. A `DIRTY` block is decoded without a look at whether there is anything to do, unless escapes may stay.
     #[inline(always)]
     fn step<const DIRTY: bool>(&mut self, rest: &[u8], lanes: usize, missing: usize) -> Result<(), usize> {
         let isa = self.isa;
@@ -232,12 +231,15 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool> Blocks<I
             block = isa.replace(block, b'+', b' ');
         }
         if (!DIRTY || KEEP) && percent | self.spilt | self.spilt_kept == 0 {
-            self.bounds.settle(self.sink.written(), 0, I::LANES, missing);
+            if let Some(ends) = self.bounds.ends() {
+                ends.settle(self.sink.written(), 0, I::LANES, missing);
+            }
             self.sink.store(isa, block, lanes);
             return Ok(());
         }
         let found = isa.escapes(block, rest);
-        let valid = found.valid & here & !self.bounds.cut(I::LANES, missing);
+        let cut = self.bounds.ends().map_or(0, |ends| ends.cut(I::LANES, missing));
+        let valid = found.valid & here & !cut;
         if self.strict & (percent & !valid) != 0 {
             return Err((percent & !valid).trailing_zeros() as usize);
         }
@@ -246,7 +248,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool> Blocks<I
             let (some, with_values) = isa.decode_some(block, &found, &self.class, !self.members_stay);
             (decoded, result) = (valid & some, with_values);
         }
-        if B::CUTS && valid != found.valid & here {
+        if B::MANY && valid != found.valid & here {
             result = isa.select(decoded, block, found.values);
         }
         if KEEP {
@@ -257,7 +259,9 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool> Blocks<I
             }
         }
         let drop = digits_of::<I>(decoded, lanes, &mut self.spilt);
-        self.bounds.settle(self.sink.written(), drop, I::LANES, missing);
+        if let Some(ends) = self.bounds.ends() {
+            ends.settle(self.sink.written(), drop, I::LANES, missing);
+        }
         self.sink.changed(decoded != 0);
         let before = core::mem::replace(&mut self.dropped, drop);
         if (!DIRTY || KEEP) && drop | before == 0 {

@@ -26,9 +26,15 @@ pub(crate) fn encode<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Roo
     by_rule(isa, job, input, Whole, Cursor::new(out)).finish()
 }
 
-/// Encodes an input of more than a block under the plain rule, one block at a time; `None` if the room might be too narrow.
+/// Encodes an input of more than a block under the plain rule, block by block and without other loops; `None` if there might
+/// be too little room.
 #[inline(always)]
-pub(crate) fn few<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Option<Written<'c>> {
+pub(crate) fn encode_few<'c, I: Isa>(
+    isa: I,
+    job: &EncodeJob,
+    input: &[u8],
+    out: Room<'c>,
+) -> Option<Written<'c>> {
     let missing = missing::<I>(input);
     let class = isa.class(&job.set, input.len());
     let (case, sink) = (job.case, Cursor::new(out));
@@ -43,12 +49,13 @@ pub(crate) fn few<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Room<'
         if state.sink.room() < MAX_WINDOW {
             return None;
         }
-        // Loaded before anything is stored, which it might have to wait for.
-        let behind = &rest[lanes..];
-        let next = if behind.len() >= I::LANES { Some(isa.load(behind)) } else { None };
+        // The next block is loaded before this one is stored: a load waits for an older store if the lower twelve bits of
+        // their addresses say that it might be of the same bytes.
+        let following = &rest[lanes..];
+        let next = if following.len() >= I::LANES { Some(isa.load(following)) } else { None };
         state.take::<false>(block, rest, lanes, I::LANES - lanes);
         match next {
-            Some(next) => (rest, lanes, block) = (behind, I::LANES, next),
+            Some(next) => (rest, lanes, block) = (following, I::LANES, next),
             None => return Some(state.finish().finish()),
         }
     }
@@ -90,7 +97,12 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: b
     sink: S,
 ) -> S {
     let missing = missing::<I>(input);
-    bounds.begin(I::LANES, missing, KEEP_ESCAPES);
+    if let Some(ends) = bounds.ends() {
+        ends.begin(missing);
+        if KEEP_ESCAPES {
+            ends.mark(I::LANES);
+        }
+    }
     let class = isa.class(&job.set, input.len());
     let mut state =
         Blocks::<I, S, B, KEEP_ESCAPES, FORM> { isa, class, case: job.case, spilt: 0, bounds, sink };
@@ -102,16 +114,16 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: b
     let (mut rest, mut lanes) = (input, I::LANES - missing);
     // Where the room is known to be ample, no block has to look.
     if state.sink.room() >= MAX_WINDOW {
-        if I::TOGETHER == 4 && !KEEP_ESCAPES && !FORM && !B::CUTS {
+        let groups_of_four = I::TOGETHER == 4 && !KEEP_ESCAPES && !FORM && !B::MANY;
+        if groups_of_four {
             state.take::<true>(state.isa.load(rest), rest, lanes, missing);
         } else {
             state.step(rest, lanes, missing);
         }
         (rest, lanes) = (&rest[lanes..], I::LANES);
-        if I::TOGETHER == 4 && !KEEP_ESCAPES && !FORM && !B::CUTS {
+        if groups_of_four {
             while rest.len() >= 4 * I::LANES && state.sink.room() >= 4 * MAX_WINDOW {
-                // All are loaded before anything is stored: a load waits for the stores before it if it may be of the same
-                // bytes, and the lower twelve bits of the addresses decide.
+                // All are loaded before anything is stored, for the reason given in `encode_few`.
                 let blocks = state.load::<4>(rest);
                 if state.pass(blocks) {
                     rest = &rest[4 * I::LANES..];
@@ -126,7 +138,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: b
                     break;
                 }
             }
-            // At most three: a look at each is enough.
+            // Of at most three, one look at each is enough.
             while rest.len() < 4 * I::LANES && rest.len() >= I::LANES && state.sink.room() >= MAX_WINDOW {
                 state.take::<true>(state.isa.load(rest), rest, I::LANES, 0);
                 rest = &rest[I::LANES..];
@@ -179,8 +191,10 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: bool>
 {
     /// All blocks have been taken.
     #[inline(always)]
-    fn finish(self) -> S {
-        self.bounds.finish(self.sink.written(), I::LANES, 2);
+    fn finish(mut self) -> S {
+        if let Some(ends) = self.bounds.ends() {
+            ends.finish(self.sink.written(), I::LANES, 2);
+        }
         self.sink
     }
 
@@ -194,10 +208,10 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: bool>
         blocks
     }
 
-    /// Takes whole blocks if they are such that nothing has to be done about, without the masks that [`Blocks::take`] needs.
+    /// Takes whole blocks if there is nothing to do in them, without the masks that [`Blocks::take`] needs.
     #[inline(always)]
     fn pass<const M: usize>(&mut self, blocks: [I::Block; M]) -> bool {
-        let clean = !KEEP_ESCAPES && !FORM && !B::CUTS && self.isa.all_members(blocks, &self.class);
+        let clean = !KEEP_ESCAPES && !FORM && !B::MANY && self.isa.all_members(blocks, &self.class);
         if clean {
             self.sink.store_whole(self.isa, blocks);
         }
@@ -221,23 +235,26 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: bool>
         self.take::<false>(self.isa.load(rest), rest, lanes, missing);
     }
 
-    /// The same for a block that is loaded. `DENSE` if it is worth a look whether all its lanes are escaped.
+    /// The same for a block that is loaded. One of `MANY` may be worth more preparation, and a look at whether all its
+    /// lanes are escaped.
     #[inline(always)]
-    fn take<const DENSE: bool>(&mut self, mut block: I::Block, rest: &[u8], lanes: usize, missing: usize) {
+    fn take<const MANY: bool>(&mut self, mut block: I::Block, rest: &[u8], lanes: usize, missing: usize) {
         let isa = self.isa;
         let mut stray =
-            if DENSE { !isa.member_of_many(block, &self.class) } else { !isa.member(block, &self.class) };
+            if MANY { !isa.member_of_many(block, &self.class) } else { !isa.member(block, &self.class) };
         if KEEP_ESCAPES {
             let percent = isa.eq(block, b'%');
             if percent | self.spilt != 0 {
-                let cut = self.bounds.cut(I::LANES, missing);
+                let cut = self.bounds.ends().map_or(0, |ends| ends.cut(I::LANES, missing));
                 let valid = isa.escapes(block, rest).valid & first(lanes) & !cut;
                 let digits = digits_of::<I>(valid, lanes, &mut self.spilt);
                 stray = (stray | percent) & !(valid | digits);
             }
         }
         stray &= first(lanes);
-        self.bounds.settle(self.sink.written(), stray, I::LANES, missing);
+        if let Some(ends) = self.bounds.ends() {
+            ends.settle(self.sink.written(), stray, I::LANES, missing);
+        }
         if FORM {
             self.sink.changed(isa.eq(block, b' ') != 0);
             block = isa.replace(block, b' ', b'+');
@@ -246,7 +263,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: bool>
             self.sink.store(isa, block, lanes);
         } else {
             self.sink.changed(true);
-            if DENSE && I::EXPANDS_ALL && stray == u64::MAX {
+            if MANY && I::EXPANDS_ALL && stray == u64::MAX {
                 self.sink.expand_all(isa, block, rest, self.case);
             } else {
                 self.sink.expand(isa, block, rest, stray, lanes, self.case);

@@ -14,7 +14,7 @@ pub(crate) mod short;
 mod sink;
 
 pub(crate) use decode::{decode, decode_measure, decode_values, decode_values_measure};
-pub(crate) use encode::{encode, encode_measure, encode_values, few};
+pub(crate) use encode::{encode, encode_few, encode_measure, encode_values};
 
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::Cursor;
@@ -33,7 +33,7 @@ pub(crate) struct Escapes<B> {
     pub(crate) lanes: B,
 }
 
-/// What a tier's token stands for: the blocks for long inputs, and those for inputs that fit in one smaller block.
+/// The blocks that a tier's token gives: wide ones for long inputs, narrow ones for inputs that fit in one.
 pub(crate) trait Tier: Copy {
     /// The blocks for any input.
     type Wide: Isa;
@@ -41,7 +41,7 @@ pub(crate) trait Tier: Copy {
     /// The blocks for inputs of at most [`Tier::SHORT`] bytes.
     type Narrow: Isa;
 
-    /// The longest input for narrow blocks; 0 if a tier has only one kind.
+    /// The longest input for narrow blocks; 0 if a tier has only wide ones.
     const SHORT: usize;
 
     /// The capability for wide blocks.
@@ -49,6 +49,25 @@ pub(crate) trait Tier: Copy {
 
     /// The capability for narrow blocks.
     fn narrow(self) -> Self::Narrow;
+}
+
+/// A token that is an [`Isa`] itself, for blocks of one kind.
+pub(crate) trait OneKind: Isa {}
+
+impl<I: OneKind> Tier for I {
+    type Wide = I;
+    type Narrow = I;
+    const SHORT: usize = 0;
+
+    #[inline(always)]
+    fn wide(self) -> I {
+        self
+    }
+
+    #[inline(always)]
+    fn narrow(self) -> I {
+        self
+    }
 }
 
 /// The operations of an instruction set on blocks.
@@ -60,9 +79,16 @@ pub(crate) trait Isa: Copy {
     /// The number of bytes in a block: at most 64, and a power of two.
     const LANES: usize;
 
-    /// How many blocks are looked at together to see whether there is something to do, where to do it in all of them takes less
-    /// time than a mispredicted branch; 1 if it does not. At most 4.
+    /// How many blocks share one look at whether there is anything to do: 1, 2 or 4. If there is, all of them are
+    /// decoded without another branch, which pays where that takes less time than a mispredicted branch.
     const TOGETHER: usize = 1;
+
+    /// The longest input that [`Isa::lacks`] looks at.
+    const LOOK: usize = Self::LANES;
+
+    /// The longest input that is encoded by a function of its own, block by block, without the loops for long ones; 0
+    /// if there is no such function.
+    const FEW: usize = 0;
 
     /// The widest window that an operation asks for.
     const WINDOW: usize = 3 * Self::LANES + 64;
@@ -85,7 +111,7 @@ pub(crate) trait Isa: Copy {
     /// The lanes that are members of the set.
     fn member(self, block: Self::Block, class: &Self::Class) -> u64;
 
-    /// The same, where many blocks are looked at, so that what it takes to prepare does not count.
+    /// The same for one of many blocks, where preparing the set costs nothing beside them.
     #[inline(always)]
     fn member_of_many(self, block: Self::Block, class: &Self::Class) -> u64 {
         self.member(block, class)
@@ -97,10 +123,7 @@ pub(crate) trait Isa: Copy {
         false
     }
 
-    /// Whether [`Isa::lacks`] can say so of two blocks, too.
-    const LACKS_TWO: bool = false;
-
-    /// Whether `byte` does not occur in an input of at most `LANES` bytes, or twice as many, where that takes less than a block.
+    /// Whether `byte` does not occur in an input of at most [`Isa::LOOK`] bytes, where that takes less than a block does.
     /// `false` says nothing.
     #[inline(always)]
     fn lacks(self, _input: &[u8], _byte: u8) -> bool {
@@ -214,8 +237,8 @@ pub(crate) trait Isa: Copy {
         bits(first(lanes) & !drop).for_each(|i| out.push_slice(&[bytes[i]]));
     }
 
-    /// Writes the first `lanes` lanes, those in `escape` as escapes. The block is that at the start of `input`, but for bytes
-    /// that are not in `escape`.
+    /// Writes the first `lanes` lanes, those in `escape` as escapes. In these lanes the block is the start of `input`; others
+    /// may have been replaced.
     #[inline(always)]
     fn expand(
         self,
@@ -235,10 +258,10 @@ pub(crate) trait Isa: Copy {
         }
     }
 
-    /// Whether [`Isa::expand_all`] is worth a look.
+    /// Whether [`Isa::expand_all`] is faster than [`Isa::expand`], and `LANES` is 64.
     const EXPANDS_ALL: bool = false;
 
-    /// Writes all lanes of a whole block of 64 as escapes.
+    /// Writes all 64 lanes as escapes. The block is the start of `input`.
     #[inline(always)]
     fn expand_all(self, block: Self::Block, input: &[u8], case: HexCase, out: &mut Cursor<'_>) {
         self.expand(block, input, u64::MAX, Self::LANES, case, out);

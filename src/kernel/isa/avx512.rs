@@ -15,7 +15,7 @@ use super::tables::BITS;
 use super::token::Avx512;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{Escapes, Isa, Tier, behind, first};
+use crate::kernel::drive::{Escapes, Isa, OneKind, behind, first};
 use crate::set::ByteSet;
 
 /// All ones in the places of the members of a set that are ASCII bytes; and the bits of all others, of which most sets hold
@@ -210,26 +210,13 @@ impl Avx512 {
     }
 }
 
-impl Tier for Avx512 {
-    type Wide = Avx512;
-    type Narrow = Avx512;
-    const SHORT: usize = 0;
-
-    #[inline(always)]
-    fn wide(self) -> Avx512 {
-        self
-    }
-
-    #[inline(always)]
-    fn narrow(self) -> Avx512 {
-        self
-    }
-}
+impl OneKind for Avx512 {}
 
 impl Isa for Avx512 {
     const LANES: usize = 64;
     const TOGETHER: usize = 4;
-    const LACKS_TWO: bool = true;
+    const LOOK: usize = 128;
+    const FEW: usize = 256;
     const EXPANDS_ALL: bool = true;
     type Block = __m512i;
     type Class = Class;

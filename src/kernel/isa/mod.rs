@@ -7,6 +7,7 @@ use core::fmt;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::kernel::cursor::{Room, Written};
+use crate::kernel::drive::short::{Job, Operand};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{DecodeJob, EncodeJob, MalformedAt, Measure};
 use crate::kernel::{drive, scalar};
@@ -65,67 +66,6 @@ mod sse2;
 mod ssse3;
 mod tables;
 
-/// Whether no byte of four pieces is `%`; `false` says nothing.
-#[inline(always)]
-pub(crate) fn no_percent(pieces: [&[u8; 16]; 4]) -> bool {
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    // SAFETY: the target has SSE2.
-    unsafe {
-        use core::arch::x86_64::*;
-        let percent = _mm_set1_epi8(b'%'.cast_signed());
-        let mut found = _mm_setzero_si128();
-        for piece in pieces {
-            found = _mm_or_si128(found, _mm_cmpeq_epi8(_mm_loadu_si128(piece.as_ptr().cast()), percent));
-        }
-        _mm_movemask_epi8(found) == 0
-    }
-    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-    {
-        let _ = pieces;
-        false
-    }
-}
-
-/// Whether no byte of two words is `%`.
-#[inline(always)]
-pub(crate) fn no_percent_16(a: u64, b: u64) -> bool {
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    // SAFETY: the target has SSE2.
-    unsafe {
-        use core::arch::x86_64::*;
-        let bytes = _mm_set_epi64x(b.cast_signed(), a.cast_signed());
-        _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(b'%'.cast_signed()))) == 0
-    }
-    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-    {
-        crate::kernel::word::lack(a, b, b'%')
-    }
-}
-
-/// Whether all bytes of two words are letters, digits, `-`, `.` or `_`; `false` says nothing.
-#[inline(always)]
-pub(crate) fn all_usual(a: u64, b: u64) -> bool {
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    // SAFETY: the target has SSE2.
-    unsafe {
-        use core::arch::x86_64::*;
-        let bytes = _mm_set_epi64x(b.cast_signed(), a.cast_signed());
-        let all = |byte: u8| _mm_set1_epi8(byte.cast_signed());
-        // From the first of a range to the last, as the lowest signed numbers.
-        let letters = _mm_add_epi8(_mm_or_si128(bytes, all(0x20)), all(0x80 - b'a'));
-        let letters = _mm_cmplt_epi8(letters, all(0x80 + 26));
-        let digits = _mm_cmplt_epi8(_mm_add_epi8(bytes, all(0x80 - b'-')), all(0x80 + 13));
-        let digits = _mm_andnot_si128(_mm_cmpeq_epi8(bytes, all(b'/')), digits);
-        let low_line = _mm_cmpeq_epi8(bytes, all(b'_'));
-        _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(letters, digits), low_line)) == 0xFFFF
-    }
-    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-    {
-        let _ = (a, b);
-        false
-    }
-}
-
 /// The functions of one tier: one slot for each operation.
 #[allow(clippy::type_complexity, reason = "a slot shows the signature of its operation")]
 #[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "the verbs of some slots allocate"))]
@@ -180,8 +120,8 @@ macro_rules! has {
 /// The entry point of an operation: the only kind of function that enables CPU features, and the only one that makes a
 /// token.
 ///
-/// Most inputs are short, under the plain rule, and have room to spare; most others are under the plain rule, too. These
-/// have code of their own, since the prologue of a function that does all takes longer than a short input.
+/// Most inputs are short, under the plain rule, and have room to spare; most others are under the plain rule, too. Each kind
+/// has a function of its own, since the prologue of one that does all takes longer than a short input.
 macro_rules! entry {
     (
         [$($feature:tt)*] $token:ident
@@ -189,14 +129,13 @@ macro_rules! entry {
     ) => {{
         $(#[target_feature(enable = $feature)])*
         fn $operation<'c>($job: $type_of_job, $input: &[u8] $(, $name: $type)*) -> $output {
-            if $job.is_plain() {
-                match entry!(@short $token $operation($job, $input $(, $name)*)) {
-                    Some(done) => done,
-                    None if $input.len() <= entry!(@reach $operation $token) => few($job, $input $(, $name)*),
-                    None => plain($job, $input $(, $name)*),
-                }
-            } else {
-                other($job, $input $(, $name)*)
+            if !$job.is_plain() {
+                return other($job, $input $(, $name)*);
+            }
+            match entry!(@short $token $operation($job, $input $(, $name)*)) {
+                Some(done) => done,
+                None if $input.len() <= entry!(@reach_of_few $token $operation) => few($job, $input $(, $name)*),
+                None => plain($job, $input $(, $name)*),
             }
         }
 
@@ -204,7 +143,7 @@ macro_rules! entry {
         $(#[target_feature(enable = $feature)])*
         #[inline(never)]
         fn few<'c>($job: $type_of_job, $input: &[u8] $(, $name: $type)*) -> $output {
-            match entry!(@few $operation $token($job, $input $(, $name)*)) {
+            match entry!(@few $token $operation($job, $input $(, $name)*)) {
                 Some(done) => done,
                 None => plain($job, $input $(, $name)*),
             }
@@ -246,23 +185,37 @@ macro_rules! entry {
         $operation
     }};
 
-    (@reach encode $token:ident) => { drive::short::few(drive::Tier::wide(token::$token::new())) };
-    (@reach $operation:ident $token:ident) => { 0 };
-    (@few encode $token:ident($job:ident, $input:ident, $out:ident)) => {
-        drive::few(drive::Tier::wide(token::$token::new()), $job, $input, $out)
-    };
-    (@few $operation:ident $token:ident($($name:ident),*)) => { None };
-
+    // An input of one block, narrow or wide; or one that is only copied.
     (@short $token:ident $operation:ident($job:ident, $input:ident $(, $name:ident)*)) => {{
         let tier = token::$token::new();
+        let (narrow, wide) = (drive::Tier::narrow(tier), drive::Tier::wide(tier));
         if $input.len() <= <token::$token as drive::Tier>::SHORT {
-            drive::short::$operation(drive::Tier::narrow(tier), $job, $input $(, $name)*)
-        } else if $input.len() <= drive::short::reach::$operation(drive::Tier::wide(tier)) {
-            drive::short::$operation(drive::Tier::wide(tier), $job, $input $(, $name)*)
+            entry!(@block narrow $operation($job, $input $(, $name)*))
+        } else if $input.len() <= drive::short::lanes(wide) {
+            entry!(@block wide $operation($job, $input $(, $name)*))
+        } else if $input.len() <= drive::short::look(wide) {
+            entry!(@copy wide $operation($job, $input $(, $name)*))
         } else {
             None
         }
     }};
+    (@block $isa:ident $operation:ident($job:ident, $input:ident $(, $name:ident)*)) => {
+        match entry!(@copy $isa $operation($job, $input $(, $name)*)) {
+            None if $job.is_direct($isa, usize::MAX $(.min($name.room()))*) => {
+                Some(drive::$operation($isa, $job, $input $(, $name)*))
+            }
+            done => done,
+        }
+    };
+    (@copy $isa:ident decode($($operand:ident),*)) => { drive::short::copy($isa, $($operand),*).map(Ok) };
+    (@copy $isa:ident $operation:ident($($operand:ident),*)) => { None };
+
+    (@reach_of_few $token:ident encode) => { drive::short::few(drive::Tier::wide(token::$token::new())) };
+    (@reach_of_few $token:ident $operation:ident) => { 0 };
+    (@few $token:ident encode($($operand:ident),*)) => {
+        drive::encode_few(drive::Tier::wide(token::$token::new()), $($operand),*)
+    };
+    (@few $token:ident $operation:ident($($operand:ident),*)) => { None };
 }
 
 /// One line a tier, best first: its name, its token, the architectures, and every feature that it may use.

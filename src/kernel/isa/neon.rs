@@ -11,7 +11,7 @@ use super::tables::{BITS, EXPAND, SLIDE, count, counts_below, without_digits};
 use super::token::Neon;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{Escapes, Isa, Tier, behind, first};
+use crate::kernel::drive::{Escapes, Isa, OneKind, behind, first};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
 
@@ -114,21 +114,7 @@ impl Neon {
     }
 }
 
-impl Tier for Neon {
-    type Wide = Neon;
-    type Narrow = Neon;
-    const SHORT: usize = 0;
-
-    #[inline(always)]
-    fn wide(self) -> Neon {
-        self
-    }
-
-    #[inline(always)]
-    fn narrow(self) -> Neon {
-        self
-    }
-}
+impl OneKind for Neon {}
 
 impl Isa for Neon {
     const LANES: usize = 64;

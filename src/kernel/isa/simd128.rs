@@ -10,7 +10,7 @@ use super::tables::{BITS, EXPAND, SLIDE, count, counts_below, without_digits};
 use super::token::Simd128;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{Escapes, Isa, Tier, behind, first};
+use crate::kernel::drive::{Escapes, Isa, OneKind, behind, first};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
 
@@ -126,21 +126,7 @@ impl Simd128 {
     }
 }
 
-impl Tier for Simd128 {
-    type Wide = Simd128;
-    type Narrow = Simd128;
-    const SHORT: usize = 0;
-
-    #[inline(always)]
-    fn wide(self) -> Simd128 {
-        self
-    }
-
-    #[inline(always)]
-    fn narrow(self) -> Simd128 {
-        self
-    }
-}
+impl OneKind for Simd128 {}
 
 impl Isa for Simd128 {
     const LANES: usize = 64;

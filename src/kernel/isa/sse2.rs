@@ -13,7 +13,7 @@ use super::tables::count;
 use super::token::Sse2;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{self, Escapes, Isa, Tier, behind, first};
+use crate::kernel::drive::{self, Escapes, Isa, OneKind, behind, first};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
 
@@ -115,21 +115,7 @@ impl Sse2 {
     }
 }
 
-impl Tier for Sse2 {
-    type Wide = Sse2;
-    type Narrow = Sse2;
-    const SHORT: usize = 0;
-
-    #[inline(always)]
-    fn wide(self) -> Sse2 {
-        self
-    }
-
-    #[inline(always)]
-    fn narrow(self) -> Sse2 {
-        self
-    }
-}
+impl OneKind for Sse2 {}
 
 impl Isa for Sse2 {
     const LANES: usize = 64;
