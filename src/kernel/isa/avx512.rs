@@ -42,7 +42,7 @@ const FIRST_OF_THREE: u64 = 0x1249_2492_4924_9249;
 const STAY: u64 = FIRST_OF_THREE | 1 << 63;
 
 /// For each group, where its triples come from; the third of each from the second of two registers.
-static TRIPLES: [[u8; 64]; 3] = {
+const TRIPLES: [[u8; 64]; 3] = {
     let mut places = [[0; 64]; 3];
     let mut i = 0;
     while i < 3 * 64 {
@@ -54,7 +54,7 @@ static TRIPLES: [[u8; 64]; 3] = {
 };
 
 /// All ones in the first lane of each triple.
-static STARTS: [u8; 64] = {
+const STARTS: [u8; 64] = {
     let mut lanes = [0; 64];
     let mut i = 0;
     while i < 64 {
@@ -65,7 +65,7 @@ static STARTS: [u8; 64] = {
 };
 
 /// The value of each ASCII byte as a high digit, or 15 if it is none, and as a low digit, or 240.
-static DIGITS: [[[u8; 64]; 2]; 2] = {
+const DIGITS: [[[u8; 64]; 2]; 2] = {
     let mut values = [[[0x0F; 64]; 2], [[0xF0; 64]; 2]];
     let mut byte = 0;
     while byte < 128 {
