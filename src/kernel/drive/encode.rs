@@ -114,14 +114,14 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: b
     let (mut rest, mut lanes) = (input, I::LANES - missing);
     // Where the room is known to be ample, no block has to look.
     if state.sink.room() >= MAX_WINDOW {
-        let groups_of_four = I::TOGETHER == 4 && !KEEP_ESCAPES && !FORM && !B::MANY;
-        if groups_of_four {
+        if const { I::TOGETHER == 4 && !KEEP_ESCAPES && !FORM && !B::MANY } {
             state.take::<true>(state.isa.load(rest), rest, lanes, missing);
         } else {
             state.step(rest, lanes, missing);
         }
         (rest, lanes) = (&rest[lanes..], I::LANES);
-        if groups_of_four {
+        // Constant, so that tiers without such groups compile none of this.
+        if const { I::TOGETHER == 4 && !KEEP_ESCAPES && !FORM && !B::MANY } {
             while rest.len() >= 4 * I::LANES && state.sink.room() >= 4 * MAX_WINDOW {
                 // All are loaded before anything is stored, for the reason given in `encode_few`.
                 let blocks = state.load::<4>(rest);

@@ -2,9 +2,9 @@
 //! spare, and these get code without a stage and without loops.
 
 use super::Isa;
-use crate::kernel::cursor::{Cursor, Room, Written};
+use crate::kernel::cursor::{Cursor, Room};
 use crate::kernel::ends::Ends;
-use crate::kernel::job::{DecodeJob, EncodeJob};
+use crate::kernel::job::{DecodeJob, Decoded, EncodeJob};
 
 /// An operand of an operation besides the job and the input.
 pub(crate) trait Operand {
@@ -64,11 +64,11 @@ pub(crate) fn lanes<I: Isa>(_: I) -> usize {
 /// Copies an input that decoding surely leaves as it is, which most are; `None` says nothing. No room is needed but for
 /// the input.
 #[inline(always)]
-pub(crate) fn copy<'c, I: Isa>(isa: I, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Option<Written<'c>> {
+pub(crate) fn copy<'c, I: Isa>(isa: I, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Option<Decoded<'c>> {
     if job.plus() || !isa.lacks(input, b'%') {
         return None;
     }
     let mut out = Cursor::new(out);
     out.push_run(input);
-    Some(out.finish())
+    Some(Decoded { written: out.finish(), stopped: input.len() })
 }
