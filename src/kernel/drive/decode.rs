@@ -125,15 +125,15 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
         }
         (rest, lanes) = (&rest[lanes..], I::LANES);
         // Constants, so that tiers without such groups compile none of this.
-        if const { I::TOGETHER == 2 && !KEEP && !B::MANY } {
-            if let Err(lane) = state.groups::<2>(&mut rest) {
-                return (state.sink, at(rest, lane));
-            }
+        if const { I::TOGETHER == 2 && !KEEP && !B::MANY }
+            && let Err(lane) = state.groups::<2>(&mut rest)
+        {
+            return (state.sink, at(rest, lane));
         }
-        if const { I::TOGETHER == 4 && !B::MANY } {
-            if let Err(lane) = state.groups::<4>(&mut rest) {
-                return (state.sink, at(rest, lane));
-            }
+        if const { I::TOGETHER == 4 && !B::MANY }
+            && let Err(lane) = state.groups::<4>(&mut rest)
+        {
+            return (state.sink, at(rest, lane));
         }
         while rest.len() >= I::LANES && state.sink.room() >= I::LANES {
             if let Err(lane) = state.step::<false>(rest, I::LANES, 0) {

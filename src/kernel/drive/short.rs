@@ -2,7 +2,7 @@
 //! spare, and these get code without a stage and without loops.
 
 use super::Isa;
-use crate::kernel::cursor::{Cursor, Room};
+use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{DecodeJob, Decoded, EncodeJob};
 
@@ -43,7 +43,7 @@ impl Job for DecodeJob {
     }
 }
 
-/// The longest input that the blocks of `isa` look at in [`copy`].
+/// The longest input that the blocks of `isa` look at in [`encode_copy`] and [`decode_copy`].
 #[inline(always)]
 pub(crate) fn look<I: Isa>(_: I) -> usize {
     I::LOOK
@@ -61,10 +61,33 @@ pub(crate) fn lanes<I: Isa>(_: I) -> usize {
     I::LANES
 }
 
+/// Copies an input of more than one block and at most two if encoding surely leaves it as it is; `None` says nothing.
+#[inline(always)]
+pub(crate) fn encode_copy<'c, I: Isa>(
+    isa: I,
+    job: &EncodeJob,
+    input: &[u8],
+    out: Room<'c>,
+) -> Option<Written<'c>> {
+    let class = isa.class(&job.set, input.len());
+    let ends = [isa.load(input), isa.load(input.get(input.len() - I::LANES..)?)];
+    if !job.is_plain() || !isa.all_members(ends, &class) {
+        return None;
+    }
+    let mut out = Cursor::new(out);
+    out.push_run(input);
+    Some(out.finish())
+}
+
 /// Copies an input that decoding surely leaves as it is, which most are; `None` says nothing. No room is needed but for
 /// the input.
 #[inline(always)]
-pub(crate) fn copy<'c, I: Isa>(isa: I, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Option<Decoded<'c>> {
+pub(crate) fn decode_copy<'c, I: Isa>(
+    isa: I,
+    job: &DecodeJob,
+    input: &[u8],
+    out: Room<'c>,
+) -> Option<Decoded<'c>> {
     if job.plus() || !isa.lacks(input, b'%') {
         return None;
     }

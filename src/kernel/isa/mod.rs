@@ -57,6 +57,7 @@ macro_rules! each {
 mod avx2;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod avx512;
+pub(crate) mod look;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod neon;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
@@ -172,7 +173,7 @@ macro_rules! entry {
         } else if $input.len() <= drive::short::lanes(wide) {
             entry!(@block wide $operation($job, $input $(, $name)*))
         } else if $input.len() <= drive::short::look(wide) {
-            entry!(@copy wide $operation($job, $input $(, $name)*))
+            entry!(@copy_two wide $operation($job, $input $(, $name)*))
         } else {
             None
         }
@@ -185,8 +186,10 @@ macro_rules! entry {
             done => done,
         }
     };
-    (@copy $isa:ident decode($($operand:ident),*)) => { drive::short::copy($isa, $($operand),*) };
+    (@copy $isa:ident decode($($operand:ident),*)) => { drive::short::decode_copy($isa, $($operand),*) };
     (@copy $isa:ident $operation:ident($($operand:ident),*)) => { None };
+    (@copy_two $isa:ident encode($($operand:ident),*)) => { drive::short::encode_copy($isa, $($operand),*) };
+    (@copy_two $isa:ident $operation:ident($($operand:ident),*)) => { entry!(@copy $isa $operation($($operand),*)) };
 
     (@reach_of_few $token:ident encode) => { drive::short::few(drive::Tier::wide(token::$token::new())) };
     (@reach_of_few $token:ident $operation:ident) => { 0 };
