@@ -20,6 +20,7 @@ pub(crate) fn words(input: &[u8]) -> [u64; 2] {
 }
 
 /// Of an input of at most sixteen bytes, two words that hold all its bytes and no others. Other inputs have none.
+#[cfg(feature = "alloc")]
 #[inline(always)]
 pub(crate) fn few(input: &[u8]) -> Option<[u64; 2]> {
     let len = input.len();
