@@ -8,8 +8,10 @@ use core::mem::MaybeUninit;
 use crate::error::BufferTooSmall;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{self, Room, Written};
-use crate::kernel::isa::Tier;
+use crate::kernel::isa::{Tier, look};
 use crate::kernel::job::{EncodeJob, EncodeRule, Measure};
+#[cfg(feature = "alloc")]
+use crate::kernel::word;
 use crate::set::{AsciiSet, ByteSet};
 
 mod sealed {
@@ -60,6 +62,8 @@ pub trait AppendText<T: ?Sized>: sealed::Sealed {
 pub struct Coder<S> {
     job: EncodeJob,
     tier: Option<Tier>,
+    /// Whether the bytes of [`look::all_usual`] stay.
+    usual: bool,
     set: S,
 }
 
@@ -71,7 +75,7 @@ impl<S: KeepSet> Coder<S> {
     #[inline(always)]
     pub(crate) fn new(set: S) -> Coder<S> {
         let job = EncodeJob { set: set.members(), rule: EncodeRule::Plain, case: HexCase::Upper };
-        Coder { job, tier: None, set }
+        Coder { job, tier: None, usual: look::are_usual(job.set.words()), set }
     }
 
     pub(crate) fn keep_escapes(mut self) -> Coder<S> {
@@ -135,13 +139,21 @@ impl<S> Coder<S> {
         input: &[u8],
         out: Room<'c>,
     ) -> Result<Written<'c>, BufferTooSmall> {
+        if self.usual
+            && let Some(written) = cursor::copy_few(input, out, look::all_usual)
+        {
+            return Ok(written);
+        }
         if out.len() / 3 < input.len() {
-            let needed = self.measure(input).len;
-            if out.len() < needed {
-                return Err(BufferTooSmall { needed });
-            }
+            self.check_room(input, out.len())?;
         }
         Ok(self.write(input, out))
+    }
+
+    #[inline(never)]
+    fn check_room(&self, input: &[u8], room: usize) -> Result<(), BufferTooSmall> {
+        let needed = self.measure(input).len;
+        if room < needed { Err(BufferTooSmall { needed }) } else { Ok(()) }
     }
 
     /// The number of bytes at the start of `rest`, which is not empty, that stay as they are: one, or the three of an
@@ -170,6 +182,14 @@ impl<S> Coder<S> {
 impl<S> Coder<S> {
     #[inline(always)]
     fn bytes_of<'a>(&self, input: &'a [u8]) -> Cow<'a, [u8]> {
+        match word::few(input) {
+            Some([a, b]) if self.usual && look::all_usual(a, b) => Cow::Borrowed(input),
+            _ => self.others_of(input),
+        }
+    }
+
+    #[inline(never)]
+    fn others_of<'a>(&self, input: &'a [u8]) -> Cow<'a, [u8]> {
         let measure = self.measure(input);
         if !measure.changed {
             return Cow::Borrowed(input);
@@ -186,7 +206,12 @@ impl<S> Coder<S> {
         }
     }
 
+    #[inline(always)]
     fn append_bytes(&self, input: &[u8], out: &mut Vec<u8>) {
+        // A call would take longer than all other work.
+        if self.usual && cursor::append_few(out, input, look::all_usual) {
+            return;
+        }
         let room = if input.len() <= SHORT {
             worst(input.len())
         } else {

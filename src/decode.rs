@@ -7,8 +7,10 @@ use core::mem::MaybeUninit;
 use crate::error::{BufferTooSmall, DecodeError, MalformedEscape};
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{self, Cursor, Room};
-use crate::kernel::isa::Tier;
+use crate::kernel::isa::{Tier, look};
 use crate::kernel::job::{DecodeJob, DecodeRule, Decoded, Measured};
+#[cfg(feature = "alloc")]
+use crate::kernel::word;
 use crate::set::{ByteSet, sets};
 
 /// What [`Decode`] and [`TryDecode`] share: what to decode, and by which kernels.
@@ -38,17 +40,29 @@ impl Core {
     }
 
     /// Writes into whatever room there is, if it is enough. Nothing is written if the input is refused before.
+    #[inline(always)]
     fn write_checked<'c>(&self, input: &[u8], out: Room<'c>) -> Result<Decoded<'c>, BufferTooSmall> {
-        if out.len() < input.len() {
-            let measured = self.measure(input);
-            if measured.stopped() < input.len() {
-                return Ok(Decoded { written: Cursor::new(out).finish(), stopped: measured.stopped() });
-            }
-            if out.len() < measured.len() {
-                return Err(BufferTooSmall { needed: measured.len() });
-            }
+        if !self.job.plus()
+            && let Some(written) = cursor::copy_few(input, out, look::no_percent)
+        {
+            return Ok(Decoded { written, stopped: input.len() });
+        }
+        if out.len() < input.len()
+            && let Some(stopped) = self.check_room(input, out.len())?
+        {
+            return Ok(Decoded { written: Cursor::new(out).finish(), stopped });
         }
         Ok(self.write(input, out))
+    }
+
+    /// Where decoding stops, if the input is refused; else whether there is room.
+    #[inline(never)]
+    fn check_room(&self, input: &[u8], room: usize) -> Result<Option<usize>, BufferTooSmall> {
+        let measured = self.measure(input);
+        if measured.stopped() < input.len() {
+            return Ok(Some(measured.stopped()));
+        }
+        if room < measured.len() { Err(BufferTooSmall { needed: measured.len() }) } else { Ok(None) }
     }
 
     /// Decodes `bytes`, which hold no escape that is refused, in place.
@@ -105,6 +119,14 @@ impl Core {
     /// The decoded bytes, and where decoding stopped; if that is not the end, the bytes are those of the input.
     #[inline(always)]
     fn cow<'a>(&self, input: &'a [u8]) -> (Cow<'a, [u8]>, usize) {
+        match word::few(input) {
+            Some([a, b]) if !self.job.plus() && look::no_percent(a, b) => (Cow::Borrowed(input), input.len()),
+            _ => self.others(input),
+        }
+    }
+
+    #[inline(never)]
+    fn others<'a>(&self, input: &'a [u8]) -> (Cow<'a, [u8]>, usize) {
         let measured = self.measure(input);
         if !measured.changed() || measured.stopped() < input.len() {
             return (Cow::Borrowed(input), measured.stopped());
@@ -117,11 +139,16 @@ impl Core {
     /// Appends the decoded bytes and returns where decoding stopped.
     #[inline(always)]
     fn append(&self, input: &[u8], out: &mut Vec<u8>) -> usize {
-        // An empty part is common, and a call would take longer than all other work.
-        if input.is_empty() { 0 } else { self.append_some(input, out) }
+        // A call would take longer than all other work.
+        if !self.job.plus() && cursor::append_few(out, input, look::no_percent) {
+            input.len()
+        } else {
+            self.append_others(input, out)
+        }
     }
 
-    fn append_some(&self, input: &[u8], out: &mut Vec<u8>) -> usize {
+    #[inline(always)]
+    fn append_others(&self, input: &[u8], out: &mut Vec<u8>) -> usize {
         // The output is no longer than the input. For a few bytes a little more, so that a buffer that is used again and
         // again soon has the width that kernels write at once.
         let room = input.len().max(input.len().saturating_mul(4).min(64));
@@ -323,6 +350,7 @@ impl Decode {
     /// assert_eq!(simdpct::Decode::new().decode_to_slice("a%20b", &mut out), Ok(3));
     /// assert_eq!(&out[..3], b"a b");
     /// ```
+    #[inline]
     pub fn decode_to_slice(
         &self,
         input: &(impl AsRef<[u8]> + ?Sized),
@@ -483,6 +511,7 @@ impl TryDecode {
     /// assert!(matches!(strict.decode_to_slice("%4", &mut out), Err(DecodeError::Malformed(_))));
     /// assert!(matches!(strict.decode_to_slice("%41bc", &mut out), Err(DecodeError::BufferTooSmall(_))));
     /// ```
+    #[inline]
     pub fn decode_to_slice(
         &self,
         input: &(impl AsRef<[u8]> + ?Sized),
@@ -551,6 +580,7 @@ impl Decode {
     /// assert_eq!(&*Decode::new().decode("a%00%FF"), b"a\0\xff");
     /// ```
     #[must_use]
+    #[inline]
     pub fn decode<'a>(&self, input: &'a (impl AsRef<[u8]> + ?Sized)) -> Cow<'a, [u8]> {
         self.core.cow(input.as_ref()).0
     }
@@ -598,6 +628,7 @@ impl TryDecode {
     /// assert_eq!(strict.decode("a%2").unwrap_err().offset, 1);
     /// # Ok::<(), simdpct::MalformedEscape>(())
     /// ```
+    #[inline]
     pub fn decode<'a>(
         &self,
         input: &'a (impl AsRef<[u8]> + ?Sized),

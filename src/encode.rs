@@ -193,6 +193,7 @@ impl<S: KeepSet> Encode<S> {
     /// assert_eq!(&out[..5], b"a%20b");
     /// assert_eq!(encode.encode_to_slice("a b", &mut out[..4]).unwrap_err().needed, 5);
     /// ```
+    #[inline]
     pub fn encode_to_slice(
         &self,
         input: &(impl AsRef<[u8]> + ?Sized),
@@ -241,6 +242,7 @@ impl<S: KeepSet> Encode<S> {
     /// let iri = Encode::keeping(sets::RFC3986_URI.to_byte_set().union(ByteSet::NON_ASCII));
     /// assert_eq!(&*iri.encode("caf\u{e9} 1"), "caf\u{e9}%201".as_bytes());
     /// ```
+    #[inline]
     pub fn encode<'a>(&self, input: &'a (impl AsRef<[u8]> + ?Sized)) -> Cow<'a, S::Text> {
         S::encode(&self.coder, input.as_ref())
     }
@@ -259,11 +261,7 @@ impl<S: KeepSet> Encode<S> {
     /// ```
     #[inline]
     pub fn encode_append(&self, input: &(impl AsRef<[u8]> + ?Sized), out: &mut impl AppendText<S::Text>) {
-        let input = input.as_ref();
-        // An empty part is common, and a call would take longer than all other work.
-        if !input.is_empty() {
-            out.append(&self.coder, input);
-        }
+        out.append(&self.coder, input.as_ref());
     }
 
     /// Encodes bytes that the caller owns: `input` itself when nothing changes, else one allocation of the exact size. A

@@ -17,7 +17,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     // Vocabulary, which knows nothing above it.
     ("hex", ""),
     ("set", ""),
-    ("kernel/cursor", ""),
+    ("kernel/cursor", "kernel/word"),
     ("kernel/slots", "kernel/cursor"),
     ("kernel/ends", "kernel/slots"),
     ("kernel/word", ""),
@@ -31,13 +31,14 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     // The tiers: the list, what they share, and each instruction set by itself.
     ("kernel/isa", "kernel/cursor kernel/drive kernel/ends kernel/job kernel/scalar"),
     ("kernel/isa/tables", ""),
+    ("kernel/isa/look", "kernel/word"),
     ("kernel/isa/*", "kernel/isa/tables kernel/isa/token kernel/cursor kernel/drive hex set kernel/word"),
     ("kernel", ""),
-    // The verbs, which know the tiers only as `Tier`.
+    // The verbs, which know the tiers only as `Tier`, and what may be asked without one.
     ("utf8", ""),
-    ("coder", "kernel/isa/Tier kernel/cursor error hex kernel/job set"),
+    ("coder", "kernel/isa/Tier kernel/isa/look kernel/cursor error hex kernel/job kernel/word set"),
     ("encode", "coder kernel/isa/Tier kernel/cursor error hex set"),
-    ("decode", "kernel/isa/Tier kernel/cursor error hex kernel/job set"),
+    ("decode", "kernel/isa/Tier kernel/isa/look kernel/cursor error hex kernel/job kernel/word set"),
     ("decode_text", "decode error hex utf8"),
     ("normalize", "decode error hex utf8"),
     ("validate", "decode error hex set"),

@@ -8,8 +8,13 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
+use crate::kernel::word::three;
+
 /// The widest window that an operation may ask for: three bytes for each of 64 lanes, and a register of slack.
 pub(crate) const MAX_WINDOW: usize = 64 * 3 + 64;
+
+/// The longest input that [`copy_few`] takes.
+pub(crate) const FEW: usize = 16;
 
 /// A window on the stack, for the end of the room.
 pub(crate) struct Stage([MaybeUninit<u8>; MAX_WINDOW]);
@@ -146,12 +151,20 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Writes up to 64 bytes without a call, others with one.
+    /// Writes up to 128 bytes without a call, others with one.
     #[inline(always)]
     pub(crate) fn push_run(&mut self, bytes: &[u8]) {
         let (len, room) = (bytes.len(), self.room());
         if len > 64 || len > room {
-            return self.push_slice(bytes);
+            if len > 128 || len > room {
+                return self.push_slice(bytes);
+            }
+            // SAFETY: `len` bytes, at least 64, are readable in `bytes` and writable at `at`.
+            unsafe {
+                copy_ends::<64>(bytes.as_ptr(), self.at, len);
+                self.at = self.at.add(len);
+            }
+            return;
         }
         // SAFETY: `len` bytes are readable in `bytes` and writable at `at`, and no function is given more.
         unsafe {
@@ -195,6 +208,68 @@ unsafe fn copy_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
         to.cast::<[u8; N]>().write(from.cast::<[u8; N]>().read());
         to.add(len - N).cast::<[u8; N]>().write(from.add(len - N).cast::<[u8; N]>().read());
     }
+}
+
+/// Copies an input of at most [`FEW`] bytes if there is room and `clean` holds for two words, which hold all bytes of the
+/// input and no others. It is for callers that are inlined, for which a kernel's call would take longer than the copy.
+#[inline(always)]
+pub(crate) fn copy_few<'c>(
+    input: &[u8],
+    out: Room<'c>,
+    clean: impl FnOnce(u64, u64) -> bool,
+) -> Option<Written<'c>> {
+    let (from, to, len) = (input.as_ptr(), out.start, input.len());
+    if len > FEW || len > out.len() {
+        return None;
+    }
+    // SAFETY: every piece lies within the `len` bytes that are readable at `from` and writable at `to`; all are read, and
+    // all are written.
+    unsafe {
+        if len >= 8 {
+            let (a, b) =
+                (from.cast::<u64>().read_unaligned(), from.add(len - 8).cast::<u64>().read_unaligned());
+            if !clean(a, b) {
+                return None;
+            }
+            to.cast::<u64>().write_unaligned(a);
+            to.add(len - 8).cast::<u64>().write_unaligned(b);
+        } else if len >= 4 {
+            let (a, b) =
+                (from.cast::<u32>().read_unaligned(), from.add(len - 4).cast::<u32>().read_unaligned());
+            let both = u64::from(a) | u64::from(b) << 32;
+            if !clean(both, both) {
+                return None;
+            }
+            to.cast::<u32>().write_unaligned(a);
+            to.add(len - 4).cast::<u32>().write_unaligned(b);
+        } else if len > 0 {
+            // Of up to three bytes: the first, the one in the middle and the last, some of which may be the same.
+            let [a, b, c] = [from.read(), from.add(len / 2).read(), from.add(len - 1).read()];
+            let all = three(a, b, c);
+            if !clean(all, all) {
+                return None;
+            }
+            to.write(a);
+            to.add(len / 2).write(b);
+            to.add(len - 1).write(c);
+        }
+    }
+    Some(Written { len, brand: PhantomData })
+}
+
+/// As [`copy_few`], to the end of `out`, if it has room already.
+#[cfg(feature = "alloc")]
+#[inline(always)]
+pub(crate) fn append_few(
+    out: &mut alloc::vec::Vec<u8>,
+    input: &[u8],
+    clean: impl FnOnce(u64, u64) -> bool,
+) -> bool {
+    let Some(written) = copy_few(input, Room::new(out.spare_capacity_mut()), clean) else { return false };
+    let written = written.len();
+    // SAFETY: as in `append`.
+    unsafe { out.set_len(out.len() + written) };
+    true
 }
 
 /// Appends what `write` writes to `out`, after making room for `len` bytes. Returns what else `write` returns.

@@ -19,6 +19,32 @@ pub(crate) fn words(input: &[u8]) -> [u64; 2] {
     }
 }
 
+/// Of an input of at most sixteen bytes, two words that hold all its bytes and no others. Other inputs have none.
+#[cfg(feature = "alloc")]
+#[inline(always)]
+pub(crate) fn few(input: &[u8]) -> Option<[u64; 2]> {
+    let len = input.len();
+    if len > 16 {
+        None
+    } else if let (Some(start), Some(end)) = (input.first_chunk(), input.last_chunk()) {
+        Some([u64::from_le_bytes(*start), u64::from_le_bytes(*end)])
+    } else if let (Some(start), Some(end)) = (input.first_chunk(), input.last_chunk()) {
+        let both = u64::from(u32::from_le_bytes(*start)) | u64::from(u32::from_le_bytes(*end)) << 32;
+        Some([both; 2])
+    } else {
+        let (&first, &middle, &last) = (input.first()?, input.get(len / 2)?, input.last()?);
+        Some([three(first, middle, last); 2])
+    }
+}
+
+/// A word of three bytes, each of them at least twice.
+#[inline(always)]
+pub(crate) const fn three(a: u8, b: u8, c: u8) -> u64 {
+    (a as u64 * 0x0000_0001_0000_0101)
+        | (b as u64 * 0x0000_0100_0001_0000)
+        | (c as u64 * 0x0101_0000_0100_0000)
+}
+
 /// The top bit of the first byte of `word` that is `byte`, and of no byte before it; others may have it set, too.
 #[inline(always)]
 pub(crate) const fn find(word: u64, byte: u8) -> u64 {

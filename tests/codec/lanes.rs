@@ -67,6 +67,71 @@ fn membership_in_every_set_of_every_byte_at_every_lane() {
     }
 }
 
+/// The set of letters, digits and `-._~`, which is looked at without a kernel where the input is shortest.
+fn unreserved() -> Members {
+    oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+}
+
+#[test]
+fn every_byte_at_every_place_of_the_shortest_inputs() {
+    // With and without the bytes that the look takes for granted.
+    let usual = unreserved();
+    let mut others = [usual; 3];
+    others[0][b'_' as usize] = false;
+    others[1][b'5' as usize] = false;
+    others[2][b'%' as usize] = true;
+    let mut expected = Vec::new();
+    for members in [usual, others[0], others[1], others[2]] {
+        let encoding = Encoding::plain(members);
+        for len in 1..=17 {
+            for at in 0..len {
+                for byte in 0..=255u8 {
+                    let mut input = vec![b'a'; len];
+                    input[at] = byte;
+                    encoding.expected(&input, &mut expected);
+                    let encode = encoding.encoder(tiers()[0]);
+                    let mut out = [0; 3 * 17];
+                    let mut appended = Vec::with_capacity(3 * 17);
+                    encode.encode_append(&input, &mut appended);
+                    assert_eq!(encode.encode_to_slice(&input, &mut out), Ok(expected.len()), "{input:?}");
+                    assert_eq!(&out[..expected.len()], expected, "{input:?}");
+                    assert_eq!((&appended, &*encode.encode(&input)), (&expected, &*expected), "{input:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn one_change_at_every_place_where_a_way_of_its_own_ends() {
+    // Inputs of one piece, of one block, of two, of four, and what follows each.
+    let lens = (1..=18).chain(31..=34).chain(62..=67).chain(126..=131).chain([192, 193]).chain(254..=259);
+    let mut checker = Checker::new();
+    for len in lens.chain(318..=322) {
+        // Near the places where a block may start, counted from either end.
+        let near = |at: usize| at % 64 <= 2 || at % 64 >= 61 || at % 16 == 15;
+        for at in (0..len).filter(|&at| near(at) || near(len - 1 - at)) {
+            let place = PLACES[(len + at) % 2];
+            let mut input = vec![b'b'; len];
+            input[at] = b'/';
+            for rule in [Rule::Plain, Rule::KeepEscapes, Rule::Form] {
+                checker.encode(&Encoding { members: unreserved(), rule, upper: true }, &input, place);
+            }
+            // Digits all over: if an escape was cut, the next block would go on with others.
+            input.fill(b'4');
+            input[at] = b'%';
+            for decoding in [Decoding::ALL, Decoding::FORM, Decoding::NORMALIZE] {
+                checker.decode(&decoding, &input, place);
+            }
+            checker.encode(
+                &Encoding { members: unreserved(), rule: Rule::KeepEscapes, upper: true },
+                &input,
+                place,
+            );
+        }
+    }
+}
+
 /// The inputs with `%XY` at every place of two blocks and a bit: in clean text, amid digits, amid `%`.
 fn escape_at_every_lane(mut each: impl FnMut(u8, &[u8])) {
     for len in [64, 67, 131] {
