@@ -22,7 +22,7 @@ use std::time::Duration;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use simdpct::{ByteSet, Decode, Encode, NORMALIZE, Tier, sets};
+use simdpct::{ByteSet, Decode, Encode, Tier, sets};
 
 use corpus::{Row, Urls, Verb};
 
@@ -30,7 +30,7 @@ const SEED: u64 = 1;
 const SET: simdpct::AsciiSet = sets::RFC3986_UNRESERVED;
 /// The rivals' name for [`SET`]: the bytes that do not stay.
 const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-const KEEP: ByteSet = sets::RFC3986_RESERVED.bytes();
+const KEEP: ByteSet = sets::RFC3986_RESERVED.to_byte_set();
 
 /// The rows that this suite takes; the comparison program takes all.
 const ROWS: &[&str] = &[
@@ -123,10 +123,7 @@ fn decoded(strings: &[&str]) -> Vec<Vec<u8>> {
 /// What the scalar tier answers: the reference of what no rival has.
 fn by_scalar(strings: &[&str], decode: Decode) -> Vec<Vec<u8>> {
     let decode = decode.tier(Tier::find("scalar").expect("every machine has the scalar tier"));
-    strings
-        .iter()
-        .map(|input| decode.to_cow(*input).unwrap_or_else(|never| match never {}).into_owned())
-        .collect()
+    strings.iter().map(|input| decode.decode(*input).into_owned()).collect()
 }
 
 fn memcpy(bench: &mut Bench<'_, '_>) {
@@ -155,9 +152,9 @@ fn encode(criterion: &mut Criterion) {
             black_box(&text).len()
         });
         for tier in Tier::available() {
-            let encode = Encode::new(SET).tier(tier);
+            let encode = Encode::keeping(SET).tier(tier);
             bench.add(tier.name(), Some(&expected), |input, out| {
-                encode.append(input, out);
+                encode.encode_append(input, out);
                 out.len()
             });
         }
@@ -183,7 +180,7 @@ fn decode_tiers(bench: &mut Bench<'_, '_>, expected: &[Vec<u8>], decode: Decode)
     for tier in Tier::available() {
         let decode = decode.tier(tier);
         bench.add(tier.name(), Some(expected), |input, out| {
-            let Ok(()) = decode.append(input, out);
+            decode.decode_append(input, out);
             out.len()
         });
     }
@@ -191,8 +188,8 @@ fn decode_tiers(bench: &mut Bench<'_, '_>, expected: &[Vec<u8>], decode: Decode)
 
 fn normalize(criterion: &mut Criterion) {
     each(criterion, "normalize", Verb::Decode, FEW, |bench| {
-        let expected = by_scalar(&bench.strings, NORMALIZE);
-        decode_tiers(bench, &expected, NORMALIZE);
+        let expected = by_scalar(&bench.strings, Decode::NORMALIZE);
+        decode_tiers(bench, &expected, Decode::NORMALIZE);
     });
 }
 
@@ -207,11 +204,11 @@ fn strict(criterion: &mut Criterion) {
     each(criterion, "strict", Verb::Decode, FEW, |bench| {
         // A malformed escape is an error with nothing written; what comes before it is not looked at here.
         let scalar = Decode::new().strict().tier(Tier::find("scalar").expect("every machine has it"));
-        let answer = |input: &&str| scalar.to_cow(*input).map_or(Vec::new(), |bytes| bytes.into_owned());
+        let answer = |input: &&str| scalar.decode(*input).map_or(Vec::new(), |bytes| bytes.into_owned());
         let expected: Vec<Vec<u8>> = bench.strings.iter().map(answer).collect();
         for tier in Tier::available() {
             let decode = Decode::new().strict().tier(tier);
-            bench.add(tier.name(), Some(&expected), |input, out| match decode.append(input, out) {
+            bench.add(tier.name(), Some(&expected), |input, out| match decode.decode_append(input, out) {
                 Ok(()) => out.len(),
                 Err(error) => {
                     black_box(error);
@@ -226,11 +223,11 @@ fn cow(criterion: &mut Criterion) {
     each(criterion, "cow/encode", Verb::Encode, FEW, |bench| {
         let expected = encoded(&bench.strings);
         for tier in Tier::available() {
-            let encode = Encode::new(SET).tier(tier);
+            let encode = Encode::keeping(SET).tier(tier);
             for (input, expected) in bench.strings.iter().zip(&expected) {
-                assert_eq!(encode.to_cow(*input).as_bytes(), expected);
+                assert_eq!(encode.encode(*input).as_bytes(), expected);
             }
-            bench.add(tier.name(), None, |input, _| black_box(encode.to_cow(input)).len());
+            bench.add(tier.name(), None, |input, _| black_box(encode.encode(input)).len());
         }
     });
     each(criterion, "cow/decode", Verb::Decode, FEW, |bench| {
@@ -238,12 +235,9 @@ fn cow(criterion: &mut Criterion) {
         for tier in Tier::available() {
             let decode = Decode::new().tier(tier);
             for (input, expected) in bench.strings.iter().zip(&expected) {
-                assert_eq!(decode.to_cow(*input).as_deref(), Ok(&**expected));
+                assert_eq!(*decode.decode(*input), **expected);
             }
-            bench.add(tier.name(), None, |input, _| {
-                let Ok(bytes) = decode.to_cow(input);
-                black_box(bytes).len()
-            });
+            bench.add(tier.name(), None, |input, _| black_box(decode.decode(input)).len());
         }
     });
 }
@@ -252,10 +246,10 @@ fn cow(criterion: &mut Criterion) {
 fn append(criterion: &mut Criterion) {
     each(criterion, "append/encode", Verb::Encode, FEW, |bench| {
         for tier in Tier::available() {
-            let encode = Encode::new(SET).tier(tier);
+            let encode = Encode::keeping(SET).tier(tier);
             bench.add(tier.name(), None, |input, _| {
                 let mut fresh = Vec::new();
-                encode.append(input, &mut fresh);
+                encode.encode_append(input, &mut fresh);
                 black_box(fresh).len()
             });
         }
@@ -265,7 +259,7 @@ fn append(criterion: &mut Criterion) {
             let decode = Decode::new().tier(tier);
             bench.add(tier.name(), None, |input, _| {
                 let mut fresh = Vec::new();
-                let Ok(()) = decode.append(input, &mut fresh);
+                decode.decode_append(input, &mut fresh);
                 black_box(fresh).len()
             });
         }
@@ -277,13 +271,13 @@ fn slice(criterion: &mut Criterion) {
         let expected = encoded(&bench.strings);
         let mut ready = vec![0; bench.longest * 3];
         for tier in Tier::available() {
-            let encode = Encode::new(SET).tier(tier);
+            let encode = Encode::keeping(SET).tier(tier);
             for (input, expected) in bench.strings.iter().zip(&expected) {
-                let len = encode.to_slice(input, &mut ready).expect("there is room");
+                let len = encode.encode_to_slice(input, &mut ready).expect("there is room");
                 assert_eq!(&ready[..len], expected);
             }
             bench.add(tier.name(), None, |input, _| {
-                let len = encode.to_slice(input, &mut ready).expect("there is room");
+                let len = encode.encode_to_slice(input, &mut ready).expect("there is room");
                 black_box(&ready[..len]).len()
             });
         }
@@ -294,11 +288,11 @@ fn slice(criterion: &mut Criterion) {
         for tier in Tier::available() {
             let decode = Decode::new().tier(tier);
             for (input, expected) in bench.strings.iter().zip(&expected) {
-                let len = decode.to_slice(input, &mut ready).expect("there is room");
+                let len = decode.decode_to_slice(input, &mut ready).expect("there is room");
                 assert_eq!(&ready[..len], expected);
             }
             bench.add(tier.name(), None, |input, _| {
-                let len = decode.to_slice(input, &mut ready).expect("there is room");
+                let len = decode.decode_to_slice(input, &mut ready).expect("there is room");
                 black_box(&ready[..len]).len()
             });
         }

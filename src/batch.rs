@@ -5,15 +5,14 @@
 //! are followed through it. A value never affects its neighbours: no escape reaches over the end of a value.
 
 use alloc::vec::Vec;
-use core::convert::Infallible;
 use core::fmt;
 
-use crate::decode::{Decode, Malformed};
+use crate::coder::KeepSet;
+use crate::decode::{Core, Decode, TryDecode};
 use crate::encode::Encode;
+use crate::error::MalformedEscape;
 use crate::kernel::cursor::{self, Cursor, Room, Written};
 use crate::kernel::ends::{Ends, MAX_BYTES, MAX_VALUES};
-use crate::kernel::job::MalformedAt;
-use crate::utf8::KeepSet;
 
 /// The values that are decoded together behind values in which there was nothing to decode.
 const FEW: usize = 1;
@@ -292,7 +291,7 @@ impl<O: Offset> Column<O> {
         write: impl for<'c> FnOnce(&mut Ends, Room<'c>) -> Written<'c>,
     ) -> Result<(), TooLong> {
         let before = self.bytes.len();
-        let Ok(()) = cursor::append::<Infallible>(&mut self.bytes, room, |out| Ok(write(ends, out)));
+        cursor::append(&mut self.bytes, room, |out| (write(ends, out), ()));
         self.append_offsets(index, before, ends.places().iter().copied())
     }
 
@@ -328,7 +327,7 @@ fn alone<'c>(ends: &mut Ends, written: Written<'c>) -> Written<'c> {
 }
 
 impl<S: KeepSet> Encode<S> {
-    /// Encodes each of `values` and appends the results to `out`: the same as [`Encode::to_cow`] of each.
+    /// Encodes each of `values` and appends the results to `out`: the same as [`Encode::encode`] of each.
     ///
     /// # Errors
     ///
@@ -340,7 +339,7 @@ impl<S: KeepSet> Encode<S> {
     ///
     /// let mut out = Column::new();
     /// let values = Values::new(b"a b/", &[0_i32, 3, 4]).unwrap();
-    /// Encode::new(sets::RFC3986_UNRESERVED).values(values, &mut out).unwrap();
+    /// Encode::keeping(sets::RFC3986_UNRESERVED).values(values, &mut out).unwrap();
     /// assert_eq!(out.bytes(), b"a%20b%2F");
     /// assert_eq!(out.offsets(), [0, 5, 8]);
     /// ```
@@ -354,11 +353,11 @@ impl<S: KeepSet> Encode<S> {
                 let room = match input.len() {
                     len @ ..=MAX_BYTES => 3 * len + cursor::MAX_WINDOW,
                     // One value, so its length does not depend on where others end.
-                    _ => self.encoded_len(input),
+                    _ => self.coder.measure(input).len,
                 };
                 out.append(index, &mut ends, room, |ends, out| match count {
-                    1 => alone(ends, self.write(input, out)),
-                    _ => self.kernels().encode_values(&self.job, input, ends, out),
+                    1 => alone(ends, self.coder.write(input, out)),
+                    _ => self.coder.kernels().encode_values(self.coder.job(), input, ends, out),
                 })?;
                 index += count;
             }
@@ -367,10 +366,30 @@ impl<S: KeepSet> Encode<S> {
     }
 }
 
-impl<E: Malformed> Decode<E> {
-    /// Decodes each of `values` and appends the results to `out`: the same as [`Decode::to_cow`] of each.
+impl Decode {
+    /// Decodes each of `values` and appends the results to `out`: the same as [`Decode::decode`] of each.
     ///
-    /// A value that a strict decoder refuses becomes an empty one, and `refused` is told its index and the error, whose
+    /// # Errors
+    ///
+    /// [`TooLong`] if the output is longer than its offsets can say; `out` is then unchanged.
+    ///
+    /// ```
+    /// use simdpct::Decode;
+    /// use simdpct::batch::{Column, Values};
+    ///
+    /// let mut out = Column::new();
+    /// Decode::new().values(Values::new(b"a%20b%2F", &[0_i32, 5, 8]).unwrap(), &mut out).unwrap();
+    /// assert_eq!((out.bytes(), out.offsets()), (&b"a b/"[..], &[0, 3, 4][..]));
+    /// ```
+    pub fn values<O: Offset>(&self, values: Values<'_, O>, out: &mut Column<O>) -> Result<(), TooLong> {
+        self.core.values(values, out, |_, _| {})
+    }
+}
+
+impl TryDecode {
+    /// Decodes each of `values` and appends the results to `out`: the same as [`TryDecode::decode`] of each.
+    ///
+    /// A value with a malformed escape becomes an empty one, and `refused` is told its index and the error, whose
     /// offsets count from the start of the value. Other values are not affected.
     ///
     /// # Errors
@@ -392,7 +411,18 @@ impl<E: Malformed> Decode<E> {
         &self,
         values: Values<'_, O>,
         out: &mut Column<O>,
-        mut refused: impl FnMut(usize, E),
+        refused: impl FnMut(usize, MalformedEscape),
+    ) -> Result<(), TooLong> {
+        self.core.values(values, out, refused)
+    }
+}
+
+impl Core {
+    fn values<O: Offset>(
+        &self,
+        values: Values<'_, O>,
+        out: &mut Column<O>,
+        mut refused: impl FnMut(usize, MalformedEscape),
     ) -> Result<(), TooLong> {
         out.all_or_nothing(|out| {
             // What a strict decoder tries first; room of some size, which a lenient one need not fill.
@@ -435,20 +465,21 @@ impl<E: Malformed> Decode<E> {
     }
 
     /// The first of the values that end at `ends` that is refused, and why.
-    fn refusal(&self, input: &[u8], ends: &mut Ends, tried: &mut Ends) -> Option<(usize, E)> {
+    fn refusal(&self, input: &[u8], ends: &mut Ends, tried: &mut Ends) -> Option<(usize, MalformedEscape)> {
         let ends = ends.places();
-        let measure = match ends {
-            [_] => self.kernels().decode_measure(&self.job, input),
+        let measured = match ends {
+            [_] => self.measure(input),
             _ => {
                 tried.set(ends.iter().copied());
                 self.kernels().decode_values_measure(&self.job, input, tried)
             }
         };
-        let Err(MalformedAt(offset)) = measure else {
+        let offset = measured.stopped();
+        if offset == input.len() {
             return None;
-        };
+        }
         let value = ends.partition_point(|&end| end <= offset);
         let start = value.checked_sub(1).map_or(0, |before| ends[before]);
-        Some((value, E::new(&input[start..ends[value]], offset - start)))
+        Some((value, MalformedEscape::at(&input[start..ends[value]], offset - start)))
     }
 }

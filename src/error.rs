@@ -39,6 +39,31 @@ impl MalformedEscape {
         };
         MalformedEscape { offset, cause }
     }
+
+    /// Nothing if a decoding of `input` stopped at its end, else the error of the `%` at which it stopped.
+    #[inline(always)]
+    pub(crate) fn unless_whole(input: &[u8], stopped: usize) -> Result<(), MalformedEscape> {
+        if stopped == input.len() { Ok(()) } else { Err(MalformedEscape::at(input, stopped)) }
+    }
+
+    /// The same error for input that begins `by` bytes earlier.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn shifted(mut self, by: usize) -> MalformedEscape {
+        self.offset = self.offset.saturating_add(by);
+        if let MalformedCause::NotHex { offset, .. } = &mut self.cause {
+            *offset = offset.saturating_add(by);
+        }
+        self
+    }
+
+    /// The same error, found in the first `len` bytes of input that goes on with a `%`.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn before_percent(mut self, len: usize) -> MalformedEscape {
+        if self.cause == MalformedCause::Truncated {
+            self.cause = MalformedCause::NotHex { offset: len, byte: b'%' };
+        }
+        self
+    }
 }
 
 impl fmt::Display for MalformedEscape {
@@ -71,8 +96,8 @@ impl fmt::Display for BufferTooSmall {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// The decoder is strict and the input has a malformed escape.
-    MalformedEscape(MalformedEscape),
+    /// The input has a malformed escape.
+    Malformed(MalformedEscape),
     /// The slice is too small.
     BufferTooSmall(BufferTooSmall),
 }
@@ -80,7 +105,7 @@ pub enum DecodeError {
 impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DecodeError::MalformedEscape(error) => error.fmt(f),
+            DecodeError::Malformed(error) => error.fmt(f),
             DecodeError::BufferTooSmall(error) => error.fmt(f),
         }
     }
@@ -90,8 +115,8 @@ impl fmt::Display for DecodeError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeUtf8Error {
-    /// The decoder is strict and the input has a malformed escape.
-    MalformedEscape(MalformedEscape),
+    /// The input has a malformed escape.
+    Malformed(MalformedEscape),
     /// The decoded bytes are not UTF-8.
     InvalidUtf8(InvalidUtf8),
 }
@@ -99,7 +124,7 @@ pub enum DecodeUtf8Error {
 impl fmt::Display for DecodeUtf8Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DecodeUtf8Error::MalformedEscape(error) => error.fmt(f),
+            DecodeUtf8Error::Malformed(error) => error.fmt(f),
             DecodeUtf8Error::InvalidUtf8(error) => error.fmt(f),
         }
     }
@@ -127,24 +152,17 @@ macro_rules! errors {
 errors!(MalformedEscape BufferTooSmall DecodeError DecodeUtf8Error InvalidUtf8);
 
 macro_rules! from {
-    ($($inner:ident => $outer:ident),*) => {
+    ($($inner:ident => $outer:ident::$variant:ident),*) => {
         $(impl From<$inner> for $outer {
             fn from(error: $inner) -> $outer {
-                $outer::$inner(error)
+                $outer::$variant(error)
             }
         })*
     };
 }
-from!(MalformedEscape => DecodeError, BufferTooSmall => DecodeError, MalformedEscape => DecodeUtf8Error, InvalidUtf8 => DecodeUtf8Error);
-
-impl From<core::convert::Infallible> for DecodeError {
-    fn from(never: core::convert::Infallible) -> DecodeError {
-        match never {}
-    }
-}
-
-impl From<core::convert::Infallible> for DecodeUtf8Error {
-    fn from(never: core::convert::Infallible) -> DecodeUtf8Error {
-        match never {}
-    }
-}
+from!(
+    MalformedEscape => DecodeError::Malformed,
+    BufferTooSmall => DecodeError::BufferTooSmall,
+    MalformedEscape => DecodeUtf8Error::Malformed,
+    InvalidUtf8 => DecodeUtf8Error::InvalidUtf8
+);

@@ -15,7 +15,7 @@ use crate::{Decode, Encode, sets};
 #[must_use]
 #[inline]
 pub fn encode(input: &(impl AsRef<[u8]> + ?Sized)) -> Cow<'_, str> {
-    Encode::new(sets::WHATWG_FORM).form().to_cow(input)
+    Encode::keeping(sets::WHATWG_FORM).form().encode(input)
 }
 
 /// Decodes one name or value (URL Standard, section 5.1): [`Decode::form`].
@@ -26,8 +26,7 @@ pub fn encode(input: &(impl AsRef<[u8]> + ?Sized)) -> Cow<'_, str> {
 #[must_use]
 #[inline]
 pub fn decode(input: &(impl AsRef<[u8]> + ?Sized)) -> Cow<'_, [u8]> {
-    let Ok(bytes) = Decode::new().form().to_cow(input);
-    bytes
+    Decode::new().form().decode(input)
 }
 
 /// Decodes one name or value to text, with U+FFFD for what is not UTF-8, as the URL Standard does.
@@ -37,6 +36,5 @@ pub fn decode(input: &(impl AsRef<[u8]> + ?Sized)) -> Cow<'_, [u8]> {
 /// ```
 #[must_use]
 pub fn decode_utf8_lossy(input: &(impl AsRef<[u8]> + ?Sized)) -> Cow<'_, str> {
-    let Ok(text) = Decode::new().form().to_utf8_lossy(input);
-    text
+    Decode::new().form().decode_utf8_lossy(input)
 }

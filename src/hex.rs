@@ -41,10 +41,10 @@ pub(crate) const fn digit(byte: u8) -> Option<u8> {
 
 /// The byte that the escape at the start of `input` stands for, if one stands there.
 #[inline(always)]
-pub(crate) fn unescape(input: &[u8]) -> Option<u8> {
+pub(crate) const fn unescape(input: &[u8]) -> Option<u8> {
     match *input {
         [b'%', high, low, ..] => {
-            let [high, low] = [value(high), value(low)];
+            let (high, low) = (value(high), value(low));
             if (high | low) < 16 { Some(high << 4 | low) } else { None }
         }
         _ => None,
@@ -56,7 +56,7 @@ pub(crate) const NOT_A_DIGIT: u8 = 0xFF;
 
 /// The value of a hexadecimal digit of either case, or [`NOT_A_DIGIT`], without a branch.
 #[inline(always)]
-pub(crate) fn value(byte: u8) -> u8 {
+pub(crate) const fn value(byte: u8) -> u8 {
     static VALUES: [u8; 256] = {
         let mut values = [NOT_A_DIGIT; 256];
         let mut byte = 0;
@@ -69,4 +69,49 @@ pub(crate) fn value(byte: u8) -> u8 {
         values
     };
     VALUES[byte as usize]
+}
+
+/// The number of bytes at the end of `input`, at most two, that may be the start of an escape.
+#[inline]
+pub(crate) fn held_back(input: &[u8]) -> usize {
+    match *input {
+        [.., b'%'] => 1,
+        [.., b'%', digit] if self::digit(digit).is_some() => 2,
+        _ => 0,
+    }
+}
+
+/// `input` in pieces of at most `size` bytes, at least three, that cut no escape; each with its offset.
+pub(crate) fn pieces(input: &[u8], size: usize) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut at = 0;
+    core::iter::from_fn(move || {
+        let (rest, offset) = (&input[at..], at);
+        let piece = match rest.get(..size) {
+            Some(piece) if rest.len() > size => &piece[..size - held_back(piece)],
+            _ => rest,
+        };
+        at += piece.len();
+        if piece.is_empty() { None } else { Some((offset, piece)) }
+    })
+}
+
+/// The offset of the first byte or escape of `input` that changes: `changed` says whether one does in a piece, and `stay`
+/// how many bytes at the start of one stay as they are.
+pub(crate) fn first_change(
+    input: &[u8],
+    changed: impl Fn(&[u8]) -> bool,
+    stay: impl Fn(&[u8]) -> usize,
+) -> Option<usize> {
+    let (start, piece) = pieces(input, 4096).find(|(_, piece)| changed(piece))?;
+    let (within, mut piece) = pieces(piece, 64).find(|(_, piece)| changed(piece))?;
+    let mut offset = start + within;
+    while !piece.is_empty() {
+        let len = stay(piece);
+        if len == 0 {
+            return Some(offset);
+        }
+        offset += len;
+        piece = &piece[len..];
+    }
+    None
 }

@@ -5,9 +5,7 @@
 //! RFC 2396, RFC 1738, the WHATWG URL Standard and HTML forms, by vector kernels that are chosen at run time.
 //!
 //! ```
-//! use simdpct::sets::RFC3986_UNRESERVED;
-//!
-//! let escaped = simdpct::encode("50% of \u{20ac}", &RFC3986_UNRESERVED);
+//! let escaped = simdpct::encode("50% of \u{20ac}");
 //! assert_eq!(escaped, "50%25%20of%20%E2%82%AC");
 //! assert_eq!(simdpct::decode_utf8(&*escaped).unwrap(), "50% of \u{20ac}");
 //! ```
@@ -21,13 +19,13 @@
 //!
 //! | | encode | decode | normalize |
 //! |---|---|---|---|
-//! | borrowed if unchanged | [`encode`], [`Encode::to_cow`] | [`decode`], [`decode_utf8`], [`Decode::to_cow`] | [`normalize`] |
-//! | append | [`encode_append`], [`Encode::append`] | [`decode_append`], [`Decode::append`] | [`normalize_append`] |
-//! | into a slice | [`encode_to_slice`], [`Encode::to_slice`] | [`decode_to_slice`], [`Decode::to_slice`] | [`normalize_to_slice`] |
-//! | in place | | [`decode_in_place`], [`Decode::in_place`] | [`normalize_in_place`] |
-//! | until nothing changes | | [`decode_until_stable`], [`Decode::append_until_stable`] | |
-//! | many values in one buffer | [`Encode::values`] | [`Decode::values`] | [`Decode::values`] of [`NORMALIZE`] |
-//! | in pieces | [`stream::Encoder`] | [`stream::Decoder`] | [`stream::Decoder`] of [`NORMALIZE`] |
+//! | borrowed if unchanged | [`encode()`], [`Encode::encode`] | [`decode()`], [`decode_utf8`], [`Decode::decode`] | [`normalize()`] |
+//! | append | [`encode_append`], [`Encode::encode_append`] | [`decode_append`], [`Decode::decode_append`] | [`normalize_append`] |
+//! | into a slice | [`encode_to_slice`], [`Encode::encode_to_slice`] | [`decode_to_slice`], [`Decode::decode_to_slice`] | [`normalize_to_slice`] |
+//! | in place | | [`decode_in_place`], [`Decode::decode_in_place`] | [`normalize_in_place`] |
+//! | until nothing changes | | [`decode_until_stable`], [`Decode::decode_until_stable_append`] | |
+//! | many values in one buffer | [`Encode::values`] | [`Decode::values`] | [`Decode::values`] of [`Decode::NORMALIZE`] |
+//! | in pieces | [`stream::Encoder`] | [`stream::Decoder`] | [`stream::Decoder`] of [`Decode::NORMALIZE`] |
 //!
 //! [`Encode`] and [`Decode`] hold the choices: keeping valid escapes, forms, strictness, escapes that stay.
 //! [`validate`], [`escapes`] and [`count`] look without writing; [`equivalent`] compares.
@@ -60,7 +58,10 @@ extern crate std;
 
 #[cfg(feature = "alloc")]
 pub mod batch;
+mod coder;
 mod decode;
+#[cfg(feature = "alloc")]
+mod decode_text;
 mod encode;
 mod error;
 #[cfg(feature = "alloc")]
@@ -73,25 +74,28 @@ mod set;
 mod stable;
 #[cfg(feature = "alloc")]
 pub mod stream;
+#[cfg(feature = "alloc")]
 mod utf8;
 mod validate;
 
-pub use decode::{Decode, Malformed, decode_in_place, decode_to_slice};
 #[cfg(feature = "alloc")]
-pub use decode::{decode, decode_append, decode_strict, decode_utf8, decode_utf8_lossy};
-pub use encode::{Encode, encode_to_slice};
+pub use coder::AppendText;
+pub use coder::KeepSet;
+pub use decode::{Decode, TryDecode, decode_escape, decode_in_place, decode_to_slice};
+#[cfg(feature = "alloc")]
+pub use decode::{decode, decode_append, decode_strict};
+#[cfg(feature = "alloc")]
+pub use decode_text::{OnInvalidUtf8, decode_utf8, decode_utf8_lossy};
+pub use encode::{Encode, Encoded, encode_byte, encode_to_slice};
 #[cfg(feature = "alloc")]
 pub use encode::{encode, encode_append};
 pub use error::{BufferTooSmall, DecodeError, DecodeUtf8Error, InvalidUtf8, MalformedCause, MalformedEscape};
 pub use hex::HexCase;
-pub use kernel::isa::Tier;
-pub use normalize::{NORMALIZE, equivalent, normalize_in_place, normalize_to_slice};
+pub use kernel::isa::{Tier, TierInUse};
+pub use normalize::{equivalent, is_normalized, normalize_in_place, normalize_to_slice};
 #[cfg(feature = "alloc")]
 pub use normalize::{normalize, normalize_append, normalize_str};
 pub use set::{AsciiSet, ByteSet, NamedSet, sets};
 #[cfg(feature = "alloc")]
 pub use stable::decode_until_stable;
-#[cfg(feature = "alloc")]
-pub use utf8::AppendText;
-pub use utf8::KeepSet;
 pub use validate::{Counts, Escape, Escapes, count, escapes, validate};

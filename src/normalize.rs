@@ -9,19 +9,6 @@ use crate::hex::{self, HexCase};
 #[cfg(feature = "alloc")]
 use crate::utf8;
 
-/// The normalization of RFC 3986, sections 6.2.2.1 (for escapes) and 6.2.2.2, as a [`Decode`]: escapes of
-/// unreserved bytes are decoded, the digits of all other escapes are written in upper case, and nothing else
-/// changes. Each escape is looked at once: `%257E` stays `%257E`.
-///
-/// Its verbs are those of [`Decode`]; the functions of this module are shortcuts.
-///
-/// ```
-/// let mut out = Vec::new();
-/// let Ok(()) = simdpct::NORMALIZE.append("%7euser/%2f", &mut out);
-/// assert_eq!(out, b"~user/%2F");
-/// ```
-pub const NORMALIZE: Decode = Decode::normalizer();
-
 /// Normalizes the escapes of `input` (RFC 3986, section 6.2.2).
 ///
 /// The result is borrowed, without an allocation, when nothing changes. Takes time linear in the input.
@@ -33,8 +20,7 @@ pub const NORMALIZE: Decode = Decode::normalizer();
 #[must_use]
 #[inline]
 pub fn normalize(input: &(impl AsRef<[u8]> + ?Sized)) -> Cow<'_, [u8]> {
-    let Ok(bytes) = NORMALIZE.to_cow(input);
-    bytes
+    Decode::NORMALIZE.decode(input)
 }
 
 /// As [`normalize`], for text.
@@ -55,8 +41,8 @@ pub fn normalize_str(input: &str) -> Cow<'_, str> {
 /// Appends `input`, normalized, to `out`.
 #[cfg(feature = "alloc")]
 #[inline]
-pub fn normalize_append(input: impl AsRef<[u8]>, out: &mut Vec<u8>) {
-    let Ok(()) = NORMALIZE.append(input, out);
+pub fn normalize_append(input: &(impl AsRef<[u8]> + ?Sized), out: &mut Vec<u8>) {
+    Decode::NORMALIZE.decode_append(input, out);
 }
 
 /// Normalizes `input` into `out` and returns the number of bytes written.
@@ -65,15 +51,29 @@ pub fn normalize_append(input: impl AsRef<[u8]>, out: &mut Vec<u8>) {
 ///
 /// [`BufferTooSmall`] names the exact size needed; `out` is then untouched.
 #[inline]
-pub fn normalize_to_slice(input: impl AsRef<[u8]>, out: &mut [u8]) -> Result<usize, BufferTooSmall> {
-    NORMALIZE.slice_lenient(input.as_ref(), out)
+pub fn normalize_to_slice(
+    input: &(impl AsRef<[u8]> + ?Sized),
+    out: &mut [u8],
+) -> Result<usize, BufferTooSmall> {
+    Decode::NORMALIZE.decode_to_slice(input, out)
 }
 
 /// Normalizes `bytes` where they lie and returns the length of the result.
 #[inline]
 pub fn normalize_in_place(bytes: &mut [u8]) -> usize {
-    let Ok(len) = NORMALIZE.in_place(bytes);
-    len
+    Decode::NORMALIZE.decode_in_place(bytes)
+}
+
+/// Whether [`normalize`] would change nothing.
+///
+/// ```
+/// assert!(simdpct::is_normalized("/~user/%2F"));
+/// assert!(!simdpct::is_normalized("/%7Euser/%2F"));
+/// ```
+#[must_use]
+#[inline]
+pub fn is_normalized(input: &(impl AsRef<[u8]> + ?Sized)) -> bool {
+    Decode::NORMALIZE.is_decoded(input)
 }
 
 /// Whether `a` and `b` are the same after [`normalize`], which is RFC 3986's equivalence by syntax as far as
@@ -86,7 +86,7 @@ pub fn normalize_in_place(bytes: &mut [u8]) -> usize {
 /// assert!(!simdpct::equivalent("/a/b", "/a%2Fb"));
 /// ```
 #[must_use]
-pub fn equivalent(a: impl AsRef<[u8]>, b: impl AsRef<[u8]>) -> bool {
+pub fn equivalent(a: &(impl AsRef<[u8]> + ?Sized), b: &(impl AsRef<[u8]> + ?Sized)) -> bool {
     let (a, b) = (a.as_ref(), b.as_ref());
     a == b || normalized(a).eq(normalized(b))
 }
@@ -96,7 +96,9 @@ fn normalized(input: &[u8]) -> impl Iterator<Item = u8> + '_ {
     let mut rest = input;
     core::iter::from_fn(move || {
         let (bytes, len, used) = match (hex::unescape(rest), rest.first()) {
-            (Some(byte), _) if NORMALIZE.job.stays(byte) => (hex::escape(byte, HexCase::Upper), 3, 3),
+            (Some(byte), _) if Decode::NORMALIZE.core.job.stays(byte) => {
+                (hex::escape(byte, HexCase::Upper), 3, 3)
+            }
             (Some(byte), _) => ([byte, 0, 0], 1, 3),
             (None, Some(&byte)) => ([byte, 0, 0], 1, 1),
             (None, None) => return None,

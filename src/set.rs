@@ -11,11 +11,12 @@
 /// All operations are `const` and take constant time.
 ///
 /// ```
-/// use simdpct::{ByteSet, sets};
+/// use simdpct::{ByteSet, Encode, sets};
 ///
 /// // Keep everything but controls, space and `%`: the high half stays, as in an IRI.
-/// const IRI: ByteSet = ByteSet::NON_ASCII.union(sets::RFC3986_URI.bytes());
-/// assert_eq!(simdpct::encode("/caf\u{e9} au lait", &IRI), "/caf\u{e9}%20au%20lait".as_bytes());
+/// const IRI: ByteSet = ByteSet::NON_ASCII.union(sets::RFC3986_URI.to_byte_set());
+/// let iri = Encode::keeping(IRI);
+/// assert_eq!(iri.encode("/caf\u{e9} au lait"), "/caf\u{e9}%20au%20lait".as_bytes());
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ByteSet {
@@ -43,6 +44,62 @@ impl ByteSet {
     };
     /// The bytes `0x80..=0xFF`.
     pub const NON_ASCII: ByteSet = ByteSet::ASCII.complement();
+
+    /// The set with the bytes of a bitmap: byte `b` is bit `b & 63` of word `b >> 6`. This order is stable.
+    ///
+    /// It takes a few dozen instructions, so a set can be made for each call.
+    ///
+    /// ```
+    /// use simdpct::ByteSet;
+    /// assert_eq!(ByteSet::from_bitmap([1 << b'/', 0, 0, 0]), ByteSet::from_bytes(b"/"));
+    /// ```
+    #[must_use]
+    pub const fn from_bitmap(words: [u64; 4]) -> ByteSet {
+        let mut rows = [0; 32];
+        let mut half = 0;
+        while half < 2 {
+            let [low, high] = [words[2 * half], words[2 * half + 1]];
+            // The 16 bytes of a half are two columns of eight; the bits of byte `2 * i + c` go to rows `8 * c..`, as bit `i`.
+            let [even, odd] = [transpose(columns(low, high, 0)), transpose(columns(low, high, 1))];
+            let (even, odd) = (even.to_le_bytes(), odd.to_le_bytes());
+            let mut row = 0;
+            while row < 8 {
+                rows[16 * half + row] = even[row];
+                rows[16 * half + 8 + row] = odd[row];
+                row += 1;
+            }
+            half += 1;
+        }
+        ByteSet { rows, words }
+    }
+
+    /// The bitmap that [`ByteSet::from_bitmap`] takes.
+    ///
+    /// ```
+    /// use simdpct::ByteSet;
+    /// assert_eq!(ByteSet::ASCII.to_bitmap(), [u64::MAX, u64::MAX, 0, 0]);
+    /// ```
+    #[must_use]
+    pub const fn to_bitmap(self) -> [u64; 4] {
+        self.words
+    }
+
+    /// The set of `bytes`.
+    ///
+    /// ```
+    /// use simdpct::ByteSet;
+    /// assert_eq!(ByteSet::from_bytes(b"/%/").len(), 2);
+    /// ```
+    #[must_use]
+    pub const fn from_bytes(bytes: &[u8]) -> ByteSet {
+        let mut words = [0; 4];
+        let mut i = 0;
+        while i < bytes.len() {
+            words[(bytes[i] >> 6) as usize] |= 1 << (bytes[i] & 63);
+            i += 1;
+        }
+        ByteSet::from_bitmap(words)
+    }
 
     const fn place(byte: u8) -> (usize, u8) {
         (((byte >> 7) as usize) * 16 + (byte & 15) as usize, 1 << ((byte >> 4) & 7))
@@ -114,7 +171,7 @@ impl ByteSet {
 
     /// The set as an [`AsciiSet`], or `None` when it has a member of `0x80` or more.
     #[must_use]
-    pub const fn ascii(self) -> Option<AsciiSet> {
+    pub const fn to_ascii_set(self) -> Option<AsciiSet> {
         if self.is_ascii() { Some(AsciiSet(self)) } else { None }
     }
 
@@ -170,6 +227,28 @@ impl ByteSet {
     }
 }
 
+/// Every other byte of the sixteen of `low` and `high`, from byte `first` on.
+const fn columns(low: u64, high: u64, first: u32) -> u64 {
+    let mut columns = 0;
+    let mut i = 0;
+    while i < 4 {
+        columns |= (low >> (16 * i + 8 * first) & 0xFF) << (8 * i);
+        columns |= (high >> (16 * i + 8 * first) & 0xFF) << (8 * i + 32);
+        i += 1;
+    }
+    columns
+}
+
+/// The matrix of 8 by 8 bits with rows and columns exchanged: bit `c` of byte `r` becomes bit `r` of byte `c`.
+const fn transpose(mut matrix: u64) -> u64 {
+    let mut swap = (matrix ^ (matrix >> 7)) & 0x00AA_00AA_00AA_00AA;
+    matrix ^= swap ^ (swap << 7);
+    swap = (matrix ^ (matrix >> 14)) & 0x0000_CCCC_0000_CCCC;
+    matrix ^= swap ^ (swap << 14);
+    swap = (matrix ^ (matrix >> 28)) & 0x0000_0000_F0F0_F0F0;
+    matrix ^ swap ^ (swap << 28)
+}
+
 impl core::fmt::Debug for ByteSet {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str("{")?;
@@ -186,10 +265,10 @@ impl core::fmt::Debug for ByteSet {
 /// All operations are `const` and take constant time.
 ///
 /// ```
-/// use simdpct::{AsciiSet, sets};
+/// use simdpct::{AsciiSet, Encode, sets};
 ///
 /// const KEY: AsciiSet = sets::RFC3986_UNRESERVED.add(b"/:").unwrap();
-/// assert_eq!(simdpct::encode("a/b:c d", &KEY), "a/b:c%20d");
+/// assert_eq!(Encode::keeping(KEY).encode("a/b:c d"), "a/b:c%20d");
 /// ```
 // INVARIANT: no member is 0x80 or more. `str` conversions of encoded text rely on it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -200,10 +279,43 @@ impl AsciiSet {
     pub const EMPTY: AsciiSet = AsciiSet(ByteSet::EMPTY);
     /// The bytes `0x00..=0x7F`.
     pub const ALL: AsciiSet = AsciiSet(ByteSet::ASCII);
+    /// The control characters `0x00..=0x1F` and `0x7F`.
+    pub const CONTROLS: AsciiSet = AsciiSet(ByteSet::from_bitmap([0xFFFF_FFFF, 1 << 63, 0, 0]));
+
+    /// The set with the bytes of a bitmap: byte `b` is bit `b`. This order is stable.
+    ///
+    /// ```
+    /// use simdpct::{AsciiSet, sets};
+    /// let bits = sets::RFC3986_UNRESERVED.to_bitmap();
+    /// assert_eq!(AsciiSet::from_bitmap(bits | 1 << b'/'), sets::PYTHON_QUOTE);
+    /// ```
+    #[must_use]
+    pub const fn from_bitmap(bits: u128) -> AsciiSet {
+        AsciiSet(ByteSet::from_bitmap([bits as u64, (bits >> 64) as u64, 0, 0]))
+    }
+
+    /// The bitmap that [`AsciiSet::from_bitmap`] takes.
+    #[must_use]
+    pub const fn to_bitmap(self) -> u128 {
+        let [low, high, ..] = self.0.to_bitmap();
+        (high as u128) << 64 | low as u128
+    }
+
+    /// The set of `bytes`, or `None` when one of them is not ASCII.
+    ///
+    /// ```
+    /// use simdpct::AsciiSet;
+    /// assert_eq!(AsciiSet::from_bytes(b"/:").map(|set| set.len()), Some(2));
+    /// assert_eq!(AsciiSet::from_bytes(b"\xff"), None);
+    /// ```
+    #[must_use]
+    pub const fn from_bytes(bytes: &[u8]) -> Option<AsciiSet> {
+        ByteSet::from_bytes(bytes).to_ascii_set()
+    }
 
     /// The set of `bytes`, which build.rs has checked to be ASCII.
     const fn of(bytes: &[u8]) -> AsciiSet {
-        match ByteSet::EMPTY.add(bytes).ascii() {
+        match ByteSet::EMPTY.add(bytes).to_ascii_set() {
             Some(set) => set,
             None => AsciiSet::EMPTY,
         }
@@ -221,7 +333,7 @@ impl AsciiSet {
     /// In a constant, `.unwrap()` makes that a compile error.
     #[must_use]
     pub const fn add(self, bytes: &[u8]) -> Option<AsciiSet> {
-        self.0.add(bytes).ascii()
+        self.0.add(bytes).to_ascii_set()
     }
 
     /// The set with none of `bytes` as a member.
@@ -248,7 +360,7 @@ impl AsciiSet {
         AsciiSet(self.0.intersection(other.0))
     }
 
-    /// The ASCII bytes that are not in this set. For all bytes, use `.bytes().complement()`.
+    /// The ASCII bytes that are not in this set. For all bytes, use `.to_byte_set().complement()`.
     #[must_use]
     pub const fn complement(self) -> AsciiSet {
         AsciiSet::ALL.difference(self)
@@ -257,7 +369,7 @@ impl AsciiSet {
     /// The same members as a [`ByteSet`].
     #[must_use]
     #[inline(always)]
-    pub const fn bytes(self) -> ByteSet {
+    pub const fn to_byte_set(self) -> ByteSet {
         self.0
     }
 
@@ -287,7 +399,7 @@ impl core::fmt::Debug for AsciiSet {
 
 impl From<AsciiSet> for ByteSet {
     fn from(set: AsciiSet) -> ByteSet {
-        set.bytes()
+        set.to_byte_set()
     }
 }
 

@@ -25,34 +25,57 @@ impl Decode {
     /// use simdpct::{ByteSet, Decode};
     ///
     /// let mut out = Vec::new();
-    /// assert_eq!(Decode::new().append_until_stable("/%252525%2541%zz", &mut out), 3);
+    /// assert_eq!(Decode::new().decode_until_stable_append("/%252525%2541%zz", &mut out), 3);
     /// assert_eq!(out, b"/%A%zz");
     ///
     /// let lines = Decode::new().keep(ByteSet::EMPTY.add(b"\r\n"));
     /// out.clear();
-    /// assert_eq!(lines.append_until_stable("a%25250Ab", &mut out), 2);
+    /// assert_eq!(lines.decode_until_stable_append("a%25250Ab", &mut out), 2);
     /// assert_eq!(out, b"a%0Ab");
     /// ```
-    pub fn append_until_stable(&self, input: impl AsRef<[u8]>, out: &mut Vec<u8>) -> usize {
+    pub fn decode_until_stable_append(
+        &self,
+        input: &(impl AsRef<[u8]> + ?Sized),
+        out: &mut Vec<u8>,
+    ) -> usize {
         let input = input.as_ref();
         let start = out.len();
-        if !self.changes(input) {
+        if !self.core.changes(input) {
             out.extend_from_slice(input);
             return 0;
         }
-        let Ok(()) = self.append(input, out);
+        self.decode_append(input, out);
         let mut layers = 1;
-        while layers < PASSES && self.changes(&out[start..]) {
-            let Ok(len) = self.in_place(&mut out[start..]);
+        while layers < PASSES && self.core.changes(&out[start..]) {
+            let len = self.decode_in_place(&mut out[start..]);
             out.truncate(start + len);
             layers += 1;
         }
-        if layers == PASSES && self.changes(&out[start..]) {
+        if layers == PASSES && self.core.changes(&out[start..]) {
             let (len, more) = self.collapse(&mut out[start..]);
             out.truncate(start + len);
             layers += more;
         }
         layers
+    }
+
+    /// `input`, decoded again and again until nothing changes: borrowed, without an allocation, when nothing changes at
+    /// all. See [`Decode::decode_until_stable_append`].
+    ///
+    /// ```
+    /// use simdpct::{ByteSet, Decode};
+    /// let lines = Decode::new().keep(ByteSet::from_bytes(b"\r\n"));
+    /// assert_eq!(&*lines.decode_until_stable("a%252562%250A"), b"ab%0A");
+    /// ```
+    #[must_use]
+    pub fn decode_until_stable<'a>(&self, input: &'a (impl AsRef<[u8]> + ?Sized)) -> Cow<'a, [u8]> {
+        let input = input.as_ref();
+        if !self.core.changes(input) {
+            return Cow::Borrowed(input);
+        }
+        let mut out = Vec::new();
+        self.decode_until_stable_append(input, &mut out);
+        Cow::Owned(out)
     }
 
     /// Takes all layers off `bytes` in one pass, where they lie; returns the length of the result and the number
@@ -67,7 +90,7 @@ impl Decode {
         while read < bytes.len() {
             if open.is_empty() {
                 let rest = &bytes[read..];
-                let plain = if self.job.plus() {
+                let plain = if self.core.job.plus() {
                     memchr::memchr2(b'%', b'+', rest)
                 } else {
                     memchr::memchr(b'%', rest)
@@ -85,7 +108,7 @@ impl Decode {
             loop {
                 match (byte, hex::digit(byte), open.last().copied()) {
                     (b'%', ..) => open.push(layer),
-                    (b'+', ..) if self.job.plus() => {
+                    (b'+', ..) if self.core.job.plus() => {
                         byte = b' ';
                         layers = layers.max(layer.saturating_add(1));
                         open.clear();
@@ -94,7 +117,7 @@ impl Decode {
                         let layer_of_both = layer.max(last);
                         if let Some(high) = hex::digit(bytes[written - 1]) {
                             let value = high << 4 | low;
-                            if !self.job.stays(value) {
+                            if !self.core.job.stays(value) {
                                 open.pop();
                                 written -= 2;
                                 byte = value;
@@ -103,7 +126,8 @@ impl Decode {
                                 continue;
                             }
                             let spelling = [bytes[written - 1], byte];
-                            if self.job.upper && spelling != spelling.map(|digit| digit.to_ascii_uppercase())
+                            if self.core.job.upper
+                                && spelling != spelling.map(|digit| digit.to_ascii_uppercase())
                             {
                                 bytes[written - 1].make_ascii_uppercase();
                                 byte.make_ascii_uppercase();
@@ -125,7 +149,7 @@ impl Decode {
     }
 }
 
-/// Decodes `input` again and again until nothing changes, in linear time: [`Decode::append_until_stable`].
+/// Decodes `input` again and again until nothing changes, in linear time: [`Decode::decode_until_stable_append`].
 ///
 /// This is for looking at what an attacker wraps up, and for canonical forms that are defined so. It is not a
 /// decoding: `100%2525` that was meant as `100%25` becomes `100%`.
@@ -138,12 +162,5 @@ impl Decode {
 /// ```
 #[must_use]
 pub fn decode_until_stable(input: &(impl AsRef<[u8]> + ?Sized)) -> Cow<'_, [u8]> {
-    let input = input.as_ref();
-    let decode = Decode::new();
-    if !decode.changes(input) {
-        return Cow::Borrowed(input);
-    }
-    let mut out = Vec::new();
-    decode.append_until_stable(input, &mut out);
-    Cow::Owned(out)
+    Decode::new().decode_until_stable(input)
 }

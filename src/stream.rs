@@ -5,12 +5,12 @@
 use alloc::vec::Vec;
 use core::convert::Infallible;
 
-use crate::decode::{Decode, Malformed, held_back};
+use crate::coder::KeepSet;
+use crate::decode::{Decode, TryDecode};
 use crate::encode::Encode;
-#[cfg(feature = "std")]
 use crate::error::MalformedEscape;
+use crate::hex::held_back;
 use crate::kernel::job::EncodeRule;
-use crate::utf8::KeepSet;
 
 /// Something that takes input in pieces and appends output.
 ///
@@ -113,7 +113,7 @@ impl Held {
 /// ```
 /// use simdpct::{Encode, sets, stream::{Encoder, Transform}};
 ///
-/// let mut encoder = Encoder::new(Encode::new(sets::RFC3986_PATH).keep_escapes());
+/// let mut encoder = Encoder::new(Encode::keeping(sets::RFC3986_PATH).keep_escapes());
 /// let mut out = Vec::new();
 /// for piece in ["a %", "4", "1%"] {
 ///     let Ok(()) = encoder.push(piece.as_bytes(), &mut out);
@@ -139,13 +139,13 @@ impl<S: KeepSet> Transform for Encoder<S> {
     type Error = Infallible;
 
     fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), Infallible> {
-        if self.encode.job.rule != EncodeRule::KeepEscapes {
-            self.encode.append(piece, out);
+        if self.encode.coder.job().rule != EncodeRule::KeepEscapes {
+            self.encode.encode_append(piece, out);
             return Ok(());
         }
         let Encoder { encode, held } = self;
         held.push(piece, |part, _| {
-            encode.append(part, out);
+            encode.encode_append(part, out);
             Ok(())
         })
     }
@@ -153,41 +153,61 @@ impl<S: KeepSet> Transform for Encoder<S> {
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Infallible> {
         let Encoder { encode, held } = self;
         held.finish(|part, _| {
-            encode.append(part, out);
+            encode.encode_append(part, out);
             Ok(())
         })
     }
 }
 
-/// A [`Decode`] over input in pieces; with [`NORMALIZE`](crate::NORMALIZE), a normalization.
+/// A [`Decode`] over input in pieces; with [`Decode::NORMALIZE`], a normalization.
 #[derive(Clone, Copy, Debug)]
-pub struct Decoder<E = Infallible> {
-    decode: Decode<E>,
+pub struct Decoder<D = Decode> {
+    decode: D,
     held: Held,
 }
 
-impl<E: Malformed> Decoder<E> {
-    /// A stream of the decoding `decode`.
+impl<D> Decoder<D> {
+    /// A stream of the decoding `decode`, a [`Decode`] or a [`TryDecode`].
     #[must_use]
-    pub fn new(decode: Decode<E>) -> Decoder<E> {
+    pub fn new(decode: D) -> Decoder<D> {
         Decoder { decode, held: Held::default() }
     }
 }
 
-impl<E: Malformed> Transform for Decoder<E> {
-    type Error = E;
+impl Transform for Decoder<Decode> {
+    type Error = Infallible;
 
-    fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), E> {
+    fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), Infallible> {
         let Decoder { decode, held } = self;
-        held.push(piece, |part, offset| {
-            // A part ends inside an escape only where a `%`, which is held, cuts that escape short.
-            decode.append(part, out).map_err(|error| error.before_percent(part.len()).shifted(offset))
+        held.push(piece, |part, _| {
+            decode.decode_append(part, out);
+            Ok(())
         })
     }
 
-    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), E> {
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Infallible> {
         let Decoder { decode, held } = self;
-        held.finish(|part, offset| decode.append(part, out).map_err(|error| error.shifted(offset)))
+        held.finish(|part, _| {
+            decode.decode_append(part, out);
+            Ok(())
+        })
+    }
+}
+
+impl Transform for Decoder<TryDecode> {
+    type Error = MalformedEscape;
+
+    fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), MalformedEscape> {
+        let Decoder { decode, held } = self;
+        held.push(piece, |part, offset| {
+            // A part ends inside an escape only where a `%`, which is held, cuts that escape short.
+            decode.decode_append(part, out).map_err(|error| error.before_percent(part.len()).shifted(offset))
+        })
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), MalformedEscape> {
+        let Decoder { decode, held } = self;
+        held.finish(|part, offset| decode.decode_append(part, out).map_err(|error| error.shifted(offset)))
     }
 }
 

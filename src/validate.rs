@@ -1,5 +1,6 @@
 //! Looking at escapes without decoding: validation, counts, and what is suspicious.
 
+use crate::decode::Decode;
 use crate::error::MalformedEscape;
 use crate::hex;
 
@@ -13,8 +14,8 @@ use crate::hex;
 /// assert!(simdpct::validate("a%20b").is_ok());
 /// assert_eq!(simdpct::validate("a%20b%").unwrap_err().offset, 5);
 /// ```
-pub fn validate(input: impl AsRef<[u8]>) -> Result<(), MalformedEscape> {
-    crate::Decode::new().strict().decoded_len(input).map(drop)
+pub fn validate(input: &(impl AsRef<[u8]> + ?Sized)) -> Result<(), MalformedEscape> {
+    Decode::new().strict().decoded_len(input).map(drop)
 }
 
 /// Every `%` of `input`, from left to right: the escapes and the malformed ones.
@@ -26,7 +27,7 @@ pub fn validate(input: impl AsRef<[u8]>) -> Result<(), MalformedEscape> {
 /// assert_eq!(found[0], Ok((1, b' ')));
 /// assert_eq!(found[1].unwrap_err().offset, 5);
 /// ```
-pub fn escapes<I: AsRef<[u8]> + ?Sized>(input: &I) -> Escapes<'_> {
+pub fn escapes(input: &(impl AsRef<[u8]> + ?Sized)) -> Escapes<'_> {
     Escapes { input: input.as_ref(), at: 0 }
 }
 
@@ -89,7 +90,7 @@ pub struct Counts {
 /// assert_eq!((counts.escapes, counts.malformed, counts.percent), (4, 1, 1));
 /// ```
 #[must_use]
-pub fn count(input: impl AsRef<[u8]>) -> Counts {
+pub fn count(input: &(impl AsRef<[u8]> + ?Sized)) -> Counts {
     let input = input.as_ref();
     let mut counts = Counts::default();
     for found in escapes(input) {

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::hint::black_box;
 
 use simdpct::stream::{Decoder, Encoder, Transform};
-use simdpct::{Decode, Encode, NORMALIZE, sets};
+use simdpct::{Decode, Encode, OnInvalidUtf8, sets};
 
 /// The system's allocator, which counts what the calling thread asks for.
 struct Counting;
@@ -87,16 +87,16 @@ fn clean_input_is_borrowed() {
         let clean = "a".repeat(len);
         let kept = "%2F".repeat(len);
         none!(
-            simdpct::encode(&clean, &SET),
-            simdpct::encode(&clean, &SET.bytes()),
-            Encode::new(SET).keep_escapes().to_cow(&kept),
+            simdpct::encode(&clean),
+            Encode::keeping(SET.to_byte_set()).encode(&clean),
+            Encode::keeping(SET).keep_escapes().encode(&kept),
             simdpct::form::encode(&clean),
             simdpct::decode(&clean),
             simdpct::decode_strict(&clean),
             simdpct::decode_utf8(&clean),
             simdpct::decode_utf8_lossy(&clean),
-            Decode::new().to_utf8_partial(&clean),
-            Decode::new().keep(simdpct::ByteSet::ALL).to_cow(&kept),
+            Decode::new().decode_utf8_with(&clean, OnInvalidUtf8::KeepEscaped),
+            Decode::new().keep(simdpct::ByteSet::ALL).decode(&kept),
             simdpct::form::decode(&clean),
             simdpct::normalize(&kept),
             simdpct::normalize_str(&kept),
@@ -111,12 +111,16 @@ fn other_input_takes_one_allocation_of_the_exact_size() {
         let text = "a ".repeat(len);
         let escaped = "a%20".repeat(len);
         let spelt = "%2f%41".repeat(len);
-        one!(4 * len, simdpct::encode(&text, &SET), simdpct::encode(&text, &SET.bytes()));
-        one!(4 * len, Encode::new(SET).keep_escapes().to_cow(&text));
+        one!(4 * len, simdpct::encode(&text), Encode::keeping(SET.to_byte_set()).encode(&text));
+        one!(4 * len, Encode::keeping(SET).keep_escapes().encode(&text));
         one!(2 * len, simdpct::form::encode(&text));
         one!(2 * len, simdpct::decode(&escaped), simdpct::decode_strict(&escaped));
         one!(2 * len, simdpct::decode_utf8(&escaped), simdpct::decode_utf8_lossy(&escaped));
-        one!(2 * len, Decode::new().to_utf8_partial(&escaped), simdpct::form::decode(&escaped));
+        one!(
+            2 * len,
+            Decode::new().decode_utf8_with(&escaped, OnInvalidUtf8::KeepEscaped),
+            simdpct::form::decode(&escaped)
+        );
         one!(4 * len, simdpct::normalize(&spelt), simdpct::normalize_str(&spelt));
     }
 }
@@ -132,13 +136,13 @@ fn a_reused_buffer_is_not_reallocated() {
         for round in 0..4 {
             let allocations = count(|| {
                 out.clear();
-                simdpct::encode_append(&text, &SET, &mut out);
+                simdpct::encode_append(&text, &mut out);
                 out.clear();
                 simdpct::decode_append(&escaped, &mut out);
                 out.clear();
                 simdpct::normalize_append(&escaped, &mut out);
                 string.clear();
-                simdpct::encode_append(&text, &SET, &mut string);
+                simdpct::encode_append(&text, &mut string);
             });
             assert!(round == 0 || allocations.0 == 0, "{len}: {} in round {round}", allocations.0);
         }
@@ -158,7 +162,7 @@ fn appending_to_a_new_buffer_allocates_once() {
             });
             assert_eq!(allocations.0, 1, "{len}");
         };
-        once(&|out| simdpct::encode_append(&text, &SET, out));
+        once(&|out| simdpct::encode_append(&text, out));
         once(&|out| simdpct::decode_append(&escaped, out));
         once(&|out| simdpct::normalize_append(&escaped, out));
     }
@@ -172,11 +176,11 @@ fn slices_and_questions_allocate_nothing() {
         let mut escaped = "a%2f%41".repeat(len).into_bytes();
         let mut out = vec![0; 3 * text.len() + escaped.len()];
         none!(
-            simdpct::encode_to_slice(&text, &SET, &mut out),
+            simdpct::encode_to_slice(&text, &mut out),
             simdpct::decode_to_slice(&escaped, &mut out),
             simdpct::normalize_to_slice(&escaped, &mut out),
-            Encode::new(SET).encoded_len(&text),
-            NORMALIZE.decoded_len(&escaped),
+            Encode::keeping(SET).encoded_len(&text),
+            Decode::NORMALIZE.decoded_len(&escaped),
             simdpct::validate(&escaped),
             simdpct::count(&escaped),
             simdpct::escapes(&escaped).count(),
@@ -193,7 +197,7 @@ fn streams_allocate_nothing_of_their_own() {
     let (text, escaped) = ("a %4".repeat(5000), "a%20".repeat(5000));
     let mut out = Vec::with_capacity(100_000);
     none!({
-        let mut encoder = Encoder::new(Encode::new(SET).keep_escapes());
+        let mut encoder = Encoder::new(Encode::keeping(SET).keep_escapes());
         for piece in text.as_bytes().chunks(777) {
             let Ok(()) = encoder.push(piece, &mut out);
         }

@@ -21,7 +21,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("kernel/ends", ""),
     ("kernel/word", ""),
     ("error", "hex"),
-    ("kernel/job", "hex set"),
+    ("kernel/job", "hex set kernel/cursor"),
     // The reference.
     ("kernel/scalar", "kernel/cursor kernel/ends hex kernel/job kernel/word"),
     // The drivers: loops over blocks.
@@ -33,14 +33,16 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("kernel/isa/*", "kernel/isa/tables kernel/isa/token kernel/cursor kernel/drive hex set kernel/word"),
     ("kernel", ""),
     // The verbs, which know the tiers only as `Tier`.
-    ("utf8", "set encode/Encode"),
-    ("encode", "kernel/isa/Tier kernel/cursor error hex kernel/job utf8"),
-    ("decode", "kernel/isa/Tier kernel/cursor kernel/ends error hex kernel/job set utf8"),
+    ("utf8", ""),
+    ("coder", "kernel/isa/Tier kernel/cursor error hex kernel/job set"),
+    ("encode", "coder kernel/isa/Tier kernel/cursor error hex set"),
+    ("decode", "kernel/isa/Tier kernel/cursor kernel/ends error hex kernel/job set"),
+    ("decode_text", "decode error hex utf8"),
     ("normalize", "decode error hex utf8"),
     ("validate", "decode error hex set"),
     ("stable", "decode hex"),
-    ("stream", "decode encode error kernel/job utf8"),
-    ("batch", "kernel/cursor decode encode kernel/ends kernel/job utf8"),
+    ("stream", "coder decode encode error hex kernel/job"),
+    ("batch", "coder decode encode error kernel/cursor kernel/ends kernel/job"),
     ("form", "decode encode set"),
     // The crate: declarations and exports.
     ("lib", "*"),
@@ -48,7 +50,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
 
 /// Tokens that may appear only in these modules.
 const ONLY_IN: &[(&str, &str)] = &[
-    ("unsafe", "kernel/isa kernel/isa/* kernel/cursor utf8"),
+    ("unsafe", "kernel/isa kernel/isa/* kernel/cursor coder utf8"),
     ("core :: arch", "kernel/isa kernel/isa/*"),
     ("std :: arch", "kernel/isa kernel/isa/*"),
     // The crate says which targets have no vector tier, where the drivers have no caller.

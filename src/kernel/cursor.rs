@@ -33,7 +33,6 @@ pub(crate) struct Room<'a> {
 
 impl<'a> Room<'a> {
     /// Room that need not be initialised.
-    #[cfg(feature = "alloc")]
     #[inline(always)]
     pub(crate) fn new(room: &'a mut [MaybeUninit<u8>]) -> Room<'a> {
         let range = room.as_mut_ptr_range();
@@ -197,18 +196,37 @@ unsafe fn copy_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
     }
 }
 
-/// Appends what `write` writes to `out`, after making room for `len` bytes; on an error, `out` is unchanged.
+/// Appends what `write` writes to `out`, after making room for `len` bytes. Returns what else `write` returns.
 #[cfg(feature = "alloc")]
 #[inline(always)]
-pub(crate) fn append<E>(
+pub(crate) fn append<T>(
     out: &mut alloc::vec::Vec<u8>,
     len: usize,
-    write: impl for<'c> FnOnce(Room<'c>) -> Result<Written<'c>, E>,
-) -> Result<(), E> {
+    write: impl for<'c> FnOnce(Room<'c>) -> (Written<'c>, T),
+) -> T {
     out.reserve(len);
-    let written = write(Room::new(out.spare_capacity_mut()))?.len();
-    // SAFETY: what came back tells of the room that was lent, since its lifetime is invariant and fresh; by its invariant
-    // the first `written` bytes of the spare capacity are initialised.
+    let (written, more) = write(Room::new(out.spare_capacity_mut()));
+    let written = written.len();
+    // SAFETY: `written` is of the room that was lent, since its lifetime is invariant and fresh; by its invariant that many
+    // bytes at the start of the spare capacity are initialised.
     unsafe { out.set_len(out.len() + written) };
-    Ok(())
+    more
+}
+
+/// The start of `out` that `write` wrote, and what else `write` returns.
+///
+/// # Errors
+///
+/// That of `write`.
+#[inline(always)]
+pub(crate) fn fill<T, E>(
+    out: &mut [MaybeUninit<u8>],
+    write: impl for<'c> FnOnce(Room<'c>) -> Result<(Written<'c>, T), E>,
+) -> Result<(&mut [u8], T), E> {
+    let (written, more) = write(Room::new(out))?;
+    let written = written.len();
+    let start = out.as_mut_ptr().cast::<u8>();
+    // SAFETY: `written` is of the room that was lent, since its lifetime is invariant and fresh; by its invariant that many
+    // bytes at the start of `out` are initialised, and they stay borrowed as long as `out`.
+    Ok((unsafe { core::slice::from_raw_parts_mut(start, written) }, more))
 }

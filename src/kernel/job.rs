@@ -1,6 +1,7 @@
 //! What a verb asks of the codec: the operands that every tier takes.
 
 use crate::hex::HexCase;
+use crate::kernel::cursor::Written;
 use crate::set::ByteSet;
 
 /// What happens to bytes outside the set.
@@ -109,6 +110,43 @@ pub(crate) struct Measure {
     pub changed: bool,
 }
 
-/// The offset of a `%` that starts no escape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct MalformedAt(pub usize);
+/// What a decoding wrote, and where it stopped: two words, which a call returns in registers.
+pub(crate) struct Decoded<'c> {
+    /// What was written. If the decoding stopped early, this ends somewhere before the malformed escape.
+    pub written: Written<'c>,
+    /// The length of the input, or the offset of the malformed escape that ended a strict decoding.
+    pub stopped: usize,
+}
+
+/// What a decoding would write, and where it would stop: two words, which a call returns in registers.
+#[derive(Clone, Copy)]
+pub(crate) struct Measured {
+    len: usize,
+    /// No input is longer than `isize::MAX`, so one bit is free.
+    stopped_and_changed: usize,
+}
+
+impl Measured {
+    #[inline(always)]
+    pub(crate) fn new(measure: Measure, stopped: usize) -> Measured {
+        Measured { len: measure.len, stopped_and_changed: stopped << 1 | usize::from(measure.changed) }
+    }
+
+    /// The exact number of bytes, if the decoding does not stop early.
+    #[inline(always)]
+    pub(crate) fn len(self) -> usize {
+        self.len
+    }
+
+    /// Whether the output differs from the input, if the decoding does not stop early.
+    #[inline(always)]
+    pub(crate) fn changed(self) -> bool {
+        self.stopped_and_changed & 1 != 0
+    }
+
+    /// The length of the input, or the offset of the malformed escape that ends a strict decoding.
+    #[inline(always)]
+    pub(crate) fn stopped(self) -> usize {
+        self.stopped_and_changed >> 1
+    }
+}

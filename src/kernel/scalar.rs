@@ -6,7 +6,7 @@
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
-use crate::kernel::job::{DecodeJob, DecodeRule, EncodeJob, EncodeRule, MalformedAt, Measure};
+use crate::kernel::job::{DecodeJob, DecodeRule, Decoded, EncodeJob, EncodeRule, Measure, Measured};
 use crate::kernel::word;
 
 /// Where bytes go: to the caller's room, or only to a count.
@@ -97,9 +97,10 @@ fn encode_to(job: &EncodeJob, input: &[u8], out: &mut impl Output) {
 }
 
 /// URL Standard, section 1.3, "percent-decode": a `%` that is followed by two hexadecimal digits stands with
-/// them for one byte; everything else stands for itself.
+/// them for one byte; everything else stands for itself. Returns the length of the input, or the offset of the malformed
+/// escape at which a strict decoding ends.
 #[inline(always)]
-fn decode_to(job: &DecodeJob, input: &[u8], out: &mut impl Output) -> Result<(), MalformedAt> {
+fn decode_to(job: &DecodeJob, input: &[u8], out: &mut impl Output) -> usize {
     match job.rule {
         DecodeRule::Plain => decode_by::<true, false>(job, input, out),
         DecodeRule::Keep => decode_by::<false, false>(job, input, out),
@@ -112,7 +113,7 @@ fn decode_by<const PLAIN: bool, const PLUS: bool>(
     job: &DecodeJob,
     input: &[u8],
     out: &mut impl Output,
-) -> Result<(), MalformedAt> {
+) -> usize {
     let mut rest = input;
     while let Some(&byte) = rest.first() {
         if byte != b'%' && !(PLUS && byte == b'+') {
@@ -140,7 +141,7 @@ fn decode_by<const PLAIN: bool, const PLUS: bool>(
                 out.put(&rest[..3]);
                 3
             }
-            (_, None) if job.strict => return Err(MalformedAt(input.len() - rest.len())),
+            (_, None) if job.strict => return input.len() - rest.len(),
             (_, None) => {
                 out.put(b"%");
                 1
@@ -148,7 +149,7 @@ fn decode_by<const PLAIN: bool, const PLUS: bool>(
         };
         rest = &rest[used..];
     }
-    Ok(())
+    input.len()
 }
 
 /// Puts bytes before the first `%`, or `+` if that has a meaning, which the first is not, and returns how many.
@@ -184,29 +185,29 @@ pub(crate) fn encode_measure(job: &EncodeJob, input: &[u8]) -> Measure {
     measure
 }
 
-pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Result<Written<'c>, MalformedAt> {
+pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
     let mut out = Cursor::new(out);
     if input.len() < 16 && !job.plus() {
         let [start, end] = word::words(input);
         if word::find(start, b'%') | word::find(end, b'%') == 0 {
             // Parts as short as this are common; the code for all others begins with more than they take.
             out.push_run(input);
-            return Ok(out.finish());
+            return Decoded { written: out.finish(), stopped: input.len() };
         }
     }
     decode_others(job, input, out)
 }
 
 #[inline(never)]
-fn decode_others<'c>(job: &DecodeJob, input: &[u8], mut out: Cursor<'c>) -> Result<Written<'c>, MalformedAt> {
-    decode_to(job, input, &mut out)?;
-    Ok(out.finish())
+fn decode_others<'c>(job: &DecodeJob, input: &[u8], mut out: Cursor<'c>) -> Decoded<'c> {
+    let stopped = decode_to(job, input, &mut out);
+    Decoded { written: out.finish(), stopped }
 }
 
-pub(crate) fn decode_measure(job: &DecodeJob, input: &[u8]) -> Result<Measure, MalformedAt> {
+pub(crate) fn decode_measure(job: &DecodeJob, input: &[u8]) -> Measured {
     let mut measure = Measure::default();
-    decode_to(job, input, &mut measure)?;
-    Ok(measure)
+    let stopped = decode_to(job, input, &mut measure);
+    Measured::new(measure, stopped)
 }
 
 /// Each value for itself: where it ended in the input becomes where it ends in the output.
@@ -226,19 +227,17 @@ pub(crate) fn encode_values<'c>(
 }
 
 /// Each value for itself: where it ended in the input becomes where it ends in the output.
-fn decode_values_to(
-    job: &DecodeJob,
-    input: &[u8],
-    ends: &mut Ends,
-    out: &mut impl Output,
-) -> Result<(), MalformedAt> {
+fn decode_values_to(job: &DecodeJob, input: &[u8], ends: &mut Ends, out: &mut impl Output) -> usize {
     let mut start = 0;
     for end in ends.places() {
         let value = &input[start..*end];
-        decode_to(job, value, out).map_err(|MalformedAt(offset)| MalformedAt(start + offset))?;
+        let stopped = decode_to(job, value, out);
+        if stopped < value.len() {
+            return start + stopped;
+        }
         start = core::mem::replace(end, out.written());
     }
-    Ok(())
+    input.len()
 }
 
 pub(crate) fn decode_values<'c>(
@@ -246,18 +245,14 @@ pub(crate) fn decode_values<'c>(
     input: &[u8],
     ends: &mut Ends,
     out: Room<'c>,
-) -> Result<Written<'c>, MalformedAt> {
+) -> Decoded<'c> {
     let mut out = Cursor::new(out);
-    decode_values_to(job, input, ends, &mut out)?;
-    Ok(out.finish())
+    let stopped = decode_values_to(job, input, ends, &mut out);
+    Decoded { written: out.finish(), stopped }
 }
 
-pub(crate) fn decode_values_measure(
-    job: &DecodeJob,
-    input: &[u8],
-    ends: &mut Ends,
-) -> Result<Measure, MalformedAt> {
+pub(crate) fn decode_values_measure(job: &DecodeJob, input: &[u8], ends: &mut Ends) -> Measured {
     let mut measure = Measure::default();
-    decode_values_to(job, input, ends, &mut measure)?;
-    Ok(measure)
+    let stopped = decode_values_to(job, input, ends, &mut measure);
+    Measured::new(measure, stopped)
 }

@@ -58,7 +58,7 @@ fn decode_words(decoding: Decoding, alphabet: &[u8], longest: usize, lanes: &[us
             let right = oracle::first_bad(input).map_or(Ok(expected.len()), Err);
             for &tier in tiers() {
                 let decode = decoding.decoder(tier);
-                let written = decode.to_slice(input, &mut out);
+                let written = decode.decode_to_slice(input, &mut out);
                 assert!(
                     written == Ok(expected.len()) && out[..expected.len()] == expected,
                     "tier {tier}, b\"{}\"",
@@ -113,8 +113,8 @@ fn encode_all_inputs_of_two_bytes_and_more() {
             let encoding = Encoding { members: unreserved, rule, upper: true };
             encoding.expected(word, &mut expected);
             for &tier in tiers() {
-                let encode = encoding.applied(Encode::new(set).tier(tier));
-                let written = encode.to_slice(word, &mut out);
+                let encode = encoding.applied(Encode::keeping(set).tier(tier));
+                let written = encode.encode_to_slice(word, &mut out);
                 assert!(
                     written == Ok(expected.len()) && out[..expected.len()] == expected,
                     "tier {tier}, {rule:?}, b\"{}\"",

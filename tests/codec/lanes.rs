@@ -12,7 +12,7 @@ use crate::common::tiers::{runs, tiers};
 /// All named sets, sets that hold bytes of either half, and the two extremes.
 fn all_sets() -> Vec<Members> {
     let mut rng = Rng(11);
-    let named = sets::ALL.iter().map(|named| named.set.bytes());
+    let named = sets::ALL.iter().map(|named| named.set.to_byte_set());
     let mut all: Vec<Members> =
         named.map(|set| std::array::from_fn(|byte| set.contains(byte as u8))).collect();
     all.push([false; 256]);
@@ -53,8 +53,8 @@ fn membership_in_every_set_of_every_byte_at_every_lane() {
                         input[at] = byte;
                         oracle::encode(&input, members, Rule::Plain, true, &mut expected);
                         for &tier in tiers() {
-                            let encode = simdpct::Encode::new(set).tier(tier);
-                            let written = encode.to_slice(&input, &mut out);
+                            let encode = simdpct::Encode::keeping(set).tier(tier);
+                            let written = encode.encode_to_slice(&input, &mut out);
                             assert!(
                                 written == Ok(expected.len()) && out[..expected.len()] == expected,
                                 "tier {tier}, byte {byte:#04x} at lane {at} of {len} x {around:#04x}, set {set:?}"
@@ -101,7 +101,7 @@ fn every_escape_at_every_lane() {
             decoding.expected(input, &mut expected);
             for &tier in tiers() {
                 let decode = decoding.decoder(tier);
-                let written = decode.to_slice(input, &mut out[..input.len()]);
+                let written = decode.decode_to_slice(input, &mut out[..input.len()]);
                 assert!(
                     written == Ok(expected.len()) && out[..expected.len()] == expected,
                     "tier {tier}, escape of {byte:#04x}, keep {:?}, b\"{}\"",
@@ -138,7 +138,7 @@ fn all_pairs_of_bytes_after_a_percent_sign() {
             let right = oracle::first_bad(input);
             for &tier in tiers() {
                 let decode = simdpct::Decode::new().tier(tier);
-                let written = decode.to_slice(input, &mut out);
+                let written = decode.decode_to_slice(input, &mut out);
                 assert!(
                     written == Ok(expected.len()) && out[..expected.len()] == expected,
                     "tier {tier}, pair {pair:#06x} at lane {at} of {}",
@@ -183,7 +183,7 @@ fn one_thing_at_every_lane() {
 fn the_empty_set_and_the_full_set() {
     let mut checker = Checker::new();
     let bytes: Vec<u8> = (0..=255).collect();
-    assert_eq!(simdpct::encode(&bytes, &ByteSet::ALL), &bytes[..]);
+    assert_eq!(simdpct::Encode::keeping(ByteSet::ALL).encode(&bytes), &bytes[..]);
     for members in [[false; 256], [true; 256]] {
         checker.encode(&Encoding::plain(members), &bytes, Place::End(0));
     }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use simdpct::stream::{Decoder, Encoder, Transform, Writer};
 use simdpct::{Decode, Encode, MalformedEscape, sets};
 
-use crate::common::check::{IntoBad, bad, byte_set};
+use crate::common::check::{bad, byte_set};
 use crate::common::oracle::{self, Bad, Rule};
 use crate::common::shapes::{Rng, SHAPES};
 use crate::common::streams::{check, run, unreserved};
@@ -71,7 +71,7 @@ fn a_finished_stream_starts_anew() {
         assert_eq!(bad(error), Bad { offset: 1, not_hex: None });
         assert_eq!(out, b"abAc");
 
-        let mut encoder = Encoder::new(Encode::new(sets::RFC3986_UNRESERVED).keep_escapes().tier(tier));
+        let mut encoder = Encoder::new(Encode::keeping(sets::RFC3986_UNRESERVED).keep_escapes().tier(tier));
         let mut out = Vec::new();
         let Ok(()) = run(&mut encoder, b"%4", &[1], &mut out);
         let Ok(()) = run(&mut encoder, b"1%41", &[1, 2, 3], &mut out);
@@ -122,7 +122,7 @@ fn writers_pass_on_what_a_call_gives() {
             let input: Vec<u8> = (0..len).map(|_| rng.pick(b"%%42fzab +")).collect();
             let mut expected = Vec::new();
 
-            let encode = Encode::new(byte_set(&unreserved())).keep_escapes().tier(tier);
+            let encode = Encode::keeping(byte_set(&unreserved())).keep_escapes().tier(tier);
             let mut writer = Writer::new(Encoder::new(encode), Slow::default());
             for piece in input.chunks(1 + len / 9) {
                 writer.write_all(piece).unwrap();
@@ -161,7 +161,7 @@ fn writers_report_malformed_escapes_with_their_offset() {
             .get_ref()
             .and_then(|error| error.downcast_ref::<MalformedEscape>())
             .expect("a MalformedEscape");
-        assert_eq!(cause.into_bad(), Bad { offset, not_hex: Some((offset + 2, b'x')) });
+        assert_eq!(bad(*cause), Bad { offset, not_hex: Some((offset + 2, b'x')) });
 
         let mut writer = Writer::new(Decoder::new(Decode::new().tier(tier).strict()), Vec::new());
         writer.write_all(b"abc%4").unwrap();
@@ -170,7 +170,7 @@ fn writers_report_malformed_escapes_with_their_offset() {
             .get_ref()
             .and_then(|error| error.downcast_ref::<MalformedEscape>())
             .expect("a MalformedEscape");
-        assert_eq!(cause.into_bad(), Bad { offset: 3, not_hex: None });
+        assert_eq!(bad(*cause), Bad { offset: 3, not_hex: None });
     }
 }
 
@@ -178,6 +178,6 @@ fn writers_report_malformed_escapes_with_their_offset() {
 #[test]
 fn writers_report_the_error_of_the_inner_writer() {
     let mut room = [0; 4];
-    let mut writer = Writer::new(Encoder::new(Encode::new(sets::RFC3986_UNRESERVED)), &mut room[..]);
+    let mut writer = Writer::new(Encoder::new(Encode::keeping(sets::RFC3986_UNRESERVED)), &mut room[..]);
     assert_eq!(writer.write_all(b"a b").unwrap_err().kind(), io::ErrorKind::WriteZero);
 }

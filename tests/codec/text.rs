@@ -1,7 +1,7 @@
 //! Decoding to text: strict, lossy, and leaving escapes that are not UTF-8.
 
 use proptest::prelude::*;
-use simdpct::Decode;
+use simdpct::{Decode, OnInvalidUtf8};
 
 use crate::common::check::byte_set;
 use crate::common::oracle;
@@ -49,12 +49,9 @@ fn sequences_valid_and_not() {
 #[test]
 fn functions_are_the_verbs() {
     for input in ["", "caf%C3%A9", "a+b", "%FF%zz", "caf\u{e9}%20%c3"] {
-        assert_eq!(simdpct::decode_utf8(input).ok(), Decode::new().to_utf8(input).ok());
-        assert_eq!(simdpct::decode_utf8_lossy(input), Decode::new().to_utf8_lossy(input).unwrap());
-        assert_eq!(
-            simdpct::form::decode_utf8_lossy(input),
-            Decode::new().form().to_utf8_lossy(input).unwrap()
-        );
+        assert_eq!(simdpct::decode_utf8(input).ok(), Decode::new().decode_utf8(input).ok());
+        assert_eq!(simdpct::decode_utf8_lossy(input), Decode::new().decode_utf8_lossy(input));
+        assert_eq!(simdpct::form::decode_utf8_lossy(input), Decode::new().form().decode_utf8_lossy(input));
     }
     let error = simdpct::decode_utf8("ab%41%C3").unwrap_err();
     assert_eq!((error.offset, error.decoded_offset), (5, 3));
@@ -86,14 +83,14 @@ proptest! {
         check(&input);
     }
 
-    /// What `to_utf8_partial` gives, decoded, is what decoding gives, as long as no `%` is decoded.
+    /// What `KeepEscaped` gives, decoded, is what decoding gives, as long as no `%` is decoded.
     #[test]
     fn partial_loses_nothing(input in proptest::collection::vec(any::<u8>(), 0..200)) {
         let keep = byte_set(&oracle::members(b"%"));
         for &tier in tiers() {
             let decode = Decode::new().keep(keep).tier(tier);
-            let Ok(partial) = decode.to_utf8_partial(&input);
-            prop_assert_eq!(decode.to_cow(&*partial), decode.to_cow(&input));
+            let partial = decode.decode_utf8_with(&input, OnInvalidUtf8::KeepEscaped);
+            prop_assert_eq!(decode.decode(&*partial), decode.decode(&input));
         }
     }
 }

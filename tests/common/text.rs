@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use simdpct::{DecodeUtf8Error, MalformedEscape};
+use simdpct::{DecodeUtf8Error, InvalidUtf8, MalformedEscape, OnInvalidUtf8};
 
 use super::check::{Decoding, bad, byte_set};
 use super::oracle;
@@ -19,16 +19,16 @@ pub fn check(input: &[u8]) {
             let context =
                 || format!("tier {tier}, keep {:?}, b\"{}\"", byte_set(&decoding.keep), input.escape_ascii());
 
-            match (decode.to_utf8(input), right.invalid_utf8) {
+            match (decode.decode_utf8(input), right.invalid_utf8) {
                 (Ok(text), None) => assert_eq!(text, right.partial, "{}", context()),
-                (Err(DecodeUtf8Error::InvalidUtf8(error)), Some(offsets)) => {
-                    assert_eq!((error.offset, error.decoded_offset), offsets, "{}", context());
+                (Err(InvalidUtf8 { offset, decoded_offset, .. }), Some(offsets)) => {
+                    assert_eq!((offset, decoded_offset), offsets, "{}", context());
                 }
                 (got, _) => panic!("{}: {got:?}, not {right:?}", context()),
             }
-            let Ok(lossy) = decode.to_utf8_lossy(input);
+            let lossy = decode.decode_utf8_lossy(input);
             assert_eq!(lossy, right.lossy, "{}", context());
-            let Ok(partial) = decode.to_utf8_partial(input);
+            let partial = decode.decode_utf8_with(input, OnInvalidUtf8::KeepEscaped);
             assert_eq!(partial, right.partial, "{}", context());
             for text in [&lossy, &partial] {
                 let borrowed = matches!(text, Cow::Borrowed(_));
@@ -37,9 +37,9 @@ pub fn check(input: &[u8]) {
             }
 
             let strict = decode.strict();
-            match (strict.to_utf8(input), first_bad, right.invalid_utf8) {
+            match (strict.decode_utf8(input), first_bad, right.invalid_utf8) {
                 (Ok(text), None, None) => assert_eq!(text, right.partial, "{}", context()),
-                (Err(DecodeUtf8Error::MalformedEscape(error)), Some(right), _) => {
+                (Err(DecodeUtf8Error::Malformed(error)), Some(right), _) => {
                     assert_eq!(bad(error), right, "{}", context());
                 }
                 (Err(DecodeUtf8Error::InvalidUtf8(error)), None, Some(offsets)) => {
@@ -50,8 +50,13 @@ pub fn check(input: &[u8]) {
             let right_or_bad = |text: &str| first_bad.map_or(Ok(text.to_owned()), Err);
             let owned =
                 |result: Result<Cow<'_, str>, MalformedEscape>| result.map(Cow::into_owned).map_err(bad);
-            assert_eq!(owned(strict.to_utf8_lossy(input)), right_or_bad(&right.lossy), "{}", context());
-            assert_eq!(owned(strict.to_utf8_partial(input)), right_or_bad(&right.partial), "{}", context());
+            assert_eq!(owned(strict.decode_utf8_lossy(input)), right_or_bad(&right.lossy), "{}", context());
+            assert_eq!(
+                owned(strict.decode_utf8_with(input, OnInvalidUtf8::KeepEscaped)),
+                right_or_bad(&right.partial),
+                "{}",
+                context()
+            );
         }
     }
 }

@@ -348,14 +348,14 @@ impl Shape {
 
 /// The set whose escapes [`Shape::Keep`] keeps.
 fn kept() -> ByteSet {
-    sets::RFC3986_RESERVED.bytes()
+    sets::RFC3986_RESERVED.to_byte_set()
 }
 
 /// This library on `tier`, called as `shape` says.
 pub fn ours(verb: Verb, shape: Shape, tier: Tier, role: Role) -> Contender {
-    let encode = Encode::new(sets::RFC3986_UNRESERVED).tier(tier);
+    let encode = Encode::keeping(sets::RFC3986_UNRESERVED).tier(tier);
     let decode = match shape {
-        Shape::Normalize => simdpct::NORMALIZE,
+        Shape::Normalize => Decode::NORMALIZE,
         Shape::Keep => Decode::new().keep(kept()),
         _ => Decode::new(),
     };
@@ -365,33 +365,36 @@ pub fn ours(verb: Verb, shape: Shape, tier: Tier, role: Role) -> Contender {
         (Verb::Encode, Shape::Values) => {
             batch(tier, role, "Encode::values", move |values, out| encode.values(values, out))
         }
-        (Verb::Decode, Shape::Values) => batch(tier, role, "Decode::values", move |values, out| {
-            decode.values(values, out, |_, never| match never {})
-        }),
-        (Verb::Encode, Shape::Slice) => contender!(role, tier, "Encode::to_slice", |input, room| {
-            encode.to_slice(input, &mut room.ready).map(|written| &room.ready[..written])
+        (Verb::Decode, Shape::Values) => {
+            batch(tier, role, "Decode::values", move |values, out| decode.values(values, out))
+        }
+        (Verb::Encode, Shape::Slice) => contender!(role, tier, "Encode::encode_to_slice", |input, room| {
+            encode.encode_to_slice(input, &mut room.ready).map(|written| &room.ready[..written])
         }),
         (Verb::Encode, Shape::Cow) => {
-            contender!(role, tier, "Encode::to_cow", |input, _room| { encode.to_cow(input) })
+            contender!(role, tier, "Encode::encode", |input, _room| { encode.encode(input) })
         }
-        (Verb::Encode, _) => contender!(role, tier, "Encode::append", |input, room| {
+        (Verb::Encode, _) => contender!(role, tier, "Encode::encode_append", |input, room| {
             room.text.clear();
-            encode.append(input, &mut room.text);
+            encode.encode_append(input, &mut room.text);
             &room.text
         }),
-        (Verb::Decode, Shape::Slice) => contender!(role, tier, "Decode::to_slice", |input, room| {
-            decode.to_slice(input, &mut room.ready).map(|written| &room.ready[..written])
+        (Verb::Decode, Shape::Slice) => contender!(role, tier, "Decode::decode_to_slice", |input, room| {
+            decode.decode_to_slice(input, &mut room.ready).map(|written| &room.ready[..written])
         }),
         (Verb::Decode, Shape::Cow) => {
-            contender!(role, tier, "Decode::to_cow", |input, _room| { decode.to_cow(input) })
+            contender!(role, tier, "Decode::decode", |input, _room| { decode.decode(input) })
         }
-        (Verb::Decode, Shape::Strict) => contender!(role, tier, "Decode::append, strict", |input, room| {
+        (Verb::Decode, Shape::Strict) => {
+            contender!(role, tier, "Decode::decode_append, strict", |input, room| {
+                room.bytes.clear();
+                strict.decode_append(input, &mut room.bytes).map(|()| &room.bytes)
+            })
+        }
+        (Verb::Decode, _) => contender!(role, tier, "Decode::decode_append", |input, room| {
             room.bytes.clear();
-            strict.append(input, &mut room.bytes).map(|()| &room.bytes)
-        }),
-        (Verb::Decode, _) => contender!(role, tier, "Decode::append", |input, room| {
-            room.bytes.clear();
-            decode.append(input, &mut room.bytes).map(|()| &room.bytes)
+            decode.decode_append(input, &mut room.bytes);
+            &room.bytes
         }),
     }
 }

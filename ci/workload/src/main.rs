@@ -9,7 +9,7 @@
 
 use std::process::ExitCode;
 
-use simdpct::{Decode, Encode, NORMALIZE, Tier, sets};
+use simdpct::{Decode, Encode, Tier, sets};
 
 const TOTAL: usize = 65536;
 
@@ -41,9 +41,9 @@ fn run(args: &[String]) -> Option<usize> {
     let bytes: usize = bytes.parse().ok().filter(|&bytes| bytes > 0)?;
     let repeats: usize = repeats.parse().ok()?;
     let mut input = text(per_cent);
-    let encode = Encode::new(sets::RFC3986_UNRESERVED).tier(tier);
+    let encode = Encode::keeping(sets::RFC3986_UNRESERVED).tier(tier);
     if verb != "encode" {
-        input = encode.to_cow(&input).into_owned().into_bytes();
+        input = encode.encode(&input).into_owned().into_bytes();
         input.truncate(TOTAL);
     }
     let mut out = vec![0; 3 * bytes + 256];
@@ -51,9 +51,9 @@ fn run(args: &[String]) -> Option<usize> {
     for _ in 0..repeats {
         for call in input.chunks(bytes) {
             written += match verb.as_str() {
-                "encode" => encode.to_slice(call, &mut out).ok()?,
-                "decode" => Decode::new().tier(tier).to_slice(call, &mut out).ok()?,
-                "normalize" => NORMALIZE.tier(tier).to_slice(call, &mut out).ok()?,
+                "encode" => encode.encode_to_slice(call, &mut out).ok()?,
+                "decode" => Decode::new().tier(tier).decode_to_slice(call, &mut out).ok()?,
+                "normalize" => Decode::NORMALIZE.tier(tier).decode_to_slice(call, &mut out).ok()?,
                 _ => return None,
             };
         }

@@ -11,7 +11,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use simdpct::{AsciiSet, ByteSet, Decode, DecodeUtf8Error, Encode, HexCase, Malformed, NORMALIZE, sets};
+use simdpct::{AsciiSet, ByteSet, Decode, Encode, HexCase, TryDecode, sets};
 
 /// The result is the input.
 const UNCHANGED: i32 = -1;
@@ -84,34 +84,16 @@ impl State {
         }
     }
 
-    fn decode<E: Malformed>(&mut self, len: usize, decode: Decode<E>) -> i32
-    where
-        Failure: From<E>,
-    {
+    fn decode(&mut self, len: usize, decode: TryDecode) -> i32 {
         let mut offset = 0;
         let result = self.run(len, len.saturating_add(SLACK), |input, output| {
-            decode.append(input, output).map_err(|error| {
-                offset = Failure::from(error).0;
+            decode.decode_append(input, output).map_err(|error| {
+                offset = error.offset;
                 MALFORMED
             })
         });
         self.error_offset = offset;
         result
-    }
-}
-
-/// The offset of what a strict decoder refused.
-struct Failure(usize);
-
-impl From<simdpct::MalformedEscape> for Failure {
-    fn from(error: simdpct::MalformedEscape) -> Failure {
-        Failure(error.offset)
-    }
-}
-
-impl From<core::convert::Infallible> for Failure {
-    fn from(never: core::convert::Infallible) -> Failure {
-        match never {}
     }
 }
 
@@ -122,7 +104,7 @@ fn length(len: usize) -> i32 {
 
 /// The decoder that `flags` ask for, without [`STRICT`], and with the set `keep` unless that is negative.
 fn decoder(state: &State, keep: i32, flags: u32) -> Option<Decode> {
-    let keep = if keep < 0 { ByteSet::EMPTY } else { state.set(keep)?.bytes() };
+    let keep = if keep < 0 { ByteSet::EMPTY } else { state.set(keep)?.to_byte_set() };
     let decode = Decode::new().keep(keep);
     Some(if flags & FORM != 0 { decode.form() } else { decode })
 }
@@ -166,7 +148,7 @@ pub extern "C" fn pct_release() {
 pub extern "C" fn pct_encode(len: usize, set: i32, flags: u32) -> i32 {
     let mut state = state();
     let Some(set) = state.set(set) else { return NO_SUCH_SET };
-    let mut encode = Encode::new(set);
+    let mut encode = Encode::keeping(set);
     if flags & KEEP_ESCAPES != 0 {
         encode = encode.keep_escapes();
     }
@@ -178,7 +160,7 @@ pub extern "C" fn pct_encode(len: usize, set: i32, flags: u32) -> i32 {
     }
     let room = len.saturating_mul(3).saturating_add(SLACK);
     state.run(len, room, |input, output| {
-        encode.append(input, output);
+        encode.encode_append(input, output);
         Ok(())
     })
 }
@@ -189,13 +171,13 @@ pub extern "C" fn pct_encode(len: usize, set: i32, flags: u32) -> i32 {
 pub extern "C" fn pct_decode(len: usize, keep: i32, flags: u32) -> i32 {
     let mut state = state();
     let Some(decode) = decoder(&state, keep, flags) else { return NO_SUCH_SET };
-    if flags & STRICT != 0 { state.decode(len, decode.strict()) } else { state.decode(len, decode) }
+    state.decode(len, decode.strict_if(flags & STRICT != 0))
 }
 
 /// Normalizes the first `len` bytes of input.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_normalize(len: usize) -> i32 {
-    state().decode(len, NORMALIZE)
+    state().decode(len, Decode::NORMALIZE.strict_if(false))
 }
 
 /// After a failed operation, where in the input.
@@ -209,9 +191,9 @@ pub extern "C" fn pct_error_offset() -> usize {
 pub extern "C" fn pct_not_utf8(len: usize, keep: i32, flags: u32) -> i32 {
     let state = state();
     let Some(decode) = decoder(&state, keep, flags) else { return NO_SUCH_SET };
-    match decode.to_utf8(&state.input[..len.min(state.input.len())]) {
-        Err(DecodeUtf8Error::InvalidUtf8(error)) => length(error.offset),
-        _ => UNCHANGED,
+    match decode.decode_utf8(&state.input[..len.min(state.input.len())]) {
+        Err(error) => length(error.offset),
+        Ok(_) => UNCHANGED,
     }
 }
 

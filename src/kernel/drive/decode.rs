@@ -17,25 +17,22 @@
 use super::bounds::{Bounds, Whole};
 use super::sink::Sink;
 use super::{Isa, behind, digits_of, first, missing};
-use crate::kernel::cursor::{Cursor, Room, Written};
+use crate::kernel::cursor::{Cursor, Room};
 use crate::kernel::ends::Ends;
-use crate::kernel::job::{DecodeJob, DecodeRule, MalformedAt, Measure};
+use crate::kernel::job::{DecodeJob, DecodeRule, Decoded, Measure, Measured};
 
 /// Decodes `input` into `out`.
 #[inline(always)]
-pub(crate) fn decode<'c, I: Isa>(
-    isa: I,
-    job: &DecodeJob,
-    input: &[u8],
-    out: Room<'c>,
-) -> Result<Written<'c>, MalformedAt> {
-    by_rule(isa, job, input, Whole, Cursor::new(out)).map(Cursor::finish)
+pub(crate) fn decode<'c, I: Isa>(isa: I, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
+    let (out, stopped) = by_rule(isa, job, input, Whole, Cursor::new(out));
+    Decoded { written: out.finish(), stopped }
 }
 
 /// What [`decode`] would write.
 #[inline(always)]
-pub(crate) fn decode_measure<I: Isa>(isa: I, job: &DecodeJob, input: &[u8]) -> Result<Measure, MalformedAt> {
-    by_rule(isa, job, input, Whole, Measure::default())
+pub(crate) fn decode_measure<I: Isa>(isa: I, job: &DecodeJob, input: &[u8]) -> Measured {
+    let (measure, stopped) = by_rule(isa, job, input, Whole, Measure::default());
+    Measured::new(measure, stopped)
 }
 
 /// Decodes the values that lie in `input` one behind the other; turns where they end into where they end in `out`. No
@@ -47,8 +44,9 @@ pub(crate) fn decode_values<'c, I: Isa>(
     input: &[u8],
     ends: &mut Ends,
     out: Room<'c>,
-) -> Result<Written<'c>, MalformedAt> {
-    by_rule(isa, job, input, ends, Cursor::new(out)).map(Cursor::finish)
+) -> Decoded<'c> {
+    let (out, stopped) = by_rule(isa, job, input, ends, Cursor::new(out));
+    Decoded { written: out.finish(), stopped }
 }
 
 /// What [`decode_values`] would write; `ends` are of no use afterwards.
@@ -58,10 +56,12 @@ pub(crate) fn decode_values_measure<I: Isa>(
     job: &DecodeJob,
     input: &[u8],
     ends: &mut Ends,
-) -> Result<Measure, MalformedAt> {
-    by_rule(isa, job, input, ends, Measure::default())
+) -> Measured {
+    let (measure, stopped) = by_rule(isa, job, input, ends, Measure::default());
+    Measured::new(measure, stopped)
 }
 
+/// Returns the sink, and the length of the input or the offset of the malformed escape that ended a strict decoding.
 #[inline(always)]
 fn by_rule<I: Isa, S: Sink<I>, B: Bounds>(
     isa: I,
@@ -69,7 +69,7 @@ fn by_rule<I: Isa, S: Sink<I>, B: Bounds>(
     input: &[u8],
     bounds: B,
     sink: S,
-) -> Result<S, MalformedAt> {
+) -> (S, usize) {
     match job.rule {
         DecodeRule::Plain => blocks::<I, S, B, false, false>(isa, job, input, bounds, sink),
         DecodeRule::Keep => blocks::<I, S, B, true, false>(isa, job, input, bounds, sink),
@@ -84,7 +84,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
     input: &[u8],
     mut bounds: B,
     sink: S,
-) -> Result<S, MalformedAt> {
+) -> (S, usize) {
     let missing = missing::<I>(input);
     bounds.begin(I::LANES, missing, true);
     let class = isa.class(&job.set, input.len());
@@ -105,36 +105,36 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
     if input.len() <= I::LANES {
         if !FORM && !B::CUTS && state.isa.lacks(input, b'%') {
             state.sink.copy(input);
-            return Ok(state.sink);
+            return (state.sink, input.len());
         }
         // Most inputs: code without loops is shorter.
         return match state.step(input, input.len(), missing) {
-            Ok(()) => Ok(state.finish()),
-            Err(lane) => Err(MalformedAt(lane)),
+            Ok(()) => (state.finish(), input.len()),
+            Err(lane) => (state.sink, lane),
         };
     }
     let (mut rest, mut lanes) = (input, I::LANES - missing);
-    let bad = |rest: &[u8], lane| Err(MalformedAt(input.len() - rest.len() + lane));
+    let at = |rest: &[u8], lane| input.len() - rest.len() + lane;
     // Where the room is known to be ample, no block has to look.
     if state.sink.room() >= I::LANES {
         if let Err(lane) = state.step(rest, lanes, missing) {
-            return bad(rest, lane);
+            return (state.sink, at(rest, lane));
         }
         (rest, lanes) = (&rest[lanes..], I::LANES);
         while rest.len() >= I::LANES && state.sink.room() >= I::LANES {
             if let Err(lane) = state.step(rest, I::LANES, 0) {
-                return bad(rest, lane);
+                return (state.sink, at(rest, lane));
             }
             rest = &rest[I::LANES..];
         }
     }
     while rest.len() >= I::LANES {
         if let Err(lane) = state.step(rest, lanes, I::LANES - lanes) {
-            return bad(rest, lane);
+            return (state.sink, at(rest, lane));
         }
         (rest, lanes) = (&rest[lanes..], I::LANES);
     }
-    Ok(state.finish())
+    (state.finish(), input.len())
 }
 
 /// What one block leaves to the next. (A closure would not be inlined into the entry points, nor then would the

@@ -4,7 +4,7 @@
 use super::Isa;
 use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
-use crate::kernel::job::{DecodeJob, EncodeJob, MalformedAt, Measure};
+use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, Measure, Measured};
 
 #[inline(always)]
 pub(crate) fn encode<'c, I: Isa>(
@@ -42,13 +42,13 @@ pub(crate) fn decode<'c, I: Isa>(
     job: &DecodeJob,
     input: &[u8],
     out: Room<'c>,
-) -> Option<Result<Written<'c>, MalformedAt>> {
+) -> Option<Decoded<'c>> {
     if !job.plus() {
         // Most inputs have no `%`. Such a one needs no room but its own.
         if isa.lacks(input, b'%') {
             let mut out = Cursor::new(out);
             out.push_run(input);
-            return Some(Ok(out.finish()));
+            return Some(Decoded { written: out.finish(), stopped: input.len() });
         }
         if out.len() >= I::LANES {
             return Some(super::decode(isa, job, input, out));
@@ -58,11 +58,7 @@ pub(crate) fn decode<'c, I: Isa>(
 }
 
 #[inline(always)]
-pub(crate) fn decode_measure<I: Isa>(
-    isa: I,
-    job: &DecodeJob,
-    input: &[u8],
-) -> Option<Result<Measure, MalformedAt>> {
+pub(crate) fn decode_measure<I: Isa>(isa: I, job: &DecodeJob, input: &[u8]) -> Option<Measured> {
     if job.is_plain() { Some(super::decode_measure(isa, job, input)) } else { None }
 }
 
@@ -73,7 +69,7 @@ pub(crate) fn decode_values<'c, I: Isa>(
     input: &[u8],
     ends: &mut Ends,
     out: Room<'c>,
-) -> Option<Result<Written<'c>, MalformedAt>> {
+) -> Option<Decoded<'c>> {
     if job.is_plain() && out.len() >= I::LANES {
         Some(super::decode_values(isa, job, input, ends, out))
     } else {
@@ -87,6 +83,6 @@ pub(crate) fn decode_values_measure<I: Isa>(
     job: &DecodeJob,
     input: &[u8],
     ends: &mut Ends,
-) -> Option<Result<Measure, MalformedAt>> {
+) -> Option<Measured> {
     if job.is_plain() { Some(super::decode_values_measure(isa, job, input, ends)) } else { None }
 }

@@ -1,14 +1,15 @@
-//! The tiers: which exist, which this CPU has, and the table of functions of each.
+//! The tiers: which exist, which this CPU has, and for each operation the table of its kernels.
 //!
-//! `tiers!` is the one list. The token, the detection, the entry points and the table of a tier derive from its
-//! line; tests, fuzzers and benchmarks iterate [`Tier::available`].
+//! `tiers!` is the one list. The token, the detection and the entry points of a tier derive from its line; tests, fuzzers
+//! and benchmarks iterate [`Tier::available`].
 
 use core::fmt;
-use core::sync::atomic::{AtomicPtr, Ordering};
+use core::num::NonZeroU8;
+use core::sync::atomic::{AtomicU8, Ordering};
 
 use crate::kernel::cursor::{Room, Written};
 use crate::kernel::ends::Ends;
-use crate::kernel::job::{DecodeJob, EncodeJob, MalformedAt, Measure};
+use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, Measure, Measured};
 use crate::kernel::{drive, scalar};
 
 /// Each of the four registers of a block, for tiers whose registers hold sixteen lanes. (A closure would not be inlined
@@ -65,35 +66,12 @@ mod sse2;
 mod ssse3;
 mod tables;
 
-/// The functions of one tier: one slot for each operation.
-#[allow(clippy::type_complexity, reason = "a slot shows the signature of its operation")]
-#[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "the verbs of some slots allocate"))]
-struct Kernels {
+/// What is known of a tier without calling its kernels.
+struct Description {
     name: &'static str,
     features: &'static [&'static str],
     detect: fn() -> bool,
-    encode: for<'c> unsafe fn(&EncodeJob, &[u8], Room<'c>) -> Written<'c>,
-    encode_measure: unsafe fn(&EncodeJob, &[u8]) -> Measure,
-    encode_values: for<'c> unsafe fn(&EncodeJob, &[u8], &mut Ends, Room<'c>) -> Written<'c>,
-    decode: for<'c> unsafe fn(&DecodeJob, &[u8], Room<'c>) -> Result<Written<'c>, MalformedAt>,
-    decode_measure: unsafe fn(&DecodeJob, &[u8]) -> Result<Measure, MalformedAt>,
-    decode_values:
-        for<'c> unsafe fn(&DecodeJob, &[u8], &mut Ends, Room<'c>) -> Result<Written<'c>, MalformedAt>,
-    decode_values_measure: unsafe fn(&DecodeJob, &[u8], &mut Ends) -> Result<Measure, MalformedAt>,
 }
-
-static SCALAR: Kernels = Kernels {
-    name: "scalar",
-    features: &[],
-    detect: || true,
-    encode: scalar::encode,
-    encode_measure: scalar::encode_measure,
-    encode_values: scalar::encode_values,
-    decode: scalar::decode,
-    decode_measure: scalar::decode_measure,
-    decode_values: scalar::decode_values,
-    decode_values_measure: scalar::decode_values_measure,
-};
 
 /// Whether this CPU has a feature; without `std`, whether the build assumes it.
 #[cfg(all(feature = "std", any(target_arch = "x86", target_arch = "x86_64")))]
@@ -124,10 +102,10 @@ macro_rules! has {
 macro_rules! entry {
     (
         [$($feature:tt)*] $token:ident
-        $operation:ident($job:ident: $type_of_job:ty, $input:ident: &[u8] $(, $name:ident: $type:ty)*) -> $output:ty
+        $operation:ident($job:ident: $type_of_job:ty, $input:ident: $type_of_input:ty $(, $name:ident: $type:ty)*) -> $output:ty
     ) => {{
         $(#[target_feature(enable = $feature)])*
-        fn $operation<'c>($job: $type_of_job, $input: &[u8] $(, $name: $type)*) -> $output {
+        fn $operation<'c>($job: $type_of_job, $input: $type_of_input $(, $name: $type)*) -> $output {
             if $job.is_plain() {
                 match entry!(@short $token $operation($job, $input $(, $name)*)) {
                     Some(done) => done,
@@ -141,7 +119,7 @@ macro_rules! entry {
         // Longer, or with little room.
         $(#[target_feature(enable = $feature)])*
         #[inline(never)]
-        fn plain<'c>($job: $type_of_job, $input: &[u8] $(, $name: $type)*) -> $output {
+        fn plain<'c>($job: $type_of_job, $input: $type_of_input $(, $name: $type)*) -> $output {
             if $job.is_plain() {
                 let tier = token::$token::new();
                 drive::$operation(drive::Tier::wide(tier), $job, $input $(, $name)*)
@@ -153,7 +131,7 @@ macro_rules! entry {
         // Short, under another rule.
         $(#[target_feature(enable = $feature)])*
         #[inline(never)]
-        fn other<'c>($job: $type_of_job, $input: &[u8] $(, $name: $type)*) -> $output {
+        fn other<'c>($job: $type_of_job, $input: $type_of_input $(, $name: $type)*) -> $output {
             match entry!(@short $token $operation($job, $input $(, $name)*)) {
                 Some(done) => done,
                 None => any($job, $input $(, $name)*),
@@ -162,7 +140,7 @@ macro_rules! entry {
 
         $(#[target_feature(enable = $feature)])*
         #[inline(never)]
-        fn any<'c>($job: $type_of_job, $input: &[u8] $(, $name: $type)*) -> $output {
+        fn any<'c>($job: $type_of_job, $input: $type_of_input $(, $name: $type)*) -> $output {
             let tier = token::$token::new();
             if $input.len() <= <token::$token as drive::Tier>::SHORT {
                 drive::$operation(drive::Tier::narrow(tier), $job, $input $(, $name)*)
@@ -211,31 +189,77 @@ macro_rules! tiers {
             )*
         }
 
-        static TIERS: &[&Kernels] = &[
+        /// The number of tiers in this build.
+        const COUNT: usize = [$(#[cfg($arch)] stringify!($token),)* "Scalar"].len();
+
+        static TIERS: [Description; COUNT] = [
             $(
                 #[cfg($arch)]
-                &Kernels {
-                    name: $name,
-                    features: &[$($feature),*],
-                    detect: || $(has!($feature))&&*,
-                    encode: entry!([$($feature)*] $token encode(
-                        job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c>),
-                    encode_measure: entry!([$($feature)*] $token encode_measure(
-                        job: &EncodeJob, input: &[u8]) -> Measure),
-                    encode_values: entry!([$($feature)*] $token encode_values(
-                        job: &EncodeJob, input: &[u8], ends: &mut Ends, out: Room<'c>) -> Written<'c>),
-                    decode: entry!([$($feature)*] $token decode(
-                        job: &DecodeJob, input: &[u8], out: Room<'c>) -> Result<Written<'c>, MalformedAt>),
-                    decode_measure: entry!([$($feature)*] $token decode_measure(
-                        job: &DecodeJob, input: &[u8]) -> Result<Measure, MalformedAt>),
-                    decode_values: entry!([$($feature)*] $token decode_values(
-                        job: &DecodeJob, input: &[u8], ends: &mut Ends, out: Room<'c>)
-                        -> Result<Written<'c>, MalformedAt>),
-                    decode_values_measure: entry!([$($feature)*] $token decode_values_measure(
-                        job: &DecodeJob, input: &[u8], ends: &mut Ends) -> Result<Measure, MalformedAt>),
-                },
+                Description { name: $name, features: &[$($feature),*], detect: || $(has!($feature))&&* },
             )*
-            &SCALAR,
+            Description { name: "scalar", features: &[], detect: || true },
+        ];
+
+        tables! {
+            [$($arch, $token, [$($feature)*];)*]
+            ENCODE: encode(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c>;
+            ENCODE_MEASURE: encode_measure(job: &EncodeJob, input: &[u8]) -> Measure;
+            ENCODE_VALUES: encode_values(
+                job: &EncodeJob, input: &[u8], ends: &mut Ends, out: Room<'c>) -> Written<'c>;
+            DECODE: decode(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c>;
+            DECODE_MEASURE: decode_measure(job: &DecodeJob, input: &[u8]) -> Measured;
+            DECODE_VALUES: decode_values(
+                job: &DecodeJob, input: &[u8], ends: &mut Ends, out: Room<'c>) -> Decoded<'c>;
+            DECODE_VALUES_MEASURE: decode_values_measure(
+                job: &DecodeJob, input: &[u8], ends: &mut Ends) -> Measured;
+        }
+    };
+}
+
+/// One line an operation: the table of its kernels, one for each tier, and the method of [`Tier`] that calls them.
+///
+/// Each operation has a table of its own, so that a linker drops the kernels of operations that a program never calls.
+macro_rules! tables {
+    ($tiers:tt $(
+        $table:ident: $operation:ident(
+            $job:ident: $type_of_job:ty, $input:ident: $type_of_input:ty $(, $name:ident: $type:ty)*) -> $output:ty;
+    )*) => {
+        $(
+            table! {
+                $tiers $table: [$type_of_job, $type_of_input $(, $type)*] -> $output;
+                $operation ($job: $type_of_job, $input: $type_of_input $(, $name: $type)*)
+            }
+        )*
+
+        #[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "some operations are for verbs that allocate"))]
+        impl Tier {
+            $(
+                #[inline(always)]
+                pub(crate) fn $operation<'c>(
+                    self, $job: $type_of_job, $input: $type_of_input $(, $name: $type)*
+                ) -> $output {
+                    // SAFETY: by the invariant of `Tier` the number is that of a tier, and the CPU has its features.
+                    unsafe { $table.get_unchecked(self.index())($job, $input $(, $name)*) }
+                }
+            )*
+        }
+    };
+}
+
+macro_rules! table {
+    (
+        [$($arch:meta, $token:ident, [$($feature:tt)*];)*]
+        $table:ident: [$($type:ty),*] -> $output:ty;
+        $operation:ident $parameters:tt
+    ) => {
+        #[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "as of the method that uses it"))]
+        #[allow(clippy::type_complexity, reason = "a table shows the signature of its operation")]
+        static $table: [for<'c> unsafe fn($($type),*) -> $output; COUNT] = [
+            $(
+                #[cfg($arch)]
+                { entry!([$($feature)*] $token $operation $parameters -> $output) },
+            )*
+            scalar::$operation,
         ];
     };
 }
@@ -253,57 +277,109 @@ tiers! {
 
 /// A set of kernels for one instruction set, which this CPU has.
 ///
-/// The library picks the best one by itself. A test iterates [`Tier::available`] to cover all; a person forces
-/// one by the environment variable `SIMDPCT_TIER`, read once per process (with the feature `std`).
+/// The library picks the best one on first use. [`Tier::init`] fixes another one for the process, and the environment
+/// variable `SIMDPCT_TIER` does so from outside (with the feature `std`; read once). A test iterates
+/// [`Tier::available`] to cover all.
 ///
 /// ```
 /// use simdpct::{Encode, Tier, sets};
 ///
 /// for tier in Tier::available() {
-///     assert_eq!(Encode::new(sets::RFC3986_UNRESERVED).tier(tier).to_cow("a b"), "a%20b");
+///     assert_eq!(Encode::keeping(sets::RFC3986_UNRESERVED).tier(tier).encode("a b"), "a%20b");
 /// }
 /// ```
-// INVARIANT: the CPU has every feature of the kernels; a value comes from `available`, which asks it.
-#[derive(Clone, Copy)]
-pub struct Tier(&'static Kernels);
+// INVARIANT: one more than an index of `TIERS`, and the CPU has every feature of that tier; a value comes from
+// `available`, which asks the CPU, or is the scalar tier.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Tier(NonZeroU8);
+
+/// The number of the active tier, or 0 before one is chosen.
+static ACTIVE: AtomicU8 = AtomicU8::new(0);
 
 impl Tier {
     /// The environment variable that forces a tier.
     pub const ENVIRONMENT: &'static str = "SIMDPCT_TIER";
 
+    const SCALAR: Tier = Tier(NonZeroU8::new(COUNT as u8).unwrap());
+
+    #[inline(always)]
+    fn index(self) -> usize {
+        usize::from(self.0.get()) - 1
+    }
+
+    fn description(self) -> &'static Description {
+        &TIERS[self.index()]
+    }
+
     /// The tiers of this CPU, best first. The last is always `scalar`.
     pub fn available() -> impl Iterator<Item = Tier> {
-        TIERS.iter().filter(|kernels| (kernels.detect)()).map(|kernels| Tier(kernels))
+        let numbers = (1..=COUNT as u8).filter_map(NonZeroU8::new);
+        numbers.zip(&TIERS).filter(|(_, tier)| (tier.detect)()).map(|(number, _)| Tier(number))
     }
 
     /// The names of all tiers that this build holds, best first, whether this CPU has them or not.
     pub fn compiled() -> impl Iterator<Item = &'static str> {
-        TIERS.iter().map(|kernels| kernels.name)
+        TIERS.iter().map(|tier| tier.name)
     }
 
     /// The tier called `name`, if this build holds it and this CPU has it.
+    ///
+    /// ```
+    /// use simdpct::Tier;
+    /// assert_eq!(Tier::find("scalar").map(Tier::name), Some("scalar"));
+    /// assert_eq!(Tier::find("mmx"), None);
+    /// ```
     #[must_use]
     pub fn find(name: &str) -> Option<Tier> {
         Tier::available().find(|tier| tier.name() == name)
     }
 
-    /// The tier in use: the one that the environment asks for, if this CPU has it, else the best.
+    /// The tier in use. The first call of any verb chooses it: the one that the environment asks for, if this CPU has
+    /// it, else the best.
     #[must_use]
     #[inline]
     pub fn active() -> Tier {
-        static ACTIVE: AtomicPtr<Kernels> = AtomicPtr::new(core::ptr::null_mut());
-
         #[cold]
         fn choose() -> Tier {
-            let tier = Tier::forced().or_else(|| Tier::available().next()).unwrap_or(Tier(&SCALAR));
-            ACTIVE.store(core::ptr::from_ref(tier.0).cast_mut(), Ordering::Relaxed);
-            tier
+            let tier = Tier::forced().or_else(|| Tier::available().next()).unwrap_or(Tier::SCALAR);
+            match tier.fix() {
+                Ok(()) => tier,
+                Err(error) => error.in_use,
+            }
         }
 
-        // SAFETY: the pointer is null, or was stored by `choose` from a `&'static` of an available tier.
-        match unsafe { ACTIVE.load(Ordering::Relaxed).as_ref() } {
-            Some(kernels) => Tier(kernels),
+        match NonZeroU8::new(ACTIVE.load(Ordering::Relaxed)) {
+            Some(number) => Tier(number),
             None => choose(),
+        }
+    }
+
+    /// Makes `tier` the active one for the rest of the process, whatever the environment says. Call it before the first
+    /// verb: at the start of `main`, or when a library is loaded.
+    ///
+    /// # Errors
+    ///
+    /// [`TierInUse`] if another tier is active already; it stays active.
+    ///
+    /// ```
+    /// use simdpct::Tier;
+    ///
+    /// let tier = Tier::find("scalar").unwrap();
+    /// Tier::init(tier)?;
+    /// assert_eq!(Tier::active(), tier);
+    /// # Ok::<(), simdpct::TierInUse>(())
+    /// ```
+    pub fn init(tier: Tier) -> Result<(), TierInUse> {
+        tier.fix()
+    }
+
+    /// Makes this tier the active one, unless one is already.
+    fn fix(self) -> Result<(), TierInUse> {
+        match ACTIVE.compare_exchange(0, self.0.get(), Ordering::Relaxed, Ordering::Relaxed) {
+            Err(other) if other != self.0.get() => {
+                Err(TierInUse { in_use: NonZeroU8::new(other).map_or(Tier::SCALAR, Tier) })
+            }
+            _ => Ok(()),
         }
     }
 
@@ -320,90 +396,15 @@ impl Tier {
     /// Its name, such as `avx2`.
     #[must_use]
     pub fn name(self) -> &'static str {
-        self.0.name
+        self.description().name
     }
 
     /// The CPU features that it uses, as the Rust reference names them.
     #[must_use]
     pub fn features(self) -> &'static [&'static str] {
-        self.0.features
-    }
-
-    #[inline(always)]
-    pub(crate) fn encode<'c>(self, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-        // SAFETY: by the invariant of `Tier` the CPU has the features of the kernels.
-        unsafe { (self.0.encode)(job, input, out) }
-    }
-
-    #[inline(always)]
-    pub(crate) fn encode_measure(self, job: &EncodeJob, input: &[u8]) -> Measure {
-        // SAFETY: as in `encode`.
-        unsafe { (self.0.encode_measure)(job, input) }
-    }
-
-    #[inline(always)]
-    pub(crate) fn decode<'c>(
-        self,
-        job: &DecodeJob,
-        input: &[u8],
-        out: Room<'c>,
-    ) -> Result<Written<'c>, MalformedAt> {
-        // SAFETY: as in `encode`.
-        unsafe { (self.0.decode)(job, input, out) }
-    }
-
-    #[inline(always)]
-    pub(crate) fn decode_measure(self, job: &DecodeJob, input: &[u8]) -> Result<Measure, MalformedAt> {
-        // SAFETY: as in `encode`.
-        unsafe { (self.0.decode_measure)(job, input) }
-    }
-
-    #[cfg(feature = "alloc")]
-    #[inline(always)]
-    pub(crate) fn encode_values<'c>(
-        self,
-        job: &EncodeJob,
-        input: &[u8],
-        ends: &mut Ends,
-        out: Room<'c>,
-    ) -> Written<'c> {
-        // SAFETY: as in `encode`.
-        unsafe { (self.0.encode_values)(job, input, ends, out) }
-    }
-
-    #[cfg(feature = "alloc")]
-    #[inline(always)]
-    pub(crate) fn decode_values<'c>(
-        self,
-        job: &DecodeJob,
-        input: &[u8],
-        ends: &mut Ends,
-        out: Room<'c>,
-    ) -> Result<Written<'c>, MalformedAt> {
-        // SAFETY: as in `encode`.
-        unsafe { (self.0.decode_values)(job, input, ends, out) }
-    }
-
-    #[cfg(feature = "alloc")]
-    #[inline(always)]
-    pub(crate) fn decode_values_measure(
-        self,
-        job: &DecodeJob,
-        input: &[u8],
-        ends: &mut Ends,
-    ) -> Result<Measure, MalformedAt> {
-        // SAFETY: as in `encode`.
-        unsafe { (self.0.decode_values_measure)(job, input, ends) }
+        self.description().features
     }
 }
-
-impl PartialEq for Tier {
-    fn eq(&self, other: &Tier) -> bool {
-        self.name() == other.name()
-    }
-}
-
-impl Eq for Tier {}
 
 impl fmt::Debug for Tier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -416,3 +417,19 @@ impl fmt::Display for Tier {
         f.write_str(self.name())
     }
 }
+
+/// The error of [`Tier::init`]: another tier is active already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TierInUse {
+    /// The tier that is, and stays, active.
+    pub in_use: Tier,
+}
+
+impl fmt::Display for TierInUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tier {} is already in use; call Tier::init before any verb of simdpct", self.in_use)
+    }
+}
+
+impl core::error::Error for TierInUse {}

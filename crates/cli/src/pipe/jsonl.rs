@@ -187,7 +187,7 @@ fn write_string(value: &[u8], out: &mut Vec<u8>) {
         Err(_) => {
             for chunk in value.utf8_chunks() {
                 text.push_str(chunk.valid());
-                text.push_str(&simdpct::encode(chunk.invalid(), &simdpct::sets::RFC3986_UNRESERVED));
+                text.push_str(&simdpct::encode(chunk.invalid()));
             }
             &text
         }

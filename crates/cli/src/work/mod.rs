@@ -24,7 +24,7 @@ use std::convert::Infallible;
 
 use simdpct::sets::RFC3986_UNRESERVED;
 use simdpct::stream::Transform;
-use simdpct::{ByteSet, HexCase, MalformedCause, MalformedEscape, NORMALIZE};
+use simdpct::{ByteSet, HexCase, MalformedCause, MalformedEscape};
 
 use self::charset::BadBytes;
 pub use self::charset::{Charset, NAMES as CHARSETS};
@@ -128,8 +128,13 @@ impl Work {
 
     /// The work of `pct normalize`, which does not make the bytes of `structure`.
     pub fn normalize(structure: ByteSet) -> Work {
-        let keep = RFC3986_UNRESERVED.bytes().complement().union(structure);
-        Work::new(Steps::Decode(Box::new(Decoding::once(NORMALIZE.keep(keep), keep, false, Records::Raw))))
+        let keep = RFC3986_UNRESERVED.to_byte_set().complement().union(structure);
+        Work::new(Steps::Decode(Box::new(Decoding::once(
+            simdpct::Decode::NORMALIZE.keep(keep),
+            keep,
+            false,
+            Records::Raw,
+        ))))
     }
 
     fn new(steps: Steps) -> Work {
@@ -302,7 +307,7 @@ fn hex(digits: &[u8]) -> Option<u16> {
 
 /// Appends the escapes of `bytes`.
 fn escape(bytes: &[u8], out: &mut Vec<u8>) {
-    simdpct::encode_append(bytes, &ByteSet::EMPTY, out);
+    simdpct::Encode::keeping(ByteSet::EMPTY).encode_append(bytes, out);
 }
 
 /// The steps of encoding.
@@ -324,14 +329,14 @@ impl Escape {
     fn new(args: &args::Encode, records: Records) -> Escape {
         let make = |set: ByteSet| {
             let case = if args.lower { HexCase::Lower } else { HexCase::Upper };
-            let encode = simdpct::Encode::new(set).hex_case(case);
+            let encode = simdpct::Encode::keeping(set).hex_case(case);
             match (args.keep_escapes, args.form) {
                 (true, _) => encode.keep_escapes(),
                 (_, true) => encode.form(),
                 _ => encode,
             }
         };
-        let keep = args.set.set.bytes().union(args.keep);
+        let keep = args.set.set.to_byte_set().union(args.keep);
         match records {
             Records::Lines => Escape::Lines(LineEncoder::new(keep, make)),
             Records::Null => Escape::Plain(make(keep.add(b"\0"))),
@@ -345,7 +350,7 @@ impl Escape {
                 let result: Result<(), Infallible> = encoder.push(bytes, out);
                 let Ok(()) = result.and_then(|()| encoder.finish(out));
             }
-            Escape::Plain(encode) => encode.append(bytes, out),
+            Escape::Plain(encode) => encode.encode_append(bytes, out),
         }
     }
 }
@@ -475,9 +480,9 @@ impl Decoding {
     fn run_plain(&self, value: &[u8], refused: Bad, out: &mut Vec<u8>) -> Result<usize, Refusal> {
         let start = out.len();
         if refused.malformed {
-            self.decode.strict().append(value, out).map_err(Refusal::Malformed)?;
+            self.decode.strict().decode_append(value, out).map_err(Refusal::Malformed)?;
         } else {
-            let Ok(()) = self.decode.append(value, out);
+            self.decode.decode_append(value, out);
         }
         let bytes = &out[start..];
         if refused.not_text
@@ -611,7 +616,7 @@ impl Decoding {
             let changed = percent_u::decode(bytes, &self.decode, &self.keep, first);
             return usize::from(changed)
                 + match self.layers {
-                    Layers::UntilStable => self.decode.append_until_stable(first, out),
+                    Layers::UntilStable => self.decode.decode_until_stable_append(first, out),
                     Layers::Times(times) => {
                         out.extend_from_slice(first);
                         self.repeat(times - 1, start, out)
@@ -619,9 +624,9 @@ impl Decoding {
                 };
         }
         match self.layers {
-            Layers::UntilStable => self.decode.append_until_stable(bytes, out),
+            Layers::UntilStable => self.decode.decode_until_stable_append(bytes, out),
             Layers::Times(times) => {
-                let Ok(()) = self.decode.append(bytes, out);
+                self.decode.decode_append(bytes, out);
                 let changed = out.len() - start != bytes.len() || self.reads_plus(bytes);
                 if changed { 1 + self.repeat(times - 1, start, out) } else { 0 }
             }
@@ -632,7 +637,7 @@ impl Decoding {
     fn repeat(&self, times: u16, start: usize, out: &mut Vec<u8>) -> usize {
         for layer in 0..times {
             let (before, plus) = (out.len(), self.reads_plus(&out[start..]));
-            let Ok(len) = self.decode.in_place(&mut out[start..]);
+            let len = self.decode.decode_in_place(&mut out[start..]);
             out.truncate(start + len);
             if out.len() == before && !plus {
                 return layer.into();

@@ -37,7 +37,7 @@ pub fn decode(value: &[u8], decode: &simdpct::Decode, keep: &ByteSet, out: &mut 
     let (mut from, mut changed) = (0, false);
     let plain = |bytes: &[u8], out: &mut Vec<u8>| {
         let before = out.len();
-        let Ok(()) = decode.append(bytes, out);
+        decode.decode_append(bytes, out);
         out[before..] != *bytes
     };
     for (found, character) in characters(value) {

@@ -1,0 +1,295 @@
+//! An encoding, and the type of text that it gives: the only module that makes a `str` of encoded bytes without a check.
+
+#[cfg(feature = "alloc")]
+use alloc::{borrow::Cow, borrow::ToOwned, string::String, vec::Vec};
+use core::fmt;
+use core::mem::MaybeUninit;
+
+use crate::error::BufferTooSmall;
+use crate::hex::{self, HexCase};
+use crate::kernel::cursor::{self, Room, Written};
+use crate::kernel::isa::Tier;
+use crate::kernel::job::{EncodeJob, EncodeRule, Measure};
+use crate::set::{AsciiSet, ByteSet};
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::AsciiSet {}
+    impl Sealed for super::ByteSet {}
+    #[cfg(feature = "alloc")]
+    impl Sealed for super::String {}
+    #[cfg(feature = "alloc")]
+    impl Sealed for super::Vec<u8> {}
+}
+
+/// A set of bytes that an encoder keeps: an [`AsciiSet`], which gives text (`str`), or a [`ByteSet`], which gives bytes
+/// (`[u8]`). This trait is sealed.
+#[cfg(feature = "alloc")]
+pub trait KeepSet: Copy + sealed::Sealed {
+    /// The type of encoded text.
+    type Text: ?Sized + ToOwned<Owned: AppendText<Self::Text>> + 'static;
+
+    /// The members.
+    fn members(&self) -> ByteSet;
+
+    #[doc(hidden)]
+    fn encode<'a>(coder: &Coder<Self>, input: &'a [u8]) -> Cow<'a, Self::Text>;
+
+    #[doc(hidden)]
+    fn encode_vec(coder: &Coder<Self>, input: Vec<u8>) -> <Self::Text as ToOwned>::Owned;
+}
+
+/// A set of bytes that an encoder keeps: an [`AsciiSet`] or a [`ByteSet`]. This trait is sealed.
+#[cfg(not(feature = "alloc"))]
+pub trait KeepSet: Copy + sealed::Sealed {
+    /// The members.
+    fn members(&self) -> ByteSet;
+}
+
+/// A buffer that text of type `T` can be appended to: `Vec<u8>` takes all, `String` takes `str`. This trait is sealed.
+#[cfg(feature = "alloc")]
+pub trait AppendText<T: ?Sized>: sealed::Sealed {
+    #[doc(hidden)]
+    fn append<S: KeepSet<Text = T>>(&mut self, coder: &Coder<S>, input: &[u8]);
+}
+
+/// How to encode, with what.
+// INVARIANT: the members of `job.set` are members of the `S` that it was made of, or a space, which is written as `+`. So
+// with an `AsciiSet` all that is written is ASCII: members, `%`, `+` and hexadecimal digits.
+#[derive(Clone, Copy, Debug)]
+pub struct Coder<S> {
+    job: EncodeJob,
+    tier: Option<Tier>,
+    set: S,
+}
+
+/// An input of at most this many bytes is not measured before it is appended.
+#[cfg(feature = "alloc")]
+const SHORT: usize = 1024;
+
+impl<S: KeepSet> Coder<S> {
+    #[inline(always)]
+    pub(crate) fn new(set: S) -> Coder<S> {
+        let job = EncodeJob { set: set.members(), rule: EncodeRule::Plain, case: HexCase::Upper };
+        Coder { job, tier: None, set }
+    }
+
+    pub(crate) fn keep_escapes(mut self) -> Coder<S> {
+        self.job.rule = EncodeRule::KeepEscapes;
+        self.job.set = self.set.members();
+        self
+    }
+
+    pub(crate) fn form(mut self) -> Coder<S> {
+        self.job.rule = EncodeRule::Form;
+        self.job.set = self.set.members().remove(b"+").add(b" ");
+        self
+    }
+
+    pub(crate) fn form_keeping_plus(mut self) -> Coder<S> {
+        self.job.rule = EncodeRule::Form;
+        self.job.set = self.set.members().add(b" ");
+        self
+    }
+
+    pub(crate) fn hex_case(mut self, case: HexCase) -> Coder<S> {
+        self.job.case = case;
+        self
+    }
+
+    pub(crate) fn tier(mut self, tier: Tier) -> Coder<S> {
+        self.tier = Some(tier);
+        self
+    }
+}
+
+impl<S> Coder<S> {
+    #[cfg(feature = "alloc")]
+    #[inline(always)]
+    pub(crate) fn job(&self) -> &EncodeJob {
+        &self.job
+    }
+
+    #[inline(always)]
+    pub(crate) fn kernels(&self) -> Tier {
+        match self.tier {
+            Some(tier) => tier,
+            None => Tier::active(),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn measure(&self, input: &[u8]) -> Measure {
+        self.kernels().encode_measure(&self.job, input)
+    }
+
+    #[inline(always)]
+    pub(crate) fn write<'c>(&self, input: &[u8], out: Room<'c>) -> Written<'c> {
+        self.kernels().encode(&self.job, input, out)
+    }
+
+    /// Writes into whatever room there is, if it is enough.
+    #[inline(always)]
+    pub(crate) fn write_checked<'c>(
+        &self,
+        input: &[u8],
+        out: Room<'c>,
+    ) -> Result<Written<'c>, BufferTooSmall> {
+        if out.len() / 3 < input.len() {
+            let needed = self.measure(input).len;
+            if out.len() < needed {
+                return Err(BufferTooSmall { needed });
+            }
+        }
+        Ok(self.write(input, out))
+    }
+
+    /// The number of bytes at the start of `rest`, which is not empty, that stay as they are: one, or the three of an
+    /// escape; or none.
+    fn stay(&self, rest: &[u8]) -> usize {
+        let byte = rest[0];
+        match self.job.rule {
+            EncodeRule::KeepEscapes if byte == b'%' => hex::unescape(rest).map_or(0, |_| 3),
+            EncodeRule::Form if byte == b' ' => 0,
+            _ => usize::from(self.job.set.contains(byte)),
+        }
+    }
+
+    /// The offset of the first byte that does not stay as it is.
+    pub(crate) fn first_change(&self, input: &[u8]) -> Option<usize> {
+        hex::first_change(input, |piece| self.measure(piece).changed, |rest| self.stay(rest))
+    }
+
+    /// Whether nothing changes.
+    pub(crate) fn is_encoded(&self, input: &[u8]) -> bool {
+        hex::pieces(input, 4096).all(|(_, piece)| !self.measure(piece).changed)
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl<S> Coder<S> {
+    #[inline(always)]
+    fn bytes_of<'a>(&self, input: &'a [u8]) -> Cow<'a, [u8]> {
+        let measure = self.measure(input);
+        if !measure.changed {
+            return Cow::Borrowed(input);
+        }
+        let mut out = Vec::with_capacity(measure.len);
+        self.write_to_room(input, measure.len, &mut out);
+        Cow::Owned(out)
+    }
+
+    fn vec_of(&self, input: Vec<u8>) -> Vec<u8> {
+        match self.bytes_of(&input) {
+            Cow::Borrowed(_) => input,
+            Cow::Owned(bytes) => bytes,
+        }
+    }
+
+    fn append_bytes(&self, input: &[u8], out: &mut Vec<u8>) {
+        let room = if input.len() <= SHORT {
+            worst(input.len())
+        } else {
+            self.room_for_long(input, out.capacity() - out.len())
+        };
+        self.write_to_room(input, room, out);
+    }
+
+    #[inline(never)]
+    fn room_for_long(&self, input: &[u8], spare: usize) -> usize {
+        let worst = worst(input.len());
+        if spare >= worst { worst } else { self.measure(input).len }
+    }
+
+    #[inline(always)]
+    fn write_to_room(&self, input: &[u8], room: usize, out: &mut Vec<u8>) {
+        cursor::append(out, room, |room| (self.write(input, room), ()));
+    }
+}
+
+/// Room for whatever `len` bytes become, and for a window after them.
+#[cfg(feature = "alloc")]
+#[inline(always)]
+fn worst(len: usize) -> usize {
+    len.saturating_mul(3).saturating_add(cursor::MAX_WINDOW)
+}
+
+impl Coder<AsciiSet> {
+    /// Writes the encoded text piece by piece.
+    pub(crate) fn format(&self, input: &[u8], f: &mut impl fmt::Write) -> fmt::Result {
+        let mut out = [MaybeUninit::uninit(); 3 * 128 + cursor::MAX_WINDOW];
+        for (_, piece) in hex::pieces(input, 128) {
+            let Ok((bytes, ())) = cursor::fill(&mut out, |room| {
+                Ok::<_, core::convert::Infallible>((self.write(piece, room), ()))
+            });
+            // SAFETY: by the invariant of `Coder` the bytes are ASCII.
+            f.write_str(unsafe { core::str::from_utf8_unchecked(bytes) })?;
+        }
+        Ok(())
+    }
+}
+
+impl KeepSet for AsciiSet {
+    #[cfg(feature = "alloc")]
+    type Text = str;
+
+    #[inline(always)]
+    fn members(&self) -> ByteSet {
+        self.to_byte_set()
+    }
+
+    #[cfg(feature = "alloc")]
+    #[inline(always)]
+    fn encode<'a>(coder: &Coder<Self>, input: &'a [u8]) -> Cow<'a, str> {
+        match coder.bytes_of(input) {
+            // SAFETY: by the invariant of `Coder` the bytes are ASCII.
+            Cow::Borrowed(bytes) => Cow::Borrowed(unsafe { core::str::from_utf8_unchecked(bytes) }),
+            // SAFETY: by the invariant of `Coder` the bytes are ASCII.
+            Cow::Owned(bytes) => Cow::Owned(unsafe { String::from_utf8_unchecked(bytes) }),
+        }
+    }
+
+    #[cfg(feature = "alloc")]
+    fn encode_vec(coder: &Coder<Self>, input: Vec<u8>) -> String {
+        // SAFETY: by the invariant of `Coder` the bytes are ASCII.
+        unsafe { String::from_utf8_unchecked(coder.vec_of(input)) }
+    }
+}
+
+impl KeepSet for ByteSet {
+    #[cfg(feature = "alloc")]
+    type Text = [u8];
+
+    #[inline(always)]
+    fn members(&self) -> ByteSet {
+        *self
+    }
+
+    #[cfg(feature = "alloc")]
+    #[inline(always)]
+    fn encode<'a>(coder: &Coder<Self>, input: &'a [u8]) -> Cow<'a, [u8]> {
+        coder.bytes_of(input)
+    }
+
+    #[cfg(feature = "alloc")]
+    fn encode_vec(coder: &Coder<Self>, input: Vec<u8>) -> Vec<u8> {
+        coder.vec_of(input)
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl<T: ?Sized> AppendText<T> for Vec<u8> {
+    #[inline(always)]
+    fn append<S: KeepSet<Text = T>>(&mut self, coder: &Coder<S>, input: &[u8]) {
+        coder.append_bytes(input, self);
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl AppendText<str> for String {
+    #[inline(always)]
+    fn append<S: KeepSet<Text = str>>(&mut self, coder: &Coder<S>, input: &[u8]) {
+        // SAFETY: only an `AsciiSet` has text of type `str`, and by the invariant of `Coder` what is appended is ASCII.
+        coder.append_bytes(input, unsafe { self.as_mut_vec() });
+    }
+}
