@@ -7,7 +7,8 @@
 //!
 //! A row is an operation on a list of distinct strings. A line holds the time of a call in ns, of the published crate
 //! and of this one, and how many times as fast this one is: the median of the rounds, and their quartiles. Answers are
-//! compared before anything is timed. The last lines name the rows on which this crate is slower.
+//! compared before anything is timed. The last lines name the rows on which this crate is
+//! slower by more than 3 %, which is about what two copies of the same code differ by.
 
 #[path = "../../../benches/corpus/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "the other benchmarks use the rest")]
@@ -216,13 +217,16 @@ fn main() {
                 median.1, median.2, median.0, low.0, high.0
             );
             measured += 1;
-            if median.0 < 1.0 {
+            if median.0 < 0.97 {
                 slower.push((median.0, name));
             }
         }
     }
     slower.sort_by(|a, b| a.0.total_cmp(&b.0));
-    println!("\n{} of {measured} rows are slower than with the published crate", slower.len());
+    println!(
+        "\n{} of {measured} rows are slower than with the published crate by more than 3 %",
+        slower.len()
+    );
     for (times, name) in slower {
         println!("{times:>7.2}  {name}");
     }

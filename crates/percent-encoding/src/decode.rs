@@ -2,7 +2,6 @@
 
 #[cfg(feature = "alloc")]
 use alloc::{borrow::Cow, string::String, vec::Vec};
-use core::slice;
 #[cfg(feature = "alloc")]
 use core::str::Utf8Error;
 
@@ -19,7 +18,7 @@ use core::str::Utf8Error;
 /// ```
 #[inline]
 pub fn percent_decode(input: &[u8]) -> PercentDecode<'_> {
-    PercentDecode { bytes: input.iter() }
+    PercentDecode { bytes: input }
 }
 
 /// Decodes the UTF-8 bytes of `input`: [`percent_decode`].
@@ -41,15 +40,7 @@ pub fn percent_decode_str(input: &str) -> PercentDecode<'_> {
 #[derive(Clone, Debug)]
 pub struct PercentDecode<'a> {
     /// What is left.
-    bytes: slice::Iter<'a, u8>,
-}
-
-/// The byte that the two digits at the start of `bytes` stand for, and what follows them.
-#[inline(always)]
-fn digits(bytes: &[u8]) -> Option<(u8, &[u8])> {
-    let [high, low, rest @ ..] = bytes else { return None };
-    let value = |digit: u8| char::from(digit).to_digit(16);
-    Some(((value(*high)? << 4 | value(*low)?) as u8, rest))
+    bytes: &'a [u8],
 }
 
 impl Iterator for PercentDecode<'_> {
@@ -57,13 +48,14 @@ impl Iterator for PercentDecode<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<u8> {
-        let &byte = self.bytes.next()?;
-        if byte == b'%' {
-            if let Some((value, rest)) = digits(self.bytes.as_slice()) {
-                self.bytes = rest.iter();
-                return Some(value);
-            }
+        let (&byte, rest) = self.bytes.split_first()?;
+        if byte == b'%'
+            && let Some(value) = simdpct::decode_escape(self.bytes)
+        {
+            self.bytes = &self.bytes[3..];
+            return Some(value);
         }
+        self.bytes = rest;
         Some(byte)
     }
 
@@ -77,7 +69,7 @@ impl Iterator for PercentDecode<'_> {
     #[cfg(feature = "alloc")]
     #[inline]
     fn collect<B: FromIterator<u8>>(self) -> B {
-        if self.bytes.len() == 0 {
+        if self.bytes.is_empty() {
             return core::iter::empty().collect();
         }
         // A `Vec` takes over the allocation of the iterator that it is collected from.
@@ -94,7 +86,7 @@ const SHORT: usize = 24;
 impl<'a> From<PercentDecode<'a>> for Cow<'a, [u8]> {
     #[inline]
     fn from(decode: PercentDecode<'a>) -> Self {
-        let bytes = decode.bytes.as_slice();
+        let bytes = decode.bytes;
         if bytes.len() > SHORT {
             return simdpct::decode(bytes);
         }
@@ -137,7 +129,7 @@ impl<'a> PercentDecode<'a> {
     /// ```
     #[inline]
     pub fn decode_utf8(self) -> Result<Cow<'a, str>, Utf8Error> {
-        let bytes = self.bytes.as_slice();
+        let bytes = self.bytes;
         if bytes.len() > SHORT {
             return long_utf8(bytes);
         }
@@ -159,7 +151,7 @@ impl<'a> PercentDecode<'a> {
     /// ```
     #[inline]
     pub fn decode_utf8_lossy(self) -> Cow<'a, str> {
-        let bytes = self.bytes.as_slice();
+        let bytes = self.bytes;
         if bytes.len() > SHORT {
             return simdpct::decode_utf8_lossy(bytes);
         }

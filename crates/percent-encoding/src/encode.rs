@@ -66,13 +66,10 @@ impl<'a> Iterator for PercentEncode<'a> {
     #[inline]
     fn next(&mut self) -> Option<&'a str> {
         let (&first, rest) = self.bytes.split_first()?;
-        let keep = self.ascii_set.keep();
+        let set = self.ascii_set;
         let piece;
-        (piece, self.bytes) = if keep.contains(first) {
-            ascii::split_kept(self.bytes, keep)
-        } else {
-            (ascii::escape(first), rest)
-        };
+        (piece, self.bytes) =
+            if set.stays(first) { ascii::split_kept(self.bytes, set) } else { (ascii::escape(first), rest) };
         Some(piece)
     }
 
@@ -87,33 +84,23 @@ impl fmt::Display for PercentEncode<'_> {
     /// Writes the encoded text; width and precision do not apply.
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let keep = self.ascii_set.keep();
-        let (kept, rest) = ascii::split_kept(self.bytes, keep);
-        match rest {
-            [] if kept.is_empty() => Ok(()),
-            [] => f.write_str(kept),
-            &[byte] if kept.is_empty() => f.write_str(ascii::escape(byte)),
-            _ => match Short::encode(self.bytes, keep) {
-                Some(text) => f.write_str(text.as_str()),
-                None => write_long(kept, rest, keep, f),
-            },
+        let set = self.ascii_set;
+        match ascii::split_kept(self.bytes, set) {
+            ("", []) => Ok(()),
+            (kept, []) => f.write_str(kept),
+            ("", &[byte]) => f.write_str(ascii::escape(byte)),
+            _ => write(self.bytes, set, f),
         }
     }
 }
 
-/// Writes `kept`, and `rest` encoded.
+/// Writes `bytes` encoded. A function of its own, because it needs more of the stack than text that stays.
 #[inline(never)]
-fn write_long(kept: &str, rest: &[u8], keep: &simdpct::AsciiSet, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    if !kept.is_empty() {
-        f.write_str(kept)?;
+fn write(bytes: &[u8], set: &AsciiSet, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match Short::encode(bytes, set) {
+        Some(text) => f.write_str(text.as_str()),
+        None => fmt::Display::fmt(&set.encode().display(bytes), f),
     }
-    let mut text = [0; 1536];
-    for piece in rest.chunks(text.len() / 3) {
-        // There is room for the worst case, so this never fails.
-        let Ok(len) = simdpct::encode_to_slice(piece, keep, &mut text) else { return Err(fmt::Error) };
-        f.write_str(core::str::from_utf8(&text[..len]).unwrap())?;
-    }
-    Ok(())
 }
 
 /// The encoded text, borrowed if nothing is escaped.
@@ -121,17 +108,16 @@ fn write_long(kept: &str, rest: &[u8], keep: &simdpct::AsciiSet, f: &mut fmt::Fo
 impl<'a> From<PercentEncode<'a>> for Cow<'a, str> {
     #[inline]
     fn from(encode: PercentEncode<'a>) -> Self {
-        let PercentEncode { bytes, ascii_set } = encode;
-        let keep = ascii_set.keep();
+        let PercentEncode { bytes, ascii_set: set } = encode;
         if bytes.len() > Short::MAX {
-            return simdpct::encode(bytes, keep);
+            return set.encode().encode(bytes);
         }
-        match (ascii::split_kept(bytes, keep), bytes) {
-            ((kept, []), _) => Cow::Borrowed(kept),
-            (_, &[byte]) => Cow::Borrowed(ascii::escape(byte)),
-            _ => match Short::encode(bytes, keep) {
+        match ascii::split_kept(bytes, set) {
+            (kept, []) => Cow::Borrowed(kept),
+            ("", &[byte]) => Cow::Borrowed(ascii::escape(byte)),
+            _ => match Short::encode(bytes, set) {
                 Some(text) => Cow::Owned(text.as_str().into()),
-                None => simdpct::encode(bytes, keep),
+                None => set.encode().encode(bytes),
             },
         }
     }

@@ -20,13 +20,26 @@ use core::ops;
 /// ```
 #[derive(PartialEq, Eq)]
 pub struct AsciiSet {
-    /// The complement: the ASCII bytes that stay.
+    // INVARIANT: both hold the same bytes, the ASCII bytes that are not members of the set.
+    /// For the kernels.
     keep: simdpct::AsciiSet,
+    /// For a look at one byte, which takes fewer instructions than with a bitmap.
+    stays: [bool; 256],
 }
 
 impl AsciiSet {
     /// The empty set: only bytes that are not ASCII are escaped.
-    pub const EMPTY: Self = AsciiSet { keep: simdpct::AsciiSet::ALL };
+    pub const EMPTY: Self = AsciiSet::keeping(simdpct::AsciiSet::ALL);
+
+    const fn keeping(keep: simdpct::AsciiSet) -> Self {
+        let mut stays = [false; 256];
+        let mut byte = 0;
+        while byte < 0x80 {
+            stays[byte] = keep.contains(byte as u8);
+            byte += 1;
+        }
+        AsciiSet { keep, stays }
+    }
 
     /// The set with `byte` as a member.
     ///
@@ -36,7 +49,7 @@ impl AsciiSet {
     #[must_use]
     pub const fn add(&self, byte: u8) -> Self {
         assert!(byte.is_ascii(), "an AsciiSet holds ASCII bytes; all others are always escaped");
-        AsciiSet { keep: self.keep.remove(&[byte]) }
+        AsciiSet::keeping(self.keep.remove(&[byte]))
     }
 
     /// The set without `byte`.
@@ -47,7 +60,7 @@ impl AsciiSet {
     #[must_use]
     pub const fn remove(&self, byte: u8) -> Self {
         match self.keep.add(&[byte]) {
-            Some(keep) => AsciiSet { keep },
+            Some(keep) => AsciiSet::keeping(keep),
             None => panic!("an AsciiSet holds ASCII bytes; all others are always escaped"),
         }
     }
@@ -55,19 +68,25 @@ impl AsciiSet {
     /// The members of either set.
     #[must_use]
     pub const fn union(&self, other: Self) -> Self {
-        AsciiSet { keep: self.keep.intersection(other.keep) }
+        AsciiSet::keeping(self.keep.intersection(other.keep))
     }
 
     /// The ASCII bytes that are not members.
     #[must_use]
     pub const fn complement(&self) -> Self {
-        AsciiSet { keep: self.keep.complement() }
+        AsciiSet::keeping(self.keep.complement())
     }
 
-    /// The ASCII bytes that stay.
+    /// Encodes what is not in the set.
     #[inline(always)]
-    pub(crate) fn keep(&self) -> &simdpct::AsciiSet {
-        &self.keep
+    pub(crate) fn encode(&self) -> simdpct::Encode<simdpct::AsciiSet> {
+        simdpct::Encode::keeping(self.keep)
+    }
+
+    /// Whether `byte`, which is then ASCII, stays.
+    #[inline(always)]
+    pub(crate) fn stays(&self, byte: u8) -> bool {
+        self.stays[usize::from(byte)]
     }
 }
 
