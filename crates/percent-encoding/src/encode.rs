@@ -53,7 +53,7 @@ pub fn utf8_percent_encode<'a>(input: &'a str, ascii_set: &'static AsciiSet) -> 
 ///
 /// As an iterator it gives runs of bytes that stay, each as long as can be, and escapes, each by itself; nothing is
 /// looked at before it is asked for. What is taken from the iterator is no longer displayed or converted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PercentEncode<'a> {
     /// What is left.
     bytes: &'a [u8],

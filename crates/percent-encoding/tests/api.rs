@@ -27,10 +27,12 @@ fn signatures() {
 
 #[test]
 fn traits() {
-    fn encode<'a, T: Iterator<Item = &'a str> + Display + Debug + Clone + Send + Sync + Unpin>(_: T) {}
+    fn encode<'a, T: Iterator<Item = &'a str> + Display + Debug + Clone + Eq + Send + Sync + Unpin>(_: T) {}
     fn decode<T: Iterator<Item = u8> + Debug + Clone + Send + Sync + Unpin>(_: T) {}
     fn set<T: Debug + Eq + ops::Add<Output = T> + ops::Not<Output = T> + Send + Sync + 'static>(_: T) {}
     encode(percent_encode(b"", CONTROLS));
+    assert_eq!(percent_encode(b"a", CONTROLS), utf8_percent_encode("a", CONTROLS));
+    assert_ne!(percent_encode(b"a", CONTROLS), percent_encode(b"a", NON_ALPHANUMERIC));
     decode(percent_decode(b""));
     set(AsciiSet::EMPTY);
 }
