@@ -1,0 +1,233 @@
+//! Measures this crate beside the published one, in one process, in turn.
+//!
+//! ```sh
+//! cargo bench                      # every row
+//! cargo bench -- 'decode' 'utf8'   # rows whose names hold all of these
+//! ```
+//!
+//! A row is an operation on a list of distinct strings. A line holds the time of a call in ns, of the published crate
+//! and of this one, and how many times as fast this one is: the median of the rounds, and their quartiles. Answers are
+//! compared before anything is timed. The last lines name the rows on which this crate is
+//! slower by more than 3 %, which is about what two copies of the same code differ by.
+
+#[path = "../../../benches/corpus/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "the other benchmarks use the rest")]
+mod corpus;
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use corpus::{Urls, Verb};
+
+const SEED: u64 = 1;
+const ROUNDS: usize = 15;
+/// A round goes over so many bytes and calls of a row at least.
+const WORK: usize = 200_000;
+
+/// An operation of one of the crates: goes over all strings and returns the sum of the lengths of the results.
+type Operation = fn(&[&str]) -> usize;
+
+/// The operations of `$krate`.
+macro_rules! operations {
+    ($name:ident, $krate:ident) => {
+        mod $name {
+            use std::borrow::Cow;
+            use std::fmt::Write;
+
+            use $krate::{
+                AsciiSet, NON_ALPHANUMERIC, percent_decode, percent_encode_byte, utf8_percent_encode,
+            };
+
+            use super::{Operation, Verb, black_box};
+
+            const SET: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+            fn sum(strings: &[&str], one: impl Fn(&str) -> usize) -> usize {
+                strings.iter().map(|string| black_box(one(black_box(string)))).sum()
+            }
+
+            pub const ALL: &[(Verb, &str, Operation)] = &[
+                (Verb::Encode, "to_string", |strings| {
+                    sum(strings, |string| black_box(utf8_percent_encode(string, SET).to_string()).len())
+                }),
+                (Verb::Encode, "collect", |strings| {
+                    sum(strings, |string| {
+                        black_box(utf8_percent_encode(string, SET).collect::<String>()).len()
+                    })
+                }),
+                (Verb::Encode, "Cow", |strings| {
+                    sum(strings, |string| black_box(Cow::<str>::from(utf8_percent_encode(string, SET))).len())
+                }),
+                (Verb::Encode, "write!", |strings| {
+                    let mut out = String::new();
+                    strings.iter().fold(0, |sum, string| {
+                        out.clear();
+                        write!(out, "{}", utf8_percent_encode(black_box(string), SET)).unwrap();
+                        sum + black_box(&out).len()
+                    })
+                }),
+                (Verb::Encode, "extend", |strings| {
+                    let mut out = String::new();
+                    strings.iter().fold(0, |sum, string| {
+                        out.clear();
+                        out.extend(utf8_percent_encode(black_box(string), SET));
+                        sum + black_box(&out).len()
+                    })
+                }),
+                (Verb::Encode, "pieces", |strings| {
+                    sum(strings, |string| {
+                        utf8_percent_encode(string, SET).map(|piece| black_box(piece).len()).sum()
+                    })
+                }),
+                (Verb::Encode, "bytes", |strings| {
+                    sum(strings, |string| {
+                        string.bytes().map(|b| black_box(percent_encode_byte(b)).len()).sum()
+                    })
+                }),
+                (Verb::Decode, "collect", |strings| {
+                    sum(strings, |string| {
+                        black_box(percent_decode(string.as_bytes()).collect::<Vec<u8>>()).len()
+                    })
+                }),
+                (Verb::Decode, "Cow", |strings| {
+                    sum(strings, |string| {
+                        black_box(Cow::<[u8]>::from(percent_decode(string.as_bytes()))).len()
+                    })
+                }),
+                (Verb::Decode, "utf8", |strings| {
+                    sum(strings, |string| {
+                        black_box(percent_decode(string.as_bytes()).decode_utf8())
+                            .map_or(1, |text| text.len())
+                    })
+                }),
+                (Verb::Decode, "utf8_lossy", |strings| {
+                    sum(strings, |string| {
+                        black_box(percent_decode(string.as_bytes()).decode_utf8_lossy()).len()
+                    })
+                }),
+                (Verb::Decode, "extend", |strings| {
+                    let mut out = Vec::new();
+                    strings.iter().fold(0, |sum, string| {
+                        out.clear();
+                        out.extend(percent_decode(black_box(string.as_bytes())));
+                        sum + black_box(&out).len()
+                    })
+                }),
+                (Verb::Decode, "bytes", |strings| {
+                    sum(strings, |string| {
+                        percent_decode(string.as_bytes()).map(|byte| usize::from(black_box(byte) & 1)).sum()
+                    })
+                }),
+            ];
+        }
+    };
+}
+
+operations!(old, upstream);
+operations!(new, percent_encoding);
+
+/// Strings that lie one after the other in memory.
+struct Strings {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Strings {
+    fn of(strings: impl IntoIterator<Item = impl AsRef<str>>) -> Strings {
+        let mut all = Strings { text: String::new(), ends: vec![0] };
+        for string in strings {
+            all.text.push_str(string.as_ref());
+            all.ends.push(all.text.len());
+        }
+        all
+    }
+
+    fn slices(&self) -> Vec<&str> {
+        self.ends.windows(2).map(|ends| &self.text[ends[0]..ends[1]]).collect()
+    }
+}
+
+/// Strings of up to 100 bytes, by length, and the rows that all benchmarks share.
+fn rows() -> Vec<(Verb, String, Strings)> {
+    const LENGTHS: &[usize] = &[
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 15, 16, 17, 18, 20, 24, 28, 32, 33, 40, 48, 56, 63, 64, 65,
+        100,
+    ];
+    let mut rows = Vec::new();
+    for &length in LENGTHS {
+        for (name, percent) in [("clean", 0), ("10 %", 10), ("50 %", 50), ("dense", 100)] {
+            let byte = move |random: &mut corpus::Random| match random.below(100) < percent {
+                true => random.pick(b" &/:=?"),
+                false => random.pick(b"abcdefghijklmnopqrstuvwxyz0123456789"),
+            };
+            let encode = corpus::fixed_length(SEED, length, |random| char::from(byte(random)));
+            rows.push((Verb::Encode, format!("{length} bytes, {name}"), Strings::of(encode.strings())));
+            let decode = Strings::of((0..corpus::DISTINCT).map(|index| {
+                let mut random = corpus::Random::new(SEED ^ (index * 128 + length) as u64);
+                let mut string = String::new();
+                while string.len() < length {
+                    match byte(&mut random) {
+                        b if b.is_ascii_alphanumeric() || string.len() + 3 > length => string.push('x'),
+                        b => string.push_str(&format!("%{b:02X}")),
+                    }
+                }
+                string
+            }));
+            rows.push((Verb::Decode, format!("{length} bytes, {name}"), decode));
+        }
+    }
+    let urls = Urls::new(SEED).distinct(corpus::DISTINCT);
+    let shared = corpus::specs(SEED, &urls);
+    rows.extend(shared.iter().map(|spec| (spec.verb, spec.name.clone(), Strings::of(spec.make().strings()))));
+    rows
+}
+
+fn nanoseconds(operation: Operation, strings: &[&str], times: usize) -> f64 {
+    let start = Instant::now();
+    for _ in 0..times {
+        black_box(operation(black_box(strings)));
+    }
+    start.elapsed().as_nanos() as f64 / (times * strings.len()) as f64
+}
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    let (mut slower, mut measured) = (Vec::new(), 0);
+    println!("{:<45} {:>12} {:>12} {:>7}  quartiles", "", "published", "this", "times");
+    for (verb, name, row) in rows() {
+        for (old, new) in old::ALL.iter().zip(new::ALL).filter(|(old, _)| old.0 == verb) {
+            let name = format!("{verb:?} {}, {name}", old.1).to_lowercase();
+            if !words.iter().all(|word| name.contains(&word.to_lowercase())) {
+                continue;
+            }
+            let strings = row.slices();
+            assert_eq!((old.2)(&strings), (new.2)(&strings), "{name}");
+            let times = WORK.div_ceil(row.text.len() + 10 * strings.len());
+            let mut rounds: Vec<(f64, f64, f64)> = (0..ROUNDS)
+                .map(|_| {
+                    let old = nanoseconds(old.2, &strings, times);
+                    let new = nanoseconds(new.2, &strings, times);
+                    (old / new, old, new)
+                })
+                .collect();
+            rounds.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let [low, median, high] = [1, 2, 3].map(|quarter| rounds[ROUNDS * quarter / 4]);
+            println!(
+                "{name:<45} {:>12.2} {:>12.2} {:>7.2}  {:.2}-{:.2}",
+                median.1, median.2, median.0, low.0, high.0
+            );
+            measured += 1;
+            if median.0 < 0.97 {
+                slower.push((median.0, name));
+            }
+        }
+    }
+    slower.sort_by(|a, b| a.0.total_cmp(&b.0));
+    println!(
+        "\n{} of {measured} rows are slower than with the published crate by more than 3 %",
+        slower.len()
+    );
+    for (times, name) in slower {
+        println!("{times:>7.2}  {name}");
+    }
+}

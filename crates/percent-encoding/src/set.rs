@@ -1,0 +1,142 @@
+//! Sets of ASCII bytes that are escaped.
+
+use core::fmt;
+use core::ops;
+
+/// A set of ASCII bytes: those that [`percent_encode`](crate::percent_encode) escapes.
+///
+/// Bytes of `0x80` and more are always escaped. Start from a set that exists and change it, in a constant:
+///
+/// ```
+/// use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
+///
+/// /// <https://url.spec.whatwg.org/#fragment-percent-encode-set>
+/// const FRAGMENT: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'`');
+/// /// What RFC 3986, section 2.3, does not call unreserved.
+/// const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+///
+/// assert_eq!(utf8_percent_encode("a <b>/c", FRAGMENT).to_string(), "a%20%3Cb%3E/c");
+/// assert_eq!(utf8_percent_encode("a-b/c", RESERVED).to_string(), "a-b%2Fc");
+/// ```
+#[derive(PartialEq, Eq)]
+pub struct AsciiSet {
+    // INVARIANT: both hold the same bytes, the ASCII bytes that are not members of the set.
+    /// For the kernels.
+    keep: simdpct::AsciiSet,
+    /// For a look at one byte, which takes fewer instructions than with a bitmap.
+    stays: [bool; 256],
+}
+
+impl AsciiSet {
+    /// The empty set: only bytes that are not ASCII are escaped.
+    pub const EMPTY: Self = AsciiSet::keeping(simdpct::AsciiSet::ALL);
+
+    const fn keeping(keep: simdpct::AsciiSet) -> Self {
+        let mut stays = [false; 256];
+        let mut byte = 0;
+        while byte < 0x80 {
+            stays[byte] = keep.contains(byte as u8);
+            byte += 1;
+        }
+        AsciiSet { keep, stays }
+    }
+
+    /// The set with `byte` as a member.
+    ///
+    /// # Panics
+    ///
+    /// If `byte` is not ASCII; in a constant that is a compile error. Such bytes are escaped whatever the set.
+    #[must_use]
+    pub const fn add(&self, byte: u8) -> Self {
+        assert!(byte.is_ascii(), "an AsciiSet holds ASCII bytes; all others are always escaped");
+        AsciiSet::keeping(self.keep.remove(&[byte]))
+    }
+
+    /// The set without `byte`.
+    ///
+    /// # Panics
+    ///
+    /// If `byte` is not ASCII; in a constant that is a compile error. Such bytes are escaped whatever the set.
+    #[must_use]
+    pub const fn remove(&self, byte: u8) -> Self {
+        match self.keep.add(&[byte]) {
+            Some(keep) => AsciiSet::keeping(keep),
+            None => panic!("an AsciiSet holds ASCII bytes; all others are always escaped"),
+        }
+    }
+
+    /// The members of either set.
+    #[must_use]
+    pub const fn union(&self, other: Self) -> Self {
+        AsciiSet::keeping(self.keep.intersection(other.keep))
+    }
+
+    /// The ASCII bytes that are not members.
+    #[must_use]
+    pub const fn complement(&self) -> Self {
+        AsciiSet::keeping(self.keep.complement())
+    }
+
+    /// Encodes what is not in the set.
+    #[inline(always)]
+    pub(crate) fn encode(&self) -> simdpct::Encode<simdpct::AsciiSet> {
+        simdpct::Encode::keeping(self.keep)
+    }
+
+    /// Whether `byte`, which is then ASCII, stays.
+    #[inline(always)]
+    pub(crate) fn stays(&self, byte: u8) -> bool {
+        self.stays[usize::from(byte)]
+    }
+}
+
+impl ops::Add for AsciiSet {
+    type Output = Self;
+
+    /// The members of either set.
+    fn add(self, other: Self) -> Self {
+        self.union(other)
+    }
+}
+
+impl ops::Not for AsciiSet {
+    type Output = Self;
+
+    /// The ASCII bytes that are not members.
+    fn not(self) -> Self {
+        self.complement()
+    }
+}
+
+impl fmt::Debug for AsciiSet {
+    /// The members.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("AsciiSet").field(&self.keep.complement()).finish()
+    }
+}
+
+/// The C0 controls, `0x00..=0x1F`, and DEL, `0x7F`: the
+/// [C0 control percent-encode set](https://url.spec.whatwg.org/#c0-control-percent-encode-set) of the URL Standard. Line
+/// ends and tabs are members, the space is not.
+pub const CONTROLS: &AsciiSet = &{
+    let mut set = AsciiSet::EMPTY.add(0x7F);
+    let mut byte = 0u8;
+    while byte < 0x20 {
+        set = set.add(byte);
+        byte += 1;
+    }
+    set
+};
+
+/// All of ASCII but letters and digits.
+pub const NON_ALPHANUMERIC: &AsciiSet = &{
+    let mut set = AsciiSet::EMPTY;
+    let mut byte = 0u8;
+    while byte < 0x80 {
+        if !byte.is_ascii_alphanumeric() {
+            set = set.add(byte);
+        }
+        byte += 1;
+    }
+    set
+};
