@@ -275,7 +275,8 @@ impl core::fmt::Debug for ByteSet {
 /// A set of ASCII bytes. For [`Encode::keeping`](crate::Encode::keeping): the bytes that stay; for
 /// [`Encode::escaping`](crate::Encode::escaping): the ASCII bytes that are escaped.
 ///
-/// Every byte of `0x80` or more is escaped, so the result of encoding is ASCII, and the verbs return `str`. The named sets of [`sets`](crate::sets) are of this type.
+/// Every byte of `0x80` or more is escaped, so the result of encoding is ASCII, and the verbs return `str`. The named sets
+/// of [`sets`](crate::sets) are of this type.
 ///
 /// All operations are `const` and take constant time.
 ///
@@ -313,7 +314,7 @@ impl AsciiSet {
     ///
     /// ```
     /// use simdpct::AsciiSet;
-    /// assert_eq!(AsciiSet::CONTROLS.to_bitmap(), 1 << 127 | 0xFFFF_FFFF);
+    /// assert_eq!(AsciiSet::CONTROLS.to_bitmap(), 1_u128 << 127 | 0xFFFF_FFFF);
     /// ```
     #[must_use]
     pub const fn to_bitmap(self) -> u128 {
