@@ -1,4 +1,4 @@
-//! An encoding, and the type of text that it gives: the only module that makes a `str` of encoded bytes without a check.
+//! An encoding and the type of its result. The only module that makes a `str` of encoded bytes without a check.
 
 #[cfg(feature = "alloc")]
 use alloc::{borrow::Cow, borrow::ToOwned, string::String, vec::Vec};
@@ -55,7 +55,7 @@ pub trait AppendText<T: ?Sized>: sealed::Sealed {
     fn append<S: KeepSet<Text = T>>(&mut self, coder: &Coder<S>, input: &[u8]);
 }
 
-/// How to encode, with what.
+/// What an encoder does, and by which kernels.
 // INVARIANT: the members of `job.set` are members of the `S` that it was made of, or a space, which is written as `+`. So
 // with an `AsciiSet` all that is written is ASCII: members, `%`, `+` and hexadecimal digits.
 #[derive(Clone, Copy, Debug)]
@@ -232,8 +232,8 @@ impl<S> Coder<S> {
     }
 }
 
-/// Room for whatever `len` bytes become; for a few bytes a little more, so that a buffer that is used again and again soon
-/// has the width that kernels write at once.
+/// Room for the worst case of `len` bytes. For a few bytes it is a little more, so that a buffer that is used again soon has
+/// room for what a kernel writes at once.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 fn worst(len: usize) -> usize {

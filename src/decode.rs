@@ -39,7 +39,7 @@ impl Core {
         self.kernels().decode(&self.job, input, out)
     }
 
-    /// Writes into whatever room there is, if it is enough. Nothing is written if the input is refused before.
+    /// Writes into the room, if it is large enough. Nothing is written if measuring already refuses the input.
     #[inline(always)]
     fn write_checked<'c>(&self, input: &[u8], out: Room<'c>) -> Result<Decoded<'c>, BufferTooSmall> {
         if !self.job.plus()
@@ -74,8 +74,8 @@ impl Core {
         }
     }
 
-    /// Copies pieces of at most `N` bytes aside and decodes each from there: what is written never overtakes what is read,
-    /// and no input is aliased by output.
+    /// Copies pieces of at most `N` bytes aside and decodes each from there. Output never overtakes input, and they never
+    /// alias.
     fn in_place_by<const N: usize>(&self, bytes: &mut [u8]) -> usize {
         let mut aside = [0; N];
         let (mut read, mut written) = (0, 0);
@@ -96,7 +96,7 @@ impl Core {
         hex::pieces(input, 4096).any(|(_, piece)| self.measure(piece).changed())
     }
 
-    /// The offset of the first byte or escape that is written otherwise, in input that is not refused.
+    /// The offset of the first byte or escape that decoding changes, in input that is not refused.
     fn first_change(&self, input: &[u8]) -> Option<usize> {
         hex::first_change(input, |piece| self.measure(piece).changed(), |rest| self.stay(rest))
     }
@@ -149,8 +149,8 @@ impl Core {
 
     #[inline(always)]
     fn append_others(&self, input: &[u8], out: &mut Vec<u8>) -> usize {
-        // The output is no longer than the input. For a few bytes a little more, so that a buffer that is used again and
-        // again soon has the width that kernels write at once.
+        // The output is no longer than the input. For a few bytes reserve a little more, so that a buffer that is used again
+        // soon has room for what a kernel writes at once.
         let room = input.len().max(input.len().saturating_mul(4).min(64));
         let spare = out.capacity() - out.len();
         self.append_bytes(input, if spare >= input.len() { 0 } else { room }, out)

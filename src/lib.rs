@@ -1,7 +1,8 @@
 //! Percent-encoding (URL encoding) at close to the speed of copying.
 //!
-//! Bytes that a URL must not hold as they are become escapes: `%` and two hexadecimal digits (RFC 3986, section 2.1). This crate turns bytes into such text and back, with the exact rules of RFC 3986,
-//! RFC 2396, RFC 1738, the WHATWG URL Standard and HTML forms, with vector kernels chosen at run time.
+//! Bytes that a URL must not hold as they are become escapes: `%` and two hexadecimal digits (RFC 3986, section 2.1). This
+//! crate turns bytes into such text and back, with the exact rules of RFC 3986, RFC 2396, RFC 1738, the WHATWG URL Standard
+//! and HTML forms, with vector kernels chosen at run time.
 //!
 //! ```
 //! let escaped = simdpct::encode("50% of \u{20ac}");

@@ -1,12 +1,12 @@
 //! Sets of bytes: which stay as they are, and which are escaped.
 //!
-//! A set is two bitmaps: the pair of lookup tables that a byte shuffle wants, and words for looking up one byte. So
-//! a set made at run time is as fast as a named one, and nothing is derived from it.
+//! A set is two bitmaps: the pair of lookup tables that a byte shuffle needs, and words for looking up one byte. Kernels use
+//! them as they are, so a set made at run time is as fast as a named one.
 
-/// A set of bytes. In an encoder: the bytes that stay as they are.
+/// A set of bytes. For [`Encode::keeping`](crate::Encode::keeping): the bytes that stay.
 ///
-/// Any of the 256 bytes may be a member, so text written with such a set need not be UTF-8, and the verbs
-/// return bytes. For text, use [`AsciiSet`].
+/// Any of the 256 bytes may be a member, so the result of encoding need not be UTF-8, and the verbs return bytes. For text,
+/// use [`AsciiSet`].
 ///
 /// All operations are `const` and take constant time.
 ///
@@ -279,10 +279,11 @@ impl core::fmt::Debug for ByteSet {
     }
 }
 
-/// A set of ASCII bytes. In an encoder: the bytes that stay as they are.
+/// A set of ASCII bytes. For [`Encode::keeping`](crate::Encode::keeping): the bytes that stay; for
+/// [`Encode::escaping`](crate::Encode::escaping): the ASCII bytes that are escaped.
 ///
-/// Because no byte of `0x80` or more can stay, whatever is encoded with such a set is ASCII, and the verbs
-/// return `str`. The named sets of [`sets`](crate::sets) are of this type.
+/// Every byte of `0x80` or more is escaped, so the result of encoding is ASCII, and the verbs return `str`. The named sets
+/// of [`sets`](crate::sets) are of this type.
 ///
 /// All operations are `const` and take constant time.
 ///
@@ -320,7 +321,7 @@ impl AsciiSet {
     ///
     /// ```
     /// use simdpct::AsciiSet;
-    /// assert_eq!(AsciiSet::CONTROLS.to_bitmap(), 1 << 127 | 0xFFFF_FFFF);
+    /// assert_eq!(AsciiSet::CONTROLS.to_bitmap(), 1_u128 << 127 | 0xFFFF_FFFF);
     /// ```
     #[must_use]
     pub const fn to_bitmap(self) -> u128 {

@@ -1,4 +1,4 @@
-//! Bytes that are found or known to be UTF-8, as text.
+//! Text from bytes that were checked, or are known, to be UTF-8.
 
 use alloc::{string::String, vec::Vec};
 

@@ -34,25 +34,11 @@ pub struct Refusal {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::Malformed(cause) => write!(f, "malformed escape: {}", Cause(*cause)),
+            Reason::Malformed(cause) => write!(f, "malformed escape: {cause}"),
             Reason::InvalidUtf8 => f.write_str("not UTF-8"),
             Reason::NotInCharset => f.write_str("not in the charset"),
             Reason::NotJson(message) => write!(f, "not JSON: {message}"),
             Reason::TooLong { limit } => write!(f, "the record is longer than {limit} MiB (--max-record)"),
-        }
-    }
-}
-
-/// What is wrong with a malformed escape, in words.
-pub struct Cause(pub MalformedCause);
-
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            MalformedCause::Truncated => f.write_str("the input ends inside it"),
-            MalformedCause::NotHex { byte, .. } => {
-                write!(f, "'{}' is not a hexadecimal digit", byte.escape_ascii())
-            }
         }
     }
 }

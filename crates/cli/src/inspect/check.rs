@@ -6,7 +6,6 @@ use super::findings::Findings;
 use super::kind::Group;
 use super::scan::{Found, Observer, scan};
 use crate::ground::error::{Failure, Outcome};
-use crate::ground::reason::Cause;
 use crate::io::names::Sources;
 
 /// What was asked for.
@@ -80,7 +79,7 @@ impl Observer for Listing {
                 let start = &ahead[..ahead.len().min(3)];
                 let shown = start.split(|&byte| byte == self.end || byte == b'\r').next();
                 let shown = shown.unwrap_or_default().escape_ascii();
-                let cause = escapes(start).find_map(Result::err).map(|escape| Cause(escape.cause));
+                let cause = escapes(start).find_map(Result::err).map(|escape| escape.cause);
                 if let Some(cause) = cause {
                     findings.add(group, place, format_args!("{shown}: {cause}"));
                 }
