@@ -435,7 +435,7 @@ fn a_value_that_cannot_be_cut_is_done_all_the_same() {
         (&["--until-stable"], "%2541", &to("A", 5)),
         (&["--times", "2"], "%%34%31%2542%25", &|bytes| naive_times(bytes, 2)),
         (&["--times", "3"], "%25%34%32%252%35", &|bytes| naive_times(bytes, 3)),
-        (&["--times", "2", "--form"], "%2B+%252B", &to("+ +", 9)),
+        (&["--times", "2", "--form"], "%2B+%252B", &to("  +", 9)),
         (&["--charset", "gbk"], "%C4%E3", &to("你", 6)),
         (&["--charset", "gbk", "--percent-u"], "%C4%E3%u4F60", &to("你你", 12)),
         (&["--charset", "iso-2022-jp"], "%1B%24B%25%33%1B%28B", &to("コ", 20)),
