@@ -1,0 +1,15 @@
+// bcryptprimitives.dll for Wine 8, which has none: the one function that Rust's std imports from it.
+#include <windows.h>
+
+// Called RtlGenRandom in documentation; always exported by advapi32 under this name.
+BOOLEAN NTAPI SystemFunction036(void *, ULONG);
+
+__declspec(dllexport) BOOL WINAPI ProcessPrng(BYTE *data, SIZE_T len) {
+    const ULONG most = 1 << 28;
+    for (; len > most; data += most, len -= most) {
+        if (!SystemFunction036(data, most)) {
+            return FALSE;
+        }
+    }
+    return SystemFunction036(data, (ULONG)len);
+}
