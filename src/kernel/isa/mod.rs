@@ -267,6 +267,7 @@ macro_rules! tables {
         #[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "some operations are for verbs that allocate"))]
         impl Tier {
             $(
+                #[allow(clippy::extra_unused_lifetimes, reason = "that of the room, which not every operation takes")]
                 #[inline(always)]
                 pub(crate) fn $operation<'c>(
                     self, $job: $type_of_job, $input: $type_of_input $(, $name: $type)*

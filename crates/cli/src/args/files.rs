@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use crate::ground::records::Records;
 use crate::io::compression::Format;
-use crate::io::files::{Destination, Place};
+use crate::io::files::{Destination, Writes};
 use crate::io::names::Sources;
 
 pub const INPUT: &str = "Input";
@@ -97,9 +97,9 @@ impl Target {
         };
         let path = self.output.filter(|path| path.as_os_str() != "-");
         let place = match (self.in_place, path) {
-            (Some(suffix), _) => Place::InPlace { suffix },
-            (None, Some(path)) => Place::File { path, format },
-            (None, None) => Place::Stdout { format },
+            (Some(suffix), _) => Writes::InPlace { suffix },
+            (None, Some(path)) => Writes::File { path, format },
+            (None, None) => Writes::Stdout { format },
         };
         Destination { place, level: self.level, quiet: self.quiet }
     }

@@ -10,7 +10,7 @@ use super::blocks::{self, Blocks};
 use super::values::{self, Values, Wanted};
 use crate::ground::error::{Failure, Outcome};
 use crate::ground::records::Records;
-use crate::io::files::{Destination, Place};
+use crate::io::files::{Destination, Writes};
 use crate::io::names::{self, Sources};
 use crate::io::output;
 use crate::select::Selector;
@@ -174,8 +174,8 @@ fn check(request: &Request) -> Result<(), String> {
 }
 
 /// Whether the inputs can be replaced.
-fn check_in_place(sources: &Sources, place: &Place) -> Result<(), String> {
-    let Place::InPlace { suffix } = place else { return Ok(()) };
+fn check_in_place(sources: &Sources, place: &Writes) -> Result<(), String> {
+    let Writes::InPlace { suffix } = place else { return Ok(()) };
     if suffix.contains(is_separator) {
         return Err(format!("--in-place={suffix}: a suffix is a part of a name, not a path"));
     }

@@ -15,7 +15,7 @@ use crate::ground::error::{Failure, Outcome};
 /// Where output goes.
 #[derive(Clone, Debug)]
 pub struct Destination {
-    pub place: Place,
+    pub place: Writes,
     /// How hard to compress; the format's usual level when there is none.
     pub level: Option<u8>,
     /// Whether no progress bar is wanted.
@@ -24,7 +24,7 @@ pub struct Destination {
 
 /// Which files are written.
 #[derive(Clone, Debug)]
-pub enum Place {
+pub enum Writes {
     /// Standard output.
     Stdout { format: Option<Format> },
     /// A file that appears whole or not at all.
@@ -36,13 +36,13 @@ pub enum Place {
 impl Destination {
     /// Whether the output goes to standard output.
     pub fn is_stdout(&self) -> bool {
-        matches!(self.place, Place::Stdout { .. })
+        matches!(self.place, Writes::Stdout { .. })
     }
 
     /// The file that is written, if it has a name of its own.
     pub fn path(&self) -> Option<&Path> {
         match &self.place {
-            Place::File { path, .. } => Some(path),
+            Writes::File { path, .. } => Some(path),
             _ => None,
         }
     }
@@ -50,14 +50,14 @@ impl Destination {
     /// The suffix of the old files, if they are kept.
     pub fn suffix(&self) -> Option<&str> {
         match &self.place {
-            Place::InPlace { suffix } if !suffix.is_empty() => Some(suffix),
+            Writes::InPlace { suffix } if !suffix.is_empty() => Some(suffix),
             _ => None,
         }
     }
 
     /// Format and level of an output that is not in place.
     fn compression(&self) -> Result<Option<(Format, u8)>, Failure> {
-        let (Place::Stdout { format } | Place::File { format, .. }) = &self.place else { return Ok(None) };
+        let (Writes::Stdout { format } | Writes::File { format, .. }) = &self.place else { return Ok(None) };
         if format.is_none() && self.level.is_some() {
             return Err(Failure::Usage(
                 "--level: the output is not compressed; name a format with --compress".to_owned(),
@@ -86,7 +86,7 @@ pub fn each(
     mut work: impl FnMut(&mut Inputs, &mut Output) -> Result<(), Failure>,
 ) -> Result<Outcome, Failure> {
     let names = Names::new(sources)?;
-    if let Place::InPlace { suffix } = &destination.place {
+    if let Writes::InPlace { suffix } = &destination.place {
         return in_place(names, sources, destination, suffix, work);
     }
     let mut output = Output::compressed(destination.path(), destination.compression()?)?;
