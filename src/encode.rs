@@ -42,7 +42,9 @@ impl<S: KeepSet> Encode<S> {
     /// The plain rule: every byte outside `set` is escaped, with upper-case digits.
     #[inline(always)]
     pub fn new(set: S) -> Encode<S> {
-        let job = EncodeJob { set: set.members(), rule: EncodeRule::Plain, case: HexCase::Upper };
+        let members = set.members();
+        let usual = members.usual_and_one();
+        let job = EncodeJob { set: members, rule: EncodeRule::Plain, case: HexCase::Upper, usual };
         Encode { job, tier: None, set }
     }
 
@@ -52,6 +54,7 @@ impl<S: KeepSet> Encode<S> {
     pub fn keep_escapes(mut self) -> Encode<S> {
         self.job.rule = EncodeRule::KeepEscapes;
         self.job.set = self.set.members();
+        self.job.usual = self.job.set.usual_and_one();
         self
     }
 
@@ -60,6 +63,7 @@ impl<S: KeepSet> Encode<S> {
     pub fn form(mut self) -> Encode<S> {
         self.job.rule = EncodeRule::Form;
         self.job.set = self.set.members().remove(b"+").add(b" ");
+        self.job.usual = self.job.set.usual_and_one();
         self
     }
 

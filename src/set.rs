@@ -146,6 +146,24 @@ impl ByteSet {
         (0..=u8::MAX).filter(move |&byte| set.contains(byte))
     }
 
+    /// If the set is the ASCII letters and digits, `-`, `.`, `_`, and at most one other ASCII byte: that byte, or one of
+    /// these. Sets for which that holds are common, and are looked up without a table.
+    #[inline(always)]
+    pub(crate) const fn usual_and_one(&self) -> Option<u8> {
+        const LOW: u64 = 0x03FF_6000_0000_0000;
+        const HIGH: u64 = 0x07FF_FFFE_87FF_FFFE;
+        let [low, high, ..] = self.words;
+        let (low, high) = (low ^ LOW, high ^ HIGH);
+        let others = low as u128 | (high as u128) << 64;
+        if !self.is_ascii() || low & LOW != 0 || high & HIGH != 0 || others & others.wrapping_sub(1) != 0 {
+            None
+        } else if others == 0 {
+            Some(b'-')
+        } else {
+            Some(others.trailing_zeros() as u8)
+        }
+    }
+
     /// The first byte from `from` on that is a member, or that is none; 256 if there is no such byte.
     #[allow(dead_code, reason = "for tiers without a byte shuffle")]
     #[inline(always)]

@@ -21,6 +21,8 @@ pub(crate) struct EncodeJob {
     pub set: ByteSet,
     pub rule: EncodeRule,
     pub case: HexCase,
+    /// What [`ByteSet::usual_and_one`] says of the set.
+    pub usual: Option<u8>,
 }
 
 /// Which escapes are decoded, and what else is.
