@@ -180,6 +180,13 @@ impl ByteSet {
         256
     }
 
+    /// The members: byte `b` is bit `b & 63` of word `b >> 6`.
+    #[allow(dead_code, reason = "on some architectures no tier looks at them")]
+    #[inline(always)]
+    pub(crate) fn words(&self) -> &[u64; 4] {
+        &self.words
+    }
+
     /// The lookup rows of ASCII bytes, and of the others: row `b & 15`, bit `(b >> 4) & 7`.
     #[inline(always)]
     pub(crate) fn halves(&self) -> [&[u8; 16]; 2] {

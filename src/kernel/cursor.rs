@@ -168,12 +168,20 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Writes up to 64 bytes without a call, others with one.
+    /// Writes up to 128 bytes without a call, others with one.
     #[inline(always)]
     pub(crate) fn push_run(&mut self, bytes: &[u8]) {
         let (len, room) = (bytes.len(), self.room());
         if len > 64 || len > room {
-            return self.push_slice(bytes);
+            if len > 128 || len > room {
+                return self.push_slice(bytes);
+            }
+            // SAFETY: `len` bytes, at least 64, are readable in `bytes` and writable at `at`.
+            unsafe {
+                copy_ends::<64>(bytes.as_ptr(), self.at, len);
+                self.at = self.at.add(len);
+            }
+            return;
         }
         // SAFETY: `len` bytes are readable in `bytes` and writable at `at`, and no function is given more.
         unsafe {

@@ -37,13 +37,13 @@ impl Room {
 
 /// An answer, however a rival hands it over. `None` is a refusal of the input.
 trait Answer {
-    fn bytes(&self) -> Option<&[u8]>;
+    fn given(&self) -> Option<&[u8]>;
 }
 
 macro_rules! answers {
     ($($type:ty),*) => { $(impl Answer for $type {
         #[inline(always)]
-        fn bytes(&self) -> Option<&[u8]> {
+        fn given(&self) -> Option<&[u8]> {
             Some(self.as_ref())
         }
     })* };
@@ -52,29 +52,29 @@ answers!(&[u8], &Vec<u8>, &String, &str, String, Cow<'_, [u8]>);
 
 impl Answer for Cow<'_, str> {
     #[inline(always)]
-    fn bytes(&self) -> Option<&[u8]> {
+    fn given(&self) -> Option<&[u8]> {
         Some(self.as_bytes())
     }
 }
 
 impl Answer for pct::PctString {
     #[inline(always)]
-    fn bytes(&self) -> Option<&[u8]> {
+    fn given(&self) -> Option<&[u8]> {
         Some(self.as_bytes())
     }
 }
 
 impl<A: Answer> Answer for Option<A> {
     #[inline(always)]
-    fn bytes(&self) -> Option<&[u8]> {
-        self.as_ref()?.bytes()
+    fn given(&self) -> Option<&[u8]> {
+        self.as_ref()?.given()
     }
 }
 
 impl<A: Answer, E> Answer for Result<A, E> {
     #[inline(always)]
-    fn bytes(&self) -> Option<&[u8]> {
-        self.as_ref().ok()?.bytes()
+    fn given(&self) -> Option<&[u8]> {
+        self.as_ref().ok()?.given()
     }
 }
 
@@ -128,10 +128,10 @@ macro_rules! contender {
             pass: Box::new(move |strings, $room| {
                 for &$input in strings {
                     let answer = $call;
-                    black_box(answer.bytes().map(|bytes| (bytes.as_ptr(), bytes.len())));
+                    black_box(answer.given().map(|bytes| (bytes.as_ptr(), bytes.len())));
                 }
             }),
-            answer: Box::new(move |$input, $room| $call.bytes().map(<[u8]>::to_vec)),
+            answer: Box::new(move |$input, $room| $call.given().map(<[u8]>::to_vec)),
         }
     };
 }

@@ -16,7 +16,7 @@
 
 use super::bounds::{Bounds, Whole};
 use super::sink::Sink;
-use super::{Isa, behind, digits_of, first, missing};
+use super::{Isa, digits_of, first, missing};
 use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{DecodeJob, DecodeRule, MalformedAt, Measure};
@@ -86,7 +86,10 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
     sink: S,
 ) -> Result<S, MalformedAt> {
     let missing = missing::<I>(input);
-    bounds.begin(I::LANES, missing, true);
+    if let Some(ends) = bounds.ends() {
+        ends.begin(missing);
+        ends.mark(I::LANES);
+    }
     let class = isa.class(&job.set, input.len());
     let all_if = |condition: bool| if condition { u64::MAX } else { 0 };
     let (strict, members_stay, upper) = (all_if(job.strict), job.members_stay, job.upper);
@@ -103,12 +106,12 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
         sink,
     };
     if input.len() <= I::LANES {
-        if !FORM && !B::CUTS && state.isa.lacks(input, b'%') {
+        if !FORM && !B::MANY && state.isa.lacks(input, b'%') {
             state.sink.copy(input);
             return Ok(state.sink);
         }
         // Most inputs: code without loops is shorter.
-        return match state.step(input, input.len(), missing) {
+        return match state.step::<false>(input, input.len(), missing) {
             Ok(()) => Ok(state.finish()),
             Err(lane) => Err(MalformedAt(lane)),
         };
@@ -117,19 +120,27 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
     let bad = |rest: &[u8], lane| Err(MalformedAt(input.len() - rest.len() + lane));
     // Where the room is known to be ample, no block has to look.
     if state.sink.room() >= I::LANES {
-        if let Err(lane) = state.step(rest, lanes, missing) {
+        if let Err(lane) = state.step::<false>(rest, lanes, missing) {
             return bad(rest, lane);
         }
         (rest, lanes) = (&rest[lanes..], I::LANES);
+        let done = match I::TOGETHER {
+            2 if !KEEP && !B::MANY => state.groups::<2>(&mut rest),
+            4 if !B::MANY => state.groups::<4>(&mut rest),
+            _ => Ok(()),
+        };
+        if let Err(lane) = done {
+            return bad(rest, lane);
+        }
         while rest.len() >= I::LANES && state.sink.room() >= I::LANES {
-            if let Err(lane) = state.step(rest, I::LANES, 0) {
+            if let Err(lane) = state.step::<false>(rest, I::LANES, 0) {
                 return bad(rest, lane);
             }
             rest = &rest[I::LANES..];
         }
     }
     while rest.len() >= I::LANES {
-        if let Err(lane) = state.step(rest, lanes, I::LANES - lanes) {
+        if let Err(lane) = state.step::<false>(rest, lanes, I::LANES - lanes) {
             return bad(rest, lane);
         }
         (rest, lanes) = (&rest[lanes..], I::LANES);
@@ -159,15 +170,57 @@ struct Blocks<I: Isa, S, B, const KEEP: bool, const FORM: bool> {
 impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool> Blocks<I, S, B, KEEP, FORM> {
     /// All blocks have been taken.
     #[inline(always)]
-    fn finish(self) -> S {
-        self.bounds.finish(self.sink.written(), I::LANES, -1);
+    fn finish(mut self) -> S {
+        if let Some(ends) = self.bounds.ends() {
+            ends.finish(self.sink.written(), I::LANES, -1);
+        }
         self.sink
     }
 
-    /// Takes the block at the start of `rest`, `lanes` lanes and `missing` fewer than a whole one, or returns the lane of a
-    /// malformed escape.
+    /// Takes whole blocks from the start of `rest`, `M` at a time, while there are so many and ample room; or returns the lane
+    /// of a malformed escape in the block that `rest` then starts with.
     #[inline(always)]
-    fn step(&mut self, rest: &[u8], lanes: usize, missing: usize) -> Result<(), usize> {
+    fn groups<const M: usize>(&mut self, rest: &mut &[u8]) -> Result<(), usize> {
+        while rest.len() >= M * I::LANES && self.sink.room() >= M * I::LANES {
+            if self.pass::<M>(rest) {
+                *rest = &rest[M * I::LANES..];
+                continue;
+            }
+            // A block among others that has a `%`, or has none, could not be predicted.
+            for _ in 0..M {
+                // There is room; this tells the compiler so.
+                if self.sink.room() < I::LANES {
+                    break;
+                }
+                self.step::<true>(rest, I::LANES, 0)?;
+                *rest = &rest[I::LANES..];
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the `M` whole blocks at the start of `rest`, of one value, if there is nothing to do in them.
+    #[inline(always)]
+    fn pass<const M: usize>(&mut self, rest: &[u8]) -> bool {
+        if self.spilt | self.spilt_kept != 0 {
+            return false;
+        }
+        let mut blocks = [self.isa.load(rest); M];
+        for i in 1..M {
+            blocks[i] = self.isa.load(&rest[i * I::LANES..]);
+        }
+        let clean = self.isa.none_equal(blocks, b'%') && (!FORM || self.isa.none_equal(blocks, b'+'));
+        if clean {
+            self.dropped = 0;
+            self.sink.store_whole(self.isa, blocks);
+        }
+        clean
+    }
+
+    /// Takes the block at the start of `rest`, `lanes` lanes and `missing` fewer than a whole one, or returns the lane of a
+    /// malformed escape. A `DIRTY` block is decoded without a look at whether there is anything to do, unless escapes may stay.
+    #[inline(always)]
+    fn step<const DIRTY: bool>(&mut self, rest: &[u8], lanes: usize, missing: usize) -> Result<(), usize> {
         let isa = self.isa;
         let mut block = isa.load(rest);
         // What follows the lanes is zeros, or the next block.
@@ -177,13 +230,16 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool> Blocks<I
             self.sink.changed(isa.eq(block, b'+') != 0);
             block = isa.replace(block, b'+', b' ');
         }
-        if percent | self.spilt | self.spilt_kept == 0 {
-            self.bounds.settle(self.sink.written(), 0, I::LANES, missing);
+        if (!DIRTY || KEEP) && percent | self.spilt | self.spilt_kept == 0 {
+            if let Some(ends) = self.bounds.ends() {
+                ends.settle(self.sink.written(), 0, I::LANES, missing);
+            }
             self.sink.store(isa, block, lanes);
             return Ok(());
         }
-        let found = isa.escapes(block, behind::<I>(rest));
-        let valid = found.valid & here & !self.bounds.cut(I::LANES, missing);
+        let found = isa.escapes(block, rest);
+        let cut = self.bounds.ends().map_or(0, |ends| ends.cut(I::LANES, missing));
+        let valid = found.valid & here & !cut;
         if self.strict & (percent & !valid) != 0 {
             return Err((percent & !valid).trailing_zeros() as usize);
         }
@@ -192,7 +248,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool> Blocks<I
             let (some, with_values) = isa.decode_some(block, &found, &self.class, !self.members_stay);
             (decoded, result) = (valid & some, with_values);
         }
-        if B::CUTS && valid != found.valid & here {
+        if B::MANY && valid != found.valid & here {
             result = isa.select(decoded, block, found.values);
         }
         if KEEP {
@@ -203,10 +259,12 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool> Blocks<I
             }
         }
         let drop = digits_of::<I>(decoded, lanes, &mut self.spilt);
-        self.bounds.settle(self.sink.written(), drop, I::LANES, missing);
+        if let Some(ends) = self.bounds.ends() {
+            ends.settle(self.sink.written(), drop, I::LANES, missing);
+        }
         self.sink.changed(decoded != 0);
         let before = core::mem::replace(&mut self.dropped, drop);
-        if drop | before == 0 {
+        if (!DIRTY || KEEP) && drop | before == 0 {
             // Escapes that stay and malformed ones, which is what normalizing mostly meets. A block among others in which
             // something is decoded could not be predicted.
             self.sink.store(isa, result, lanes);

@@ -14,7 +14,7 @@
 
 use super::bounds::{Bounds, Whole};
 use super::sink::Sink;
-use super::{Isa, behind, digits_of, first, missing};
+use super::{Isa, digits_of, first, missing};
 use crate::hex::HexCase;
 use crate::kernel::cursor::{Cursor, MAX_WINDOW, Room, Written};
 use crate::kernel::ends::Ends;
@@ -24,6 +24,41 @@ use crate::kernel::job::{EncodeJob, EncodeRule, Measure};
 #[inline(always)]
 pub(crate) fn encode<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
     by_rule(isa, job, input, Whole, Cursor::new(out)).finish()
+}
+
+/// Encodes an input of more than a block under the plain rule, block by block and without other loops; `None` if there might
+/// be too little room.
+#[inline(always)]
+pub(crate) fn encode_few<'c, I: Isa>(
+    isa: I,
+    job: &EncodeJob,
+    input: &[u8],
+    out: Room<'c>,
+) -> Option<Written<'c>> {
+    let missing = missing::<I>(input);
+    let class = isa.class(&job.set, input.len());
+    let (case, sink) = (job.case, Cursor::new(out));
+    let mut state =
+        Blocks::<I, Cursor<'c>, Whole, false, false> { isa, class, case, spilt: 0, bounds: Whole, sink };
+    let (mut rest, mut lanes) = (input, I::LANES - missing);
+    if rest.len() < I::LANES {
+        return None;
+    }
+    let mut block = isa.load(rest);
+    loop {
+        if state.sink.room() < MAX_WINDOW {
+            return None;
+        }
+        // The next block is loaded before this one is stored: a load waits for an older store if the lower twelve bits of
+        // their addresses say that it might be of the same bytes.
+        let following = &rest[lanes..];
+        let next = if following.len() >= I::LANES { Some(isa.load(following)) } else { None };
+        state.take::<false>(block, rest, lanes, I::LANES - lanes);
+        match next {
+            Some(next) => (rest, lanes, block) = (following, I::LANES, next),
+            None => return Some(state.finish().finish()),
+        }
+    }
 }
 
 /// What [`encode`] would write.
@@ -62,7 +97,12 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: b
     sink: S,
 ) -> S {
     let missing = missing::<I>(input);
-    bounds.begin(I::LANES, missing, KEEP_ESCAPES);
+    if let Some(ends) = bounds.ends() {
+        ends.begin(missing);
+        if KEEP_ESCAPES {
+            ends.mark(I::LANES);
+        }
+    }
     let class = isa.class(&job.set, input.len());
     let mut state =
         Blocks::<I, S, B, KEEP_ESCAPES, FORM> { isa, class, case: job.case, spilt: 0, bounds, sink };
@@ -74,11 +114,42 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: b
     let (mut rest, mut lanes) = (input, I::LANES - missing);
     // Where the room is known to be ample, no block has to look.
     if state.sink.room() >= MAX_WINDOW {
-        state.step(rest, lanes, missing);
+        let groups_of_four = I::TOGETHER == 4 && !KEEP_ESCAPES && !FORM && !B::MANY;
+        if groups_of_four {
+            state.take::<true>(state.isa.load(rest), rest, lanes, missing);
+        } else {
+            state.step(rest, lanes, missing);
+        }
         (rest, lanes) = (&rest[lanes..], I::LANES);
+        if groups_of_four {
+            while rest.len() >= 4 * I::LANES && state.sink.room() >= 4 * MAX_WINDOW {
+                // All are loaded before anything is stored, for the reason given in `encode_few`.
+                let blocks = state.load::<4>(rest);
+                if state.pass(blocks) {
+                    rest = &rest[4 * I::LANES..];
+                    continue;
+                }
+                let [a, b, c, d] = blocks;
+                if !(state.next(a, &mut rest)
+                    && state.next(b, &mut rest)
+                    && state.next(c, &mut rest)
+                    && state.next(d, &mut rest))
+                {
+                    break;
+                }
+            }
+            // Of at most three, one look at each is enough.
+            while rest.len() < 4 * I::LANES && rest.len() >= I::LANES && state.sink.room() >= MAX_WINDOW {
+                state.take::<true>(state.isa.load(rest), rest, I::LANES, 0);
+                rest = &rest[I::LANES..];
+            }
+        }
         'ample: loop {
             // Two blocks at a time while they are clean, and again behind two clean ones among others.
-            while state.sink.room() >= 2 * I::LANES && state.pass::<2>(rest) {
+            while rest.len() >= 2 * I::LANES && state.sink.room() >= 2 * I::LANES {
+                if !state.pass(state.load::<2>(rest)) {
+                    break;
+                }
                 rest = &rest[2 * I::LANES..];
             }
             let mut clean = 0;
@@ -86,10 +157,10 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: b
                 if rest.len() < I::LANES || state.sink.room() < MAX_WINDOW {
                     break 'ample;
                 }
-                if state.pass::<1>(rest) {
+                if state.pass(state.load::<1>(rest)) {
                     clean += 1;
                 } else {
-                    state.step(rest, I::LANES, 0);
+                    state.take::<true>(state.isa.load(rest), rest, I::LANES, 0);
                     clean = 0;
                 }
                 rest = &rest[I::LANES..];
@@ -120,46 +191,70 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: bool>
 {
     /// All blocks have been taken.
     #[inline(always)]
-    fn finish(self) -> S {
-        self.bounds.finish(self.sink.written(), I::LANES, 2);
+    fn finish(mut self) -> S {
+        if let Some(ends) = self.bounds.ends() {
+            ends.finish(self.sink.written(), I::LANES, 2);
+        }
         self.sink
     }
 
-    /// Takes the `M` whole blocks at the start of `rest` if they are such that nothing has to be done about, without the masks
-    /// that [`Blocks::step`] needs.
+    /// The `M` whole blocks at the start of `rest`.
     #[inline(always)]
-    fn pass<const M: usize>(&mut self, rest: &[u8]) -> bool {
-        if KEEP_ESCAPES || FORM || B::CUTS || rest.len() < M * I::LANES {
-            return false;
-        }
+    fn load<const M: usize>(&self, rest: &[u8]) -> [I::Block; M] {
         let mut blocks = [self.isa.load(rest); M];
         for i in 1..M {
             blocks[i] = self.isa.load(&rest[i * I::LANES..]);
         }
-        let clean = self.isa.all_members(blocks, &self.class);
+        blocks
+    }
+
+    /// Takes whole blocks if there is nothing to do in them, without the masks that [`Blocks::take`] needs.
+    #[inline(always)]
+    fn pass<const M: usize>(&mut self, blocks: [I::Block; M]) -> bool {
+        let clean = !KEEP_ESCAPES && !FORM && !B::MANY && self.isa.all_members(blocks, &self.class);
         if clean {
             self.sink.store_whole(self.isa, blocks);
         }
         clean
     }
 
+    /// Takes the whole block at the start of `rest`, which is loaded; `false` if there is too little room.
+    #[inline(always)]
+    fn next(&mut self, block: I::Block, rest: &mut &[u8]) -> bool {
+        let ample = self.sink.room() >= MAX_WINDOW;
+        if ample {
+            self.take::<true>(block, rest, I::LANES, 0);
+            *rest = &rest[I::LANES..];
+        }
+        ample
+    }
+
     /// Takes the block at the start of `rest`: `lanes` lanes, and `missing` fewer than a whole one.
     #[inline(always)]
     fn step(&mut self, rest: &[u8], lanes: usize, missing: usize) {
+        self.take::<false>(self.isa.load(rest), rest, lanes, missing);
+    }
+
+    /// The same for a block that is loaded. One of `MANY` may be worth more preparation, and a look at whether all its
+    /// lanes are escaped.
+    #[inline(always)]
+    fn take<const MANY: bool>(&mut self, mut block: I::Block, rest: &[u8], lanes: usize, missing: usize) {
         let isa = self.isa;
-        let mut block = isa.load(rest);
-        let mut stray = !isa.member(block, &self.class);
+        let mut stray =
+            if MANY { !isa.member_of_many(block, &self.class) } else { !isa.member(block, &self.class) };
         if KEEP_ESCAPES {
             let percent = isa.eq(block, b'%');
             if percent | self.spilt != 0 {
-                let cut = self.bounds.cut(I::LANES, missing);
-                let valid = isa.escapes(block, behind::<I>(rest)).valid & first(lanes) & !cut;
+                let cut = self.bounds.ends().map_or(0, |ends| ends.cut(I::LANES, missing));
+                let valid = isa.escapes(block, rest).valid & first(lanes) & !cut;
                 let digits = digits_of::<I>(valid, lanes, &mut self.spilt);
                 stray = (stray | percent) & !(valid | digits);
             }
         }
         stray &= first(lanes);
-        self.bounds.settle(self.sink.written(), stray, I::LANES, missing);
+        if let Some(ends) = self.bounds.ends() {
+            ends.settle(self.sink.written(), stray, I::LANES, missing);
+        }
         if FORM {
             self.sink.changed(isa.eq(block, b' ') != 0);
             block = isa.replace(block, b' ', b'+');
@@ -168,7 +263,11 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: bool>
             self.sink.store(isa, block, lanes);
         } else {
             self.sink.changed(true);
-            self.sink.expand(isa, block, stray, lanes, self.case);
+            if MANY && I::EXPANDS_ALL && stray == u64::MAX {
+                self.sink.expand_all(isa, block, rest, self.case);
+            } else {
+                self.sink.expand(isa, block, rest, stray, lanes, self.case);
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ pub(crate) mod short;
 mod sink;
 
 pub(crate) use decode::{decode, decode_measure, decode_values, decode_values_measure};
-pub(crate) use encode::{encode, encode_measure, encode_values};
+pub(crate) use encode::{encode, encode_few, encode_measure, encode_values};
 
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::Cursor;
@@ -33,7 +33,7 @@ pub(crate) struct Escapes<B> {
     pub(crate) lanes: B,
 }
 
-/// What a tier's token stands for: the blocks for long inputs, and those for inputs that fit in one smaller block.
+/// The blocks that a tier's token gives: wide ones for long inputs, narrow ones for inputs that fit in one.
 pub(crate) trait Tier: Copy {
     /// The blocks for any input.
     type Wide: Isa;
@@ -41,7 +41,7 @@ pub(crate) trait Tier: Copy {
     /// The blocks for inputs of at most [`Tier::SHORT`] bytes.
     type Narrow: Isa;
 
-    /// The longest input for narrow blocks; 0 if a tier has only one kind.
+    /// The longest input for narrow blocks; 0 if a tier has only wide ones.
     const SHORT: usize;
 
     /// The capability for wide blocks.
@@ -49,6 +49,25 @@ pub(crate) trait Tier: Copy {
 
     /// The capability for narrow blocks.
     fn narrow(self) -> Self::Narrow;
+}
+
+/// A token that is an [`Isa`] itself, for blocks of one kind.
+pub(crate) trait OneKind: Isa {}
+
+impl<I: OneKind> Tier for I {
+    type Wide = I;
+    type Narrow = I;
+    const SHORT: usize = 0;
+
+    #[inline(always)]
+    fn wide(self) -> I {
+        self
+    }
+
+    #[inline(always)]
+    fn narrow(self) -> I {
+        self
+    }
 }
 
 /// The operations of an instruction set on blocks.
@@ -59,6 +78,17 @@ pub(crate) trait Tier: Copy {
 pub(crate) trait Isa: Copy {
     /// The number of bytes in a block: at most 64, and a power of two.
     const LANES: usize;
+
+    /// How many blocks share one look at whether there is anything to do: 1, 2 or 4. If there is, all of them are
+    /// decoded without another branch, which pays where that takes less time than a mispredicted branch.
+    const TOGETHER: usize = 1;
+
+    /// The longest input that [`Isa::lacks`] looks at.
+    const LOOK: usize = Self::LANES;
+
+    /// The longest input that is encoded by a function of its own, block by block, without the loops for long ones; 0
+    /// if there is no such function.
+    const FEW: usize = 0;
 
     /// The widest window that an operation asks for.
     const WINDOW: usize = 3 * Self::LANES + 64;
@@ -81,17 +111,33 @@ pub(crate) trait Isa: Copy {
     /// The lanes that are members of the set.
     fn member(self, block: Self::Block, class: &Self::Class) -> u64;
 
+    /// The same for one of many blocks, where preparing the set costs nothing beside them.
+    #[inline(always)]
+    fn member_of_many(self, block: Self::Block, class: &Self::Class) -> u64 {
+        self.member(block, class)
+    }
+
     /// Whether all lanes of `blocks` are members of the set, where that takes less than [`Isa::member`]. `false` says nothing.
     #[inline(always)]
     fn all_members<const M: usize>(self, _: [Self::Block; M], _: &Self::Class) -> bool {
         false
     }
 
-    /// Whether `byte` does not occur in an input of at most `LANES` bytes, where that takes less than a block.
+    /// Whether `byte` does not occur in an input of at most [`Isa::LOOK`] bytes, where that takes less than a block does.
     /// `false` says nothing.
     #[inline(always)]
     fn lacks(self, _input: &[u8], _byte: u8) -> bool {
         false
+    }
+
+    /// Whether no lane of `blocks` equals `byte`.
+    #[inline(always)]
+    fn none_equal<const M: usize>(self, blocks: [Self::Block; M], byte: u8) -> bool {
+        let mut found = 0;
+        for block in blocks {
+            found |= self.eq(block, byte);
+        }
+        found == 0
     }
 
     /// The lanes that equal `byte`.
@@ -112,15 +158,15 @@ pub(crate) trait Isa: Copy {
         self.load(&self.bytes(block).map(|lane| if lane == from { to } else { lane })[..Self::LANES])
     }
 
-    /// The escapes that start in `block`, which the bytes `behind` follow.
+    /// The escapes that start in `block`, which is that at the start of `input`.
     ///
     /// Whether a `%` starts an escape depends only on the two bytes behind it, and these cannot be `%` themselves,
     /// so all lanes are settled at once.
     #[inline(always)]
-    fn escapes(self, block: Self::Block, behind: [u8; 2]) -> Escapes<Self::Block> {
+    fn escapes(self, block: Self::Block, input: &[u8]) -> Escapes<Self::Block> {
         let mut bytes = [0; 66];
         bytes[..64].copy_from_slice(&self.bytes(block));
-        bytes[Self::LANES..Self::LANES + 2].copy_from_slice(&behind);
+        bytes[Self::LANES..Self::LANES + 2].copy_from_slice(&behind::<Self>(input));
         let (mut valid, mut values) = (0, [0; 64]);
         for i in 0..Self::LANES {
             if let Some(value) = hex::unescape(&bytes[i..i + 3]) {
@@ -191,9 +237,18 @@ pub(crate) trait Isa: Copy {
         bits(first(lanes) & !drop).for_each(|i| out.push_slice(&[bytes[i]]));
     }
 
-    /// Writes the first `lanes` lanes, those in `escape` as escapes.
+    /// Writes the first `lanes` lanes, those in `escape` as escapes. In these lanes the block is the start of `input`; others
+    /// may have been replaced.
     #[inline(always)]
-    fn expand(self, block: Self::Block, escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
+    fn expand(
+        self,
+        block: Self::Block,
+        _input: &[u8],
+        escape: u64,
+        lanes: usize,
+        case: HexCase,
+        out: &mut Cursor<'_>,
+    ) {
         for (i, &byte) in self.bytes(block)[..lanes].iter().enumerate() {
             if escape >> i & 1 != 0 {
                 out.push_slice(&hex::escape(byte, case));
@@ -202,12 +257,15 @@ pub(crate) trait Isa: Copy {
             }
         }
     }
-}
 
-/// The number of lanes in a block.
-#[inline(always)]
-pub(crate) fn lanes<I: Isa>(_: I) -> usize {
-    I::LANES
+    /// Whether [`Isa::expand_all`] is faster than [`Isa::expand`], and `LANES` is 64.
+    const EXPANDS_ALL: bool = false;
+
+    /// Writes all 64 lanes as escapes. The block is the start of `input`.
+    #[inline(always)]
+    fn expand_all(self, block: Self::Block, input: &[u8], case: HexCase, out: &mut Cursor<'_>) {
+        self.expand(block, input, u64::MAX, Self::LANES, case, out);
+    }
 }
 
 /// The lanes for which `test` holds.
@@ -234,7 +292,7 @@ pub(crate) fn first(n: usize) -> u64 {
 
 /// The two bytes behind the block at the start of `input`; zeros, which are no digits, where there are none.
 #[inline(always)]
-fn behind<I: Isa>(input: &[u8]) -> [u8; 2] {
+pub(crate) fn behind<I: Isa>(input: &[u8]) -> [u8; 2] {
     match input.get(I::LANES..) {
         Some([first, second, ..]) => [*first, *second],
         Some([first]) => [*first, 0],

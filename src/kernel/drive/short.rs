@@ -1,92 +1,74 @@
-//! The operations on an input of at most one block, which is what most calls are, where that takes little code: `None` says
-//! that the rule is not the plain one and there is something to do, or that the room is too narrow to do without a stage.
+//! What an entry point decides before it calls a driver: most inputs are short, under the plain rule, and have room to
+//! spare, and these get code without a stage and without loops.
 
 use super::Isa;
 use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
-use crate::kernel::job::{DecodeJob, EncodeJob, MalformedAt, Measure};
+use crate::kernel::job::{DecodeJob, EncodeJob};
 
-#[inline(always)]
-pub(crate) fn encode<'c, I: Isa>(
-    isa: I,
-    job: &EncodeJob,
-    input: &[u8],
-    out: Room<'c>,
-) -> Option<Written<'c>> {
-    if job.is_plain() && out.len() >= I::WINDOW { Some(super::encode(isa, job, input, out)) } else { None }
-}
-
-#[inline(always)]
-pub(crate) fn encode_measure<I: Isa>(isa: I, job: &EncodeJob, input: &[u8]) -> Option<Measure> {
-    if job.is_plain() { Some(super::encode_measure(isa, job, input)) } else { None }
-}
-
-#[inline(always)]
-pub(crate) fn encode_values<'c, I: Isa>(
-    isa: I,
-    job: &EncodeJob,
-    input: &[u8],
-    ends: &mut Ends,
-    out: Room<'c>,
-) -> Option<Written<'c>> {
-    if job.is_plain() && out.len() >= I::WINDOW {
-        Some(super::encode_values(isa, job, input, ends, out))
-    } else {
-        None
+/// An operand of an operation besides the job and the input.
+pub(crate) trait Operand {
+    /// The room that it gives; what gives none takes none.
+    fn room(&self) -> usize {
+        usize::MAX
     }
 }
 
-#[inline(always)]
-pub(crate) fn decode<'c, I: Isa>(
-    isa: I,
-    job: &DecodeJob,
-    input: &[u8],
-    out: Room<'c>,
-) -> Option<Result<Written<'c>, MalformedAt>> {
-    if !job.plus() {
-        // Most inputs have no `%`. Such a one needs no room but its own.
-        if isa.lacks(input, b'%') {
-            let mut out = Cursor::new(out);
-            out.push_run(input);
-            return Some(Ok(out.finish()));
-        }
-        if out.len() >= I::LANES {
-            return Some(super::decode(isa, job, input, out));
-        }
-    }
-    None
-}
+impl Operand for &mut Ends {}
 
-#[inline(always)]
-pub(crate) fn decode_measure<I: Isa>(
-    isa: I,
-    job: &DecodeJob,
-    input: &[u8],
-) -> Option<Result<Measure, MalformedAt>> {
-    if job.is_plain() { Some(super::decode_measure(isa, job, input)) } else { None }
-}
-
-#[inline(always)]
-pub(crate) fn decode_values<'c, I: Isa>(
-    isa: I,
-    job: &DecodeJob,
-    input: &[u8],
-    ends: &mut Ends,
-    out: Room<'c>,
-) -> Option<Result<Written<'c>, MalformedAt>> {
-    if job.is_plain() && out.len() >= I::LANES {
-        Some(super::decode_values(isa, job, input, ends, out))
-    } else {
-        None
+impl Operand for Room<'_> {
+    #[inline(always)]
+    fn room(&self) -> usize {
+        self.len()
     }
 }
 
+/// A job, as the entry points see it.
+pub(crate) trait Job {
+    /// Whether one block under this job's rule is little code, and fits in `room` bytes without a stage.
+    fn is_direct<I: Isa>(&self, isa: I, room: usize) -> bool;
+}
+
+impl Job for EncodeJob {
+    #[inline(always)]
+    fn is_direct<I: Isa>(&self, _: I, room: usize) -> bool {
+        self.is_plain() && room >= I::WINDOW
+    }
+}
+
+impl Job for DecodeJob {
+    #[inline(always)]
+    fn is_direct<I: Isa>(&self, _: I, room: usize) -> bool {
+        !self.plus() && room >= I::LANES
+    }
+}
+
+/// The longest input that the blocks of `isa` look at in [`copy`].
 #[inline(always)]
-pub(crate) fn decode_values_measure<I: Isa>(
-    isa: I,
-    job: &DecodeJob,
-    input: &[u8],
-    ends: &mut Ends,
-) -> Option<Result<Measure, MalformedAt>> {
-    if job.is_plain() { Some(super::decode_values_measure(isa, job, input, ends)) } else { None }
+pub(crate) fn look<I: Isa>(_: I) -> usize {
+    I::LOOK
+}
+
+/// The longest input for [`encode_few`](super::encode_few).
+#[inline(always)]
+pub(crate) fn few<I: Isa>(_: I) -> usize {
+    I::FEW
+}
+
+/// The number of lanes of a block.
+#[inline(always)]
+pub(crate) fn lanes<I: Isa>(_: I) -> usize {
+    I::LANES
+}
+
+/// Copies an input that decoding surely leaves as it is, which most are; `None` says nothing. No room is needed but for
+/// the input.
+#[inline(always)]
+pub(crate) fn copy<'c, I: Isa>(isa: I, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Option<Written<'c>> {
+    if job.plus() || !isa.lacks(input, b'%') {
+        return None;
+    }
+    let mut out = Cursor::new(out);
+    out.push_run(input);
+    Some(out.finish())
 }

@@ -16,7 +16,9 @@ pub(super) trait Sink<I: Isa> {
     /// Takes the first `lanes` lanes without those in `drop`.
     fn compress(&mut self, isa: I, block: I::Block, drop: u64, lanes: usize);
     /// Takes the first `lanes` lanes, those in `escape` as escapes.
-    fn expand(&mut self, isa: I, block: I::Block, escape: u64, lanes: usize, case: HexCase);
+    fn expand(&mut self, isa: I, block: I::Block, input: &[u8], escape: u64, lanes: usize, case: HexCase);
+    /// Takes a whole block of 64 lanes, all as escapes.
+    fn expand_all(&mut self, isa: I, block: I::Block, input: &[u8], case: HexCase);
     /// The number of bytes taken.
     fn written(&self) -> usize;
     /// The number of bytes that there is room for.
@@ -43,8 +45,12 @@ impl<I: Isa> Sink<I> for Cursor<'_> {
         isa.compress(block, drop, lanes, self);
     }
     #[inline(always)]
-    fn expand(&mut self, isa: I, block: I::Block, escape: u64, lanes: usize, case: HexCase) {
-        isa.expand(block, escape, lanes, case, self);
+    fn expand(&mut self, isa: I, block: I::Block, input: &[u8], escape: u64, lanes: usize, case: HexCase) {
+        isa.expand(block, input, escape, lanes, case, self);
+    }
+    #[inline(always)]
+    fn expand_all(&mut self, isa: I, block: I::Block, input: &[u8], case: HexCase) {
+        isa.expand_all(block, input, case, self);
     }
     #[inline(always)]
     fn written(&self) -> usize {
@@ -76,8 +82,12 @@ impl<I: Isa> Sink<I> for Measure {
         self.len = self.len.saturating_add((first(lanes) & !drop).count_ones() as usize);
     }
     #[inline(always)]
-    fn expand(&mut self, _: I, _: I::Block, escape: u64, lanes: usize, _: HexCase) {
+    fn expand(&mut self, _: I, _: I::Block, _: &[u8], escape: u64, lanes: usize, _: HexCase) {
         self.len = self.len.saturating_add(lanes + 2 * escape.count_ones() as usize);
+    }
+    #[inline(always)]
+    fn expand_all(&mut self, _: I, _: I::Block, _: &[u8], _: HexCase) {
+        self.len = self.len.saturating_add(3 * I::LANES);
     }
     #[inline(always)]
     fn written(&self) -> usize {

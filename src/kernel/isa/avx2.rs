@@ -10,11 +10,11 @@ use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
-use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, EXPAND, SHIFTED, SLIDE, without_digits};
+use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, EXPAND, PERCENT, SHIFTED, SLIDE, without_digits};
 use super::token::Avx2;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{Escapes, Isa, Tier, first};
+use crate::kernel::drive::{Escapes, Isa, Tier, behind, first};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
 
@@ -45,6 +45,18 @@ pub(crate) struct Class {
     high: __m256i,
     is_ascii: bool,
 }
+
+/// Where sixteen bytes of the escapes of sixteen lanes come from, of the pairs of digits of eight of them, from lane 0, 4 or 8 on.
+static PAIRS: [[u8; 16]; 3] = {
+    let mut places = [[0; 16]; 3];
+    let mut i = 0;
+    while i < 48 {
+        let (lane, part) = (i / 3, i % 3);
+        places[i / 16][i % 16] = if part == 0 { PERCENT } else { (2 * (lane - i / 16 * 4) + part - 1) as u8 };
+        i += 1;
+    }
+    places
+};
 
 /// Where a group starts in the output. Each counts for itself: a sum that runs through the groups would be turned into
 /// slower vector code.
@@ -237,6 +249,8 @@ impl Avx2 {
 #[allow(clippy::needless_range_loop, reason = "the index says which register it is")]
 impl<const N: usize> Isa for Registers<N> {
     const LANES: usize = 32 * N;
+    const TOGETHER: usize = N;
+    const EXPANDS_ALL: bool = N == 2;
     type Block = [__m256i; N];
     type Class = Class;
 
@@ -356,7 +370,7 @@ impl<const N: usize> Isa for Registers<N> {
     }
 
     #[inline(always)]
-    fn escapes(self, block: Self::Block, behind: [u8; 2]) -> Escapes<Self::Block> {
+    fn escapes(self, block: Self::Block, input: &[u8]) -> Escapes<Self::Block> {
         let mut found = Escapes { valid: 0, values: block, decoded: block, lanes: block };
         let mut digits = block;
         for i in 0..N {
@@ -364,8 +378,13 @@ impl<const N: usize> Isa for Registers<N> {
         }
         // SAFETY: the token proves AVX2.
         let next = unsafe {
-            let digits = u16::from_le_bytes([hex::value(behind[0]), hex::value(behind[1])]);
-            _mm256_zextsi128_si256(_mm_cvtsi32_si128(i32::from(digits)))
+            if let Some(bytes) = input.get(Self::LANES..).and_then(<[u8]>::first_chunk::<32>) {
+                self.0.digits(_mm256_loadu_si256(bytes.as_ptr().cast()))
+            } else {
+                let behind = behind::<Self>(input);
+                let digits = u16::from_le_bytes([hex::value(behind[0]), hex::value(behind[1])]);
+                _mm256_zextsi128_si256(_mm_cvtsi32_si128(i32::from(digits)))
+            }
         };
         for i in 0..N {
             let behind = if i + 1 < N { digits[i + 1] } else { next };
@@ -479,7 +498,15 @@ impl<const N: usize> Isa for Registers<N> {
     }
 
     #[inline(always)]
-    fn expand(self, block: Self::Block, escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
+    fn expand(
+        self,
+        block: Self::Block,
+        _: &[u8],
+        escape: u64,
+        lanes: usize,
+        case: HexCase,
+        out: &mut Cursor<'_>,
+    ) {
         // All groups but the last at their longest, and one register.
         let width = (4 * N - 1) * 24 + 32;
         let escape = escape & first(lanes);
@@ -521,5 +548,34 @@ impl<const N: usize> Isa for Registers<N> {
             }
             out.commit(width, lanes + 2 * escape.count_ones() as usize, &stage);
         }
+    }
+
+    #[inline(always)]
+    fn expand_all(self, block: Self::Block, _: &[u8], case: HexCase, out: &mut Cursor<'_>) {
+        let width = 96 * N;
+        let mut stage = Stage::new();
+        let window = out.window(width, &mut stage);
+        let digits = self.0.both(case.digits());
+        for i in 0..N {
+            // SAFETY: the token proves AVX2. The window has three bytes for each lane, and all are written.
+            unsafe {
+                let high = _mm256_shuffle_epi8(digits, self.0.high_half(block[i]));
+                let low = _mm256_shuffle_epi8(digits, _mm256_and_si256(block[i], self.0.all(0x0F)));
+                // The digits of eight lanes each, from lane 0, 4 and 8 on.
+                let first = _mm256_unpacklo_epi8(high, low);
+                let last = _mm256_unpackhi_epi8(high, low);
+                let pairs = [first, _mm256_alignr_epi8::<8>(last, first), last];
+                let window = window.add(96 * i);
+                for j in 0..3 {
+                    let places = self.0.both(&PAIRS[j]);
+                    let percent = _mm256_subs_epu8(places, self.0.all(0x80));
+                    let bytes = _mm256_or_si256(_mm256_shuffle_epi8(pairs[j], places), percent);
+                    _mm_storeu_si128(window.add(16 * j).cast(), _mm256_castsi256_si128(bytes));
+                    _mm_storeu_si128(window.add(48 + 16 * j).cast(), _mm256_extracti128_si256::<1>(bytes));
+                }
+            }
+        }
+        // SAFETY: the whole window was written.
+        unsafe { out.commit(width, width, &stage) };
     }
 }

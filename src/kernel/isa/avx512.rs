@@ -1,56 +1,81 @@
 //! AVX-512 with VBMI and VBMI2 (Ice Lake, Zen 4 and later): 64 lanes in one register.
 //!
-//! Masks are native, partial blocks are masked loads, and lanes are removed by one compress instruction. Encoding
-//! triples 21 lanes at a time: each byte is repeated three times, `%` and the digits are blended in, and the lanes
-//! that are not needed are removed. The compress instruction with a memory operand is slow on Zen 4, so its result
-//! goes to a register and is stored whole.
+//! Masks are native, partial blocks are masked loads, and lanes are removed by one compress instruction. A set, or the values
+//! of digits, are a table of 128 bytes in two registers, looked up by one permutation. Encoding triples 21 lanes at a time:
+//! three permutations put the byte or `%`, the high digit and the low digit where they go in each triple, whether the lane is
+//! escaped or not, and the digits that are not needed are removed. The compress instruction with a memory operand is slow on
+//! Zen 4, so its result goes to a register and is stored whole.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
-use super::tables::{BITS, SHIFTED};
+use super::tables::BITS;
 use super::token::Avx512;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{Escapes, Isa, Tier, first};
+use crate::kernel::drive::{Escapes, Isa, OneKind, behind, first};
 use crate::set::ByteSet;
 
-/// The rows of a set, in each quarter of a register: for ASCII bytes, and for the others.
+/// All ones in the places of the members of a set that are ASCII bytes; and the bits of all others, of which most sets hold
+/// none.
 #[derive(Clone, Copy)]
 pub(crate) struct Class {
-    ascii: __m512i,
-    high: __m512i,
+    ascii: [__m512i; 2],
+    high: [u64; 2],
+    /// The rows of the same, for a block alone: they need no work before.
+    rows: [__m512i; 2],
 }
 
 /// The lanes that one group of [`Isa::expand`] triples.
 const GROUP: usize = 21;
 
+/// A triple for each lane.
+const TRIPLED: usize = 3 * 64;
+
 /// The first lane of each triple.
 const FIRST_OF_THREE: u64 = 0x1249_2492_4924_9249;
 
-/// For each group, where its triples come from.
+/// The lanes that always stay of a group: the first of each triple, and the one behind the triples, which is that of the next
+/// group, or the last of the block.
+const STAY: u64 = FIRST_OF_THREE | 1 << 63;
+
+/// For each group, where its triples come from; the third of each from the second of two registers.
 static TRIPLES: [[u8; 64]; 3] = {
     let mut places = [[0; 64]; 3];
     let mut i = 0;
     while i < 3 * 64 {
-        places[i / 64][i % 64] = (i / 64 * GROUP + i % 64 / 3) as u8;
+        let (group, lane) = (i / 64, i % 64);
+        places[group][lane] = (group * GROUP + lane / 3) as u8 + if lane % 3 == 2 { 64 } else { 0 };
         i += 1;
     }
     places
 };
 
-/// The places of the lanes behind, by one and by two; 64 and above are lanes of the second register.
-static BEHIND: [[u8; 64]; 2] = {
-    let mut places = [[0; 64]; 2];
+/// All ones in the first lane of each triple.
+static STARTS: [u8; 64] = {
+    let mut lanes = [0; 64];
     let mut i = 0;
     while i < 64 {
-        places[0][i] = i as u8 + 1;
-        places[1][i] = i as u8 + 2;
-        i += 1;
+        lanes[i] = 0xFF;
+        i += 3;
     }
-    places
+    lanes
+};
+
+/// The value of each ASCII byte as a high digit, or 15 if it is none, and as a low digit, or 240.
+static DIGITS: [[[u8; 64]; 2]; 2] = {
+    let mut values = [[[0x0F; 64]; 2], [[0xF0; 64]; 2]];
+    let mut byte = 0;
+    while byte < 128 {
+        if let Some(value) = hex::digit(byte as u8) {
+            values[0][byte / 64][byte % 64] = value << 4;
+            values[1][byte / 64][byte % 64] = value;
+        }
+        byte += 1;
+    }
+    values
 };
 
 /// Where `lane` is written.
@@ -79,21 +104,34 @@ impl Avx512 {
         unsafe { _mm512_set1_epi8(byte.cast_signed()) }
     }
 
-    /// The high half of each byte.
+    /// Looks up each byte, without its top bit, in a table of 128.
     #[inline(always)]
-    fn high_half(self, block: __m512i) -> __m512i {
-        // SAFETY: the token proves AVX-512. The shift moves bits between bytes, so it is masked before use.
-        unsafe { _mm512_and_si512(_mm512_srli_epi16::<4>(block), self.all(0x0F)) }
+    fn look_up(self, table: [__m512i; 2], block: __m512i) -> __m512i {
+        // SAFETY: the token proves AVX-512.
+        unsafe { _mm512_permutex2var_epi8(table[0], block, table[1]) }
     }
 
-    /// The lanes whose bit is set in their row.
+    /// The top bit is set in the lanes that are members of the set, and only there.
     #[inline(always)]
-    fn in_row(self, row: __m512i, block: __m512i) -> u64 {
+    fn members(self, block: __m512i, class: &Class) -> __m512i {
+        let ascii = self.look_up(class.ascii, block);
         // SAFETY: the token proves AVX-512.
         unsafe {
-            let bit = _mm512_shuffle_epi8(self.quarters(&BITS), self.high_half(block));
-            _mm512_test_epi8_mask(row, bit)
+            let [low, high] = class.high;
+            if low | high == 0 {
+                _mm512_andnot_si512(block, ascii)
+            } else {
+                let high = self.look_up([self.spread(low), self.spread(high)], block);
+                _mm512_mask_mov_epi8(ascii, _mm512_movepi8_mask(block), high)
+            }
         }
+    }
+
+    /// 64 bytes, all ones in those of the bits of `mask`.
+    #[inline(always)]
+    fn spread(self, mask: u64) -> __m512i {
+        // SAFETY: the token proves AVX-512.
+        unsafe { _mm512_movm_epi8(mask) }
     }
 
     /// The bits of the lanes of a group, each at the first lane of its triple.
@@ -111,39 +149,57 @@ impl Avx512 {
         places
     }
 
-    /// Writes the lanes of group `i`, those in `escape` as escapes.
-    ///
-    /// # Safety
-    ///
-    /// `window` has `2 * 63 + 64` writable bytes.
+    /// The lanes of group `i` as escapes, and a byte that is the first of the lane behind.
     #[inline(always)]
-    unsafe fn group(self, i: usize, block: __m512i, escape: u64, digits: __m512i, window: *mut u8) {
-        let percent = self.deposit(escape >> (GROUP * i));
-        let (high, low) = (percent << 1, percent << 2);
-        // SAFETY: the token proves AVX-512. At most 126 bytes come before the last group, so its register ends
-        // within the window.
+    fn triple(self, i: usize, [starts, high, low]: [__m512i; 3]) -> __m512i {
+        let from = self.whole(&TRIPLES[i]);
+        // Blending by vectors takes other ports than by masks, which would need those that the permutations fill.
+        // SAFETY: the token proves AVX-512.
         unsafe {
-            let bytes = _mm512_permutexvar_epi8(self.whole(&TRIPLES[i]), block);
-            let triples = _mm512_mask_mov_epi8(bytes, percent, self.all(b'%'));
-            let triples = _mm512_mask_shuffle_epi8(triples, high, digits, self.high_half(bytes));
-            let nibbles = _mm512_and_si512(bytes, self.all(0x0F));
-            let triples = _mm512_mask_shuffle_epi8(triples, low, digits, nibbles);
-            let kept = _mm512_maskz_compress_epi8(FIRST_OF_THREE | high | low, triples);
-            _mm512_storeu_si512(window.add(place(escape, GROUP * i)).cast(), kept);
+            let digits = _mm512_permutex2var_epi8(high, from, low);
+            let starts = _mm512_permutexvar_epi8(from, starts);
+            _mm512_ternarylogic_epi32::<0xCA>(self.whole(&STARTS), starts, digits)
         }
     }
 
-    /// The value of each hexadecimal digit; 16 or more in the other lanes.
+    /// What the triples are made of: the first byte of each lane, and the digits of all. Of what is looked up for these, the
+    /// permutation ignores the upper half and more.
     #[inline(always)]
-    fn digits(self, block: __m512i) -> __m512i {
+    fn sources(self, starts: __m512i, block: __m512i, case: HexCase) -> [__m512i; 3] {
+        let digits = self.quarters(case.digits());
         // SAFETY: the token proves AVX-512.
         unsafe {
-            // `0` to `9` become 0xF6 to 0xFF, and all below them less: saturating parts them from the others.
-            let decimal = _mm512_subs_epu8(_mm512_add_epi8(block, self.all(0xFF - b'9')), self.all(6));
-            let decimal = _mm512_sub_epi8(decimal, self.all(0xF0));
-            let letter = _mm512_sub_epi8(_mm512_and_si512(block, self.all(!0x20)), self.all(b'A'));
-            _mm512_min_epu8(decimal, _mm512_adds_epu8(letter, self.all(10)))
+            let high = _mm512_permutexvar_epi8(_mm512_srli_epi16::<4>(block), digits);
+            [starts, high, _mm512_permutexvar_epi8(block, digits)]
         }
+    }
+
+    /// The lanes behind each of `block`, by one and by two, where it stands at the start of `input`.
+    #[inline(always)]
+    fn behind(self, block: __m512i, input: &[u8]) -> [__m512i; 2] {
+        if let (Some(first), Some(second)) = (
+            input.get(1..).and_then(<[u8]>::first_chunk::<64>),
+            input.get(2..).and_then(<[u8]>::first_chunk::<64>),
+        ) {
+            return [self.whole(first), self.whole(second)];
+        }
+        let next = u16::from_le_bytes(behind::<Self>(input));
+        // SAFETY: the token proves AVX-512.
+        unsafe {
+            let next = _mm512_zextsi128_si512(_mm_cvtsi32_si128(i32::from(next)));
+            let next = _mm512_alignr_epi64::<2>(next, block);
+            [_mm512_alignr_epi8::<1>(next, block), _mm512_alignr_epi8::<2>(next, block)]
+        }
+    }
+
+    /// What the bytes of `block` are as digits, of which [`DIGITS`] says which.
+    #[inline(always)]
+    fn digits(self, which: usize, block: __m512i) -> __m512i {
+        // What is not ASCII is looked up as 0x7F, which is no digit either.
+        // SAFETY: the token proves AVX-512.
+        let ascii = unsafe { _mm512_min_epu8(block, self.all(0x7F)) };
+        let [low, high] = &DIGITS[which];
+        self.look_up([self.whole(low), self.whole(high)], ascii)
     }
 
     /// The lanes above `byte`, both below 0x80.
@@ -154,31 +210,26 @@ impl Avx512 {
     }
 }
 
-impl Tier for Avx512 {
-    type Wide = Avx512;
-    type Narrow = Avx512;
-    const SHORT: usize = 0;
-
-    #[inline(always)]
-    fn wide(self) -> Avx512 {
-        self
-    }
-
-    #[inline(always)]
-    fn narrow(self) -> Avx512 {
-        self
-    }
-}
+impl OneKind for Avx512 {}
 
 impl Isa for Avx512 {
     const LANES: usize = 64;
+    const TOGETHER: usize = 4;
+    const LOOK: usize = 128;
+    const FEW: usize = 256;
+    const EXPANDS_ALL: bool = true;
     type Block = __m512i;
     type Class = Class;
 
     #[inline(always)]
     fn class(self, set: &ByteSet, _: usize) -> Class {
+        let [a, b, c, d] = *set.words();
         let [ascii, high] = set.halves();
-        Class { ascii: self.quarters(ascii), high: self.quarters(high) }
+        Class {
+            ascii: [self.spread(a), self.spread(b)],
+            high: [c, d],
+            rows: [self.quarters(ascii), self.quarters(high)],
+        }
     }
 
     #[inline(always)]
@@ -202,11 +253,41 @@ impl Isa for Avx512 {
     fn member(self, block: __m512i, class: &Class) -> u64 {
         // A shuffle gives zero where the byte is above 0x7F: each half of the set sees only its own bytes.
         // SAFETY: the token proves AVX-512.
-        let row = unsafe {
-            let high = _mm512_shuffle_epi8(class.high, _mm512_xor_si512(block, self.all(0x80)));
-            _mm512_or_si512(_mm512_shuffle_epi8(class.ascii, block), high)
-        };
-        self.in_row(row, block)
+        unsafe {
+            let high = _mm512_shuffle_epi8(class.rows[1], _mm512_xor_si512(block, self.all(0x80)));
+            let row = _mm512_or_si512(_mm512_shuffle_epi8(class.rows[0], block), high);
+            let half = _mm512_and_si512(_mm512_srli_epi16::<4>(block), self.all(0x0F));
+            _mm512_test_epi8_mask(row, _mm512_shuffle_epi8(self.quarters(&BITS), half))
+        }
+    }
+
+    #[inline(always)]
+    fn member_of_many(self, block: __m512i, class: &Class) -> u64 {
+        // SAFETY: the token proves AVX-512.
+        unsafe { _mm512_movepi8_mask(self.members(block, class)) }
+    }
+
+    #[inline(always)]
+    fn all_members<const M: usize>(self, blocks: [__m512i; M], class: &Class) -> bool {
+        let mut all = self.all(0xFF);
+        for block in blocks {
+            // SAFETY: the token proves AVX-512.
+            all = unsafe { _mm512_and_si512(all, self.members(block, class)) };
+        }
+        // SAFETY: the token proves AVX-512.
+        unsafe { _mm512_movepi8_mask(all) == u64::MAX }
+    }
+
+    #[inline(always)]
+    fn lacks(self, input: &[u8], byte: u8) -> bool {
+        // Of at most 64, a block says it as fast.
+        if input.len() <= 64 || input.len() > 128 {
+            return false;
+        }
+        match (input.first_chunk(), input.last_chunk()) {
+            (Some(first), Some(last)) => self.none_equal([self.whole(first), self.whole(last)], byte),
+            _ => false,
+        }
     }
 
     #[inline(always)]
@@ -226,17 +307,15 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn escapes(self, block: __m512i, behind: [u8; 2]) -> Escapes<__m512i> {
-        let digits = self.digits(block);
-        let next = u16::from_le_bytes([hex::value(behind[0]), hex::value(behind[1])]);
+    fn escapes(self, block: __m512i, input: &[u8]) -> Escapes<__m512i> {
+        let [first, second] = self.behind(block, input);
+        let [high, low] = [self.digits(0, first), self.digits(1, second)];
         // SAFETY: the token proves AVX-512.
         unsafe {
-            let next = _mm512_zextsi128_si512(_mm_cvtsi32_si128(i32::from(next)));
-            let first = _mm512_permutex2var_epi8(digits, self.whole(&BEHIND[0]), next);
-            let second = _mm512_permutex2var_epi8(digits, self.whole(&BEHIND[1]), next);
-            let values = _mm512_or_si512(_mm512_shuffle_epi8(self.quarters(&SHIFTED), first), second);
-            let worse = _mm512_or_si512(first, second);
-            let valid = _mm512_mask_cmple_epu8_mask(self.eq(block, b'%'), worse, self.all(0x0F));
+            let values = _mm512_or_si512(high, low);
+            // The half of each digit that is zero if it is one.
+            let bad = _mm512_ternarylogic_epi32::<0xCA>(self.all(0x0F), high, low);
+            let valid = _mm512_mask_testn_epi8_mask(self.eq(block, b'%'), bad, bad);
             Escapes { valid, values, decoded: self.select(valid, block, values), lanes: block }
         }
     }
@@ -276,6 +355,18 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
+    fn store_whole<const M: usize>(self, blocks: [__m512i; M], out: &mut Cursor<'_>) {
+        let mut stage = Stage::new();
+        let window = out.window(M * 64, &mut stage);
+        for (i, block) in blocks.into_iter().enumerate() {
+            // SAFETY: the token proves AVX-512; the window has as many bytes as `M` blocks.
+            unsafe { _mm512_storeu_si512(window.add(64 * i).cast(), block) };
+        }
+        // SAFETY: the whole window was written.
+        unsafe { out.commit(M * 64, M * 64, &stage) };
+    }
+
+    #[inline(always)]
     fn compress(self, block: __m512i, drop: u64, lanes: usize, out: &mut Cursor<'_>) {
         let keep = first(lanes) & !drop;
         // What stands behind the kept lanes does not matter. It is not zeroed, for Bochs 2.7, which tests this tier where
@@ -286,28 +377,52 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
-    fn expand(self, block: __m512i, escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
-        /// Two groups, and one register behind them; or three groups and a triple, with a byte to spare.
-        const WINDOW: usize = 3 * 63 + 4;
+    fn expand(
+        self,
+        block: __m512i,
+        input: &[u8],
+        escape: u64,
+        lanes: usize,
+        case: HexCase,
+        out: &mut Cursor<'_>,
+    ) {
         let escape = escape & first(lanes);
-        let digits = self.quarters(case.digits());
         let mut stage = Stage::new();
-        let window = out.window(WINDOW, &mut stage);
-        // SAFETY: the window has room for three groups.
+        let window = out.window(TRIPLED, &mut stage);
+        // SAFETY: the token proves AVX-512.
+        let starts = unsafe { _mm512_mask_mov_epi8(block, escape, self.all(b'%')) };
+        let sources = self.sources(starts, block, case);
+        // SAFETY: the window has room for three groups, and for two digits behind them. The groups write `lanes` bytes and two
+        // more for each escape, without a gap.
         unsafe {
-            self.group(0, block, escape, digits, window);
-            self.group(1, block, escape, digits, window);
-            self.group(2, block, escape, digits, window);
+            for i in 0..3 {
+                let stay = STAY.wrapping_add(self.deposit(escape >> (GROUP * i)).wrapping_mul(6));
+                let kept = _mm512_maskz_compress_epi8(stay, self.triple(i, sources));
+                _mm512_storeu_si512(window.add(place(escape, GROUP * i)).cast(), kept);
+            }
+            if lanes == 64 {
+                // If the last lane stays, they do not count.
+                let [_, digits @ ..] = hex::escape(input[63], case);
+                window.add(place(escape, 63) + 1).cast::<[u8; 2]>().write_unaligned(digits);
+            }
+            out.commit(TRIPLED, lanes + 2 * escape.count_ones() as usize, &stage);
         }
-        if lanes == 64 {
-            // The three groups leave one lane.
-            let byte = self.bytes(block)[63];
-            let [percent, high, low] = hex::escape(byte, case);
-            let spelt = if escape >> 63 != 0 { [percent, high, low, 0] } else { [byte, 0, 0, 0] };
-            // SAFETY: at most 3 * 63 bytes come before, so four fit in the window.
-            unsafe { window.add(place(escape, 63)).cast::<[u8; 4]>().write_unaligned(spelt) };
+    }
+
+    #[inline(always)]
+    fn expand_all(self, block: __m512i, input: &[u8], case: HexCase, out: &mut Cursor<'_>) {
+        let mut stage = Stage::new();
+        let window = out.window(TRIPLED, &mut stage);
+        let sources = self.sources(self.all(b'%'), block, case);
+        // SAFETY: the token proves AVX-512. The window has room for all, and all is written: the triples of 63 lanes, the first
+        // byte of the last, and its digits.
+        unsafe {
+            for i in 0..3 {
+                _mm512_storeu_si512(window.add(3 * GROUP * i).cast(), self.triple(i, sources));
+            }
+            let [_, digits @ ..] = hex::escape(input[63], case);
+            window.add(TRIPLED - 2).cast::<[u8; 2]>().write(digits);
+            out.commit(TRIPLED, TRIPLED, &stage);
         }
-        // SAFETY: the groups wrote `lanes` bytes and two more for each escape, without a gap.
-        unsafe { out.commit(WINDOW, lanes + 2 * escape.count_ones() as usize, &stage) };
     }
 }

@@ -7,6 +7,7 @@ use core::fmt;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::kernel::cursor::{Room, Written};
+use crate::kernel::drive::short::{Job, Operand};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{DecodeJob, EncodeJob, MalformedAt, Measure};
 use crate::kernel::{drive, scalar};
@@ -119,8 +120,8 @@ macro_rules! has {
 /// The entry point of an operation: the only kind of function that enables CPU features, and the only one that makes a
 /// token.
 ///
-/// Most inputs are short, under the plain rule, and have room to spare; most others are under the plain rule, too. These
-/// have code of their own, since the prologue of a function that does all takes longer than a short input.
+/// Most inputs are short, under the plain rule, and have room to spare; most others are under the plain rule, too. Each kind
+/// has a function of its own, since the prologue of one that does all takes longer than a short input.
 macro_rules! entry {
     (
         [$($feature:tt)*] $token:ident
@@ -128,13 +129,23 @@ macro_rules! entry {
     ) => {{
         $(#[target_feature(enable = $feature)])*
         fn $operation<'c>($job: $type_of_job, $input: &[u8] $(, $name: $type)*) -> $output {
-            if $job.is_plain() {
-                match entry!(@short $token $operation($job, $input $(, $name)*)) {
-                    Some(done) => done,
-                    None => plain($job, $input $(, $name)*),
-                }
-            } else {
-                other($job, $input $(, $name)*)
+            if !$job.is_plain() {
+                return other($job, $input $(, $name)*);
+            }
+            match entry!(@short $token $operation($job, $input $(, $name)*)) {
+                Some(done) => done,
+                None if $input.len() <= entry!(@reach_of_few $token $operation) => few($job, $input $(, $name)*),
+                None => plain($job, $input $(, $name)*),
+            }
+        }
+
+        // A few blocks.
+        $(#[target_feature(enable = $feature)])*
+        #[inline(never)]
+        fn few<'c>($job: $type_of_job, $input: &[u8] $(, $name: $type)*) -> $output {
+            match entry!(@few $token $operation($job, $input $(, $name)*)) {
+                Some(done) => done,
+                None => plain($job, $input $(, $name)*),
             }
         }
 
@@ -174,16 +185,37 @@ macro_rules! entry {
         $operation
     }};
 
+    // An input of one block, narrow or wide; or one that is only copied.
     (@short $token:ident $operation:ident($job:ident, $input:ident $(, $name:ident)*)) => {{
         let tier = token::$token::new();
+        let (narrow, wide) = (drive::Tier::narrow(tier), drive::Tier::wide(tier));
         if $input.len() <= <token::$token as drive::Tier>::SHORT {
-            drive::short::$operation(drive::Tier::narrow(tier), $job, $input $(, $name)*)
-        } else if $input.len() <= drive::lanes(drive::Tier::wide(tier)) {
-            drive::short::$operation(drive::Tier::wide(tier), $job, $input $(, $name)*)
+            entry!(@block narrow $operation($job, $input $(, $name)*))
+        } else if $input.len() <= drive::short::lanes(wide) {
+            entry!(@block wide $operation($job, $input $(, $name)*))
+        } else if $input.len() <= drive::short::look(wide) {
+            entry!(@copy wide $operation($job, $input $(, $name)*))
         } else {
             None
         }
     }};
+    (@block $isa:ident $operation:ident($job:ident, $input:ident $(, $name:ident)*)) => {
+        match entry!(@copy $isa $operation($job, $input $(, $name)*)) {
+            None if $job.is_direct($isa, usize::MAX $(.min($name.room()))*) => {
+                Some(drive::$operation($isa, $job, $input $(, $name)*))
+            }
+            done => done,
+        }
+    };
+    (@copy $isa:ident decode($($operand:ident),*)) => { drive::short::copy($isa, $($operand),*).map(Ok) };
+    (@copy $isa:ident $operation:ident($($operand:ident),*)) => { None };
+
+    (@reach_of_few $token:ident encode) => { drive::short::few(drive::Tier::wide(token::$token::new())) };
+    (@reach_of_few $token:ident $operation:ident) => { 0 };
+    (@few $token:ident encode($($operand:ident),*)) => {
+        drive::encode_few(drive::Tier::wide(token::$token::new()), $($operand),*)
+    };
+    (@few $token:ident $operation:ident($($operand:ident),*)) => { None };
 }
 
 /// One line a tier, best first: its name, its token, the architectures, and every feature that it may use.

@@ -11,7 +11,7 @@ use super::tables::{BITS, EXPAND, SLIDE, count, counts_below, without_digits};
 use super::token::Neon;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{Escapes, Isa, Tier, first};
+use crate::kernel::drive::{Escapes, Isa, OneKind, behind, first};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
 
@@ -114,21 +114,7 @@ impl Neon {
     }
 }
 
-impl Tier for Neon {
-    type Wide = Neon;
-    type Narrow = Neon;
-    const SHORT: usize = 0;
-
-    #[inline(always)]
-    fn wide(self) -> Neon {
-        self
-    }
-
-    #[inline(always)]
-    fn narrow(self) -> Neon {
-        self
-    }
-}
+impl OneKind for Neon {}
 
 impl Isa for Neon {
     const LANES: usize = 64;
@@ -189,7 +175,8 @@ impl Isa for Neon {
     }
 
     #[inline(always)]
-    fn escapes(self, block: Block, behind: [u8; 2]) -> Escapes<Block> {
+    fn escapes(self, block: Block, input: &[u8]) -> Escapes<Block> {
+        let behind = behind::<Self>(input);
         let digits = each!(block, |quarter| self.digits(quarter));
         let next = u16::from_le_bytes([hex::value(behind[0]), hex::value(behind[1])]);
         // SAFETY: the token proves NEON.
@@ -254,7 +241,7 @@ impl Isa for Neon {
     }
 
     #[inline(always)]
-    fn expand(self, block: Block, escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
+    fn expand(self, block: Block, _: &[u8], escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
         /// Eight groups of at most 24 bytes.
         const WINDOW: usize = 8 * 24;
         let escape = escape & first(lanes);

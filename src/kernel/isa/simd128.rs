@@ -10,7 +10,7 @@ use super::tables::{BITS, EXPAND, SLIDE, count, counts_below, without_digits};
 use super::token::Simd128;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{Escapes, Isa, Tier, first};
+use crate::kernel::drive::{Escapes, Isa, OneKind, behind, first};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
 
@@ -126,21 +126,7 @@ impl Simd128 {
     }
 }
 
-impl Tier for Simd128 {
-    type Wide = Simd128;
-    type Narrow = Simd128;
-    const SHORT: usize = 0;
-
-    #[inline(always)]
-    fn wide(self) -> Simd128 {
-        self
-    }
-
-    #[inline(always)]
-    fn narrow(self) -> Simd128 {
-        self
-    }
-}
+impl OneKind for Simd128 {}
 
 impl Isa for Simd128 {
     const LANES: usize = 64;
@@ -196,7 +182,8 @@ impl Isa for Simd128 {
     }
 
     #[inline(always)]
-    fn escapes(self, block: Block, behind: [u8; 2]) -> Escapes<Block> {
+    fn escapes(self, block: Block, input: &[u8]) -> Escapes<Block> {
+        let behind = behind::<Self>(input);
         let digits = each!(block, |quarter| self.digits(quarter));
         let next = u16x8_splat(u16::from_le_bytes([hex::value(behind[0]), hex::value(behind[1])]));
         let behind = [digits[1], digits[2], digits[3], next];
@@ -264,7 +251,7 @@ impl Isa for Simd128 {
     }
 
     #[inline(always)]
-    fn expand(self, block: Block, escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
+    fn expand(self, block: Block, _: &[u8], escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
         /// Eight groups of at most 24 bytes.
         const WINDOW: usize = 8 * 24;
         let escape = escape & first(lanes);

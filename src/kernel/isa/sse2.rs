@@ -13,7 +13,7 @@ use super::tables::count;
 use super::token::Sse2;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{self, Escapes, Isa, Tier, first};
+use crate::kernel::drive::{self, Escapes, Isa, OneKind, behind, first};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
 
@@ -115,21 +115,7 @@ impl Sse2 {
     }
 }
 
-impl Tier for Sse2 {
-    type Wide = Sse2;
-    type Narrow = Sse2;
-    const SHORT: usize = 0;
-
-    #[inline(always)]
-    fn wide(self) -> Sse2 {
-        self
-    }
-
-    #[inline(always)]
-    fn narrow(self) -> Sse2 {
-        self
-    }
-}
+impl OneKind for Sse2 {}
 
 impl Isa for Sse2 {
     const LANES: usize = 64;
@@ -225,7 +211,8 @@ impl Isa for Sse2 {
     }
 
     #[inline(always)]
-    fn escapes(self, block: Block, behind: [u8; 2]) -> Escapes<Block> {
+    fn escapes(self, block: Block, input: &[u8]) -> Escapes<Block> {
+        let behind = behind::<Self>(input);
         let digits = each!(block, |quarter| self.digits(quarter));
         let next = u16::from_le_bytes([hex::value(behind[0]), hex::value(behind[1])]);
         // SAFETY: the token proves SSE2.
@@ -297,7 +284,7 @@ impl Isa for Sse2 {
     }
 
     #[inline(always)]
-    fn expand(self, block: Block, escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
+    fn expand(self, block: Block, _: &[u8], escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
         /// Three bytes for each of 63 lanes, and a block or four bytes.
         const WINDOW: usize = 63 * 3 + 64;
         /// With more escapes than this, byte by byte is faster than copying behind each.

@@ -15,7 +15,7 @@ use super::tables::{
 use super::token::Ssse3;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{Escapes, Isa, Tier, first};
+use crate::kernel::drive::{Escapes, Isa, Tier, behind, first};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
 
@@ -328,7 +328,8 @@ impl<const N: usize> Isa for Registers<N> {
     }
 
     #[inline(always)]
-    fn escapes(self, block: Self::Block, behind: [u8; 2]) -> Escapes<Self::Block> {
+    fn escapes(self, block: Self::Block, input: &[u8]) -> Escapes<Self::Block> {
+        let behind = behind::<Self>(input);
         let mut found = Escapes { valid: 0, values: block, decoded: block, lanes: block };
         let mut digits = block;
         for i in 0..N {
@@ -449,7 +450,15 @@ impl<const N: usize> Isa for Registers<N> {
     }
 
     #[inline(always)]
-    fn expand(self, block: Self::Block, escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
+    fn expand(
+        self,
+        block: Self::Block,
+        _: &[u8],
+        escape: u64,
+        lanes: usize,
+        case: HexCase,
+        out: &mut Cursor<'_>,
+    ) {
         // Groups of at most 24 bytes.
         let width = 2 * N * 24;
         let escape = escape & first(lanes);
