@@ -132,42 +132,6 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Writes the first `len` of `N` bytes.
-    #[inline(always)]
-    pub(crate) fn push_start<const N: usize>(&mut self, bytes: [u8; N], len: usize) {
-        let len = len.min(N);
-        if self.room() < N {
-            return self.push_slice(&bytes[..len]);
-        }
-        // SAFETY: `N` bytes are writable at `at`, and `len` is no more.
-        unsafe {
-            self.at.cast::<[u8; N]>().write(bytes);
-            self.at = self.at.add(len);
-        }
-    }
-
-    /// Writes the first `len` of `N` bytes, and behind them the first `behind` of `M`.
-    #[inline(always)]
-    pub(crate) fn push_two<const N: usize, const M: usize>(
-        &mut self,
-        bytes: [u8; N],
-        len: usize,
-        more: [u8; M],
-        behind: usize,
-    ) {
-        let (len, behind) = (len.min(N), behind.min(M));
-        if self.room() < N + M {
-            self.push_slice(&bytes[..len]);
-            return self.push_slice(&more[..behind]);
-        }
-        // SAFETY: `N + M` bytes are writable at `at`, `len <= N` and `behind <= M`.
-        unsafe {
-            self.at.cast::<[u8; N]>().write(bytes);
-            self.at.add(len).cast::<[u8; M]>().write(more);
-            self.at = self.at.add(len + behind);
-        }
-    }
-
     /// Writes up to 128 bytes without a call, others with one.
     #[inline(always)]
     pub(crate) fn push_run(&mut self, bytes: &[u8]) {

@@ -12,13 +12,17 @@ use crate::kernel::word;
 /// How many bytes are searched together.
 const BLOCK: usize = 64;
 
+/// With at least so many escapes in a block, byte by byte is faster than from one to the next: they stand one behind the
+/// other, as in escaped Chinese, so that the CPU foresees each.
+const MANY: u32 = 20;
+
 /// What a byte becomes, or an escape.
 #[derive(Clone, Copy)]
 struct Becomes {
     /// How many bytes of the input that takes: at most three.
     used: usize,
-    /// The first `len` are what is written.
-    bytes: [u8; 4],
+    /// The first `len` bytes, little-endian, are what is written. (An array would be taken apart and put together again.)
+    bytes: u32,
     len: usize,
     /// Whether they differ from what they take the place of.
     changed: bool,
@@ -27,16 +31,18 @@ struct Becomes {
 impl Becomes {
     #[inline(always)]
     fn escape(byte: u8, case: HexCase) -> Becomes {
-        Becomes { used: 1, bytes: case.escapes()[usize::from(byte)], len: 3, changed: true }
+        let bytes = u32::from_le_bytes(case.escapes()[usize::from(byte)]);
+        Becomes { used: 1, bytes, len: 3, changed: true }
     }
     #[inline(always)]
     fn byte(byte: u8, used: usize, changed: bool) -> Becomes {
-        Becomes { used, bytes: [byte; 4], len: 1, changed }
+        Becomes { used, bytes: u32::from(byte), len: 1, changed }
     }
     /// The escape at the start of `rest`, as it is.
     #[inline(always)]
     fn same(rest: &[u8]) -> Becomes {
-        Becomes { used: 3, bytes: [rest[0], rest[1], rest[2], 0], len: 3, changed: false }
+        let bytes = u32::from_le_bytes([rest[0], rest[1], rest[2], 0]);
+        Becomes { used: 3, bytes, len: 3, changed: false }
     }
 }
 
@@ -67,12 +73,28 @@ fn decode_one<const PLAIN: bool>(job: &DecodeJob, rest: &[u8]) -> Option<Becomes
     })
 }
 
+/// A stretch of the input, and where the search has found something in it.
+#[derive(Clone, Copy)]
+struct Stretch {
+    start: usize,
+    /// At most [`BLOCK`] bytes behind the start.
+    end: usize,
+    /// Bit `i`: the rule has a say about the byte at `start + i`.
+    found: u64,
+}
+
 /// Where bytes go: to the caller's room, or only to a count.
 trait Output {
-    /// Puts the first `len` bytes of `bytes`.
-    fn put(&mut self, bytes: &[u8], len: usize);
-    /// Puts the first `len` bytes of `bytes`, and what the next becomes.
-    fn put_then(&mut self, bytes: &[u8], len: usize, becomes: Becomes);
+    /// Puts a stretch of `input` from `from` on, but for what `one` says about the bytes that were found, which start
+    /// `ESCAPES` or not; returns where that ends, which is up to two bytes behind the stretch if its last escape reaches
+    /// over the end.
+    fn put<const ESCAPES: bool>(
+        &mut self,
+        input: &[u8],
+        from: usize,
+        stretch: Stretch,
+        one: impl Fn(&[u8]) -> Option<Becomes>,
+    ) -> Result<usize, MalformedAt>;
     /// Puts a whole block.
     fn put_block(&mut self, bytes: &[u8; BLOCK]);
     /// Puts a whole block, every byte of it as an escape.
@@ -81,20 +103,89 @@ trait Output {
     fn written(&self) -> usize;
 }
 
+/// Sixteen bytes from `at` on, with zeros behind the end of the input.
+#[inline(always)]
+fn sixteen(input: &[u8], at: usize) -> [u8; 16] {
+    let rest = input.get(at..).unwrap_or_default();
+    match rest.first_chunk() {
+        Some(bytes) => *bytes,
+        None => {
+            let [low, high] = word::words(rest);
+            (u128::from(high) << 64 | u128::from(low)).to_le_bytes()
+        }
+    }
+}
+
+/// Three bytes for each of a block, and some that do not count.
+type Text = [u8; 3 * BLOCK + 64];
+
+/// Writes `N` bytes, of which there are never more than have room.
+#[inline(always)]
+fn write<const N: usize>(text: &mut Text, at: usize, bytes: [u8; N]) {
+    debug_assert!(at + N <= text.len());
+    if let Some(place) = text.get_mut(at..at + N) {
+        place.copy_from_slice(&bytes);
+    }
+}
+
+/// Writes the bytes of `input` between two places, at most a block; returns where that ends.
+#[inline(always)]
+fn copy(text: &mut Text, at: usize, input: &[u8], from: usize, to: usize) -> usize {
+    let mut done = from;
+    loop {
+        write(text, at + done - from, sixteen(input, done));
+        done += 16;
+        if done >= to {
+            return at + to - from;
+        }
+    }
+}
+
 impl Output for Cursor<'_> {
     #[inline(always)]
-    fn put(&mut self, bytes: &[u8], len: usize) {
-        self.push_run(&bytes[..len]);
-    }
-    #[inline(always)]
-    fn put_then(&mut self, bytes: &[u8], len: usize, becomes: Becomes) {
-        match bytes.first_chunk() {
-            Some(start) if len <= 16 => self.push_two(*start, len, becomes.bytes, becomes.len),
-            _ => {
-                self.push_run(&bytes[..len]);
-                self.push_start(becomes.bytes, becomes.len);
+    fn put<const ESCAPES: bool>(
+        &mut self,
+        input: &[u8],
+        mut from: usize,
+        Stretch { start, end, mut found }: Stretch,
+        one: impl Fn(&[u8]) -> Option<Becomes>,
+    ) -> Result<usize, MalformedAt> {
+        // Put together aside, where the compiler sees that there is room.
+        let (mut text, mut at) = ([0; 3 * BLOCK + 64], 0);
+        if ESCAPES && found.count_ones() >= MANY {
+            // An escape that reaches over the end of the stretch is taken whole.
+            found >>= (from - start) % 64;
+            while from < end {
+                let becomes = if found & 1 != 0 {
+                    one(&input[from..]).ok_or(MalformedAt(from))?
+                } else {
+                    Becomes::byte(input[from], 1, false)
+                };
+                write(&mut text, at, becomes.bytes.to_le_bytes());
+                at += becomes.len;
+                from += becomes.used;
+                found >>= becomes.used;
+            }
+            found = 0;
+        }
+        while found != 0 {
+            let place = start + found.trailing_zeros() as usize;
+            found &= found - 1;
+            // An escape that stays whole may have digits that are no members of the set.
+            if place >= from {
+                let becomes = one(&input[place..]).ok_or(MalformedAt(place))?;
+                at = copy(&mut text, at, input, from, place);
+                write(&mut text, at, becomes.bytes.to_le_bytes());
+                at += becomes.len;
+                from = place + becomes.used;
             }
         }
+        if from < end {
+            at = copy(&mut text, at, input, from, end);
+            from = end;
+        }
+        self.push_run(&text[..at]);
+        Ok(from)
     }
     #[inline(always)]
     fn put_block(&mut self, bytes: &[u8; BLOCK]) {
@@ -118,13 +209,30 @@ impl Output for Cursor<'_> {
 
 impl Output for Measure {
     #[inline(always)]
-    fn put(&mut self, _: &[u8], len: usize) {
+    fn put<const ESCAPES: bool>(
+        &mut self,
+        input: &[u8],
+        mut from: usize,
+        Stretch { start, end, mut found }: Stretch,
+        one: impl Fn(&[u8]) -> Option<Becomes>,
+    ) -> Result<usize, MalformedAt> {
+        let mut len = 0;
+        while found != 0 {
+            let place = start + found.trailing_zeros() as usize;
+            found &= found - 1;
+            if place >= from {
+                let becomes = one(&input[place..]).ok_or(MalformedAt(place))?;
+                len += place - from + becomes.len;
+                self.changed |= becomes.changed;
+                from = place + becomes.used;
+            }
+        }
+        if from < end {
+            len += end - from;
+            from = end;
+        }
         self.len = self.len.saturating_add(len);
-    }
-    #[inline(always)]
-    fn put_then(&mut self, _: &[u8], len: usize, becomes: Becomes) {
-        self.len = self.len.saturating_add(len + becomes.len);
-        self.changed |= becomes.changed;
+        Ok(from)
     }
     #[inline(always)]
     fn put_block(&mut self, _: &[u8; BLOCK]) {
@@ -144,7 +252,7 @@ impl Output for Measure {
 /// Puts `input`, but for what `one` says about the bytes that `special` finds: that takes a word, and gives the top bit of
 /// each such byte; `one` takes the input from such a byte on. It escapes all of them if `escaping` says how.
 #[inline(always)]
-fn rewrite<O: Output>(
+fn rewrite<const ESCAPES: bool, O: Output>(
     input: &[u8],
     out: &mut O,
     escaping: Option<HexCase>,
@@ -164,40 +272,15 @@ fn rewrite<O: Output>(
                 out.put_escapes(block, case);
                 from += BLOCK;
             }
-            _ => from = apply(input, out, [from, start, start + BLOCK], found, &one)?,
+            _ => {
+                from = out.put::<ESCAPES>(input, from, Stretch { start, end: start + BLOCK, found }, &one)?
+            }
         }
         start += BLOCK;
     }
-    apply(input, out, [from, start, input.len()], search_short(&input[start..], &special), &one)?;
+    let found = search_short(&input[start..], &special);
+    out.put::<ESCAPES>(input, from, Stretch { start, end: input.len(), found }, &one)?;
     Ok(())
-}
-
-/// Puts what is not yet put of a block from `start` to `end`, in which `found` has a bit for each byte that `one` is to be
-/// asked about; returns where that ends, which is up to two bytes behind if the last escape reaches over the end. `from` is
-/// where it begins, or where an escape ended that reached into it.
-#[inline(always)]
-fn apply<O: Output>(
-    input: &[u8],
-    out: &mut O,
-    [mut from, start, end]: [usize; 3],
-    found: u64,
-    one: impl Fn(&[u8]) -> Option<Becomes>,
-) -> Result<usize, MalformedAt> {
-    // Bit 0 is that of `from`.
-    let mut found = found >> ((from - start) % 64);
-    while found != 0 {
-        let stay = found.trailing_zeros() as usize % 64;
-        let at = from + stay;
-        let becomes = one(&input[at..]).ok_or(MalformedAt(at))?;
-        out.put_then(&input[from..], stay, becomes);
-        from = at + becomes.used;
-        found = found >> stay >> becomes.used;
-    }
-    if let Some(stay) = end.checked_sub(from) {
-        out.put(&input[from..], stay);
-        from = end;
-    }
-    Ok(from)
 }
 
 /// A bit for each byte of a block that `special` finds.
@@ -244,7 +327,7 @@ fn encode_usual<O: Output>(job: &EncodeJob, other: u8, input: &[u8], out: &mut O
     let (case, unusual) = (job.case, |word| word::unusual(word, other));
     let one = |rest: &[u8]| Some(Becomes::escape(rest[0], case));
     // Nothing is malformed here.
-    let _ = rewrite(input, out, Some(case), unusual, one);
+    let _ = rewrite::<false, _>(input, out, Some(case), unusual, one);
 }
 
 /// Any rule and any set.
@@ -261,7 +344,7 @@ fn encode_others(job: &EncodeJob, input: &[u8], out: &mut impl Output) {
         (0..).step_by(8).zip(word.to_le_bytes()).fold(0, |found, (at, byte)| found | stray(byte) << at)
     };
     // Nothing is malformed here.
-    let _ = rewrite(input, out, None, stray, |rest| Some(encode_one(job, rest)));
+    let _ = rewrite::<false, _>(input, out, None, stray, |rest| Some(encode_one(job, rest)));
 }
 
 #[inline(always)]
@@ -269,9 +352,15 @@ fn decode_to(job: &DecodeJob, input: &[u8], out: &mut impl Output) -> Result<(),
     let percent = |word| word::equal(word, b'%');
     let percent_or_plus = |word| word::equal(word, b'%') | word::equal(word, b'+');
     match job.rule {
-        DecodeRule::Plain => rewrite(input, out, None, percent, |rest| decode_one::<true>(job, rest)),
-        DecodeRule::Keep => rewrite(input, out, None, percent, |rest| decode_one::<false>(job, rest)),
-        DecodeRule::Form => rewrite(input, out, None, percent_or_plus, |rest| decode_one::<false>(job, rest)),
+        DecodeRule::Plain => {
+            rewrite::<true, _>(input, out, None, percent, |rest| decode_one::<true>(job, rest))
+        }
+        DecodeRule::Keep => {
+            rewrite::<true, _>(input, out, None, percent, |rest| decode_one::<false>(job, rest))
+        }
+        DecodeRule::Form => {
+            rewrite::<true, _>(input, out, None, percent_or_plus, |rest| decode_one::<false>(job, rest))
+        }
     }
 }
 
@@ -283,6 +372,10 @@ pub(crate) fn encode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Writte
         Some(other) if job.is_plain() => {
             if input.len() >= BLOCK {
                 return encode_long(job, other, input, out);
+            }
+            if input.len() < 8 && input.iter().all(|&byte| job.set.contains(byte)) {
+                out.push_run(input);
+                return out.finish();
             }
             let found = search_short(input, |word| word::unusual(word, other));
             if found != 0 {
@@ -299,7 +392,8 @@ pub(crate) fn encode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Writte
 fn encode_short<'c>(job: &EncodeJob, input: &[u8], found: u64, mut out: Cursor<'c>) -> Written<'c> {
     let case = job.case;
     // Nothing is malformed here.
-    let _ = apply(input, &mut out, [0, 0, input.len()], found, |rest| Some(Becomes::escape(rest[0], case)));
+    let stretch = Stretch { start: 0, end: input.len(), found };
+    let _ = out.put::<false>(input, 0, stretch, |rest| Some(Becomes::escape(rest[0], case)));
     out.finish()
 }
 
@@ -326,6 +420,13 @@ pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Result
     if input.len() >= BLOCK || job.plus() {
         return decode_long(job, input, out);
     }
+    if input.len() < 16 {
+        let [start, end] = word::words(input);
+        if word::equal(start, b'%') | word::equal(end, b'%') == 0 {
+            out.push_run(input);
+            return Ok(out.finish());
+        }
+    }
     let found = search_short(input, |word| word::equal(word, b'%'));
     if found != 0 {
         return decode_short(job, input, found, out);
@@ -341,11 +442,11 @@ fn decode_short<'c>(
     found: u64,
     mut out: Cursor<'c>,
 ) -> Result<Written<'c>, MalformedAt> {
-    let ends = [0, 0, input.len()];
+    let stretch = Stretch { start: 0, end: input.len(), found };
     if job.is_plain() {
-        apply(input, &mut out, ends, found, |rest| decode_one::<true>(job, rest))?;
+        out.put::<true>(input, 0, stretch, |rest| decode_one::<true>(job, rest))?;
     } else {
-        apply(input, &mut out, ends, found, |rest| decode_one::<false>(job, rest))?;
+        out.put::<true>(input, 0, stretch, |rest| decode_one::<false>(job, rest))?;
     }
     Ok(out.finish())
 }

@@ -44,7 +44,7 @@ const fn from(word: u64, byte: u8) -> u64 {
 #[inline(always)]
 pub(crate) const fn unusual(word: u64, other: u8) -> u64 {
     let ascii = word & !TOP;
-    let folded = ascii | EACH * 0x20;
+    let folded = ascii | (EACH * 0x20);
     let letters = from(folded, b'a') & !from(folded, b'z' + 1);
     // Between `-` and `9` lies only one that is none of these.
     let digits = from(ascii, b'-') & !from(ascii, b'9' + 1) & differ(ascii, b'/');
