@@ -12,8 +12,8 @@ use crate::kernel::word;
 /// How many bytes are searched together.
 const BLOCK: usize = 64;
 
-/// With at least so many escapes in a block, byte by byte is faster than from one to the next: they stand one behind the
-/// other, as in escaped Chinese, so that the CPU foresees each.
+/// With at least this many escapes in a block, byte by byte is faster than from one to the next: they follow one another,
+/// as in escaped Chinese, so the CPU predicts each.
 const MANY: u32 = 20;
 
 /// What a byte becomes, or an escape.

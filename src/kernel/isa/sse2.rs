@@ -408,7 +408,7 @@ impl Isa for Sse2 {
                 unsafe { window.add(3 * lane).cast::<[u8; 4]>().write_unaligned(escapes[usize::from(byte)]) };
             }
         } else {
-            // Eight at a time, so that the number of rounds can be predicted; lanes behind the last are not escaped.
+            // Eight at a time, so that the CPU predicts the number of rounds; lanes after the last are not escaped.
             let mut at = 0;
             for group in 0..lanes.div_ceil(8) {
                 for (i, &byte) in bytes.as_chunks::<8>().0[group].iter().enumerate() {
