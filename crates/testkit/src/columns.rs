@@ -76,7 +76,8 @@ fn check(verb: &impl Verb, bytes: &[u8], offsets: &[i32], expected: &Expected, c
     result.unwrap();
     equal("column", out.bytes(), out.offsets(), &refused);
 
-    (out.clear(), refused.clear());
+    out.clear();
+    refused.clear();
     verb.slices(nullable(), &mut out, &mut refused).unwrap();
     equal("slices", out.bytes(), out.offsets(), &refused);
 
