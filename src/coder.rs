@@ -74,25 +74,22 @@ const SHORT: usize = 1024;
 impl<S: KeepSet> Coder<S> {
     #[inline(always)]
     pub(crate) fn new(set: S) -> Coder<S> {
-        let job = EncodeJob { set: set.members(), rule: EncodeRule::Plain, case: HexCase::Upper };
-        Coder { job, tier: None, usual: look::are_usual(job.set.words()), set }
+        let job = EncodeJob::new(set.members());
+        Coder { job, tier: None, usual: job.set.holds_usual(), set }
     }
 
     pub(crate) fn keep_escapes(mut self) -> Coder<S> {
-        self.job.rule = EncodeRule::KeepEscapes;
-        self.job.set = self.set.members();
+        self.job = self.job.with(EncodeRule::KeepEscapes, self.set.members());
         self
     }
 
     pub(crate) fn form(mut self) -> Coder<S> {
-        self.job.rule = EncodeRule::Form;
-        self.job.set = self.set.members().remove(b"+").add(b" ");
+        self.job = self.job.with(EncodeRule::Form, self.set.members().remove(b"+").add(b" "));
         self
     }
 
     pub(crate) fn form_keeping_plus(mut self) -> Coder<S> {
-        self.job.rule = EncodeRule::Form;
-        self.job.set = self.set.members().add(b" ");
+        self.job = self.job.with(EncodeRule::Form, self.set.members().add(b" "));
         self
     }
 

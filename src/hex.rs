@@ -25,6 +25,24 @@ impl HexCase {
             HexCase::Lower => b"0123456789abcdef",
         }
     }
+
+    /// The escape of each byte, and one byte more, so that each is four bytes to load.
+    #[inline(always)]
+    pub(crate) fn escapes(self) -> &'static [[u8; 4]; 256] {
+        static ESCAPES: [[[u8; 4]; 256]; 2] = [all_escapes(HexCase::Upper), all_escapes(HexCase::Lower)];
+        &ESCAPES[self as usize]
+    }
+}
+
+const fn all_escapes(case: HexCase) -> [[u8; 4]; 256] {
+    let mut escapes = [[0; 4]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let [percent, high, low] = escape(byte as u8, case);
+        escapes[byte] = [percent, high, low, 0];
+        byte += 1;
+    }
+    escapes
 }
 
 /// The escape of `byte`: RFC 3986, section 2.1, `pct-encoded = "%" HEXDIG HEXDIG`.

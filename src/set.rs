@@ -218,6 +218,31 @@ impl ByteSet {
         (0..=u8::MAX).filter(move |&byte| set.contains(byte))
     }
 
+    /// The ASCII letters and digits, `-`, `.` and `_`, which nearly every set holds: the first two words.
+    const USUAL: [u64; 2] = [0x03FF_6000_0000_0000, 0x07FF_FFFE_87FF_FFFE];
+
+    /// Whether the set holds the ASCII letters and digits, `-`, `.` and `_`.
+    #[inline(always)]
+    pub(crate) const fn holds_usual(&self) -> bool {
+        let ([low, high, ..], [usual_low, usual_high]) = (self.words, ByteSet::USUAL);
+        low & usual_low == usual_low && high & usual_high == usual_high
+    }
+
+    /// If the set is the ASCII letters and digits, `-`, `.`, `_`, and at most one other ASCII byte: that byte, or one of
+    /// these. Such sets are common, and are looked up without a table.
+    #[inline(always)]
+    pub(crate) const fn usual_and_one(&self) -> Option<u8> {
+        let ([low, high, ..], [usual_low, usual_high]) = (self.words, ByteSet::USUAL);
+        let others = (low ^ usual_low) as u128 | ((high ^ usual_high) as u128) << 64;
+        if !self.is_ascii() || !self.holds_usual() || others & others.wrapping_sub(1) != 0 {
+            None
+        } else if others == 0 {
+            Some(b'-')
+        } else {
+            Some(others.trailing_zeros() as u8)
+        }
+    }
+
     /// The first byte from `from` on that is a member (or, if `member` is false, not one); 256 if there is no such byte.
     #[allow(dead_code, reason = "for tiers without a byte shuffle")]
     #[inline(always)]

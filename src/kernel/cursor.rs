@@ -137,20 +137,6 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Writes the first `len` of eight bytes.
-    #[inline(always)]
-    pub(crate) fn push_start(&mut self, bytes: [u8; 8], len: usize) {
-        let len = len.min(8);
-        if self.room() < 8 {
-            return self.push_slice(&bytes[..len]);
-        }
-        // SAFETY: eight bytes are writable at `at`, and `len` is no more.
-        unsafe {
-            self.at.cast::<[u8; 8]>().write(bytes);
-            self.at = self.at.add(len);
-        }
-    }
-
     /// Writes up to 128 bytes without a call, others with one.
     #[inline(always)]
     pub(crate) fn push_run(&mut self, bytes: &[u8]) {

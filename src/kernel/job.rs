@@ -17,11 +17,14 @@ pub(crate) enum EncodeRule {
 }
 
 /// An encoding.
+// INVARIANT: `usual` is what `ByteSet::usual_and_one` says of `set`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EncodeJob {
     pub set: ByteSet,
     pub rule: EncodeRule,
     pub case: HexCase,
+    /// What [`ByteSet::usual_and_one`] says of the set.
+    pub usual: Option<u8>,
 }
 
 /// Which escapes are decoded, and what else is.
@@ -53,6 +56,17 @@ pub(crate) struct DecodeJob {
 }
 
 impl EncodeJob {
+    /// The plain rule, with digits in upper case.
+    #[inline(always)]
+    pub(crate) const fn new(set: ByteSet) -> EncodeJob {
+        EncodeJob { set, rule: EncodeRule::Plain, case: HexCase::Upper, usual: set.usual_and_one() }
+    }
+
+    /// The same, but with another rule and set.
+    pub(crate) const fn with(self, rule: EncodeRule, set: ByteSet) -> EncodeJob {
+        EncodeJob { set, rule, usual: set.usual_and_one(), ..self }
+    }
+
     /// Whether the rule is the first.
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {

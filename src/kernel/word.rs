@@ -1,8 +1,9 @@
 //! Bytes in machine words: short inputs, and a look at eight bytes together.
 
 const EACH: u64 = 0x0101_0101_0101_0101;
+const TOP: u64 = EACH << 7;
 
-/// The bytes of an input shorter than 16, little-endian, with zeros behind them.
+/// The bytes of an input shorter than 16, little-endian, with zeros after them.
 #[inline(always)]
 pub(crate) fn words(input: &[u8]) -> [u64; 2] {
     let len = input.len();
@@ -45,9 +46,40 @@ pub(crate) const fn three(a: u8, b: u8, c: u8) -> u64 {
         | (c as u64 * 0x0101_0000_0100_0000)
 }
 
-/// The top bit of the first byte of `word` that is `byte`, and of no byte before it; others may have it set, too.
+/// The top bit of each byte of `word` that is `byte`, and no other bit.
 #[inline(always)]
-pub(crate) const fn find(word: u64, byte: u8) -> u64 {
-    let zero = word ^ (EACH * byte as u64);
-    zero.wrapping_sub(EACH) & !zero & (EACH << 7)
+pub(crate) const fn equal(word: u64, byte: u8) -> u64 {
+    !differ(word, byte) & TOP
+}
+
+/// Among the top bits those of the bytes of `word` that are not `byte`. Other bits may be set, too.
+#[inline(always)]
+const fn differ(word: u64, byte: u8) -> u64 {
+    let difference = word ^ (EACH * byte as u64);
+    // The sum of seven bits and 0x7F stays within its byte.
+    ((difference & !TOP) + !TOP) | difference
+}
+
+/// Of bytes below 0x80: among the top bits those of the bytes of `word` that are `byte` or more.
+#[inline(always)]
+const fn from(word: u64, byte: u8) -> u64 {
+    word + EACH * (0x80 - byte as u64)
+}
+
+/// The top bit of each byte of `word` that is not an ASCII letter or digit, `-`, `.`, `_` or `other`, which is ASCII.
+#[inline(always)]
+pub(crate) const fn unusual(word: u64, other: u8) -> u64 {
+    let ascii = word & !TOP;
+    let folded = ascii | (EACH * 0x20);
+    let letters = from(folded, b'a') & !from(folded, b'z' + 1);
+    // From `-` to `9` there are `-`, `.`, `/` and the digits.
+    let digits = from(ascii, b'-') & !from(ascii, b'9' + 1) & differ(ascii, b'/');
+    let others = !(differ(ascii, b'_') & differ(ascii, other));
+    (!(letters | digits | others) | word) & TOP
+}
+
+/// Bit `n` for the top bit of byte `n`, of a word in which no other bit is set.
+#[inline(always)]
+pub(crate) const fn bits(tops: u64) -> u64 {
+    (tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }

@@ -22,6 +22,25 @@ fn all_sets() -> Vec<Members> {
     all.push(std::array::from_fn(|byte| byte % 16 == 9));
     all.push(std::array::from_fn(|byte| byte / 16 == 11));
     all.extend((0..12).map(|_| rng.members()));
+    // Those that are looked up without a table hold these, and at most one other ASCII byte; and those that just do not.
+    const USUAL: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._";
+    for (others, without) in [
+        (&b""[..], None),
+        (b"\0", None),
+        (b"/", None),
+        (b"\x7F", None),
+        (b"\x80", None),
+        (b"~!", None),
+        (b"\xAD", None),
+        (b"", Some(b'.')),
+        (b"~", Some(b'_')),
+        (b"/", Some(b'0')),
+    ] {
+        let mut members = oracle::members(USUAL);
+        others.iter().for_each(|&other| members[usize::from(other)] = true);
+        without.into_iter().for_each(|byte| members[usize::from(byte)] = false);
+        all.push(members);
+    }
     // All but one byte, and only one.
     for byte in [b'%', b'+', 0x00, 0x7F, 0x80, 0xFF] {
         all.push(std::array::from_fn(|other| other != usize::from(byte)));
@@ -240,6 +259,39 @@ fn one_thing_at_every_lane() {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Kernels choose by how many lanes of a block are escapes.
+#[test]
+fn any_number_of_escapes_in_a_block() {
+    let mut checker = Checker::new();
+    let mut rng = Rng(13);
+    let unreserved = oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~");
+    for count in 0..=64 {
+        for (turn, len) in [64, 128, 192, 60, 33, 16].into_iter().enumerate().filter(|(_, len)| *len >= count)
+        {
+            let mut input = vec![b'a'; len];
+            // In one block, where there are several.
+            let block = 64 * (turn % 3).min((len - 1) / 64);
+            let lanes = (len - block).min(64);
+            let mut left = count.min(lanes);
+            for lane in 0..lanes {
+                if rng.below(lanes - lane) < left {
+                    input[block + lane] = b' ' + rng.below(4) as u8;
+                    left -= 1;
+                }
+            }
+            let place = PLACES[(count + turn) % PLACES.len()];
+            checker.encode(&Encoding::plain(unreserved), &input, place);
+            // The same as escapes, and as many as fit in a block.
+            let mut escaped = Vec::new();
+            oracle::encode(&input, &unreserved, Rule::Plain, true, &mut escaped);
+            checker.decode(&Decoding::ALL, &escaped, place);
+            escaped.truncate(len);
+            checker.decode(&Decoding::ALL, &escaped, place);
+            checker.decode(&Decoding::NORMALIZE, &escaped, place);
         }
     }
 }

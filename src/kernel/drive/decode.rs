@@ -112,12 +112,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
             return (state.sink, at(rest, lane));
         }
         (rest, lanes) = (&rest[lanes..], I::LANES);
-        // Constants, so that tiers without such groups compile none of this.
-        if const { I::TOGETHER == 2 && !KEEP && !B::MANY }
-            && let Err(lane) = state.groups::<2>(&mut rest)
-        {
-            return (state.sink, at(rest, lane));
-        }
+        // Constant, so that tiers without such groups compile none of this.
         if const { I::TOGETHER == 4 && !B::MANY }
             && let Err(lane) = state.groups::<4>(&mut rest)
         {

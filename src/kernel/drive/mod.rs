@@ -79,7 +79,7 @@ pub(crate) trait Isa: Copy {
     /// The number of bytes in a block: at most 64, and a power of two.
     const LANES: usize;
 
-    /// How many blocks share one look at whether there is anything to do: 1, 2 or 4. If there is, all of them are
+    /// How many blocks share one look at whether there is anything to do: 1 or 4. If there is, all of them are
     /// decoded without another branch, which pays where that takes less time than a mispredicted branch.
     const TOGETHER: usize = 1;
 

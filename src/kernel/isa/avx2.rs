@@ -10,7 +10,7 @@ use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
-use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, EXPAND, PERCENT, SHIFTED, SLIDE, without_digits};
+use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, EXPAND, PAIRS, SHIFTED, SLIDE, without_digits};
 use super::token::Avx2;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
@@ -45,18 +45,6 @@ pub(crate) struct Class {
     high: __m256i,
     is_ascii: bool,
 }
-
-/// Where sixteen bytes of the escapes of sixteen lanes come from, of the pairs of digits of eight of them, from lane 0, 4 or 8 on.
-static PAIRS: [[u8; 16]; 3] = {
-    let mut places = [[0; 16]; 3];
-    let mut i = 0;
-    while i < 48 {
-        let (lane, part) = (i / 3, i % 3);
-        places[i / 16][i % 16] = if part == 0 { PERCENT } else { (2 * (lane - i / 16 * 4) + part - 1) as u8 };
-        i += 1;
-    }
-    places
-};
 
 /// Where a group starts in the output. Each counts for itself: a sum that runs through the groups would be turned into
 /// slower vector code.
@@ -249,7 +237,6 @@ impl Avx2 {
 #[allow(clippy::needless_range_loop, reason = "the index says which register it is")]
 impl<const N: usize> Isa for Registers<N> {
     const LANES: usize = 32 * N;
-    const TOGETHER: usize = N;
     const EXPANDS_ALL: bool = N == 2;
     type Block = [__m256i; N];
     type Class = Class;

@@ -15,17 +15,9 @@ pub(crate) fn no_percent(a: u64, b: u64) -> bool {
     }
     #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
     {
-        use crate::kernel::word::find;
-        find(a, b'%') | find(b, b'%') == 0
+        use crate::kernel::word::equal;
+        equal(a, b'%') | equal(b, b'%') == 0
     }
-}
-
-/// Whether a set, as words, holds the bytes of [`all_usual`].
-#[inline(always)]
-pub(crate) const fn are_usual([low, high, ..]: &[u64; 4]) -> bool {
-    const LOW: u64 = 0x03FF_6000_0000_0000;
-    const HIGH: u64 = 0x07FF_FFFE_87FF_FFFE;
-    *low & LOW == LOW && *high & HIGH == HIGH
 }
 
 /// Whether all bytes of two words are letters, digits, `-`, `.` or `_`, which nearly every set holds. `false` says nothing.

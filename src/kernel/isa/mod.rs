@@ -265,6 +265,7 @@ macro_rules! tables {
         )*
 
         #[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "some operations are for verbs that allocate"))]
+        #[allow(clippy::extra_unused_lifetimes, reason = "operations that only measure have no room")]
         impl Tier {
             $(
                 #[allow(clippy::extra_unused_lifetimes, reason = "that of the room, which not every operation takes")]

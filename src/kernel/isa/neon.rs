@@ -1,9 +1,10 @@
 //! NEON: 64 lanes in four registers.
 //!
-//! The algorithms are those of SSSE3, with what `tbl` adds to a shuffle: a table of two registers is the whole set,
-//! and `tbx` leaves a lane alone where the place is out of range, which is how an escape gets its `%`. There is no
-//! instruction that gathers the lanes of a comparison; each lane keeps one bit, and three rounds of pairwise sums
-//! join the bits of all 64.
+//! The algorithms are those of SSSE3, with what `tbl` adds to a shuffle: a table of two registers is a whole set that has
+//! bytes above 0x7F, and `tbx` leaves a lane alone where the place is out of range, which is how an escape gets its `%`.
+//! A block escaped whole is one interleaving store for each register. There is no instruction that gathers the lanes of a
+//! comparison; each lane keeps one bit, and three rounds of pairwise sums join the bits of all 64. Where only one answer is
+//! wanted, a maximum or minimum over the lanes takes less.
 
 use core::arch::aarch64::*;
 
@@ -16,6 +17,13 @@ use crate::kernel::word::words;
 use crate::set::ByteSet;
 
 type Block = [uint8x16_t; 4];
+
+/// The rows of a set: for ASCII bytes, and for the others, of which most sets hold none.
+#[derive(Clone, Copy)]
+pub(crate) struct Class {
+    rows: uint8x16x2_t,
+    is_ascii: bool,
+}
 
 impl Neon {
     #[inline(always)]
@@ -47,6 +55,23 @@ impl Neon {
     fn in_row(self, row: uint8x16_t, quarter: uint8x16_t) -> uint8x16_t {
         // SAFETY: the token proves NEON.
         unsafe { vtstq_u8(row, vqtbl1q_u8(self.sixteen(&BITS), vshrq_n_u8::<4>(quarter))) }
+    }
+
+    /// All ones in the lanes of members of the set.
+    #[inline(always)]
+    fn members(self, block: Block, class: &Class) -> Block {
+        if class.is_ascii {
+            // The place of a byte above 0x7F is out of range, which gives an empty row.
+            return each!(block, |quarter| {
+                let row = vqtbl1q_u8(class.rows.0, vandq_u8(quarter, self.all(0x8F)));
+                self.in_row(row, quarter)
+            });
+        }
+        each!(block, |quarter| {
+            // The row of a byte: its low half, and above it its top bit.
+            let place = vsliq_n_u8::<4>(quarter, vshrq_n_u8::<7>(quarter));
+            self.in_row(vqtbl2q_u8(class.rows, place), quarter)
+        })
     }
 
     /// All ones in the lanes of `mask`.
@@ -118,14 +143,14 @@ impl OneKind for Neon {}
 
 impl Isa for Neon {
     const LANES: usize = 64;
+    const EXPANDS_ALL: bool = true;
     type Block = Block;
-    /// The rows of the set, as they are.
-    type Class = uint8x16x2_t;
+    type Class = Class;
 
     #[inline(always)]
-    fn class(self, set: &ByteSet, _: usize) -> uint8x16x2_t {
+    fn class(self, set: &ByteSet, _: usize) -> Class {
         let [ascii, high] = set.halves();
-        uint8x16x2_t(self.sixteen(ascii), self.sixteen(high))
+        Class { rows: uint8x16x2_t(self.sixteen(ascii), self.sixteen(high)), is_ascii: set.is_ascii() }
     }
 
     #[inline(always)]
@@ -151,12 +176,43 @@ impl Isa for Neon {
     }
 
     #[inline(always)]
-    fn member(self, block: Block, class: &uint8x16x2_t) -> u64 {
-        self.mask(each!(block, |quarter| {
-            // The row of a byte: its low half, and above it its top bit.
-            let place = vsliq_n_u8::<4>(quarter, vshrq_n_u8::<7>(quarter));
-            self.in_row(vqtbl2q_u8(*class, place), quarter)
-        }))
+    fn member(self, block: Block, class: &Class) -> u64 {
+        self.mask(self.members(block, class))
+    }
+
+    #[inline(always)]
+    fn all_members<const M: usize>(self, blocks: [Block; M], class: &Class) -> bool {
+        let mut all = self.all(0xFF);
+        for block in blocks {
+            let [a, b, c, d] = self.members(block, class);
+            // SAFETY: the token proves NEON.
+            all = unsafe { vandq_u8(all, vandq_u8(vandq_u8(a, b), vandq_u8(c, d))) };
+        }
+        // SAFETY: the token proves NEON.
+        unsafe { vminvq_u8(all) == 0xFF }
+    }
+
+    #[inline(always)]
+    fn lacks(self, input: &[u8], byte: u8) -> bool {
+        let (len, byte) = (input.len(), self.all(byte));
+        let found = if len < 16 {
+            let [low, high] = words(input);
+            // SAFETY: the token proves NEON. The zeros after the input are not looked for.
+            unsafe { vceqq_u8(vcombine_u8(vcreate_u8(low), vcreate_u8(high)), byte) }
+        } else if len <= 64 {
+            // Four pieces, which overlap: no branch is about how many there are.
+            let second = len / 32 * 16;
+            let [a, b, c, d] = each!([0, second, len - 16 - second, len - 16], |at| {
+                // SAFETY: the token proves NEON; sixteen bytes are readable at each of these.
+                unsafe { vceqq_u8(vld1q_u8(input.as_ptr().add(at)), byte) }
+            });
+            // SAFETY: the token proves NEON.
+            unsafe { vorrq_u8(vorrq_u8(a, b), vorrq_u8(c, d)) }
+        } else {
+            return false;
+        };
+        // SAFETY: the token proves NEON.
+        unsafe { vmaxvq_u8(found) == 0 }
     }
 
     #[inline(always)]
@@ -224,6 +280,20 @@ impl Isa for Neon {
     }
 
     #[inline(always)]
+    fn store_whole<const M: usize>(self, blocks: [Block; M], out: &mut Cursor<'_>) {
+        let mut stage = Stage::new();
+        let window = out.window(M * 64, &mut stage);
+        for (m, block) in blocks.into_iter().enumerate() {
+            for (i, quarter) in block.into_iter().enumerate() {
+                // SAFETY: the token proves NEON; the window has as many bytes as `M` blocks.
+                unsafe { vst1q_u8(window.add(64 * m + 16 * i), quarter) };
+            }
+        }
+        // SAFETY: the whole window was written.
+        unsafe { out.commit(M * 64, M * 64, &stage) };
+    }
+
+    #[inline(always)]
     fn compress(self, block: Block, drop: u64, lanes: usize, out: &mut Cursor<'_>) {
         let below = counts_below(drop);
         let mut stage = Stage::new();
@@ -267,5 +337,24 @@ impl Isa for Neon {
         }
         // SAFETY: the groups wrote `lanes` bytes and two more for each escape, without a gap.
         unsafe { out.commit(WINDOW, lanes + 2 * count(escape), &stage) };
+    }
+
+    #[inline(always)]
+    fn expand_all(self, block: Block, _: &[u8], case: HexCase, out: &mut Cursor<'_>) {
+        /// Three bytes for each lane.
+        const WINDOW: usize = 64 * 3;
+        let mut stage = Stage::new();
+        let window = out.window(WINDOW, &mut stage);
+        let digits = self.sixteen(case.digits());
+        for (i, quarter) in block.into_iter().enumerate() {
+            // SAFETY: the token proves NEON. The window has three bytes for each lane, and all are written.
+            unsafe {
+                let high = vqtbl1q_u8(digits, vshrq_n_u8::<4>(quarter));
+                let low = vqtbl1q_u8(digits, vandq_u8(quarter, self.all(0x0F)));
+                vst3q_u8(window.add(48 * i), uint8x16x3_t(self.all(b'%'), high, low));
+            }
+        }
+        // SAFETY: the whole window was written.
+        unsafe { out.commit(WINDOW, WINDOW, &stage) };
     }
 }

@@ -6,7 +6,7 @@
 
 use core::arch::wasm32::*;
 
-use super::tables::{BITS, EXPAND, SLIDE, count, counts_below, without_digits};
+use super::tables::{BITS, EXPAND, PAIRS, SLIDE, count, counts_below, without_digits};
 use super::token::Simd128;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
@@ -16,11 +16,12 @@ use crate::set::ByteSet;
 
 type Block = [v128; 4];
 
-/// The rows of a set: for ASCII bytes, and for the others.
+/// The rows of a set: for ASCII bytes, and for the others, of which most sets hold none.
 #[derive(Clone, Copy)]
 pub(crate) struct Class {
     ascii: v128,
     high: v128,
+    is_ascii: bool,
 }
 
 impl Simd128 {
@@ -53,6 +54,18 @@ impl Simd128 {
     fn in_row(self, row: v128, quarter: v128) -> v128 {
         let bit = u8x16_swizzle(self.sixteen(&BITS), u8x16_shr(quarter, 4));
         u8x16_eq(v128_and(row, bit), bit)
+    }
+
+    /// All ones in the lanes of members of the set.
+    #[inline(always)]
+    fn members(self, block: Block, class: &Class) -> Block {
+        if class.is_ascii {
+            return each!(block, |quarter| self.in_row(self.row(class.ascii, quarter), quarter));
+        }
+        each!(block, |quarter| {
+            let high = self.row(class.high, v128_xor(quarter, self.all(0x80)));
+            self.in_row(v128_or(self.row(class.ascii, quarter), high), quarter)
+        })
     }
 
     /// All ones in the lanes of `mask`.
@@ -130,13 +143,14 @@ impl OneKind for Simd128 {}
 
 impl Isa for Simd128 {
     const LANES: usize = 64;
+    const EXPANDS_ALL: bool = true;
     type Block = Block;
     type Class = Class;
 
     #[inline(always)]
     fn class(self, set: &ByteSet, _: usize) -> Class {
         let [ascii, high] = set.halves();
-        Class { ascii: self.sixteen(ascii), high: self.sixteen(high) }
+        Class { ascii: self.sixteen(ascii), high: self.sixteen(high), is_ascii: set.is_ascii() }
     }
 
     #[inline(always)]
@@ -160,10 +174,38 @@ impl Isa for Simd128 {
 
     #[inline(always)]
     fn member(self, block: Block, class: &Class) -> u64 {
-        self.mask(each!(block, |quarter| {
-            let high = self.row(class.high, v128_xor(quarter, self.all(0x80)));
-            self.in_row(v128_or(self.row(class.ascii, quarter), high), quarter)
-        }))
+        self.mask(self.members(block, class))
+    }
+
+    #[inline(always)]
+    fn all_members<const M: usize>(self, blocks: [Block; M], class: &Class) -> bool {
+        let mut all = self.all(0xFF);
+        for block in blocks {
+            let [a, b, c, d] = self.members(block, class);
+            all = v128_and(all, v128_and(v128_and(a, b), v128_and(c, d)));
+        }
+        u8x16_all_true(all)
+    }
+
+    #[inline(always)]
+    fn lacks(self, input: &[u8], byte: u8) -> bool {
+        let (len, byte) = (input.len(), self.all(byte));
+        let found = if len < 16 {
+            let [low, high] = words(input);
+            // The zeros after the input are not looked for.
+            u8x16_eq(u64x2(low, high), byte)
+        } else if len <= 64 {
+            // Four pieces, which overlap: no branch is about how many there are.
+            let second = len / 32 * 16;
+            let [a, b, c, d] = each!([0, second, len - 16 - second, len - 16], |at| {
+                // SAFETY: sixteen bytes are readable at each of these.
+                u8x16_eq(unsafe { v128_load(input.as_ptr().add(at).cast()) }, byte)
+            });
+            v128_or(v128_or(a, b), v128_or(c, d))
+        } else {
+            return false;
+        };
+        !v128_any_true(found)
     }
 
     #[inline(always)]
@@ -234,6 +276,20 @@ impl Isa for Simd128 {
     }
 
     #[inline(always)]
+    fn store_whole<const M: usize>(self, blocks: [Block; M], out: &mut Cursor<'_>) {
+        let mut stage = Stage::new();
+        let window = out.window(M * 64, &mut stage).cast::<v128>();
+        for (m, block) in blocks.into_iter().enumerate() {
+            for (i, quarter) in block.into_iter().enumerate() {
+                // SAFETY: the window has as many bytes as `M` blocks.
+                unsafe { v128_store(window.add(4 * m + i), quarter) };
+            }
+        }
+        // SAFETY: the whole window was written.
+        unsafe { out.commit(M * 64, M * 64, &stage) };
+    }
+
+    #[inline(always)]
     fn compress(self, block: Block, drop: u64, lanes: usize, out: &mut Cursor<'_>) {
         let below = counts_below(drop);
         let mut stage = Stage::new();
@@ -274,5 +330,29 @@ impl Isa for Simd128 {
         }
         // SAFETY: the groups wrote `lanes` bytes and two more for each escape, without a gap.
         unsafe { out.commit(WINDOW, lanes + 2 * count(escape), &stage) };
+    }
+
+    #[inline(always)]
+    fn expand_all(self, block: Block, _: &[u8], case: HexCase, out: &mut Cursor<'_>) {
+        /// Three bytes for each lane.
+        const WINDOW: usize = 64 * 3;
+        let mut stage = Stage::new();
+        let window = out.window(WINDOW, &mut stage).cast::<v128>();
+        let digits = self.sixteen(case.digits());
+        for (i, quarter) in block.into_iter().enumerate() {
+            let high = u8x16_swizzle(digits, u8x16_shr(quarter, 4));
+            let low = u8x16_swizzle(digits, v128_and(quarter, self.all(0x0F)));
+            // The digits of eight lanes each, from lane 0, 4 and 8 on.
+            let start = u8x16_shuffle::<0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23>(high, low);
+            let end =
+                u8x16_shuffle::<8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31>(high, low);
+            let pairs = [start, u64x2_shuffle::<1, 2>(start, end), end];
+            for (j, pairs) in pairs.into_iter().enumerate() {
+                // SAFETY: the window has three bytes for each lane, and all are written.
+                unsafe { v128_store(window.add(3 * i + j), self.place(pairs, self.sixteen(&PAIRS[j]))) };
+            }
+        }
+        // SAFETY: the whole window was written.
+        unsafe { out.commit(WINDOW, WINDOW, &stage) };
     }
 }

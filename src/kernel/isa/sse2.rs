@@ -1,8 +1,9 @@
 //! SSE2, the baseline of x86-64: 64 lanes in four registers.
 //!
-//! There is no byte shuffle. A set is a handful of ranges, so membership is range comparisons; a set of many ranges,
-//! or an input too short to find the ranges, is looked up byte by byte. Lanes are removed and escapes written by
-//! copying what follows to where it belongs, whole registers at a time.
+//! There is no byte shuffle. Letters, digits and three marks, which most sets hold and many hold little else, are twelve
+//! operations; another set is a handful of ranges, which are compared one by one; a set of many ranges, or an input too
+//! short to find the ranges, is looked up byte by byte. Few lanes are removed, and few escapes written, by copying what
+//! follows to where it belongs, whole registers at a time; many byte by byte, without a branch.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -23,11 +24,13 @@ type Block = [__m128i; 4];
 const RANGES: usize = 10;
 
 /// The shortest input for which finding the ranges of a set pays.
-const LONG: usize = 32;
+const LONG: usize = 64;
 
 /// A set, ready for lookups.
 #[derive(Clone, Copy)]
 pub(crate) enum Class {
+    /// Letters, digits, `-`, `.`, `_` and this byte, in all lanes; and how many lanes are looked up.
+    Usual(__m128i, usize),
     /// At most [`RANGES`] ranges: the first byte of each, and how many follow it.
     Ranges([(u8, u8); RANGES], usize),
     /// Any set, and how many lanes are looked up.
@@ -50,11 +53,44 @@ impl Sse2 {
 
     /// All ones in the lanes from `start` to `start + more`.
     #[inline(always)]
-    fn in_range(self, quarter: __m128i, start: u8, more: u8) -> __m128i {
+    fn in_range(self, quarter: __m128i, (start, more): (u8, u8)) -> __m128i {
         // SAFETY: the token proves SSE2.
         unsafe {
             let from_start = _mm_sub_epi8(quarter, self.all(start));
             _mm_cmpeq_epi8(_mm_min_epu8(from_start, self.all(more)), from_start)
+        }
+    }
+
+    /// All ones in the lanes of ASCII letters, digits, `-`, `.`, `_` and the byte in all lanes of `other`.
+    #[inline(always)]
+    fn usual(self, quarter: __m128i, other: __m128i) -> __m128i {
+        // SAFETY: the token proves SSE2.
+        unsafe {
+            // A range becomes the lowest signed numbers. The two cases of a letter differ in one bit, and no other byte
+            // becomes a letter by setting it.
+            let letters = _mm_add_epi8(_mm_or_si128(quarter, self.all(0x20)), self.all(0x80 - b'a'));
+            let letters = _mm_cmplt_epi8(letters, self.all(0x80 + 26));
+            // From `-` to `9`, but for the one byte between them that is none of these.
+            let digits = _mm_cmplt_epi8(_mm_add_epi8(quarter, self.all(0x80 - b'-')), self.all(0x80 + 13));
+            let digits = _mm_andnot_si128(_mm_cmpeq_epi8(quarter, self.all(b'/')), digits);
+            let marks = _mm_or_si128(_mm_cmpeq_epi8(quarter, self.all(b'_')), _mm_cmpeq_epi8(quarter, other));
+            _mm_or_si128(_mm_or_si128(letters, digits), marks)
+        }
+    }
+
+    /// All ones in the lanes of members, if the set is looked up in lanes.
+    #[inline(always)]
+    fn members(self, block: Block, class: &Class) -> Option<Block> {
+        match class {
+            Class::Usual(other, _) => Some(each!(block, |quarter| self.usual(quarter, *other))),
+            Class::Ranges(ranges, used) => {
+                let mut members = each!(|_i| _mm_setzero_si128());
+                for &range in &ranges[..*used] {
+                    members = each!(|i| _mm_or_si128(members[i], self.in_range(block[i], range)));
+                }
+                Some(members)
+            }
+            Class::Any(..) => None,
         }
     }
 
@@ -124,6 +160,9 @@ impl Isa for Sse2 {
 
     #[inline(always)]
     fn class(self, set: &ByteSet, len: usize) -> Class {
+        if let Some(other) = set.usual_and_one() {
+            return Class::Usual(self.all(other), len);
+        }
         if len < LONG {
             return Class::Any(*set, len.min(64));
         }
@@ -151,16 +190,15 @@ impl Isa for Sse2 {
             }),
             None => {
                 let (whole, rest) = input.as_chunks::<16>();
-                each!(|i| {
-                    let bytes = |i: usize| whole.get(i).map(|bytes| bytes.as_ptr().cast());
-                    let [low, high] = if i == whole.len() { words(rest) } else { [0, 0] };
+                let [low, high] = words(rest);
+                // SAFETY: the token proves SSE2.
+                let rest = unsafe { _mm_set_epi64x(high.cast_signed(), low.cast_signed()) };
+                let zero = self.all(0);
+                each!(|i| match whole.get(i) {
                     // SAFETY: the token proves SSE2; a chunk has sixteen bytes.
-                    unsafe {
-                        match bytes(i) {
-                            Some(bytes) => _mm_loadu_si128(bytes),
-                            None => _mm_set_epi64x(high.cast_signed(), low.cast_signed()),
-                        }
-                    }
+                    Some(bytes) => unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) },
+                    None if i == whole.len() => rest,
+                    None => zero,
                 })
             }
         }
@@ -178,21 +216,52 @@ impl Isa for Sse2 {
 
     #[inline(always)]
     fn member(self, block: Block, class: &Class) -> u64 {
-        match class {
-            Class::Ranges(ranges, used) => {
-                // SAFETY: the token proves SSE2.
-                let mut member = [unsafe { _mm_setzero_si128() }; 4];
-                for &(start, more) in &ranges[..*used] {
-                    member = each!(|i| _mm_or_si128(member[i], self.in_range(block[i], start, more)));
-                }
-                self.mask(member)
-            }
-            Class::Any(set, lanes) => {
-                let bytes = self.bytes(block);
-                let member = |i: usize| u64::from(set.contains(bytes[i])) << i;
-                (0..*lanes.min(&64)).fold(0, |mask, i| mask | member(i))
-            }
+        if let Class::Usual(other, ..=16) = class {
+            // SAFETY: the token proves SSE2.
+            return u64::from(unsafe { _mm_movemask_epi8(self.usual(block[0], *other)) }.cast_unsigned());
         }
+        if let Some(members) = self.members(block, class) {
+            return self.mask(members);
+        }
+        let Class::Any(set, lanes) = class else { return 0 };
+        let bytes = self.bytes(block);
+        let member = |i: usize| u64::from(set.contains(bytes[i])) << i;
+        (0..*lanes.min(&64)).fold(0, |mask, i| mask | member(i))
+    }
+
+    #[inline(always)]
+    fn all_members<const M: usize>(self, blocks: [Block; M], class: &Class) -> bool {
+        let mut all = self.all(0xFF);
+        for block in blocks {
+            let Some([a, b, c, d]) = self.members(block, class) else { return false };
+            // SAFETY: the token proves SSE2.
+            all = unsafe { _mm_and_si128(all, _mm_and_si128(_mm_and_si128(a, b), _mm_and_si128(c, d))) };
+        }
+        // SAFETY: the token proves SSE2.
+        unsafe { _mm_movemask_epi8(all) == 0xFFFF }
+    }
+
+    #[inline(always)]
+    fn lacks(self, input: &[u8], byte: u8) -> bool {
+        let (len, byte) = (input.len(), self.all(byte));
+        let found = if len < 16 {
+            let [low, high] = words(input);
+            // SAFETY: the token proves SSE2. The zeros after the input are not looked for.
+            unsafe { _mm_cmpeq_epi8(_mm_set_epi64x(high.cast_signed(), low.cast_signed()), byte) }
+        } else if len <= 64 {
+            // Four pieces, which overlap: no branch is about how many there are.
+            let second = len / 32 * 16;
+            let [a, b, c, d] = each!([0, second, len - 16 - second, len - 16], |at| {
+                // SAFETY: the token proves SSE2; sixteen bytes are readable at each of these.
+                unsafe { _mm_cmpeq_epi8(_mm_loadu_si128(input.as_ptr().add(at).cast()), byte) }
+            });
+            // SAFETY: the token proves SSE2.
+            unsafe { _mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d)) }
+        } else {
+            return false;
+        };
+        // SAFETY: the token proves SSE2.
+        unsafe { _mm_movemask_epi8(found) == 0 }
     }
 
     #[inline(always)]
@@ -263,14 +332,38 @@ impl Isa for Sse2 {
     }
 
     #[inline(always)]
+    fn store_whole<const M: usize>(self, blocks: [Block; M], out: &mut Cursor<'_>) {
+        let mut stage = Stage::new();
+        let window = out.window(M * 64, &mut stage);
+        for (m, block) in blocks.into_iter().enumerate() {
+            for (i, quarter) in block.into_iter().enumerate() {
+                // SAFETY: the token proves SSE2; the window has as many bytes as `M` blocks.
+                unsafe { _mm_storeu_si128(window.add(64 * m + 16 * i).cast(), quarter) };
+            }
+        }
+        // SAFETY: the whole window was written.
+        unsafe { out.commit(M * 64, M * 64, &stage) };
+    }
+
+    #[inline(always)]
     fn compress(self, block: Block, drop: u64, lanes: usize, out: &mut Cursor<'_>) {
         /// Up to 63 lanes, and a block.
         const WINDOW: usize = 128;
+        /// If more lanes than this are dropped, those that stay are copied one by one faster than run by run.
+        const FEW: usize = 20;
         let bytes = self.padded(block);
         let mut stage = Stage::new();
         let window = out.window(WINDOW, &mut stage);
-        // Each run of kept lanes is copied with all that follows it, over what the run before copied too much.
         let (mut rest, mut written) = (first(lanes) & !drop, 0);
+        if count(first(lanes) & drop) > FEW {
+            for lane in drive::bits(rest) {
+                // SAFETY: fewer than 64 bytes were written before.
+                unsafe { window.add(written).write(bytes[lane]) };
+                written += 1;
+            }
+            rest = 0;
+        }
+        // Each run of kept lanes is copied with all that follows it, over what the run before copied too much.
         while rest != 0 {
             let start = rest.trailing_zeros() as usize;
             let len = (!(rest >> start)).trailing_zeros() as usize;
@@ -287,40 +380,50 @@ impl Isa for Sse2 {
     fn expand(self, block: Block, _: &[u8], escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
         /// Three bytes for each of 63 lanes, and a block or four bytes.
         const WINDOW: usize = 63 * 3 + 64;
-        /// With more escapes than this, byte by byte is faster than copying behind each.
-        const FEW: usize = 12;
+        /// With more escapes than this, byte by byte is faster than copying a block after each.
+        const FEW: usize = 16;
+        // The last of the few may be that of lane 63, and a block is copied after it.
+        const { assert!(63 + 2 * (FEW - 1) + 3 + 64 <= WINDOW) };
         let escape = escape & first(lanes);
         let bytes = self.padded(block);
-        let len = lanes + 2 * count(escape);
+        let escapes = case.escapes();
+        let escaped = count(escape);
         let mut stage = Stage::new();
         let window = out.window(WINDOW, &mut stage);
-        let spell = |byte| {
-            let [percent, high, low] = hex::escape(byte, case);
-            u32::from_le_bytes([percent, high, low, 0]).to_le_bytes()
-        };
-        let mut at = 0;
-        if count(escape) <= FEW {
+        if escaped <= FEW {
             // SAFETY: 64 of 128 bytes are readable, and the window is wider.
             unsafe { self.copy(bytes.as_ptr(), window) };
             for (before, lane) in drive::bits(escape).enumerate() {
                 let at = lane + 2 * before;
-                // SAFETY: `lane < 64` and `at <= 63 * 3`: a block is readable behind the lane, and four bytes and
-                // a block are writable within the window, since before `at + 3` come at most 63 escapes.
+                // SAFETY: `lane < 64`, so a block is readable after it; `before < FEW`, so four bytes are writable at `at`,
+                // and a block after three of them: the assertion above.
                 unsafe {
-                    window.add(at).cast::<[u8; 4]>().write_unaligned(spell(bytes[lane]));
+                    window.add(at).cast::<[u8; 4]>().write_unaligned(escapes[usize::from(bytes[lane])]);
                     self.copy(bytes.as_ptr().add(lane + 1), window.add(at + 3));
                 }
             }
+        } else if escaped == 64 {
+            for (lane, &byte) in bytes[..64].iter().enumerate() {
+                // SAFETY: `3 * lane + 4 <= 3 * 63 + 4`, which the window has.
+                unsafe { window.add(3 * lane).cast::<[u8; 4]>().write_unaligned(escapes[usize::from(byte)]) };
+            }
         } else {
-            for (lane, &byte) in bytes[..lanes].iter().enumerate() {
-                let escaped = escape >> lane & 1 != 0;
-                let spelt = if escaped { spell(byte) } else { [byte; 4] };
-                // SAFETY: at most 63 * 3 bytes were written before, so four fit in the window.
-                unsafe { window.add(at).cast::<[u8; 4]>().write_unaligned(spelt) };
-                at += if escaped { 3 } else { 1 };
+            // Eight at a time, so that the CPU predicts the number of rounds; lanes after the last are not escaped.
+            let mut at = 0;
+            for group in 0..lanes.div_ceil(8) {
+                for (i, &byte) in bytes.as_chunks::<8>().0[group].iter().enumerate() {
+                    let is_escaped = escape >> (8 * group + i) & 1;
+                    // Masks, for the compiler would turn a choice into a branch that cannot be predicted.
+                    let spelt = u32::from_le_bytes(escapes[usize::from(byte)]);
+                    let spelt =
+                        u32::from(byte) ^ ((u32::from(byte) ^ spelt) & (is_escaped as u32).wrapping_neg());
+                    // SAFETY: at most 63 lanes were written before, three bytes each, so four fit in the window.
+                    unsafe { window.add(at).cast::<[u8; 4]>().write_unaligned(spelt.to_le_bytes()) };
+                    at += 1 + 2 * is_escaped as usize;
+                }
             }
         }
         // SAFETY: `lanes` bytes and two more for each escape were written without a gap.
-        unsafe { out.commit(WINDOW, len, &stage) };
+        unsafe { out.commit(WINDOW, lanes + 2 * escaped, &stage) };
     }
 }

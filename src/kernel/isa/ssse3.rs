@@ -9,7 +9,7 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 
 use super::tables::{
-    BITS, DIGIT_HIGH, DIGIT_LOW, EXPAND, SHIFTED, SLIDE, any_above_four, count, counts, counts_below,
+    BITS, DIGIT_HIGH, DIGIT_LOW, EXPAND, PAIRS, SHIFTED, SLIDE, any_above_four, count, counts, counts_below,
     sums_below, without_digits,
 };
 use super::token::Ssse3;
@@ -215,6 +215,7 @@ impl<const N: usize> Registers<N> {
 #[allow(clippy::needless_range_loop, reason = "the index says which register it is")]
 impl<const N: usize> Isa for Registers<N> {
     const LANES: usize = 16 * N;
+    const EXPANDS_ALL: bool = N == 4;
     type Block = [__m128i; N];
     type Class = Class;
 
@@ -329,15 +330,21 @@ impl<const N: usize> Isa for Registers<N> {
 
     #[inline(always)]
     fn escapes(self, block: Self::Block, input: &[u8]) -> Escapes<Self::Block> {
-        let behind = behind::<Self>(input);
         let mut found = Escapes { valid: 0, values: block, decoded: block, lanes: block };
         let mut digits = block;
         for i in 0..N {
             digits[i] = self.0.digits(block[i]);
         }
-        let next = u16::from_le_bytes([hex::value(behind[0]), hex::value(behind[1])]);
-        // SAFETY: the token proves SSSE3.
-        let next = unsafe { _mm_cvtsi32_si128(i32::from(next)) };
+        // SAFETY: the token proves SSSE3; sixteen bytes are readable.
+        let next = unsafe {
+            if let Some(bytes) = input.get(Self::LANES..).and_then(<[u8]>::first_chunk::<16>) {
+                self.0.digits(_mm_loadu_si128(bytes.as_ptr().cast()))
+            } else {
+                let behind = behind::<Self>(input);
+                let digits = u16::from_le_bytes([hex::value(behind[0]), hex::value(behind[1])]);
+                _mm_cvtsi32_si128(i32::from(digits))
+            }
+        };
         for i in 0..N {
             let behind = if i + 1 < N { digits[i + 1] } else { next };
             // SAFETY: the token proves SSSE3.
@@ -477,5 +484,29 @@ impl<const N: usize> Isa for Registers<N> {
         }
         // SAFETY: the groups wrote `lanes` bytes and two more for each escape without a gap.
         unsafe { out.commit(width, lanes + 2 * count(escape), &stage) };
+    }
+
+    #[inline(always)]
+    fn expand_all(self, block: Self::Block, _: &[u8], case: HexCase, out: &mut Cursor<'_>) {
+        let width = 48 * N;
+        let mut stage = Stage::new();
+        let window = out.window(width, &mut stage);
+        let digits = self.0.sixteen(case.digits());
+        for (i, bytes) in block.into_iter().enumerate() {
+            // SAFETY: the token proves SSSE3. The window has three bytes for each lane, and all are written.
+            unsafe {
+                let high = _mm_shuffle_epi8(digits, self.0.high_half(bytes));
+                let low = _mm_shuffle_epi8(digits, _mm_and_si128(bytes, self.0.all(0x0F)));
+                // The digits of eight lanes each, from lane 0, 4 and 8 on.
+                let (start, end) = (_mm_unpacklo_epi8(high, low), _mm_unpackhi_epi8(high, low));
+                let pairs = [start, _mm_alignr_epi8::<8>(end, start), end];
+                for j in 0..3 {
+                    let bytes = self.0.spell(pairs[j], self.0.sixteen(&PAIRS[j]));
+                    _mm_storeu_si128(window.add(48 * i + 16 * j).cast(), bytes);
+                }
+            }
+        }
+        // SAFETY: the whole window was written.
+        unsafe { out.commit(width, width, &stage) };
     }
 }

@@ -125,6 +125,18 @@ pub(super) fn without_digits(drop: u16) -> *const Places {
 /// A place of [`EXPAND`] that stands for `%`: a shuffle gives zero there, and what is above 0x80 is the `%`.
 pub(super) const PERCENT: u8 = 0x80 | b'%';
 
+/// Where sixteen bytes of the escapes of sixteen lanes come from, of the pairs of digits of eight of them, from lane 0, 4 or 8 on.
+pub(super) static PAIRS: [[u8; 16]; 3] = {
+    let mut places = [[0; 16]; 3];
+    let mut i = 0;
+    while i < 48 {
+        let (lane, part) = (i / 3, i % 3);
+        places[i / 16][i % 16] = if part == 0 { PERCENT } else { (2 * (lane - i / 16 * 4) + part - 1) as u8 };
+        i += 1;
+    }
+    places
+};
+
 /// How to write eight lanes, some of them as escapes: where up to 24 bytes come from (lanes 0-7 hold the bytes, or
 /// the high digits of those to escape, and lanes 8-15 the low digits).
 #[repr(align(32))]
