@@ -658,7 +658,11 @@ impl TryDecode {
     ) -> Result<(), MalformedEscape> {
         let (input, before) = (input.as_ref(), out.len());
         let stopped = self.core.append(input, out);
-        TryDecode::refusal(input, stopped).inspect_err(|_| out.truncate(before))
+        if stopped == input.len() {
+            return Ok(());
+        }
+        out.truncate(before);
+        Err(MalformedEscape::at(input, stopped))
     }
 
     /// As [`Decode::decode_vec`].

@@ -50,6 +50,8 @@ pub enum MalformedCause {
 
 impl MalformedEscape {
     /// The error of the `%` at `offset` of `input`, which starts no escape.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn at(input: &[u8], offset: usize) -> MalformedEscape {
         let digits = input.iter().enumerate().skip(offset + 1).take(2);
         let wrong = digits.into_iter().find(|(_, byte)| hex::digit(**byte).is_none());

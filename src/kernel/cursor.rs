@@ -137,18 +137,28 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Writes 64 to 128 bytes, if `bytes` are so many and there is room. No path of it is a call, which would make the
+    /// caller save registers.
+    #[inline(always)]
+    pub(crate) fn push_ends(&mut self, bytes: &[u8]) -> bool {
+        let fits = (64..=128).contains(&bytes.len()) && bytes.len() <= self.room();
+        if fits {
+            // SAFETY: `len` bytes, from 64 to 128, are readable in `bytes` and writable at `at`.
+            unsafe {
+                copy_ends::<64>(bytes.as_ptr(), self.at, bytes.len());
+                self.at = self.at.add(bytes.len());
+            }
+        }
+        fits
+    }
+
     /// Writes up to 128 bytes without a call, others with one.
     #[inline(always)]
     pub(crate) fn push_run(&mut self, bytes: &[u8]) {
         let (len, room) = (bytes.len(), self.room());
         if len > 64 || len > room {
-            if len > 128 || len > room {
-                return self.push_slice(bytes);
-            }
-            // SAFETY: `len` bytes, at least 64, are readable in `bytes` and writable at `at`.
-            unsafe {
-                copy_ends::<64>(bytes.as_ptr(), self.at, len);
-                self.at = self.at.add(len);
+            if !self.push_ends(bytes) {
+                self.push_slice(bytes);
             }
             return;
         }

@@ -75,8 +75,7 @@ pub(crate) fn encode_copy<'c, I: Isa>(
         return None;
     }
     let mut out = Cursor::new(out);
-    out.push_run(input);
-    Some(out.finish())
+    if out.push_ends(input) { Some(out.finish()) } else { None }
 }
 
 /// Copies an input that decoding surely leaves as it is, which most are; `None` says nothing. No room is needed but for
