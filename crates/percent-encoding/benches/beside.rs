@@ -10,19 +10,33 @@
 //! compared before anything is timed. The last lines name the rows on which this crate is
 //! slower by more than 3 %, which is about what two copies of the same code differ by.
 
-#[path = "../../../benches/corpus/mod.rs"]
-#[allow(dead_code, unused_imports, reason = "the other benchmarks use the rest")]
-mod corpus;
+#[path = "../../../benches/compare/src/random.rs"]
+#[allow(dead_code, reason = "the other benchmarks use the rest")]
+mod random;
+#[path = "../../../benches/compare/src/urls.rs"]
+#[allow(dead_code, reason = "the other benchmarks use the rest")]
+mod urls;
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use corpus::{Urls, Verb};
+use random::Random;
+use urls::Urls;
 
 const SEED: u64 = 1;
 const ROUNDS: usize = 15;
 /// A round goes over so many bytes and calls of a row at least.
 const WORK: usize = 200_000;
+
+/// The number of distinct strings of a row.
+const DISTINCT: usize = 20_000;
+
+/// What a row is input for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verb {
+    Encode,
+    Decode,
+}
 
 /// An operation of one of the crates: goes over all strings and returns the sum of the lengths of the results.
 type Operation = fn(&[&str]) -> usize;
@@ -156,29 +170,41 @@ fn rows() -> Vec<(Verb, String, Strings)> {
     let mut rows = Vec::new();
     for &length in LENGTHS {
         for (name, percent) in [("clean", 0), ("10 %", 10), ("50 %", 50), ("dense", 100)] {
-            let byte = move |random: &mut corpus::Random| match random.below(100) < percent {
+            let byte = move |random: &mut Random| match random.below(100) < percent {
                 true => random.pick(b" &/:=?"),
                 false => random.pick(b"abcdefghijklmnopqrstuvwxyz0123456789"),
             };
-            let encode = corpus::fixed_length(SEED, length, |random| char::from(byte(random)));
-            rows.push((Verb::Encode, format!("{length} bytes, {name}"), Strings::of(encode.strings())));
-            let decode = Strings::of((0..corpus::DISTINCT).map(|index| {
-                let mut random = corpus::Random::new(SEED ^ (index * 128 + length) as u64);
-                let mut string = String::new();
-                while string.len() < length {
-                    match byte(&mut random) {
-                        b if b.is_ascii_alphanumeric() || string.len() + 3 > length => string.push('x'),
-                        b => string.push_str(&format!("%{b:02X}")),
+            let strings = |verb: Verb| {
+                Strings::of((0..DISTINCT).map(move |index| {
+                    let mut random = Random::new(SEED ^ (index * 128 + length) as u64);
+                    let mut string = String::new();
+                    while string.len() < length {
+                        match byte(&mut random) {
+                            b if verb == Verb::Encode => string.push(char::from(b)),
+                            b if b.is_ascii_alphanumeric() || string.len() + 3 > length => string.push('x'),
+                            b => string.push_str(&format!("%{b:02X}")),
+                        }
                     }
-                }
-                string
-            }));
-            rows.push((Verb::Decode, format!("{length} bytes, {name}"), decode));
+                    string
+                }))
+            };
+            for verb in [Verb::Encode, Verb::Decode] {
+                rows.push((verb, format!("{length} bytes, {name}"), strings(verb)));
+            }
         }
     }
-    let urls = Urls::new(SEED).distinct(corpus::DISTINCT);
-    let shared = corpus::specs(SEED, &urls);
-    rows.extend(shared.iter().map(|spec| (spec.verb, spec.name.clone(), Strings::of(spec.make().strings()))));
+    let urls = Urls::new(SEED).distinct(DISTINCT);
+    let encoded: Vec<String> = urls
+        .iter()
+        .map(|url| upstream::utf8_percent_encode(url, upstream::NON_ALPHANUMERIC).to_string())
+        .collect();
+    rows.push((Verb::Encode, "urls".to_owned(), Strings::of(urls.iter())));
+    rows.push((Verb::Decode, "urls".to_owned(), Strings::of(urls.iter())));
+    rows.push((Verb::Decode, "urls encoded".to_owned(), Strings::of(encoded.iter())));
+    // Long text: many URLs in one.
+    let joined = |urls: &[String]| Strings::of(urls.chunks(1_300).map(|chunk| chunk.join("")));
+    rows.push((Verb::Encode, "urls joined".to_owned(), joined(&urls)));
+    rows.push((Verb::Decode, "urls encoded joined".to_owned(), joined(&encoded)));
     rows
 }
 
