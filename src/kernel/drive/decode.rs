@@ -7,7 +7,7 @@
 //!     valid   = `%` followed by two hexadecimal digits; strict: any other `%` is an error
 //!     values  = in each lane, the byte that the next two lanes spell
 //!     decoded = valid lanes whose value is not in the set that stays
-//!     compress: decoded lanes become their values, the two lanes behind each are dropped
+//!     compress: decoded lanes become their values, the two lanes after each are dropped
 //!     normalizing: the digits of valid lanes that stay are written in upper case
 //! ```
 //!
@@ -35,7 +35,7 @@ pub(crate) fn decode_measure<I: Isa>(isa: I, job: &DecodeJob, input: &[u8]) -> M
     Measured::new(measure, stopped)
 }
 
-/// Decodes the values that lie in `input` one behind the other; turns where they end into where they end in `out`. No
+/// Decodes the values that lie in `input` one after the other; turns where they end into where they end in `out`. No
 /// escape reaches over the end of a value.
 #[inline(always)]
 pub(crate) fn decode_values<'c, I: Isa>(

@@ -67,7 +67,7 @@ pub(crate) fn encode_measure<I: Isa>(isa: I, job: &EncodeJob, input: &[u8]) -> M
     by_rule(isa, job, input, Whole, Measure::default())
 }
 
-/// Encodes the values that lie in `input` one behind the other; turns where they end into where they end in `out`.
+/// Encodes the values that lie in `input` one after the other; turns where they end into where they end in `out`.
 #[inline(always)]
 pub(crate) fn encode_values<'c, I: Isa>(
     isa: I,
@@ -145,7 +145,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: b
             }
         }
         'ample: loop {
-            // Two blocks at a time while they are clean, and again behind two clean ones among others.
+            // Two blocks at a time while they are clean, and again after two clean ones among others.
             while rest.len() >= 2 * I::LANES && state.sink.room() >= 2 * I::LANES {
                 if !state.pass(state.load::<2>(rest)) {
                     break;

@@ -3,7 +3,7 @@
 //! A tier implements [`Isa`]; the drivers know nothing of instruction sets, and have no intrinsics, no `cfg` and no
 //! `unsafe`. A block is a group of [`Isa::LANES`] bytes; a mask is a `u64` with bit `i` for lane `i`. Inputs
 //! shorter than a block, which most URLs are, go through the same code as a partial block. Of a longer input, the first
-//! block is the short one: it can be loaded whole, for the bytes behind its end are those of the next.
+//! block is the short one: it can be loaded whole, for the bytes after its end are those of the next.
 //!
 //! Every function here is inlined into the entry points of a tier, which enable its CPU features.
 
@@ -74,7 +74,7 @@ impl<I: OneKind> Tier for I {
 ///
 /// The value is a capability: it exists only where the CPU has the features, so the operations are safe. A new
 /// tier starts with the required methods; each default goes through an array and can be replaced by something
-/// faster. Lanes behind the end of a partial block are zero.
+/// faster. Lanes after the end of a partial block are zero.
 pub(crate) trait Isa: Copy {
     /// The number of bytes in a block: at most 64, and a power of two.
     const LANES: usize;
@@ -102,10 +102,10 @@ pub(crate) trait Isa: Copy {
     /// Prepares `set` for an input of `len` bytes.
     fn class(self, set: &ByteSet, len: usize) -> Self::Class;
 
-    /// The first `LANES` bytes of `input`, or all of a shorter one with zeros behind them.
+    /// The first `LANES` bytes of `input`, or all of a shorter one with zeros after them.
     fn load(self, input: &[u8]) -> Self::Block;
 
-    /// The lanes of `block`, with zeros behind them.
+    /// The lanes of `block`, with zeros after them.
     fn bytes(self, block: Self::Block) -> [u8; 64];
 
     /// The lanes that are members of the set.
@@ -160,7 +160,7 @@ pub(crate) trait Isa: Copy {
 
     /// The escapes that start in `block`, which is that at the start of `input`.
     ///
-    /// Whether a `%` starts an escape depends only on the two bytes behind it, and these cannot be `%` themselves,
+    /// Whether a `%` starts an escape depends only on the two bytes after it, and these cannot be `%` themselves,
     /// so all lanes are settled at once.
     #[inline(always)]
     fn escapes(self, block: Self::Block, input: &[u8]) -> Escapes<Self::Block> {
@@ -290,7 +290,7 @@ pub(crate) fn first(n: usize) -> u64 {
     if n >= 64 { u64::MAX } else { (1 << n) - 1 }
 }
 
-/// The two bytes behind the block at the start of `input`; zeros, which are no digits, where there are none.
+/// The two bytes after the block at the start of `input`; zeros, which are no digits, where there are none.
 #[inline(always)]
 pub(crate) fn behind<I: Isa>(input: &[u8]) -> [u8; 2] {
     match input.get(I::LANES..) {
@@ -300,8 +300,8 @@ pub(crate) fn behind<I: Isa>(input: &[u8]) -> [u8; 2] {
     }
 }
 
-/// The lanes that digits fill behind each escape in `valid`, which start in the first `lanes` lanes, and in `spilt` those
-/// of the next block, which begins behind these.
+/// The lanes that digits fill after each escape in `valid`, which start in the first `lanes` lanes, and in `spilt` those
+/// of the next block, which begins after these.
 #[inline(always)]
 fn digits_of<I: Isa>(valid: u64, lanes: usize, spilt: &mut u64) -> u64 {
     let digits = valid << 1 | valid << 2 | *spilt;

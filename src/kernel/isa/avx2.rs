@@ -186,7 +186,7 @@ impl Avx2 {
         }
     }
 
-    /// Writes two groups of which each has at most four lanes in `escape`, and the two behind these: `group`, `group + 2`
+    /// Writes two groups of which each has at most four lanes in `escape`, and the two after these: `group`, `group + 2`
     /// from the halves of `even` and `group + 1`, `group + 3` from those of `odd`.
     ///
     /// # Safety
@@ -224,7 +224,7 @@ impl Avx2 {
         let row = &EXPAND[usize::from((escape >> (8 * group)) as u8)];
         let at = place(escape, group);
         // SAFETY: the token proves AVX2. A row is 32 bytes, aligned to as many. Before the group come at most
-        // `24 * group` bytes, and the caller vouches for 32 behind them.
+        // `24 * group` bytes, and the caller vouches for 32 after them.
         unsafe {
             let bytes = self.spell(sources, _mm256_load_si256(row.0.as_ptr().cast()));
             _mm256_storeu_si256(window.add(at).cast(), bytes);

@@ -37,7 +37,7 @@ const TRIPLED: usize = 3 * 64;
 /// The first lane of each triple.
 const FIRST_OF_THREE: u64 = 0x1249_2492_4924_9249;
 
-/// The lanes that always stay of a group: the first of each triple, and the one behind the triples, which is that of the next
+/// The lanes that always stay of a group: the first of each triple, and the one after the triples, which is that of the next
 /// group, or the last of the block.
 const STAY: u64 = FIRST_OF_THREE | 1 << 63;
 
@@ -149,7 +149,7 @@ impl Avx512 {
         places
     }
 
-    /// The lanes of group `i` as escapes, and a byte that is the first of the lane behind.
+    /// The lanes of group `i` as escapes, and a byte that is the first of the lane after.
     #[inline(always)]
     fn triple(self, i: usize, [starts, high, low]: [__m512i; 3]) -> __m512i {
         let from = self.whole(&TRIPLES[i]);
@@ -174,7 +174,7 @@ impl Avx512 {
         }
     }
 
-    /// The lanes behind each of `block`, by one and by two, where it stands at the start of `input`.
+    /// The lanes after each of `block`, by one and by two, when it is at the start of `input`.
     #[inline(always)]
     fn behind(self, block: __m512i, input: &[u8]) -> [__m512i; 2] {
         if let (Some(first), Some(second)) = (
@@ -369,7 +369,7 @@ impl Isa for Avx512 {
     #[inline(always)]
     fn compress(self, block: __m512i, drop: u64, lanes: usize, out: &mut Cursor<'_>) {
         let keep = first(lanes) & !drop;
-        // What stands behind the kept lanes does not matter. It is not zeroed, for Bochs 2.7, which tests this tier where
+        // What comes after the kept lanes does not matter. It is not zeroed, for Bochs 2.7, which tests this tier where
         // no CPU has it, zeroes everything when all 64 lanes are kept.
         // SAFETY: the token proves AVX-512.
         let kept = unsafe { _mm512_mask_compress_epi8(block, keep, block) };
@@ -392,7 +392,7 @@ impl Isa for Avx512 {
         // SAFETY: the token proves AVX-512.
         let starts = unsafe { _mm512_mask_mov_epi8(block, escape, self.all(b'%')) };
         let sources = self.sources(starts, block, case);
-        // SAFETY: the window has room for three groups, and for two digits behind them. The groups write `lanes` bytes and two
+        // SAFETY: the window has room for three groups, and for two digits after them. The groups write `lanes` bytes and two
         // more for each escape, without a gap.
         unsafe {
             for i in 0..3 {

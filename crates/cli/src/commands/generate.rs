@@ -48,7 +48,7 @@ fn pages(command: Command, directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a page. What stands behind the options in help gets sections of its own here, and its examples stay lines.
+/// Writes a page. What comes after the options in help gets sections of its own here, and its examples stay lines.
 fn page(command: Command, text: &mut Vec<u8>) -> io::Result<()> {
     let after = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string);
     let command = command.after_help(Resettable::Reset).after_long_help(Resettable::Reset);

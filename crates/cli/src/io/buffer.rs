@@ -9,7 +9,7 @@ const PAGE: usize = 4096;
 ///
 /// The system copies files from the start of pages. Some processors (AMD Zen 3, by `rep movsb`) take three times as
 /// long for that if the target lies a few bytes further in its page than the source does in its own. That is where
-/// allocators put large buffers, and where a block stands behind the start of an escape that was cut off.
+/// allocators put large buffers, and where a block comes after the start of an escape that was cut off.
 pub struct Buffer {
     bytes: Vec<u8>,
     start: usize,

@@ -267,7 +267,7 @@ impl Encoder {
     }
 }
 
-/// Makes room in `out`, behind what is `written`, for what becomes of the `rest`: a little at a time, because room is
+/// Makes room in `out`, after what is `written`, for what becomes of the `rest`: a little at a time, because room is
 /// filled, and what is lacking in a charset may end a stretch at any byte.
 fn make_room(out: &mut Vec<u8>, written: usize, rest: usize) {
     let room = (3 * rest).clamp(LEAST_ROOM, MOST_ROOM);
