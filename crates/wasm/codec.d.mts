@@ -1,5 +1,7 @@
 /** A named set: the bytes that stay as they are. `sets` lists them; the names link to specifications in the README. */
 export type SetName =
+  | 'none'
+  | 'alphanumeric'
   | 'rfc3986-unreserved'
   | 'rfc3986-gen-delims'
   | 'rfc3986-sub-delims'
