@@ -56,9 +56,15 @@ fn row(criterion: &mut Criterion, spec: &Spec, shape: Shape) {
     let mut group = criterion.benchmark_group(shape.of(spec.verb));
     group.throughput(Throughput::Bytes(row.bytes() as u64));
     for contender in contenders {
-        for (input, right) in strings.iter().zip(&right).filter(|_| contender.role != Role::Mark) {
-            let answer = contender.answer(input, room);
-            assert!(answer.is_some() && answer == *right, "{} on {}: {input:?}", contender.name, spec.name);
+        let mut pairs = strings.iter().zip(&right);
+        let wrong = pairs.find(|(input, right)| contender.answer(input, room) != **right || right.is_none());
+        match (contender.role, wrong) {
+            (Role::Mark, _) | (_, None) => {}
+            // It does another job, such as form encoding; the comparison program marks it.
+            (Role::Rival, Some(_)) => continue,
+            (Role::Ours(_) | Role::Base(_), Some((input, _))) => {
+                panic!("{} on {}: {input:?}", contender.name, spec.name)
+            }
         }
         group.bench_function(BenchmarkId::new(&contender.name, &spec.name), |bencher| {
             bencher.iter(|| contender.pass(black_box(&strings), room));
