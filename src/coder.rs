@@ -26,6 +26,16 @@ mod sealed {
 
 /// A set of bytes that an encoder keeps: an [`AsciiSet`], which gives text (`str`), or a [`ByteSet`], which gives bytes
 /// (`[u8]`). This trait is sealed.
+///
+/// ```
+/// use simdpct::{Encode, KeepSet, sets};
+///
+/// /// Any set: the result is text for an `AsciiSet`, and bytes for a `ByteSet`.
+/// fn longest(set: impl KeepSet, values: &[&str]) -> Option<usize> {
+///     values.iter().map(|value| Encode::keeping(set).encoded_len(value)).max()
+/// }
+/// assert_eq!(longest(sets::RFC3986_SEGMENT, &["a b", "/"]), Some(5));
+/// ```
 #[cfg(feature = "alloc")]
 pub trait KeepSet: Copy + sealed::Sealed {
     /// The type of encoded text.

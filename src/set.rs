@@ -147,12 +147,25 @@ impl ByteSet {
     }
 
     /// The bytes of either set.
+    ///
+    /// ```
+    /// use simdpct::{ByteSet, sets};
+    /// // What an IRI may hold: all that a URI may, and every byte of `0x80` or more.
+    /// const IRI: ByteSet = sets::RFC3986_URI.to_byte_set().union(ByteSet::NON_ASCII);
+    /// assert!(IRI.contains(b'/') && IRI.contains(0xC3));
+    /// ```
     #[must_use]
     pub const fn union(self, other: ByteSet) -> ByteSet {
         self.complement().difference(other).complement()
     }
 
     /// The bytes of this set that are not in `other`.
+    ///
+    /// ```
+    /// use simdpct::{ByteSet, sets};
+    /// let printable = ByteSet::ALL.difference(simdpct::AsciiSet::CONTROLS.to_byte_set());
+    /// assert!(printable.contains(b' ') && !printable.contains(b'\n'));
+    /// ```
     #[must_use]
     pub const fn difference(mut self, other: ByteSet) -> ByteSet {
         let mut i = 0;
@@ -166,12 +179,25 @@ impl ByteSet {
     }
 
     /// The bytes that are in both sets.
+    ///
+    /// ```
+    /// use simdpct::{ByteSet, sets};
+    /// let digits = ByteSet::from_bytes(b"0123456789");
+    /// assert_eq!(sets::ALPHANUMERIC.to_byte_set().intersection(digits), digits);
+    /// ```
     #[must_use]
     pub const fn intersection(self, other: ByteSet) -> ByteSet {
         self.difference(other.complement())
     }
 
     /// The bytes that are not in this set.
+    ///
+    /// ```
+    /// use simdpct::{ByteSet, Encode};
+    /// // To escape only these, keep all others.
+    /// let quotes = Encode::keeping(ByteSet::from_bytes(b"\"%").complement());
+    /// assert_eq!(&*quotes.encode("a \"b\""), b"a %22b%22");
+    /// ```
     #[must_use]
     pub const fn complement(mut self) -> ByteSet {
         let mut i = 0;
@@ -185,12 +211,24 @@ impl ByteSet {
     }
 
     /// The set as an [`AsciiSet`], or `None` when it has a member of `0x80` or more.
+    ///
+    /// ```
+    /// use simdpct::{AsciiSet, ByteSet};
+    /// assert_eq!(ByteSet::ASCII.to_ascii_set(), Some(AsciiSet::ALL));
+    /// assert_eq!(ByteSet::ALL.to_ascii_set(), None);
+    /// ```
     #[must_use]
     pub const fn to_ascii_set(self) -> Option<AsciiSet> {
         if self.is_ascii() { Some(AsciiSet(self)) } else { None }
     }
 
     /// Whether every member is below `0x80`.
+    ///
+    /// ```
+    /// use simdpct::ByteSet;
+    /// assert!(ByteSet::from_bytes(b"/?").is_ascii());
+    /// assert!(!ByteSet::from_bytes(b"/\xff").is_ascii());
+    /// ```
     #[must_use]
     #[inline]
     pub const fn is_ascii(&self) -> bool {
@@ -198,6 +236,11 @@ impl ByteSet {
     }
 
     /// Whether there is no member.
+    ///
+    /// ```
+    /// use simdpct::{ByteSet, sets};
+    /// assert!(sets::RFC3986_UNRESERVED.to_byte_set().intersection(ByteSet::from_bytes(b"/%")).is_empty());
+    /// ```
     #[must_use]
     #[inline]
     pub const fn is_empty(&self) -> bool {
@@ -206,6 +249,11 @@ impl ByteSet {
     }
 
     /// The number of members.
+    ///
+    /// ```
+    /// use simdpct::sets;
+    /// assert_eq!(sets::RFC3986_UNRESERVED.to_byte_set().len(), 66);
+    /// ```
     #[must_use]
     pub const fn len(&self) -> usize {
         let [a, b, c, d] = self.words;
@@ -213,6 +261,11 @@ impl ByteSet {
     }
 
     /// The members, in ascending order.
+    ///
+    /// ```
+    /// use simdpct::ByteSet;
+    /// assert!(ByteSet::from_bytes(b"b/a").iter().eq(*b"/ab"));
+    /// ```
     pub fn iter(&self) -> impl Iterator<Item = u8> + use<> {
         let set = *self;
         (0..=u8::MAX).filter(move |&byte| set.contains(byte))
@@ -375,6 +428,12 @@ impl AsciiSet {
     }
 
     /// Whether `byte` is a member.
+    ///
+    /// ```
+    /// use simdpct::sets;
+    /// assert!(sets::RFC3986_PATH.contains(b'/'));
+    /// assert!(!sets::RFC3986_SEGMENT.contains(b'/'));
+    /// ```
     #[must_use]
     #[inline(always)]
     pub const fn contains(&self, byte: u8) -> bool {
@@ -397,24 +456,49 @@ impl AsciiSet {
     }
 
     /// The set with none of `bytes` as a member.
+    ///
+    /// ```
+    /// use simdpct::{AsciiSet, Encode, sets};
+    /// // A query in which `+` must not be read as a space.
+    /// const QUERY: AsciiSet = sets::RFC3986_QUERY.remove(b"+");
+    /// assert_eq!(Encode::keeping(QUERY).encode("q=1+1"), "q=1%2B1");
+    /// ```
     #[must_use]
     pub const fn remove(self, bytes: &[u8]) -> AsciiSet {
         AsciiSet(self.0.remove(bytes))
     }
 
     /// The bytes of either set.
+    ///
+    /// ```
+    /// use simdpct::{AsciiSet, sets};
+    /// const RESERVED: AsciiSet = sets::RFC3986_GEN_DELIMS.union(sets::RFC3986_SUB_DELIMS);
+    /// assert_eq!(RESERVED, sets::RFC3986_RESERVED);
+    /// ```
     #[must_use]
     pub const fn union(self, other: AsciiSet) -> AsciiSet {
         AsciiSet(self.0.union(other.0))
     }
 
     /// The bytes of this set that are not in `other`.
+    ///
+    /// ```
+    /// use simdpct::{AsciiSet, sets};
+    /// const MARKS: AsciiSet = sets::RFC3986_UNRESERVED.difference(sets::ALPHANUMERIC);
+    /// assert_eq!(MARKS, AsciiSet::from_bytes(b"-._~").unwrap());
+    /// ```
     #[must_use]
     pub const fn difference(self, other: AsciiSet) -> AsciiSet {
         AsciiSet(self.0.difference(other.0))
     }
 
     /// The bytes that are in both sets.
+    ///
+    /// ```
+    /// use simdpct::sets;
+    /// // No byte is both reserved and unreserved.
+    /// assert!(sets::RFC3986_RESERVED.intersection(sets::RFC3986_UNRESERVED).is_empty());
+    /// ```
     #[must_use]
     pub const fn intersection(self, other: AsciiSet) -> AsciiSet {
         AsciiSet(self.0.intersection(other.0))
@@ -433,6 +517,13 @@ impl AsciiSet {
     }
 
     /// The same members as a [`ByteSet`].
+    ///
+    /// ```
+    /// use simdpct::{ByteSet, Encode, sets};
+    /// // The path of an IRI: text that is not ASCII stays.
+    /// let path = sets::RFC3986_PATH.to_byte_set().union(ByteSet::NON_ASCII);
+    /// assert_eq!(Encode::keeping(path).encode("/caf\u{e9}"), "/caf\u{e9}".as_bytes());
+    /// ```
     #[must_use]
     #[inline(always)]
     pub const fn to_byte_set(self) -> ByteSet {
@@ -440,18 +531,35 @@ impl AsciiSet {
     }
 
     /// Whether there is no member.
+    ///
+    /// ```
+    /// use simdpct::{AsciiSet, sets};
+    /// assert_eq!(sets::NONE, AsciiSet::EMPTY);
+    /// assert!(sets::NONE.is_empty());
+    /// ```
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The number of members.
+    ///
+    /// ```
+    /// use simdpct::sets;
+    /// assert_eq!(sets::ALPHANUMERIC.len(), 62);
+    /// ```
     #[must_use]
     pub const fn len(&self) -> usize {
         self.0.len()
     }
 
     /// The members, in ascending order.
+    ///
+    /// ```
+    /// use simdpct::sets;
+    /// let marks = sets::RFC3986_UNRESERVED.difference(sets::ALPHANUMERIC);
+    /// assert!(marks.iter().map(char::from).eq(['-', '.', '_', '~']));
+    /// ```
     pub fn iter(&self) -> impl Iterator<Item = u8> + use<> {
         self.0.iter()
     }

@@ -75,6 +75,12 @@ impl Iterator for Escapes<'_> {
 }
 
 /// How many escapes of each kind an input holds, from [`count`].
+///
+/// ```
+/// // A double encoding: nearly every escape is one of `%`.
+/// let counts = simdpct::count("%2520%252f%2541");
+/// assert_eq!((counts.escapes, counts.percent), (3, 3));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {

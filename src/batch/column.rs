@@ -141,6 +141,14 @@ impl<'a, O: Offset> Column<'a, O> {
     }
 
     /// All bytes, also those before the first value and after the last.
+    ///
+    /// ```
+    /// use simdpct::batch::Column;
+    ///
+    /// // A slice of a longer column: its values are a part of the bytes.
+    /// let column = Column::new(b"abcd", &[1_i32, 3]).unwrap();
+    /// assert_eq!((column.bytes(), column.get(0)), (&b"abcd"[..], Some(&b"bc"[..])));
+    /// ```
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
@@ -153,6 +161,13 @@ impl<'a, O: Offset> Column<'a, O> {
     }
 
     /// Value `index`, if there is one.
+    ///
+    /// ```
+    /// use simdpct::batch::Column;
+    ///
+    /// let column = Column::new(b"abc", &[0_i64, 1, 3]).unwrap();
+    /// assert_eq!((column.get(1), column.get(2)), (Some(&b"bc"[..]), None));
+    /// ```
     #[must_use]
     #[inline]
     pub fn get(&self, index: usize) -> Option<&'a [u8]> {
@@ -384,6 +399,15 @@ impl<O: Offset> ColumnBuf<O> {
     ///
     /// The batch verbs append without growing the room if it is larger by 256 bytes than what they write, or for encoding
     /// by three times 8 KiB.
+    ///
+    /// ```
+    /// use simdpct::batch::{Column, ColumnBuf};
+    ///
+    /// let urls = Column::new(b"/a%20b/c", &[0_i32, 6, 8]).unwrap();
+    /// let mut out = ColumnBuf::<i32>::with_capacity(urls.len(), urls.bytes().len() + 256);
+    /// simdpct::Decode::new().decode_column(urls, &mut out).unwrap();
+    /// assert_eq!(out.get(0), Some(&b"/a b"[..]));
+    /// ```
     #[must_use]
     pub fn with_capacity(values: usize, bytes: usize) -> ColumnBuf<O> {
         let mut offsets = Vec::with_capacity(values.saturating_add(1));
@@ -427,6 +451,15 @@ impl<O: Offset> ColumnBuf<O> {
     /// # Errors
     ///
     /// [`TooLong`] if an offset of this type cannot say where it ends; the column is then unchanged.
+    ///
+    /// ```
+    /// use simdpct::batch::ColumnBuf;
+    ///
+    /// let mut column = ColumnBuf::<i32>::new();
+    /// ["/a b", "/c"].iter().try_for_each(|path| column.push(path))?;
+    /// assert_eq!(column.offsets(), [0, 4, 6]);
+    /// # Ok::<(), simdpct::batch::TooLong>(())
+    /// ```
     pub fn push(&mut self, value: &(impl AsRef<[u8]> + ?Sized)) -> Result<(), TooLong> {
         let value = value.as_ref();
         let end = self.bytes.len().checked_add(value.len()).and_then(O::new);
@@ -438,6 +471,20 @@ impl<O: Offset> ColumnBuf<O> {
     }
 
     /// Removes all values and keeps the room.
+    ///
+    /// ```
+    /// use simdpct::Encode;
+    /// use simdpct::batch::{Column, ColumnBuf};
+    ///
+    /// // One buffer for all chunks.
+    /// let mut out = ColumnBuf::<i32>::new();
+    /// for chunk in [&b"a b"[..], b"c/d"] {
+    ///     out.clear();
+    ///     let values = Column::new(chunk, &[0_i32, 3]).unwrap();
+    ///     Encode::keeping(simdpct::sets::RFC3986_SEGMENT).encode_column(values, &mut out).unwrap();
+    ///     assert_eq!(out.bytes().len(), 5);
+    /// }
+    /// ```
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.offsets.truncate(1);
@@ -468,12 +515,32 @@ impl<O: Offset> ColumnBuf<O> {
     }
 
     /// The column, borrowed.
+    ///
+    /// ```
+    /// use simdpct::{Decode, Encode, sets};
+    /// use simdpct::batch::ColumnBuf;
+    ///
+    /// let mut paths = ColumnBuf::<i32>::new();
+    /// paths.push("a%2Fb")?;
+    /// let mut decoded = ColumnBuf::<i32>::new();
+    /// Decode::new().decode_column(paths.as_column(), &mut decoded)?;
+    /// assert_eq!(decoded.bytes(), b"a/b");
+    /// # Ok::<(), simdpct::batch::TooLong>(())
+    /// ```
     #[must_use]
     pub fn as_column(&self) -> Column<'_, O> {
         Column { bytes: &self.bytes, offsets: &self.offsets }
     }
 
     /// The bytes and the offsets, to be handed to a data engine without a copy.
+    ///
+    /// ```
+    /// use simdpct::batch::ColumnBuf;
+    ///
+    /// let mut column = ColumnBuf::<i64>::new();
+    /// column.push("abc").unwrap();
+    /// assert_eq!(column.into_parts(), (b"abc".to_vec(), vec![0, 3]));
+    /// ```
     #[must_use]
     pub fn into_parts(self) -> (Vec<u8>, Vec<O>) {
         (self.bytes, self.offsets)

@@ -3,6 +3,14 @@
 use core::fmt;
 
 /// Offsets that do not cut the bytes into values.
+///
+/// ```
+/// use simdpct::batch::Column;
+///
+/// let error = Column::new(b"abc", &[0_i32, 2, 1]).unwrap_err();
+/// assert_eq!(error.index, 2);
+/// assert_eq!(error.to_string(), "offset 2 does not cut the bytes into values: offsets ascend within the bytes");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InvalidOffsets {
@@ -39,6 +47,20 @@ impl fmt::Display for TooLong {
 impl core::error::Error for TooLong {}
 
 /// The caller's memory is too small for a column.
+///
+/// ```
+/// use std::mem::MaybeUninit;
+/// use simdpct::Decode;
+/// use simdpct::batch::{Column, ColumnError, UninitColumn};
+///
+/// let input = Column::new(b"a%20b%41", &[0_i32, 5, 8]).unwrap();
+/// let (mut bytes, mut offsets) = ([MaybeUninit::uninit(); 3], [MaybeUninit::uninit(); 3]);
+/// let mut out = UninitColumn::<i32>::new(&mut bytes, &mut offsets);
+/// let error = Decode::new().decode_column(input, &mut out).unwrap_err();
+/// let ColumnError::TooSmall(small) = error else { panic!("{error}") };
+/// // The first value is there; the second needs a fourth byte.
+/// assert_eq!((small.index, small.bytes, out.len()), (1, 4, 1));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ColumnTooSmall {

@@ -8,6 +8,16 @@ mod sealed {
 
 /// A value that may be null: `&[u8]` or `Option<&[u8]>`, or a reference to anything else that is bytes (`&str`,
 /// `Option<&String>`, ...). This trait is sealed.
+///
+/// ```
+/// use simdpct::Decode;
+/// use simdpct::batch::ColumnBuf;
+///
+/// // A null is an empty value; the validity bitmap stays with its owner.
+/// let mut out = ColumnBuf::<i32>::new();
+/// Decode::new().decode_slices([Some("a%20b"), None, Some("c")], &mut out).unwrap();
+/// assert_eq!(out.offsets(), [0, 3, 3, 4]);
+/// ```
 pub trait NullableBytes: sealed::Sealed {
     /// The bytes, unless the value is null.
     fn nullable_bytes(&self) -> Option<&[u8]>;

@@ -32,6 +32,19 @@ pub use write::{FinishError, Writer};
 ///
 /// [`Encoder`], [`Decoder`] and [`TryDecoder`] implement it, and so may your own steps. Their own methods do the same and
 /// do not return a `Result` where nothing can be wrong.
+///
+/// ```
+/// use simdpct::stream::{Decoder, Transform};
+///
+/// /// Any transform of a file that comes in pieces.
+/// fn run<T: Transform>(mut transform: T, pieces: &[&[u8]]) -> Result<Vec<u8>, T::Error> {
+///     let mut out = Vec::new();
+///     pieces.iter().try_for_each(|piece| transform.push(piece, &mut out))?;
+///     transform.finish(&mut out)?;
+///     Ok(out)
+/// }
+/// assert_eq!(run(Decoder::new(simdpct::Decode::new()), &[b"a%2", b"0b"]), Ok(b"a b".to_vec()));
+/// ```
 pub trait Transform {
     /// What can be wrong with the input.
     type Error: core::error::Error + Clone + Send + Sync + 'static;

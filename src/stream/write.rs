@@ -179,6 +179,20 @@ impl<T: Transform, W: Write> Write for Writer<T, W> {
 }
 
 /// The error of [`Writer::finish`], and the writer.
+///
+/// ```
+/// use std::io::Write;
+/// use simdpct::Decode;
+/// use simdpct::stream::{TryDecoder, Writer};
+///
+/// let mut writer = Writer::new(TryDecoder::new(Decode::new().strict()), Vec::new());
+/// writer.write_all(b"a%20b%2")?;
+/// // The input ends inside an escape. What comes before it is in the inner writer.
+/// let (error, writer) = writer.finish().unwrap_err().into_parts();
+/// assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
+/// assert_eq!(writer.into_inner(), b"a b");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct FinishError<W> {
     writer: W,
     error: io::Error,
