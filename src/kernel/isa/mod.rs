@@ -168,7 +168,7 @@ macro_rules! entry {
     (@short $token:ident $operation:ident($job:ident, $input:ident $(, $name:ident)*)) => {{
         let tier = token::$token::new();
         let (narrow, wide) = (drive::Tier::narrow(tier), drive::Tier::wide(tier));
-        if $input.len() <= <token::$token as drive::Tier>::SHORT {
+        if drive::short::is_narrow(tier, $input) {
             entry!(@block narrow $operation($job, $input $(, $name)*))
         } else if $input.len() <= drive::short::lanes(wide) {
             entry!(@block wide $operation($job, $input $(, $name)*))
