@@ -42,7 +42,8 @@ const ROWS: &[&str] = &[
 fn row(criterion: &mut Criterion, spec: &Spec, shape: Shape) {
     let row = spec.make(shape);
     let strings = row.strings();
-    let room = &mut Room::new(strings.iter().map(|string| string.len()).max().unwrap_or(0));
+    let longest = strings.iter().map(|string| string.len()).max().unwrap_or(0);
+    let room = &mut Room::new(longest, compare::place::OUTPUTS[0]);
     let right: Vec<_> = strings.iter().map(|input| expected(spec.verb, shape, input, room)).collect();
 
     let mut contenders: Vec<Contender> =

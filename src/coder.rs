@@ -219,18 +219,22 @@ impl<S> Coder<S> {
         if self.usual && cursor::append_few(out, input, look::all_usual) {
             return;
         }
-        let room = if input.len() <= SHORT {
-            worst(input.len())
+        let spare = out.capacity() - out.len();
+        let ample = spare >= cursor::MAX_WINDOW
+            && (2 * input.len()).checked_add(input.len()).is_some_and(|worst| worst <= spare);
+        if ample {
+            self.write_to_room(input, 0, out);
         } else {
-            self.room_for_long(input, out.capacity() - out.len())
-        };
-        self.write_to_room(input, room, out);
+            self.append_to_little_room(input, out);
+        }
     }
 
+    /// A function of its own: where there is ample room, each instruction of the caller shows in the time of a short input.
     #[inline(never)]
-    fn room_for_long(&self, input: &[u8], spare: usize) -> usize {
+    fn append_to_little_room(&self, input: &[u8], out: &mut Vec<u8>) {
         let worst = worst(input.len());
-        if spare >= worst { worst } else { self.measure(input).len }
+        let is_long = input.len() > SHORT && out.capacity() - out.len() < worst;
+        self.write_to_room(input, if is_long { self.measure(input).len } else { worst }, out);
     }
 
     #[inline(always)]

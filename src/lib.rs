@@ -56,6 +56,9 @@
 //! problem or to compare speeds. It is read once. A name that this build does not know or this CPU does not have is ignored.
 //! [`Tier::init`] fixes the tier from code and ignores the variable.
 //!
+//! A build whose target features include those of the best tier, such as one with `-C target-cpu=native` on a CPU that has them,
+//! calls the kernels of that tier directly instead of by a pointer. The choice of another tier still works.
+//!
 //! # Features
 //!
 //! * `std` (default): run-time CPU detection, `SIMDPCT_TIER`, [`stream::Writer`] and [`stream::Reader`]. Without it, the

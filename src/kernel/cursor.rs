@@ -155,12 +155,17 @@ impl<'a> Cursor<'a> {
     /// Writes up to 128 bytes without a call, others with one.
     #[inline(always)]
     pub(crate) fn push_run(&mut self, bytes: &[u8]) {
+        if !self.push_few(bytes) {
+            self.push_slice(bytes);
+        }
+    }
+
+    /// Writes up to 128 bytes, if `bytes` are no more and there is room. No path of it is a call.
+    #[inline(always)]
+    pub(crate) fn push_few(&mut self, bytes: &[u8]) -> bool {
         let (len, room) = (bytes.len(), self.room());
         if len > 64 || len > room {
-            if !self.push_ends(bytes) {
-                self.push_slice(bytes);
-            }
-            return;
+            return self.push_ends(bytes);
         }
         // SAFETY: `len` bytes are readable in `bytes` and writable at `at`, and no function is given more.
         unsafe {
@@ -176,6 +181,7 @@ impl<'a> Cursor<'a> {
             }
             self.at = to.add(len);
         }
+        true
     }
 
     /// Writes `bytes`. What has no room is not written; the verbs make room first, so this never happens.
@@ -215,7 +221,7 @@ pub(crate) fn copy_few<'c>(
     clean: impl FnOnce(u64, u64) -> bool,
 ) -> Option<Written<'c>> {
     let (from, to, len) = (input.as_ptr(), out.start, input.len());
-    if len > FEW || len > out.len() {
+    if len > FEW.min(out.len()) {
         return None;
     }
     // SAFETY: every piece lies within the `len` bytes that are readable at `from` and writable at `to`; all are read, and

@@ -8,8 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use simdpct::batch::{Column, ColumnBuf, TooLong};
 use simdpct::{ByteSet, Decode, Encode, Tier, sets};
 
-use crate::Verb;
 use crate::rivals::COMPONENT;
+use crate::{Verb, place};
 
 /// Buffers that all calls share, so that no idiom pays for memory more often than it must.
 pub struct Room {
@@ -24,13 +24,16 @@ pub struct Room {
 }
 
 impl Room {
-    /// Room for the answers to inputs of at most `longest` bytes.
-    pub fn new(longest: usize) -> Room {
+    /// Room for the answers to inputs of at most `longest` bytes, in buffers that start `offset` bytes after the start of a
+    /// page.
+    pub fn new(longest: usize, offset: usize) -> Room {
         let worst = longest * 3 + 4096;
+        let mut ready = place::at(worst, offset);
+        ready.resize(worst, 0);
         Room {
-            bytes: Vec::with_capacity(worst),
-            text: String::with_capacity(worst),
-            ready: vec![0; worst],
+            bytes: place::at(worst, offset),
+            text: String::from_utf8(place::at(worst, offset)).expect("nothing is text"),
+            ready,
             digits: b"0123456789abcdefFEDCBA98765432".iter().copied().cycle().take(longest).collect(),
         }
     }

@@ -8,6 +8,7 @@
 //! allows), laid out in the order in which it is read.
 
 pub mod contender;
+pub mod place;
 mod random;
 mod rivals;
 mod rows;

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use compare::{
     Contender, DISTINCT, Random, Role, Room, SEED, Shape, Unit, UrlShape, Urls, Verb, fixed_length, others,
-    ours, read_urls, specs,
+    ours, place, read_urls, specs,
 };
 use regex::Regex;
 use simdpct::Tier;
@@ -165,19 +165,21 @@ fn compare(options: &Compare) -> io::Result<()> {
     }
     let sweep = sweep(options.quick, &tiers, wanted);
 
+    let machine = report::Machine::this();
     let report = report::Report {
-        machine: report::Machine::this(),
         corpus: format!("{origin}, {}", UrlShape::of(&urls)),
         plan: format!(
-            "{} rounds, everybody in turn, each turn at least {} ms of CPU time",
+            "{} rounds, everybody in turn, each turn at least {} ms of CPU time, with output at {:?} of a page",
             plan.rounds,
-            plan.turn / 1e6
+            plan.turn / 1e6,
+            place::OUTPUTS
         ),
         tiers: &tiers,
         all: &all,
-        standings: goal::standings(&all, &tiers),
+        standings: goal::standings(&all, &tiers, machine.generation()),
         slower: goal::slower(&all, &tiers),
         races: goal::races(&sweep, &tiers),
+        machine,
     };
     if let Some(file) = &options.tsv {
         fs::write(file, report.tsv())?;
@@ -270,7 +272,7 @@ fn work(verb: &str, row: &str, tier: Tier, strings: usize, passes: usize) -> io:
     let row = spec.ok_or_else(|| unknown("row", row))?.make(shape);
     let mut some = row.strings();
     some.truncate(strings);
-    let mut room = Room::new(some.iter().map(|string| string.len()).max().unwrap_or(0));
+    let mut room = Room::new(some.iter().map(|string| string.len()).max().unwrap_or(0), place::OUTPUTS[0]);
     let contender = ours(verb, shape, tier, Role::Ours(tier));
     for _ in 0..passes {
         contender.pass(black_box(&some), &mut room);

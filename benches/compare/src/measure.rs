@@ -5,6 +5,7 @@
 
 use std::hint::black_box;
 
+use compare::place::OUTPUTS;
 use compare::{Contender, Role, Room, Row, Shape, Unit, Verb, expected};
 
 /// How long to measure.
@@ -57,6 +58,8 @@ pub struct Measured {
     pub calls: usize,
     /// The number of bytes of all of them.
     pub bytes: usize,
+    /// The nanoseconds of a cycle of the core while it was measured, where that is known.
+    pub cycle: Option<f64>,
     /// Everybody that was timed or that refused.
     pub timed: Vec<Timed>,
 }
@@ -94,6 +97,11 @@ impl Measured {
     pub fn best_rival(&self, except: &str) -> Option<&Timed> {
         let rivals = self.timed().filter(|timed| timed.role == Role::Rival && timed.name != except);
         rivals.min_by(|a, b| a.median().total_cmp(&b.median()))
+    }
+
+    /// The cycles that `timed` took for 64 bytes of input.
+    pub fn cycles(&self, timed: &Timed) -> Option<f64> {
+        Some(timed.median() / self.bytes as f64 * 64.0 / self.cycle?)
     }
 
     /// `nanoseconds` for all strings, in the unit of the row: nanoseconds a call, or 10^9 bytes of input a second.
@@ -137,14 +145,18 @@ pub struct Task<'t> {
 pub fn measure(plan: Plan, task: &Task<'_>, row: &Row, groups: Vec<Vec<Contender>>) -> Measured {
     let strings = row.strings();
     let longest = strings.iter().map(|string| string.len()).max().unwrap_or(0);
-    let room = &mut Room::new(longest);
+    let mut rooms = OUTPUTS.map(|offset| Room::new(longest, offset));
 
     let mut timed = Vec::new();
     let mut racers: Vec<(Contender, usize)> = Vec::new();
     let reference: Vec<_> =
-        strings.iter().take(task.check).map(|s| expected(task.verb, task.shape, s, room)).collect();
+        strings.iter().take(task.check).map(|s| expected(task.verb, task.shape, s, &mut rooms[0])).collect();
     let base: Vec<_> = if groups.iter().flatten().any(|c| matches!(c.role, Role::Base(_))) {
-        strings.iter().take(task.check).map(|s| expected(task.verb, Shape::Append, s, room)).collect()
+        strings
+            .iter()
+            .take(task.check)
+            .map(|s| expected(task.verb, Shape::Append, s, &mut rooms[0]))
+            .collect()
     } else {
         Vec::new()
     };
@@ -152,15 +164,16 @@ pub fn measure(plan: Plan, task: &Task<'_>, row: &Row, groups: Vec<Vec<Contender
         let mut best: Option<(f64, Contender, usize, Agreement)> = None;
         for contender in group {
             let reference = if matches!(contender.role, Role::Base(_)) { &base } else { &reference };
-            let agreement = check(&contender, &strings, reference, room);
+            let agreement = check(&contender, &strings, reference, &mut rooms[0]);
             if let Agreement::Refuses { .. } = agreement {
                 if best.is_none() {
                     timed.push(entry(&contender, agreement));
                 }
                 continue;
             }
-            let once = (0..3).map(|_| time(&contender, &strings, 1, room)).fold(f64::INFINITY, f64::min);
-            let passes = ((plan.turn / once).ceil() as usize).max(1);
+            let once =
+                (0..3).map(|_| time(&contender, &strings, 1, &mut rooms)).fold(f64::INFINITY, f64::min);
+            let passes = ((plan.turn / once / OUTPUTS.len() as f64).ceil() as usize).max(1);
             if best.as_ref().is_none_or(|(time, ..)| once < *time) {
                 best = Some((once, contender, passes, agreement));
             }
@@ -172,11 +185,13 @@ pub fn measure(plan: Plan, task: &Task<'_>, row: &Row, groups: Vec<Vec<Contender
         }
     }
 
+    let mut cycles = Vec::new();
     for round in 0..plan.rounds {
+        cycles.extend(cycle());
         // Everybody follows everybody else's neighbour, but not always as the first.
         for turn in 0..racers.len() {
             let (contender, passes) = &racers[(turn + round) % racers.len()];
-            let nanoseconds = time(contender, &strings, *passes, room);
+            let nanoseconds = time(contender, &strings, *passes, &mut rooms);
             let of =
                 timed.iter_mut().find(|timed| timed.name == contender.name && timed.role == contender.role);
             of.expect("each racer has an entry").times.push(nanoseconds);
@@ -189,6 +204,7 @@ pub fn measure(plan: Plan, task: &Task<'_>, row: &Row, groups: Vec<Vec<Contender
         unit: task.unit,
         calls: strings.len(),
         bytes: row.bytes(),
+        cycle: (!cycles.is_empty()).then(|| median(&cycles)),
         timed,
     }
 }
@@ -198,13 +214,31 @@ fn entry(contender: &Contender, agreement: Agreement) -> Timed {
     Timed { name: name.clone(), idiom, role: *role, agreement, times: Vec::new() }
 }
 
-/// The nanoseconds of one pass, measured over `passes`.
-fn time(contender: &Contender, strings: &[&str], passes: usize, room: &mut Room) -> f64 {
+/// The nanoseconds of one pass, measured over `passes` with each of `rooms`.
+fn time(contender: &Contender, strings: &[&str], passes: usize, rooms: &mut [Room]) -> f64 {
     let start = now();
-    for _ in 0..passes {
-        contender.pass(black_box(strings), room);
+    for room in &mut *rooms {
+        for _ in 0..passes {
+            contender.pass(black_box(strings), room);
+        }
     }
-    (now() - start) / passes as f64
+    (now() - start) / (passes * rooms.len()) as f64
+}
+
+/// The nanoseconds of a cycle of this core: each step of a chain waits for the one before it, and takes four cycles, three for
+/// the multiplication and one for the other operation, on every x86-64 CPU since 2008. Elsewhere nobody knows.
+fn cycle() -> Option<f64> {
+    const STEPS: usize = 20_000;
+    if !cfg!(target_arch = "x86_64") {
+        return None;
+    }
+    let (mut link, factor) = (black_box(3_u64), black_box(5_u64));
+    let start = now();
+    for _ in 0..STEPS {
+        link = (link ^ factor).wrapping_mul(factor);
+    }
+    black_box(link);
+    Some((now() - start) / (4 * STEPS) as f64)
 }
 
 /// The time that this thread has run, in nanoseconds: what others do on this core meanwhile does not count.

@@ -8,7 +8,7 @@ use std::{fs, io};
 use compare::{Role, Shape, Unit, Verb};
 use simdpct::Tier;
 
-use crate::goal::{Race, Standing};
+use crate::goal::{Generation, Race, Standing, ports};
 use crate::measure::{Agreement, Measured};
 
 /// Where and when something was measured.
@@ -54,6 +54,20 @@ impl Machine {
             date: time::UtcDateTime::now().date().to_string(),
             commit,
             rustc: env!("COMPARE_RUSTC"),
+        }
+    }
+
+    /// Its scale.
+    pub fn generation(&self) -> Generation {
+        if self.cpu.contains("AMD") && self.cpu.contains("(family 26,") {
+            Generation::Zen5
+        } else if self.cpu.contains("AMD")
+            && self.cpu.contains("(family 25,")
+            && Tier::find("avx512").is_some()
+        {
+            Generation::Zen4
+        } else {
+            Generation::Other
         }
     }
 
@@ -116,6 +130,7 @@ impl Report<'_> {
                 self.further(verb, shape, &mut out);
             }
         }
+        self.cycles(&mut out);
         self.goals(&mut out);
         self.exceptions(&mut out);
         out
@@ -196,6 +211,43 @@ impl Report<'_> {
         let title =
             format!("### {} (in brackets: time divided by that of `memcpy`, and of {plain})", shape.of(verb));
         table.write(&title, out);
+    }
+
+    /// What a block costs where the kernels have something to do.
+    fn cycles(&self, out: &mut String) {
+        let mut table = Table::new(["row"]);
+        table.head.extend(self.tiers.iter().map(|tier| tier.name().to_owned()));
+        let dirty = |m: &&Measured| {
+            m.shape == Shape::Append
+                && m.unit == Unit::Byte
+                && m.cycle.is_some()
+                && !m.row.starts_with("clean")
+        };
+        for measured in self.all.iter().filter(dirty) {
+            let mut line = vec![format!("{}, {}", measured.shape.of(measured.verb), measured.row)];
+            for &tier in self.tiers {
+                let cycles = measured.find(tier.name()).and_then(|own| measured.cycles(own));
+                let limit = ports(self.machine.generation(), tier, measured.verb, &measured.row);
+                line.push(match (cycles, limit) {
+                    (None, _) => "-".to_owned(),
+                    (Some(cycles), None) => format!("{cycles:.1}"),
+                    (Some(cycles), Some(limit)) => format!("{cycles:.1} ({limit})"),
+                });
+            }
+            table.lines.push(line);
+        }
+        let mut known: Vec<f64> = self.all.iter().filter_map(|measured| measured.cycle).collect();
+        known.sort_unstable_by(f64::total_cmp);
+        if let Some(cycle) = known.get(known.len() / 2) {
+            let title = format!(
+                "## Cycles for 64 bytes of input\n\nA core's cycle is a quarter of a step in a chain of multiplications and \
+                 `xor`s, timed in each round of each row; {:.2} GHz in the median. In brackets what the ports need at least \
+                 for a block that is done as the row's most are, where that has been counted (docs/kernels.md); clean blocks \
+                 take less.",
+                1.0 / cycle
+            );
+            table.write(&title, out);
+        }
     }
 
     fn goals(&self, out: &mut String) {

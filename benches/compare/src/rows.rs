@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::{fs, io};
 
-use crate::{Random, Shape};
+use crate::{Random, Shape, place};
 
 /// The least number of distinct strings of a row of calls.
 pub const DISTINCT: usize = 20_000;
@@ -43,6 +43,9 @@ impl Row {
             row.text.push_str(string.as_ref());
             row.ends.push(row.text.len());
         }
+        let mut text = place::at(row.text.len(), place::INPUT);
+        text.extend_from_slice(row.text.as_bytes());
+        row.text = String::from_utf8(text).expect("it was text before");
         row
     }
 
@@ -132,7 +135,7 @@ pub fn specs(seed: u64, urls: &[String]) -> Vec<Spec> {
         let mut add =
             |name: &str, unit, make: Box<dyn Fn() -> Row>| specs.push(Spec::new(verb, name, unit, make));
         add("clean 0-64", Unit::Call, Box::new(move || clean_random(seed)));
-        for length in [4, 8, 16, 24, 32, 48, 64, 100, 256] {
+        for length in [4, 8, 16, 24, 32, 48, 64, 100, 128, 192, 256, 400] {
             let name = format!("clean {length}");
             add(
                 &name,
@@ -144,6 +147,10 @@ pub fn specs(seed: u64, urls: &[String]) -> Vec<Spec> {
             let clean =
                 move || blocks(seed, length, |random, text| text.push(random.pick(UNRESERVED) as char));
             add(name, Unit::Byte, Box::new(clean));
+        }
+        for length in [100, 128, 192, 256, 400] {
+            let tenth = move || few_specials(seed, length, verb);
+            add(&format!("10 % of {length}"), Unit::Call, Box::new(tenth));
         }
         let lines = urls.to_vec();
         add("urls", Unit::Call, Box::new(move || Row::of(&lines)));
@@ -202,6 +209,22 @@ pub fn fixed_length(seed: u64, length: usize, byte: impl Fn(&mut Random) -> char
             string.push(byte(&mut random));
         }
         string.clone()
+    }))
+}
+
+/// A row of 20,000 strings of `length` bytes. Of their parts one in ten is special: a byte to encode, or an escape to decode,
+/// where it fits in.
+fn few_specials(seed: u64, length: usize, verb: Verb) -> Row {
+    let mut random = Random::new(seed ^ length as u64);
+    let width = if verb == Verb::Encode { 1 } else { 3 };
+    Row::of((0..DISTINCT).map(|_| {
+        let mut string = String::new();
+        while string.len() < length {
+            let special = random.chance(100_000) && string.len() + width <= length;
+            let part = random.pick(if special { SPECIAL } else { UNRESERVED }) as char;
+            if verb == Verb::Decode { escape_to(part, &mut string) } else { string.push(part) }
+        }
+        string
     }))
 }
 

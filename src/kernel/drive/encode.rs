@@ -108,7 +108,13 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: b
         Blocks::<I, S, B, KEEP_ESCAPES, FORM> { isa, class, case: job.case, spilt: 0, bounds, sink };
     if input.len() <= I::LANES {
         // Most inputs: code without loops is shorter.
-        state.step(input, input.len(), missing);
+        if const { !KEEP_ESCAPES && !FORM && !B::MANY }
+            && let Some(ends) = isa.ends(input)
+        {
+            state.between(ends, input);
+        } else {
+            state.step(input, input.len(), missing);
+        }
         return state.finish();
     }
     let (mut rest, mut lanes) = (input, I::LANES - missing);
@@ -235,7 +241,22 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: bool>
         self.take::<false>(self.isa.load(rest), rest, lanes, missing);
     }
 
-    /// The same for a block that is loaded. One of `MANY` may be worth more preparation, and a look at whether all its
+    /// Takes the one block of an input of which [`Isa::ends`] is known: if it stays as it is, it need not be put together.
+    #[inline(always)]
+    fn between(&mut self, ends: I::Block, input: &[u8]) {
+        let half = I::LANES / 2;
+        let others = !self.isa.member(ends, &self.class) & first(I::LANES);
+        let stray = others & first(half) | (others >> half) << (input.len() - half);
+        if stray == 0 {
+            self.sink.copy(input);
+        } else {
+            self.sink.changed(true);
+            let block = self.isa.load(input);
+            self.sink.expand(self.isa, block, input, stray, input.len(), self.case);
+        }
+    }
+
+    /// As [`Blocks::step`], for a block that is loaded. One of `MANY` may be worth more preparation, and a look at whether all its
     /// lanes are escaped.
     #[inline(always)]
     fn take<const MANY: bool>(&mut self, mut block: I::Block, rest: &[u8], lanes: usize, missing: usize) {

@@ -105,6 +105,13 @@ pub(crate) trait Isa: Copy {
     /// The first `LANES` bytes of `input`, or all of a shorter one with zeros after them.
     fn load(self, input: &[u8]) -> Self::Block;
 
+    /// Of an input of at most `LANES` bytes: as many as half the lanes from its start, and as many from its end, which may
+    /// overlap. `None` if it is shorter, or if [`Isa::load`] takes no longer.
+    #[inline(always)]
+    fn ends(self, _input: &[u8]) -> Option<Self::Block> {
+        None
+    }
+
     /// The lanes of `block`, with zeros after them.
     fn bytes(self, block: Self::Block) -> [u8; 64];
 

@@ -1,7 +1,7 @@
 //! What an entry point decides before it calls a driver: most inputs are short, under the plain rule, and have room to
 //! spare, and these get code without a stage and without loops.
 
-use super::Isa;
+use super::{Isa, Tier};
 use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{DecodeJob, Decoded, EncodeJob};
@@ -41,6 +41,12 @@ impl Job for DecodeJob {
     fn is_direct<I: Isa>(&self, _: I, room: usize) -> bool {
         !self.plus() && room >= I::LANES
     }
+}
+
+/// Whether `input` is for the narrow blocks of `tier`, if it has such.
+#[inline(always)]
+pub(crate) fn is_narrow<T: Tier>(_: T, input: &[u8]) -> bool {
+    T::SHORT > 0 && input.len() <= T::SHORT
 }
 
 /// The longest input that the blocks of `isa` look at in [`encode_copy`] and [`decode_copy`].
@@ -91,6 +97,8 @@ pub(crate) fn decode_copy<'c, I: Isa>(
         return None;
     }
     let mut out = Cursor::new(out);
-    out.push_run(input);
+    if !out.push_few(input) {
+        return None;
+    }
     Some(Decoded { written: out.finish(), stopped: input.len() })
 }

@@ -275,6 +275,26 @@ impl<const N: usize> Isa for Registers<N> {
     }
 
     #[inline(always)]
+    fn ends(self, input: &[u8]) -> Option<Self::Block> {
+        let mut block = [self.0.all(0); N];
+        let end = input.len().checked_sub(16 * N)?;
+        if input.len() > Self::LANES {
+            return None;
+        }
+        // SAFETY: the token proves AVX2; there are `16 * N` bytes, and as many from `end` on.
+        unsafe {
+            let (first, last) = (input.as_ptr(), input.as_ptr().add(end));
+            if N == 1 {
+                block[0] = _mm256_loadu2_m128i(last.cast(), first.cast());
+            } else {
+                block[0] = _mm256_loadu_si256(first.cast());
+                block[N - 1] = _mm256_loadu_si256(last.cast());
+            }
+        }
+        Some(block)
+    }
+
+    #[inline(always)]
     fn bytes(self, block: Self::Block) -> [u8; 64] {
         let mut bytes = [0; 64];
         for (half, out) in block.into_iter().zip(bytes.as_chunks_mut::<32>().0) {
@@ -314,15 +334,13 @@ impl<const N: usize> Isa for Registers<N> {
 
     #[inline(always)]
     fn lacks(self, input: &[u8], byte: u8) -> bool {
-        let Some(end) = input.len().checked_sub(32) else { return false };
-        // SAFETY: the token proves AVX2; both times 32 bytes are readable. An input of at most 64 has no others.
-        let found = unsafe {
-            let first = _mm256_loadu_si256(input.as_ptr().cast());
-            let last = _mm256_loadu_si256(input.as_ptr().add(end).cast());
-            let byte = self.0.all(byte);
-            _mm256_or_si256(_mm256_cmpeq_epi8(first, byte), _mm256_cmpeq_epi8(last, byte))
-        };
-        input.len() <= 64 && self.0.mask(found) == 0
+        let Some(ends) = self.ends(input) else { return false };
+        let mut found = self.0.all(0);
+        for bytes in ends {
+            // SAFETY: the token proves AVX2.
+            found = unsafe { _mm256_or_si256(found, _mm256_cmpeq_epi8(bytes, self.0.all(byte))) };
+        }
+        self.0.mask(found) == 0
     }
 
     #[inline(always)]

@@ -168,7 +168,7 @@ macro_rules! entry {
     (@short $token:ident $operation:ident($job:ident, $input:ident $(, $name:ident)*)) => {{
         let tier = token::$token::new();
         let (narrow, wide) = (drive::Tier::narrow(tier), drive::Tier::wide(tier));
-        if $input.len() <= <token::$token as drive::Tier>::SHORT {
+        if drive::short::is_narrow(tier, $input) {
             entry!(@block narrow $operation($job, $input $(, $name)*))
         } else if $input.len() <= drive::short::lanes(wide) {
             entry!(@block wide $operation($job, $input $(, $name)*))
@@ -235,6 +235,16 @@ macro_rules! tiers {
             Description { name: "scalar", features: &[], detect: || true },
         ];
 
+        /// Whether every CPU that this build is for has the features of the best tier, as with `-C target-cpu=native` on a CPU
+        /// that has them. Its kernels are then called directly, where it is the one in use.
+        const BEST_IS_CERTAIN: bool = [
+            $(
+                #[cfg($arch)]
+                { cfg!(all($(target_feature = $feature),*)) },
+            )*
+            true,
+        ][0];
+
         tables! {
             [$($arch, $token, [$($feature)*];)*]
             ENCODE: encode(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c>;
@@ -274,7 +284,17 @@ macro_rules! tables {
                     self, $job: $type_of_job, $input: $type_of_input $(, $name: $type)*
                 ) -> $output {
                     // SAFETY: by the invariant of `Tier` the number is that of a tier, and the CPU has its features.
-                    unsafe { $table.get_unchecked(self.index())($job, $input $(, $name)*) }
+                    unsafe {
+                        if BEST_IS_CERTAIN && self.index() == 0 {
+                            // A constant, so that the compiler of every crate sees which function it is.
+                            (const { $table[0] })($job, $input $(, $name)*)
+                        } else {
+                            #[allow(clippy::type_complexity, reason = "as of the constant")]
+                            static TABLE: [for<'c> unsafe fn($type_of_job, $type_of_input $(, $type)*) -> $output; COUNT] =
+                                $table;
+                            TABLE.get_unchecked(self.index())($job, $input $(, $name)*)
+                        }
+                    }
                 }
             )*
         }
@@ -289,7 +309,7 @@ macro_rules! table {
     ) => {
         #[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "as of the method that uses it"))]
         #[allow(clippy::type_complexity, reason = "a table shows the signature of its operation")]
-        static $table: [for<'c> unsafe fn($($type),*) -> $output; COUNT] = [
+        const $table: [for<'c> unsafe fn($($type),*) -> $output; COUNT] = [
             $(
                 #[cfg($arch)]
                 { entry!([$($feature)*] $token $operation $parameters -> $output) },

@@ -247,6 +247,21 @@ impl<const N: usize> Isa for Registers<N> {
     }
 
     #[inline(always)]
+    fn ends(self, input: &[u8]) -> Option<Self::Block> {
+        let mut block = [self.0.all(0); N];
+        let end = input.len().checked_sub(8 * N)?;
+        if input.len() > Self::LANES {
+            return None;
+        }
+        for (i, bytes) in block.iter_mut().enumerate() {
+            let at = if i < N / 2 { 16 * i } else { end + 16 * (i - N / 2) };
+            // SAFETY: the token proves SSSE3; there are `8 * N` bytes, and as many from `end` on.
+            *bytes = unsafe { _mm_loadu_si128(input.as_ptr().add(at).cast()) };
+        }
+        Some(block)
+    }
+
+    #[inline(always)]
     fn bytes(self, block: Self::Block) -> [u8; 64] {
         let mut bytes = [0; 64];
         for (lanes, out) in block.into_iter().zip(bytes.as_chunks_mut::<16>().0) {
@@ -286,17 +301,13 @@ impl<const N: usize> Isa for Registers<N> {
 
     #[inline(always)]
     fn lacks(self, input: &[u8], byte: u8) -> bool {
-        let Some(end) = input.len().checked_sub(32) else { return false };
-        // SAFETY: the token proves SSSE3; each time sixteen bytes are readable. An input of at most 64 has no others.
-        let found = unsafe {
-            let (first, last) = (input.as_ptr().cast::<__m128i>(), input.as_ptr().add(end).cast::<__m128i>());
-            let byte = self.0.all(byte);
-            let found = _mm_cmpeq_epi8(_mm_loadu_si128(first), byte);
-            let found = _mm_or_si128(found, _mm_cmpeq_epi8(_mm_loadu_si128(first.add(1)), byte));
-            let found = _mm_or_si128(found, _mm_cmpeq_epi8(_mm_loadu_si128(last), byte));
-            _mm_or_si128(found, _mm_cmpeq_epi8(_mm_loadu_si128(last.add(1)), byte))
-        };
-        input.len() <= 64 && self.0.mask(found) == 0
+        let Some(ends) = self.ends(input) else { return false };
+        let mut found = self.0.all(0);
+        for bytes in ends {
+            // SAFETY: the token proves SSSE3.
+            found = unsafe { _mm_or_si128(found, _mm_cmpeq_epi8(bytes, self.0.all(byte))) };
+        }
+        self.0.mask(found) == 0
     }
 
     #[inline(always)]
