@@ -1,6 +1,7 @@
 /* Tests of the C library through its header, in C99 and in C++.
  *
- *     suite [TIER]     on that tier, or on the one that the library chooses
+ *     suite [TIER [N]]     on that tier, or on the one that the library chooses; every Nth length of the long loops
+ *     suite --tiers        the tiers of this CPU
  *
  * Every buffer is a block of malloc of the exact size, so valgrind and the address sanitizer see each byte too many. What
  * is expected comes from the plainest encoder and decoder, below. */
@@ -32,6 +33,8 @@ static unsigned char *copy_of(const void *bytes, size_t size) {
     if (size) memcpy(copy, bytes, size);
     return copy;
 }
+
+static size_t stride = 1;
 
 static uint32_t seed = 1;
 
@@ -247,7 +250,7 @@ static void one_value(void) {
         unreserved[i] = (unsigned char)is_unreserved((unsigned)i);
         none[i] = 0;
     }
-    for (len = 0; len < 1200; len += len < 300 ? 1 : 71) {
+    for (len = 0; len < 1200; len += len < 300 ? stride : 71) {
         uint32_t kind;
         for (kind = 0; kind < 6; ++kind) {
             unsigned char *in = block(len);
@@ -522,7 +525,7 @@ static void pieces(void) {
     simdpct_decode_stream others;
     simdpct_result r;
     unsigned char *odd = block(sizeof zeros + 8);
-    for (len = 0; len < 250; ++len) {
+    for (len = 0; len < 250; len += stride) {
         uint32_t kind;
         for (kind = 0; kind < 6; ++kind) {
             unsigned char *in = block(len);
@@ -722,6 +725,11 @@ static void library(const char *wanted) {
 
 int main(int argc, char **argv) {
     int i;
+    if (argc > 1 && strcmp(argv[1], "--tiers") == 0) {
+        for (i = 0; simdpct_tier_at((size_t)i); ++i) puts(simdpct_tier_at((size_t)i));
+        return 0;
+    }
+    if (argc > 2) stride = (size_t)atoi(argv[2]);
     library(argc > 1 ? argv[1] : NULL);
     sets();
     normalize_and_validate();
@@ -729,7 +737,7 @@ int main(int argc, char **argv) {
     one_value();
     pieces();
     batch_arguments();
-    for (i = 0; i < 60; ++i) {
+    for (i = 0; i < 60; i += (int)stride) {
         batch(0, 0);
         batch(SIMDPCT_FORM, 0);
         batch(SIMDPCT_KEEP_ESCAPES, 0);

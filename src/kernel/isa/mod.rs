@@ -64,9 +64,9 @@ pub(crate) mod look;
 mod neon;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod simd128;
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), not(simdpct_lean)))]
 mod sse2;
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), not(simdpct_lean)))]
 mod ssse3;
 mod tables;
 
@@ -98,7 +98,40 @@ macro_rules! has {
 ///
 /// Most inputs are short, under the plain rule, and have room to spare; most others are under the plain rule, too. Each kind
 /// has a function of its own, since the prologue of one that does all takes longer than a short input.
+///
+/// Many values are many bytes, so the operations on these have functions for long inputs only.
 macro_rules! entry {
+    ([$($feature:tt)*] $token:ident encode_values $($rest:tt)*) => {
+        entry!(@values [$($feature)*] $token encode_values $($rest)*)
+    };
+    ([$($feature:tt)*] $token:ident decode_values $($rest:tt)*) => {
+        entry!(@values [$($feature)*] $token decode_values $($rest)*)
+    };
+    (
+        @values [$($feature:tt)*] $token:ident
+        $operation:ident($job:ident: $type_of_job:ty, $input:ident: $type_of_input:ty $(, $name:ident: $type:ty)*) -> $output:ty
+    ) => {{
+        $(#[target_feature(enable = $feature)])*
+        fn $operation<'c>($job: $type_of_job, $input: $type_of_input $(, $name: $type)*) -> $output {
+            if $job.is_plain() {
+                drive::$operation(drive::Tier::wide(token::$token::new()), $job, $input $(, $name)*)
+            } else {
+                any($job, $input $(, $name)*)
+            }
+        }
+
+        $(#[target_feature(enable = $feature)])*
+        #[inline(never)]
+        fn any<'c>($job: $type_of_job, $input: $type_of_input $(, $name: $type)*) -> $output {
+            // Nobody asks for this, but the compiler would keep code for it.
+            if $job.is_plain() {
+                return $operation($job, $input $(, $name)*);
+            }
+            drive::$operation(drive::Tier::wide(token::$token::new()), $job, $input $(, $name)*)
+        }
+
+        $operation
+    }};
     (
         [$($feature:tt)*] $token:ident
         $operation:ident($job:ident: $type_of_job:ty, $input:ident: $type_of_input:ty $(, $name:ident: $type:ty)*) -> $output:ty
@@ -150,6 +183,10 @@ macro_rules! entry {
         $(#[target_feature(enable = $feature)])*
         #[inline(never)]
         fn any<'c>($job: $type_of_job, $input: $type_of_input $(, $name: $type)*) -> $output {
+            // Nobody asks for this, but the compiler would keep code for it.
+            if $job.is_plain() {
+                return plain($job, $input $(, $name)*);
+            }
             let tier = token::$token::new();
             if $input.len() <= <token::$token as drive::Tier>::SHORT {
                 drive::$operation(drive::Tier::narrow(tier), $job, $input $(, $name)*)
@@ -299,8 +336,8 @@ tiers! {
         "avx512f" "avx512bw" "avx512vbmi" "avx512vbmi2" "avx2" "bmi1" "bmi2" "lzcnt" "popcnt"
     ];
     "avx2", Avx2, any(target_arch = "x86", target_arch = "x86_64"), ["avx2" "bmi1" "bmi2" "lzcnt" "popcnt"];
-    "ssse3", Ssse3, any(target_arch = "x86", target_arch = "x86_64"), ["ssse3"];
-    "sse2", Sse2, any(target_arch = "x86", target_arch = "x86_64"), ["sse2"];
+    "ssse3", Ssse3, all(any(target_arch = "x86", target_arch = "x86_64"), not(simdpct_lean)), ["ssse3"];
+    "sse2", Sse2, all(any(target_arch = "x86", target_arch = "x86_64"), not(simdpct_lean)), ["sse2"];
     "neon", Neon, all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"), ["neon"];
     "simd128", Simd128, all(target_arch = "wasm32", target_feature = "simd128"), ["simd128"];
 }
