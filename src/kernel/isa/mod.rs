@@ -57,14 +57,16 @@ macro_rules! each {
 mod avx2;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod avx512;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+mod cpu;
 pub(crate) mod look;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod neon;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod simd128;
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), not(simdpct_lean)))]
 mod sse2;
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), not(simdpct_lean)))]
 mod ssse3;
 mod tables;
 
@@ -75,20 +77,15 @@ struct Description {
     detect: fn() -> bool,
 }
 
-/// Whether this CPU has a feature; without `std`, whether the build assumes it.
-#[cfg(all(feature = "std", any(target_arch = "x86", target_arch = "x86_64")))]
+/// Whether this CPU has a feature. Those that the build assumes need no question, and where there is nobody to ask, they
+/// are all there is.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 macro_rules! has {
     ($feature:tt) => {
-        std::arch::is_x86_feature_detected!($feature)
+        cfg!(target_feature = $feature) || cpu::has(const { cpu::bit($feature) })
     };
 }
-#[cfg(all(feature = "std", target_arch = "aarch64"))]
-macro_rules! has {
-    ($feature:tt) => {
-        std::arch::is_aarch64_feature_detected!($feature)
-    };
-}
-#[cfg(not(all(feature = "std", any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))))]
+#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
 #[allow(unused_macros, reason = "some targets have no vector tier")]
 macro_rules! has {
     ($feature:tt) => {
@@ -101,7 +98,40 @@ macro_rules! has {
 ///
 /// Most inputs are short, under the plain rule, and have room to spare; most others are under the plain rule, too. Each kind
 /// has a function of its own, since the prologue of one that does all takes longer than a short input.
+///
+/// Many values are many bytes, so the operations on these have functions for long inputs only.
 macro_rules! entry {
+    ([$($feature:tt)*] $token:ident encode_values $($rest:tt)*) => {
+        entry!(@values [$($feature)*] $token encode_values $($rest)*)
+    };
+    ([$($feature:tt)*] $token:ident decode_values $($rest:tt)*) => {
+        entry!(@values [$($feature)*] $token decode_values $($rest)*)
+    };
+    (
+        @values [$($feature:tt)*] $token:ident
+        $operation:ident($job:ident: $type_of_job:ty, $input:ident: $type_of_input:ty $(, $name:ident: $type:ty)*) -> $output:ty
+    ) => {{
+        $(#[target_feature(enable = $feature)])*
+        fn $operation<'c>($job: $type_of_job, $input: $type_of_input $(, $name: $type)*) -> $output {
+            if $job.is_plain() {
+                drive::$operation(drive::Tier::wide(token::$token::new()), $job, $input $(, $name)*)
+            } else {
+                any($job, $input $(, $name)*)
+            }
+        }
+
+        $(#[target_feature(enable = $feature)])*
+        #[inline(never)]
+        fn any<'c>($job: $type_of_job, $input: $type_of_input $(, $name: $type)*) -> $output {
+            // Nobody asks for this, but the compiler would keep code for it.
+            if $job.is_plain() {
+                return $operation($job, $input $(, $name)*);
+            }
+            drive::$operation(drive::Tier::wide(token::$token::new()), $job, $input $(, $name)*)
+        }
+
+        $operation
+    }};
     (
         [$($feature:tt)*] $token:ident
         $operation:ident($job:ident: $type_of_job:ty, $input:ident: $type_of_input:ty $(, $name:ident: $type:ty)*) -> $output:ty
@@ -153,6 +183,10 @@ macro_rules! entry {
         $(#[target_feature(enable = $feature)])*
         #[inline(never)]
         fn any<'c>($job: $type_of_job, $input: $type_of_input $(, $name: $type)*) -> $output {
+            // Nobody asks for this, but the compiler would keep code for it.
+            if $job.is_plain() {
+                return plain($job, $input $(, $name)*);
+            }
             let tier = token::$token::new();
             if $input.len() <= <token::$token as drive::Tier>::SHORT {
                 drive::$operation(drive::Tier::narrow(tier), $job, $input $(, $name)*)
@@ -230,7 +264,7 @@ macro_rules! tiers {
         static TIERS: [Description; COUNT] = [
             $(
                 #[cfg($arch)]
-                Description { name: $name, features: &[$($feature),*], detect: || $(has!($feature))&&* },
+                Description { name: $name, features: &[$($feature),*], detect: || $((has!($feature)))&&* },
             )*
             Description { name: "scalar", features: &[], detect: || true },
         ];
@@ -274,7 +308,6 @@ macro_rules! tables {
             }
         )*
 
-        #[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "some operations are for verbs that allocate"))]
         #[allow(clippy::extra_unused_lifetimes, reason = "operations that only measure have no room")]
         impl Tier {
             $(
@@ -307,7 +340,6 @@ macro_rules! table {
         $table:ident: [$($type:ty),*] -> $output:ty;
         $operation:ident $parameters:tt
     ) => {
-        #[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "as of the method that uses it"))]
         #[allow(clippy::type_complexity, reason = "a table shows the signature of its operation")]
         const $table: [for<'c> unsafe fn($($type),*) -> $output; COUNT] = [
             $(
@@ -324,8 +356,8 @@ tiers! {
         "avx512f" "avx512bw" "avx512vbmi" "avx512vbmi2" "avx2" "bmi1" "bmi2" "lzcnt" "popcnt"
     ];
     "avx2", Avx2, any(target_arch = "x86", target_arch = "x86_64"), ["avx2" "bmi1" "bmi2" "lzcnt" "popcnt"];
-    "ssse3", Ssse3, any(target_arch = "x86", target_arch = "x86_64"), ["ssse3"];
-    "sse2", Sse2, any(target_arch = "x86", target_arch = "x86_64"), ["sse2"];
+    "ssse3", Ssse3, all(any(target_arch = "x86", target_arch = "x86_64"), not(simdpct_lean)), ["ssse3"];
+    "sse2", Sse2, all(any(target_arch = "x86", target_arch = "x86_64"), not(simdpct_lean)), ["sse2"];
     "neon", Neon, all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"), ["neon"];
     "simd128", Simd128, all(target_arch = "wasm32", target_feature = "simd128"), ["simd128"];
 }

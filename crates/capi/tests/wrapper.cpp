@@ -1,0 +1,107 @@
+// Tests of simdpct.hpp: that every function reaches the right one of simdpct.h, with the right arguments.
+#include <simdpct.hpp>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#define CHECK(condition)                                                                                                  \
+    do {                                                                                                                  \
+        if (!(condition)) {                                                                                               \
+            std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                          \
+            std::abort();                                                                                                 \
+        }                                                                                                                 \
+    } while (0)
+
+template <class E, class F>
+static bool throws(F call) {
+    try {
+        call();
+    } catch (const E &) {
+        return true;
+    }
+    return false;
+}
+
+int main() {
+    using namespace std::string_view_literals;
+    using simdpct::options;
+    using simdpct::set;
+
+    // strings
+    CHECK(simdpct::encode("caf\xc3\xa9 ~") == "caf%C3%A9%20~");
+    CHECK(simdpct::encode("a\0b"sv) == "a%00b");
+    CHECK(simdpct::encode("") == "" && simdpct::decode("") == "");
+    CHECK(simdpct::encode("/a b", set::safe("/")) == "/a%20b");
+    CHECK(simdpct::encode("/a b", {set::safe("/"), SIMDPCT_FORM}) == "/a+b");
+    CHECK(simdpct::encode("a b", SIMDPCT_FORM) == "a+b");
+    CHECK(simdpct::encode("a b", SIMDPCT_FORM | SIMDPCT_IF_CHANGED) == "a+b");
+    const std::string spaces(100000, ' ');
+    const std::string escaped = simdpct::encode(spaces);
+    CHECK(escaped.size() == 300000 && escaped.compare(0, 3, "%20") == 0 && escaped.compare(299997, 3, "%20") == 0);
+    CHECK(simdpct::decode(escaped) == spaces);
+    std::string url = "/search?q=";
+    simdpct::encode_append("a&b", url);
+    CHECK(url == "/search?q=a%26b");
+    CHECK(throws<std::invalid_argument>([&] { simdpct::encode_append("a", url, SIMDPCT_STRICT); }));
+    CHECK(throws<std::invalid_argument>([&] { (void)simdpct::decode("a", SIMDPCT_STRICT); }));
+    CHECK(throws<std::invalid_argument>([&] { (void)simdpct::decode("a", SIMDPCT_KEEP_ESCAPES); }));
+    CHECK(simdpct::decode("a+b%2B%zz", SIMDPCT_FORM) == "a b+%zz");
+    CHECK(simdpct::decode("%61%2Fb", set::bytes("/")) == "a%2Fb");
+    CHECK(simdpct::normalize("/%7euser/%2f") == "/~user/%2F");
+    std::size_t offset = 99;
+    CHECK(simdpct::decode_strict("a%20b", &offset) == "a b" && offset == 99);
+    CHECK(!simdpct::decode_strict("100%", &offset) && offset == 3);
+    CHECK(simdpct::decode_append("%41", url, {}) && url == "/search?q=a%26bA");
+    CHECK(!simdpct::decode_append("%41%", url, SIMDPCT_STRICT, &offset) && url == "/search?q=a%26bA" && offset == 3);
+
+    // views and rooms
+    std::vector<std::uint8_t> bytes = {'%', '4', '1'};
+    std::array<std::byte, 8> eight{};
+    char array[8];
+    simdpct_result r = simdpct::decode(bytes, eight);
+    CHECK(r.status == SIMDPCT_OK && r.written == 1 && eight[0] == std::byte{'A'});
+    r = simdpct::encode(eight, array);
+    CHECK(r.status == SIMDPCT_TOO_SMALL && r.needed == 1 + 3 * 7);
+    r = simdpct::decode_in_place(bytes);
+    CHECK(r.status == SIMDPCT_OK && r.written == 1 && bytes[0] == 'A');
+    r = simdpct::validate("%4");
+    CHECK(r.status == SIMDPCT_MALFORMED && r.offset == 0);
+
+    // sets
+    CHECK(!set::named("rfc") && set::named("rfc3986-path")->contains('/'));
+    CHECK(!set::named("rfc3986-path")->complement().contains('/'));
+    std::bitset<256> bits;
+    bits[' '] = bits[255] = true;
+    CHECK(set::bits(bits).contains(' ') && set::bits(bits).contains(255) && !set::bits(bits).contains('a'));
+    CHECK(!set().contains('a'));
+
+    // columns
+    const std::int32_t narrow[] = {0, 3, 6};
+    const std::int64_t wide[] = {0, 3, 6};
+    std::int32_t narrow_out[3];
+    std::int64_t wide_out[3];
+    std::uint8_t valid = 0xFF;
+    simdpct_batch_result b = simdpct::decode_column("%41%zz", narrow, 2, array, narrow_out, SIMDPCT_STRICT, &valid);
+    CHECK(b.status == SIMDPCT_OK && b.refused == 1 && b.first_refused == 1 && valid == 0xFD && narrow_out[2] == 1);
+    b = simdpct::decode_column("%41%zz", wide, 2, array, wide_out);
+    CHECK(b.status == SIMDPCT_OK && wide_out[1] == 1 && wide_out[2] == 4);
+    b = simdpct::encode_column("a b..", narrow, 1, array, narrow_out, set::bytes("ab"));
+    CHECK(b.status == SIMDPCT_OK && narrow_out[1] == 5);
+    b = simdpct::encode_column("a b...", wide, 2, array, wide_out);
+    CHECK(b.status == SIMDPCT_OK && wide_out[2] == 8);
+
+    // pieces
+    std::string out;
+    simdpct::encoder encoder({set::safe("/"), SIMDPCT_KEEP_ESCAPES});
+    for (const char *piece : {"/a %", "4", "1%"}) encoder.push(piece, out);
+    encoder.finish(out);
+    CHECK(out == "/a%20%41%25");
+    out.clear();
+    simdpct::decoder decoder(SIMDPCT_STRICT);
+    CHECK(decoder.push("a%2", out) && decoder.push("0b%", out) && out == "a b");
+    CHECK(!decoder.finish(out, &offset) && offset == 5 && out == "a b");
+    CHECK(throws<std::invalid_argument>([] { simdpct::decoder(options(SIMDPCT_LOWER_CASE)); }));
+    std::puts("the wrapper does what it says");
+}
