@@ -78,6 +78,11 @@ impl<'a> Iterator for PercentEncode<'a> {
     fn size_hint(&self) -> (usize, Option<usize>) {
         (usize::from(!self.bytes.is_empty()), Some(self.bytes.len()))
     }
+
+    #[inline]
+    fn collect<B: FromIterator<&'a str>>(self) -> B {
+        if self.bytes.is_empty() { core::iter::empty().collect() } else { B::from_iter(self) }
+    }
 }
 
 impl fmt::Display for PercentEncode<'_> {
@@ -89,6 +94,10 @@ impl fmt::Display for PercentEncode<'_> {
             ("", []) => Ok(()),
             (kept, []) => f.write_str(kept),
             ("", &[byte]) => f.write_str(ascii::escape(byte)),
+            ("", &[first, second]) if !set.stays(second) => {
+                f.write_str(ascii::escape(first))?;
+                f.write_str(ascii::escape(second))
+            }
             _ => write(self.bytes, set, f),
         }
     }
