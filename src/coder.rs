@@ -105,7 +105,6 @@ impl<S: KeepSet> Coder<S> {
 }
 
 impl<S> Coder<S> {
-    #[cfg(feature = "alloc")]
     #[inline(always)]
     pub(crate) fn job(&self) -> &EncodeJob {
         &self.job

@@ -58,12 +58,13 @@
 //!
 //! # Features
 //!
-//! * `std` (default): run-time CPU detection, `SIMDPCT_TIER`, [`stream::Writer`] and [`stream::Reader`]. Without it, the
-//!   kernels are the best that the build's target features allow.
-//! * `alloc` (part of `std`): the verbs that return or append to `Cow`, `String` and `Vec`, and the modules [`batch`],
-//!   [`form`] and [`stream`].
+//! * `std` (default): `SIMDPCT_TIER`, [`stream::Writer`] and [`stream::Reader`].
+//! * `alloc` (part of `std`): the verbs that return or append to `Cow`, `String` and `Vec`, [`batch::ColumnBuf`], and the
+//!   modules [`form`] and [`stream`].
 //!
-//! With neither, the slice verbs remain, and nothing is allocated.
+//! With neither, the verbs that write into slices and the [`batch`] verbs that write into the caller's memory remain, and
+//! nothing is allocated. The CPU is asked at run time in any case, except where code is the system itself
+//! (`target_os = "none"`): there, the kernels are the best that the build's target features allow.
 //!
 //! # When not to use it
 //!
@@ -87,7 +88,6 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
-#[cfg(feature = "alloc")]
 pub mod batch;
 mod coder;
 mod decode;
@@ -109,7 +109,6 @@ mod set;
 mod stable;
 #[cfg(feature = "alloc")]
 pub mod stream;
-#[cfg(feature = "alloc")]
 mod utf8;
 mod validate;
 

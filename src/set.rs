@@ -19,8 +19,10 @@
 /// assert_eq!(iri.encode("/caf\u{e9} au lait"), "/caf\u{e9}%20au%20lait".as_bytes());
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+// The C library hands sets to C programs, as 64 bytes.
+#[repr(C)]
 pub struct ByteSet {
-    // INVARIANT: both bitmaps hold the same bytes.
+    // INVARIANT: both bitmaps hold the same bytes. Output is wrong where they do not, but never outside its room.
     /// Byte `b` is bit `(b >> 4) & 7` of row `(b >> 7) * 16 + (b & 15)`: 16 rows for ASCII, 16 for the rest.
     rows: [u8; 32],
     /// Byte `b` is bit `b & 63` of word `b >> 6`.

@@ -1,5 +1,6 @@
 //! Text from bytes that were checked, or are known, to be UTF-8.
 
+#[cfg(feature = "alloc")]
 use alloc::{string::String, vec::Vec};
 
 /// `bytes` as text, or the length of their valid start.
@@ -7,6 +8,7 @@ pub(crate) fn as_str(bytes: &[u8]) -> Result<&str, usize> {
     simdutf8::compat::from_utf8(bytes).map_err(|error| error.valid_up_to())
 }
 
+#[cfg(feature = "alloc")]
 /// `bytes` as text, or the length of their valid start and the bytes.
 pub(crate) fn into_string(bytes: Vec<u8>) -> Result<String, (usize, Vec<u8>)> {
     match as_str(&bytes) {
@@ -16,6 +18,7 @@ pub(crate) fn into_string(bytes: Vec<u8>) -> Result<String, (usize, Vec<u8>)> {
     }
 }
 
+#[cfg(feature = "alloc")]
 /// Appends what `append` appends, if that is UTF-8; else leaves `out` as it was and returns the length of the valid start.
 ///
 /// If `append` panics, `out` is empty.
@@ -33,6 +36,7 @@ pub(crate) fn append(out: &mut String, append: impl FnOnce(&mut Vec<u8>)) -> Res
     valid
 }
 
+#[cfg(feature = "alloc")]
 /// The normalization of text, which is text: only escapes of ASCII bytes are replaced.
 pub(crate) fn normalized_text(bytes: Vec<u8>) -> String {
     debug_assert!(as_str(&bytes).is_ok());

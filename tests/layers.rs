@@ -31,6 +31,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     // The tiers: the list, what they share, and each instruction set by itself.
     ("kernel/isa", "kernel/cursor kernel/drive kernel/ends kernel/job kernel/scalar"),
     ("kernel/isa/tables", ""),
+    ("kernel/isa/cpu", ""),
     ("kernel/isa/look", "kernel/word"),
     ("kernel/isa/*", "kernel/isa/tables kernel/isa/token kernel/cursor kernel/drive hex set kernel/word"),
     ("kernel", ""),

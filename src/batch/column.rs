@@ -1,10 +1,13 @@
 //! Columns: the bytes of many values and where each ends, borrowed or owned.
 
+#[cfg(feature = "alloc")]
 use alloc::vec::Vec;
 use core::fmt;
 use core::iter::FusedIterator;
 
-use super::error::{InvalidOffsets, TooLong};
+use super::error::InvalidOffsets;
+#[cfg(feature = "alloc")]
+use super::error::TooLong;
 use crate::utf8;
 
 mod sealed {
@@ -348,6 +351,7 @@ fn is_utf8_together<O: Offset>(column: Column<'_, O>, index: usize, count: usize
     utf8::as_str(bytes).is_ok_and(|text| column.ends(index, count).all(|end| text.is_char_boundary(end)))
 }
 
+#[cfg(feature = "alloc")]
 /// An owned column, which the batch verbs append to. Its first offset is 0 and its last is the number of bytes.
 ///
 /// ```
@@ -367,12 +371,14 @@ pub struct ColumnBuf<O> {
     pub(super) offsets: Vec<O>,
 }
 
+#[cfg(feature = "alloc")]
 impl<O: Offset> Default for ColumnBuf<O> {
     fn default() -> ColumnBuf<O> {
         ColumnBuf::new()
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<O: Offset> ColumnBuf<O> {
     /// A column without values.
     #[must_use]
@@ -491,18 +497,21 @@ impl<O: Offset> ColumnBuf<O> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<O: Offset> fmt::Debug for ColumnBuf<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.as_column().fmt(f)
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<'a, O: Offset> From<&'a ColumnBuf<O>> for Column<'a, O> {
     fn from(column: &'a ColumnBuf<O>) -> Column<'a, O> {
         column.as_column()
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<'a, O: Offset> IntoIterator for &'a ColumnBuf<O> {
     type Item = &'a [u8];
     type IntoIter = Iter<'a, O>;

@@ -69,11 +69,13 @@ mod engine;
 mod error;
 mod out;
 mod slice;
-#[cfg(test)]
+#[cfg(all(test, feature = "alloc"))]
 mod tests;
 mod verbs;
 
-pub use column::{Column, ColumnBuf, InvalidUtf8Values, Iter, Offset};
+#[cfg(feature = "alloc")]
+pub use column::ColumnBuf;
+pub use column::{Column, InvalidUtf8Values, Iter, Offset};
 pub use error::{ColumnError, ColumnTooSmall, InvalidOffsets, TooLong};
 pub use out::{ColumnOut, UninitColumn};
 pub use slice::NullableBytes;

@@ -3,9 +3,13 @@
 use core::fmt;
 use core::mem::MaybeUninit;
 
-use super::column::{Column, ColumnBuf, Offset};
+#[cfg(feature = "alloc")]
+use super::column::ColumnBuf;
+use super::column::{Column, Offset};
 use super::error::{ColumnError, ColumnTooSmall, TooLong};
-use crate::kernel::cursor::{self, Cursor, Room, Written};
+#[cfg(feature = "alloc")]
+use crate::kernel::cursor;
+use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::slots::Slots;
 
 pub(super) mod sealed {
@@ -65,6 +69,7 @@ pub trait ColumnOut: Append {
     ) -> Self::Error;
 }
 
+#[cfg(feature = "alloc")]
 impl<O: Offset> Append for ColumnBuf<O> {
     type Offset = O;
 
@@ -104,6 +109,7 @@ impl<O: Offset> Append for ColumnBuf<O> {
     }
 }
 
+#[cfg(feature = "alloc")]
 impl<O: Offset> ColumnOut for ColumnBuf<O> {
     type Error = TooLong;
 

@@ -38,14 +38,12 @@ pub(crate) struct Ends {
 
 impl Ends {
     /// No values.
-    #[cfg(feature = "alloc")]
     #[inline(always)]
     pub(crate) fn new() -> Ends {
         Ends { places: Few::new(), missing: 0, marks: Few::new(), settled: Few::new() }
     }
 
     /// Takes the ends of values, the first [`MAX_VALUES`], in place of those it has.
-    #[cfg(feature = "alloc")]
     #[inline(always)]
     pub(crate) fn set(&mut self, ends: impl ExactSizeIterator<Item = usize>) {
         self.places.set(ends);

@@ -2,7 +2,6 @@
 
 use core::mem::MaybeUninit;
 
-#[cfg(feature = "alloc")]
 use crate::kernel::cursor::{Cursor, Room, Written};
 
 /// At most `N` values. To make one costs nothing, however large it is.
@@ -14,7 +13,6 @@ pub(crate) struct Few<T, const N: usize> {
 
 impl<T: Copy, const N: usize> Few<T, N> {
     /// No values.
-    #[cfg(feature = "alloc")]
     #[inline(always)]
     pub(crate) fn new() -> Few<T, N> {
         Few { slots: [const { MaybeUninit::uninit() }; N], len: 0 }
@@ -42,7 +40,6 @@ impl<T: Copy, const N: usize> Few<T, N> {
     }
 
     /// Takes the first `N` of `values` in place of those it has.
-    #[cfg(feature = "alloc")]
     #[inline(always)]
     pub(crate) fn set(&mut self, values: impl Iterator<Item = T>) {
         self.len = write_to(&mut self.slots, values);
@@ -70,7 +67,6 @@ impl<T: Copy, const N: usize> Few<T, N> {
     }
 }
 
-#[cfg(feature = "alloc")]
 impl<const N: usize> Few<u8, N> {
     /// Appends `bytes`, and says whether there was room for all of them. If not, nothing was appended.
     #[inline(always)]
@@ -88,13 +84,11 @@ impl<const N: usize> Few<u8, N> {
 
 /// Slots that the caller lent.
 // INVARIANT: `len <= slots.len()`, and the first `len` slots are initialised.
-#[cfg(feature = "alloc")]
 pub(crate) struct Slots<'a, T> {
     slots: &'a mut [MaybeUninit<T>],
     len: usize,
 }
 
-#[cfg(feature = "alloc")]
 impl<'a, T: Copy> Slots<'a, T> {
     /// Slots of which none is filled.
     pub(crate) fn new(slots: &'a mut [MaybeUninit<T>]) -> Slots<'a, T> {
@@ -137,7 +131,6 @@ impl<'a, T: Copy> Slots<'a, T> {
     }
 }
 
-#[cfg(feature = "alloc")]
 impl Slots<'_, u8> {
     /// Appends what `write` writes. Returns what else it returns.
     #[inline(always)]
@@ -150,7 +143,6 @@ impl Slots<'_, u8> {
 }
 
 /// Writes `values` to the start of `slots` and returns how many were written.
-#[cfg(feature = "alloc")]
 #[inline(always)]
 fn write_to<T>(slots: &mut [MaybeUninit<T>], values: impl Iterator<Item = T>) -> usize {
     let mut written = 0;

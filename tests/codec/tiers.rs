@@ -49,3 +49,26 @@ fn scalar_is_last_and_names_are_unique() {
     }
     assert_eq!(Tier::find("no-such-tier"), None);
 }
+
+/// The library asks the CPU itself, and must never find more than std does.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+#[test]
+fn the_cpu_is_what_std_says_it_is() {
+    macro_rules! has {
+        ($($feature:tt)*) => { $(std::is_x86_feature_detected!($feature))&&* };
+    }
+    let expected = [
+        (
+            "avx512",
+            has!("avx512f" "avx512bw" "avx512vbmi" "avx512vbmi2" "avx2" "bmi1" "bmi2" "lzcnt" "popcnt"),
+        ),
+        ("avx2", has!("avx2" "bmi1" "bmi2" "lzcnt" "popcnt")),
+        ("ssse3", has!("ssse3")),
+        ("sse2", has!("sse2")),
+        ("scalar", true),
+    ];
+    assert!(Tier::compiled().eq(expected.map(|(name, _)| name)));
+    for (name, has) in expected {
+        assert_eq!(Tier::find(name).is_some(), has, "{name}");
+    }
+}

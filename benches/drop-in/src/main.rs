@@ -74,7 +74,8 @@ fn main() {
     let urls = Urls::new(1).distinct(DISTINCT);
     let urls: Vec<String> = urls.into_iter().filter(|url| Url::parse(url).is_ok()).collect();
     let texts: Vec<String> = (0..DISTINCT).map(|_| words(random, 40)).collect();
-    let wild: Vec<String> = texts.iter().map(|text| format!("https://example.org/{text}?q={text}#{text}")).collect();
+    let wild: Vec<String> =
+        texts.iter().map(|text| format!("https://example.org/{text}?q={text}#{text}")).collect();
     let parsed: Vec<Url> = wild.iter().map(|url| Url::parse(url).unwrap()).collect();
     let redirects: Vec<Url> = urls
         .iter()
@@ -100,13 +101,16 @@ fn main() {
         serde_urlencoded::from_str::<Vec<(String, String)>>(url.query().unwrap()).unwrap()[0].1.len()
     });
 
-    let mut router = Router::new()
-        .route("/file/{name}", get(|Path(name): Path<String>| async { name }))
-        .route(
-            "/login",
-            get(|Query(mut query): Query<HashMap<String, String>>| async move { query.remove("next").unwrap() }),
-        )
-        .route("/plain", get(|| async { "a" }));
+    let mut router =
+        Router::new()
+            .route("/file/{name}", get(|Path(name): Path<String>| async { name }))
+            .route(
+                "/login",
+                get(|Query(mut query): Query<HashMap<String, String>>| async move {
+                    query.remove("next").unwrap()
+                }),
+            )
+            .route("/plain", get(|| async { "a" }));
     let name: Vec<String> = (0..DISTINCT).map(|index| format!("/file/report-{index}")).collect();
     let path: Vec<String> = texts.iter().map(|text| format!("/file/{}", escaped(text))).collect();
     let login: Vec<String> = urls.iter().map(|url| format!("/login?next={}", escaped(url))).collect();

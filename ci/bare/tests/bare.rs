@@ -1,4 +1,4 @@
-//! The library without `std`, on each tier that the build assumes, against the plainest encoder.
+//! The library without `std`, on each tier of the CPU, against the plainest encoder.
 
 use simdpct::Tier;
 
@@ -11,6 +11,15 @@ fn escaped(input: &[u8]) -> String {
     let stays = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let one = |&byte: &u8| if stays(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
     input.iter().map(one).collect()
+}
+
+/// The CPU is asked without `std`, too.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn tiers_are_those_of_the_cpu() {
+    assert_eq!(Tier::find("avx2").is_some(), std::is_x86_feature_detected!("avx2"));
+    assert_eq!(Tier::find("avx512").is_some(), std::is_x86_feature_detected!("avx512vbmi2"));
+    assert_eq!(Some(Tier::active()), Tier::available().next());
 }
 
 #[test]

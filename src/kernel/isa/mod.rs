@@ -57,6 +57,8 @@ macro_rules! each {
 mod avx2;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod avx512;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+mod cpu;
 pub(crate) mod look;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod neon;
@@ -75,20 +77,15 @@ struct Description {
     detect: fn() -> bool,
 }
 
-/// Whether this CPU has a feature; without `std`, whether the build assumes it.
-#[cfg(all(feature = "std", any(target_arch = "x86", target_arch = "x86_64")))]
+/// Whether this CPU has a feature. Those that the build assumes need no question, and where there is nobody to ask, they
+/// are all there is.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 macro_rules! has {
     ($feature:tt) => {
-        std::arch::is_x86_feature_detected!($feature)
+        cfg!(target_feature = $feature) || cpu::has(const { cpu::bit($feature) })
     };
 }
-#[cfg(all(feature = "std", target_arch = "aarch64"))]
-macro_rules! has {
-    ($feature:tt) => {
-        std::arch::is_aarch64_feature_detected!($feature)
-    };
-}
-#[cfg(not(all(feature = "std", any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))))]
+#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
 #[allow(unused_macros, reason = "some targets have no vector tier")]
 macro_rules! has {
     ($feature:tt) => {
@@ -230,7 +227,7 @@ macro_rules! tiers {
         static TIERS: [Description; COUNT] = [
             $(
                 #[cfg($arch)]
-                Description { name: $name, features: &[$($feature),*], detect: || $(has!($feature))&&* },
+                Description { name: $name, features: &[$($feature),*], detect: || $((has!($feature)))&&* },
             )*
             Description { name: "scalar", features: &[], detect: || true },
         ];
@@ -264,7 +261,6 @@ macro_rules! tables {
             }
         )*
 
-        #[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "some operations are for verbs that allocate"))]
         #[allow(clippy::extra_unused_lifetimes, reason = "operations that only measure have no room")]
         impl Tier {
             $(
@@ -287,7 +283,6 @@ macro_rules! table {
         $table:ident: [$($type:ty),*] -> $output:ty;
         $operation:ident $parameters:tt
     ) => {
-        #[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "as of the method that uses it"))]
         #[allow(clippy::type_complexity, reason = "a table shows the signature of its operation")]
         static $table: [for<'c> unsafe fn($($type),*) -> $output; COUNT] = [
             $(

@@ -1,0 +1,743 @@
+/* Tests of the C library through its header, in C99 and in C++.
+ *
+ *     suite [TIER]     on that tier, or on the one that the library chooses
+ *
+ * Every buffer is a block of malloc of the exact size, so valgrind and the address sanitizer see each byte too many. What
+ * is expected comes from the plainest encoder and decoder, below. */
+#include <simdpct.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned long checks = 0;
+
+#define CHECK(condition)                                                                                                  \
+    do {                                                                                                                  \
+        ++checks;                                                                                                         \
+        if (!(condition)) {                                                                                               \
+            fprintf(stderr, "%s:%d: on %s: %s\n", __FILE__, __LINE__, simdpct_tier(), #condition);                        \
+            abort();                                                                                                      \
+        }                                                                                                                 \
+    } while (0)
+
+static unsigned char *block(size_t size) {
+    unsigned char *bytes = (unsigned char *)malloc(size ? size : 1);
+    if (!bytes) abort();
+    return bytes;
+}
+
+static unsigned char *copy_of(const void *bytes, size_t size) {
+    unsigned char *copy = block(size);
+    if (size) memcpy(copy, bytes, size);
+    return copy;
+}
+
+static uint32_t seed = 1;
+
+static uint32_t dice(uint32_t sides) {
+    seed = seed * 1664525u + 1013904223u;
+    return (seed >> 8) % sides;
+}
+
+/* ---- what is right */
+
+static int is_unreserved(unsigned byte) {
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
+           byte == '-' || byte == '.' || byte == '_' || byte == '~';
+}
+
+static int digit(unsigned byte) {
+    if (byte >= '0' && byte <= '9') return (int)byte - '0';
+    if (byte >= 'a' && byte <= 'f') return (int)byte - 'a' + 10;
+    if (byte >= 'A' && byte <= 'F') return (int)byte - 'A' + 10;
+    return -1;
+}
+
+static int escape_at(const unsigned char *in, size_t at, size_t len) {
+    if (in[at] != '%' || len - at < 3 || digit(in[at + 1]) < 0 || digit(in[at + 2]) < 0) return -1;
+    return digit(in[at + 1]) * 16 + digit(in[at + 2]);
+}
+
+typedef unsigned char members[256];
+
+static size_t right_encode(const members keep, uint32_t flags, const unsigned char *in, size_t len, unsigned char *out) {
+    const char *digits = flags & SIMDPCT_LOWER_CASE ? "0123456789abcdef" : "0123456789ABCDEF";
+    size_t at, n = 0;
+    for (at = 0; at < len; ++at) {
+        unsigned byte = in[at];
+        int stays = keep[byte];
+        if (flags & (SIMDPCT_FORM | SIMDPCT_FORM_KEEP_PLUS)) {
+            if (byte == ' ') {
+                out[n++] = '+';
+                continue;
+            }
+            if (byte == '+' && !(flags & SIMDPCT_FORM_KEEP_PLUS)) stays = 0;
+        }
+        if (flags & SIMDPCT_KEEP_ESCAPES && byte == '%') stays = escape_at(in, at, len) >= 0;
+        if (stays) {
+            out[n++] = (unsigned char)byte;
+            /* the digits of an escape that stays stay, whatever the set says */
+            if (byte == '%' && flags & SIMDPCT_KEEP_ESCAPES) {
+                out[n++] = in[++at];
+                out[n++] = in[++at];
+            }
+        } else {
+            out[n++] = '%';
+            out[n++] = (unsigned char)digits[byte >> 4];
+            out[n++] = (unsigned char)digits[byte & 15];
+        }
+    }
+    return n;
+}
+
+/* Returns SIZE_MAX and sets *offset if the input is refused. */
+static size_t right_decode(const members keep, uint32_t flags, const unsigned char *in, size_t len, unsigned char *out,
+                           size_t *offset) {
+    size_t at, n = 0;
+    for (at = 0; at < len; ++at) {
+        int value = escape_at(in, at, len);
+        if (value < 0) {
+            if (in[at] == '%' && flags & SIMDPCT_STRICT) {
+                *offset = at;
+                return SIZE_MAX;
+            }
+            out[n++] = (unsigned char)(in[at] == '+' && flags & SIMDPCT_FORM ? ' ' : in[at]);
+        } else if (flags & SIMDPCT_NORMALIZE ? !is_unreserved((unsigned)value) : keep[value]) {
+            int i;
+            for (i = 0; i < 3; ++i) {
+                unsigned char byte = in[at + (size_t)i];
+                out[n++] = (unsigned char)(flags & SIMDPCT_NORMALIZE && byte >= 'a' ? byte - 'a' + 'A' : byte);
+            }
+            at += 2;
+        } else {
+            out[n++] = (unsigned char)value;
+            at += 2;
+        }
+    }
+    return n;
+}
+
+/* ---- one value */
+
+static void fill(unsigned char *bytes, size_t len, uint32_t kind) {
+    static const char *texts[] = {"abcXYZ019-._~", "%41%2f%2F%7e%zz%%4", "a+b c&d=%20%2B", "/:?#[]@!$&'()*,;=\"<>^`{|}"};
+    size_t i;
+    for (i = 0; i < len; ++i) {
+        if (kind == 4 || (kind < 4 && dice(40) == 0)) {
+            bytes[i] = (unsigned char)dice(256);
+        } else if (kind == 5) {
+            bytes[i] = (unsigned char)"%%%%0123456789abcdefABCDEFg"[dice(27)];
+        } else {
+            bytes[i] = (unsigned char)texts[kind][dice((uint32_t)strlen(texts[kind]))];
+        }
+    }
+}
+
+/* A call into room of `room` bytes, which is followed by nothing. */
+static void check_encode(const simdpct_set *set, const members keep, uint32_t flags, const unsigned char *in, size_t len) {
+    unsigned char *right = block(3 * len), *out;
+    size_t n = right_encode(keep, flags, in, len, right), change;
+    simdpct_result r = simdpct_encoded_len(set, flags, in, len);
+    size_t rooms[3];
+    int i;
+    CHECK(r.status == SIMDPCT_OK && r.needed == n && r.written == 0);
+    rooms[0] = n;
+    rooms[1] = n + 1 + dice(200);
+    rooms[2] = 3 * len;
+    for (i = 0; i < 3; ++i) {
+        out = block(rooms[i]);
+        r = simdpct_encode(set, flags, in, len, out, rooms[i]);
+        CHECK(r.status == SIMDPCT_OK && r.written == n && r.needed == n && memcmp(out, right, n) == 0);
+        r = simdpct_encode(set, flags | SIMDPCT_IF_CHANGED, in, len, out, rooms[i]);
+        if (n == len && memcmp(in, right, n) == 0) {
+            CHECK(r.status == SIMDPCT_UNCHANGED && r.written == 0 && r.needed == len);
+        } else {
+            CHECK(r.status == SIMDPCT_OK && r.written == n && memcmp(out, right, n) == 0);
+        }
+        free(out);
+    }
+    if (n > 0) {
+        size_t room = dice((uint32_t)n);
+        out = block(room);
+        memset(out, 0x5A, room);
+        r = simdpct_encode(set, flags, in, len, out, room);
+        CHECK(r.status == SIMDPCT_TOO_SMALL && r.needed == n && r.written == 0);
+        while (room > 0) CHECK(out[--room] == 0x5A);
+        free(out);
+    }
+    /* Without KEEP_ESCAPES, bytes change one by one. */
+    for (change = 0; change < len; ++change) {
+        unsigned char one[3];
+        if (right_encode(keep, flags, in + change, 1, one) != 1 || one[0] != in[change]) break;
+    }
+    if (!(flags & SIMDPCT_KEEP_ESCAPES)) CHECK(simdpct_encode_first_change(set, flags, in, len) == change);
+    free(right);
+}
+
+static void check_decode(const simdpct_set *set, const members keep, uint32_t flags, const unsigned char *in, size_t len) {
+    unsigned char *right = block(len), *out = block(len), *same;
+    size_t offset = 0, n = right_decode(keep, flags, in, len, right, &offset);
+    simdpct_result r;
+    if (n == SIZE_MAX) {
+        r = simdpct_decode(set, flags, in, len, out, len);
+        CHECK(r.status == SIMDPCT_MALFORMED && r.offset == offset && r.written == 0);
+        r = simdpct_decoded_len(set, flags, in, len);
+        CHECK(r.status == SIMDPCT_MALFORMED && r.offset == offset);
+        same = copy_of(in, len);
+        r = simdpct_decode_in_place(set, flags, same, len);
+        CHECK(r.status == SIMDPCT_MALFORMED && r.offset == offset && memcmp(same, in, len) == 0);
+        free(same);
+    } else {
+        int changed = n != len || memcmp(in, right, len) != 0;
+        unsigned char *exact = block(n);
+        r = simdpct_decoded_len(set, flags, in, len);
+        CHECK(r.status == SIMDPCT_OK && r.needed == n);
+        r = simdpct_decode(set, flags, in, len, out, len);
+        CHECK(r.status == SIMDPCT_OK && r.written == n && r.needed == n && memcmp(out, right, n) == 0);
+        r = simdpct_decode(set, flags, in, len, exact, n);
+        CHECK(r.status == SIMDPCT_OK && r.written == n && memcmp(exact, right, n) == 0);
+        r = simdpct_decode(set, flags | SIMDPCT_IF_CHANGED, in, len, exact, n);
+        CHECK(r.status == (changed ? SIMDPCT_OK : SIMDPCT_UNCHANGED) && r.needed == n);
+        CHECK(r.written == (changed ? n : 0));
+        free(exact);
+        same = copy_of(in, len);
+        r = simdpct_decode_in_place(set, flags, same, len);
+        CHECK(r.status == SIMDPCT_OK && r.written == n && memcmp(same, right, n) == 0);
+        if (len) memcpy(same, in, len);
+        r = simdpct_decode(set, flags, same, len, same, len);
+        CHECK(r.status == SIMDPCT_OK && r.written == n && memcmp(same, right, n) == 0);
+        if (len) memcpy(same, in, len);
+        r = simdpct_decode_in_place(set, flags | SIMDPCT_IF_CHANGED, same, len);
+        CHECK(r.status == (changed ? SIMDPCT_OK : SIMDPCT_UNCHANGED) && r.needed == n && memcmp(same, right, n) == 0);
+        free(same);
+        if (n > 0) {
+            size_t room = dice((uint32_t)n);
+            unsigned char *small = block(room);
+            memset(small, 0x5A, room);
+            r = simdpct_decode(set, flags, in, len, small, room);
+            CHECK(r.status == SIMDPCT_TOO_SMALL && r.needed == n && r.written == 0);
+            while (room > 0) CHECK(small[--room] == 0x5A);
+            free(small);
+        }
+        /* The output is the input as far as this, and a change of a byte or an escape begins here. */
+        offset = simdpct_decode_first_change(set, flags, in, len);
+        CHECK(offset <= len && memcmp(in, right, offset < n ? offset : n) == 0 && (offset < len) == changed);
+    }
+    free(right);
+    free(out);
+}
+
+static void one_value(void) {
+    static const uint32_t of_encoders[] = {
+        0,
+        SIMDPCT_FORM,
+        SIMDPCT_FORM | SIMDPCT_FORM_KEEP_PLUS,
+        SIMDPCT_FORM_KEEP_PLUS,
+        SIMDPCT_KEEP_ESCAPES,
+        SIMDPCT_LOWER_CASE,
+        SIMDPCT_KEEP_ESCAPES | SIMDPCT_LOWER_CASE,
+    };
+    static const uint32_t of_decoders[] = {0, SIMDPCT_STRICT, SIMDPCT_FORM, SIMDPCT_FORM | SIMDPCT_STRICT};
+    members unreserved, none, some;
+    simdpct_set set;
+    uint8_t bits[32];
+    size_t len, i;
+    for (i = 0; i < 256; ++i) {
+        unreserved[i] = (unsigned char)is_unreserved((unsigned)i);
+        none[i] = 0;
+    }
+    for (len = 0; len < 1200; len += len < 300 ? 1 : 71) {
+        uint32_t kind;
+        for (kind = 0; kind < 6; ++kind) {
+            unsigned char *in = block(len);
+            fill(in, len, kind);
+            memset(bits, 0, sizeof bits);
+            for (i = 0; i < 256; ++i) {
+                some[i] = (unsigned char)(dice(4) != 0);
+                /* '%' in a set, and what stays whole in KEEP_ESCAPES, is for the plain rule only */
+                if (some[i]) bits[i / 8] = (uint8_t)(bits[i / 8] | 1u << (i % 8));
+            }
+            set = simdpct_set_bitmap(bits);
+            for (i = 0; i < sizeof of_encoders / sizeof *of_encoders; ++i) {
+                check_encode(NULL, unreserved, of_encoders[i], in, len);
+                check_encode(&set, some, of_encoders[i], in, len);
+            }
+            for (i = 0; i < sizeof of_decoders / sizeof *of_decoders; ++i) {
+                check_decode(NULL, none, of_decoders[i], in, len);
+                check_decode(&set, some, of_decoders[i], in, len);
+            }
+            check_decode(NULL, none, SIMDPCT_NORMALIZE, in, len);
+            check_decode(NULL, none, SIMDPCT_NORMALIZE | SIMDPCT_STRICT, in, len);
+            free(in);
+        }
+    }
+}
+
+static void normalize_and_validate(void) {
+    char bytes[] = "/%7euser/%2f%zz", out[16];
+    simdpct_result r = simdpct_normalize(bytes, 15, out, 15);
+    CHECK(r.status == SIMDPCT_OK && r.written == 13 && memcmp(out, "/~user/%2F%zz", 13) == 0);
+    r = simdpct_normalize_in_place(bytes, 15);
+    CHECK(r.status == SIMDPCT_OK && r.written == 13 && memcmp(bytes, "/~user/%2F%zz", 13) == 0);
+    r = simdpct_validate("a%20b", 5);
+    CHECK(r.status == SIMDPCT_OK && r.needed == 5);
+    r = simdpct_validate("a%20b%", 6);
+    CHECK(r.status == SIMDPCT_MALFORMED && r.offset == 5);
+    r = simdpct_validate(NULL, 0);
+    CHECK(r.status == SIMDPCT_OK);
+}
+
+/* ---- arguments */
+
+static void arguments(void) {
+    unsigned char bytes[64];
+    simdpct_result r;
+    size_t i;
+    static const uint32_t not_of_encoders[] = {SIMDPCT_STRICT, SIMDPCT_NORMALIZE, SIMDPCT_ENVIRONMENT, 1u << 31,
+                                               SIMDPCT_FORM | SIMDPCT_KEEP_ESCAPES};
+    static const uint32_t not_of_decoders[] = {SIMDPCT_FORM_KEEP_PLUS, SIMDPCT_KEEP_ESCAPES, SIMDPCT_LOWER_CASE,
+                                               SIMDPCT_ENVIRONMENT, 1u << 31, SIMDPCT_NORMALIZE | SIMDPCT_FORM};
+    simdpct_set set = simdpct_set_bytes("/", 1);
+
+    /* NULL and nothing */
+    r = simdpct_encode(NULL, 0, NULL, 0, NULL, 0);
+    CHECK(r.status == SIMDPCT_OK && r.written == 0);
+    r = simdpct_encode(NULL, 0, "a b", 3, NULL, 0);
+    CHECK(r.status == SIMDPCT_TOO_SMALL && r.needed == 5);
+    r = simdpct_decode(NULL, 0, NULL, 0, NULL, 0);
+    CHECK(r.status == SIMDPCT_OK && r.written == 0);
+    r = simdpct_decode(NULL, 0, "%41", 3, NULL, 0);
+    CHECK(r.status == SIMDPCT_TOO_SMALL && r.needed == 1);
+    r = simdpct_decode_in_place(NULL, 0, NULL, 0);
+    CHECK(r.status == SIMDPCT_OK && r.written == 0);
+    CHECK(simdpct_encode_first_change(NULL, 0, NULL, 0) == 0);
+
+    /* NULL and something */
+    r = simdpct_encode(NULL, 0, NULL, 1, bytes, 64);
+    CHECK(r.status == SIMDPCT_INVALID);
+    r = simdpct_encode(NULL, 0, "a", 1, NULL, 64);
+    CHECK(r.status == SIMDPCT_INVALID);
+    r = simdpct_decode(NULL, 0, NULL, 1, bytes, 64);
+    CHECK(r.status == SIMDPCT_INVALID);
+    r = simdpct_decode(NULL, 0, "a", 1, NULL, 64);
+    CHECK(r.status == SIMDPCT_INVALID);
+    r = simdpct_decode_in_place(NULL, 0, NULL, 1);
+    CHECK(r.status == SIMDPCT_INVALID);
+    r = simdpct_validate(NULL, 1);
+    CHECK(r.status == SIMDPCT_INVALID);
+    r = simdpct_decoded_len(NULL, 0, NULL, 1);
+    CHECK(r.status == SIMDPCT_INVALID);
+    CHECK(simdpct_decode_first_change(NULL, 0, NULL, 7) == 7);
+
+    /* sizes that no memory has */
+    r = simdpct_encode(NULL, 0, bytes, SIZE_MAX, NULL, 0);
+    CHECK(r.status == SIMDPCT_INVALID);
+    r = simdpct_validate(bytes, (size_t)PTRDIFF_MAX + 1);
+    CHECK(r.status == SIMDPCT_INVALID);
+
+    /* overlaps */
+    memset(bytes, '%', 64);
+    for (i = 0; i < 64; ++i) {
+        unsigned char before[64];
+        size_t room = 64 - i;
+        memcpy(before, bytes, 64);
+        r = simdpct_encode(NULL, 0, bytes, 32, bytes + i, room);
+        CHECK((r.status == SIMDPCT_INVALID) == (i < 32));
+        if (r.status == SIMDPCT_INVALID) CHECK(memcmp(before, bytes, 64) == 0);
+        memset(bytes, '%', 64);
+        r = simdpct_encode(NULL, 0, bytes + i, 64 - i, bytes, 32);
+        CHECK((r.status == SIMDPCT_INVALID) == (i < 32));
+        memset(bytes, '%', 64);
+        r = simdpct_decode(NULL, 0, bytes, 32, bytes + i, 64 - i);
+        CHECK((r.status == SIMDPCT_INVALID) == (i > 0 && i < 32));
+        r = simdpct_decode(NULL, 0, bytes + i, 64 - i, bytes, 32);
+        CHECK((r.status == SIMDPCT_INVALID) == (i < 32)); /* at 0 the room is smaller than the input */
+    }
+
+    /* flags */
+    for (i = 0; i < sizeof not_of_encoders / sizeof *not_of_encoders; ++i) {
+        r = simdpct_encode(NULL, not_of_encoders[i], "a", 1, bytes, 64);
+        CHECK(r.status == SIMDPCT_INVALID);
+        r = simdpct_encoded_len(NULL, not_of_encoders[i], "a", 1);
+        CHECK(r.status == SIMDPCT_INVALID);
+    }
+    for (i = 0; i < sizeof not_of_decoders / sizeof *not_of_decoders; ++i) {
+        r = simdpct_decode(NULL, not_of_decoders[i], "a", 1, bytes, 64);
+        CHECK(r.status == SIMDPCT_INVALID);
+        r = simdpct_decode_in_place(NULL, not_of_decoders[i], bytes, 1);
+        CHECK(r.status == SIMDPCT_INVALID);
+    }
+    r = simdpct_decode(&set, SIMDPCT_NORMALIZE, "a", 1, bytes, 64);
+    CHECK(r.status == SIMDPCT_INVALID);
+
+    /* a set that none of the functions made gives what it gives, but within the room */
+    for (i = 0; i < 2000; ++i) {
+        unsigned char *in = block(i % 200), *out = block(i % 300);
+        size_t k;
+        for (k = 0; k < 8; ++k) set.opaque[k] = (uint64_t)dice(1u << 24) << 40 | (uint64_t)dice(1u << 24) << 16 | dice(1u << 16);
+        fill(in, i % 200, (uint32_t)(i % 6));
+        r = simdpct_encode(&set, 0, in, i % 200, out, i % 300);
+        CHECK(r.status == SIMDPCT_OK ? r.written <= i % 300 : r.status == SIMDPCT_TOO_SMALL);
+        r = simdpct_decode(&set, 0, in, i % 200, out, i % 300);
+        CHECK(r.status == SIMDPCT_OK ? r.written <= i % 300 : r.status == SIMDPCT_TOO_SMALL);
+        free(in);
+        free(out);
+    }
+}
+
+/* ---- sets */
+
+static void sets(void) {
+    simdpct_set set, other;
+    unsigned byte;
+    uint8_t bits[32];
+    memset(&set, 0, sizeof set);
+    for (byte = 0; byte < 256; ++byte) CHECK(!simdpct_set_contains(&set, (uint8_t)byte));
+    CHECK(simdpct_set_named(&set, "RFC3986_Unreserved") == SIMDPCT_OK);
+    other = simdpct_set_safe(NULL, 0);
+    CHECK(memcmp(&set, &other, sizeof set) == 0);
+    memset(bits, 0, sizeof bits);
+    for (byte = 0; byte < 256; ++byte) {
+        CHECK(simdpct_set_contains(&set, (uint8_t)byte) == is_unreserved(byte));
+        if (is_unreserved(byte)) bits[byte / 8] = (uint8_t)(bits[byte / 8] | 1u << (byte % 8));
+    }
+    other = simdpct_set_bitmap(bits);
+    CHECK(memcmp(&set, &other, sizeof set) == 0);
+    other = simdpct_set_complement(&set);
+    for (byte = 0; byte < 256; ++byte) CHECK(simdpct_set_contains(&other, (uint8_t)byte) == !is_unreserved(byte));
+    other = simdpct_set_complement(&other);
+    CHECK(memcmp(&set, &other, sizeof set) == 0);
+    set = simdpct_set_safe("/", 1);
+    CHECK(simdpct_set_named(&other, "python-quote") == SIMDPCT_OK && memcmp(&set, &other, sizeof set) == 0);
+    set = simdpct_set_bytes("\xff%\0", 3);
+    for (byte = 0; byte < 256; ++byte) {
+        CHECK(simdpct_set_contains(&set, (uint8_t)byte) == (byte == 0xFF || byte == '%' || byte == 0));
+    }
+    other = set;
+    CHECK(simdpct_set_named(&set, "rfc1738-unsafe") == SIMDPCT_NOT_FOUND); /* a group of bytes, and no policy */
+    CHECK(simdpct_set_named(&set, "") == SIMDPCT_NOT_FOUND);
+    CHECK(simdpct_set_named(&set, "\xff") == SIMDPCT_NOT_FOUND);
+    CHECK(simdpct_set_named(&set, NULL) == SIMDPCT_INVALID);
+    CHECK(simdpct_set_named(NULL, "none") == SIMDPCT_INVALID);
+    CHECK(memcmp(&set, &other, sizeof set) == 0);
+    CHECK(!simdpct_set_contains(NULL, 'a'));
+}
+
+/* ---- in pieces */
+
+static void encode_stream(const simdpct_set *set, uint32_t flags, const unsigned char *in, size_t len) {
+    simdpct_result r = simdpct_encoded_len(set, flags, in, len);
+    unsigned char *right = block(r.needed), *out = block(r.needed);
+    size_t at = 0, n = 0;
+    simdpct_encode_stream stream;
+    r = simdpct_encode(set, flags, in, len, right, r.needed);
+    CHECK(simdpct_encode_start(&stream, set, flags) == SIMDPCT_OK);
+    while (at < len) {
+        size_t piece = dice(4) ? dice(4) : dice(100);
+        unsigned char *copy, *part;
+        simdpct_result p;
+        size_t room;
+        if (piece > len - at) piece = len - at;
+        copy = copy_of(in + at, piece);
+        /* too little room takes nothing */
+        p = simdpct_encode_push(&stream, copy, piece, NULL, 0);
+        room = p.needed;
+        if (p.status == SIMDPCT_TOO_SMALL) {
+            CHECK(room > 0 && p.written == 0 && room <= simdpct_encode_bound(piece));
+            part = block(room);
+            p = simdpct_encode_push(&stream, copy, piece, part, dice(2) ? room : room - 1 + 1);
+            CHECK(p.status == SIMDPCT_OK && p.written == room && n + room <= r.written);
+            memcpy(out + n, part, room);
+            free(part);
+            n += room;
+        } else {
+            CHECK(p.status == SIMDPCT_OK && p.written == 0);
+        }
+        free(copy);
+        at += piece;
+    }
+    {
+        simdpct_result p = simdpct_encode_finish(&stream, out + n, r.written - n);
+        CHECK(p.status == SIMDPCT_OK && n + p.written == r.written && memcmp(out, right, r.written) == 0);
+        p = simdpct_encode_finish(&stream, NULL, 0);
+        CHECK(p.status == SIMDPCT_OK && p.written == 0);
+    }
+    free(right);
+    free(out);
+}
+
+static void decode_stream(const simdpct_set *set, uint32_t flags, const unsigned char *in, size_t len) {
+    unsigned char *right = block(len), *out = block(len + 2);
+    simdpct_result r = simdpct_decode(set, flags, in, len, right, len), p;
+    size_t at = 0, n = 0, whole = r.written;
+    simdpct_decode_stream stream;
+    if (r.status == SIMDPCT_MALFORMED) {
+        whole = simdpct_decode(set, flags, in, r.offset, right, len).written;
+    }
+    CHECK(simdpct_decode_start(&stream, set, flags) == SIMDPCT_OK);
+    memset(&p, 0, sizeof p);
+    while (at < len && p.status == SIMDPCT_OK) {
+        size_t piece = dice(4) ? dice(4) : dice(100), bound;
+        unsigned char *copy, *part;
+        if (piece > len - at) piece = len - at;
+        copy = copy_of(in + at, piece);
+        bound = simdpct_decode_bound(piece);
+        part = block(bound);
+        p = simdpct_decode_push(&stream, copy, piece, NULL, 0);
+        if (p.status == SIMDPCT_TOO_SMALL) {
+            CHECK(p.needed > 0 && p.needed <= bound && p.written == 0);
+            p = simdpct_decode_push(&stream, copy, piece, part, dice(2) ? p.needed : bound);
+        }
+        CHECK(n + p.written <= whole);
+        memcpy(out + n, part, p.written);
+        n += p.written;
+        free(copy);
+        free(part);
+        at += piece;
+    }
+    if (p.status == SIMDPCT_OK) {
+        p = simdpct_decode_finish(&stream, out + n, 2);
+        n += p.written;
+    }
+    CHECK(p.status == r.status && n == whole && memcmp(out, right, n) == 0);
+    if (p.status == SIMDPCT_MALFORMED) {
+        CHECK(p.offset == r.offset);
+        p = simdpct_decode_push(&stream, "a", 1, out, 2);
+        CHECK(p.status == SIMDPCT_MALFORMED && p.offset == r.offset && p.written == 0);
+        p = simdpct_decode_finish(&stream, out, 2);
+        CHECK(p.status == SIMDPCT_MALFORMED && p.offset == r.offset && p.written == 0);
+        CHECK(simdpct_decode_start(&stream, set, flags) == SIMDPCT_OK);
+        p = simdpct_decode_push(&stream, "%41", 3, out, 2);
+        CHECK(p.status == SIMDPCT_OK);
+    }
+    free(right);
+    free(out);
+}
+
+static void pieces(void) {
+    size_t len;
+    simdpct_set set = simdpct_set_bytes("/%a", 3);
+    simdpct_encode_stream zeros;
+    simdpct_decode_stream others;
+    simdpct_result r;
+    unsigned char *odd = block(sizeof zeros + 8);
+    for (len = 0; len < 250; ++len) {
+        uint32_t kind;
+        for (kind = 0; kind < 6; ++kind) {
+            unsigned char *in = block(len);
+            fill(in, len, kind);
+            encode_stream(NULL, 0, in, len);
+            encode_stream(&set, SIMDPCT_KEEP_ESCAPES, in, len);
+            encode_stream(NULL, SIMDPCT_FORM, in, len);
+            decode_stream(NULL, 0, in, len);
+            decode_stream(NULL, SIMDPCT_STRICT, in, len);
+            decode_stream(&set, SIMDPCT_FORM | SIMDPCT_STRICT, in, len);
+            decode_stream(NULL, SIMDPCT_NORMALIZE, in, len);
+            free(in);
+        }
+    }
+    memset(&zeros, 0, sizeof zeros);
+    r = simdpct_encode_push(&zeros, "a", 1, odd, 8);
+    CHECK(r.status == SIMDPCT_INVALID);
+    r = simdpct_encode_push(NULL, "a", 1, odd, 8);
+    CHECK(r.status == SIMDPCT_INVALID);
+    CHECK(simdpct_encode_start(NULL, NULL, 0) == SIMDPCT_INVALID);
+    CHECK(simdpct_encode_start(&zeros, NULL, SIMDPCT_STRICT) == SIMDPCT_INVALID);
+    CHECK(simdpct_encode_start(&zeros, NULL, SIMDPCT_IF_CHANGED) == SIMDPCT_INVALID);
+    CHECK(simdpct_encode_start((simdpct_encode_stream *)(void *)(odd + 1), NULL, 0) == SIMDPCT_INVALID);
+    CHECK(simdpct_encode_start(&zeros, NULL, 0) == SIMDPCT_OK);
+    memcpy(&others, &zeros, sizeof others); /* a stream of the other kind */
+    r = simdpct_decode_push(&others, "a", 1, odd, 8);
+    CHECK(r.status == SIMDPCT_INVALID);
+    r = simdpct_encode_push(&zeros, &zeros, 8, odd, 64);
+    CHECK(r.status == SIMDPCT_INVALID);
+    r = simdpct_encode_push(&zeros, "a", 1, &zeros, 64);
+    CHECK(r.status == SIMDPCT_INVALID);
+    r = simdpct_encode_finish(&zeros, &zeros, 64);
+    CHECK(r.status == SIMDPCT_INVALID);
+    CHECK(simdpct_encode_bound(SIZE_MAX) == SIZE_MAX && simdpct_decode_bound(SIZE_MAX) == SIZE_MAX);
+    free(odd);
+}
+
+/* ---- many values */
+
+#define MANY 1000
+
+static void batch(uint32_t flags, int decoding) {
+    simdpct_set set = simdpct_set_bytes("/ab", 3);
+    const simdpct_set *keep = dice(2) && !(flags & SIMDPCT_NORMALIZE) ? &set : NULL;
+    size_t count = dice(3) ? dice(20) : dice(MANY), i, total = 0, most = 40, n = 0, refused = 0, first = 0;
+    simdpct_slice *slices = (simdpct_slice *)(void *)block(count * sizeof *slices);
+    int32_t *offsets = (int32_t *)(void *)block((count + 1) * sizeof *offsets);
+    int32_t *ends = (int32_t *)(void *)block((count + 1) * sizeof *ends);
+    int64_t *wide = (int64_t *)(void *)block((count + 1) * sizeof *wide);
+    int64_t *wide_ends = (int64_t *)(void *)block((count + 1) * sizeof *wide_ends);
+    int32_t *right_ends = (int32_t *)(void *)block((count + 1) * sizeof *right_ends);
+    uint8_t *valid = block((count + 7) / 8), *right_valid = block((count + 7) / 8);
+    unsigned char *bytes, *right, *out;
+    int form;
+    offsets[0] = 0;
+    for (i = 0; i < count; ++i) {
+        size_t len = dice(10) ? dice((uint32_t)most) : dice(1500);
+        unsigned char *value = block(len);
+        fill(value, len, dice(6));
+        slices[i].data = len || dice(2) ? value : NULL;
+        if (!slices[i].data) free(value);
+        slices[i].len = len;
+        total += len;
+        offsets[i + 1] = (int32_t)total;
+    }
+    bytes = block(total);
+    right = block(3 * total);
+    memset(right_valid, 0xFF, (count + 7) / 8);
+    right_ends[0] = 0;
+    for (i = 0; i < count; ++i) {
+        simdpct_result r;
+        if (slices[i].len) memcpy(bytes + offsets[i], slices[i].data, slices[i].len);
+        r = decoding ? simdpct_decode(keep, flags, slices[i].data, slices[i].len, right + n, 3 * total - n)
+                     : simdpct_encode(keep, flags, slices[i].data, slices[i].len, right + n, 3 * total - n);
+        if (r.status == SIMDPCT_MALFORMED) {
+            if (!refused++) first = i;
+            right_valid[i / 8] = (uint8_t)(right_valid[i / 8] & ~(1u << (i % 8)));
+        } else {
+            CHECK(r.status == SIMDPCT_OK);
+        }
+        n += r.written;
+        right_ends[i + 1] = (int32_t)n;
+    }
+    for (i = 0; i <= count; ++i) wide[i] = offsets[i];
+    for (form = 0; form < 8; ++form) {
+        /* the exact room, and one byte less */
+        size_t room = form < 4 ? n : n - 1, k;
+        simdpct_batch_result r;
+        if (form >= 4 && n == 0) break;
+        out = block(room);
+        memset(valid, 0xFF, (count + 7) / 8);
+        switch (form % 4) {
+        case 0:
+            r = decoding ? simdpct_decode_column32(keep, flags, bytes, total, offsets, count, out, room, ends, valid)
+                         : simdpct_encode_column32(keep, flags, bytes, total, offsets, count, out, room, ends);
+            break;
+        case 1:
+            r = decoding ? simdpct_decode_column64(keep, flags, bytes, total, wide, count, out, room, wide_ends, valid)
+                         : simdpct_encode_column64(keep, flags, bytes, total, wide, count, out, room, wide_ends);
+            break;
+        case 2:
+            r = decoding ? simdpct_decode_slices32(keep, flags, slices, count, out, room, ends, valid)
+                         : simdpct_encode_slices32(keep, flags, slices, count, out, room, ends);
+            break;
+        default:
+            r = decoding ? simdpct_decode_slices64(keep, flags, slices, count, out, room, wide_ends, NULL)
+                         : simdpct_encode_slices64(keep, flags, slices, count, out, room, wide_ends);
+            memcpy(valid, right_valid, (count + 7) / 8);
+        }
+        CHECK(r.status == (form < 4 ? SIMDPCT_OK : SIMDPCT_TOO_SMALL) && r.needed == n && r.values <= count);
+        CHECK(r.written == (size_t)right_ends[r.values] && memcmp(out, right, r.written) == 0);
+        for (k = 0; k <= r.values; ++k) CHECK((form % 2 ? wide_ends[k] : ends[k]) == right_ends[k]);
+        if (form < 4) {
+            CHECK(r.values == count && r.written == n && r.refused == refused && r.first_refused == first);
+            CHECK(memcmp(valid, right_valid, (count + 7) / 8) == 0);
+        } else {
+            CHECK(r.values < count);
+        }
+        free(out);
+    }
+    for (i = 0; i < count; ++i) free((void *)(uintptr_t)slices[i].data);
+    free(slices);
+    free(offsets);
+    free(ends);
+    free(wide);
+    free(wide_ends);
+    free(right_ends);
+    free(valid);
+    free(right_valid);
+    free(bytes);
+    free(right);
+}
+
+static void batch_arguments(void) {
+    static const char text[] = "a b%41";
+    int32_t offsets[3] = {0, 3, 6}, ends[3], wrong[3] = {0, 4, 3}, outside[3] = {0, 3, 7};
+    int64_t wide_ends[3];
+    unsigned char out[32], odd[32];
+    uint8_t valid[1] = {0xFF};
+    simdpct_slice slices[2];
+    simdpct_batch_result r;
+    r = simdpct_encode_column32(NULL, 0, text, 6, wrong, 2, out, 32, ends);
+    CHECK(r.status == SIMDPCT_INVALID && r.values == 2);
+    r = simdpct_decode_column32(NULL, 0, text, 6, outside, 2, out, 32, ends, valid);
+    CHECK(r.status == SIMDPCT_INVALID && r.values == 2);
+    r = simdpct_encode_column32(NULL, 0, text, 6, offsets, SIZE_MAX, out, 32, ends);
+    CHECK(r.status == SIMDPCT_INVALID);
+    r = simdpct_encode_column32(NULL, 0, text, 6, NULL, 2, out, 32, ends);
+    CHECK(r.status == SIMDPCT_INVALID);
+    r = simdpct_encode_column32(NULL, 0, text, 6, offsets, 2, out, 32, NULL);
+    CHECK(r.status == SIMDPCT_INVALID);
+    r = simdpct_encode_column32(NULL, SIMDPCT_IF_CHANGED, text, 6, offsets, 2, out, 32, ends);
+    CHECK(r.status == SIMDPCT_INVALID);
+    r = simdpct_encode_column32(NULL, 0, text, 6, offsets, 2, out, 32, offsets);
+    CHECK(r.status == SIMDPCT_INVALID);
+    r = simdpct_encode_column32(NULL, 0, text, 6, offsets, 2, ends, sizeof ends, ends);
+    CHECK(r.status == SIMDPCT_INVALID);
+    r = simdpct_decode_column32(NULL, 0, text, 6, offsets, 2, out, 32, ends, out);
+    CHECK(r.status == SIMDPCT_INVALID);
+    memcpy(odd + 1, offsets, sizeof offsets);
+    r = simdpct_encode_column32(NULL, 0, text, 6, (const int32_t *)(const void *)(odd + 1), 2, out, 32, ends);
+    CHECK(r.status == SIMDPCT_INVALID || (uintptr_t)(odd + 1) % sizeof(int32_t) == 0);
+    slices[0].data = text;
+    slices[0].len = 3;
+    slices[1].data = NULL;
+    slices[1].len = 1;
+    r = simdpct_encode_slices64(NULL, 0, slices, 2, out, 32, wide_ends);
+    CHECK(r.status == SIMDPCT_INVALID);
+    slices[1].data = out + 31;
+    r = simdpct_encode_slices64(NULL, 0, slices, 2, out, 32, wide_ends);
+    CHECK(r.status == SIMDPCT_INVALID);
+    r = simdpct_encode_slices64(NULL, 0, NULL, 0, NULL, 0, wide_ends);
+    CHECK(r.status == SIMDPCT_OK && r.values == 0 && wide_ends[0] == 0);
+    r = simdpct_encode_column32(NULL, 0, NULL, 0, wrong, 0, NULL, 0, ends);
+    CHECK(r.status == SIMDPCT_OK && r.values == 0 && ends[0] == 0);
+}
+
+/* ---- the library */
+
+static void library(const char *wanted) {
+    size_t i;
+    int here = 0;
+    CHECK(simdpct_init(wanted, 1) == SIMDPCT_INVALID);
+    CHECK(simdpct_init("no-such-tier", 0) == SIMDPCT_NOT_FOUND);
+    CHECK(simdpct_init(wanted, 0) == SIMDPCT_OK);
+    CHECK(simdpct_init(wanted, 0) == SIMDPCT_OK);
+    CHECK(!wanted || strcmp(simdpct_tier(), wanted) == 0);
+    for (i = 0; simdpct_tier_at(i); ++i) {
+        CHECK(strcmp(simdpct_tier_at(i), "unknown") != 0);
+        if (strcmp(simdpct_tier_at(i), simdpct_tier()) == 0) here = 1;
+        else CHECK(simdpct_init(simdpct_tier_at(i), 0) == SIMDPCT_IN_USE);
+    }
+    CHECK(here && strcmp(simdpct_tier_at(i - 1), "scalar") == 0);
+    CHECK(simdpct_tier_at(i) == NULL && simdpct_tier_at(SIZE_MAX) == NULL);
+    CHECK(strcmp(simdpct_version(), SIMDPCT_VERSION) == 0);
+}
+
+int main(int argc, char **argv) {
+    int i;
+    library(argc > 1 ? argv[1] : NULL);
+    sets();
+    normalize_and_validate();
+    arguments();
+    one_value();
+    pieces();
+    batch_arguments();
+    for (i = 0; i < 60; ++i) {
+        batch(0, 0);
+        batch(SIMDPCT_FORM, 0);
+        batch(SIMDPCT_KEEP_ESCAPES, 0);
+        batch(0, 1);
+        batch(SIMDPCT_STRICT, 1);
+        batch(SIMDPCT_NORMALIZE, 1);
+        batch(SIMDPCT_FORM | SIMDPCT_STRICT, 1);
+    }
+    printf("%lu checks on %s\n", checks, simdpct_tier());
+    return 0;
+}

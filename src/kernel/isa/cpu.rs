@@ -1,0 +1,105 @@
+//! What an x86 CPU has, of the features that tiers use. It is asked itself (`cpuid`), which needs no `std`.
+
+#[cfg(target_arch = "x86")]
+use core::arch::x86::{__cpuid_count, _xgetbv, CpuidResult};
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::{__cpuid_count, _xgetbv, CpuidResult};
+use core::sync::atomic::{AtomicU16, Ordering};
+
+const SSE2: u16 = 1 << 0;
+const SSSE3: u16 = 1 << 1;
+const POPCNT: u16 = 1 << 2;
+const LZCNT: u16 = 1 << 3;
+const BMI1: u16 = 1 << 4;
+const BMI2: u16 = 1 << 5;
+const AVX2: u16 = 1 << 6;
+const AVX512F: u16 = 1 << 7;
+const AVX512BW: u16 = 1 << 8;
+const AVX512VBMI: u16 = 1 << 9;
+const AVX512VBMI2: u16 = 1 << 10;
+/// The CPU has been asked.
+const ASKED: u16 = 1 << 15;
+
+/// The bit of a feature, which is named as in the Rust reference. In a constant, a name that is not known does not compile.
+pub(super) const fn bit(feature: &str) -> u16 {
+    match feature.as_bytes() {
+        b"sse2" => SSE2,
+        b"ssse3" => SSSE3,
+        b"popcnt" => POPCNT,
+        b"lzcnt" => LZCNT,
+        b"bmi1" => BMI1,
+        b"bmi2" => BMI2,
+        b"avx2" => AVX2,
+        b"avx512f" => AVX512F,
+        b"avx512bw" => AVX512BW,
+        b"avx512vbmi" => AVX512VBMI,
+        b"avx512vbmi2" => AVX512VBMI2,
+        _ => panic!("cpu.rs does not know this feature"),
+    }
+}
+
+/// Whether the CPU has the feature of this bit, and the system saves the registers that it needs. The CPU is asked once:
+/// under a hypervisor, `cpuid` takes microseconds.
+pub(super) fn has(bit: u16) -> bool {
+    // Two threads that ask at once get the same answer, so no order is needed.
+    static FOUND: AtomicU16 = AtomicU16::new(0);
+    let mut found = FOUND.load(Ordering::Relaxed);
+    if found == 0 {
+        found = ask() | ASKED;
+        FOUND.store(found, Ordering::Relaxed);
+    }
+    found & bit != 0
+}
+
+/// Asks the CPU. Nothing is found where `cpuid` is not allowed (SGX), and where code is the system itself, which must save
+/// the registers of others before it uses them: there, a tier needs the features to be those of the build.
+fn ask() -> u16 {
+    if cfg!(any(target_env = "sgx", target_os = "none")) {
+        return 0;
+    }
+    let when = |register: u32, bit: u32, feature: u16| if register >> bit & 1 != 0 { feature } else { 0 };
+
+    let last = cpuid(0).eax;
+    if last < 1 {
+        return 0;
+    }
+    let one = cpuid(1);
+    let mut found = when(one.edx, 26, SSE2) | when(one.ecx, 9, SSSE3) | when(one.ecx, 23, POPCNT);
+    if cpuid(0x8000_0000).eax >= 0x8000_0001 {
+        found |= when(cpuid(0x8000_0001).ecx, 5, LZCNT);
+    }
+    if last < 7 {
+        return found;
+    }
+    let seven = cpuid(7);
+    found |= when(seven.ebx, 3, BMI1) | when(seven.ebx, 8, BMI2);
+
+    // Wide registers need a system that saves them: XSAVE and OSXSAVE say that it can be asked, and XCR0 which it saves.
+    const XSAVE: u32 = 0b11 << 26;
+    const AVX: u32 = 1 << 28;
+    const SAVES_YMM: u64 = 0b110;
+    const SAVES_ZMM: u64 = SAVES_YMM | 0b111 << 5;
+    if one.ecx & (XSAVE | AVX) != XSAVE | AVX {
+        return found;
+    }
+    // SAFETY: the CPU has XSAVE, and the system has enabled it.
+    let saved = unsafe { _xgetbv(0) };
+    if saved & SAVES_YMM == SAVES_YMM {
+        found |= when(seven.ebx, 5, AVX2);
+    }
+    if saved & SAVES_ZMM == SAVES_ZMM {
+        found |= when(seven.ebx, 16, AVX512F)
+            | when(seven.ebx, 30, AVX512BW)
+            | when(seven.ecx, 1, AVX512VBMI)
+            | when(seven.ecx, 6, AVX512VBMI2);
+    }
+    found
+}
+
+fn cpuid(leaf: u32) -> CpuidResult {
+    // SAFETY: the instruction exists on every x86 CPU that Rust has a target for, except in SGX, where nobody calls this.
+    #[allow(unused_unsafe, reason = "newer versions of Rust say that it is safe")]
+    unsafe {
+        __cpuid_count(leaf, 0)
+    }
+}
