@@ -227,24 +227,82 @@ ngx_http_simdpct(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
 /* Encodes or decodes `in` to `out`. */
 static simdpct_result
-apply(const variable_t *variable, const ngx_str_t *in, u_char *out, size_t room)
+apply(const variable_t *variable, uint32_t flags, const ngx_str_t *in, u_char *out, size_t room)
+{
+    flags |= variable->flags;
+
+    switch (variable->verb) {
+    case ENCODE:
+        return simdpct_encode(&variable->set, flags, in->data, in->len, out, room);
+    case NORMALIZE:
+        return simdpct_decode(NULL, SIMDPCT_NORMALIZE | flags, in->data, in->len, out, room);
+    default:
+        return simdpct_decode(&variable->set, flags, in->data, in->len, out, room);
+    }
+}
+
+/* Where `in` changes first: its length, if nowhere. */
+static size_t
+first_change(const variable_t *variable, const ngx_str_t *in)
 {
     switch (variable->verb) {
     case ENCODE:
-        return simdpct_encode(&variable->set, variable->flags | SIMDPCT_IF_CHANGED, in->data, in->len, out, room);
+        return simdpct_encode_first_change(&variable->set, variable->flags, in->data, in->len);
     case NORMALIZE:
-        return simdpct_decode(NULL, SIMDPCT_NORMALIZE | SIMDPCT_IF_CHANGED, in->data, in->len, out, room);
+        return simdpct_decode_first_change(NULL, SIMDPCT_NORMALIZE, in->data, in->len);
     default:
-        return simdpct_decode(&variable->set, variable->flags | SIMDPCT_IF_CHANGED, in->data, in->len, out, room);
+        return simdpct_decode_first_change(&variable->set, variable->flags, in->data, in->len);
     }
+}
+
+/* The same for a value of any length, in memory of the pool; nothing is written if nothing changes. */
+static simdpct_result
+apply_to_pool(const variable_t *variable, ngx_pool_t *pool, const ngx_str_t *in, u_char **out)
+{
+    u_char stack[ON_STACK];
+    size_t room = variable->verb == ENCODE ? 3 * in->len : in->len; /* so much is always enough */
+    simdpct_result result = {0};
+
+    if (room <= ON_STACK) {
+        result = apply(variable, SIMDPCT_IF_CHANGED, in, stack, room);
+        if (result.status == SIMDPCT_OK) {
+            *out = ngx_pnalloc(pool, result.written);
+            if (*out != NULL) {
+                ngx_memcpy(*out, stack, result.written);
+            }
+        }
+        return result;
+    }
+
+    if (variable->flags & SIMDPCT_STRICT) {
+        result = simdpct_validate(in->data, in->len);
+        if (result.status != SIMDPCT_OK) {
+            return result;
+        }
+    }
+
+    if (first_change(variable, in) == in->len) {
+        result.status = SIMDPCT_UNCHANGED;
+        return result;
+    }
+
+    if (variable->verb == ENCODE) {
+        room = simdpct_encoded_len(&variable->set, variable->flags, in->data, in->len).needed;
+        if (room > MAX_LEN) {
+            result.status = SIMDPCT_TOO_LONG;
+            return result;
+        }
+    }
+
+    *out = ngx_pnalloc(pool, room);
+    return *out == NULL ? result : apply(variable, 0, in, *out, room);
 }
 
 static ngx_int_t
 ngx_http_simdpct_variable(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data)
 {
     const variable_t *variable = (const variable_t *) data;
-    u_char stack[ON_STACK], *out = stack;
-    size_t room;
+    u_char *out = NULL;
     ngx_str_t in;
     simdpct_result result;
 
@@ -273,27 +331,7 @@ ngx_http_simdpct_variable(ngx_http_request_t *r, ngx_http_variable_value_t *v, u
         return NGX_OK;
     }
 
-    /* So much is always enough. */
-    room = variable->verb == ENCODE ? 3 * in.len : in.len;
-    if (room > ON_STACK) {
-        out = NULL;
-        room = 0;
-    }
-
-    result = apply(variable, &in, out, room);
-    if (result.status == SIMDPCT_TOO_SMALL) {
-        if (result.needed > MAX_LEN) {
-            ngx_log_error(NGX_LOG_ERR, r->connection->log, 0, "simdpct: a value of %uz bytes is too long for a variable",
-                          result.needed);
-            return NGX_ERROR;
-        }
-        room = result.needed;
-        out = ngx_pnalloc(r->pool, room);
-        if (out == NULL) {
-            return NGX_ERROR;
-        }
-        result = apply(variable, &in, out, room);
-    }
+    result = apply_to_pool(variable, r->pool, &in, &out);
 
     switch (result.status) {
     case SIMDPCT_UNCHANGED:
@@ -308,16 +346,17 @@ ngx_http_simdpct_variable(ngx_http_request_t *r, ngx_http_variable_value_t *v, u
         return NGX_OK;
 
     case SIMDPCT_OK:
-        if (out == stack) {
-            out = ngx_pnalloc(r->pool, result.written);
-            if (out == NULL) {
-                return NGX_ERROR;
-            }
-            ngx_memcpy(out, stack, result.written);
+        if (out == NULL) {
+            return NGX_ERROR;
         }
         v->data = out;
         v->len = result.written;
         return NGX_OK;
+
+    case SIMDPCT_TOO_LONG:
+        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0, "simdpct: encoded, a value of %uz bytes is too long for a variable",
+                      in.len);
+        return NGX_ERROR;
 
     default:
         ngx_log_error(NGX_LOG_ALERT, r->connection->log, 0, "simdpct: status %d", (int) result.status);
