@@ -90,24 +90,33 @@ impl fmt::Display for PercentEncode<'_> {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let set = self.ascii_set;
+        if self.bytes.len() > Short::MAX {
+            return write_long(self.bytes, set, f);
+        }
         match ascii::split_kept(self.bytes, set) {
             ("", []) => Ok(()),
             (kept, []) => f.write_str(kept),
             ("", &[byte]) => f.write_str(ascii::escape(byte)),
-            ("", &[first, second]) if !set.stays(second) => {
-                f.write_str(ascii::escape(first))?;
-                f.write_str(ascii::escape(second))
-            }
-            _ => write(self.bytes, set, f),
+            _ => write_short(self.bytes, set, f),
         }
     }
 }
 
-/// Writes `bytes` encoded. A function of its own, because it needs more of the stack than text that stays.
+/// Writes at most [`Short::MAX`] bytes encoded. A function of its own, because it needs more of the stack than text that
+/// stays.
 #[inline(never)]
-fn write(bytes: &[u8], set: &AsciiSet, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn write_short(bytes: &[u8], set: &AsciiSet, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match Short::encode(bytes, set) {
         Some(text) => f.write_str(text.as_str()),
+        None => write_long(bytes, set, f),
+    }
+}
+
+/// Writes bytes encoded that are worth the call of a kernel.
+#[inline(never)]
+fn write_long(bytes: &[u8], set: &AsciiSet, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match ascii::all_kept(bytes, set) {
+        Some(kept) => f.write_str(kept),
         None => fmt::Display::fmt(&set.encode().display(bytes), f),
     }
 }
