@@ -26,7 +26,7 @@ pub(crate) fn escape(byte: u8) -> &'static str {
 #[inline(always)]
 pub(crate) fn split_kept<'a>(bytes: &'a [u8], set: &AsciiSet) -> (&'a str, &'a [u8]) {
     let len = match bytes.split_at_checked(SHORT_RUN) {
-        Some((start, rest)) if rest.len() >= BLOCK => match kept(start, set) {
+        Some((start, rest)) if rest.len() >= WORTH_A_CALL => match kept(start, set) {
             SHORT_RUN => SHORT_RUN + kept_by_blocks(rest, set),
             len => len,
         },
@@ -37,6 +37,13 @@ pub(crate) fn split_kept<'a>(bytes: &'a [u8], set: &AsciiSet) -> (&'a str, &'a [
     (unsafe { str::from_utf8_unchecked(kept) }, rest)
 }
 
+/// `bytes`, if all of them stay. Calls a kernel.
+#[inline(always)]
+pub(crate) fn all_kept<'a>(bytes: &'a [u8], set: &AsciiSet) -> Option<&'a str> {
+    // SAFETY: all stay, and no byte stays that is not ASCII.
+    set.encode().is_encoded(bytes).then(|| unsafe { str::from_utf8_unchecked(bytes) })
+}
+
 /// How many bytes at the start of `bytes` stay.
 #[inline(always)]
 fn kept(bytes: &[u8], set: &AsciiSet) -> usize {
@@ -44,8 +51,10 @@ fn kept(bytes: &[u8], set: &AsciiSet) -> usize {
 }
 
 /// A run of so many bytes may be a long one.
-const SHORT_RUN: usize = 32;
+const SHORT_RUN: usize = 16;
 /// So many bytes are worth the call of a kernel.
+const WORTH_A_CALL: usize = 16;
+/// So many bytes are looked at first.
 const BLOCK: usize = 64;
 
 /// How many bytes at the start of `bytes` stay. A block is twice as long as the one before it, so that most of what is
@@ -53,7 +62,7 @@ const BLOCK: usize = 64;
 #[inline(never)]
 fn kept_by_blocks(bytes: &[u8], set: &AsciiSet) -> usize {
     let (mut rest, mut block) = (bytes, BLOCK);
-    while rest.len() >= BLOCK {
+    while rest.len() >= WORTH_A_CALL {
         let (start, end) = rest.split_at(block.min(rest.len()));
         if !set.encode().is_encoded(start) {
             break;

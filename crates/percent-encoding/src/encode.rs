@@ -78,6 +78,11 @@ impl<'a> Iterator for PercentEncode<'a> {
     fn size_hint(&self) -> (usize, Option<usize>) {
         (usize::from(!self.bytes.is_empty()), Some(self.bytes.len()))
     }
+
+    #[inline]
+    fn collect<B: FromIterator<&'a str>>(self) -> B {
+        if self.bytes.is_empty() { core::iter::empty().collect() } else { B::from_iter(self) }
+    }
 }
 
 impl fmt::Display for PercentEncode<'_> {
@@ -85,20 +90,33 @@ impl fmt::Display for PercentEncode<'_> {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let set = self.ascii_set;
+        if self.bytes.len() > Short::MAX {
+            return write_long(self.bytes, set, f);
+        }
         match ascii::split_kept(self.bytes, set) {
             ("", []) => Ok(()),
             (kept, []) => f.write_str(kept),
             ("", &[byte]) => f.write_str(ascii::escape(byte)),
-            _ => write(self.bytes, set, f),
+            _ => write_short(self.bytes, set, f),
         }
     }
 }
 
-/// Writes `bytes` encoded. A function of its own, because it needs more of the stack than text that stays.
+/// Writes at most [`Short::MAX`] bytes encoded. A function of its own, because it needs more of the stack than text that
+/// stays.
 #[inline(never)]
-fn write(bytes: &[u8], set: &AsciiSet, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn write_short(bytes: &[u8], set: &AsciiSet, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match Short::encode(bytes, set) {
         Some(text) => f.write_str(text.as_str()),
+        None => write_long(bytes, set, f),
+    }
+}
+
+/// Writes bytes encoded that are worth the call of a kernel.
+#[inline(never)]
+fn write_long(bytes: &[u8], set: &AsciiSet, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match ascii::all_kept(bytes, set) {
+        Some(kept) => f.write_str(kept),
         None => fmt::Display::fmt(&set.encode().display(bytes), f),
     }
 }

@@ -1,4 +1,4 @@
-//! The API of the crate `percent-encoding`, on the kernels of [simdpct](simdpct).
+//! The API of the crate `percent-encoding`, on the kernels of [simdpct].
 //!
 //! A program that depends on `percent-encoding`, directly or through `url`, `axum`, `reqwest` or any other crate, takes
 //! this one instead by two lines in its `Cargo.toml`; see the README.

@@ -1,0 +1,122 @@
+//! Times of work in which `percent-encoding` is a part: parsing URLs, forms, and requests to an axum router.
+//!
+//! `run` builds this program twice, once with the published crate and once with the drop-in, and compares what they print:
+//! the name of each row, a tab, the best time of a call in ns, a tab, and a sum over the answers, which must be the same.
+
+#[path = "../../compare/src/random.rs"]
+#[allow(dead_code, reason = "the other benchmarks use the rest")]
+mod random;
+#[path = "../../compare/src/urls.rs"]
+#[allow(dead_code, reason = "the other benchmarks use the rest")]
+mod urls;
+
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::time::Instant;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, Query};
+use axum::http::Request;
+use axum::routing::get;
+use futures_executor::block_on;
+use tower_service::Service;
+use url::Url;
+
+use random::Random;
+use urls::Urls;
+
+const DISTINCT: usize = 5_000;
+const ROUNDS: usize = 9;
+
+/// Prints the row `name`: `one` for each of the `inputs`, which gives something to sum.
+fn row<T>(name: &str, inputs: &[T], mut one: impl FnMut(&T) -> usize) {
+    let mut best = f64::INFINITY;
+    let mut sum = 0usize;
+    for _ in 0..ROUNDS {
+        let start = Instant::now();
+        sum = inputs.iter().map(|input| black_box(one(black_box(input)))).sum();
+        best = best.min(start.elapsed().as_nanos() as f64 / inputs.len() as f64);
+    }
+    println!("{name}\t{best}\t{sum}");
+}
+
+/// The escapes of all but letters and digits, without the crate that is measured.
+fn escaped(text: &str) -> String {
+    let escape = |byte: u8| match byte.is_ascii_alphanumeric() {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    };
+    text.bytes().map(escape).collect()
+}
+
+/// Text in a language of two bytes a letter, with spaces, of about `letters` letters.
+fn words(random: &mut Random, letters: usize) -> String {
+    (0..letters)
+        .map(|_| match random.below(7) {
+            0 => ' ',
+            _ => char::from_u32(0x430 + random.below(32) as u32).unwrap(),
+        })
+        .collect()
+}
+
+/// What the answers of a request are: the decoded text.
+fn serve(router: &mut Router, uri: &str) -> usize {
+    let request = Request::get(uri).body(Body::empty()).unwrap();
+    let response = block_on(router.call(request)).unwrap();
+    assert!(response.status().is_success(), "{uri}");
+    let bytes = block_on(axum::body::to_bytes(response.into_body(), usize::MAX)).unwrap();
+    bytes.len() + usize::from(bytes.first().copied().unwrap_or(0))
+}
+
+fn main() {
+    let random = &mut Random::new(1);
+    let urls = Urls::new(1).distinct(DISTINCT);
+    let urls: Vec<String> = urls.into_iter().filter(|url| Url::parse(url).is_ok()).collect();
+    let texts: Vec<String> = (0..DISTINCT).map(|_| words(random, 40)).collect();
+    let wild: Vec<String> =
+        texts.iter().map(|text| format!("https://example.org/{text}?q={text}#{text}")).collect();
+    let parsed: Vec<Url> = wild.iter().map(|url| Url::parse(url).unwrap()).collect();
+    let redirects: Vec<Url> = urls
+        .iter()
+        .map(|url| Url::parse(&format!("https://example.org/login?next={}&lang=en", escaped(url))).unwrap())
+        .collect();
+
+    row("url: Url::parse, generated URLs", &urls, |url| Url::parse(url).unwrap().as_str().len());
+    row("url: Url::parse, 40 Cyrillic letters in path, query and fragment", &wild, |url| {
+        Url::parse(url).unwrap().as_str().len()
+    });
+    row("url: query_pairs, a URL in a parameter", &redirects, |url| {
+        url.query_pairs().map(|(name, value)| name.len() + value.len()).sum()
+    });
+    row("url: query_pairs, 40 Cyrillic letters", &parsed, |url| {
+        url.query_pairs().map(|(name, value)| name.len() + value.len()).sum()
+    });
+    row("url: append_pair, a URL as a parameter", &urls, |url| {
+        let mut login = Url::parse("https://example.org/login").unwrap();
+        login.query_pairs_mut().append_pair("next", url);
+        login.as_str().len()
+    });
+    row("serde_urlencoded: to a vector of pairs, a URL in a parameter", &redirects, |url| {
+        serde_urlencoded::from_str::<Vec<(String, String)>>(url.query().unwrap()).unwrap()[0].1.len()
+    });
+
+    let mut router =
+        Router::new()
+            .route("/file/{name}", get(|Path(name): Path<String>| async { name }))
+            .route(
+                "/login",
+                get(|Query(mut query): Query<HashMap<String, String>>| async move {
+                    query.remove("next").unwrap()
+                }),
+            )
+            .route("/plain", get(|| async { "a" }));
+    let name: Vec<String> = (0..DISTINCT).map(|index| format!("/file/report-{index}")).collect();
+    let path: Vec<String> = texts.iter().map(|text| format!("/file/{}", escaped(text))).collect();
+    let login: Vec<String> = urls.iter().map(|url| format!("/login?next={}", escaped(url))).collect();
+    let plain = vec!["/plain"; DISTINCT];
+    row("axum: a request without parameters", &plain, |uri| serve(&mut router, uri));
+    row("axum: Path<String>, a plain name", &name, |uri| serve(&mut router, uri));
+    row("axum: Path<String>, 40 Cyrillic letters", &path, |uri| serve(&mut router, uri));
+    row("axum: Query, a URL in a parameter", &login, |uri| serve(&mut router, uri));
+}

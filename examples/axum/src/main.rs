@@ -1,0 +1,94 @@
+//! A server that treats percent-encoded text as docs/servers.md advises: it refuses malformed escapes before any
+//! handler runs, looks answers up by a normalized key, and escapes what it puts in a redirection.
+//!
+//! ```sh
+//! cargo run --release -- 127.0.0.1:8080
+//! cargo run --release -- load       # asks itself, on the loopback interface, and says how long a request takes
+//! ```
+
+mod load;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::extract::{RawQuery, Request, State};
+use axum::http::{StatusCode, Uri, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use simdpct::{Decode, Encode, TryDecode, sets};
+
+/// Answers by normalized request target.
+type Cache = Arc<Mutex<HashMap<Vec<u8>, String>>>;
+
+/// Forms: `+` is a space.
+const FORM: TryDecode = Decode::new().strict().form();
+
+/// The value of the parameter `name` of a query, decoded, if it is there and is UTF-8.
+fn parameter<'a>(query: &'a str, name: &str) -> Option<Cow<'a, str>> {
+    let (_, value) = query
+        .split('&')
+        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+        .find(|(found, _)| *found == name)?;
+    FORM.decode_utf8(value).ok()
+}
+
+/// Refuses a request whose target has a `%` that starts no escape: servers further on may disagree on what it means.
+async fn well_formed(request: Request, next: Next) -> Response {
+    let target = request.uri().path_and_query().map_or("", |target| target.as_str());
+    match simdpct::validate(target) {
+        Ok(()) => next.run(request).await,
+        Err(error) => (StatusCode::BAD_REQUEST, format!("{error}\n")).into_response(),
+    }
+}
+
+/// `/search?q=...`: `%7Eann`, `~ann` and `%7eann` share an entry of the cache.
+async fn search(State(cache): State<Cache>, uri: Uri) -> String {
+    let target = uri.path_and_query().map_or("", |target| target.as_str());
+    let key = simdpct::normalize(target);
+    let mut cache = cache.lock().expect("no handler panics");
+    if let Some(answer) = cache.get(&*key) {
+        return answer.clone();
+    }
+    let words = parameter(uri.query().unwrap_or(""), "q").unwrap_or_default();
+    let answer = format!("{} characters\n", words.chars().count());
+    if cache.len() < 10_000 {
+        cache.insert(key.into_owned(), answer.clone());
+    }
+    answer
+}
+
+/// `/login?user=...`: what a person typed becomes one argument of a URL, and can neither end it nor add a header.
+async fn login(RawQuery(query): RawQuery) -> impl IntoResponse {
+    let user = parameter(query.as_deref().unwrap_or(""), "user").unwrap_or_default();
+    let mut target = String::from("/home?user=");
+    Encode::keeping(sets::RFC3986_UNRESERVED).encode_append(&*user, &mut target);
+    (StatusCode::SEE_OTHER, [(header::LOCATION, target)])
+}
+
+fn app() -> Router {
+    Router::new()
+        .route("/search", get(search))
+        .route("/login", get(login))
+        .layer(middleware::from_fn(well_formed))
+        .route("/plain", get(|| async { "14 characters\n" }))
+        .with_state(Cache::default())
+}
+
+#[tokio::main]
+async fn main() -> std::io::Result<()> {
+    let Some(address) = std::env::args().nth(1) else {
+        eprintln!("usage: axum-example ADDRESS | load");
+        std::process::exit(2);
+    };
+    if address == "load" {
+        return load::run(app()).await;
+    }
+    let listener = tokio::net::TcpListener::bind(&address).await?;
+    println!("listening on http://{}", listener.local_addr()?);
+    axum::serve(listener, app()).await
+}

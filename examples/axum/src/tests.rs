@@ -1,0 +1,47 @@
+//! The answers of the server, without a network.
+
+use axum::body::{Body, to_bytes};
+use axum::http::{Request, StatusCode, header};
+use tower_service::Service;
+
+use super::app;
+
+/// The status, the target of a redirection and the text that `targets` give, asked for in turn.
+async fn ask<const N: usize>(targets: [&str; N]) -> [(StatusCode, String, String); N] {
+    let mut app = app();
+    let mut answers = Vec::new();
+    for target in targets {
+        let request = Request::get(target).body(Body::empty()).unwrap();
+        let response = app.call(request).await.unwrap();
+        let location =
+            response.headers().get(header::LOCATION).map_or("", |value| value.to_str().unwrap()).to_owned();
+        let status = response.status();
+        let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        answers.push((status, location, String::from_utf8(bytes.to_vec()).unwrap()));
+    }
+    answers.try_into().unwrap()
+}
+
+#[tokio::test]
+async fn malformed_escapes_are_refused_before_handlers_run() {
+    for target in ["/search?q=100%", "/search?q=%4", "/login?user=%zz", "/search?%0g"] {
+        let [(status, ..)] = ask([target]).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{target}");
+    }
+}
+
+#[tokio::test]
+async fn equivalent_targets_have_one_answer() {
+    let answers =
+        ask(["/search?q=%7eann+caf%c3%a9", "/search?q=~ann+caf%C3%A9", "/search?q=%7Eann+caf%C3%a9"]).await;
+    for (status, _, text) in answers {
+        assert_eq!((status, text.as_str()), (StatusCode::OK, "9 characters\n"));
+    }
+}
+
+#[tokio::test]
+async fn a_name_cannot_leave_its_argument() {
+    let [(status, location, _)] = ask(["/login?user=a%26admin=1%0d%0aSet-Cookie:+x%23"]).await;
+    assert_eq!(status, StatusCode::SEE_OTHER);
+    assert_eq!(location, "/home?user=a%26admin%3D1%0D%0ASet-Cookie%3A%20x%23");
+}
