@@ -8,8 +8,8 @@ pub(crate) fn as_str(bytes: &[u8]) -> Result<&str, usize> {
     simdutf8::compat::from_utf8(bytes).map_err(|error| error.valid_up_to())
 }
 
-#[cfg(feature = "alloc")]
 /// `bytes` as text, or the length of their valid start and the bytes.
+#[cfg(feature = "alloc")]
 pub(crate) fn into_string(bytes: Vec<u8>) -> Result<String, (usize, Vec<u8>)> {
     match as_str(&bytes) {
         // SAFETY: the bytes were just found to be UTF-8.
@@ -18,10 +18,10 @@ pub(crate) fn into_string(bytes: Vec<u8>) -> Result<String, (usize, Vec<u8>)> {
     }
 }
 
-#[cfg(feature = "alloc")]
 /// Appends what `append` appends, if that is UTF-8; else leaves `out` as it was and returns the length of the valid start.
 ///
 /// If `append` panics, `out` is empty.
+#[cfg(feature = "alloc")]
 pub(crate) fn append(out: &mut String, append: impl FnOnce(&mut Vec<u8>)) -> Result<(), usize> {
     let mut bytes = core::mem::take(out).into_bytes();
     let before = bytes.len();
@@ -36,8 +36,8 @@ pub(crate) fn append(out: &mut String, append: impl FnOnce(&mut Vec<u8>)) -> Res
     valid
 }
 
-#[cfg(feature = "alloc")]
 /// The normalization of text, which is text: only escapes of ASCII bytes are replaced.
+#[cfg(feature = "alloc")]
 pub(crate) fn normalized_text(bytes: Vec<u8>) -> String {
     debug_assert!(as_str(&bytes).is_ok());
     // SAFETY: the caller normalized a `str`. Escapes are ASCII, and each is replaced by an unreserved byte or by

@@ -366,7 +366,6 @@ fn is_utf8_together<O: Offset>(column: Column<'_, O>, index: usize, count: usize
     utf8::as_str(bytes).is_ok_and(|text| column.ends(index, count).all(|end| text.is_char_boundary(end)))
 }
 
-#[cfg(feature = "alloc")]
 /// An owned column, which the batch verbs append to. Its first offset is 0 and its last is the number of bytes.
 ///
 /// ```
@@ -379,6 +378,7 @@ fn is_utf8_together<O: Offset>(column: Column<'_, O>, index: usize, count: usize
 /// assert_eq!((&bytes[..], &offsets[..]), (&b"/a b/c"[..], &[0, 4, 6][..]));
 /// # Ok::<(), simdpct::batch::TooLong>(())
 /// ```
+#[cfg(feature = "alloc")]
 #[derive(Clone, PartialEq, Eq)]
 pub struct ColumnBuf<O> {
     pub(super) bytes: Vec<u8>,
