@@ -432,7 +432,7 @@ impl Job for Values {
         if is_last {
             parts.end = end.to_vec();
         }
-        report.is_open = (is_last && end.is_empty() || !is_last) && parts.action != Some(Action::Drop);
+        report.is_open = end.is_empty() && parts.action != Some(Action::Drop);
         if self.places {
             report.line(bytes, self.end, bytes.len());
         }
