@@ -41,7 +41,7 @@ pub fn run(
             let mut input = input?;
             output.forbid(input.file(), input.name())?;
             let (file, stats) = (input.name().to_owned(), &mut Stats::default());
-            let sink = Sink { output: &mut *output, rejects: None, stats, file, lines: 0 };
+            let sink = Sink { output: &mut *output, rejects: None, stats, file, lines: 0, preview: None };
             pump(Feed::new(&mut input, cut, limit), job.clone(), sink, threads)?;
         }
         Ok(())

@@ -9,6 +9,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::feed::{Feed, Part, Piece};
+use super::preview::Preview;
 use super::rejects::Rejects;
 use crate::ground::error::{Failure, Place};
 use crate::ground::reason::Reason;
@@ -79,6 +80,8 @@ pub struct Sink<'o> {
     pub file: String,
     /// The lines before the next chunk.
     pub lines: u64,
+    /// What takes marked lines instead of the output.
+    pub preview: Option<&'o mut Preview>,
 }
 
 impl Sink<'_> {
@@ -115,6 +118,9 @@ impl Sink<'_> {
 
     /// Writes `bytes`.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        if let Some(preview) = &mut self.preview {
+            return preview.push(bytes, self.output);
+        }
         self.stats.bytes_out += bytes.len() as u64;
         self.output.write(bytes)
     }
@@ -243,7 +249,11 @@ fn long<J: Job>(
             sink.lines += memchr::memchr_iter(end, piece).count() as u64;
         }
         sink.stats.bytes_in += piece.len() as u64;
-        if keep { sink.write(piece) } else { Ok(()) }
+        match &mut sink.preview {
+            Some(preview) => preview.pass(piece, sink.output),
+            None if keep => sink.write(piece),
+            None => Ok(()),
+        }
     })
 }
 

@@ -1,11 +1,14 @@
 //! Records whose values are looked at one by one.
 
+use std::io::{self, Write as _};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use super::feed::{Cut, Feed, Part};
+use super::preview::{self, Preview, Show};
 use super::pump::{Job, Long, Sink, pump};
 use super::rejects::Rejects;
+use super::selection::{Selected, Shape};
 use super::streaming::Streaming;
 use crate::ground::error::{Failure, Outcome};
 use crate::ground::reason::Reason;
@@ -15,8 +18,8 @@ use crate::io::input::Input;
 use crate::io::names::Sources;
 use crate::select::Selector;
 use crate::select::csv::Ends;
-use crate::select::edit::Edit;
-use crate::value::policy::{Action, Around, Policy, Record, Treatment};
+use crate::select::edit::{Edit, Form};
+use crate::value::policy::{Action, Around, Policies, Policy, Record, Treatment};
 use crate::value::report::{Report, SHOWN, Stop};
 use crate::value::stats::{Stats, StatsFormat};
 
@@ -24,16 +27,20 @@ use crate::value::stats::{Stats, StatsFormat};
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// What is wanted besides the output.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Wanted {
     /// The columns of CSV.
     pub columns: Vec<String>,
+    /// The names of columns for new values.
+    pub into: Vec<String>,
     /// Whether CSV has a header.
     pub has_header: bool,
     /// The file for refused values.
     pub rejects: Option<PathBuf>,
     /// A summary.
     pub stats: Option<StatsFormat>,
+    /// What is shown instead of writing files, and whether in colours.
+    pub preview: Option<(Show, bool)>,
 }
 
 /// Does `job` to each file.
@@ -46,6 +53,7 @@ pub fn run(
 ) -> Result<Outcome, Failure> {
     let mut rejects = wanted.rejects.as_deref().map(Rejects::create).transpose()?;
     let mut stats = Stats::default();
+    let (mut files, mut changed) = (0, 0);
     let result = files::each(sources, destination, |inputs, output| {
         for input in inputs {
             let mut input = input?;
@@ -59,8 +67,17 @@ pub fn run(
                 rejects: rejects.as_mut(),
                 stats: &mut stats,
                 lines: 0,
+                preview: None,
             };
+            let Some((show, has_colours)) = wanted.preview else {
+                pass(&mut input, sink, job.clone(), wanted, threads)?;
+                continue;
+            };
+            let mut preview = Preview::new(show, input.name(), has_colours);
+            let sink = Sink { preview: Some(&mut preview), ..sink };
             pass(&mut input, sink, job.clone(), wanted, threads)?;
+            files += 1;
+            changed += u64::from(preview.finish(output)?);
         }
         Ok(())
     });
@@ -70,6 +87,15 @@ pub fn run(
     }
     if let Some(format) = wanted.stats {
         stats.print(format);
+    }
+    if result.is_ok() && !destination.quiet && wanted.preview.is_some_and(|(show, _)| show == Show::Counts) {
+        preview::sum_up(changed, files);
+    }
+    if result.is_ok() && !destination.quiet {
+        for message in job.selector.missing(&stats) {
+            // With stderr closed there is nobody to tell.
+            let _ = writeln!(io::stderr(), "pct: {message}");
+        }
     }
     result
 }
@@ -86,14 +112,22 @@ fn pass(
         Selector::Table(table) => Cut::Table(table.delimiter()),
         _ => Cut::Records(job.end),
     };
-    let mut feed = Feed::new(input, cut, (job.limit as usize) << 20);
+    // A preview shows lines, so they must be in memory.
+    let is_shown = job.preview.is_some() && matches!(job.selector, Selector::Line);
+    let limit = if is_shown { usize::MAX / 4 } else { (job.limit as usize) << 20 };
+    let mut feed = Feed::new(input, cut, limit);
+    let is_whole = job.form == Form::Whole;
     if matches!(job.selector, Selector::Table(_) | Selector::Keys(_)) && feed.strip(BYTE_ORDER_MARK)? {
         sink.stats.bytes_in += BYTE_ORDER_MARK.len() as u64;
-        sink.write(BYTE_ORDER_MARK)?;
+        match &mut sink.preview {
+            Some(preview) => preview.begin(BYTE_ORDER_MARK),
+            None if is_whole => sink.write(BYTE_ORDER_MARK)?,
+            None => {}
+        }
     }
     if let Selector::Table(table) = &mut job.selector {
         if !wanted.has_header {
-            table.choose(&wanted.columns, None).map_err(Failure::Usage)?;
+            table.choose(&wanted.columns, &[], None).map_err(Failure::Usage)?;
         } else {
             let header = feed.first_record()?;
             if header.is_empty() {
@@ -101,13 +135,19 @@ fn pass(
             }
             let names = header.strip_suffix(b"\n").unwrap_or(&header);
             let names = names.strip_suffix(b"\r").unwrap_or(names);
-            let chosen = table.choose(&wanted.columns, Some(names));
+            let chosen = table.choose(&wanted.columns, &wanted.into, Some(names));
             chosen.map_err(|message| Failure::Usage(format!("{}: {message}", feed.name())))?;
             sink.stats.bytes_in += header.len() as u64;
             sink.lines += memchr::memchr_iter(job.end, &header).count() as u64;
-            sink.write(&header)?;
+            if is_whole {
+                let new = [&table.header(names), &header[names.len()..]].concat();
+                let mut out = Vec::new();
+                job.show(&header, &new, &mut out);
+                sink.write(&out)?;
+            }
         }
     }
+    let threads = if job.is_sequential { NonZeroUsize::MIN } else { threads };
     pump(feed, job, sink, threads)
 }
 
@@ -128,6 +168,17 @@ pub struct Values {
     stats: bool,
     /// The most memory for a record, in MiB.
     limit: u32,
+    /// What is written of a record.
+    form: Form,
+    /// Whether only records in which something changes are written.
+    only_changed: bool,
+    /// Whether what a line means depends on lines before it.
+    is_sequential: bool,
+    /// Whether records without a "%" need not be looked at, once all that was selected has been found.
+    passes_by: bool,
+    has_found_all: bool,
+    /// Whether lines are marked for a preview, and room for a record then.
+    preview: Option<Vec<u8>>,
     parts: Parts,
 }
 
@@ -149,26 +200,115 @@ struct Parts {
 }
 
 impl Values {
-    /// Does `treatment` to what `selector` finds in `records`.
+    /// Does the work to what is `selected` in `records`.
     pub fn new(
-        selector: Selector,
-        treatment: Treatment,
+        selected: Selected,
+        policies: Policies,
         records: Records,
+        shape: &Shape,
         wanted: &Wanted,
         limit: u32,
     ) -> Values {
-        let rejects = wanted.rejects.is_some();
+        let Selected { selector, work, empty, form, is_sequential } = selected;
+        let (stats, rejects) = (wanted.stats.is_some(), wanted.rejects.is_some());
+        let treatment = Treatment::new(work, policies, stats, rejects, empty);
+        let is_plain = form == Form::Whole && shape.into.is_empty() && wanted.preview.is_none();
         Values {
-            places: rejects || treatment.policies().can_fail(),
+            passes_by: is_plain && !shape.only_changed && treatment.needs_percent() && selector.can_pass_by(),
+            has_found_all: false,
             selector,
             treatment,
             end: records.end(),
             has_cr: records == Records::Lines,
             rejects,
-            stats: wanted.stats.is_some(),
+            places: rejects || policies.can_fail(),
+            stats,
             limit,
+            form,
+            only_changed: shape.only_changed,
+            is_sequential,
+            preview: wanted.preview.map(|_| Vec::new()),
             parts: Parts::default(),
         }
+    }
+
+    /// Appends what is written for a record that was `old` and is `new`.
+    fn show(&self, old: &[u8], new: &[u8], out: &mut Vec<u8>) {
+        if self.preview.is_none() {
+            out.extend_from_slice(new);
+        } else if old == new {
+            preview::mark(preview::STAYS, old, out);
+        } else {
+            preview::mark(preview::GOES, old, out);
+            preview::mark(preview::COMES, new, out);
+        }
+    }
+
+    /// Works on one record, which ends at `end` with its line end; returns whether the run goes on.
+    #[inline]
+    fn record(
+        &mut self,
+        record: Record<'_>,
+        end: usize,
+        has_quotes: bool,
+        edit: &mut Edit<'_>,
+        report: &mut Report,
+    ) -> bool {
+        let start = record.start;
+        let mark = edit.begin();
+        let leaves_out;
+        match self.selector.rewrite(record, has_quotes, &mut self.treatment, edit, report) {
+            Action::Write | Action::Empty => {
+                edit.end(end);
+                leaves_out = self.only_changed && !edit.has_changed();
+            }
+            Action::Copy => {
+                edit.rewind(mark);
+                leaves_out = self.only_changed || self.form != Form::Whole;
+            }
+            Action::Drop => {
+                leaves_out = true;
+                report.stats.dropped += 1;
+            }
+            Action::Stop(refusal) => {
+                edit.rewind(mark);
+                edit.copy_to(start);
+                report.stop(record.chunk, self.end, refusal);
+                return false;
+            }
+        }
+        if leaves_out {
+            edit.rewind(mark);
+            edit.copy_to(start);
+            edit.skip_to(end);
+        }
+        report.stats.records += u64::from(self.stats);
+        true
+    }
+
+    /// Works on one record, and marks the lines that it was and those that it becomes.
+    fn compare(
+        &mut self,
+        record: Record<'_>,
+        end: usize,
+        has_quotes: bool,
+        out: &mut Vec<u8>,
+        report: &mut Report,
+    ) -> bool {
+        let mut new = self.preview.take().unwrap_or_default();
+        new.clear();
+        let edit = Edit::new(record.chunk, record.start, &mut new, self.form);
+        let mut edit = edit.watching(self.only_changed);
+        let goes_on = self.record(record, end, has_quotes, &mut edit, report);
+        if goes_on {
+            edit.copy_to(end);
+        }
+        self.preview = Some(Vec::new());
+        if goes_on {
+            self.show(&record.chunk[record.start..end], &new, out);
+        }
+        self.preview = Some(new);
+        goes_on
     }
 
     /// Appends what becomes of a part of a value that cannot be cut before or after it.
@@ -219,38 +359,53 @@ impl Job for Values {
             Selector::Table(table) => Some(Ends::new(table.delimiter())),
             _ => None,
         };
-        let mut edit = Edit::new(chunk, out);
+        let is_preview = self.preview.is_some();
+        let mut edit = Edit::new(chunk, 0, out, self.form).watching(self.only_changed);
+        let passes_by = self.passes_by && self.has_found_all;
+        // The first "%" from the record on, or what may spell one.
+        let mut percent = 0;
         let mut start = 0;
         while start < chunk.len() {
+            if passes_by && percent <= start {
+                let rest = &chunk[start..];
+                let found = match &self.selector {
+                    Selector::Keys(_) | Selector::Pairs(_) => memchr::memchr2(b'%', b'\\', rest),
+                    _ => memchr::memchr(b'%', rest),
+                };
+                let Some(found) = found else { break };
+                percent = start + found + 1;
+                if ends.is_none() {
+                    start += memchr::memrchr(self.end, &rest[..found]).map_or(0, |end| end + 1);
+                }
+            }
             let rest = &chunk[start..];
             let (len, has_quotes) = match &mut ends {
                 None => (memchr::memchr(self.end, rest).map_or(rest.len(), |found| found + 1), false),
                 Some(ends) => ends.next(rest).unwrap_or_else(|| (rest.len(), ends.has_quotes())),
             };
             let end = start + len;
+            if passes_by && percent > end {
+                start = end;
+                continue;
+            }
             let stop = start + self.without_end(&chunk[start..end]);
             let record = Record { chunk, start, stop, end: self.end, shown: None };
-            let mark = edit.mark();
-            match self.selector.rewrite(record, has_quotes, &mut self.treatment, &mut edit, report) {
-                Action::Write | Action::Empty => {}
-                Action::Copy => edit.rewind(mark),
-                Action::Drop => {
-                    edit.rewind(mark);
-                    edit.copy_to(start);
-                    edit.skip_to(end);
-                    report.stats.dropped += 1;
-                }
-                Action::Stop(refusal) => {
-                    edit.rewind(mark);
-                    edit.copy_to(start);
-                    report.stop(chunk, self.end, refusal);
-                    return;
-                }
+            let goes_on = if is_preview {
+                let goes_on = self.compare(record, end, has_quotes, edit.output(), report);
+                edit.skip_to(end);
+                goes_on
+            } else {
+                self.record(record, end, has_quotes, &mut edit, report)
+            };
+            if !goes_on {
+                return;
             }
-            report.stats.records += u64::from(self.stats);
             start = end;
         }
         edit.copy_to(chunk.len());
+        if self.passes_by && !self.has_found_all {
+            self.has_found_all = self.selector.has_found_all(&report.stats);
+        }
         report.stats.bytes_in += chunk.len() as u64;
         if self.places {
             report.line(chunk, self.end, chunk.len());
@@ -261,7 +416,7 @@ impl Job for Values {
         if matches!(self.selector, Selector::Line) {
             let start = if self.rejects { start[..start.len().min(SHOWN + 1)].to_vec() } else { Vec::new() };
             self.parts = Parts { start, ..Parts::default() };
-            return Long::Parts { held: self.treatment.policies().withhold() };
+            return Long::Parts { held: self.only_changed || self.treatment.policies().withhold() };
         }
         let reason = Reason::TooLong { limit: self.limit };
         report.stats.records += 1;
@@ -276,6 +431,11 @@ impl Job for Values {
             }
             Policy::Fail => {
                 report.stop = Some(Stop { line: 0, offset: 0, reason: reason.clone() });
+                Long::Skip(reason)
+            }
+            Policy::Keep | Policy::Replace | Policy::Empty
+                if self.only_changed || self.form != Form::Whole =>
+            {
                 Long::Skip(reason)
             }
             Policy::Keep | Policy::Replace | Policy::Empty => Long::Copy(reason),
@@ -343,7 +503,7 @@ impl Job for Values {
             out.extend_from_slice(self.treatment.empty());
             out.extend_from_slice(&self.parts.end);
         }
-        self.parts.action.is_some()
+        self.parts.action.is_some() || (self.only_changed && !self.parts.has_changed)
     }
 
     fn report(&self) -> Report {

@@ -2,11 +2,12 @@
 
 use super::kind::Kind;
 use super::page;
-use super::scan::{Found, Observer, scan};
+use super::scan::{Found, Next, Observer, scan};
 use super::summary::{BUCKETS, Example, Summary};
 use crate::ground::error::{Failure, Outcome};
 use crate::io::names::Sources;
 use crate::io::output::Output;
+use crate::io::progress::Progress;
 
 /// What was asked for.
 #[derive(Clone, Debug)]
@@ -24,7 +25,8 @@ pub struct Request {
 /// `pct audit`.
 pub fn audit(request: &Request) -> Result<Outcome, Failure> {
     let mut audit = Audit::new(request.end, request.examples);
-    audit.summary.bytes = scan(&request.sources, request.end, &mut audit, request.quiet, false)?;
+    audit.summary.bytes = scan(&request.sources, request.end, &mut audit, request.quiet)?;
+    audit.progress = None;
     let text = if request.json {
         page::json(&audit.summary)?
     } else {
@@ -43,6 +45,7 @@ struct Audit {
     /// The most examples of each kind.
     examples: usize,
     file: String,
+    progress: Option<Progress>,
 }
 
 impl Audit {
@@ -59,7 +62,7 @@ impl Audit {
             found_of: [0; Kind::ALL.len()],
             examples: Default::default(),
         };
-        Audit { summary, end, examples, file: String::new() }
+        Audit { summary, end, examples, file: String::new(), progress: None }
     }
 
     /// Counts a line for a kind, and keeps it as an example if there are too few.
@@ -88,6 +91,10 @@ impl Observer for Audit {
 
     fn wanted(&self) -> u16 {
         Kind::ALL.into_iter().fold(0, |kinds, kind| kinds | kind.bit())
+    }
+
+    fn begin(&mut self, progress: Progress) {
+        self.progress = Some(progress);
     }
 
     fn file(&mut self, name: &str) {
@@ -120,7 +127,7 @@ impl Observer for Audit {
 
     fn clean_lines(&mut self, _: u64) {}
 
-    fn pause(&mut self) -> Result<bool, Failure> {
-        Ok(true)
+    fn pause(&mut self) -> Result<Next, Failure> {
+        Ok(Next::More)
     }
 }

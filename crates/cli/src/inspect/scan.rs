@@ -28,6 +28,9 @@ pub trait Observer {
     /// The set of kinds that it wants to know of.
     fn wanted(&self) -> u16;
 
+    /// The work begins, and `progress` shows how far it is until this is dropped or hidden.
+    fn begin(&mut self, progress: Progress);
+
     /// A file begins.
     fn file(&mut self, name: &str);
 
@@ -43,8 +46,19 @@ pub trait Observer {
     /// Lines end in which nothing is.
     fn clean_lines(&mut self, count: u64);
 
-    /// Everything that was read has been looked at. Returns false if that is enough.
-    fn pause(&mut self) -> Result<bool, Failure>;
+    /// Everything that was read has been looked at.
+    fn pause(&mut self) -> Result<Next, Failure>;
+}
+
+/// What is to be read next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// More of the file.
+    More,
+    /// The next file: enough is known of this one.
+    File,
+    /// Nothing: enough is known.
+    Nothing,
 }
 
 /// Something that was found.
@@ -72,15 +86,9 @@ impl<'w> Found<'w> {
 }
 
 /// Looks at `sources`, whose lines end in `end`; returns the bytes looked at.
-pub fn scan<O: Observer>(
-    sources: &Sources,
-    end: u8,
-    observer: &mut O,
-    quiet: bool,
-    fills_terminal: bool,
-) -> Result<u64, Failure> {
+pub fn scan<O: Observer>(sources: &Sources, end: u8, observer: &mut O, quiet: bool) -> Result<u64, Failure> {
     let names = Names::new(sources)?;
-    let progress = Progress::start(names.known(), quiet, fills_terminal);
+    observer.begin(Progress::start(names.known(), quiet, false));
     let mut window = Buffer::new(WINDOW);
     let mut bytes = 0;
     for input in Inputs::new(names, sources.decompress) {
@@ -98,11 +106,11 @@ pub fn scan<O: Observer>(
             if is_last {
                 scan.finish(&window[..len]);
             }
-            if !scan.observer.pause()? {
-                return Ok(bytes + input.offset());
-            }
-            if is_last {
-                break;
+            match scan.observer.pause()? {
+                Next::Nothing => return Ok(bytes + input.offset()),
+                Next::File => break,
+                Next::More if is_last => break,
+                Next::More => {}
             }
             let kept = ready.saturating_sub(O::BEHIND);
             window.copy_within(kept..len, 0);
@@ -111,7 +119,6 @@ pub fn scan<O: Observer>(
         }
         bytes += input.offset();
     }
-    drop(progress);
     Ok(bytes)
 }
 

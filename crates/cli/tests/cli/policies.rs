@@ -59,7 +59,7 @@ fn rejects_have_place_reason_and_record() {
     fs::write(&input, lines).unwrap();
     let (name, file) = (input.to_str().unwrap(), rejects.to_str().unwrap());
     for jobs in ["-j1", "-j4"] {
-        let out = ok(&["decode", jobs, "--field", "2,3", "--rejects", file, name], "");
+        let out = ok(&["decode", "--quiet", jobs, "--field", "2,3", "--rejects", file, name], "");
         assert_eq!(out, b"x A\nx\\\x02y\x01\xFF\xC3\xA9 a%zz%z\r\nx B\nx \xFF\n");
         let wanted = [
             format!(
