@@ -91,6 +91,9 @@ Examples:
   echo 'q=\\x22a%20b\\x22' | pct decode --nginx       q=\"a b\"
   echo 'a%20b%1B%5B2J' | pct decode --printable       a b%1B[2J
   pct decode --field 5.2 --printable access.log.gz -o plain.log.zst
+  pct decode --log combined --only access.log | sort | uniq -c
+  pct decode --csv --column url --into plain crawl.csv
+  pct decode --in-place --diff urls.txt       what -i would change
   pct decode --csv --column url --until-stable --rejects bad.txt crawl.csv -o plain.csv
   pct decode --jsonl --key request.url --on-error drop --stats events.jsonl
   pct decode --raw blob.txt -o blob           %0A and %0D too

@@ -120,19 +120,12 @@ impl Selection {
         let mut is_sequential = false;
         let mends = verb.may_make_structure();
         let nginx = verb.is_nginx();
-        // Of fields, by what is around a value.
-        let around = |split: Split| {
-            let controls: Vec<u8> = (0..0x20).chain([0x7F]).collect();
-            let structure = structure.add(&controls);
-            let structure = if let Split::Byte(byte) = split { structure.add(&[byte]) } else { structure };
-            split.structure().map(|bytes| structure.add(bytes))
-        };
         let (selector, mut kept) = match self {
             Selection::Records => (Selector::Line, [structure; 3]),
             Selection::Fields(spots) => {
                 let delimiter = delimiter.unwrap_or(Delimiter::Blanks);
                 let split = Split::from(delimiter);
-                (Selector::Fields(Fields::new(spots, split, mends && !shape.only)?), around(split))
+                (Selector::Fields(Fields::new(spots, split, mends && !shape.only)?), split.kept(structure))
             }
             Selection::Columns { names, has_header } => {
                 (wanted.columns, wanted.has_header) = (names.clone(), *has_header);
@@ -152,12 +145,16 @@ impl Selection {
                 (Selector::Pairs(Pairs::new(keys)), [none; 3])
             }
             Selection::Log(log) => match log.meaning() {
-                Meaning::Fields(spots, split) => {
-                    (Selector::Fields(Fields::new(spots, split, mends && !shape.only)?), around(split))
-                }
+                Meaning::Fields(spots, split) => (
+                    Selector::Fields(Fields::new(spots, split, mends && !shape.only)?),
+                    split.kept(structure),
+                ),
                 Meaning::Named(legend, split) => {
                     is_sequential = true;
-                    (Selector::Fields(Fields::named(legend, split, mends && !shape.only)), around(split))
+                    (
+                        Selector::Fields(Fields::named(legend, split, mends && !shape.only)),
+                        split.kept(structure),
+                    )
                 }
                 Meaning::Keys(paths) => (Selector::Keys(Keys::new(&paths, &[], nginx)), [none; 3]),
             },

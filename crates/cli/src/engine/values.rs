@@ -92,7 +92,14 @@ pub fn run(
         preview::sum_up(changed, files);
     }
     if result.is_ok() && !destination.quiet {
-        for message in job.selector.missing(&stats) {
+        let mut selector = job.selector.clone();
+        if let Selector::Table(table) = &mut selector
+            && !wanted.has_header
+        {
+            // With a header, a column that is not there was an error.
+            table.choose(&wanted.columns, &[], None).map_err(Failure::Usage)?;
+        }
+        for message in selector.missing(&stats) {
             // With stderr closed there is nobody to tell.
             let _ = writeln!(io::stderr(), "pct: {message}");
         }
@@ -356,7 +363,10 @@ impl Values {
 impl Job for Values {
     fn work(&mut self, chunk: &[u8], _: Option<u8>, out: &mut Vec<u8>, report: &mut Report) {
         let mut ends = match &self.selector {
-            Selector::Table(table) => Some(Ends::new(table.delimiter())),
+            // Without quotes, a record is a line.
+            Selector::Table(table) if memchr::memchr(b'"', chunk).is_some() => {
+                Some(Ends::new(table.delimiter()))
+            }
             _ => None,
         };
         let is_preview = self.preview.is_some();
@@ -364,9 +374,13 @@ impl Job for Values {
         let passes_by = self.passes_by && self.has_found_all;
         // The first "%" from the record on, or what may spell one.
         let mut percent = 0;
+        // Where record after record has one, looking for it does not pay.
+        let (mut dense, mut pause) = (0, 0);
         let mut start = 0;
         while start < chunk.len() {
-            if passes_by && percent <= start {
+            if pause > 0 {
+                pause -= 1;
+            } else if passes_by && percent <= start {
                 let rest = &chunk[start..];
                 let found = match &self.selector {
                     Selector::Keys(_) | Selector::Pairs(_) => memchr::memchr2(b'%', b'\\', rest),
@@ -375,7 +389,11 @@ impl Job for Values {
                 let Some(found) = found else { break };
                 percent = start + found + 1;
                 if ends.is_none() {
-                    start += memchr::memrchr(self.end, &rest[..found]).map_or(0, |end| end + 1);
+                    match memchr::memrchr(self.end, &rest[..found]) {
+                        Some(end) => (start, dense) = (start + end + 1, 0),
+                        None if dense < 8 => dense += 1,
+                        None => (dense, pause) = (0, 64),
+                    }
                 }
             }
             let rest = &chunk[start..];

@@ -22,6 +22,12 @@ pub struct Request {
     pub quiet: bool,
 }
 
+/// The bytes of an example before what was found.
+const SHOWN_BEFORE: usize = 32;
+
+/// A sequence that is no UTF-8 may have begun so many bytes before it is found.
+const LONGEST_SEQUENCE: usize = 12;
+
 /// `pct audit`.
 pub fn audit(request: &Request) -> Result<Outcome, Failure> {
     let mut audit = Audit::new(request.end, request.examples);
@@ -73,7 +79,7 @@ impl Audit {
         if examples.len() >= self.examples {
             return;
         }
-        let start = line_start.max(offset.saturating_sub(Self::BEHIND as u64)).max(base);
+        let start = line_start.max(offset.saturating_sub(SHOWN_BEFORE as u64)).max(base);
         let from = (start - base) as usize;
         let at = (offset.max(base) - base) as usize;
         let ahead = &window[at..window.len().min(at + Self::AHEAD)];
@@ -86,7 +92,7 @@ impl Audit {
 impl Observer for Audit {
     // They serve examples, too.
     const AHEAD: usize = 64;
-    const BEHIND: usize = 32;
+    const BEHIND: usize = SHOWN_BEFORE + LONGEST_SEQUENCE;
     const EACH_LINE: bool = true;
 
     fn wanted(&self) -> u16 {

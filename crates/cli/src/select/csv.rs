@@ -89,6 +89,28 @@ impl Ends {
         }
     }
 
+    /// The last end of a record in `piece`, after its line feed; what follows that is looked at as well.
+    pub fn last(&mut self, piece: &[u8]) -> Option<usize> {
+        if let State::Outside(_) = self.state
+            && memchr::memchr(b'"', piece).is_none()
+        {
+            // Without quotes, a record is a line.
+            let end = memchr::memrchr(b'\n', piece).map(|found| found + 1);
+            if end.is_some() {
+                *self = self.fresh();
+            }
+            if let Some(&last) = piece[end.unwrap_or(0)..].last() {
+                self.state = State::Outside(last);
+            }
+            return end;
+        }
+        let mut end = None;
+        while let Some((len, _)) = self.next(&piece[end.unwrap_or(0)..]) {
+            end = Some(end.unwrap_or(0) + len);
+        }
+        end
+    }
+
     /// The same, at the start of a record.
     pub fn fresh(self) -> Ends {
         Ends::new(self.delimiter)

@@ -4,6 +4,8 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
+use simdpct::ByteSet;
+
 use super::edit::{Edit, Form};
 use super::logs::Legend;
 use crate::ground::escape::escape;
@@ -115,15 +117,18 @@ impl From<Delimiter> for Split {
 }
 
 impl Split {
-    /// The bytes that decoding must not make in a value, by what is around it: nothing, quotes, or a place where
-    /// brackets or words could end as well.
-    pub fn structure(self) -> [&'static [u8]; 3] {
-        match self {
-            Split::Byte(_) => [b"", b"", b" "],
-            Split::Blanks(Marks { quotes: false, brackets: false }) => [b" ", b" ", b" "],
+    /// The bytes that decoding must not make in a value, by what is [`Around`] it: controls, those of `structure`, and
+    /// those that would split or end what it is in.
+    pub fn kept(self, structure: ByteSet) -> [ByteSet; 3] {
+        let controls: Vec<u8> = (0..0x20).chain([0x7F]).collect();
+        let structure = structure.add(&controls);
+        let (structure, bytes): (ByteSet, [&[u8]; 3]) = match self {
+            Split::Byte(byte) => (structure.add(&[byte]), [b"", b"", b" "]),
+            Split::Blanks(Marks { quotes: false, brackets: false }) => (structure, [b" "; 3]),
             // In quotes, as Apache writes them, a backslash may make a quote no end.
-            Split::Blanks(_) => [b" \"\\", b"\"\\", b" \"\\]"],
-        }
+            Split::Blanks(_) => (structure, [b" \"\\", b"\"\\", b" \"\\]"]),
+        };
+        bytes.map(|bytes| structure.add(bytes))
     }
 }
 

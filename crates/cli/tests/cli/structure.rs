@@ -20,12 +20,12 @@ fn fields(line: &[u8]) -> Vec<&[u8]> {
         };
         let mut end = None;
         let mut is_hidden = false;
-        for next in at + 1..line.len() {
-            if Some(line[next]) == close && !is_hidden && is_blank(next + 1) {
+        for (next, &byte) in line.iter().enumerate().skip(at + 1) {
+            if Some(byte) == close && !is_hidden && is_blank(next + 1) {
                 end = Some(next + 1);
                 break;
             }
-            is_hidden = line[next] == b'\\' && !is_hidden;
+            is_hidden = byte == b'\\' && !is_hidden;
         }
         let end = end.unwrap_or_else(|| (at..=line.len()).find(|&end| is_blank(end)).unwrap());
         fields.push(&line[at..end]);
