@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::files::{Files, INPUT};
+use crate::ground::records::Records;
 use crate::inspect::kind::Group;
 use crate::inspect::{audit, check};
 
@@ -95,7 +96,7 @@ impl Check {
             (self.only.is_empty() || self.only.contains(group)) && !self.ignore.contains(group)
         };
         check::Request {
-            end: end(self.null),
+            end: records(self.null).end(),
             wanted: Group::ALL.into_iter().filter(is_wanted).collect(),
             quiet: self.quiet,
             show: match (self.json, self.files_with_findings) {
@@ -104,7 +105,7 @@ impl Check {
                 _ => check::Show::Text,
             },
             max: self.max,
-            sources: self.files.sources(),
+            sources: self.files.sources(records(self.null)),
         }
     }
 }
@@ -113,8 +114,8 @@ impl Audit {
     /// What is asked for.
     pub fn request(self) -> audit::Request {
         audit::Request {
-            sources: self.files.sources(),
-            end: end(self.null),
+            sources: self.files.sources(records(self.null)),
+            end: records(self.null).end(),
             examples: usize::from(self.examples),
             json: self.json,
             quiet: self.quiet,
@@ -122,7 +123,7 @@ impl Audit {
     }
 }
 
-/// What ends a record.
-fn end(null: bool) -> u8 {
-    if null { b'\0' } else { b'\n' }
+/// What separates records.
+fn records(null: bool) -> Records {
+    if null { Records::Null } else { Records::Lines }
 }

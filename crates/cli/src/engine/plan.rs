@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf, is_separator};
 
 use super::blocks::{self, Blocks};
 use super::preview::Show;
+use super::pump::Threads;
 use super::selection::{Selection, Shape};
 use super::values::{self, Values, Wanted};
 use crate::ground::error::{Failure, Outcome};
 use crate::ground::records::Records;
+use crate::ground::shown::shown;
 use crate::io::files::{Destination, Writes};
 use crate::io::names::{self, Sources};
 use crate::io::output;
@@ -48,7 +50,7 @@ pub struct Request {
 pub struct Plan {
     sources: Sources,
     destination: Destination,
-    threads: NonZeroUsize,
+    threads: Threads,
     job: Job,
 }
 
@@ -69,13 +71,12 @@ impl Plan {
 
     fn new(request: Request) -> Result<Plan, Failure> {
         check(&request).map_err(Failure::Usage)?;
-        let threads = request.jobs.or_else(|| std::thread::available_parallelism().ok());
         let job = if request.needs_values() {
             let (values, wanted) = request.values().map_err(Failure::Usage)?;
             Job::Values(Box::new(values), wanted)
         } else {
             let work = Work::across(&request.verb, request.records);
-            Job::Blocks(Blocks::new(work, request.records.end(), request.policies.can_fail()))
+            Job::Blocks(Blocks::new(work, request.records, request.policies.can_fail()))
         };
         Ok(Plan {
             sources: request.sources,
@@ -84,7 +85,7 @@ impl Plan {
                 Some(_) => Destination { place: Writes::Stdout { format: None }, ..request.destination },
                 None => request.destination,
             },
-            threads: threads.unwrap_or(NonZeroUsize::MIN),
+            threads: Threads(request.jobs),
             job,
         })
     }
@@ -113,7 +114,8 @@ impl Request {
         };
         let Request { selection, verb, records, delimiter, shape, policies, .. } = self;
         let selected = selection.selected(verb, *records, *delimiter, shape, &mut wanted)?;
-        Ok((Values::new(selected, *policies, *records, shape, &wanted, self.max_record), wanted))
+        let values = Values::new(selected, *policies, *records, shape, &wanted, self.max_record);
+        Ok((values.with_whole(Work::across(verb, *records)), wanted))
     }
 }
 
@@ -146,6 +148,9 @@ fn check_in_place(sources: &Sources, place: &Writes) -> Result<(), String> {
         return Err(format!("--in-place={suffix}: a suffix is a part of a name, not a path"));
     }
     let is_stdin = sources.names.iter().any(|name| names::is_stdin(name));
+    if sources.text.is_some() {
+        return Err("--in-place needs files: what --expression gives cannot be replaced".to_owned());
+    }
     if sources.list.is_none() && (is_stdin || sources.names.is_empty()) {
         return Err("--in-place needs files: standard input cannot be replaced".to_owned());
     }
@@ -163,12 +168,12 @@ fn check_rejects(rejects: &Path, sources: &Sources, destination: &Destination) -
     }
     for name in &sources.names {
         if output::is_one(name, rejects) {
-            return Err(format!("{}: an input and --rejects are the same file", name.display()));
+            return Err(format!("{}: an input and --rejects are the same file", shown(name)));
         }
         if let Some(suffix) = destination.suffix()
             && output::is_one(&output::backup(name, suffix), rejects)
         {
-            return Err(format!("{}: its backup and --rejects are the same file", name.display()));
+            return Err(format!("{}: its backup and --rejects are the same file", shown(name)));
         }
     }
     Ok(())

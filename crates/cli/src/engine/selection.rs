@@ -23,6 +23,7 @@ pub enum Selection {
     Columns {
         names: Vec<String>,
         has_header: bool,
+        one_header: bool,
     },
     Keys(Vec<KeyPath>),
     Pairs(Vec<KeyPath>),
@@ -127,8 +128,9 @@ impl Selection {
                 let split = Split::from(delimiter);
                 (Selector::Fields(Fields::new(spots, split, mends && !shape.only)?), split.kept(structure))
             }
-            Selection::Columns { names, has_header } => {
+            Selection::Columns { names, has_header, one_header } => {
                 (wanted.columns, wanted.has_header) = (names.clone(), *has_header);
+                wanted.one_header = *one_header;
                 wanted.into.clone_from(&shape.into);
                 let delimiter = match delimiter {
                     None => b',',

@@ -7,7 +7,6 @@ use super::summary::{BUCKETS, Example, Summary};
 use crate::ground::error::{Failure, Outcome};
 use crate::io::names::Sources;
 use crate::io::output::Output;
-use crate::io::progress::Progress;
 
 /// What was asked for.
 #[derive(Clone, Debug)]
@@ -31,15 +30,18 @@ const LONGEST_SEQUENCE: usize = 12;
 /// `pct audit`.
 pub fn audit(request: &Request) -> Result<Outcome, Failure> {
     let mut audit = Audit::new(request.end, request.examples);
-    audit.summary.bytes = scan(&request.sources, request.end, &mut audit, request.quiet)?;
-    audit.progress = None;
+    let (bytes, read) = scan(&request.sources, request.end, &mut audit, request.quiet, false)?;
+    if audit.summary.files == 0 && read.is_err() {
+        return read.map(|()| Outcome::Clean);
+    }
+    audit.summary.bytes = bytes;
     let text = if request.json {
         page::json(&audit.summary)?
     } else {
         page::text(&audit.summary, request.end == b'\0')
     };
-    match Output::create(None)?.write(text.as_bytes()) {
-        Err(Failure::ReaderGone) | Ok(()) => Ok(Outcome::Clean),
+    match Output::stdout()?.write(text.as_bytes()) {
+        Err(Failure::ReaderGone) | Ok(()) => read.map(|()| Outcome::Clean),
         Err(failure) => Err(failure),
     }
 }
@@ -51,7 +53,6 @@ struct Audit {
     /// The most examples of each kind.
     examples: usize,
     file: String,
-    progress: Option<Progress>,
 }
 
 impl Audit {
@@ -68,7 +69,7 @@ impl Audit {
             found_of: [0; Kind::ALL.len()],
             examples: Default::default(),
         };
-        Audit { summary, end, examples, file: String::new(), progress: None }
+        Audit { summary, end, examples, file: String::new() }
     }
 
     /// Counts a line for a kind, and keeps it as an example if there are too few.
@@ -97,10 +98,6 @@ impl Observer for Audit {
 
     fn wanted(&self) -> u16 {
         Kind::ALL.into_iter().fold(0, |kinds, kind| kinds | kind.bit())
-    }
-
-    fn begin(&mut self, progress: Progress) {
-        self.progress = Some(progress);
     }
 
     fn file(&mut self, name: &str) {

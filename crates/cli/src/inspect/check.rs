@@ -8,7 +8,6 @@ use super::kind::Group;
 use super::scan::{Found, Next, Observer, scan};
 use crate::ground::error::{Failure, Outcome};
 use crate::io::names::Sources;
-use crate::io::progress::Progress;
 
 /// What was asked for.
 #[derive(Clone, Debug)]
@@ -35,19 +34,24 @@ pub fn check(request: &Request) -> Result<Outcome, Failure> {
         file: String::new(),
         records: 0,
     };
-    match scan(&request.sources, request.end, &mut listing, request.quiet) {
-        Ok(bytes) => {
+    let mut read = Ok(());
+    match scan(&request.sources, request.end, &mut listing, request.quiet, true) {
+        // Only the exit code matters, and it is known.
+        Ok(_) if listing.findings.settled() => {}
+        Ok((0, outcome @ Err(_))) => read = outcome,
+        Ok((bytes, outcome)) => {
             let records = listing.records;
             let unit = if request.end == b'\0' { "record" } else { "line" };
             let plural = |count| if count == 1 { "" } else { "s" };
             let what = format!("{records} {unit}{} ({bytes} byte{})", plural(records), plural(bytes));
             listing.findings.summarize(&what);
+            read = outcome;
         }
         // Only findings are written, so there was one.
         Err(Failure::ReaderGone) => {}
         Err(failure) => return Err(failure),
     }
-    Ok(listing.findings.outcome())
+    read.map(|()| listing.findings.outcome())
 }
 
 /// The list of findings.
@@ -67,10 +71,6 @@ impl Observer for Listing {
 
     fn wanted(&self) -> u16 {
         self.wanted
-    }
-
-    fn begin(&mut self, progress: Progress) {
-        self.findings.begin(progress);
     }
 
     fn file(&mut self, name: &str) {

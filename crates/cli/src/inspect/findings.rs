@@ -1,7 +1,7 @@
 //! Findings: one line each on standard output, and a summary on stderr.
 
 use std::fmt::{self, Write as _};
-use std::io::{self, IsTerminal, Write as _};
+use std::io::{self, Write as _};
 
 use serde::Serialize;
 
@@ -9,7 +9,6 @@ use super::kind::Group;
 use super::scan::Next;
 use crate::ground::error::{Failure, Outcome};
 use crate::io::output::Output;
-use crate::io::progress::Progress;
 
 /// Findings of a few blocks are written at once.
 const BUFFER: usize = 64 * 1024;
@@ -47,7 +46,6 @@ pub struct Findings {
     counts: [u64; Group::ALL.len()],
     /// Whether there were some in the file at hand.
     has_some: bool,
-    progress: Option<Progress>,
     /// Why writing has failed.
     failed: Option<Failure>,
 }
@@ -56,26 +54,25 @@ impl Findings {
     /// None yet. There is no need for more than `max`.
     pub fn new(quiet: bool, show: Show, max: Option<u64>) -> Result<Findings, Failure> {
         Ok(Findings {
-            output: Output::create(None)?,
+            output: Output::stdout()?,
             buffer: String::new(),
             quiet,
             show,
             max: if quiet { 1 } else { max.unwrap_or(u64::MAX) },
             counts: [0; Group::ALL.len()],
             has_some: false,
-            progress: None,
             failed: None,
         })
-    }
-
-    /// The work begins.
-    pub fn begin(&mut self, progress: Progress) {
-        self.progress = Some(progress);
     }
 
     /// A file begins.
     pub fn file(&mut self) {
         self.has_some = false;
+    }
+
+    /// Whether nobody wants to see more than that there is something.
+    pub fn settled(&self) -> bool {
+        self.quiet && self.total() > 0
     }
 
     /// What has to be read to know more.
@@ -129,10 +126,6 @@ impl Findings {
 
     fn write(&mut self) -> Result<(), Failure> {
         if !self.buffer.is_empty() {
-            if self.progress.is_some() && io::stdout().is_terminal() {
-                // They would be written over each other.
-                self.progress = None;
-            }
             self.output.write(self.buffer.as_bytes())?;
             self.buffer.clear();
         }
@@ -146,7 +139,6 @@ impl Findings {
 
     /// Sums up: `what` says what was looked at.
     pub fn summarize(&mut self, what: &str) {
-        self.progress = None;
         if self.quiet {
             return;
         }

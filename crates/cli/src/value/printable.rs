@@ -2,11 +2,17 @@
 
 use crate::ground::escape::escape;
 use crate::ground::records::Records;
+use crate::ground::shown::is_harmful;
+
+/// The bytes that are looked at together.
+const LANES: usize = 32;
 
 /// Appends `text`, in which all but structure is made printable. What comes out is UTF-8.
 pub fn append(text: &[u8], records: Records, out: &mut Vec<u8>) {
+    // It may be none that stays.
+    let end = if records == Records::Raw { b' ' } else { records.end() };
     let mut rest = text;
-    while let Some(at) = rest.iter().position(|byte| !(b' '..=b'~').contains(byte)) {
+    while let Some(at) = first_other(rest, end) {
         out.extend_from_slice(&rest[..at]);
         rest = &rest[at..];
         let (len, stays) = match (records, rest) {
@@ -24,6 +30,16 @@ pub fn append(text: &[u8], records: Records, out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
+/// Where `text` has something else than printable ASCII and `end`.
+fn first_other(text: &[u8], end: u8) -> Option<usize> {
+    let is_other = |byte: &u8| !(b' '..=b'~').contains(byte) && *byte != end;
+    // Without an early exit within the lanes, so that it compiles to vector code.
+    let is_any = |lanes: &[u8; LANES]| lanes.iter().fold(false, |any, byte| any | is_other(byte));
+    let (all, _) = text.as_chunks::<LANES>();
+    let clean = LANES * all.iter().position(is_any).unwrap_or(all.len());
+    text[clean..].iter().position(is_other).map(|at| clean + at)
+}
+
 /// The length of the first character of `rest`, or of what is none; and whether it is printable.
 fn first(rest: &[u8]) -> (usize, bool) {
     let chunk = rest[..rest.len().min(4)].utf8_chunks().next();
@@ -32,11 +48,4 @@ fn first(rest: &[u8]) -> (usize, bool) {
         Some((None, invalid)) => (invalid, false),
         None => (0, true),
     }
-}
-
-/// Controls (C0, DEL, C1), line and paragraph separators, and the marks that turn the direction of text (Unicode
-/// Standard Annex 9).
-fn is_harmful(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }

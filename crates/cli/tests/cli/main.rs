@@ -1,6 +1,7 @@
 //! The command through its real binary.
 
 mod audit;
+mod between_files;
 mod check;
 mod combined;
 mod compressed;
@@ -20,6 +21,8 @@ mod logs;
 #[cfg(target_os = "linux")]
 mod memory;
 mod naive;
+#[cfg(unix)]
+mod named_streams;
 mod options;
 mod policies;
 #[cfg(unix)]
@@ -36,4 +39,5 @@ mod strict;
 mod structure;
 mod support;
 mod tables;
+mod texts;
 mod work;
