@@ -169,8 +169,7 @@ fuzz_target!(|input: Input<'_>| {
             printable: false,
         };
         let plain = Input { strict: false, ..input };
-        let (out, _) =
-            rewrite(keys(), plain.treatment(&Verb::Decode(options), [ByteSet::EMPTY; 3]), &line);
+        let (out, _) = rewrite(keys(), plain.treatment(&Verb::Decode(options), [ByteSet::EMPTY; 3]), &line);
         let got: Value = serde_json::from_slice(&out).expect("JSON stays JSON");
         assert_eq!(got, decoded(&old), "{}", line.escape_ascii());
         drop(new);

@@ -471,12 +471,14 @@ impl Job for Values {
                 };
                 let Some(found) = found else { break };
                 percent = start + found + 1;
-                if ends.is_none() {
-                    match memchr::memrchr(self.end, &rest[..found]) {
-                        Some(end) => (start, dense) = (start + end + 1, 0),
-                        None if dense < 8 => dense += 1,
-                        None => (dense, pause) = (0, 64),
-                    }
+                if ends.is_none()
+                    && let Some(end) = memchr::memrchr(self.end, &rest[..found])
+                {
+                    (start, dense) = (start + end + 1, 0);
+                }
+                dense += 1;
+                if dense == 8 {
+                    (dense, pause) = (0, 64);
                 }
             }
             let rest = &chunk[start..];
@@ -496,7 +498,7 @@ impl Job for Values {
             };
             let end = start + len;
             if passes_by && percent > end {
-                start = end;
+                (start, dense) = (end, 0);
                 continue;
             }
             let stop = start + self.without_end(&chunk[start..end]);

@@ -44,17 +44,20 @@ impl<'a> Edit<'a> {
     }
 
     /// The output.
+    #[inline]
     pub fn output(&mut self) -> &mut Vec<u8> {
         self.out
     }
 
     /// What is written.
+    #[inline]
     pub fn form(&self) -> Form {
         self.form
     }
 
     /// Copies the input up to `at`, if all of it is written, and returns the output, to which a replacement can be
     /// appended.
+    #[inline]
     pub fn copy_to(&mut self, at: usize) -> &mut Vec<u8> {
         if self.form == Form::Whole {
             self.out.extend_from_slice(&self.input[self.done..at]);
@@ -64,11 +67,13 @@ impl<'a> Edit<'a> {
     }
 
     /// Leaves out the input up to `at`.
+    #[inline]
     pub fn skip_to(&mut self, at: usize) {
         self.done = at;
     }
 
     /// The output up to the value at `at`, to which what becomes of it must be appended before [`Edit::close`].
+    #[inline]
     pub fn open(&mut self, at: usize) -> &mut Vec<u8> {
         self.copy_to(at);
         if let Form::Values { delimiter: Some(delimiter), .. } = self.form
@@ -80,8 +85,16 @@ impl<'a> Edit<'a> {
     }
 
     /// The value that was appended at `from` of the output is that of the input up to `stop`.
+    #[inline]
     pub fn close(&mut self, from: usize, stop: usize) {
         self.done = stop;
+        if self.form != Form::Whole {
+            self.end_value(from);
+        }
+    }
+
+    /// Ends the value that was appended at `from`, and makes it one line.
+    fn end_value(&mut self, from: usize) {
         let Form::Values { delimiter, end } = self.form else { return };
         self.values += 1;
         let is_structure = |byte: &u8| [b'\n', b'\r', end, delimiter.unwrap_or(end)].contains(byte);
@@ -114,17 +127,20 @@ impl<'a> Edit<'a> {
     }
 
     /// Whether a value of the record has changed.
+    #[inline]
     pub fn has_changed(&self) -> bool {
         self.has_changed
     }
 
     /// A record begins: the state at hand.
+    #[inline]
     pub fn begin(&mut self) -> Mark {
         (self.values, self.has_changed) = (0, false);
         Mark { done: self.done, len: self.out.len() }
     }
 
     /// A record ends, at `at` of the input.
+    #[inline]
     pub fn end(&mut self, at: usize) {
         if let Form::Values { delimiter, end } = self.form {
             if delimiter.is_some() && self.values > 0 {
