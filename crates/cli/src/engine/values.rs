@@ -230,25 +230,43 @@ pub struct Values {
 struct Whole {
     work: Work,
     handling: Handling,
-    /// The stretches in a row in which something was refused, and how many are not tried because of that.
+    /// The most bytes of the next stretch.
+    size: usize,
+    /// The least stretches in a row in which something was refused, and how many are not tried because of that.
     refused: u32,
     pass: u32,
 }
 
-/// The most bytes of such a stretch: enough for the kernels, and not so many that one bad line makes many slow.
-const STRETCH: usize = 16 * 1024;
+/// The bytes of such stretches: enough for the kernels, and where something is refused so few that one bad line does not
+/// make many slow.
+const STRETCH: (usize, usize) = (1024, 16 * 1024);
 
 impl Whole {
-    /// Appends what becomes of `stretch` to `out`; false if something in it is refused.
-    fn apply(&mut self, stretch: &[u8], out: &mut Vec<u8>) -> bool {
-        if self.pass > 0 {
-            self.pass -= 1;
-            return false;
+    /// Appends what becomes of whole lines at the start of `rest`, which end in `end`, to `out`. Returns the length of
+    /// the lines, or as error that of lines in which something is refused, or may be.
+    fn apply(&mut self, rest: &[u8], end: u8, out: &mut Vec<u8>) -> Result<usize, usize> {
+        let (least, most) = STRETCH;
+        loop {
+            let stretch = &rest[..rest.len().min(self.size)];
+            let len = memchr::memrchr(end, stretch)
+                .or_else(|| memchr::memchr(end, rest))
+                .map_or(rest.len(), |found| found + 1);
+            if self.pass > 0 {
+                self.pass -= 1;
+                return Err(len);
+            }
+            if self.work.apply(&rest[..len], self.handling, out).is_ok() {
+                self.size = most.min(2 * self.size);
+                self.refused = 0;
+                return Ok(len);
+            }
+            if self.size == least {
+                self.refused = (self.refused + 1).min(4);
+                self.pass = (1 << self.refused) - 2;
+                return Err(len);
+            }
+            self.size = least.max(self.size / 4);
         }
-        let is_done = self.work.apply(stretch, self.handling, out).is_ok();
-        self.refused = if is_done { 0 } else { (self.refused + 1).min(4) };
-        self.pass = (1 << self.refused) - 1;
-        is_done
     }
 }
 
@@ -392,7 +410,7 @@ impl Values {
         let handling = Handling { malformed: on(policies.malformed), not_text: on(policies.not_text) };
         let is_plain = self.preview.is_none() && !self.only_changed;
         if is_plain && !self.stats && !work.is_stateful() && matches!(self.selector, Selector::Line) {
-            self.whole = Some(Whole { work, handling, refused: 0, pass: 0 });
+            self.whole = Some(Whole { work, handling, size: STRETCH.1, refused: 0, pass: 0 });
         }
         self
     }
@@ -483,14 +501,14 @@ impl Job for Values {
             }
             let rest = &chunk[start..];
             if let Some(whole) = self.whole.as_mut().filter(|_| start >= until) {
-                let stretch = &rest[..rest.len().min(STRETCH)];
-                let end = memchr::memrchr(self.end, stretch).map_or(rest.len(), |found| found + 1);
-                if whole.apply(&rest[..end], edit.copy_to(start)) {
-                    start += end;
-                    edit.skip_to(start);
-                    continue;
+                match whole.apply(rest, self.end, edit.copy_to(start)) {
+                    Ok(len) => {
+                        start += len;
+                        edit.skip_to(start);
+                        continue;
+                    }
+                    Err(len) => until = start + len,
                 }
-                until = start + end;
             }
             let (len, has_quotes) = match &mut ends {
                 None => (memchr::memchr(self.end, rest).map_or(rest.len(), |found| found + 1), false),
@@ -606,7 +624,7 @@ impl Job for Values {
         if is_last {
             parts.end = end.to_vec();
         }
-        report.is_open = (is_last && end.is_empty() || !is_last) && parts.action != Some(Action::Drop);
+        report.is_open = end.is_empty() && parts.action != Some(Action::Drop);
         if self.places {
             report.line(bytes, self.end, bytes.len());
         }

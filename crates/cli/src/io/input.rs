@@ -2,7 +2,7 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::BLOCK;
 use super::compression::{Format, Guess, Memory};
@@ -64,7 +64,7 @@ impl Inputs {
     pub fn each(&mut self, mut work: impl FnMut(&mut Input) -> Result<bool, Failure>) -> Result<(), Failure> {
         while let Some(input) = self.next() {
             self.count += 1;
-            let is_wanted = self.code.is_none() || self.others == Others::Done;
+            let is_wanted = self.is_wanted();
             let result = input.and_then(|mut input| {
                 let result = if is_wanted { work(&mut input) } else { Ok(true) };
                 self.spare = input.into_spare();
@@ -109,8 +109,17 @@ impl Inputs {
         if let Some(input) = self.first.take() {
             return Some(Ok(input));
         }
+        let is_wanted = self.is_wanted();
+        // Nobody waits for what is not worked on.
+        let named = |name: &Result<PathBuf, Failure>| name.as_ref().is_ok_and(|name| names::is_stdin(name));
+        let name = self.names.find(|name| is_wanted || !named(name))?;
         let spare = std::mem::take(&mut self.spare);
-        self.names.next().map(|name| Input::open_with(&name?, self.reading, spare))
+        Some(name.and_then(|name| Input::open_with(&name, self.reading, spare)))
+    }
+
+    /// Whether the next one is worked on, and not just opened.
+    fn is_wanted(&self) -> bool {
+        self.code.is_none() || self.others == Others::Done
     }
 }
 

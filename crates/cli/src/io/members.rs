@@ -56,11 +56,10 @@ impl<R: BufRead> Read for Members<R> {
                     }
                 }
                 Some(State::Between { mut input, is_start }) => {
-                    if is_start || follows(self.format, &mut input)? {
-                        self.state = Some(State::Within(Member::new(self.format, self.memory, input)?));
-                    } else {
+                    if !is_start && !follows(self.format, &mut input)? {
                         return Ok(0);
                     }
+                    self.state = Some(State::Within(Member::new(self.format, self.memory, input)?));
                 }
             }
         }
