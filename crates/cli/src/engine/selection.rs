@@ -2,7 +2,6 @@
 
 use simdpct::ByteSet;
 
-use super::values::Wanted;
 use crate::ground::records::Records;
 use crate::select::Selector;
 use crate::select::csv::Table;
@@ -53,6 +52,10 @@ pub struct Selected {
     pub form: Form,
     /// Whether what a line means depends on lines before it, so that the work cannot be spread.
     pub is_sequential: bool,
+    /// The columns of a table, whether it has a header, and the names of columns for new values.
+    pub columns: Vec<String>,
+    pub has_header: bool,
+    pub into: Vec<String>,
 }
 
 impl Selection {
@@ -105,19 +108,19 @@ impl Selection {
         Ok(())
     }
 
-    /// What does this. Columns are put in `wanted`, since only a header knows them all.
+    /// What does this.
     pub fn selected(
         &self,
         verb: &Verb,
         records: Records,
         delimiter: Option<Delimiter>,
         shape: &Shape,
-        wanted: &mut Wanted,
     ) -> Result<Selected, String> {
         let none = ByteSet::EMPTY;
         let structure = records.structure();
         let mut empty: &[u8] = b"";
         let mut is_sequential = false;
+        let (mut columns, mut has_columns) = (Vec::new(), false);
         let mends = verb.may_make_structure();
         let nginx = verb.is_nginx();
         let (selector, mut kept) = match self {
@@ -128,8 +131,7 @@ impl Selection {
                 (Selector::Fields(Fields::new(spots, split, mends && !shape.only)?), split.kept(structure))
             }
             Selection::Columns { names, has_header } => {
-                (wanted.columns, wanted.has_header) = (names.clone(), *has_header);
-                wanted.into.clone_from(&shape.into);
+                (columns, has_columns) = (names.clone(), *has_header);
                 let delimiter = match delimiter {
                     None => b',',
                     Some(Delimiter::Byte(byte)) => byte,
@@ -179,6 +181,7 @@ impl Selection {
             verb => verb,
         };
         let work = kept.map(|kept| Work::on_values(verb, kept));
-        Ok(Selected { selector, work, empty, form, is_sequential })
+        let (has_header, into) = (has_columns, shape.into.clone());
+        Ok(Selected { selector, work, empty, form, is_sequential, columns, has_header, into })
     }
 }
