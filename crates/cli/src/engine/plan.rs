@@ -113,7 +113,10 @@ impl Request {
             ..Wanted::default()
         };
         let Request { selection, verb, records, delimiter, shape, policies, .. } = self;
-        let selected = selection.selected(verb, *records, *delimiter, shape, &mut wanted)?;
+        let selected = selection.selected(verb, *records, *delimiter, shape)?;
+        wanted.columns.clone_from(&selected.columns);
+        wanted.into.clone_from(&selected.into);
+        (wanted.has_header, wanted.one_header) = (selected.has_header, selected.one_header);
         let values = Values::new(selected, *policies, *records, shape, &wanted, self.max_record);
         Ok((values.with_whole(Work::across(verb, *records)), wanted))
     }

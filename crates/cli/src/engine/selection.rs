@@ -2,7 +2,6 @@
 
 use simdpct::ByteSet;
 
-use super::values::Wanted;
 use crate::ground::records::Records;
 use crate::select::Selector;
 use crate::select::csv::Table;
@@ -54,6 +53,11 @@ pub struct Selected {
     pub form: Form,
     /// Whether what a line means depends on lines before it, so that the work cannot be spread.
     pub is_sequential: bool,
+    /// The columns of a table, whether it has a header, and the names of columns for new values.
+    pub columns: Vec<String>,
+    pub has_header: bool,
+    pub one_header: bool,
+    pub into: Vec<String>,
 }
 
 impl Selection {
@@ -106,19 +110,19 @@ impl Selection {
         Ok(())
     }
 
-    /// What does this. Columns are put in `wanted`, since only a header knows them all.
+    /// What does this.
     pub fn selected(
         &self,
         verb: &Verb,
         records: Records,
         delimiter: Option<Delimiter>,
         shape: &Shape,
-        wanted: &mut Wanted,
     ) -> Result<Selected, String> {
         let none = ByteSet::EMPTY;
         let structure = records.structure();
         let mut empty: &[u8] = b"";
         let mut is_sequential = false;
+        let (mut columns, mut has_columns, mut has_one_header) = (Vec::new(), false, false);
         let mends = verb.may_make_structure();
         let nginx = verb.is_nginx();
         let (selector, mut kept) = match self {
@@ -129,9 +133,7 @@ impl Selection {
                 (Selector::Fields(Fields::new(spots, split, mends && !shape.only)?), split.kept(structure))
             }
             Selection::Columns { names, has_header, one_header } => {
-                (wanted.columns, wanted.has_header) = (names.clone(), *has_header);
-                wanted.one_header = *one_header;
-                wanted.into.clone_from(&shape.into);
+                (columns, has_columns, has_one_header) = (names.clone(), *has_header, *one_header);
                 let delimiter = match delimiter {
                     None => b',',
                     Some(Delimiter::Byte(byte)) => byte,
@@ -181,6 +183,7 @@ impl Selection {
             verb => verb,
         };
         let work = kept.map(|kept| Work::on_values(verb, kept));
-        Ok(Selected { selector, work, empty, form, is_sequential })
+        let (has_header, one_header, into) = (has_columns, has_one_header, shape.into.clone());
+        Ok(Selected { selector, work, empty, form, is_sequential, columns, has_header, one_header, into })
     }
 }

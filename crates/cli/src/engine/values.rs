@@ -297,7 +297,7 @@ impl Values {
         wanted: &Wanted,
         limit: u32,
     ) -> Values {
-        let Selected { selector, work, empty, form, is_sequential } = selected;
+        let Selected { selector, work, empty, form, is_sequential, .. } = selected;
         let (stats, rejects) = (wanted.stats.is_some(), wanted.rejects.is_some());
         let treatment = Treatment::new(work, policies, stats, rejects, empty);
         let is_plain = form == Form::Whole && shape.into.is_empty() && wanted.preview.is_none();

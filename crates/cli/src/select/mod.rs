@@ -7,8 +7,10 @@ pub mod edit;
 pub mod fields;
 mod json;
 pub mod jsonl;
+mod legend;
 pub mod logfmt;
 pub mod logs;
+mod spot;
 
 use self::csv::Table;
 use self::edit::Edit;
