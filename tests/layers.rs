@@ -66,8 +66,8 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     // What is asked for, in the plain types of the rooms below; never what these do.
     (
         "args args/*",
-        "args engine/plan/Request engine/plan/Selection inspect/audit/Request inspect/check/Request inspect/kind \
-         inspect/audit inspect/check select/fields select/jsonl value/charset value/options value/policy value/stats \
+        "args engine/plan/Request engine/preview/Show engine/selection/Selection engine/selection/Shape inspect/audit/Request inspect/check/Request inspect/kind \
+         inspect/audit inspect/check select/fields select/jsonl select/logs value/charset value/options value/policy value/stats \
          io/compression io/files io/names ground",
     ),
     ("commands commands/*", "args engine/plan inspect/audit inspect/check io/output ground"),

@@ -17,6 +17,8 @@ Examples:
   pct check access.log
   pct check --ignore dot,separator urls.txt
   pct check --quiet --only malformed urls.txt && pct decode urls.txt
+  pct check --json logs/*.gz | jq -r 'select(.kind == \"nul\") | .file'
+  pct check -l --only separator,dot lists/*.txt
 
 Exit codes:
   0  nothing found
@@ -37,6 +39,18 @@ pub struct Check {
     /// Report all but these kinds
     #[arg(long, value_name = "KIND,...", value_delimiter = ',')]
     pub ignore: Vec<Group>,
+
+    /// Write each finding as a line of JSON: file, line, offset, kind, text
+    #[arg(long, conflicts_with = "files_with_findings")]
+    pub json: bool,
+
+    /// Write only the names of files with findings, and read no more of a file than up to its first
+    #[arg(short = 'l', long)]
+    pub files_with_findings: bool,
+
+    /// Stop after N findings; with --files-with-findings, after N files
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max: Option<u64>,
 
     /// Print nothing, and stop at the first finding: the exit code says it all
     #[arg(short, long)]
@@ -85,6 +99,12 @@ impl Check {
             end: records(self.null).end(),
             wanted: Group::ALL.into_iter().filter(is_wanted).collect(),
             quiet: self.quiet,
+            show: match (self.json, self.files_with_findings) {
+                (true, _) => check::Show::Json,
+                (_, true) => check::Show::Files,
+                _ => check::Show::Text,
+            },
+            max: self.max,
             sources: self.files.sources(records(self.null)),
         }
     }

@@ -36,6 +36,7 @@ Examples:
   pct audit access.log                        what is in there, in one page
   pct decode --field 5.2 --charset gbk -j2 access.log.gz -o plain.log.zst
   pct decode -i --csv --column url crawl.csv.gz
+  pct decode --log combined --only access.log | sort | uniq -c
   pct normalize crawl.txt | sort -u           one spelling of escapes (RFC 3986, section 6.2.2)
   pct help decode                             options and examples of one command
 

@@ -10,6 +10,7 @@ use clap::{Arg, Command, Error, ValueEnum};
 use simdpct::{ByteSet, NamedSet, SetKind, sets};
 
 use crate::inspect::kind::Group;
+use crate::select::logs::Log;
 use crate::value::charset::{self, Charset};
 use crate::value::policy::Policy;
 use crate::value::stats::StatsFormat;
@@ -60,7 +61,7 @@ impl TypedValueParser for CharsetParser {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(charset::NAMES.iter().map(|name| PossibleValue::new(*name).hide(true))))
+        Some(Box::new(charset::NAMES.iter().map(|name| PossibleValue::new(*name))))
     }
 }
 
@@ -77,6 +78,29 @@ impl TypedValueParser for BytesParser {
 
     fn parse(&self, _: &Command, _: Option<&Arg>, value: OsString) -> Result<ByteSet, Error> {
         Ok(ByteSet::EMPTY.add(&simdpct::decode(value.as_encoded_bytes())))
+    }
+}
+
+/// Reads what is written between values.
+#[derive(Clone)]
+pub struct JoinParser;
+
+impl TypedValueParser for JoinParser {
+    type Value = u8;
+
+    fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<u8, Error> {
+        match (value.as_encoded_bytes(), value.to_str()) {
+            (_, Some("tab" | "\\t")) => Ok(b'\t'),
+            (_, Some("space")) => Ok(b' '),
+            // These are part of escapes, or of line ends.
+            ([byte], _) if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"%\r\n".contains(byte) => {
+                Ok(*byte)
+            }
+            _ => {
+                let message = "--output-delimiter: one ASCII character that is no letter, digit or %, or `tab` or `space`\n";
+                Err(Error::raw(ErrorKind::InvalidValue, message))
+            }
+        }
     }
 }
 
@@ -140,6 +164,17 @@ impl ValueEnum for Policy {
             Policy::Drop => ("drop", "Leave the record out"),
             Policy::Fail => ("fail", "Stop, say where it is, and exit with 1, as --strict"),
         };
+        Some(PossibleValue::new(name).help(help))
+    }
+}
+
+impl ValueEnum for Log {
+    fn value_variants<'a>() -> &'a [Log] {
+        &Log::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = self.describe();
         Some(PossibleValue::new(name).help(help))
     }
 }

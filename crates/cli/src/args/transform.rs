@@ -7,6 +7,7 @@ use super::files::{Files, RecordArgs, Target};
 use super::parsers::{BytesParser, CharsetParser, EscapeParser, SetParser};
 use super::values::Pipe;
 use crate::engine::plan::Request;
+use crate::select::logs::Log;
 use crate::value::charset::Charset;
 use crate::value::options::{DecodeOptions, EncodeOptions, Layers, Verb};
 
@@ -47,8 +48,8 @@ pub struct Encode {
     pub escape: Option<ByteSet>,
 
     /// Bytes that stay as well; %XX names one that is hard to type
-    #[arg(long, value_name = "BYTES", value_parser = BytesParser, allow_hyphen_values = true, default_value = "", hide_default_value = true)]
-    pub keep: ByteSet,
+    #[arg(long, value_name = "BYTES", value_parser = BytesParser, allow_hyphen_values = true)]
+    pub keep: Vec<ByteSet>,
 
     /// Leave valid escapes alone and escape only a "%" that starts none: encoding twice changes nothing
     #[arg(long)]
@@ -92,6 +93,9 @@ Examples:
   echo 'q=\\x22a%20b\\x22' | pct decode --nginx       q=\"a b\"
   echo 'a%20b%1B%5B2J' | pct decode --printable       a b%1B[2J
   pct decode --field 5.2 --printable access.log.gz -o plain.log.zst
+  pct decode --log combined --only access.log | sort | uniq -c
+  pct decode --csv --column url --into plain crawl.csv
+  pct decode --in-place --diff urls.txt       what -i would change
   pct decode --csv --column url --until-stable --rejects bad.txt crawl.csv -o plain.csv
   pct decode --jsonl --key request.url --on-error drop --stats events.jsonl
   pct decode --raw blob.txt -o blob           %0A and %0D too
@@ -109,8 +113,8 @@ pub struct Decode {
     pub strict: Strict,
 
     /// Bytes whose escapes stay; %XX names one that is hard to type
-    #[arg(long, value_name = "BYTES", value_parser = BytesParser, allow_hyphen_values = true, default_value = "", hide_default_value = true)]
-    pub keep: ByteSet,
+    #[arg(long, value_name = "BYTES", value_parser = BytesParser, allow_hyphen_values = true)]
+    pub keep: Vec<ByteSet>,
 
     /// Read "+" as a space
     #[arg(long)]
@@ -137,6 +141,8 @@ pub struct Unwrap {
     pub until_stable: bool,
 
     /// Undo \xHH, as nginx writes it in logs, before decoding
+    ///
+    /// With --jsonl, strings may have such escapes, as those of a `log_format` that writes JSON without `escape=json`.
     #[arg(long)]
     pub nginx: bool,
 
@@ -194,6 +200,11 @@ pub struct Strict {
     pub strict: bool,
 }
 
+/// The bytes of all of `sets`.
+fn all(sets: &[ByteSet]) -> ByteSet {
+    sets.iter().fold(ByteSet::EMPTY, |all, set| all.union(*set))
+}
+
 /// The bytes that stay where `escaped` and all that are not ASCII are escaped.
 fn kept(escaped: ByteSet) -> ByteSet {
     let ascii: Vec<u8> = (0..0x80).collect();
@@ -204,7 +215,7 @@ impl Encode {
     /// What is asked for.
     pub fn request(self) -> Request {
         let verb = Verb::Encode(EncodeOptions {
-            keep: self.escape.map_or(self.set.set.to_byte_set(), kept).union(self.keep),
+            keep: self.escape.map_or(self.set.set.to_byte_set(), kept).union(all(&self.keep)),
             keep_escapes: self.keep_escapes,
             form: self.form,
             lower: self.lower,
@@ -218,8 +229,10 @@ impl Decode {
     /// What is asked for.
     pub fn request(self) -> Request {
         let Unwrap { times, until_stable, nginx, percent_u, charset, printable } = self.unwrap;
+        // What such a log has, and would be left in otherwise.
+        let nginx = nginx || self.pipe.log.is_some_and(Log::is_nginx);
         let verb = Verb::Decode(DecodeOptions {
-            keep: self.keep,
+            keep: all(&self.keep),
             form: self.form,
             layers: if until_stable { Layers::UntilStable } else { Layers::Times(times) },
             nginx,

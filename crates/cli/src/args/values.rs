@@ -6,9 +6,13 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use super::files::{Files, RecordArgs, Target};
-use crate::engine::plan::{Request, Selection};
+use super::parsers::JoinParser;
+use crate::engine::plan::Request;
+use crate::engine::preview::Show;
+use crate::engine::selection::{Selection, Shape};
 use crate::select::fields::{Delimiter, Spot};
 use crate::select::jsonl::KeyPath;
+use crate::select::logs::Log;
 use crate::value::options::Verb;
 use crate::value::policy::{Policies, Policy};
 use crate::value::stats::StatsFormat;
@@ -27,15 +31,27 @@ pub struct Pipe {
         value_name = "N[.W],...",
         value_delimiter = ',',
         help_heading = VALUES,
-        conflicts_with_all = ["csv", "jsonl", "raw"]
+        conflicts_with_all = ["csv", "jsonl", "logfmt", "raw"]
     )]
     pub field: Vec<Spot>,
+
+    /// Work on the URLs of a log of this format: the request, and mostly the referrer
+    ///
+    /// Which fields that is, and what quotes they have, `pct help decode` lists with the names. The columns of w3c,
+    /// cloudfront and iis are those that the last `#Fields:` line names.
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        help_heading = VALUES,
+        conflicts_with_all = ["field", "csv", "jsonl", "logfmt", "delimiter", "tsv", "raw", "null"]
+    )]
+    pub log: Option<Log>,
 
     /// What separates fields or columns: one byte, or `tab` or `space`
     ///
     /// `space`, the default of --field, is any number of blanks around fields that may be quoted or bracketed.
     /// With any other byte, fields have no quotes. The default of --csv is a comma.
-    #[arg(short, long, value_name = "CHAR", help_heading = VALUES, conflicts_with = "jsonl")]
+    #[arg(short, long, value_name = "CHAR", help_heading = VALUES, conflicts_with_all = ["jsonl", "logfmt"])]
     pub delimiter: Option<Delimiter>,
 
     /// Fields are separated by tabs: the same as `--delimiter tab`
@@ -46,10 +62,10 @@ pub struct Pipe {
     ///
     /// Cells that do not change stay byte for byte; those that do are quoted as needed. Rows may be ragged: one
     /// without the column passes. Each file has a header row.
-    #[arg(long, help_heading = VALUES, requires = "column", conflicts_with_all = ["jsonl", "raw", "null"])]
+    #[arg(long, help_heading = VALUES, requires = "column", conflicts_with_all = ["jsonl", "logfmt", "raw", "null"])]
     pub csv: bool,
 
-    /// The columns, by name or by number from 1
+    /// The columns, by name or by number from 1; all columns of that name
     #[arg(long, value_name = "NAME|N,...", value_delimiter = ',', help_heading = VALUES, requires = "csv")]
     pub column: Vec<String>,
 
@@ -67,12 +83,53 @@ pub struct Pipe {
     ///
     /// Everything else stays byte for byte. A value that changes is written without needless escapes; bytes that
     /// are not UTF-8 and so cannot be in JSON stay percent-encoded. A line that is not JSON is refused.
-    #[arg(long, help_heading = VALUES, requires = "key", conflicts_with_all = ["raw", "null"])]
+    #[arg(long, help_heading = VALUES, group = "documents", requires = "key", conflicts_with_all = ["raw", "null"])]
     pub jsonl: bool,
 
-    /// Where the values are: `request.url`, `urls[]` or `items[].href`; "\" stands before a "." or "[" of a name
-    #[arg(long, value_name = "PATH,...", value_delimiter = ',', help_heading = VALUES, requires = "jsonl")]
+    /// Work on values of logfmt: `key=value` between blanks, where a value may be in quotes
+    ///
+    /// A value that changes gets quotes if it needs them.
+    #[arg(long, help_heading = VALUES, group = "documents", requires = "key", conflicts_with_all = ["raw", "null"])]
+    pub logfmt: bool,
+
+    /// Where the values are: `request.url`, `urls[]` or `items[].href`, as in jq; `.` is the document itself
+    ///
+    /// `**` at the end is every string there and below. A "\" before a ".", "[" or "*" makes it a part of a name. With
+    /// --logfmt it is the key as it is.
+    #[arg(long, value_name = "PATH,...", value_delimiter = ',', help_heading = VALUES, requires = "documents")]
     pub key: Vec<KeyPath>,
+
+    /// Write just the values, each on a line of its own, for `| sort | uniq -c`
+    ///
+    /// Line ends in a value are escaped. There is no header.
+    #[arg(long, help_heading = SHAPE, conflicts_with = "raw")]
+    pub only: bool,
+
+    /// With --only: the values of one record on one line, with this between: one character, `tab` or `space`
+    ///
+    /// It is escaped where it is part of a value.
+    #[arg(long, value_name = "CHAR", help_heading = SHAPE, requires = "only", value_parser = JoinParser)]
+    pub output_delimiter: Option<u8>,
+
+    /// Write the new value beside the old one: in a new column after it, or as a new member of its object
+    ///
+    /// One name for each column or key.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = SHAPE, conflicts_with = "only")]
+    pub into: Vec<String>,
+
+    /// Write only the records in which a value changes, and the header of CSV
+    #[arg(long, help_heading = SHAPE)]
+    pub only_changed: bool,
+
+    /// With --in-place: replace nothing, and say how many lines of which files would change
+    #[arg(long, help_heading = SHAPE, requires = "in_place", conflicts_with = "diff")]
+    pub dry_run: bool,
+
+    /// With --in-place: replace nothing, and show what would change, as a unified diff
+    ///
+    /// In colours on a terminal, unless NO_COLOR is set. Of compressed files it shows the text.
+    #[arg(long, help_heading = SHAPE, requires = "in_place")]
+    pub diff: bool,
 
     /// What becomes of a value with a malformed escape, and of a line that is not JSON [default: keep]
     #[arg(long, value_name = "POLICY", help_heading = POLICIES, conflicts_with = "raw")]
@@ -117,6 +174,7 @@ pub struct Pipe {
     pub jobs: Option<NonZeroUsize>,
 }
 
+const SHAPE: &str = "What is written";
 const VALUES: &str = "Where values are (by default each line is one)";
 const POLICIES: &str = "Values that cannot be read";
 
@@ -137,6 +195,10 @@ impl Pipe {
             Selection::Columns { names: self.column, has_header, one_header }
         } else if self.jsonl {
             Selection::Keys(self.key)
+        } else if self.logfmt {
+            Selection::Pairs(self.key)
+        } else if let Some(log) = self.log {
+            Selection::Log(log)
         } else {
             Selection::Records
         };
@@ -147,6 +209,17 @@ impl Pipe {
             destination: target.destination(),
             records: records.records(),
             selection,
+            shape: Shape {
+                only: self.only,
+                delimiter: self.output_delimiter,
+                into: self.into,
+                only_changed: self.only_changed,
+            },
+            preview: match (self.diff, self.dry_run) {
+                (true, _) => Some(Show::Diff),
+                (_, true) => Some(Show::Counts),
+                _ => None,
+            },
             delimiter: if self.tsv { Some(Delimiter::Byte(b'\t')) } else { self.delimiter },
             policies: Policies { malformed, not_text: self.on_invalid_utf8.unwrap_or(Policy::Keep) },
             rejects: self.rejects,

@@ -53,6 +53,8 @@ fn pages(command: Command, directory: &Path) -> io::Result<()> {
 fn page(command: Command, text: &mut Vec<u8>) -> io::Result<()> {
     let after = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string);
     let command = command.after_help(Resettable::Reset).after_long_help(Resettable::Reset);
+    // Help points to a list of long ones; a manual is that list.
+    let command = command.mut_args(|arg| arg.hide_possible_values(false));
     Man::new(command).render(text)?;
     let mut roff = Roff::new();
     let mut is_filled = true;

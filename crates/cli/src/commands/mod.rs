@@ -7,7 +7,7 @@ mod sets;
 use std::env;
 use std::ffi::{OsStr, OsString};
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, CommandFactory, Parser};
 
 use crate::args::{Cli, Command};
@@ -99,10 +99,28 @@ fn print(message: &clap::Error) -> Result<Outcome, Failure> {
         let _ = message.print();
         return Err(Failure::Reported { code: 2 });
     }
+    if let Some(text) = no_such_verb(message) {
+        return Err(Failure::Usage(text));
+    }
     if message.use_stderr() {
         let text = message.to_string();
         return Err(Failure::Usage(text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned()));
     }
     message.print().map_err(|error| Failure::output(output::STDOUT, 0, error))?;
     Ok(Outcome::Clean)
+}
+
+/// What to tell who asks for a subcommand that there is not.
+fn no_such_verb(message: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(name)) = message.get(ContextKind::InvalidSubcommand) else { return None };
+    let cli = Cli::command();
+    let verbs = cli.get_subcommands().filter(|verb| !verb.is_hide_set()).map(clap::Command::get_name);
+    let mut ranked: Vec<_> = verbs.map(|verb| (strsim::damerau_levenshtein(name, verb), verb)).collect();
+    ranked.sort_unstable();
+    Some(match ranked[..] {
+        [(distance, verb), ..] if distance <= 2 => {
+            format!("unknown command '{name}'; did you mean '{verb}'?")
+        }
+        _ => format!("unknown command '{name}'; `pct help` lists all"),
+    })
 }

@@ -42,11 +42,18 @@ pub fn run(
             output.reads(input.version(), input.name())?;
             seam.next_file();
             let (file, stats) = (input.name().to_owned(), &mut Stats::default());
-            let mut sink =
-                Sink { output: &mut *output, rejects: None, stats, file, lines: 0, seam: &mut seam };
+            let mut sink = Sink {
+                output: &mut *output,
+                rejects: None,
+                stats,
+                file,
+                lines: 0,
+                preview: None,
+                seam: &mut seam,
+            };
             let mut feed = Feed::new(input, cut, limit);
             if job.records != Records::Raw {
-                pass_mark(&mut feed, &mut sink)?;
+                pass_mark(&mut feed, &mut sink, true)?;
             }
             pump(feed, job.clone(), sink, threads, &mut desk)?;
             Ok(true)

@@ -293,10 +293,8 @@ impl LastEnd {
                 }
             }
             Cut::Table(_) => {
-                let mut at = self.looked;
-                while let Some((len, _)) = self.ends.next(&bytes[at..]) {
-                    at += len;
-                    self.end = at;
+                if let Some(end) = self.ends.last(&bytes[self.looked..]) {
+                    self.end = self.looked + end;
                 }
             }
         }

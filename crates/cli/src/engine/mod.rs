@@ -2,12 +2,14 @@
 //!
 //! [`plan`] makes a job of what was asked for. `feed` cuts the input into chunks, `pump` passes them to the job and its
 //! output on, in order. There are two jobs: `blocks` works on bytes wherever they can be cut, `values` looks at the
-//! values of each record.
+//! values of each record, which `selection` finds. `preview` shows what would change.
 
 mod blocks;
 mod feed;
 pub mod plan;
+pub mod preview;
 mod pump;
 mod rejects;
+pub mod selection;
 mod streaming;
 mod values;

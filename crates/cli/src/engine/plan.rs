@@ -4,10 +4,10 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf, is_separator};
 
-use simdpct::ByteSet;
-
 use super::blocks::{self, Blocks};
+use super::preview::Show;
 use super::pump::Threads;
+use super::selection::{Selection, Shape};
 use super::values::{self, Values, Wanted};
 use crate::ground::error::{Failure, Outcome};
 use crate::ground::records::Records;
@@ -15,13 +15,10 @@ use crate::ground::shown::shown;
 use crate::io::files::{Destination, Writes};
 use crate::io::names::{self, Sources};
 use crate::io::output;
-use crate::select::Selector;
-use crate::select::csv::Table;
-use crate::select::fields::{Delimiter, Fields, Spot};
-use crate::select::jsonl::{KeyPath, Keys};
+use crate::select::fields::Delimiter;
 use crate::value::charset::Charset;
 use crate::value::options::Verb;
-use crate::value::policy::{Policies, Policy, Treatment};
+use crate::value::policy::{Policies, Policy};
 use crate::value::stats::StatsFormat;
 use crate::value::work::Work;
 
@@ -33,6 +30,9 @@ pub struct Request {
     pub destination: Destination,
     pub records: Records,
     pub selection: Selection,
+    pub shape: Shape,
+    /// What is shown instead of replacing files.
+    pub preview: Option<Show>,
     /// What separates fields or columns, if that was said.
     pub delimiter: Option<Delimiter>,
     pub policies: Policies,
@@ -44,20 +44,6 @@ pub struct Request {
     pub max_record: u32,
     /// The threads, if their number was said.
     pub jobs: Option<NonZeroUsize>,
-}
-
-/// Where values are.
-#[derive(Clone, Debug)]
-pub enum Selection {
-    /// Each record is one.
-    Records,
-    Fields(Vec<Spot>),
-    Columns {
-        names: Vec<String>,
-        has_header: bool,
-        one_header: bool,
-    },
-    Keys(Vec<KeyPath>),
 }
 
 /// What is going to be done.
@@ -94,7 +80,11 @@ impl Plan {
         };
         Ok(Plan {
             sources: request.sources,
-            destination: request.destination,
+            // A preview replaces nothing.
+            destination: match request.preview {
+                Some(_) => Destination { place: Writes::Stdout { format: None }, ..request.destination },
+                None => request.destination,
+            },
             threads: Threads(request.jobs),
             job,
         })
@@ -104,9 +94,11 @@ impl Plan {
 impl Request {
     /// Whether values must be looked at one by one.
     fn needs_values(&self) -> bool {
-        !matches!(self.selection, Selection::Records)
+        !self.selection.is_records()
             || self.rejects.is_some()
             || self.stats.is_some()
+            || self.preview.is_some()
+            || self.shape.only_changed
             || self.policies.not_text != Policy::Keep
             || ![Policy::Keep, Policy::Fail].contains(&self.policies.malformed)
             || (self.verb.charset().is_some_and(Charset::is_stateful) && self.records != Records::Raw)
@@ -114,59 +106,33 @@ impl Request {
 
     /// The job that looks at values.
     fn values(&self) -> Result<(Values, Wanted), String> {
-        let structure = self.records.structure();
         let mut wanted = Wanted {
-            columns: Vec::new(),
-            has_header: false,
-            one_header: false,
             rejects: self.rejects.clone(),
             stats: self.stats,
+            preview: self.preview.map(|show| (show, output::has_colours())),
+            ..Wanted::default()
         };
-        let mut empty: &[u8] = b"";
-        let (selector, plain, quoted) = match &self.selection {
-            Selection::Records => (Selector::Line, structure, structure),
-            Selection::Fields(spots) => {
-                let delimiter = self.delimiter.unwrap_or(Delimiter::Blanks);
-                let controls: Vec<u8> = (0..0x20).chain([0x7F]).collect();
-                let structure = structure.add(&controls);
-                let (plain, quoted) = match delimiter {
-                    Delimiter::Byte(byte) => (structure.add(&[byte]), structure),
-                    Delimiter::Blanks => {
-                        // An empty field would be no field.
-                        empty = b"-";
-                        // In quotes, as Apache writes them, a backslash may make a quote no end.
-                        (structure.add(b" \"\\"), structure.add(b"\"\\"))
-                    }
-                };
-                (Selector::Fields(Fields::new(spots, delimiter)?), plain, quoted)
-            }
-            Selection::Columns { names, has_header, one_header } => {
-                (wanted.columns, wanted.has_header) = (names.clone(), *has_header);
-                wanted.one_header = *one_header;
-                let delimiter = match self.delimiter {
-                    None => b',',
-                    Some(Delimiter::Byte(byte)) => byte,
-                    Some(Delimiter::Blanks) => {
-                        return Err("CSV cannot be separated by blanks; give --delimiter one byte".to_owned());
-                    }
-                };
-                (Selector::Table(Table::new(delimiter)), ByteSet::EMPTY, ByteSet::EMPTY)
-            }
-            Selection::Keys(paths) => (Selector::Keys(Keys::new(paths)), ByteSet::EMPTY, ByteSet::EMPTY),
-        };
-        let work = (Work::on_values(&self.verb, plain), Work::on_values(&self.verb, quoted));
-        let (stats, rejects) = (self.stats.is_some(), self.rejects.is_some());
-        let treatment = Treatment::new(work, self.policies, stats, rejects, empty);
-        let values = Values::new(selector, treatment, self.records, &wanted, self.max_record);
-        Ok((values.with_whole(Work::across(&self.verb, self.records)), wanted))
+        let Request { selection, verb, records, delimiter, shape, policies, .. } = self;
+        let selected = selection.selected(verb, *records, *delimiter, shape)?;
+        wanted.columns.clone_from(&selected.columns);
+        wanted.into.clone_from(&selected.into);
+        (wanted.has_header, wanted.one_header) = (selected.has_header, selected.one_header);
+        let values = Values::new(selected, *policies, *records, shape, &wanted, self.max_record);
+        Ok((values.with_whole(Work::across(verb, *records)), wanted))
     }
 }
 
 /// Whether the options go together; or what to tell the person.
 fn check(request: &Request) -> Result<(), String> {
-    let Request { selection, delimiter, records, .. } = request;
-    if matches!(selection, Selection::Records | Selection::Keys(_)) && delimiter.is_some() {
-        return Err("--delimiter needs --field or --csv".to_owned());
+    let Request { selection, delimiter, records, shape, .. } = request;
+    selection.check(shape, delimiter.is_some(), *records)?;
+    if request.preview.is_some() && *records != Records::Lines {
+        return Err("--dry-run and --diff show lines; not with --raw or --null".to_owned());
+    }
+    if request.preview.is_some() && shape.only {
+        return Err(
+            "--only is for standard output or -o: a file of its own values replaces nothing".to_owned()
+        );
     }
     if request.needs_values() && *records == Records::Raw {
         return Err("this needs values, and with --raw there are none".to_owned());

@@ -9,6 +9,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::feed::{Feed, Part, Piece};
+use super::preview::Preview;
 use super::rejects::Rejects;
 use crate::ground::error::{Failure, Place, warn};
 use crate::ground::reason::Reason;
@@ -80,6 +81,8 @@ pub struct Sink<'o> {
     pub file: String,
     /// The lines before the next chunk.
     pub lines: u64,
+    /// What takes marked lines instead of the output.
+    pub preview: Option<&'o mut Preview>,
     pub seam: &'o mut Seam,
 }
 
@@ -155,6 +158,9 @@ impl Sink<'_> {
 
     /// Writes `bytes`, whose last record has no end if it `is_open`.
     pub fn write(&mut self, bytes: &[u8], is_open: bool) -> Result<(), Failure> {
+        if let Some(preview) = &mut self.preview {
+            return preview.push(bytes, self.output);
+        }
         if let Some(end) = self.seam.pass(bytes, is_open) {
             self.stats.bytes_out += 1;
             self.output.write(&[end])?;
@@ -167,14 +173,18 @@ impl Sink<'_> {
 /// What software puts before text to say that it is UTF-8.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// Passes the byte order mark that the input may begin with, which is part of no value. Only at the start of the output
-/// is it one.
-pub fn pass_mark(feed: &mut Feed<'_>, sink: &mut Sink<'_>) -> Result<(), Failure> {
+/// Passes the byte order mark that the input may begin with, which is part of no value. It is written, if all else
+/// is, but only at the start of the output is it one.
+pub fn pass_mark(feed: &mut Feed<'_>, sink: &mut Sink<'_>, is_written: bool) -> Result<(), Failure> {
     if !feed.strip(BYTE_ORDER_MARK)? {
         return Ok(());
     }
     sink.stats.bytes_in += BYTE_ORDER_MARK.len() as u64;
-    if sink.seam.is_used() {
+    if let Some(preview) = &mut sink.preview {
+        preview.begin(BYTE_ORDER_MARK);
+        return Ok(());
+    }
+    if sink.seam.is_used() || !is_written {
         return Ok(());
     }
     sink.write(BYTE_ORDER_MARK, false)
@@ -333,7 +343,11 @@ fn long<J: Job>(
             sink.lines += memchr::memchr_iter(end, piece).count() as u64;
         }
         sink.stats.bytes_in += piece.len() as u64;
-        if keep { sink.write(piece, piece.last() != Some(&end)) } else { Ok(()) }
+        match &mut sink.preview {
+            Some(preview) => preview.pass(piece, sink.output),
+            None if keep => sink.write(piece, piece.last() != Some(&end)),
+            None => Ok(()),
+        }
     })
 }
 

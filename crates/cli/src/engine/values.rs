@@ -1,11 +1,14 @@
 //! Records whose values are looked at one by one.
 
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use super::feed::{Cut, Feed, Part};
+use super::preview::{self, Preview, Show};
 use super::pump::{Desk, Job, Long, Seam, Sink, Threads, pass_mark, pump};
 use super::rejects::Rejects;
+use super::selection::{Selected, Shape};
 use super::streaming::Streaming;
 use crate::ground::error::{Failure, Outcome, warn};
 use crate::ground::reason::Reason;
@@ -15,18 +18,20 @@ use crate::io::input::Input;
 use crate::io::names::Sources;
 use crate::select::Selector;
 use crate::select::csv::Ends;
-use crate::select::edit::Edit;
+use crate::select::edit::{Edit, Form};
 use crate::value::handling::{Handling, OnFault};
-use crate::value::policy::{Action, Around, Policy, Record, Treatment};
+use crate::value::policy::{Action, Around, Policies, Policy, Record, Treatment};
 use crate::value::report::{Report, SHOWN, Stop};
 use crate::value::stats::{Stats, StatsFormat};
 use crate::value::work::Work;
 
 /// What is wanted besides the output.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Wanted {
     /// The columns of CSV.
     pub columns: Vec<String>,
+    /// The names of columns for new values.
+    pub into: Vec<String>,
     /// Whether CSV has a header.
     pub has_header: bool,
     /// Whether only the first file's header is written.
@@ -35,6 +40,8 @@ pub struct Wanted {
     pub rejects: Option<PathBuf>,
     /// A summary.
     pub stats: Option<StatsFormat>,
+    /// What is shown instead of writing files, and whether in colours.
+    pub preview: Option<(Show, bool)>,
 }
 
 /// Does `job` to each file.
@@ -48,6 +55,7 @@ pub fn run(
     let create = |path| Rejects::create(path, destination.sync);
     let mut rejects = wanted.rejects.as_deref().map(create).transpose()?;
     let mut stats = Stats::default();
+    let (mut files, mut changed) = (0, 0);
     let mut desk = Desk::default();
     let result = files::each(sources, destination, |inputs, output| {
         let mut seam = Seam::new(job.records);
@@ -64,9 +72,19 @@ pub fn run(
                 rejects: rejects.as_mut(),
                 stats: &mut stats,
                 lines: 0,
+                preview: None,
                 seam: &mut seam,
             };
-            pass(input, sink, job.clone(), wanted, &mut header, threads, &mut desk)?;
+            let Some((show, has_colours)) = wanted.preview else {
+                pass(input, sink, job.clone(), wanted, &mut header, threads, &mut desk)?;
+                return Ok(true);
+            };
+            let mut preview = Preview::new(show, input.name(), has_colours);
+            let sink = Sink { preview: Some(&mut preview), ..sink };
+            // Each file is one by itself.
+            pass(input, sink, job.clone(), wanted, &mut Header::default(), threads, &mut desk)?;
+            files += 1;
+            changed += u64::from(preview.finish(output)?);
             Ok(true)
         })
     });
@@ -76,6 +94,21 @@ pub fn run(
     }
     if let Some(format) = wanted.stats {
         stats.print(format);
+    }
+    if result.is_ok() && !destination.quiet && wanted.preview.is_some_and(|(show, _)| show == Show::Counts) {
+        preview::sum_up(changed, files);
+    }
+    if result.is_ok() && !destination.quiet {
+        let mut selector = job.selector.clone();
+        if let Selector::Table(table) = &mut selector
+            && !wanted.has_header
+        {
+            // With a header, a column that is not there was an error.
+            table.choose(&wanted.columns, &[], None).map_err(Failure::Usage)?;
+        }
+        for message in selector.missing(&stats) {
+            warn(format_args!("{message}"));
+        }
     }
     result
 }
@@ -94,11 +127,15 @@ fn pass(
         Selector::Table(table) => Cut::Table(table.delimiter()),
         _ => Cut::Records(job.end),
     };
-    let mut feed = Feed::new(input, cut, (job.limit as usize) << 20);
-    pass_mark(&mut feed, &mut sink)?;
+    // A preview shows lines, so they must be in memory.
+    let is_shown = job.preview.is_some() && matches!(job.selector, Selector::Line);
+    let limit = if is_shown { usize::MAX / 4 } else { (job.limit as usize) << 20 };
+    let mut feed = Feed::new(input, cut, limit);
+    let is_whole = job.form == Form::Whole;
+    pass_mark(&mut feed, &mut sink, is_whole)?;
     if let Selector::Table(table) = &mut job.selector {
         if !wanted.has_header {
-            table.choose(&wanted.columns, None).map_err(Failure::Usage)?;
+            table.choose(&wanted.columns, &[], None).map_err(Failure::Usage)?;
         } else {
             let header = feed.first_record()?;
             if header.is_empty() {
@@ -106,16 +143,19 @@ fn pass(
             }
             let names = header.strip_suffix(b"\n").unwrap_or(&header);
             let names = names.strip_suffix(b"\r").unwrap_or(names);
-            let chosen = table.choose(&wanted.columns, Some(names));
+            let chosen = table.choose(&wanted.columns, &wanted.into, Some(names));
             chosen.map_err(|message| Failure::Usage(format!("{}: {message}", feed.name())))?;
             sink.stats.bytes_in += header.len() as u64;
             sink.lines += memchr::memchr_iter(job.end, &header).count() as u64;
-            if first.is_written(names, wanted.one_header, feed.name())? {
-                let is_open = header.last() != Some(&job.end);
-                sink.write(&header, is_open)?;
+            if first.is_written(names, wanted.one_header, feed.name())? && is_whole {
+                let new = [&table.header(names), &header[names.len()..]].concat();
+                let mut out = Vec::new();
+                job.show(&header, &new, &mut out);
+                sink.write(&out, header.last() != Some(&job.end))?;
             }
         }
     }
+    let threads = if job.is_sequential { Threads(Some(NonZeroUsize::MIN)) } else { threads };
     pump(feed, job, sink, threads, desk)
 }
 
@@ -170,6 +210,17 @@ pub struct Values {
     stats: bool,
     /// The most memory for a record, in MiB.
     limit: u32,
+    /// What is written of a record.
+    form: Form,
+    /// Whether only records in which something changes are written.
+    only_changed: bool,
+    /// Whether what a line means depends on lines before it.
+    is_sequential: bool,
+    /// Whether records without a "%" need not be looked at, once all that was selected has been found.
+    passes_by: bool,
+    has_found_all: bool,
+    /// Whether lines are marked for a preview, and room for a record then.
+    preview: Option<Vec<u8>>,
     whole: Option<Whole>,
     parts: Parts,
 }
@@ -179,25 +230,43 @@ pub struct Values {
 struct Whole {
     work: Work,
     handling: Handling,
-    /// The stretches in a row in which something was refused, and how many are not tried because of that.
+    /// The most bytes of the next stretch.
+    size: usize,
+    /// The least stretches in a row in which something was refused, and how many are not tried because of that.
     refused: u32,
     pass: u32,
 }
 
-/// The most bytes of such a stretch: enough for the kernels, and not so many that one bad line makes many slow.
-const STRETCH: usize = 16 * 1024;
+/// The bytes of such stretches: enough for the kernels, and where something is refused so few that one bad line does not
+/// make many slow.
+const STRETCH: (usize, usize) = (1024, 16 * 1024);
 
 impl Whole {
-    /// Appends what becomes of `stretch` to `out`; false if something in it is refused.
-    fn apply(&mut self, stretch: &[u8], out: &mut Vec<u8>) -> bool {
-        if self.pass > 0 {
-            self.pass -= 1;
-            return false;
+    /// Appends what becomes of whole lines at the start of `rest`, which end in `end`, to `out`. Returns the length of
+    /// the lines, or as error that of lines in which something is refused, or may be.
+    fn apply(&mut self, rest: &[u8], end: u8, out: &mut Vec<u8>) -> Result<usize, usize> {
+        let (least, most) = STRETCH;
+        loop {
+            let stretch = &rest[..rest.len().min(self.size)];
+            let len = memchr::memrchr(end, stretch)
+                .or_else(|| memchr::memchr(end, rest))
+                .map_or(rest.len(), |found| found + 1);
+            if self.pass > 0 {
+                self.pass -= 1;
+                return Err(len);
+            }
+            if self.work.apply(&rest[..len], self.handling, out).is_ok() {
+                self.size = most.min(2 * self.size);
+                self.refused = 0;
+                return Ok(len);
+            }
+            if self.size == least {
+                self.refused = (self.refused + 1).min(4);
+                self.pass = (1 << self.refused) - 2;
+                return Err(len);
+            }
+            self.size = least.max(self.size / 4);
         }
-        let is_done = self.work.apply(stretch, self.handling, out).is_ok();
-        self.refused = if is_done { 0 } else { (self.refused + 1).min(4) };
-        self.pass = (1 << self.refused) - 1;
-        is_done
     }
 }
 
@@ -219,28 +288,118 @@ struct Parts {
 }
 
 impl Values {
-    /// Does `treatment` to what `selector` finds in `records`.
+    /// Does the work to what is `selected` in `records`.
     pub fn new(
-        selector: Selector,
-        treatment: Treatment,
+        selected: Selected,
+        policies: Policies,
         records: Records,
+        shape: &Shape,
         wanted: &Wanted,
         limit: u32,
     ) -> Values {
-        let rejects = wanted.rejects.is_some();
+        let Selected { selector, work, empty, form, is_sequential, .. } = selected;
+        let (stats, rejects) = (wanted.stats.is_some(), wanted.rejects.is_some());
+        let treatment = Treatment::new(work, policies, stats, rejects, empty);
+        let is_plain = form == Form::Whole && shape.into.is_empty() && wanted.preview.is_none();
         Values {
-            places: rejects || treatment.policies().can_fail(),
+            passes_by: is_plain && !shape.only_changed && treatment.needs_percent() && selector.can_pass_by(),
+            has_found_all: false,
             selector,
             treatment,
             records,
             end: records.end(),
             has_cr: records == Records::Lines,
             rejects,
-            stats: wanted.stats.is_some(),
+            places: rejects || policies.can_fail(),
+            stats,
             limit,
+            form,
+            only_changed: shape.only_changed,
+            is_sequential,
+            preview: wanted.preview.map(|_| Vec::new()),
             whole: None,
             parts: Parts::default(),
         }
+    }
+
+    /// Appends what is written for a record that was `old` and is `new`.
+    fn show(&self, old: &[u8], new: &[u8], out: &mut Vec<u8>) {
+        if self.preview.is_none() {
+            out.extend_from_slice(new);
+        } else if old == new {
+            preview::mark(preview::STAYS, old, out);
+        } else {
+            preview::mark(preview::GOES, old, out);
+            preview::mark(preview::COMES, new, out);
+        }
+    }
+
+    /// Works on one record, which ends at `end` with its line end; returns whether the run goes on.
+    #[inline]
+    fn record(
+        &mut self,
+        record: Record<'_>,
+        end: usize,
+        has_quotes: bool,
+        edit: &mut Edit<'_>,
+        report: &mut Report,
+    ) -> bool {
+        let start = record.start;
+        let mark = edit.begin();
+        let leaves_out;
+        match self.selector.rewrite(record, has_quotes, &mut self.treatment, edit, report) {
+            Action::Write | Action::Empty => {
+                edit.end(end);
+                leaves_out = self.only_changed && !edit.has_changed();
+            }
+            Action::Copy => {
+                edit.rewind(mark);
+                leaves_out = self.only_changed || self.form != Form::Whole;
+            }
+            Action::Drop => {
+                leaves_out = true;
+                report.stats.dropped += 1;
+            }
+            Action::Stop(refusal) => {
+                edit.rewind(mark);
+                edit.copy_to(start);
+                report.stop(record.chunk, self.end, refusal);
+                return false;
+            }
+        }
+        if leaves_out {
+            edit.rewind(mark);
+            edit.copy_to(start);
+            edit.skip_to(end);
+            report.is_open &= end < record.chunk.len();
+        }
+        report.stats.records += u64::from(self.stats);
+        true
+    }
+
+    /// Works on one record, and marks the lines that it was and those that it becomes.
+    fn compare(
+        &mut self,
+        record: Record<'_>,
+        end: usize,
+        has_quotes: bool,
+        out: &mut Vec<u8>,
+        report: &mut Report,
+    ) -> bool {
+        let mut new = self.preview.take().unwrap_or_default();
+        new.clear();
+        let edit = Edit::new(record.chunk, record.start, &mut new, self.form);
+        let mut edit = edit.watching(self.only_changed);
+        let goes_on = self.record(record, end, has_quotes, &mut edit, report);
+        if goes_on {
+            edit.copy_to(end);
+        }
+        self.preview = Some(Vec::new());
+        if goes_on {
+            self.show(&record.chunk[record.start..end], &new, out);
+        }
+        self.preview = Some(new);
+        goes_on
     }
 
     /// Does `work`, which is the same for lines with their ends, as long as nothing is refused. Counts need values.
@@ -249,8 +408,9 @@ impl Values {
         let on =
             |policy| if policy == Policy::Keep && !self.rejects { OnFault::Keep } else { OnFault::Refuse };
         let handling = Handling { malformed: on(policies.malformed), not_text: on(policies.not_text) };
-        if !self.stats && !work.is_stateful() && matches!(self.selector, Selector::Line) {
-            self.whole = Some(Whole { work, handling, refused: 0, pass: 0 });
+        let is_plain = self.preview.is_none() && !self.only_changed;
+        if is_plain && !self.stats && !work.is_stateful() && matches!(self.selector, Selector::Line) {
+            self.whole = Some(Whole { work, handling, size: STRETCH.1, refused: 0, pass: 0 });
         }
         self
     }
@@ -300,56 +460,83 @@ impl Values {
 impl Job for Values {
     fn work(&mut self, chunk: &[u8], _: Option<u8>, out: &mut Vec<u8>, report: &mut Report) {
         let mut ends = match &self.selector {
-            Selector::Table(table) => Some(Ends::new(table.delimiter())),
+            // Without quotes, a record is a line.
+            Selector::Table(table) if memchr::memchr(b'"', chunk).is_some() => {
+                Some(Ends::new(table.delimiter()))
+            }
             _ => None,
         };
-        let mut edit = Edit::new(chunk, out);
+        let is_preview = self.preview.is_some();
+        let mut edit = Edit::new(chunk, 0, out, self.form).watching(self.only_changed);
+        let passes_by = self.passes_by && self.has_found_all;
+        // The first "%" from the record on, or what may spell one.
+        let mut percent = 0;
+        // Where record after record has one, looking for it does not pay.
+        let (mut dense, mut pause) = (0, 0);
         // Only the last one of a file has no end.
-        report.is_open = chunk.last() != Some(&self.end);
+        report.is_open = self.form == Form::Whole && chunk.last() != Some(&self.end);
         let mut start = 0;
         // Up to there each line is looked at.
         let mut until = 0;
         while start < chunk.len() {
+            if pause > 0 {
+                pause -= 1;
+            } else if passes_by && percent <= start {
+                let rest = &chunk[start..];
+                let found = match &self.selector {
+                    Selector::Keys(_) | Selector::Pairs(_) => memchr::memchr2(b'%', b'\\', rest),
+                    _ => memchr::memchr(b'%', rest),
+                };
+                let Some(found) = found else { break };
+                percent = start + found + 1;
+                if ends.is_none()
+                    && let Some(end) = memchr::memrchr(self.end, &rest[..found])
+                {
+                    (start, dense) = (start + end + 1, 0);
+                }
+                dense += 1;
+                if dense == 8 {
+                    (dense, pause) = (0, 64);
+                }
+            }
             let rest = &chunk[start..];
             if let Some(whole) = self.whole.as_mut().filter(|_| start >= until) {
-                let stretch = &rest[..rest.len().min(STRETCH)];
-                let end = memchr::memrchr(self.end, stretch).map_or(rest.len(), |found| found + 1);
-                if whole.apply(&rest[..end], edit.copy_to(start)) {
-                    start += end;
-                    edit.skip_to(start);
-                    continue;
+                match whole.apply(rest, self.end, edit.copy_to(start)) {
+                    Ok(len) => {
+                        start += len;
+                        edit.skip_to(start);
+                        continue;
+                    }
+                    Err(len) => until = start + len,
                 }
-                until = start + end;
             }
             let (len, has_quotes) = match &mut ends {
                 None => (memchr::memchr(self.end, rest).map_or(rest.len(), |found| found + 1), false),
                 Some(ends) => ends.next(rest).unwrap_or_else(|| (rest.len(), ends.has_quotes())),
             };
             let end = start + len;
+            if passes_by && percent > end {
+                (start, dense) = (end, 0);
+                continue;
+            }
             let stop = start + self.without_end(&chunk[start..end]);
             let record = Record { chunk, start, stop, end: self.end, shown: None };
-            let mark = edit.mark();
-            match self.selector.rewrite(record, has_quotes, &mut self.treatment, &mut edit, report) {
-                Action::Write | Action::Empty => {}
-                Action::Copy => edit.rewind(mark),
-                Action::Drop => {
-                    edit.rewind(mark);
-                    edit.copy_to(start);
-                    edit.skip_to(end);
-                    report.stats.dropped += 1;
-                    report.is_open = false;
-                }
-                Action::Stop(refusal) => {
-                    edit.rewind(mark);
-                    edit.copy_to(start);
-                    report.stop(chunk, self.end, refusal);
-                    return;
-                }
+            let goes_on = if is_preview {
+                let goes_on = self.compare(record, end, has_quotes, edit.output(), report);
+                edit.skip_to(end);
+                goes_on
+            } else {
+                self.record(record, end, has_quotes, &mut edit, report)
+            };
+            if !goes_on {
+                return;
             }
-            report.stats.records += u64::from(self.stats);
             start = end;
         }
         edit.copy_to(chunk.len());
+        if self.passes_by && !self.has_found_all {
+            self.has_found_all = self.selector.has_found_all(&report.stats);
+        }
         report.stats.bytes_in += chunk.len() as u64;
         if self.places {
             report.line(chunk, self.end, chunk.len());
@@ -360,7 +547,7 @@ impl Job for Values {
         if matches!(self.selector, Selector::Line) {
             let start = if self.rejects { start[..start.len().min(SHOWN + 1)].to_vec() } else { Vec::new() };
             self.parts = Parts { start, ..Parts::default() };
-            return Long::Parts { held: self.treatment.policies().withhold() };
+            return Long::Parts { held: self.only_changed || self.treatment.policies().withhold() };
         }
         let reason = Reason::TooLong { limit: self.limit };
         report.stats.records += 1;
@@ -375,6 +562,11 @@ impl Job for Values {
             }
             Policy::Fail => {
                 report.stop = Some(Stop { line: 0, offset: 0, reason: reason.clone() });
+                Long::Skip(reason)
+            }
+            Policy::Keep | Policy::Replace | Policy::Empty
+                if self.only_changed || self.form != Form::Whole =>
+            {
                 Long::Skip(reason)
             }
             Policy::Keep | Policy::Replace | Policy::Empty => Long::Copy(reason),
@@ -443,7 +635,7 @@ impl Job for Values {
             out.extend_from_slice(self.treatment.empty());
             out.extend_from_slice(&self.parts.end);
         }
-        self.parts.action.is_some()
+        self.parts.action.is_some() || (self.only_changed && !self.parts.has_changed)
     }
 
     fn report(&self) -> Report {

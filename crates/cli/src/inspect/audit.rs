@@ -2,7 +2,7 @@
 
 use super::kind::Kind;
 use super::page;
-use super::scan::{Found, Observer, scan};
+use super::scan::{Found, Next, Observer, scan};
 use super::summary::{BUCKETS, Example, Summary};
 use crate::ground::error::{Failure, Outcome};
 use crate::io::names::Sources;
@@ -20,6 +20,12 @@ pub struct Request {
     /// Whether no progress bar is wanted.
     pub quiet: bool,
 }
+
+/// The bytes of an example before what was found.
+const SHOWN_BEFORE: usize = 32;
+
+/// A sequence that is no UTF-8 may have begun so many bytes before it is found.
+const LONGEST_SEQUENCE: usize = 12;
 
 /// `pct audit`.
 pub fn audit(request: &Request) -> Result<Outcome, Failure> {
@@ -74,7 +80,7 @@ impl Audit {
         if examples.len() >= self.examples {
             return;
         }
-        let start = line_start.max(offset.saturating_sub(Self::BEHIND as u64)).max(base);
+        let start = line_start.max(offset.saturating_sub(SHOWN_BEFORE as u64)).max(base);
         let from = (start - base) as usize;
         let at = (offset.max(base) - base) as usize;
         let ahead = &window[at..window.len().min(at + Self::AHEAD)];
@@ -87,7 +93,7 @@ impl Audit {
 impl Observer for Audit {
     // They serve examples, too.
     const AHEAD: usize = 64;
-    const BEHIND: usize = 32;
+    const BEHIND: usize = SHOWN_BEFORE + LONGEST_SEQUENCE;
     const EACH_LINE: bool = true;
 
     fn wanted(&self) -> u16 {
@@ -124,7 +130,7 @@ impl Observer for Audit {
 
     fn clean_lines(&mut self, _: u64) {}
 
-    fn pause(&mut self) -> Result<bool, Failure> {
-        Ok(true)
+    fn pause(&mut self) -> Result<Next, Failure> {
+        Ok(Next::More)
     }
 }

@@ -3,8 +3,9 @@
 use simdpct::escapes;
 
 use super::findings::Findings;
+pub use super::findings::Show;
 use super::kind::Group;
-use super::scan::{Found, Observer, scan};
+use super::scan::{Found, Next, Observer, scan};
 use crate::ground::error::{Failure, Outcome};
 use crate::io::names::Sources;
 
@@ -18,12 +19,16 @@ pub struct Request {
     pub wanted: Vec<Group>,
     /// Whether only the exit code matters.
     pub quiet: bool,
+    /// What is written.
+    pub show: Show,
+    /// The most findings, if there is a limit.
+    pub max: Option<u64>,
 }
 
 /// `pct check`.
 pub fn check(request: &Request) -> Result<Outcome, Failure> {
     let mut listing = Listing {
-        findings: Findings::new(request.quiet)?,
+        findings: Findings::new(request.quiet, request.show, request.max)?,
         wanted: request.wanted.iter().fold(0, |kinds, group| kinds | group.kinds()),
         end: request.end,
         file: String::new(),
@@ -37,8 +42,9 @@ pub fn check(request: &Request) -> Result<Outcome, Failure> {
         Ok((bytes, outcome)) => {
             let records = listing.records;
             let unit = if request.end == b'\0' { "record" } else { "line" };
-            let plural = if records == 1 { "" } else { "s" };
-            listing.findings.summarize(format_args!("{records} {unit}{plural} ({bytes} bytes)"));
+            let plural = |count| if count == 1 { "" } else { "s" };
+            let what = format!("{records} {unit}{} ({bytes} byte{})", plural(records), plural(bytes));
+            listing.findings.summarize(&what);
             read = outcome;
         }
         // Only findings are written, so there was one.
@@ -69,6 +75,7 @@ impl Observer for Listing {
 
     fn file(&mut self, name: &str) {
         name.clone_into(&mut self.file);
+        self.findings.file();
     }
 
     fn escape(&mut self, _: u8) {}
@@ -119,8 +126,8 @@ impl Observer for Listing {
         self.records += count;
     }
 
-    fn pause(&mut self) -> Result<bool, Failure> {
+    fn pause(&mut self) -> Result<Next, Failure> {
         self.findings.flush()?;
-        Ok(!self.findings.settled())
+        Ok(self.findings.next())
     }
 }

@@ -19,24 +19,24 @@ const TOP: usize = 16;
 /// The report as text. `null` says that its lines are records that end in NUL.
 pub fn text(report: &Summary, null: bool) -> String {
     let page = Page { width: width(), blocks: has_blocks() };
-    let unit = if null { "records" } else { "lines" };
+    let (one, unit) = if null { ("record", "records") } else { ("line", "lines") };
     let Summary { files, lines, bytes, longest, escapes, .. } = report;
     let with_escapes = lines - report.buckets[0];
     let mut text = String::new();
     // Writing to a string does not fail.
     let _ = writeln!(
         text,
-        "{} {unit} in {files} file{}, {} bytes, the longest of {}",
-        grouped(*lines),
-        if *files == 1 { "" } else { "s" },
-        grouped(*bytes),
+        "{} in {}, {}, the longest of {}",
+        counted(*lines, one),
+        counted(*files, "file"),
+        counted(*bytes, "byte"),
         grouped(*longest),
     );
     let _ = writeln!(
         text,
-        "{} escapes, in {} {unit} ({})\n",
-        grouped(*escapes),
-        grouped(with_escapes),
+        "{}, in {} ({})\n",
+        counted(*escapes, "escape"),
+        counted(with_escapes, one),
         share(with_escapes, *lines)
     );
     let _ = writeln!(text, "{:46} {unit:>14} {:>8} {:>14}", "What is in them", "of all", "found");
@@ -54,7 +54,7 @@ pub fn text(report: &Summary, null: bool) -> String {
             page.example(&mut text, example);
         }
     }
-    let _ = writeln!(text, "\nEscapes in one {}", unit.trim_end_matches('s'));
+    let _ = writeln!(text, "\nEscapes in one {}", one);
     let ranges = BUCKETS.iter().enumerate().map(|(at, least)| match BUCKETS.get(at + 1) {
         Some(next) if next - least == 1 => least.to_string(),
         Some(next) => format!("{least}-{}", next - 1),
@@ -256,6 +256,11 @@ fn share(part: u64, whole: u64) -> String {
         percent if part > 0 && percent < 0.01 => "<0.01%".to_owned(),
         percent => format!("{percent:.2}%"),
     }
+}
+
+/// A number of what `unit` names.
+fn counted(number: u64, unit: &str) -> String {
+    format!("{} {unit}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
 /// A number with its digits in groups of three.

@@ -43,8 +43,19 @@ pub trait Observer {
     /// Lines end in which nothing is.
     fn clean_lines(&mut self, count: u64);
 
-    /// Everything that was read has been looked at. Returns false if that is enough.
-    fn pause(&mut self) -> Result<bool, Failure>;
+    /// Everything that was read has been looked at.
+    fn pause(&mut self) -> Result<Next, Failure>;
+}
+
+/// What is to be read next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// More of the file.
+    More,
+    /// The next file: enough is known of this one.
+    File,
+    /// Nothing: enough is known.
+    Nothing,
 }
 
 /// Something that was found.
@@ -112,11 +123,11 @@ fn look<O: Observer>(
         if is_last {
             scan.finish(&window[..len]);
         }
-        if !scan.observer.pause()? {
-            return Ok(false);
-        }
-        if is_last {
-            return Ok(true);
+        match scan.observer.pause()? {
+            Next::Nothing => return Ok(false),
+            Next::File => return Ok(true),
+            Next::More if is_last => return Ok(true),
+            Next::More => {}
         }
         let kept = ready.saturating_sub(O::BEHIND);
         window.copy_within(kept..len, 0);

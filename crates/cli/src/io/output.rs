@@ -378,6 +378,13 @@ pub fn is_one(a: &Path, b: &Path) -> bool {
     }
 }
 
+/// Whether standard output is a terminal on which colours are welcome (no-color.org).
+pub fn has_colours() -> bool {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_none_or(|terminal| terminal == "dumb");
+    io::stdout().is_terminal() && !is_set("NO_COLOR") && !is_dumb
+}
+
 /// The name under which the old file of the name `target` is kept.
 pub fn backup(target: &Path, suffix: &str) -> PathBuf {
     let mut name = target.as_os_str().to_owned();

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use csv_core::{Reader, ReaderBuilder, Terminator};
 
-use super::edit::Edit;
+use super::edit::{Edit, Form};
 use crate::value::policy::{Action, Around, Record, Treatment};
 use crate::value::report::Report;
 
@@ -89,6 +89,28 @@ impl Ends {
         }
     }
 
+    /// The last end of a record in `piece`, after its line feed; what follows that is looked at as well.
+    pub fn last(&mut self, piece: &[u8]) -> Option<usize> {
+        if let State::Outside(_) = self.state
+            && memchr::memchr(b'"', piece).is_none()
+        {
+            // Without quotes, a record is a line.
+            let end = memchr::memrchr(b'\n', piece).map(|found| found + 1);
+            if end.is_some() {
+                *self = self.fresh();
+            }
+            if let Some(&last) = piece[end.unwrap_or(0)..].last() {
+                self.state = State::Outside(last);
+            }
+            return end;
+        }
+        let mut end = None;
+        while let Some((len, _)) = self.next(&piece[end.unwrap_or(0)..]) {
+            end = Some(end.unwrap_or(0) + len);
+        }
+        end
+    }
+
     /// The same, at the start of a record.
     pub fn fresh(self) -> Ends {
         Ends::new(self.delimiter)
@@ -105,6 +127,8 @@ pub struct Table {
     delimiter: u8,
     /// In order, counted from 0.
     columns: Vec<usize>,
+    /// The names of the columns of new values, one for each; empty if these replace the old ones.
+    names: Vec<String>,
     reader: Box<Reader>,
     /// Room for the value of a cell, and its length.
     cell: Vec<u8>,
@@ -116,7 +140,8 @@ pub struct Table {
 impl Clone for Table {
     fn clone(&self) -> Table {
         // In csv-core 0.1.13, a clone of a `Reader` has lost its output flags and reads nothing.
-        Table { columns: self.columns.clone(), ..Table::new(self.delimiter) }
+        let (columns, names) = (self.columns.clone(), self.names.clone());
+        Table { columns, names, ..Table::new(self.delimiter) }
     }
 }
 
@@ -127,7 +152,8 @@ impl Table {
         // Records come without their line end, so any line feed is data.
         builder.delimiter(delimiter).terminator(Terminator::Any(b'\n'));
         let reader = Box::new(builder.build());
-        Table { delimiter, columns: Vec::new(), reader, cell: Vec::new(), cell_len: 0, new: Vec::new() }
+        let (columns, names) = (Vec::new(), Vec::new());
+        Table { delimiter, columns, names, reader, cell: Vec::new(), cell_len: 0, new: Vec::new() }
     }
 
     /// The delimiter.
@@ -135,36 +161,93 @@ impl Table {
         self.delimiter
     }
 
-    /// Finds the columns `names` in the `header`, if there is one; or says what is wrong with them.
-    pub fn choose(&mut self, names: &[String], header: Option<&[u8]>) -> Result<(), String> {
-        let mut header_names = Vec::new();
-        if let Some(header) = header {
-            let mut at = Some(0);
-            while let Some(from) = at {
-                let stop = cell_end(self.delimiter, header, from);
-                let next = (stop < header.len()).then_some(stop + 1);
-                self.read(&header[from..stop]);
-                header_names.push(String::from_utf8_lossy(&self.cell[..self.cell_len]).into_owned());
-                at = next;
-            }
-        }
-        self.columns.clear();
-        for name in names {
-            let by_name = header_names.iter().position(|column| column == name);
+    /// The columns, counted from 0.
+    pub fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    /// Finds the columns `wanted` in the `header`, if there is one; or says what is wrong with them. New values get
+    /// columns of the names `into`, if there are any.
+    pub fn choose(
+        &mut self,
+        wanted: &[String],
+        into: &[String],
+        header: Option<&[u8]>,
+    ) -> Result<(), String> {
+        let header_names = header.map(|header| self.cells(header));
+        let mut columns = Vec::new();
+        for name in wanted {
             let by_number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-            match by_name.or(by_number) {
-                Some(column) => self.columns.push(column),
-                None if header.is_none() => {
+            let into = into.get(columns.len()).cloned();
+            let Some(known) = &header_names else {
+                let Some(column) = by_number else {
                     return Err(format!("--column {name}: without a header, columns have numbers, from 1"));
+                };
+                columns.push((column, into));
+                continue;
+            };
+            let (count, all) = (known.len(), || known.join(", "));
+            // Several columns may have one name.
+            let by_name: Vec<_> = (0..known.len()).filter(|&at| known[at] == *name).collect();
+            match (by_name.as_slice(), by_number) {
+                ([], Some(column)) if column < known.len() => columns.push((column, into)),
+                ([], Some(_)) => return Err(format!("no column {name}; there are {count}: {}", all())),
+                ([], None) => return Err(format!("no column '{name}'; there are: {}", all())),
+                ([_, _, ..], _) if into.is_some() => {
+                    return Err(format!(
+                        "--into: {} columns are called '{name}'; choose by number",
+                        by_name.len()
+                    ));
                 }
-                None => {
-                    return Err(format!("no column '{name}'; there are: {}", header_names.join(", ")));
-                }
+                (several, _) => columns.extend(several.iter().map(|&column| (column, into.clone()))),
             }
         }
-        self.columns.sort_unstable();
-        self.columns.dedup();
+        if let Some(taken) =
+            into.iter().find(|name| header_names.iter().flatten().any(|known| known == *name))
+        {
+            return Err(format!("--into {taken}: there is such a column already"));
+        }
+        columns.sort();
+        columns.dedup_by_key(|(column, _)| *column);
+        self.columns = columns.iter().map(|(column, _)| *column).collect();
+        self.names = columns.into_iter().filter_map(|(_, into)| into).collect();
         Ok(())
+    }
+
+    /// What the cells of `line` hold.
+    fn cells(&mut self, line: &[u8]) -> Vec<String> {
+        let mut cells = Vec::new();
+        let mut at = Some(0);
+        while let Some(from) = at {
+            let stop = cell_end(self.delimiter, line, from);
+            at = (stop < line.len()).then_some(stop + 1);
+            self.read(&line[from..stop]);
+            cells.push(String::from_utf8_lossy(&self.cell[..self.cell_len]).into_owned());
+        }
+        cells
+    }
+
+    /// The `header`, with the columns of new values.
+    pub fn header(&self, header: &[u8]) -> Vec<u8> {
+        let mut new = Vec::new();
+        let mut edit = Edit::new(header, 0, &mut new, Form::Whole);
+        let (mut at, mut names) = (0, self.names.iter());
+        for column in 0.. {
+            let stop = cell_end(self.delimiter, header, at);
+            if self.columns.contains(&column)
+                && let Some(name) = names.next()
+            {
+                let out = edit.copy_to(stop);
+                out.push(self.delimiter);
+                write_cell(self.delimiter, name.as_bytes(), false, out);
+            }
+            if stop == header.len() {
+                break;
+            }
+            at = stop + 1;
+        }
+        edit.copy_to(header.len());
+        new
     }
 
     /// Rewrites the values of one record. `has_quotes` says whether cells are quoted.
@@ -177,6 +260,7 @@ impl Table {
         report: &mut Report,
     ) -> Action {
         let line = record.bytes();
+        report.stats.looked = true;
         let (mut number, mut at) = (0, Some(0));
         for index in 0..self.columns.len() {
             let column = self.columns[index];
@@ -200,8 +284,8 @@ impl Table {
                     break raw;
                 }
             };
-            let is_alone = raw == (0..line.len());
-            let action = self.rewrite_cell(raw, has_quotes, is_alone, record, treatment, edit, report);
+            report.stats.find(index);
+            let action = self.rewrite_cell(raw, has_quotes, record, treatment, edit, report);
             if action != Action::Write {
                 return action;
             }
@@ -214,7 +298,6 @@ impl Table {
         &mut self,
         raw: Range<usize>,
         has_quotes: bool,
-        is_alone: bool,
         record: Record<'_>,
         treatment: &mut Treatment,
         edit: &mut Edit<'_>,
@@ -235,26 +318,31 @@ impl Table {
         self.new.clear();
         let place = |offset| start + if is_quoted { raw_offset(bytes, offset) } else { offset };
         let action = treatment.value(Around::Plain, value, &mut self.new, record, report, place);
-        if action == Action::Write && self.new != value {
-            let out = edit.copy_to(start);
-            let is_special = || {
-                memchr::memchr3(b'"', b'\n', b'\r', &self.new).is_some()
-                    || memchr::memchr(self.delimiter, &self.new).is_some()
-            };
-            // A row of one empty cell would be no row.
-            if is_quoted || (is_alone && self.new.is_empty()) || is_special() {
+        if action != Action::Write {
+            return action;
+        }
+        let has_changed = self.new != value;
+        if has_changed {
+            edit.change();
+        }
+        if let Form::Values { .. } = edit.form() {
+            let out = edit.open(start);
+            let from = out.len();
+            out.extend_from_slice(&self.new);
+            edit.close(from, stop);
+        } else if !self.names.is_empty() {
+            let out = edit.copy_to(stop);
+            if is_quoted && !is_closed(bytes) {
+                // The file ends within it.
                 out.push(b'"');
-                let mut rest = &self.new[..];
-                while let Some(found) = memchr::memchr(b'"', rest) {
-                    out.extend_from_slice(&rest[..=found]);
-                    out.push(b'"');
-                    rest = &rest[found + 1..];
-                }
-                out.extend_from_slice(rest);
-                out.push(b'"');
-            } else {
-                out.extend_from_slice(&self.new);
             }
+            out.push(self.delimiter);
+            write_cell(self.delimiter, &self.new, is_quoted, out);
+        } else if has_changed {
+            // A row of one empty cell would be no row.
+            let is_alone = stop - start == record.bytes().len();
+            let needs_quotes = is_quoted || (is_alone && self.new.is_empty());
+            write_cell(self.delimiter, &self.new, needs_quotes, edit.copy_to(start));
             edit.skip_to(stop);
         }
         action
@@ -269,6 +357,38 @@ impl Table {
         // It ends with its input, and there is room for all of it.
         (_, _, self.cell_len) = self.reader.read_field(raw, &mut self.cell);
     }
+}
+
+/// Writes a cell, in quotes if it needs them anyway.
+fn write_cell(delimiter: u8, value: &[u8], needs_quotes: bool, out: &mut Vec<u8>) {
+    let is_special =
+        || memchr::memchr3(b'"', b'\n', b'\r', value).is_some() || memchr::memchr(delimiter, value).is_some();
+    if !needs_quotes && !is_special() {
+        out.extend_from_slice(value);
+        return;
+    }
+    out.push(b'"');
+    let mut rest = value;
+    while let Some(found) = memchr::memchr(b'"', rest) {
+        out.extend_from_slice(&rest[..=found]);
+        out.push(b'"');
+        rest = &rest[found + 1..];
+    }
+    out.extend_from_slice(rest);
+    out.push(b'"');
+}
+
+/// Whether the quotes of the quoted cell `raw` end.
+fn is_closed(raw: &[u8]) -> bool {
+    let mut at = 1;
+    while let Some(found) = memchr::memchr(b'"', &raw[at..]) {
+        at += found + 1;
+        if raw.get(at) != Some(&b'"') {
+            return true;
+        }
+        at += 1;
+    }
+    false
 }
 
 /// The end of the cell of `line` that starts at `from`.

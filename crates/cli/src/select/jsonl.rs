@@ -1,30 +1,56 @@
 //! String values of JSON, one document a line.
 //!
-//! `serde_json` reads the line, and tells where the values stand; everything else is copied as it is.
+//! [`json`](super::json) tells where the values are; everything else is copied as it is.
 
 use std::borrow::Cow;
 use std::fmt;
-use std::ops::Range;
 use std::str::FromStr;
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::de::IgnoredAny;
 
-use super::edit::Edit;
+use super::edit::{Edit, Form};
+use super::json::{Reader, Span, Step, Tree, raw_offset, unescape, write_string};
 use crate::ground::reason::{Reason, Refusal};
 use crate::value::policy::{Action, Around, Record, Treatment};
 use crate::value::report::Report;
 
-/// A path to values: `request.url`, `urls[]`, `items[].href`.
+/// A path to values: `request.url`, `urls[]`, `items[].href`, `**`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyPath(Vec<Step>);
+pub struct KeyPath {
+    /// As it was given.
+    text: String,
+    steps: Vec<Step>,
+}
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Step {
-    /// The value of this key.
-    Key(String),
-    /// Each element.
-    Each,
+impl fmt::Display for KeyPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl KeyPath {
+    /// The path through objects with these keys.
+    pub fn of(keys: &[&str]) -> KeyPath {
+        let steps = keys.iter().map(|&key| Step::Key(key.to_owned())).collect();
+        KeyPath { text: keys.join("."), steps }
+    }
+
+    /// To the elements of what is there.
+    pub fn each(mut self) -> KeyPath {
+        self.text.push_str("[]");
+        self.steps.push(Step::Each);
+        self
+    }
+
+    /// As it was given.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it ends in a key, so that its value is a member of an object.
+    pub fn is_member(&self) -> bool {
+        matches!(self.steps.last(), Some(Step::Key(_)))
+    }
 }
 
 impl FromStr for KeyPath {
@@ -34,7 +60,9 @@ impl FromStr for KeyPath {
         let mut steps = Vec::new();
         let mut key = String::new();
         let mut has_key = false;
-        let mut rest = text.chars();
+        // As jq has it: `.` is the document itself, and may begin any path.
+        let path = if text.starts_with("..") { text } else { text.strip_prefix('.').unwrap_or(text) };
+        let mut rest = path.chars();
         while let Some(character) = rest.next() {
             match character {
                 '\\' => {
@@ -42,14 +70,20 @@ impl FromStr for KeyPath {
                     has_key = true;
                 }
                 '[' => {
-                    if rest.next() != Some(']') {
-                        return Err("`[]` for each element; \"\\[\" in a name");
-                    }
+                    let is_each = ["]", "*]"].iter().find_map(|end| rest.as_str().strip_prefix(end));
+                    rest = is_each.ok_or("`[]` for each element; \"\\[\" in a name")?.chars();
                     if has_key {
                         steps.push(Step::Key(std::mem::take(&mut key)));
                         has_key = false;
                     }
                     steps.push(Step::Each);
+                }
+                '*' if !has_key && rest.as_str().starts_with('*') => {
+                    if rest.as_str() != "*" {
+                        return Err("`**`, every string, at the end; \"\\*\" in a name");
+                    }
+                    rest.next();
+                    steps.push(Step::Every);
                 }
                 '.' if has_key => {
                     steps.push(Step::Key(std::mem::take(&mut key)));
@@ -70,52 +104,43 @@ impl FromStr for KeyPath {
         if has_key {
             steps.push(Step::Key(key));
         }
-        if steps.is_empty() { Err("a name") } else { Ok(KeyPath(steps)) }
-    }
-}
-
-/// What several paths have in common.
-#[derive(Clone, Debug, Default)]
-struct Node {
-    keys: Vec<(String, Node)>,
-    each: Option<Box<Node>>,
-    /// Whether the string here is a value.
-    is_value: bool,
-}
-
-impl Node {
-    fn add(&mut self, steps: &[Step]) {
-        match steps {
-            [] => self.is_value = true,
-            [Step::Each, rest @ ..] => self.each.get_or_insert_default().add(rest),
-            [Step::Key(key), rest @ ..] => match self.keys.iter().position(|(name, _)| name == key) {
-                Some(known) => self.keys[known].1.add(rest),
-                None => {
-                    let mut node = Node::default();
-                    node.add(rest);
-                    self.keys.push((key.clone(), node));
-                }
-            },
+        if steps.is_empty() && text != "." {
+            return Err("a name, or `.` for the document itself");
         }
+        Ok(KeyPath { text: text.to_owned(), steps })
     }
 }
 
 /// The keys that hold values.
 #[derive(Clone)]
 pub struct Keys {
-    root: Node,
-    /// Where the strings of a line stand, with their quotes.
-    spans: Vec<Range<usize>>,
-    /// What becomes of a value.
+    paths: Vec<KeyPath>,
+    tree: Tree,
+    reader: Reader,
+    /// The names under which new values are written beside the old ones, one for each path; empty if they replace them.
+    names: Vec<String>,
+    /// A value, and what becomes of it.
+    old: Vec<u8>,
     new: Vec<u8>,
 }
 
 impl Keys {
-    /// The keys of `paths`.
-    pub fn new(paths: &[KeyPath]) -> Keys {
-        let mut root = Node::default();
-        paths.iter().for_each(|path| root.add(&path.0));
-        Keys { root, spans: Vec::new(), new: Vec::new() }
+    /// The keys of `paths`; with `names`, new values are written beside the old ones. `nginx` says that `\xHH` is an
+    /// escape of strings.
+    pub fn new(paths: &[KeyPath], names: &[String], nginx: bool) -> Keys {
+        Keys {
+            tree: Tree::new(paths.iter().map(|path| path.steps.as_slice())),
+            paths: paths.to_vec(),
+            reader: Reader::new(nginx),
+            names: names.to_vec(),
+            old: Vec::new(),
+            new: Vec::new(),
+        }
+    }
+
+    /// The paths that were looked for.
+    pub fn paths(&self) -> &[KeyPath] {
+        &self.paths
     }
 
     /// Rewrites the values of one record; fails if it is not JSON.
@@ -127,206 +152,132 @@ impl Keys {
         report: &mut Report,
     ) -> Result<Action, Refusal> {
         let bytes = record.bytes();
-        if bytes.iter().all(u8::is_ascii_whitespace) {
-            return Ok(Action::Write);
+        let refuse = |offset: usize, reason: Reason| Refusal { offset: record.start + offset, reason };
+        let not_json = |offset: usize, message: &str| refuse(offset, Reason::NotJson(message.to_owned()));
+        if let Err(offset) = crate::ground::utf8::validate(bytes) {
+            return Err(not_json(offset, "not UTF-8"));
         }
-        let refuse = |offset: usize, message: String| Refusal {
-            offset: record.start + offset,
-            reason: Reason::NotJson(message),
-        };
-        let line = std::str::from_utf8(bytes)
-            .map_err(|error| refuse(error.valid_up_to(), "not UTF-8".to_owned()))?;
-        let not_json = |error: &serde_json::Error| {
-            // Lines have no line ends, so the column, from 1, is the offset.
-            let offset = if error.is_eof() { bytes.len() } else { error.column().saturating_sub(1) };
-            let offset = offset.min(bytes.len());
-            let message = error.to_string();
-            let message = message.split(" at line ").next().unwrap_or_default().to_owned();
-            refuse(offset, message)
-        };
-        self.spans.clear();
-        if let Err(error) = find(&self.root, line, line, &mut self.spans) {
-            // A number may be out of every range, but is ignored here.
-            serde_json::from_str::<IgnoredAny>(line).map_err(|error| not_json(&error))?;
-            if !error.to_string().starts_with("number out of range") {
-                return Err(not_json(&error));
+        let Keys { tree, reader, names, .. } = self;
+        if let Err(offset) = reader.read(tree, bytes, names) {
+            if bytes.iter().all(u8::is_ascii_whitespace) {
+                return Ok(Action::Write);
             }
+            return Err(not_json(offset, &why(bytes)));
         }
-        for index in 0..self.spans.len() {
-            let span = self.spans[index].clone();
-            let raw = &line[span.clone()];
-            let content = &raw[1..raw.len() - 1];
-            let value = if memchr::memchr(b'\\', content.as_bytes()).is_none() {
-                Cow::Borrowed(content)
-            } else {
-                // Only a lone surrogate is wrong in what has been read as JSON.
-                let value = serde_json::from_str(raw);
-                Cow::Owned(value.map_err(|_| refuse(span.start, "lone surrogate in a string".to_owned()))?)
-            };
-            let start = record.start + span.start;
-            self.new.clear();
-            let place = |offset| start + 1 + raw_offset(content, offset);
-            let action =
-                treatment.value(Around::Plain, value.as_bytes(), &mut self.new, record, report, place);
+        // Lines of a document that goes on over several may be strings and numbers.
+        report.stats.looked |= !self.reader.spans.is_empty() || bytes.trim_ascii_start().starts_with(b"{");
+        for index in 0..self.reader.spans.len() {
+            let span = self.reader.spans[index].clone();
+            report.stats.find(span.path as usize);
+            if let Some(name) = self.clash(&span) {
+                return Err(refuse(span.range.start - 1, Reason::HasKey(name.to_owned())));
+            }
+            let action = self.value(&span, record, treatment, edit, report)?;
             if action != Action::Write {
                 return Ok(action);
             }
-            if self.new != value.as_bytes() {
-                let out = edit.copy_to(start);
-                write_string(&self.new, out);
-                edit.skip_to(record.start + span.end);
+        }
+        Ok(Action::Write)
+    }
+
+    /// The name under which the new value would be written, if its object has one such member already.
+    fn clash(&self, span: &Span) -> Option<&str> {
+        let name = self.names.get(span.path as usize)?;
+        let is_taken =
+            |(object, number): &(u32, usize)| Some(*object) == span.object && self.names[*number] == *name;
+        self.reader.watched.iter().any(is_taken).then_some(name)
+    }
+
+    /// Rewrites one value.
+    fn value(
+        &mut self,
+        span: &Span,
+        record: Record<'_>,
+        treatment: &mut Treatment,
+        edit: &mut Edit<'_>,
+        report: &mut Report,
+    ) -> Result<Action, Refusal> {
+        let Keys { reader, names, old, new, .. } = self;
+        let (start, stop) = (record.start + span.range.start, record.start + span.range.end);
+        let raw = &record.chunk[start..stop];
+        let value = if span.has_escapes {
+            old.clear();
+            unescape(raw, old, reader.nginx).map_err(|offset| Refusal {
+                offset: start + offset,
+                reason: Reason::NotJson("lone surrogate in a string".to_owned()),
+            })?;
+            &old[..]
+        } else {
+            raw
+        };
+        new.clear();
+        let place =
+            |offset| start + if span.has_escapes { raw_offset(raw, offset, reader.nginx) } else { offset };
+        let action = treatment.value(Around::Plain, value, new, record, report, place);
+        if action != Action::Write {
+            return Ok(action);
+        }
+        if let Form::Values { .. } = edit.form() {
+            if *new != value {
+                edit.change();
             }
+            let out = edit.open(start);
+            let from = out.len();
+            out.extend_from_slice(new);
+            edit.close(from, stop);
+            return Ok(Action::Write);
+        }
+        let name = names.get(span.path as usize);
+        if *new == value && name.is_none() {
+            return Ok(Action::Write);
+        }
+        let new = text(new);
+        // What only turned out to be no text is as it was, and is not spelt anew.
+        let has_changed = match &new {
+            Cow::Borrowed(new) => new.as_bytes() != value,
+            Cow::Owned(new) => !new.as_bytes().eq_ignore_ascii_case(value),
+        };
+        if has_changed {
+            edit.change();
+        }
+        match name {
+            Some(name) => {
+                let out = edit.copy_to(stop + 1);
+                out.push(b',');
+                write_string(name.as_bytes(), out);
+                out.push(b':');
+                write_string(new.as_bytes(), out);
+            }
+            None if has_changed => {
+                write_string(new.as_bytes(), edit.copy_to(start - 1));
+                edit.skip_to(stop + 1);
+            }
+            None => {}
         }
         Ok(Action::Write)
     }
 }
 
-/// Writes a JSON string; bytes that are not UTF-8 are percent-encoded.
-fn write_string(value: &[u8], out: &mut Vec<u8>) {
-    let mut text = String::new();
-    let value = match std::str::from_utf8(value) {
-        Ok(value) => value,
+/// `value` as text; bytes that are not UTF-8, and so cannot be in JSON, are percent-encoded.
+fn text(value: &[u8]) -> Cow<'_, str> {
+    match simdutf8::basic::from_utf8(value) {
+        Ok(value) => Cow::Borrowed(value),
         Err(_) => {
+            let mut text = String::new();
             for chunk in value.utf8_chunks() {
                 text.push_str(chunk.valid());
                 text.push_str(&simdpct::encode(chunk.invalid()));
             }
-            &text
+            Cow::Owned(text)
         }
-    };
-    // Writing a string to a vector does not fail.
-    let _ = serde_json::to_writer(out, value);
-}
-
-/// Where byte `offset` of the value of the string `raw`, without quotes, stands in it.
-fn raw_offset(raw: &str, offset: usize) -> usize {
-    let (mut at, mut bytes) = (0, 0);
-    while bytes < offset && at < raw.len() {
-        let rest = &raw[at..];
-        let len = match rest.as_bytes() {
-            // A surrogate pair is one character of four bytes.
-            [b'\\', b'u', b'd' | b'D', b'8' | b'9' | b'a'..=b'b' | b'A'..=b'B', ..] => 12,
-            [b'\\', b'u', ..] => 6,
-            [b'\\', ..] => 2,
-            _ => rest.chars().next().map_or(1, char::len_utf8),
-        };
-        let spelling = &rest[..len.min(rest.len())];
-        let character = serde_json::from_str::<String>(&format!("\"{spelling}\""));
-        bytes += character.map_or(1, |character| character.len());
-        at += len;
-    }
-    at.min(raw.len())
-}
-
-/// Finds the values of `json`, which is part of `line`.
-fn find(node: &Node, json: &str, line: &str, spans: &mut Vec<Range<usize>>) -> Result<(), serde_json::Error> {
-    let mut deserializer = serde_json::Deserializer::from_str(json);
-    Seek { node, line, spans }.deserialize(&mut deserializer)?;
-    deserializer.end()
-}
-
-/// Reads a JSON value, and notes the strings that `node` asks for.
-struct Seek<'s> {
-    node: &'s Node,
-    line: &'s str,
-    spans: &'s mut Vec<Range<usize>>,
-}
-
-impl<'de> DeserializeSeed<'de> for Seek<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        if !self.node.is_value {
-            return deserializer.deserialize_any(self);
-        }
-        let raw = <&RawValue as serde::Deserialize>::deserialize(deserializer)?.get();
-        if raw.starts_with('"') {
-            let start = raw.as_ptr().addr() - self.line.as_ptr().addr();
-            self.spans.push(start..start + raw.len());
-            return Ok(());
-        }
-        // Another path may lead further.
-        let node = Node { is_value: false, ..self.node.clone() };
-        if node.keys.is_empty() && node.each.is_none() {
-            return Ok(());
-        }
-        find(&node, raw, self.line, self.spans).map_err(D::Error::custom)
     }
 }
 
-impl<'de> Visitor<'de> for Seek<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(found) = map.next_key_seed(Key(self.node))? {
-            match found {
-                Some(node) => map.next_value_seed(Seek { node, line: self.line, spans: self.spans })?,
-                None => {
-                    map.next_value::<IgnoredAny>()?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        match &self.node.each {
-            Some(node) => {
-                while seq.next_element_seed(Seek { node, line: self.line, spans: self.spans })?.is_some() {}
-            }
-            None => while seq.next_element::<IgnoredAny>()?.is_some() {},
-        }
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
-}
-
-/// Reads a key, and returns the node that it leads to.
-struct Key<'n>(&'n Node);
-
-impl<'de, 'n> DeserializeSeed<'de> for Key<'n> {
-    type Value = Option<&'n Node>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<'n> Visitor<'_> for Key<'n> {
-    type Value = Option<&'n Node>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
-        Ok(self.0.keys.iter().find(|(name, _)| name == key).map(|(_, node)| node))
+/// Why `line` is not JSON, in the words of the usual parser.
+#[cold]
+fn why(line: &[u8]) -> String {
+    match serde_json::from_slice::<IgnoredAny>(line) {
+        Err(error) => error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
+        Ok(IgnoredAny) => "syntax error".to_owned(),
     }
 }

@@ -1,18 +1,26 @@
-//! Where the values of a record are: all of it, fields, columns of CSV or keys of JSON.
+//! Where the values of a record are: all of it, fields, columns of CSV, keys of JSON or of logfmt.
 //!
-//! What is not a value is copied in stretches as long as possible ([`edit`]).
+//! What is not a value is copied in stretches as long as possible ([`edit`]), or left out.
 
 pub mod csv;
 pub mod edit;
 pub mod fields;
+mod json;
 pub mod jsonl;
+mod legend;
+pub mod logfmt;
+pub mod logs;
+mod spot;
 
 use self::csv::Table;
 use self::edit::Edit;
 use self::fields::Fields;
 use self::jsonl::Keys;
+use self::logfmt::Pairs;
+use crate::ground::reason::Reason;
 use crate::value::policy::{Action, Around, Policy, Record, Treatment};
 use crate::value::report::Report;
+use crate::value::stats::Stats;
 
 /// Where the values of a record are.
 #[derive(Clone)]
@@ -22,6 +30,7 @@ pub enum Selector {
     Fields(Fields),
     Table(Table),
     Keys(Keys),
+    Pairs(Pairs),
 }
 
 impl Selector {
@@ -37,15 +46,19 @@ impl Selector {
         match self {
             Selector::Line => {
                 let out = edit.copy_to(record.start);
+                let from = out.len();
                 let place = |offset| record.start + offset;
                 let action = treatment.value(Around::Plain, record.bytes(), out, record, report, place);
+                edit.compare(from, record.bytes());
                 edit.skip_to(record.stop);
                 action
             }
             Selector::Fields(fields) => fields.rewrite(record, treatment, edit, report),
             Selector::Table(table) => table.rewrite(record, has_quotes, treatment, edit, report),
+            Selector::Pairs(pairs) => pairs.rewrite(record, treatment, edit, report),
             Selector::Keys(keys) => keys.rewrite(record, treatment, edit, report).unwrap_or_else(|refusal| {
                 report.stats.unreadable += 1;
+                report.stats.clashes += u64::from(matches!(refusal.reason, Reason::HasKey(_)));
                 record.refuse(report, refusal.offset, &refusal.reason);
                 match treatment.policies().malformed {
                     Policy::Drop => Action::Drop,
@@ -54,6 +67,70 @@ impl Selector {
                     Policy::Keep | Policy::Replace | Policy::Empty => Action::Copy,
                 }
             }),
+        }
+    }
+
+    /// Whether all that was looked for is in what `stats` has counted, so that no message is due.
+    pub fn has_found_all(&self, stats: &Stats) -> bool {
+        stats.looked && self.missing(stats).is_empty()
+    }
+
+    /// Whether a record means the same whatever is before it, so that it can be passed by.
+    pub fn can_pass_by(&self) -> bool {
+        match self {
+            Selector::Fields(fields) => fields.legend().is_none(),
+            Selector::Line => false,
+            _ => true,
+        }
+    }
+
+    /// What to tell the person if no record had what was looked for, of which only those counted in `stats` were found;
+    /// one message for each that was not.
+    pub fn missing(&self, stats: &Stats) -> Vec<String> {
+        let is_missing = |index: &usize| !stats.found(*index);
+        if stats.clashes > 0 {
+            let (count, plural) = (stats.clashes, if stats.clashes == 1 { "" } else { "s" });
+            return vec![format!(
+                "--into: that name is taken in {count} record{plural}, where nothing was added"
+            )];
+        }
+        if let Selector::Keys(_) = self
+            && !stats.looked
+        {
+            return match stats.unreadable {
+                0 => Vec::new(),
+                _ => vec![
+                    "no line is JSON: --jsonl wants one document a line; `jq -c .` writes one, `jq -c '.[]'` the elements \
+                     of an array"
+                        .to_owned(),
+                ],
+            };
+        }
+        if !stats.looked {
+            return Vec::new();
+        }
+        match self {
+            Selector::Line => Vec::new(),
+            Selector::Fields(fields) if fields.legend().is_some() => fields.missing(stats.found(0)),
+            Selector::Fields(fields) => {
+                let spots = fields.spots();
+                let missing = (0..spots.len()).filter(is_missing);
+                missing.map(|index| format!("no line has field {}", spots[index])).collect()
+            }
+            Selector::Table(table) => {
+                let missing = (0..table.columns().len()).filter(is_missing);
+                missing.map(|index| format!("no row has column {}", table.columns()[index] + 1)).collect()
+            }
+            Selector::Keys(keys) => {
+                let missing = (0..keys.paths().len()).filter(is_missing);
+                missing
+                    .map(|index| format!("no line has a string at key '{}'", keys.paths()[index]))
+                    .collect()
+            }
+            Selector::Pairs(pairs) => {
+                let missing = (0..pairs.keys().len()).filter(is_missing);
+                missing.map(|index| format!("no line has the key '{}'", pairs.keys()[index])).collect()
+            }
         }
     }
 }

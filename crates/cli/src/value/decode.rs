@@ -58,6 +58,8 @@ impl Decoder {
         let keep = options.keep.union(structure);
         let decode = simdpct::Decode::new().keep(keep);
         let DecodeOptions { form, layers, nginx, percent_u, charset, printable, .. } = *options;
+        // A "+" that is a space makes one, too.
+        let form = form && !structure.contains(b' ');
         Decoder {
             decode: if form { decode.form() } else { decode },
             keep,
@@ -95,6 +97,11 @@ impl Decoder {
     pub fn is_plain(&self) -> bool {
         let Decoder { nginx, percent_u, charset, printable, .. } = *self;
         self.layers == Layers::Times(1) && !nginx && !percent_u && charset.is_none() && !printable
+    }
+
+    /// Whether a value without a "%" stays as it is.
+    pub fn needs_percent(&self) -> bool {
+        !self.form && !self.nginx && self.charset.is_none() && !self.printable
     }
 
     /// The length of the `%uXXXX` at the start of `rest`, if that is read.

@@ -21,6 +21,21 @@ impl Verb {
             Verb::Normalize => None,
         }
     }
+
+    /// Whether `\xHH` is read as nginx writes it.
+    pub fn is_nginx(&self) -> bool {
+        matches!(self, Verb::Decode(options) if options.nginx)
+    }
+
+    /// Whether it may make quotes, brackets and delimiters that it was told not to make, or unveil some: a charset may
+    /// have them as parts of other characters, and encoding may take away the backslash before one that stays.
+    pub fn may_make_structure(&self) -> bool {
+        match self {
+            Verb::Encode(_) => true,
+            Verb::Decode(options) => options.charset.is_some(),
+            Verb::Normalize => false,
+        }
+    }
 }
 
 /// How to encode.

@@ -98,6 +98,8 @@ pub enum Around {
     Plain,
     /// Those around a value between quotes of its own, where blanks do no harm.
     Quotes,
+    /// Those where a bracket may end as well.
+    Guarded,
 }
 
 /// What the policies say of a value that came in pieces.
@@ -112,6 +114,7 @@ pub struct Judged {
 pub struct Treatment {
     plain: Work,
     quoted: Work,
+    guarded: Work,
     policies: Policies,
     /// Nobody wants to know what is wrong with values.
     lenient: bool,
@@ -122,21 +125,27 @@ pub struct Treatment {
 }
 
 impl Treatment {
-    /// Does `plain`, or `quoted` to values between quotes. `stats` and `rejects` say what is wanted besides.
+    /// Does `plain`, `quoted` or `guarded`, by what is [`Around`] a value. `stats` and `rejects` say what is wanted
+    /// besides.
     pub fn new(
-        (plain, quoted): (Work, Work),
+        [plain, quoted, guarded]: [Work; 3],
         policies: Policies,
         stats: bool,
         rejects: bool,
         empty: &'static [u8],
     ) -> Treatment {
         let keeps = [policies.malformed, policies.not_text] == [Policy::Keep; 2];
-        Treatment { plain, quoted, policies, lenient: keeps && !stats && !rejects, stats, empty }
+        Treatment { plain, quoted, guarded, policies, lenient: keeps && !stats && !rejects, stats, empty }
     }
 
     /// What becomes of values that cannot be read.
     pub fn policies(&self) -> Policies {
         self.policies
+    }
+
+    /// Whether a value without a "%" stays as it is, and nobody wants to know of it.
+    pub fn needs_percent(&self) -> bool {
+        self.lenient && [&self.plain, &self.quoted, &self.guarded].into_iter().all(Work::needs_percent)
     }
 
     /// Appends what becomes of `value`, which is part of `record`, to `out`. `place` tells where in the chunk a byte of
@@ -257,6 +266,7 @@ impl Treatment {
         match around {
             Around::Plain => &mut self.plain,
             Around::Quotes => &mut self.quoted,
+            Around::Guarded => &mut self.guarded,
         }
     }
 }

@@ -36,9 +36,27 @@ pub struct Stats {
     pub unreadable: u64,
     /// The most times that decoding changed a value.
     pub layers: u64,
+    /// Whether a record was looked at in which there may be values. This and what follows is not shown.
+    pub looked: bool,
+    /// Records in which there is no place for a new value beside the old one.
+    pub clashes: u64,
+    /// The selected places at which there were values, as a set of their numbers.
+    found: u64,
 }
 
 impl Stats {
+    /// There was a value at selected place number `index`.
+    #[inline]
+    pub fn find(&mut self, index: usize) {
+        self.found |= 1 << index.min(63);
+    }
+
+    /// Whether there was a value at selected place number `index`.
+    pub fn found(&self, index: usize) -> bool {
+        // The last number is shared by all that follow.
+        self.found & 1 << index.min(63) != 0
+    }
+
     /// Counts the escapes of a value, before the work, that begin before `upto`. Returns where to go on if there is
     /// more of it.
     pub fn look(&mut self, value: &[u8], upto: usize, work: &Work) -> usize {
@@ -80,6 +98,9 @@ impl Stats {
             *sum += count;
         }
         self.layers = layers;
+        self.looked |= other.looked;
+        self.clashes += other.clashes;
+        self.found |= other.found;
     }
 
     fn counts(&self) -> [(&'static str, u64); 12] {

@@ -58,6 +58,14 @@ impl Work {
         }
     }
 
+    /// Whether a value without a "%" stays as it is.
+    pub fn needs_percent(&self) -> bool {
+        match self {
+            Work::Encode(_) => false,
+            Work::Decode(decoder) => decoder.needs_percent(),
+        }
+    }
+
     /// Whether it works byte by byte without regard to where values end, so that blocks can be used.
     pub fn is_blockwise(&self) -> bool {
         match self {

@@ -131,3 +131,17 @@ fn what_is_found_does_not_change_the_exit_code() {
     let missing = run(&["audit", "no/such/file"], "");
     assert_eq!((missing.code, missing.out.len()), (Some(2), 0));
 }
+
+#[test]
+fn one_is_not_several() {
+    let text = String::from_utf8(run(&["audit"], "%").out).unwrap();
+    assert!(
+        text.starts_with("1 line in 1 file, 1 byte, the longest of 1\n0 escapes, in 0 lines (0.00%)\n"),
+        "{text}"
+    );
+    let text = String::from_utf8(run(&["audit", "-0"], "%41").out).unwrap();
+    assert!(
+        text.starts_with("1 record in 1 file, 3 bytes, the longest of 3\n1 escape, in 1 record (100.00%)\n"),
+        "{text}"
+    );
+}

@@ -155,3 +155,61 @@ fn several_files_have_places_of_their_own() {
         format!("{a}:3:2: nul: %00\n{a}:4:6: malformed: %4: the input ends inside it\n{b}:1:1: nul: %00\n")
     );
 }
+
+#[test]
+fn findings_may_be_json_lines() {
+    let run = run(&["check", "--json"], "a\"%zz\n%00\n");
+    assert_eq!(
+        String::from_utf8(run.out).unwrap(),
+        "{\"file\":\"<stdin>\",\"line\":1,\"offset\":2,\"kind\":\"malformed\",\"text\":\"%zz: 'z' is not a hexadecimal digit\"}\n\
+         {\"file\":\"<stdin>\",\"line\":2,\"offset\":6,\"kind\":\"nul\",\"text\":\"%00\"}\n"
+    );
+    assert_eq!(
+        (run.err.as_str(), run.code),
+        ("pct: 2 findings in 2 lines (10 bytes): malformed 1, nul 1\n", Some(1))
+    );
+}
+
+#[test]
+fn findings_may_be_few() {
+    let input = "%00%00\n%00\n".repeat(100_000);
+    for (max, wanted) in
+        [("1", "<stdin>:1:0: nul: %00\n"), ("2", "<stdin>:1:0: nul: %00\n<stdin>:1:3: nul: %00\n")]
+    {
+        let Run { out, err, code } = run(&["check", "-m", max], &input);
+        assert_eq!((String::from_utf8(out).unwrap().as_str(), code), (wanted, Some(1)));
+        assert!(
+            err.starts_with("pct: stopped after ") && err.ends_with(&format!("so far: {max}, nul {max}\n")),
+            "{err}"
+        );
+    }
+    let all = run(&["check", "--max", "400000"], &input);
+    assert_eq!(all.err, "pct: 300000 findings in 200000 lines (1100000 bytes): nul 300000\n");
+    assert_eq!(run(&["check", "-m", "0"], "").code, Some(2));
+}
+
+#[test]
+fn files_with_findings_are_named_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (a, b, c) = (path("a"), path("b"), path("c"));
+    std::fs::write(&a, "%00\n%zz\n".repeat(200_000)).unwrap();
+    std::fs::write(&b, "fine\n").unwrap();
+    std::fs::write(&c, "%zz").unwrap();
+    let named = run(&["check", "-l", &a, &b, &c], "");
+    assert_eq!(String::from_utf8(named.out).unwrap(), format!("{a}\n{c}\n"));
+    assert_eq!(
+        (named.err.as_str(), named.code),
+        ("pct: 2 files have findings, the first of them: malformed 1, nul 1\n", Some(1))
+    );
+    let one = run(&["check", "--files-with-findings", "--only", "nul", &a, &b, &c], "");
+    assert_eq!(String::from_utf8(one.out).unwrap(), format!("{a}\n"));
+    assert_eq!(run(&["check", "-l", &b], "").code, Some(0));
+    assert_eq!(run(&["check", "-l", "-m1", &c, &a], "").out, format!("{c}\n").into_bytes());
+    assert_eq!(run(&["check", "-l", "--json"], "").code, Some(2));
+}
+
+#[test]
+fn one_byte_is_not_several() {
+    assert_eq!(run(&["check"], "a").err, "pct: no findings in 1 line (1 byte)\n");
+}

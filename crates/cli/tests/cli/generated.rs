@@ -11,7 +11,8 @@ const VERBS: [&str; 5] = ["encode", "decode", "normalize", "check", "audit"];
 fn every_shell_gets_all_verbs_options_and_sets() {
     for shell in ["bash", "zsh", "fish"] {
         let script = String::from_utf8(ok(&["generate", shell], "")).unwrap();
-        for word in VERBS.into_iter().chain(["in-place", "files-from", "whatwg-path"]) {
+        let words = ["in-place", "files-from", "whatwg-path", "shift_jis", "windows-1251", "cloudfront"];
+        for word in VERBS.into_iter().chain(words) {
             assert!(script.contains(word), "{shell}: {word}");
         }
     }
@@ -40,6 +41,11 @@ fn there_is_a_page_for_each_verb() {
     for verb in VERBS {
         let page = std::fs::read_to_string(pages.join(format!("pct-{verb}.1"))).unwrap();
         assert!(page.contains(".SH SYNOPSIS") && page.contains(".SH EXAMPLES"), "{verb}");
+    }
+    let decode = std::fs::read_to_string(pages.join("pct-decode.1")).unwrap();
+    // Options that take a value say so, and which there are.
+    for words in ["\\fI<POLICY>\\fR", "combined: Apache", "drop: Leave the record out", "shift_jis"] {
+        assert!(decode.contains(words), "{words}");
     }
     assert!(!pages.join("pct-generate.1").exists());
     let main = ok(&["generate", "man"], "");

@@ -2,7 +2,7 @@
 
 use simdpct::Tier;
 
-use crate::support::{command, ok, run, wait};
+use crate::support::{Run, command, ok, run, wait};
 
 fn text(args: &[&str]) -> String {
     String::from_utf8(ok(args, "")).unwrap()
@@ -119,5 +119,18 @@ fn every_tier_gives_the_same_bytes() {
         let writer = std::thread::spawn(move || stdin.write_all(&input));
         crate::support::assert_same(tier.name(), &wait(child).out, &wanted);
         writer.join().unwrap().unwrap();
+    }
+}
+
+#[test]
+fn who_misspells_a_command_is_told_its_name() {
+    for (name, wanted) in [
+        ("decod", "unknown command 'decod'; did you mean 'decode'?"),
+        ("encdoe", "unknown command 'encdoe'; did you mean 'encode'?"),
+        ("chekc", "unknown command 'chekc'; did you mean 'check'?"),
+        ("nonsense", "unknown command 'nonsense'; `pct help` lists all"),
+    ] {
+        let Run { err, code, .. } = run(&[name], "");
+        assert_eq!((err, code), (format!("pct: {wanted}\n"), Some(2)));
     }
 }

@@ -17,6 +17,7 @@ mod info;
 mod inplace;
 mod jobs;
 mod jsonl;
+mod logs;
 #[cfg(target_os = "linux")]
 mod memory;
 mod naive;
@@ -24,14 +25,18 @@ mod naive;
 mod named_streams;
 mod options;
 mod policies;
+#[cfg(unix)]
+mod preview;
 #[cfg(target_os = "linux")]
 mod progress;
 mod python;
 mod records;
+mod seams;
 #[cfg(unix)]
 mod signals;
 mod streams;
 mod strict;
+mod structure;
 mod support;
 mod tables;
 mod texts;

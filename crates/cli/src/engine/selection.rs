@@ -1,0 +1,189 @@
+//! Where values are, as it was asked for: from that to a selector, and to the bytes that work must not make.
+
+use simdpct::ByteSet;
+
+use crate::ground::records::Records;
+use crate::select::Selector;
+use crate::select::csv::Table;
+use crate::select::edit::Form;
+use crate::select::fields::{Delimiter, Fields, Split, Spot};
+use crate::select::jsonl::{KeyPath, Keys};
+use crate::select::logfmt::Pairs;
+use crate::select::logs::{Log, Meaning};
+use crate::value::options::{DecodeOptions, Verb};
+use crate::value::work::Work;
+
+/// Where values are.
+#[derive(Clone, Debug)]
+pub enum Selection {
+    /// Each record is one.
+    Records,
+    Fields(Vec<Spot>),
+    Columns {
+        names: Vec<String>,
+        has_header: bool,
+        one_header: bool,
+    },
+    Keys(Vec<KeyPath>),
+    Pairs(Vec<KeyPath>),
+    Log(Log),
+}
+
+/// What is written of records.
+#[derive(Clone, Debug, Default)]
+pub struct Shape {
+    /// Only values, ...
+    pub only: bool,
+    /// ... those of one record joined by this.
+    pub delimiter: Option<u8>,
+    /// The names under which new values are written beside the old ones.
+    pub into: Vec<String>,
+    /// Only records in which something changes.
+    pub only_changed: bool,
+}
+
+/// A selector and what goes with it.
+pub struct Selected {
+    pub selector: Selector,
+    /// The work, by what is around a value.
+    pub work: [Work; 3],
+    /// What an empty value is written as.
+    pub empty: &'static [u8],
+    /// What is written of a record.
+    pub form: Form,
+    /// Whether what a line means depends on lines before it, so that the work cannot be spread.
+    pub is_sequential: bool,
+    /// The columns of a table, whether it has a header, and the names of columns for new values.
+    pub columns: Vec<String>,
+    pub has_header: bool,
+    pub one_header: bool,
+    pub into: Vec<String>,
+}
+
+impl Selection {
+    /// Whether each record is a value.
+    pub fn is_records(&self) -> bool {
+        matches!(self, Selection::Records)
+    }
+
+    /// Whether `delimiter` may be said.
+    fn has_delimiter(&self) -> bool {
+        matches!(self, Selection::Fields(_) | Selection::Columns { .. })
+    }
+
+    /// Whether `shape` and a delimiter go with it; or what to tell the person.
+    pub fn check(&self, shape: &Shape, has_delimiter: bool, records: Records) -> Result<(), String> {
+        if has_delimiter && !self.has_delimiter() {
+            return Err("--delimiter needs --field or --csv".to_owned());
+        }
+        if shape.only && self.is_records() {
+            return Err(
+                "--only needs --field, --csv, --jsonl, --logfmt or --log: of a whole line, all is the value"
+                    .to_owned(),
+            );
+        }
+        if shape.only_changed && records == Records::Raw {
+            return Err("--only-changed is about lines, and with --raw there are none".to_owned());
+        }
+        let Shape { into, .. } = shape;
+        if into.is_empty() {
+            return Ok(());
+        }
+        let (count, what) = match self {
+            Selection::Columns { has_header: false, .. } => {
+                return Err("--into: with --no-header there is no place for the name".to_owned());
+            }
+            Selection::Columns { names, .. } => (names.len(), "columns"),
+            Selection::Keys(paths) => {
+                if let Some(path) = paths.iter().find(|path| !path.is_member()) {
+                    return Err(format!(
+                        "--into: '{path}' is no member of an object, so nothing can be beside it"
+                    ));
+                }
+                (paths.len(), "keys")
+            }
+            _ => return Err("--into needs --csv or --jsonl".to_owned()),
+        };
+        if count != into.len() {
+            return Err(format!("--into: {} names for {count} {what}", into.len()));
+        }
+        Ok(())
+    }
+
+    /// What does this.
+    pub fn selected(
+        &self,
+        verb: &Verb,
+        records: Records,
+        delimiter: Option<Delimiter>,
+        shape: &Shape,
+    ) -> Result<Selected, String> {
+        let none = ByteSet::EMPTY;
+        let structure = records.structure();
+        let mut empty: &[u8] = b"";
+        let mut is_sequential = false;
+        let (mut columns, mut has_columns, mut has_one_header) = (Vec::new(), false, false);
+        let mends = verb.may_make_structure();
+        let nginx = verb.is_nginx();
+        let (selector, mut kept) = match self {
+            Selection::Records => (Selector::Line, [structure; 3]),
+            Selection::Fields(spots) => {
+                let delimiter = delimiter.unwrap_or(Delimiter::Blanks);
+                let split = Split::from(delimiter);
+                (Selector::Fields(Fields::new(spots, split, mends && !shape.only)?), split.kept(structure))
+            }
+            Selection::Columns { names, has_header, one_header } => {
+                (columns, has_columns, has_one_header) = (names.clone(), *has_header, *one_header);
+                let delimiter = match delimiter {
+                    None => b',',
+                    Some(Delimiter::Byte(byte)) => byte,
+                    Some(Delimiter::Blanks) => {
+                        return Err("CSV cannot be separated by blanks; give --delimiter one byte".to_owned());
+                    }
+                };
+                (Selector::Table(Table::new(delimiter)), [none; 3])
+            }
+            Selection::Keys(paths) => (Selector::Keys(Keys::new(paths, &shape.into, nginx)), [none; 3]),
+            Selection::Pairs(keys) => {
+                let keys = keys.iter().map(|key| key.text().to_owned()).collect();
+                (Selector::Pairs(Pairs::new(keys)), [none; 3])
+            }
+            Selection::Log(log) => match log.meaning() {
+                Meaning::Fields(spots, split) => (
+                    Selector::Fields(Fields::new(spots, split, mends && !shape.only)?),
+                    split.kept(structure),
+                ),
+                Meaning::Named(legend, split) => {
+                    is_sequential = true;
+                    (
+                        Selector::Fields(Fields::named(legend, split, mends && !shape.only)),
+                        split.kept(structure),
+                    )
+                }
+                Meaning::Keys(paths) => (Selector::Keys(Keys::new(&paths, &[], nginx)), [none; 3]),
+            },
+        };
+        let mut form = Form::Whole;
+        if shape.only {
+            // What is around a value does not matter, but that it is a line does.
+            let ends = structure.union(Records::Lines.structure());
+            kept = [shape.delimiter.map_or(ends, |delimiter| ends.add(&[delimiter])); 3];
+            form = Form::Values { delimiter: shape.delimiter, end: records.end() };
+        } else if let Selector::Fields(fields) = &selector
+            && fields.is_separated_by_blanks()
+        {
+            // An empty field would be no field.
+            empty = b"-";
+        }
+        // In JSON, nginx's escapes are those of the string, and undone with the others.
+        let verb = match verb {
+            Verb::Decode(options) if matches!(selector, Selector::Keys(_)) => {
+                &Verb::Decode(DecodeOptions { nginx: false, ..options.clone() })
+            }
+            verb => verb,
+        };
+        let work = kept.map(|kept| Work::on_values(verb, kept));
+        let (has_header, one_header, into) = (has_columns, has_one_header, shape.into.clone());
+        Ok(Selected { selector, work, empty, form, is_sequential, columns, has_header, one_header, into })
+    }
+}

@@ -1,0 +1,512 @@
+//! Reading JSON in place: where strings are, what they mean, and how to write one.
+
+use std::ops::Range;
+
+use crate::ground::escape::hex;
+
+/// What is selected below a place in a document.
+#[derive(Clone, Debug, Default)]
+pub struct Node {
+    /// The values of these keys; indices in [`Tree`].
+    keys: Vec<(Vec<u8>, u32)>,
+    /// The values of all other keys.
+    other: u32,
+    /// Each element.
+    each: u32,
+    /// The number of the path that the string here is a value of.
+    value: Option<u32>,
+}
+
+/// What is selected in a document: nodes, the first of which is the root.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    nodes: Vec<Node>,
+}
+
+/// Where nothing is selected.
+const NOTHING: u32 = u32::MAX;
+
+/// A step of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The value of this key.
+    Key(String),
+    /// Each element.
+    Each,
+    /// Every string here and below.
+    Every,
+}
+
+impl Tree {
+    /// What `paths` select.
+    pub fn new<'p>(paths: impl Iterator<Item = &'p [Step]>) -> Tree {
+        let mut tree = Tree { nodes: Vec::new() };
+        tree.node();
+        for (number, path) in paths.enumerate() {
+            tree.add(0, path, number as u32);
+        }
+        tree.spread(0, None);
+        tree
+    }
+
+    fn node(&mut self) -> u32 {
+        self.nodes.push(Node { keys: Vec::new(), other: NOTHING, each: NOTHING, value: None });
+        (self.nodes.len() - 1) as u32
+    }
+
+    fn add(&mut self, at: u32, steps: &[Step], number: u32) {
+        let index = at as usize;
+        let (next, rest) = match steps {
+            [] => {
+                self.nodes[index].value.get_or_insert(number);
+                return;
+            }
+            [Step::Every, ..] => {
+                let below = self.node();
+                self.nodes[below as usize] =
+                    Node { keys: Vec::new(), other: below, each: below, value: Some(number) };
+                let node = &mut self.nodes[index];
+                node.value.get_or_insert(number);
+                node.other = below;
+                return;
+            }
+            [Step::Each, rest @ ..] => (self.nodes[index].each, rest),
+            [Step::Key(key), rest @ ..] => {
+                let known = self.nodes[index].keys.iter().find(|(name, _)| name == key.as_bytes());
+                (known.map_or(NOTHING, |(_, next)| *next), rest)
+            }
+        };
+        let next = if next == NOTHING { self.node() } else { next };
+        match &steps[0] {
+            Step::Key(key) => {
+                let keys = &mut self.nodes[index].keys;
+                if keys.iter().all(|(name, _)| name != key.as_bytes()) {
+                    keys.push((key.clone().into_bytes(), next));
+                }
+            }
+            _ => self.nodes[index].each = next,
+        }
+        self.add(next, rest, number);
+    }
+
+    /// Below a place where every string is selected, it is selected as well where other paths lead.
+    fn spread(&mut self, at: u32, every: Option<u32>) {
+        let index = at as usize;
+        let node = &mut self.nodes[index];
+        if node.other == NOTHING
+            && let Some(every) = every
+        {
+            node.other = every;
+            let number = node.value;
+            let value = self.nodes[every as usize].value;
+            self.nodes[index].value = number.or(value);
+        }
+        let node = &mut self.nodes[index];
+        let every = Some(node.other).filter(|&other| other != NOTHING);
+        let named: Vec<u32> = node.keys.iter().map(|(_, next)| *next).collect();
+        match (node.each, every) {
+            (NOTHING, Some(every)) => node.each = every,
+            (NOTHING, None) => {}
+            (each, every) if Some(each) != every => self.spread(each, every),
+            _ => {}
+        }
+        for next in named {
+            self.spread(next, every);
+        }
+    }
+
+    /// Where the key with this spelling leads.
+    fn key(&self, at: u32, raw: &[u8], has_escapes: bool, nginx: bool) -> u32 {
+        let Some(node) = self.nodes.get(at as usize) else { return NOTHING };
+        if node.keys.is_empty() {
+            return node.other;
+        }
+        let mut room = Vec::new();
+        let name = if has_escapes {
+            // A lone surrogate is in no name.
+            let _ = unescape(raw, &mut room, nginx);
+            &room[..]
+        } else {
+            raw
+        };
+        node.keys.iter().find(|(key, _)| key == name).map_or(node.other, |(_, next)| *next)
+    }
+}
+
+/// A string that was selected.
+#[derive(Clone, Debug)]
+pub struct Span {
+    /// Without its quotes.
+    pub range: Range<usize>,
+    pub has_escapes: bool,
+    /// The number of its path.
+    pub path: u32,
+    /// The number of the object whose member it is.
+    pub object: Option<u32>,
+}
+
+/// A container that is open.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    is_object: bool,
+    /// What is selected in it.
+    node: u32,
+    number: u32,
+}
+
+/// Reads documents.
+#[derive(Clone, Debug, Default)]
+pub struct Reader {
+    open: Vec<Open>,
+    /// The strings that were selected.
+    pub spans: Vec<Span>,
+    /// The objects that have a member of one of the names that were watched for, and the number of the name.
+    pub watched: Vec<(u32, usize)>,
+    /// Whether `\xHH` is an escape, as nginx writes it.
+    pub nginx: bool,
+}
+
+impl Reader {
+    /// One for which `\xHH` is an escape if `nginx` says so.
+    pub fn new(nginx: bool) -> Reader {
+        Reader { nginx, ..Reader::default() }
+    }
+
+    /// Reads `bytes`, one document, which is UTF-8; or says where it ceases to be JSON.
+    pub fn read(&mut self, tree: &Tree, bytes: &[u8], watch: &[String]) -> Result<(), usize> {
+        self.open.clear();
+        self.spans.clear();
+        self.watched.clear();
+        let mut at = blanks(bytes, 0);
+        let (mut node, mut objects) = (0, 0);
+        loop {
+            // A value begins.
+            match bytes.get(at) {
+                Some(b'"') => {
+                    let (stop, has_escapes) = string(bytes, at, self.nginx)?;
+                    let path = tree.nodes.get(node as usize).and_then(|node| node.value);
+                    if let Some(path) = path {
+                        let object = self.open.last().filter(|open| open.is_object).map(|open| open.number);
+                        self.spans.push(Span { range: at + 1..stop - 1, has_escapes, path, object });
+                    }
+                    at = stop;
+                }
+                Some(b'{') => {
+                    at = blanks(bytes, at + 1);
+                    if bytes.get(at) == Some(&b'}') {
+                        at += 1;
+                    } else {
+                        self.open.push(Open { is_object: true, node, number: objects });
+                        objects += 1;
+                        (at, node) = self.key(tree, bytes, at, watch)?;
+                        continue;
+                    }
+                }
+                Some(b'[') => {
+                    at = blanks(bytes, at + 1);
+                    if bytes.get(at) == Some(&b']') {
+                        at += 1;
+                    } else {
+                        self.open.push(Open { is_object: false, node, number: 0 });
+                        node = tree.nodes.get(node as usize).map_or(NOTHING, |node| node.each);
+                        continue;
+                    }
+                }
+                Some(b't') => at = literal(bytes, at, b"true")?,
+                Some(b'f') => at = literal(bytes, at, b"false")?,
+                Some(b'n') => at = literal(bytes, at, b"null")?,
+                _ => at = number(bytes, at)?,
+            }
+            // It has ended, and others may end with it.
+            loop {
+                if bytes.get(at).is_none_or(|&byte| byte <= b' ') {
+                    at = blanks(bytes, at);
+                }
+                let Some(open) = self.open.last() else {
+                    return if at == bytes.len() { Ok(()) } else { Err(at) };
+                };
+                match (bytes.get(at), open.is_object) {
+                    (Some(b','), true) => {
+                        at = blanks(bytes, at + 1);
+                        (at, node) = self.key(tree, bytes, at, watch)?;
+                        break;
+                    }
+                    (Some(b','), false) => {
+                        at = blanks(bytes, at + 1);
+                        node = tree.nodes.get(open.node as usize).map_or(NOTHING, |node| node.each);
+                        break;
+                    }
+                    (Some(b'}'), true) | (Some(b']'), false) => {
+                        self.open.pop();
+                        at += 1;
+                    }
+                    _ => return Err(at),
+                }
+            }
+        }
+    }
+
+    /// Reads the key at `at`, and returns where its value begins, and what is selected there.
+    fn key(&mut self, tree: &Tree, bytes: &[u8], at: usize, watch: &[String]) -> Result<(usize, u32), usize> {
+        if bytes.get(at) != Some(&b'"') {
+            return Err(at);
+        }
+        let (stop, has_escapes) = string(bytes, at, self.nginx)?;
+        let raw = &bytes[at + 1..stop - 1];
+        let open = self.open.last().copied();
+        if !watch.is_empty()
+            && let Some(open) = open
+        {
+            let mut room = Vec::new();
+            let _ = unescape(raw, &mut room, self.nginx);
+            let found = watch.iter().position(|name| name.as_bytes() == room);
+            self.watched.extend(found.map(|name| (open.number, name)));
+        }
+        let node = open.map_or(NOTHING, |open| tree.key(open.node, raw, has_escapes, self.nginx));
+        let at = if bytes.get(stop) == Some(&b':') { stop } else { blanks(bytes, stop) };
+        if bytes.get(at) != Some(&b':') {
+            return Err(at);
+        }
+        Ok((blanks(bytes, at + 1), node))
+    }
+}
+
+/// The first place from `at` on where no white space is.
+fn blanks(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(b' ' | b'\t' | b'\n' | b'\r') = bytes.get(at) {
+        at += 1;
+    }
+    at
+}
+
+fn literal(bytes: &[u8], at: usize, word: &[u8]) -> Result<usize, usize> {
+    if bytes[at..].starts_with(word) { Ok(at + word.len()) } else { Err(at) }
+}
+
+/// The end of the number at `at`.
+fn number(bytes: &[u8], mut at: usize) -> Result<usize, usize> {
+    let digits = |at: usize| at + bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    at += usize::from(bytes.get(at) == Some(&b'-'));
+    let whole = digits(at);
+    if whole == at || (bytes[at] == b'0' && whole > at + 1) {
+        return Err(at);
+    }
+    at = whole;
+    if bytes.get(at) == Some(&b'.') {
+        let fraction = digits(at + 1);
+        if fraction == at + 1 {
+            return Err(fraction);
+        }
+        at = fraction;
+    }
+    if let Some(b'e' | b'E') = bytes.get(at) {
+        at += 1;
+        at += usize::from(matches!(bytes.get(at), Some(b'+' | b'-')));
+        let exponent = digits(at);
+        if exponent == at {
+            return Err(at);
+        }
+        at = exponent;
+    }
+    Ok(at)
+}
+
+/// The end of the string at `at`, after its quote, and whether there are escapes in it.
+fn string(bytes: &[u8], at: usize, nginx: bool) -> Result<(usize, bool), usize> {
+    let mut at = at + 1;
+    let mut has_escapes = false;
+    loop {
+        at += plain(&bytes[at..]);
+        match bytes.get(at) {
+            Some(b'"') => return Ok((at + 1, has_escapes)),
+            Some(b'\\') => {
+                has_escapes = true;
+                at += escape_len(&bytes[at..], nginx).ok_or(at)?;
+            }
+            _ => return Err(at),
+        }
+    }
+}
+
+/// The length of the escape at the start of `rest`.
+fn escape_len(rest: &[u8], nginx: bool) -> Option<usize> {
+    match rest {
+        [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => Some(2),
+        [b'\\', b'u', digits @ ..] => hex(digits.get(..4)?).map(|_| 6),
+        [b'\\', b'x', digits @ ..] if nginx => hex(digits.get(..2)?).map(|_| 4),
+        _ => None,
+    }
+}
+
+/// The bytes at the start of `rest` that mean themselves in a string: no quotes, backslashes or controls.
+fn plain(rest: &[u8]) -> usize {
+    const ONES: u64 = u64::MAX / 0xFF;
+    const HIGH: u64 = ONES << 7;
+    let mut at = 0;
+    while let Some(&word) = rest[at..].first_chunk::<8>() {
+        let word = u64::from_le_bytes(word);
+        // The lowest mark is right, and those after it do not matter.
+        let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
+        let low = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
+        let found = low | zero(word ^ (ONES * u64::from(b'"'))) | zero(word ^ (ONES * u64::from(b'\\')));
+        if found != 0 {
+            return at + (found.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    let is_plain = |&&byte: &&u8| byte >= b' ' && byte != b'"' && byte != b'\\';
+    at + rest[at..].iter().take_while(is_plain).count()
+}
+
+/// Appends what the `raw` string, without its quotes, means; or says where an escape is that means nothing: in JSON, a
+/// lone surrogate.
+pub fn unescape(raw: &[u8], out: &mut Vec<u8>, nginx: bool) -> Result<(), usize> {
+    let mut at = 0;
+    while let Some(found) = memchr::memchr(b'\\', &raw[at..]) {
+        out.extend_from_slice(&raw[at..at + found]);
+        at += found;
+        let (byte, len) = match raw.get(at + 1) {
+            Some(&byte @ (b'"' | b'\\' | b'/' | b'\'')) => (byte, 2),
+            // These two are not JSON, but logfmt as Go writes it.
+            Some(b'a') => (7, 2),
+            Some(b'v') => (11, 2),
+            Some(b'b') => (8, 2),
+            Some(b'f') => (12, 2),
+            Some(b'n') => (b'\n', 2),
+            Some(b'r') => (b'\r', 2),
+            Some(b't') => (b'\t', 2),
+            Some(b'x') if nginx => (hex(raw.get(at + 2..at + 4).unwrap_or_default()).unwrap_or(0) as u8, 4),
+            Some(b'u') => {
+                let (character, len) = unicode(&raw[at..]).ok_or(at)?;
+                out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                at += len;
+                continue;
+            }
+            _ => return Err(at),
+        };
+        out.push(byte);
+        at += len;
+    }
+    out.extend_from_slice(&raw[at..]);
+    Ok(())
+}
+
+/// The character that the `\uXXXX`, or two of them, at the start of `rest` mean, and their length.
+fn unicode(rest: &[u8]) -> Option<(char, usize)> {
+    let unit = |at: usize| match rest.get(at..at + 6)? {
+        [b'\\', b'u', digits @ ..] => hex(digits),
+        _ => None,
+    };
+    let first = unit(0)?;
+    if let Some(character) = char::from_u32(first.into()) {
+        return Some((character, 6));
+    }
+    let character = char::decode_utf16([first, unit(6)?]).next()?.ok()?;
+    Some((character, 12))
+}
+
+/// Where byte `offset` of what the `raw` string means comes from.
+pub fn raw_offset(raw: &[u8], offset: usize, nginx: bool) -> usize {
+    let (mut at, mut bytes) = (0, 0);
+    while bytes < offset && at < raw.len() {
+        let rest = &raw[at..];
+        let (made, len) = match rest {
+            [b'\\', b'u', ..] => unicode(rest).map_or((1, 6), |(character, len)| (character.len_utf8(), len)),
+            [b'\\', ..] => (1, escape_len(rest, nginx).unwrap_or(2)),
+            _ => (1, 1),
+        };
+        bytes += made;
+        at += len;
+    }
+    at.min(raw.len())
+}
+
+/// Writes a JSON string.
+pub fn write_string(value: &[u8], out: &mut Vec<u8>) {
+    let mut rest = value;
+    out.push(b'"');
+    loop {
+        let (start, others) = rest.split_at(plain(rest));
+        out.extend_from_slice(start);
+        let [byte, others @ ..] = others else { break };
+        match byte {
+            b'"' | b'\\' => out.extend_from_slice(&[b'\\', *byte]),
+            8 => out.extend_from_slice(b"\\b"),
+            12 => out.extend_from_slice(b"\\f"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            _ => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+        }
+        rest = others;
+    }
+    out.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_stops_at_the_first_byte_that_is_none() {
+        for byte in 0..=255_u8 {
+            for at in 0..20 {
+                for filler in [b'a', b' ', b'!', b'#', b'[', b']', 0x7F, 0x80, 0xA2, 0xDC, 0xFF] {
+                    let mut bytes = [filler; 20];
+                    bytes[at] = byte;
+                    let is_plain = byte >= b' ' && byte != b'"' && byte != b'\\';
+                    assert_eq!(plain(&bytes), if is_plain { 20 } else { at }, "{byte} {at} {filler}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn it_agrees_with_serde_on_what_is_json() {
+        let tree = Tree::new([&[Step::Every][..]].into_iter());
+        let words = [
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            ":",
+            "\"a\"",
+            "\"\\u00e9\"",
+            "\"\\ud83d\\ude00\"",
+            "1",
+            "-",
+            "0",
+            ".5",
+            "e+1",
+            "true",
+            "null",
+            "nul",
+            " ",
+            "\t",
+            "\"",
+            "\\",
+            "\"\\x41\"",
+            "\"\u{1}\"",
+            "\"\u{7f}é\"",
+            "01",
+            "1.",
+            "false",
+        ];
+        let mut seed = 1_u64;
+        let mut accepted = 0;
+        for _ in 0..300_000 {
+            let mut text = String::new();
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            for index in 0..1 + (seed >> 60) % 9 {
+                let mixed = (seed >> 5).wrapping_mul(index * 2 + 1).wrapping_add(seed >> 33);
+                text.push_str(words[(mixed % words.len() as u64) as usize]);
+            }
+            let wanted = serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok();
+            let got = Reader::default().read(&tree, text.as_bytes(), &[]).is_ok();
+            assert_eq!(got, wanted, "{text:?}");
+            accepted += u32::from(got);
+        }
+        assert!(accepted > 1000, "{accepted}");
+    }
+}

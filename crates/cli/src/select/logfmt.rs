@@ -1,0 +1,154 @@
+//! Values of logfmt: `key=value` pairs between blanks, where a value may be in quotes.
+
+use super::edit::{Edit, Form};
+use super::json::{raw_offset, unescape, write_string};
+use crate::value::policy::{Action, Around, Record, Treatment};
+use crate::value::report::Report;
+
+/// The keys that hold values.
+#[derive(Clone)]
+pub struct Pairs {
+    keys: Vec<String>,
+    /// A value, and what becomes of it.
+    old: Vec<u8>,
+    new: Vec<u8>,
+}
+
+impl Pairs {
+    /// The values of `keys`.
+    pub fn new(keys: Vec<String>) -> Pairs {
+        Pairs { keys, old: Vec::new(), new: Vec::new() }
+    }
+
+    /// The keys that were looked for.
+    pub fn keys(&self) -> &[String] {
+        &self.keys
+    }
+
+    /// Rewrites the values of one record.
+    pub fn rewrite(
+        &mut self,
+        record: Record<'_>,
+        treatment: &mut Treatment,
+        edit: &mut Edit<'_>,
+        report: &mut Report,
+    ) -> Action {
+        let line = record.bytes();
+        report.stats.looked = true;
+        let mut at = 0;
+        while let Some(pair) = next(line, at) {
+            at = pair.stop;
+            let index = self.keys.iter().position(|key| key.as_bytes() == &line[pair.start..pair.equals]);
+            if let Some(index) = index {
+                let action = self.value(pair, index, record, treatment, edit, report);
+                if action != Action::Write {
+                    return action;
+                }
+            }
+        }
+        Action::Write
+    }
+
+    /// Rewrites the value of `pair`.
+    fn value(
+        &mut self,
+        pair: Pair,
+        index: usize,
+        record: Record<'_>,
+        treatment: &mut Treatment,
+        edit: &mut Edit<'_>,
+        report: &mut Report,
+    ) -> Action {
+        let Pairs { old, new, .. } = self;
+        let (start, stop) = (record.start + pair.equals + 1, record.start + pair.stop);
+        let spelt = &record.chunk[start..stop];
+        let quotes = usize::from(pair.is_quoted);
+        let raw = &spelt[quotes..spelt.len() - quotes];
+        let value = if pair.is_quoted && raw.contains(&b'\\') {
+            old.clear();
+            if unescape(raw, old, true).is_err() {
+                // Whatever it is, it is not what decoding should guess at.
+                return Action::Write;
+            }
+            &old[..]
+        } else {
+            raw
+        };
+        report.stats.find(index);
+        new.clear();
+        let place =
+            |offset| start + quotes + if pair.is_quoted { raw_offset(raw, offset, true) } else { offset };
+        let action = treatment.value(Around::Plain, value, new, record, report, place);
+        if action != Action::Write {
+            return action;
+        }
+        if *new != value {
+            edit.change();
+        }
+        if let Form::Values { .. } = edit.form() {
+            let out = edit.open(start);
+            let from = out.len();
+            out.extend_from_slice(new);
+            edit.close(from, stop);
+        } else if *new != value {
+            let out = edit.copy_to(start);
+            let needs_quotes = |byte: &u8| *byte <= b' ' || b"=\"\\\x7F".contains(byte);
+            if pair.is_quoted || new.iter().any(needs_quotes) {
+                write_string(new, out);
+            } else {
+                out.extend_from_slice(new);
+            }
+            edit.skip_to(stop);
+        }
+        Action::Write
+    }
+}
+
+/// A key and its value, by their places in a line.
+#[derive(Clone, Copy)]
+struct Pair {
+    start: usize,
+    equals: usize,
+    stop: usize,
+    /// Whether the value is in quotes, which are part of it.
+    is_quoted: bool,
+}
+
+/// The first pair from `at` on.
+fn next(line: &[u8], mut at: usize) -> Option<Pair> {
+    loop {
+        let start = at + line[at..].iter().position(|&byte| !is_blank(byte))?;
+        let word = &line[start..];
+        let len = word.iter().position(|&byte| byte == b'=' || is_blank(byte))?;
+        let equals = start + len;
+        if line[equals] != b'=' {
+            // A key without a value.
+            at = equals;
+            continue;
+        }
+        let value = equals + 1;
+        if line.get(value) == Some(&b'"')
+            && let Some(stop) = close(line, value)
+        {
+            return Some(Pair { start, equals, stop, is_quoted: true });
+        }
+        let len = line[value..].iter().position(|&byte| is_blank(byte)).unwrap_or(line.len() - value);
+        return Some(Pair { start, equals, stop: value + len, is_quoted: false });
+    }
+}
+
+/// The end of the value in quotes that starts at `start`, if it has one.
+fn close(line: &[u8], start: usize) -> Option<usize> {
+    let mut at = start + 1;
+    loop {
+        at += memchr::memchr2(b'"', b'\\', line.get(at..)?)?;
+        if line[at] == b'"' {
+            return Some(at + 1);
+        }
+        at += 2;
+    }
+}
+
+fn is_blank(byte: u8) -> bool {
+    byte == b' ' || byte == b'\t'
+}

@@ -1,0 +1,181 @@
+//! `--log`: formats of logs by name, with lines as the documentation of each program shows them.
+
+use crate::support::{assert_same, ok, run};
+
+/// What `--only` finds in `line` is `wanted`, and in the line itself only that changes.
+#[track_caller]
+fn finds(log: &str, lines: &str, wanted: &[&str]) {
+    let only = ok(&["decode", "--log", log, "--only"], lines);
+    assert_eq!(String::from_utf8(only).unwrap().lines().collect::<Vec<_>>(), wanted, "{log}");
+    // `Z` is nowhere else in these lines.
+    let decoded = String::from_utf8(ok(&["decode", "--log", log], lines)).unwrap();
+    let values = wanted.iter().filter(|value| value.contains('Z')).count();
+    assert_eq!(decoded.matches('Z').count(), values, "{log}: {decoded}");
+    assert_eq!(decoded.replace('Z', "%5A"), lines, "{log}");
+}
+
+#[test]
+fn apache_and_nginx() {
+    finds(
+        "common",
+        "127.0.0.1 - %5A [10/Oct/2000:13:55:36 -0700] \"GET /apache_pb.gif?%5A HTTP/1.0\" 200 2326\n",
+        &["/apache_pb.gif?Z"],
+    );
+    finds(
+        "combined",
+        "127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] \"GET /%5A HTTP/1.0\" 200 2326 \"http://www.example.com/start.html?%5A\" \"Mozilla/4.08 %5A [en] (Win98; I ;Nav)\"\n",
+        &["/Z", "http://www.example.com/start.html?Z"],
+    );
+    finds(
+        "nginx",
+        "10.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"GET /%5A HTTP/1.0\" 200 2326 \"-\" \"-\"\n",
+        &["/Z", "-"],
+    );
+    let line = "1 - - [t] \"GET /a\\x22%41\\xC3\\xA9 HTTP/1.1\" 200 1 \"r\\x20%42\" \"ua\\x22\"\n";
+    assert_eq!(ok(&["decode", "--log", "nginx", "--only"], line), "/a\"Aé\nr B\n".as_bytes());
+    // In the line itself, the quote stays what it was.
+    assert_eq!(
+        ok(&["decode", "--log", "nginx"], line),
+        "1 - - [t] \"GET /a\\x22Aé HTTP/1.1\" 200 1 \"r B\" \"ua\\x22\"\n".as_bytes()
+    );
+    assert_eq!(
+        ok(&["normalize", "--log", "common"], "1 - - [t] \"GET /%7e%2f HTTP/1.1\" 200 %7e"),
+        b"1 - - [t] \"GET /~%2F HTTP/1.1\" 200 %7e"
+    );
+}
+
+#[test]
+fn nginx_json_may_have_its_own_escapes() {
+    let args = ["decode", "--jsonl", "--key", "uri", "--nginx"];
+    assert_eq!(
+        ok(&args, r#"{"a":"\x01","uri":"/\x22%41\x5Cx41\xC3\xA9"}"#),
+        "{\"a\":\"\\x01\",\"uri\":\"/\\\"A\\\\x41é\"}".as_bytes()
+    );
+    assert_eq!(ok(&args, r#"{"a":"\x01","uri":"/\x22"}"#), br#"{"a":"\x01","uri":"/\x22"}"#);
+    let strict = run(&["decode", "--jsonl", "--key", "uri", "--strict"], r#"{"uri":"/\x22"}"#);
+    assert!(strict.err.contains("not JSON: invalid escape"), "{}", strict.err);
+}
+
+#[test]
+fn amazon() {
+    finds(
+        "elb",
+        "2015-05-13T23:39:43.945958Z my-loadbalancer 192.168.131.39:2817 10.0.0.1:80 0.000073 0.001048 0.000057 200 200 0 29 \"GET http://www.example.com:80/?%5A HTTP/1.1\" \"curl/7.38.0 %5A\" - -\n"
+            .replace("58Z", "58")
+            .as_str(),
+        &["http://www.example.com:80/?Z"],
+    );
+    finds(
+        "alb",
+        "https 2018-07-02T22:23:00.186641 app/my-loadbalancer/50dc6c495c0c9188 192.168.131.39:2817 10.0.0.1:80 0.086 0.048 0.037 200 200 0 57 \"GET https://www.example.com:443/%5A HTTP/1.1\" \"curl/7.46.0\" ECDHE-RSA-AES128-GCM-SHA256 TLSv1.2 arn:aws:elasticloadbalancing:us-east-2:123456789012:targetgroup/my-targets/73e2d6bc24d8a067 \"Root=1-58337281-1d84f3d73c47ec4e58577259\" \"www.example.com\" \"arn:aws:acm:us-east-2:123456789012:certificate/12345678-1234-1234-1234-123456789012\" 1 2018-07-02T22:22:48.364000 \"authenticate,redirect\" \"https://example.com:80/%5A\" \"-\" \"10.0.0.1:80\" \"200\" \"-\" \"-\" TID_1234abcd5678ef90\n",
+        &["https://www.example.com:443/Z", "https://example.com:80/Z"],
+    );
+    finds(
+        "s3",
+        "79a59df900b949e5 amzn-s3-demo-bucket [06/Feb/2019:00:00:38 +0000] 192.0.2.3 79a59df900b949e5 3E57427F3EXAMPLE REST.GET.OBJECT key%5A \"GET /amzn-s3-demo-bucket/%5A?versioning HTTP/1.1\" 200 - 113 - 7 - \"http://ref/%5A\" \"S3Console/0.4 %5A\" - s9lzHYrFp76 SigV4 ECDHE AuthHeader host TLSV1.2 - -\n",
+        &["keyZ", "/amzn-s3-demo-bucket/Z?versioning", "http://ref/Z"],
+    );
+    finds(
+        "cloudfront",
+        "#Version: 1.0\n#Fields: date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs(Referer) cs(User-Agent) cs-uri-query cs(Cookie)\n2019-12-04\t21:02:31\tLAX1\t392\t192.0.2.100\tGET\td111111abcdef8.cloudfront.net\t/index.html%5A\t200\thttp://r/%5A\tMozilla/5.0%2520(%5A)\tq=%5A\t-\n",
+        &["/index.htmlZ", "http://r/Z", "q=Z"],
+    );
+}
+
+#[test]
+fn w3c_and_iis_name_their_columns() {
+    finds(
+        "iis",
+        "#Software: Microsoft Internet Information Services 10.0\n#Version: 1.0\n#Date: 2002-05-02 17:42:15 %5A\n#Fields: date time c-ip cs-username s-ip s-port cs-method cs-uri-stem cs-uri-query sc-status cs(User-Agent) cs(Referer)\n2002-05-02 17:42:15 172.22.255.255 %5A 172.30.255.255 80 GET [/images/%5A \"q=%5A 200 Mozilla/4.0+(%5A) http://r/%5A\n",
+        &["[/images/Z", "\"q=Z", "http://r/Z"],
+    );
+    finds(
+        "w3c",
+        "#Version: 1.0\n#Fields: time cs-method cs-uri cs(Referer)\n00:34:23 GET /foo/%5A \"http://r/ %5A\"\n12:21:16 GET /bar - \n",
+        &["/foo/Z", "http://r/ Z", "/bar", "-"],
+    );
+    // What the last such line says holds, in whichever chunk that was, and names have no case.
+    let mut input = String::from("%5A %5A %5A\n#Fields: a CS-URI-STEM c\n");
+    let mut wanted = input.clone();
+    for round in 0..6 {
+        input.push_str(&"%5A %5A %5A\n".repeat(60_000));
+        wanted.push_str(&["%5A Z %5A\n", "Z %5A %5A\n", "%5A %5A Z\n"][round % 3].repeat(60_000));
+        let legend = ["#Fields: cs-uri-query\tb c\n", "#Fields: a b cs-uri d\n", "#Fields: a cs-uri-stem\n"]
+            [round % 3];
+        input.push_str(legend);
+        wanted.push_str(legend);
+    }
+    for jobs in ["-j1", "-j2", "-j4"] {
+        assert_same(jobs, &ok(&["decode", "--log", "iis", jobs], &input), wanted.as_bytes());
+    }
+}
+
+#[test]
+fn others() {
+    finds(
+        "squid",
+        "1066036250.129    110 10.0.0.1 TCP_MISS/200 1234 GET http://www.example.com/%5A - DIRECT/192.0.2.1 text/html%5A\n",
+        &["http://www.example.com/Z"],
+    );
+    finds(
+        "cdx",
+        " CDX A b a m s k r M V g\norg,example)/%5A 20140101000000 http://example.org/%5A text/html 200 ABC %5A - 500 a.warc.gz\n",
+        &["http://example.org/Z", "Z"],
+    );
+    finds(
+        "cdx",
+        "org,example)/ 20140101000000 http://example.org/%5A text/html 200 ABC - - 500 333 a%5A.warc.gz\n",
+        &["http://example.org/Z", "-"],
+    );
+    finds(
+        "caddy",
+        r#"{"level":"info","ts":1646861401.5241024,"msg":"handled %5A","request":{"remote_ip":"127.0.0.1","method":"GET","uri":"/%5A","headers":{"User-Agent":["curl/7.82.0 %5A"],"Referer":["http://r/%5A"]}},"status":200}"#,
+        &["/Z", "http://r/Z"],
+    );
+}
+
+#[test]
+fn logfmt_values_are_quoted_as_they_need() {
+    for (value, wanted) in [
+        ("/a%41", "/aA"),
+        ("/a%20b", "\"/a b\""),
+        ("/a%3Db", "\"/a=b\""),
+        ("/a%22", "\"/a\\\"\""),
+        ("%0A%00%7F", "\"\\n\\u0000\u{7f}\""),
+        ("\"/a%41 \\\"\"", "\"/aA \\\"\""),
+        ("\"\\u00e9\\t%41\"", "\"é\\tA\""),
+        ("\"/a b\"", "\"/a b\""),
+        ("\"\\u00e9\"", "\"\\u00e9\""),
+        ("", ""),
+        ("\"\"", "\"\""),
+        ("%zz", "%zz"),
+        // A quote without an end is none.
+        ("\"%41", "\"\\\"A\""),
+        // An escape that nobody knows is left alone.
+        ("\"\\q%41\"", "\"\\q%41\""),
+    ] {
+        let line = |value| format!("level=info uri {{x=%41 xuri=%41 msg=\"uri=%41\"  uri={value}\n");
+        let out = ok(&["decode", "-q", "--logfmt", "--key", "uri"], line(value));
+        assert_eq!(String::from_utf8(out).unwrap(), line(wanted), "{value}");
+    }
+    assert_eq!(ok(&["decode", "--logfmt", "--key", "http.url,b"], "b=%41 http.url=%42"), b"b=A http.url=B");
+    assert_eq!(ok(&["decode", "--logfmt", "--key", "u"], b"u=\"%FF\" u=%FE"), b"u=\"\xFF\" u=\xFE");
+    let strict = run(&["decode", "--logfmt", "--key", "u", "--strict"], "a=1 u=\"\\\"\\u00e9%zz\"");
+    assert_eq!(strict.err, "pct: <stdin>:1: offset 15: malformed escape: 'z' is not a hexadecimal digit\n");
+}
+
+#[test]
+fn options_that_make_no_sense_with_logs_are_refused() {
+    for (args, wanted) in [
+        (&["--log", "apache"][..], "combined"),
+        (&["--log", "common", "--field", "1"], "--field"),
+        (&["--log", "w3c", "-d", ","], "--delimiter"),
+        (&["--log", "caddy", "--raw"], "--raw"),
+        (&["--logfmt"], "--key"),
+        (&["--logfmt", "--jsonl", "--key", "a"], "--jsonl"),
+        (&["--key", "a"], "--jsonl"),
+    ] {
+        let run = run(&[&["decode"], args].concat(), "");
+        assert!(run.code == Some(2) && run.err.contains(wanted), "{args:?}: {:?} {}", run.code, run.err);
+    }
+}

@@ -1,0 +1,140 @@
+//! `--dry-run` and `--diff`: what `--in-place` would do.
+
+use std::fs;
+use std::io::Write;
+use std::process::Command;
+
+use crate::support::{Numbers, Run, assert_same, ok, run};
+
+#[test]
+fn a_diff_is_shown_and_nothing_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("list");
+    let name = path.to_str().unwrap();
+    let text = "1\n2\n3\n4\n%41\n6\n7\n8\n9\n10\n11\n12\n%42";
+    fs::write(&path, text).unwrap();
+    let wanted = format!(
+        "--- {name}\n+++ {name}\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-%41\n+A\n 6\n 7\n 8\n@@ -10,4 +10,4 @@\n 10\n 11\n 12\n-%42\n\\ No newline at end of file\n+B\n\\ No newline at end of file\n"
+    );
+    for jobs in ["-j1", "-j2"] {
+        assert_eq!(String::from_utf8(ok(&["decode", "-i", "--diff", jobs, name], "")).unwrap(), wanted);
+    }
+    let Run { out, err, code } = run(&["decode", "-i", "--dry-run", name, name], "");
+    assert_eq!(String::from_utf8(out).unwrap(), format!("{name}: 2 lines would change\n").repeat(2));
+    assert_eq!((err.as_str(), code), ("pct: 2 of 2 files would change; nothing was written\n", Some(0)));
+    let Run { out, err, code } =
+        run(&["normalize", "-q", "-i", "--dry-run", "--jsonl", "--key", "x", name], "");
+    assert_eq!((out.len(), err.as_str(), code), (0, "", Some(0)));
+    assert_eq!(ok(&["normalize", "-q", "-i", "--diff", "--jsonl", "--key", "x", name], ""), b"");
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    for (args, wanted) in [
+        (&["--diff", name][..], "--in-place"),
+        (&["-i", "--diff", "--dry-run", name], "--dry-run"),
+        (&["-i", "--diff"], "--in-place needs files"),
+        (&["-i", "--diff", "--raw", name], "--raw"),
+        (&["-i", "--dry-run", "--only", "--field", "1", name], "--only"),
+    ] {
+        let run = run(&[&["decode"], args].concat(), "");
+        assert!(run.code == Some(2) && run.err.contains(wanted), "{args:?}: {}", run.err);
+    }
+}
+
+/// `patch` makes of the old file what `--in-place` does.
+#[test]
+fn patch_can_apply_a_diff() {
+    if Command::new("patch").arg("--version").output().is_err() {
+        let _ = std::io::stderr().write_all(b"\nSKIPPED diffs that are applied: there is no patch here\n");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let mut numbers = Numbers(31);
+    for round in 0..40_u64 {
+        let is_csv = round % 4 == 1;
+        let mut text = if round % 8 == 1 {
+            b"\xEF\xBB\xBFid,u\n".to_vec()
+        } else if is_csv {
+            b"id,u\n".to_vec()
+        } else {
+            Vec::new()
+        };
+        for _ in 0..numbers.next() % 200 {
+            let words: &[&[u8]] = match (numbers.next() % (1 + round % 7), is_csv) {
+                (0, false) => &[b"a %41\n", b"%zz\n", b"b %20%0A%FF\n", b"%41\r\n"],
+                (_, false) => &[b"plain\n", b"\n", b"a line\n", b"\\ No newline at end of file\n"],
+                (0, true) => &[b"1,%41\n", b"2,\"%22\n%0A\"\n", b"3,%0A\n", b"4,%zz\n"],
+                (_, true) => &[b"1,x\n", b"\n", b"1,\"\n\"\n"],
+            };
+            text.extend_from_slice(numbers.pick(words));
+        }
+        if numbers.next() & 1 == 0 {
+            text.pop();
+        }
+        let paths = ["patched", "replaced"].map(|name| dir.path().join(name));
+        paths.iter().for_each(|path| fs::write(path, &text).unwrap());
+        let [patched, replaced] = paths.each_ref().map(|path| path.to_str().unwrap());
+        let options = match (is_csv, round % 3) {
+            (true, 0) => &["--csv", "--column", "u", "--into", "new"][..],
+            (true, _) => &["--csv", "--column", "u"],
+            (false, 0) => &["--on-error", "drop"],
+            (false, 1) => &["--field", "2", "--only-changed"],
+            (false, _) => &["--on-error", "replace", "--on-invalid-utf8", "empty"],
+        };
+        let args = |more, file| [&["decode", "-q", "-i"], options, more, &[file]].concat();
+        let diff = ok(&args(&["--diff"][..], patched), "");
+        assert_eq!(fs::read(patched).unwrap(), text);
+        ok(&args(&[], replaced), "");
+        if !diff.is_empty() {
+            let file = dir.path().join("diff");
+            fs::write(&file, &diff).unwrap();
+            let patch = Command::new("patch")
+                .args(["--binary", "-s", "--posix", patched])
+                .arg(&file)
+                .output()
+                .unwrap();
+            assert!(patch.status.success(), "{round}: {patch:?}\n{}", String::from_utf8_lossy(&diff));
+        }
+        // A file that is empty now may be gone.
+        let got = fs::read(patched).unwrap_or_default();
+        assert_same(
+            &format!("round {round} {options:?}\n{}", String::from_utf8_lossy(&diff)),
+            &got,
+            &fs::read(replaced).unwrap(),
+        );
+    }
+}
+
+#[test]
+fn of_compressed_files_the_text_is_shown() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("list.gz");
+    let name = path.to_str().unwrap();
+    ok(&["encode", "--keep", "%", "-o", name], "%41\n");
+    let before = fs::read(&path).unwrap();
+    let diff = ok(&["decode", "-i", "--diff", name], "");
+    assert_eq!(
+        String::from_utf8(diff).unwrap(),
+        format!("--- {name}\n+++ {name}\n@@ -1,1 +1,1 @@\n-%41\n+A\n")
+    );
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn colours_are_for_terminals() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("list");
+    fs::write(&path, "%41\n").unwrap();
+    for (variables, has_colours) in [("", true), ("NO_COLOR=1", false), ("TERM=dumb", false)] {
+        let script = format!("{variables} {} decode -i --diff {}", env!("CARGO_BIN_EXE_pct"), path.display());
+        let mut terminal = Command::new("script");
+        terminal.args(["-qec", &script, "/dev/null"]).env("TERM", "xterm").env_remove("NO_COLOR");
+        let Ok(output) = terminal.stdin(std::process::Stdio::null()).output() else {
+            let _ = std::io::stderr().write_all(b"\nSKIPPED colours: there is no script command here\n");
+            return;
+        };
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(shown.contains("\x1B[32m+A\x1B[m"), has_colours, "{variables}: {shown:?}");
+        assert!(shown.contains("+A"), "{shown:?}");
+    }
+}

@@ -1,0 +1,316 @@
+//! What is written of records, and what is said when nothing is found.
+
+use crate::support::{Numbers, Run, assert_same, ok, oracle, run};
+
+fn text(args: &[&str], input: &str) -> String {
+    String::from_utf8(ok(&[&["decode"], args].concat(), input)).unwrap()
+}
+
+#[test]
+fn a_json_string_that_stays_is_not_spelt_anew() {
+    for (value, wanted) in [
+        (r#""\u00e9%FF""#, r#""\u00e9%FF""#),
+        (r#""\/%ff%C3""#, r#""\/%ff%C3""#),
+        (r#""\u00e9%41%FF""#, "\"éA%FF\""),
+    ] {
+        let line = |value| format!("{{\"u\":{value}}}\n");
+        assert_eq!(text(&["--jsonl", "--key", "u"], &line(value)), line(wanted));
+    }
+}
+
+#[test]
+fn lone_surrogates_that_nobody_chose_do_no_harm() {
+    for line in [
+        r#"{"x":"\ud800","u":"%41"}"#,
+        r#"{"\udfff":1,"u":"%41"}"#,
+        r#"{"a":"\ud800x","u":"%41"}"#,
+        r#"["\ud800",{"u":"\ud83d"}]"#,
+    ] {
+        let wanted = line.replace("%41", "A");
+        assert_eq!(text(&["-q", "--strict", "--jsonl", "--key", "u,a.b,x[]"], line), wanted);
+    }
+    let chosen = run(&["decode", "--strict", "--jsonl", "--key", "u"], r#"{"u":"\ud800"}"#);
+    assert_eq!(chosen.err, "pct: <stdin>:1: offset 6: not JSON: lone surrogate in a string\n");
+}
+
+#[test]
+fn who_selects_nothing_is_told_once() {
+    let lines = "{\"a\":1}\n".repeat(100_000);
+    for (args, input, message) in [
+        (&["--jsonl", "--key", "x"][..], "{\"a\":1}\n{}\n", "no line has a string at key 'x'"),
+        (&["--jsonl", "--key", "a"], "{\"a\":1}\n", "no line has a string at key 'a'"),
+        (&["--jsonl", "--key", "x", "-j2"], &lines, "no line has a string at key 'x'"),
+        (
+            &["--jsonl", "--key", "x"],
+            "{\n  \"x\":\n \"%41\"\n",
+            "no line is JSON: --jsonl wants one document a line; `jq -c .` writes one, `jq -c '.[]'` the elements of an array",
+        ),
+        (&["--field", "30"], "a b\n", "no line has field 30"),
+        (&["--field", "2.3"], "a b\n", "no line has field 2.3"),
+        (&["--tsv", "--field", "3"], "a\tb\n", "no line has field 3"),
+        (&["--logfmt", "--key", "uri"], "url=/\n", "no line has the key 'uri'"),
+        (&["--csv", "--no-header", "--column", "3"], "a,b\n", "no row has column 3"),
+        (
+            &["--log", "iis"],
+            "a b\n",
+            "no line that begins with '#Fields:' names one of cs-uri, cs-uri-stem, cs-uri-query, cs(Referer), cs(Referrer)",
+        ),
+    ] {
+        let Run { err, code, .. } = run(&[&["decode"], args].concat(), input);
+        assert_eq!((err.as_str(), code), (format!("pct: {message}\n").as_str(), Some(0)), "{args:?}");
+        assert_eq!(run(&[&["decode", "--quiet"], args].concat(), input).err, "", "{args:?}");
+        // Nothing to look at is nothing to complain about.
+        assert_eq!(run(&[&["decode"], args].concat(), "").err, "", "{args:?}");
+    }
+    // It is enough that one has it.
+    for (args, input) in [
+        (&["--jsonl", "--key", "x,y"][..], "{\"x\":\"\"}\nnope\n{\"y\":\"\"}\n"),
+        (&["--field", "1,2"], "a\na b\n"),
+        (&["--logfmt", "--key", "a,b"], "a=1\nb=\n"),
+    ] {
+        assert_eq!(run(&[&["decode"], args].concat(), input).err, "", "{args:?}");
+    }
+    // Several at once, and only those that are missing.
+    let both = run(&["decode", "--field", "1,8,9"], "a b\n").err;
+    assert_eq!(both, "pct: no line has field 8\npct: no line has field 9\n");
+}
+
+#[test]
+fn columns_that_are_not_there_are_errors() {
+    for (column, message) in [
+        ("9", "no column 9; there are 2: a, b"),
+        ("3", "no column 3; there are 2: a, b"),
+        ("c", "no column 'c'; there are: a, b"),
+    ] {
+        let Run { out, err, code } = run(&["decode", "--csv", "--column", column], "a,b\n1,2\n");
+        assert_eq!((out.len(), err, code), (0, format!("pct: <stdin>: {message}\n"), Some(2)));
+    }
+}
+
+#[test]
+fn all_columns_of_a_name_are_worked_on() {
+    assert_eq!(text(&["--csv", "--column", "u"], "u,v,u\n%41,%42,%43\n"), "u,v,u\nA,%42,C\n");
+    let both = run(&["decode", "--csv", "--column", "u", "--into", "w"], "u,v,u\n");
+    assert_eq!(
+        (both.err.as_str(), both.code),
+        ("pct: <stdin>: --into: 2 columns are called 'u'; choose by number\n", Some(2))
+    );
+}
+
+#[test]
+fn paths_may_be_written_as_for_jq() {
+    let line = r#"{"url":"%41","items":[{"url":"%42"},"%43"],"*":"%44"}"#;
+    for (key, changed) in [
+        (".url", &["41"][..]),
+        (".items[].url", &["42"]),
+        ("items[*].url", &["42"]),
+        ("items[*]", &["43"]),
+        (".items[*],url", &["43", "41"]),
+        ("**", &["41", "42", "43", "44"]),
+        (".**", &["41", "42", "43", "44"]),
+        ("items.**", &["42", "43"]),
+        ("items[].**,url", &["41", "42", "43"]),
+        ("items[].url,**", &["41", "42", "43", "44"]),
+        ("\\*", &["44"]),
+        ("*", &["44"]),
+    ] {
+        let wanted = changed.iter().fold(line.to_owned(), |line, digits| {
+            let byte = u8::from_str_radix(digits, 16).unwrap();
+            line.replace(&format!("%{digits}"), &char::from(byte).to_string())
+        });
+        assert_eq!(text(&["--jsonl", "--key", key], line), wanted, "{key}");
+    }
+    assert_eq!(text(&["--jsonl", "--key", "."], "\"%41\"\n \"%42\" \n"), "\"A\"\n \"B\" \n");
+    assert_eq!(text(&["--jsonl", "--key", ".[]"], "[\"%41\",[\"%42\"]]\n"), "[\"A\",[\"%42\"]]\n");
+    for (key, wanted) in
+        [("**.x", "at the end"), ("..", "a name"), ("a[1]", "for each element"), ("", "a name")]
+    {
+        let run = run(&["decode", "--jsonl", "--key", key], "");
+        assert!(run.code == Some(2) && run.err.contains(wanted), "{key}: {}", run.err);
+    }
+}
+
+#[test]
+fn options_may_be_repeated() {
+    assert_eq!(ok(&["encode", "--keep", "/", "--keep", ":"], "a/b:c d"), b"a/b:c%20d");
+    assert_eq!(text(&["--keep", "/", "--keep", "%3A"], "%2F%3A%20"), "%2F%3A ");
+    assert_eq!(text(&["--field", "1", "--field", "2"], "%41 %42 %43"), "A B %43");
+}
+
+#[test]
+fn only_values_are_written_one_a_line() {
+    let log = "a \"GET /x%20y%22%5D HTTP/1.1\"\nshort\nb \"POST /%0A%0D HTTP/1.1\"\n";
+    assert_eq!(text(&["--only", "--field", "2.2"], log), "/x y\"]\n/%0A%0D\n");
+    assert_eq!(
+        text(&["--only", "--field", "1,2.2", "--output-delimiter", "tab"], "a%09 \"G %09%20\"\nb\n"),
+        "a%09\t%09 \nb\n"
+    );
+    assert_eq!(text(&["--only", "--field", "1,2", "--output-delimiter", "|"], "a|b c%7c\n"), "a%7Cb|c%7c\n");
+    assert_eq!(text(&["--only", "--field", "2"], "a %41"), "A\n");
+    assert_eq!(ok(&["decode", "--only", "-0", "--field", "2"], "a %41%00%0A\0b B"), b"A%00%0A\0B\0");
+    let csv = "id,url\r\n1,\"a%22\nb%0A\"\r\n2\r\n3,%41\r\n";
+    assert_eq!(text(&["--only", "--csv", "--column", "url"], csv), "a\"%0Ab%0A\nA\n");
+    let json = "{\"u\":[\"a\\n%0A\",\"b%FF\"]}\nnope\n{}\n{\"u\":[]}\n";
+    assert_eq!(ok(&["decode", "--only", "--jsonl", "--key", "u[]"], json), b"a%0A%0A\nb\xFF\n");
+    assert_eq!(
+        ok(
+            &["decode", "--only", "--jsonl", "--key", "u[]", "--output-delimiter", ","],
+            "{\"u\":[\"a,\",\"%2c\"]}\n"
+        ),
+        b"a%2C,%2c\n"
+    );
+    assert_eq!(text(&["--only", "--logfmt", "--key", "b,a"], "a=1 b=\"%20\\n\"\n"), "1\n %0A\n");
+    for (args, wanted) in [
+        (&["--only"][..], "--only needs --field"),
+        (&["--only", "--raw"], "--raw"),
+        (&["--only", "--field", "1", "--output-delimiter", "ab"], "one ASCII character"),
+        (&["--only", "--field", "1", "--output-delimiter", "%"], "one ASCII character"),
+        (&["--output-delimiter", ","], "--only"),
+    ] {
+        let run = run(&[&["decode"], args].concat(), "");
+        assert!(run.code == Some(2) && run.err.contains(wanted), "{args:?}: {}", run.err);
+    }
+}
+
+#[test]
+fn only_goes_with_policies_and_counts() {
+    let input = "a %41\nb %zz\nc %42\n";
+    let args = ["decode", "--only", "--field", "2", "--on-error", "drop", "--stats=json"];
+    let Run { out, err, .. } = run(&args, input);
+    assert_eq!(out, b"A\nB\n");
+    assert!(err.contains("\"records\":3,\"dropped\":1,\"bytes_in\":18,\"bytes_out\":4,"), "{err}");
+    assert_eq!(text(&["--only", "--field", "1,2", "--on-error", "drop"], input), "a\nA\nc\nB\n");
+    assert_eq!(text(&["--only", "--field", "2", "--on-error", "empty"], input), "A\n\nB\n");
+    let fails = run(&["decode", "--only", "--field", "2", "--strict"], input);
+    assert_eq!((fails.out.as_slice(), fails.code), (&b"A\n"[..], Some(1)));
+}
+
+#[test]
+fn new_columns() {
+    let csv =
+        |column: &str, into: &str, input: &str| text(&["--csv", "--column", column, "--into", into], input);
+    assert_eq!(csv("url", "plain", "id,url,x\r\n1,%41,y\r\n2\r\n"), "id,url,plain,x\r\n1,%41,A,y\r\n2\r\n");
+    assert_eq!(
+        csv("url", "new \"url\"", "url\n%2C\n\"%22\"\n"),
+        "url,\"new \"\"url\"\"\"\n%2C,\",\"\n\"%22\",\"\"\"\"\n"
+    );
+    assert_eq!(csv("b,a", "B,A", "a,b\n%41,%42\n"), "a,A,b,B\n%41,A,%42,B\n");
+    assert_eq!(csv("u", "v", "u\n\"%41"), "u,v\n\"%41\",\"A\"");
+    assert_eq!(csv("2", "n", "\"a,\",u\n1,2"), "\"a,\",u,n\n1,2,2");
+    assert_eq!(
+        text(&["--csv", "--column", "u", "--into", "v", "--only-changed"], "u\n1\n%41\n"),
+        "u,v\n%41,A\n"
+    );
+    for (args, wanted) in [
+        (&["--csv", "--column", "u", "--into", "v"][..], "--into v: there is such a column already"),
+        (&["--csv", "--column", "1", "--no-header", "--into", "v"], "no place for the name"),
+        (&["--field", "1", "--into", "v"], "--into needs --csv or --jsonl"),
+        (&["--jsonl", "--key", "a[]", "--into", "v"], "no member of an object"),
+        (&["--jsonl", "--key", "a,b", "--into", "v"], "1 names for 2 keys"),
+        (&["--csv", "--column", "u", "--into", "a,b"], "2 names for 1 columns"),
+        (&["--csv", "--column", "u", "--into", "w", "--only"], "--only"),
+    ] {
+        let run = run(&[&["decode"], args].concat(), "u,v\n1,2\n");
+        assert!(run.code == Some(2) && run.err.contains(wanted), "{args:?}: {}", run.err);
+    }
+}
+
+#[test]
+fn new_members() {
+    let json = |key: &str, into: &str, input: &str| text(&["--jsonl", "--key", key, "--into", into], input);
+    assert_eq!(
+        json("u", "v", "{\"u\" : \"%41\" , \"x\":1}\n{}\n"),
+        "{\"u\" : \"%41\",\"v\":\"A\" , \"x\":1}\n{}\n"
+    );
+    assert_eq!(
+        json("a[].u", "\"", r#"{"a":[{"u":"%22%FF"},{"u":""}]}"#),
+        r#"{"a":[{"u":"%22%FF","\"":"\"%FF"},{"u":"","\"":""}]}"#
+    );
+    assert_eq!(
+        json("u,r.u", "v,w", r#"{"r":{"v":1,"u":"%41"},"u":"%42"}"#),
+        r#"{"r":{"v":1,"u":"%41","w":"A"},"u":"%42","v":"B"}"#
+    );
+    // A name that is taken is not taken twice.
+    let taken = "{\"v\":1,\"u\":\"%41\"}\n{\"u\":\"%42\",\"\\u0076\":2}\n{\"u\":\"%43\"}\n";
+    let args = ["decode", "--jsonl", "--key", "u", "--into", "v"];
+    let Run { out, err, code } = run(&args, taken);
+    assert_eq!(String::from_utf8(out).unwrap(), taken.replace("%43\"", "%43\",\"v\":\"C\""));
+    assert_eq!(
+        (err.as_str(), code),
+        ("pct: --into: that name is taken in 2 records, where nothing was added\n", Some(0))
+    );
+    let strict = run(&[&args[..], &["--strict"]].concat(), taken);
+    assert_eq!(
+        (strict.err.as_str(), strict.code),
+        ("pct: <stdin>:1: offset 11: there is a 'v' already (--into)\n", Some(1))
+    );
+}
+
+#[test]
+fn only_changed_records_are_written() {
+    assert_eq!(text(&["--only-changed"], "a\n%41\r\n%zz\n\n%42"), "A\r\nB");
+    assert_eq!(text(&["--only-changed", "--field", "2"], "%41 b\na %42\n"), "a B\n");
+    assert_eq!(text(&["--only-changed", "--csv", "--column", "2"], "a,b\n%41,b\na,%42\n"), "a,b\na,B\n");
+    assert_eq!(
+        text(&["--only-changed", "--jsonl", "--key", "u"], "{\"u\":\"\\u00e9%FF\"}\nnope\n{\"u\":\"%41\"}\n"),
+        "{\"u\":\"A\"}\n"
+    );
+    assert_eq!(text(&["--only-changed", "--only", "--field", "1,2"], "a b\n%41 b\n"), "A\nb\n");
+    assert_eq!(text(&["--only-changed", "--on-error", "replace"], "a\n%zz\n"), "%25zz\n");
+    // Lines longer than memory for one.
+    let clean = "x".repeat(3 << 20);
+    let input = format!("{clean}\n%41{clean}\n{clean}\n");
+    assert_same(
+        "long lines",
+        &ok(&["decode", "--only-changed", "--max-record", "1"], &input),
+        format!("A{clean}\n").as_bytes(),
+    );
+    let run = run(&["decode", "--only-changed", "--raw"], "");
+    assert!(run.code == Some(2) && run.err.contains("--raw"), "{}", run.err);
+}
+
+#[test]
+fn python_agrees_on_only_and_into() {
+    const CELLS: &[&[u8]] =
+        &[b"", b"x", b"a%20b", b"\"q%2C,\"\"%22\"", b"%0A%0D", b"\"l\r\ne%41\"", b"%E2%82%AC", b"a\"b%41"];
+    let mut numbers = Numbers(11);
+    let mut input = b"id,url,\"other\",last\n".to_vec();
+    for _ in 0..20_000 {
+        for index in 0..1 + numbers.next() % 5 {
+            if index > 0 {
+                input.push(b',');
+            }
+            input.extend_from_slice(numbers.pick(CELLS));
+        }
+        input.push(b'\n');
+    }
+    let args = ["decode", "--csv", "--column", "url,last"];
+    let only = ok(&[&args[..], &["--only", "-j1"]].concat(), &input);
+    oracle("only of CSV", &["only-csv", "url", "last"], &input, &only);
+    assert_same("-j2", &ok(&[&args[..], &["--only", "-j2"]].concat(), &input), &only);
+    let into = ok(&[&args[..], &["--into", "new,newer", "-j1"]].concat(), &input);
+    oracle("into of CSV", &["into-csv", "url=new", "last=newer"], &input, &into);
+    assert_same("-j2", &ok(&[&args[..], &["--into", "new,newer", "-j2"]].concat(), &input), &into);
+
+    const STRINGS: &[&[u8]] = &[
+        br#""""#,
+        br#""a%20b""#,
+        br#""\u00e9%22\/""#,
+        br#""\ud83d\ude00%5C%0A\n""#,
+        "\"é%41\"".as_bytes(),
+        b"1",
+        b"[]",
+    ];
+    let mut input = Vec::new();
+    for _ in 0..20_000 {
+        let (a, b, c) = (numbers.pick(STRINGS), numbers.pick(STRINGS), numbers.pick(STRINGS));
+        let parts = [b"{\"k\": ", a, b", \"r\": {\"x\": ", b, b",\"u\":", c, b"}}\n"];
+        parts.iter().for_each(|part| input.extend_from_slice(part));
+    }
+    let args = ["decode", "--jsonl", "--key", "k,r.u"];
+    let only = ok(&[&args[..], &["--only", "-j1"]].concat(), &input);
+    oracle("only of JSON", &["only-json", "k", "r.u"], &input, &only);
+    assert_same("-j2", &ok(&[&args[..], &["--only", "-j2"]].concat(), &input), &only);
+    let into = ok(&[&args[..], &["--into", "n,m", "-j1"]].concat(), &input);
+    oracle("into of JSON", &["into-json", "k=n", "r.u=m"], &input, &into);
+}

@@ -1,0 +1,249 @@
+//! What becomes of a value never changes how its line is split: a property, with a splitter of its own.
+
+use crate::support::{Numbers, assert_same, ok, run};
+
+/// The fields of `line` between blanks, with quotes and brackets, by their bytes. As the help has it: a mark opens a
+/// field at its start, and closes it before a blank or the line's end, unless an odd number of backslashes precedes it.
+fn fields(line: &[u8]) -> Vec<&[u8]> {
+    let is_blank = |at: usize| line.get(at).is_none_or(|byte| b" \t".contains(byte));
+    let mut fields = Vec::new();
+    let mut at = 0;
+    while at < line.len() {
+        if is_blank(at) {
+            at += 1;
+            continue;
+        }
+        let close = match line[at] {
+            b'"' => Some(b'"'),
+            b'[' => Some(b']'),
+            _ => None,
+        };
+        let mut end = None;
+        let mut is_hidden = false;
+        for (next, &byte) in line.iter().enumerate().skip(at + 1) {
+            if Some(byte) == close && !is_hidden && is_blank(next + 1) {
+                end = Some(next + 1);
+                break;
+            }
+            is_hidden = byte == b'\\' && !is_hidden;
+        }
+        let end = end.unwrap_or_else(|| (at..=line.len()).find(|&end| is_blank(end)).unwrap());
+        fields.push(&line[at..end]);
+        at = end;
+    }
+    fields
+}
+
+fn words(field: &[u8]) -> usize {
+    field.split(|byte| b" \t".contains(byte)).filter(|word| !word.is_empty()).count()
+}
+
+/// Lines of what fields are made of, and what could make them.
+fn hostile(seed: u64, lines: usize, extra: &[&[u8]]) -> Vec<u8> {
+    const WORDS: &[&[u8]] = &[
+        b" ",
+        b" ",
+        b"  ",
+        b"\t",
+        b"\"",
+        b"\"",
+        b"[",
+        b"]",
+        b"\\",
+        b"\\\\",
+        b"a",
+        b"xy",
+        b"+",
+        b"-",
+        b"|",
+        b";",
+        b"%5B",
+        b"%5b",
+        b"%5D",
+        b"%5d",
+        b"%22",
+        b"%5C",
+        b"%20",
+        b"%09",
+        b"%0A",
+        b"%0d",
+        b"%00",
+        b"%41",
+        b"%2B",
+        b"%7C",
+        b"%3b",
+        b"%255D",
+        b"%2522",
+        b"%zz",
+        b"%",
+        b"\\x5D",
+        b"\\x22",
+        b"\\x20",
+        b"\\x41",
+        b"%u005D",
+        b"%u0022",
+        b"%FF",
+        b"%C3%A9",
+        b"\xC3\xA9",
+    ];
+    let mut numbers = Numbers(seed);
+    let mut bytes = Vec::new();
+    for _ in 0..lines {
+        for _ in 0..numbers.next() % 14 {
+            let is_extra = !extra.is_empty() && numbers.next() & 3 == 0;
+            bytes.extend_from_slice(numbers.pick(if is_extra { extra } else { WORDS }));
+        }
+        bytes.push(b'\n');
+    }
+    bytes
+}
+
+fn show(bytes: &[u8]) -> String {
+    bytes.escape_ascii().to_string()
+}
+
+/// Runs over hostile lines, and checks that each splits as before, into what nobody chose and something else.
+fn check(args: &[&str], chosen: &[usize], extra: &[&[u8]]) {
+    let input = hostile(0x5EED + args.len() as u64, 40_000, extra);
+    let out = ok(&[args, &["-j1", "-q"]].concat(), &input);
+    let (before, after): (Vec<_>, Vec<_>) =
+        (input.split(|&byte| byte == b'\n').collect(), out.split(|&byte| byte == b'\n').collect());
+    assert_eq!(before.len(), after.len(), "{args:?}: lines");
+    let mut changed = 0;
+    for (old, new) in before.iter().zip(&after) {
+        let (from, to) = (fields(old), fields(new));
+        let what = || format!("{args:?}: {} became {}", show(old), show(new));
+        assert_eq!(from.len(), to.len(), "{}", what());
+        for (index, (one, other)) in from.iter().zip(&to).enumerate() {
+            if chosen.contains(&index) {
+                changed += usize::from(one != other);
+            } else {
+                assert_eq!(one, other, "field {}: {}", index + 1, what());
+            }
+        }
+    }
+    assert!(changed > 1000, "{args:?}: only {changed} values changed");
+    assert_same(&format!("{args:?} -j2"), &ok(&[args, &["-j2", "-q"]].concat(), &input), &out);
+}
+
+#[test]
+fn decoding_makes_the_ends_of_nothing() {
+    for (input, wanted) in [
+        // In brackets, and where an open one waits for its end.
+        ("1 [x%5D y] \"q\"", "1 [x%5D y] \"q\""),
+        ("1 [x%5d y%41] \"q\"", "1 [x%5d yA] \"q\""),
+        ("[a b%5D c", "[a b%5D c"),
+        ("[a \"b%5D c\" d", "[a \"b%5D c\" d"),
+        // A blank would make a quote within an end.
+        ("1 \"a\"%20b\" c", "1 \"a\"%20b\" c"),
+        ("1 %5ba b]", "1 %5ba b]"),
+    ] {
+        for field in ["1", "2", "1,2"] {
+            let out = ok(&["decode", "-q", "--field", field], input);
+            let out = String::from_utf8(out).unwrap();
+            assert_eq!(fields(out.as_bytes()).len(), fields(input.as_bytes()).len(), "{field}: {out}");
+        }
+        assert_eq!(String::from_utf8(ok(&["decode", "-q", "--field", "2"], input)).unwrap(), wanted);
+    }
+    assert_eq!(ok(&["decode", "--tsv", "--field", "1.1"], "a%20b c\tx"), b"a%20b c\tx");
+}
+
+#[test]
+fn lines_split_as_before_between_blanks() {
+    for options in [
+        &[][..],
+        &["--form"],
+        &["--until-stable"],
+        &["--times", "2"],
+        &["--nginx"],
+        &["--percent-u"],
+        &["--printable"],
+        &["--nginx", "--percent-u", "--until-stable", "--form"],
+        &["--on-error", "replace", "--on-invalid-utf8", "replace"],
+        &["--on-error", "empty"],
+        &["--charset", "gbk"],
+    ] {
+        check(&[&["decode", "--field", "2"], options].concat(), &[1], &[]);
+        check(&[&["decode", "--field", "1,3,4"], options].concat(), &[0, 2, 3], &[]);
+    }
+    check(&["normalize", "--field", "2,3"], &[1, 2], &[]);
+    // Bytes that are halves of characters look like structure.
+    let halves: &[&[u8]] = &[b"\x83\\", b"\x83]", b"%83\\", b"\x83[", "\u{30BD}".as_bytes()];
+    check(&["decode", "--field", "2,3", "--charset", "shift_jis"], &[1, 2], halves);
+    for set in ["none", "rfc3986-reserved", "whatwg-c0-control", "whatwg-path", "whatwg-userinfo"] {
+        if ok(&["sets", set], "").windows(8).any(|bytes| bytes == b"building") {
+            continue;
+        }
+        check(&["encode", "--field", "2,3", "--set", set], &[1, 2], &[]);
+        check(&["encode", "--field", "2,3", "--set", set, "--charset", "shift_jis"], &[1, 2], halves);
+    }
+    check(&["encode", "--field", "2,3", "--escape", "\\%"], &[1, 2], &[]);
+    check(&["encode", "--field", "2", "--keep", "\"]["], &[1], &[]);
+}
+
+#[test]
+fn words_stay_words() {
+    for args in [
+        &["decode", "--field", "1.2"][..],
+        &["decode", "--field", "2.1,2.2", "--form"],
+        &["decode", "--field", "1.1", "--until-stable", "--nginx"],
+        &["encode", "--field", "1.2", "--keep", "\"]"],
+    ] {
+        let input = hostile(77, 40_000, &[]);
+        let out = ok(&[args, &["-q"]].concat(), &input);
+        for (old, new) in input.split(|&byte| byte == b'\n').zip(out.split(|&byte| byte == b'\n')) {
+            let count = |line| fields(line).into_iter().map(words).collect::<Vec<_>>();
+            assert_eq!(count(old), count(new), "{args:?}: {} became {}", show(old), show(new));
+        }
+        assert!(out != input, "{args:?}");
+    }
+}
+
+#[test]
+fn lines_split_as_before_at_single_bytes() {
+    for delimiter in ["|", ";", "tab", "-", "[", "\\"] {
+        let byte = if delimiter == "tab" { b'\t' } else { delimiter.as_bytes()[0] };
+        for options in [&[][..], &["--form"], &["--until-stable", "--percent-u"], &["--nginx"]] {
+            let args = [&["decode", "-q", "-d", delimiter, "--field", "2,3"], options].concat();
+            let input = hostile(9, 20_000, &[&[byte]]);
+            let out = ok(&args, &input);
+            let lines = input.split(|&byte| byte == b'\n').zip(out.split(|&byte| byte == b'\n'));
+            for (old, new) in lines {
+                let split =
+                    |line: &[u8]| line.split(|&at| at == byte).map(<[u8]>::to_vec).collect::<Vec<_>>();
+                let (from, to) = (split(old), split(new));
+                assert_eq!(from.len(), to.len(), "{args:?}: {} became {}", show(old), show(new));
+                for index in (0..from.len()).filter(|index| ![1, 2].contains(index)) {
+                    assert_eq!(from[index], to[index], "{args:?}: {} became {}", show(old), show(new));
+                }
+            }
+            assert!(out != input, "{args:?}");
+        }
+    }
+}
+
+/// Records at every place of the buffers' edges give what they give alone.
+#[test]
+fn edges_of_buffers_do_not_show() {
+    let input = hostile(5, 30_000, &[]);
+    for args in [
+        &["decode", "-q", "--field", "2"][..],
+        &["decode", "-q", "--field", "2", "--only"],
+        &["decode", "-q", "--field", "1,2", "--only", "--output-delimiter", "|"],
+        &["decode", "-q", "--field", "2", "--only-changed"],
+        &["decode", "-q", "--only-changed"],
+        &["decode", "-q", "--logfmt", "--key", "a,xy"],
+    ] {
+        let whole = ok(args, &input);
+        let lines = input.split_inclusive(|&byte| byte == b'\n');
+        let halves: Vec<_> = lines.collect::<Vec<_>>().chunks(10_000).map(<[&[u8]]>::concat).collect();
+        let parts: Vec<u8> = halves.iter().flat_map(|part| run(args, part).out).collect();
+        assert_same(&format!("{args:?}"), &parts, &whole);
+        for pad in [1, 17, 65_530] {
+            let start = [&b"x".repeat(pad)[..], b"\n"].concat();
+            let padded = ok(args, [&start[..], &input].concat());
+            let alone = ok(args, &start);
+            assert_same(&format!("{args:?} after {pad}"), &padded[alone.len()..], &whole);
+        }
+    }
+}

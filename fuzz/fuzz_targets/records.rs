@@ -1,0 +1,180 @@
+//! The command's records: whatever becomes of a value, its line splits as before, and JSON stays the same but for it.
+
+#![no_main]
+// The rooms of the command, of which only some parts are used here.
+#![allow(dead_code, unused_imports)]
+
+#[path = "../../crates/cli/src/ground/mod.rs"]
+mod ground;
+#[path = "../../crates/cli/src/select/mod.rs"]
+mod select;
+#[path = "../../crates/cli/src/value/mod.rs"]
+mod value;
+
+use arbitrary::Arbitrary;
+use libfuzzer_sys::fuzz_target;
+use serde_json::Value;
+use simdpct::ByteSet;
+
+use self::ground::records::Records;
+use self::select::Selector;
+use self::select::edit::{Edit, Form};
+use self::select::fields::{Delimiter, Fields, Split, Spot};
+use self::select::jsonl::Keys;
+use self::select::logfmt::Pairs;
+use self::value::charset::Charset;
+use self::value::options::{DecodeOptions, EncodeOptions, Layers, Verb};
+use self::value::policy::{Action, Policies, Policy, Record, Treatment};
+use self::value::report::Report;
+use self::value::work::Work;
+
+#[derive(Arbitrary, Debug)]
+struct Input<'a> {
+    line: &'a [u8],
+    encodes: bool,
+    form: bool,
+    stable: bool,
+    nginx: bool,
+    percent_u: bool,
+    shift_jis: bool,
+    printable: bool,
+    keep: &'a [u8],
+    delimiter: Option<u8>,
+    field: u8,
+    word: Option<u8>,
+    strict: bool,
+}
+
+impl Input<'_> {
+    fn verb(&self) -> Verb {
+        let charset = self.shift_jis.then(|| Charset::find("shift_jis").expect("it is one"));
+        let keep = ByteSet::EMPTY.add(self.keep);
+        if self.encodes {
+            let (keep_escapes, form) = (self.stable, self.form && !self.stable);
+            return Verb::Encode(EncodeOptions { keep, keep_escapes, form, lower: false, charset });
+        }
+        Verb::Decode(DecodeOptions {
+            keep: ByteSet::EMPTY,
+            form: self.form,
+            layers: if self.stable { Layers::UntilStable } else { Layers::Times(1) },
+            nginx: self.nginx,
+            percent_u: self.percent_u,
+            charset,
+            printable: self.printable,
+        })
+    }
+
+    fn treatment(&self, verb: &Verb, kept: [ByteSet; 3]) -> Treatment {
+        let policy = if self.strict { Policy::Replace } else { Policy::Keep };
+        let policies = Policies { malformed: policy, not_text: policy };
+        Treatment::new(kept.map(|kept| Work::on_values(verb, kept)), policies, self.strict, false, b"-")
+    }
+}
+
+/// What becomes of `line`.
+fn rewrite(mut selector: Selector, mut treatment: Treatment, line: &[u8]) -> (Vec<u8>, Action) {
+    let mut out = Vec::new();
+    let mut edit = Edit::new(line, 0, &mut out, Form::Whole);
+    let record = Record { chunk: line, start: 0, stop: line.len(), end: b'\n', shown: None };
+    let mark = edit.begin();
+    let action = selector.rewrite(record, false, &mut treatment, &mut edit, &mut Report::new(false, false));
+    if action != Action::Write {
+        edit.rewind(mark);
+    }
+    edit.copy_to(line.len());
+    (out, action)
+}
+
+/// The fields of `line`, a byte at a time.
+fn fields(line: &[u8], delimiter: Option<u8>) -> Vec<&[u8]> {
+    if let Some(delimiter) = delimiter {
+        return line.split(|&byte| byte == delimiter).collect();
+    }
+    let is_blank = |at: usize| line.get(at).is_none_or(|byte| b" \t".contains(byte));
+    let (mut fields, mut at) = (Vec::new(), 0);
+    while at < line.len() {
+        if is_blank(at) {
+            at += 1;
+            continue;
+        }
+        let close = match line[at] {
+            b'"' => Some(b'"'),
+            b'[' => Some(b']'),
+            _ => None,
+        };
+        let (mut end, mut is_hidden) = (None, false);
+        for next in at + 1..line.len() {
+            if Some(line[next]) == close && !is_hidden && is_blank(next + 1) {
+                end = Some(next + 1);
+                break;
+            }
+            is_hidden = line[next] == b'\\' && !is_hidden;
+        }
+        let end = end.unwrap_or_else(|| (at..=line.len()).find(|&end| is_blank(end)).unwrap_or(line.len()));
+        fields.push(&line[at..end]);
+        at = end;
+    }
+    fields
+}
+
+/// The document with all strings decoded.
+fn decoded(document: &Value) -> Value {
+    match document {
+        Value::String(text) => {
+            let mut new = String::new();
+            for chunk in simdpct::decode(text.as_bytes()).utf8_chunks() {
+                new.push_str(chunk.valid());
+                new.push_str(&simdpct::encode(chunk.invalid()));
+            }
+            Value::String(if new.eq_ignore_ascii_case(text) { text.clone() } else { new })
+        }
+        Value::Array(items) => items.iter().map(decoded).collect(),
+        Value::Object(members) => members.iter().map(|(key, value)| (key.clone(), decoded(value))).collect(),
+        other => other.clone(),
+    }
+}
+
+fuzz_target!(|input: Input<'_>| {
+    let line: Vec<u8> = input.line.iter().copied().filter(|byte| !b"\r\n".contains(byte)).collect();
+    let verb = input.verb();
+
+    let delimiter = input.delimiter.filter(|byte| byte.is_ascii_punctuation() && !b"\"%+".contains(byte));
+    let split = Split::from(delimiter.map_or(Delimiter::Blanks, Delimiter::Byte));
+    let number = usize::from(input.field % 6);
+    let spot = match input.word {
+        None => Spot::of(number),
+        Some(word) => Spot::word(number, usize::from(word % 4)),
+    };
+    let chosen = Fields::new(&[spot], split, verb.may_make_structure()).expect("one spot");
+    let treatment = input.treatment(&verb, split.kept(Records::Lines.structure()));
+    let (out, _) = rewrite(Selector::Fields(chosen), treatment, &line);
+    let (before, after) = (fields(&line, delimiter), fields(&out, delimiter));
+    assert_eq!(before.len(), after.len(), "{} became {}", line.escape_ascii(), out.escape_ascii());
+    for (index, (old, new)) in before.iter().zip(&after).enumerate() {
+        assert!(index == number || old == new, "{} became {}", line.escape_ascii(), out.escape_ascii());
+    }
+
+    let keys = || Selector::Keys(Keys::new(&["**".parse().expect("a path")], &[], input.nginx));
+    let (out, action) = rewrite(keys(), input.treatment(&verb, [ByteSet::EMPTY; 3]), &line);
+    if let Ok(old) = serde_json::from_slice::<Value>(&line) {
+        assert_eq!(action, Action::Write, "{}", line.escape_ascii());
+        let new: Value = serde_json::from_slice(&out).expect("JSON stays JSON");
+        let options = DecodeOptions {
+            keep: ByteSet::EMPTY,
+            form: false,
+            layers: Layers::Times(1),
+            nginx: false,
+            percent_u: false,
+            charset: None,
+            printable: false,
+        };
+        let plain = Input { strict: false, ..input };
+        let (out, _) = rewrite(keys(), plain.treatment(&Verb::Decode(options), [ByteSet::EMPTY; 3]), &line);
+        let got: Value = serde_json::from_slice(&out).expect("JSON stays JSON");
+        assert_eq!(got, decoded(&old), "{}", line.escape_ascii());
+        drop(new);
+    }
+
+    let pairs = Selector::Pairs(Pairs::new(vec!["a".to_owned(), "u".to_owned()]));
+    rewrite(pairs, input.treatment(&verb, [ByteSet::EMPTY; 3]), &line);
+});
