@@ -1,6 +1,6 @@
 //! Flags and sets, as the codec wants them.
 
-use codec::{ByteSet, Decode, Encode, HexCase, sets};
+use codec::{ByteSet, Decode, Encode, HexCase, TryDecode, sets};
 
 /// A space is `+`.
 pub const SIMDPCT_FORM: u32 = 1 << 0;
@@ -53,6 +53,47 @@ pub(crate) fn encoder(keep: Option<&ByteSet>, flags: u32) -> Option<Encode<ByteS
         }
     }
     Some(encode)
+}
+
+/// The decoders without a set, made once: to put one together takes longer than to decode a short value.
+#[inline(always)]
+pub(crate) fn known_decoder(keep: Option<&ByteSet>, flags: u32) -> Option<&'static TryDecode> {
+    static PLAIN: TryDecode = Decode::new().strict_if(false);
+    static STRICT: TryDecode = Decode::new().strict();
+    static FORM: TryDecode = Decode::new().form().strict_if(false);
+    static FORM_STRICT: TryDecode = Decode::new().form().strict();
+    static NORMALIZE: TryDecode = Decode::NORMALIZE.strict_if(false);
+
+    if keep.is_some() {
+        return None;
+    }
+    const FORM_AND_STRICT: u32 = SIMDPCT_FORM | SIMDPCT_STRICT;
+    match flags {
+        0 => Some(&PLAIN),
+        SIMDPCT_STRICT => Some(&STRICT),
+        SIMDPCT_FORM => Some(&FORM),
+        FORM_AND_STRICT => Some(&FORM_STRICT),
+        SIMDPCT_NORMALIZE => Some(&NORMALIZE),
+        _ => None,
+    }
+}
+
+/// The same of those that are not strict, for decoding in place, where these need no look at the input before.
+#[inline(always)]
+pub(crate) fn known_lenient(keep: Option<&ByteSet>, flags: u32) -> Option<&'static Decode> {
+    static PLAIN: Decode = Decode::new();
+    static FORM: Decode = Decode::new().form();
+    static NORMALIZE: Decode = Decode::NORMALIZE;
+
+    if keep.is_some() {
+        return None;
+    }
+    match flags {
+        0 => Some(&PLAIN),
+        SIMDPCT_FORM => Some(&FORM),
+        SIMDPCT_NORMALIZE => Some(&NORMALIZE),
+        _ => None,
+    }
 }
 
 /// A decoder, and whether it is strict: only then a verb looks for errors.

@@ -85,7 +85,7 @@ impl Codec for Decoder {
     }
 
     fn write(&self, part: &[u8], out: &mut [MaybeUninit<u8>]) -> Answer {
-        verbs::decode_by(self, part, out)
+        verbs::decode_by(&self.decode.strict_if(self.strict), part, out)
     }
 }
 

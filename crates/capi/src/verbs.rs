@@ -2,7 +2,7 @@
 
 use core::mem::MaybeUninit;
 
-use codec::{ByteSet, DecodeError, Encode};
+use codec::{ByteSet, DecodeError, Encode, TryDecode, sets};
 
 use crate::answer::Answer;
 use crate::options::{self, Decoder, SIMDPCT_IF_CHANGED};
@@ -17,6 +17,16 @@ pub(crate) fn encode(
     input: &[u8],
     out: &mut [MaybeUninit<u8>],
 ) -> Checked {
+    // Without what flags ask for, nothing is copied once more.
+    match (flags, keep) {
+        (0, Some(set)) => Some(encode_by(&Encode::keeping(*set), input, out)),
+        (0, None) => Some(encode_by(&Encode::keeping(sets::RFC3986_UNRESERVED.to_byte_set()), input, out)),
+        _ => encode_with(keep, flags, input, out),
+    }
+}
+
+#[inline(never)]
+fn encode_with(keep: Option<&ByteSet>, flags: u32, input: &[u8], out: &mut [MaybeUninit<u8>]) -> Checked {
     let encode = options::encoder(keep, flags)?;
     if options::has(flags, SIMDPCT_IF_CHANGED) && encode.is_encoded(input) {
         return Some(Answer::unchanged(input.len()));
@@ -47,18 +57,37 @@ pub(crate) fn decode(
     input: &[u8],
     out: &mut [MaybeUninit<u8>],
 ) -> Checked {
+    if let Some(known) = options::known_decoder(keep, flags) {
+        return Some(decode_by(known, input, out));
+    }
+    if options::has(flags, SIMDPCT_IF_CHANGED) {
+        let flags = flags & !SIMDPCT_IF_CHANGED;
+        if let (Some(known), Some(lenient)) =
+            (options::known_decoder(keep, flags), options::known_lenient(keep, flags))
+        {
+            return Some(match lenient.is_decoded(input) {
+                true => Answer::unchanged(input.len()),
+                false => decode_by(known, input, out),
+            });
+        }
+    }
+    decode_with(keep, flags, input, out)
+}
+
+#[inline(never)]
+fn decode_with(keep: Option<&ByteSet>, flags: u32, input: &[u8], out: &mut [MaybeUninit<u8>]) -> Checked {
     let decoder = options::decoder(keep, flags)?;
     if options::has(flags, SIMDPCT_IF_CHANGED)
         && let Some(answer) = unless_changed(&decoder, input)
     {
         return Some(answer);
     }
-    Some(decode_by(&decoder, input, out))
+    Some(decode_by(&decoder.decode.strict_if(decoder.strict), input, out))
 }
 
 #[inline(always)]
-pub(crate) fn decode_by(decoder: &Decoder, input: &[u8], out: &mut [MaybeUninit<u8>]) -> Answer {
-    match decoder.decode.strict_if(decoder.strict).decode_to_uninit(input, out) {
+pub(crate) fn decode_by(decode: &TryDecode, input: &[u8], out: &mut [MaybeUninit<u8>]) -> Answer {
+    match decode.decode_to_uninit(input, out) {
         Ok(written) => Answer::ok(written.len()),
         Err(DecodeError::BufferTooSmall(error)) => Answer::too_small(error.needed),
         Err(DecodeError::Malformed(error)) => Answer::malformed(error.offset),
@@ -81,6 +110,17 @@ fn unless_changed(decoder: &Decoder, input: &[u8]) -> Option<Answer> {
 
 #[inline(always)]
 pub(crate) fn decode_in_place(keep: Option<&ByteSet>, flags: u32, bytes: &mut [u8]) -> Checked {
+    if let Some(known) = options::known_lenient(keep, flags & !SIMDPCT_IF_CHANGED) {
+        return Some(match options::has(flags, SIMDPCT_IF_CHANGED) && known.is_decoded(bytes) {
+            true => Answer::unchanged(bytes.len()),
+            false => Answer::ok(known.decode_in_place(bytes)),
+        });
+    }
+    decode_in_place_with(keep, flags, bytes)
+}
+
+#[inline(never)]
+fn decode_in_place_with(keep: Option<&ByteSet>, flags: u32, bytes: &mut [u8]) -> Checked {
     let decoder = options::decoder(keep, flags)?;
     if options::has(flags, SIMDPCT_IF_CHANGED)
         && let Some(answer) = unless_changed(&decoder, bytes)

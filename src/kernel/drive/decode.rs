@@ -59,14 +59,14 @@ fn by_rule<I: Isa, S: Sink<I>, B: Bounds>(
     sink: S,
 ) -> (S, usize) {
     match job.rule {
-        DecodeRule::Plain => blocks::<I, S, B, false, false>(isa, job, input, bounds, sink),
-        DecodeRule::Keep => blocks::<I, S, B, true, false>(isa, job, input, bounds, sink),
-        DecodeRule::Form => blocks::<I, S, B, true, true>(isa, job, input, bounds, sink),
+        DecodeRule::Plain => blocks::<I, S, B, false>(isa, job, input, bounds, sink),
+        // One copy of the code: whether `+` is a space is the same in each block, and so costs nothing.
+        DecodeRule::Keep | DecodeRule::Form => blocks::<I, S, B, true>(isa, job, input, bounds, sink),
     }
 }
 
 #[inline(always)]
-fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
+fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
@@ -81,12 +81,13 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
     let class = isa.class(&job.set, input.len());
     let all_if = |condition: bool| if condition { u64::MAX } else { 0 };
     let (strict, members_stay, upper) = (all_if(job.strict), job.members_stay, job.upper);
-    let mut state = Blocks::<I, S, B, KEEP, FORM> {
+    let mut state = Blocks::<I, S, B, KEEP> {
         isa,
         class,
         strict,
         members_stay,
         upper,
+        form: KEEP && job.plus(),
         spilt: 0,
         spilt_kept: 0,
         dropped: 0,
@@ -94,7 +95,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
         sink,
     };
     if input.len() <= I::LANES {
-        if !FORM && !B::MANY && state.isa.lacks(input, b'%') {
+        if !state.form && !B::MANY && state.isa.lacks(input, b'%') {
             state.sink.copy(input);
             return (state.sink, input.len());
         }
@@ -136,13 +137,15 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool>(
 
 /// What one block leaves to the next. (A closure would not be inlined into the entry points, nor then would the
 /// intrinsics in it.)
-struct Blocks<I: Isa, S, B, const KEEP: bool, const FORM: bool> {
+struct Blocks<I: Isa, S, B, const KEEP: bool> {
     isa: I,
     class: I::Class,
     /// All lanes if a malformed escape is an error, or none.
     strict: u64,
     members_stay: bool,
     upper: bool,
+    /// Whether a `+` is a space; never, unless `KEEP`.
+    form: bool,
     /// The lanes of the next block that are digits of escapes in this one, which were decoded.
     spilt: u64,
     /// The same for escapes that stay.
@@ -153,7 +156,7 @@ struct Blocks<I: Isa, S, B, const KEEP: bool, const FORM: bool> {
     sink: S,
 }
 
-impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool> Blocks<I, S, B, KEEP, FORM> {
+impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
     /// All blocks have been taken.
     #[inline(always)]
     fn finish(mut self) -> S {
@@ -195,7 +198,8 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool> Blocks<I
         for i in 1..M {
             blocks[i] = self.isa.load(&rest[i * I::LANES..]);
         }
-        let clean = self.isa.none_equal(blocks, b'%') && (!FORM || self.isa.none_equal(blocks, b'+'));
+        let clean =
+            self.isa.none_equal(blocks, b'%') && !(KEEP && self.form && !self.isa.none_equal(blocks, b'+'));
         if clean {
             self.dropped = 0;
             self.sink.store_whole(self.isa, blocks);
@@ -212,7 +216,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool, const FORM: bool> Blocks<I
         // What follows the lanes is zeros, or the next block.
         let here = if rest.len() > lanes { first(lanes) } else { u64::MAX };
         let percent = isa.eq(block, b'%') & here;
-        if FORM {
+        if KEEP && self.form {
             self.sink.changed(isa.eq(block, b'+') != 0);
             block = isa.replace(block, b'+', b' ');
         }

@@ -38,8 +38,15 @@ pub(crate) fn encode_few<'c, I: Isa>(
     let missing = missing::<I>(input);
     let class = isa.class(&job.set, input.len());
     let (case, sink) = (job.case, Cursor::new(out));
-    let mut state =
-        Blocks::<I, Cursor<'c>, Whole, false, false> { isa, class, case, spilt: 0, bounds: Whole, sink };
+    let mut state = Blocks::<I, Cursor<'c>, Whole, true> {
+        isa,
+        class,
+        case,
+        keep_escapes: false,
+        spilt: 0,
+        bounds: Whole,
+        sink,
+    };
     let (mut rest, mut lanes) = (input, I::LANES - missing);
     if rest.len() < I::LANES {
         return None;
@@ -82,14 +89,14 @@ pub(crate) fn encode_values<'c, I: Isa>(
 #[inline(always)]
 fn by_rule<I: Isa, S: Sink<I>, B: Bounds>(isa: I, job: &EncodeJob, input: &[u8], bounds: B, sink: S) -> S {
     match job.rule {
-        EncodeRule::Plain => blocks::<I, S, B, false, false>(isa, job, input, bounds, sink),
-        EncodeRule::KeepEscapes => blocks::<I, S, B, true, false>(isa, job, input, bounds, sink),
-        EncodeRule::Form => blocks::<I, S, B, false, true>(isa, job, input, bounds, sink),
+        EncodeRule::Plain => blocks::<I, S, B, true>(isa, job, input, bounds, sink),
+        // One copy of the code: which of the two it is, is the same in each block, and so costs nothing.
+        EncodeRule::KeepEscapes | EncodeRule::Form => blocks::<I, S, B, false>(isa, job, input, bounds, sink),
     }
 }
 
 #[inline(always)]
-fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: bool>(
+fn blocks<I: Isa, S: Sink<I>, B: Bounds, const PLAIN: bool>(
     isa: I,
     job: &EncodeJob,
     input: &[u8],
@@ -97,15 +104,16 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: b
     sink: S,
 ) -> S {
     let missing = missing::<I>(input);
+    let keep_escapes = !PLAIN && job.rule == EncodeRule::KeepEscapes;
     if let Some(ends) = bounds.ends() {
         ends.begin(missing);
-        if KEEP_ESCAPES {
+        if keep_escapes {
             ends.mark(I::LANES);
         }
     }
     let class = isa.class(&job.set, input.len());
     let mut state =
-        Blocks::<I, S, B, KEEP_ESCAPES, FORM> { isa, class, case: job.case, spilt: 0, bounds, sink };
+        Blocks::<I, S, B, PLAIN> { isa, class, case: job.case, keep_escapes, spilt: 0, bounds, sink };
     if input.len() <= I::LANES {
         // Most inputs: code without loops is shorter.
         if const { !KEEP_ESCAPES && !FORM && !B::MANY }
@@ -120,14 +128,14 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: b
     let (mut rest, mut lanes) = (input, I::LANES - missing);
     // Where the room is known to be ample, no block has to look.
     if state.sink.room() >= MAX_WINDOW {
-        if const { I::TOGETHER == 4 && !KEEP_ESCAPES && !FORM && !B::MANY } {
+        if const { I::TOGETHER == 4 && PLAIN && !B::MANY } {
             state.take::<true>(state.isa.load(rest), rest, lanes, missing);
         } else {
             state.step(rest, lanes, missing);
         }
         (rest, lanes) = (&rest[lanes..], I::LANES);
         // Constant, so that tiers without such groups compile none of this.
-        if const { I::TOGETHER == 4 && !KEEP_ESCAPES && !FORM && !B::MANY } {
+        if const { I::TOGETHER == 4 && PLAIN && !B::MANY } {
             while rest.len() >= 4 * I::LANES && state.sink.room() >= 4 * MAX_WINDOW {
                 // All are loaded before anything is stored, for the reason given in `encode_few`.
                 let blocks = state.load::<4>(rest);
@@ -182,19 +190,19 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: b
 
 /// What one block leaves to the next. (A closure would not be inlined into the entry points, nor then would the
 /// intrinsics in it.)
-struct Blocks<I: Isa, S, B, const KEEP_ESCAPES: bool, const FORM: bool> {
+struct Blocks<I: Isa, S, B, const PLAIN: bool> {
     isa: I,
     class: I::Class,
     case: HexCase,
+    /// Whether valid escapes stay; if not, and unless `PLAIN`, a space is a `+`.
+    keep_escapes: bool,
     /// The lanes of the next block that are digits of escapes in this one.
     spilt: u64,
     bounds: B,
     sink: S,
 }
 
-impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: bool>
-    Blocks<I, S, B, KEEP_ESCAPES, FORM>
-{
+impl<I: Isa, S: Sink<I>, B: Bounds, const PLAIN: bool> Blocks<I, S, B, PLAIN> {
     /// All blocks have been taken.
     #[inline(always)]
     fn finish(mut self) -> S {
@@ -217,7 +225,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: bool>
     /// Takes whole blocks if there is nothing to do in them, without the masks that [`Blocks::take`] needs.
     #[inline(always)]
     fn pass<const M: usize>(&mut self, blocks: [I::Block; M]) -> bool {
-        let clean = !KEEP_ESCAPES && !FORM && !B::MANY && self.isa.all_members(blocks, &self.class);
+        let clean = PLAIN && !B::MANY && self.isa.all_members(blocks, &self.class);
         if clean {
             self.sink.store_whole(self.isa, blocks);
         }
@@ -263,7 +271,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: bool>
         let isa = self.isa;
         let mut stray =
             if MANY { !isa.member_of_many(block, &self.class) } else { !isa.member(block, &self.class) };
-        if KEEP_ESCAPES {
+        if !PLAIN && self.keep_escapes {
             let percent = isa.eq(block, b'%');
             if percent | self.spilt != 0 {
                 let cut = self.bounds.ends().map_or(0, |ends| ends.cut(I::LANES, missing));
@@ -276,7 +284,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP_ESCAPES: bool, const FORM: bool>
         if let Some(ends) = self.bounds.ends() {
             ends.settle(self.sink.written(), stray, I::LANES, missing);
         }
-        if FORM {
+        if !PLAIN && !self.keep_escapes {
             self.sink.changed(isa.eq(block, b' ') != 0);
             block = isa.replace(block, b' ', b'+');
         }

@@ -83,7 +83,7 @@ fn ask() -> u16 {
         return found;
     }
     // SAFETY: the CPU has XSAVE, and the system has enabled it.
-    let saved = unsafe { _xgetbv(0) };
+    let saved = unsafe { saved_registers() };
     if saved & SAVES_YMM == SAVES_YMM {
         found |= when(seven.ebx, 5, AVX2);
     }
@@ -94,6 +94,13 @@ fn ask() -> u16 {
             | when(seven.ecx, 6, AVX512VBMI2);
     }
     found
+}
+
+/// Which registers the system saves (XCR0).
+#[target_feature(enable = "xsave")]
+fn saved_registers() -> u64 {
+    // SAFETY: the caller has seen that the system has enabled XSAVE.
+    unsafe { _xgetbv(0) }
 }
 
 fn cpuid(leaf: u32) -> CpuidResult {
