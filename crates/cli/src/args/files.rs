@@ -1,5 +1,6 @@
 //! Inputs, outputs, and what separates values.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
@@ -7,7 +8,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use crate::ground::records::Records;
 use crate::io::compression::Format;
 use crate::io::files::{Destination, Writes};
-use crate::io::names::Sources;
+use crate::io::names::{Reading, Sources};
 
 pub const INPUT: &str = "Input";
 const OUTPUT: &str = "Output";
@@ -28,9 +29,22 @@ pub struct Files {
     #[arg(long, value_name = "FILE", help_heading = INPUT, value_hint = ValueHint::FilePath, conflicts_with = "files")]
     pub files0_from: Option<PathBuf>,
 
-    /// Take compressed files as they are
+    /// Work on STRING instead of files: one record, as if it were a line of a file; may be given several times
+    #[arg(
+        short = 'e', long, value_name = "STRING", help_heading = INPUT, allow_hyphen_values = true,
+        conflicts_with_all = ["files", "files_from", "files0_from"]
+    )]
+    pub expression: Vec<OsString>,
+
+    /// Take all files as they are: none is decompressed, or refused because it is a zip archive, UTF-16 or the like
     #[arg(long, help_heading = INPUT)]
     pub no_decompress: bool,
+
+    /// The most memory for decompressing a file, in MiB [default: 128, and 256 for xz]
+    ///
+    /// Files that were compressed with a large window, as by `zstd --long=31`, need more.
+    #[arg(long, value_name = "MIB", help_heading = INPUT, value_parser = clap::value_parser!(u32).range(1..=16384))]
+    pub memory: Option<u32>,
 }
 
 /// The output.
@@ -38,11 +52,19 @@ pub struct Files {
 pub struct Target {
     /// Write to FILE, which appears whole or not at all; it may be one of the inputs. It is compressed if its name
     /// ends in .gz, .zst, .bz2 or .xz
+    ///
+    /// The new file takes over mode, extended attributes and access lists of the old one, and its owner if you may give
+    /// files away. A symbolic link is followed; one to a file that is not there is refused. A device or a pipe is written
+    /// to as it is, and so is a stream that is open already: `/dev/stdout`, `/dev/fd/3`, or the file that standard
+    /// output or standard error is redirected to.
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
-    /// Replace each file by the output for it, whole or not at all; with SUFFIX, keep the old one under its name and
-    /// SUFFIX. What was compressed will be
+    /// Replace each file by the output for it, whole or not at all; with SUFFIX (`-i.bak` or `--in-place=.bak`), keep the
+    /// old one under its name and SUFFIX. What was compressed will be
+    ///
+    /// A file that changes while it is read stays as it is, which is an error. What is kept of the old file is what
+    /// --output keeps.
     #[arg(
         short, long, value_name = "SUFFIX", help_heading = OUTPUT, num_args = 0..=1, require_equals = true, default_missing_value = "",
         conflicts_with_all = ["output", "compress"]
@@ -56,6 +78,10 @@ pub struct Target {
     /// How hard to compress, as the command of that format counts: gzip and xz 0-9, zstd 1-22, bzip2 1-9
     #[arg(long, value_name = "N", help_heading = OUTPUT)]
     pub level: Option<u8>,
+
+    /// Do not wait until files are on the disk: quicker, but after a power cut a file that was written may be empty
+    #[arg(long, help_heading = OUTPUT)]
+    pub no_sync: bool,
 
     /// No progress bar
     #[arg(short, long)]
@@ -73,14 +99,26 @@ pub enum Compress {
 }
 
 impl Files {
-    /// The inputs.
-    pub fn sources(self) -> Sources {
+    /// The inputs, which hold `records`.
+    pub fn sources(self, records: Records) -> Sources {
         let list = match (self.files_from, self.files0_from) {
             (Some(path), _) => Some((path, b'\n')),
             (_, Some(path)) => Some((path, b'\0')),
             _ => None,
         };
-        Sources { names: self.files, list, decompress: !self.no_decompress }
+        let texts = self.expression;
+        let text = (!texts.is_empty()).then(|| {
+            let mut joined = Vec::new();
+            for text in texts {
+                joined.extend_from_slice(text.as_encoded_bytes());
+                if records != Records::Raw {
+                    joined.push(records.end());
+                }
+            }
+            joined
+        });
+        let reading = Reading { decompress: !self.no_decompress, memory: self.memory };
+        Sources { names: self.files, list, text, reading }
     }
 }
 
@@ -101,7 +139,7 @@ impl Target {
             (None, Some(path)) => Writes::File { path, format },
             (None, None) => Writes::Stdout { format },
         };
-        Destination { place, level: self.level, quiet: self.quiet }
+        Destination { place, level: self.level, sync: !self.no_sync, quiet: self.quiet }
     }
 }
 

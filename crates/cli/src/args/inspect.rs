@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::files::{Files, INPUT};
+use crate::ground::records::Records;
 use crate::inspect::kind::Group;
 use crate::inspect::{audit, check};
 
@@ -81,10 +82,10 @@ impl Check {
             (self.only.is_empty() || self.only.contains(group)) && !self.ignore.contains(group)
         };
         check::Request {
-            end: end(self.null),
+            end: records(self.null).end(),
             wanted: Group::ALL.into_iter().filter(is_wanted).collect(),
             quiet: self.quiet,
-            sources: self.files.sources(),
+            sources: self.files.sources(records(self.null)),
         }
     }
 }
@@ -93,8 +94,8 @@ impl Audit {
     /// What is asked for.
     pub fn request(self) -> audit::Request {
         audit::Request {
-            sources: self.files.sources(),
-            end: end(self.null),
+            sources: self.files.sources(records(self.null)),
+            end: records(self.null).end(),
             examples: usize::from(self.examples),
             json: self.json,
             quiet: self.quiet,
@@ -102,7 +103,7 @@ impl Audit {
     }
 }
 
-/// What ends a record.
-fn end(null: bool) -> u8 {
-    if null { b'\0' } else { b'\n' }
+/// What separates records.
+fn records(null: bool) -> Records {
+    if null { Records::Null } else { Records::Lines }
 }

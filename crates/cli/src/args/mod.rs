@@ -19,6 +19,7 @@ pub use self::transform::{Decode, Encode, Normalize};
 const FIRST_EXAMPLES: &str = "\
 Examples:
   pct encode names.txt                        escape all but unreserved bytes, line by line
+  pct decode -e 'caf%C3%A9%20noir'            text instead of a file
   pct decode urls.txt -o plain.txt            write plain.txt whole or not at all
   pct audit access.log                        what is in there, in one page
   pct help decode                             options and examples of one command";
@@ -27,10 +28,11 @@ const EXAMPLES: &str = "\
 Examples:
   pct encode names.txt                        escape all but unreserved bytes, line by line
   pct encode --set whatwg-path paths.txt      escape as browsers do in a path
+  pct decode -e 'caf%C3%A9%20noir'            text instead of a file
   pct decode urls.txt -o plain.txt            write plain.txt whole or not at all
   pct check --only malformed,nul access.log.gz
   pct decode crawl.zst -o plain.txt.gz        compressed files are read and written as what they are
-  pct normalize -i=.bak lists/*.txt           replace files, and keep the old ones
+  pct normalize -i.bak lists/*.txt            replace files, and keep the old ones
   pct audit access.log                        what is in there, in one page
   pct decode --field 5.2 --charset gbk -j2 access.log.gz -o plain.log.zst
   pct decode -i --csv --column url crawl.csv.gz
@@ -40,7 +42,7 @@ Examples:
 Exit codes:
   0  all is well
   1  check has found something, or --strict or a policy of `fail` has stopped the run
-  2  the arguments are wrong, or a file could not be read or written
+  2  the arguments are wrong, or a file could not be read or written; other inputs are read all the same
 
 When the reader of standard output goes away (`pct ... | head`), pct ends quietly, with 0; check with 1 if it has
 found something. After an error, FILE of `-o FILE` is as it was.

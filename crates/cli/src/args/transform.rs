@@ -15,6 +15,7 @@ use crate::value::options::{DecodeOptions, EncodeOptions, Layers, Verb};
 #[command(after_help = "\
 Examples:
   echo 'a b/c' | pct encode                   a%20b%2Fc
+  pct encode -e 'a b/c'                       a%20b%2Fc
   echo 'a b/c' | pct encode --keep /          a%20b/c
   echo 'a b&c' | pct encode --form            a+b%26c
   echo 'a b&c<d>' | pct encode --escape '<>'   a b&c%3Cd%3E
@@ -80,6 +81,7 @@ pub struct Encode {
 #[command(after_help = "\
 Examples:
   echo 'caf%C3%A9%20%zz' | pct decode         café %zz
+  pct decode -e 'caf%C3%A9%20noir'            café noir
   echo 'a%0Ab%2Fc' | pct decode               a%0Ab/c     (a line stays a line)
   echo 'a%2Fb%20c' | pct decode --keep /      a%2Fb c
   echo 'q=a+b' | pct decode --form            q=a b

@@ -57,6 +57,12 @@ pub struct Pipe {
     #[arg(long, help_heading = VALUES, requires = "csv")]
     pub no_header: bool,
 
+    /// Write the header of the first file only
+    ///
+    /// A file with another header is left out, with a message and exit code 2. Without this option each header is written.
+    #[arg(long, help_heading = VALUES, requires = "csv", conflicts_with = "no_header")]
+    pub one_header: bool,
+
     /// Work on string values of JSON, one document a line
     ///
     /// Everything else stays byte for byte. A value that changes is written without needless escapes; bytes that
@@ -127,7 +133,8 @@ impl Pipe {
         let selection = if !self.field.is_empty() {
             Selection::Fields(self.field)
         } else if self.csv {
-            Selection::Columns { names: self.column, has_header: !self.no_header }
+            let (has_header, one_header) = (!self.no_header, self.one_header);
+            Selection::Columns { names: self.column, has_header, one_header }
         } else if self.jsonl {
             Selection::Keys(self.key)
         } else {
@@ -136,7 +143,7 @@ impl Pipe {
         let malformed = if strict { Policy::Fail } else { self.on_error.unwrap_or(Policy::Keep) };
         Request {
             verb,
-            sources: files.sources(),
+            sources: files.sources(records.records()),
             destination: target.destination(),
             records: records.records(),
             selection,

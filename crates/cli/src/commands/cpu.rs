@@ -44,6 +44,6 @@ pub fn describe() -> Result<Outcome, Failure> {
         // Writing to a string does not fail.
         let _ = writeln!(text, "  {name:<8} {state}{features}");
     }
-    Output::create(None)?.write(text.as_bytes())?;
+    Output::stdout()?.write(text.as_bytes())?;
     Ok(Outcome::Clean)
 }

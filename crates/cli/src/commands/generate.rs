@@ -11,6 +11,7 @@ use clap_mangen::roff::{Roff, roman};
 
 use crate::args::{Cli, Generate, Generated};
 use crate::ground::error::{Failure, Outcome};
+use crate::ground::shown::shown;
 use crate::io::output::{Output, STDOUT};
 
 /// `pct generate`.
@@ -19,7 +20,7 @@ pub fn generate(args: &Generate) -> Result<Outcome, Failure> {
     let mut text = Vec::new();
     match (args.what, &args.directory) {
         (Generated::Man, Some(directory)) => {
-            pages(command, directory).map_err(|error| Failure::open(directory.display(), error))?;
+            pages(command, directory).map_err(|error| Failure::open(shown(directory), error))?;
             return Ok(Outcome::Clean);
         }
         (_, Some(_)) => return Err(Failure::Usage("--directory is for manual pages".to_owned())),
@@ -31,7 +32,7 @@ pub fn generate(args: &Generate) -> Result<Outcome, Failure> {
         (Generated::Zsh, None) => complete(Shell::Zsh, &mut command, "pct", &mut text),
         (Generated::Fish, None) => complete(Shell::Fish, &mut command, "pct", &mut text),
     }
-    Output::create(None)?.write(&text)?;
+    Output::stdout()?.write(&text)?;
     Ok(Outcome::Clean)
 }
 

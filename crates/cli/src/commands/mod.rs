@@ -5,9 +5,10 @@ mod generate;
 mod sets;
 
 use std::env;
+use std::ffi::{OsStr, OsString};
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{Arg, CommandFactory, Parser};
 
 use crate::args::{Cli, Command};
 use crate::engine::plan::Plan;
@@ -18,12 +19,57 @@ use crate::io::output;
 
 /// Does what the arguments of the process ask for.
 pub fn run() -> Result<Outcome, Failure> {
-    match Cli::try_parse() {
+    match Cli::try_parse_from(spelt(env::args_os().collect())) {
         Ok(cli) => dispatch(cli.command),
         Err(message) if is_verbose_version(&message) => {
             cpu::check_forced_tier().and_then(|()| cpu::describe())
         }
         Err(message) => print(&message),
+    }
+}
+
+/// `arguments`, with `-i.bak` spelt as `--in-place=.bak`: clap takes a value that may be left out only after a `=`.
+fn spelt(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let suffix = |argument: &OsString| {
+        let suffix = argument.to_str()?.strip_prefix("-i")?;
+        (!suffix.is_empty() && !suffix.starts_with('=')).then(|| format!("--in-place={suffix}"))
+    };
+    let Some(first) = arguments.iter().position(|argument| suffix(argument).is_some()) else {
+        return arguments;
+    };
+    let command = Cli::command();
+    let verb = arguments.iter().skip(1).find_map(|argument| command.find_subcommand(argument));
+    let Some(verb) = verb.filter(|verb| verb.get_arguments().any(|option| option.get_short() == Some('i')))
+    else {
+        return arguments;
+    };
+    for index in first..arguments.len() {
+        if arguments[index - 1] == "--" || arguments[..index].iter().any(|argument| argument == "--") {
+            break;
+        }
+        if let Some(new) = suffix(&arguments[index])
+            && !takes_next(verb, &arguments[index - 1])
+        {
+            arguments[index] = new.into();
+        }
+    }
+    arguments
+}
+
+/// Whether the argument after `argument` is its value.
+fn takes_next(verb: &clap::Command, argument: &OsStr) -> bool {
+    let Some(text) = argument.to_str() else { return false };
+    let takes = |option: &Arg| option.get_action().takes_values() && !option.is_require_equals_set();
+    let mut options = verb.get_arguments();
+    match (text.strip_prefix("--"), text.strip_prefix('-')) {
+        (Some(long), _) => options.any(|option| option.get_long() == Some(long) && takes(option)),
+        // The last one of several; after one that takes values comes its value.
+        (None, Some(shorts)) => {
+            let of = |short| verb.get_arguments().find(|option| option.get_short() == Some(short));
+            let first = shorts.char_indices().find(|&(_, short)| of(short).is_some_and(takes));
+            first.is_some_and(|(at, short)| at + short.len_utf8() == shorts.len())
+        }
+        (None, None) => false,
     }
 }
 

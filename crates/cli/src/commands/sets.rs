@@ -26,7 +26,7 @@ pub fn list(args: &Sets) -> Result<Outcome, Failure> {
             "{name}\n  {verb}  {bytes}  ({count} bytes)\n  kind    {kind}\n  source  {source}\n  {description}\n\n"
         );
     }
-    let mut output = Output::create(None)?;
+    let mut output = Output::stdout()?;
     output.write(text.trim_end().as_bytes())?;
     output.write(b"\n")?;
     Ok(Outcome::Clean)

@@ -1,14 +1,13 @@
 //! Bytes that are worked on wherever they can be cut, whatever records they are part of.
 
-use std::num::NonZeroUsize;
-
 use simdpct::MalformedCause;
 
 use super::feed::{Cut, Feed, Part};
-use super::pump::{Job, Long, Sink, pump};
+use super::pump::{Desk, Job, Long, Seam, Sink, Threads, pass_mark, pump};
 use super::streaming::Streaming;
 use crate::ground::error::{Failure, Outcome};
 use crate::ground::reason::{Reason, Refusal};
+use crate::ground::records::Records;
 use crate::io::files::{self, Destination};
 use crate::io::names::Sources;
 use crate::value::cut;
@@ -27,7 +26,7 @@ pub fn run(
     sources: &Sources,
     destination: &Destination,
     job: &Blocks,
-    threads: NonZeroUsize,
+    threads: Threads,
 ) -> Result<Outcome, Failure> {
     let (cut, limit) = if job.is_whole {
         (Cut::Never, LONGEST)
@@ -36,15 +35,22 @@ pub fn run(
     } else {
         (Cut::Pieces, LONGEST)
     };
+    let mut desk = Desk::default();
     files::each(sources, destination, |inputs, output| {
-        for input in inputs {
-            let mut input = input?;
-            output.forbid(input.file(), input.name())?;
+        let mut seam = Seam::new(job.records);
+        inputs.each(|input| {
+            output.reads(input.version(), input.name())?;
+            seam.next_file();
             let (file, stats) = (input.name().to_owned(), &mut Stats::default());
-            let sink = Sink { output: &mut *output, rejects: None, stats, file, lines: 0 };
-            pump(Feed::new(&mut input, cut, limit), job.clone(), sink, threads)?;
-        }
-        Ok(())
+            let mut sink =
+                Sink { output: &mut *output, rejects: None, stats, file, lines: 0, seam: &mut seam };
+            let mut feed = Feed::new(input, cut, limit);
+            if job.records != Records::Raw {
+                pass_mark(&mut feed, &mut sink)?;
+            }
+            pump(feed, job.clone(), sink, threads, &mut desk)?;
+            Ok(true)
+        })
     })
 }
 
@@ -53,6 +59,8 @@ pub fn run(
 pub struct Blocks {
     work: Work,
     handling: Handling,
+    /// What the input holds.
+    records: Records,
     /// What to count, if places matter.
     line_end: Option<u8>,
     /// Whether all of the input is one value that cannot be cut.
@@ -62,14 +70,15 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Does `work`. `end` is what to count for line numbers; `is_strict` says that a malformed escape ends the run.
-    pub fn new(work: Work, end: u8, is_strict: bool) -> Blocks {
+    /// Does `work` to `records`. `is_strict` says that a malformed escape ends the run.
+    pub fn new(work: Work, records: Records, is_strict: bool) -> Blocks {
         let malformed = if is_strict { OnFault::Refuse } else { OnFault::Keep };
         let is_whole = work.is_stateful();
         Blocks {
             work,
             handling: Handling { malformed, ..Handling::KEEP },
-            line_end: is_strict.then_some(end),
+            records,
+            line_end: is_strict.then_some(records.end()),
             is_whole,
             stream: Streaming::default(),
         }
@@ -78,6 +87,7 @@ impl Blocks {
 
 impl Job for Blocks {
     fn work(&mut self, chunk: &[u8], next: Option<u8>, out: &mut Vec<u8>, report: &mut Report) {
+        report.is_open = self.is_open(chunk);
         let Err(refusal) = self.work.apply(chunk, self.handling, out) else {
             report.lines = self.lines(chunk);
             return;
@@ -103,6 +113,7 @@ impl Job for Blocks {
     }
 
     fn part(&mut self, bytes: &[u8], part: Part, out: &mut Vec<u8>, report: &mut Report) {
+        report.is_open = self.is_open(bytes);
         let stream = self.stream.push(|| Stream::new(&self.work, self.handling), bytes, part, out);
         report.too_deep = u64::from(part.is_cut && stream.is_too_deep());
         // Of what was asked for, only malformed escapes are refused.
@@ -127,6 +138,11 @@ impl Job for Blocks {
 }
 
 impl Blocks {
+    /// Whether `bytes` end in a record without its end.
+    fn is_open(&self, bytes: &[u8]) -> bool {
+        bytes.last().is_some_and(|last| *last != self.records.end())
+    }
+
     fn lines(&self, bytes: &[u8]) -> u64 {
         self.line_end.map_or(0, |end| memchr::memchr_iter(end, bytes).count() as u64)
     }

@@ -215,19 +215,25 @@ impl<'i> Feed<'i> {
 
     /// Takes `prefix` from the start of the input, if it is there.
     pub fn strip(&mut self, prefix: &[u8]) -> Result<bool, Failure> {
-        let mut byte = [0];
-        while prefix.starts_with(&self.carry) {
-            if self.carry.len() == prefix.len() {
-                self.carry.clear();
-                self.offset += prefix.len() as u64;
-                return Ok(true);
-            }
-            if self.input.read(&mut byte)? == 0 {
-                break;
-            }
-            self.carry.push(byte[0]);
+        if let Some(is_there) = self.input.skip(prefix) {
+            self.offset = self.input.offset();
+            return Ok(is_there);
         }
-        Ok(false)
+        // Whole pages, so that the rest of the file is read as if nothing had been taken.
+        let mut page = [0; 4096];
+        while self.carry.len() < prefix.len() && prefix.starts_with(&self.carry) {
+            let read = self.input.read(&mut page)?;
+            if read == 0 {
+                return Ok(false);
+            }
+            self.carry.extend_from_slice(&page[..read]);
+        }
+        if !self.carry.starts_with(prefix) {
+            return Ok(false);
+        }
+        self.carry.drain(..prefix.len());
+        self.offset += prefix.len() as u64;
+        Ok(true)
     }
 
     /// Takes the first record, with its line end.

@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf, is_separator};
 use simdpct::ByteSet;
 
 use super::blocks::{self, Blocks};
+use super::pump::Threads;
 use super::values::{self, Values, Wanted};
 use crate::ground::error::{Failure, Outcome};
 use crate::ground::records::Records;
+use crate::ground::shown::shown;
 use crate::io::files::{Destination, Writes};
 use crate::io::names::{self, Sources};
 use crate::io::output;
@@ -53,6 +55,7 @@ pub enum Selection {
     Columns {
         names: Vec<String>,
         has_header: bool,
+        one_header: bool,
     },
     Keys(Vec<KeyPath>),
 }
@@ -61,7 +64,7 @@ pub enum Selection {
 pub struct Plan {
     sources: Sources,
     destination: Destination,
-    threads: NonZeroUsize,
+    threads: Threads,
     job: Job,
 }
 
@@ -82,18 +85,17 @@ impl Plan {
 
     fn new(request: Request) -> Result<Plan, Failure> {
         check(&request).map_err(Failure::Usage)?;
-        let threads = request.jobs.or_else(|| std::thread::available_parallelism().ok());
         let job = if request.needs_values() {
             let (values, wanted) = request.values().map_err(Failure::Usage)?;
             Job::Values(Box::new(values), wanted)
         } else {
             let work = Work::across(&request.verb, request.records);
-            Job::Blocks(Blocks::new(work, request.records.end(), request.policies.can_fail()))
+            Job::Blocks(Blocks::new(work, request.records, request.policies.can_fail()))
         };
         Ok(Plan {
             sources: request.sources,
             destination: request.destination,
-            threads: threads.unwrap_or(NonZeroUsize::MIN),
+            threads: Threads(request.jobs),
             job,
         })
     }
@@ -116,6 +118,7 @@ impl Request {
         let mut wanted = Wanted {
             columns: Vec::new(),
             has_header: false,
+            one_header: false,
             rejects: self.rejects.clone(),
             stats: self.stats,
         };
@@ -137,8 +140,9 @@ impl Request {
                 };
                 (Selector::Fields(Fields::new(spots, delimiter)?), plain, quoted)
             }
-            Selection::Columns { names, has_header } => {
+            Selection::Columns { names, has_header, one_header } => {
                 (wanted.columns, wanted.has_header) = (names.clone(), *has_header);
+                wanted.one_header = *one_header;
                 let delimiter = match self.delimiter {
                     None => b',',
                     Some(Delimiter::Byte(byte)) => byte,
@@ -153,7 +157,8 @@ impl Request {
         let work = (Work::on_values(&self.verb, plain), Work::on_values(&self.verb, quoted));
         let (stats, rejects) = (self.stats.is_some(), self.rejects.is_some());
         let treatment = Treatment::new(work, self.policies, stats, rejects, empty);
-        Ok((Values::new(selector, treatment, self.records, &wanted, self.max_record), wanted))
+        let values = Values::new(selector, treatment, self.records, &wanted, self.max_record);
+        Ok((values.with_whole(Work::across(&self.verb, self.records)), wanted))
     }
 }
 
@@ -180,6 +185,9 @@ fn check_in_place(sources: &Sources, place: &Writes) -> Result<(), String> {
         return Err(format!("--in-place={suffix}: a suffix is a part of a name, not a path"));
     }
     let is_stdin = sources.names.iter().any(|name| names::is_stdin(name));
+    if sources.text.is_some() {
+        return Err("--in-place needs files: what --expression gives cannot be replaced".to_owned());
+    }
     if sources.list.is_none() && (is_stdin || sources.names.is_empty()) {
         return Err("--in-place needs files: standard input cannot be replaced".to_owned());
     }
@@ -197,12 +205,12 @@ fn check_rejects(rejects: &Path, sources: &Sources, destination: &Destination) -
     }
     for name in &sources.names {
         if output::is_one(name, rejects) {
-            return Err(format!("{}: an input and --rejects are the same file", name.display()));
+            return Err(format!("{}: an input and --rejects are the same file", shown(name)));
         }
         if let Some(suffix) = destination.suffix()
             && output::is_one(&output::backup(name, suffix), rejects)
         {
-            return Err(format!("{}: its backup and --rejects are the same file", name.display()));
+            return Err(format!("{}: its backup and --rejects are the same file", shown(name)));
         }
     }
     Ok(())

@@ -4,14 +4,15 @@
 //! are as many buffers as threads, whatever the input, and the order is that of taking chunks.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Seek, Write};
+use std::io::{ErrorKind, Read, Seek, Write};
 use std::num::NonZeroUsize;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::feed::{Feed, Part, Piece};
 use super::rejects::Rejects;
-use crate::ground::error::{Failure, Place};
+use crate::ground::error::{Failure, Place, warn};
 use crate::ground::reason::Reason;
+use crate::ground::records::Records;
 use crate::io::BLOCK;
 use crate::io::buffer::Buffer;
 use crate::io::output::Output;
@@ -79,12 +80,53 @@ pub struct Sink<'o> {
     pub file: String,
     /// The lines before the next chunk.
     pub lines: u64,
+    pub seam: &'o mut Seam,
+}
+
+/// Where one file ends and the next begins, in one output: a record ends where its file does.
+pub struct Seam {
+    /// What ends a record, if there are records.
+    end: Option<u8>,
+    /// Whether what is written ends in a record without its end.
+    is_open: bool,
+    /// Whether nothing of the file at hand has been written.
+    is_start: bool,
+    /// Whether anything was written at all.
+    is_used: bool,
+}
+
+impl Seam {
+    /// Before the first file.
+    pub fn new(records: Records) -> Seam {
+        let end = Some(records.end()).filter(|_| records != Records::Raw);
+        Seam { end, is_open: false, is_start: true, is_used: false }
+    }
+
+    /// Another file begins.
+    pub fn next_file(&mut self) {
+        self.is_start = true;
+    }
+
+    /// Whether anything was written before.
+    pub fn is_used(&self) -> bool {
+        self.is_used
+    }
+
+    /// `out` is going to be written, the last record of which `is_open`. Returns what must be written before it.
+    fn pass(&mut self, out: &[u8], is_open: bool) -> Option<u8> {
+        if out.is_empty() && !is_open {
+            return None;
+        }
+        let end = self.end.filter(|_| self.is_start && self.is_open);
+        (self.is_open, self.is_start, self.is_used) = (is_open, false, true);
+        end
+    }
 }
 
 impl Sink<'_> {
     /// Takes what became of the chunk at `offset`.
     fn take(&mut self, offset: u64, out: &[u8], report: &Report) -> Result<(), Failure> {
-        self.write(out)?;
+        self.write(out, report.is_open)?;
         if let Some(rejects) = &mut self.rejects {
             for refused in &report.refused {
                 let (line, offset) =
@@ -94,12 +136,10 @@ impl Sink<'_> {
         }
         self.stats.add(&report.stats);
         if report.too_deep > 0 {
-            // With stderr closed there is nobody to tell.
-            let _ = writeln!(
-                io::stderr(),
-                "pct: {}: offset {offset}: an escape is spelt in more layers than fit in memory; the outermost stay",
+            warn(format_args!(
+                "{}: offset {offset}: an escape is spelt in more layers than fit in memory; the outermost stay",
                 self.file
-            );
+            ));
         }
         if let Some(Stop { line, offset: at, reason }) = &report.stop {
             let place = Place {
@@ -113,15 +153,35 @@ impl Sink<'_> {
         Ok(())
     }
 
-    /// Writes `bytes`.
-    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+    /// Writes `bytes`, whose last record has no end if it `is_open`.
+    pub fn write(&mut self, bytes: &[u8], is_open: bool) -> Result<(), Failure> {
+        if let Some(end) = self.seam.pass(bytes, is_open) {
+            self.stats.bytes_out += 1;
+            self.output.write(&[end])?;
+        }
         self.stats.bytes_out += bytes.len() as u64;
         self.output.write(bytes)
     }
 }
 
+/// What software puts before text to say that it is UTF-8.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// Passes the byte order mark that the input may begin with, which is part of no value. Only at the start of the output
+/// is it one.
+pub fn pass_mark(feed: &mut Feed<'_>, sink: &mut Sink<'_>) -> Result<(), Failure> {
+    if !feed.strip(BYTE_ORDER_MARK)? {
+        return Ok(());
+    }
+    sink.stats.bytes_in += BYTE_ORDER_MARK.len() as u64;
+    if sink.seam.is_used() {
+        return Ok(());
+    }
+    sink.write(BYTE_ORDER_MARK, false)
+}
+
 /// The buffers of a thread.
-struct Buffers {
+pub struct Buffers {
     size: usize,
     block: Buffer,
     out: Vec<u8>,
@@ -148,17 +208,43 @@ impl Buffers {
     }
 }
 
+/// How many threads there may be.
+#[derive(Clone, Copy, Debug)]
+pub struct Threads(pub Option<NonZeroUsize>);
+
+impl Threads {
+    /// Their number: one for each core, if it was not said. To ask for the cores takes a small file's time.
+    fn number(self) -> usize {
+        let number = self.0.or_else(|| std::thread::available_parallelism().ok());
+        number.map_or(1, |number| number.get().min(THREADS))
+    }
+}
+
+/// The buffers that small files use one after the other.
+#[derive(Default)]
+pub struct Desk(Option<Buffers>);
+
 /// Passes what `feed` has through `job` to `sink`, with at most so many `threads`.
 pub fn pump<J: Job>(
-    feed: Feed<'_>,
+    mut feed: Feed<'_>,
     mut job: J,
     mut sink: Sink<'_>,
-    threads: NonZeroUsize,
+    threads: Threads,
+    desk: &mut Desk,
 ) -> Result<(), Failure> {
-    let mut feed = feed;
-    let mut buffers = Buffers::new(BLOCK, job.report());
+    let mut buffers = match desk.0.take() {
+        Some(buffers) => Buffers { report: job.report(), ..buffers },
+        None => Buffers::new(BLOCK, job.report()),
+    };
     let start = feed.offset();
-    while threads.get() == 1 || feed.offset() - start < SMALL {
+    let mut number = None;
+    loop {
+        if number.is_none() && feed.offset() - start >= SMALL {
+            number = Some(threads.number());
+        }
+        if number.is_some_and(|number| number > 1) {
+            break;
+        }
         buffers.clear();
         match feed.next(&mut buffers.block)? {
             Piece::Chunk { len, offset, next } => {
@@ -167,11 +253,15 @@ pub fn pump<J: Job>(
                 sink.take(offset, out, report)?;
             }
             Piece::Long { offset } => long(&mut feed, &mut job, &mut buffers, &mut sink, offset)?,
-            Piece::End => return Ok(()),
+            Piece::End => {
+                buffers.shrink();
+                desk.0 = Some(buffers);
+                return Ok(());
+            }
         }
     }
     drop(buffers);
-    let threads = threads.get().min(THREADS);
+    let threads = number.unwrap_or(1);
     let size = (SPREAD / threads).next_multiple_of(4096).clamp(BLOCK, LONG_BLOCK);
     let shared = Shared {
         feed: Mutex::new(Line { feed, number: 0, ended: false }),
@@ -220,30 +310,30 @@ fn long<J: Job>(
                     job.part(bytes, part, out, report);
                     let Some(held) = &mut held else { return sink.take(part.offset, out, report) };
                     held.write(out)?;
-                    sink.take(part.offset, &[], report)
+                    // The record is written, or not, as a whole.
+                    let is_open = std::mem::take(&mut report.is_open);
+                    sink.take(part.offset, &[], report)?;
+                    report.is_open = is_open;
+                    Ok(())
                 },
             )?;
             let Some(held) = held else { return Ok(()) };
             out.clear();
-            return if job.instead(out) { sink.write(out) } else { held.copy(block, sink) };
+            let (is_other, is_open) = (job.instead(out), report.is_open);
+            return if is_other { sink.write(out, is_open) } else { held.copy(block, sink, is_open) };
         }
     };
     let places = report.places;
     sink.take(offset, &[], report)?;
-    // With stderr closed there is nobody to tell.
-    let _ = writeln!(
-        io::stderr(),
-        "pct: {}: offset {offset}: {reason}, and {}",
-        sink.file,
-        if keep { "stays as it is" } else { "is left out" }
-    );
+    let outcome = if keep { "stays as it is" } else { "is left out" };
+    warn(format_args!("{}: offset {offset}: {reason}, and {outcome}", sink.file));
     let end = feed.line_end();
     feed.rest(block, |piece| {
         if places {
             sink.lines += memchr::memchr_iter(end, piece).count() as u64;
         }
         sink.stats.bytes_in += piece.len() as u64;
-        if keep { sink.write(piece) } else { Ok(()) }
+        if keep { sink.write(piece, piece.last() != Some(&end)) } else { Ok(()) }
     })
 }
 
@@ -267,19 +357,19 @@ impl Held {
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        self.file.write_all(bytes).map_err(|error| Failure::input(Held::name(), self.len, error))?;
+        self.file.write_all(bytes).map_err(|error| Failure::output(Held::name(), self.len, error))?;
         self.len += bytes.len() as u64;
         Ok(())
     }
 
     /// Writes all of it to `sink`, by way of `buffer`.
-    fn copy(mut self, buffer: &mut [u8], sink: &mut Sink<'_>) -> Result<(), Failure> {
+    fn copy(mut self, buffer: &mut [u8], sink: &mut Sink<'_>, is_open: bool) -> Result<(), Failure> {
         let failed = |error| Failure::open(Held::name(), error);
         self.file.rewind().map_err(failed)?;
         loop {
             match self.file.read(buffer) {
                 Ok(0) => return Ok(()),
-                Ok(len) => sink.write(&buffer[..len])?,
+                Ok(len) => sink.write(&buffer[..len], is_open)?,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(failed(error)),
             }

@@ -1,12 +1,12 @@
 //! The file of `--rejects`.
 
 use std::fmt::{self, Write};
-use std::fs::File;
 use std::path::Path;
 
 use crate::ground::error::Failure;
 use crate::io::compression::Format;
-use crate::io::output::Output;
+use crate::io::output::{How, Output};
+use crate::io::version::Version;
 
 /// Refused values of a few chunks are written at once.
 const BUFFER: usize = 64 * 1024;
@@ -19,13 +19,14 @@ pub struct Rejects {
 
 impl Rejects {
     /// Opens `path`.
-    pub fn create(path: &Path) -> Result<Rejects, Failure> {
+    pub fn create(path: &Path, sync: bool) -> Result<Rejects, Failure> {
         let compression = Format::of_extension(path).map(|format| (format, format.usual_level()));
-        Ok(Rejects { output: Output::compressed(Some(path), compression)?, buffer: String::new() })
+        let output = Output::create(Some(path), How { compression, suffix: "", sync })?;
+        Ok(Rejects { output, buffer: String::new() })
     }
 
-    /// Fails when the file would replace `input`.
-    pub fn forbid(&self, input: &File, name: &str) -> Result<(), Failure> {
+    /// Fails when the file would replace an input, of which this is the version.
+    pub fn forbid(&self, input: Option<&Version>, name: &str) -> Result<(), Failure> {
         if self.output.harms(input) {
             return Err(Failure::Usage(format!("{name}: an input and --rejects are the same file")));
         }

@@ -1,13 +1,13 @@
 //! Records whose values are looked at one by one.
 
-use std::num::NonZeroUsize;
+use std::io;
 use std::path::PathBuf;
 
 use super::feed::{Cut, Feed, Part};
-use super::pump::{Job, Long, Sink, pump};
+use super::pump::{Desk, Job, Long, Seam, Sink, Threads, pass_mark, pump};
 use super::rejects::Rejects;
 use super::streaming::Streaming;
-use crate::ground::error::{Failure, Outcome};
+use crate::ground::error::{Failure, Outcome, warn};
 use crate::ground::reason::Reason;
 use crate::ground::records::Records;
 use crate::io::files::{self, Destination};
@@ -16,12 +16,11 @@ use crate::io::names::Sources;
 use crate::select::Selector;
 use crate::select::csv::Ends;
 use crate::select::edit::Edit;
+use crate::value::handling::{Handling, OnFault};
 use crate::value::policy::{Action, Around, Policy, Record, Treatment};
 use crate::value::report::{Report, SHOWN, Stop};
 use crate::value::stats::{Stats, StatsFormat};
-
-/// What software puts before text to say that it is UTF-8.
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+use crate::value::work::Work;
 
 /// What is wanted besides the output.
 #[derive(Clone, Debug)]
@@ -30,6 +29,8 @@ pub struct Wanted {
     pub columns: Vec<String>,
     /// Whether CSV has a header.
     pub has_header: bool,
+    /// Whether only the first file's header is written.
+    pub one_header: bool,
     /// The file for refused values.
     pub rejects: Option<PathBuf>,
     /// A summary.
@@ -42,29 +43,34 @@ pub fn run(
     destination: &Destination,
     job: &Values,
     wanted: &Wanted,
-    threads: NonZeroUsize,
+    threads: Threads,
 ) -> Result<Outcome, Failure> {
-    let mut rejects = wanted.rejects.as_deref().map(Rejects::create).transpose()?;
+    let create = |path| Rejects::create(path, destination.sync);
+    let mut rejects = wanted.rejects.as_deref().map(create).transpose()?;
     let mut stats = Stats::default();
+    let mut desk = Desk::default();
     let result = files::each(sources, destination, |inputs, output| {
-        for input in inputs {
-            let mut input = input?;
-            output.forbid(input.file(), input.name())?;
+        let mut seam = Seam::new(job.records);
+        let mut header = Header::default();
+        inputs.each(|input| {
+            output.reads(input.version(), input.name())?;
             if let Some(rejects) = &rejects {
-                rejects.forbid(input.file(), input.name())?;
+                rejects.forbid(input.version(), input.name())?;
             }
+            seam.next_file();
             let sink = Sink {
                 file: input.name().to_owned(),
                 output: &mut *output,
                 rejects: rejects.as_mut(),
                 stats: &mut stats,
                 lines: 0,
+                seam: &mut seam,
             };
-            pass(&mut input, sink, job.clone(), wanted, threads)?;
-        }
-        Ok(())
+            pass(input, sink, job.clone(), wanted, &mut header, threads, &mut desk)?;
+            Ok(true)
+        })
     });
-    // In place, what was refused in the files that were done counts even if others failed.
+    // What was refused in the files that were done counts even if others failed.
     if matches!(result, Ok(_) | Err(Failure::Reported { .. })) {
         rejects.map(Rejects::commit).transpose()?;
     }
@@ -80,17 +86,16 @@ fn pass(
     mut sink: Sink<'_>,
     mut job: Values,
     wanted: &Wanted,
-    threads: NonZeroUsize,
+    first: &mut Header,
+    threads: Threads,
+    desk: &mut Desk,
 ) -> Result<(), Failure> {
     let cut = match &job.selector {
         Selector::Table(table) => Cut::Table(table.delimiter()),
         _ => Cut::Records(job.end),
     };
     let mut feed = Feed::new(input, cut, (job.limit as usize) << 20);
-    if matches!(job.selector, Selector::Table(_) | Selector::Keys(_)) && feed.strip(BYTE_ORDER_MARK)? {
-        sink.stats.bytes_in += BYTE_ORDER_MARK.len() as u64;
-        sink.write(BYTE_ORDER_MARK)?;
-    }
+    pass_mark(&mut feed, &mut sink)?;
     if let Selector::Table(table) = &mut job.selector {
         if !wanted.has_header {
             table.choose(&wanted.columns, None).map_err(Failure::Usage)?;
@@ -105,10 +110,46 @@ fn pass(
             chosen.map_err(|message| Failure::Usage(format!("{}: {message}", feed.name())))?;
             sink.stats.bytes_in += header.len() as u64;
             sink.lines += memchr::memchr_iter(job.end, &header).count() as u64;
-            sink.write(&header)?;
+            if first.is_written(names, wanted.one_header, feed.name())? {
+                let is_open = header.last() != Some(&job.end);
+                sink.write(&header, is_open)?;
+            }
         }
     }
-    pump(feed, job, sink, threads)
+    pump(feed, job, sink, threads, desk)
+}
+
+/// The header of the first table of an output.
+#[derive(Default)]
+struct Header {
+    names: Option<Vec<u8>>,
+    /// Whether it was said that it is written again.
+    is_said: bool,
+}
+
+impl Header {
+    /// Whether the header `names` of `file` is written. With `one_header`, a later one is not, and must be the same.
+    fn is_written(&mut self, names: &[u8], one_header: bool, file: &str) -> Result<bool, Failure> {
+        let Some(first) = &self.names else {
+            self.names = Some(names.to_vec());
+            return Ok(true);
+        };
+        if one_header {
+            if first == names {
+                return Ok(false);
+            }
+            let error =
+                io::Error::other("its header is not that of the first file, so --one-header leaves it out");
+            return Err(Failure::missing(file, error));
+        }
+        if first == names && !self.is_said {
+            self.is_said = true;
+            warn(format_args!(
+                "{file}: the header is that of the first file, and is written again; --one-header leaves it out"
+            ));
+        }
+        Ok(true)
+    }
 }
 
 /// Looks at the values of chunks of whole records.
@@ -116,6 +157,7 @@ fn pass(
 pub struct Values {
     selector: Selector,
     treatment: Treatment,
+    records: Records,
     /// What ends a record.
     end: u8,
     /// Whether `\r` before that belongs to the end.
@@ -128,7 +170,35 @@ pub struct Values {
     stats: bool,
     /// The most memory for a record, in MiB.
     limit: u32,
+    whole: Option<Whole>,
     parts: Parts,
+}
+
+/// Work on stretches of whole lines at once, as long as nothing in them is refused.
+#[derive(Clone)]
+struct Whole {
+    work: Work,
+    handling: Handling,
+    /// The stretches in a row in which something was refused, and how many are not tried because of that.
+    refused: u32,
+    pass: u32,
+}
+
+/// The most bytes of such a stretch: enough for the kernels, and not so many that one bad line makes many slow.
+const STRETCH: usize = 16 * 1024;
+
+impl Whole {
+    /// Appends what becomes of `stretch` to `out`; false if something in it is refused.
+    fn apply(&mut self, stretch: &[u8], out: &mut Vec<u8>) -> bool {
+        if self.pass > 0 {
+            self.pass -= 1;
+            return false;
+        }
+        let is_done = self.work.apply(stretch, self.handling, out).is_ok();
+        self.refused = if is_done { 0 } else { (self.refused + 1).min(4) };
+        self.pass = (1 << self.refused) - 1;
+        is_done
+    }
 }
 
 /// What is known of a record that is worked on in parts.
@@ -162,13 +232,27 @@ impl Values {
             places: rejects || treatment.policies().can_fail(),
             selector,
             treatment,
+            records,
             end: records.end(),
             has_cr: records == Records::Lines,
             rejects,
             stats: wanted.stats.is_some(),
             limit,
+            whole: None,
             parts: Parts::default(),
         }
+    }
+
+    /// Does `work`, which is the same for lines with their ends, as long as nothing is refused. Counts need values.
+    pub fn with_whole(mut self, work: Work) -> Values {
+        let policies = self.treatment.policies();
+        let on =
+            |policy| if policy == Policy::Keep && !self.rejects { OnFault::Keep } else { OnFault::Refuse };
+        let handling = Handling { malformed: on(policies.malformed), not_text: on(policies.not_text) };
+        if !self.stats && !work.is_stateful() && matches!(self.selector, Selector::Line) {
+            self.whole = Some(Whole { work, handling, refused: 0, pass: 0 });
+        }
+        self
     }
 
     /// Appends what becomes of a part of a value that cannot be cut before or after it.
@@ -220,9 +304,23 @@ impl Job for Values {
             _ => None,
         };
         let mut edit = Edit::new(chunk, out);
+        // Only the last one of a file has no end.
+        report.is_open = chunk.last() != Some(&self.end);
         let mut start = 0;
+        // Up to there each line is looked at.
+        let mut until = 0;
         while start < chunk.len() {
             let rest = &chunk[start..];
+            if let Some(whole) = self.whole.as_mut().filter(|_| start >= until) {
+                let stretch = &rest[..rest.len().min(STRETCH)];
+                let end = memchr::memrchr(self.end, stretch).map_or(rest.len(), |found| found + 1);
+                if whole.apply(&rest[..end], edit.copy_to(start)) {
+                    start += end;
+                    edit.skip_to(start);
+                    continue;
+                }
+                until = start + end;
+            }
             let (len, has_quotes) = match &mut ends {
                 None => (memchr::memchr(self.end, rest).map_or(rest.len(), |found| found + 1), false),
                 Some(ends) => ends.next(rest).unwrap_or_else(|| (rest.len(), ends.has_quotes())),
@@ -239,6 +337,7 @@ impl Job for Values {
                     edit.copy_to(start);
                     edit.skip_to(end);
                     report.stats.dropped += 1;
+                    report.is_open = false;
                 }
                 Action::Stop(refusal) => {
                     edit.rewind(mark);
@@ -333,6 +432,7 @@ impl Job for Values {
         if is_last {
             parts.end = end.to_vec();
         }
+        report.is_open = end.is_empty() && parts.action != Some(Action::Drop);
         if self.places {
             report.line(bytes, self.end, bytes.len());
         }

@@ -40,7 +40,9 @@ pub struct Place {
 pub enum Failure {
     /// Input that `--strict` or the policy `fail` does not take.
     Data { place: Place, reason: Reason },
-    /// A file that cannot be read or written, and how far that went.
+    /// An input that cannot be read, and how far that went. The others can be.
+    Input { file: String, offset: Option<u64>, error: io::Error },
+    /// Another file that cannot be read or written, and how far that went.
     Io { file: String, offset: Option<u64>, error: io::Error },
     /// Arguments or an environment that make no sense.
     Usage(String),
@@ -51,21 +53,34 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// `error` came from opening `file`.
-    pub fn open(file: impl fmt::Display, error: io::Error) -> Failure {
-        Failure::Io { file: file.to_string(), offset: None, error }
+    /// `error` came from opening an input.
+    pub fn missing(file: impl fmt::Display, error: io::Error) -> Failure {
+        Failure::Input { file: file.to_string(), offset: None, error }
     }
 
-    /// `error` came from reading `file` at `offset`.
+    /// `error` came from reading an input at `offset`.
     pub fn input(file: impl fmt::Display, offset: u64, error: io::Error) -> Failure {
-        Failure::Io { file: file.to_string(), offset: Some(offset), error }
+        Failure::Input { file: file.to_string(), offset: Some(offset), error }
+    }
+
+    /// The same of a list of inputs, without which nothing goes on.
+    pub fn of_list(self) -> Failure {
+        match self {
+            Failure::Input { file, offset, error } => Failure::Io { file, offset, error },
+            other => other,
+        }
+    }
+
+    /// `error` came from opening `file`, which is no input.
+    pub fn open(file: impl fmt::Display, error: io::Error) -> Failure {
+        Failure::Io { file: file.to_string(), offset: None, error }
     }
 
     /// `error` came from writing `file` at `offset`.
     pub fn output(file: impl fmt::Display, offset: u64, error: io::Error) -> Failure {
         match error.kind() {
             ErrorKind::BrokenPipe => Failure::ReaderGone,
-            _ => Failure::input(file, offset, error),
+            _ => Failure::Io { file: file.to_string(), offset: Some(offset), error },
         }
     }
 
@@ -75,10 +90,9 @@ impl Failure {
             Failure::ReaderGone => return 0,
             Failure::Reported { code } => return *code,
             Failure::Data { .. } => 1,
-            Failure::Io { .. } | Failure::Usage(_) => 2,
+            Failure::Input { .. } | Failure::Io { .. } | Failure::Usage(_) => 2,
         };
-        // With stderr closed there is nobody left to tell.
-        let _ = writeln!(io::stderr(), "pct: {self}");
+        warn(format_args!("{self}"));
         code
     }
 }
@@ -89,15 +103,21 @@ impl fmt::Display for Failure {
             Failure::Data { place: Place { file, line, offset }, reason } => {
                 write!(f, "{file}:{line}: offset {offset}: {reason}")
             }
-            Failure::Io { file, offset: Some(offset), error } => {
-                write!(f, "{file}: offset {offset}: {}", Plain(error))
-            }
-            Failure::Io { file, offset: None, error } => write!(f, "{file}: {}", Plain(error)),
+            Failure::Input { file, offset, error } | Failure::Io { file, offset, error } => match offset {
+                Some(offset) => write!(f, "{file}: offset {offset}: {}", Plain(error)),
+                None => write!(f, "{file}: {}", Plain(error)),
+            },
             Failure::Usage(message) => f.write_str(message),
             Failure::ReaderGone => f.write_str("the reader of the output went away"),
             Failure::Reported { .. } => f.write_str("some files were not done"),
         }
     }
+}
+
+/// Says on stderr what does not end the run.
+pub fn warn(message: fmt::Arguments<'_>) {
+    // With stderr closed there is nobody to tell.
+    let _ = writeln!(io::stderr(), "pct: {message}");
 }
 
 /// An I/O error without the number of the operating system.

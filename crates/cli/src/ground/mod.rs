@@ -1,7 +1,8 @@
-//! The words that all rooms share: how a run ends, why a value is refused, what separates records.
+//! The words that all rooms share: how a run ends, why a value is refused, what separates records, how names are shown.
 
 pub mod error;
 pub mod escape;
 pub mod reason;
 pub mod records;
+pub mod shown;
 pub mod utf8;

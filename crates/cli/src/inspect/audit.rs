@@ -24,14 +24,18 @@ pub struct Request {
 /// `pct audit`.
 pub fn audit(request: &Request) -> Result<Outcome, Failure> {
     let mut audit = Audit::new(request.end, request.examples);
-    audit.summary.bytes = scan(&request.sources, request.end, &mut audit, request.quiet, false)?;
+    let (bytes, read) = scan(&request.sources, request.end, &mut audit, request.quiet, false)?;
+    if audit.summary.files == 0 && read.is_err() {
+        return read.map(|()| Outcome::Clean);
+    }
+    audit.summary.bytes = bytes;
     let text = if request.json {
         page::json(&audit.summary)?
     } else {
         page::text(&audit.summary, request.end == b'\0')
     };
-    match Output::create(None)?.write(text.as_bytes()) {
-        Err(Failure::ReaderGone) | Ok(()) => Ok(Outcome::Clean),
+    match Output::stdout()?.write(text.as_bytes()) {
+        Err(Failure::ReaderGone) | Ok(()) => read.map(|()| Outcome::Clean),
         Err(failure) => Err(failure),
     }
 }

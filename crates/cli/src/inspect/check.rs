@@ -29,18 +29,23 @@ pub fn check(request: &Request) -> Result<Outcome, Failure> {
         file: String::new(),
         records: 0,
     };
+    let mut read = Ok(());
     match scan(&request.sources, request.end, &mut listing, request.quiet, true) {
-        Ok(bytes) if !listing.findings.settled() => {
+        // Only the exit code matters, and it is known.
+        Ok(_) if listing.findings.settled() => {}
+        Ok((0, outcome @ Err(_))) => read = outcome,
+        Ok((bytes, outcome)) => {
             let records = listing.records;
             let unit = if request.end == b'\0' { "record" } else { "line" };
             let plural = if records == 1 { "" } else { "s" };
             listing.findings.summarize(format_args!("{records} {unit}{plural} ({bytes} bytes)"));
+            read = outcome;
         }
         // Only findings are written, so there was one.
-        Ok(_) | Err(Failure::ReaderGone) => {}
+        Err(Failure::ReaderGone) => {}
         Err(failure) => return Err(failure),
     }
-    Ok(listing.findings.outcome())
+    read.map(|()| listing.findings.outcome())
 }
 
 /// The list of findings.

@@ -24,7 +24,7 @@ pub struct Findings {
 impl Findings {
     /// None yet.
     pub fn new(quiet: bool) -> Result<Findings, Failure> {
-        let output = Output::create(None)?;
+        let output = Output::stdout()?;
         Ok(Findings { output, buffer: String::new(), quiet, counts: [0; Group::ALL.len()], failed: None })
     }
 

@@ -7,7 +7,7 @@ use super::kind::Kind;
 use crate::ground::error::Failure;
 use crate::io::BLOCK;
 use crate::io::buffer::Buffer;
-use crate::io::input::Inputs;
+use crate::io::input::{Input, Inputs, Others};
 use crate::io::names::{Names, Sources};
 use crate::io::progress::Progress;
 
@@ -71,48 +71,58 @@ impl<'w> Found<'w> {
     }
 }
 
-/// Looks at `sources`, whose lines end in `end`; returns the bytes looked at.
+/// Looks at `sources`, whose lines end in `end`; returns the bytes looked at, and whether all could be read.
 pub fn scan<O: Observer>(
     sources: &Sources,
     end: u8,
     observer: &mut O,
     quiet: bool,
     fills_terminal: bool,
-) -> Result<u64, Failure> {
+) -> Result<(u64, Result<(), Failure>), Failure> {
     let names = Names::new(sources)?;
     let progress = Progress::start(names.known(), quiet, fills_terminal);
+    let mut inputs = Inputs::new(sources, names, Others::Done, progress);
     let mut window = Buffer::new(WINDOW);
     let mut bytes = 0;
-    for input in Inputs::new(names, sources.decompress) {
-        let mut input = input?;
-        observer.file(input.name());
-        let mut scan = Scan::new(end, observer);
-        // What was looked at, and what was read.
-        let (mut seen, mut len) = (0, 0);
-        loop {
-            let read = input.read(&mut window[len..])?;
-            len += read;
-            let is_last = read == 0;
-            let ready = if is_last { len } else { ready(&window[..len], seen, O::AHEAD) };
-            scan.window(&window[..len], seen, ready);
-            if is_last {
-                scan.finish(&window[..len]);
-            }
-            if !scan.observer.pause()? {
-                return Ok(bytes + input.offset());
-            }
-            if is_last {
-                break;
-            }
-            let kept = ready.saturating_sub(O::BEHIND);
-            window.copy_within(kept..len, 0);
-            scan.base += kept as u64;
-            (seen, len) = (ready - kept, len - kept);
-        }
+    inputs.each(|input| {
+        let result = look(input, end, observer, &mut window);
         bytes += input.offset();
+        result
+    })?;
+    Ok((bytes, inputs.outcome()))
+}
+
+/// Looks at one input. Returns false if nothing more needs to be looked at.
+fn look<O: Observer>(
+    input: &mut Input,
+    end: u8,
+    observer: &mut O,
+    window: &mut Buffer,
+) -> Result<bool, Failure> {
+    observer.file(input.name());
+    let mut scan = Scan::new(end, observer);
+    // What was looked at, and what was read.
+    let (mut seen, mut len) = (0, 0);
+    loop {
+        let read = input.read(&mut window[len..])?;
+        len += read;
+        let is_last = read == 0;
+        let ready = if is_last { len } else { ready(&window[..len], seen, O::AHEAD) };
+        scan.window(&window[..len], seen, ready);
+        if is_last {
+            scan.finish(&window[..len]);
+        }
+        if !scan.observer.pause()? {
+            return Ok(false);
+        }
+        if is_last {
+            return Ok(true);
+        }
+        let kept = ready.saturating_sub(O::BEHIND);
+        window.copy_within(kept..len, 0);
+        scan.base += kept as u64;
+        (seen, len) = (ready - kept, len - kept);
     }
-    drop(progress);
-    Ok(bytes)
 }
 
 /// Up to where a window can be looked at: so that no escape, and no line end of two bytes, is cut.

@@ -1,6 +1,6 @@
 //! The compressed formats: how each is recognised, read and written.
 
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, Write};
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -22,8 +22,92 @@ pub enum Format {
 pub enum Guess {
     /// They are those of this format, or of none.
     Settled(Option<Format>),
+    /// They are those of a format that cannot be read.
+    Foreign(&'static Foreign),
     /// They may become those of a format.
     Open,
+}
+
+/// A format that is recognised so that nobody takes its bytes for text.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Foreign {
+    name: &'static str,
+    /// How it becomes text.
+    remedy: &'static str,
+    /// Its first bytes; `None` is any but NUL.
+    signature: &'static [Option<u8>],
+}
+
+impl Foreign {
+    /// What to say of such a file.
+    pub fn refusal(&self) -> io::Error {
+        let Foreign { name, remedy, .. } = self;
+        let message = format!(
+            "this is {name}, which pct does not read; {remedy}, or --no-decompress takes it as it is"
+        );
+        io::Error::new(io::ErrorKind::InvalidData, message)
+    }
+}
+
+macro_rules! bytes {
+    ($($byte:expr)*) => { &[$(Some($byte)),*] };
+}
+
+/// Formats that people have, but that are not read. UTF-16 is told by the order mark and a character of ASCII, because
+/// any bytes may begin with such a mark.
+static FOREIGN: [Foreign; 8] = [
+    Foreign {
+        name: "a zip archive",
+        remedy: "unzip -p writes what is in it",
+        signature: bytes!(b'P' b'K' 3 4),
+    },
+    Foreign { name: "lz4 data", remedy: "lz4 -dc decompresses it", signature: bytes!(0x04 0x22 0x4D 0x18) },
+    Foreign {
+        name: "lz4 data (legacy)",
+        remedy: "lz4 -dc decompresses it",
+        signature: bytes!(0x02 0x21 0x4C 0x18),
+    },
+    Foreign {
+        name: "a 7z archive",
+        remedy: "7z x -so writes what is in it",
+        signature: bytes!(b'7' b'z' 0xBC 0xAF 0x27 0x1C),
+    },
+    Foreign {
+        name: "lzip data",
+        remedy: "lzip -dc decompresses it",
+        signature: bytes!(b'L' b'Z' b'I' b'P' 1),
+    },
+    Foreign {
+        name: "data of compress (.Z)",
+        remedy: "gzip -dc decompresses it",
+        signature: bytes!(0x1F 0x9D),
+    },
+    Foreign {
+        name: "UTF-16 text",
+        remedy: "iconv -f UTF-16 -t UTF-8 converts it",
+        signature: &[Some(0xFF), Some(0xFE), None, Some(0)],
+    },
+    Foreign {
+        name: "UTF-16 text",
+        remedy: "iconv -f UTF-16 -t UTF-8 converts it",
+        signature: &[Some(0xFE), Some(0xFF), Some(0), None],
+    },
+];
+
+/// The most memory that decompressing may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    /// In MiB.
+    pub limit: u32,
+}
+
+impl Memory {
+    /// The memory that was asked for, or else as much as files need that are compressed as usual.
+    pub fn new(format: Format, asked: Option<u32>) -> Memory {
+        // More than the highest preset of xz needs, and what `zstd -d` allows.
+        let usual = if format == Format::Xz { 256 } else { 128 };
+        Memory { limit: asked.unwrap_or(usual) }
+    }
 }
 
 /// The first bytes of each format, between two bounds each. That of bzip2 is text that a list may well begin
@@ -38,9 +122,6 @@ const SIGNATURES: [(Format, &[u8], &[u8]); 6] = [
     (Format::Xz, b"\xFD7zXZ\0", b"\xFD7zXZ\0"),
 ];
 
-/// The most memory that decompressing xz may take: more than its highest preset needs.
-const XZ_MEMORY: u64 = 256 << 20;
-
 impl Format {
     /// Recognises a format by the first bytes of a file.
     pub fn guess(start: &[u8]) -> Guess {
@@ -51,6 +132,16 @@ impl Format {
                 return Guess::Settled(Some(format));
             }
             if is_like {
+                guess = Guess::Open;
+            }
+        }
+        for foreign in &FOREIGN {
+            let is_like =
+                |(byte, wanted): (&u8, &Option<u8>)| wanted.map_or(*byte != 0, |wanted| *byte == wanted);
+            if start.iter().zip(foreign.signature).all(is_like) {
+                if start.len() >= foreign.signature.len() {
+                    return Guess::Foreign(foreign);
+                }
                 guess = Guess::Open;
             }
         }
@@ -96,31 +187,31 @@ impl Format {
         }
     }
 
-    /// Reads what `input` holds in compressed form, to its end.
-    pub fn reader<'a>(self, input: impl BufRead + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
-        Ok(match self {
-            Format::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(input)),
-            Format::Zstd => Box::new(zstd::Decoder::with_buffer(input)?),
-            Format::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(input)),
-            Format::Xz => {
-                use liblzma::stream::{CONCATENATED, Stream};
-                let stream = Stream::new_stream_decoder(XZ_MEMORY, CONCATENATED)?;
-                Box::new(liblzma::bufread::XzDecoder::new_stream(input, stream))
-            }
-        })
+    /// Whether zeros between and after its members are nothing.
+    pub fn has_padding(self) -> bool {
+        matches!(self, Format::Gzip | Format::Xz)
     }
 
     /// What `error`, which came from reading, means to a person.
-    pub fn explain(self, error: io::Error) -> io::Error {
+    pub fn explain(self, error: io::Error, memory: Memory) -> io::Error {
         // The operating system's errors are about the file, all others about what it holds.
         if error.raw_os_error().is_some() {
             return error;
         }
-        let (kind, name) = (error.kind(), self.name());
-        match kind {
-            io::ErrorKind::UnexpectedEof => io::Error::new(kind, format!("the {name} data end too early")),
-            _ => io::Error::new(kind, format!("corrupt {name} data: {error}")),
-        }
+        let (kind, name, text) = (error.kind(), self.name(), error.to_string());
+        let message = match kind {
+            io::ErrorKind::UnexpectedEof => format!("the {name} data end too early"),
+            // The words of libzstd and liblzma.
+            _ if text.contains("too much memory") || text.contains("memory limit reached") => {
+                format!(
+                    "decompressing the {name} data needs more memory than {} MiB; --memory allows more",
+                    memory.limit
+                )
+            }
+            io::ErrorKind::InvalidFilename => format!("there is garbage after the {name} data"),
+            _ => format!("corrupt {name} data: {text}"),
+        };
+        io::Error::new(kind, message)
     }
 }
 
@@ -217,6 +308,11 @@ mod tests {
             (b"\x5A\x2A\x4D\x18", Guess::Settled(Some(Format::Zstd))),
             (b"\x60\x2A\x4D\x18", Guess::Settled(None)),
             (b"https://", Guess::Settled(None)),
+            (b"PK", Guess::Open),
+            (b"PK\x03\x04", Guess::Foreign(&FOREIGN[0])),
+            (b"\xFF\xFEa", Guess::Open),
+            (b"\xFF\xFEa\0", Guess::Foreign(&FOREIGN[6])),
+            (b"\xFF\xFE\0\0", Guess::Settled(None)),
         ] {
             assert_eq!(Format::guess(start), guess, "{}", start.escape_ascii());
         }

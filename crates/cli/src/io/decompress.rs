@@ -10,8 +10,10 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
 use super::BLOCK;
-use super::compression::Format;
+use super::compression::{Format, Memory};
+use super::members::Members;
 use super::progress;
+use super::streams::Patient;
 
 /// The bytes that a buffer takes.
 const BUFFER: usize = 2 * BLOCK;
@@ -33,16 +35,16 @@ pub struct Decompressor {
 
 impl Decompressor {
     /// Decompresses `start` and the rest of `file`.
-    pub fn spawn(format: Format, start: Vec<u8>, file: File) -> io::Result<Decompressor> {
+    pub fn spawn(format: Format, memory: Memory, start: Vec<u8>, file: File) -> io::Result<Decompressor> {
         let (sender, filled) = sync_channel(WAITING);
         let (emptied, returned) = channel();
         let work = move || {
             let offset = Arc::new(AtomicU64::new(0));
-            let input = BufReader::with_capacity(BLOCK, io::Cursor::new(start).chain(file));
+            let input = BufReader::with_capacity(BLOCK, io::Cursor::new(start).chain(Patient(file)));
             let input = Counted { input, offset: Arc::clone(&offset) };
-            if let Err(error) = decompress(format, input, &sender, &returned) {
+            if let Err(error) = decompress(format, memory, input, &sender, &returned) {
                 // A reader that is gone needs no error.
-                let _ = sender.send(Err((offset.load(Ordering::Relaxed), format.explain(error))));
+                let _ = sender.send(Err((offset.load(Ordering::Relaxed), format.explain(error, memory))));
             }
         };
         thread::Builder::new().name("decompress".to_owned()).spawn(work)?;
@@ -69,11 +71,12 @@ impl Decompressor {
 
 fn decompress(
     format: Format,
+    memory: Memory,
     input: impl BufRead + Send,
     sender: &SyncSender<Message>,
     returned: &Receiver<Vec<u8>>,
 ) -> io::Result<()> {
-    let mut reader = format.reader(input)?;
+    let mut reader = Members::new(format, memory, input);
     loop {
         let mut buffer = returned.try_recv().unwrap_or_default();
         buffer.resize(BUFFER, 0);

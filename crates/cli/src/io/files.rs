@@ -6,11 +6,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::compression::Format;
-use super::input::{Input, Inputs};
+use super::input::{Input, Inputs, Others};
 use super::names::{Names, Sources};
-use super::output::{self, Output};
+use super::output::{self, Folders, How, Output};
 use super::progress::Progress;
+use super::streams;
+use super::version::{Identity, Version};
 use crate::ground::error::{Failure, Outcome};
+use crate::ground::shown::shown;
 
 /// Where output goes.
 #[derive(Clone, Debug)]
@@ -18,6 +21,8 @@ pub struct Destination {
     pub place: Writes,
     /// How hard to compress; the format's usual level when there is none.
     pub level: Option<u8>,
+    /// Whether files and folders must be on the disk at the end.
+    pub sync: bool,
     /// Whether no progress bar is wanted.
     pub quiet: bool,
 }
@@ -89,13 +94,24 @@ pub fn each(
     if let Writes::InPlace { suffix } = &destination.place {
         return in_place(names, sources, destination, suffix, work);
     }
-    let mut output = Output::compressed(destination.path(), destination.compression()?)?;
+    let how = How { compression: destination.compression()?, suffix: "", sync: destination.sync };
+    let mut output = Output::create(destination.path(), how)?;
     let progress = Progress::start(names.known(), destination.quiet, destination.is_stdout());
-    let mut inputs = Inputs::new(names, sources.decompress);
+    // What is written as it is goes on, as with `cat`; a file that would not be whole does not appear.
+    let others = if output.is_atomic() { Others::Opened } else { Others::Done };
+    let mut inputs = Inputs::new(sources, names, others, progress);
     work(&mut inputs, &mut output)?;
+    if output.is_atomic() && inputs.outcome().is_err() {
+        if inputs.count() == 1 {
+            return inputs.outcome().map(|()| Outcome::Clean);
+        }
+        let name = output.name();
+        return Err(Failure::Usage(format!(
+            "{name}: stays as it was, because not every input could be read"
+        )));
+    }
     output.commit()?;
-    drop(progress);
-    Ok(Outcome::Clean)
+    inputs.outcome().map(|()| Outcome::Clean)
 }
 
 fn in_place(
@@ -107,11 +123,21 @@ fn in_place(
 ) -> Result<Outcome, Failure> {
     let mut taken = Taken::new(names.known().unwrap_or_default(), suffix)?;
     let mut progress = Progress::start(names.known(), destination.quiet, false);
+    let mut folders = Folders::default();
     let mut code = None;
+    let mut spare = None;
     for name in names {
         let name = name?;
-        let replaced =
-            taken.take(&name, suffix).and_then(|()| replace(&name, sources, destination, suffix, &mut work));
+        let input = regular(&name)
+            .and_then(|()| Input::open_with(&name, sources.reading, spare.take().unwrap_or_default()));
+        let replaced = input.and_then(|input| {
+            taken.check(&name, &input, suffix)?;
+            let mut inputs = Inputs::only(input, sources.reading);
+            let new = replace(&name, &mut inputs, destination, suffix, &mut folders, &mut work);
+            spare = Some(inputs.into_spare());
+            taken.take(&name, new?, suffix);
+            Ok(())
+        });
         if let Err(failure) = replaced {
             // A bar would be drawn over the message.
             progress.hide();
@@ -119,71 +145,105 @@ fn in_place(
         }
     }
     drop(progress);
+    if let Err(failure) = folders.sync() {
+        code = code.max(Some(failure.report()));
+    }
     code.map_or(Ok(Outcome::Clean), |code| Err(Failure::Reported { code }))
 }
 
-/// The files that were replaced and their backups, by their only names: a file that is named twice would be worked on
+/// Whether `name` is a regular file; to open a pipe would wait for somebody who writes to it.
+fn regular(name: &Path) -> Result<(), Failure> {
+    match fs::metadata(name) {
+        Ok(metadata) if !metadata.is_file() => {
+            Err(refused(name, "not a regular file, so it cannot be replaced"))
+        }
+        // Who opens it finds out what is wrong.
+        _ => Ok(()),
+    }
+}
+
+fn refused(name: &Path, what: &str) -> Failure {
+    Failure::open(shown(name), io::Error::new(io::ErrorKind::InvalidInput, what))
+}
+
+/// The files that have replaced others, and backups, by their only names: a file that is named twice would be worked on
 /// twice, and a backup may replace what is no old version of the file.
-struct Taken(HashSet<PathBuf>);
+struct Taken {
+    new: HashSet<Identity>,
+    backups: HashSet<PathBuf>,
+}
 
 impl Taken {
     /// None yet. Fails if, of the files that are known, one is the backup of another.
     fn new(names: &[PathBuf], suffix: &str) -> Result<Taken, Failure> {
-        let paths: HashSet<_> = names.iter().filter_map(|name| fs::canonicalize(name).ok()).collect();
-        for name in names {
-            if let Some(backup) = backup(name, suffix).filter(|backup| paths.contains(backup)) {
-                return Err(clash(name, &backup));
+        if !suffix.is_empty() {
+            let paths: HashSet<_> = names.iter().filter_map(|name| fs::canonicalize(name).ok()).collect();
+            for name in names {
+                if let Some(backup) = backup(name, suffix).filter(|backup| paths.contains(backup)) {
+                    return Err(clash(name, &backup));
+                }
             }
         }
-        Ok(Taken(HashSet::new()))
+        Ok(Taken { new: HashSet::new(), backups: HashSet::new() })
     }
 
-    /// Takes the file `name`.
-    fn take(&mut self, name: &Path, suffix: &str) -> Result<(), Failure> {
-        let Ok(path) = fs::canonicalize(name) else { return Ok(()) };
-        if !self.0.insert(path) {
-            return Err(Failure::Usage(format!(
-                "{}: this file has been replaced already, or is the backup of one that has",
-                name.display()
-            )));
+    /// Whether `input`, which is the file `name`, may be replaced.
+    fn check(&self, name: &Path, input: &Input, suffix: &str) -> Result<(), Failure> {
+        let refused = |what: &str| Err(refused(name, what));
+        let Some(identity) = input.version().and_then(Version::identity) else { return Ok(()) };
+        if streams::shared(identity).is_some() {
+            return refused("standard output or standard error goes there, so it cannot be replaced");
         }
+        let is_backup = || fs::canonicalize(name).is_ok_and(|path| self.backups.contains(&path));
+        if self.new.contains(identity) || (!self.backups.is_empty() && is_backup()) {
+            return refused("this file has been replaced already, or is the backup of one that has");
+        }
+        // A file that stands where the backup goes, and that came into being here, is no old version.
         match backup(name, suffix) {
-            Some(backup) if !self.0.insert(backup.clone()) => Err(clash(name, &backup)),
+            Some(backup) if self.made(&backup) || self.backups.contains(&backup) => Err(clash(name, &backup)),
             _ => Ok(()),
         }
+    }
+
+    /// Whether the file at `path` has replaced another.
+    fn made(&self, path: &Path) -> bool {
+        let Ok(metadata) = fs::metadata(path) else { return false };
+        Identity::of_path(path, &metadata).is_some_and(|identity| self.new.contains(&identity))
+    }
+
+    /// The file `new` has replaced that of the name `name`.
+    fn take(&mut self, name: &Path, new: Option<Identity>, suffix: &str) {
+        self.new.extend(new);
+        self.backups.extend(backup(name, suffix));
     }
 }
 
 /// The name under which the old version of `name` is kept, if it is.
 fn backup(name: &Path, suffix: &str) -> Option<PathBuf> {
-    let path = fs::canonicalize(name).ok().filter(|_| !suffix.is_empty())?;
-    Some(output::backup(&path, suffix))
+    if suffix.is_empty() {
+        return None;
+    }
+    fs::canonicalize(name).ok().map(|path| output::backup(&path, suffix))
 }
 
 fn clash(name: &Path, backup: &Path) -> Failure {
     Failure::Usage(format!(
         "{}: its backup would replace {}, which is one of the files",
-        name.display(),
-        backup.display()
+        shown(name),
+        shown(backup)
     ))
 }
 
 fn replace(
     name: &Path,
-    sources: &Sources,
+    inputs: &mut Inputs,
     destination: &Destination,
     suffix: &str,
+    folders: &mut Folders,
     work: &mut impl FnMut(&mut Inputs, &mut Output) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let metadata = fs::metadata(name).map_err(|error| Failure::open(name.display(), error))?;
-    if !metadata.is_file() {
-        let error =
-            io::Error::new(io::ErrorKind::InvalidInput, "not a regular file, so it cannot be replaced");
-        return Err(Failure::open(name.display(), error));
-    }
-    let input = Input::open(name, sources.decompress)?;
-    let compress = input.format().map(|format| destination.leveled(format)).transpose()?;
-    let mut output = Output::replace(name, compress, suffix)?;
-    work(&mut Inputs::only(input), &mut output)?;
-    output.commit()
+) -> Result<Option<Identity>, Failure> {
+    let compression = inputs.format().map(|format| destination.leveled(format)).transpose()?;
+    let mut output = Output::replace(name, How { compression, suffix, sync: destination.sync })?;
+    work(inputs, &mut output)?;
+    output.commit_to(folders)
 }

@@ -1,86 +1,187 @@
 //! Where input comes from: files and standard input, in blocks, decompressed if need be.
 
-use std::fs::File;
-use std::io::{self, ErrorKind, Read};
-use std::path::Path;
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 
 use super::BLOCK;
-use super::compression::{Format, Guess};
+use super::compression::{Format, Guess, Memory};
 use super::decompress::Decompressor;
-use super::names::{self, Names};
-use super::progress;
+use super::names::{self, Names, Reading, Sources};
+use super::progress::{self, Progress};
+use super::streams::Patient;
+use super::version::Version;
 use crate::ground::error::Failure;
+
+/// What text from the command line is called in messages.
+const TEXT: &str = "<-e>";
 
 /// The inputs, opened one after the other.
 pub struct Inputs {
     /// One that is open already.
     first: Option<Input>,
     names: Names,
-    decompress: bool,
+    reading: Reading,
+    progress: Option<Progress>,
+    /// What becomes of the others if one cannot be read.
+    others: Others,
+    /// How many there were.
+    count: u64,
+    /// The exit code of those that could not be read.
+    code: Option<u8>,
+    /// Room for the start of a file.
+    spare: Vec<u8>,
+}
+
+/// What becomes of the other inputs when one cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Others {
+    /// They are worked on: who reads the output sees what there is.
+    Done,
+    /// They are opened, so that everything that is wrong is said.
+    Opened,
+    /// There are none.
+    None,
 }
 
 impl Inputs {
-    /// Those that `names` names; `decompress` says whether compressed ones are decompressed.
-    pub fn new(names: Names, decompress: bool) -> Inputs {
-        Inputs { first: None, names, decompress }
+    /// Those of `sources`. `progress` is taken away before anything is said.
+    pub fn new(sources: &Sources, names: Names, others: Others, progress: Progress) -> Inputs {
+        let first = sources.text.clone().map(Input::text);
+        let (reading, progress) = (sources.reading, Some(progress));
+        Inputs { first, names, reading, progress, others, count: 0, code: None, spare: Vec::new() }
     }
 
     /// Only `input`.
-    pub fn only(input: Input) -> Inputs {
-        Inputs { first: Some(input), names: Names::Given(Vec::new().into_iter()), decompress: true }
+    pub fn only(input: Input, reading: Reading) -> Inputs {
+        let names = Names::Given(Vec::new().into_iter());
+        let (first, others) = (Some(input), Others::None);
+        Inputs { first, names, reading, progress: None, others, count: 0, code: None, spare: Vec::new() }
     }
-}
 
-impl Iterator for Inputs {
-    type Item = Result<Input, Failure>;
+    /// Does `work` to each, until it returns false. What cannot be read is reported, and does not keep the others from
+    /// being read.
+    pub fn each(&mut self, mut work: impl FnMut(&mut Input) -> Result<bool, Failure>) -> Result<(), Failure> {
+        while let Some(input) = self.next() {
+            self.count += 1;
+            let is_wanted = self.is_wanted();
+            let result = input.and_then(|mut input| {
+                let result = if is_wanted { work(&mut input) } else { Ok(true) };
+                self.spare = input.into_spare();
+                result
+            });
+            match result {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                Err(failure @ Failure::Input { .. }) if self.others != Others::None => {
+                    if let Some(progress) = &mut self.progress {
+                        progress.hide();
+                    }
+                    self.code = self.code.max(Some(failure.report()));
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(())
+    }
+
+    /// What the first one is decompressed from.
+    pub fn format(&self) -> Option<Format> {
+        self.first.as_ref().and_then(|input| input.format)
+    }
+
+    /// The room for the start of a file.
+    pub fn into_spare(self) -> Vec<u8> {
+        self.spare
+    }
+
+    /// How many there were.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether all could be read.
+    pub fn outcome(&self) -> Result<(), Failure> {
+        self.code.map_or(Ok(()), |code| Err(Failure::Reported { code }))
+    }
 
     fn next(&mut self) -> Option<Result<Input, Failure>> {
         if let Some(input) = self.first.take() {
             return Some(Ok(input));
         }
-        self.names.next().map(|name| Input::open(&name?, self.decompress))
+        let is_wanted = self.is_wanted();
+        // Nobody waits for what is not worked on.
+        let named = |name: &Result<PathBuf, Failure>| name.as_ref().is_ok_and(|name| names::is_stdin(name));
+        let name = self.names.find(|name| is_wanted || !named(name))?;
+        let spare = std::mem::take(&mut self.spare);
+        Some(name.and_then(|name| Input::open_with(&name, self.reading, spare)))
+    }
+
+    /// Whether the next one is worked on, and not just opened.
+    fn is_wanted(&self) -> bool {
+        self.code.is_none() || self.others == Others::Done
     }
 }
 
 /// One open input.
 pub struct Input {
     name: String,
-    file: File,
     source: Source,
     format: Option<Format>,
+    version: Option<Version>,
     /// The bytes read so far, after decompression.
     offset: u64,
 }
 
 enum Source {
-    /// The file, after the bytes of `start` that were read to see whether it is compressed.
+    /// The file, if there is one, after the `len` bytes of `start` of which `taken` were handed out.
     Direct {
         start: Vec<u8>,
+        len: usize,
         taken: usize,
+        file: Option<File>,
     },
     Compressed(Decompressor),
 }
 
 impl Input {
-    /// Opens `path`; `-` is standard input. With `decompress` a compressed file is decompressed as it is read.
-    pub fn open(path: &Path, decompress: bool) -> Result<Input, Failure> {
-        let (name, mut file) = names::open(path)?;
-        let mut start = Vec::new();
-        let mut format = None;
-        if decompress {
-            format = recognise(&mut file, &mut start).map_err(|error| Failure::input(&name, 0, error))?;
+    /// Opens `path`; `-` is standard input. `start` is room for its start.
+    pub fn open_with(path: &Path, reading: Reading, mut start: Vec<u8>) -> Result<Input, Failure> {
+        let (name, mut file, metadata) = names::open(path)?;
+        let (mut len, mut format) = (0, None);
+        if reading.decompress {
+            let found = recognise(&mut file, &mut start, &mut len);
+            format = found.map_err(|error| Failure::input(&name, 0, error))?;
         }
+        let version = Some(&metadata).filter(|metadata| Metadata::is_file(metadata));
+        let version = version.map(|metadata| Version::of(&file, metadata));
         let source = match format {
             None => {
-                progress::advance(start.len());
-                Source::Direct { start, taken: 0 }
+                progress::advance(len);
+                Source::Direct { start, len, taken: 0, file: Some(file) }
             }
             Some(format) => {
-                let decompressor = file.try_clone().and_then(|file| Decompressor::spawn(format, start, file));
-                Source::Compressed(decompressor.map_err(|error| Failure::open(&name, error))?)
+                start.truncate(len);
+                let memory = Memory::new(format, reading.memory);
+                let decompressor = Decompressor::spawn(format, memory, start, file);
+                Source::Compressed(decompressor.map_err(|error| Failure::missing(&name, error))?)
             }
         };
-        Ok(Input { name, file, source, format, offset: 0 })
+        Ok(Input { name, source, format, version, offset: 0 })
+    }
+
+    /// Text from the command line.
+    fn text(text: Vec<u8>) -> Input {
+        let source = Source::Direct { len: text.len(), start: text, taken: 0, file: None };
+        Input { name: TEXT.to_owned(), source, format: None, version: None, offset: 0 }
+    }
+
+    /// The room for its start.
+    fn into_spare(self) -> Vec<u8> {
+        match self.source {
+            Source::Direct { start, .. } => start,
+            Source::Compressed(_) => Vec::new(),
+        }
     }
 
     /// Its name in messages.
@@ -88,14 +189,9 @@ impl Input {
         &self.name
     }
 
-    /// The file itself.
-    pub fn file(&self) -> &File {
-        &self.file
-    }
-
-    /// What it is decompressed from.
-    pub fn format(&self) -> Option<Format> {
-        self.format
+    /// Which version of which file it is, if it is a regular one.
+    pub fn version(&self) -> Option<&Version> {
+        self.version.as_ref()
     }
 
     /// The number of bytes read so far, after decompression.
@@ -103,21 +199,32 @@ impl Input {
         self.offset
     }
 
+    /// Skips `prefix`, and returns whether it was there; or `None` if too little was read to tell.
+    pub fn skip(&mut self, prefix: &[u8]) -> Option<bool> {
+        let Source::Direct { start, len, taken, .. } = &mut self.source else { return None };
+        let rest = &start[*taken..*len];
+        if rest.starts_with(prefix) {
+            *taken += prefix.len();
+            self.offset += prefix.len() as u64;
+            return Some(true);
+        }
+        (rest.len() >= prefix.len() || !prefix.starts_with(rest)).then_some(false)
+    }
+
     /// Reads what is there, at most a `block` of it, and returns how much; 0 at the end. It does not wait to fill
     /// the block, so a slow producer sees its output at once.
     pub fn read(&mut self, block: &mut [u8]) -> Result<usize, Failure> {
         let len = match &mut self.source {
-            Source::Direct { start, taken } if *taken < start.len() => {
-                let len = block.len().min(start.len() - *taken);
-                block[..len].copy_from_slice(&start[*taken..*taken + len]);
-                *taken += len;
-                if *taken == start.len() {
-                    (*start, *taken) = (Vec::new(), 0);
-                }
-                len
+            Source::Direct { start, len, taken, .. } if *taken < *len => {
+                let taking = block.len().min(*len - *taken);
+                block[..taking].copy_from_slice(&start[*taken..*taken + taking]);
+                *taken += taking;
+                taking
             }
-            Source::Direct { .. } => {
-                let len = read(&mut self.file, block)
+            Source::Direct { file: None, .. } => 0,
+            Source::Direct { file: Some(file), .. } => {
+                let len = Patient(&*file)
+                    .read(block)
                     .map_err(|error| Failure::input(&self.name, self.offset, error))?;
                 progress::advance(len);
                 len
@@ -131,28 +238,18 @@ impl Input {
     }
 }
 
-/// Reads into `start` until it is clear which compressed format the file has, if any.
-fn recognise(file: &mut File, start: &mut Vec<u8>) -> io::Result<Option<Format>> {
-    let mut len = 0;
+/// Reads into `start`, of which `len` bytes are filled then, until it is clear which compressed format the file has, if
+/// any. Fails if it has one that cannot be read.
+fn recognise(file: &mut File, start: &mut Vec<u8>, len: &mut usize) -> io::Result<Option<Format>> {
+    start.resize(BLOCK, 0);
     loop {
-        start.resize(BLOCK, 0);
-        let more = read(file, &mut start[len..])?;
-        len += more;
-        start.truncate(len);
-        match Format::guess(start) {
+        let more = Patient(&*file).read(&mut start[*len..])?;
+        *len += more;
+        match Format::guess(&start[..*len]) {
             Guess::Settled(format) => return Ok(format),
+            Guess::Foreign(foreign) => return Err(foreign.refusal()),
             Guess::Open if more == 0 => return Ok(None),
             Guess::Open => {}
-        }
-    }
-}
-
-/// Reads what is there.
-fn read(file: &mut File, block: &mut [u8]) -> io::Result<usize> {
-    loop {
-        match file.read(block) {
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            result => return result,
         }
     }
 }

@@ -1,14 +1,18 @@
 //! Files: names and lists of them, reading, writing, compression, progress.
 
+mod attributes;
 pub mod buffer;
 pub mod compression;
 mod decompress;
 pub mod files;
 pub mod input;
+mod members;
 pub mod names;
 pub mod output;
 pub mod progress;
+mod streams;
 mod unfinished;
+pub mod version;
 
 /// The bytes read at once: what a pipe holds, and so few that input and output stay in the second-level cache.
 pub const BLOCK: usize = 64 * 1024;

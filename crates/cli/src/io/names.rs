@@ -1,10 +1,12 @@
 //! The names of inputs: from the arguments, or from a list that is read as the work goes on.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
+use super::streams::{self, Patient};
 use crate::ground::error::Failure;
+use crate::ground::shown::{quoted, shown};
 
 /// What standard input is called in messages.
 pub const STDIN: &str = "<stdin>";
@@ -16,8 +18,18 @@ pub struct Sources {
     pub names: Vec<PathBuf>,
     /// Instead of that: a file that lists the names, and the byte that ends each.
     pub list: Option<(PathBuf, u8)>,
-    /// Whether compressed files are decompressed.
+    /// Instead of files: this text.
+    pub text: Option<Vec<u8>>,
+    pub reading: Reading,
+}
+
+/// How files are read.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    /// Whether compressed files are decompressed, and those of foreign formats refused.
     pub decompress: bool,
+    /// The most memory that decompressing may take, in MiB, if that was said.
+    pub memory: Option<u32>,
 }
 
 /// Whether `path` means standard input.
@@ -45,12 +57,12 @@ impl Names {
     /// Those of `sources`; standard input when it names none.
     pub fn new(sources: &Sources) -> Result<Names, Failure> {
         let Some((path, end)) = &sources.list else {
-            let names =
-                if sources.names.is_empty() { vec![PathBuf::from("-")] } else { sources.names.clone() };
+            let is_stdin = sources.names.is_empty() && sources.text.is_none();
+            let names = if is_stdin { vec![PathBuf::from("-")] } else { sources.names.clone() };
             return Ok(Names::Given(names.into_iter()));
         };
-        let (name, file) = open(path)?;
-        let list = Box::new(BufReader::new(file));
+        let (name, file, _) = open(path).map_err(Failure::of_list)?;
+        let list = Box::new(BufReader::new(Patient(file)));
         Ok(Names::Listed { list, name, is_stdin: is_stdin(path), end: *end, offset: 0 })
     }
 
@@ -74,10 +86,11 @@ impl Names {
         loop {
             bytes.clear();
             let read = Read::take(&mut *list, LONGEST_NAME).read_until(end, &mut bytes);
-            let len = read.map_err(|error| Failure::input(name, *offset, error))? as u64;
+            let len =
+                read.map_err(|error| Failure::input(name, *offset, error)).map_err(Failure::of_list)? as u64;
             if bytes.pop_if(|last| *last == end).is_none() && len == LONGEST_NAME {
                 let error = io::Error::new(ErrorKind::InvalidFilename, "no file has a name as long as this");
-                return Err(Failure::input(name, *offset, error));
+                return Err(Failure::input(name, *offset, error).of_list());
             }
             *offset += len;
             if len == 0 {
@@ -122,30 +135,42 @@ fn path(bytes: Vec<u8>) -> io::Result<PathBuf> {
     Ok(PathBuf::from(name.trim_end_matches('\r')))
 }
 
-/// The file of that name, or standard input, and what to call it.
-pub fn open(path: &Path) -> Result<(String, File), Failure> {
+/// The file of that name, or standard input, what to call it, and what is known of it.
+pub fn open(path: &Path) -> Result<(String, File, Metadata), Failure> {
     if is_stdin(path) {
-        let file = stdin().map_err(|error| Failure::open(STDIN, error))?;
+        let failed = |error| Failure::missing(STDIN, error);
+        let file = streams::stdin().map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
         if file.is_terminal() && io::stderr().is_terminal() {
             // Who did not mean to type would wait for an output that does not come.
             let hint = "pct: reading from the terminal; Ctrl-D ends the input, `pct help` shows examples";
             let _ = writeln!(io::stderr(), "{hint}");
         }
-        return Ok((STDIN.to_owned(), file));
+        return Ok((STDIN.to_owned(), file, metadata));
     }
-    let failed = |error| Failure::open(path.display(), error);
+    let failed = |error| Failure::missing(shown(path), explain(path, error));
     let file = File::open(path).map_err(failed)?;
-    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+    let metadata = file.metadata().map_err(failed)?;
+    if metadata.is_dir() {
         return Err(failed(ErrorKind::IsADirectory.into()));
     }
-    Ok((path.display().to_string(), file))
+    Ok((shown(path), file, metadata))
 }
 
-/// Standard input as a file of its own, without the buffer of [`io::stdin`].
-fn stdin() -> io::Result<File> {
-    #[cfg(unix)]
-    let owned = std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned();
-    #[cfg(windows)]
-    let owned = std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned();
-    owned.map(File::from)
+/// A hint for who gives text where files are named.
+fn explain(path: &Path, error: io::Error) -> io::Error {
+    let is_text =
+        |name: &str| name.contains(|character| "% ?&<>\"'".contains(character)) || name.contains("://");
+    match path.to_str().filter(|name| error.kind() == ErrorKind::NotFound && is_text(name)) {
+        Some(_) => {
+            let text = quoted(&shown(path));
+            io::Error::new(
+                ErrorKind::NotFound,
+                format!(
+                    "No such file or directory; if that is text and not a file: -e {text}, or echo {text} | pct"
+                ),
+            )
+        }
+        None => error,
+    }
 }

@@ -1,15 +1,21 @@
 //! Where output goes: standard output, or a file that appears whole or not at all.
 
-use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, IsTerminal, Write};
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use same_file::Handle;
 use tempfile::NamedTempFile;
 
+use super::attributes;
 use super::compression::{Format, Writer};
+use super::streams::{self, Patient, folder};
 use super::unfinished::Unfinished;
-use crate::ground::error::Failure;
+use super::version::{Identity, Version};
+use crate::ground::error::{Failure, warn};
+use crate::ground::shown::shown;
+
+pub use super::streams::is_stdout;
 
 /// What standard output is called in messages.
 pub const STDOUT: &str = "<stdout>";
@@ -19,6 +25,10 @@ pub struct Output {
     name: String,
     /// There until it is committed.
     stream: Option<Stream>,
+    /// Which file is written to or will be replaced, if it is a regular one.
+    identity: Option<Identity>,
+    /// The version of the file to be replaced that was read.
+    read: Option<Version>,
 }
 
 enum Stream {
@@ -38,15 +48,26 @@ struct Counted {
 enum Place {
     /// Standard output, or a device or pipe that was named: what is written is gone.
     Direct(File),
-    /// A new file next to `target`, which it will replace; the old one will be kept as `backup`.
-    Atomic { temporary: NamedTempFile, target: PathBuf, backup: Option<PathBuf>, unfinished: Unfinished },
+    /// A new file next to `target`, which it will replace.
+    Atomic(Box<Atomic>),
+}
+
+/// A file that appears whole or not at all.
+struct Atomic {
+    temporary: NamedTempFile,
+    target: PathBuf,
+    /// The name under which the old file is kept.
+    backup: Option<PathBuf>,
+    unfinished: Unfinished,
+    /// Whether it must be on the disk before it gets its name.
+    sync: bool,
 }
 
 impl Counted {
     fn file(&self) -> &File {
         match &self.place {
             Place::Direct(file) => file,
-            Place::Atomic { temporary, .. } => temporary.as_file(),
+            Place::Atomic(atomic) => atomic.temporary.as_file(),
         }
     }
 }
@@ -54,9 +75,9 @@ impl Counted {
 impl Write for Counted {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.is_closed {
-            return Err(io::ErrorKind::BrokenPipe.into());
+            return Err(ErrorKind::BrokenPipe.into());
         }
-        let len = self.file().write(bytes)?;
+        let len = Patient(self.file()).write(bytes)?;
         self.offset += len as u64;
         Ok(len)
     }
@@ -66,66 +87,97 @@ impl Write for Counted {
     }
 }
 
+/// How a file is made.
+#[derive(Clone, Copy, Debug)]
+pub struct How<'a> {
+    /// The format and level, if it is compressed.
+    pub compression: Option<(Format, u8)>,
+    /// What the old file is called then, after its name; it is not kept if this is empty.
+    pub suffix: &'a str,
+    /// Whether the file must be on the disk when it has its name.
+    pub sync: bool,
+}
+
 impl Output {
+    /// Standard output.
+    pub fn stdout() -> Result<Output, Failure> {
+        Output::create(None, How { compression: None, suffix: "", sync: false })
+    }
+
     /// Opens `path`, or standard output when there is none or it is `-`.
-    pub fn create(path: Option<&Path>) -> Result<Output, Failure> {
-        Output::compressed(path, None)
-    }
-
-    /// Opens `path`, or standard output when there is none or it is `-`, to be compressed if `compression` names a
-    /// format and level.
-    pub fn compressed(path: Option<&Path>, compression: Option<(Format, u8)>) -> Result<Output, Failure> {
+    pub fn create(path: Option<&Path>, how: How<'_>) -> Result<Output, Failure> {
         let Some(path) = path.filter(|path| path.as_os_str() != "-") else {
-            let file = stdout().map_err(|error| Failure::open(STDOUT, error))?;
-            if compression.is_some() && file.is_terminal() {
-                return Err(Failure::Usage(
-                    "compressed output is not for a terminal; name a file with -o".to_owned(),
-                ));
-            }
-            return Output::new(STDOUT.to_owned(), Place::Direct(file), compression);
+            let file = streams::stdout().map_err(|error| Failure::open(STDOUT, error))?;
+            return Output::direct(STDOUT.to_owned(), file, how);
         };
-        let place = place(path, None).map_err(|error| Failure::open(path.display(), error))?;
-        Output::new(path.display().to_string(), place, compression)
+        let name = shown(path);
+        match streams::of_path(path).and_then(|stream| Ok(stream.or(special(path)?))) {
+            Ok(Some(file)) => Output::direct(name, file, how),
+            Ok(None) => Output::replace(path, how),
+            Err(error) => Err(Failure::open(name, error)),
+        }
     }
 
-    /// Opens a file that will replace that of the name `path`, which is kept under its name and `suffix`, if there
-    /// is one.
-    pub fn replace(path: &Path, compression: Option<(Format, u8)>, suffix: &str) -> Result<Output, Failure> {
-        let suffix = Some(suffix).filter(|suffix| !suffix.is_empty());
-        let place = place(path, suffix).map_err(|error| Failure::open(path.display(), error))?;
-        Output::new(path.display().to_string(), place, compression)
+    /// Writes to `file` as it is.
+    fn direct(name: String, file: File, how: How<'_>) -> Result<Output, Failure> {
+        if how.compression.is_some() && file.is_terminal() {
+            return Err(Failure::Usage(
+                "compressed output is not for a terminal; name a file with -o".to_owned(),
+            ));
+        }
+        let metadata = file.metadata().ok().filter(fs::Metadata::is_file);
+        let identity = metadata.and_then(|metadata| Identity::of(&file, &metadata));
+        Output::new(name, Place::Direct(file), identity, how)
     }
 
-    fn new(name: String, place: Place, compression: Option<(Format, u8)>) -> Result<Output, Failure> {
+    /// Opens a file that will replace that of the name `path`.
+    pub fn replace(path: &Path, how: How<'_>) -> Result<Output, Failure> {
+        let name = shown(path);
+        let (atomic, identity) = atomic(path, how).map_err(|error| Failure::open(&name, error))?;
+        Output::new(name, Place::Atomic(Box::new(atomic)), identity, how)
+    }
+
+    fn new(name: String, place: Place, identity: Option<Identity>, how: How<'_>) -> Result<Output, Failure> {
         let file = Counted { place, offset: 0, is_closed: false };
-        let stream = match compression {
+        let stream = match how.compression {
             None => Stream::Plain(file),
             Some((format, level)) => {
                 let writer = Writer::new(format, level, file);
                 Stream::Compressed(Box::new(writer.map_err(|error| Failure::open(&name, error))?))
             }
         };
-        Ok(Output { name, stream: Some(stream) })
+        Ok(Output { name, stream: Some(stream), identity, read: None })
     }
 
-    /// Fails when `input` is the very file that is being written to, which would feed on itself. A file that is
-    /// replaced at the end may well be an input.
-    pub fn forbid(&self, input: &File, name: &str) -> Result<(), Failure> {
-        match self.stream.as_ref().map(|stream| &stream.counted().place) {
-            Some(Place::Direct(file)) if is_same(file, input) => Err(Failure::Usage(format!(
-                "{name}: the input is the output as well; name it with -o instead"
-            ))),
-            _ => Ok(()),
-        }
+    /// Its name in messages.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
-    /// Whether this is written to `input`, or will replace it.
-    pub fn harms(&self, input: &File) -> bool {
-        match self.stream.as_ref().map(|stream| &stream.counted().place) {
-            Some(Place::Direct(file)) => is_same(file, input),
-            Some(Place::Atomic { target, .. }) => File::open(target).is_ok_and(|file| is_same(&file, input)),
-            None => false,
+    /// Whether it appears whole or not at all.
+    pub fn is_atomic(&self) -> bool {
+        matches!(self.stream.as_ref().map(|stream| &stream.counted().place), Some(Place::Atomic(_)))
+    }
+
+    /// Takes note that `version` of a file is an input. Fails when that is the very file that is being written to, which
+    /// would feed on itself. A file that is replaced at the end may well be an input, if it stays the same until then.
+    pub fn reads(&mut self, version: Option<&Version>, name: &str) -> Result<(), Failure> {
+        let Some(version) = version.filter(|version| self.identity.as_ref() == version.identity()) else {
+            return Ok(());
+        };
+        if self.identity.is_none() {
+            return Ok(());
         }
+        if self.is_atomic() {
+            self.read.get_or_insert_with(|| version.clone());
+            return Ok(());
+        }
+        Err(Failure::Usage(format!("{name}: the input is the output as well; name it with -o instead")))
+    }
+
+    /// Whether this is written to the file of this `version`, or will replace it.
+    pub fn harms(&self, version: Option<&Version>) -> bool {
+        self.identity.is_some() && version.and_then(Version::identity) == self.identity.as_ref()
     }
 
     /// Writes all of `bytes`.
@@ -140,12 +192,20 @@ impl Output {
 
     /// Ends the compressed form, if it has one, and puts a new file in the place of the old one. An output that is
     /// dropped without this leaves no trace of a file, and a compressed stream is not ended.
-    pub fn commit(mut self) -> Result<(), Failure> {
+    pub fn commit(self) -> Result<(), Failure> {
+        let mut folders = Folders::default();
+        self.commit_to(&mut folders)?;
+        folders.sync()
+    }
+
+    /// The same, but that the name of the file may be lost with the power until `folders` are synced: each only once.
+    /// Returns which file has come into being.
+    pub fn commit_to(mut self, folders: &mut Folders) -> Result<Option<Identity>, Failure> {
         if let Some(Stream::Compressed(writer)) = &mut self.stream {
             let result = writer.finish();
             result.map_err(|error| Failure::output(&self.name, writer.get_ref().offset, error))?;
         }
-        let Some(stream) = self.stream.take() else { return Ok(()) };
+        let Some(stream) = self.stream.take() else { return Ok(None) };
         let file = match stream {
             Stream::Plain(file) => file,
             Stream::Compressed(writer) => {
@@ -153,15 +213,68 @@ impl Output {
                 result.map_err(|error| Failure::open(&self.name, error))?
             }
         };
-        if let Place::Atomic { temporary, target, backup, unfinished } = file.place {
-            if let Some(backup) = backup {
-                keep(&target, &backup).map_err(|error| Failure::open(backup.display(), error))?;
+        let Place::Atomic(atomic) = file.place else { return Ok(None) };
+        atomic.commit(&self.name, file.offset, self.read.as_ref(), folders)
+    }
+}
+
+impl Atomic {
+    fn commit(
+        self,
+        name: &str,
+        offset: u64,
+        read: Option<&Version>,
+        folders: &mut Folders,
+    ) -> Result<Option<Identity>, Failure> {
+        let Atomic { temporary, target, backup, unfinished, sync } = self;
+        if sync {
+            synced(temporary.as_file()).map_err(|error| Failure::output(name, offset, error))?;
+        }
+        let metadata = temporary.as_file().metadata().map_err(|error| Failure::open(name, error))?;
+        let identity = Identity::of(temporary.as_file(), &metadata);
+        if let Some(read) = read {
+            // Nobody can be kept from writing between this look and the new name, but it is a moment.
+            let now = fs::metadata(&target).map(|metadata| Version::of_path(&target, &metadata));
+            if !now.is_ok_and(|now| now == *read) {
+                let error = io::Error::other("changed while it was read, so it stays as it is");
+                return Err(Failure::open(name, error));
             }
-            let result = temporary.persist(target);
-            result.map_err(|error| Failure::output(&self.name, file.offset, error.error))?;
-            unfinished.done();
+        }
+        if let Some(backup) = backup {
+            keep(&target, &backup).map_err(|error| Failure::open(shown(&backup), error))?;
+        }
+        if sync {
+            folders.0.insert(folder(&target).to_owned());
+        }
+        let result = temporary.persist(target);
+        result.map_err(|error| Failure::output(name, offset, error.error))?;
+        unfinished.done();
+        Ok(identity)
+    }
+}
+
+/// Folders in which files have got new names.
+#[derive(Default)]
+pub struct Folders(BTreeSet<PathBuf>);
+
+impl Folders {
+    /// Puts those names on the disk.
+    pub fn sync(self) -> Result<(), Failure> {
+        // Elsewhere a folder cannot be opened.
+        #[cfg(unix)]
+        for folder in self.0 {
+            let result = File::open(&folder).and_then(|file| synced(&file));
+            result.map_err(|error| Failure::open(shown(&folder), error))?;
         }
         Ok(())
+    }
+}
+
+/// Waits until `file` is on the disk, where there is a disk.
+fn synced(file: &File) -> io::Result<()> {
+    match file.sync_all() {
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
+        result => result,
     }
 }
 
@@ -193,81 +306,76 @@ fn keep(target: &Path, backup: &Path) -> io::Result<()> {
             builder.prefix(".pct-").suffix(".tmp");
             builder
         };
-        let directory = directory(target);
-        builder().make_in(directory, link).or_else(|_| builder().make_in(directory, copy))
+        let folder = folder(target);
+        builder().make_in(folder, link).or_else(|_| builder().make_in(folder, copy))
     })?;
     temporary.persist(backup).map_err(|error| error.error)?;
     unfinished.done();
     Ok(())
 }
 
-/// The directory that holds `path`.
-fn directory(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+/// The device or pipe at `path`, if it is there and is one.
+fn special(path: &Path) -> io::Result<Option<File>> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => Err(ErrorKind::IsADirectory.into()),
+        Ok(metadata) if !metadata.is_file() => OpenOptions::new().write(true).open(path).map(Some),
+        // What is wrong will be wrong with the file, too.
+        _ => Ok(None),
+    }
 }
 
-fn place(path: &Path, suffix: Option<&str>) -> io::Result<Place> {
-    let old = match fs::metadata(path) {
-        Ok(old) if old.is_file() => {
-            // A file that could not be written to shall not be replaced either.
-            OpenOptions::new().write(true).open(path)?;
-            Some(old)
+/// A new file that will replace that of the name `path`; and which file that is, if it is there.
+fn atomic(path: &Path, how: How<'_>) -> io::Result<(Atomic, Option<Identity>)> {
+    let old = match OpenOptions::new().write(true).open(path) {
+        // A file that could not be written to shall not be replaced either.
+        Ok(file) => {
+            let metadata = file.metadata()?;
+            Some((file, metadata))
         }
-        Ok(old) if old.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-        Ok(_) => return Ok(Place::Direct(OpenOptions::new().write(true).open(path)?)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
     // A symbolic link stays one: what it points to is replaced.
-    let target = if old.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
-    let backup = suffix.map(|suffix| backup(&target, suffix));
+    let target = match streams::resolved(path) {
+        Ok(target) => target,
+        Err(error) if old.is_some() => return Err(error),
+        Err(_) if path.is_symlink() => {
+            return Err(io::Error::new(ErrorKind::NotFound, "a symbolic link to a file that is not there"));
+        }
+        Err(_) => path.to_owned(),
+    };
+    let backup = Some(how.suffix).filter(|suffix| !suffix.is_empty()).map(|suffix| backup(&target, suffix));
     let mut builder = tempfile::Builder::new();
     builder.prefix(".pct-").suffix(".tmp");
     // Without an old file: what any program makes, less the umask.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let (temporary, unfinished) = Unfinished::create(|| builder.tempfile_in(directory(&target)))?;
-    if let Some(old) = old {
-        keep_owner(temporary.as_file(), &old);
-        temporary.as_file().set_permissions(old.permissions())?;
+    let (temporary, unfinished) = Unfinished::create(|| builder.tempfile_in(folder(&target)))?;
+    let mut identity = None;
+    if let Some((old, metadata)) = old {
+        let lost = attributes::keep(&old, &metadata, temporary.as_file())?;
+        if !lost.is_empty() {
+            warn(format_args!("{}: these extended attributes are lost: {}", shown(path), lost.join(", ")));
+        }
+        identity = Identity::of(&old, &metadata);
     }
-    Ok(Place::Atomic { temporary, target, backup, unfinished })
-}
-
-/// Gives `file` the owner and group of the `old` one, if this user may.
-fn keep_owner(file: &File, old: &Metadata) {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{MetadataExt, fchown};
-        // Who may not give files away replaces them by their own, as with `sed -i`.
-        let _ = fchown(file, None, Some(old.gid()));
-        let _ = fchown(file, Some(old.uid()), None);
-    }
-    #[cfg(not(unix))]
-    let _ = (file, old);
-}
-
-/// Whether both are one regular file, whatever its names.
-fn is_same(a: &File, b: &File) -> bool {
-    let handle = |file: &File| file.try_clone().and_then(Handle::from_file).ok();
-    a.metadata().is_ok_and(|a| a.is_file()) && handle(a).is_some_and(|a| handle(b) == Some(a))
+    Ok((Atomic { temporary, target, backup, unfinished, sync: how.sync }, identity))
 }
 
 /// Whether files of these names would be one: the names of one regular file, or of one that is not there yet.
 pub fn is_one(a: &Path, b: &Path) -> bool {
     match (fs::metadata(a), fs::metadata(b)) {
-        (Ok(metadata), Ok(_)) => metadata.is_file() && same_file::is_same_file(a, b).unwrap_or(false),
+        // Nothing is opened: a pipe would wait.
+        (Ok(of_a), Ok(of_b)) if of_a.is_file() && of_b.is_file() => {
+            let identity = Identity::of_path(a, &of_a);
+            identity.is_some() && identity == Identity::of_path(b, &of_b)
+        }
         (Err(_), Err(_)) => {
-            let is_one_directory = same_file::is_same_file(directory(a), directory(b));
+            let is_one_directory = same_file::is_same_file(folder(a), folder(b));
             a.file_name() == b.file_name() && is_one_directory.unwrap_or(false)
         }
         _ => false,
     }
-}
-
-/// Whether standard output is the regular file `path`.
-pub fn is_stdout(path: &Path) -> bool {
-    stdout().is_ok_and(|stdout| File::open(path).is_ok_and(|file| is_same(&stdout, &file)))
 }
 
 /// The name under which the old file of the name `target` is kept.
@@ -275,13 +383,4 @@ pub fn backup(target: &Path, suffix: &str) -> PathBuf {
     let mut name = target.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
-}
-
-/// Standard output as a file of its own, without the line buffer of [`io::stdout`].
-fn stdout() -> io::Result<File> {
-    #[cfg(unix)]
-    let owned = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
-    #[cfg(windows)]
-    let owned = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned();
-    owned.map(File::from)
 }

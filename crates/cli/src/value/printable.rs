@@ -2,41 +2,81 @@
 
 use crate::ground::escape::escape;
 use crate::ground::records::Records;
+use crate::ground::shown::is_harmful;
+
+/// The bytes that are looked at together.
+const LANES: usize = 32;
 
 /// Appends `text`, in which all but structure is made printable. What comes out is UTF-8.
 pub fn append(text: &[u8], records: Records, out: &mut Vec<u8>) {
     let mut rest = text;
-    while let Some(at) = rest.iter().position(|byte| !(b' '..=b'~').contains(byte)) {
+    // Up to the first error, so this is linear.
+    while let Err(error) = simdutf8::compat::from_utf8(rest) {
+        let (valid, others) = rest.split_at(error.valid_up_to());
+        append_valid(valid, records, out);
+        let (invalid, others) = others.split_at(error.error_len().unwrap_or(others.len()));
+        escape(invalid, out);
+        rest = others;
+    }
+    append_valid(rest, records, out);
+}
+
+/// The same for `text` that is UTF-8.
+fn append_valid(text: &[u8], records: Records, out: &mut Vec<u8>) {
+    // Without records, a space is no end that must not be escaped either.
+    let end = if records == Records::Raw { b' ' } else { records.end() };
+    let mut rest = text;
+    while let Some(at) = first_suspect(rest, end) {
         out.extend_from_slice(&rest[..at]);
         rest = &rest[at..];
-        let (len, stays) = match (records, rest) {
-            (Records::Lines, [b'\n', ..] | [b'\r', b'\n', ..]) | (Records::Null, [b'\0', ..]) => (1, true),
-            _ => first(rest),
+        let len = match rest[0] {
+            0xE2 => 3,
+            0xC2 | 0xD8 => 2,
+            _ => 1,
         };
         let (bytes, others) = rest.split_at(len);
-        if stays {
-            out.extend_from_slice(bytes);
-        } else {
+        let is_end = records == Records::Lines && rest.starts_with(b"\r\n");
+        if !is_end && str::from_utf8(bytes).is_ok_and(|text| text.contains(is_harmful)) {
             escape(bytes, out);
+        } else {
+            out.extend_from_slice(bytes);
         }
         rest = others;
     }
     out.extend_from_slice(rest);
 }
 
-/// The length of the first character of `rest`, or of what is none; and whether it is printable.
-fn first(rest: &[u8]) -> (usize, bool) {
-    let chunk = rest[..rest.len().min(4)].utf8_chunks().next();
-    match chunk.map(|chunk| (chunk.valid().chars().next(), chunk.invalid().len())) {
-        Some((Some(character), _)) => (character.len_utf8(), !is_harmful(character)),
-        Some((None, invalid)) => (invalid, false),
-        None => (0, true),
-    }
+/// Where `text` has the first byte that may begin something harmful and is not `end`.
+fn first_suspect(text: &[u8], end: u8) -> Option<usize> {
+    let is_suspect = |byte: &u8| is_suspect(*byte) & (*byte != end);
+    // Without an early exit within the lanes, so that it compiles to vector code.
+    let is_any = |lanes: &[u8; LANES]| lanes.iter().fold(false, |any, byte| any | is_suspect(byte));
+    let (all, _) = text.as_chunks::<LANES>();
+    let clean = LANES * all.iter().position(is_any).unwrap_or(all.len());
+    text[clean..].iter().position(is_suspect).map(|at| clean + at)
 }
 
-/// Controls (C0, DEL, C1), line and paragraph separators, and the marks that turn the direction of text (Unicode
-/// Standard Annex 9).
-fn is_harmful(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+/// Whether a character that is harmful may begin with this byte.
+fn is_suspect(byte: u8) -> bool {
+    (byte < b' ') | (byte == 0x7F) | (byte == 0xC2) | (byte == 0xD8) | (byte == 0xE2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_harmful_is_suspect_and_escaped_alone() {
+        for character in '\0'..=char::MAX {
+            let spelt = character.to_string();
+            assert!(!is_harmful(character) || is_suspect(spelt.as_bytes()[0]), "{character:?}");
+            for records in [Records::Lines, Records::Null, Records::Raw] {
+                let mut out = Vec::new();
+                append(spelt.as_bytes(), records, &mut out);
+                let stays = !is_harmful(character)
+                    || (records != Records::Raw && spelt.as_bytes() == [records.end()]);
+                assert_eq!(out == spelt.as_bytes(), stays, "{character:?}, {records:?}");
+            }
+        }
+    }
 }

@@ -25,6 +25,8 @@ pub struct Report {
     texts: String,
     /// What ends the run, if something does.
     pub stop: Option<Stop>,
+    /// Whether the last record is written and has no end, which only the last one of a file may do.
+    pub is_open: bool,
     /// Values in which an escape is spelt in too many layers.
     pub too_deep: u64,
 }
@@ -55,7 +57,7 @@ impl Report {
     /// Starts anew.
     pub fn clear(&mut self) {
         self.stats = Stats::default();
-        (self.lines, self.counted, self.stop, self.too_deep) = (0, 0, None, 0);
+        (self.lines, self.counted, self.stop, self.too_deep, self.is_open) = (0, 0, None, 0, false);
         self.refused.clear();
         self.texts.clear();
     }

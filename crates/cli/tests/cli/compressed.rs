@@ -178,3 +178,84 @@ fn an_error_does_not_end_a_compressed_stream_as_if_it_were_whole() {
         assert!(run.out.is_empty() || !child.wait().unwrap().success(), "{name}");
     }
 }
+
+/// As tapes leave them, and `dd conv=sync`.
+#[test]
+fn zeros_after_gzip_and_xz_data_are_nothing() {
+    for name in ["gzip", "xz"] {
+        let Some(bytes) = tool(&[name, "-c"], b"a%20b\n") else { continue };
+        for (zeros, more) in [(4, false), (512, false), (70_000, false), (512, true)] {
+            let mut padded = bytes.clone();
+            padded.resize(bytes.len() + zeros, 0);
+            let mut wanted = b"a b\n".to_vec();
+            if more {
+                padded.extend_from_slice(&bytes);
+                wanted.extend_from_slice(b"a b\n");
+            }
+            assert_eq!(ok(&["decode"], &padded), wanted, "{name}, {zeros} zeros");
+        }
+    }
+}
+
+#[test]
+fn garbage_after_the_data_is_named() {
+    for (name, _) in TOOLS {
+        let Some(bytes) = tool(&[name, "-c"], b"a%20b\n") else { continue };
+        for garbage in [&b"this is not compressed"[..], b"<html>", b"\0\0\0\0garbage", b"x"] {
+            let run = run(&["decode"], [&bytes[..], garbage].concat());
+            assert_eq!((run.out.as_slice(), run.code), (&b"a b\n"[..], Some(2)), "{name}");
+            assert!(run.err.contains(&format!("garbage after the {name} data")), "{}", run.err);
+        }
+    }
+}
+
+#[test]
+fn large_windows_need_memory() {
+    let text = tangle(31, 3 << 20);
+    // A frame of one segment has no window, so the length must not be known.
+    let Some(bytes) = tool(&["zstd", "-c", "--long=28", "--no-content-size"], &text) else { return };
+    let refused = run(&["decode"], &bytes);
+    assert_eq!((refused.out.len(), refused.code), (0, Some(2)));
+    assert!(refused.err.contains("needs more memory than 128 MiB; --memory allows more"), "{}", refused.err);
+    let wanted = ok(&["decode"], &text);
+    assert_same("--memory", &ok(&["decode", "--memory", "256"], &bytes), &wanted);
+    assert_eq!(run(&["check", "-q", "--memory", "100"], &bytes).code, Some(2));
+    let Some(bytes) = tool(&["xz", "-c", "-9"], &text) else { return };
+    let refused = run(&["decode", "--memory", "16"], &bytes);
+    assert!(refused.err.contains("needs more memory than 16 MiB; --memory allows more"), "{}", refused.err);
+    assert_same("xz", &ok(&["decode"], &bytes), &wanted);
+}
+
+#[test]
+fn what_cannot_be_read_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("in");
+    let le: Vec<u8> = "\u{FEFF}https://".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let be: Vec<u8> = "\u{FEFF}https://".encode_utf16().flat_map(u16::to_be_bytes).collect();
+    for (bytes, what) in [
+        (&le[..], "UTF-16"),
+        (&be, "UTF-16"),
+        (b"PK\x03\x04\x14\0\0\0", "zip"),
+        (b"\x04\x22\x4D\x18\x64\x40", "lz4"),
+        (b"7z\xBC\xAF\x27\x1C\0", "7z"),
+        (b"LZIP\x01", "lzip"),
+        (b"\x1F\x9D\x90", "compress"),
+    ] {
+        fs::write(&path, bytes).unwrap();
+        for verb in ["decode", "check", "audit"] {
+            let run = run(&[verb, path.to_str().unwrap()], "");
+            assert_eq!(run.code, Some(2), "{what}");
+            assert!(run.err.contains(what) && run.err.contains("--no-decompress"), "{}", run.err);
+        }
+        assert_eq!(ok(&["decode", "--no-decompress"], bytes), bytes, "{what}");
+        // Bytes are bytes.
+        if what == "UTF-16" {
+            let mut other = bytes.to_vec();
+            other[2..4].copy_from_slice(b"xy");
+            assert_eq!(ok(&["decode"], &other), other);
+        }
+    }
+    for text in ["PK", "PK in text", "7z", "LZIP", "LZIP is a format", "https://"] {
+        assert_eq!(ok(&["decode"], text), text.as_bytes());
+    }
+}

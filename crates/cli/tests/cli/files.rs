@@ -17,8 +17,8 @@ fn inputs_are_read_one_after_the_other() {
     fs::write(&a, "1%20\n2").unwrap();
     fs::write(&b, "%41%4").unwrap();
     let (a, b) = (a.to_str().unwrap(), b.to_str().unwrap());
-    assert_eq!(ok(&["decode", a, b], "unread"), b"1 \n2A%4");
-    assert_eq!(ok(&["decode", b, "-", a], "%2B1\n"), b"A%4+1\n1 \n2");
+    assert_eq!(ok(&["decode", a, b], "unread"), b"1 \n2\nA%4");
+    assert_eq!(ok(&["decode", b, "-", a], "%2B1\n"), b"A%4\n+1\n1 \n2");
     assert_eq!(ok(&["decode", "-"], "%2B"), b"+");
 }
 
@@ -91,6 +91,62 @@ fn an_output_that_cannot_be_made_is_an_error() {
     assert_eq!(entries(dir.path()), 0);
 }
 
+#[test]
+fn a_file_that_cannot_be_read_keeps_no_other_from_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    fs::write(path("a"), "%41%00").unwrap();
+    fs::write(path("cut"), b"\x1F\x8B\x08\0\0\0").unwrap();
+    fs::write(path("b"), "%42\n").unwrap();
+    let all = [path("a"), path("missing"), path("cut"), dir.path().to_str().unwrap().to_owned(), path("b")];
+    let names: Vec<_> = all.iter().map(String::as_str).collect();
+    for (args, out) in [
+        (&["decode"][..], &b"A\0\nB\n"[..]),
+        (&["decode", "-j2"], b"A\0\nB\n"),
+        (&["encode"], b"%2541%2500\n%2542\n"),
+        (&["normalize"], b"A%00\nB\n"),
+        (&["decode", "--field", "1", "--stats=json"], b"A%00\nB\n"),
+    ] {
+        let run = run(&[args, &names[..]].concat(), "");
+        assert_eq!((run.out.as_slice(), run.code), (out, Some(2)), "{args:?}: {}", run.err);
+        assert_eq!(run.err.matches("pct: ").count(), 3, "{}", run.err);
+        for name in &all[1..4] {
+            assert!(run.err.contains(&format!("pct: {name}: ")), "{}", run.err);
+        }
+    }
+    let found = run(&[&["check"][..], &names].concat(), "");
+    let wanted = format!("{}:1:3: nul: %00\n", all[0]);
+    assert_eq!(
+        (String::from_utf8_lossy(&found.out).into_owned(), found.code),
+        (wanted, Some(2)),
+        "{}",
+        found.err
+    );
+    assert!(found.err.contains("1 finding in 2 lines"), "{}", found.err);
+    let audited = run(&[&["audit"][..], &names].concat(), "");
+    assert_eq!(audited.code, Some(2));
+    assert!(String::from_utf8_lossy(&audited.out).starts_with("2 lines in "), "{audited:?}");
+    let list = run(&["decode", "--files-from", "-"], all.join("\n"));
+    assert_eq!((list.out.as_slice(), list.code), (&b"A\0\nB\n"[..], Some(2)), "{}", list.err);
+}
+
+/// All that is wrong is said, and what would not be whole does not appear.
+#[test]
+fn an_output_is_not_replaced_by_a_part() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    fs::write(path("a"), "%41\n").unwrap();
+    fs::write(path("out"), "old").unwrap();
+    let args =
+        ["decode", "-o", &path("out"), &path("no1"), &path("a"), &path("no2"), "--rejects", &path("rejects")];
+    let run = run(&args, "");
+    assert_eq!(run.code, Some(2));
+    assert_eq!(run.err.lines().count(), 3, "{}", run.err);
+    assert!(run.err.contains(&format!("pct: {}: stays as it was", path("out"))), "{}", run.err);
+    assert_eq!(fs::read(path("out")).unwrap(), b"old");
+    assert_eq!(entries(dir.path()), 2);
+}
+
 #[cfg(unix)]
 mod unix {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -120,6 +176,35 @@ mod unix {
         ok(&["encode", "-o", link.to_str().unwrap()], "a b");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read(&file).unwrap(), b"a%20b");
+    }
+
+    #[test]
+    fn a_dangling_link_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let link = dir.path().join("link");
+        symlink("nowhere", &link).unwrap();
+        let run = run(&["encode", "-o", link.to_str().unwrap()], "a b");
+        assert_eq!(run.code, Some(2));
+        assert!(run.err.contains("a symbolic link to a file that is not there"), "{}", run.err);
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(entries(dir.path()), 1);
+    }
+
+    /// A name in a message is one line, and nothing that a terminal obeys.
+    #[test]
+    fn names_are_escaped_in_messages() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a\rb\x1B[2Jc\nd\u{9B}e\u{202E}é");
+        let shown = format!("{}/a\\rb\\x1b[2Jc\\nd\\u{{9b}}e\\u{{202e}}é", dir.path().display());
+        let missing = run(&["decode", path.to_str().unwrap()], "");
+        assert!(missing.err.starts_with(&format!("pct: {shown}: No such")), "{}", missing.err);
+        fs::write(&path, "%zz").unwrap();
+        let found = run(&["check", path.to_str().unwrap()], "");
+        assert!(String::from_utf8_lossy(&found.out).starts_with(&format!("{shown}:1:0: ")), "{found:?}");
+        let in_place = run(&["decode", "-i=.bak", path.to_str().unwrap(), path.to_str().unwrap()], "");
+        assert!(in_place.err.starts_with(&format!("pct: {shown}: this file")), "{}", in_place.err);
+        let unknown = run(&["decode", "-o", &format!("{}/no/o\x1B", dir.path().display())], "");
+        assert!(unknown.err.contains("/no/o\\x1b: "), "{}", unknown.err);
     }
 
     #[test]

@@ -154,7 +154,7 @@ fn lists_name_the_files() {
     let nul = format!("{}\0{}\0", path("c"), path("a b"));
     assert_eq!(ok(&["decode", "--files0-from", "-"], nul), b"2 \n1 \n");
     fs::write(path("with stdin"), format!("-\n{}\n", path("c"))).unwrap();
-    assert_eq!(ok(&["decode", "--files-from", &path("with stdin")], "%41"), b"A2 \n");
+    assert_eq!(ok(&["decode", "--files-from", &path("with stdin")], "%41"), b"A\n2 \n");
     assert_eq!(ok(&["decode", "-i", "--files-from", "-"], path("c")), b"");
     assert_eq!(fs::read(path("c")).unwrap(), b"2 \n");
     assert_eq!(ok(&["decode", "--files-from", "-"], ""), b"", "an empty list names no file");
@@ -209,4 +209,164 @@ fn a_full_disk_leaves_the_old_file() {
     }
     assert!(kept == text, "the old file has changed");
     assert_eq!((left, other), (vec!["file".to_owned(), "out.gz".to_owned()], b"old".to_vec()));
+}
+
+/// As sed and perl take it.
+#[test]
+fn a_suffix_may_follow_the_short_option() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    for (option, backup) in [("-i.bak", "a.bak"), ("-i~", "a~"), ("-iold", "aold")] {
+        fs::write(path("a"), "%41").unwrap();
+        ok(&["decode", option, &path("a")], "");
+        assert_eq!(
+            (fs::read(path("a")).unwrap(), fs::read(path(backup)).unwrap()),
+            (b"A".to_vec(), b"%41".to_vec())
+        );
+    }
+    // It is not what it looks like.
+    assert_eq!(ok(&["encode", "-e", "-i.bak", "--keep", "-i~"], ""), b"-i.bak\n");
+    assert_eq!(run(&["decode", "--", "-i.bak"], "").err, "pct: -i.bak: No such file or directory\n");
+    fs::write(path("a"), "%41").unwrap();
+    ok(&["decode", "-qi", &path("a")], "");
+    assert_eq!(fs::read(path("a")).unwrap(), b"A");
+}
+
+#[cfg(unix)]
+mod changing {
+    use std::io::{Read, Write};
+
+    use super::*;
+    use crate::support::{Run, command, wait};
+
+    /// Runs `pct args FILE` on a file that `change` changes while it is read, and returns what that gave.
+    fn run_while(args: &[&str], change: impl FnOnce(&Path)) -> (Run, Vec<u8>, Vec<String>) {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, pipe) = (dir.path().join("file"), dir.path().join("pipe"));
+        fs::write(&path, "%zz\n".repeat(200_000)).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let names = [pipe.to_str().unwrap(), path.to_str().unwrap()];
+        let args: Vec<_> = args.iter().map(|arg| if *arg == "FILE" { names[1] } else { arg }).collect();
+        let child = command(&[&args[..], &["--rejects", names[0], names[1]]].concat()).spawn().unwrap();
+        // It waits in the middle of its work until somebody reads what it refuses.
+        let mut refused = fs::File::open(&pipe).unwrap();
+        refused.read_exact(&mut [0; 10]).unwrap();
+        change(&path);
+        std::io::copy(&mut refused, &mut std::io::sink()).unwrap();
+        let run = wait(child);
+        fs::remove_file(pipe).unwrap();
+        (run, fs::read(path).unwrap(), names_of(dir.path()))
+    }
+
+    fn names_of(dir: &Path) -> Vec<String> {
+        names(dir)
+    }
+
+    #[test]
+    fn a_file_that_changes_while_it_is_read_stays() {
+        let append = |path: &Path| {
+            fs::File::options().append(true).open(path).unwrap().write_all(b"more\n").unwrap();
+        };
+        let replace = |path: &Path| {
+            let new = path.with_file_name("new");
+            fs::write(&new, "new").unwrap();
+            fs::rename(new, path).unwrap();
+        };
+        let touch = |path: &Path| {
+            let file = fs::File::options().write(true).open(path).unwrap();
+            file.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(60)).unwrap();
+        };
+        for args in [&["decode", "-i"][..], &["decode", "-i=.bak"], &["decode", "-j2", "-o", "FILE"]] {
+            let (run, left, names) = run_while(args, append);
+            assert_eq!(run.code, Some(2), "{args:?}");
+            assert!(run.err.contains("changed while it was read"), "{}", run.err);
+            assert_eq!((left.len(), left.ends_with(b"more\n")), (800_005, true), "{args:?}");
+            assert_eq!(names, ["file"]);
+            let (run, left, _) = run_while(args, replace);
+            assert_eq!((run.code, left.as_slice()), (Some(2), &b"new"[..]), "{args:?}: {}", run.err);
+            let (run, left, _) = run_while(args, touch);
+            assert_eq!((run.code, left.len()), (Some(2), 800_000), "{args:?}: {}", run.err);
+            let (run, left, _) = run_while(args, |_| ());
+            assert_eq!((run.code, left.len()), (Some(0), 800_000), "{args:?}: {}", run.err);
+        }
+    }
+}
+
+/// Whatever is known of a file besides its bytes stays: owner and mode, and what `setfattr` and `setfacl` set.
+#[cfg(target_os = "linux")]
+#[test]
+fn extended_attributes_and_access_lists_stay() {
+    use std::process::Command;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file");
+    fs::write(&path, "%41").unwrap();
+    let name = path.to_str().unwrap();
+    // By Python, which is there where setfattr is not. An access list as the kernel keeps it: a user more, and a mask.
+    let set = "import os, struct, sys
+os.setxattr(sys.argv[1], 'user.pct', b'kept\\0')
+entries = [(1, 6, -1), (2, 4, 12345), (4, 4, -1), (16, 6, -1), (32, 0, -1)]
+acl = struct.pack('<I', 2) + b''.join(struct.pack('<HHi', *entry) for entry in entries)
+try: os.setxattr(sys.argv[1], 'system.posix_acl_access', acl)
+except OSError: sys.stderr.write('no access lists here\\n')
+";
+    let list = "import os, sys
+for name in sorted(os.listxattr(sys.argv[1])): print(name, os.getxattr(sys.argv[1], name))
+print(oct(os.stat(sys.argv[1]).st_mode))
+";
+    let python = |script: &str| {
+        let output = Command::new("python3").args(["-c", script, name]).output();
+        output.ok().filter(|output| output.status.success()).map(|output| output.stdout)
+    };
+    let Some(_) = python(set) else {
+        let _ = std::io::Write::write_all(
+            &mut std::io::stderr(),
+            b"\nSKIPPED extended_attributes_and_access_lists_stay: no python3, or no such attributes here\n",
+        );
+        return;
+    };
+    let before = python(list).unwrap();
+    assert!(before.starts_with(b"system") || before.starts_with(b"user"));
+    for args in [&["decode", "-i", name][..], &["encode", "-o", name, name]] {
+        ok(args, "");
+        assert_eq!(
+            String::from_utf8(python(list).unwrap()).unwrap(),
+            String::from_utf8(before.clone()).unwrap(),
+            "{args:?}"
+        );
+    }
+}
+
+/// What is written is on the disk before it gets its name, and the name is before the command ends.
+#[cfg(target_os = "linux")]
+#[test]
+fn files_and_folders_are_synced_unless_that_is_not_wanted() {
+    use std::process::Command;
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let calls = |args: &[&str]| {
+        fs::write(path("a"), "%41").unwrap();
+        fs::write(path("b"), "%42").unwrap();
+        let mut strace = Command::new("strace");
+        strace.args(["-f", "-o", &path("log"), "-e", "trace=fsync,fdatasync,rename,renameat,renameat2"]);
+        let status = strace.arg(env!("CARGO_BIN_EXE_pct")).args(args).status().ok()?;
+        assert!(status.success());
+        let log = fs::read_to_string(path("log")).unwrap();
+        let call = |line: &str| {
+            let call = line.split_once(' ')?.1.trim_start().split_once('(')?.0;
+            Some(if call.starts_with("rename") { "rename" } else { "sync" })
+        };
+        Some(log.lines().filter(|line| !line.contains("+++")).filter_map(call).collect::<Vec<_>>())
+    };
+    let Some(one) = calls(&["decode", &path("a"), "-o", &path("out")]) else {
+        let _ = std::io::Write::write_all(
+            &mut std::io::stderr(),
+            b"\nSKIPPED files_and_folders_are_synced_unless_that_is_not_wanted: there is no strace here\n",
+        );
+        return;
+    };
+    assert_eq!(one, ["sync", "rename", "sync"]);
+    let two = calls(&["decode", "-i", &path("a"), &path("b")]).unwrap();
+    assert_eq!(two, ["sync", "rename", "sync", "rename", "sync"], "the folder once, at the end");
+    assert_eq!(calls(&["decode", "--no-sync", "-i", &path("a"), &path("b")]).unwrap(), ["rename", "rename"]);
+    assert_eq!(calls(&["decode", "--no-sync", "-o", &path("out"), &path("b")]).unwrap(), ["rename"]);
 }

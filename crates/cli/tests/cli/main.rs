@@ -1,6 +1,7 @@
 //! The command through its real binary.
 
 mod audit;
+mod between_files;
 mod check;
 mod combined;
 mod compressed;
@@ -19,6 +20,8 @@ mod jsonl;
 #[cfg(target_os = "linux")]
 mod memory;
 mod naive;
+#[cfg(unix)]
+mod named_streams;
 mod options;
 mod policies;
 #[cfg(target_os = "linux")]
@@ -31,4 +34,5 @@ mod streams;
 mod strict;
 mod support;
 mod tables;
+mod texts;
 mod work;

@@ -275,3 +275,59 @@ fn rejects_may_not_be_a_file_of_the_run() {
     assert_eq!(ok(&["decode", "-o", "/dev/null", "--rejects", "/dev/null", &path("in")], ""), b"");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 4);
 }
+
+/// Counts need every value, so `--stats` looks at each line alone; without it, stretches of lines are worked on at once.
+#[test]
+fn stretches_of_lines_give_what_single_lines_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    // Faults everywhere; now and then, so that stretches with and without them take turns; and none.
+    let clean = "https://example.org/caf%C3%A9\r\n%41\n\n".repeat(900);
+    let mut seldom = Vec::new();
+    for seed in 0..6 {
+        seldom.extend_from_slice(clean.as_bytes());
+        seldom.extend_from_slice(&tangle(40 + seed, 200 << seed));
+        seldom.extend_from_slice(&clean.as_bytes()[..(seed as usize) * 977]);
+    }
+    for (name, input) in [("dense", tangle(33, 150_000)), ("seldom", seldom), ("clean", clean.into_bytes())] {
+        fs::write(path(name), &input).unwrap();
+        for verb in [
+            &["decode"][..],
+            &["decode", "-0"],
+            &["decode", "--form", "--keep", "/"],
+            &["decode", "--printable"],
+            &["decode", "--until-stable", "--nginx"],
+            &["decode", "--percent-u", "--charset", "gbk"],
+            &["encode"],
+            &["encode", "--keep-escapes", "-0"],
+            &["encode", "--charset", "windows-1252"],
+            &["normalize"],
+        ] {
+            for policies in [
+                &["--on-error", "drop"][..],
+                &["--on-error", "empty", "--on-invalid-utf8", "drop"],
+                &["--on-invalid-utf8", "replace"],
+                &["--on-error", "replace", "--on-invalid-utf8", "empty"],
+                // Alone, it needs no values, and what comes before it in its line is written.
+                &["--on-error", "fail", "--on-invalid-utf8", "drop"],
+                &["--on-invalid-utf8", "fail"],
+                &["--rejects"],
+            ] {
+                let run = |more: &str| {
+                    let mut args = [verb, policies].concat();
+                    let rejects = path("rejects");
+                    if policies == ["--rejects"] {
+                        args.push(&rejects);
+                    }
+                    let input = path(name);
+                    args.extend([more, "-j1", &input]);
+                    let run = run(&args, "");
+                    (run.out, run.code, fs::read(&rejects).ok())
+                };
+                let (single, at_once) = (run("--stats"), run("-q"));
+                assert_same(&format!("{name} {verb:?} {policies:?}"), &at_once.0, &single.0);
+                assert_eq!((at_once.1, at_once.2), (single.1, single.2), "{name} {verb:?} {policies:?}");
+            }
+        }
+    }
+}

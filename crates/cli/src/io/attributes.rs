@@ -1,0 +1,80 @@
+//! What a new file takes over from the old one that it replaces: owner, extended attributes with access lists, mode.
+
+use std::fs::{File, Metadata};
+use std::io;
+
+/// Gives `new` what `old`, of which this is the metadata, has besides its bytes. Returns the extended attributes that
+/// could not be kept.
+pub fn keep(old: &File, metadata: &Metadata, new: &File) -> io::Result<Vec<String>> {
+    keep_owner(new, metadata)?;
+    // Before the mode, which may forbid it. An access list sets the mode, too, and to the same.
+    let lost = keep_extended(old, new);
+    new.set_permissions(metadata.permissions())?;
+    Ok(lost)
+}
+
+/// Gives `new` the owner and group of the old file, if this user may.
+fn keep_owner(new: &File, old: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        let is = new.metadata()?;
+        // Who may not give files away replaces them by their own, as with `sed -i`.
+        if is.gid() != old.gid() {
+            let _ = fchown(new, None, Some(old.gid()));
+        }
+        if is.uid() != old.uid() {
+            let _ = fchown(new, Some(old.uid()), None);
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = (new, old);
+    Ok(())
+}
+
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn keep_extended(old: &File, new: &File) -> Vec<String> {
+    use rustix::fs::{XattrFlags, fgetxattr, fgetxattr_query, fremovexattr, fsetxattr};
+
+    /// What access lists are called on Linux: a folder's default may have given the new file one.
+    const ACCESS: &str = "system.posix_acl_access";
+
+    let value = |file: &File, name: &str| {
+        let mut value = vec![0; fgetxattr_query(file, name).ok()?];
+        let len = fgetxattr(file, name, value.as_mut_slice()).ok()?;
+        value.truncate(len);
+        Some(value)
+    };
+    let names = names_of(old);
+    let mut lost = Vec::new();
+    for name in &names {
+        let kept = value(old, name).is_some_and(|wanted| {
+            value(new, name).as_ref() == Some(&wanted)
+                || fsetxattr(new, name.as_str(), &wanted, XattrFlags::empty()).is_ok()
+        });
+        if !kept {
+            lost.push(name.clone());
+        }
+    }
+    if !names.iter().any(|name| name == ACCESS) {
+        // Most often there is none.
+        let _ = fremovexattr(new, ACCESS);
+    }
+    lost
+}
+
+/// The names of the extended attributes of `file`; none where there are no such things.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn names_of(file: &File) -> Vec<String> {
+    use rustix::fs::{flistxattr, flistxattr_query};
+    let Ok(len) = flistxattr_query(file) else { return Vec::new() };
+    let mut list = vec![0_u8; len];
+    let Ok(len) = flistxattr(file, list.as_mut_slice()) else { return Vec::new() };
+    let names = list[..len].split(|&byte| byte == 0).filter(|name| !name.is_empty());
+    names.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn keep_extended(_: &File, _: &File) -> Vec<String> {
+    Vec::new()
+}
