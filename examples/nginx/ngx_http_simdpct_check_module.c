@@ -257,7 +257,7 @@ benchmark_handler(ngx_http_request_t *r)
     }
 
     answer_text.data = text;
-    text = ngx_sprintf(text, "%-30s %10s %10s\n", "ns a call, best of 9", "nginx", "simdpct");
+    text = ngx_sprintf(text, "| ns a call, best of 9 | nginx | simdpct |\n|---|---|---|\n");
 
     MEASURE(theirs, location->calls, {
         size_t more = 2 * ngx_escape_uri(NULL, in, len, NGX_ESCAPE_URI_COMPONENT);
@@ -266,7 +266,7 @@ benchmark_handler(ngx_http_request_t *r)
         sum += end - out;
     });
     MEASURE(ours, location->calls, { sum += simdpct_encode(&kept, 0, in, len, out, 3 * len).written; });
-    text = ngx_sprintf(text, "encode, %uz bytes %14.1f %10.1f\n", len, theirs, ours);
+    text = ngx_sprintf(text, "| encode, %uz bytes | %.1f | %.1f |\n", len, theirs, ours);
 
     MEASURE(theirs, location->calls, {
         u_char *src = in, *dst = out;
@@ -274,7 +274,7 @@ benchmark_handler(ngx_http_request_t *r)
         sum += dst - out;
     });
     MEASURE(ours, location->calls, { sum += simdpct_decode(NULL, 0, in, len, out, len).written; });
-    text = ngx_sprintf(text, "decode, %uz bytes %14.1f %10.1f\n", len, theirs, ours);
+    text = ngx_sprintf(text, "| decode, %uz bytes | %.1f | %.1f |\n", len, theirs, ours);
 
     escaped_len = (u_char *) ngx_escape_uri(escaped, in, len, NGX_ESCAPE_URI_COMPONENT) - escaped;
     in = escaped;
@@ -285,10 +285,10 @@ benchmark_handler(ngx_http_request_t *r)
         sum += dst - out;
     });
     MEASURE(ours, location->calls, { sum += simdpct_decode(NULL, 0, in, len, out, len).written; });
-    text = ngx_sprintf(text, "decode it encoded, %uz bytes %5.1f %10.1f\n", len, theirs, ours);
+    text = ngx_sprintf(text, "| decode it encoded, %uz bytes | %.1f | %.1f |\n", len, theirs, ours);
 
     MEASURE(ours, location->calls, { sum += simdpct_normalize(in, len, out, len).written; });
-    text = ngx_sprintf(text, "normalize it encoded %11s %10.1f\n", "", ours);
+    text = ngx_sprintf(text, "| normalize it encoded, %uz bytes | | %.1f |\n", len, ours);
 
     answer_text.len = text - answer_text.data;
     return answer(r, &answer_text);

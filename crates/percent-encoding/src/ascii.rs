@@ -51,7 +51,7 @@ fn kept(bytes: &[u8], set: &AsciiSet) -> usize {
 }
 
 /// A run of so many bytes may be a long one.
-const SHORT_RUN: usize = 16;
+const SHORT_RUN: usize = 32;
 /// So many bytes are worth the call of a kernel.
 const WORTH_A_CALL: usize = 16;
 /// So many bytes are looked at first.

@@ -90,20 +90,27 @@ impl fmt::Display for PercentEncode<'_> {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let set = self.ascii_set;
-        if self.bytes.len() > Short::MAX {
+        if self.bytes.len() > LONG {
             return write_long(self.bytes, set, f);
         }
         match ascii::split_kept(self.bytes, set) {
             ("", []) => Ok(()),
             (kept, []) => f.write_str(kept),
             ("", &[byte]) => f.write_str(ascii::escape(byte)),
+            ("", &[first, second]) if !set.stays(second) => {
+                f.write_str(ascii::escape(first))?;
+                f.write_str(ascii::escape(second))
+            }
             _ => write_short(self.bytes, set, f),
         }
     }
 }
 
-/// Writes at most [`Short::MAX`] bytes encoded. A function of its own, because it needs more of the stack than text that
-/// stays.
+/// A longer input pays for the call of a kernel, even if all of it stays.
+const LONG: usize = 24;
+
+/// Writes at most [`LONG`] bytes encoded, of which not all stay. A function of its own, because it needs more of the stack
+/// than text that stays.
 #[inline(never)]
 fn write_short(bytes: &[u8], set: &AsciiSet, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match Short::encode(bytes, set) {
