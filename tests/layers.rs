@@ -100,6 +100,7 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("compose", "class parts"),
     ("builder", "class"),
     ("form", "pieces"),
+    ("iri", "parts"),
     ("canon", "kernel/isa kernel/scan parts"),
     ("canon/*", "canon compose parts"),
     ("lib", ""),

@@ -23,6 +23,7 @@
 //! | a reference and its base, the target | [`resolve`], [`remove_dot_segments`] |
 //! | the pairs of a form | [`form::pairs`] |
 //! | a URL, its canonical form | [`canon::Profile`] |
+//! | an IRI, its URI, and back (feature `idna`) | `iri::to_uri`, `iri::from_uri` |
 //!
 //! # Who imports whom
 //!
@@ -33,7 +34,7 @@
 //!   split columns scan   the drivers: no unsafe, no intrinsics
 //!   isa              the instruction sets, the only module with `unsafe` and `core::arch`
 //! pieces parts flaws columns   the public face of splitting; only columns allocates
-//! compose builder form dialect   the public face of writing
+//! compose builder form dialect iri   the public face of writing
 //! canon/             a file for each profile; the proofs are in kernel/scan
 //! ```
 //!
@@ -49,6 +50,7 @@
 //! * `std` (default): CPU detection at run time, and `alloc`.
 //! * `alloc`: what writes or keeps more than one answer. Without it, [`split`], [`Parts`], [`Parts::flaws`],
 //!   [`Piece::decode_to_slice`] and [`escape_for`] remain, and nothing is allocated.
+//! * `idna`: the module `iri`, by the crate idna.
 //! * `whatwg`: the profile `whatwg`, by the crate url.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -72,6 +74,8 @@ mod dialect;
 mod flaws;
 #[cfg(feature = "alloc")]
 pub mod form;
+#[cfg(feature = "idna")]
+pub mod iri;
 mod kernel;
 mod offsets;
 mod parts;
