@@ -101,6 +101,7 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("builder", "class"),
     ("form", "pieces"),
     ("iri", "parts"),
+    ("charset", ""),
     ("canon", "kernel/isa kernel/scan parts"),
     ("canon/*", "canon compose parts"),
     ("lib", ""),

@@ -24,6 +24,7 @@
 //! | the pairs of a form | [`form::pairs`] |
 //! | a URL, its canonical form | [`canon::Profile`] |
 //! | an IRI, its URI, and back (feature `idna`) | `iri::to_uri`, `iri::from_uri` |
+//! | escapes in a charset that is not UTF-8 (feature `charset`) | `charset::Charset`, `charset::guess` |
 //!
 //! # Who imports whom
 //!
@@ -34,7 +35,7 @@
 //!   split columns scan   the drivers: no unsafe, no intrinsics
 //!   isa              the instruction sets, the only module with `unsafe` and `core::arch`
 //! pieces parts flaws columns   the public face of splitting; only columns allocates
-//! compose builder form dialect iri   the public face of writing
+//! compose builder form dialect iri charset   the public face of writing
 //! canon/             a file for each profile; the proofs are in kernel/scan
 //! ```
 //!
@@ -50,6 +51,7 @@
 //! * `std` (default): CPU detection at run time, and `alloc`.
 //! * `alloc`: what writes or keeps more than one answer. Without it, [`split`], [`Parts`], [`Parts::flaws`],
 //!   [`Piece::decode_to_slice`] and [`escape_for`] remain, and nothing is allocated.
+//! * `charset`: the module `charset`, by the crate encoding_rs.
 //! * `idna`: the module `iri`, by the crate idna.
 //! * `whatwg`: the profile `whatwg`, by the crate url.
 
@@ -65,6 +67,8 @@ extern crate std;
 mod builder;
 #[cfg(feature = "alloc")]
 pub mod canon;
+#[cfg(feature = "charset")]
+pub mod charset;
 mod class;
 #[cfg(feature = "alloc")]
 mod columns;

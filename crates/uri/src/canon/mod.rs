@@ -22,8 +22,8 @@ use core::fmt;
 use simdpct::Tier;
 
 use crate::kernel::isa::Level;
-use crate::kernel::scan;
-use crate::parts::{HostKind, Parts, port_number};
+use crate::kernel::scan::{self, Exception};
+use crate::parts::{HostKind, Parts, port_number, split};
 
 mod rfc3986;
 mod robots;
@@ -188,7 +188,7 @@ impl Profile {
     }
 
     /// Finds the lines that are not proven canonical; false if there is no kernel for it.
-    fn scan(self, level: Level, text: &[u8], exceptions: &mut Vec<usize>) -> bool {
+    fn scan(self, level: Level, text: &[u8], exceptions: &mut Vec<Exception>) -> bool {
         match self {
             Profile::Rfc3986 => level.scan::<scan::Rfc3986<false>>(text, exceptions),
             Profile::Rfc3986Scheme => level.scan::<scan::Rfc3986<true>>(text, exceptions),
@@ -220,8 +220,15 @@ impl Profile {
             Profile::Robots => return robots::append(text, out),
             _ => {}
         }
-        let mut line = |start: usize, end: usize, out: &mut Vec<u8>| {
+        let mut line = |start: usize, end: usize, slash_missing: bool, out: &mut Vec<u8>| {
             let line = &text[start..end];
+            if slash_missing {
+                let (before, after) = line.split_at(split(line).offsets().path_start);
+                out.extend_from_slice(before);
+                out.push(b'/');
+                out.extend_from_slice(after);
+                return;
+            }
             let (url, line_end) = line.split_at(line.len() - usize::from(line.last() == Some(&b'\r')));
             if let Err(why) = self.slow(url, out) {
                 out.extend_from_slice(url);
@@ -236,18 +243,19 @@ impl Profile {
             exceptions.clear();
             let scanned = self.scan(level, &text[at..end], &mut exceptions);
             if !scanned {
-                exceptions.extend(memchr::memchr_iter(b'\n', &text[at..end]));
+                let every = |end| Exception { end, slash_missing: false };
+                exceptions.extend(memchr::memchr_iter(b'\n', &text[at..end]).map(every));
                 if text[end - 1] != b'\n' {
-                    exceptions.push(end - at);
+                    exceptions.push(every(end - at));
                 }
             }
             let mut done = at;
-            for &exception in &exceptions {
-                let exception = at + exception;
-                let start = memchr::memrchr(b'\n', &text[done..exception]).map_or(done, |lf| done + lf + 1);
+            for &Exception { end, slash_missing } in &exceptions {
+                let end = at + end;
+                let start = memchr::memrchr(b'\n', &text[done..end]).map_or(done, |lf| done + lf + 1);
                 out.extend_from_slice(&text[done..start]);
-                line(start, exception, out);
-                done = exception;
+                line(start, end, slash_missing, out);
+                done = end;
             }
             out.extend_from_slice(&text[done..end]);
             at = end;

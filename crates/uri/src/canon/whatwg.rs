@@ -10,6 +10,11 @@ use super::{Reason, Refused};
 pub(super) fn append(input: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
     let text = str::from_utf8(input)
         .map_err(|error| Refused { offset: error.valid_up_to(), reason: Reason::NotUtf8 })?;
+    // What does not start with a letter, after the controls and blanks that the parser takes away, has no scheme. Lists of
+    // request targets have many of these.
+    if !text.bytes().find(|&byte| byte > b' ').is_some_and(|first| first.is_ascii_alphabetic()) {
+        return Err(Refused { offset: 0, reason: Reason::Relative });
+    }
     let url = Url::parse(text).map_err(|error| refused(input, error))?;
     out.extend_from_slice(url.as_str().as_bytes());
     Ok(())

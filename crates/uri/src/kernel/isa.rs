@@ -12,7 +12,7 @@ use simdpct::batch::{Column, Offset};
 #[cfg(feature = "alloc")]
 use super::columns::{self, Out, Progress};
 #[cfg(feature = "alloc")]
-use super::scan::{self, Rule};
+use super::scan::{self, Exception, Rule};
 use crate::offsets::Offsets;
 use crate::reference;
 
@@ -134,7 +134,7 @@ impl Level {
 
     /// [`scan::scan`]; false if there is no kernel for it.
     #[cfg(feature = "alloc")]
-    pub(crate) fn scan<R: Rule>(self, text: &[u8], out: &mut alloc::vec::Vec<usize>) -> bool {
+    pub(crate) fn scan<R: Rule>(self, text: &[u8], out: &mut alloc::vec::Vec<Exception>) -> bool {
         match self {
             Level::Scalar => return false,
             // SAFETY: there is such a level only if this CPU has its features.
@@ -158,7 +158,7 @@ mod x86 {
     use core::arch::x86_64::*;
 
     #[cfg(feature = "alloc")]
-    use super::{Column, Offset, Out, Progress, Rule, columns, scan};
+    use super::{Column, Exception, Offset, Out, Progress, Rule, columns, scan};
     use crate::kernel::Isa;
     #[cfg(feature = "alloc")]
     use crate::kernel::{ScanIsa, Sets};
@@ -218,7 +218,7 @@ mod x86 {
 
                 #[cfg(feature = "alloc")]
                 $(#[target_feature(enable = $feature)])*
-                pub(in super::super) fn scan<R: Rule>(text: &[u8], out: &mut alloc::vec::Vec<usize>) {
+                pub(in super::super) fn scan<R: Rule>(text: &[u8], out: &mut alloc::vec::Vec<Exception>) {
                     scan::scan::<_, R>($token::new(), text, out);
                 }
             }

@@ -45,15 +45,31 @@ pub(crate) trait Rule {
     /// What is kept from block to block.
     type State: Default;
 
-    /// The line feeds of `block`, and those of them that end a line which is proven canonical. `before` is the block one byte
-    /// earlier.
-    fn look<I: ScanIsa>(isa: I, before: &[u8; 64], block: &[u8; 64], state: &mut Self::State) -> (u64, u64);
+    /// What is known of the lines that end in `block`. `before` is the block one byte earlier.
+    fn look<I: ScanIsa>(isa: I, before: &[u8; 64], block: &[u8; 64], state: &mut Self::State) -> Ends;
 }
 
-/// Appends to `exceptions` the end of every line of `text` that is not proven canonical. Lines end before a line feed; the
+/// The line feeds of a block, by what is known of the lines that they end.
+pub(crate) struct Ends {
+    /// Of lines that are not proven canonical.
+    exceptions: u64,
+    /// Those of them that are proven to be, but for a slash that has to follow the host.
+    slash_missing: u64,
+}
+
+/// A line that is not proven canonical.
+#[derive(Clone, Copy)]
+pub(crate) struct Exception {
+    /// The end of the line.
+    pub(crate) end: usize,
+    /// It is proven to be but for a slash that has to follow the host.
+    pub(crate) slash_missing: bool,
+}
+
+/// Appends to `exceptions` every line of `text` that is not proven canonical. Lines end before a line feed; the
 /// last one may end with the text.
 #[inline(always)]
-pub(crate) fn scan<I: ScanIsa, R: Rule>(isa: I, text: &[u8], exceptions: &mut Vec<usize>) {
+pub(crate) fn scan<I: ScanIsa, R: Rule>(isa: I, text: &[u8], exceptions: &mut Vec<Exception>) {
     let mut state = R::State::default();
     // The first block, and the one before it.
     let mut at: usize = 0;
@@ -61,13 +77,13 @@ pub(crate) fn scan<I: ScanIsa, R: Rule>(isa: I, text: &[u8], exceptions: &mut Ve
     if text.len() >= 64 {
         staged[1..].copy_from_slice(&text[..64]);
         at = 64;
-        let (newline, proven) = R::look(isa, parts(&staged).0, parts(&staged).1, &mut state);
-        note(newline & !proven, 0, exceptions);
+        let ends = R::look(isa, parts(&staged).0, parts(&staged).1, &mut state);
+        note(&ends, !0, 0, exceptions);
     }
     while let Some(bytes) = text.get(at.wrapping_sub(1)..).and_then(<[u8]>::first_chunk::<65>) {
         let (before, block) = parts(bytes);
-        let (newline, proven) = R::look(isa, before, block, &mut state);
-        note(newline & !proven, at, exceptions);
+        let ends = R::look(isa, before, block, &mut state);
+        note(&ends, !0, at, exceptions);
         at += 64;
     }
     // The rest, filled up with line feeds. One of them ends the last line, if nothing else does.
@@ -77,11 +93,11 @@ pub(crate) fn scan<I: ScanIsa, R: Rule>(isa: I, text: &[u8], exceptions: &mut Ve
         staged[0] = last;
     }
     staged[1..=rest.len()].copy_from_slice(rest);
-    let (newline, proven) = R::look(isa, parts(&staged).0, parts(&staged).1, &mut state);
+    let ends = R::look(isa, parts(&staged).0, parts(&staged).1, &mut state);
     // An empty last line is not a line.
     let len = rest.len() + usize::from(text.last().is_some_and(|&last| last != b'\n'));
     let live = if len < 64 { (1 << len) - 1 } else { !0 };
-    note(newline & !proven & live, at, exceptions);
+    note(&ends, live, at, exceptions);
 }
 
 /// The first 64 of 65 bytes, and the last.
@@ -93,9 +109,12 @@ fn parts(bytes: &[u8; 65]) -> (&[u8; 64], &[u8; 64]) {
 }
 
 #[inline(always)]
-fn note(mut places: u64, at: usize, exceptions: &mut Vec<usize>) {
+fn note(ends: &Ends, live: u64, at: usize, exceptions: &mut Vec<Exception>) {
+    let mut places = ends.exceptions & live;
     while places != 0 {
-        exceptions.push(at + places.trailing_zeros() as usize);
+        let place = places.trailing_zeros();
+        let slash_missing = ends.slash_missing >> place & 1 != 0;
+        exceptions.push(Exception { end: at + place as usize, slash_missing });
         places &= places - 1;
     }
 }
@@ -162,7 +181,7 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
     type State = Rfc3986State;
 
     #[inline(always)]
-    fn look<I: ScanIsa>(isa: I, before: &[u8; 64], bytes: &[u8; 64], state: &mut Rfc3986State) -> (u64, u64) {
+    fn look<I: ScanIsa>(isa: I, before: &[u8; 64], bytes: &[u8; 64], state: &mut Rfc3986State) -> Ends {
         let block = isa.load(bytes);
         let newline = isa.eq(block, b'\n');
         let colon = isa.eq(block, b':');
@@ -209,7 +228,7 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
         }
 
         let proven = state.proven.ends(!(bad | newline), start) & newline & !bad;
-        (newline, proven)
+        Ends { exceptions: newline & !proven, slash_missing: 0 }
     }
 }
 
@@ -244,6 +263,7 @@ pub(crate) struct WhatwgState {
     dots: [Carry; 2],
     percent: [Carry; 2],
     proven: Carry,
+    as_it_is: Carry,
 }
 
 /// Never unchanged: controls, space, DEL, `"`, `<`, `>` and the grave accent. LF ends the line, and CR is among them.
@@ -280,7 +300,7 @@ impl Rule for Whatwg {
     type State = WhatwgState;
 
     #[inline(always)]
-    fn look<I: ScanIsa>(isa: I, before: &[u8; 64], bytes: &[u8; 64], state: &mut WhatwgState) -> (u64, u64) {
+    fn look<I: ScanIsa>(isa: I, before: &[u8; 64], bytes: &[u8; 64], state: &mut WhatwgState) -> Ends {
         let before = isa.load(before);
         let block = isa.load(bytes);
         let newline = isa.eq(block, b'\n');
@@ -324,7 +344,8 @@ impl Rule for Whatwg {
         let empty_host_of_file = file_authority & file_host_end & slash;
         bad |= host_end & !(after_letter | empty_host_of_file);
         // A path that is not there becomes `/`.
-        bad |= host_end & !slash;
+        let no_path = host_end & !slash;
+        bad |= no_path & file_host_end;
         // Drive letters, and what url does to `file://h//p`.
         let in_file_path = state.file_path[0].next(file_host_end & slash);
         bad |= in_file_path & slash | state.file_path[1].next(in_file_path) & colon;
@@ -340,6 +361,8 @@ impl Rule for Whatwg {
         bad |= escaped_dot & state.percent[1].next(first_digit) & before_query;
 
         let proven = state.proven.ends(!(bad | newline), authority) & newline & !bad;
-        (newline, proven)
+        let bad = bad | no_path;
+        let as_it_is = state.as_it_is.ends(!(bad | newline), authority) & newline & !bad;
+        Ends { exceptions: newline & !as_it_is, slash_missing: proven }
     }
 }
