@@ -122,6 +122,43 @@ fn safe_browsing() {
     assert_eq!(canon(Profile::SafeBrowsing4, b"http:///a").unwrap_err().reason, Reason::Host);
 }
 
+/// The recorded calls of w3lib's own tests (see vectors/README.md), those with default arguments and a string.
+#[test]
+fn w3lib() {
+    let mut cases = 0;
+    for line in include_str!("vectors/w3lib-2.5.tsv").lines().filter(|line| !line.starts_with("# ")) {
+        let (url, right) = line.split_once('\t').expect("two fields");
+        let url = url.replace("\\t", "\t").replace("\\r", "\r").replace("\\n", "\n");
+        match right.strip_prefix("raises ") {
+            Some(_) => assert_eq!(canon(Profile::W3lib2_5, url.as_bytes()).unwrap_err().reason, Reason::Host),
+            None => assert_eq!(text(canon(Profile::W3lib2_5, url.as_bytes())), right, "{url}"),
+        }
+        cases += 1;
+    }
+    assert_eq!(cases, 176);
+    // Asked of w3lib 2.5.0.
+    let cases = [
+        ("http://h\\a/%2e%2e/b", "http://h/b"),
+        ("x://h/a\\b", "x://h/a%5Cb"),
+        ("http://h/?b&a", "http://h/?a=&b="),
+        ("http://h/?a=%zz;", "http://h/?a=%25zz%3B"),
+        ("http://a@b@C:00080/;", "http://a%40b@c:80/"),
+        ("http://[::FFFF:1.2.3.4]/", "http://[::ffff:102:304]/"),
+        ("http:/a", "http:///a"),
+        ("x:///", "x:/"),
+        ("", "/"),
+        ("http://h/x%0ay%2fz%3D", "http://h/x%0Ay%2Fz="),
+    ];
+    for (url, right) in cases {
+        assert_eq!(text(canon(Profile::W3lib2_5, url.as_bytes())), right, "{url}");
+    }
+    for (url, reason) in
+        [("http://h:99999/", Reason::Port), ("http://fa\u{df}.de/", Reason::Host), ("//[v1.a]", Reason::Host)]
+    {
+        assert_eq!(canon(Profile::W3lib2_5, url.as_bytes()).unwrap_err().reason, reason, "{url}");
+    }
+}
+
 #[test]
 fn robots() {
     assert_eq!(text(canon(Profile::Robots, "/a%c3/\u{e9}%zz%".as_bytes())), "/a%C3/%C3%A9%zz%");

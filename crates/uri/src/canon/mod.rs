@@ -28,6 +28,8 @@ use crate::parts::{HostKind, Parts, port_number, split};
 mod rfc3986;
 mod robots;
 mod safe_browsing;
+#[cfg(feature = "idna")]
+mod w3lib;
 #[cfg(feature = "whatwg")]
 mod whatwg;
 
@@ -40,6 +42,7 @@ mod whatwg;
 /// | [`Rfc3986Scheme`](Profile::Rfc3986Scheme) | the same and 6.2.3 | without malformed escapes |
 /// | `Whatwg` (feature `whatwg`) | the crate url 2.5 | as far as url is |
 /// | [`SafeBrowsing4`](Profile::SafeBrowsing4) | Google's rules, version 4 | not promised |
+/// | `W3lib2_5` (feature `idna`) | w3lib 2.5, `canonicalize_url` | not promised |
 /// | [`Robots`](Profile::Robots) | google/robotstxt | yes |
 ///
 /// A malformed escape can become an escape when what follows it is decoded (`%%341` becomes `%41`); the form of that is
@@ -77,6 +80,17 @@ pub enum Profile {
     ///
     /// Refused: an empty host.
     SafeBrowsing4,
+    /// `w3lib-2.5`: what `canonicalize_url` of w3lib 2.5 gives with its default arguments: the keys of Scrapy.
+    ///
+    /// Controls and blanks at the ends, TAB, CR, LF and the fragment removed; `\` a slash in special schemes; the host in
+    /// lower case or by IDNA; an address of version 6 compressed; an empty port removed, a default port kept; dot segments of
+    /// an absolute path removed; in the path, escapes of most ASCII decoded and of `% / ; ? #` kept; the parameters of the
+    /// query decoded, sorted and written as a form, so that `?a` becomes `?a=`.
+    ///
+    /// Refused: what w3lib raises an error for; also an address of a future version, whose brackets w3lib drops, and hosts
+    /// with one of the four characters that IDNA 2003, which w3lib uses, and UTS 46 map to different names, as `fa\u{df}.de`.
+    #[cfg(feature = "idna")]
+    W3lib2_5,
     /// `robots`: a path or pattern as google/robotstxt compares it: escapes in upper case, bytes of 0x80 and above escaped,
     /// nothing decoded. Nothing is split and nothing refused.
     Robots,
@@ -91,6 +105,8 @@ impl Profile {
         #[cfg(feature = "whatwg")]
         Profile::Whatwg,
         Profile::SafeBrowsing4,
+        #[cfg(feature = "idna")]
+        Profile::W3lib2_5,
         Profile::Robots,
     ];
 
@@ -104,6 +120,8 @@ impl Profile {
             #[cfg(feature = "whatwg")]
             Profile::Whatwg => "whatwg",
             Profile::SafeBrowsing4 => "safe-browsing-4",
+            #[cfg(feature = "idna")]
+            Profile::W3lib2_5 => "w3lib-2.5",
             Profile::Robots => "robots",
         }
     }
@@ -207,6 +225,8 @@ impl Profile {
             #[cfg(feature = "whatwg")]
             Profile::Whatwg => return whatwg::append(url, out),
             Profile::SafeBrowsing4 => return safe_browsing::append(url, out),
+            #[cfg(feature = "idna")]
+            Profile::W3lib2_5 => return w3lib::append(url, out),
             Profile::Robots => robots::append(url, out),
         }
         Ok(())
