@@ -148,6 +148,9 @@ fn w3lib() {
         ("x:///", "x:/"),
         ("", "/"),
         ("http://h/x%0ay%2fz%3D", "http://h/x%0Ay%2Fz="),
+        ("http://h/a;[%3b%", "http://h/a;%5B%3b%"),
+        ("http://u%@h/;b/", "http://u%25@h/;b/"),
+        ("http://a..\u{c9}/", "http://a..\u{e9}/"),
     ];
     for (url, right) in cases {
         assert_eq!(text(canon(Profile::W3lib2_5, url.as_bytes())), right, "{url}");

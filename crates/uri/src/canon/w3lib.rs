@@ -15,6 +15,8 @@ use crate::parts::{HostKind, port_number, split};
 const PATH: AsciiSet = literal(b"!$&'()*+,:=@[]|", sets::RFC3986_UNRESERVED);
 /// The same in a user name and a password.
 const USERINFO: AsciiSet = literal(b"!$&'()*+,", sets::RFC3986_UNRESERVED);
+/// Stay as they are in the parameters of the last segment, where nothing is decoded.
+const PARAMETERS: AsciiSet = PATH_RAW.remove(b"[]|");
 /// Stay as they are in a path, but are not decoded.
 const PATH_RAW: AsciiSet = literal(b"%/;", PATH);
 
@@ -63,16 +65,16 @@ pub(super) fn append(url: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
     let authority = authority(&url)?;
 
     let mut path = Vec::with_capacity(url.len());
-    append_quoted(parts.path(), PATH, PATH_RAW, &mut path);
+    let (segments, parameters) =
+        parts.path().split_at(parameters_start(parts.path(), is_one_of(WITH_PARAMETERS)));
+    append_quoted(segments, PATH, PATH_RAW, &mut path);
     if path.starts_with(b"/") {
         let dotted = core::mem::take(&mut path);
         remove_dot_segments(&dotted, &mut path);
     }
-    if is_one_of(WITH_PARAMETERS) {
-        let last = memchr::memrchr(b'/', &path).map_or(0, |slash| slash + 1);
-        if memchr::memchr(b';', &path[last..]).is_some_and(|at| last + at + 1 == path.len()) {
-            path.pop();
-        }
+    // Their escapes stay as they are, in their case; and a `;` with nothing after it goes.
+    if parameters.len() > 1 {
+        Encode::keeping(PARAMETERS).encode_append(parameters, &mut path);
     }
     if path.is_empty() {
         path.push(b'/');
@@ -89,6 +91,13 @@ pub(super) fn append(url: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
     out.extend_from_slice(&path);
     append_query(parts.query_pairs(), out);
     Ok(())
+}
+
+/// Where the first `;` of the last segment is, or the end.
+fn parameters_start(path: &[u8], has_parameters: bool) -> usize {
+    let last = memchr::memrchr(b'/', path).map_or(0, |slash| slash + 1);
+    let found = has_parameters.then(|| memchr::memchr(b';', &path[last..])).flatten();
+    found.map_or(path.len(), |at| last + at)
 }
 
 /// Without controls and blanks at its ends.
@@ -108,15 +117,18 @@ fn authority(url: &[u8]) -> Result<Vec<u8>, Refused> {
     let bare = [b"//", &url[from..at.path_start]].concat();
     refuse_authority(&split(&bare)).map_err(|why| Refused { offset: from + why.offset - 2, ..why })?;
 
+    let refused = Refused { offset: from, reason: Reason::Host };
+    if parts.userinfo().is_some_and(|userinfo| memchr::memchr2(b'[', b']', userinfo.raw()).is_some()) {
+        return Err(refused);
+    }
     if let Some(user) = parts.user() {
-        append_quoted(user.raw(), USERINFO, USERINFO_RAW, &mut out);
+        append_quoted(user.raw(), USERINFO, USERINFO, &mut out);
         if let Some(password) = parts.password() {
             out.push(b':');
-            append_quoted(password.raw(), USERINFO, USERINFO_RAW, &mut out);
+            append_quoted(password.raw(), USERINFO, USERINFO, &mut out);
         }
         out.push(b'@');
     }
-    let refused = Refused { offset: from, reason: Reason::Host };
     match parts.host_kind() {
         Some(HostKind::Ipv6(address)) => append_ipv6(address, &mut out),
         // w3lib drops the brackets of a future address, which is another host.
@@ -130,7 +142,6 @@ fn authority(url: &[u8]) -> Result<Vec<u8>, Refused> {
     }
     Ok(out)
 }
-const USERINFO_RAW: AsciiSet = literal(b"%", USERINFO);
 
 /// Python writes no address of version 4 in one of version 6.
 fn append_ipv6(address: Ipv6Addr, out: &mut Vec<u8>) {
@@ -142,7 +153,7 @@ fn append_ipv6(address: Ipv6Addr, out: &mut Vec<u8>) {
 }
 
 /// IDNA 2003, as far as UTS 46 agrees: the characters that the two map to different names are refused. A host with an empty or
-/// a long label stays as it is.
+/// a long label is only written in lower case.
 fn append_idna(host: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let text = core::str::from_utf8(host).ok()?;
     if text.contains(['\u{DF}', '\u{1E9E}', '\u{3C2}', '\u{200C}', '\u{200D}']) {
@@ -152,7 +163,7 @@ fn append_idna(host: &[u8], out: &mut Vec<u8>) -> Option<()> {
         Uts46::new().to_ascii(host, AsciiDenyList::EMPTY, Hyphens::Allow, DnsLength::VerifyAllowRootDot);
     match name {
         Ok(name) => out.extend_from_slice(name.as_bytes()),
-        Err(_) => out.extend_from_slice(host),
+        Err(_) => out.extend_from_slice(text.to_lowercase().as_bytes()),
     }
     Some(())
 }
