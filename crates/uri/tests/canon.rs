@@ -122,6 +122,27 @@ fn safe_browsing() {
     assert_eq!(canon(Profile::SafeBrowsing4, b"http:///a").unwrap_err().reason, Reason::Host);
 }
 
+/// The vectors of urlcanon: dot segments, and what is an address of version 4.
+#[test]
+fn urlcanon() {
+    let rows = |text: &'static str| {
+        text.lines().filter(|line| !line.starts_with("# ")).map(|line| line.split_once('\t').expect("two fields"))
+    };
+    let mut cases = 0;
+    for (path, right) in rows(include_str!("vectors/path-dots.tsv")) {
+        let url = format!("http://h{path}");
+        assert_eq!(text(canon(Profile::Rfc3986, url.as_bytes())), format!("http://h{right}"), "{path}");
+        cases += 1;
+    }
+    for (host, right) in rows(include_str!("vectors/funky-ipv4.tsv")) {
+        let right = if right == "-" { host.to_ascii_lowercase() } else { right.to_owned() };
+        let url = format!("http://{host}/");
+        assert_eq!(text(canon(Profile::SafeBrowsing4, url.as_bytes())), format!("http://{right}/"), "{host}");
+        cases += 1;
+    }
+    assert_eq!(cases, 376 + 47);
+}
+
 /// The recorded calls of w3lib's own tests (see vectors/README.md), those with default arguments and a string.
 #[test]
 fn w3lib() {
