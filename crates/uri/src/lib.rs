@@ -57,6 +57,10 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
+#![cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(dead_code, reason = "without kernels nobody calls the drivers")
+)]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;

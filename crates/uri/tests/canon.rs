@@ -126,7 +126,9 @@ fn safe_browsing() {
 #[test]
 fn urlcanon() {
     let rows = |text: &'static str| {
-        text.lines().filter(|line| !line.starts_with("# ")).map(|line| line.split_once('\t').expect("two fields"))
+        text.lines()
+            .filter(|line| !line.starts_with("# "))
+            .map(|line| line.split_once('\t').expect("two fields"))
     };
     let mut cases = 0;
     for (path, right) in rows(include_str!("vectors/path-dots.tsv")) {

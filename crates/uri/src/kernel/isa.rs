@@ -12,7 +12,7 @@ use simdpct::batch::{Column, Offset};
 #[cfg(feature = "alloc")]
 use super::columns::{self, Out, Progress};
 #[cfg(feature = "alloc")]
-use super::scan::{self, Exception, Rule};
+use super::scan::{Exception, Rule};
 use crate::offsets::Offsets;
 use crate::reference;
 
@@ -132,11 +132,14 @@ impl Level {
         }
     }
 
-    /// [`scan::scan`]; false if there is no kernel for it.
+    /// `scan::scan`; false if there is no kernel for it.
     #[cfg(feature = "alloc")]
     pub(crate) fn scan<R: Rule>(self, text: &[u8], out: &mut alloc::vec::Vec<Exception>) -> bool {
         match self {
-            Level::Scalar => return false,
+            Level::Scalar => {
+                _ = (text, out);
+                return false;
+            }
             // SAFETY: there is such a level only if this CPU has its features.
             #[cfg(target_arch = "x86_64")]
             Level::Sse2 => unsafe { x86::sse2::scan::<R>(text, out) },
@@ -158,10 +161,10 @@ mod x86 {
     use core::arch::x86_64::*;
 
     #[cfg(feature = "alloc")]
-    use super::{Column, Exception, Offset, Out, Progress, Rule, columns, scan};
+    use super::{Column, Exception, Offset, Out, Progress, Rule, columns};
     use crate::kernel::Isa;
     #[cfg(feature = "alloc")]
-    use crate::kernel::{ScanIsa, Sets};
+    use crate::kernel::{ScanIsa, Sets, scan};
     use crate::offsets::Offsets;
 
     /// A tier: its features, its token, which only a function with these features can make, and the entry points, the
