@@ -103,7 +103,7 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("iri", "parts"),
     ("charset", ""),
     ("canon", "kernel/isa kernel/scan parts"),
-    ("canon/*", "canon compose parts"),
+    ("canon/*", "canon compose parts pieces"),
     ("lib", ""),
 ];
 
