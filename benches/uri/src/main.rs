@@ -1,0 +1,277 @@
+//! Whole URIs beside their peers: `cargo run --release --manifest-path benches/uri/Cargo.toml -- [LIST...]`.
+//!
+//! Each LIST is a file with one URL on each line; without one, a list is made from a seed. All contestants run in turn, round
+//! after round, in one process; what is printed is the median over the rounds, in MB/s of the list and ns for each URL, and
+//! the median ratio to the first of the group. Answers are checked before anything is timed.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+use std::{env, fs, process};
+
+use simdpct::Tier;
+use simdpct::batch::Column;
+use simdpct_uri::canon::Profile;
+use simdpct_uri::{Columns, Lines, split, split_by_reference};
+
+const ROUNDS: usize = 7;
+const SLICE: Duration = Duration::from_millis(12);
+
+/// A contestant: its name, and one pass over the list.
+type Contestant<'a> = (String, Box<dyn FnMut() + 'a>);
+
+fn main() {
+    let mut only = None;
+    let mut lists = Vec::new();
+    let mut arguments = env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--group" => only = arguments.next(),
+            "--help" => {
+                println!("usage: uri-bench [--group split|rfc3986|whatwg] [LIST...]");
+                return;
+            }
+            _ => {
+                let bytes = fs::read(&argument).unwrap_or_else(|error| {
+                    eprintln!("{argument}: {error}");
+                    process::exit(1)
+                });
+                let name = argument.rsplit('/').next().unwrap_or_default().to_owned();
+                lists.push((name, String::from_utf8_lossy(&bytes).replace('\r', "")));
+            }
+        }
+    }
+    if lists.is_empty() {
+        lists.push(("generated".to_owned(), generated(50_000)));
+    } else if lists.len() > 1 {
+        lists.push(("mixture".to_owned(), mixture(&lists)));
+    }
+    println!("tier {}; MB/s (ns for each URL), ratio to the first of the group", Tier::active());
+    for (name, text) in &lists {
+        let urls: Vec<&str> = text.lines().collect();
+        println!("\n{name}: {} URLs, {} bytes", urls.len(), text.len());
+        let wanted = |group: &str| only.as_deref().is_none_or(|only| only == group);
+        if wanted("split") {
+            of_split(text, &urls);
+        }
+        if wanted("rfc3986") {
+            of_rfc3986(text, &urls);
+        }
+        if wanted("whatwg") {
+            of_whatwg(text, &urls);
+        }
+    }
+}
+
+fn of_split(text: &str, urls: &[&str]) {
+    let mut bytes = Vec::new();
+    let mut offsets = vec![0_u32];
+    for url in urls {
+        bytes.extend_from_slice(url.as_bytes());
+        offsets.push(u32::try_from(bytes.len()).expect("a list of less than 4 GiB"));
+    }
+    let column = Column::new(&bytes, &offsets).expect("in order");
+    let (mut columns, mut lines) = (Columns::new(), Lines::new());
+    columns.split(column).expect("short URLs");
+    lines.split(text.as_bytes()).expect("short URLs");
+    for (row, url) in urls.iter().enumerate() {
+        let right = split_by_reference(url);
+        assert_eq!(split(url), right);
+        assert_eq!(columns.parts(row, url.as_bytes()), Some(right));
+        assert_eq!(lines.parts(row, text.as_bytes()), Some(right));
+    }
+    let mut contestants: Vec<Contestant<'_>> = Vec::new();
+    for tier in tiers() {
+        let mut columns = Columns::new();
+        let run = move || columns.split_on(tier, column).expect("short URLs");
+        contestants.push((format!("column, {tier}"), Box::new(run)));
+    }
+    contestants.push(("lines".into(), Box::new(|| lines.split(text.as_bytes()).expect("short URLs"))));
+    contestants
+        .push(("one call each".into(), Box::new(|| urls.iter().for_each(|url| _ = black_box(split(url))))));
+    let parse = |url: &&str| _ = black_box(fluent_uri::UriRef::parse(*url).is_ok());
+    contestants.push(("fluent-uri parse".into(), Box::new(move || urls.iter().for_each(|url| parse(url)))));
+    let parse = |url: &&str| _ = black_box(iri_string::types::UriReferenceStr::new(url).is_ok());
+    contestants.push(("iri-string parse".into(), Box::new(move || urls.iter().for_each(|url| parse(url)))));
+    measure("split", contestants, bytes.len(), urls.len());
+}
+
+fn of_rfc3986(text: &str, urls: &[&str]) {
+    let mut contestants = of_profile(Profile::Rfc3986, text);
+    let changed = changed(Profile::Rfc3986, urls);
+    let mut out = Vec::new();
+    let run = move || {
+        out.clear();
+        for url in urls {
+            match fluent_uri::UriRef::parse(*url) {
+                Ok(parsed) => out.extend_from_slice(parsed.normalize().as_str().as_bytes()),
+                Err(_) => out.extend_from_slice(url.as_bytes()),
+            }
+            out.push(b'\n');
+        }
+        black_box(&out);
+    };
+    contestants.push(("fluent-uri normalize".into(), Box::new(run)));
+    let mut out = Vec::new();
+    let run = move || {
+        use std::io::Write as _;
+        out.clear();
+        for url in urls {
+            match iri_string::types::UriStr::new(url) {
+                Ok(parsed) => write!(out, "{}", parsed.normalize()).expect("a vector takes all"),
+                Err(_) => out.extend_from_slice(url.as_bytes()),
+            }
+            out.push(b'\n');
+        }
+        black_box(&out);
+    };
+    contestants.push(("iri-string normalize".into(), Box::new(run)));
+    measure(&format!("rfc3986 ({changed} lines change)"), contestants, text.len(), urls.len());
+}
+
+fn of_whatwg(text: &str, urls: &[&str]) {
+    let mut contestants = of_profile(Profile::Whatwg, text);
+    let changed = changed(Profile::Whatwg, urls);
+    for url in urls {
+        let theirs = url::Url::parse(url).ok().map(|url| url.as_str().as_bytes().to_vec());
+        assert_eq!(Profile::Whatwg.canonicalize(url).ok().map(std::borrow::Cow::into_owned), theirs, "{url}");
+    }
+    let mut out = Vec::new();
+    let run = move || {
+        out.clear();
+        for url in urls {
+            match url::Url::parse(url) {
+                Ok(parsed) => out.extend_from_slice(parsed.as_str().as_bytes()),
+                Err(_) => out.extend_from_slice(url.as_bytes()),
+            }
+            out.push(b'\n');
+        }
+        black_box(&out);
+    };
+    contestants.push(("url".into(), Box::new(run)));
+    #[cfg(feature = "ada")]
+    {
+        let mut out = Vec::new();
+        let run = move || {
+            out.clear();
+            for url in urls {
+                match ada_url::Url::parse(url, None) {
+                    Ok(parsed) => out.extend_from_slice(parsed.href().as_bytes()),
+                    Err(_) => out.extend_from_slice(url.as_bytes()),
+                }
+                out.push(b'\n');
+            }
+            black_box(&out);
+        };
+        contestants.push(("ada-url".into(), Box::new(run)));
+    }
+    measure(&format!("whatwg ({changed} lines change)"), contestants, text.len(), urls.len());
+}
+
+/// Our tiers but for the SSE2 and scalar ones, which prove nothing fast.
+fn tiers() -> impl Iterator<Item = Tier> {
+    ["avx512", "avx2", "sse2"].into_iter().filter_map(Tier::find)
+}
+
+fn of_profile<'a>(profile: Profile, text: &'a str) -> Vec<Contestant<'a>> {
+    let mut contestants: Vec<Contestant<'a>> = Vec::new();
+    for tier in tiers().chain(Tier::find("scalar")) {
+        let mut out = Vec::new();
+        let run = move || {
+            out.clear();
+            profile.canonicalize_lines_on(tier, text.as_bytes(), &mut out, |_, _| {});
+            black_box(&out);
+        };
+        contestants.push((format!("lines, {tier}"), Box::new(run)));
+    }
+    contestants
+}
+
+fn changed(profile: Profile, urls: &[&str]) -> usize {
+    urls.iter().filter(|url| profile.canonicalize(url).is_ok_and(|form| *form != *url.as_bytes())).count()
+}
+
+fn measure(group: &str, mut contestants: Vec<Contestant<'_>>, bytes: usize, urls: usize) {
+    let mut seconds: Vec<Vec<f64>> = vec![Vec::new(); contestants.len()];
+    for _ in 0..ROUNDS {
+        for ((_, run), seconds) in contestants.iter_mut().zip(&mut seconds) {
+            run();
+            let (start, mut passes) = (Instant::now(), 0_u32);
+            while passes == 0 || start.elapsed() < SLICE {
+                run();
+                passes += 1;
+            }
+            seconds.push(start.elapsed().as_secs_f64() / f64::from(passes));
+        }
+    }
+    let median = |mut values: Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    println!("  {group}");
+    for ((name, _), own) in contestants.iter().zip(&seconds) {
+        let ratio = median(own.iter().zip(&seconds[0]).map(|(own, first)| own / first).collect());
+        let median = median(own.clone());
+        let (mb, ns) = (bytes as f64 / median / 1e6, median * 1e9 / urls as f64);
+        println!("    {name:<24} {mb:>7.0} ({ns:>6.1})  {ratio:>6.2}");
+    }
+}
+
+fn random(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let bits = (*state ^ (*state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    bits ^ (bits >> 31)
+}
+
+/// The lines of all lists, shuffled.
+fn mixture(lists: &[(String, String)]) -> String {
+    let mut urls: Vec<&str> = lists.iter().flat_map(|(_, text)| text.lines()).collect();
+    let mut state = 14;
+    for at in (1..urls.len()).rev() {
+        urls.swap(at, (random(&mut state) % (at as u64 + 1)) as usize);
+    }
+    urls.join("\n") + "\n"
+}
+
+/// URLs like those of crawlers, from a seed.
+fn generated(count: usize) -> String {
+    let mut state = 41;
+    let mut below = |end: usize| (random(&mut state) % end as u64) as usize;
+    let mut text = String::new();
+    const WORDS: [&str; 12] = [
+        "a",
+        "index",
+        "blog",
+        "2026",
+        "products",
+        "search",
+        "img",
+        "news",
+        "en",
+        "wiki",
+        "user-guide",
+        "static",
+    ];
+    for _ in 0..count {
+        text.push_str(["https://", "https://", "https://", "http://", "//"][below(5)]);
+        text.push_str(["www.", "", "", "cdn."][below(4)]);
+        text.push_str(WORDS[below(12)]);
+        text.push_str(
+            [".example.com", ".example.org", ".co.example", ".example.net:8080"][below(40).min(3) % 4],
+        );
+        for _ in 0..below(5) {
+            text.push('/');
+            text.push_str(WORDS[below(12)]);
+            text.push_str(["", "", "", "-x9", "%20b", "%C3%A9", ".html", "%7e"][below(8)]);
+        }
+        text.push('/');
+        if below(3) == 0 {
+            text.push_str(["?q=", "?id=", "?utm_source="][below(3)]);
+            text.push_str(&below(1_000_000_000).to_string());
+            text.push_str(["", "&page=2", "&ref=a%2Fb"][below(3)]);
+        }
+        text.push_str(["", "", "", "", "", "#top"][below(6)]);
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,125 @@
+//! Text in other charsets than UTF-8, in and out of escapes, by the crate encoding_rs.
+//!
+//! The URL Standard encodes a query in the charset of the page that it comes from, and old lists hold escapes of any charset. A
+//! charset is named by one of the labels of the Encoding Standard, such as `windows-1251` or `latin1`.
+//!
+//! ```
+//! use simdpct_uri::charset::{Charset, Guess, guess};
+//!
+//! let cyrillic = Charset::find("windows-1251").unwrap();
+//! assert_eq!(cyrillic.decode_utf8(b"%CF%F0%E8%E2%E5%F2").unwrap(), "\u{41f}\u{440}\u{438}\u{432}\u{435}\u{442}");
+//!
+//! let candidates = [Charset::find("windows-1252").unwrap(), cyrillic];
+//! assert_eq!(guess(b"caf%C3%A9", &candidates), Guess::Utf8);
+//! assert_eq!(guess(b"caf%E9", &candidates), Guess::Charset(candidates[0]));
+//! ```
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+use core::fmt::Write as _;
+
+use encoding_rs::{EncoderResult, Encoding};
+use simdpct::{AsciiSet, Decode, Encode};
+
+/// A charset of the Encoding Standard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Charset(&'static Encoding);
+
+impl Charset {
+    /// The charset with this label, in any case; `None` if there is none.
+    #[must_use]
+    pub fn find(label: &str) -> Option<Charset> {
+        Encoding::for_label(label.as_bytes()).map(Charset)
+    }
+
+    /// Its name in the Encoding Standard.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.0.name()
+    }
+
+    /// Whether every character is one byte.
+    #[must_use]
+    pub fn is_single_byte(self) -> bool {
+        self.0.is_single_byte()
+    }
+
+    /// Escapes decoded, and what they give read in this charset. A byte order mark is not looked for.
+    ///
+    /// `None` if it is not text in this charset. Takes time linear in the input.
+    #[must_use]
+    pub fn decode_utf8<'a>(self, piece: &'a (impl AsRef<[u8]> + ?Sized)) -> Option<Cow<'a, str>> {
+        match Decode::new().decode(piece) {
+            Cow::Borrowed(bytes) => self.0.decode_without_bom_handling_and_without_replacement(bytes),
+            Cow::Owned(bytes) => {
+                let text = self.0.decode_without_bom_handling_and_without_replacement(&bytes)?;
+                Some(Cow::Owned(text.into_owned()))
+            }
+        }
+    }
+
+    /// Writes `text` in this charset, escapes all bytes that are not in `keep`, and appends the result to `out`: the algorithm
+    /// `percent-encode after encoding` of the URL Standard, section 1.3.
+    ///
+    /// A character that the charset does not have becomes `%26%23`, its number in decimal, and `%3B`: the escaped form of a
+    /// character reference of HTML. Of UTF-16 charsets the standard says to use UTF-8. Takes time linear in the input.
+    ///
+    /// ```
+    /// use simdpct::sets;
+    /// use simdpct_uri::charset::Charset;
+    ///
+    /// let mut out = String::new();
+    /// Charset::find("latin1").unwrap().encode_append("caf\u{e9} \u{4f8b}", sets::WHATWG_QUERY, &mut out);
+    /// assert_eq!(out, "caf%E9%20%26%2320363%3B");
+    /// ```
+    pub fn encode_append(self, text: &str, keep: AsciiSet, out: &mut String) {
+        let encode = Encode::keeping(keep);
+        let mut encoder = self.0.new_encoder();
+        let mut left = text;
+        let mut bytes = [0; 512];
+        loop {
+            let (result, read, written) =
+                encoder.encode_from_utf8_without_replacement(left, &mut bytes, true);
+            encode.encode_append(&bytes[..written], out);
+            left = &left[read..];
+            match result {
+                EncoderResult::InputEmpty => return,
+                EncoderResult::OutputFull => {}
+                // Writing to a string never fails.
+                EncoderResult::Unmappable(c) => _ = write!(out, "%26%23{}%3B", u32::from(c)),
+            }
+        }
+    }
+}
+
+/// The answer of [`guess`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Guess {
+    /// Nothing but ASCII: every charset will do.
+    Ascii,
+    /// It is UTF-8, which text in another charset hardly ever is.
+    Utf8,
+    /// The first charset that has all of its bytes. That does not mean that it is text in it.
+    Charset(Charset),
+    /// None of them.
+    None,
+}
+
+/// Whether a piece is UTF-8 once it is decoded, and if not, the first of `charsets` that could read it.
+///
+/// A question, not a detection: most single-byte charsets have a character for nearly every byte.
+#[must_use]
+pub fn guess(piece: &(impl AsRef<[u8]> + ?Sized), charsets: &[Charset]) -> Guess {
+    let decoded = Decode::new().decode(piece);
+    if decoded.is_ascii() {
+        return Guess::Ascii;
+    }
+    if core::str::from_utf8(&decoded).is_ok() {
+        return Guess::Utf8;
+    }
+    let reads = |charset: &&Charset| {
+        charset.0.decode_without_bom_handling_and_without_replacement(&decoded).is_some()
+    };
+    charsets.iter().find(reads).map_or(Guess::None, |&charset| Guess::Charset(charset))
+}

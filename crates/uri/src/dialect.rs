@@ -1,0 +1,90 @@
+//! What stays in which component, by specification.
+
+use simdpct::{AsciiSet, Encode, sets};
+
+use crate::flaws::Component;
+
+/// A specification of URIs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Dialect {
+    /// RFC 1738, of 1994, with the sets of `http` for path and query, and of `ftp` for userinfo. Obsolete.
+    Rfc1738,
+    /// RFC 2396, of 1998. Obsolete.
+    Rfc2396,
+    /// RFC 3986, in force.
+    Rfc3986,
+    /// The WHATWG URL Standard: what browsers do. Its sets are for special schemes, such as `http`.
+    Whatwg,
+}
+
+/// The bytes of RFC 1738 that stay in a segment of `http`: `uchar | ";" | ":" | "@" | "&" | "="`.
+const RFC1738_HSEGMENT: AsciiSet = sets::RFC1738_UNRESERVED.union(literal(b";:@&="));
+/// `uchar | ";" | "?" | "&" | "="`.
+const RFC1738_USER: AsciiSet = sets::RFC1738_UNRESERVED.union(literal(b";?&="));
+/// `pchar = unreserved | escaped | ":" | "@" | "&" | "=" | "+" | "$" | ","`, and the `;` of parameters.
+const RFC2396_SEGMENT: AsciiSet = sets::RFC2396_UNRESERVED.union(literal(b":@&=+$,;"));
+/// `unreserved | escaped | ";" | ":" | "&" | "=" | "+" | "$" | ","`
+const RFC2396_USERINFO: AsciiSet = sets::RFC2396_UNRESERVED.union(literal(b";:&=+$,"));
+
+const fn literal(bytes: &[u8]) -> AsciiSet {
+    match AsciiSet::from_bytes(bytes) {
+        Some(set) => set,
+        None => AsciiSet::from_bitmap(0),
+    }
+}
+
+/// An encoder for data that becomes one component, or one segment of a path: no byte that stays delimits it from its
+/// neighbours.
+///
+/// `Component::Path` is one segment: a `/` in the data is escaped. For what the schemes of RFC 1738 put in userinfo and paths,
+/// see its section 5; its hosts and ports have nothing to escape, and its fragments are outside the URL. A scheme and a port
+/// are never escaped, so their sets hold letters and digits only, which is to say that data which needs an escape there is
+/// wrong; [`Builder`](crate::Builder) refuses it.
+///
+/// The queries of all dialects keep `&`, `=` and `+`: for the parameters of a query use
+/// [`Builder::query_pair`](crate::Builder::query_pair) or [`form`](crate::form).
+///
+/// ```
+/// use simdpct_uri::{Component, Dialect, escape_for};
+///
+/// assert_eq!(escape_for(Component::Path, Dialect::Rfc3986).encode("~a/b;c d"), "~a%2Fb;c%20d");
+/// assert_eq!(escape_for(Component::Path, Dialect::Rfc1738).encode("~a/b;c d"), "%7Ea%2Fb;c%20d");
+/// assert_eq!(escape_for(Component::Query, Dialect::Whatwg).encode("it's|"), "it%27s|");
+/// ```
+pub fn escape_for(component: Component, dialect: Dialect) -> Encode<AsciiSet> {
+    Encode::keeping(set_for(component, dialect))
+}
+
+/// The set of [`escape_for`].
+#[must_use]
+pub const fn set_for(component: Component, dialect: Dialect) -> AsciiSet {
+    match (component, dialect) {
+        (Component::Scheme | Component::Port, _) => sets::ALPHANUMERIC,
+
+        (Component::Userinfo, Dialect::Rfc1738) => RFC1738_USER,
+        (Component::Userinfo, Dialect::Rfc2396) => RFC2396_USERINFO,
+        (Component::Userinfo, Dialect::Rfc3986) => sets::RFC3986_USERINFO,
+        (Component::Userinfo, Dialect::Whatwg) => sets::WHATWG_USERINFO.remove(b"%"),
+
+        // `*[ alphadigit | "-" | "." ]`: there is no escape in the hosts of the two old ones.
+        (Component::Host, Dialect::Rfc1738 | Dialect::Rfc2396) => sets::ALPHANUMERIC.union(literal(b"-.")),
+        (Component::Host, Dialect::Rfc3986) => sets::RFC3986_REG_NAME,
+        (Component::Host, Dialect::Whatwg) => sets::WHATWG_USERINFO.remove(b"%"),
+
+        (Component::Path, Dialect::Rfc1738) => RFC1738_HSEGMENT,
+        (Component::Path, Dialect::Rfc2396) => RFC2396_SEGMENT,
+        (Component::Path, Dialect::Rfc3986) => sets::RFC3986_SEGMENT,
+        // A backslash is a slash in special schemes.
+        (Component::Path, Dialect::Whatwg) => sets::WHATWG_PATH.remove(b"%/\\"),
+
+        (Component::Query, Dialect::Rfc1738) => RFC1738_HSEGMENT,
+        (Component::Query | Component::Fragment, Dialect::Rfc2396) => sets::RFC2396_URIC,
+        (Component::Query, Dialect::Rfc3986) => sets::RFC3986_QUERY,
+        (Component::Query, Dialect::Whatwg) => sets::WHATWG_SPECIAL_QUERY.remove(b"%"),
+
+        (Component::Fragment, Dialect::Rfc1738) => sets::RFC1738_UNRESERVED,
+        (Component::Fragment, Dialect::Rfc3986) => sets::RFC3986_FRAGMENT,
+        (Component::Fragment, Dialect::Whatwg) => sets::WHATWG_FRAGMENT.remove(b"%"),
+    }
+}

@@ -1,0 +1,131 @@
+//! The driver that splits one URL.
+
+use super::Isa;
+use crate::class::is_scheme;
+use crate::offsets::Offsets;
+use crate::reference;
+
+/// Splits `url`, whose first bytes `block` holds: all of them, or 64.
+///
+/// Two facts save a search that would wait for the one before it: the first `?` or `#` of a URL ends the path, whatever
+/// comes before it, and the first `#` ends the query. So all masks are made at once, and only the scheme and `//` need a look.
+#[inline(always)]
+pub(crate) fn split<I: Isa>(isa: I, url: &[u8], block: I::Block) -> Offsets {
+    let len = url.len();
+    let live = if len >= 64 { !0 } else { (1 << len) - 1 };
+    let colon = isa.eq(block, b':') & live;
+    let slash = isa.eq(block, b'/') & live;
+    let hash = isa.eq(block, b'#') & live;
+    let question_or_hash = (isa.eq(block, b'?') & live) | hash;
+    let ends_authority = slash | question_or_hash;
+    let of_authority = isa
+        .opaque(isa.eq(block, b'@') | isa.eq(block, b'[') | isa.eq(block, b']') | isa.eq(block, b':'))
+        & live;
+
+    // A scheme if the first delimiter is a colon, after a valid name.
+    let delimiter = colon | ends_authority;
+    let first = delimiter.trailing_zeros() as usize;
+    if delimiter == 0 && len > 64 || (60..64).contains(&first) {
+        return long(isa, url);
+    }
+    let scheme_end = match url.get(..first) {
+        Some(name) if colon & delimiter & delimiter.wrapping_neg() != 0 && is_scheme(name) => first,
+        _ => 0,
+    };
+    let rest = scheme_end + usize::from(scheme_end > 0);
+
+    let (mut path_start, mut host_start, mut host_end) = (rest, rest, rest);
+    if (slash & slash >> 1) >> rest & 1 != 0 {
+        let start = rest + 2;
+        let end = ends_authority & !0 << start;
+        if end == 0 && len > 64 {
+            return long(isa, url);
+        }
+        path_start = first_or(end, len);
+        (host_start, host_end) = (start, path_start);
+        if ((of_authority >> start).trailing_zeros() as usize) < path_start - start {
+            (host_start, host_end) = reference::split_authority(&url[start..path_start]);
+            (host_start, host_end) = (start + host_start, start + host_end);
+        }
+    }
+
+    let mut path_end = first_or(question_or_hash, len);
+    let mut query_end = first_or(hash, len);
+    if len > 64 && hash == 0 {
+        (path_end, query_end) = after_first_block(isa, url, path_end, question_or_hash != 0);
+    }
+    Offsets { scheme_end, host_start, host_end, path_start, path_end, query_end }
+}
+
+/// The first lane of `mask`, or `len` if that has none.
+#[inline(always)]
+fn first_or(mask: u64, len: usize) -> usize {
+    (mask.trailing_zeros() as usize).min(len)
+}
+
+/// The ends of path and query, if there is no `#` in the first block.
+#[inline(always)]
+fn after_first_block<I: Isa>(isa: I, url: &[u8], path_end: usize, found: bool) -> (usize, usize) {
+    let len = url.len();
+    let mut path_end = if found { path_end } else { len };
+    let mut at = 64;
+    while at < len {
+        // The last block overlaps the one before it. What both hold was looked at already: nothing was found there.
+        let from = at.min(len - 64);
+        let Some(bytes) = url[from..].first_chunk() else { break };
+        let block = isa.load(bytes);
+        let hash = isa.eq(block, b'#');
+        let question_or_hash = isa.opaque(isa.eq(block, b'?') | hash);
+        if question_or_hash != 0 {
+            if path_end == len {
+                path_end = from + question_or_hash.trailing_zeros() as usize;
+            }
+            if hash != 0 {
+                return (path_end, from + hash.trailing_zeros() as usize);
+            }
+        }
+        at += 64;
+    }
+    (path_end, len)
+}
+
+/// The first of `stop` at or after `from`, or the end. `stop` has four bytes, which may be equal.
+#[inline(always)]
+fn find<I: Isa>(isa: I, url: &[u8], from: usize, stop: [u8; 4]) -> usize {
+    let mut at = from;
+    while at < url.len() {
+        let left = &url[at..];
+        let (block, live) = match left.first_chunk() {
+            Some(bytes) => (isa.load(bytes), !0),
+            None => (isa.load_short(left), (1 << left.len()) - 1),
+        };
+        let hits = isa.opaque(
+            isa.eq(block, stop[0]) | isa.eq(block, stop[1]) | isa.eq(block, stop[2]) | isa.eq(block, stop[3]),
+        ) & live;
+        if hits != 0 {
+            return at + hits.trailing_zeros() as usize;
+        }
+        at += 64;
+    }
+    url.len()
+}
+
+/// A scheme or an authority that does not end in the first block.
+#[inline(always)]
+fn long<I: Isa>(isa: I, url: &[u8]) -> Offsets {
+    let mut scheme_end = find(isa, url, 0, *b":/?#");
+    if url.get(scheme_end) != Some(&b':') || !is_scheme(&url[..scheme_end]) {
+        scheme_end = 0;
+    }
+    let rest = scheme_end + usize::from(scheme_end > 0);
+    let (mut path_start, mut host_start, mut host_end) = (rest, rest, rest);
+    if url[rest..].starts_with(b"//") {
+        let start = rest + 2;
+        path_start = find(isa, url, start, *b"//?#");
+        let host = reference::split_authority(&url[start..path_start]);
+        (host_start, host_end) = (start + host.0, start + host.1);
+    }
+    let path_end = find(isa, url, path_start, *b"??##");
+    let query_end = find(isa, url, path_end, *b"####");
+    Offsets { scheme_end, host_start, host_end, path_start, path_end, query_end }
+}

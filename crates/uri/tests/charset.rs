@@ -1,0 +1,44 @@
+//! Charsets.
+
+use simdpct::sets;
+use simdpct_uri::charset::{Charset, Guess, guess};
+
+/// web-platform-tests, url/percent-encoding (see vectors/README.md): the special-query set, as these tests have it.
+#[test]
+fn percent_encode_after_encoding() {
+    let mut cases = 0;
+    for line in include_str!("vectors/percent-encoding.tsv").lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let text: String = fields[0]
+            .split(' ')
+            .map(|code| char::from_u32(u32::from_str_radix(code, 16).unwrap()).unwrap())
+            .collect();
+        let mut out = String::new();
+        Charset::find(fields[1]).unwrap().encode_append(&text, sets::WHATWG_SPECIAL_QUERY, &mut out);
+        assert_eq!(out, fields[2], "{line}");
+        cases += 1;
+    }
+    assert_eq!(cases, 16);
+}
+
+#[test]
+fn long_text_in_pieces() {
+    let mut out = String::new();
+    let text = "\u{e9}\u{4f8b}a".repeat(1000);
+    Charset::find("windows-1252").unwrap().encode_append(&text, sets::RFC3986_UNRESERVED, &mut out);
+    assert_eq!(out, "%E9%26%2320363%3Ba".repeat(1000));
+}
+
+#[test]
+fn questions() {
+    let find = |label| Charset::find(label).unwrap();
+    assert_eq!(Charset::find("no-charset"), None);
+    assert_eq!(find("LATIN1").name(), "windows-1252");
+    assert!(find("koi8-r").is_single_byte() && !find("shift_jis").is_single_byte());
+    assert_eq!(guess(b"a%20b", &[]), Guess::Ascii);
+    assert_eq!(guess(b"%E9", &[]), Guess::None);
+    // 0xD2 0xFF: the first has no character 0xFF.
+    assert_eq!(guess(b"%D2%FF", &[find("windows-1253"), find("koi8-r")]), Guess::Charset(find("koi8-r")));
+    assert_eq!(find("koi8-r").decode_utf8(b"%D2"), Some("\u{440}".into()));
+    assert_eq!(find("shift_jis").decode_utf8(b"%82"), None);
+}

@@ -1,0 +1,103 @@
+//! IRIs to URIs and back.
+
+use proptest::prelude::*;
+use simdpct_uri::iri::{from_uri, to_uri};
+use simdpct_uri::split;
+
+/// The examples of RFC 3987. Where it has two answers, ours is the one by IDNA.
+#[test]
+fn examples_of_the_rfc() {
+    let mut cases = 0;
+    for line in include_str!("vectors/rfc3987.tsv").lines().filter(|line| !line.starts_with('#')) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let (section, direction, input, right) = (fields[0], fields[1], fields[2], fields[3]);
+        match (section, direction) {
+            // Two answers: IDNA here, and below an IRI with a readable host.
+            ("3.1", "iri->uri") => assert_eq!(to_uri(input).unwrap(), right.split(' ').next().unwrap()),
+            (_, "iri->uri") => {
+                assert_eq!(to_uri(input).unwrap(), right);
+                assert_eq!(from_uri(right), input);
+            }
+            // The digits of an escape that stays are as they were; the RFC writes them in upper case.
+            ("3.2", "uri->iri") if right.contains(" or ") => {
+                assert_eq!(from_uri(input), "http://\u{7d0d}\u{8c46}.example.org/%e2%80%ae");
+            }
+            (_, "uri->iri") => assert_eq!(from_uri(input), right),
+            // Section 6.4: only what is UTF-8 is decoded.
+            (_, "mixed") => assert_eq!(from_uri(input), right),
+            // Section 5.3.2.1: NFC and NFD are not the same.
+            (_, "equivalent") => {
+                assert_ne!(to_uri("http://h/\u{e9}").unwrap(), to_uri("http://h/e\u{301}").unwrap());
+            }
+            _ => panic!("{line}"),
+        }
+        cases += 1;
+    }
+    assert_eq!(cases, 8);
+}
+
+#[test]
+fn what_stays_escaped() {
+    for uri in [
+        "/%25%2F%3F%23%41%7E",
+        "/%FF%C3",
+        "/%E2%80%AE",
+        "/%C2%85",
+        "/%C2%A0",
+        "/%E2%80%8B",
+        "/%EF%BF%BE",
+        "/%EE%80%80",
+        "/%ED%A0%80",
+        "/%C0%AF",
+        "/%F5%80%80%80",
+        "/%",
+        "/%c",
+        "/%zz",
+        "http://%C3%A9.com/%zz",
+        "http://xn--a/",
+        "http://XN--R8JZ45G.jp.%41/",
+    ] {
+        assert_eq!(from_uri(uri), uri);
+    }
+    assert_eq!(from_uri("/?%EE%80%80"), "/?\u{e000}");
+    assert_eq!(from_uri(b"/\xff%C3%A9%C3%C3%A9%E4%BE"), "/%FF\u{e9}%C3\u{e9}%E4%BE");
+}
+
+#[test]
+fn hosts() {
+    assert_eq!(
+        to_uri("http://fa\u{df}.de/ \u{e9}?\u{e9}#%E9").unwrap(),
+        "http://xn--fa-hia.de/%20%C3%A9?%C3%A9#%E9"
+    );
+    assert_eq!(to_uri("//u\u{e9}@b\u{fc}cher.example:80/").unwrap(), "//u%C3%A9@xn--bcher-kva.example:80/");
+    assert_eq!(to_uri("http://a\u{300}\u{200e}\u{2488}/").unwrap_err().offset, 7);
+    assert!(matches!(to_uri("http://Example.com/a").unwrap(), std::borrow::Cow::Borrowed(_)));
+    assert_eq!(from_uri("http://xn--bcher-kva.example:80/"), "http://b\u{fc}cher.example:80/");
+    assert_eq!(from_uri("http://[::1]/%C3%A9"), "http://[::1]/\u{e9}");
+}
+
+proptest! {
+    /// Back and forth, what it means stays: every piece decodes to the same.
+    #[test]
+    fn there_and_back(uri in "(http://[a-z.]{1,5})?(/([a-z]|%[0-9A-F]{2}|%C3%A9|%E4%BE%8B|%){0,8}){0,3}(\\?([a&=]|%[0-9A-F]{2}|%EE%80%80){0,6})?") {
+        let iri = from_uri(&uri);
+        let back = to_uri(&iri).unwrap().into_owned();
+        let pieces = |uri: &str| -> Vec<Vec<u8>> {
+            let parts = split(uri);
+            parts.segments().map(|piece| piece.decode().into_owned())
+                .chain(parts.query_pairs().map(|pair| pair.value.unwrap_or(pair.name).decode().into_owned()))
+                .collect()
+        };
+        // A `%` that starts no escape becomes `%25`, as it must in a URI.
+        if simdpct::validate(&uri).is_ok() {
+            prop_assert_eq!(pieces(&back), pieces(&uri), "{}", iri);
+            prop_assert_eq!(&from_uri(&back), &iri);
+        }
+        prop_assert!(split(&back).flaws().next().is_none(), "{}", back);
+    }
+
+    #[test]
+    fn any_bytes(uri in proptest::collection::vec(any::<u8>(), 0..60)) {
+        _ = to_uri(&from_uri(&uri));
+    }
+}

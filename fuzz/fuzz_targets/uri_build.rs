@@ -1,0 +1,65 @@
+//! What is built is split into the same pieces; references and IRIs.
+
+#![no_main]
+
+use arbitrary::Arbitrary;
+use libfuzzer_sys::fuzz_target;
+use simdpct_uri::{Builder, form, iri, resolve, split};
+
+#[derive(Arbitrary, Debug)]
+struct Case<'a> {
+    scheme: Option<&'a str>,
+    host: Option<&'a [u8]>,
+    user: Option<&'a [u8]>,
+    port: Option<u16>,
+    relative: bool,
+    segments: Vec<&'a [u8]>,
+    pairs: Vec<(&'a [u8], &'a [u8])>,
+    fragment: Option<&'a [u8]>,
+    reference: &'a [u8],
+}
+
+fuzz_target!(|case: Case<'_>| {
+    let mut builder = Builder::new().segments(&case.segments);
+    if case.relative {
+        builder = builder.relative_path();
+    }
+    if let Some(scheme) = case.scheme {
+        builder = builder.scheme(scheme);
+    }
+    if let Some(host) = case.host {
+        builder = builder.host(host);
+    }
+    if let Some(user) = case.user {
+        builder = builder.user(user);
+    }
+    if let Some(port) = case.port {
+        builder = builder.port(port);
+    }
+    for (name, value) in &case.pairs {
+        builder = builder.query_pair(name, value);
+    }
+    if let Some(fragment) = case.fragment {
+        builder = builder.fragment(fragment);
+    }
+    let Ok(url) = builder.build() else { return };
+    let parts = split(&url);
+    assert_eq!(parts.flaws().next(), None, "{url}");
+    assert_eq!(parts.scheme(), case.scheme.map(str::as_bytes));
+    assert_eq!(parts.host().map(|host| host.decode()).as_deref(), case.host);
+    assert_eq!(parts.user().map(|user| user.decode()).as_deref(), case.user);
+    assert_eq!(parts.port_number(), case.port);
+    assert!(parts.segments().map(|segment| segment.decode()).eq(case.segments.iter().copied()));
+    let pairs = form::pairs(parts.query().unwrap_or_default());
+    assert!(pairs.eq(case.pairs.iter().map(|&(name, value)| (name.into(), value.into()))));
+    assert_eq!(parts.fragment().map(|fragment| fragment.decode()).as_deref(), case.fragment);
+
+    // The target of a reference is a URI, and is its own target.
+    if let Ok(target) = resolve(&url, case.reference) {
+        let again = resolve(&url, &target).expect("the base is the same");
+        assert_eq!(resolve(&url, &again).as_deref(), Ok(&*again));
+    }
+    let readable = iri::from_uri(&url);
+    let back = iri::to_uri(&readable).expect("the hosts of IRIs that we make have a form by IDNA");
+    assert_eq!(iri::from_uri(&*back), readable);
+});

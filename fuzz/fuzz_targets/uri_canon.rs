@@ -1,0 +1,33 @@
+//! Every profile: lines on every tier against one URL after the other without proofs, and idempotence.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use simdpct_uri::canon::Profile;
+use testkit::tiers::tiers;
+
+fuzz_target!(|text: &[u8]| {
+    let scalar = simdpct::Tier::find("scalar").expect("it is always there");
+    for &profile in Profile::ALL {
+        let lines = |tier| {
+            let (mut out, mut refused) = (Vec::new(), Vec::new());
+            profile.canonicalize_lines_on(tier, text, &mut out, |at, why| refused.push((at, why)));
+            (out, refused)
+        };
+        let right = lines(scalar);
+        for &tier in tiers() {
+            assert_eq!(lines(tier), right, "{profile} on {tier}");
+        }
+        // What the table of `Profile` promises.
+        let promised = match profile {
+            Profile::Escapes | Profile::Rfc3986 | Profile::Rfc3986Scheme => simdpct::validate(text).is_ok(),
+            Profile::Robots => true,
+            _ => false,
+        };
+        if let Ok(once) = profile.canonicalize(text)
+            && promised
+        {
+            assert_eq!(profile.canonicalize(&once).as_deref(), Ok(&*once), "{profile}");
+        }
+    }
+});

@@ -1,0 +1,40 @@
+//! Splitting on every tier, one by one, as a column and as lines, against the reference.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use simdpct::batch::Column;
+use simdpct_uri::{Columns, Components, Lines, split_by_reference, split_on};
+use testkit::tiers::tiers;
+
+fuzz_target!(|text: &[u8]| {
+    let mut bytes = Vec::new();
+    let mut offsets = vec![0_u32];
+    for line in text.split(|&byte| byte == b'\n') {
+        bytes.extend_from_slice(line);
+        offsets.push(u32::try_from(bytes.len()).expect("short input"));
+    }
+    let urls = Column::new(&bytes, &offsets).expect("in order");
+    for url in urls {
+        let parts = split_by_reference(url);
+        assert_eq!(Components::from(parts).join(), url);
+        assert!(parts.flaws().all(|flaw| flaw.offset < url.len()));
+    }
+    for &tier in tiers() {
+        let (mut columns, mut lines) = (Columns::new(), Lines::new());
+        columns.split_on(tier, urls).expect("short URLs");
+        lines.split_on(tier, text).expect("short URLs");
+        for (row, url) in urls.iter().enumerate() {
+            let right = split_by_reference(url);
+            assert_eq!(split_on(tier, url), right);
+            assert_eq!(columns.parts(row, url), Some(right));
+            let line = url.strip_suffix(b"\r").unwrap_or(url);
+            // The text has no line after its last line feed, and the column has a value.
+            let is_line = row < lines.len();
+            assert!(is_line || row + 1 == urls.len() && url.is_empty());
+            if is_line {
+                assert_eq!(lines.parts(row, text), Some(split_by_reference(line)));
+            }
+        }
+    }
+});
