@@ -116,7 +116,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const PLAIN: bool>(
         Blocks::<I, S, B, PLAIN> { isa, class, case: job.case, keep_escapes, spilt: 0, bounds, sink };
     if input.len() <= I::LANES {
         // Most inputs: code without loops is shorter.
-        if const { !KEEP_ESCAPES && !FORM && !B::MANY }
+        if const { PLAIN && !B::MANY }
             && let Some(ends) = isa.ends(input)
         {
             state.between(ends, input);
