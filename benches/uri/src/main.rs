@@ -89,9 +89,9 @@ fn of_split(text: &str, urls: &[&str]) {
     contestants
         .push(("one call each".into(), Box::new(|| urls.iter().for_each(|url| _ = black_box(split(url))))));
     let parse = |url: &&str| _ = black_box(fluent_uri::UriRef::parse(*url).is_ok());
-    contestants.push(("fluent-uri parse".into(), Box::new(move || urls.iter().for_each(|url| parse(url)))));
+    contestants.push(("fluent-uri parse".into(), Box::new(move || urls.iter().for_each(&parse))));
     let parse = |url: &&str| _ = black_box(iri_string::types::UriReferenceStr::new(url).is_ok());
-    contestants.push(("iri-string parse".into(), Box::new(move || urls.iter().for_each(|url| parse(url)))));
+    contestants.push(("iri-string parse".into(), Box::new(move || urls.iter().for_each(&parse))));
     measure("split", contestants, bytes.len(), urls.len());
 }
 

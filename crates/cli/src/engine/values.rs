@@ -147,7 +147,7 @@ fn pass(
             chosen.map_err(|message| Failure::Usage(format!("{}: {message}", feed.name())))?;
             sink.stats.bytes_in += header.len() as u64;
             sink.lines += memchr::memchr_iter(job.end, &header).count() as u64;
-            if first.is_written(names, wanted.one_header, feed.name())? && is_whole {
+            if is_whole && first.is_written(names, wanted.one_header, feed.name())? {
                 let new = [&table.header(names), &header[names.len()..]].concat();
                 let mut out = Vec::new();
                 job.show(&header, &new, &mut out);

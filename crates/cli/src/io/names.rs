@@ -167,7 +167,7 @@ fn explain(path: &Path, error: io::Error) -> io::Error {
             io::Error::new(
                 ErrorKind::NotFound,
                 format!(
-                    "No such file or directory; if that is text and not a file: -e {text}, or echo {text} | pct"
+                    "No such file or directory; if that is text and not a file: -e {text}, or echo {text} | pct ..."
                 ),
             )
         }

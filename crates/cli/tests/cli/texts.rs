@@ -60,7 +60,7 @@ fn a_missing_file_that_looks_like_text_gets_a_hint() {
             assert_eq!(
                 run.err,
                 format!(
-                    "pct: {text}: No such file or directory; if that is text and not a file: -e {shown}, or echo {shown} | pct\n"
+                    "pct: {text}: No such file or directory; if that is text and not a file: -e {shown}, or echo {shown} | pct ...\n"
                 )
             );
         }
