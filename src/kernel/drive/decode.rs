@@ -216,16 +216,22 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
         // What follows the lanes is zeros, or the next block.
         let here = if rest.len() > lanes { first(lanes) } else { u64::MAX };
         let percent = isa.eq(block, b'%') & here;
-        if KEEP && self.form {
-            self.sink.changed(isa.eq(block, b'+') != 0);
-            block = isa.replace(block, b'+', b' ');
-        }
         if (!DIRTY || KEEP) && percent | self.spilt | self.spilt_kept == 0 {
             if let Some(ends) = self.bounds.ends() {
                 ends.settle(self.sink.written(), 0, I::LANES, missing);
             }
-            self.sink.store(isa, block, lanes);
+            // Two stores: to choose between two blocks and store one would take more instructions than the rest.
+            if KEEP && self.form {
+                self.sink.changed(isa.eq(block, b'+') != 0);
+                self.sink.store(isa, isa.replace(block, b'+', b' '), lanes);
+            } else {
+                self.sink.store(isa, block, lanes);
+            }
             return Ok(());
+        }
+        if KEEP && self.form {
+            self.sink.changed(isa.eq(block, b'+') != 0);
+            block = isa.replace(block, b'+', b' ');
         }
         let found = isa.escapes(block, rest);
         let cut = self.bounds.ends().map_or(0, |ends| ends.cut(I::LANES, missing));
