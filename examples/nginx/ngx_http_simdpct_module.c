@@ -18,7 +18,7 @@
 
 typedef enum { ENCODE, DECODE, NORMALIZE, VALID } verb_t;
 
-/* What is behind a variable. */
+/* The data of a variable. */
 typedef struct {
     verb_t verb;
     uint32_t flags;

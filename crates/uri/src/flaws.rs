@@ -54,7 +54,7 @@ pub enum FlawKind {
     SeveralAt,
     /// `[` without `]`.
     UnclosedBracket,
-    /// What stands in brackets is no address.
+    /// What is in brackets is not an address.
     BadAddress,
     /// The port is not a number of at most 65535. Its offset is that of the port's first byte.
     BadPort,

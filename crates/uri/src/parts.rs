@@ -110,7 +110,7 @@ impl<'a> Parts<'a> {
             .then(|| &self.input[start..self.at.host_start - 1])
     }
 
-    /// What stands before the last `@` of the authority (section 3.2.1).
+    /// What comes before the last `@` of the authority (section 3.2.1).
     #[must_use]
     pub fn userinfo(&self) -> Option<Piece<'a>> {
         self.raw_userinfo().map(Piece::new)

@@ -128,9 +128,9 @@ impl FusedIterator for Segments<'_> {}
 /// A parameter of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pair<'a> {
-    /// What stands before the first `=`, or all of it.
+    /// What comes before the first `=`, or all of it.
     pub name: Piece<'a>,
-    /// What stands after the first `=`, if there is one.
+    /// What comes after the first `=`, if there is one.
     pub value: Option<Piece<'a>>,
 }
 

@@ -154,7 +154,7 @@ proptest! {
     #[test]
     fn components_join_to_what_was_split(uri in "([a:/?#@.]|//){0,12}") {
         let joined = Components::from(split(&uri)).join();
-        // A guard stands only before a path that no split gives.
+        // A guard comes only before a path that no split gives.
         prop_assert_eq!(joined, uri.as_bytes());
     }
 }

@@ -55,7 +55,7 @@ pub struct Preview {
     gone: u64,
     come: u64,
     has_header: bool,
-    /// What stands before the first line and is no part of it.
+    /// What comes before the first line and is not part of it.
     prefix: &'static [u8],
 }
 

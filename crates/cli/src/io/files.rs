@@ -198,7 +198,7 @@ impl Taken {
         if self.new.contains(identity) || (!self.backups.is_empty() && is_backup()) {
             return refused("this file has been replaced already, or is the backup of one that has");
         }
-        // A file that stands where the backup goes, and that came into being here, is no old version.
+        // A file at the backup's place that this run has made is not an old version.
         match backup(name, suffix) {
             Some(backup) if self.made(&backup) || self.backups.contains(&backup) => Err(clash(name, &backup)),
             _ => Ok(()),

@@ -159,7 +159,7 @@ impl Output {
         matches!(self.stream.as_ref().map(|stream| &stream.counted().place), Some(Place::Atomic(_)))
     }
 
-    /// Takes note that `version` of a file is an input. Fails when that is the very file that is being written to, which
+    /// Records that `version` of a file is an input. Fails when that is the very file that is being written to, which
     /// would feed on itself. A file that is replaced at the end may well be an input, if it stays the same until then.
     pub fn reads(&mut self, version: Option<&Version>, name: &str) -> Result<(), Failure> {
         let Some(version) = version.filter(|version| self.identity.as_ref() == version.identity()) else {
