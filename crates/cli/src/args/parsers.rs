@@ -8,9 +8,11 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Error, ValueEnum};
 use simdpct::{ByteSet, NamedSet, SetKind, sets};
+use simdpct_uri::canon::Profile;
 
 use crate::inspect::kind::Group;
 use crate::select::logs::Log;
+use crate::url::canonical;
 use crate::value::charset::{self, Charset};
 use crate::value::policy::Policy;
 use crate::value::stats::StatsFormat;
@@ -62,6 +64,28 @@ impl TypedValueParser for CharsetParser {
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(charset::NAMES.iter().map(|name| PossibleValue::new(*name))))
+    }
+}
+
+/// Reads the name of a canonical form.
+#[derive(Clone)]
+pub struct ProfileParser;
+
+impl TypedValueParser for ProfileParser {
+    type Value = Profile;
+
+    fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<Profile, Error> {
+        let name = value.to_string_lossy();
+        Profile::find(&name).ok_or_else(|| {
+            let names: Vec<_> = Profile::ALL.iter().map(|profile| profile.name()).collect();
+            let message = format!("unknown profile '{name}'; there are: {}\n", names.join(", "));
+            Error::raw(ErrorKind::InvalidValue, message)
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let value = |profile: &Profile| PossibleValue::new(profile.name()).help(canonical::about(*profile));
+        Some(Box::new(Profile::ALL.iter().map(value)))
     }
 }
 

@@ -1,13 +1,17 @@
 //! The verbs that write: encode, decode, normalize.
 
-use clap::Args;
-use simdpct::{ByteSet, NamedSet};
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use simdpct::{ByteSet, NamedSet, sets};
+use simdpct_uri::canon::Profile;
 
 use super::files::{Files, RecordArgs, Target};
-use super::parsers::{BytesParser, CharsetParser, EscapeParser, SetParser};
+use super::parsers::{BytesParser, CharsetParser, EscapeParser, ProfileParser, SetParser};
 use super::values::Pipe;
 use crate::engine::plan::Request;
 use crate::select::logs::Log;
+use crate::url::canonical::Canonical;
 use crate::value::charset::Charset;
 use crate::value::options::{DecodeOptions, EncodeOptions, Layers, Verb};
 
@@ -173,12 +177,21 @@ pub struct Unwrap {
 /// Spell escapes one way (RFC 3986, sections 6.2.2.1 and 6.2.2.2)
 ///
 /// Escapes of unreserved bytes are decoded, and the digits of all other escapes are written in upper case. Nothing else
-/// changes: not the case of scheme and host, nor dot segments, nor ports.
+/// changes: not the case of scheme and host, nor dot segments, nor ports. With --profile, all of a URL gets a canonical form.
+///
+/// A URL that a profile refuses stays as it is; --rejects says where and why, and --on-error what else becomes of it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   echo '/%7euser%2f' | pct normalize          /~user%2F
-  pct normalize crawl.txt | sort -u -o unique.txt")]
+  pct normalize crawl.txt | sort -u -o unique.txt
+  echo 'HTTP://A.com/a/../%7eb' | pct normalize --profile rfc3986    http://a.com/~b
+  echo 'http://a.com:80' | pct normalize --profile rfc3986-scheme    http://a.com/
+  echo 'http://a.com/?b=2&a=%31#c' | pct normalize --profile w3lib-2.5     http://a.com/?a=1&b=2
+  pct normalize --list                        all profiles
+  pct normalize --profile rfc3986-scheme --rejects bad.txt crawl.txt | sort -u
+  pct normalize --profile whatwg --csv --column url --into key crawl.csv
+  echo '/%28%7e%29' | pct normalize --dialect rfc2396     /(~)")]
 pub struct Normalize {
     #[command(flatten)]
     pub files: Files,
@@ -190,6 +203,30 @@ pub struct Normalize {
     pub pipe: Pipe,
     #[command(flatten)]
     pub strict: Strict,
+
+    /// Write the canonical form by this profile
+    ///
+    /// A profile is versioned and never changes; no two give the same keys. `--list` says what each is.
+    #[arg(long, value_name = "NAME", value_parser = ProfileParser, hide_possible_values = true)]
+    pub profile: Option<Profile>,
+
+    /// List the profiles
+    #[arg(long, conflicts_with_all = ["profile", "files", "expression", "dialect"])]
+    pub list: bool,
+
+    /// The specification that says which bytes are unreserved, so that their escapes are decoded
+    ///
+    /// RFC 2396 has `! * ' ( )` as well, RFC 1738 also `$ + ,` and not `~`.
+    #[arg(long, value_name = "NAME", default_value = "rfc3986", conflicts_with = "profile")]
+    pub dialect: Unreserved,
+}
+
+/// A specification that has a set of unreserved bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Unreserved {
+    Rfc3986,
+    Rfc2396,
+    Rfc1738,
 }
 
 /// What becomes of malformed escapes.
@@ -247,6 +284,13 @@ impl Decode {
 impl Normalize {
     /// What is asked for.
     pub fn request(self) -> Request {
-        self.pipe.request(Verb::Normalize, self.files, self.target, &self.records, self.strict.strict)
+        // The profile of escapes has no need of whole URLs.
+        let verb = match (self.profile.filter(|profile| *profile != Profile::Escapes), self.dialect) {
+            (Some(profile), _) => Verb::Rewrite(Arc::new(Canonical(profile))),
+            (None, Unreserved::Rfc3986) => Verb::Normalize(sets::RFC3986_UNRESERVED.to_byte_set()),
+            (None, Unreserved::Rfc2396) => Verb::Normalize(sets::RFC2396_UNRESERVED.to_byte_set()),
+            (None, Unreserved::Rfc1738) => Verb::Normalize(sets::RFC1738_UNRESERVED.to_byte_set()),
+        };
+        self.pipe.request(verb, self.files, self.target, &self.records, self.strict.strict)
     }
 }

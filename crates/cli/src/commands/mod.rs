@@ -2,6 +2,7 @@
 
 mod cpu;
 mod generate;
+mod profiles;
 mod sets;
 
 use std::env;
@@ -78,6 +79,7 @@ fn dispatch(command: Command) -> Result<Outcome, Failure> {
     match command {
         Command::Encode(args) => Plan::run(args.request()),
         Command::Decode(args) => Plan::run(args.request()),
+        Command::Normalize(args) if args.list => profiles::list(),
         Command::Normalize(args) => Plan::run(args.request()),
         Command::Check(args) => check(&args.request()),
         Command::Audit(args) => audit(&args.request()),

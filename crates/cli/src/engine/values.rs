@@ -544,7 +544,7 @@ impl Job for Values {
     }
 
     fn long(&mut self, start: &[u8], report: &mut Report) -> Long {
-        if matches!(self.selector, Selector::Line) {
+        if matches!(self.selector, Selector::Line) && !self.treatment.takes_whole_values() {
             let start = if self.rejects { start[..start.len().min(SHOWN + 1)].to_vec() } else { Vec::new() };
             self.parts = Parts { start, ..Parts::default() };
             return Long::Parts { held: self.only_changed || self.treatment.policies().withhold() };
