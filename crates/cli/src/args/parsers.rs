@@ -13,6 +13,7 @@ use simdpct_uri::canon::Profile;
 use crate::inspect::kind::Group;
 use crate::select::logs::Log;
 use crate::url::canonical;
+use crate::url::row::Style;
 use crate::value::charset::{self, Charset};
 use crate::value::policy::Policy;
 use crate::value::stats::StatsFormat;
@@ -187,6 +188,21 @@ impl ValueEnum for Policy {
             Policy::Empty => ("empty", "Make the value empty (\"-\" in a blank-separated line)"),
             Policy::Drop => ("drop", "Leave the record out"),
             Policy::Fail => ("fail", "Stop, say where it is, and exit with 1, as --strict"),
+        };
+        Some(PossibleValue::new(name).help(help))
+    }
+}
+
+impl ValueEnum for Style {
+    fn value_variants<'a>() -> &'a [Style] {
+        &[Style::Tsv, Style::Csv, Style::Jsonl]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = match self {
+            Style::Tsv => ("tsv", "Tabs between them, and no quotes"),
+            Style::Csv => ("csv", "Commas between them, in quotes where needed (RFC 4180)"),
+            Style::Jsonl => ("jsonl", "JSON, one document a line"),
         };
         Some(PossibleValue::new(name).help(help))
     }

@@ -12,8 +12,9 @@ use super::values::Pipe;
 use crate::engine::plan::Request;
 use crate::select::logs::Log;
 use crate::url::canonical::Canonical;
+use crate::url::convert::{DecodeUrl, EncodeUrl};
 use crate::value::charset::Charset;
-use crate::value::options::{DecodeOptions, EncodeOptions, Layers, Verb};
+use crate::value::options::{DecodeOptions, EncodeOptions, Layers, Scope, Verb};
 
 /// Write bytes outside a set as escapes
 #[derive(Debug, Args)]
@@ -27,6 +28,7 @@ Examples:
   echo '/a b%20c' | pct encode --set rfc3986-path --keep-escapes
                                               /a%20b%20c
   echo 'Привет' | pct encode --charset windows-1251   %CF%F0%E8%E2%E5%F2
+  echo 'http://a.com/50% x?q=%2F' | pct encode --url        http://a.com/50%25%20x?q=%2F
   head -c 16 /dev/urandom | pct encode --raw  any bytes, newlines too
 
 A \"\\r\" that is not directly before \"\\n\" is data, and is escaped.")]
@@ -63,6 +65,12 @@ pub struct Encode {
     #[arg(long, conflicts_with = "keep_escapes")]
     pub form: bool,
 
+    /// Encode a whole URL: syntax stays, and what no URL may hold is escaped
+    ///
+    /// Reserved bytes and their escapes stay (RFC 3986, section 2.2); every other "%" is data. `decode --url` is the exact inverse.
+    #[arg(long, conflicts_with_all = ["set", "escape", "keep", "keep_escapes", "form", "lower", "charset"])]
+    pub url: bool,
+
     /// Write new escapes with lower-case digits
     #[arg(long)]
     pub lower: bool,
@@ -96,6 +104,9 @@ Examples:
   echo '%u4F60%u597D%21' | pct decode --percent-u     你好!
   echo 'q=\\x22a%20b\\x22' | pct decode --nginx       q=\"a b\"
   echo 'a%20b%1B%5B2J' | pct decode --printable       a b%1B[2J
+  echo 'http://a.com/50%25%20x?q=%2F' | pct decode --url    http://a.com/50% x?q=%2F
+  echo '/a%20b?q=c%26d%20e' | pct decode --query            /a%20b?q=c%26d e
+  echo '/a%20b%2F?q=c%20d' | pct decode --path              /a b%2F?q=c%20d
   pct decode --field 5.2 --printable access.log.gz -o plain.log.zst
   pct decode --log combined --only access.log | sort | uniq -c
   pct decode --csv --column url --into plain crawl.csv
@@ -123,6 +134,23 @@ pub struct Decode {
     /// Read "+" as a space
     #[arg(long)]
     pub form: bool,
+
+    /// Decode a whole URL: the exact inverse of `encode --url`
+    ///
+    /// Reserved bytes stay escaped (RFC 3986, section 2.2), so that the parts of the URL stay what they are.
+    #[arg(
+        long,
+        conflicts_with_all = ["keep", "form", "times", "until_stable", "nginx", "percent_u", "charset", "printable"]
+    )]
+    pub url: bool,
+
+    /// Decode only in the query of a URL, names and values; what delimits them stays escaped
+    #[arg(long, conflicts_with_all = ["url", "path"])]
+    pub query: bool,
+
+    /// Decode only in the path of a URL; an escaped "/" stays
+    #[arg(long, conflicts_with = "url")]
+    pub path: bool,
 
     #[command(flatten)]
     pub unwrap: Unwrap,
@@ -251,6 +279,10 @@ fn kept(escaped: ByteSet) -> ByteSet {
 impl Encode {
     /// What is asked for.
     pub fn request(self) -> Request {
+        if self.url {
+            let verb = Verb::Rewrite(Arc::new(EncodeUrl));
+            return self.pipe.request(verb, self.files, self.target, &self.records, false);
+        }
         let verb = Verb::Encode(EncodeOptions {
             keep: self.escape.map_or(self.set.set.to_byte_set(), kept).union(all(&self.keep)),
             keep_escapes: self.keep_escapes,
@@ -265,6 +297,10 @@ impl Encode {
 impl Decode {
     /// What is asked for.
     pub fn request(self) -> Request {
+        if self.url {
+            let verb = Verb::Rewrite(Arc::new(DecodeUrl));
+            return self.pipe.request(verb, self.files, self.target, &self.records, self.strict.strict);
+        }
         let Unwrap { times, until_stable, nginx, percent_u, charset, printable } = self.unwrap;
         // What such a log has, and would be left in otherwise.
         let nginx = nginx || self.pipe.log.is_some_and(Log::is_nginx);
@@ -276,6 +312,11 @@ impl Decode {
             percent_u,
             charset,
             printable,
+            scope: match (self.query, self.path) {
+                (true, _) => Some(Scope::Query),
+                (_, true) => Some(Scope::Path),
+                _ => None,
+            },
         });
         self.pipe.request(verb, self.files, self.target, &self.records, self.strict.strict)
     }

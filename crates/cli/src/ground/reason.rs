@@ -27,9 +27,9 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Whether it is an escape or a URL that is wrong, and not the text that it stands for.
+    /// Whether it is how a value is written that is wrong, and not the text that it stands for.
     pub fn is_malformed(&self) -> bool {
-        matches!(self, Reason::Malformed(_) | Reason::Url(_))
+        matches!(self, Reason::Malformed(_) | Reason::Url(_) | Reason::NotJson(_))
     }
 }
 

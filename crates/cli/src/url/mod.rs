@@ -4,6 +4,13 @@
 //! what the command adds: how pieces are written and read as text.
 
 pub mod canonical;
+pub mod convert;
+pub mod form;
+pub mod join;
+pub mod part;
+pub mod refer;
+pub mod row;
+pub mod split;
 
 use std::fmt::Debug;
 

@@ -29,4 +29,5 @@ pub mod stats;
 pub mod stream;
 #[cfg(test)]
 mod tests;
+mod within;
 pub mod work;

@@ -45,7 +45,11 @@ impl Verb {
 
     /// Whether it needs all of a value at once.
     pub fn takes_whole_values(&self) -> bool {
-        matches!(self, Verb::Rewrite(_))
+        match self {
+            Verb::Rewrite(_) => true,
+            Verb::Decode(options) => options.scope.is_some(),
+            Verb::Encode(_) | Verb::Normalize(_) => false,
+        }
     }
 }
 
@@ -80,6 +84,15 @@ pub struct DecodeOptions {
     pub charset: Option<Charset>,
     /// Whether what a terminal obeys is escaped again.
     pub printable: bool,
+    /// The part of a URL that is decoded, if it is not all of the value.
+    pub scope: Option<Scope>,
+}
+
+/// A part of a URL that is decoded by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    Path,
+    Query,
 }
 
 /// How often to decode.

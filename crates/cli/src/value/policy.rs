@@ -296,7 +296,7 @@ fn refuse(
     // Both can be wrong with it.
     let mut not_text = Some(refusal);
     if let Some(refusal) = not_text.take_if(|refusal| refusal.reason.is_malformed()) {
-        report.stats.unreadable += u64::from(matches!(refusal.reason, Reason::Url(_)));
+        report.stats.unreadable += u64::from(!matches!(refusal.reason, Reason::Malformed(_)));
         refused(report, refusal.offset, &refusal.reason);
         if let Some(ended) = ended(policies.malformed, refusal) {
             return ended;

@@ -30,6 +30,7 @@ fn verb(args: &[&str]) -> Verb {
         percent_u: false,
         charset: None,
         printable: false,
+        scope: None,
     };
     while let Some(option) = rest.next() {
         let mut value = || rest.next().expect("a value");
