@@ -59,7 +59,8 @@ const MAY_IMPORT: &[(&str, &str)] = &[
 const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ("ground ground/*", "ground"),
     ("io io/*", "io ground"),
-    ("value value/*", "value ground"),
+    ("url url/*", "url ground"),
+    ("value value/*", "value url ground"),
     ("select select/*", "select value ground"),
     ("inspect inspect/*", "inspect io ground"),
     ("engine engine/*", "engine select value io ground"),
@@ -68,9 +69,9 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
         "args args/*",
         "args engine/plan/Request engine/preview/Show engine/selection/Selection engine/selection/Shape inspect/audit/Request inspect/check/Request inspect/kind \
          inspect/audit inspect/check select/fields select/jsonl select/logs value/charset value/options value/policy value/stats \
-         io/compression io/files io/names ground",
+         io/compression io/files io/names url ground",
     ),
-    ("commands commands/*", "args engine/plan inspect/audit inspect/check io/output ground"),
+    ("commands commands/*", "args engine/plan inspect/audit inspect/check io/output url/canonical ground"),
     ("main", "commands"),
 ];
 

@@ -8,6 +8,7 @@ mod info;
 mod inspect;
 mod parsers;
 mod transform;
+mod urls;
 mod values;
 
 use clap::{Parser, Subcommand};
@@ -15,6 +16,7 @@ use clap::{Parser, Subcommand};
 pub use self::info::{Generate, Generated, Sets};
 pub use self::inspect::{Audit, Check};
 pub use self::transform::{Decode, Encode, Normalize};
+pub use self::urls::{Form, Get, Iri, Join, Resolve, Split, Uri};
 
 const FIRST_EXAMPLES: &str = "\
 Examples:
@@ -84,6 +86,13 @@ pub enum Command {
     Encode(Encode),
     Decode(Decode),
     Normalize(Normalize),
+    Split(Split),
+    Get(Get),
+    Join(Join),
+    Resolve(Resolve),
+    Iri(Iri),
+    Uri(Uri),
+    Form(Form),
     Check(Check),
     Audit(Audit),
     Sets(Sets),

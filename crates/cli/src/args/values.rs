@@ -131,7 +131,7 @@ pub struct Pipe {
     #[arg(long, help_heading = SHAPE, requires = "in_place")]
     pub diff: bool,
 
-    /// What becomes of a value with a malformed escape, and of a line that is not JSON [default: keep]
+    /// What becomes of a value with a malformed escape, of a URL that is refused, and of a line that is not JSON [default: keep]
     #[arg(long, value_name = "POLICY", help_heading = POLICIES, conflicts_with = "raw")]
     pub on_error: Option<Policy>,
 
@@ -163,8 +163,8 @@ pub struct Pipe {
 
     /// The most memory for one record, in MiB
     ///
-    /// With fields, columns and keys, a longer record is refused: it stays as it is unless --on-error is `drop` or
-    /// `fail`, and a message says where. Whole lines may be of any length, and what is said of one is the same: a
+    /// With fields, columns, keys and whole URLs, a longer record is refused: it stays as it is unless --on-error is `drop`
+    /// or `fail`, and a message says where. Other whole lines may be of any length, and what is said of one is the same: a
     /// longer one is worked on in parts, which wait in a temporary file if a policy may leave all of it out.
     #[arg(long, value_name = "MIB", help_heading = POLICIES, default_value = "2", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub max_record: u32,

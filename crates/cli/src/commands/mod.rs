@@ -2,6 +2,7 @@
 
 mod cpu;
 mod generate;
+mod profiles;
 mod sets;
 
 use std::env;
@@ -78,7 +79,15 @@ fn dispatch(command: Command) -> Result<Outcome, Failure> {
     match command {
         Command::Encode(args) => Plan::run(args.request()),
         Command::Decode(args) => Plan::run(args.request()),
+        Command::Normalize(args) if args.list => profiles::list(),
         Command::Normalize(args) => Plan::run(args.request()),
+        Command::Split(args) => Plan::run(args.request()),
+        Command::Get(args) => Plan::run(args.request()),
+        Command::Join(args) => Plan::run(args.request().map_err(Failure::Usage)?),
+        Command::Resolve(args) => Plan::run(args.request().map_err(Failure::Usage)?),
+        Command::Iri(args) => Plan::run(args.request()),
+        Command::Uri(args) => Plan::run(args.request()),
+        Command::Form(args) => Plan::run(args.request()),
         Command::Check(args) => check(&args.request()),
         Command::Audit(args) => audit(&args.request()),
         Command::Sets(args) => sets::list(&args),

@@ -95,6 +95,7 @@ impl Request {
     /// Whether values must be looked at one by one.
     fn needs_values(&self) -> bool {
         !self.selection.is_records()
+            || self.verb.takes_whole_values()
             || self.rejects.is_some()
             || self.stats.is_some()
             || self.preview.is_some()

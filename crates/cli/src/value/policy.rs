@@ -25,7 +25,7 @@ pub enum Policy {
 /// What becomes of what cannot be read.
 #[derive(Clone, Copy, Debug)]
 pub struct Policies {
-    /// Of malformed escapes, and of records that cannot be read at all.
+    /// Of malformed escapes, of URLs that are refused, and of records that cannot be read at all.
     pub malformed: Policy,
     /// Of what is not UTF-8, or not of the charset.
     pub not_text: Policy,
@@ -251,6 +251,11 @@ impl Treatment {
         stats.look(value, upto, &self.plain)
     }
 
+    /// Whether the work needs all of a value at once.
+    pub fn takes_whole_values(&self) -> bool {
+        self.plain.takes_whole_values()
+    }
+
     /// What an empty value is written as.
     pub fn empty(&self) -> &'static [u8] {
         self.empty
@@ -290,7 +295,8 @@ fn refuse(
     };
     // Both can be wrong with it.
     let mut not_text = Some(refusal);
-    if let Some(refusal) = not_text.take_if(|refusal| matches!(refusal.reason, Reason::Malformed(_))) {
+    if let Some(refusal) = not_text.take_if(|refusal| refusal.reason.is_malformed()) {
+        report.stats.unreadable += u64::from(!matches!(refusal.reason, Reason::Malformed(_)));
         refused(report, refusal.offset, &refusal.reason);
         if let Some(ended) = ended(policies.malformed, refusal) {
             return ended;
