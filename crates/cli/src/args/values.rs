@@ -62,11 +62,24 @@ pub struct Pipe {
     ///
     /// Cells that do not change stay byte for byte; those that do are quoted as needed. Rows may be ragged: one
     /// without the column passes. Each file has a header row.
-    #[arg(long, help_heading = VALUES, requires = "column", conflicts_with_all = ["jsonl", "logfmt", "raw", "null"])]
+    #[arg(long, help_heading = VALUES, group = "tables", requires = "column", conflicts_with_all = ["jsonl", "logfmt", "raw", "null"])]
     pub csv: bool,
 
+    /// Work on columns of a Parquet file; all other columns are copied as they are
+    ///
+    /// A column of a struct or a list is named as `request.url`. Text stays UTF-8: escapes of other bytes stay escaped. A
+    /// place is FILE:ROW, from 1. Needs a `pct` that was built with `--features parquet`.
+    #[arg(
+        long,
+        help_heading = VALUES,
+        group = "tables",
+        requires = "column",
+        conflicts_with_all = ["csv", "field", "log", "jsonl", "logfmt", "delimiter", "raw", "null", "expression", "compress", "only", "into", "only_changed", "dry_run", "diff"]
+    )]
+    pub parquet: bool,
+
     /// The columns, by name or by number from 1; all columns of that name
-    #[arg(long, value_name = "NAME|N,...", value_delimiter = ',', help_heading = VALUES, requires = "csv")]
+    #[arg(long, value_name = "NAME|N,...", value_delimiter = ',', help_heading = VALUES, requires = "tables")]
     pub column: Vec<String>,
 
     /// The first row of CSV is a row like any other
@@ -190,6 +203,8 @@ impl Pipe {
     ) -> Request {
         let selection = if !self.field.is_empty() {
             Selection::Fields(self.field)
+        } else if self.parquet {
+            Selection::Parquet(self.column)
         } else if self.csv {
             let (has_header, one_header) = (!self.no_header, self.one_header);
             Selection::Columns { names: self.column, has_header, one_header }

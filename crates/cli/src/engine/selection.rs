@@ -27,6 +27,8 @@ pub enum Selection {
     Keys(Vec<KeyPath>),
     Pairs(Vec<KeyPath>),
     Log(Log),
+    /// The columns of Parquet files, which have no records to search.
+    Parquet(Vec<String>),
 }
 
 /// What is written of records.
@@ -69,6 +71,14 @@ impl Selection {
     /// Whether `delimiter` may be said.
     fn has_delimiter(&self) -> bool {
         matches!(self, Selection::Fields(_) | Selection::Columns { .. })
+    }
+
+    /// The columns of Parquet files, if that is what is worked on.
+    pub fn parquet(&self) -> Option<&[String]> {
+        match self {
+            Selection::Parquet(columns) => Some(columns),
+            _ => None,
+        }
     }
 
     /// Whether `shape` and a delimiter go with it; or what to tell the person.
@@ -162,6 +172,7 @@ impl Selection {
                 }
                 Meaning::Keys(paths) => (Selector::Keys(Keys::new(&paths, &[], nginx)), [none; 3]),
             },
+            Selection::Parquet(_) => return Err("--parquet: there are no records to select from".to_owned()),
         };
         let mut form = Form::Whole;
         if shape.only {
