@@ -149,6 +149,11 @@ fn profiles_work_on_values_anywhere() {
         "1.2.3.4 - - [1/Jan/2024] \"GET /~b HTTP/1.1\" 200 1 \"http://a/\"\n"
     );
     assert_eq!(with(&["--field", "2"], "x HTTP://A/%7e y\n"), "x http://a/~ y\n");
+    // Where there is no URL, none is made.
+    let referrers = ["resolve", "--base", "http://a/", "--field", "8"];
+    let log = "1.2.3.4 - - [1/Jan/2024] \"GET / HTTP/1.1\" 200 1 \"-\"\n";
+    assert_eq!(text(&referrers, log), log);
+    assert_eq!(text(&["resolve", "--base", "http://a/"], "-\n"), "http://a/-\n");
     assert_eq!(
         with(&["--jsonl", "--key", "u", "--into", "key"], "{\"u\":\"HTTP://A/\"}\n"),
         "{\"u\":\"HTTP://A/\",\"key\":\"http://a/\"}\n"
