@@ -13,7 +13,7 @@ mod values;
 
 use clap::{Parser, Subcommand};
 
-pub use self::info::{Generate, Generated, Sets};
+pub use self::info::{Generate, Generated, Sets, TableStyle};
 pub use self::inspect::{Audit, Check};
 pub use self::transform::{Decode, Encode, Normalize};
 pub use self::urls::{Form, Get, Iri, Join, Resolve, Split, Uri};
@@ -40,6 +40,8 @@ Examples:
   pct decode -i --csv --column url crawl.csv.gz
   pct decode --log combined --only access.log | sort | uniq -c
   pct normalize crawl.txt | sort -u           one spelling of escapes (RFC 3986, section 6.2.2)
+  pct normalize --profile whatwg crawl.txt    canonical forms of whole URLs; --list has all
+  pct get '{host}' crawl.txt | sort | uniq -c
   pct help decode                             options and examples of one command
 
 Exit codes:

@@ -246,6 +246,16 @@ impl ValueEnum for Group {
             Group::Nul => "%00",
             Group::Separator => "An escaped \"/\" or \"\\\"",
             Group::Dot => "An escaped \".\"",
+            Group::Needless => {
+                "An escape of a letter, a digit or one of \"-._~\"; not looked for unless named"
+            }
+            Group::Illegal => "Of a URL: a byte that its component may hold only as an escape",
+            Group::NonAscii => "Of a URL: bytes that are not ASCII, which an IRI may have",
+            Group::Control => "Of a URL: a control byte as such",
+            Group::Host => {
+                "Of a URL: a host in brackets that is no address, or more than one \"@\" before it"
+            }
+            Group::Port => "Of a URL: a port that is no number of at most 65535",
         };
         Some(PossibleValue::new(self.name()).help(help))
     }

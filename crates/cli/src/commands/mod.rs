@@ -4,6 +4,7 @@ mod cpu;
 mod generate;
 mod profiles;
 mod sets;
+mod tables;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -90,6 +91,7 @@ fn dispatch(command: Command) -> Result<Outcome, Failure> {
         Command::Form(args) => Plan::run(args.request()),
         Command::Check(args) => check(&args.request()),
         Command::Audit(args) => audit(&args.request()),
+        Command::Sets(args) if args.table => tables::write(args.style),
         Command::Sets(args) => sets::list(&args),
         Command::Cpu => cpu::describe(),
         Command::Generate(args) => generate::generate(&args),

@@ -51,6 +51,8 @@ pub struct Selected {
     pub work: [Work; 3],
     /// What an empty value is written as.
     pub empty: &'static [u8],
+    /// The value that says that there is none; empty if nothing does.
+    pub none: &'static [u8],
     /// What is written of a record.
     pub form: Form,
     /// Whether what a line means depends on lines before it, so that the work cannot be spread.
@@ -174,17 +176,18 @@ impl Selection {
             },
             Selection::Parquet(_) => return Err("--parquet: there are no records to select from".to_owned()),
         };
+        let has_blanks = matches!(&selector, Selector::Fields(fields) if fields.is_separated_by_blanks());
+        // As logs have it.
+        let none: &[u8] = if has_blanks { b"-" } else { b"" };
         let mut form = Form::Whole;
         if shape.only {
             // What is around a value does not matter, but that it is a line does.
             let ends = structure.union(Records::Lines.structure());
             kept = [shape.delimiter.map_or(ends, |delimiter| ends.add(&[delimiter])); 3];
             form = Form::Values { delimiter: shape.delimiter, end: records.end() };
-        } else if let Selector::Fields(fields) = &selector
-            && fields.is_separated_by_blanks()
-        {
+        } else {
             // An empty field would be no field.
-            empty = b"-";
+            empty = none;
         }
         // In JSON, nginx's escapes are those of the string, and undone with the others.
         let verb = match verb {
@@ -195,6 +198,17 @@ impl Selection {
         };
         let work = kept.map(|kept| Work::on_values(verb, kept));
         let (has_header, one_header, into) = (has_columns, has_one_header, shape.into.clone());
-        Ok(Selected { selector, work, empty, form, is_sequential, columns, has_header, one_header, into })
+        Ok(Selected {
+            selector,
+            work,
+            empty,
+            none,
+            form,
+            is_sequential,
+            columns,
+            has_header,
+            one_header,
+            into,
+        })
     }
 }

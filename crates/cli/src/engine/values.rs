@@ -297,9 +297,9 @@ impl Values {
         wanted: &Wanted,
         limit: u32,
     ) -> Values {
-        let Selected { selector, work, empty, form, is_sequential, .. } = selected;
+        let Selected { selector, work, empty, none, form, is_sequential, .. } = selected;
         let (stats, rejects) = (wanted.stats.is_some(), wanted.rejects.is_some());
-        let treatment = Treatment::new(work, policies, stats, rejects, empty);
+        let treatment = Treatment::new(work, policies, stats, rejects, empty).with_none(none);
         let is_plain = form == Form::Whole && shape.into.is_empty() && wanted.preview.is_none();
         Values {
             passes_by: is_plain && !shape.only_changed && treatment.needs_percent() && selector.can_pass_by(),

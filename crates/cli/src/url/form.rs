@@ -32,7 +32,7 @@ impl Rewrite for FromForm {
         // An empty value needs no mark: there are no values that are not there.
         let cells =
             pairs.flat_map(|(name, value)| [name, value].map(|cell| Some(cell).filter(|c| !c.is_empty())));
-        row::write_cells(self.0, cells, out);
+        row::write_cells(self.0, false, cells, out);
         Ok(())
     }
 }

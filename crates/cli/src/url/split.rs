@@ -44,7 +44,10 @@ impl Rewrite for Split {
             Some(if self.decode { part.decoded(raw, keep) } else { Cow::Borrowed(raw) })
         });
         match self.style {
-            Style::Tsv | Style::Csv => row::write_cells(self.style, cells, out),
+            Style::Tsv | Style::Csv => {
+                let is_plain = !self.decode && row::is_plain(value);
+                row::write_cells(self.style, is_plain, cells, out);
+            }
             Style::Jsonl => row::write_object(self.names.iter().map(String::as_str).zip(cells), out),
         }
         Ok(())

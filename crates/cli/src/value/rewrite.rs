@@ -18,6 +18,8 @@ pub struct Rewriter {
     rewrite: Arc<dyn Rewrite>,
     /// The bytes that must not be made.
     structure: ByteSet,
+    /// The same, where there are so few that a search for them is fast; line ends are two.
+    few: Option<[u8; 3]>,
     /// What is given at once, if that may be several records.
     records: Records,
 }
@@ -25,7 +27,22 @@ pub struct Rewriter {
 impl Rewriter {
     /// Does `rewrite` to single values, or, unless `records` is [`Records::Raw`], to whole records with their ends.
     pub fn new(rewrite: Arc<dyn Rewrite>, structure: ByteSet, records: Records) -> Rewriter {
-        Rewriter { rewrite, structure, records }
+        let members: Vec<u8> = (0..=u8::MAX).filter(|&byte| structure.contains(byte)).collect();
+        let few = match members[..] {
+            [a] => Some([a; 3]),
+            [a, b] => Some([a, b, b]),
+            [a, b, c] => Some([a, b, c]),
+            _ => None,
+        };
+        Rewriter { rewrite, structure, few, records }
+    }
+
+    /// Where the first byte of the structure is in `bytes`.
+    fn find_structure(&self, bytes: &[u8]) -> Option<usize> {
+        match self.few {
+            Some([a, b, c]) => memchr::memchr3(a, b, c, bytes),
+            None => bytes.iter().position(|&byte| self.structure.contains(byte)),
+        }
     }
 
     /// Appends what becomes of `value`. A URL that is refused stays as it is, unless `handling` says otherwise. After a
@@ -49,7 +66,11 @@ impl Rewriter {
             self.look(text, handling)?;
             return text_only(text, handling, out, from);
         }
-        for record in text.split_inclusive(|&byte| byte == end) {
+        let mut start = 0;
+        while start < text.len() {
+            let next = memchr::memchr(end, &text[start..]).map_or(text.len(), |found| start + found + 1);
+            let record = &text[start..next];
+            start = next;
             let mut value = record.strip_suffix(&[end]).unwrap_or(record);
             if self.records == Records::Lines && value.len() < record.len() {
                 value = value.strip_suffix(b"\r").unwrap_or(value);
@@ -80,11 +101,11 @@ impl Rewriter {
             out.extend_from_slice(value);
             return Ok(());
         }
-        let is_made = |byte: &u8| self.structure.contains(*byte) && !value.contains(byte);
-        if let Some(at) = out[from..].iter().position(is_made) {
+        if let Some(at) = self.find_structure(&out[from..]) {
+            let is_made = |byte: u8| self.structure.contains(byte) && !value.contains(&byte);
             let rest = out.split_off(from + at);
             for byte in rest {
-                if is_made(&byte) { escape(&[byte], out) } else { out.push(byte) }
+                if is_made(byte) { escape(&[byte], out) } else { out.push(byte) }
             }
         }
         text_only(value, handling, out, from)

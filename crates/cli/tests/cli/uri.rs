@@ -149,6 +149,11 @@ fn profiles_work_on_values_anywhere() {
         "1.2.3.4 - - [1/Jan/2024] \"GET /~b HTTP/1.1\" 200 1 \"http://a/\"\n"
     );
     assert_eq!(with(&["--field", "2"], "x HTTP://A/%7e y\n"), "x http://a/~ y\n");
+    // Where there is no URL, none is made.
+    let referrers = ["resolve", "--base", "http://a/", "--field", "8"];
+    let log = "1.2.3.4 - - [1/Jan/2024] \"GET / HTTP/1.1\" 200 1 \"-\"\n";
+    assert_eq!(text(&referrers, log), log);
+    assert_eq!(text(&["resolve", "--base", "http://a/"], "-\n"), "http://a/-\n");
     assert_eq!(
         with(&["--jsonl", "--key", "u", "--into", "key"], "{\"u\":\"HTTP://A/\"}\n"),
         "{\"u\":\"HTTP://A/\",\"key\":\"http://a/\"}\n"
@@ -408,7 +413,8 @@ fn the_converters_are_exact_inverses() {
         assert_same("there and back", &ok(&["decode", "--url"], &there), &input);
         assert!(there.iter().all(|byte| byte.is_ascii() && *byte != b' '));
         // And back and there: of what the encoder writes.
-        assert_same("back and there", &ok(&["encode", "--url"], &ok(&["decode", "--url"], &there)), &there);
+        let plain = ok(&["decode", "--url"], &there);
+        assert_same("back and there", &ok(&["encode", "--url"], plain), &there);
         let values = ["--jsonl", "--key", "u"];
         let json = b"{\"u\":\"a b\\n%0A%20%2F \xC3\xA9\"}\n";
         let there = ok(&[&["encode", "--url"][..], &values].concat(), json);
