@@ -105,7 +105,7 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("iri", "parts"),
     ("charset", ""),
     ("canon", "kernel/isa kernel/scan parts"),
-    ("canon/*", "canon compose parts pieces"),
+    ("canon/*", "canon canon/host compose parts pieces"),
     ("lib", ""),
 ];
 

@@ -176,13 +176,19 @@ fn w3lib() {
         ("http://h/a;[%3b%", "http://h/a;%5B%3b%"),
         ("http://u%@h/;b/", "http://u%25@h/;b/"),
         ("http://a..\u{c9}/", "http://a..\u{e9}/"),
+        ("rtsp:/a", "rtsp:///a"),
+        (";a?b", "/;a?b="),
+        ("http://[FE80::0:1%25Eth0]:80/", "http://[fe80::1%25eth0]:80/"),
     ];
     for (url, right) in cases {
         assert_eq!(text(canon(Profile::W3lib2_5, url.as_bytes())), right, "{url}");
     }
-    for (url, reason) in
-        [("http://h:99999/", Reason::Port), ("http://fa\u{df}.de/", Reason::Host), ("//[v1.a]", Reason::Host)]
-    {
+    for (url, reason) in [
+        ("http://h:99999/", Reason::Port),
+        ("http://fa\u{df}.de/", Reason::Host),
+        ("//[v1.a]", Reason::Host),
+        ("//[::1%]", Reason::Host),
+    ] {
         assert_eq!(canon(Profile::W3lib2_5, url.as_bytes()).unwrap_err().reason, reason, "{url}");
     }
 }

@@ -1,15 +1,15 @@
-//! w3lib 2.5, `canonicalize_url` with its default arguments: the keys of Scrapy.
+//! w3lib 2.5, `canonicalize_url`: the keys of Scrapy.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::net::Ipv6Addr;
 
-use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 use simdpct::{AsciiSet, Encode, HexCase, encode_byte, sets};
 
-use super::{Reason, Refused, refuse_authority};
+use super::host::idna_2003;
+use super::{Reason, Refused};
 use crate::compose::remove_dot_segments;
-use crate::parts::{HostKind, port_number, split};
+use crate::parts::{HostKind, host_kind, port_number, split};
 
 /// Written as they are in a path, and decoded there if they are escaped.
 const PATH: AsciiSet = literal(b"!$&'()*+,:=@[]|", sets::RFC3986_UNRESERVED);
@@ -17,30 +17,23 @@ const PATH: AsciiSet = literal(b"!$&'()*+,:=@[]|", sets::RFC3986_UNRESERVED);
 const USERINFO: AsciiSet = literal(b"!$&'()*+,", sets::RFC3986_UNRESERVED);
 /// Stay as they are in the parameters of the last segment, where nothing is decoded.
 const PARAMETERS: AsciiSet = PATH_RAW.remove(b"[]|");
+/// Stay as they are in a fragment, where nothing is decoded.
+const FRAGMENT: AsciiSet = literal(b"?", PARAMETERS);
 /// Stay as they are in a path, but are not decoded.
 const PATH_RAW: AsciiSet = literal(b"%/;", PATH);
 
 /// Schemes in which a backslash is a slash.
 const SPECIAL: &[&[u8]] = &[b"http", b"https", b"ftp", b"file", b"ws", b"wss"];
-/// Schemes whose empty authority is written all the same, if the path starts with a slash.
-const WITH_AUTHORITY: &[&[u8]] = &[b"http", b"https", b"ftp", b"file", b"sftp", b"ws", b"wss"];
+/// Schemes whose empty authority is written all the same, if the path starts with a slash: `uses_netloc` of Python.
+#[rustfmt::skip]
+const WITH_AUTHORITY: &[&[u8]] = &[
+    b"http", b"https", b"ftp", b"file", b"ws", b"wss", b"sftp", b"gopher", b"nntp", b"telnet", b"imap", b"wais", b"mms", b"shttp",
+    b"snews", b"prospero", b"rtsp", b"rtsps", b"rtspu", b"rsync", b"svn", b"svn+ssh", b"nfs", b"git", b"git+ssh",
+];
 /// Schemes whose last segment may have parameters after `;`. Empty ones are dropped.
+#[rustfmt::skip]
 const WITH_PARAMETERS: &[&[u8]] = &[
-    b"",
-    b"ftp",
-    b"hdl",
-    b"prospero",
-    b"http",
-    b"https",
-    b"shttp",
-    b"rtsp",
-    b"rtsps",
-    b"rtspu",
-    b"sip",
-    b"sips",
-    b"mms",
-    b"sftp",
-    b"tel",
+    b"", b"ftp", b"hdl", b"prospero", b"http", b"https", b"shttp", b"rtsp", b"rtsps", b"rtspu", b"sip", b"sips", b"mms", b"sftp", b"tel",
 ];
 
 const fn literal(bytes: &[u8], and: AsciiSet) -> AsciiSet {
@@ -50,7 +43,14 @@ const fn literal(bytes: &[u8], and: AsciiSet) -> AsciiSet {
     }
 }
 
-pub(super) fn append(url: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
+/// The arguments that are not for charsets.
+#[derive(Clone, Copy)]
+pub(super) struct Arguments {
+    pub(super) keep_blank_values: bool,
+    pub(super) keep_fragments: bool,
+}
+
+pub(super) fn append(url: &[u8], arguments: Arguments, out: &mut Vec<u8>) -> Result<(), Refused> {
     let mut url = Cow::Borrowed(trim(url));
     if memchr::memchr3(b'\t', b'\r', b'\n', &url).is_some() {
         url.to_mut().retain(|byte| !matches!(byte, b'\t' | b'\r' | b'\n'));
@@ -72,12 +72,12 @@ pub(super) fn append(url: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
         let dotted = core::mem::take(&mut path);
         remove_dot_segments(&dotted, &mut path);
     }
+    if path.is_empty() {
+        path.push(b'/');
+    }
     // Their escapes stay as they are, in their case; and a `;` with nothing after it goes.
     if parameters.len() > 1 {
         Encode::keeping(PARAMETERS).encode_append(parameters, &mut path);
-    }
-    if path.is_empty() {
-        path.push(b'/');
     }
 
     if !scheme.is_empty() {
@@ -89,7 +89,14 @@ pub(super) fn append(url: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
     }
     out.extend_from_slice(&authority);
     out.extend_from_slice(&path);
-    append_query(parts.query_pairs(), out);
+    append_query(parts.query_pairs(), arguments.keep_blank_values, out);
+    if let Some(fragment) = parts.fragment().map(|fragment| fragment.raw())
+        && arguments.keep_fragments
+        && !fragment.is_empty()
+    {
+        out.push(b'#');
+        Encode::keeping(FRAGMENT).encode_append(fragment, out);
+    }
     Ok(())
 }
 
@@ -112,12 +119,18 @@ fn authority(url: &[u8]) -> Result<Vec<u8>, Refused> {
     let at = parts.offsets();
     let mut out = Vec::new();
     let Some(host) = parts.host() else { return Ok(out) };
-    // Several `@` are taken, so only what follows the last one is held to the rules.
-    let from = at.host_start;
-    let bare = [b"//", &url[from..at.path_start]].concat();
-    refuse_authority(&split(&bare)).map_err(|why| Refused { offset: from + why.offset - 2, ..why })?;
-
+    let (from, raw) = (at.host_start, host.raw());
+    let (kind, zone) = kind_and_zone(raw);
     let refused = Refused { offset: from, reason: Reason::Host };
+    if kind == HostKind::RegName
+        && let Some(bracket) = memchr::memchr2(b'[', b']', raw)
+    {
+        return Err(Refused { offset: from + bracket, ..refused });
+    }
+    let port = parts.port().unwrap_or_default();
+    if !port.is_empty() && port_number(port).is_none() {
+        return Err(Refused { offset: at.host_end + 1, reason: Reason::Port });
+    }
     if parts.userinfo().is_some_and(|userinfo| memchr::memchr2(b'[', b']', userinfo.raw()).is_some()) {
         return Err(refused);
     }
@@ -129,41 +142,52 @@ fn authority(url: &[u8]) -> Result<Vec<u8>, Refused> {
         }
         out.push(b'@');
     }
-    match parts.host_kind() {
-        Some(HostKind::Ipv6(address)) => append_ipv6(address, &mut out),
+    match kind {
+        HostKind::Ipv6(address) => append_ipv6(address, zone, &mut out),
         // w3lib drops the brackets of a future address, which is another host.
-        Some(HostKind::IpFuture) => return Err(refused),
-        _ if host.raw().is_ascii() => out.extend(host.raw().iter().map(u8::to_ascii_lowercase)),
-        _ => append_idna(host.raw(), &mut out).ok_or(refused)?,
+        HostKind::Invalid | HostKind::IpFuture => return Err(refused),
+        _ if raw.is_ascii() => out.extend(raw.iter().map(u8::to_ascii_lowercase)),
+        _ => append_idna(raw, &mut out).ok_or(refused)?,
     }
-    if let Some(port) = parts.port().and_then(port_number) {
+    if let Some(port) = port_number(port) {
         out.push(b':');
         out.extend_from_slice(alloc::string::ToString::to_string(&port).as_bytes());
     }
     Ok(out)
 }
 
-/// Python writes no address of version 4 in one of version 6.
-fn append_ipv6(address: Ipv6Addr, out: &mut Vec<u8>) {
-    let text = match address.segments() {
-        [0, 0, 0, 0, 0, 0xFFFF, high, low] => alloc::format!("[::ffff:{high:x}:{low:x}]"),
-        _ => alloc::format!("[{address}]"),
-    };
-    out.extend_from_slice(text.as_bytes());
+/// What a host is. Python takes addresses with a zone, whatever that is.
+fn kind_and_zone(host: &[u8]) -> (HostKind, &[u8]) {
+    if let [b'[', literal @ .., b']'] = host
+        && let Some(percent) = memchr::memchr(b'%', literal)
+        && let Some(address) =
+            core::str::from_utf8(&literal[..percent]).ok().and_then(|text| text.parse().ok())
+    {
+        let zone = &literal[percent + 1..];
+        if !zone.is_empty() && zone.is_ascii() && memchr::memchr(b'%', zone).is_none() {
+            return (HostKind::Ipv6(address), &literal[percent..]);
+        }
+    }
+    (host_kind(host), b"")
 }
 
-/// IDNA 2003, as far as UTS 46 agrees: the characters that the two map to different names are refused. A host with an empty or
-/// a long label is only written in lower case.
+/// Python writes no address of version 4 in one of version 6.
+fn append_ipv6(address: Ipv6Addr, zone: &[u8], out: &mut Vec<u8>) {
+    let text = match address.segments() {
+        [0, 0, 0, 0, 0, 0xFFFF, high, low] => alloc::format!("[::ffff:{high:x}:{low:x}"),
+        _ => alloc::format!("[{address}"),
+    };
+    out.extend_from_slice(text.as_bytes());
+    out.extend(zone.iter().map(u8::to_ascii_lowercase));
+    out.push(b']');
+}
+
+/// A host with an empty or a long label is only written in lower case.
 fn append_idna(host: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let text = core::str::from_utf8(host).ok()?;
-    if text.contains(['\u{DF}', '\u{1E9E}', '\u{3C2}', '\u{200C}', '\u{200D}']) {
-        return None;
-    }
-    let name =
-        Uts46::new().to_ascii(host, AsciiDenyList::EMPTY, Hyphens::Allow, DnsLength::VerifyAllowRootDot);
-    match name {
-        Ok(name) => out.extend_from_slice(name.as_bytes()),
-        Err(_) => out.extend_from_slice(text.to_lowercase().as_bytes()),
+    match idna_2003(text).ok()? {
+        Some(name) => out.extend_from_slice(&name),
+        None => out.extend_from_slice(text.to_lowercase().as_bytes()),
     }
     Some(())
 }
@@ -186,9 +210,11 @@ fn append_quoted(part: &[u8], decoded: AsciiSet, raw: AsciiSet, out: &mut Vec<u8
 }
 
 /// Decoded as a form, sorted, encoded as a form.
-fn append_query(pairs: crate::pieces::Pairs<'_>, out: &mut Vec<u8>) {
-    let mut pairs: Vec<_> =
-        pairs.map(|pair| (pair.name.decode_form(), pair.value.unwrap_or_default().decode_form())).collect();
+fn append_query(pairs: crate::pieces::Pairs<'_>, keep_blank_values: bool, out: &mut Vec<u8>) {
+    let mut pairs: Vec<_> = pairs
+        .map(|pair| (pair.name.decode_form(), pair.value.unwrap_or_default().decode_form()))
+        .filter(|(_, value)| keep_blank_values || !value.is_empty())
+        .collect();
     pairs.sort_unstable();
     let encode = Encode::keeping(sets::RFC3986_UNRESERVED).form();
     let mut delimiter = b'?';
