@@ -173,14 +173,14 @@ export interface Codec {
   normalizeList(texts: readonly string[]): string[];
 
   /**
-   * Escapes what a whole URL may not hold, and `%`; delimiters stay. With `keepEscapes`, valid escapes stay, too, which repairs
-   * a URL. `decodeUrl` undoes it.
+   * A whole URL: reserved characters and their escapes stay (RFC 3986, section 2.2), and what no URL may hold is escaped. Every
+   * other `%` is data, so `decodeUrl` undoes it. With `keepEscapes`, all valid escapes stay, which repairs a URL.
    */
   encodeUrl(text: string, options?: { keepEscapes?: boolean }): string;
   encodeUrl(bytes: Uint8Array, options?: { keepEscapes?: boolean }): Uint8Array;
-  /** Decodes all escapes but those of delimiters, so the URL has the same parts afterwards. */
-  decodeUrl(text: string, options?: { strict?: boolean; lossy?: boolean }): string;
-  decodeUrl(bytes: Uint8Array, options?: { strict?: boolean }): Uint8Array;
+  /** Decodes all escapes but those of reserved characters, so the URL has the same parts afterwards. */
+  decodeUrl(text: string, options?: { lossy?: boolean }): string;
+  decodeUrl(bytes: Uint8Array): Uint8Array;
   /** A name or value of a form (URL Standard, section 5.2). */
   encodeForm(text: string): string;
   encodeForm(bytes: Uint8Array): Uint8Array;

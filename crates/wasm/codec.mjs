@@ -408,11 +408,17 @@ export function instantiate(module) {
   }
 
   function encodeUrl(input, { keepEscapes = false } = {}) {
-    return encode(input, { set: 'rfc3986-uri', keepEscapes });
+    if (keepEscapes) return encode(input, { set: 'rfc3986-uri', keepEscapes });
+    return apply(input, wasm.pct_encode_url, undefined, true);
   }
 
   function decodeUrl(input, options = {}) {
-    return decode(input, { ...options, keep: 'rfc3986-reserved' });
+    return apply(input, wasm.pct_decode_url, (length) => {
+      if (options.lossy) return lossyOutput();
+      const offset = wasm.pct_url_not_utf8(length);
+      refresh();
+      throw new PercentError('escapes of bytes that are not UTF-8', unitOf(offset));
+    });
   }
 
   function encodeForm(input) {

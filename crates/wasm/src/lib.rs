@@ -318,6 +318,54 @@ pub extern "C" fn pct_decode(len: usize, keep: i32, flags: u32) -> i32 {
     state.decode(len, decode.strict_if(flags & STRICT != 0))
 }
 
+/// Encodes the first `len` bytes of input as a whole URL: reserved bytes and their escapes stay, every other `%` is data.
+#[unsafe(no_mangle)]
+pub extern "C" fn pct_encode_url(len: usize) -> i32 {
+    let encode = Encode::keeping(sets::RFC3986_URI);
+    state().run(len, len.saturating_mul(3).saturating_add(SLACK), |input, output| {
+        between_syntax(input, output, |piece, output| encode.encode_append(piece, output));
+        Ok(())
+    })
+}
+
+/// Undoes [`pct_encode_url`].
+#[unsafe(no_mangle)]
+pub extern "C" fn pct_decode_url(len: usize) -> i32 {
+    let decode = Decode::new();
+    state().run(len, len.saturating_add(SLACK), |input, output| {
+        between_syntax(input, output, |piece, output| decode.decode_append(piece, output));
+        Ok(())
+    })
+}
+
+/// Hands what is between the escapes of reserved bytes to `each`, and copies these. `%2F` must not become what `%252F` becomes, so
+/// each spelling `%(25)*XX` of a reserved byte stays, in both directions: then one direction undoes the other.
+fn between_syntax(url: &[u8], output: &mut Vec<u8>, each: impl Fn(&[u8], &mut Vec<u8>)) {
+    let mut from = 0;
+    for found in escapes(url) {
+        let at = found.map_or_else(|error| error.offset, |escape| escape.offset);
+        let mut digits = &url[at + 1..];
+        while let Some(rest) = digits.strip_prefix(b"25") {
+            digits = rest;
+        }
+        if inner(digits).is_some_and(|byte| sets::RFC3986_RESERVED.contains(byte)) {
+            let end = url.len() - digits.len() + 2;
+            each(&url[from..at], output);
+            output.extend_from_slice(&url[at..end]);
+            from = end;
+        }
+    }
+    each(&url[from..], output);
+}
+
+/// Where, in the first `len` bytes of input, that starts which [`pct_decode_url`] does not decode to UTF-8; negative if all does.
+#[unsafe(no_mangle)]
+pub extern "C" fn pct_url_not_utf8(len: usize) -> i32 {
+    let state = state();
+    // Escapes of reserved bytes are ASCII, decoded or not.
+    first_not_utf8(&state.input[..len.min(state.input.len())]).map_or(UNCHANGED, length)
+}
+
 /// Normalizes the first `len` bytes of input.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_normalize(len: usize) -> i32 {

@@ -102,7 +102,16 @@ for (const file of ['simdpct.simd128.wasm', 'simdpct.wasm']) {
       assert.equal(encodeUrl('https://example.org/a b/é?q=50%&r=[1]#x'), 'https://example.org/a%20b/%C3%A9?q=50%25&r=[1]#x');
       assert.equal(encodeUrl('/a b/%41%', { keepEscapes: true }), '/a%20b/%41%25');
       assert.equal(decodeUrl('https://example.org/a%20b%2Fc?q=%26'), 'https://example.org/a b%2Fc?q=%26');
-      for (const value of strings()) assert.equal(decodeUrl(encodeUrl(value)), value);
+      assert.equal(encodeUrl('/50% x?q=%2F&r=%252f&s=%41'), '/50%25%20x?q=%2F&r=%252f&s=%2541');
+      assert.equal(decodeUrl('/%25252f%252'), '/%25252f%2');
+      for (const value of strings()) {
+        assert.equal(decodeUrl(encodeUrl(value)), value);
+        assert.deepEqual(decodeUrl(encodeUrl(utf8.encode(value))), utf8.encode(value));
+        // Never does a delimiter come or go.
+        const delimiters = (text) => text.replace(/[^:/?#[\]@!$&'()*+,;=]/g, '');
+        assert.equal(delimiters(decodeUrl(value, { lossy: true })), delimiters(value));
+      }
+      assert.throws(() => decodeUrl('a%2Fé%ff'), { offset: 5 });
     });
 
     test('forms', () => {
