@@ -72,10 +72,10 @@ export async function bench(load, { rounds = 15, wanted = /(?:)/, print = consol
     for (const length of LENGTHS) {
       const texts = many(length, make);
       const name = `${kind}, ${length}`;
-      row(`encode: ${name}`, [one(encodeURIComponent), one((text) => simd.encode(text)), one((text) => scalar.encode(text))], texts);
+      row(`encode: ${name}`, [one((text) => encodeURIComponent(text)), one((text) => simd.encode(text)), one((text) => scalar.encode(text))], texts);
       const strict = { strict: true };
       row(`decode: ${name}`, [
-        one(decodeURIComponent), one((text) => simd.decode(text, strict)), one((text) => scalar.decode(text, strict)),
+        one((text) => decodeURIComponent(text)), one((text) => simd.decode(text, strict)), one((text) => scalar.decode(text, strict)),
       ], JSON.parse(JSON.stringify(texts.map(encodeURIComponent))));
       // The engine has nothing for bytes but this detour.
       const decoder = new TextDecoder();

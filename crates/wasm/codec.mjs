@@ -60,7 +60,8 @@ const FLAWS = [
   'illegal', 'non-ascii', 'control', 'malformed', 'several-at', 'unclosed-bracket', 'bad-address', 'bad-port', 'colon', 'other',
 ];
 
-const show = (byte) => (byte > 0x20 && byte < 0x7f ? `'${String.fromCharCode(byte)}'` : `byte 0x${hex(byte)}`);
+const show = (byte) =>
+  byte === 0x20 ? 'a space' : byte > 0x20 && byte < 0x7f ? `'${String.fromCharCode(byte)}'` : `the byte 0x${hex(byte)}`;
 const hex = (byte) => byte.toString(16).toUpperCase().padStart(2, '0');
 
 // By number of `pct_check`: the name of the kind, and what it means.
@@ -69,14 +70,14 @@ const FINDINGS = [
   ['malformed', (byte) => `${show(byte)} is not a hexadecimal digit`],
   ['double', (byte) => `escaped twice: what it decodes to, %${hex(byte)}, is an escape again`],
   ['nul', () => 'an escaped NUL'],
-  ['separator', (byte) => `an escaped ${show(byte)}`],
+  ['separator', (byte) => `an escaped '${String.fromCharCode(byte)}'`],
   ['dot', () => "an escaped '.'"],
   ['utf8', () => 'the decoded bytes are not UTF-8 from here on'],
 ];
 
 const flawReason = (kind, byte, component) =>
   [
-    `${show(byte)} may not be in a ${component}`, 'only an IRI holds characters that are not ASCII', `a control, ${show(byte)}`,
+    `${show(byte)} may not be in a ${component}`, 'only an IRI holds characters that are not ASCII', `a control character, 0x${hex(byte)}`,
     "'%' without two hexadecimal digits", "'@' before the last one: readers disagree", "'[' without ']'",
     'not an address', 'not a number of at most 65535', "a ':' here makes others see a scheme", 'not allowed here',
   ][kind];
@@ -92,7 +93,7 @@ export function instantiate(module) {
   const Buffer = typeof process === 'object' && process.versions?.node ? globalThis.Buffer : undefined;
   // From which length on crossing into the module pays, on every kind of text (`npm run bench`). Engines are slow where all
   // characters are escaped, so there it pays sooner.
-  const crossing = Buffer ? { encode: 768, wide: 96, decode: 512 } : { encode: 1024, wide: 512, decode: 512 };
+  const [encodeFrom, encodeWideFrom, decodeFrom] = Buffer ? [768, 96, 512] : [1024, 512, 512];
   const identity = {};
   let bytes = new Uint8Array(memory.buffer);
   let buffer = Buffer?.from(memory.buffer);
@@ -105,7 +106,7 @@ export function instantiate(module) {
 
   /** Whether the engine's own function should encode `input`. */
   const isShort = (input) =>
-    typeof input === 'string' && input.length < crossing.encode && (input.length < crossing.wide || !looksWide(input));
+    typeof input === 'string' && input.length < encodeFrom && (input.length < encodeWideFrom || !looksWide(input));
 
   /** Makes room for `length` bytes of input. */
   function reserve(length) {
@@ -309,20 +310,20 @@ export function instantiate(module) {
   }
 
   function decode(input, options) {
-    const [keep, flags] = options === undefined ? [-1, 0] : decodeArguments(options);
     // Where the engine's function has an answer, strict, lenient and lossy decoders have the same.
-    if (typeof input === 'string' && input.length < crossing.decode && keep < 0 && (flags & FORM) === 0) {
-      if (patience > 0) {
-        patience--;
-      } else {
-        try {
-          const own = decodeURIComponent(input);
-          if (isWellFormed(input)) return own;
-        } catch {
-          patience = PATIENCE;
-        }
+    if (
+      typeof input === 'string' && input.length < decodeFrom && patience === 0 &&
+      (options === undefined || (options.keep === undefined && !options.form))
+    ) {
+      try {
+        const own = decodeURIComponent(input);
+        if (isWellFormed(input)) return own;
+      } catch {
+        patience = PATIENCE;
       }
     }
+    if (patience > 0) patience--;
+    const [keep, flags] = options === undefined ? [-1, 0] : decodeArguments(options);
     return apply(input, (length) => wasm.pct_decode(length, keep, flags), (length) => {
       // The output is still that of the same input.
       if (options?.lossy) return lossyOutput();
