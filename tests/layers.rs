@@ -24,7 +24,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("error", "hex"),
     ("kernel/job", "hex set kernel/cursor"),
     // The reference.
-    ("kernel/scalar", "kernel/cursor kernel/ends hex kernel/job kernel/word"),
+    ("kernel/scalar", "kernel/cursor kernel/ends hex kernel/job kernel/word set"),
     // The drivers: loops over blocks.
     ("kernel/drive", "kernel/cursor kernel/ends hex kernel/job set"),
     ("kernel/drive/*", "kernel/drive kernel/cursor kernel/ends hex kernel/job set"),

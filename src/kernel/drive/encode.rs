@@ -294,6 +294,8 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const PLAIN: bool> Blocks<I, S, B, PLAIN> {
             self.sink.changed(true);
             if MANY && I::EXPANDS_ALL && stray == u64::MAX {
                 self.sink.expand_all(isa, block, rest, self.case);
+            } else if MANY && PLAIN && !B::MANY {
+                self.sink.expand_others(isa, block, rest, &self.class, stray, lanes, self.case);
             } else {
                 self.sink.expand(isa, block, rest, stray, lanes, self.case);
             }

@@ -265,6 +265,22 @@ pub(crate) trait Isa: Copy {
         }
     }
 
+    /// As [`Isa::expand`], where the lanes to escape are all that are not members of `class`.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments, reason = "those of `expand`, and the set")]
+    fn expand_others(
+        self,
+        block: Self::Block,
+        input: &[u8],
+        _class: &Self::Class,
+        escape: u64,
+        lanes: usize,
+        case: HexCase,
+        out: &mut Cursor<'_>,
+    ) {
+        self.expand(block, input, escape, lanes, case, out);
+    }
+
     /// Whether [`Isa::expand_all`] is faster than [`Isa::expand`], and `LANES` is 64.
     const EXPANDS_ALL: bool = false;
 
