@@ -152,6 +152,22 @@ impl<S> Coder<S> {
         self.kernels().encode(&self.job, input, out)
     }
 
+    /// Writes a few bytes without the call of a kernel, which would take longer than all other work. `None` if they are not few,
+    /// or are for a kernel.
+    #[inline(always)]
+    fn write_few<'c>(&self, input: &[u8], out: Room<'c>) -> Option<Written<'c>> {
+        if !self.usual {
+            return None;
+        }
+        cursor::copy_few(input, out, look::AllUsual, |input, out| {
+            if !self.job.is_plain() {
+                return None;
+            }
+            let escapes = self.job.case.escapes();
+            cursor::triple_few(input, out, look::AllUsual, escapes, |byte| self.job.set.bit(byte))
+        })
+    }
+
     /// Writes into whatever room there is, if it is enough.
     #[inline(always)]
     pub(crate) fn write_checked<'c>(
@@ -159,9 +175,7 @@ impl<S> Coder<S> {
         input: &[u8],
         out: Room<'c>,
     ) -> Result<Written<'c>, BufferTooSmall> {
-        if self.usual
-            && let Some(written) = cursor::copy_few(input, out, look::all_usual)
-        {
+        if let Some(written) = self.write_few(input, out) {
             return Ok(written);
         }
         if out.len() / 3 < input.len() {
@@ -202,10 +216,8 @@ impl<S> Coder<S> {
 impl<S> Coder<S> {
     #[inline(always)]
     fn bytes_of<'a>(&self, input: &'a [u8]) -> Cow<'a, [u8]> {
-        match word::few(input) {
-            Some([a, b]) if self.usual && look::all_usual(a, b) => Cow::Borrowed(input),
-            _ => self.others_of(input),
-        }
+        let stays = self.usual && word::stays(input, look::AllUsual);
+        if stays { Cow::Borrowed(input) } else { self.others_of(input) }
     }
 
     #[inline(never)]
@@ -228,13 +240,12 @@ impl<S> Coder<S> {
 
     #[inline(always)]
     fn append_bytes(&self, input: &[u8], out: &mut Vec<u8>) {
-        // A call would take longer than all other work.
-        if self.usual && cursor::append_few(out, input, look::all_usual) {
+        if input.is_empty() || cursor::append_few(out, |room| self.write_few(input, room)) {
             return;
         }
         let spare = out.capacity() - out.len();
-        let ample = spare >= cursor::MAX_WINDOW
-            && (2 * input.len()).checked_add(input.len()).is_some_and(|worst| worst <= spare);
+        // Three bytes for each, and a window: asked so that it takes few instructions.
+        let ample = spare / 4 >= input.len() + cursor::MAX_WINDOW / 4;
         if ample {
             self.write_to_room(input, 0, out);
         } else {

@@ -6,8 +6,8 @@ use core::mem::MaybeUninit;
 
 use crate::error::{BufferTooSmall, DecodeError, MalformedEscape};
 use crate::hex::{self, HexCase};
-use crate::kernel::cursor::{self, Cursor, Room};
-use crate::kernel::isa::{Tier, look};
+use crate::kernel::cursor::{self, Cursor, Room, Written};
+use crate::kernel::isa::{Tier, look::NoEscape};
 use crate::kernel::job::{DecodeJob, DecodeRule, Decoded, Measured};
 #[cfg(feature = "alloc")]
 use crate::kernel::word;
@@ -39,12 +39,26 @@ impl Core {
         self.kernels().decode(&self.job, input, out)
     }
 
+    /// Copies a few bytes that decoding leaves as they are. The call of a kernel would take longer than all other work. A
+    /// decoder that is not strict says so with a constant.
+    #[inline(always)]
+    fn copy_few<'c>(&self, input: &[u8], out: Room<'c>, strict: bool) -> Option<Written<'c>> {
+        if self.job.plus() {
+            return None;
+        }
+        let look = NoEscape { strict };
+        cursor::copy_few(input, out, look, |input, out| cursor::copy_fewer(input, out, look))
+    }
+
     /// Writes into the room, if it is large enough. Nothing is written if measuring already refuses the input.
     #[inline(always)]
-    fn write_checked<'c>(&self, input: &[u8], out: Room<'c>) -> Result<Decoded<'c>, BufferTooSmall> {
-        if !self.job.plus()
-            && let Some(written) = cursor::copy_few(input, out, look::no_percent)
-        {
+    fn write_checked<'c>(
+        &self,
+        input: &[u8],
+        out: Room<'c>,
+        strict: bool,
+    ) -> Result<Decoded<'c>, BufferTooSmall> {
+        if let Some(written) = self.copy_few(input, out, strict) {
             return Ok(Decoded { written, stopped: input.len() });
         }
         if out.len() < input.len()
@@ -133,10 +147,11 @@ impl Core {
 impl Core {
     /// The decoded bytes, and where decoding stopped; if that is not the end, the bytes are those of the input.
     #[inline(always)]
-    fn cow<'a>(&self, input: &'a [u8]) -> (Cow<'a, [u8]>, usize) {
-        match word::few(input) {
-            Some([a, b]) if !self.job.plus() && look::no_percent(a, b) => (Cow::Borrowed(input), input.len()),
-            _ => self.others(input),
+    fn cow<'a>(&self, input: &'a [u8], strict: bool) -> (Cow<'a, [u8]>, usize) {
+        if !self.job.plus() && word::stays(input, NoEscape { strict }) {
+            (Cow::Borrowed(input), input.len())
+        } else {
+            self.others(input)
         }
     }
 
@@ -153,9 +168,8 @@ impl Core {
 
     /// Appends the decoded bytes and returns where decoding stopped.
     #[inline(always)]
-    fn append(&self, input: &[u8], out: &mut Vec<u8>) -> usize {
-        // A call would take longer than all other work.
-        if !self.job.plus() && cursor::append_few(out, input, look::no_percent) {
+    fn append(&self, input: &[u8], out: &mut Vec<u8>, strict: bool) -> usize {
+        if input.is_empty() || cursor::append_few(out, |room| self.copy_few(input, room, strict)) {
             input.len()
         } else {
             self.append_others(input, out)
@@ -382,7 +396,7 @@ impl Decode {
         input: &(impl AsRef<[u8]> + ?Sized),
         out: &mut [u8],
     ) -> Result<usize, BufferTooSmall> {
-        Ok(self.core.write_checked(input.as_ref(), Room::over(out))?.written.len())
+        Ok(self.core.write_checked(input.as_ref(), Room::over(out), false)?.written.len())
     }
 
     /// As [`Decode::decode_to_slice`], into memory that need not be initialised; returns the part that was written.
@@ -406,7 +420,8 @@ impl Decode {
         out: &'o mut [MaybeUninit<u8>],
     ) -> Result<&'o mut [u8], BufferTooSmall> {
         let input = input.as_ref();
-        let (bytes, ()) = cursor::fill(out, |room| Ok((self.core.write_checked(input, room)?.written, ())))?;
+        let (bytes, ()) =
+            cursor::fill(out, |room| Ok((self.core.write_checked(input, room, false)?.written, ())))?;
         Ok(bytes)
     }
 
@@ -548,7 +563,7 @@ impl TryDecode {
         out: &mut [u8],
     ) -> Result<usize, DecodeError> {
         let input = input.as_ref();
-        let Decoded { written, stopped } = self.core.write_checked(input, Room::over(out))?;
+        let Decoded { written, stopped } = self.core.write_checked(input, Room::over(out), true)?;
         TryDecode::refusal(input, stopped)?;
         Ok(written.len())
     }
@@ -575,7 +590,7 @@ impl TryDecode {
     ) -> Result<&'o mut [u8], DecodeError> {
         let input = input.as_ref();
         let (bytes, stopped) = cursor::fill(out, |room| {
-            let Decoded { written, stopped } = self.core.write_checked(input, room)?;
+            let Decoded { written, stopped } = self.core.write_checked(input, room, true)?;
             Ok::<_, BufferTooSmall>((written, stopped))
         })?;
         TryDecode::refusal(input, stopped)?;
@@ -615,7 +630,7 @@ impl Decode {
     #[must_use]
     #[inline]
     pub fn decode<'a>(&self, input: &'a (impl AsRef<[u8]> + ?Sized)) -> Cow<'a, [u8]> {
-        self.core.cow(input.as_ref()).0
+        self.core.cow(input.as_ref(), false).0
     }
 
     /// Appends the decoded bytes to `out`.
@@ -627,7 +642,7 @@ impl Decode {
     /// ```
     #[inline]
     pub fn decode_append(&self, input: &(impl AsRef<[u8]> + ?Sized), out: &mut Vec<u8>) {
-        self.core.append(input.as_ref(), out);
+        self.core.append(input.as_ref(), out, false);
     }
 
     /// Decodes bytes that the caller owns, in their own memory.
@@ -667,7 +682,7 @@ impl TryDecode {
         input: &'a (impl AsRef<[u8]> + ?Sized),
     ) -> Result<Cow<'a, [u8]>, MalformedEscape> {
         let input = input.as_ref();
-        let (bytes, stopped) = self.core.cow(input);
+        let (bytes, stopped) = self.core.cow(input, true);
         TryDecode::refusal(input, stopped)?;
         Ok(bytes)
     }
@@ -690,7 +705,7 @@ impl TryDecode {
         out: &mut Vec<u8>,
     ) -> Result<(), MalformedEscape> {
         let (input, before) = (input.as_ref(), out.len());
-        let stopped = self.core.append(input, out);
+        let stopped = self.core.append(input, out, true);
         if stopped == input.len() {
             return Ok(());
         }

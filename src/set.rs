@@ -119,6 +119,12 @@ impl ByteSet {
         self.words[(byte >> 6) as usize] >> (byte & 63) & 1 != 0
     }
 
+    /// 1 for a member, else 0; a `bool` is something that the compiler makes branches of.
+    #[inline(always)]
+    pub(crate) const fn bit(&self, byte: u8) -> u32 {
+        (self.words[(byte >> 6) as usize] >> (byte & 63)) as u32 & 1
+    }
+
     /// The set with each of `bytes` as a member.
     ///
     /// ```

@@ -8,13 +8,10 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::kernel::word::three;
+use crate::kernel::word::{FEW, Look};
 
 /// The widest window that an operation may ask for: three bytes for each of 64 lanes, and a register of slack.
 pub(crate) const MAX_WINDOW: usize = 64 * 3 + 64;
-
-/// The longest input that [`copy_few`] takes.
-pub(crate) const FEW: usize = 16;
 
 /// A window on the stack, for the end of the room.
 pub(crate) struct Stage([MaybeUninit<u8>; MAX_WINDOW]);
@@ -212,65 +209,136 @@ unsafe fn copy_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
     }
 }
 
-/// Copies an input of at most [`FEW`] bytes if there is room and `clean` holds for two words, which hold all bytes of the
-/// input and no others. It is for callers that are inlined, for which a kernel's call would take longer than the copy.
+/// Copies an input of at most [`FEW`] bytes if there is room and `look` says that it stays; one of less than four bytes is for
+/// `fewer`. It is for callers that are inlined, for which a kernel's call would take longer than the copy.
 #[inline(always)]
 pub(crate) fn copy_few<'c>(
     input: &[u8],
     out: Room<'c>,
-    clean: impl FnOnce(u64, u64) -> bool,
+    look: impl Look,
+    fewer: impl FnOnce(&[u8], Room<'c>) -> Option<Written<'c>>,
 ) -> Option<Written<'c>> {
-    let (from, to, len) = (input.as_ptr(), out.start, input.len());
-    if len > FEW.min(out.len()) {
+    let len = input.len();
+    if len > FEW {
         return None;
     }
-    // SAFETY: every piece lies within the `len` bytes that are readable at `from` and writable at `to`; all are read, and
-    // all are written.
+    if len < 4 {
+        return fewer(input, out);
+    }
+    if len > out.len() {
+        return None;
+    }
+    // SAFETY: the input has as many bytes as the length says, and the room has no fewer.
     unsafe {
         if len >= 8 {
-            let (a, b) =
-                (from.cast::<u64>().read_unaligned(), from.add(len - 8).cast::<u64>().read_unaligned());
-            if !clean(a, b) {
-                return None;
-            }
-            to.cast::<u64>().write_unaligned(a);
-            to.add(len - 8).cast::<u64>().write_unaligned(b);
-        } else if len >= 4 {
-            let (a, b) =
-                (from.cast::<u32>().read_unaligned(), from.add(len - 4).cast::<u32>().read_unaligned());
-            let both = u64::from(a) | u64::from(b) << 32;
-            if !clean(both, both) {
-                return None;
-            }
-            to.cast::<u32>().write_unaligned(a);
-            to.add(len - 4).cast::<u32>().write_unaligned(b);
-        } else if len > 0 {
-            // Of up to three bytes: the first, the one in the middle and the last, some of which may be the same.
-            let [a, b, c] = [from.read(), from.add(len / 2).read(), from.add(len - 1).read()];
-            let all = three(a, b, c);
-            if !clean(all, all) {
-                return None;
-            }
-            to.write(a);
-            to.add(len / 2).write(b);
-            to.add(len - 1).write(c);
+            copy_if::<8>(input, out, |a, b| look.sixteen(u64::from_le_bytes(a), u64::from_le_bytes(b)))
+        } else {
+            copy_if::<4>(input, out, |a, b| look.seven(len, u32::from_le_bytes(a), u32::from_le_bytes(b)))
+        }
+    }
+}
+
+/// What [`copy_few`] does, for an input of at most three bytes.
+#[inline(always)]
+pub(crate) fn copy_fewer<'c>(input: &[u8], out: Room<'c>, look: impl Look) -> Option<Written<'c>> {
+    let len = input.len();
+    if len == 0 {
+        return Some(Written { len, brand: PhantomData });
+    }
+    if len > 3 || len > out.len() {
+        return None;
+    }
+    // SAFETY: the input has as many bytes as the length says, and the room has no fewer.
+    unsafe {
+        if len >= 2 {
+            copy_if::<2>(input, out, |a, b| look.three(len, u16::from_le_bytes(a), u16::from_le_bytes(b)))
+        } else {
+            copy_if::<1>(input, out, |[byte], _| look.one(byte))
+        }
+    }
+}
+
+/// Copies the first `N` bytes of `input` and the last `N`, which are all, if `stays` holds for these.
+///
+/// # Safety
+///
+/// The input has from `N` to `2 * N` bytes, and the room has no fewer.
+#[inline(always)]
+unsafe fn copy_if<'c, const N: usize>(
+    input: &[u8],
+    out: Room<'c>,
+    stays: impl FnOnce([u8; N], [u8; N]) -> bool,
+) -> Option<Written<'c>> {
+    let len = input.len();
+    let (from, to) = (input.as_ptr().cast::<[u8; N]>(), out.start.cast::<[u8; N]>());
+    // SAFETY: both pieces lie within the bytes that the caller vouches for; together they are all of these.
+    unsafe {
+        let (start, end) = (from.read(), from.byte_add(len - N).read());
+        if !stays(start, end) {
+            return None;
+        }
+        to.write(start);
+        if N > 1 {
+            to.byte_add(len - N).write(end);
         }
     }
     Some(Written { len, brand: PhantomData })
 }
 
-/// As [`copy_few`], to the end of `out`, if it has room already.
+/// Writes an input of at most three bytes, each as it is or as the first three bytes of its entry in `escapes`, if there is room
+/// to spare. There is no branch on what the bytes are, unless all are what `look` says. `stays` is 1 for a byte that stays, else 0.
+#[inline(always)]
+pub(crate) fn triple_few<'c>(
+    input: &[u8],
+    out: Room<'c>,
+    look: impl Look,
+    escapes: &[[u8; 4]; 256],
+    stays: impl Fn(u8) -> u32,
+) -> Option<Written<'c>> {
+    const MOST: usize = 3;
+    let len = input.len();
+    if len == 0 {
+        return Some(Written { len, brand: PhantomData });
+    }
+    if len > MOST || out.len() < 3 * MOST + 1 {
+        return None;
+    }
+    // Of one byte, this would take as long as what follows.
+    if len > 1
+        && let Some(written) = copy_fewer(input, out, look)
+    {
+        return Some(written);
+    }
+    let mut at = out.start;
+    for &byte in input {
+        // The escape and then the byte, of which a shift leaves the byte. As a choice, the compiler would make it a branch.
+        let both = u32::from_le_bytes(escapes[usize::from(byte)]) | u32::from(byte) << 24;
+        let stay = stays(byte) & 1;
+        // SAFETY: of at most three bytes, those before this one became at most six, and there is room for ten. All that are
+        // counted are written.
+        unsafe {
+            at.cast::<[u8; 4]>().write((both >> (24 * stay)).to_le_bytes());
+            at = at.add(3 - 2 * stay as usize);
+        }
+    }
+    Some(Written { len: at.addr() - out.start.addr(), brand: PhantomData })
+}
+
+/// Appends what `write` writes to `out`, if it writes anything in the room that there is.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 pub(crate) fn append_few(
     out: &mut alloc::vec::Vec<u8>,
-    input: &[u8],
-    clean: impl FnOnce(u64, u64) -> bool,
+    write: impl for<'c> FnOnce(Room<'c>) -> Option<Written<'c>>,
 ) -> bool {
-    let Some(written) = copy_few(input, Room::new(out.spare_capacity_mut()), clean) else { return false };
+    let before = out.len();
+    let Some(written) = write(Room::new(out.spare_capacity_mut())) else { return false };
     let written = written.len();
-    // SAFETY: as in `append`.
-    unsafe { out.set_len(out.len() + written) };
+    // For an empty input, a store would take longer than all else.
+    if written > 0 {
+        // SAFETY: as in `append`.
+        unsafe { out.set_len(before + written) };
+    }
     true
 }
 
@@ -283,11 +351,13 @@ pub(crate) fn append<T>(
     write: impl for<'c> FnOnce(Room<'c>) -> (Written<'c>, T),
 ) -> T {
     out.reserve(len);
+    // Not read after the call of a kernel, of which the compiler does not know that it leaves the length alone.
+    let before = out.len();
     let (written, more) = write(Room::new(out.spare_capacity_mut()));
     let written = written.len();
     // SAFETY: `written` is of the room that was lent, since its lifetime is invariant and fresh; by its invariant that many
     // bytes at the start of the spare capacity are initialised.
-    unsafe { out.set_len(out.len() + written) };
+    unsafe { out.set_len(before + written) };
     more
 }
 

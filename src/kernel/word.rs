@@ -20,30 +20,41 @@ pub(crate) fn words(input: &[u8]) -> [u64; 2] {
     }
 }
 
-/// Of an input of at most sixteen bytes, two words that hold all its bytes and no others. Other inputs have none.
-#[cfg(feature = "alloc")]
-#[inline(always)]
-pub(crate) fn few(input: &[u8]) -> Option<[u64; 2]> {
-    let len = input.len();
-    if len > 16 {
-        None
-    } else if let (Some(start), Some(end)) = (input.first_chunk(), input.last_chunk()) {
-        Some([u64::from_le_bytes(*start), u64::from_le_bytes(*end)])
-    } else if let (Some(start), Some(end)) = (input.first_chunk(), input.last_chunk()) {
-        let both = u64::from(u32::from_le_bytes(*start)) | u64::from(u32::from_le_bytes(*end)) << 32;
-        Some([both; 2])
-    } else {
-        let (&first, &middle, &last) = (input.first()?, input.get(len / 2)?, input.last()?);
-        Some([three(first, middle, last); 2])
-    }
+/// The longest input that a [`Look`] is for.
+pub(crate) const FEW: usize = 16;
+
+/// A question about an input of at most [`FEW`] bytes: does it surely stay as it is? It is asked of pieces that hold all bytes of
+/// the input and no others, and may overlap. `false` says nothing.
+pub(crate) trait Look: Copy {
+    /// Of one byte.
+    fn one(self, byte: u8) -> bool;
+
+    /// Of two or three bytes: the first two and the last two.
+    fn three(self, len: usize, start: u16, end: u16) -> bool;
+
+    /// Of four to seven bytes: the first four and the last four.
+    fn seven(self, len: usize, start: u32, end: u32) -> bool;
+
+    /// Of eight to sixteen bytes: the first eight and the last eight.
+    fn sixteen(self, start: u64, end: u64) -> bool;
 }
 
-/// A word of three bytes, each of them at least twice.
+/// What `look` says of `input`; `false` if it is too long.
+#[cfg(feature = "alloc")]
 #[inline(always)]
-pub(crate) const fn three(a: u8, b: u8, c: u8) -> u64 {
-    (a as u64 * 0x0000_0001_0000_0101)
-        | (b as u64 * 0x0000_0100_0001_0000)
-        | (c as u64 * 0x0101_0000_0100_0000)
+pub(crate) fn stays(input: &[u8], look: impl Look) -> bool {
+    let len = input.len();
+    if len > FEW {
+        false
+    } else if let (Some(start), Some(end)) = (input.first_chunk(), input.last_chunk()) {
+        look.sixteen(u64::from_le_bytes(*start), u64::from_le_bytes(*end))
+    } else if let (Some(start), Some(end)) = (input.first_chunk(), input.last_chunk()) {
+        look.seven(len, u32::from_le_bytes(*start), u32::from_le_bytes(*end))
+    } else if let (Some(start), Some(end)) = (input.first_chunk(), input.last_chunk()) {
+        look.three(len, u16::from_le_bytes(*start), u16::from_le_bytes(*end))
+    } else {
+        input.first().is_none_or(|&byte| look.one(byte))
+    }
 }
 
 /// The top bit of each byte of `word` that is `byte`, and no other bit.

@@ -100,7 +100,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
             return (state.sink, input.len());
         }
         // Most inputs: code without loops is shorter.
-        return match state.step::<false>(input, input.len(), missing) {
+        return match state.step::<false, true>(input, input.len(), missing) {
             Ok(()) => (state.finish(), input.len()),
             Err(lane) => (state.sink, lane),
         };
@@ -109,7 +109,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
     let at = |rest: &[u8], lane| input.len() - rest.len() + lane;
     // Where the room is known to be ample, no block has to look.
     if state.sink.room() >= I::LANES {
-        if let Err(lane) = state.step::<false>(rest, lanes, missing) {
+        if let Err(lane) = state.step::<false, false>(rest, lanes, missing) {
             return (state.sink, at(rest, lane));
         }
         (rest, lanes) = (&rest[lanes..], I::LANES);
@@ -120,14 +120,14 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
             return (state.sink, at(rest, lane));
         }
         while rest.len() >= I::LANES && state.sink.room() >= I::LANES {
-            if let Err(lane) = state.step::<false>(rest, I::LANES, 0) {
+            if let Err(lane) = state.step::<false, false>(rest, I::LANES, 0) {
                 return (state.sink, at(rest, lane));
             }
             rest = &rest[I::LANES..];
         }
     }
     while rest.len() >= I::LANES {
-        if let Err(lane) = state.step::<false>(rest, lanes, I::LANES - lanes) {
+        if let Err(lane) = state.step::<false, false>(rest, lanes, I::LANES - lanes) {
             return (state.sink, at(rest, lane));
         }
         (rest, lanes) = (&rest[lanes..], I::LANES);
@@ -181,7 +181,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
                 if self.sink.room() < I::LANES {
                     break;
                 }
-                self.step::<true>(rest, I::LANES, 0)?;
+                self.step::<true, false>(rest, I::LANES, 0)?;
                 *rest = &rest[I::LANES..];
             }
         }
@@ -208,9 +208,15 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
     }
 
     /// Takes the block at the start of `rest`, `lanes` lanes and `missing` fewer than a whole one, or returns the lane of a
-    /// malformed escape. A `DIRTY` block is decoded without a look at whether there is anything to do, unless escapes may stay.
+    /// malformed escape. A `DIRTY` block is decoded without a look at whether there is anything to do, unless escapes may stay. In
+    /// one that is `ALONE` with a `%`, whether that starts an escape could not be predicted.
     #[inline(always)]
-    fn step<const DIRTY: bool>(&mut self, rest: &[u8], lanes: usize, missing: usize) -> Result<(), usize> {
+    fn step<const DIRTY: bool, const ALONE: bool>(
+        &mut self,
+        rest: &[u8],
+        lanes: usize,
+        missing: usize,
+    ) -> Result<(), usize> {
         let isa = self.isa;
         let mut block = isa.load(rest);
         // What follows the lanes is zeros, or the next block.
@@ -260,7 +266,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
         }
         self.sink.changed(decoded != 0);
         let before = core::mem::replace(&mut self.dropped, drop);
-        if (!DIRTY || KEEP) && drop | before == 0 {
+        if const { KEEP || !(DIRTY || ALONE) } && drop | before == 0 {
             // Escapes that stay and malformed ones, which is what normalizing mostly meets. A block among others in which
             // something is decoded could not be predicted.
             self.sink.store(isa, result, lanes);

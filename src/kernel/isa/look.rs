@@ -1,11 +1,85 @@
 //! Looks at a few bytes with what every CPU of the target has: no tier, no call.
 //!
-//! For inputs of at most sixteen bytes, the call of a kernel takes longer than all other work. The verbs look at these
-//! where they are inlined, as two words that hold all bytes of the input and no others.
+//! For inputs of at most sixteen bytes, the call of a kernel takes longer than all other work. The verbs look at these where
+//! they are inlined.
+
+use crate::kernel::word::Look;
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+use crate::kernel::word::equal;
+
+/// Whether decoding leaves a few bytes as they are, if `+` is not a space.
+#[derive(Clone, Copy)]
+pub(crate) struct NoEscape {
+    /// Whether a malformed escape is an error. If not, a `%` among the last two bytes is a byte like any other.
+    pub(crate) strict: bool,
+}
+
+impl Look for NoEscape {
+    #[inline(always)]
+    fn one(self, byte: u8) -> bool {
+        !self.strict || byte != b'%'
+    }
+
+    #[inline(always)]
+    fn three(self, len: usize, start: u16, end: u16) -> bool {
+        if self.strict {
+            no_percent(u64::from(start) | u64::from(end) << 32, 0)
+        } else {
+            len < 3 || start as u8 != b'%'
+        }
+    }
+
+    #[inline(always)]
+    fn seven(self, len: usize, start: u32, end: u32) -> bool {
+        let (start, end) = (u64::from(start), u64::from(end));
+        if self.strict {
+            no_percent(start | end << 32, 0)
+        } else {
+            // All bytes in their order, at the top of a word; then without the last two.
+            let bytes = start << (64 - 8 * len) | end << 32;
+            no_percent(bytes << 16, 0)
+        }
+    }
+
+    #[inline(always)]
+    fn sixteen(self, start: u64, end: u64) -> bool {
+        no_percent(start, if self.strict { end } else { end << 16 })
+    }
+}
+
+/// Whether an encoder leaves a few bytes as they are, if its set holds all letters, digits, `-`, `.` and `_`, which nearly every
+/// set does.
+#[derive(Clone, Copy)]
+pub(crate) struct AllUsual;
+
+impl Look for AllUsual {
+    #[inline(always)]
+    fn one(self, byte: u8) -> bool {
+        let byte = u64::from(byte) | u64::from_le_bytes([b'a'; 8]) << 8;
+        all_usual(byte, byte)
+    }
+
+    #[inline(always)]
+    fn three(self, _: usize, start: u16, end: u16) -> bool {
+        let all = u64::from(start) | u64::from(end) << 16;
+        all_usual(all | all << 32, all | all << 32)
+    }
+
+    #[inline(always)]
+    fn seven(self, _: usize, start: u32, end: u32) -> bool {
+        let both = u64::from(start) | u64::from(end) << 32;
+        all_usual(both, both)
+    }
+
+    #[inline(always)]
+    fn sixteen(self, start: u64, end: u64) -> bool {
+        all_usual(start, end)
+    }
+}
 
 /// Whether no byte of two words is `%`.
 #[inline(always)]
-pub(crate) fn no_percent(a: u64, b: u64) -> bool {
+fn no_percent(a: u64, b: u64) -> bool {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     // SAFETY: the target has SSE2.
     unsafe {
@@ -15,14 +89,13 @@ pub(crate) fn no_percent(a: u64, b: u64) -> bool {
     }
     #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
     {
-        use crate::kernel::word::equal;
         equal(a, b'%') | equal(b, b'%') == 0
     }
 }
 
-/// Whether all bytes of two words are letters, digits, `-`, `.` or `_`, which nearly every set holds. `false` says nothing.
+/// Whether all bytes of two words are letters, digits, `-`, `.` or `_`.
 #[inline(always)]
-pub(crate) fn all_usual(a: u64, b: u64) -> bool {
+fn all_usual(a: u64, b: u64) -> bool {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     // SAFETY: the target has SSE2.
     unsafe {
