@@ -392,6 +392,9 @@ fn forms_become_pairs_and_back() {
     assert_eq!(text(&["form", "--from", "jsonl"], json), "a=1&b=x+y%26%0A&c=&=d&a=%25FF\n");
     assert_eq!(text(&["form"], form.trim_end_matches("&a=%FF\n")), "a\t1\tb\tx y&%0A\tc\t\t\td");
     assert_eq!(text(&["form", "--from", "tsv"], "a\tx y\tc\t\n\n"), "a=x+y&c=\n\n");
+    let lines = "{\"a\":\"x\\ny\\r\\nz\\r\"}";
+    assert_eq!(text(&["form", "--from", "jsonl", "--crlf"], lines), "a=x%0D%0Ay%0D%0Az%0D%0A");
+    assert_eq!(text(&["form", "--from", "jsonl"], lines), "a=x%0Ay%0D%0Az%0D");
     assert_eq!(text(&["form", "--from", "csv"], "a,\"x,\"\"y\"\n"), "a=x%2C%22y\n");
     assert_eq!(text(&["form", "--from", "jsonl"], "{\"a\":[1,true],\"b\":\"ü\"}\n"), "a=1&a=true&b=%C3%BC\n");
     for (style, bad) in
