@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use simdpct_uri::Strictness;
+use simdpct_uri::form::LineEnds;
 
 use super::files::{Files, RecordArgs, Target};
 use super::transform::Strict;
@@ -210,6 +211,10 @@ pub struct Form {
     /// Read pairs that are written like this, and write forms
     #[arg(long, value_name = "STYLE")]
     pub from: Option<Style>,
+
+    /// Write every line end in a name or value as %0D%0A, as browsers do
+    #[arg(long, requires = "from")]
+    pub crlf: bool,
 }
 
 impl Split {
@@ -289,7 +294,10 @@ impl Form {
     /// What is asked for.
     pub fn request(self) -> Request {
         match self.from {
-            Some(style) => self.whole.request(ToForm(style)),
+            Some(from) => {
+                let line_ends = if self.crlf { LineEnds::CrLf } else { LineEnds::Kept };
+                self.whole.request(ToForm { from, line_ends })
+            }
             None => self.whole.request(FromForm(self.style)),
         }
     }

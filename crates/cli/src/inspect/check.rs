@@ -35,6 +35,7 @@ pub fn check(request: &Request) -> Result<Outcome, Failure> {
         wanted: request.wanted.iter().fold(0, |kinds, group| kinds | group.kinds()),
         of_urls: request.wanted.iter().copied().filter(|group| group.is_of_urls()).collect(),
         components: request.components.clone(),
+        split: None,
         end: request.end,
         file: String::new(),
         records: 0,
@@ -81,6 +82,8 @@ struct Listing {
     of_urls: Vec<Group>,
     /// The components that findings must be in; empty for any.
     components: Vec<Component>,
+    /// The number of the last line that was split, and where its parts are.
+    split: Option<(u64, Offsets)>,
     /// What ends a record.
     end: u8,
     file: String,
@@ -89,11 +92,18 @@ struct Listing {
 
 impl Listing {
     /// The component that something was found in; `None` if the line is too long to be known as a URL.
-    fn component_of(&self, found: &Found<'_>) -> Option<Component> {
+    fn component_of(&mut self, found: &Found<'_>) -> Option<Component> {
         let start = found.line_start.checked_sub(found.base)?;
-        let line = &found.window[start as usize..];
-        let line = &line[..memchr::memchr(self.end, line).unwrap_or(line.len())];
-        Some(component(split(line).offsets(), found.offset.saturating_sub(found.line_start) as usize))
+        let offsets = match self.split {
+            Some((line, offsets)) if line == found.line => offsets,
+            _ => {
+                let line = &found.window[start as usize..];
+                let line = &line[..memchr::memchr(self.end, line).unwrap_or(line.len())];
+                split(line).offsets()
+            }
+        };
+        self.split = Some((found.line, offsets));
+        Some(component(offsets, found.offset.saturating_sub(found.line_start) as usize))
     }
 }
 
@@ -108,6 +118,7 @@ impl Observer for Listing {
 
     fn file(&mut self, name: &str) {
         name.clone_into(&mut self.file);
+        self.split = None;
         self.findings.file();
     }
 

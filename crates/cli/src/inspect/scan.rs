@@ -133,10 +133,12 @@ fn look<O: Observer>(
         let read = input.read(&mut window[len..])?;
         len += read;
         let is_last = read == 0;
-        let last = if whole { memchr::memrchr(end, &window[seen..len]) } else { None };
+        // In what was there before, no line ends.
+        let new = len - read;
+        let last = if whole { memchr::memrchr(end, &window[new..len]) } else { None };
         let ready = match last {
             _ if is_last => len,
-            Some(last) => seen + last + 1,
+            Some(last) => new + last + 1,
             None if whole && len < LONGEST => seen,
             None => ready(&window[..len], seen, O::AHEAD),
         };

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 use simdpct::ByteSet;
-use simdpct_uri::form::{self, Serializer};
+use simdpct_uri::form::{self, LineEnds, Serializer};
 
 use super::Rewrite;
 use super::row::{self, Style};
@@ -39,7 +39,12 @@ impl Rewrite for FromForm {
 
 /// The form of pairs.
 #[derive(Clone, Copy, Debug)]
-pub struct ToForm(pub Style);
+pub struct ToForm {
+    /// How they are written.
+    pub from: Style,
+    /// What becomes of line ends in them.
+    pub line_ends: LineEnds,
+}
 
 impl Rewrite for ToForm {
     fn append(&self, value: &[u8], _: &ByteSet, out: &mut Vec<u8>) -> Result<(), Refusal> {
@@ -48,8 +53,9 @@ impl Rewrite for ToForm {
         }
         let refuse = |message: &str| Refusal { offset: 0, reason: Reason::Url(message.to_owned()) };
         let mut form = Serializer::new();
-        if self.0 != Style::Jsonl {
-            let cells = row::read_cells(self.0, value)?;
+        form.line_ends(self.line_ends);
+        if self.from != Style::Jsonl {
+            let cells = row::read_cells(self.from, value)?;
             let (pairs, rest) = cells.as_chunks::<2>();
             if !rest.is_empty() {
                 return Err(refuse("names and values in turn are wanted: a value is missing"));

@@ -53,7 +53,7 @@ fn verb(args: &[&str]) -> Verb {
     match args[0] {
         "encode" => Verb::Encode(encode),
         "decode" => Verb::Decode(decode),
-        _ => Verb::Normalize(simdpct::sets::RFC3986_UNRESERVED.to_byte_set()),
+        _ => Verb::Normalize(RFC3986_UNRESERVED.to_byte_set()),
     }
 }
 

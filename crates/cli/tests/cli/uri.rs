@@ -392,6 +392,9 @@ fn forms_become_pairs_and_back() {
     assert_eq!(text(&["form", "--from", "jsonl"], json), "a=1&b=x+y%26%0A&c=&=d&a=%25FF\n");
     assert_eq!(text(&["form"], form.trim_end_matches("&a=%FF\n")), "a\t1\tb\tx y&%0A\tc\t\t\td");
     assert_eq!(text(&["form", "--from", "tsv"], "a\tx y\tc\t\n\n"), "a=x+y&c=\n\n");
+    let lines = "{\"a\":\"x\\ny\\r\\nz\\r\"}";
+    assert_eq!(text(&["form", "--from", "jsonl", "--crlf"], lines), "a=x%0D%0Ay%0D%0Az%0D%0A");
+    assert_eq!(text(&["form", "--from", "jsonl"], lines), "a=x%0Ay%0D%0Az%0D");
     assert_eq!(text(&["form", "--from", "csv"], "a,\"x,\"\"y\"\n"), "a=x%2C%22y\n");
     assert_eq!(text(&["form", "--from", "jsonl"], "{\"a\":[1,true],\"b\":\"ü\"}\n"), "a=1&a=true&b=%C3%BC\n");
     for (style, bad) in
@@ -421,6 +424,14 @@ fn the_converters_are_exact_inverses() {
         assert_eq!(there, b"{\"u\":\"a%20b%0A%250A%2520%2F%20%C3%A9\"}\n");
         assert_same("in JSON", &ok(&[&["decode", "--url"][..], &values].concat(), &there), json);
     }
+    // Back and there, of any URL whose escapes are spelt one way.
+    let mut numbers = Numbers(7);
+    let words: [&[u8]; 12] =
+        [b"/", b"a", b"2", b"F", b"25", b"2F", b"%25", b"%252F", b"%2F", b"%20", b"%C3%A9", b"?"];
+    let urls: Vec<u8> = (0..50_000).flat_map(|_| numbers.pick(&words)).copied().collect();
+    let plain = ok(&["decode", "--url"], &urls);
+    assert!(plain.len() < urls.len());
+    assert_same("any URL", &ok(&["encode", "--url"], plain), &urls);
     let url = "http://a.com/%E5%BC%95/50%25?x=%2F&y=%26%20#%C3%A9\n";
     let plain = "http://a.com/引/50%?x=%2F&y=%26 #é\n";
     assert_eq!(text(&["decode", "--url"], url), plain);
