@@ -267,8 +267,8 @@ impl Profile {
 
     /// Whether the kernels prove that `url` is canonical. False proves nothing.
     fn is_proven(self, url: &[u8]) -> bool {
-        // To the kernels these end a line.
-        if url.last() == Some(&b'\r') || memchr::memchr(b'\n', url).is_some() {
+        // To the kernels these end a line, and nothing is no line.
+        if url.is_empty() || url.last() == Some(&b'\r') || memchr::memchr(b'\n', url).is_some() {
             return false;
         }
         let mut exceptions = Vec::new();
@@ -282,6 +282,14 @@ impl Profile {
             Profile::Rfc3986Scheme => level.scan::<scan::Rfc3986<true>>(text, exceptions),
             #[cfg(feature = "whatwg")]
             Profile::Whatwg => level.scan::<scan::Whatwg>(text, exceptions),
+            Profile::SafeBrowsing4 => level.scan::<scan::SafeBrowsing>(text, exceptions),
+            #[cfg(feature = "idna")]
+            Profile::SafeBrowsing5 => level.scan::<scan::SafeBrowsing>(text, exceptions),
+            #[cfg(feature = "idna")]
+            Profile::W3lib2_5
+            | Profile::W3lib2_5NoBlankValues
+            | Profile::W3lib2_5Fragments
+            | Profile::W3lib2_5NoBlankValuesFragments => level.scan::<scan::W3lib>(text, exceptions),
             _ => false,
         }
     }

@@ -249,6 +249,13 @@ fn append_host(
     tool: Tool,
     out: &mut Vec<u8>,
 ) -> Result<bool, Reason> {
+    if is_plain_name(raw) {
+        let start = out.len();
+        append_reversed(without_all_www(raw, tool), out);
+        out[start..].make_ascii_lowercase();
+        append_port(port, scheme, tool, out);
+        return Ok(true);
+    }
     let decoded = simdpct::decode_until_stable(raw);
     let mut name = Cow::Borrowed(&*decoded);
     if !decoded.is_ascii() {
@@ -287,16 +294,26 @@ fn append_host(
     } else {
         let mut escaped = Encode::keeping(tool.kept()).encode(&host).into_owned().into_bytes();
         escaped.make_ascii_lowercase();
-        let mut host = &*escaped;
-        while let Some(rest) = without_www(host) {
-            host = rest;
-            if tool == Tool::Python {
-                break;
-            }
-        }
-        // `www.` alone has lost its dot.
-        append_reversed(host, out);
+        append_reversed(without_all_www(&escaped, tool), out);
     }
+    append_port(port, scheme, tool, out);
+    Ok(true)
+}
+
+/// A name that is only written in lower case: letters, digits, `-`, `_` and dots that stand alone. It starts with a letter, so it
+/// is no address.
+fn is_plain_name(host: &[u8]) -> bool {
+    let (mut plain, mut before) = (host.first().is_some_and(u8::is_ascii_alphabetic), b'.');
+    for &byte in host {
+        let dot = byte == b'.';
+        plain &= byte.is_ascii_alphanumeric() | matches!(byte, b'-' | b'_') | (dot & (before != b'.'));
+        before = byte;
+    }
+    plain && before != b'.'
+}
+
+/// The port, unless it is the default one, and `)`.
+fn append_port(port: Option<i64>, scheme: &[u8], tool: Tool, out: &mut Vec<u8>) {
     let default = match scheme {
         _ if scheme.eq_ignore_ascii_case(b"http") => 80,
         _ if scheme.eq_ignore_ascii_case(b"https") => 443,
@@ -310,7 +327,6 @@ fn append_host(
         out.extend_from_slice(alloc::string::ToString::to_string(&port).as_bytes());
     }
     out.push(b')');
-    Ok(true)
 }
 
 /// Without dots at its ends. Of each two dots one goes: `a....b` is `a..b`.
@@ -325,9 +341,19 @@ fn append_with_fewer_dots(host: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(left);
 }
 
+fn without_all_www(mut host: &[u8], tool: Tool) -> &[u8] {
+    while let Some(rest) = without_www(host) {
+        host = rest;
+        if tool == Tool::Python {
+            break;
+        }
+    }
+    host
+}
+
 /// What follows `www`, digits and a dot.
 fn without_www(host: &[u8]) -> Option<&[u8]> {
-    let rest = host.strip_prefix(b"www")?;
+    let (_, rest) = host.split_at_checked(3).filter(|(www, _)| www.eq_ignore_ascii_case(b"www"))?;
     let digits = rest.iter().position(|byte| !byte.is_ascii_digit())?;
     rest[digits..].strip_prefix(b".")
 }
@@ -391,14 +417,39 @@ fn java_address(host: &[u8]) -> Option<Ipv4Addr> {
 /// Decoded, its dots and runs of slashes resolved if there is a host, escaped, in lower case, without the session in it and
 /// without the slash at its end.
 fn append_path(path: &[u8], tool: Tool, hosted: bool, out: &mut Vec<u8>) {
-    let decoded = simdpct::decode_until_stable(path);
     let start = out.len();
+    if hosted && path.first() == Some(&b'/') && is_plain(path, true) {
+        append_plain(path, out);
+        remove_path_sessions(out, start);
+        if path.len() > 1 && out.last() == Some(&b'/') {
+            out.pop();
+        }
+        return;
+    }
+    let decoded = simdpct::decode_until_stable(path);
     let path = if hosted { resolved(&decoded) } else { Cow::Borrowed(&*decoded) };
     append_lower(&path, tool, out);
     remove_path_sessions(out, start);
     if out.len() > start + 1 && out.last() == Some(&b'/') {
         out.pop();
     }
+}
+
+/// Whether a path or a query is only written in lower case: what is not escaped and no escape, and in a path no `//` and `/.`.
+fn is_plain(part: &[u8], is_path: bool) -> bool {
+    let (mut plain, mut before) = (true, 0);
+    for &byte in part {
+        plain &= byte.is_ascii_graphic() & !matches!(byte, b'#' | b'%');
+        plain &= !(is_path & (before == b'/') & matches!(byte, b'/' | b'.'));
+        before = byte;
+    }
+    plain
+}
+
+fn append_plain(part: &[u8], out: &mut Vec<u8>) {
+    let start = out.len();
+    out.extend_from_slice(part);
+    out[start..].make_ascii_lowercase();
 }
 
 fn append_lower(part: &[u8], tool: Tool, out: &mut Vec<u8>) {
@@ -441,7 +492,11 @@ fn append_query(query: Option<&[u8]>, tool: Tool, out: &mut Vec<u8>) {
     let Some(query) = query else { return };
     out.push(b'?');
     let start = out.len();
-    append_lower(&simdpct::decode_until_stable(query), tool, out);
+    if is_plain(query, false) {
+        append_plain(query, out);
+    } else {
+        append_lower(&simdpct::decode_until_stable(query), tool, out);
+    }
     remove_query_sessions(out, start);
     sort_pairs(out, start);
     if out.len() == start {
@@ -478,7 +533,7 @@ fn sort_pairs(out: &mut Vec<u8>, start: usize) {
 /// Segments of ASP.NET that hold a session, before a name with `.aspx`: `(` 24 letters and digits `)`, or several of these
 /// after a letter each and in parentheses. The last one of each kind goes.
 fn remove_path_sessions(out: &mut Vec<u8>, start: usize) {
-    if memmem::find(&out[start..], b".aspx").is_none() {
+    if memchr::memchr(b'(', &out[start..]).is_none() || memmem::find(&out[start..], b".aspx").is_none() {
         return;
     }
     for nested in [true, false] {
@@ -536,6 +591,9 @@ fn path_session_len(path: &[u8], nested: bool) -> Option<usize> {
 
 /// Five forms of sessions, the last one of each, with the `&` after it.
 fn remove_query_sessions(out: &mut Vec<u8>, start: usize) {
+    if out.len() - start < b"cfid=.&cftoken=.".len() {
+        return;
+    }
     let has = |query: &[u8], name: &[u8]| memmem::find(query, name).is_some();
     let query = &out[start..];
     // `asp` and `j` before `sessionid`, and `phpsess` before `sid=`.

@@ -4,6 +4,7 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::net::Ipv6Addr;
 
+use memchr::memmem;
 use simdpct::{AsciiSet, Encode, HexCase, encode_byte, sets};
 
 use super::host::idna_2003;
@@ -61,34 +62,42 @@ pub(super) fn append(url: &[u8], arguments: Arguments, out: &mut Vec<u8>) -> Res
         let end = memchr::memchr2(b'?', b'#', &url).unwrap_or(url.len());
         url.to_mut()[..end].iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
     }
-    let parts = split(&url);
-    let authority = authority(&url)?;
-
-    let mut path = Vec::with_capacity(url.len());
-    let (segments, parameters) =
-        parts.path().split_at(parameters_start(parts.path(), is_one_of(WITH_PARAMETERS)));
-    append_quoted(segments, PATH, PATH_RAW, &mut path);
-    if path.starts_with(b"/") {
-        let dotted = core::mem::take(&mut path);
-        remove_dot_segments(&dotted, &mut path);
-    }
-    if path.is_empty() {
-        path.push(b'/');
-    }
-    // Their escapes stay as they are, in their case; and a `;` with nothing after it goes.
-    if parameters.len() > 1 {
-        Encode::keeping(PARAMETERS).encode_append(parameters, &mut path);
-    }
-
+    let start = out.len();
     if !scheme.is_empty() {
         out.extend_from_slice(&scheme);
         out.push(b':');
     }
-    if !authority.is_empty() || path.starts_with(b"//") || path[0] == b'/' && is_one_of(WITH_AUTHORITY) {
-        out.extend_from_slice(b"//");
+    let authority_start = out.len();
+    out.extend_from_slice(b"//");
+    if let Err(why) = append_authority(&url, out) {
+        out.truncate(start);
+        return Err(why);
     }
-    out.extend_from_slice(&authority);
-    out.extend_from_slice(&path);
+    let has_authority = out.len() > authority_start + 2;
+    if !has_authority {
+        out.truncate(authority_start);
+    }
+
+    let parts = split(&url);
+    let path_start = out.len();
+    let (segments, parameters) =
+        parts.path().split_at(parameters_start(parts.path(), is_one_of(WITH_PARAMETERS)));
+    append_quoted(segments, PATH, PATH_RAW, out);
+    if out[path_start..].starts_with(b"/") && memmem::find(&out[path_start..], b"/.").is_some() {
+        let dotted = out.split_off(path_start);
+        remove_dot_segments(&dotted, out);
+    }
+    if out.len() == path_start {
+        out.push(b'/');
+    }
+    // Their escapes stay as they are, in their case; and a `;` with nothing after it goes.
+    if parameters.len() > 1 {
+        Encode::keeping(PARAMETERS).encode_append(parameters, out);
+    }
+    let path = &out[path_start..];
+    if !has_authority && (path.starts_with(b"//") || path[0] == b'/' && is_one_of(WITH_AUTHORITY)) {
+        out.splice(path_start..path_start, *b"//");
+    }
     append_query(parts.query_pairs(), arguments.keep_blank_values, out);
     if let Some(fragment) = parts.fragment().map(|fragment| fragment.raw())
         && arguments.keep_fragments
@@ -114,11 +123,11 @@ fn trim(url: &[u8]) -> &[u8] {
     &url[start..end]
 }
 
-fn authority(url: &[u8]) -> Result<Vec<u8>, Refused> {
+/// What it refuses leaves something in `out`.
+fn append_authority(url: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
     let parts = split(url);
     let at = parts.offsets();
-    let mut out = Vec::new();
-    let Some(host) = parts.host() else { return Ok(out) };
+    let Some(host) = parts.host() else { return Ok(()) };
     let (from, raw) = (at.host_start, host.raw());
     let (kind, zone) = kind_and_zone(raw);
     let refused = Refused { offset: from, reason: Reason::Host };
@@ -135,25 +144,25 @@ fn authority(url: &[u8]) -> Result<Vec<u8>, Refused> {
         return Err(refused);
     }
     if let Some(user) = parts.user() {
-        append_quoted(user.raw(), USERINFO, USERINFO, &mut out);
+        append_quoted(user.raw(), USERINFO, USERINFO, out);
         if let Some(password) = parts.password() {
             out.push(b':');
-            append_quoted(password.raw(), USERINFO, USERINFO, &mut out);
+            append_quoted(password.raw(), USERINFO, USERINFO, out);
         }
         out.push(b'@');
     }
     match kind {
-        HostKind::Ipv6(address) => append_ipv6(address, zone, &mut out),
+        HostKind::Ipv6(address) => append_ipv6(address, zone, out),
         // w3lib drops the brackets of a future address, which is another host.
         HostKind::Invalid | HostKind::IpFuture => return Err(refused),
         _ if raw.is_ascii() => out.extend(raw.iter().map(u8::to_ascii_lowercase)),
-        _ => append_idna(raw, &mut out).ok_or(refused)?,
+        _ => append_idna(raw, out).ok_or(refused)?,
     }
     if let Some(port) = port_number(port) {
         out.push(b':');
         out.extend_from_slice(alloc::string::ToString::to_string(&port).as_bytes());
     }
-    Ok(out)
+    Ok(())
 }
 
 /// What a host is. Python takes addresses with a zone, whatever that is.
@@ -195,7 +204,11 @@ fn append_idna(host: &[u8], out: &mut Vec<u8>) -> Option<()> {
 /// Decodes escapes of `decoded`, writes the others in upper case, and escapes what is not in `raw`.
 fn append_quoted(part: &[u8], decoded: AsciiSet, raw: AsciiSet, out: &mut Vec<u8>) {
     let mut left = part;
-    while let Some(&byte) = left.first() {
+    loop {
+        let plain = left.iter().position(|&byte| byte == b'%' || !raw.contains(byte)).unwrap_or(left.len());
+        out.extend_from_slice(&left[..plain]);
+        left = &left[plain..];
+        let Some(&byte) = left.first() else { return };
         let (byte, len, kept) = match simdpct::decode_escape(left) {
             Some(byte) => (byte, 3, decoded.contains(byte)),
             None => (byte, 1, raw.contains(byte)),
@@ -220,11 +233,9 @@ fn append_query(pairs: crate::pieces::Pairs<'_>, keep_blank_values: bool, out: &
     let mut delimiter = b'?';
     for (name, value) in &pairs {
         out.push(delimiter);
-        let mut text = alloc::string::String::new();
-        encode.encode_append(name, &mut text);
-        text.push('=');
-        encode.encode_append(value, &mut text);
-        out.extend_from_slice(text.as_bytes());
+        encode.encode_append(name, out);
+        out.push(b'=');
+        encode.encode_append(value, out);
         delimiter = b'&';
     }
 }
