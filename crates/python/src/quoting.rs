@@ -23,7 +23,7 @@ static NOTHING: LazyLock<Encoder> = LazyLock::new(|| encoder_of(b"", false));
 static NOTHING_PLUS: LazyLock<Encoder> = LazyLock::new(|| encoder_of(b"", true));
 
 /// What urllib keeps besides `safe`.
-fn encoder_of(safe: &[u8], plus: bool) -> Encoder {
+pub(crate) fn encoder_of(safe: &[u8], plus: bool) -> Encoder {
     let safe = safe.iter().filter(|byte| byte.is_ascii()).fold(0, |bits, byte| bits | 1_u128 << byte);
     let encoder = Encode::keeping(sets::RFC3986_UNRESERVED.union(AsciiSet::from_bitmap(safe)));
     if plus { encoder.form_keeping_plus() } else { encoder }
