@@ -99,8 +99,8 @@ export const ENCODE = [
   ['encode', 'Component', 'what the set above keeps stays', (codec, text, { set, charset }) => encodeIn(codec, text, charset, { set })],
   ['form', 'Form', 'application/x-www-form-urlencoded: a space is +', (codec, text, { charset }) => encodeIn(codec, text, charset, { set: 'whatwg-form', form: true })],
   ['encode-url', 'Whole URL', 'syntax and its escapes stay; every other % is data', (codec, text) => codec.encodeUrl(text)],
-  ['repair', 'Repaired URL', 'escapes stay; only what no URL may hold is escaped', (codec, text) => codec.encodeUrl(text, { keepEscapes: true })],
-  ['normalize', 'Normalized', 'RFC 3986, section 6.2.2: one spelling for equal URLs', (codec, text) => codec.normalize(text)],
+  ['repair', 'Repaired URL', 'for a URL that has escapes already: they stay', (codec, text) => codec.encodeUrl(text, { keepEscapes: true })],
+  ['normalize', 'Normalized', 'RFC 3986, section 6.2.2: escapes in one spelling', (codec, text) => codec.normalize(text)],
 ];
 
 export const DECODE = [
