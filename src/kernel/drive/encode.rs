@@ -117,9 +117,9 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const PLAIN: bool>(
     if input.len() <= I::LANES {
         // Most inputs: code without loops is shorter.
         if const { PLAIN && !B::MANY }
-            && let Some(ends) = isa.ends(input)
+            && let Some(stray) = isa.strays(input, &state.class)
         {
-            state.between(ends, input);
+            state.between(stray, input);
         } else {
             state.step(input, input.len(), missing);
         }
@@ -249,12 +249,9 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const PLAIN: bool> Blocks<I, S, B, PLAIN> {
         self.take::<false>(self.isa.load(rest), rest, lanes, missing);
     }
 
-    /// Takes the one block of an input of which [`Isa::ends`] is known: if it stays as it is, it need not be put together.
+    /// Takes the one block of an input of which [`Isa::strays`] are known: if it stays as it is, it need not be put together.
     #[inline(always)]
-    fn between(&mut self, ends: I::Block, input: &[u8]) {
-        let half = I::LANES / 2;
-        let others = !self.isa.member(ends, &self.class) & first(I::LANES);
-        let stray = others & first(half) | (others >> half) << (input.len() - half);
+    fn between(&mut self, stray: u64, input: &[u8]) {
         if stray == 0 {
             self.sink.copy(input);
         } else {

@@ -112,6 +112,15 @@ pub(crate) trait Isa: Copy {
         None
     }
 
+    /// The bytes of an input of at most `LANES` that are not members of the set, where that takes less than a block that is
+    /// put together. `None` says nothing.
+    #[inline(always)]
+    fn strays(self, input: &[u8], class: &Self::Class) -> Option<u64> {
+        let (ends, half) = (self.ends(input)?, Self::LANES / 2);
+        let others = !self.member(ends, class) & first(Self::LANES);
+        Some(others & first(half) | (others >> half) << (input.len() - half))
+    }
+
     /// The lanes of `block`, with zeros after them.
     fn bytes(self, block: Self::Block) -> [u8; 64];
 
