@@ -101,7 +101,7 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("dialect", "flaws"),
     ("compose", "class parts"),
     ("builder", "class"),
-    ("form", "pieces"),
+    ("form", "charset pieces"),
     ("iri", "parts"),
     ("charset", ""),
     ("canon", "kernel/isa kernel/scan parts"),

@@ -44,6 +44,53 @@ impl Charset {
         self.0.is_single_byte()
     }
 
+    /// All charsets of the Encoding Standard in which every character is one byte, the most frequent ones of the web first: what to
+    /// ask [`guess`] for if nothing is known.
+    #[must_use]
+    pub fn single_byte() -> [Charset; 28] {
+        use encoding_rs::*;
+
+        [
+            WINDOWS_1252,
+            WINDOWS_1251,
+            WINDOWS_1250,
+            WINDOWS_1253,
+            WINDOWS_1254,
+            WINDOWS_1255,
+            WINDOWS_1256,
+            WINDOWS_1257,
+            WINDOWS_1258,
+            WINDOWS_874,
+            KOI8_R,
+            KOI8_U,
+            ISO_8859_2,
+            ISO_8859_3,
+            ISO_8859_4,
+            ISO_8859_5,
+            ISO_8859_6,
+            ISO_8859_7,
+            ISO_8859_8,
+            ISO_8859_8_I,
+            ISO_8859_10,
+            ISO_8859_13,
+            ISO_8859_14,
+            ISO_8859_15,
+            ISO_8859_16,
+            IBM866,
+            MACINTOSH,
+            X_MAC_CYRILLIC,
+        ]
+        .map(Charset)
+    }
+
+    /// A piece of a form, decoded; what is not text in this charset becomes U+FFFD.
+    pub(crate) fn decode_form_lossy(self, piece: &[u8]) -> Cow<'_, str> {
+        match Decode::new().form().decode(piece) {
+            Cow::Borrowed(bytes) => self.0.decode_without_bom_handling(bytes).0,
+            Cow::Owned(bytes) => Cow::Owned(self.0.decode_without_bom_handling(&bytes).0.into_owned()),
+        }
+    }
+
     /// Escapes decoded, and what they give read in this charset. A byte order mark is not looked for.
     ///
     /// `None` if it is not text in this charset. Takes time linear in the input.
@@ -73,7 +120,10 @@ impl Charset {
     /// assert_eq!(out, "caf%E9%20%26%2320363%3B");
     /// ```
     pub fn encode_append(self, text: &str, keep: AsciiSet, out: &mut String) {
-        let encode = Encode::keeping(keep);
+        self.encode_with(Encode::keeping(keep), text, out);
+    }
+
+    pub(crate) fn encode_with(self, encode: Encode<AsciiSet>, text: &str, out: &mut String) {
         let mut encoder = self.0.new_encoder();
         let mut left = text;
         let mut bytes = [0; 512];

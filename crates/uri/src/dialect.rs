@@ -10,6 +10,9 @@ use crate::flaws::Component;
 pub enum Dialect {
     /// RFC 1738, of 1994, with the sets of `http` for path and query, and of `ftp` for userinfo. Obsolete.
     Rfc1738,
+    /// RFC 1738 with the sets of `ftp`: a `?` stays in a path and starts no query, and a `;` is escaped, as `;type=a` ends the
+    /// path. Obsolete.
+    Rfc1738Ftp,
     /// RFC 2396, of 1998. Obsolete.
     Rfc2396,
     /// RFC 3986, in force.
@@ -20,6 +23,8 @@ pub enum Dialect {
 
 /// The bytes of RFC 1738 that stay in a segment of `http`: `uchar | ";" | ":" | "@" | "&" | "="`.
 const RFC1738_HSEGMENT: AsciiSet = sets::RFC1738_UNRESERVED.union(literal(b";:@&="));
+/// Of `ftp`: `uchar | "?" | ":" | "@" | "&" | "="`.
+const RFC1738_FSEGMENT: AsciiSet = sets::RFC1738_UNRESERVED.union(literal(b"?:@&="));
 /// `uchar | ";" | "?" | "&" | "="`.
 const RFC1738_USER: AsciiSet = sets::RFC1738_UNRESERVED.union(literal(b";?&="));
 /// `pchar = unreserved | escaped | ":" | "@" | "&" | "=" | "+" | "$" | ","`, and the `;` of parameters.
@@ -50,6 +55,7 @@ const fn literal(bytes: &[u8]) -> AsciiSet {
 ///
 /// assert_eq!(escape_for(Component::Path, Dialect::Rfc3986).encode("~a/b;c d"), "~a%2Fb;c%20d");
 /// assert_eq!(escape_for(Component::Path, Dialect::Rfc1738).encode("~a/b;c d"), "%7Ea%2Fb;c%20d");
+/// assert_eq!(escape_for(Component::Path, Dialect::Rfc1738Ftp).encode("what?;type=a"), "what?%3Btype=a");
 /// assert_eq!(escape_for(Component::Query, Dialect::Whatwg).encode("it's|"), "it%27s|");
 /// ```
 pub fn escape_for(component: Component, dialect: Dialect) -> Encode<AsciiSet> {
@@ -62,17 +68,20 @@ pub const fn set_for(component: Component, dialect: Dialect) -> AsciiSet {
     match (component, dialect) {
         (Component::Scheme | Component::Port, _) => sets::ALPHANUMERIC,
 
-        (Component::Userinfo, Dialect::Rfc1738) => RFC1738_USER,
+        (Component::Userinfo, Dialect::Rfc1738 | Dialect::Rfc1738Ftp) => RFC1738_USER,
         (Component::Userinfo, Dialect::Rfc2396) => RFC2396_USERINFO,
         (Component::Userinfo, Dialect::Rfc3986) => sets::RFC3986_USERINFO,
         (Component::Userinfo, Dialect::Whatwg) => sets::WHATWG_USERINFO.remove(b"%"),
 
         // `*[ alphadigit | "-" | "." ]`: there is no escape in the hosts of the two old ones.
-        (Component::Host, Dialect::Rfc1738 | Dialect::Rfc2396) => sets::ALPHANUMERIC.union(literal(b"-.")),
+        (Component::Host, Dialect::Rfc1738 | Dialect::Rfc1738Ftp | Dialect::Rfc2396) => {
+            sets::ALPHANUMERIC.union(literal(b"-."))
+        }
         (Component::Host, Dialect::Rfc3986) => sets::RFC3986_REG_NAME,
         (Component::Host, Dialect::Whatwg) => sets::WHATWG_USERINFO.remove(b"%"),
 
         (Component::Path, Dialect::Rfc1738) => RFC1738_HSEGMENT,
+        (Component::Path, Dialect::Rfc1738Ftp) => RFC1738_FSEGMENT,
         (Component::Path, Dialect::Rfc2396) => RFC2396_SEGMENT,
         (Component::Path, Dialect::Rfc3986) => sets::RFC3986_SEGMENT,
         // A backslash is a slash in special schemes.
@@ -83,7 +92,8 @@ pub const fn set_for(component: Component, dialect: Dialect) -> AsciiSet {
         (Component::Query, Dialect::Rfc3986) => sets::RFC3986_QUERY,
         (Component::Query, Dialect::Whatwg) => sets::WHATWG_SPECIAL_QUERY.remove(b"%"),
 
-        (Component::Fragment, Dialect::Rfc1738) => sets::RFC1738_UNRESERVED,
+        (Component::Query, Dialect::Rfc1738Ftp) => sets::RFC1738_UNRESERVED,
+        (Component::Fragment, Dialect::Rfc1738 | Dialect::Rfc1738Ftp) => sets::RFC1738_UNRESERVED,
         (Component::Fragment, Dialect::Rfc3986) => sets::RFC3986_FRAGMENT,
         (Component::Fragment, Dialect::Whatwg) => sets::WHATWG_FRAGMENT.remove(b"%"),
     }

@@ -15,6 +15,8 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use core::iter::FusedIterator;
 
+#[cfg(feature = "charset")]
+use crate::charset::Charset;
 use crate::pieces;
 
 /// The pairs of a form, decoded: `+` is a space, a malformed escape stays, empty parameters are left out, and a parameter
@@ -61,6 +63,52 @@ impl<'a> Iterator for PairsUtf8<'a> {
 
 impl FusedIterator for PairsUtf8<'_> {}
 
+/// The charset that a form says it is in: the value of its first field `_charset_`, which browsers fill in (HTML, section
+/// 4.10.22.5), if that is a label of one.
+///
+/// ```
+/// use simdpct_uri::{charset::Charset, form};
+///
+/// let text = "q=caf%E9&_charset_=windows-1252";
+/// let charset = form::charset(text).unwrap_or(Charset::find("utf-8").unwrap());
+/// assert_eq!(form::pairs_in(text, charset).next(), Some(("q".into(), "caf\u{e9}".into())));
+/// ```
+#[cfg(feature = "charset")]
+#[must_use]
+pub fn charset(input: &(impl AsRef<[u8]> + ?Sized)) -> Option<Charset> {
+    let (_, label) = pairs(input).find(|(name, _)| **name == *b"_charset_")?;
+    Charset::find(core::str::from_utf8(&label).ok()?)
+}
+
+/// The pairs of a form as text in a charset: what is not text in it is replaced by U+FFFD. See [`charset`].
+#[cfg(feature = "charset")]
+#[must_use]
+pub fn pairs_in<'a>(input: &'a (impl AsRef<[u8]> + ?Sized), charset: Charset) -> PairsIn<'a> {
+    PairsIn { pairs: pieces::Pairs::new(input.as_ref()), charset }
+}
+
+/// See [`pairs_in`].
+#[cfg(feature = "charset")]
+#[derive(Clone, Debug)]
+pub struct PairsIn<'a> {
+    pairs: pieces::Pairs<'a>,
+    charset: Charset,
+}
+
+#[cfg(feature = "charset")]
+impl<'a> Iterator for PairsIn<'a> {
+    type Item = (Cow<'a, str>, Cow<'a, str>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let pair = self.pairs.next()?;
+        let text = |piece: pieces::Piece<'a>| self.charset.decode_form_lossy(piece.raw());
+        Some((text(pair.name), text(pair.value.unwrap_or_default())))
+    }
+}
+
+#[cfg(feature = "charset")]
+impl FusedIterator for PairsIn<'_> {}
+
 /// Line ends of the values of a form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LineEnds {
@@ -77,6 +125,8 @@ pub struct Serializer {
     out: String,
     start: usize,
     line_ends: LineEnds,
+    #[cfg(feature = "charset")]
+    charset: Option<Charset>,
 }
 
 impl Serializer {
@@ -89,13 +139,36 @@ impl Serializer {
     /// Appends to text, such as a URL with its `?`: no `&` is written before the first pair.
     #[must_use]
     pub fn after(out: String) -> Serializer {
-        Serializer { start: out.len(), out, line_ends: LineEnds::Kept }
+        Serializer { start: out.len(), out, ..Serializer::default() }
     }
 
     /// What becomes of line ends in the pairs that follow.
     pub fn line_ends(&mut self, line_ends: LineEnds) -> &mut Serializer {
         self.line_ends = line_ends;
         self
+    }
+
+    /// The charset of the pairs that follow; UTF-8 if nothing is said. A character that it does not have becomes a character
+    /// reference of HTML, as in [`Charset::encode_append`]; what is not UTF-8 is bytes in the charset already.
+    ///
+    /// ```
+    /// use simdpct_uri::{charset::Charset, form::Serializer};
+    ///
+    /// let mut form = Serializer::new();
+    /// form.charset(Charset::find("latin1").unwrap()).append_charset().append_pair("q", "caf\u{e9} \u{20ac}\u{4f8b}");
+    /// assert_eq!(form.finish(), "_charset_=windows-1252&q=caf%E9+%80%26%2320363%3B");
+    /// ```
+    #[cfg(feature = "charset")]
+    pub fn charset(&mut self, charset: Charset) -> &mut Serializer {
+        self.charset = Some(charset);
+        self
+    }
+
+    /// The pair `_charset_` with the name of the charset, as browsers write it.
+    #[cfg(feature = "charset")]
+    pub fn append_charset(&mut self) -> &mut Serializer {
+        let name = self.charset.map_or("UTF-8", Charset::name);
+        self.append_pair("_charset_", name)
     }
 
     /// One pair.
@@ -134,11 +207,21 @@ impl Serializer {
         let encode = simdpct::Encode::keeping(simdpct::sets::WHATWG_FORM).form();
         if self.line_ends == LineEnds::CrLf {
             while let Some(at) = memchr::memchr2(b'\r', b'\n', data) {
-                encode.encode_append(&data[..at], &mut self.out);
+                self.append_encoded(encode, &data[..at]);
                 self.out.push_str("%0D%0A");
                 let crlf = data[at..].starts_with(b"\r\n");
                 data = &data[at + 1 + usize::from(crlf)..];
             }
+        }
+        self.append_encoded(encode, data);
+    }
+
+    fn append_encoded(&mut self, encode: simdpct::Encode<simdpct::AsciiSet>, data: &[u8]) {
+        #[cfg(feature = "charset")]
+        if let Some(charset) = self.charset
+            && let Ok(text) = core::str::from_utf8(data)
+        {
+            return charset.encode_with(encode, text, &mut self.out);
         }
         encode.encode_append(data, &mut self.out);
     }

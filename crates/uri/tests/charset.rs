@@ -42,3 +42,35 @@ fn questions() {
     assert_eq!(find("koi8-r").decode_utf8(b"%D2"), Some("\u{440}".into()));
     assert_eq!(find("shift_jis").decode_utf8(b"%82"), None);
 }
+
+#[test]
+fn single_byte_charsets() {
+    let all = Charset::single_byte();
+    assert!(all.iter().all(|charset| charset.is_single_byte()));
+    // 0xFF is a character of some, and in UTF-8 it is none.
+    assert_eq!(guess(b"%FF", &all), Guess::Charset(all[0]));
+    assert_eq!(guess(b"%C3%A9", &all), Guess::Utf8);
+    // windows-1252 has all bytes here, as browsers do; of those that have not, the first that has.
+    assert_eq!(guess(b"%D2%FF", &all[3..]), Guess::Charset(Charset::find("windows-1254").unwrap()));
+}
+
+#[test]
+fn forms_in_a_charset() {
+    use simdpct_uri::form::{LineEnds, Serializer, charset, pairs_in};
+
+    let koi8 = Charset::find("koi8-r").unwrap();
+    let mut form = Serializer::new();
+    form.charset(koi8).line_ends(LineEnds::CrLf).append_charset().append_pair("\u{440}", "\u{440}\n+ \u{e9}");
+    let text = form.finish();
+    assert_eq!(text, "_charset_=KOI8-R&%D2=%D2%0D%0A%2B+%26%23233%3B");
+    assert_eq!(charset(&text), Some(koi8));
+    let pairs: Vec<_> = pairs_in(&text, koi8).collect();
+    assert_eq!(pairs[1], ("\u{440}".into(), "\u{440}\r\n+ &#233;".into()));
+    // Bytes that are not UTF-8 are in the charset already.
+    assert_eq!(Serializer::new().charset(koi8).append_pair("a", b"\xD2").finish(), "a=%D2");
+    assert_eq!(charset("_charset_=nothing&_charset_=koi8-r"), None);
+    assert_eq!(charset("a=_charset_"), None);
+    assert_eq!(Serializer::new().append_charset().finish(), "_charset_=UTF-8");
+    let shift_jis = Charset::find("shift_jis").unwrap();
+    assert_eq!(pairs_in("a=%82", shift_jis).next(), Some(("a".into(), "\u{fffd}".into())));
+}
