@@ -223,6 +223,12 @@ describe('what it shows', () => {
     assert.deepEqual(latin.map((cells) => cells[2]), records(['encode', '--set', 'none', '--charset', 'windows-1252'], characters));
     assert.deepEqual(latin.map((cells) => cells[2]), Array.from({ length: 128 }, (_, i) => `%${(i + 128).toString(16).toUpperCase()}`));
 
+    if (execFileSync(PCT, ['sets', '--help'], { encoding: 'utf8' }).includes('--table')) {
+      const table = JSON.parse(execFileSync(PCT, ['sets', '--table', '--as', 'json'], { encoding: 'utf8' }));
+      const pairs = (first, second) => [...first.map((cells) => [cells[2], cells[2]]), ...second.map((cells) => [cells[2], cells[3]])];
+      assert.deepEqual(pairs(await rows('ascii'), latin), table.map((row) => [row['windows-1252'], row['utf-8']]));
+    }
+
     const visible = () => page.$$eval('#ascii tbody tr:not([hidden]), #latin tbody tr:not([hidden])', (all) => all.map((row) => row.cells[2].textContent));
     for (const [wanted, expected] of [['é', ['%E9']], ['tilde', ['%7E']], ['%E2%82%AC', ['%80']], ['€', ['%80']], ['no such', []]]) {
       await page.fill('#search', wanted);
