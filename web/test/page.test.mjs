@@ -66,7 +66,7 @@ async function open(options = {}, hash = '') {
   await page.waitForSelector('html[data-ready]');
   const close = async () => {
     assert.deepEqual(seen.complaints, []);
-    for (const url of seen.requests) assert(url.startsWith(`${server.origin}/web/`) || /^(data|blob):/.test(url), url);
+    for (const url of seen.requests) assert(url.startsWith(`${server.origin}/web/`) || /^(data|blob|about):/.test(url), url);
     await context.close();
   };
   return { page, close, seen };
@@ -383,12 +383,16 @@ describe('alone', () => {
   });
 
   test('it paints before anything is converted', async (t) => {
+    const { page, close } = await open();
     const paints = [];
+    // In a tab that runs: the first load also waits for the browser's processes to start.
     for (let round = 0; round < 5; round++) {
-      const { page, close } = await open();
+      await page.goto('about:blank');
+      await page.goto(`${server.origin}/web/`);
+      await page.waitForSelector('html[data-ready]');
       paints.push(await page.evaluate(() => performance.getEntriesByName('first-paint')[0]?.startTime ?? NaN));
-      await close();
     }
+    await close();
     // The limit of 100 ms is for a machine that does nothing else: `ci/web --time` holds it.
     const median = paints.sort((a, b) => a - b)[2];
     t.diagnostic(`first paint: ${median.toFixed(0)} ms`);
