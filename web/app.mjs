@@ -12,6 +12,8 @@ const fields = { text: $('text'), set: $('set'), charset: $('charset') };
 const MARKED = 20_000;
 // Longer texts are converted when typing has paused.
 const AT_ONCE = 20_000;
+// A URL has no other charset.
+const UTF8_ONLY = ['encode-url', 'repair', 'decode-url', 'stable'];
 const DEFAULT_SET = 'rfc3986-unreserved';
 
 function make(tag, attributes = {}, ...children) {
@@ -107,10 +109,10 @@ function show(id, { value, error, note }) {
   $(`${id}-note`).hidden = !note;
 }
 
-function showLayers(text, note) {
-  const all = note === '1 layer' || note === '0 layers' ? [] : layers(codec, text);
+function showLayers(text) {
+  const all = layers(codec, text);
   $('stable').parentElement.querySelector('.layers')?.remove();
-  if (all.length === 0) return;
+  if (all.length < 2) return;
   const list = make('ol', { class: 'layers' }, ...all.map((layer) => make('li', {}, make('code', {}, layer.slice(0, 2000)))));
   $('stable').parentElement.append(list);
 }
@@ -156,9 +158,13 @@ function update() {
   $('size').textContent = `${count(text.length, 'character')}, ${count(new TextEncoder().encode(text).length, 'byte')} in UTF-8`;
   $('problem').hidden = text.isWellFormed?.() ?? true;
   $('problem').textContent = 'The text has a lone surrogate, half of a character, which no charset can escape.';
-  for (const [id, , , run] of [...ENCODE, ...DECODE]) show(id, convert(codec, run, text, options));
+  for (const [id, , , run] of [...ENCODE, ...DECODE]) {
+    const result = convert(codec, run, text, options);
+    if (options.charset !== 'utf-8' && UTF8_ONLY.includes(id)) result.note = ['in UTF-8, whatever the charset', result.note].filter(Boolean).join('; ');
+    show(id, result);
+  }
   try {
-    showLayers(text, $('stable-note').textContent);
+    showLayers(text);
     const found = showEscapes(text);
     showParts(text);
     const bad = found.filter(({ kind }) => kind === 'malformed').length, double = found.filter(({ kind }) => kind === 'double').length;

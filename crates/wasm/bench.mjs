@@ -31,7 +31,6 @@ const utf8 = new TextEncoder();
 const size = (input) => (typeof input === 'string' ? utf8.encode(input).length : input.length);
 const median = (numbers) => numbers.sort((a, b) => a - b)[numbers.length >> 1];
 
-/** An array of one-element arrays for what takes one value, of one array for what takes a list. */
 const EACH = (run) => (list) => { for (const input of list) run(input); };
 
 /** Measures everything whose name matches `wanted`; `load` reads one of the two modules, and `print` takes a line. */

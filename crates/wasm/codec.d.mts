@@ -189,7 +189,8 @@ export interface Codec {
   decodeForm(bytes: Uint8Array, options?: { strict?: boolean }): Uint8Array;
   /**
    * Decodes again and again until nothing changes, in linear time. `layers` is how often something did.
-   * @throws {PercentError} if a string decodes to bytes that are not UTF-8, without `lossy`
+   * @throws {PercentError} if a string decodes to bytes that are not UTF-8, without `lossy`; its offset is 0, since these bytes
+   *   may come from several layers
    */
   decodeUntilStable(text: string, options?: Omit<DecodeTextOptions, 'strict'>): { value: string; layers: number };
   decodeUntilStable(bytes: Uint8Array, options?: Omit<DecodeOptions, 'strict'>): { value: Uint8Array; layers: number };

@@ -93,7 +93,7 @@ export function instantiate(module) {
   const Buffer = typeof process === 'object' && process.versions?.node ? globalThis.Buffer : undefined;
   // From which length on crossing into the module pays, on every kind of text (`npm run bench`). Engines are slow where all
   // characters are escaped, so there it pays sooner.
-  const [encodeFrom, encodeWideFrom, decodeFrom] = Buffer ? [768, 96, 512] : [1024, 512, 512];
+  const [encodeFrom, encodeWideFrom, decodeFrom] = Buffer ? [768, 96, 512] : [1024, 1024, 1024];
   const identity = {};
   let bytes = new Uint8Array(memory.buffer);
   let buffer = Buffer?.from(memory.buffer);
@@ -476,11 +476,11 @@ export function instantiate(module) {
     if (typeof url !== 'string') throw new TypeError('the input must be a string');
     const { length, rows } = table(url, wasm.pct_split);
     const parts = { scheme: null, userinfo: null, host: null, port: null, path: '', query: null, fragment: null, segments: [], pairs: [] };
-    // Parts, segments and parameters are each in order.
+    // Components, segments and parameters are in order among themselves.
     let place, last;
     for (const [part, from, to] of rows) {
-      const group = Math.min(part, 7) + (part > 7);
-      if (group !== last && (part === 0 || part >= 7 || place === undefined)) place = places(url, length);
+      const group = part < 7 ? 'components' : part === 7 ? 'segments' : 'parameters';
+      if (group !== last) place = places(url, length);
       last = group;
       const start = place(from), text = url.slice(start, place(to));
       if (part < 7) parts[COMPONENTS[part]] = text;

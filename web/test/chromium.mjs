@@ -15,8 +15,10 @@ export async function serve(folders) {
     const [, first, ...rest] = normalize(new URL(request.url, 'http://localhost').pathname).split('/');
     const path = rest.join('/') || 'index.html';
     // So that clocks are fine enough for the benchmark.
-    response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
-    response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
+    if (first === 'empty') {
+      response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
+      response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
+    }
     try {
       const body = first === 'empty' ? '<!doctype html><title>empty</title>' : await readFile(join(folders[first], path));
       response.setHeader('Content-Type', first === 'empty' ? TYPES['.html'] : (TYPES[extname(path)] ?? 'application/octet-stream'));

@@ -66,7 +66,7 @@ async function open(options = {}, hash = '') {
   await page.waitForSelector('html[data-ready]');
   const close = async () => {
     assert.deepEqual(seen.complaints, []);
-    for (const url of seen.requests) assert(url.startsWith(`${server.origin}/web/`) || /^(data|blob):/.test(url), url);
+    for (const url of seen.requests) assert(url.startsWith(`${server.origin}/web/`) || /^(data|blob|about):/.test(url), url);
     await context.close();
   };
   return { page, close, seen };
@@ -223,6 +223,12 @@ describe('what it shows', () => {
     assert.deepEqual(latin.map((cells) => cells[2]), records(['encode', '--set', 'none', '--charset', 'windows-1252'], characters));
     assert.deepEqual(latin.map((cells) => cells[2]), Array.from({ length: 128 }, (_, i) => `%${(i + 128).toString(16).toUpperCase()}`));
 
+    if (execFileSync(PCT, ['sets', '--help'], { encoding: 'utf8' }).includes('--table')) {
+      const table = JSON.parse(execFileSync(PCT, ['sets', '--table', '--as', 'json'], { encoding: 'utf8' }));
+      const pairs = (first, second) => [...first.map((cells) => [cells[2], cells[2]]), ...second.map((cells) => [cells[2], cells[3]])];
+      assert.deepEqual(pairs(await rows('ascii'), latin), table.map((row) => [row['windows-1252'], row['utf-8']]));
+    }
+
     const visible = () => page.$$eval('#ascii tbody tr:not([hidden]), #latin tbody tr:not([hidden])', (all) => all.map((row) => row.cells[2].textContent));
     for (const [wanted, expected] of [['é', ['%E9']], ['tilde', ['%7E']], ['%E2%82%AC', ['%80']], ['€', ['%80']], ['no such', []]]) {
       await page.fill('#search', wanted);
@@ -377,12 +383,16 @@ describe('alone', () => {
   });
 
   test('it paints before anything is converted', async (t) => {
+    const { page, close } = await open();
     const paints = [];
+    // In a tab that runs: the first load also waits for the browser's processes to start.
     for (let round = 0; round < 5; round++) {
-      const { page, close } = await open();
+      await page.goto('about:blank');
+      await page.goto(`${server.origin}/web/`);
+      await page.waitForSelector('html[data-ready]');
       paints.push(await page.evaluate(() => performance.getEntriesByName('first-paint')[0]?.startTime ?? NaN));
-      await close();
     }
+    await close();
     // The limit of 100 ms is for a machine that does nothing else: `ci/web --time` holds it.
     const median = paints.sort((a, b) => a - b)[2];
     t.diagnostic(`first paint: ${median.toFixed(0)} ms`);
