@@ -3,7 +3,7 @@
 use simdpct::MalformedCause;
 
 use super::feed::{Cut, Feed, Part};
-use super::pump::{Desk, Job, Long, Seam, Sink, Threads, pass_mark, pump};
+use super::pump::{Chunk, Desk, Job, Long, Seam, Sink, Threads, pass_mark, pump};
 use super::streaming::Streaming;
 use crate::ground::error::{Failure, Outcome};
 use crate::ground::reason::{Reason, Refusal};
@@ -93,7 +93,8 @@ impl Blocks {
 }
 
 impl Job for Blocks {
-    fn work(&mut self, chunk: &[u8], next: Option<u8>, out: &mut Vec<u8>, report: &mut Report) {
+    fn work(&mut self, chunk: Chunk<'_>, out: &mut Vec<u8>, report: &mut Report) {
+        let Chunk { bytes: chunk, next, .. } = chunk;
         report.is_open = self.is_open(chunk);
         let Err(refusal) = self.work.apply(chunk, self.handling, out) else {
             report.lines = self.lines(chunk);

@@ -3,7 +3,7 @@
 use crate::ground::error::Failure;
 use crate::io::buffer::Buffer;
 use crate::io::input::Input;
-use crate::select::csv::Ends;
+use crate::select::ends::{Ends, Marks, Scan};
 use crate::value::cut;
 
 /// Where input may be cut.
@@ -83,22 +83,24 @@ impl<'i> Feed<'i> {
         if let Cut::Records(end) = self.cut { end } else { b'\n' }
     }
 
-    /// Reads the next chunk into `buffer`, which grows if a record asks for it.
-    pub fn next(&mut self, buffer: &mut Buffer) -> Result<Piece, Failure> {
+    /// Reads the next chunk into `buffer`, which grows if a record asks for it. In a table, `marks` tell where its records
+    /// end.
+    pub fn next(&mut self, buffer: &mut Buffer, marks: &mut Marks) -> Result<Piece, Failure> {
+        marks.clear();
         let mut len = self.carry.len();
         if buffer.len() < len {
             buffer.grow(len);
         }
         buffer[..len].copy_from_slice(&self.carry);
         self.carry.clear();
-        let mut search = LastEnd { looked: 0, end: 0, ends: self.ends };
+        let mut search = LastEnd { looked: 0, end: 0, scan: Scan::new(self.ends) };
         // What was carried over may hold whole records, when the one before it was long.
-        let mut cut = search.find(self.cut, &buffer[..len]);
+        let mut cut = search.find(self.cut, &buffer[..len], marks);
         loop {
             let Some(at) = cut else {
                 if len == buffer.len() {
                     if len >= self.limit {
-                        self.ends = search.ends;
+                        self.ends = search.scan.ends();
                         return Ok(Piece::Long { offset: self.offset });
                     }
                     let grown = (2 * len).clamp(1, self.limit);
@@ -109,7 +111,7 @@ impl<'i> Feed<'i> {
                     return Ok(self.hand_out(len, None));
                 }
                 len += read;
-                cut = search.find(self.cut, &buffer[..len]);
+                cut = search.find(self.cut, &buffer[..len], marks);
                 continue;
             };
             self.carry.extend_from_slice(&buffer[at..len]);
@@ -138,7 +140,7 @@ impl<'i> Feed<'i> {
             let end = match self.cut {
                 Cut::Blocks | Cut::Pieces | Cut::Never => Some(0),
                 Cut::Records(end) => memchr::memchr(end, piece).map(|found| found + 1),
-                Cut::Table(_) => self.ends.next(piece).map(|(end, _)| end),
+                Cut::Table(_) => self.ends.next(piece),
             };
             let len = end.unwrap_or(read);
             each(&piece[..len])?;
@@ -239,7 +241,7 @@ impl<'i> Feed<'i> {
     /// Takes the first record, with its line end.
     pub fn first_record(&mut self) -> Result<Vec<u8>, Failure> {
         let mut buffer = Buffer::new(4096);
-        let len = match self.next(&mut buffer)? {
+        let len = match self.next(&mut buffer, &mut Marks::default())? {
             Piece::Chunk { len, .. } => len,
             Piece::End => return Ok(Vec::new()),
             Piece::Long { .. } => {
@@ -248,7 +250,7 @@ impl<'i> Feed<'i> {
             }
         };
         let end = match self.cut {
-            Cut::Table(delimiter) => Ends::new(delimiter).next(&buffer[..len]).map(|(end, _)| end),
+            Cut::Table(delimiter) => Ends::new(delimiter).next(&buffer[..len]),
             _ => None,
         };
         let end = end.unwrap_or(len);
@@ -264,11 +266,11 @@ struct LastEnd {
     looked: usize,
     /// The last end found; 0 if there was none.
     end: usize,
-    ends: Ends,
+    scan: Scan,
 }
 
 impl LastEnd {
-    fn find(&mut self, how: Cut, bytes: &[u8]) -> Option<usize> {
+    fn find(&mut self, how: Cut, bytes: &[u8], marks: &mut Marks) -> Option<usize> {
         match how {
             Cut::Blocks => {
                 let mut end = bytes.len();
@@ -293,8 +295,8 @@ impl LastEnd {
                 }
             }
             Cut::Table(_) => {
-                if let Some(end) = self.ends.last(&bytes[self.looked..]) {
-                    self.end = self.looked + end;
+                if let Some(end) = self.scan.look(bytes, marks) {
+                    self.end = end;
                 }
             }
         }

@@ -151,6 +151,13 @@ impl Request {
 fn check(request: &Request) -> Result<(), String> {
     let Request { selection, delimiter, records, shape, .. } = request;
     selection.check(shape, delimiter.is_some(), *records)?;
+    if request.verb.may_garble(request.verb.kept()) {
+        return Err(
+            "--keep: in iso-2022-jp any byte may be half of a character, which would be torn apart; \
+             decode first, and encode what shall stay escaped"
+                .to_owned(),
+        );
+    }
     if request.preview.is_some() && *records != Records::Lines {
         return Err("--dry-run and --diff show lines; not with --raw or --null".to_owned());
     }

@@ -16,15 +16,15 @@ use crate::ground::reason::Reason;
 use crate::ground::records::Records;
 use crate::io::BLOCK;
 use crate::io::buffer::Buffer;
-use crate::io::output::Output;
+use crate::io::output::{self, Output};
+use crate::select::ends::Marks;
 use crate::value::report::{Report, Stop};
 use crate::value::stats::Stats;
 
 /// What is done to a chunk; each thread has one of its own.
 pub trait Job: Clone + Send {
-    /// Appends what becomes of `chunk` to `out`; `next` is the byte that follows it. After `report.stop`, `out` is
-    /// what comes before.
-    fn work(&mut self, chunk: &[u8], next: Option<u8>, out: &mut Vec<u8>, report: &mut Report);
+    /// Appends what becomes of `chunk` to `out`. After `report.stop`, `out` is what comes before.
+    fn work(&mut self, chunk: Chunk<'_>, out: &mut Vec<u8>, report: &mut Report);
 
     /// What becomes of a record of which only the `start` fits in memory. If it is refused, `report` says so.
     fn long(&mut self, start: &[u8], report: &mut Report) -> Long;
@@ -42,6 +42,16 @@ pub trait Job: Clone + Send {
 
     /// A report as this job wants it.
     fn report(&self) -> Report;
+}
+
+/// What is worked on at once.
+#[derive(Clone, Copy)]
+pub struct Chunk<'a> {
+    pub bytes: &'a [u8],
+    /// The byte that follows.
+    pub next: Option<u8>,
+    /// Where its records end, if they are those of a table.
+    pub marks: &'a Marks,
 }
 
 /// What becomes of a record that does not fit in memory.
@@ -65,6 +75,9 @@ const SMALL: u64 = 2 << 20;
 
 /// The most bytes of a chunk for one of several threads: handing over costs as much as copying some ten thousand.
 const LONG_BLOCK: usize = 8 * BLOCK;
+
+/// The same if threads need not wait for each other to write: input and output stay in the second-level cache.
+const FREE_BLOCK: usize = 4 * BLOCK;
 
 /// The bytes of the input that all threads together work on.
 const SPREAD: usize = 8 << 20;
@@ -130,6 +143,21 @@ impl Sink<'_> {
     /// Takes what became of the chunk at `offset`.
     fn take(&mut self, offset: u64, out: &[u8], report: &Report) -> Result<(), Failure> {
         self.write(out, report.is_open)?;
+        self.note(offset, report)
+    }
+
+    /// Leaves room in the output for `bytes`, as [`Sink::write`] would write them, and returns their place.
+    fn leave(&mut self, bytes: &[u8], is_open: bool) -> Result<u64, Failure> {
+        if let Some(end) = self.seam.pass(bytes, is_open) {
+            self.stats.bytes_out += 1;
+            self.output.write(&[end])?;
+        }
+        self.stats.bytes_out += bytes.len() as u64;
+        Ok(self.output.leave(bytes.len()))
+    }
+
+    /// Takes what is to be said of the chunk at `offset`.
+    fn note(&mut self, offset: u64, report: &Report) -> Result<(), Failure> {
         if let Some(rejects) = &mut self.rejects {
             for refused in &report.refused {
                 let (line, offset) =
@@ -194,13 +222,15 @@ pub fn pass_mark(feed: &mut Feed<'_>, sink: &mut Sink<'_>, is_written: bool) -> 
 pub struct Buffers {
     size: usize,
     block: Buffer,
+    marks: Marks,
     out: Vec<u8>,
     report: Report,
 }
 
 impl Buffers {
     fn new(size: usize, report: Report) -> Buffers {
-        Buffers { size, block: Buffer::new(size), out: Vec::with_capacity(room(size)), report }
+        let (block, out) = (Buffer::new(size), Vec::with_capacity(room(size)));
+        Buffers { size, block, marks: Marks::default(), out, report }
     }
 
     fn clear(&mut self) {
@@ -212,6 +242,7 @@ impl Buffers {
     fn shrink(&mut self) {
         if self.block.len() > self.size {
             self.block = Buffer::new(self.size);
+            self.marks = Marks::default();
         }
         self.out.clear();
         self.out.shrink_to(room(self.size));
@@ -256,10 +287,10 @@ pub fn pump<J: Job>(
             break;
         }
         buffers.clear();
-        match feed.next(&mut buffers.block)? {
+        match feed.next(&mut buffers.block, &mut buffers.marks)? {
             Piece::Chunk { len, offset, next } => {
-                let Buffers { block, out, report, .. } = &mut buffers;
-                job.work(&block[..len], next, out, report);
+                let Buffers { block, marks, out, report, .. } = &mut buffers;
+                job.work(Chunk { bytes: &block[..len], next, marks }, out, report);
                 sink.take(offset, out, report)?;
             }
             Piece::Long { offset } => long(&mut feed, &mut job, &mut buffers, &mut sink, offset)?,
@@ -272,8 +303,11 @@ pub fn pump<J: Job>(
     }
     drop(buffers);
     let threads = number.unwrap_or(1);
-    let size = (SPREAD / threads).next_multiple_of(4096).clamp(BLOCK, LONG_BLOCK);
+    let file = if sink.preview.is_none() { sink.output.shared() } else { None };
+    let most = if file.is_some() { FREE_BLOCK } else { LONG_BLOCK };
+    let size = (SPREAD / threads).next_multiple_of(4096).clamp(BLOCK, most);
     let shared = Shared {
+        file,
         feed: Mutex::new(Line { feed, number: 0, ended: false }),
         sink: Mutex::new(Turn { sink, number: 0, ended: Ok(()) }),
         turned: Condvar::new(),
@@ -393,6 +427,8 @@ impl Held {
 
 /// What threads share.
 struct Shared<'a> {
+    /// The file that all write to, if its parts may be written in any order.
+    file: Option<output::Shared>,
     feed: Mutex<Line<'a>>,
     sink: Mutex<Turn<'a>>,
     /// There is another turn, or the end.
@@ -427,17 +463,27 @@ impl<'a> Shared<'a> {
             if line.ended {
                 return;
             }
-            let piece = line.feed.next(&mut buffers.block);
+            let piece = line.feed.next(&mut buffers.block, &mut buffers.marks);
             let number = line.number;
             line.number += 1;
             let result = match piece {
                 Ok(Piece::Chunk { len, offset, next }) => {
                     // One such chunk at a time, so that memory does not depend on the number of threads.
                     let line = Some(line).filter(|_| buffers.block.len() > size);
-                    let Buffers { block, out, report, .. } = &mut buffers;
-                    job.work(&block[..len], next, out, report);
+                    let Buffers { block, marks, out, report, .. } = &mut buffers;
+                    job.work(Chunk { bytes: &block[..len], next, marks }, out, report);
                     let turn = self.turn(number);
-                    let done = self.done(turn, |sink| sink.take(offset, out, report));
+                    let done = match &self.file {
+                        None => self.done(turn, |sink| sink.take(offset, out, report)),
+                        Some(file) => {
+                            let mut place = 0;
+                            let left = self.done(turn, |sink| {
+                                place = sink.leave(out, report.is_open)?;
+                                sink.note(offset, report)
+                            });
+                            left.and_then(|()| self.written(place, file.write(out, place)))
+                        }
+                    };
                     if line.is_some() {
                         buffers.shrink();
                     }
@@ -486,6 +532,17 @@ impl<'a> Shared<'a> {
         turn.number += 1;
         self.turned.notify_all();
         turn.ended.is_ok().then_some(())
+    }
+
+    /// The end of all if writing at `place` has failed.
+    fn written(&self, place: u64, result: std::io::Result<()>) -> Option<()> {
+        let Err(error) = result else { return Some(()) };
+        let mut turn = lock(&self.sink);
+        if turn.ended.is_ok() {
+            turn.ended = Err(turn.sink.output.failed(place, error));
+        }
+        self.turned.notify_all();
+        None
     }
 }
 

@@ -196,6 +196,13 @@ impl Selection {
             }
             verb => verb,
         };
+        // What a record is made of is ASCII; line ends alone are never halves of a character.
+        let ends = ByteSet::EMPTY.add(b"\r\n\0");
+        if verb.may_garble(kept.into_iter().fold(none, ByteSet::union).intersection(ends.complement())) {
+            return Err("--charset iso-2022-jp spells characters with bytes that separate fields as well; \
+                 choose values by --csv or --jsonl, or write them alone with --only"
+                .to_owned());
+        }
         let work = kept.map(|kept| Work::on_values(verb, kept));
         let (has_header, one_header, into) = (has_columns, has_one_header, shape.into.clone());
         Ok(Selected {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::feed::{Cut, Feed, Part};
 use super::preview::{self, Preview, Show};
-use super::pump::{Desk, Job, Long, Seam, Sink, Threads, pass_mark, pump};
+use super::pump::{Chunk, Desk, Job, Long, Seam, Sink, Threads, pass_mark, pump};
 use super::rejects::Rejects;
 use super::selection::{Selected, Shape};
 use super::streaming::Streaming;
@@ -17,7 +17,6 @@ use crate::io::files::{self, Destination};
 use crate::io::input::Input;
 use crate::io::names::Sources;
 use crate::select::Selector;
-use crate::select::csv::Ends;
 use crate::select::edit::{Edit, Form};
 use crate::value::handling::{Handling, OnFault};
 use crate::value::policy::{Action, Around, Policies, Policy, Record, Treatment};
@@ -242,31 +241,37 @@ struct Whole {
 const STRETCH: (usize, usize) = (1024, 16 * 1024);
 
 impl Whole {
-    /// Appends what becomes of whole lines at the start of `rest`, which end in `end`, to `out`. Returns the length of
-    /// the lines, or as error that of lines in which something is refused, or may be.
-    fn apply(&mut self, rest: &[u8], end: u8, out: &mut Vec<u8>) -> Result<usize, usize> {
+    /// Appends what becomes of whole lines at the start of `rest`, which end in `end`, to `out`. Returns their length, and
+    /// that of the lines after them in which something is refused, or may be.
+    fn apply(&mut self, rest: &[u8], end: u8, out: &mut Vec<u8>) -> (usize, usize) {
         let (least, most) = STRETCH;
-        loop {
-            let stretch = &rest[..rest.len().min(self.size)];
-            let len = memchr::memrchr(end, stretch)
-                .or_else(|| memchr::memchr(end, rest))
-                .map_or(rest.len(), |found| found + 1);
-            if self.pass > 0 {
-                self.pass -= 1;
-                return Err(len);
-            }
-            if self.work.apply(&rest[..len], self.handling, out).is_ok() {
-                self.size = most.min(2 * self.size);
-                self.refused = 0;
-                return Ok(len);
-            }
-            if self.size == least {
+        let stretch = &rest[..rest.len().min(self.size)];
+        let end_of = |bytes: &[u8]| memchr::memrchr(end, bytes).map(|found| found + 1);
+        let line_at = |at: usize| memchr::memchr(end, &rest[at..]).map_or(rest.len(), |found| at + found + 1);
+        let mut len = end_of(stretch).unwrap_or_else(|| line_at(0));
+        if self.pass > 0 {
+            self.pass -= 1;
+            return (0, len);
+        }
+        let mut others = 0;
+        while let Err(refusal) = self.work.apply(&rest[..len], self.handling, out) {
+            // The lines before the one that holds it may be fine. What is cut off is refused at its end.
+            let at = refusal.offset.min(len - 1);
+            let clean = end_of(&rest[..at]).unwrap_or(0);
+            others = line_at(at) - clean;
+            self.size = (2 * clean).clamp(least, most);
+            if clean < least {
                 self.refused = (self.refused + 1).min(4);
                 self.pass = (1 << self.refused) - 2;
-                return Err(len);
+                return (0, clean + others);
             }
-            self.size = least.max(self.size / 4);
+            len = clean;
         }
+        if others == 0 {
+            self.size = most.min(2 * self.size);
+        }
+        self.refused = 0;
+        (len, others)
     }
 }
 
@@ -458,14 +463,10 @@ impl Values {
 }
 
 impl Job for Values {
-    fn work(&mut self, chunk: &[u8], _: Option<u8>, out: &mut Vec<u8>, report: &mut Report) {
-        let mut ends = match &self.selector {
-            // Without quotes, a record is a line.
-            Selector::Table(table) if memchr::memchr(b'"', chunk).is_some() => {
-                Some(Ends::new(table.delimiter()))
-            }
-            _ => None,
-        };
+    fn work(&mut self, chunk: Chunk<'_>, out: &mut Vec<u8>, report: &mut Report) {
+        let Chunk { bytes: chunk, marks, .. } = chunk;
+        // Otherwise a record is a line.
+        let marks = Some(marks).filter(|marks| !marks.is_empty());
         let is_preview = self.preview.is_some();
         let mut edit = Edit::new(chunk, 0, out, self.form).watching(self.only_changed);
         let passes_by = self.passes_by && self.has_found_all;
@@ -489,10 +490,12 @@ impl Job for Values {
                 };
                 let Some(found) = found else { break };
                 percent = start + found + 1;
-                if ends.is_none()
-                    && let Some(end) = memchr::memrchr(self.end, &rest[..found])
-                {
-                    (start, dense) = (start + end + 1, 0);
+                let from = match marks {
+                    None => memchr::memrchr(self.end, &rest[..found]).map_or(start, |end| start + end + 1),
+                    Some(marks) => marks.start(start + found),
+                };
+                if from > start {
+                    (start, dense) = (from, 0);
                 }
                 dense += 1;
                 if dense == 8 {
@@ -501,20 +504,19 @@ impl Job for Values {
             }
             let rest = &chunk[start..];
             if let Some(whole) = self.whole.as_mut().filter(|_| start >= until) {
-                match whole.apply(rest, self.end, edit.copy_to(start)) {
-                    Ok(len) => {
-                        start += len;
-                        edit.skip_to(start);
-                        continue;
-                    }
-                    Err(len) => until = start + len,
+                let (done, others) = whole.apply(rest, self.end, edit.copy_to(start));
+                start += done;
+                edit.skip_to(start);
+                until = start + others;
+                if done > 0 {
+                    continue;
                 }
             }
-            let (len, has_quotes) = match &mut ends {
-                None => (memchr::memchr(self.end, rest).map_or(rest.len(), |found| found + 1), false),
-                Some(ends) => ends.next(rest).unwrap_or_else(|| (rest.len(), ends.has_quotes())),
+            let end = match marks {
+                None => start + memchr::memchr(self.end, rest).map_or(rest.len(), |found| found + 1),
+                Some(marks) => marks.end(start).unwrap_or(chunk.len()),
             };
-            let end = start + len;
+            let has_quotes = marks.is_some() && memchr::memchr(b'"', &chunk[start..end]).is_some();
             if passes_by && percent > end {
                 (start, dense) = (end, 0);
                 continue;

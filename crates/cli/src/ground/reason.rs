@@ -17,6 +17,8 @@ pub enum Reason {
     NotJson(String),
     /// A whole URL is not one that the work takes.
     Url(String),
+    /// A line of an index is of another format than it was said to be.
+    Cdxj,
     /// An object has a member of the name under which a new value would be written.
     HasKey(String),
     /// A record has more bytes than `--max-record` allows.
@@ -50,6 +52,9 @@ impl fmt::Display for Reason {
             Reason::NotInCharset => f.write_str("not in the charset"),
             Reason::NotJson(message) => write!(f, "not JSON: {message}"),
             Reason::Url(message) => f.write_str(message),
+            Reason::Cdxj => f.write_str(
+                "this is CDXJ, which has JSON after two words; `cut -d' ' -f3- | pct decode --jsonl --key url` reads that",
+            ),
             Reason::HasKey(name) => write!(f, "there is a '{name}' already (--into)"),
             Reason::TooLong { limit } => write!(f, "the record is longer than {limit} MiB (--max-record)"),
         }

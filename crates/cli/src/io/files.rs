@@ -123,32 +123,114 @@ fn in_place(
 ) -> Result<Outcome, Failure> {
     let mut taken = Taken::new(names.known().unwrap_or_default(), suffix)?;
     let mut progress = Progress::start(names.known(), destination.quiet, false);
-    let mut folders = Folders::default();
-    let mut code = None;
+    let mut waiting = Waiting { files: Vec::new(), folders: Folders::default(), code: None };
     let mut spare = None;
     for name in names {
-        let name = name?;
+        let name = match name {
+            Ok(name) => name,
+            Err(failure) => {
+                waiting.finish(&mut taken, suffix, &mut progress);
+                return Err(failure);
+            }
+        };
+        if waiting.concern(&name, suffix) {
+            waiting.finish(&mut taken, suffix, &mut progress);
+        }
         let input = regular(&name)
             .and_then(|()| Input::open_with(&name, sources.reading, spare.take().unwrap_or_default()));
-        let replaced = input.and_then(|input| {
+        let written = input.and_then(|input| {
             taken.check(&name, &input, suffix)?;
+            let old = input.version().and_then(Version::identity).cloned();
             let mut inputs = Inputs::only(input, sources.reading);
-            let new = replace(&name, &mut inputs, destination, suffix, &mut folders, &mut work);
+            let new = replace(&name, &mut inputs, destination, suffix, &mut work);
             spare = Some(inputs.into_spare());
-            taken.take(&name, new?, suffix);
-            Ok(())
+            Ok((new?, old))
         });
-        if let Err(failure) = replaced {
-            // A bar would be drawn over the message.
-            progress.hide();
-            code = code.max(Some(failure.report()));
+        match written {
+            Ok((new, old)) => {
+                let backup = backup(&name, suffix);
+                waiting.files.push(Replacement { name, old, backup, new, failed: None });
+            }
+            Err(failure) => waiting.report(&failure, &mut progress),
+        }
+        if waiting.files.len() == if destination.sync { WAITING } else { 1 } {
+            waiting.finish(&mut taken, suffix, &mut progress);
         }
     }
-    drop(progress);
-    if let Err(failure) = folders.sync() {
-        code = code.max(Some(failure.report()));
+    waiting.finish(&mut taken, suffix, &mut progress);
+    if let Err(failure) = waiting.folders.sync() {
+        waiting.code = waiting.code.max(Some(failure.report()));
     }
-    code.map_or(Ok(Outcome::Clean), |code| Err(Failure::Reported { code }))
+    drop(progress);
+    waiting.code.map_or(Ok(Outcome::Clean), |code| Err(Failure::Reported { code }))
+}
+
+/// The most files that wait for the disk together, and the threads on which they do: a file system puts many on the disk
+/// at once in little more time than one.
+const WAITING: usize = 64;
+const THREADS: usize = 16;
+
+/// New files in place of old ones that are written, but not on the disk yet, and so have no name.
+struct Waiting {
+    files: Vec<Replacement>,
+    /// Those in which files have got new names.
+    folders: Folders,
+    /// The exit code of the files that have failed.
+    code: Option<u8>,
+}
+
+/// A new file in place of an old one.
+struct Replacement {
+    name: PathBuf,
+    old: Option<Identity>,
+    backup: Option<PathBuf>,
+    new: Output,
+    /// Why it is not on the disk. A second attempt might succeed though data are lost.
+    failed: Option<Failure>,
+}
+
+impl Waiting {
+    /// Whether one of the files, or its backup, is that of the name `name`, or of its backup, so that what is known of these
+    /// is going to change.
+    fn concern(&self, name: &Path, suffix: &str) -> bool {
+        let waits = |path: &Path| {
+            let identity = fs::metadata(path).ok().and_then(|metadata| Identity::of_path(path, &metadata));
+            identity.is_some() && self.files.iter().any(|file| file.old == identity)
+        };
+        let is_backup = || {
+            let path = fs::canonicalize(name).ok();
+            path.is_some() && self.files.iter().any(|file| file.backup == path)
+        };
+        !self.files.is_empty()
+            && (waits(name) || backup(name, suffix).is_some_and(|backup| waits(&backup) || is_backup()))
+    }
+
+    /// Waits until all are on the disk, and gives each its name.
+    fn finish(&mut self, taken: &mut Taken, suffix: &str, progress: &mut Progress) {
+        if self.files.len() > 1 {
+            std::thread::scope(|scope| {
+                for files in self.files.chunks_mut(WAITING.div_ceil(THREADS)) {
+                    let sync = move || files.iter_mut().for_each(|file| file.failed = file.new.sync().err());
+                    // Without a thread, each waits before it gets its name.
+                    let _ = std::thread::Builder::new().name("sync".to_owned()).spawn_scoped(scope, sync);
+                }
+            });
+        }
+        for Replacement { name, new, failed, .. } in std::mem::take(&mut self.files) {
+            let result = failed.map_or(Ok(()), Err).and_then(|()| new.commit_to(&mut self.folders));
+            match result {
+                Ok(new) => taken.take(&name, new, suffix),
+                Err(failure) => self.report(&failure, progress),
+            }
+        }
+    }
+
+    /// Says what went wrong with a file; the others are done all the same.
+    fn report(&mut self, failure: &Failure, progress: &mut Progress) {
+        // A bar would be drawn over the message.
+        progress.hide();
+        self.code = self.code.max(Some(failure.report()));
+    }
 }
 
 /// Whether `name` is a regular file; to open a pipe would wait for somebody who writes to it.
@@ -234,16 +316,17 @@ fn clash(name: &Path, backup: &Path) -> Failure {
     ))
 }
 
+/// Writes what will replace the file `name`.
 fn replace(
     name: &Path,
     inputs: &mut Inputs,
     destination: &Destination,
     suffix: &str,
-    folders: &mut Folders,
     work: &mut impl FnMut(&mut Inputs, &mut Output) -> Result<(), Failure>,
-) -> Result<Option<Identity>, Failure> {
+) -> Result<Output, Failure> {
     let compression = inputs.format().map(|format| destination.leveled(format)).transpose()?;
     let mut output = Output::replace(name, How { compression, suffix, sync: destination.sync })?;
     work(inputs, &mut output)?;
-    output.commit_to(folders)
+    output.end()?;
+    Ok(output)
 }

@@ -61,15 +61,8 @@ struct Atomic {
     unfinished: Unfinished,
     /// Whether it must be on the disk before it gets its name.
     sync: bool,
-}
-
-impl Counted {
-    fn file(&self) -> &File {
-        match &self.place {
-            Place::Direct(file) => file,
-            Place::Atomic(atomic) => atomic.temporary.as_file(),
-        }
-    }
+    /// Whether it is.
+    is_synced: bool,
 }
 
 impl Write for Counted {
@@ -77,13 +70,35 @@ impl Write for Counted {
         if self.is_closed {
             return Err(ErrorKind::BrokenPipe.into());
         }
-        let len = Patient(self.file()).write(bytes)?;
+        let len = match &self.place {
+            Place::Direct(file) => Patient(file).write(bytes)?,
+            // Others may write to it, too, where room was left for them.
+            #[cfg(unix)]
+            Place::Atomic(atomic) => {
+                std::os::unix::fs::FileExt::write_at(atomic.temporary.as_file(), bytes, self.offset)?
+            }
+            #[cfg(not(unix))]
+            Place::Atomic(atomic) => atomic.temporary.as_file().write(bytes)?,
+        };
         self.offset += len as u64;
         Ok(len)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// A file of which several threads write parts.
+pub struct Shared(#[cfg_attr(not(unix), allow(dead_code, reason = "there are none"))] File);
+
+impl Shared {
+    /// Writes all of `bytes` at `place`.
+    pub fn write(&self, bytes: &[u8], place: u64) -> io::Result<()> {
+        #[cfg(unix)]
+        return std::os::unix::fs::FileExt::write_all_at(&self.0, bytes, place);
+        #[cfg(not(unix))]
+        return Err(io::Error::new(ErrorKind::Unsupported, format!("{} bytes at {place}", bytes.len())));
     }
 }
 
@@ -190,6 +205,62 @@ impl Output {
         result.map_err(|error| Failure::output(&self.name, stream.counted().offset, error))
     }
 
+    /// The file that is written to, once more, if nobody can see it before it is whole: then its parts can be written in
+    /// any order, to the places that [`Output::leave`] gives.
+    pub fn shared(&self) -> Option<Shared> {
+        match &self.stream {
+            #[cfg(unix)]
+            Some(Stream::Plain(Counted { place: Place::Atomic(atomic), .. })) => {
+                atomic.temporary.as_file().try_clone().ok().map(Shared)
+            }
+            _ => None,
+        }
+    }
+
+    /// Leaves room for `len` bytes, which must be written to the [`Shared`] file, and returns their place.
+    pub fn leave(&mut self, len: usize) -> u64 {
+        let Some(Stream::Plain(file)) = &mut self.stream else { return 0 };
+        let place = file.offset;
+        file.offset += len as u64;
+        place
+    }
+
+    /// What to say of an `error` that came from writing at `offset`.
+    pub fn failed(&self, offset: u64, error: io::Error) -> Failure {
+        Failure::output(&self.name, offset, error)
+    }
+
+    /// Ends the compressed form, if it has one. Nothing can be written any more.
+    pub fn end(&mut self) -> Result<(), Failure> {
+        if let Some(Stream::Compressed(writer)) = &mut self.stream {
+            let result = writer.finish();
+            result.map_err(|error| Failure::output(&self.name, writer.get_ref().offset, error))?;
+        }
+        self.stream = match self.stream.take() {
+            Some(Stream::Compressed(writer)) => {
+                let result = writer.into_inner();
+                Some(Stream::Plain(result.map_err(|error| Failure::open(&self.name, error))?))
+            }
+            other => other,
+        };
+        Ok(())
+    }
+
+    /// Waits until a new file that has been ended is on the disk, if it must be before it gets its name. Of several files,
+    /// each can wait on a thread of its own.
+    pub fn sync(&mut self) -> Result<(), Failure> {
+        let Some(Stream::Plain(Counted { place: Place::Atomic(atomic), offset, .. })) = &mut self.stream
+        else {
+            return Ok(());
+        };
+        if atomic.sync && !atomic.is_synced {
+            let result = synced(atomic.temporary.as_file());
+            result.map_err(|error| Failure::output(&self.name, *offset, error))?;
+            atomic.is_synced = true;
+        }
+        Ok(())
+    }
+
     /// Ends the compressed form, if it has one, and puts a new file in the place of the old one. An output that is
     /// dropped without this leaves no trace of a file, and a compressed stream is not ended.
     pub fn commit(self) -> Result<(), Failure> {
@@ -201,18 +272,9 @@ impl Output {
     /// The same, but that the name of the file may be lost with the power until `folders` are synced: each only once.
     /// Returns which file has come into being.
     pub fn commit_to(mut self, folders: &mut Folders) -> Result<Option<Identity>, Failure> {
-        if let Some(Stream::Compressed(writer)) = &mut self.stream {
-            let result = writer.finish();
-            result.map_err(|error| Failure::output(&self.name, writer.get_ref().offset, error))?;
-        }
-        let Some(stream) = self.stream.take() else { return Ok(None) };
-        let file = match stream {
-            Stream::Plain(file) => file,
-            Stream::Compressed(writer) => {
-                let result = writer.into_inner();
-                result.map_err(|error| Failure::open(&self.name, error))?
-            }
-        };
+        self.end()?;
+        self.sync()?;
+        let Some(Stream::Plain(file)) = self.stream.take() else { return Ok(None) };
         let Place::Atomic(atomic) = file.place else { return Ok(None) };
         atomic.commit(&self.name, file.offset, self.read.as_ref(), folders)
     }
@@ -226,10 +288,7 @@ impl Atomic {
         read: Option<&Version>,
         folders: &mut Folders,
     ) -> Result<Option<Identity>, Failure> {
-        let Atomic { temporary, target, backup, unfinished, sync } = self;
-        if sync {
-            synced(temporary.as_file()).map_err(|error| Failure::output(name, offset, error))?;
-        }
+        let Atomic { temporary, target, backup, unfinished, sync, .. } = self;
         let metadata = temporary.as_file().metadata().map_err(|error| Failure::open(name, error))?;
         let identity = Identity::of(temporary.as_file(), &metadata);
         if let Some(read) = read {
@@ -359,7 +418,7 @@ fn atomic(path: &Path, how: How<'_>) -> io::Result<(Atomic, Option<Identity>)> {
         }
         identity = Identity::of(&old, &metadata);
     }
-    Ok((Atomic { temporary, target, backup, unfinished, sync: how.sync }, identity))
+    Ok((Atomic { temporary, target, backup, unfinished, sync: how.sync, is_synced: false }, identity))
 }
 
 /// Whether files of these names would be one: the names of one regular file, or of one that is not there yet.

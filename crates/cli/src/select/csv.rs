@@ -1,7 +1,7 @@
 //! Columns of CSV: RFC 4180, with any ASCII delimiter.
 //!
-//! Where a record ends is decided by [`Ends`], and where a cell ends by [`cell_end`], which look for quotes and
-//! delimiters only, at the speed of memchr. Cells with quotes in quotes are read by `csv-core`.
+//! Where a record ends is decided in [`ends`](super::ends), and where a cell ends by [`cell_end`], which looks for quotes
+//! and delimiters only, at the speed of memchr. Cells with quotes in quotes are read by `csv-core`.
 
 use std::ops::Range;
 
@@ -10,117 +10,6 @@ use csv_core::{Reader, ReaderBuilder, Terminator};
 use super::edit::{Edit, Form};
 use crate::value::policy::{Action, Around, Record, Treatment};
 use crate::value::report::Report;
-
-/// Finds the ends of records in input that comes in pieces.
-///
-/// A quote opens a cell only at its start, and within a cell that is quoted two quotes are one that is data.
-#[derive(Clone, Copy, Debug)]
-pub struct Ends {
-    delimiter: u8,
-    state: State,
-    /// Whether the record under way has a quoted cell.
-    has_quotes: bool,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum State {
-    /// Outside of quotes, after this byte.
-    Outside(u8),
-    Quoted,
-    /// After a quote within quotes.
-    Quote,
-}
-
-/// The state between records.
-const START: State = State::Outside(b'\n');
-
-impl Ends {
-    /// At the start of a record.
-    pub fn new(delimiter: u8) -> Ends {
-        Ends { delimiter, state: START, has_quotes: false }
-    }
-
-    /// The end of the record under way, after its line feed, and whether it has quoted cells; or `None` when it
-    /// does not end in `piece`.
-    pub fn next(&mut self, piece: &[u8]) -> Option<(usize, bool)> {
-        let mut at = 0;
-        loop {
-            let rest = piece.get(at..).filter(|rest| !rest.is_empty())?;
-            self.state = match self.state {
-                State::Outside(last) => match memchr::memchr2(b'\n', b'"', rest) {
-                    None => {
-                        self.state = State::Outside(rest[rest.len() - 1]);
-                        return None;
-                    }
-                    Some(found) if rest[found] == b'\n' => {
-                        let end = (at + found + 1, self.has_quotes);
-                        *self = Ends::new(self.delimiter);
-                        return Some(end);
-                    }
-                    Some(found) => {
-                        let last = if found == 0 { last } else { rest[found - 1] };
-                        at += found + 1;
-                        if last == self.delimiter || last == b'\n' {
-                            self.has_quotes = true;
-                            State::Quoted
-                        } else {
-                            State::Outside(b'"')
-                        }
-                    }
-                },
-                State::Quoted => {
-                    let behind = memchr::memchr(b'"', rest)? + 1;
-                    at += behind;
-                    match rest[behind..] {
-                        // Most often another such cell follows.
-                        [byte, b'"', ..] if byte == self.delimiter => {
-                            at += 2;
-                            State::Quoted
-                        }
-                        _ => State::Quote,
-                    }
-                }
-                State::Quote if rest[0] == b'"' => {
-                    at += 1;
-                    State::Quoted
-                }
-                State::Quote => State::Outside(b'"'),
-            };
-        }
-    }
-
-    /// The last end of a record in `piece`, after its line feed; what follows that is looked at as well.
-    pub fn last(&mut self, piece: &[u8]) -> Option<usize> {
-        if let State::Outside(_) = self.state
-            && memchr::memchr(b'"', piece).is_none()
-        {
-            // Without quotes, a record is a line.
-            let end = memchr::memrchr(b'\n', piece).map(|found| found + 1);
-            if end.is_some() {
-                *self = self.fresh();
-            }
-            if let Some(&last) = piece[end.unwrap_or(0)..].last() {
-                self.state = State::Outside(last);
-            }
-            return end;
-        }
-        let mut end = None;
-        while let Some((len, _)) = self.next(&piece[end.unwrap_or(0)..]) {
-            end = Some(end.unwrap_or(0) + len);
-        }
-        end
-    }
-
-    /// The same, at the start of a record.
-    pub fn fresh(self) -> Ends {
-        Ends::new(self.delimiter)
-    }
-
-    /// Whether the record that ends with the input has quoted cells.
-    pub fn has_quotes(&self) -> bool {
-        self.has_quotes
-    }
-}
 
 /// The columns that hold values.
 pub struct Table {

@@ -10,6 +10,7 @@ use super::edit::{Edit, Form};
 use super::legend::Legend;
 pub use super::spot::Spot;
 use crate::ground::escape::escape;
+use crate::ground::reason::{Reason, Refusal};
 use crate::value::policy::{Action, Around, Record, Treatment};
 use crate::value::report::Report;
 
@@ -181,9 +182,13 @@ impl Fields {
                     return Action::Write;
                 }
             }
+            if legend.is_foreign(record.bytes()) {
+                return Action::Stop(Refusal { offset: record.start, reason: Reason::Cdxj });
+            }
         }
         report.stats.looked = true;
-        let mut line = Line { bytes: record.bytes(), no_quote: false, no_bracket: false };
+        let is_doubled = self.legend.as_ref().is_some_and(Legend::doubles_quotes);
+        let mut line = Line { bytes: record.bytes(), no_quote: false, no_bracket: false, is_doubled };
         if let Split::Blanks(marks) = self.split {
             (line.no_quote, line.no_bracket) = (!marks.quotes, !marks.brackets);
         }
@@ -316,6 +321,8 @@ struct Line<'a> {
     no_quote: bool,
     /// No bracketed field ends in what is left.
     no_bracket: bool,
+    /// Whether two quotes within quotes are one that is data.
+    is_doubled: bool,
 }
 
 impl Line<'_> {
@@ -348,9 +355,16 @@ impl Line<'_> {
     /// line, and not after an odd number of backslashes. Also whether a mark before that is no end only because no
     /// blank follows it.
     fn close(&self, mark: u8, start: usize) -> Option<(usize, bool)> {
-        let mut is_fragile = false;
+        let (mut is_fragile, mut from) = (false, start + 1);
         for found in memchr::memchr_iter(mark, &self.bytes[start + 1..]) {
             let at = start + 1 + found;
+            if at < from {
+                continue;
+            }
+            if self.is_doubled && mark == b'"' && self.bytes.get(at + 1) == Some(&mark) {
+                from = at + 2;
+                continue;
+            }
             let backslashes =
                 self.bytes[start + 1..at].iter().rev().take_while(|&&byte| byte == b'\\').count();
             if backslashes % 2 == 0 {

@@ -39,6 +39,17 @@ impl Legend {
         self.default.to_vec()
     }
 
+    /// Whether two quotes within quotes are one that is data: the strings of W3C logs.
+    pub fn doubles_quotes(&self) -> bool {
+        self.columns == W3C_COLUMNS
+    }
+
+    /// Whether `line` is not of this format, but of CDXJ, which has JSON after two words.
+    pub fn is_foreign(&self, line: &[u8]) -> bool {
+        let mut words = line.splitn(3, |&byte| byte == b' ');
+        self.columns == CDX_COLUMNS && words.nth(2).is_some_and(|rest| rest.starts_with(b"{"))
+    }
+
     /// The names of the columns that are looked for.
     pub fn columns(&self) -> &'static [&'static str] {
         self.columns

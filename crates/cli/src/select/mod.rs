@@ -4,6 +4,7 @@
 
 pub mod csv;
 pub mod edit;
+pub mod ends;
 pub mod fields;
 mod json;
 pub mod jsonl;

@@ -304,8 +304,11 @@ impl Decoder {
         How { keep, form, layers, nginx, percent_u }
     }
 
-    /// Where, in `value`, the byte comes from that stands at `at` after decoding.
+    /// Where, in `value`, the byte comes from that is at `at` after decoding.
     fn origin(&self, value: &[u8], at: usize) -> usize {
+        if self.is_plain() {
+            return origins::of_plain(&self.keep, value, at);
+        }
         origins::of_decoded(&self.how(), value).origins.get(at).copied().unwrap_or(value.len())
     }
 }

@@ -28,6 +28,18 @@ impl Verb {
         }
     }
 
+    /// Whether keeping the escapes of these bytes could tear characters apart, because in its charset any byte may be a part
+    /// of one.
+    pub fn may_garble(&self, kept: ByteSet) -> bool {
+        matches!(self, Verb::Decode(options) if options.charset.is_some_and(Charset::is_stateful))
+            && kept != ByteSet::EMPTY
+    }
+
+    /// The bytes whose escapes were asked to stay.
+    pub fn kept(&self) -> ByteSet {
+        if let Verb::Decode(options) = self { options.keep } else { ByteSet::EMPTY }
+    }
+
     /// Whether `\xHH` is read as nginx writes it.
     pub fn is_nginx(&self) -> bool {
         matches!(self, Verb::Decode(options) if options.nginx)

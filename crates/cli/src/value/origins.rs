@@ -57,6 +57,25 @@ pub fn of_logged(value: &[u8], keep: &ByteSet) -> Vec<usize> {
     logged(value, keep).origins
 }
 
+/// Where the byte at `at` comes from, if there is no other step than decoding once: without a look at every byte.
+pub fn of_plain(keep: &ByteSet, value: &[u8], at: usize) -> usize {
+    // What comes after the first `from` bytes of the value comes after all but `left` of the decoded ones.
+    let (mut from, mut left) = (0, at);
+    for percent in memchr::memchr_iter(b'%', value) {
+        if percent - from >= left {
+            break;
+        }
+        let Some(byte) = value[percent..].first_chunk().and_then(byte_of) else { continue };
+        left -= percent - from;
+        let len = if keep.contains(byte) { 3 } else { 1 };
+        if left < len {
+            return percent;
+        }
+        (left, from) = (left - len, percent + 3);
+    }
+    value.len().min(from + left)
+}
+
 /// How a value is decoded, as far as that moves bytes.
 pub struct How {
     pub keep: ByteSet,
@@ -109,6 +128,28 @@ pub fn of_decoded(how: &How, value: &[u8]) -> Traced {
                 }
             }
             result
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_short_way_is_the_long_way() {
+        let words: [&[u8]; 8] = [b"%41", b"%0a", b"%2", b"%", b"a", b"%zz", b"+", b"%ff"];
+        let keep = ByteSet::EMPTY.add(b"\n");
+        let layers = Layers::Times(1);
+        for number in 0..words.len().pow(4) {
+            let value: Vec<u8> =
+                (0..4).flat_map(|index| words[number / words.len().pow(index) % 8]).copied().collect();
+            for form in [false, true] {
+                let how = How { keep, form, layers, nginx: false, percent_u: false };
+                for (at, origin) in of_decoded(&how, &value).origins.into_iter().enumerate() {
+                    assert_eq!(of_plain(&keep, &value, at), origin, "{} {at}", value.escape_ascii());
+                }
+            }
         }
     }
 }

@@ -366,7 +366,56 @@ fn files_and_folders_are_synced_unless_that_is_not_wanted() {
     };
     assert_eq!(one, ["sync", "rename", "sync"]);
     let two = calls(&["decode", "-i", &path("a"), &path("b")]).unwrap();
-    assert_eq!(two, ["sync", "rename", "sync", "rename", "sync"], "the folder once, at the end");
+    assert_eq!(two, ["sync", "sync", "rename", "rename", "sync"], "the folder once, at the end");
     assert_eq!(calls(&["decode", "--no-sync", "-i", &path("a"), &path("b")]).unwrap(), ["rename", "rename"]);
     assert_eq!(calls(&["decode", "--no-sync", "-o", &path("out"), &path("b")]).unwrap(), ["rename"]);
+}
+
+/// Files wait for the disk together; what is said of each does not depend on that.
+#[cfg(unix)]
+#[test]
+fn many_files_are_replaced_as_one_by_one() {
+    for suffix in ["", ".old"] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        let mut list = Vec::new();
+        for number in 0..150 {
+            let name = format!("{number:03}");
+            fs::write(path(&name), format!("{number}%20%41\n")).unwrap();
+            list.push(name);
+            if number == 80 {
+                // The other name of a file has its old content, and is another file afterwards.
+                fs::hard_link(path("080"), path("link")).unwrap();
+                list.push("link".to_owned());
+            }
+            if [3, 100].contains(&number) {
+                list.push(format!("{number:03}"));
+                list.push("missing".to_owned());
+            }
+        }
+        if !suffix.is_empty() {
+            // A backup that this run makes is no file to work on.
+            list.push("149.old".to_owned());
+            fs::write(path("149.old"), "older").unwrap();
+        }
+        let names: Vec<_> = list.iter().map(|name| path(name).to_str().unwrap().to_owned()).collect();
+        fs::write(path("list"), names.join("\n")).unwrap();
+        let (option, list) = (format!("--in-place={suffix}"), path("list"));
+        let run = run(&["decode", &option, "--files-from", list.to_str().unwrap()], "");
+        assert_eq!(run.code, Some(2));
+        for number in 0..150 {
+            let name = format!("{number:03}");
+            assert_eq!(fs::read(path(&name)).unwrap(), format!("{number} A\n").into_bytes(), "{suffix}");
+            if !suffix.is_empty() {
+                let backup = fs::read(path(&format!("{name}{suffix}"))).unwrap();
+                assert_eq!(backup, format!("{number}%20%41\n").into_bytes());
+            }
+        }
+        assert_eq!(fs::read(path("link")).unwrap(), b"80 A\n");
+        let said = |what: &str| run.err.lines().filter(|line| line.contains(what)).count();
+        assert_eq!(said("missing"), 2, "{}", run.err);
+        assert_eq!(said("has been replaced already"), if suffix.is_empty() { 2 } else { 3 }, "{}", run.err);
+        let temporary = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().contains(".pct-");
+        assert!(!fs::read_dir(dir.path()).unwrap().any(|entry| temporary(&entry.unwrap())));
+    }
 }

@@ -31,9 +31,65 @@ fn same(args: &[&str], input: &[u8]) -> Run {
         let piped = run(&[&args[..], &[jobs]].concat(), input);
         assert_same(&format!("{args:?} {jobs} <pipe"), &piped.out, &one.out);
         assert_eq!(piped.err.replace("<stdin>", "FILE"), one.err, "{args:?} {jobs}");
+        // Of a file of their own, threads write parts in any order.
+        let file = dir.path().join("out");
+        let named = run_file(&[&args[..], &["-o", file.to_str().unwrap()]].concat(), jobs, path);
+        if one.code == Some(0) {
+            assert_same(&format!("{args:?} {jobs} -o"), &fs::read(&file).unwrap(), &one.out);
+        }
+        assert_eq!(file.exists(), one.code == Some(0), "{args:?} {jobs} -o");
+        assert_eq!((&named.err, named.code), (&one.err, one.code), "{args:?} {jobs} -o");
         let _ = fs::remove_file(&rejects);
+        let _ = fs::remove_file(&file);
     }
     one
+}
+
+#[test]
+fn files_that_threads_write_have_seams_and_are_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let paths = ["a", "b", "c", "out"].map(|name| dir.path().join(name).to_str().unwrap().to_owned());
+    let [a, b, c, out] = paths.each_ref().map(String::as_str);
+    let mut input = tangle(5, 5 << 20);
+    // A line that is longer than any buffer, and no line end after the last.
+    input.extend_from_slice(&b"%41-".repeat(400_000));
+    fs::write(a, &input).unwrap();
+    fs::write(b, b"\xEF\xBB\xBF%42").unwrap();
+    fs::write(c, &input[..3 << 20]).unwrap();
+    for args in [&["decode"][..], &["encode"], &["decode", "--on-error", "drop"], &["decode", "-0"]] {
+        let one = wait(command(&[args, &["-j1", a, b, c]].concat()).spawn().unwrap());
+        assert_eq!((one.err.as_str(), one.code), ("", Some(0)), "{args:?}");
+        for jobs in ["-j2", "-j5"] {
+            let several = wait(command(&[args, &[jobs, "-o", out, a, b, c]].concat()).spawn().unwrap());
+            assert_eq!((several.err.as_str(), several.code), ("", Some(0)), "{args:?} {jobs}");
+            assert_same(&format!("{args:?} {jobs}"), &fs::read(out).unwrap(), &one.out);
+            fs::write(out, "old").unwrap();
+        }
+    }
+    let mut bad = b"good%20line\n".repeat(600_000);
+    bad.extend_from_slice(b"%zz\n");
+    fs::write(a, bad).unwrap();
+    let run = wait(command(&["decode", "-j4", "--strict", "-o", out, a]).spawn().unwrap());
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    assert!(run.err.contains(":600001: offset 7200000: malformed escape"), "{}", run.err);
+    assert_eq!(fs::read(out).unwrap(), b"old");
+}
+
+/// A file that cannot grow any more is an error, whichever thread meets it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_file_is_an_error_on_threads() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, out) = (dir.path().join("in"), dir.path().join("out"));
+    fs::write(&path, b"a%20line\n".repeat(800_000)).unwrap();
+    let script = "trap '' XFSZ; ulimit -f 4000; exec \"$0\" decode -j4 -o \"$1\" \"$2\"";
+    let mut shell = std::process::Command::new("bash");
+    let run: Run =
+        shell.args(["-c", script, env!("CARGO_BIN_EXE_pct")]).arg(&out).arg(&path).output().unwrap().into();
+    assert_eq!(run.code, Some(2), "{}", run.err);
+    assert!(run.err.contains("File too large"), "{}", run.err);
+    assert!(!out.exists());
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
 }
 
 #[test]

@@ -179,3 +179,22 @@ fn options_that_make_no_sense_with_logs_are_refused() {
         assert!(run.code == Some(2) && run.err.contains(wanted), "{args:?}: {:?} {}", run.code, run.err);
     }
 }
+
+#[test]
+fn doubled_quotes_of_w3c_are_data() {
+    let log = b"#Fields: cs(User-Agent) cs-uri x-last cs(Referer)\n\
+        \"say \"\"hi\"\" to \"\"me\"\"\" /a%2Fb \"\" /c%2Fd\n\
+        \"\"\"\" /a%2Fb \"\"\" \" \"/c \"\"%41\"\" d\"\n";
+    let wanted = b"#Fields: cs(User-Agent) cs-uri x-last cs(Referer)\n\
+        \"say \"\"hi\"\" to \"\"me\"\"\" /a/b \"\" /c/d\n\
+        \"\"\"\" /a/b \"\"\" \" \"/c \"\"A\"\" d\"\n";
+    assert_eq!(ok(&["decode", "--log", "w3c"], log), wanted);
+}
+
+#[test]
+fn cdxj_is_not_taken_for_cdx() {
+    let line = "org,example)/ 20240501120000 {\"url\": \"https://example.org/%22\", \"r\": \"%41\"}\n";
+    let run = run(&["decode", "--log", "cdx"], line);
+    assert_eq!((run.out.as_slice(), run.code), (&b""[..], Some(1)));
+    assert!(run.err.starts_with("pct: <stdin>:1: offset 0: this is CDXJ"), "{}", run.err);
+}

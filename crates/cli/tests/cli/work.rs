@@ -285,6 +285,25 @@ fn strict_charsets_are_exact() {
 
 /// Its meaning of a byte depends on escape sequences before it, and ends with the value.
 #[test]
+fn iso_2022_jp_is_not_torn_apart() {
+    // U+30B3 is 0x25 0x33 between escape sequences: "%3" to whoever looks at bytes.
+    let jp = ["decode", "--charset", "iso-2022-jp"];
+    for (more, says) in [
+        (&["--keep", "%"][..], "--keep"),
+        (&["--field", "1"], "--csv or --jsonl"),
+        (&["--field", "1", "-d", "%"], "--csv or --jsonl"),
+        (&["--log", "combined"], "--csv or --jsonl"),
+    ] {
+        let run = run(&[&jp[..], more].concat(), "%1B%24B%25%33%1B%28B\n");
+        assert_eq!((run.out.as_slice(), run.code), (&b""[..], Some(2)), "{more:?} {}", run.err);
+        assert!(run.err.contains("iso-2022-jp") && run.err.contains(says), "{more:?} {}", run.err);
+    }
+    let csv =
+        ok(&[&jp[..], &["--csv", "--no-header", "--column", "2"]].concat(), "1,%1B%24B%25%33%1B%28B,3\n");
+    assert_eq!(csv, "1,\u{30b3},3\n".as_bytes());
+}
+
+#[test]
 fn iso_2022_jp_is_read_and_written() {
     let jp = ["--charset", "iso-2022-jp"];
     let decode = |args: &[&str], input: &str| text(&[&["decode"], &jp[..], args].concat(), input);
