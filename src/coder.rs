@@ -83,35 +83,49 @@ const SHORT: usize = 1024;
 
 impl<S: KeepSet> Coder<S> {
     #[inline(always)]
-    pub(crate) fn new(set: S) -> Coder<S> {
-        let job = EncodeJob::new(set.members());
+    pub(crate) const fn new(set: S) -> Coder<S> {
+        let job = EncodeJob::new(members(&set));
         Coder { job, tier: None, usual: job.set.holds_usual(), set }
     }
 
-    pub(crate) fn keep_escapes(mut self) -> Coder<S> {
-        self.job = self.job.with(EncodeRule::KeepEscapes, self.set.members());
-        self
+    #[inline(always)]
+    pub(crate) const fn keep_escapes(self) -> Coder<S> {
+        Coder { job: self.job.with(EncodeRule::KeepEscapes, members(&self.set)), ..self }
     }
 
-    pub(crate) fn form(mut self) -> Coder<S> {
-        self.job = self.job.with(EncodeRule::Form, self.set.members().remove(b"+").add(b" "));
-        self
+    #[inline(always)]
+    pub(crate) const fn form(self) -> Coder<S> {
+        const PLUS: ByteSet = ByteSet::from_bytes(b"+");
+        let set = members(&self.set).difference(PLUS).union(SPACE);
+        Coder { job: self.job.with(EncodeRule::Form, set), ..self }
     }
 
-    pub(crate) fn form_keeping_plus(mut self) -> Coder<S> {
-        self.job = self.job.with(EncodeRule::Form, self.set.members().add(b" "));
-        self
+    #[inline(always)]
+    pub(crate) const fn form_keeping_plus(self) -> Coder<S> {
+        Coder { job: self.job.with(EncodeRule::Form, members(&self.set).union(SPACE)), ..self }
     }
 
-    pub(crate) fn hex_case(mut self, case: HexCase) -> Coder<S> {
+    #[inline(always)]
+    pub(crate) const fn hex_case(mut self, case: HexCase) -> Coder<S> {
         self.job.case = case;
         self
     }
 
-    pub(crate) fn tier(mut self, tier: Tier) -> Coder<S> {
+    #[inline(always)]
+    pub(crate) const fn tier(mut self, tier: Tier) -> Coder<S> {
         self.tier = Some(tier);
         self
     }
+}
+
+/// Added as a set: a kernel that loads a row right after a single byte of it was stored would have to wait.
+const SPACE: ByteSet = ByteSet::from_bytes(b" ");
+
+/// [`KeepSet::members`], for constants.
+#[inline(always)]
+const fn members<S: KeepSet>(set: &S) -> ByteSet {
+    // SAFETY: the trait is sealed, so `S` is `ByteSet`, or `AsciiSet`, which is a transparent wrapper of one.
+    unsafe { *core::ptr::from_ref(set).cast::<ByteSet>() }
 }
 
 impl<S> Coder<S> {

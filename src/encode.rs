@@ -31,6 +31,15 @@ use crate::set::{AsciiSet, sets};
 /// assert_eq!(path.encode("/a b/%41%"), "/a%20b/%2541%25");
 /// assert_eq!(path.keep_escapes().encode("/a b/%41%"), "/a%20b/%41%25");
 /// ```
+///
+/// An encoder that is a constant is put together when the program is compiled:
+///
+/// ```
+/// use simdpct::{AsciiSet, Encode, sets};
+///
+/// static REPAIR: Encode<AsciiSet> = Encode::keeping(sets::WHATWG_PATH).keep_escapes();
+/// assert_eq!(REPAIR.encode("/50% of%20it"), "/50%25%20of%20it");
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub struct Encode<S> {
@@ -48,7 +57,7 @@ impl Encode<AsciiSet> {
     /// assert_eq!(Encode::escaping(FRAGMENT).encode("<b>\u{e9} %"), "%3Cb%3E%C3%A9%20%");
     /// ```
     #[inline(always)]
-    pub fn escaping(set: AsciiSet) -> Encode<AsciiSet> {
+    pub const fn escaping(set: AsciiSet) -> Encode<AsciiSet> {
         Encode::keeping(set.complement())
     }
 
@@ -77,7 +86,7 @@ impl<S: KeepSet> Encode<S> {
     /// assert_eq!(Encode::keeping(sets::RFC3986_SEGMENT).encode("a/b c"), "a%2Fb%20c");
     /// ```
     #[inline(always)]
-    pub fn keeping(set: S) -> Encode<S> {
+    pub const fn keeping(set: S) -> Encode<S> {
         Encode { coder: Coder::new(set) }
     }
 
@@ -89,7 +98,8 @@ impl<S: KeepSet> Encode<S> {
     /// let repair = Encode::keeping(sets::WHATWG_PATH).keep_escapes();
     /// assert_eq!(repair.encode("/50% of%20it"), "/50%25%20of%20it");
     /// ```
-    pub fn keep_escapes(self) -> Encode<S> {
+    #[inline(always)]
+    pub const fn keep_escapes(self) -> Encode<S> {
         Encode { coder: self.coder.keep_escapes() }
     }
 
@@ -100,7 +110,8 @@ impl<S: KeepSet> Encode<S> {
     /// use simdpct::{Encode, sets};
     /// assert_eq!(Encode::keeping(sets::WHATWG_FORM).form().encode("1 + 1"), "1+%2B+1");
     /// ```
-    pub fn form(self) -> Encode<S> {
+    #[inline(always)]
+    pub const fn form(self) -> Encode<S> {
         Encode { coder: self.coder.form() }
     }
 
@@ -112,7 +123,8 @@ impl<S: KeepSet> Encode<S> {
     /// let safe_plus = sets::RFC3986_UNRESERVED.add(b"+").unwrap();
     /// assert_eq!(Encode::keeping(safe_plus).form_keeping_plus().encode("1 + 1"), "1+++1");
     /// ```
-    pub fn form_keeping_plus(self) -> Encode<S> {
+    #[inline(always)]
+    pub const fn form_keeping_plus(self) -> Encode<S> {
         Encode { coder: self.coder.form_keeping_plus() }
     }
 
@@ -123,7 +135,8 @@ impl<S: KeepSet> Encode<S> {
     /// let lower = Encode::keeping(sets::RFC3986_UNRESERVED).hex_case(HexCase::Lower);
     /// assert_eq!(lower.encode("/"), "%2f");
     /// ```
-    pub fn hex_case(self, case: HexCase) -> Encode<S> {
+    #[inline(always)]
+    pub const fn hex_case(self, case: HexCase) -> Encode<S> {
         Encode { coder: self.coder.hex_case(case) }
     }
 
@@ -135,7 +148,8 @@ impl<S: KeepSet> Encode<S> {
     ///     assert_eq!(Encode::keeping(sets::PYTHON_QUOTE).tier(tier).encode("/a b"), "/a%20b", "{tier}");
     /// }
     /// ```
-    pub fn tier(self, tier: Tier) -> Encode<S> {
+    #[inline(always)]
+    pub const fn tier(self, tier: Tier) -> Encode<S> {
         Encode { coder: self.coder.tier(tier) }
     }
 
@@ -217,6 +231,7 @@ impl<S: KeepSet> Encode<S> {
     /// assert_eq!(text, b"a%20b");
     /// # Ok::<(), simdpct::BufferTooSmall>(())
     /// ```
+    #[inline]
     pub fn encode_to_uninit<'o>(
         &self,
         input: &(impl AsRef<[u8]> + ?Sized),

@@ -388,6 +388,8 @@ impl core::fmt::Debug for ByteSet {
 /// ```
 // INVARIANT: no member is 0x80 or more. `str` conversions of encoded text rely on it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+// `coder` looks at it as a `ByteSet`.
+#[repr(transparent)]
 pub struct AsciiSet(ByteSet);
 
 impl AsciiSet {

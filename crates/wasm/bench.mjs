@@ -1,68 +1,105 @@
-// Measures the package against the engine's own functions, in turns within one run:  node bench.mjs [ROUNDS]
+// Measures the package against the engine's own functions, in turns within one run:  node bench.mjs [ROUNDS] [REGEX]
+// In a browser: `import { bench } from './bench.mjs'` (ci/web --bench does that in Chromium).
 // Every rival's answers are compared first. A line says how many bytes of input a function takes in a nanosecond, so
 // GB/s, as the median of the rounds, and what that is to the engine's own function.
-import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-
 import { instantiate } from './codec.mjs';
 import { random } from './test/inputs.mjs';
 
-const rounds = Number(process.argv[2] ?? 15);
-const load = async (name) => instantiate(await WebAssembly.compile(await readFile(new URL(name, import.meta.url))));
-const simd = await load('./simdpct.simd128.wasm');
-const scalar = await load('./simdpct.wasm');
-
 const below = random(5);
-const word = () => Array.from({ length: 2 + below(8) }, () => 'etaoinshrdlucmfwypvbgkqjxz0123456789'[below(36)]).join('');
+const pick = (alphabet) => alphabet[below(alphabet.length)];
+const word = () => Array.from({ length: 2 + below(8) }, () => pick('etaoinshrdlucmfwypvbgkqjxz0123456789')).join('');
 const words = (length, gap) => {
   let text = '';
   while (text.length < length) text += word() + (typeof gap === 'string' ? gap : gap());
   return text.slice(0, length);
 };
-// Distinct inputs of half a megabyte or more in all, so that no predictor learns them by heart.
-const many = (length, make) => Array.from({ length: Math.max(4, Math.ceil(600_000 / length)) }, () => make(length));
+// Distinct inputs of 300,000 characters or more in all, so that no predictor learns them by heart. Text that was put together
+// is a tree, and whoever reads it first would flatten it for the others.
+const many = (length, make) =>
+  JSON.parse(JSON.stringify(Array.from({ length: Math.max(4, Math.ceil(300_000 / length)) }, () => make(length))));
 
-const inputs = {
-  'clean, 16': many(16, (n) => words(n, '-')),
-  'URLs, 52': many(52, (n) => `https://${words(n - 8, () => '/-.?&=_'[below(7)])}`),
-  'clean, 1 Ki': many(1024, (n) => words(n, '-')),
-  'prose, 1 Ki': many(1024, (n) => words(n, ' ')),
-  'clean, 64 Ki': many(65536, (n) => words(n, '-')),
-  'prose, 64 Ki': many(65536, (n) => words(n, ' ')),
-  'Japanese, 64 Ki': many(65536, (n) => Array.from({ length: n / 3 }, () => String.fromCharCode(0x3041 + below(80))).join('')),
-};
+const clean = (n) => words(n, '-');
+const prose = (n) => words(n, ' ');
+const url = (n) => `https://${words(n - 8, () => pick('/-.?&=_'))}`.slice(0, n);
+const german = (n) => words(n, () => pick(['ä', 'ü', ' ', ' ', 'ß', ' ']));
+const japanese = (n) => Array.from({ length: n }, () => String.fromCharCode(0x3041 + below(80))).join('');
 
-function time(run, list) {
-  const start = process.hrtime.bigint();
-  for (const input of list) run(input);
-  return Number(process.hrtime.bigint() - start);
-}
+const KINDS = { clean, URLs: url, prose, German: german, Japanese: japanese };
+const LENGTHS = [4, 16, 52, 128, 256, 512, 767, 1024, 4096, 65536];
 
+const utf8 = new TextEncoder();
+const size = (input) => (typeof input === 'string' ? utf8.encode(input).length : input.length);
 const median = (numbers) => numbers.sort((a, b) => a - b)[numbers.length >> 1];
-const { byteLength } = Buffer;
 
-console.log(`node ${process.version}, V8 ${process.versions.v8}, ${process.arch}; ${rounds} rounds; GB/s of input\n`);
-console.log(`${''.padEnd(28)}${'built in'.padStart(10)}${'simd128'.padStart(10)}${'ratio'.padStart(8)}${'no simd'.padStart(10)}${'ratio'.padStart(8)}`);
-for (const [operation, rivals] of Object.entries({
-  encode: [encodeURIComponent, simd.encode, scalar.encode],
-  decode: [decodeURIComponent, (text) => simd.decode(text, { strict: true }), (text) => scalar.decode(text, { strict: true })],
-  // The engine has nothing for bytes but this detour.
-  'encode bytes': [
-    (bytes) => new TextEncoder().encode(encodeURIComponent(new TextDecoder().decode(bytes))), simd.encode, scalar.encode,
-  ],
-})) {
-  for (const [name, texts] of Object.entries(inputs)) {
-    const list =
-      operation === 'encode' ? texts : operation === 'decode' ? texts.map(encodeURIComponent) : texts.map((text) => new TextEncoder().encode(text));
-    const size = list.reduce((sum, input) => sum + (typeof input === 'string' ? byteLength(input) : input.length), 0);
-    for (const input of list.slice(0, 50)) for (const rival of rivals) assert.deepEqual(rival(input), rivals[0](input));
+/** An array of one-element arrays for what takes one value, of one array for what takes a list. */
+const EACH = (run) => (list) => { for (const input of list) run(input); };
+
+/** Measures everything whose name matches `wanted`; `load` reads one of the two modules, and `print` takes a line. */
+export async function bench(load, { rounds = 15, wanted = /(?:)/, print = console.log } = {}) {
+  const compile = async (name) => instantiate(await WebAssembly.compile(await load(name)));
+  const simd = await compile('./simdpct.simd128.wasm');
+  const scalar = await compile('./simdpct.wasm');
+  const worst = {};
+  const result = {};
+
+  const row = (name, rivals, list) => {
+    if (!wanted.test(name)) return;
+    const bytes = list.reduce((sum, input) => sum + size(input), 0);
+    const answers = rivals.map((rival) => JSON.stringify(rival.answer(list.slice(0, 50))));
+    for (const answer of answers) if (answer !== answers[0]) throw new Error(`${name}: the answers differ`);
     const times = rivals.map(() => []);
     for (let round = 0; round < rounds + 2; round++) {
       // The first two rounds warm up.
-      rivals.forEach((rival, i) => { const t = time(rival, list); if (round >= 2) times[i].push(t); });
+      rivals.forEach((rival, i) => {
+        const start = performance.now();
+        rival.run(list);
+        const time = performance.now() - start;
+        if (round >= 2) times[i].push(time);
+      });
     }
-    const [own, ...ours] = times.map((numbers) => size / median(numbers));
-    const cells = ours.flatMap((speed) => [speed.toFixed(3).padStart(10), `${(speed / own).toFixed(1)}x`.padStart(8)]);
-    console.log(`${`${operation}: ${name}`.padEnd(32)}${own.toFixed(3).padStart(6)}${cells.join('')}`);
+    const [own, ...ours] = times.map((numbers) => bytes / median(numbers) / 1e6);
+    const cells = ours.flatMap((speed) => [speed.toFixed(3).padStart(10), `${(speed / own).toFixed(2)}x`.padStart(8)]);
+    print(`${name.padEnd(32)}${own.toFixed(3).padStart(8)}${cells.join('')}`);
+    const operation = name.split(':')[0];
+    result[name] = ours.map((speed) => speed / own);
+    if (!(worst[operation]?.ratio <= ours[0] / own)) worst[operation] = { ratio: ours[0] / own, name };
+  };
+  const one = (run) => ({ run: EACH(run), answer: (list) => list.map(run).map((value) => (typeof value === 'string' ? value : [...value])) });
+  const whole = (run) => ({ run, answer: run });
+
+  print(`${''.padEnd(32)}${'own'.padStart(8)}${'simd128'.padStart(10)}${'ratio'.padStart(8)}${'no simd'.padStart(10)}${'ratio'.padStart(8)}`);
+  for (const [kind, make] of Object.entries(KINDS)) {
+    for (const length of LENGTHS) {
+      const texts = many(length, make);
+      const name = `${kind}, ${length}`;
+      row(`encode: ${name}`, [one((text) => encodeURIComponent(text)), one((text) => simd.encode(text)), one((text) => scalar.encode(text))], texts);
+      const strict = { strict: true };
+      row(`decode: ${name}`, [
+        one((text) => decodeURIComponent(text)), one((text) => simd.decode(text, strict)), one((text) => scalar.decode(text, strict)),
+      ], JSON.parse(JSON.stringify(texts.map(encodeURIComponent))));
+      // The engine has nothing for bytes but this detour.
+      const decoder = new TextDecoder();
+      const detour = (bytes) => utf8.encode(encodeURIComponent(decoder.decode(bytes)));
+      row(`encode bytes: ${name}`, [one(detour), one((bytes) => simd.encode(bytes)), one((bytes) => scalar.encode(bytes))],
+        texts.map((text) => utf8.encode(text)));
+    }
+    for (const length of [16, 52, 200]) {
+      const texts = many(length, make);
+      const own = (run) => whole((list) => list.map((text) => run(text)));
+      row(`encodeList: ${kind}, ${length}`, [own(encodeURIComponent), whole((list) => simd.encodeList(list)), whole((list) => scalar.encodeList(list))], texts);
+      const strict = { strict: true };
+      row(`decodeList: ${kind}, ${length}`, [
+        own(decodeURIComponent), whole((list) => simd.decodeList(list, strict)), whole((list) => scalar.decodeList(list, strict)),
+      ], JSON.parse(JSON.stringify(texts.map(encodeURIComponent))));
+    }
   }
+  for (const [operation, { ratio, name }] of Object.entries(worst)) print(`lowest of ${operation}: ${ratio.toFixed(2)}x at ${name}`);
+  return result;
+}
+
+if (typeof process === 'object' && process.argv?.[1]?.endsWith('bench.mjs')) {
+  const { readFile } = await import('node:fs/promises');
+  const [rounds = '15', wanted = ''] = process.argv.slice(2);
+  console.log(`node ${process.version}, V8 ${process.versions.v8}, ${process.arch}; ${rounds} rounds; GB/s of input\n`);
+  await bench((name) => readFile(new URL(name, import.meta.url)), { rounds: Number(rounds), wanted: new RegExp(wanted) });
 }

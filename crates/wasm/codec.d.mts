@@ -72,11 +72,71 @@ export interface DecodeTextOptions extends DecodeOptions {
   lossy?: boolean;
 }
 
+/** A set of the registry. */
+export interface SetDescription {
+  readonly name: SetName;
+  /** A `policy` is for encoders; a `block`, such as the delimiters, is what sets are built of. */
+  readonly kind: 'policy' | 'block';
+  /** Its characters: of a policy, those that stay as they are. */
+  readonly keeps: string;
+  /** The address of its specification. */
+  readonly source: string;
+  readonly description: string;
+}
+
+/** Something malformed or suspicious. */
+export interface Finding {
+  /**
+   * `malformed`: `%` without two hexadecimal digits. `double`: `%25` and two digits, an escape within an escape. `nul`,
+   * `separator`, `dot`: an escaped NUL, slash or backslash, dot. `utf8`: not UTF-8 from here on, once it is decoded.
+   */
+  readonly kind: 'malformed' | 'double' | 'nul' | 'separator' | 'dot' | 'utf8';
+  /** Where: in UTF-16 code units of a string, in bytes of an array. */
+  readonly offset: number;
+  /** Why, for people. */
+  readonly reason: string;
+}
+
+export type Component = 'scheme' | 'userinfo' | 'host' | 'port' | 'path' | 'query' | 'fragment';
+
+/** Something that RFC 3986 does not allow where it is. */
+export interface Flaw {
+  readonly kind:
+    | 'illegal' | 'non-ascii' | 'control' | 'malformed' | 'several-at' | 'unclosed-bracket' | 'bad-address' | 'bad-port'
+    | 'colon' | 'other';
+  readonly component: Component;
+  /** Where, in UTF-16 code units. */
+  readonly offset: number;
+  /** Why, for people. */
+  readonly reason: string;
+}
+
+/** A URL in parts, as they are written: decode each piece once, after this. What is not there is `null`; `''` is there. */
+export interface Parts {
+  scheme: string | null;
+  /** What is before the last `@` of the authority. */
+  userinfo: string | null;
+  host: string | null;
+  port: string | null;
+  path: string;
+  query: string | null;
+  fragment: string | null;
+  /** What the slashes of the path separate. */
+  segments: string[];
+  /** The parameters of the query. */
+  pairs: { name: string; value: string | null }[];
+  flaws: Flaw[];
+}
+
 /** Input that has no result. */
 export class PercentError extends URIError {
-  constructor(message: string, offset: number);
-  /** Where the input is at fault: in UTF-16 code units of a string, in bytes of an array. */
+  constructor(message: string, offset: number, index?: number);
+  /** Where the input is at fault: in UTF-16 code units of a string, in bytes of an array or stream. */
   readonly offset: number;
+  /** Of a list: which value. */
+  readonly index?: number;
+  /** The message without the place. */
+  readonly reason: string;
 }
 
 /** The functions of the package. Of strings they make strings, of bytes a new array of bytes. */
@@ -101,11 +161,57 @@ export interface Codec {
    */
   normalize(text: string): string;
   normalize(bytes: Uint8Array): Uint8Array;
+
+  /**
+   * `encode` of each string, many in one call of the module.
+   * @throws {PercentError} with the `index` of the string that has no result; then there is none at all
+   */
+  encodeList(texts: readonly string[], options?: EncodeOptions): string[];
+  /** `decode` of each string, in the same way. */
+  decodeList(texts: readonly string[], options?: DecodeTextOptions): string[];
+  /** `normalize` of each string, in the same way. */
+  normalizeList(texts: readonly string[]): string[];
+
+  /**
+   * A whole URL: reserved characters and their escapes stay (RFC 3986, section 2.2), and what no URL may hold is escaped. Every
+   * other `%` is data, so `decodeUrl` undoes it. With `keepEscapes`, all valid escapes stay, which repairs a URL.
+   */
+  encodeUrl(text: string, options?: { keepEscapes?: boolean }): string;
+  encodeUrl(bytes: Uint8Array, options?: { keepEscapes?: boolean }): Uint8Array;
+  /** Decodes all escapes but those of reserved characters, so the URL has the same parts afterwards. */
+  decodeUrl(text: string, options?: { lossy?: boolean }): string;
+  decodeUrl(bytes: Uint8Array): Uint8Array;
+  /** A name or value of a form (URL Standard, section 5.2). */
+  encodeForm(text: string): string;
+  encodeForm(bytes: Uint8Array): Uint8Array;
+  /** The reverse (section 5.1). */
+  decodeForm(text: string, options?: { strict?: boolean; lossy?: boolean }): string;
+  decodeForm(bytes: Uint8Array, options?: { strict?: boolean }): Uint8Array;
+  /**
+   * Decodes again and again until nothing changes, in linear time. `layers` is how often something did.
+   * @throws {PercentError} if a string decodes to bytes that are not UTF-8, without `lossy`
+   */
+  decodeUntilStable(text: string, options?: Omit<DecodeTextOptions, 'strict'>): { value: string; layers: number };
+  decodeUntilStable(bytes: Uint8Array, options?: Omit<DecodeOptions, 'strict'>): { value: Uint8Array; layers: number };
+
+  /** What is malformed or suspicious, in order. */
+  check(input: string | Uint8Array): Finding[];
+  /** Splits a URI or relative reference (RFC 3986, appendix B). Every text has an answer. */
+  split(url: string): Parts;
+
+  /** `encode` of bytes that come in pieces. */
+  encodeStream(options?: EncodeOptions): TransformStream<Uint8Array, Uint8Array>;
+  /** `decode` of bytes that come in pieces; an error has its offset in the whole. */
+  decodeStream(options?: DecodeOptions): TransformStream<Uint8Array, Uint8Array>;
+  /** `normalize` of bytes that come in pieces. */
+  normalizeStream(): TransformStream<Uint8Array, Uint8Array>;
+
   /**
    * Makes a set. It lives as long as the module, so make it once.
    * @throws {RangeError} if `add` has a character that is not ASCII
    */
   defineSet(definition: SetDefinition): PercentSet;
+  describeSet(name: SetName): SetDescription;
   /** The names of all named sets. */
   readonly sets: readonly SetName[];
 }

@@ -11,16 +11,26 @@ const LOWER = 4;
 const STRICT = 8;
 
 // Strings up to this length are copied by a loop: the calls of an encoder and a decoder cost more.
-const SHORT = 48;
+const SHORT = 16;
 // Buffers are given back after an operation on more than this.
 const RETAINED = 1 << 20;
+// The values of a list cross together, about so many code units at a time. A value keeps those of its group in memory, for
+// engines make no copies of what they split.
+const GROUP = 1 << 15;
+// After the engine's own decoder has thrown, which takes microseconds, so many short strings go past it.
+const PATIENCE = 32;
 
-/** Input that has no result. `offset` is where it is at fault: in UTF-16 code units of a string, in bytes of an array. */
+/**
+ * Input that has no result. `offset` is where it is at fault: in UTF-16 code units of a string, in bytes of an array. `index` is
+ * the place of the string in a list.
+ */
 export class PercentError extends URIError {
-  constructor(message, offset) {
-    super(`${message} at offset ${offset}`);
+  constructor(message, offset, index) {
+    super(`${message} at offset ${offset}${index === undefined ? '' : ` of value ${index}`}`);
     this.name = 'PercentError';
     this.offset = offset;
+    if (index !== undefined) this.index = index;
+    Object.defineProperty(this, 'reason', { value: message });
   }
 }
 
@@ -39,6 +49,38 @@ class PercentSet {
 }
 
 const loneSurrogate = /\p{Surrogate}/u;
+const isWellFormed =
+  typeof ''.isWellFormed === 'function' ? (text) => text.isWellFormed() : (text) => !loneSurrogate.test(text);
+
+// What a list is joined with: in this order, until one is found that is in no value and in no result.
+const SEPARATORS = ['\n', '\0'];
+
+const COMPONENTS = ['scheme', 'userinfo', 'host', 'port', 'path', 'query', 'fragment'];
+const FLAWS = [
+  'illegal', 'non-ascii', 'control', 'malformed', 'several-at', 'unclosed-bracket', 'bad-address', 'bad-port', 'colon', 'other',
+];
+
+const show = (byte) =>
+  byte === 0x20 ? 'a space' : byte > 0x20 && byte < 0x7f ? `'${String.fromCharCode(byte)}'` : `the byte 0x${hex(byte)}`;
+const hex = (byte) => byte.toString(16).toUpperCase().padStart(2, '0');
+
+// By number of `pct_check`: the name of the kind, and what it means.
+const FINDINGS = [
+  ['malformed', () => "the text ends where two hexadecimal digits should follow '%'"],
+  ['malformed', (byte) => `${show(byte)} is not a hexadecimal digit`],
+  ['double', (byte) => `escaped twice: what it decodes to, %${hex(byte)}, is an escape again`],
+  ['nul', () => 'an escaped NUL'],
+  ['separator', (byte) => `an escaped '${String.fromCharCode(byte)}'`],
+  ['dot', () => "an escaped '.'"],
+  ['utf8', () => 'the decoded bytes are not UTF-8 from here on'],
+];
+
+const flawReason = (kind, byte, component) =>
+  [
+    `${show(byte)} may not be in a ${component}`, 'only an IRI holds characters that are not ASCII', `a control character, 0x${hex(byte)}`,
+    "'%' without two hexadecimal digits", "'@' before the last one: readers disagree", "'[' without ']'",
+    'not an address', 'not a number of at most 65535', "a ':' here makes others see a scheme", 'not allowed here',
+  ][kind];
 
 /** The functions of the package over an instance of `module`, which is one of the package's two `.wasm` files. */
 export function instantiate(module) {
@@ -46,9 +88,25 @@ export function instantiate(module) {
   const encoder = new TextEncoder();
   // A byte order mark is text like any other here.
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const lossyDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  // Node's buffers copy strings several times as fast as its encoders, and cross cheaply.
+  const Buffer = typeof process === 'object' && process.versions?.node ? globalThis.Buffer : undefined;
+  // From which length on crossing into the module pays, on every kind of text (`npm run bench`). Engines are slow where all
+  // characters are escaped, so there it pays sooner.
+  const [encodeFrom, encodeWideFrom, decodeFrom] = Buffer ? [768, 96, 512] : [1024, 512, 512];
   const identity = {};
   let bytes = new Uint8Array(memory.buffer);
+  let buffer = Buffer?.from(memory.buffer);
   let room = { at: 0, length: 0 };
+  let patience = 0;
+
+  /** Whether most of `text` is probably of two bytes a unit: three looks tell well enough. */
+  const looksWide = (text, { length } = text) =>
+    Math.max(text.charCodeAt(0), text.charCodeAt(length >> 1), text.charCodeAt(length - 1)) > 0xff;
+
+  /** Whether the engine's own function should encode `input`. */
+  const isShort = (input) =>
+    typeof input === 'string' && input.length < encodeFrom && (input.length < encodeWideFrom || !looksWide(input));
 
   /** Makes room for `length` bytes of input. */
   function reserve(length) {
@@ -62,7 +120,9 @@ export function instantiate(module) {
 
   /** Memory that has grown is a new buffer. Any call of the module may grow it. */
   function refresh() {
-    if (bytes.buffer !== memory.buffer) bytes = new Uint8Array(memory.buffer);
+    if (bytes.buffer === memory.buffer) return;
+    bytes = new Uint8Array(memory.buffer);
+    buffer = Buffer?.from(memory.buffer);
   }
 
   function release() {
@@ -70,6 +130,8 @@ export function instantiate(module) {
     wasm.pct_release();
     room = { at: 0, length: 0 };
   }
+
+  const lone = (offset) => new PercentError('a lone surrogate, which has no UTF-8,', offset);
 
   /** Copies `text` to the input as UTF-8 and returns its length there. */
   function write(text) {
@@ -81,9 +143,19 @@ export function instantiate(module) {
       while (i < length && (unit = text.charCodeAt(i)) < 0x80) target[at + i++] = unit;
       if (i === length) return length;
     }
+    // Text of two bytes a unit is converted faster in the module.
+    if (buffer && length > SHORT && looksWide(text)) {
+      const at = wasm.pct_wide(length) >>> 0;
+      if (at === 0) throw new RangeError(`no memory for ${length} characters`);
+      refresh();
+      buffer.write(text, at, 2 * length, 'utf16le');
+      const written = wasm.pct_from_wide(length);
+      if (written === MALFORMED) throw lone(wasm.pct_error_offset() >>> 0);
+      return written;
+    }
     // An encoder would replace a lone surrogate, which is a loss that nobody asked for.
-    const lone = text.isWellFormed?.() ? -1 : text.search(loneSurrogate);
-    if (lone >= 0) throw new PercentError('a lone surrogate, which has no UTF-8,', lone);
+    if (!isWellFormed(text)) throw lone(text.search(loneSurrogate));
+    if (buffer) return buffer.write(text, room.at, 3 * length, 'utf8');
     return encoder.encodeInto(text, bytes.subarray(room.at, room.at + 3 * length)).written;
   }
 
@@ -97,33 +169,52 @@ export function instantiate(module) {
     return decoder.decode(bytes.subarray(at, at + length));
   }
 
+  /** The output of `length` bytes as text, or undefined if it is not UTF-8. */
+  function readOutput(length, isAscii) {
+    const at = wasm.pct_output() >>> 0;
+    if (buffer && length > SHORT) {
+      const units = isAscii ? 0 : wasm.pct_to_wide();
+      refresh();
+      if (units === 0) return buffer.toString('latin1', at, at + length);
+      if (units === MALFORMED) return undefined;
+      if (units < 0) throw new RangeError('no memory for the result');
+      const wide = wasm.pct_wide(0) >>> 0;
+      return buffer.toString('utf16le', wide, wide + 2 * units);
+    }
+    try {
+      return read(at, length);
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      return undefined;
+    }
+  }
+
   /** Where the byte of the input at `offset` is in the string that was written. */
   const unitOf = (offset) => read(room.at, offset).length;
 
-  /** `input` under `operation`, a function of its length in bytes; `refuse` explains bytes that are not UTF-8. */
-  function apply(input, operation, refuse) {
+  /** Copies a string or an array of bytes to the input, and returns its length there. */
+  function enter(input) {
+    if (typeof input === 'string') return write(input);
+    if (!(input instanceof Uint8Array)) throw new TypeError('the input must be a string or a Uint8Array');
+    reserve(input.length);
+    bytes.set(input, room.at);
+    return input.length;
+  }
+
+  /**
+   * `input` under `operation`, a function of its length in bytes. `refuse` explains bytes that are not UTF-8; without it, the
+   * result is ASCII where the input is.
+   */
+  function apply(input, operation, refuse, isAscii) {
     const isText = typeof input === 'string';
-    if (!isText && !(input instanceof Uint8Array)) throw new TypeError('the input must be a string or a Uint8Array');
-    let length;
-    if (isText) {
-      length = write(input);
-    } else {
-      length = input.length;
-      reserve(length);
-      bytes.set(input, room.at);
-    }
+    const length = enter(input);
     try {
       const result = operation(length);
       refresh();
       if (result >= 0) {
+        if (isText) return readOutput(result, isAscii) ?? refuse(length);
         const at = wasm.pct_output() >>> 0;
-        if (!isText) return bytes.slice(at, at + result);
-        try {
-          return read(at, result);
-        } catch (error) {
-          if (!(error instanceof TypeError)) throw error;
-          return refuse(length);
-        }
+        return bytes.slice(at, at + result);
       }
       if (result === UNCHANGED) return isText ? input : new Uint8Array(input);
       if (result === NO_MEMORY) throw new RangeError('no memory for the result');
@@ -135,12 +226,37 @@ export function instantiate(module) {
     }
   }
 
-  const numbers = new Map();
-  for (let number = 0, length; (length = wasm.pct_set_name(number)) >= 0; number++) {
-    refresh();
-    numbers.set(read(wasm.pct_output() >>> 0, length), number);
+  /** The rows of three numbers that `operation` lists of `input`. */
+  function table(input, operation) {
+    const length = enter(input);
+    try {
+      const size = operation(length);
+      refresh();
+      if (size < 0) throw new RangeError('no memory for the result');
+      const at = wasm.pct_output() >>> 0;
+      const numbers = new Uint32Array(bytes.slice(at, at + size).buffer);
+      const rows = Array.from({ length: size / 12 }, (_, i) => numbers.subarray(3 * i, 3 * i + 3));
+      return { length, rows };
+    } finally {
+      release();
+    }
   }
+
+  function setText(number, what) {
+    const length = wasm.pct_set_text(number, what);
+    refresh();
+    return length < 0 ? undefined : read(wasm.pct_output() >>> 0, length);
+  }
+
+  const numbers = new Map();
+  for (let number = 0, name; (name = setText(number, 0)) !== undefined; number++) numbers.set(name, number);
   const COMPONENT = numbers.get('ecma-uri-component');
+  // The engine's function for a set, with the same answers.
+  const engines = new Map([
+    [COMPONENT, encodeURIComponent],
+    [numbers.get('whatwg-component'), encodeURIComponent],
+    [numbers.get('ecma-uri'), encodeURI],
+  ]);
 
   function numberOf(set) {
     if (set instanceof PercentSet) return PercentSet.number(set, identity);
@@ -149,28 +265,69 @@ export function instantiate(module) {
     return number;
   }
 
-  function encode(input, options) {
-    if (options === undefined) return apply(input, (length) => wasm.pct_encode(length, COMPONENT, 0));
+  /** The number of the set, and the flags. */
+  function encodeArguments(options) {
     const set = options.set === undefined ? COMPONENT : numberOf(options.set);
     const flags =
       (options.keepEscapes ? KEEP_ESCAPES : 0) | (options.form ? FORM : 0) | (options.lowerCase ? LOWER : 0);
     if ((flags & (KEEP_ESCAPES | FORM)) === (KEEP_ESCAPES | FORM)) {
       throw new RangeError('keepEscapes and form exclude each other');
     }
-    return apply(input, (length) => wasm.pct_encode(length, set, flags));
+    return [set, flags];
   }
 
-  function decode(input, options = {}) {
+  function decodeArguments(options) {
     const keep = options.keep === undefined ? -1 : numberOf(options.keep);
-    const form = options.form ? FORM : 0;
-    const flags = form | (options.strict ? STRICT : 0);
-    return apply(input, (length) => wasm.pct_decode(length, keep, flags), (length) => {
-      if (options.lossy) {
-        // The output is still that of the same input.
-        const at = wasm.pct_output() >>> 0, end = at + wasm.pct_output_length();
-        return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(at, end));
+    return [keep, (options.form ? FORM : 0) | (options.strict ? STRICT : 0)];
+  }
+
+  const lossyOutput = () => {
+    const at = wasm.pct_output() >>> 0, end = at + wasm.pct_output_length();
+    return lossyDecoder.decode(bytes.subarray(at, end));
+  };
+
+  function encode(input, options) {
+    if (options === undefined) {
+      if (isShort(input)) {
+        try {
+          return encodeURIComponent(input);
+        } catch {
+          // A lone surrogate, which is explained below.
+        }
       }
-      const offset = wasm.pct_not_utf8(length, keep, form);
+      return apply(input, (length) => wasm.pct_encode(length, COMPONENT, 0), undefined, true);
+    }
+    const [set, flags] = encodeArguments(options);
+    if (flags === 0 && isShort(input)) {
+      try {
+        const own = engines.get(set)?.(input);
+        if (own !== undefined) return own;
+      } catch {
+        // The same.
+      }
+    }
+    return apply(input, (length) => wasm.pct_encode(length, set, flags), undefined, true);
+  }
+
+  function decode(input, options) {
+    // Where the engine's function has an answer, strict, lenient and lossy decoders have the same.
+    if (
+      typeof input === 'string' && input.length < decodeFrom && patience === 0 &&
+      (options === undefined || (options.keep === undefined && !options.form))
+    ) {
+      try {
+        const own = decodeURIComponent(input);
+        if (isWellFormed(input)) return own;
+      } catch {
+        patience = PATIENCE;
+      }
+    }
+    if (patience > 0) patience--;
+    const [keep, flags] = options === undefined ? [-1, 0] : decodeArguments(options);
+    return apply(input, (length) => wasm.pct_decode(length, keep, flags), (length) => {
+      // The output is still that of the same input.
+      if (options?.lossy) return lossyOutput();
+      const offset = wasm.pct_not_utf8(length, keep, flags & FORM);
       refresh();
       throw new PercentError('escapes of bytes that are not UTF-8', unitOf(offset));
     });
@@ -180,6 +337,223 @@ export function instantiate(module) {
     return apply(input, wasm.pct_normalize);
   }
 
+  /** Each of `values` under `whole`, which takes any of them joined; `single` is for one, and for explaining what is wrong. */
+  function each(values, whole, single) {
+    if (!Array.isArray(values)) throw new TypeError('the input must be an array of strings');
+    const results = [];
+    const one = (from, to) => {
+      for (let index = from; index < to; index++) {
+        try {
+          results.push(single(values[index]));
+        } catch (error) {
+          if (!(error instanceof PercentError)) throw error;
+          throw new PercentError(error.reason, error.offset, index);
+        }
+      }
+    };
+    for (let from = 0, to; from < values.length; from = to) {
+      let size = 0;
+      for (to = from; to < values.length && size < GROUP; to++) {
+        if (typeof values[to] !== 'string') throw new TypeError(`value ${to} is not a string`);
+        size += values[to].length;
+      }
+      if (to - from === 1 || !together(values.slice(from, to), whole, results)) one(from, to);
+    }
+    return results;
+  }
+
+  /** All of `group` joined; false if one of them cannot be told from its neighbours then, or has no result. */
+  function together(group, whole, results) {
+    for (let i = 0; i < SEPARATORS.length; i++) {
+      let pieces;
+      try {
+        pieces = whole(group.join(SEPARATORS[i]), i).split(SEPARATORS[i]);
+      } catch (error) {
+        if (!(error instanceof PercentError)) throw error;
+        return false;
+      }
+      // There are as many as there were unless a separator was in a value or came out of an escape.
+      if (pieces.length !== group.length) continue;
+      for (const piece of pieces) results.push(piece);
+      return true;
+    }
+    return false;
+  }
+
+  // For each set that lists were encoded with, the same with each separator.
+  const separated = new Map();
+
+  function encodeList(values, options = {}) {
+    const [set, flags] = encodeArguments(options);
+    let sets = separated.get(set);
+    if (sets === undefined) {
+      sets = SEPARATORS.map((separator) => wasm.pct_set_add(set, write(separator)));
+      separated.set(set, sets);
+    }
+    const whole = (text, i) => apply(text, (length) => wasm.pct_encode(length, sets[i], flags), undefined, true);
+    return each(values, whole, (text) => encode(text, options));
+  }
+
+  function decodeList(values, options = {}) {
+    const [keep, flags] = decodeArguments(options);
+    const refuse = () => {
+      if (options.lossy) return lossyOutput();
+      throw new PercentError('not UTF-8', 0);
+    };
+    const whole = (text) => apply(text, (length) => wasm.pct_decode(length, keep, flags), refuse);
+    return each(values, whole, (text) => decode(text, options));
+  }
+
+  function normalizeList(values) {
+    return each(values, normalize, normalize);
+  }
+
+  function encodeUrl(input, { keepEscapes = false } = {}) {
+    if (keepEscapes) return encode(input, { set: 'rfc3986-uri', keepEscapes });
+    return apply(input, wasm.pct_encode_url, undefined, true);
+  }
+
+  function decodeUrl(input, options = {}) {
+    return apply(input, wasm.pct_decode_url, (length) => {
+      if (options.lossy) return lossyOutput();
+      const offset = wasm.pct_url_not_utf8(length);
+      refresh();
+      throw new PercentError('escapes of bytes that are not UTF-8', unitOf(offset));
+    });
+  }
+
+  function encodeForm(input) {
+    return encode(input, { set: 'whatwg-form', form: true });
+  }
+
+  function decodeForm(input, options = {}) {
+    return decode(input, { ...options, form: true });
+  }
+
+  function decodeUntilStable(input, options = {}) {
+    const [keep, flags] = decodeArguments(options);
+    if (flags & STRICT) throw new RangeError('what is decoded until nothing changes cannot be strict');
+    let layers = 0;
+    const operation = (length) => {
+      const result = wasm.pct_decode_until_stable(length, keep, flags);
+      layers = wasm.pct_layers();
+      return result;
+    };
+    const value = apply(input, operation, () => {
+      if (options.lossy) return lossyOutput();
+      throw new PercentError('escapes of bytes that are not UTF-8', 0);
+    });
+    return { value, layers };
+  }
+
+  /** A function from offsets in bytes, called with rising ones, to offsets in `input`. */
+  function places(input, length) {
+    if (typeof input !== 'string' || input.length === length) return (offset) => offset;
+    let unit = 0, at = 0;
+    return (offset) => {
+      // Within a character, it is where that begins.
+      while (at < offset) {
+        const code = input.codePointAt(unit);
+        const size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+        if (at + size > offset) break;
+        at += size;
+        unit += code < 0x10000 ? 1 : 2;
+      }
+      return unit;
+    };
+  }
+
+  function check(input) {
+    const { length, rows } = table(input, wasm.pct_check);
+    const place = places(input, length);
+    return rows.map(([offset, number, byte]) => {
+      const [kind, reason] = FINDINGS[number];
+      return { kind, offset: place(offset), reason: reason(byte) };
+    });
+  }
+
+  function split(url) {
+    if (typeof url !== 'string') throw new TypeError('the input must be a string');
+    const { length, rows } = table(url, wasm.pct_split);
+    const parts = { scheme: null, userinfo: null, host: null, port: null, path: '', query: null, fragment: null, segments: [], pairs: [] };
+    // Parts, segments and parameters are each in order.
+    let place, last;
+    for (const [part, from, to] of rows) {
+      const group = Math.min(part, 7) + (part > 7);
+      if (group !== last && (part === 0 || part >= 7 || place === undefined)) place = places(url, length);
+      last = group;
+      const start = place(from), text = url.slice(start, place(to));
+      if (part < 7) parts[COMPONENTS[part]] = text;
+      else if (part === 7) parts.segments.push(text);
+      else if (part === 8) parts.pairs.push({ name: text, value: null });
+      else parts.pairs.at(-1).value = text;
+    }
+    const found = table(url, wasm.pct_flaws);
+    const at = places(url, found.length);
+    const flaws = found.rows.map(([offset, number, byte]) => {
+      const component = COMPONENTS[number & 15], kind = number >> 4;
+      return { kind: FLAWS[kind], component, offset: at(offset), reason: flawReason(kind, byte, component) };
+    });
+    // The module lists each byte of a character.
+    parts.flaws = flaws.filter((flaw, i) => i === 0 || flaw.offset !== flaws[i - 1].offset);
+    return parts;
+  }
+
+  function describeSet(name) {
+    const number = numbers.get(name);
+    if (number === undefined) throw new RangeError(`there is no set ${JSON.stringify(name)}`);
+    const [keeps, kind, source, description] = [1, 2, 3, 4].map((what) => setText(number, what));
+    return { name, kind, keeps, source, description };
+  }
+
+  /** A stream under `operation`, a function of bytes whose answer for a text is that for its pieces, where these cut no escape. */
+  function stream(operation, escapes) {
+    let kept = new Uint8Array(0), before = 0;
+    const run = (piece) => {
+      try {
+        return operation(piece);
+      } catch (error) {
+        if (!(error instanceof PercentError)) throw error;
+        throw new PercentError(error.reason, before + error.offset);
+      }
+    };
+    return new TransformStream({
+      transform(chunk, controller) {
+        if (!(chunk instanceof Uint8Array)) throw new TypeError('a chunk must be a Uint8Array');
+        let piece = chunk;
+        if (kept.length > 0) {
+          piece = new Uint8Array(kept.length + chunk.length);
+          piece.set(kept);
+          piece.set(chunk, kept.length);
+        }
+        // An escape that may go on in the next chunk waits for it.
+        const { length } = piece;
+        let end = length;
+        if (escapes) for (let i = Math.max(0, length - 2); i < length && end === length; i++) if (piece[i] === 0x25) end = i;
+        kept = piece.slice(end);
+        if (end > 0) controller.enqueue(run(piece.subarray(0, end)));
+        before += end;
+      },
+      flush(controller) {
+        if (kept.length > 0) controller.enqueue(run(kept));
+      },
+    });
+  }
+
+  function encodeStream(options = {}) {
+    const [set, flags] = encodeArguments(options);
+    return stream((piece) => apply(piece, (length) => wasm.pct_encode(length, set, flags)), (flags & KEEP_ESCAPES) !== 0);
+  }
+
+  function decodeStream(options = {}) {
+    const [keep, flags] = decodeArguments(options);
+    return stream((piece) => apply(piece, (length) => wasm.pct_decode(length, keep, flags)), true);
+  }
+
+  function normalizeStream() {
+    return stream(normalize, true);
+  }
+
   function defineSet({ base, add = '', remove = '' }) {
     let number = base === undefined ? -1 : numberOf(base);
     number = wasm.pct_set_add(number, write(add));
@@ -187,5 +561,9 @@ export function instantiate(module) {
     return new PercentSet(identity, wasm.pct_set_remove(number, write(remove)));
   }
 
-  return { encode, decode, normalize, defineSet, sets: Object.freeze([...numbers.keys()]) };
+  return {
+    encode, decode, normalize, encodeList, decodeList, normalizeList, encodeUrl, decodeUrl, encodeForm, decodeForm,
+    decodeUntilStable, check, split, encodeStream, decodeStream, normalizeStream, defineSet, describeSet,
+    sets: Object.freeze([...numbers.keys()]),
+  };
 }

@@ -3,12 +3,27 @@ import type { Codec } from './codec.mjs';
 export const encode: Codec['encode'];
 export const decode: Codec['decode'];
 export const normalize: Codec['normalize'];
+export const encodeList: Codec['encodeList'];
+export const decodeList: Codec['decodeList'];
+export const normalizeList: Codec['normalizeList'];
+export const encodeUrl: Codec['encodeUrl'];
+export const decodeUrl: Codec['decodeUrl'];
+export const encodeForm: Codec['encodeForm'];
+export const decodeForm: Codec['decodeForm'];
+export const decodeUntilStable: Codec['decodeUntilStable'];
+export const check: Codec['check'];
+export const split: Codec['split'];
+export const encodeStream: Codec['encodeStream'];
+export const decodeStream: Codec['decodeStream'];
+export const normalizeStream: Codec['normalizeStream'];
 export const defineSet: Codec['defineSet'];
+export const describeSet: Codec['describeSet'];
 export const sets: Codec['sets'];
 /** Whether the engine has vector instructions, and so which of the two modules is in use. */
 export const simd: boolean;
 
 export { PercentError } from './codec.mjs';
 export type {
-  Codec, DecodeOptions, DecodeTextOptions, EncodeOptions, PercentSet, SetDefinition, SetName,
+  Codec, Component, DecodeOptions, DecodeTextOptions, EncodeOptions, Finding, Flaw, Parts, PercentSet, SetDefinition,
+  SetDescription, SetName,
 } from './codec.mjs';

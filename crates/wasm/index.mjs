@@ -21,5 +21,8 @@ async function load(url) {
 // Two literal URLs, so that a bundler sees both files.
 const url = simd ? new URL('./simdpct.simd128.wasm', import.meta.url) : new URL('./simdpct.wasm', import.meta.url);
 
-export const { encode, decode, normalize, defineSet, sets } = instantiate(await WebAssembly.compile(await load(url)));
+export const {
+  encode, decode, normalize, encodeList, decodeList, normalizeList, encodeUrl, decodeUrl, encodeForm, decodeForm,
+  decodeUntilStable, check, split, encodeStream, decodeStream, normalizeStream, defineSet, describeSet, sets,
+} = instantiate(await WebAssembly.compile(await load(url)));
 export { PercentError } from './codec.mjs';

@@ -63,6 +63,7 @@ impl EncodeJob {
     }
 
     /// The same, but with another rule and set.
+    #[inline(always)]
     pub(crate) const fn with(self, rule: EncodeRule, set: ByteSet) -> EncodeJob {
         EncodeJob { set, rule, usual: set.usual_and_one(), ..self }
     }
@@ -103,6 +104,7 @@ impl DecodeJob {
     }
 
     /// The same, but that escapes of the bytes of `set` stay.
+    #[inline(always)]
     pub(crate) const fn keeping(mut self, set: ByteSet) -> DecodeJob {
         self.members_stay = set.is_ascii() || !set.complement().is_ascii();
         self.set = if self.members_stay { set } else { set.complement() };

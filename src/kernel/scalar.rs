@@ -8,13 +8,16 @@ use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{DecodeJob, DecodeRule, Decoded, EncodeJob, EncodeRule, Measure, Measured};
 use crate::kernel::word;
+use crate::set::ByteSet;
 
 /// How many bytes are searched together.
 const BLOCK: usize = 64;
 
-/// With at least this many escapes in a block, byte by byte is faster than from one to the next: they follow one another,
-/// as in escaped Chinese, so the CPU predicts each.
-const MANY: u32 = 20;
+/// The longest input that is worked on in registers and a few bytes of the stack.
+const FEW: usize = 16;
+
+/// How many escapes of a run, such as those of escaped Chinese, are decoded together.
+const RUN: usize = 4;
 
 /// What a byte becomes, or an escape.
 #[derive(Clone, Copy)]
@@ -63,7 +66,7 @@ fn encode_one(job: &EncodeJob, rest: &[u8]) -> Becomes {
 #[inline(always)]
 fn decode_one<const PLAIN: bool>(job: &DecodeJob, rest: &[u8]) -> Option<Becomes> {
     Some(match (rest[0], hex::unescape(rest)) {
-        (b'+', _) => Becomes::byte(b' ', 1, true),
+        (b'+', _) if !PLAIN => Becomes::byte(b' ', 1, true),
         (_, Some(byte)) if PLAIN || !job.stays(byte) => Becomes::byte(byte, 3, true),
         (_, Some(byte)) if job.upper && rest[..3] != hex::escape(byte, HexCase::Upper) => {
             Becomes { used: 3, ..Becomes::escape(byte, HexCase::Upper) }
@@ -72,6 +75,114 @@ fn decode_one<const PLAIN: bool>(job: &DecodeJob, rest: &[u8]) -> Option<Becomes
         (_, None) if job.strict => return None,
         (_, None) => Becomes::byte(b'%', 1, false),
     })
+}
+
+/// A rule, as a block meets it. (Closures would be called, not inlined.)
+trait Rule: Copy {
+    /// Whether every byte that is found becomes an escape.
+    const ESCAPES: bool = false;
+    /// Whether an escape that stays as it is may hold other bytes that are found.
+    const OVERLAPS: bool = false;
+
+    /// Of eight bytes, the top bit of each that the rule has a say about.
+    fn special(self, word: u64) -> u64;
+    /// What becomes of such a byte, with which `rest` begins; nothing if a strict decoding refuses it.
+    fn one(self, rest: &[u8]) -> Option<Becomes>;
+    /// Whether every `%` is found and nothing else, and one that starts no escape stays.
+    #[inline(always)]
+    fn is_lenient(self) -> bool {
+        false
+    }
+}
+
+/// The plain rule of encoding, for a set that is looked up in words.
+#[derive(Clone, Copy)]
+struct Usual {
+    other: u8,
+    case: HexCase,
+}
+
+impl Rule for Usual {
+    const ESCAPES: bool = true;
+
+    #[inline(always)]
+    fn special(self, word: u64) -> u64 {
+        word::unusual(word, self.other)
+    }
+    #[inline(always)]
+    fn one(self, rest: &[u8]) -> Option<Becomes> {
+        Some(Becomes::escape(rest[0], self.case))
+    }
+}
+
+/// Encoding by any rule and any set.
+#[derive(Clone, Copy)]
+struct Encoding<'j> {
+    job: &'j EncodeJob,
+    /// The bytes about which the rule has no say.
+    stays: ByteSet,
+}
+
+impl<'j> Encoding<'j> {
+    #[inline(always)]
+    fn new(job: &'j EncodeJob) -> Encoding<'j> {
+        // Where the rule has a say, membership alone does not decide.
+        let stays = match job.rule {
+            EncodeRule::Plain => job.set,
+            EncodeRule::KeepEscapes => job.set.remove(b"%"),
+            EncodeRule::Form => job.set.remove(b" "),
+        };
+        Encoding { job, stays }
+    }
+}
+
+impl Rule for Encoding<'_> {
+    const OVERLAPS: bool = true;
+
+    #[inline(always)]
+    fn special(self, word: u64) -> u64 {
+        let top = |byte: u8| u64::from(!self.stays.contains(byte)) << 7;
+        (0..).step_by(8).zip(word.to_le_bytes()).fold(0, |found, (at, byte)| found | top(byte) << at)
+    }
+    #[inline(always)]
+    fn one(self, rest: &[u8]) -> Option<Becomes> {
+        Some(encode_one(self.job, rest))
+    }
+}
+
+/// Decoding by the plain rule.
+#[derive(Clone, Copy)]
+struct Percents<'j>(&'j DecodeJob);
+
+impl Rule for Percents<'_> {
+    #[inline(always)]
+    fn special(self, word: u64) -> u64 {
+        word::equal(word, b'%')
+    }
+    #[inline(always)]
+    fn one(self, rest: &[u8]) -> Option<Becomes> {
+        decode_one::<true>(self.0, rest)
+    }
+    #[inline(always)]
+    fn is_lenient(self) -> bool {
+        !self.0.strict
+    }
+}
+
+/// Decoding by any rule; `PLUS` if a `+` is a space.
+#[derive(Clone, Copy)]
+struct Decoding<'j, const PLUS: bool>(&'j DecodeJob);
+
+impl<const PLUS: bool> Rule for Decoding<'_, PLUS> {
+    #[inline(always)]
+    fn special(self, word: u64) -> u64 {
+        let plus = if PLUS { word::equal(word, b'+') } else { 0 };
+        word::equal(word, b'%') | plus
+    }
+    #[inline(always)]
+    fn one(self, rest: &[u8]) -> Option<Becomes> {
+        decode_one::<false>(self.0, rest)
+    }
 }
 
 /// Of a strict decoding: a `%` at this offset starts no escape.
@@ -87,107 +198,200 @@ struct Stretch {
     found: u64,
 }
 
+/// The input, and its end in a register, so that sixteen bytes can be read anywhere.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    input: &'a [u8],
+    /// The last sixteen bytes, little-endian; of a shorter input all, and zeros after them.
+    last: u128,
+}
+
+impl<'a> Source<'a> {
+    #[inline(always)]
+    fn new(input: &'a [u8]) -> Source<'a> {
+        let last = match input.last_chunk() {
+            Some(bytes) => u128::from_le_bytes(*bytes),
+            None => {
+                let [low, high] = word::words(input);
+                u128::from(high) << 64 | u128::from(low)
+            }
+        };
+        Source { input, last }
+    }
+    /// Writes sixteen bytes from `from` on, with any bytes after the end of the input.
+    #[inline(always)]
+    fn write<const T: usize>(&self, text: &mut [u8; T], at: usize, from: usize) {
+        match self.input.get(from..).and_then(<[u8]>::first_chunk::<16>) {
+            Some(bytes) => write(text, at, *bytes),
+            None => {
+                let before = from - self.input.len().saturating_sub(16);
+                write(text, at, (self.last >> (8 * before % 128)).to_le_bytes());
+            }
+        }
+    }
+    /// Writes the bytes between two places, at most a block; returns where that ends.
+    #[inline(always)]
+    fn copy<const T: usize>(&self, text: &mut [u8; T], at: usize, from: usize, to: usize) -> usize {
+        let mut done = from;
+        loop {
+            self.write(text, at + done - from, done);
+            done += 16;
+            if done >= to {
+                return at + to - from;
+            }
+        }
+    }
+}
+
+/// Writes `N` bytes, of which there are never more than have room.
+#[inline(always)]
+fn write<const N: usize, const T: usize>(text: &mut [u8; T], at: usize, bytes: [u8; N]) {
+    debug_assert!(at + N <= T);
+    if let Some(place) = text.get_mut(at..at + N) {
+        place.copy_from_slice(&bytes);
+    }
+}
+
+/// Where what becomes of a block is put together, so that the compiler sees that there is room: three bytes for each of its
+/// bytes, and the ends of wide writes.
+type Text = [u8; 256 + 16];
+
+/// A block and what follows it.
+type Near = [u8; 128 + 16];
+
+/// The same for an input of at most [`FEW`] bytes.
+type ShortText = [u8; 3 * FEW + 16];
+
 /// Where bytes go: to the caller's room, or only to a count.
 trait Output {
-    /// Puts a stretch of `input` from `from` on, but for what `one` says about the bytes that were found, which start
-    /// `ESCAPES` or not; returns where that ends, which is up to two bytes after the stretch if its last escape reaches
-    /// over the end.
-    fn put<const ESCAPES: bool>(
+    /// Puts a stretch of the input from `from` on, but for what the rule says about the bytes that were found; returns where
+    /// that ends, which is up to two bytes after the stretch if its last escape reaches over the end. `text` is for use in
+    /// between.
+    fn put<R: Rule, const T: usize>(
         &mut self,
-        input: &[u8],
+        rule: R,
+        source: &Source<'_>,
+        text: &mut [u8; T],
         from: usize,
         stretch: Stretch,
-        one: impl Fn(&[u8]) -> Option<Becomes>,
     ) -> Result<usize, Malformed>;
+    /// The same for a whole block at the start of `near`, whose bytes follow it: `from` and what is returned are places in it.
+    fn put_near<R: Rule>(
+        &mut self,
+        rule: R,
+        near: &Near,
+        text: &mut Text,
+        from: usize,
+        found: u64,
+    ) -> Result<usize, Malformed>;
+    /// Decodes the escapes at the start of `rest` that follow one another, as long as that is fast; returns how many bytes
+    /// they take. The others are left.
+    fn put_run(&mut self, rest: &[u8]) -> usize;
     /// Puts a whole block.
     fn put_block(&mut self, bytes: &[u8; BLOCK]);
     /// Puts a whole block, every byte of it as an escape.
     fn put_escapes(&mut self, bytes: &[u8; BLOCK], case: HexCase);
 }
 
-/// Sixteen bytes from `at` on, with zeros after the end of the input.
+/// The bytes of four escapes, if that is what these are.
 #[inline(always)]
-fn sixteen(input: &[u8], at: usize) -> [u8; 16] {
-    let rest = input.get(at..).unwrap_or_default();
-    match rest.first_chunk() {
-        Some(bytes) => *bytes,
-        None => {
-            let [low, high] = word::words(rest);
-            (u128::from(high) << 64 | u128::from(low)).to_le_bytes()
-        }
+fn four_escapes(escapes: &[u8; 3 * RUN]) -> Option<[u8; RUN]> {
+    // The places of the first three `%` in a word.
+    let percents = 0x0001_0000_0100_0001;
+    let start = u64::from_le_bytes(*escapes.first_chunk()?);
+    if start & (0xFF * percents) != u64::from(b'%') * percents || escapes[9] != b'%' {
+        return None;
     }
-}
-
-/// Three bytes for each of a block, and room for the ends of wide writes.
-type Text = [u8; 3 * BLOCK + 64];
-
-/// Writes `N` bytes, of which there are never more than have room.
-#[inline(always)]
-fn write<const N: usize>(text: &mut Text, at: usize, bytes: [u8; N]) {
-    debug_assert!(at + N <= text.len());
-    if let Some(place) = text.get_mut(at..at + N) {
-        place.copy_from_slice(&bytes);
+    let (mut bytes, mut worst) = ([0; RUN], 0);
+    for (byte, escape) in bytes.iter_mut().zip(escapes.as_chunks::<3>().0) {
+        let (high, low) = (hex::value(escape[1]), hex::value(escape[2]));
+        worst |= high | low;
+        *byte = high << 4 | low;
     }
-}
-
-/// Writes the bytes of `input` between two places, at most a block; returns where that ends.
-#[inline(always)]
-fn copy(text: &mut Text, at: usize, input: &[u8], from: usize, to: usize) -> usize {
-    let mut done = from;
-    loop {
-        write(text, at + done - from, sixteen(input, done));
-        done += 16;
-        if done >= to {
-            return at + to - from;
-        }
-    }
+    if worst < 16 { Some(bytes) } else { None }
 }
 
 impl Output for Cursor<'_> {
     #[inline(always)]
-    fn put<const ESCAPES: bool>(
+    fn put<R: Rule, const T: usize>(
         &mut self,
-        input: &[u8],
+        rule: R,
+        source: &Source<'_>,
+        text: &mut [u8; T],
         mut from: usize,
         Stretch { start, end, mut found }: Stretch,
-        one: impl Fn(&[u8]) -> Option<Becomes>,
     ) -> Result<usize, Malformed> {
-        // Put together aside, where the compiler sees that there is room.
-        let (mut text, mut at) = ([0; 3 * BLOCK + 64], 0);
-        if ESCAPES && found.count_ones() >= MANY {
-            // An escape that reaches over the end of the stretch is taken whole.
-            found >>= (from - start) % 64;
-            while from < end {
-                let becomes = if found & 1 != 0 {
-                    one(&input[from..]).ok_or(Malformed(from))?
-                } else {
-                    Becomes::byte(input[from], 1, false)
-                };
-                write(&mut text, at, becomes.bytes.to_le_bytes());
-                at += becomes.len;
-                from += becomes.used;
-                found >>= becomes.used;
-            }
-            found = 0;
-        }
+        let mut at = 0;
         while found != 0 {
             let place = start + found.trailing_zeros() as usize;
             found &= found - 1;
             // An escape that stays whole may have digits that are not members of the set.
-            if place >= from {
-                let becomes = one(&input[place..]).ok_or(Malformed(place))?;
-                at = copy(&mut text, at, input, from, place);
-                write(&mut text, at, becomes.bytes.to_le_bytes());
+            if !R::OVERLAPS || place >= from {
+                let becomes = rule.one(&source.input[place..]).ok_or(Malformed(place))?;
+                at = source.copy(text, at, from, place);
+                write(text, at, becomes.bytes.to_le_bytes());
                 at += becomes.len;
                 from = place + becomes.used;
             }
         }
         if from < end {
-            at = copy(&mut text, at, input, from, end);
+            at = source.copy(text, at, from, end);
             from = end;
         }
         self.push_run(&text[..at]);
         Ok(from)
+    }
+    #[inline(always)]
+    fn put_near<R: Rule>(
+        &mut self,
+        rule: R,
+        near: &Near,
+        text: &mut Text,
+        mut from: usize,
+        mut found: u64,
+    ) -> Result<usize, Malformed> {
+        // Of places that are known to be below 128, or 256, it is also known that there is room.
+        let sixteen = |from: usize| *near[from % 128..].first_chunk::<16>().unwrap_or(&[0; 16]);
+        let mut at = 0;
+        loop {
+            let place = (found.trailing_zeros() as usize).min(BLOCK);
+            // Few lie further apart than sixteen bytes.
+            write(text, at % 256, sixteen(from));
+            for more in (16..place.saturating_sub(from)).step_by(16) {
+                write(text, (at + more) % 256, sixteen(from + more));
+            }
+            at += place.saturating_sub(from);
+            if found == 0 {
+                break;
+            }
+            found &= found - 1;
+            if !R::OVERLAPS || place >= from {
+                let becomes = rule.one(&near[place..]).ok_or(Malformed(place))?;
+                write(text, at % 256, becomes.bytes.to_le_bytes());
+                at += becomes.len;
+                from = place + becomes.used;
+            }
+        }
+        self.push_run(&text[..at]);
+        Ok(from.max(BLOCK))
+    }
+    #[inline(always)]
+    fn put_run(&mut self, rest: &[u8]) -> usize {
+        let mut groups = rest.as_chunks::<{ 3 * RUN }>().0;
+        let mut put = 0;
+        while let Some(first) = groups.first().and_then(four_escapes) {
+            let (mut text, mut at) = ([0; BLOCK], RUN);
+            write(&mut text, 0, first);
+            for group in groups[1..].iter().take(BLOCK / RUN - 1) {
+                let Some(bytes) = four_escapes(group) else { break };
+                write(&mut text, at, bytes);
+                at += RUN;
+            }
+            self.push_run(&text[..at]);
+            put += 3 * at;
+            groups = &groups[at / RUN..];
+        }
+        put
     }
     #[inline(always)]
     fn put_block(&mut self, bytes: &[u8; BLOCK]) {
@@ -207,19 +411,20 @@ impl Output for Cursor<'_> {
 
 impl Output for Measure {
     #[inline(always)]
-    fn put<const ESCAPES: bool>(
+    fn put<R: Rule, const T: usize>(
         &mut self,
-        input: &[u8],
+        rule: R,
+        source: &Source<'_>,
+        _: &mut [u8; T],
         mut from: usize,
         Stretch { start, end, mut found }: Stretch,
-        one: impl Fn(&[u8]) -> Option<Becomes>,
     ) -> Result<usize, Malformed> {
         let mut len = 0;
         while found != 0 {
             let place = start + found.trailing_zeros() as usize;
             found &= found - 1;
-            if place >= from {
-                let becomes = one(&input[place..]).ok_or(Malformed(place))?;
+            if !R::OVERLAPS || place >= from {
+                let becomes = rule.one(&source.input[place..]).ok_or(Malformed(place))?;
                 len += place - from + becomes.len;
                 self.changed |= becomes.changed;
                 from = place + becomes.used;
@@ -233,6 +438,21 @@ impl Output for Measure {
         Ok(from)
     }
     #[inline(always)]
+    fn put_near<R: Rule>(
+        &mut self,
+        rule: R,
+        near: &Near,
+        text: &mut Text,
+        from: usize,
+        found: u64,
+    ) -> Result<usize, Malformed> {
+        self.put(rule, &Source { input: near, last: 0 }, text, from, Stretch { start: 0, end: BLOCK, found })
+    }
+    #[inline(always)]
+    fn put_run(&mut self, _: &[u8]) -> usize {
+        0
+    }
+    #[inline(always)]
     fn put_block(&mut self, _: &[u8; BLOCK]) {
         self.len = self.len.saturating_add(BLOCK);
     }
@@ -243,47 +463,56 @@ impl Output for Measure {
     }
 }
 
-/// Puts `input`, but for what `one` says about the bytes that `special` finds: that takes a word, and gives the top bit of
-/// each such byte; `one` takes the input from such a byte on. It escapes all of them if `escaping` says how.
+/// Puts `input`, but for what the rule says about some of its bytes.
 #[inline(always)]
-fn rewrite<const ESCAPES: bool, O: Output>(
-    input: &[u8],
-    out: &mut O,
-    escaping: Option<HexCase>,
-    special: impl Fn(u64) -> u64,
-    one: impl Fn(&[u8]) -> Option<Becomes>,
-) -> Result<(), Malformed> {
+fn rewrite<R: Rule, O: Output>(rule: R, input: &[u8], out: &mut O, case: HexCase) -> Result<(), Malformed> {
+    let (source, mut text) = (Source::new(input), [0; _]);
     // What is before `from` has been put; what is before `start` has been searched.
     let (mut from, mut start) = (0, 0);
     while let Some(block) = input[start..].first_chunk() {
-        let found = search_block(block, &special);
-        match escaping {
-            _ if found == 0 && from == start => {
-                out.put_block(block);
-                from += BLOCK;
+        let mut found = search_block(block, rule);
+        let end = start + BLOCK;
+        if found == 0 && from == start {
+            out.put_block(block);
+            from = end;
+        } else if R::ESCAPES && found == u64::MAX {
+            out.put_escapes(block, case);
+            from = end;
+        } else {
+            if rule.is_lenient() {
+                // Of two `%` next to each other or with one byte between them, the first starts no escape.
+                found &= !(found >> 1 | found >> 2);
             }
-            Some(case) if found == u64::MAX => {
-                out.put_escapes(block, case);
-                from += BLOCK;
-            }
-            _ => {
-                from = out.put::<ESCAPES>(input, from, Stretch { start, end: start + BLOCK, found }, &one)?
+            from = match input[start..].first_chunk() {
+                Some(near) => match out.put_near(rule, near, &mut text, from - start, found) {
+                    Ok(from) => start + from,
+                    Err(Malformed(place)) => return Err(Malformed(start + place)),
+                },
+                None => out.put(rule, &source, &mut text, from, Stretch { start, end, found })?,
+            };
+            if rule.is_lenient() {
+                let run = out.put_run(&input[from..]);
+                if run > 0 {
+                    from += run;
+                    start = from;
+                    continue;
+                }
             }
         }
-        start += BLOCK;
+        start = end;
     }
-    let found = search_short(&input[start..], &special);
-    out.put::<ESCAPES>(input, from, Stretch { start, end: input.len(), found }, &one)?;
+    let found = Found::new(&input[start..], rule).bits();
+    out.put(rule, &source, &mut text, from, Stretch { start, end: input.len(), found })?;
     Ok(())
 }
 
-/// A bit for each byte of a block that `special` finds.
+/// A bit for each byte of a block that the rule has a say about.
 #[inline(always)]
-fn search_block(block: &[u8; BLOCK], special: impl Fn(u64) -> u64) -> u64 {
+fn search_block(block: &[u8; BLOCK], rule: impl Rule) -> u64 {
     let mut found = [0; BLOCK / 8];
     let mut any = 0;
     for (found, word) in found.iter_mut().zip(block.as_chunks().0) {
-        *found = special(u64::from_le_bytes(*word));
+        *found = rule.special(u64::from_le_bytes(*word));
         any |= *found;
     }
     if any == 0 {
@@ -292,70 +521,65 @@ fn search_block(block: &[u8; BLOCK], special: impl Fn(u64) -> u64) -> u64 {
     (0..).step_by(8).zip(found).fold(0, |mask, (lane, found)| mask | word::bits(found) << lane)
 }
 
-/// A bit for each byte of less than a block that `special` finds.
-#[inline(always)]
-fn search_short(bytes: &[u8], special: impl Fn(u64) -> u64) -> u64 {
-    let len = bytes.len();
-    let Some(last) = bytes.last_chunk() else {
-        // After the bytes are zeros, which may be special.
-        return word::bits(special(word::words(bytes)[0])) & !(u64::MAX << len);
-    };
-    let mut found = word::bits(special(u64::from_le_bytes(*last))) << (len - 8);
-    for (i, word) in bytes[..len - 1].as_chunks().0.iter().enumerate() {
-        found |= word::bits(special(u64::from_le_bytes(*word))) << (8 * i);
+/// The bytes of less than a block that a rule has a say about.
+struct Found {
+    /// The top bit of each.
+    words: [u64; BLOCK / 8],
+    /// The same for the last eight bytes, which overlap others.
+    last: u64,
+    len: usize,
+    any: bool,
+}
+
+impl Found {
+    #[inline(always)]
+    fn new(bytes: &[u8], rule: impl Rule) -> Found {
+        let (mut words, len) = ([0; BLOCK / 8], bytes.len());
+        let Some(last) = bytes.last_chunk() else {
+            // After the bytes are zeros, which may be special.
+            words[0] = rule.special(word::words(bytes)[0]) & ((1 << (8 * len)) - 1);
+            return Found { words, last: 0, len: 8, any: words[0] != 0 };
+        };
+        let last = rule.special(u64::from_le_bytes(*last));
+        let mut any = last;
+        for (found, word) in words.iter_mut().zip(bytes[..len - 1].as_chunks().0) {
+            *found = rule.special(u64::from_le_bytes(*word));
+            any |= *found;
+        }
+        Found { words, last, len, any: any != 0 }
     }
-    found
+    /// A bit for each byte.
+    #[inline(always)]
+    fn bits(&self) -> u64 {
+        if !self.any {
+            return 0;
+        }
+        let mut found = word::bits(self.last) << (self.len - 8);
+        for (i, &word) in self.words[..self.len.div_ceil(8)].iter().enumerate() {
+            found |= word::bits(word) << (8 * i);
+        }
+        found
+    }
 }
 
 #[inline(always)]
 fn encode_to(job: &EncodeJob, input: &[u8], out: &mut impl Output) {
-    match job.usual {
-        Some(other) if job.is_plain() => encode_usual(job, other, input, out),
-        _ => encode_others(job, input, out),
-    }
-}
-
-/// The plain rule for a set that is looked up in words.
-#[inline(always)]
-fn encode_usual<O: Output>(job: &EncodeJob, other: u8, input: &[u8], out: &mut O) {
-    let (case, unusual) = (job.case, |word| word::unusual(word, other));
-    let one = |rest: &[u8]| Some(Becomes::escape(rest[0], case));
     // Encoding refuses nothing.
-    let _ = rewrite::<false, _>(input, out, Some(case), unusual, one);
-}
-
-/// Any rule and any set.
-#[inline(always)]
-fn encode_others(job: &EncodeJob, input: &[u8], out: &mut impl Output) {
-    // Where the rule has a say, membership alone does not decide.
-    let stays = match job.rule {
-        EncodeRule::Plain => job.set,
-        EncodeRule::KeepEscapes => job.set.remove(b"%"),
-        EncodeRule::Form => job.set.remove(b" "),
+    let _ = match job.usual {
+        Some(other) if job.is_plain() => rewrite(Usual { other, case: job.case }, input, out, job.case),
+        _ => rewrite(Encoding::new(job), input, out, job.case),
     };
-    let special = |word: u64| {
-        let top = |byte: u8| u64::from(!stays.contains(byte)) << 7;
-        (0..).step_by(8).zip(word.to_le_bytes()).fold(0, |found, (at, byte)| found | top(byte) << at)
-    };
-    // Encoding refuses nothing.
-    let _ = rewrite::<false, _>(input, out, None, special, |rest| Some(encode_one(job, rest)));
 }
 
 /// Returns the length of the input, or the offset of the malformed escape at which a strict decoding ends.
 #[inline(always)]
 fn decode_to(job: &DecodeJob, input: &[u8], out: &mut impl Output) -> usize {
-    let percent = |word| word::equal(word, b'%');
-    let percent_or_plus = |word| word::equal(word, b'%') | word::equal(word, b'+');
+    // The case of the escapes that it writes is another matter.
+    let case = HexCase::Upper;
     let done = match job.rule {
-        DecodeRule::Plain => {
-            rewrite::<true, _>(input, out, None, percent, |rest| decode_one::<true>(job, rest))
-        }
-        DecodeRule::Keep => {
-            rewrite::<true, _>(input, out, None, percent, |rest| decode_one::<false>(job, rest))
-        }
-        DecodeRule::Form => {
-            rewrite::<true, _>(input, out, None, percent_or_plus, |rest| decode_one::<false>(job, rest))
-        }
+        DecodeRule::Plain => rewrite(Percents(job), input, out, case),
+        DecodeRule::Keep => rewrite(Decoding::<false>(job), input, out, case),
+        DecodeRule::Form => rewrite(Decoding::<true>(job), input, out, case),
     };
     stopped(input, done)
 }
@@ -382,9 +606,14 @@ pub(crate) fn encode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Writte
                 out.push_run(input);
                 return out.finish();
             }
-            let found = search_short(input, |word| word::unusual(word, other));
-            if found != 0 {
-                return encode_short(job, input, found, out);
+            let found = Found::new(input, Usual { other, case: job.case });
+            if found.any {
+                let found = found.bits();
+                return if input.len() <= FEW {
+                    encode_few(job, input, found, out)
+                } else {
+                    encode_short(job, input, found, out)
+                };
             }
             out.push_run(input);
             out.finish()
@@ -394,23 +623,40 @@ pub(crate) fn encode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Writte
 }
 
 #[inline(never)]
-fn encode_short<'c>(job: &EncodeJob, input: &[u8], found: u64, mut out: Cursor<'c>) -> Written<'c> {
-    let case = job.case;
+fn encode_few<'c>(job: &EncodeJob, input: &[u8], found: u64, out: Cursor<'c>) -> Written<'c> {
+    let mut text: ShortText = [0; _];
+    encode_found(job, input, found, &mut text, out)
+}
+
+#[inline(never)]
+fn encode_short<'c>(job: &EncodeJob, input: &[u8], found: u64, out: Cursor<'c>) -> Written<'c> {
+    let mut text: Text = [0; _];
+    encode_found(job, input, found, &mut text, out)
+}
+
+#[inline(always)]
+fn encode_found<'c, const T: usize>(
+    job: &EncodeJob,
+    input: &[u8],
+    found: u64,
+    text: &mut [u8; T],
+    mut out: Cursor<'c>,
+) -> Written<'c> {
+    let rule = Usual { other: 0, case: job.case };
     // Encoding refuses nothing.
-    let stretch = Stretch { start: 0, end: input.len(), found };
-    let _ = out.put::<false>(input, 0, stretch, |rest| Some(Becomes::escape(rest[0], case)));
+    let _ = out.put(rule, &Source::new(input), text, 0, Stretch { start: 0, end: input.len(), found });
     out.finish()
 }
 
 #[inline(never)]
 fn encode_long<'c>(job: &EncodeJob, other: u8, input: &[u8], mut out: Cursor<'c>) -> Written<'c> {
-    encode_usual(job, other, input, &mut out);
+    let _ = rewrite(Usual { other, case: job.case }, input, &mut out, job.case);
     out.finish()
 }
 
 #[inline(never)]
 fn encode_rest<'c>(job: &EncodeJob, input: &[u8], mut out: Cursor<'c>) -> Written<'c> {
-    encode_others(job, input, &mut out);
+    let _ = rewrite(Encoding::new(job), input, &mut out, job.case);
     out.finish()
 }
 
@@ -432,21 +678,34 @@ pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decode
             return Decoded { written: out.finish(), stopped: input.len() };
         }
     }
-    let found = search_short(input, |word| word::equal(word, b'%'));
-    if found != 0 {
-        return decode_short(job, input, found, out);
+    let found = Found::new(input, Percents(job));
+    if found.any {
+        let found = found.bits();
+        return if input.len() <= FEW && job.is_plain() {
+            decode_few(job, input, found, out)
+        } else {
+            decode_short(job, input, found, out)
+        };
     }
     out.push_run(input);
     Decoded { written: out.finish(), stopped: input.len() }
 }
 
 #[inline(never)]
+fn decode_few<'c>(job: &DecodeJob, input: &[u8], found: u64, mut out: Cursor<'c>) -> Decoded<'c> {
+    let (mut text, stretch) = ([0; FEW + 16], Stretch { start: 0, end: input.len(), found });
+    let done = out.put(Percents(job), &Source::new(input), &mut text, 0, stretch);
+    let stopped = stopped(input, done.map(|_| ()));
+    Decoded { written: out.finish(), stopped }
+}
+
+#[inline(never)]
 fn decode_short<'c>(job: &DecodeJob, input: &[u8], found: u64, mut out: Cursor<'c>) -> Decoded<'c> {
-    let stretch = Stretch { start: 0, end: input.len(), found };
+    let (mut text, stretch) = ([0; BLOCK + 16], Stretch { start: 0, end: input.len(), found });
     let done = if job.is_plain() {
-        out.put::<true>(input, 0, stretch, |rest| decode_one::<true>(job, rest))
+        out.put(Percents(job), &Source::new(input), &mut text, 0, stretch)
     } else {
-        out.put::<true>(input, 0, stretch, |rest| decode_one::<false>(job, rest))
+        out.put(Decoding::<false>(job), &Source::new(input), &mut text, 0, stretch)
     };
     let stopped = stopped(input, done.map(|_| ()));
     Decoded { written: out.finish(), stopped }

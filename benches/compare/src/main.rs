@@ -179,6 +179,7 @@ fn compare(options: &Compare) -> io::Result<()> {
         standings: goal::standings(&all, &tiers, machine.generation()),
         slower: goal::slower(&all, &tiers),
         races: goal::races(&sweep, &tiers),
+        sweep: &sweep,
         machine,
     };
     if let Some(file) = &options.tsv {

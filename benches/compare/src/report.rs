@@ -107,6 +107,8 @@ pub struct Report<'r> {
     pub slower: Vec<(Tier, String, f64, String)>,
     /// The race over all lengths.
     pub races: Vec<Race>,
+    /// What it was run on: one measurement a length.
+    pub sweep: &'r [(String, usize, Measured)],
 }
 
 impl Report<'_> {
@@ -380,7 +382,33 @@ impl Report<'_> {
         out
     }
 
-    /// Writes the tables into `folder`.
+    /// The nanoseconds of a call at each length, tab-separated: a line for each length of each text, a column for each contender.
+    pub fn lengths(&self) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for timed in self.sweep.iter().flat_map(|(.., measured)| measured.timed()) {
+            if !matches!(timed.role, Role::Base(_)) && !names.contains(&&*timed.name) {
+                names.push(&timed.name);
+            }
+        }
+        let mut out = String::new();
+        for line in self.machine.lines() {
+            let _ = writeln!(out, "# {line}");
+        }
+        let _ = writeln!(out, "text\tlength\t{}", names.join("\t"));
+        for (text, length, measured) in self.sweep {
+            let _ = write!(out, "{text}\t{length}");
+            for name in &names {
+                let _ = match measured.find(name) {
+                    Some(timed) => write!(out, "\t{:.2}", timed.median() / measured.calls as f64),
+                    None => write!(out, "\t-"),
+                };
+            }
+            out.push('\n');
+        }
+        out
+    }
+
+    /// Writes the tables into `folder`, and the times at each length beside them.
     ///
     /// # Errors
     ///
@@ -389,6 +417,9 @@ impl Report<'_> {
         fs::create_dir_all(folder)?;
         let path = folder.join(self.machine.file_stem()).with_extension("md");
         fs::write(&path, self.markdown())?;
+        if !self.sweep.is_empty() {
+            fs::write(folder.join(format!("{}-lengths.tsv", self.machine.file_stem())), self.lengths())?;
+        }
         Ok(path)
     }
 }

@@ -27,7 +27,7 @@ fn main() {
         match argument.as_str() {
             "--group" => only = arguments.next(),
             "--help" => {
-                println!("usage: uri-bench [--group split|rfc3986|whatwg] [LIST...]");
+                println!("usage: uri-bench [--group split|rfc3986|whatwg|keys|worst] [LIST...]");
                 return;
             }
             _ => {
@@ -59,6 +59,12 @@ fn main() {
         if wanted("whatwg") {
             of_whatwg(text, &urls);
         }
+        if wanted("keys") {
+            of_keys(text, &urls);
+        }
+    }
+    if only.as_deref().is_none_or(|only| only == "worst") {
+        worst();
     }
 }
 
@@ -165,6 +171,97 @@ fn of_whatwg(text: &str, urls: &[&str]) {
         contestants.push(("ada-url".into(), Box::new(run)));
     }
     measure(&format!("whatwg ({changed} lines change)"), contestants, text.len(), urls.len());
+}
+
+/// The forms whose peers are programs in Python.
+fn of_keys(text: &str, urls: &[&str]) {
+    for profile in [Profile::SafeBrowsing4, Profile::SafeBrowsing5, Profile::W3lib2_5] {
+        let changed = changed(profile, urls);
+        measure(
+            &format!("{profile} ({changed} lines change)"),
+            of_profile(profile, text),
+            text.len(),
+            urls.len(),
+        );
+    }
+    // Of these no line is its own key.
+    let mut contestants = Vec::new();
+    for profile in [Profile::SurtPython0_3, Profile::SurtJava] {
+        contestants.extend(of_profile(profile, text).pop().map(|(_, run)| (profile.to_string(), run)));
+    }
+    measure("surt", contestants, text.len(), urls.len());
+}
+
+/// What costs most: URLs that the kernels have no short way for, and lists of which every line changes.
+fn worst() {
+    println!("\nworst cases of split: ns for each URL, and that over 15 ns + 0.1 ns a byte");
+    let long_host = format!("http://{}/", "a".repeat(90));
+    let cases = [
+        ("one byte", "a".to_owned()),
+        ("a host of 90 bytes", long_host),
+        ("a host of 4 KiB", format!("http://{}/", "a".repeat(4096))),
+        ("a scheme of 4 KiB", format!("{}:a", "a".repeat(4096))),
+        ("no scheme in 4 KiB", format!("{}:a", "%".repeat(4096))),
+        ("userinfo and port", "http://user:password@example.com:8080/a".to_owned()),
+        ("4 KiB of userinfo", format!("http://{}@h/", "u:".repeat(2048))),
+        ("4 KiB of at signs", format!("http://{}/", "@".repeat(4096))),
+        ("4 KiB of brackets", format!("http://{}/", "[".repeat(4096))),
+        ("4 KiB of colons", format!("http://h{}/", ":".repeat(4096))),
+        ("4 KiB of path", format!("http://h/{}", "a/".repeat(2048))),
+        ("4 KiB of question marks", format!("http://h/{}", "?".repeat(4096))),
+        ("4 KiB of query", format!("http://h/?{}", "a=".repeat(2048))),
+    ];
+    for (name, url) in &cases {
+        assert_eq!(split(url), split_by_reference(url));
+        // Copies, so that no two calls are of one place.
+        let count = (1 << 18) / url.len().max(64);
+        let text = url.repeat(count);
+        let urls: Vec<&str> = (0..count).map(|at| &text[at * url.len()..][..url.len()]).collect();
+        let mut run = || urls.iter().for_each(|url| _ = black_box(split(url)));
+        let ns = seconds_of(&mut run) * 1e9 / count as f64;
+        println!("    {name:<24} {ns:>8.1}  {:>6.2}", ns / (15.0 + 0.1 * url.len() as f64));
+    }
+
+    println!("\nscan and slow path over the slow path alone, where every line changes");
+    let cases = [
+        ("escapes", "http://example.com/%7Euser/index.html"),
+        ("dots", "https://www.example.com/a/../b/index.html?q=1"),
+        ("ports", "http://example.com:80/index.html"),
+        ("upper case", "HTTP://WWW.EXAMPLE.COM/index.html"),
+        ("16 bytes", "http://h/%7E/a/.."),
+        ("one byte", "."),
+    ];
+    let scalar = Tier::find("scalar").expect("it is always there");
+    for profile in [Profile::Rfc3986Scheme, Profile::Whatwg, Profile::SafeBrowsing4, Profile::W3lib2_5] {
+        for (name, url) in cases {
+            let text = format!("{url}\n").repeat((1 << 20) / url.len());
+            let mut out = Vec::new();
+            let mut run = |tier| {
+                out.clear();
+                profile.canonicalize_lines_on(tier, text.as_bytes(), &mut out, |_, _| {});
+                black_box(&out);
+            };
+            let (alone, both) = (seconds_of(&mut || run(scalar)), seconds_of(&mut || run(Tier::active())));
+            println!("    {:<16} {name:<12} {:>6.2}", profile.to_string(), both / alone);
+        }
+    }
+}
+
+/// The median time of one pass.
+fn seconds_of(run: &mut dyn FnMut()) -> f64 {
+    let mut times: Vec<f64> = (0..5)
+        .map(|_| {
+            run();
+            let (start, mut passes) = (Instant::now(), 0_u32);
+            while passes == 0 || start.elapsed() < SLICE / 2 {
+                run();
+                passes += 1;
+            }
+            start.elapsed().as_secs_f64() / f64::from(passes)
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
 }
 
 /// Our tiers but for the SSE2 and scalar ones, which prove nothing fast.

@@ -27,8 +27,14 @@ pub struct Answer {
     pub offset: usize,
 }
 
+// Made where they are returned, field by field: a copy of a constant, or of another answer, would be loaded as a whole right
+// after its fields were stored, and such a load has to wait.
 impl Answer {
-    pub(crate) const INVALID: Answer = Answer { status: SIMDPCT_INVALID, written: 0, needed: 0, offset: 0 };
+    /// Arguments make no sense.
+    #[inline(always)]
+    pub(crate) fn invalid() -> Answer {
+        Answer { status: SIMDPCT_INVALID, written: 0, needed: 0, offset: 0 }
+    }
 
     #[inline(always)]
     pub(crate) fn ok(written: usize) -> Answer {

@@ -3,10 +3,10 @@
 use core::mem::MaybeUninit;
 
 use codec::batch::{Column, ColumnError, NullableBytes, Offset, UninitColumn};
-use codec::{ByteSet, Encode};
+use codec::{ByteSet, Encode, TryDecode};
 
 use crate::answer::{BatchAnswer, SIMDPCT_INVALID, SIMDPCT_OK, SIMDPCT_TOO_LONG, SIMDPCT_TOO_SMALL};
-use crate::options::{self, Decoder, SIMDPCT_IF_CHANGED};
+use crate::options::{self, SIMDPCT_IF_CHANGED};
 
 /// Where output goes: bytes, offsets, and perhaps the bits of the values that were refused.
 pub(crate) struct Target<'a, O> {
@@ -39,7 +39,7 @@ pub(crate) fn encoder(keep: Option<&ByteSet>, flags: u32) -> Option<Encode<ByteS
     options::encoder(keep, flags).filter(|_| !options::has(flags, SIMDPCT_IF_CHANGED))
 }
 
-pub(crate) fn decoder(keep: Option<&ByteSet>, flags: u32) -> Option<Decoder> {
+pub(crate) fn decoder(keep: Option<&ByteSet>, flags: u32) -> Option<TryDecode> {
     options::decoder(keep, flags).filter(|_| !options::has(flags, SIMDPCT_IF_CHANGED))
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn encode_column<O: Offset>(
 }
 
 pub(crate) fn decode_column<O: Offset>(
-    decoder: &Decoder,
+    decode: &TryDecode,
     bytes: &[u8],
     offsets: &[O],
     mut target: Target<'_, O>,
@@ -70,7 +70,7 @@ pub(crate) fn decode_column<O: Offset>(
     };
     let mut refused = Refused::default();
     let mut out = UninitColumn::new(target.bytes, target.offsets);
-    let result = decoder.decode.strict_if(decoder.strict).decode_column(values, &mut out, |index, _| {
+    let result = decode.decode_column(values, &mut out, |index, _| {
         refused.note(index, &mut target.valid);
     });
     answer(out, result, refused)
@@ -87,13 +87,13 @@ pub(crate) fn encode_slices<O: Offset>(
 }
 
 pub(crate) fn decode_slices<O: Offset>(
-    decoder: &Decoder,
+    decode: &TryDecode,
     values: impl Iterator<Item: NullableBytes>,
     mut target: Target<'_, O>,
 ) -> BatchAnswer {
     let mut refused = Refused::default();
     let mut out = UninitColumn::new(target.bytes, target.offsets);
-    let result = decoder.decode.strict_if(decoder.strict).decode_slices(values, &mut out, |index, _| {
+    let result = decode.decode_slices(values, &mut out, |index, _| {
         refused.note(index, &mut target.valid);
     });
     answer(out, result, refused)

@@ -23,11 +23,8 @@ pub struct Slice {
 /// Unless `data` is NULL or not aligned, `count` values are there, initialised, and nobody changes them during `'a`.
 #[inline(always)]
 pub(crate) unsafe fn slice<'a, T>(data: *const T, count: usize) -> Option<&'a [T]> {
-    if count == 0 {
-        return Some(&[]);
-    }
     if !is_range(data, count) {
-        return None;
+        return if count == 0 { Some(&[]) } else { None };
     }
     // SAFETY: the caller vouches for the values; the pointer is aligned and not NULL, and the size is one that exists.
     Some(unsafe { core::slice::from_raw_parts(data, count) })
@@ -40,11 +37,8 @@ pub(crate) unsafe fn slice<'a, T>(data: *const T, count: usize) -> Option<&'a [T
 /// Unless `data` is NULL or not aligned, `count` values may be written there, and nobody else looks at them during `'a`.
 #[inline(always)]
 pub(crate) unsafe fn room<'a, T>(data: *mut T, count: usize) -> Option<&'a mut [MaybeUninit<T>]> {
-    if count == 0 {
-        return Some(&mut []);
-    }
     if !is_range(data, count) {
-        return None;
+        return if count == 0 { Some(&mut []) } else { None };
     }
     // SAFETY: as in `slice`; the memory need not be initialised.
     Some(unsafe { core::slice::from_raw_parts_mut(data.cast(), count) })
@@ -57,11 +51,8 @@ pub(crate) unsafe fn room<'a, T>(data: *mut T, count: usize) -> Option<&'a mut [
 /// As of `room`, and the values are initialised.
 #[inline(always)]
 pub(crate) unsafe fn slice_mut<'a, T>(data: *mut T, count: usize) -> Option<&'a mut [T]> {
-    if count == 0 {
-        return Some(&mut []);
-    }
     if !is_range(data, count) {
-        return None;
+        return if count == 0 { Some(&mut []) } else { None };
     }
     // SAFETY: as in `room`, and the caller vouches for the values.
     Some(unsafe { core::slice::from_raw_parts_mut(data, count) })
@@ -116,10 +107,10 @@ impl Range {
     /// Whether the two have no byte in common.
     #[inline(always)]
     pub(crate) fn is_apart_from(self, other: Range) -> bool {
-        self.size == 0
+        (self.start.wrapping_sub(other.start) >= other.size
+            && other.start.wrapping_sub(self.start) >= self.size)
+            || self.size == 0
             || other.size == 0
-            || self.start.wrapping_sub(other.start) >= other.size
-                && other.start.wrapping_sub(self.start) >= self.size
     }
 }
 

@@ -43,14 +43,14 @@ pub unsafe extern "C" fn simdpct_encode(
     room: usize,
 ) -> Answer {
     if !Range::new::<u8>(input.cast(), len).is_apart_from(Range::new::<u8>(out.cast(), room)) {
-        return Answer::INVALID;
+        return Answer::invalid();
     }
     // SAFETY: the caller vouches for set, input and room; input and room were just seen to be apart.
     let (keep, input, out) =
         unsafe { (border::one(keep), border::slice(input.cast(), len), border::room(out.cast(), room)) };
     match (input, out) {
-        (Some(input), Some(out)) => verbs::encode(keep, flags, input, out).unwrap_or(Answer::INVALID),
-        _ => Answer::INVALID,
+        (Some(input), Some(out)) => verbs::encode(keep, flags, input, out),
+        _ => Answer::invalid(),
     }
 }
 
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn simdpct_encoded_len(
 ) -> Answer {
     // SAFETY: the caller vouches for set and input.
     let (keep, input) = unsafe { (border::one(keep), border::slice(input.cast(), len)) };
-    input.and_then(|input| verbs::encoded_len(keep, flags, input)).unwrap_or(Answer::INVALID)
+    input.map_or_else(Answer::invalid, |input| verbs::encoded_len(keep, flags, input))
 }
 
 /// # Safety
@@ -101,14 +101,14 @@ pub unsafe extern "C" fn simdpct_decode(
         return unsafe { simdpct_decode_in_place(keep, flags, out, len) };
     }
     if !Range::new::<u8>(input.cast(), len).is_apart_from(Range::new::<u8>(out.cast(), room)) {
-        return Answer::INVALID;
+        return Answer::invalid();
     }
     // SAFETY: the caller vouches for set, input and room; input and room were just seen to be apart.
     let (keep, input, out) =
         unsafe { (border::one(keep), border::slice(input.cast(), len), border::room(out.cast(), room)) };
     match (input, out) {
-        (Some(input), Some(out)) => verbs::decode(keep, flags, input, out).unwrap_or(Answer::INVALID),
-        _ => Answer::INVALID,
+        (Some(input), Some(out)) => verbs::decode(keep, flags, input, out),
+        _ => Answer::invalid(),
     }
 }
 
@@ -124,7 +124,10 @@ pub unsafe extern "C" fn simdpct_decode_in_place(
 ) -> Answer {
     // SAFETY: the caller vouches for set and bytes.
     let (keep, bytes) = unsafe { (border::one(keep), border::slice_mut(bytes.cast(), len)) };
-    bytes.and_then(|bytes| verbs::decode_in_place(keep, flags, bytes)).unwrap_or(Answer::INVALID)
+    match bytes {
+        Some(bytes) => verbs::decode_in_place(keep, flags, bytes),
+        None => Answer::invalid(),
+    }
 }
 
 /// # Safety
@@ -139,7 +142,7 @@ pub unsafe extern "C" fn simdpct_decoded_len(
 ) -> Answer {
     // SAFETY: the caller vouches for set and input.
     let (keep, input) = unsafe { (border::one(keep), border::slice(input.cast(), len)) };
-    input.and_then(|input| verbs::decoded_len(keep, flags, input)).unwrap_or(Answer::INVALID)
+    input.map_or_else(Answer::invalid, |input| verbs::decoded_len(keep, flags, input))
 }
 
 /// # Safety
@@ -186,7 +189,7 @@ pub unsafe extern "C" fn simdpct_normalize_in_place(bytes: *mut c_void, len: usi
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_validate(input: *const c_void, len: usize) -> Answer {
     // SAFETY: the caller vouches for the input.
-    unsafe { border::slice(input.cast(), len) }.map_or(Answer::INVALID, verbs::validate)
+    unsafe { border::slice(input.cast(), len) }.map_or_else(Answer::invalid, verbs::validate)
 }
 
 // ---- many values
@@ -540,15 +543,15 @@ pub unsafe extern "C" fn simdpct_encode_push(
         && stream_range.is_apart_from(out_range)
         && input_range.is_apart_from(out_range);
     if !apart {
-        return Answer::INVALID;
+        return Answer::invalid();
     }
     // SAFETY: the caller vouches for stream, input and room, which were just seen to be apart.
     let (stream, input, out) = unsafe {
         (border::slice_mut(stream, 1), border::slice(input.cast(), len), border::room(out.cast(), room))
     };
     match (stream, input, out) {
-        (Some([stream]), Some(input), Some(out)) => stream.0.encode(input, out).unwrap_or(Answer::INVALID),
-        _ => Answer::INVALID,
+        (Some([stream]), Some(input), Some(out)) => stream.0.encode(input, out).unwrap_or(Answer::invalid()),
+        _ => Answer::invalid(),
     }
 }
 
@@ -562,13 +565,13 @@ pub unsafe extern "C" fn simdpct_encode_finish(
     room: usize,
 ) -> Answer {
     if !Range::new(stream, 1).is_apart_from(Range::new::<u8>(out.cast(), room)) {
-        return Answer::INVALID;
+        return Answer::invalid();
     }
     // SAFETY: the caller vouches for stream and room, which were just seen to be apart.
     let (stream, out) = unsafe { (border::slice_mut(stream, 1), border::room(out.cast(), room)) };
     match (stream, out) {
-        (Some([stream]), Some(out)) => stream.0.encode_end(out).unwrap_or(Answer::INVALID),
-        _ => Answer::INVALID,
+        (Some([stream]), Some(out)) => stream.0.encode_end(out).unwrap_or(Answer::invalid()),
+        _ => Answer::invalid(),
     }
 }
 
@@ -614,15 +617,15 @@ pub unsafe extern "C" fn simdpct_decode_push(
         && stream_range.is_apart_from(out_range)
         && input_range.is_apart_from(out_range);
     if !apart {
-        return Answer::INVALID;
+        return Answer::invalid();
     }
     // SAFETY: the caller vouches for stream, input and room, which were just seen to be apart.
     let (stream, input, out) = unsafe {
         (border::slice_mut(stream, 1), border::slice(input.cast(), len), border::room(out.cast(), room))
     };
     match (stream, input, out) {
-        (Some([stream]), Some(input), Some(out)) => stream.0.decode(input, out).unwrap_or(Answer::INVALID),
-        _ => Answer::INVALID,
+        (Some([stream]), Some(input), Some(out)) => stream.0.decode(input, out).unwrap_or(Answer::invalid()),
+        _ => Answer::invalid(),
     }
 }
 
@@ -636,13 +639,13 @@ pub unsafe extern "C" fn simdpct_decode_finish(
     room: usize,
 ) -> Answer {
     if !Range::new(stream, 1).is_apart_from(Range::new::<u8>(out.cast(), room)) {
-        return Answer::INVALID;
+        return Answer::invalid();
     }
     // SAFETY: the caller vouches for stream and room, which were just seen to be apart.
     let (stream, out) = unsafe { (border::slice_mut(stream, 1), border::room(out.cast(), room)) };
     match (stream, out) {
-        (Some([stream]), Some(out)) => stream.0.decode_end(out).unwrap_or(Answer::INVALID),
-        _ => Answer::INVALID,
+        (Some([stream]), Some(out)) => stream.0.decode_end(out).unwrap_or(Answer::invalid()),
+        _ => Answer::invalid(),
     }
 }
 

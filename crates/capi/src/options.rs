@@ -25,103 +25,113 @@ const OF_DECODERS: u32 = SIMDPCT_FORM | SIMDPCT_STRICT | SIMDPCT_NORMALIZE | SIM
 
 /// Whether `flags` holds all bits of `flag`.
 #[inline(always)]
-pub(crate) fn has(flags: u32, flag: u32) -> bool {
+pub(crate) const fn has(flags: u32, flag: u32) -> bool {
     flags & flag == flag
 }
 
 /// The encoder that a caller asks for; nothing if flags exclude each other or are not for encoders.
 #[inline(always)]
-pub(crate) fn encoder(keep: Option<&ByteSet>, flags: u32) -> Option<Encode<ByteSet>> {
+pub(crate) const fn encoder(keep: Option<&ByteSet>, flags: u32) -> Option<Encode<ByteSet>> {
+    if !are_of_encoders(flags) {
+        return None;
+    }
     let set = match keep {
         Some(set) => *set,
         None => sets::RFC3986_UNRESERVED.to_byte_set(),
     };
-    let mut encode = Encode::keeping(set);
-    if flags != 0 {
-        let form = flags & (SIMDPCT_FORM | SIMDPCT_FORM_KEEP_PLUS);
-        if flags & !OF_ENCODERS != 0 || (form != 0 && has(flags, SIMDPCT_KEEP_ESCAPES)) {
-            return None;
-        }
-        encode = match form {
-            0 if has(flags, SIMDPCT_KEEP_ESCAPES) => encode.keep_escapes(),
-            0 => encode,
-            SIMDPCT_FORM => encode.form(),
-            _ => encode.form_keeping_plus(),
-        };
-        if has(flags, SIMDPCT_LOWER_CASE) {
-            encode = encode.hex_case(HexCase::Lower);
-        }
-    }
-    Some(encode)
+    Some(encoder_of(set, flags))
 }
 
-/// The decoders without a set, made once: to put one together takes longer than to decode a short value.
+/// Whether flags are for encoders and do not exclude each other.
 #[inline(always)]
-pub(crate) fn known_decoder(keep: Option<&ByteSet>, flags: u32) -> Option<&'static TryDecode> {
-    static PLAIN: TryDecode = Decode::new().strict_if(false);
-    static STRICT: TryDecode = Decode::new().strict();
-    static FORM: TryDecode = Decode::new().form().strict_if(false);
-    static FORM_STRICT: TryDecode = Decode::new().form().strict();
-    static NORMALIZE: TryDecode = Decode::NORMALIZE.strict_if(false);
-
-    if keep.is_some() {
-        return None;
-    }
-    const FORM_AND_STRICT: u32 = SIMDPCT_FORM | SIMDPCT_STRICT;
-    match flags {
-        0 => Some(&PLAIN),
-        SIMDPCT_STRICT => Some(&STRICT),
-        SIMDPCT_FORM => Some(&FORM),
-        FORM_AND_STRICT => Some(&FORM_STRICT),
-        SIMDPCT_NORMALIZE => Some(&NORMALIZE),
-        _ => None,
-    }
+pub(crate) const fn are_of_encoders(flags: u32) -> bool {
+    let form = flags & (SIMDPCT_FORM | SIMDPCT_FORM_KEEP_PLUS);
+    flags & !OF_ENCODERS == 0 && (form == 0 || !has(flags, SIMDPCT_KEEP_ESCAPES))
 }
 
-/// The same of those that are not strict, for decoding in place, where these need no look at the input before.
+/// The encoder for flags that are right. Each rule ends in an expression of its own, so that nothing is copied from one
+/// encoder to the next.
 #[inline(always)]
-pub(crate) fn known_lenient(keep: Option<&ByteSet>, flags: u32) -> Option<&'static Decode> {
-    static PLAIN: Decode = Decode::new();
-    static FORM: Decode = Decode::new().form();
-    static NORMALIZE: Decode = Decode::NORMALIZE;
-
-    if keep.is_some() {
-        return None;
-    }
-    match flags {
-        0 => Some(&PLAIN),
-        SIMDPCT_FORM => Some(&FORM),
-        SIMDPCT_NORMALIZE => Some(&NORMALIZE),
-        _ => None,
+pub(crate) const fn encoder_of(set: ByteSet, flags: u32) -> Encode<ByteSet> {
+    let case = if has(flags, SIMDPCT_LOWER_CASE) { HexCase::Lower } else { HexCase::Upper };
+    let form = flags & (SIMDPCT_FORM | SIMDPCT_FORM_KEEP_PLUS);
+    if form == SIMDPCT_FORM {
+        Encode::keeping(set).form().hex_case(case)
+    } else if form != 0 {
+        Encode::keeping(set).form_keeping_plus().hex_case(case)
+    } else if has(flags, SIMDPCT_KEEP_ESCAPES) {
+        Encode::keeping(set).keep_escapes().hex_case(case)
+    } else {
+        Encode::keeping(set).hex_case(case)
     }
 }
 
-/// A decoder, and whether it is strict: only then a verb looks for errors.
-pub(crate) struct Decoder {
-    pub(crate) decode: Decode,
-    pub(crate) strict: bool,
+/// The encoders without a set of the caller's, made at compile time: to put one together takes as long as to encode a short
+/// value.
+#[inline(always)]
+pub(crate) fn known_encoder(keep: Option<&ByteSet>, flags: u32) -> Option<&'static Encode<ByteSet>> {
+    static KNOWN: [Option<Encode<ByteSet>>; 16] = {
+        let mut known = [None; 16];
+        let mut flags = 0;
+        while flags < known.len() {
+            known[flags] = encoder(None, flags as u32);
+            flags += 1;
+        }
+        known
+    };
+
+    match keep {
+        None => KNOWN.get((flags & !SIMDPCT_IF_CHANGED) as usize)?.as_ref(),
+        Some(_) => None,
+    }
 }
 
 /// The decoder that a caller asks for; nothing if flags exclude each other or are not for decoders.
 #[inline(always)]
-pub(crate) fn decoder(keep: Option<&ByteSet>, flags: u32) -> Option<Decoder> {
-    let mut decode = Decode::new();
-    if flags != 0 {
-        if flags & !OF_DECODERS != 0 {
-            return None;
-        }
-        if has(flags, SIMDPCT_FORM) {
-            decode = decode.form();
-        }
-        if has(flags, SIMDPCT_NORMALIZE) {
-            if has(flags, SIMDPCT_FORM) || keep.is_some() {
-                return None;
-            }
-            decode = Decode::NORMALIZE;
+pub(crate) const fn decoder(keep: Option<&ByteSet>, flags: u32) -> Option<TryDecode> {
+    match keep {
+        _ if !are_of_decoders(keep.is_some(), flags) => None,
+        Some(set) => Some(decoder_of(set, flags)),
+        None => {
+            let decode = if has(flags, SIMDPCT_NORMALIZE) { Decode::NORMALIZE } else { Decode::new() };
+            let decode = if has(flags, SIMDPCT_FORM) { decode.form() } else { decode };
+            Some(decode.strict_if(has(flags, SIMDPCT_STRICT)))
         }
     }
-    if let Some(set) = keep {
-        decode = decode.keep(*set);
+}
+
+/// Whether flags are for decoders, with or without a set, and do not exclude each other.
+#[inline(always)]
+pub(crate) const fn are_of_decoders(with_set: bool, flags: u32) -> bool {
+    flags & !OF_DECODERS == 0 && (!has(flags, SIMDPCT_NORMALIZE) || !(with_set || has(flags, SIMDPCT_FORM)))
+}
+
+/// The decoder for a set and flags that are right.
+#[inline(always)]
+pub(crate) const fn decoder_of(set: &ByteSet, flags: u32) -> TryDecode {
+    let strict = has(flags, SIMDPCT_STRICT);
+    if has(flags, SIMDPCT_FORM) {
+        Decode::new().keep(*set).form().strict_if(strict)
+    } else {
+        Decode::new().keep(*set).strict_if(strict)
     }
-    Some(Decoder { decode, strict: has(flags, SIMDPCT_STRICT) })
+}
+
+/// As [`known_encoder`].
+#[inline(always)]
+pub(crate) fn known_decoder(keep: Option<&ByteSet>, flags: u32) -> Option<&'static TryDecode> {
+    static KNOWN: [Option<TryDecode>; 64] = {
+        let mut known = [None; 64];
+        let mut flags = 0;
+        while flags < known.len() {
+            known[flags] = decoder(None, flags as u32);
+            flags += 1;
+        }
+        known
+    };
+
+    match keep {
+        None => KNOWN.get((flags & !SIMDPCT_IF_CHANGED) as usize)?.as_ref(),
+        Some(_) => None,
+    }
 }

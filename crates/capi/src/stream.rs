@@ -5,10 +5,10 @@
 
 use core::mem::MaybeUninit;
 
-use codec::{ByteSet, Encode};
+use codec::{ByteSet, Encode, TryDecode};
 
 use crate::answer::{Answer, SIMDPCT_MALFORMED, SIMDPCT_OK};
-use crate::options::{self, Decoder, SIMDPCT_KEEP_ESCAPES};
+use crate::options::{self, SIMDPCT_KEEP_ESCAPES};
 use crate::verbs;
 
 /// The content of `simdpct_encode_stream` and `simdpct_decode_stream`, in memory of the caller. Any bytes are a value of
@@ -70,7 +70,7 @@ impl Codec for Encoding {
     }
 }
 
-impl Codec for Decoder {
+impl Codec for TryDecode {
     const GROWTH: usize = 1;
 
     fn holds(&self) -> bool {
@@ -78,14 +78,14 @@ impl Codec for Decoder {
     }
 
     fn measure(&self, part: &[u8]) -> Answer {
-        match self.decode.strict_if(self.strict).decoded_len(part) {
+        match self.decoded_len(part) {
             Ok(len) => Answer::length(len),
             Err(error) => Answer::malformed(error.offset),
         }
     }
 
     fn write(&self, part: &[u8], out: &mut [MaybeUninit<u8>]) -> Answer {
-        verbs::decode_by(&self.decode.strict_if(self.strict), part, out)
+        verbs::decode_by(self, part, out)
     }
 }
 
@@ -125,7 +125,7 @@ impl Stream {
             .then_some(Encoding { encode, holds: options::has(self.flags, SIMDPCT_KEEP_ESCAPES) })
     }
 
-    fn decoding(&self) -> Option<Decoder> {
+    fn decoding(&self) -> Option<TryDecode> {
         if self.kind == DECODER { options::decoder(self.keep(), self.flags) } else { None }
     }
 

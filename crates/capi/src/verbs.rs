@@ -2,13 +2,10 @@
 
 use core::mem::MaybeUninit;
 
-use codec::{ByteSet, DecodeError, Encode, TryDecode, sets};
+use codec::{ByteSet, DecodeError, Encode, TryDecode};
 
 use crate::answer::Answer;
-use crate::options::{self, Decoder, SIMDPCT_IF_CHANGED};
-
-/// Why there is no answer but `Answer::INVALID`.
-pub(crate) type Checked = Option<Answer>;
+use crate::options::{self, SIMDPCT_IF_CHANGED, SIMDPCT_STRICT};
 
 #[inline(always)]
 pub(crate) fn encode(
@@ -16,22 +13,20 @@ pub(crate) fn encode(
     flags: u32,
     input: &[u8],
     out: &mut [MaybeUninit<u8>],
-) -> Checked {
-    // Without what flags ask for, nothing is copied once more.
-    match (flags, keep) {
-        (0, Some(set)) => Some(encode_by(&Encode::keeping(*set), input, out)),
-        (0, None) => Some(encode_by(&Encode::keeping(sets::RFC3986_UNRESERVED.to_byte_set()), input, out)),
-        _ => encode_with(keep, flags, input, out),
-    }
-}
-
-#[inline(never)]
-fn encode_with(keep: Option<&ByteSet>, flags: u32, input: &[u8], out: &mut [MaybeUninit<u8>]) -> Checked {
-    let encode = options::encoder(keep, flags)?;
+) -> Answer {
+    let own;
+    let encode = match (options::known_encoder(keep, flags), keep) {
+        (Some(known), _) => known,
+        (None, Some(set)) if options::are_of_encoders(flags) => {
+            own = options::encoder_of(*set, flags);
+            &own
+        }
+        _ => return Answer::invalid(),
+    };
     if options::has(flags, SIMDPCT_IF_CHANGED) && encode.is_encoded(input) {
-        return Some(Answer::unchanged(input.len()));
+        return Answer::unchanged(input.len());
     }
-    Some(encode_by(&encode, input, out))
+    encode_by(encode, input, out)
 }
 
 #[inline(always)]
@@ -42,8 +37,11 @@ pub(crate) fn encode_by(encode: &Encode<ByteSet>, input: &[u8], out: &mut [Maybe
     }
 }
 
-pub(crate) fn encoded_len(keep: Option<&ByteSet>, flags: u32, input: &[u8]) -> Checked {
-    Some(Answer::length(options::encoder(keep, flags)?.encoded_len(input)))
+pub(crate) fn encoded_len(keep: Option<&ByteSet>, flags: u32, input: &[u8]) -> Answer {
+    match options::encoder(keep, flags) {
+        Some(encode) => Answer::length(encode.encoded_len(input)),
+        None => Answer::invalid(),
+    }
 }
 
 pub(crate) fn encode_first_change(keep: Option<&ByteSet>, flags: u32, input: &[u8]) -> Option<usize> {
@@ -56,33 +54,24 @@ pub(crate) fn decode(
     flags: u32,
     input: &[u8],
     out: &mut [MaybeUninit<u8>],
-) -> Checked {
-    if let Some(known) = options::known_decoder(keep, flags) {
-        return Some(decode_by(known, input, out));
-    }
+) -> Answer {
+    let own;
+    let decode = match (options::known_decoder(keep, flags), keep) {
+        (Some(known), _) => known,
+        (None, Some(set)) if options::are_of_decoders(true, flags) => {
+            own = options::decoder_of(set, flags);
+            &own
+        }
+        _ => return Answer::invalid(),
+    };
     if options::has(flags, SIMDPCT_IF_CHANGED) {
-        let flags = flags & !SIMDPCT_IF_CHANGED;
-        if let (Some(known), Some(lenient)) =
-            (options::known_decoder(keep, flags), options::known_lenient(keep, flags))
-        {
-            return Some(match lenient.is_decoded(input) {
-                true => Answer::unchanged(input.len()),
-                false => decode_by(known, input, out),
-            });
+        match verdict(decode, input) {
+            Verdict::Changed => {}
+            Verdict::Unchanged => return Answer::unchanged(input.len()),
+            Verdict::Malformed(offset) => return Answer::malformed(offset),
         }
     }
-    decode_with(keep, flags, input, out)
-}
-
-#[inline(never)]
-fn decode_with(keep: Option<&ByteSet>, flags: u32, input: &[u8], out: &mut [MaybeUninit<u8>]) -> Checked {
-    let decoder = options::decoder(keep, flags)?;
-    if options::has(flags, SIMDPCT_IF_CHANGED)
-        && let Some(answer) = unless_changed(&decoder, input)
-    {
-        return Some(answer);
-    }
-    Some(decode_by(&decoder.decode.strict_if(decoder.strict), input, out))
+    decode_by(decode, input, out)
 }
 
 #[inline(always)]
@@ -92,60 +81,62 @@ pub(crate) fn decode_by(decode: &TryDecode, input: &[u8], out: &mut [MaybeUninit
         Err(DecodeError::BufferTooSmall(error)) => Answer::too_small(error.needed),
         Err(DecodeError::Malformed(error)) => Answer::malformed(error.offset),
         // There is no other error today; a new one is no success.
-        Err(_) => Answer::INVALID,
+        Err(_) => Answer::invalid(),
     }
 }
 
-/// The answer if decoding changes nothing, or refuses the input.
-fn unless_changed(decoder: &Decoder, input: &[u8]) -> Option<Answer> {
-    if !decoder.strict {
-        return decoder.decode.is_decoded(input).then(|| Answer::unchanged(input.len()));
-    }
-    match decoder.decode.strict().is_decoded(input) {
-        Ok(true) => Some(Answer::unchanged(input.len())),
-        Ok(false) => None,
-        Err(error) => Some(Answer::malformed(error.offset)),
+/// What decoding would do.
+enum Verdict {
+    Changed,
+    Unchanged,
+    /// There is a malformed escape, at this offset, which strict decoding refuses.
+    Malformed(usize),
+}
+
+#[inline(never)]
+fn verdict(decode: &TryDecode, input: &[u8]) -> Verdict {
+    match decode.is_decoded(input) {
+        Ok(true) => Verdict::Unchanged,
+        Ok(false) => Verdict::Changed,
+        Err(error) => Verdict::Malformed(error.offset),
     }
 }
 
 #[inline(always)]
-pub(crate) fn decode_in_place(keep: Option<&ByteSet>, flags: u32, bytes: &mut [u8]) -> Checked {
-    if let Some(known) = options::known_lenient(keep, flags & !SIMDPCT_IF_CHANGED) {
-        return Some(match options::has(flags, SIMDPCT_IF_CHANGED) && known.is_decoded(bytes) {
-            true => Answer::unchanged(bytes.len()),
-            false => Answer::ok(known.decode_in_place(bytes)),
-        });
+pub(crate) fn decode_in_place(keep: Option<&ByteSet>, flags: u32, bytes: &mut [u8]) -> Answer {
+    let own;
+    let decode = match (options::known_decoder(keep, flags), keep) {
+        (Some(known), _) => known,
+        (None, Some(set)) if options::are_of_decoders(true, flags) => {
+            own = options::decoder_of(set, flags);
+            &own
+        }
+        _ => return Answer::invalid(),
+    };
+    if options::has(flags, SIMDPCT_IF_CHANGED) {
+        match verdict(decode, bytes) {
+            Verdict::Changed => {}
+            Verdict::Unchanged => return Answer::unchanged(bytes.len()),
+            Verdict::Malformed(offset) => return Answer::malformed(offset),
+        }
     }
-    decode_in_place_with(keep, flags, bytes)
-}
-
-#[inline(never)]
-fn decode_in_place_with(keep: Option<&ByteSet>, flags: u32, bytes: &mut [u8]) -> Checked {
-    let decoder = options::decoder(keep, flags)?;
-    if options::has(flags, SIMDPCT_IF_CHANGED)
-        && let Some(answer) = unless_changed(&decoder, bytes)
-    {
-        return Some(answer);
-    }
-    if !decoder.strict {
-        return Some(Answer::ok(decoder.decode.decode_in_place(bytes)));
-    }
-    Some(match decoder.decode.strict().decode_in_place(bytes) {
+    match decode.decode_in_place(bytes) {
         Ok(len) => Answer::ok(len),
         Err(error) => Answer::malformed(error.offset),
-    })
+    }
 }
 
-pub(crate) fn decoded_len(keep: Option<&ByteSet>, flags: u32, input: &[u8]) -> Checked {
-    let decoder = options::decoder(keep, flags)?;
-    Some(match decoder.decode.strict_if(decoder.strict).decoded_len(input) {
-        Ok(len) => Answer::length(len),
-        Err(error) => Answer::malformed(error.offset),
-    })
+pub(crate) fn decoded_len(keep: Option<&ByteSet>, flags: u32, input: &[u8]) -> Answer {
+    match options::decoder(keep, flags).map(|decode| decode.decoded_len(input)) {
+        Some(Ok(len)) => Answer::length(len),
+        Some(Err(error)) => Answer::malformed(error.offset),
+        None => Answer::invalid(),
+    }
 }
 
+/// Malformed escapes do not change, so strictness means nothing here.
 pub(crate) fn decode_first_change(keep: Option<&ByteSet>, flags: u32, input: &[u8]) -> Option<usize> {
-    options::decoder(keep, flags)?.decode.first_change(input)
+    options::decoder(keep, flags & !SIMDPCT_STRICT)?.first_change(input).ok()?
 }
 
 pub(crate) fn validate(input: &[u8]) -> Answer {

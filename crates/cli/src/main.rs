@@ -6,7 +6,7 @@
 //! - [`args`]: what a person can ask for (clap), and nothing else. [`engine`]: files through jobs to outputs, in
 //!   chunks, on threads, in order; `engine::plan` checks which options go together.
 //! - [`select`]: where values are in a record. [`inspect`]: what `check` and `audit` find.
-//! - [`value`]: what is done to one value. [`io`]: files, compression, progress.
+//! - [`value`]: what is done to one value, by [`url`] if it is a whole URL. [`io`]: files, compression, progress.
 //! - [`ground`]: words that all rooms share: errors, reasons, records.
 
 mod args;
@@ -16,6 +16,7 @@ mod ground;
 mod inspect;
 mod io;
 mod select;
+mod url;
 mod value;
 
 use std::process::ExitCode;

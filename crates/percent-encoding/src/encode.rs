@@ -90,19 +90,34 @@ impl fmt::Display for PercentEncode<'_> {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let set = self.ascii_set;
-        if self.bytes.len() > LONG {
-            return write_long(self.bytes, set, f);
-        }
-        match ascii::split_kept(self.bytes, set) {
-            ("", []) => Ok(()),
-            (kept, []) => f.write_str(kept),
-            ("", &[byte]) => f.write_str(ascii::escape(byte)),
-            ("", &[first, second]) if !set.stays(second) => {
-                f.write_str(ascii::escape(first))?;
-                f.write_str(ascii::escape(second))
+        // What is one piece for sure goes without the stack that the rest needs.
+        match *self.bytes {
+            [] => Ok(()),
+            [byte] if !set.stays(byte) => f.write_str(ascii::escape(byte)),
+            [first, ref rest @ ..] if rest.len() < 2 && set.stays(first) => {
+                match ascii::split_kept(self.bytes, set) {
+                    (kept, []) => f.write_str(kept),
+                    _ => write_short(self.bytes, set, f),
+                }
             }
-            _ => write_short(self.bytes, set, f),
+            _ => write(self.bytes, set, f),
         }
+    }
+}
+
+/// Writes bytes encoded.
+#[inline(never)]
+fn write(bytes: &[u8], set: &AsciiSet, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if bytes.len() > LONG {
+        return write_long(bytes, set, f);
+    }
+    match ascii::split_kept(bytes, set) {
+        (kept, []) => f.write_str(kept),
+        ("", &[first, second]) if !set.stays(second) => {
+            f.write_str(ascii::escape(first))?;
+            f.write_str(ascii::escape(second))
+        }
+        _ => write_short(bytes, set, f),
     }
 }
 

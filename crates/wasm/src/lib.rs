@@ -11,7 +11,10 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use simdpct::{AsciiSet, ByteSet, Decode, Encode, HexCase, TryDecode, sets};
+use simdpct::{
+    AsciiSet, ByteSet, Decode, Encode, HexCase, MalformedCause, SetKind, TryDecode, escapes, sets,
+};
+use simdpct_uri::{Component, FlawKind, Parts, split};
 
 /// The result is the input.
 const UNCHANGED: i32 = -1;
@@ -40,10 +43,19 @@ struct State {
     output: Vec<u8>,
     defined: Vec<AsciiSet>,
     error_offset: usize,
+    layers: usize,
+    /// UTF-16, for hosts that copy it faster than they convert UTF-8.
+    wide: Vec<u16>,
 }
 
-static STATE: Mutex<State> =
-    Mutex::new(State { input: Vec::new(), output: Vec::new(), defined: Vec::new(), error_offset: 0 });
+static STATE: Mutex<State> = Mutex::new(State {
+    input: Vec::new(),
+    output: Vec::new(),
+    defined: Vec::new(),
+    error_offset: 0,
+    layers: 0,
+    wide: Vec::new(),
+});
 
 /// The module has one thread, so this never waits.
 fn state() -> MutexGuard<'static, State> {
@@ -84,6 +96,15 @@ impl State {
         }
     }
 
+    /// Writes a table of rows of three numbers, each of four bytes, the lowest first.
+    fn tabulate(&mut self, len: usize, rows: impl FnOnce(&[u8], &mut Rows<'_>)) -> i32 {
+        let State { input, output, .. } = self;
+        output.clear();
+        let mut table = Rows { bytes: output, full: false };
+        rows(&input[..len.min(input.len())], &mut table);
+        if table.full { NO_MEMORY } else { length(output.len()) }
+    }
+
     fn decode(&mut self, len: usize, decode: TryDecode) -> i32 {
         let mut offset = 0;
         let result = self.run(len, len.saturating_add(SLACK), |input, output| {
@@ -94,6 +115,26 @@ impl State {
         });
         self.error_offset = offset;
         result
+    }
+}
+
+/// The rows of a table that is being written.
+struct Rows<'o> {
+    bytes: &'o mut Vec<u8>,
+    /// Whether there was no memory for a row.
+    full: bool,
+}
+
+impl Rows<'_> {
+    fn push(&mut self, row: [usize; 3]) {
+        self.full |= self.bytes.try_reserve(12).is_err();
+        if self.full {
+            return;
+        }
+        for number in row {
+            // Memory ends before 2^32 bytes, and so do all numbers here.
+            self.bytes.extend_from_slice(&(number as u32).to_le_bytes());
+        }
     }
 }
 
@@ -141,6 +182,109 @@ pub extern "C" fn pct_release() {
     let mut state = state();
     state.input = Vec::new();
     state.output = Vec::new();
+    state.wide = Vec::new();
+}
+
+/// Room for `len` units of UTF-16, or null if there is no memory; valid until the next call of this function, of [`pct_to_wide`]
+/// or of [`pct_release`].
+#[unsafe(no_mangle)]
+pub extern "C" fn pct_wide(len: usize) -> *mut u16 {
+    let wide = &mut state().wide;
+    if wide.len() < len {
+        if wide.try_reserve_exact(len - wide.len()).is_err() {
+            return core::ptr::null_mut();
+        }
+        wide.resize(len, 0);
+    }
+    wide.as_mut_ptr()
+}
+
+/// Converts the first `len` units at [`pct_wide`] to the input, whose room must have been asked for, three bytes a unit. Returns
+/// the length, or [`MALFORMED`] for a lone surrogate, at [`pct_error_offset`].
+#[unsafe(no_mangle)]
+pub extern "C" fn pct_from_wide(len: usize) -> i32 {
+    let mut state = state();
+    let State { input, wide, error_offset, .. } = &mut *state;
+    let wide = &wide[..len.min(wide.len())];
+    let (mut read, mut written) = (0, 0);
+    while let Some(&unit) = wide.get(read) {
+        let Some(room) = input.get_mut(written..) else { return NO_MEMORY };
+        // Most units are one character each, and none of these needs a check of the next.
+        if let (0x800..=0xD7FF, [a, b, c, ..]) = (unit, &mut *room) {
+            [*a, *b, *c] =
+                [0xE0 | (unit >> 12) as u8, 0x80 | (unit >> 6 & 63) as u8, 0x80 | (unit & 63) as u8];
+            (read, written) = (read + 1, written + 3);
+            continue;
+        }
+        let rest = wide[read..].iter().take(2).copied();
+        let Some(Ok(character)) = char::decode_utf16(rest).next() else {
+            *error_offset = read;
+            return MALFORMED;
+        };
+        if room.len() < character.len_utf8() {
+            return NO_MEMORY;
+        }
+        written += character.encode_utf8(room).len();
+        read += character.len_utf16();
+    }
+    length(written)
+}
+
+/// Looks at the output as text: 0 if it is ASCII, its length in UTF-16 at [`pct_wide`] if it is UTF-8, [`MALFORMED`] if it is
+/// not.
+#[unsafe(no_mangle)]
+pub extern "C" fn pct_to_wide() -> i32 {
+    let mut state = state();
+    let State { output, wide, .. } = &mut *state;
+    if output.is_ascii() {
+        return 0;
+    }
+    if core::str::from_utf8(output).is_err() {
+        return MALFORMED;
+    }
+    if wide.len() < output.len() {
+        if wide.try_reserve(output.len() - wide.len()).is_err() {
+            return NO_MEMORY;
+        }
+        wide.resize(output.len(), 0);
+    }
+    length(widen(output, wide))
+}
+
+/// Writes the UTF-8 of `text` as UTF-16, and returns its length. In `wide` there is a unit for each byte, which is enough.
+fn widen(text: &[u8], wide: &mut [u16]) -> usize {
+    let (mut rest, mut written) = (text, 0);
+    let low = |byte: u8| u32::from(byte & 63);
+    // The shapes of UTF-8, which `text` is: a lead byte tells how many follow.
+    while let Some(unit) = wide.get_mut(written) {
+        rest = match *rest {
+            [a @ ..0x80, ref rest @ ..] => {
+                *unit = a.into();
+                rest
+            }
+            [a @ 0xC0..0xE0, b, ref rest @ ..] => {
+                *unit = (u32::from(a & 31) << 6 | low(b)) as u16;
+                rest
+            }
+            [a @ 0xE0..0xF0, b, c, ref rest @ ..] => {
+                *unit = (u32::from(a & 15) << 12 | low(b) << 6 | low(c)) as u16;
+                rest
+            }
+            [a, b, c, d, ref rest @ ..] => {
+                let code =
+                    (u32::from(a & 7) << 18 | low(b) << 12 | low(c) << 6 | low(d)).wrapping_sub(0x1_0000);
+                *unit = 0xD800 | (code >> 10 & 0x3FF) as u16;
+                written += 1;
+                if let Some(unit) = wide.get_mut(written) {
+                    *unit = 0xDC00 | (code & 0x3FF) as u16;
+                }
+                rest
+            }
+            _ => break,
+        };
+        written += 1;
+    }
+    written
 }
 
 /// Encodes the first `len` bytes of input: `KEEP_ESCAPES`, `FORM`, `LOWER`.
@@ -174,6 +318,54 @@ pub extern "C" fn pct_decode(len: usize, keep: i32, flags: u32) -> i32 {
     state.decode(len, decode.strict_if(flags & STRICT != 0))
 }
 
+/// Encodes the first `len` bytes of input as a whole URL: reserved bytes and their escapes stay, every other `%` is data.
+#[unsafe(no_mangle)]
+pub extern "C" fn pct_encode_url(len: usize) -> i32 {
+    let encode = Encode::keeping(sets::RFC3986_URI);
+    state().run(len, len.saturating_mul(3).saturating_add(SLACK), |input, output| {
+        between_syntax(input, output, |piece, output| encode.encode_append(piece, output));
+        Ok(())
+    })
+}
+
+/// Undoes [`pct_encode_url`].
+#[unsafe(no_mangle)]
+pub extern "C" fn pct_decode_url(len: usize) -> i32 {
+    let decode = Decode::new();
+    state().run(len, len.saturating_add(SLACK), |input, output| {
+        between_syntax(input, output, |piece, output| decode.decode_append(piece, output));
+        Ok(())
+    })
+}
+
+/// Hands what is between the escapes of reserved bytes to `each`, and copies these. `%2F` must not become what `%252F` becomes, so
+/// each spelling `%(25)*XX` of a reserved byte stays, in both directions: then one direction undoes the other.
+fn between_syntax(url: &[u8], output: &mut Vec<u8>, each: impl Fn(&[u8], &mut Vec<u8>)) {
+    let mut from = 0;
+    for found in escapes(url) {
+        let at = found.map_or_else(|error| error.offset, |escape| escape.offset);
+        let mut digits = &url[at + 1..];
+        while let Some(rest) = digits.strip_prefix(b"25") {
+            digits = rest;
+        }
+        if inner(digits).is_some_and(|byte| sets::RFC3986_RESERVED.contains(byte)) {
+            let end = url.len() - digits.len() + 2;
+            each(&url[from..at], output);
+            output.extend_from_slice(&url[at..end]);
+            from = end;
+        }
+    }
+    each(&url[from..], output);
+}
+
+/// Where, in the first `len` bytes of input, that starts which [`pct_decode_url`] does not decode to UTF-8; negative if all does.
+#[unsafe(no_mangle)]
+pub extern "C" fn pct_url_not_utf8(len: usize) -> i32 {
+    let state = state();
+    // Escapes of reserved bytes are ASCII, decoded or not.
+    first_not_utf8(&state.input[..len.min(state.input.len())]).map_or(UNCHANGED, length)
+}
+
 /// Normalizes the first `len` bytes of input.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_normalize(len: usize) -> i32 {
@@ -197,12 +389,154 @@ pub extern "C" fn pct_not_utf8(len: usize, keep: i32, flags: u32) -> i32 {
     }
 }
 
-/// Writes the name of a set of the registry to the output and returns its length.
+/// Decodes the first `len` bytes of input until nothing changes: `FORM`. [`pct_layers`] says how often something did.
 #[unsafe(no_mangle)]
-pub extern "C" fn pct_set_name(number: usize) -> i32 {
+pub extern "C" fn pct_decode_until_stable(len: usize, keep: i32, flags: u32) -> i32 {
+    let mut state = state();
+    let Some(decode) = decoder(&state, keep, flags) else { return NO_SUCH_SET };
+    let mut layers = 0;
+    let result = state.run(len, len.saturating_add(SLACK), |input, output| {
+        layers = decode.decode_until_stable_append(input, output);
+        Ok(())
+    });
+    state.layers = layers;
+    result
+}
+
+/// The layers that the last [`pct_decode_until_stable`] removed.
+#[unsafe(no_mangle)]
+pub extern "C" fn pct_layers() -> usize {
+    state().layers
+}
+
+/// Lists what `pct check` finds in the first `len` bytes of input, taken as one record: rows of offset, kind and byte. Kinds: 0
+/// malformed, with two digits missing; 1 malformed, with `byte` where a digit should be; 2 double, and `byte` is what the inner
+/// escape stands for; 3 NUL; 4 a slash or backslash; 5 a dot; 6 not UTF-8 after decoding, which is listed once.
+#[unsafe(no_mangle)]
+pub extern "C" fn pct_check(len: usize) -> i32 {
+    state().tabulate(len, |input, rows| {
+        let mut not_utf8 = first_not_utf8(input);
+        for found in escapes(input) {
+            let row = match found {
+                Ok(escape) => match escape.byte {
+                    0 => [escape.offset, 3, 0],
+                    byte @ (b'/' | b'\\') => [escape.offset, 4, byte.into()],
+                    b'.' => [escape.offset, 5, b'.'.into()],
+                    b'%' => match inner(&input[escape.offset + 3..]) {
+                        Some(byte) => [escape.offset, 2, byte.into()],
+                        None => continue,
+                    },
+                    _ => continue,
+                },
+                Err(error) => match error.cause {
+                    MalformedCause::NotHex { byte, .. } => [error.offset, 1, byte.into()],
+                    _ => [error.offset, 0, 0],
+                },
+            };
+            if let Some(offset) = not_utf8.take_if(|offset| *offset < row[0]) {
+                rows.push([offset, 6, 0]);
+            }
+            rows.push(row);
+        }
+        if let Some(offset) = not_utf8 {
+            rows.push([offset, 6, 0]);
+        }
+    })
+}
+
+/// Where that starts which does not decode to UTF-8.
+fn first_not_utf8(input: &[u8]) -> Option<usize> {
+    Decode::new().decode_utf8(input).err().map(|error| error.offset)
+}
+
+/// The byte that the escape would stand for whose digits `text` begins with.
+fn inner(text: &[u8]) -> Option<u8> {
+    let &[high, low, ..] = text else { return None };
+    simdpct::decode_escape(&[b'%', high, low])
+}
+
+/// Splits the first `len` bytes of input: rows of part, start and end, for the parts that there are. Parts: 0 scheme, 1
+/// userinfo, 2 host, 3 port, 4 path, 5 query, 6 fragment, 7 each segment of the path, 8 each name of the query, 9 its value.
+#[unsafe(no_mangle)]
+pub extern "C" fn pct_split(len: usize) -> i32 {
+    state().tabulate(len, |input, rows| {
+        let parts = split(input);
+        // What a part is a slice of is the input, so the difference of addresses is its place.
+        let mut push = |part: usize, slice: Option<&[u8]>| {
+            if let Some(slice) = slice {
+                let start = slice.as_ptr().addr() - input.as_ptr().addr();
+                rows.push([part, start, start + slice.len()]);
+            }
+        };
+        push(0, parts.scheme());
+        push(1, parts.userinfo().map(|piece| piece.raw()));
+        push(2, parts.host().map(|piece| piece.raw()));
+        push(3, parts.port());
+        push(4, Some(parts.path()));
+        push(5, parts.query());
+        push(6, parts.fragment().map(|piece| piece.raw()));
+        for segment in parts.segments() {
+            push(7, Some(segment.raw()));
+        }
+        for pair in parts.query_pairs() {
+            push(8, Some(pair.name.raw()));
+            push(9, pair.value.map(|piece| piece.raw()));
+        }
+    })
+}
+
+/// Lists what RFC 3986 does not allow in the first `len` bytes of input: rows of offset, kind and byte. Kind is the number of the
+/// component, as [`pct_split`] has it, plus 16 times: 0 illegal byte, 1 not ASCII, 2 control, 3 malformed escape, 4 several `@`,
+/// 5 unclosed bracket, 6 bad address, 7 bad port, 8 colon in the first segment, 9 another.
+#[unsafe(no_mangle)]
+pub extern "C" fn pct_flaws(len: usize) -> i32 {
+    state().tabulate(len, |input, rows| flaws(&split(input), rows))
+}
+
+fn flaws(parts: &Parts<'_>, rows: &mut Rows<'_>) {
+    for flaw in parts.flaws() {
+        let component = match flaw.component {
+            Component::Scheme => 0,
+            Component::Userinfo => 1,
+            Component::Host => 2,
+            Component::Port => 3,
+            Component::Path => 4,
+            Component::Query => 5,
+            _ => 6,
+        };
+        let (kind, byte) = match flaw.kind {
+            FlawKind::Illegal(byte) => (0, byte),
+            FlawKind::NonAscii(byte) => (1, byte),
+            FlawKind::Control(byte) => (2, byte),
+            FlawKind::MalformedEscape => (3, 0),
+            FlawKind::SeveralAt => (4, 0),
+            FlawKind::UnclosedBracket => (5, 0),
+            FlawKind::BadAddress => (6, 0),
+            FlawKind::BadPort => (7, 0),
+            FlawKind::ColonInFirstSegment => (8, 0),
+            _ => (9, 0),
+        };
+        rows.push([flaw.offset, kind << 4 | component, byte.into()]);
+    }
+}
+
+/// Writes something about a set of the registry to the output and returns its length: 0 its name, 1 its members, 2 `policy` or
+/// `block`, 3 the address of its specification, 4 its description.
+#[unsafe(no_mangle)]
+pub extern "C" fn pct_set_text(number: usize, what: u32) -> i32 {
     let Some(named) = sets::ALL.get(number) else { return NO_SUCH_SET };
-    state().output = named.name.into();
-    length(named.name.len())
+    let text: Vec<u8> = match what {
+        0 => named.name.into(),
+        1 => named.set.iter().collect(),
+        2 if named.kind == SetKind::Policy => b"policy"[..].into(),
+        2 => b"block"[..].into(),
+        3 => named.source.into(),
+        4 => named.description.into(),
+        _ => return NO_SUCH_SET,
+    };
+    let len = text.len();
+    state().output = text;
+    length(len)
 }
 
 /// Defines the set with the members of `set` (none if that is negative) and the first `len` bytes of input, and

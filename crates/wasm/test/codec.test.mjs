@@ -205,4 +205,11 @@ test('the examples of the README are true', async () => {
     assert.equal(kind ? new TextDecoder().decode(result) : result, JSON.parse(`"${text}"`), line);
   }
   assert(lines.length > 8);
+
+  // The second block: what an array or object holds.
+  assert.match(readme, /encodeList\(\['a b', 'c\/d'\]\)/);
+  assert.deepEqual(main.encodeList(['a b', 'c/d']), ['a%20b', 'c%2Fd']);
+  assert.deepEqual(main.decodeUntilStable('/%25252e'), { value: '/.', layers: 3 });
+  assert.deepEqual(main.check('/100%/%2541').map(({ kind, offset }) => [kind, offset]), [['malformed', 4], ['double', 6]]);
+  assert.deepEqual(main.split('//h/a%2Fb?q=%26#x').segments, ['a%2Fb']);
 });

@@ -1,5 +1,8 @@
 // Compiled by `npm run types`, never run: what the types allow and what they refuse.
-import { encode, decode, normalize, defineSet, sets, simd, PercentError, type SetName } from 'simdpct';
+import {
+  encode, decode, normalize, defineSet, sets, simd, PercentError, encodeList, decodeUrl, decodeUntilStable, check, split,
+  decodeStream, describeSet, type Finding, type SetName,
+} from 'simdpct';
 import { instantiate, type Codec } from 'simdpct/codec';
 const a: string = encode('a b', { set: 'whatwg-path', keepEscapes: true });
 const b: Uint8Array = encode(new Uint8Array(3));
@@ -16,4 +19,16 @@ encode('a', { set: 'nope' });
 decode(new Uint8Array(1), { lossy: true });
 // @ts-expect-error a set is made by defineSet
 encode('a', { set: {} });
-console.log(a, b, c, d, e, f, g);
+const h: string[] = encodeList(['a'] as const, { set: 'whatwg-form', form: true });
+const i: Uint8Array = decodeUntilStable(new Uint8Array(1)).value;
+const j: Finding[] = check(decodeUrl('x', { lossy: true }));
+const k: string | null = split('x').pairs[0]!.value;
+const l: ReadableStream<Uint8Array> = new Blob(['%41']).stream().pipeThrough(decodeStream({ strict: true }));
+const m: 'policy' | 'block' = describeSet('rfc3986-path').kind;
+// @ts-expect-error a list is of strings
+encodeList([new Uint8Array(1)]);
+// @ts-expect-error no layer is strict
+decodeUntilStable('a', { strict: true });
+// @ts-expect-error streams are of bytes
+decodeStream({ lossy: true });
+console.log(a, b, c, d, e, f, g, h, i, j, k, l, m);

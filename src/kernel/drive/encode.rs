@@ -117,9 +117,9 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const PLAIN: bool>(
     if input.len() <= I::LANES {
         // Most inputs: code without loops is shorter.
         if const { PLAIN && !B::MANY }
-            && let Some(ends) = isa.ends(input)
+            && let Some(stray) = isa.strays(input, &state.class)
         {
-            state.between(ends, input);
+            state.between(stray, input);
         } else {
             state.step(input, input.len(), missing);
         }
@@ -249,12 +249,9 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const PLAIN: bool> Blocks<I, S, B, PLAIN> {
         self.take::<false>(self.isa.load(rest), rest, lanes, missing);
     }
 
-    /// Takes the one block of an input of which [`Isa::ends`] is known: if it stays as it is, it need not be put together.
+    /// Takes the one block of an input of which [`Isa::strays`] are known: if it stays as it is, it need not be put together.
     #[inline(always)]
-    fn between(&mut self, ends: I::Block, input: &[u8]) {
-        let half = I::LANES / 2;
-        let others = !self.isa.member(ends, &self.class) & first(I::LANES);
-        let stray = others & first(half) | (others >> half) << (input.len() - half);
+    fn between(&mut self, stray: u64, input: &[u8]) {
         if stray == 0 {
             self.sink.copy(input);
         } else {
@@ -294,6 +291,8 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const PLAIN: bool> Blocks<I, S, B, PLAIN> {
             self.sink.changed(true);
             if MANY && I::EXPANDS_ALL && stray == u64::MAX {
                 self.sink.expand_all(isa, block, rest, self.case);
+            } else if MANY && PLAIN && !B::MANY {
+                self.sink.expand_others(isa, block, rest, &self.class, stray, lanes, self.case);
             } else {
                 self.sink.expand(isa, block, rest, stray, lanes, self.case);
             }

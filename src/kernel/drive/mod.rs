@@ -112,6 +112,15 @@ pub(crate) trait Isa: Copy {
         None
     }
 
+    /// The bytes of an input of at most `LANES` that are not members of the set, where that takes less than a block that is
+    /// put together. `None` says nothing.
+    #[inline(always)]
+    fn strays(self, input: &[u8], class: &Self::Class) -> Option<u64> {
+        let (ends, half) = (self.ends(input)?, Self::LANES / 2);
+        let others = !self.member(ends, class) & first(Self::LANES);
+        Some(others & first(half) | (others >> half) << (input.len() - half))
+    }
+
     /// The lanes of `block`, with zeros after them.
     fn bytes(self, block: Self::Block) -> [u8; 64];
 
@@ -263,6 +272,22 @@ pub(crate) trait Isa: Copy {
                 out.push_slice(&[byte]);
             }
         }
+    }
+
+    /// As [`Isa::expand`], where the lanes to escape are all that are not members of `class`.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments, reason = "those of `expand`, and the set")]
+    fn expand_others(
+        self,
+        block: Self::Block,
+        input: &[u8],
+        _class: &Self::Class,
+        escape: u64,
+        lanes: usize,
+        case: HexCase,
+        out: &mut Cursor<'_>,
+    ) {
+        self.expand(block, input, escape, lanes, case, out);
     }
 
     /// Whether [`Isa::expand_all`] is faster than [`Isa::expand`], and `LANES` is 64.

@@ -17,6 +17,18 @@ pub(super) trait Sink<I: Isa> {
     fn compress(&mut self, isa: I, block: I::Block, drop: u64, lanes: usize);
     /// Takes the first `lanes` lanes, those in `escape` as escapes.
     fn expand(&mut self, isa: I, block: I::Block, input: &[u8], escape: u64, lanes: usize, case: HexCase);
+    /// The same, where these are all lanes that are not members of `class`.
+    #[allow(clippy::too_many_arguments, reason = "those of `expand`, and the set")]
+    fn expand_others(
+        &mut self,
+        isa: I,
+        block: I::Block,
+        input: &[u8],
+        class: &I::Class,
+        escape: u64,
+        lanes: usize,
+        case: HexCase,
+    );
     /// Takes a whole block of 64 lanes, all as escapes.
     fn expand_all(&mut self, isa: I, block: I::Block, input: &[u8], case: HexCase);
     /// The number of bytes taken.
@@ -47,6 +59,19 @@ impl<I: Isa> Sink<I> for Cursor<'_> {
     #[inline(always)]
     fn expand(&mut self, isa: I, block: I::Block, input: &[u8], escape: u64, lanes: usize, case: HexCase) {
         isa.expand(block, input, escape, lanes, case, self);
+    }
+    #[inline(always)]
+    fn expand_others(
+        &mut self,
+        isa: I,
+        block: I::Block,
+        input: &[u8],
+        class: &I::Class,
+        escape: u64,
+        lanes: usize,
+        case: HexCase,
+    ) {
+        isa.expand_others(block, input, class, escape, lanes, case, self);
     }
     #[inline(always)]
     fn expand_all(&mut self, isa: I, block: I::Block, input: &[u8], case: HexCase) {
@@ -84,6 +109,19 @@ impl<I: Isa> Sink<I> for Measure {
     #[inline(always)]
     fn expand(&mut self, _: I, _: I::Block, _: &[u8], escape: u64, lanes: usize, _: HexCase) {
         self.len = self.len.saturating_add(lanes + 2 * escape.count_ones() as usize);
+    }
+    #[inline(always)]
+    fn expand_others(
+        &mut self,
+        isa: I,
+        block: I::Block,
+        input: &[u8],
+        _: &I::Class,
+        escape: u64,
+        lanes: usize,
+        case: HexCase,
+    ) {
+        self.expand(isa, block, input, escape, lanes, case);
     }
     #[inline(always)]
     fn expand_all(&mut self, _: I, _: I::Block, _: &[u8], _: HexCase) {

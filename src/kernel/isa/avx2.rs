@@ -10,7 +10,7 @@ use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
-use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, EXPAND, PAIRS, SHIFTED, SLIDE, without_digits};
+use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, PAIRS, SHIFTED, SLIDE, Spelt, without_digits};
 use super::token::Avx2;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
@@ -46,8 +46,7 @@ pub(crate) struct Class {
     is_ascii: bool,
 }
 
-/// Where a group starts in the output. Each counts for itself: a sum that runs through the groups would be turned into
-/// slower vector code.
+/// Where a group starts in the output. Each counts for itself, so that none waits for the one before.
 #[inline(always)]
 fn place(escape: u64, group: usize) -> usize {
     8 * group + 2 * (escape & first(8 * group)).count_ones() as usize
@@ -96,6 +95,20 @@ impl Avx2 {
         unsafe {
             let row = _mm256_shuffle_epi8(class.high, _mm256_xor_si256(bytes, self.all(0x80)));
             _mm256_and_si256(row, self.bit(bytes))
+        }
+    }
+
+    /// All ones in the lanes that are no members of the set.
+    #[inline(always)]
+    fn others(self, bytes: __m256i, class: &Class) -> __m256i {
+        // SAFETY: the token proves AVX2.
+        unsafe {
+            let zero = _mm256_setzero_si256();
+            let others = _mm256_cmpeq_epi8(self.ascii_member(bytes, class), zero);
+            if class.is_ascii {
+                return others;
+            }
+            _mm256_and_si256(others, _mm256_cmpeq_epi8(self.high_member(bytes, class), zero))
         }
     }
 
@@ -175,59 +188,94 @@ impl Avx2 {
         }
     }
 
-    /// The lanes of a group, or of two, those of `places` as escapes: `sources` holds eight bytes, or the high digits of
+    /// Writes a group, those lanes in `escape` as escapes. Both halves of `sources` hold eight bytes, or the high digits of
     /// those to escape, and then the eight low digits.
-    #[inline(always)]
-    fn spell(self, sources: __m256i, places: __m256i) -> __m256i {
-        // SAFETY: the token proves AVX2.
-        unsafe {
-            let percent = _mm256_subs_epu8(places, self.all(0x80));
-            _mm256_or_si256(_mm256_shuffle_epi8(sources, places), percent)
-        }
-    }
-
-    /// Writes two groups of which each has at most four lanes in `escape`, and the two after these: `group`, `group + 2`
-    /// from the halves of `even` and `group + 1`, `group + 3` from those of `odd`.
-    ///
-    /// # Safety
-    ///
-    /// `24 * (group + 4)` bytes are writable at `window`.
-    #[inline(always)]
-    unsafe fn expand_sparse(self, [even, odd]: [__m256i; 2], escape: u64, group: usize, window: *mut u8) {
-        let row =
-            |group: usize| EXPAND[usize::from((escape >> (8 * group)) as u8)].0.as_ptr().cast::<__m128i>();
-        let at = |group: usize| place(escape, group);
-        // SAFETY: the token proves AVX2. A row is 32 bytes, aligned to as many. Before a group come at most 16 bytes for
-        // each below it, and sixteen are written.
-        unsafe {
-            let places = _mm256_castsi128_si256(_mm_load_si128(row(group)));
-            let places = _mm256_inserti128_si256::<1>(places, _mm_load_si128(row(group + 2)));
-            let even = self.spell(even, places);
-            let places = _mm256_castsi128_si256(_mm_load_si128(row(group + 1)));
-            let places = _mm256_inserti128_si256::<1>(places, _mm_load_si128(row(group + 3)));
-            let odd = self.spell(odd, places);
-            // In this order, for each is followed by bytes that do not count.
-            _mm_storeu_si128(window.add(at(group)).cast(), _mm256_castsi256_si128(even));
-            _mm_storeu_si128(window.add(at(group + 1)).cast(), _mm256_castsi256_si128(odd));
-            _mm_storeu_si128(window.add(at(group + 2)).cast(), _mm256_extracti128_si256::<1>(even));
-            _mm_storeu_si128(window.add(at(group + 3)).cast(), _mm256_extracti128_si256::<1>(odd));
-        }
-    }
-
-    /// Writes a group: both halves of `sources` are the same.
     ///
     /// # Safety
     ///
     /// `24 * group + 32` bytes are writable at `window`.
     #[inline(always)]
     unsafe fn expand_dense(self, sources: __m256i, escape: u64, group: usize, window: *mut u8) {
-        let row = &EXPAND[usize::from((escape >> (8 * group)) as u8)];
-        let at = place(escape, group);
-        // SAFETY: the token proves AVX2. A row is 32 bytes, aligned to as many. Before the group come at most
-        // `24 * group` bytes, and the caller vouches for 32 after them.
+        let (row, at) = (Spelt::of_group(escape, group), place(escape, group));
+        // SAFETY: the token proves AVX2. A row is 64 bytes, aligned to as many. Before the group come at most `24 * group`
+        // bytes, and the caller vouches for 32 after them.
         unsafe {
-            let bytes = self.spell(sources, _mm256_load_si256(row.0.as_ptr().cast()));
+            let bytes = _mm256_shuffle_epi8(sources, _mm256_load_si256(row.cast()));
+            let bytes = _mm256_or_si256(bytes, _mm256_load_si256(row.add(Spelt::PERCENT).cast()));
             _mm256_storeu_si256(window.add(at).cast(), bytes);
+        }
+    }
+
+    /// The same for a group with at most four escapes, of which there is but one half.
+    ///
+    /// # Safety
+    ///
+    /// `24 * group + 16` bytes are writable at `window`.
+    #[inline(always)]
+    unsafe fn expand_sparse(self, sources: __m128i, escape: u64, group: usize, window: *mut u8) {
+        let (row, at) = (Spelt::of_group(escape, group), place(escape, group));
+        // SAFETY: the token proves AVX2. A row is 64 bytes, aligned to as many. Before the group come at most `24 * group`
+        // bytes, and the caller vouches for sixteen after them.
+        unsafe {
+            let bytes = _mm_shuffle_epi8(sources, _mm_load_si128(row.cast()));
+            let bytes = _mm_or_si128(bytes, _mm_load_si128(row.add(Spelt::PERCENT).cast()));
+            _mm_storeu_si128(window.add(at).cast(), bytes);
+        }
+    }
+}
+
+impl<const N: usize> Registers<N> {
+    /// Writes the first `lanes` lanes, those in `escape` as escapes; `escaped` has all ones in these, and in lanes that come
+    /// after the first `lanes`.
+    #[inline(always)]
+    fn expand_lanes(
+        self,
+        block: [__m256i; N],
+        escaped: [__m256i; N],
+        escape: u64,
+        lanes: usize,
+        case: HexCase,
+        out: &mut Cursor<'_>,
+    ) {
+        // All groups but the last at their longest, and one register.
+        let width = (4 * N - 1) * 24 + 32;
+        let mut stage = Stage::new();
+        let window = out.window(width, &mut stage);
+        let digits = self.0.both(case.digits());
+        let mut sources = [[self.0.all(0); 2]; N];
+        // 255 for each escape of a group, and the most over the registers.
+        let mut most = self.0.all(0);
+        for i in 0..N {
+            // SAFETY: the token proves AVX2.
+            sources[i] = unsafe {
+                most = _mm256_max_epi16(most, _mm256_sad_epu8(escaped[i], self.0.all(0)));
+                let high = _mm256_shuffle_epi8(digits, self.0.high_half(block[i]));
+                let low = _mm256_shuffle_epi8(digits, _mm256_and_si256(block[i], self.0.all(0x0F)));
+                let bytes = _mm256_blendv_epi8(block[i], high, escaped[i]);
+                [_mm256_unpacklo_epi64(bytes, low), _mm256_unpackhi_epi64(bytes, low)]
+            };
+        }
+        // SAFETY: the token proves AVX2.
+        let dense = self.0.mask(unsafe { _mm256_cmpgt_epi16(most, _mm256_set1_epi16(4 * 255)) }) != 0;
+        // SAFETY: the token proves AVX2. The window has 24 bytes for each group but the last, and 32 for that one; they write
+        // `lanes` bytes and two more for each escape without a gap. If not `dense`, no group has more than four escapes.
+        unsafe {
+            let isa = self.0;
+            for i in 0..N {
+                let ([even, odd], g) = (sources[i], 4 * i);
+                if dense {
+                    isa.expand_dense(_mm256_permute4x64_epi64::<0x44>(even), escape, g, window);
+                    isa.expand_dense(_mm256_permute4x64_epi64::<0x44>(odd), escape, g + 1, window);
+                    isa.expand_dense(_mm256_permute4x64_epi64::<0xEE>(even), escape, g + 2, window);
+                    isa.expand_dense(_mm256_permute4x64_epi64::<0xEE>(odd), escape, g + 3, window);
+                } else {
+                    isa.expand_sparse(_mm256_castsi256_si128(even), escape, g, window);
+                    isa.expand_sparse(_mm256_castsi256_si128(odd), escape, g + 1, window);
+                    isa.expand_sparse(_mm256_extracti128_si256::<1>(even), escape, g + 2, window);
+                    isa.expand_sparse(_mm256_extracti128_si256::<1>(odd), escape, g + 3, window);
+                }
+            }
+            out.commit(width, lanes + 2 * escape.count_ones() as usize, &stage);
         }
     }
 }
@@ -434,12 +482,7 @@ impl<const N: usize> Isa for Registers<N> {
         for i in 0..N {
             // SAFETY: the token proves AVX2.
             unsafe {
-                let zero = _mm256_setzero_si256();
-                let mut others = _mm256_cmpeq_epi8(self.0.ascii_member(found.values[i], class), zero);
-                if !class.is_ascii {
-                    let not_high = _mm256_cmpeq_epi8(self.0.high_member(found.values[i], class), zero);
-                    others = _mm256_and_si256(others, not_high);
-                }
+                let others = self.0.others(found.values[i], class);
                 let lanes = _mm256_and_si256(_mm256_xor_si256(others, flip), found.lanes[i]);
                 block[i] = _mm256_blendv_epi8(block[i], found.values[i], lanes);
                 decoded |= self.0.mask(lanes) << (32 * i);
@@ -512,47 +555,30 @@ impl<const N: usize> Isa for Registers<N> {
         case: HexCase,
         out: &mut Cursor<'_>,
     ) {
-        // All groups but the last at their longest, and one register.
-        let width = (4 * N - 1) * 24 + 32;
         let escape = escape & first(lanes);
-        let mut stage = Stage::new();
-        let window = out.window(width, &mut stage);
-        let digits = self.0.both(case.digits());
-        let mut sources = [[self.0.all(0); 2]; N];
-        // 255 for each escape of a group, and the most over the registers.
-        let mut most = self.0.all(0);
+        let mut escaped = block;
         for i in 0..N {
-            let escaped = self.0.spread((escape >> (32 * i)) as u32);
-            // SAFETY: the token proves AVX2.
-            sources[i] = unsafe {
-                most = _mm256_max_epi16(most, _mm256_sad_epu8(escaped, self.0.all(0)));
-                let high = _mm256_shuffle_epi8(digits, self.0.high_half(block[i]));
-                let low = _mm256_shuffle_epi8(digits, _mm256_and_si256(block[i], self.0.all(0x0F)));
-                let bytes = _mm256_blendv_epi8(block[i], high, escaped);
-                [_mm256_unpacklo_epi64(bytes, low), _mm256_unpackhi_epi64(bytes, low)]
-            };
+            escaped[i] = self.0.spread((escape >> (32 * i)) as u32);
         }
-        // SAFETY: the token proves AVX2.
-        let dense = self.0.mask(unsafe { _mm256_cmpgt_epi16(most, _mm256_set1_epi16(4 * 255)) }) != 0;
-        // SAFETY: the token proves AVX2. The window has room for the groups, and they write `lanes` bytes and two more
-        // for each escape without a gap.
-        unsafe {
-            if dense {
-                for i in 0..N {
-                    let [even, odd] = sources[i];
-                    let (g, isa) = (4 * i, self.0);
-                    isa.expand_dense(_mm256_permute4x64_epi64::<0x44>(even), escape, g, window);
-                    isa.expand_dense(_mm256_permute4x64_epi64::<0x44>(odd), escape, g + 1, window);
-                    isa.expand_dense(_mm256_permute4x64_epi64::<0xEE>(even), escape, g + 2, window);
-                    isa.expand_dense(_mm256_permute4x64_epi64::<0xEE>(odd), escape, g + 3, window);
-                }
-            } else {
-                for i in 0..N {
-                    self.0.expand_sparse(sources[i], escape, 4 * i, window);
-                }
-            }
-            out.commit(width, lanes + 2 * escape.count_ones() as usize, &stage);
+        self.expand_lanes(block, escaped, escape, lanes, case, out);
+    }
+
+    #[inline(always)]
+    fn expand_others(
+        self,
+        block: Self::Block,
+        _: &[u8],
+        class: &Class,
+        escape: u64,
+        lanes: usize,
+        case: HexCase,
+        out: &mut Cursor<'_>,
+    ) {
+        let mut others = block;
+        for i in 0..N {
+            others[i] = self.0.others(block[i], class);
         }
+        self.expand_lanes(block, others, escape, lanes, case, out);
     }
 
     #[inline(always)]

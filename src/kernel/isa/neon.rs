@@ -166,6 +166,30 @@ impl Isa for Neon {
     }
 
     #[inline(always)]
+    fn strays(self, input: &[u8], class: &Class) -> Option<u64> {
+        let len = input.len();
+        if !(17..=64).contains(&len) {
+            return None;
+        }
+        // Four pieces, which overlap, as in `lacks`.
+        let second = len / 32 * 16;
+        let starts = [0, second, len - 16 - second, len - 16];
+        let pieces = each!(starts, |at| {
+            // SAFETY: the token proves NEON; sixteen bytes are readable at each of these.
+            unsafe { vld1q_u8(input.as_ptr().add(at)) }
+        });
+        let members = self.members(pieces, class);
+        let [a, b, c, d] = members;
+        // SAFETY: the token proves NEON.
+        if unsafe { vminvq_u8(vandq_u8(vandq_u8(a, b), vandq_u8(c, d))) } == 0xFF {
+            return Some(0);
+        }
+        let mask = self.mask(members);
+        let [a, b, c, d] = each!(|i| ((mask >> (16 * i)) & 0xFFFF) << starts[i]);
+        Some(!(a | b | c | d) & first(len))
+    }
+
+    #[inline(always)]
     fn bytes(self, block: Block) -> [u8; 64] {
         let mut bytes = [0; 64];
         for (quarter, out) in block.into_iter().zip(bytes.as_chunks_mut::<16>().0) {

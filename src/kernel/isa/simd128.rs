@@ -163,6 +163,29 @@ impl Isa for Simd128 {
     }
 
     #[inline(always)]
+    fn strays(self, input: &[u8], class: &Class) -> Option<u64> {
+        let len = input.len();
+        if !(17..=64).contains(&len) {
+            return None;
+        }
+        // Four pieces, which overlap, as in `lacks`.
+        let second = len / 32 * 16;
+        let starts = [0, second, len - 16 - second, len - 16];
+        let pieces = each!(starts, |at| {
+            // SAFETY: sixteen bytes are readable at each of these.
+            unsafe { v128_load(input.as_ptr().add(at).cast()) }
+        });
+        let members = self.members(pieces, class);
+        let [a, b, c, d] = members;
+        if u8x16_all_true(v128_and(v128_and(a, b), v128_and(c, d))) {
+            return Some(0);
+        }
+        let mask = self.mask(members);
+        let [a, b, c, d] = each!(|i| ((mask >> (16 * i)) & 0xFFFF) << starts[i]);
+        Some(!(a | b | c | d) & first(len))
+    }
+
+    #[inline(always)]
     fn bytes(self, block: Block) -> [u8; 64] {
         let mut bytes = [0; 64];
         for (quarter, out) in block.into_iter().zip(bytes.as_chunks_mut::<16>().0) {

@@ -127,6 +127,87 @@ impl Sse2 {
         }
     }
 
+    /// The members among the sixteen bytes from `at` on, of the usual set with the byte in all lanes of `other`, in the lanes
+    /// where they are in the input.
+    ///
+    /// # Safety
+    ///
+    /// `at + 16 <= input.len() <= 64`.
+    #[inline(always)]
+    unsafe fn usual_at(self, input: &[u8], at: usize, other: __m128i) -> u64 {
+        // SAFETY: the token proves SSE2, and the caller vouches for sixteen bytes.
+        unsafe {
+            let bytes = _mm_loadu_si128(input.as_ptr().add(at).cast());
+            u64::from(_mm_movemask_epi8(self.usual(bytes, other)).cast_unsigned()) << at
+        }
+    }
+
+    /// As [`Isa::escapes`], for an input of at most sixteen bytes.
+    #[inline(always)]
+    fn escapes_of_one(self, mut block: Block) -> Escapes<Block> {
+        let mut values = block;
+        // SAFETY: the token proves SSE2.
+        let valid = unsafe {
+            let digits = self.digits(block[0]);
+            // After the input are no digits.
+            let first = _mm_or_si128(_mm_srli_si128::<1>(digits), _mm_slli_si128::<15>(self.all(0xFF)));
+            let second = _mm_or_si128(_mm_srli_si128::<2>(digits), _mm_slli_si128::<14>(self.all(0xFF)));
+            let high = _mm_slli_epi16::<4>(_mm_and_si128(first, self.all(0x0F)));
+            values[0] = _mm_or_si128(high, second);
+            let worse = _mm_or_si128(first, second);
+            let digits = _mm_cmpeq_epi8(_mm_min_epu8(worse, self.all(0x0F)), worse);
+            let valid = _mm_and_si128(digits, _mm_cmpeq_epi8(block[0], self.all(b'%')));
+            block[0] = self.blend(valid, block[0], values[0]);
+            u64::from(_mm_movemask_epi8(valid).cast_unsigned())
+        };
+        Escapes { valid, values, decoded: block, lanes: block }
+    }
+
+    /// Writes to `window` the lanes of `rest`, run by run, each with `N` registers that follow it, over what the run before
+    /// copied too much.
+    ///
+    /// # Safety
+    ///
+    /// `16 * N` bytes are readable from each lane of `rest` in `bytes`, and `64 + 16 * N` are writable.
+    #[inline(always)]
+    unsafe fn copy_runs<const N: usize>(self, bytes: &[u8; 128], mut rest: u64, window: *mut u8) {
+        let mut written = 0;
+        while rest != 0 {
+            let start = rest.trailing_zeros() as usize;
+            let len = (!(rest >> start)).trailing_zeros() as usize;
+            // SAFETY: `written < 64`, and the caller vouches for the rest.
+            unsafe { self.copy::<N>(bytes.as_ptr().add(start), window.add(written)) };
+            written += len;
+            rest &= !first(start + len);
+        }
+    }
+
+    /// Writes `N` registers of lanes to `window`, those of `escape` as escapes: for each, its three bytes and all that
+    /// follows it.
+    ///
+    /// # Safety
+    ///
+    /// `16 * N` bytes are readable from each lane of `escape` on; `16 * N` and three are writable after each, and two more for
+    /// each before it.
+    #[inline(always)]
+    unsafe fn escape_few<const N: usize>(
+        self,
+        bytes: &[u8; 128],
+        escape: u64,
+        escapes: &[[u8; 4]; 256],
+        window: *mut u8,
+    ) {
+        // SAFETY: the caller vouches for all places.
+        unsafe {
+            self.copy::<N>(bytes.as_ptr(), window);
+            for (before, lane) in drive::bits(escape).enumerate() {
+                let at = lane + 2 * before;
+                window.add(at).cast::<[u8; 4]>().write_unaligned(escapes[usize::from(bytes[lane])]);
+                self.copy::<N>(bytes.as_ptr().add(lane + 1), window.add(at + 3));
+            }
+        }
+    }
+
     /// The lanes of `block`, and as many zeros, so that 64 bytes are readable from any lane.
     #[inline(always)]
     fn padded(self, block: Block) -> [u8; 128] {
@@ -135,15 +216,15 @@ impl Sse2 {
         bytes
     }
 
-    /// Copies 64 bytes.
+    /// Copies `N` registers.
     ///
     /// # Safety
     ///
-    /// 64 bytes are readable at `from` and writable at `to`, and they do not overlap.
+    /// `16 * N` bytes are readable at `from` and writable at `to`, and they do not overlap.
     #[inline(always)]
-    unsafe fn copy(self, from: *const u8, to: *mut u8) {
-        for i in 0..4 {
-            // SAFETY: the token proves SSE2; 16 * i + 16 <= 64, and the caller vouches for 64 bytes.
+    unsafe fn copy<const N: usize>(self, from: *const u8, to: *mut u8) {
+        for i in 0..N {
+            // SAFETY: the token proves SSE2; the caller vouches for `16 * N` bytes.
             unsafe {
                 _mm_storeu_si128(to.cast::<__m128i>().add(i), _mm_loadu_si128(from.cast::<__m128i>().add(i)))
             };
@@ -202,6 +283,27 @@ impl Isa for Sse2 {
                 })
             }
         }
+    }
+
+    #[inline(always)]
+    fn strays(self, input: &[u8], class: &Class) -> Option<u64> {
+        let len = input.len();
+        let &Class::Usual(other, _) = class else { return None };
+        if !(17..=64).contains(&len) {
+            return None;
+        }
+        // Two pieces or four, which overlap.
+        // SAFETY: sixteen bytes are readable at each place: `second <= 32`, and `second + 16 <= len`.
+        let members = unsafe {
+            let mut members = self.usual_at(input, 0, other) | self.usual_at(input, len - 16, other);
+            if len > 32 {
+                let second = len / 32 * 16;
+                members |= self.usual_at(input, second, other);
+                members |= self.usual_at(input, len - 16 - second, other);
+            }
+            members
+        };
+        Some(!members & first(len))
     }
 
     #[inline(always)]
@@ -281,6 +383,9 @@ impl Isa for Sse2 {
 
     #[inline(always)]
     fn escapes(self, block: Block, input: &[u8]) -> Escapes<Block> {
+        if input.len() <= 16 {
+            return self.escapes_of_one(block);
+        }
         let behind = behind::<Self>(input);
         let digits = each!(block, |quarter| self.digits(quarter));
         let next = u16::from_le_bytes([hex::value(behind[0]), hex::value(behind[1])]);
@@ -354,26 +459,21 @@ impl Isa for Sse2 {
         let bytes = self.padded(block);
         let mut stage = Stage::new();
         let window = out.window(WINDOW, &mut stage);
-        let (mut rest, mut written) = (first(lanes) & !drop, 0);
-        if count(first(lanes) & drop) > FEW {
-            for lane in drive::bits(rest) {
+        let rest = first(lanes) & !drop;
+        if lanes <= 16 {
+            // SAFETY: sixteen of 128 bytes are readable from each of sixteen lanes, and 128 are writable.
+            unsafe { self.copy_runs::<1>(&bytes, rest, window) };
+        } else if count(first(lanes) & drop) > FEW {
+            for (written, lane) in drive::bits(rest).enumerate() {
                 // SAFETY: fewer than 64 bytes were written before.
                 unsafe { window.add(written).write(bytes[lane]) };
-                written += 1;
             }
-            rest = 0;
-        }
-        // Each run of kept lanes is copied with all that follows it, over what the run before copied too much.
-        while rest != 0 {
-            let start = rest.trailing_zeros() as usize;
-            let len = (!(rest >> start)).trailing_zeros() as usize;
-            // SAFETY: `start < 64` and `written < 64`; 128 bytes are readable and 128 writable.
-            unsafe { self.copy(bytes.as_ptr().add(start), window.add(written)) };
-            written += len;
-            rest &= !first(start + len);
+        } else {
+            // SAFETY: 64 of 128 bytes are readable from each lane, and 128 are writable.
+            unsafe { self.copy_runs::<4>(&bytes, rest, window) };
         }
         // SAFETY: the lanes that stay were written without a gap, at most 64.
-        unsafe { out.commit(WINDOW, written, &stage) };
+        unsafe { out.commit(WINDOW, count(rest), &stage) };
     }
 
     #[inline(always)]
@@ -390,18 +490,13 @@ impl Isa for Sse2 {
         let escaped = count(escape);
         let mut stage = Stage::new();
         let window = out.window(WINDOW, &mut stage);
-        if escaped <= FEW {
-            // SAFETY: 64 of 128 bytes are readable, and the window is wider.
-            unsafe { self.copy(bytes.as_ptr(), window) };
-            for (before, lane) in drive::bits(escape).enumerate() {
-                let at = lane + 2 * before;
-                // SAFETY: `lane < 64`, so a block is readable after it; `before < FEW`, so four bytes are writable at `at`,
-                // and a block after three of them: the assertion above.
-                unsafe {
-                    window.add(at).cast::<[u8; 4]>().write_unaligned(escapes[usize::from(bytes[lane])]);
-                    self.copy(bytes.as_ptr().add(lane + 1), window.add(at + 3));
-                }
-            }
+        if lanes <= 16 {
+            // SAFETY: sixteen of 128 bytes are readable after each of sixteen lanes; the window has room for three bytes for
+            // each and sixteen more.
+            unsafe { self.escape_few::<1>(&bytes, escape, escapes, window) };
+        } else if escaped <= FEW {
+            // SAFETY: a block is readable after each lane and writable after three bytes for each of so few: the assertion above.
+            unsafe { self.escape_few::<4>(&bytes, escape, escapes, window) };
         } else if escaped == 64 {
             for (lane, &byte) in bytes[..64].iter().enumerate() {
                 // SAFETY: `3 * lane + 4 <= 3 * 63 + 4`, which the window has.

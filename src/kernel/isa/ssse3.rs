@@ -9,8 +9,8 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 
 use super::tables::{
-    BITS, DIGIT_HIGH, DIGIT_LOW, EXPAND, PAIRS, SHIFTED, SLIDE, any_above_four, count, counts, counts_below,
-    sums_below, without_digits,
+    BITS, DIGIT_HIGH, DIGIT_LOW, PAIRS, SHIFTED, SLIDE, Spelt, any_above_four, count, counts, counts_below,
+    without_digits,
 };
 use super::token::Ssse3;
 use crate::hex::{self, HexCase};
@@ -92,6 +92,20 @@ impl Ssse3 {
         }
     }
 
+    /// All ones in the lanes that are no members of the set.
+    #[inline(always)]
+    fn others(self, bytes: __m128i, class: &Class) -> __m128i {
+        // SAFETY: the token proves SSSE3.
+        unsafe {
+            let zero = _mm_setzero_si128();
+            let others = _mm_cmpeq_epi8(self.ascii_member(bytes, class), zero);
+            if class.is_ascii {
+                return others;
+            }
+            _mm_and_si128(others, _mm_cmpeq_epi8(self.high_member(bytes, class), zero))
+        }
+    }
+
     /// The bit of a row of a set that stands for each byte.
     #[inline(always)]
     fn bit(self, bytes: __m128i) -> __m128i {
@@ -158,21 +172,38 @@ impl Ssse3 {
         }
     }
 
-    /// Bytes of a group, those of `places` as escapes: `sources` holds eight bytes, or the high digits of those to
-    /// escape, and then the eight low digits.
+    /// Writes a group, those lanes in `escape` as escapes, of which there are at most four unless `DENSE`; returns where it
+    /// ends. `sources` holds eight bytes, or the high digits of those to escape, and then the eight low digits.
+    ///
+    /// # Safety
+    ///
+    /// 24 bytes are writable at `at`.
     #[inline(always)]
-    fn spell(self, sources: __m128i, places: __m128i) -> __m128i {
-        // SAFETY: the token proves SSSE3.
+    unsafe fn expand_group<const DENSE: bool>(
+        self,
+        sources: __m128i,
+        escape: u64,
+        group: usize,
+        at: *mut u8,
+    ) -> *mut u8 {
+        let row = Spelt::of_group(escape, group);
+        // SAFETY: the token proves SSSE3. A row is 64 bytes, aligned to as many, and says that there are at most 24 bytes.
         unsafe {
-            let percent = _mm_subs_epu8(places, self.all(0x80));
-            _mm_or_si128(_mm_shuffle_epi8(sources, places), percent)
+            let part = |start: usize| _mm_load_si128(row.add(start).cast());
+            let start = _mm_shuffle_epi8(sources, part(0));
+            _mm_storeu_si128(at.cast(), _mm_or_si128(start, part(Spelt::PERCENT)));
+            if DENSE {
+                let end = _mm_shuffle_epi8(sources, part(16));
+                _mm_storel_epi64(at.add(16).cast(), _mm_or_si128(end, part(Spelt::PERCENT + 16)));
+            }
+            at.add(Spelt::len(row))
         }
     }
 }
 
 impl<const N: usize> Registers<N> {
-    /// Writes all groups, those lanes in `escape` as escapes, of which a group has at most four unless `DENSE`. `doubled`
-    /// is in byte `j` twice the number of escapes before group `j`.
+    /// Writes all groups, those lanes in `escape` as escapes, of which a group has at most four unless `DENSE`. `escaped` has
+    /// all ones in these.
     ///
     /// # Safety
     ///
@@ -181,31 +212,50 @@ impl<const N: usize> Registers<N> {
     unsafe fn groups<const DENSE: bool>(
         self,
         block: [__m128i; N],
+        escaped: [__m128i; N],
         escape: u64,
-        doubled: u64,
         digits: __m128i,
         window: *mut u8,
     ) {
+        let mut at = window;
         for (i, bytes) in block.into_iter().enumerate() {
-            // SAFETY: the token proves SSSE3. A row is 32 bytes, aligned to as many. Before group `g` come at most `24 * g`
-            // bytes, so 24 end within the window.
+            // SAFETY: the token proves SSSE3. Before group `g` come at most `24 * g` bytes.
             unsafe {
                 let high = _mm_shuffle_epi8(digits, self.0.high_half(bytes));
                 let low = _mm_shuffle_epi8(digits, _mm_and_si128(bytes, self.0.all(0x0F)));
-                let bytes = self.0.blend(self.0.spread((escape >> (16 * i)) as u16), bytes, high);
-                let sources = [_mm_unpacklo_epi64(bytes, low), _mm_unpackhi_epi64(bytes, low)];
-                for (half, sources) in sources.into_iter().enumerate() {
-                    let group = 2 * i + half;
-                    let row = &EXPAND[usize::from((escape >> (8 * group)) as u8)];
-                    let places = row.0.as_ptr().cast::<__m128i>();
-                    let at = window.add(8 * group + usize::from((doubled >> (8 * group)) as u8));
-                    _mm_storeu_si128(at.cast(), self.0.spell(sources, _mm_load_si128(places)));
-                    if DENSE {
-                        let behind = self.0.spell(sources, _mm_load_si128(places.add(1)));
-                        _mm_storel_epi64(at.add(16).cast(), behind);
-                    }
-                }
+                let bytes = self.0.blend(escaped[i], bytes, high);
+                at = self.0.expand_group::<DENSE>(_mm_unpacklo_epi64(bytes, low), escape, 2 * i, at);
+                at = self.0.expand_group::<DENSE>(_mm_unpackhi_epi64(bytes, low), escape, 2 * i + 1, at);
             }
+        }
+    }
+
+    /// Writes the first `lanes` lanes, those in `escape` as escapes; `escaped` has all ones in these, and in lanes that come
+    /// after the first `lanes`.
+    #[inline(always)]
+    fn expand_lanes(
+        self,
+        block: [__m128i; N],
+        escaped: [__m128i; N],
+        escape: u64,
+        lanes: usize,
+        case: HexCase,
+        out: &mut Cursor<'_>,
+    ) {
+        // Groups of at most 24 bytes.
+        let width = 2 * N * 24;
+        let mut stage = Stage::new();
+        let window = out.window(width, &mut stage);
+        let digits = self.0.sixteen(case.digits());
+        // SAFETY: the window has 24 bytes for each group, and the groups write `lanes` bytes and two more for each escape
+        // without a gap.
+        unsafe {
+            if any_above_four(counts(escape)) {
+                self.groups::<true>(block, escaped, escape, digits, window);
+            } else {
+                self.groups::<false>(block, escaped, escape, digits, window);
+            }
+            out.commit(width, lanes + 2 * count(escape), &stage);
         }
     }
 }
@@ -395,12 +445,7 @@ impl<const N: usize> Isa for Registers<N> {
         for i in 0..N {
             // SAFETY: the token proves SSSE3.
             unsafe {
-                let zero = _mm_setzero_si128();
-                let mut others = _mm_cmpeq_epi8(self.0.ascii_member(found.values[i], class), zero);
-                if !class.is_ascii {
-                    let not_high = _mm_cmpeq_epi8(self.0.high_member(found.values[i], class), zero);
-                    others = _mm_and_si128(others, not_high);
-                }
+                let others = self.0.others(found.values[i], class);
                 let lanes = _mm_and_si128(_mm_xor_si128(others, flip), found.lanes[i]);
                 block[i] = self.0.blend(lanes, block[i], found.values[i]);
                 decoded |= self.0.mask(lanes) << (16 * i);
@@ -477,24 +522,30 @@ impl<const N: usize> Isa for Registers<N> {
         case: HexCase,
         out: &mut Cursor<'_>,
     ) {
-        // Groups of at most 24 bytes.
-        let width = 2 * N * 24;
         let escape = escape & first(lanes);
-        let escapes_of_group = counts(escape);
-        let doubled = 2 * sums_below(escapes_of_group);
-        let mut stage = Stage::new();
-        let window = out.window(width, &mut stage);
-        let digits = self.0.sixteen(case.digits());
-        // SAFETY: the window has 24 bytes for each group.
-        unsafe {
-            if any_above_four(escapes_of_group) {
-                self.groups::<true>(block, escape, doubled, digits, window);
-            } else {
-                self.groups::<false>(block, escape, doubled, digits, window);
-            }
+        let mut escaped = block;
+        for i in 0..N {
+            escaped[i] = self.0.spread((escape >> (16 * i)) as u16);
         }
-        // SAFETY: the groups wrote `lanes` bytes and two more for each escape without a gap.
-        unsafe { out.commit(width, lanes + 2 * count(escape), &stage) };
+        self.expand_lanes(block, escaped, escape, lanes, case, out);
+    }
+
+    #[inline(always)]
+    fn expand_others(
+        self,
+        block: Self::Block,
+        _: &[u8],
+        class: &Class,
+        escape: u64,
+        lanes: usize,
+        case: HexCase,
+        out: &mut Cursor<'_>,
+    ) {
+        let mut others = block;
+        for i in 0..N {
+            others[i] = self.0.others(block[i], class);
+        }
+        self.expand_lanes(block, others, escape, lanes, case, out);
     }
 
     #[inline(always)]
@@ -512,7 +563,9 @@ impl<const N: usize> Isa for Registers<N> {
                 let (start, end) = (_mm_unpacklo_epi8(high, low), _mm_unpackhi_epi8(high, low));
                 let pairs = [start, _mm_alignr_epi8::<8>(end, start), end];
                 for j in 0..3 {
-                    let bytes = self.0.spell(pairs[j], self.0.sixteen(&PAIRS[j]));
+                    let places = self.0.sixteen(&PAIRS[j]);
+                    let percent = _mm_subs_epu8(places, self.0.all(0x80));
+                    let bytes = _mm_or_si128(_mm_shuffle_epi8(pairs[j], places), percent);
                     _mm_storeu_si128(window.add(48 * i + 16 * j).cast(), bytes);
                 }
             }

@@ -38,9 +38,32 @@ pub enum Generated {
 #[command(after_help = "\
 Examples:
   pct sets
-  pct sets whatwg-path whatwg-query")]
+  pct sets whatwg-path whatwg-query
+  pct sets --table                            every character and its escapes
+  pct sets --table --as json                  the same for a program")]
 pub struct Sets {
     /// Only these
     #[arg(value_name = "NAME", hide_possible_values = true, value_parser = SetParser::ALL)]
     pub names: Vec<&'static NamedSet>,
+
+    /// Write the reference tables instead: every character of ASCII and windows-1252, and its escapes in windows-1252 and UTF-8
+    #[arg(long, conflicts_with = "names")]
+    pub table: bool,
+
+    /// How the tables are written
+    #[arg(long = "as", value_name = "STYLE", default_value = "text", requires = "table")]
+    pub style: TableStyle,
+}
+
+/// How tables are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TableStyle {
+    /// For a person
+    Text,
+    /// With a header
+    Tsv,
+    /// An array of objects
+    Json,
+    /// Two tables, to be put into a page
+    Html,
 }

@@ -1,6 +1,7 @@
 //! The verbs that look: check, audit.
 
 use clap::Args;
+use simdpct_uri::Component;
 
 use super::files::{Files, INPUT};
 use crate::ground::records::Records;
@@ -19,6 +20,8 @@ Examples:
   pct check --quiet --only malformed urls.txt && pct decode urls.txt
   pct check --json logs/*.gz | jq -r 'select(.kind == \"nul\") | .file'
   pct check -l --only separator,dot lists/*.txt
+  pct check --only illegal,host -e 'http://[::1/a b'
+  pct check --component host,port crawl.txt
 
 Exit codes:
   0  nothing found
@@ -33,12 +36,20 @@ pub struct Check {
     pub null: bool,
 
     /// Report only these kinds
+    ///
+    /// Those about URLs are looked for only if they are named here, or with --component.
     #[arg(long, value_name = "KIND,...", value_delimiter = ',', conflicts_with = "ignore")]
     pub only: Vec<Group>,
 
     /// Report all but these kinds
     #[arg(long, value_name = "KIND,...", value_delimiter = ',')]
     pub ignore: Vec<Group>,
+
+    /// Lines are URLs: report only what is in these components of them
+    ///
+    /// scheme, userinfo, host, port, path, query, fragment. Without --only, all kinds.
+    #[arg(long, value_name = "COMPONENT,...", value_delimiter = ',', value_parser = check::find_component)]
+    pub component: Vec<Component>,
 
     /// Write each finding as a line of JSON: file, line, offset, kind, text
     #[arg(long, conflicts_with = "files_with_findings")]
@@ -93,12 +104,14 @@ impl Check {
     /// What is asked for.
     pub fn request(self) -> check::Request {
         let is_wanted = |group: &Group| {
-            (self.only.is_empty() || self.only.contains(group)) && !self.ignore.contains(group)
+            let is_usual = group.is_usual() || !self.component.is_empty();
+            (self.only.is_empty() && is_usual || self.only.contains(group)) && !self.ignore.contains(group)
         };
         check::Request {
             end: records(self.null).end(),
             wanted: Group::ALL.into_iter().filter(is_wanted).collect(),
             quiet: self.quiet,
+            components: self.component.clone(),
             show: match (self.json, self.files_with_findings) {
                 (true, _) => check::Show::Json,
                 (_, true) => check::Show::Files,

@@ -8,13 +8,15 @@ mod info;
 mod inspect;
 mod parsers;
 mod transform;
+mod urls;
 mod values;
 
 use clap::{Parser, Subcommand};
 
-pub use self::info::{Generate, Generated, Sets};
+pub use self::info::{Generate, Generated, Sets, TableStyle};
 pub use self::inspect::{Audit, Check};
 pub use self::transform::{Decode, Encode, Normalize};
+pub use self::urls::{Form, Get, Iri, Join, Resolve, Split, Uri};
 
 const FIRST_EXAMPLES: &str = "\
 Examples:
@@ -38,6 +40,8 @@ Examples:
   pct decode -i --csv --column url crawl.csv.gz
   pct decode --log combined --only access.log | sort | uniq -c
   pct normalize crawl.txt | sort -u           one spelling of escapes (RFC 3986, section 6.2.2)
+  pct normalize --profile whatwg crawl.txt    canonical forms of whole URLs; --list has all
+  pct get '{host}' crawl.txt | sort | uniq -c
   pct help decode                             options and examples of one command
 
 Exit codes:
@@ -84,6 +88,13 @@ pub enum Command {
     Encode(Encode),
     Decode(Decode),
     Normalize(Normalize),
+    Split(Split),
+    Get(Get),
+    Join(Join),
+    Resolve(Resolve),
+    Iri(Iri),
+    Uri(Uri),
+    Form(Form),
     Check(Check),
     Audit(Audit),
     Sets(Sets),

@@ -8,9 +8,12 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Error, ValueEnum};
 use simdpct::{ByteSet, NamedSet, SetKind, sets};
+use simdpct_uri::canon::Profile;
 
 use crate::inspect::kind::Group;
 use crate::select::logs::Log;
+use crate::url::canonical;
+use crate::url::row::Style;
 use crate::value::charset::{self, Charset};
 use crate::value::policy::Policy;
 use crate::value::stats::StatsFormat;
@@ -62,6 +65,28 @@ impl TypedValueParser for CharsetParser {
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(charset::NAMES.iter().map(|name| PossibleValue::new(*name))))
+    }
+}
+
+/// Reads the name of a canonical form.
+#[derive(Clone)]
+pub struct ProfileParser;
+
+impl TypedValueParser for ProfileParser {
+    type Value = Profile;
+
+    fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<Profile, Error> {
+        let name = value.to_string_lossy();
+        Profile::find(&name).ok_or_else(|| {
+            let names: Vec<_> = Profile::ALL.iter().map(|profile| profile.name()).collect();
+            let message = format!("unknown profile '{name}'; there are: {}\n", names.join(", "));
+            Error::raw(ErrorKind::InvalidValue, message)
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let value = |profile: &Profile| PossibleValue::new(profile.name()).help(canonical::about(*profile));
+        Some(Box::new(Profile::ALL.iter().map(value)))
     }
 }
 
@@ -168,6 +193,21 @@ impl ValueEnum for Policy {
     }
 }
 
+impl ValueEnum for Style {
+    fn value_variants<'a>() -> &'a [Style] {
+        &[Style::Tsv, Style::Csv, Style::Jsonl]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = match self {
+            Style::Tsv => ("tsv", "Tabs between them, and no quotes"),
+            Style::Csv => ("csv", "Commas between them, in quotes where needed (RFC 4180)"),
+            Style::Jsonl => ("jsonl", "JSON, one document a line"),
+        };
+        Some(PossibleValue::new(name).help(help))
+    }
+}
+
 impl ValueEnum for Log {
     fn value_variants<'a>() -> &'a [Log] {
         &Log::ALL
@@ -206,6 +246,16 @@ impl ValueEnum for Group {
             Group::Nul => "%00",
             Group::Separator => "An escaped \"/\" or \"\\\"",
             Group::Dot => "An escaped \".\"",
+            Group::Needless => {
+                "An escape of a letter, a digit or one of \"-._~\"; not looked for unless named"
+            }
+            Group::Illegal => "Of a URL: a byte that its component may hold only as an escape",
+            Group::NonAscii => "Of a URL: bytes that are not ASCII, which an IRI may have",
+            Group::Control => "Of a URL: a control byte as such",
+            Group::Host => {
+                "Of a URL: a host in brackets that is no address, or more than one \"@\" before it"
+            }
+            Group::Port => "Of a URL: a port that is no number of at most 65535",
         };
         Some(PossibleValue::new(self.name()).help(help))
     }

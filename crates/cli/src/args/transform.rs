@@ -1,15 +1,20 @@
 //! The verbs that write: encode, decode, normalize.
 
-use clap::Args;
-use simdpct::{ByteSet, NamedSet};
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use simdpct::{ByteSet, NamedSet, sets};
+use simdpct_uri::canon::Profile;
 
 use super::files::{Files, RecordArgs, Target};
-use super::parsers::{BytesParser, CharsetParser, EscapeParser, SetParser};
+use super::parsers::{BytesParser, CharsetParser, EscapeParser, ProfileParser, SetParser};
 use super::values::Pipe;
 use crate::engine::plan::Request;
 use crate::select::logs::Log;
+use crate::url::canonical::Canonical;
+use crate::url::convert::{DecodeUrl, EncodeUrl};
 use crate::value::charset::Charset;
-use crate::value::options::{DecodeOptions, EncodeOptions, Layers, Verb};
+use crate::value::options::{DecodeOptions, EncodeOptions, Layers, Scope, Verb};
 
 /// Write bytes outside a set as escapes
 #[derive(Debug, Args)]
@@ -23,6 +28,7 @@ Examples:
   echo '/a b%20c' | pct encode --set rfc3986-path --keep-escapes
                                               /a%20b%20c
   echo 'Привет' | pct encode --charset windows-1251   %CF%F0%E8%E2%E5%F2
+  echo 'http://a.com/50% x?q=%2F' | pct encode --url        http://a.com/50%25%20x?q=%2F
   head -c 16 /dev/urandom | pct encode --raw  any bytes, newlines too
 
 A \"\\r\" that is not directly before \"\\n\" is data, and is escaped.")]
@@ -59,6 +65,12 @@ pub struct Encode {
     #[arg(long, conflicts_with = "keep_escapes")]
     pub form: bool,
 
+    /// Encode a whole URL: syntax stays, and what no URL may hold is escaped
+    ///
+    /// Reserved bytes and their escapes stay (RFC 3986, section 2.2); every other "%" is data. `decode --url` is the exact inverse.
+    #[arg(long, conflicts_with_all = ["set", "escape", "keep", "keep_escapes", "form", "lower", "charset"])]
+    pub url: bool,
+
     /// Write new escapes with lower-case digits
     #[arg(long)]
     pub lower: bool,
@@ -92,6 +104,9 @@ Examples:
   echo '%u4F60%u597D%21' | pct decode --percent-u     你好!
   echo 'q=\\x22a%20b\\x22' | pct decode --nginx       q=\"a b\"
   echo 'a%20b%1B%5B2J' | pct decode --printable       a b%1B[2J
+  echo 'http://a.com/50%25%20x?q=%2F' | pct decode --url    http://a.com/50% x?q=%2F
+  echo '/a%20b?q=c%26d%20e' | pct decode --query            /a%20b?q=c%26d e
+  echo '/a%20b%2F?q=c%20d' | pct decode --path              /a b%2F?q=c%20d
   pct decode --field 5.2 --printable access.log.gz -o plain.log.zst
   pct decode --log combined --only access.log | sort | uniq -c
   pct decode --csv --column url --into plain crawl.csv
@@ -119,6 +134,23 @@ pub struct Decode {
     /// Read "+" as a space
     #[arg(long)]
     pub form: bool,
+
+    /// Decode a whole URL: the exact inverse of `encode --url`
+    ///
+    /// Reserved bytes stay escaped (RFC 3986, section 2.2), so that the parts of the URL stay what they are.
+    #[arg(
+        long,
+        conflicts_with_all = ["keep", "form", "times", "until_stable", "nginx", "percent_u", "charset", "printable"]
+    )]
+    pub url: bool,
+
+    /// Decode only in the query of a URL, names and values; what delimits them stays escaped
+    #[arg(long, conflicts_with_all = ["url", "path"])]
+    pub query: bool,
+
+    /// Decode only in the path of a URL; an escaped "/" stays
+    #[arg(long, conflicts_with = "url")]
+    pub path: bool,
 
     #[command(flatten)]
     pub unwrap: Unwrap,
@@ -173,12 +205,21 @@ pub struct Unwrap {
 /// Spell escapes one way (RFC 3986, sections 6.2.2.1 and 6.2.2.2)
 ///
 /// Escapes of unreserved bytes are decoded, and the digits of all other escapes are written in upper case. Nothing else
-/// changes: not the case of scheme and host, nor dot segments, nor ports.
+/// changes: not the case of scheme and host, nor dot segments, nor ports. With --profile, all of a URL gets a canonical form.
+///
+/// A URL that a profile refuses stays as it is; --rejects says where and why, and --on-error what else becomes of it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   echo '/%7euser%2f' | pct normalize          /~user%2F
-  pct normalize crawl.txt | sort -u -o unique.txt")]
+  pct normalize crawl.txt | sort -u -o unique.txt
+  echo 'HTTP://A.com/a/../%7eb' | pct normalize --profile rfc3986    http://a.com/~b
+  echo 'http://a.com:80' | pct normalize --profile rfc3986-scheme    http://a.com/
+  echo 'http://a.com/?b=2&a=%31#c' | pct normalize --profile w3lib-2.5     http://a.com/?a=1&b=2
+  pct normalize --list                        all profiles
+  pct normalize --profile rfc3986-scheme --rejects bad.txt crawl.txt | sort -u
+  pct normalize --profile whatwg --csv --column url --into key crawl.csv
+  echo '/%28%7e%29' | pct normalize --dialect rfc2396     /(~)")]
 pub struct Normalize {
     #[command(flatten)]
     pub files: Files,
@@ -190,6 +231,30 @@ pub struct Normalize {
     pub pipe: Pipe,
     #[command(flatten)]
     pub strict: Strict,
+
+    /// Write the canonical form by this profile
+    ///
+    /// A profile is versioned and never changes; no two give the same keys. `--list` says what each is.
+    #[arg(long, value_name = "NAME", value_parser = ProfileParser, hide_possible_values = true)]
+    pub profile: Option<Profile>,
+
+    /// List the profiles
+    #[arg(long, conflicts_with_all = ["profile", "files", "expression", "dialect"])]
+    pub list: bool,
+
+    /// The specification that says which bytes are unreserved, so that their escapes are decoded
+    ///
+    /// RFC 2396 has `! * ' ( )` as well, RFC 1738 also `$ + ,` and not `~`.
+    #[arg(long, value_name = "NAME", default_value = "rfc3986", conflicts_with = "profile")]
+    pub dialect: Unreserved,
+}
+
+/// A specification that has a set of unreserved bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Unreserved {
+    Rfc3986,
+    Rfc2396,
+    Rfc1738,
 }
 
 /// What becomes of malformed escapes.
@@ -214,6 +279,10 @@ fn kept(escaped: ByteSet) -> ByteSet {
 impl Encode {
     /// What is asked for.
     pub fn request(self) -> Request {
+        if self.url {
+            let verb = Verb::Rewrite(Arc::new(EncodeUrl));
+            return self.pipe.request(verb, self.files, self.target, &self.records, false);
+        }
         let verb = Verb::Encode(EncodeOptions {
             keep: self.escape.map_or(self.set.set.to_byte_set(), kept).union(all(&self.keep)),
             keep_escapes: self.keep_escapes,
@@ -228,6 +297,10 @@ impl Encode {
 impl Decode {
     /// What is asked for.
     pub fn request(self) -> Request {
+        if self.url {
+            let verb = Verb::Rewrite(Arc::new(DecodeUrl));
+            return self.pipe.request(verb, self.files, self.target, &self.records, self.strict.strict);
+        }
         let Unwrap { times, until_stable, nginx, percent_u, charset, printable } = self.unwrap;
         // What such a log has, and would be left in otherwise.
         let nginx = nginx || self.pipe.log.is_some_and(Log::is_nginx);
@@ -239,6 +312,11 @@ impl Decode {
             percent_u,
             charset,
             printable,
+            scope: match (self.query, self.path) {
+                (true, _) => Some(Scope::Query),
+                (_, true) => Some(Scope::Path),
+                _ => None,
+            },
         });
         self.pipe.request(verb, self.files, self.target, &self.records, self.strict.strict)
     }
@@ -247,6 +325,13 @@ impl Decode {
 impl Normalize {
     /// What is asked for.
     pub fn request(self) -> Request {
-        self.pipe.request(Verb::Normalize, self.files, self.target, &self.records, self.strict.strict)
+        // The profile of escapes has no need of whole URLs.
+        let verb = match (self.profile.filter(|profile| *profile != Profile::Escapes), self.dialect) {
+            (Some(profile), _) => Verb::Rewrite(Arc::new(Canonical(profile))),
+            (None, Unreserved::Rfc3986) => Verb::Normalize(sets::RFC3986_UNRESERVED.to_byte_set()),
+            (None, Unreserved::Rfc2396) => Verb::Normalize(sets::RFC2396_UNRESERVED.to_byte_set()),
+            (None, Unreserved::Rfc1738) => Verb::Normalize(sets::RFC1738_UNRESERVED.to_byte_set()),
+        };
+        self.pipe.request(verb, self.files, self.target, &self.records, self.strict.strict)
     }
 }

@@ -62,11 +62,24 @@ pub struct Pipe {
     ///
     /// Cells that do not change stay byte for byte; those that do are quoted as needed. Rows may be ragged: one
     /// without the column passes. Each file has a header row.
-    #[arg(long, help_heading = VALUES, requires = "column", conflicts_with_all = ["jsonl", "logfmt", "raw", "null"])]
+    #[arg(long, help_heading = VALUES, group = "tables", requires = "column", conflicts_with_all = ["jsonl", "logfmt", "raw", "null"])]
     pub csv: bool,
 
+    /// Work on columns of a Parquet file; all other columns are copied as they are
+    ///
+    /// A column of a struct or a list is named as `request.url`. Text stays UTF-8: escapes of other bytes stay escaped. A
+    /// place is FILE:ROW, from 1. Needs a `pct` that was built with `--features parquet`.
+    #[arg(
+        long,
+        help_heading = VALUES,
+        group = "tables",
+        requires = "column",
+        conflicts_with_all = ["csv", "field", "log", "jsonl", "logfmt", "delimiter", "raw", "null", "expression", "compress", "only", "into", "only_changed", "dry_run", "diff"]
+    )]
+    pub parquet: bool,
+
     /// The columns, by name or by number from 1; all columns of that name
-    #[arg(long, value_name = "NAME|N,...", value_delimiter = ',', help_heading = VALUES, requires = "csv")]
+    #[arg(long, value_name = "NAME|N,...", value_delimiter = ',', help_heading = VALUES, requires = "tables")]
     pub column: Vec<String>,
 
     /// The first row of CSV is a row like any other
@@ -131,7 +144,7 @@ pub struct Pipe {
     #[arg(long, help_heading = SHAPE, requires = "in_place")]
     pub diff: bool,
 
-    /// What becomes of a value with a malformed escape, and of a line that is not JSON [default: keep]
+    /// What becomes of a value with a malformed escape, of a URL that is refused, and of a line that is not JSON [default: keep]
     #[arg(long, value_name = "POLICY", help_heading = POLICIES, conflicts_with = "raw")]
     pub on_error: Option<Policy>,
 
@@ -163,8 +176,8 @@ pub struct Pipe {
 
     /// The most memory for one record, in MiB
     ///
-    /// With fields, columns and keys, a longer record is refused: it stays as it is unless --on-error is `drop` or
-    /// `fail`, and a message says where. Whole lines may be of any length, and what is said of one is the same: a
+    /// With fields, columns, keys and whole URLs, a longer record is refused: it stays as it is unless --on-error is `drop`
+    /// or `fail`, and a message says where. Other whole lines may be of any length, and what is said of one is the same: a
     /// longer one is worked on in parts, which wait in a temporary file if a policy may leave all of it out.
     #[arg(long, value_name = "MIB", help_heading = POLICIES, default_value = "2", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub max_record: u32,
@@ -190,6 +203,8 @@ impl Pipe {
     ) -> Request {
         let selection = if !self.field.is_empty() {
             Selection::Fields(self.field)
+        } else if self.parquet {
+            Selection::Parquet(self.column)
         } else if self.csv {
             let (has_header, one_header) = (!self.no_header, self.one_header);
             Selection::Columns { names: self.column, has_header, one_header }

@@ -2,7 +2,9 @@
 
 mod cpu;
 mod generate;
+mod profiles;
 mod sets;
+mod tables;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -78,9 +80,18 @@ fn dispatch(command: Command) -> Result<Outcome, Failure> {
     match command {
         Command::Encode(args) => Plan::run(args.request()),
         Command::Decode(args) => Plan::run(args.request()),
+        Command::Normalize(args) if args.list => profiles::list(),
         Command::Normalize(args) => Plan::run(args.request()),
+        Command::Split(args) => Plan::run(args.request()),
+        Command::Get(args) => Plan::run(args.request()),
+        Command::Join(args) => Plan::run(args.request().map_err(Failure::Usage)?),
+        Command::Resolve(args) => Plan::run(args.request().map_err(Failure::Usage)?),
+        Command::Iri(args) => Plan::run(args.request()),
+        Command::Uri(args) => Plan::run(args.request()),
+        Command::Form(args) => Plan::run(args.request()),
         Command::Check(args) => check(&args.request()),
         Command::Audit(args) => audit(&args.request()),
+        Command::Sets(args) if args.table => tables::write(args.style),
         Command::Sets(args) => sets::list(&args),
         Command::Cpu => cpu::describe(),
         Command::Generate(args) => generate::generate(&args),

@@ -2,10 +2,12 @@
 //!
 //! [`plan`] makes a job of what was asked for. `feed` cuts the input into chunks, `pump` passes them to the job and its
 //! output on, in order. There are two jobs: `blocks` works on bytes wherever they can be cut, `values` looks at the
-//! values of each record, which `selection` finds. `preview` shows what would change.
+//! values of each record, which `selection` finds. A third, `parquet`, reads and writes columns of Parquet files. `preview` shows what would change.
 
 mod blocks;
 mod feed;
+#[cfg(feature = "parquet")]
+mod parquet;
 pub mod plan;
 pub mod preview;
 mod pump;

@@ -5,6 +5,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf, is_separator};
 
 use super::blocks::{self, Blocks};
+#[cfg(feature = "parquet")]
+use super::parquet::{self, Parquet};
 use super::preview::Show;
 use super::pump::Threads;
 use super::selection::{Selection, Shape};
@@ -57,6 +59,8 @@ pub struct Plan {
 enum Job {
     Blocks(Blocks),
     Values(Box<Values>, Wanted),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<Parquet>),
 }
 
 impl Plan {
@@ -66,12 +70,16 @@ impl Plan {
         match job {
             Job::Blocks(job) => blocks::run(&sources, &destination, &job, threads),
             Job::Values(job, wanted) => values::run(&sources, &destination, &job, &wanted, threads),
+            #[cfg(feature = "parquet")]
+            Job::Parquet(job) => parquet::run(&sources, &destination, *job),
         }
     }
 
     fn new(request: Request) -> Result<Plan, Failure> {
         check(&request).map_err(Failure::Usage)?;
-        let job = if request.needs_values() {
+        let job = if let Some(columns) = request.selection.parquet() {
+            request.parquet(columns).map_err(Failure::Usage)?
+        } else if request.needs_values() {
             let (values, wanted) = request.values().map_err(Failure::Usage)?;
             Job::Values(Box::new(values), wanted)
         } else {
@@ -95,6 +103,7 @@ impl Request {
     /// Whether values must be looked at one by one.
     fn needs_values(&self) -> bool {
         !self.selection.is_records()
+            || self.verb.takes_whole_values()
             || self.rejects.is_some()
             || self.stats.is_some()
             || self.preview.is_some()
@@ -102,6 +111,22 @@ impl Request {
             || self.policies.not_text != Policy::Keep
             || ![Policy::Keep, Policy::Fail].contains(&self.policies.malformed)
             || (self.verb.charset().is_some_and(Charset::is_stateful) && self.records != Records::Raw)
+    }
+
+    /// The job on columns of Parquet files.
+    #[cfg(feature = "parquet")]
+    fn parquet(&self, columns: &[String]) -> Result<Job, String> {
+        let Request { verb, policies, rejects, stats, .. } = self;
+        if [policies.malformed, policies.not_text].contains(&Policy::Drop) {
+            return Err("--parquet: a row cannot be left out; `empty` leaves an empty value".to_owned());
+        }
+        Parquet::new(verb, columns, *policies, rejects.clone(), *stats).map(|job| Job::Parquet(Box::new(job)))
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn parquet(&self, _: &[String]) -> Result<Job, String> {
+        Err("--parquet: this `pct` was built without it; cargo install --path crates/cli --features parquet"
+            .to_owned())
     }
 
     /// The job that looks at values.

@@ -27,6 +27,8 @@ pub enum Selection {
     Keys(Vec<KeyPath>),
     Pairs(Vec<KeyPath>),
     Log(Log),
+    /// The columns of Parquet files, which have no records to search.
+    Parquet(Vec<String>),
 }
 
 /// What is written of records.
@@ -49,6 +51,8 @@ pub struct Selected {
     pub work: [Work; 3],
     /// What an empty value is written as.
     pub empty: &'static [u8],
+    /// The value that says that there is none; empty if nothing does.
+    pub none: &'static [u8],
     /// What is written of a record.
     pub form: Form,
     /// Whether what a line means depends on lines before it, so that the work cannot be spread.
@@ -69,6 +73,14 @@ impl Selection {
     /// Whether `delimiter` may be said.
     fn has_delimiter(&self) -> bool {
         matches!(self, Selection::Fields(_) | Selection::Columns { .. })
+    }
+
+    /// The columns of Parquet files, if that is what is worked on.
+    pub fn parquet(&self) -> Option<&[String]> {
+        match self {
+            Selection::Parquet(columns) => Some(columns),
+            _ => None,
+        }
     }
 
     /// Whether `shape` and a delimiter go with it; or what to tell the person.
@@ -162,18 +174,20 @@ impl Selection {
                 }
                 Meaning::Keys(paths) => (Selector::Keys(Keys::new(&paths, &[], nginx)), [none; 3]),
             },
+            Selection::Parquet(_) => return Err("--parquet: there are no records to select from".to_owned()),
         };
+        let has_blanks = matches!(&selector, Selector::Fields(fields) if fields.is_separated_by_blanks());
+        // As logs have it.
+        let none: &[u8] = if has_blanks { b"-" } else { b"" };
         let mut form = Form::Whole;
         if shape.only {
             // What is around a value does not matter, but that it is a line does.
             let ends = structure.union(Records::Lines.structure());
             kept = [shape.delimiter.map_or(ends, |delimiter| ends.add(&[delimiter])); 3];
             form = Form::Values { delimiter: shape.delimiter, end: records.end() };
-        } else if let Selector::Fields(fields) = &selector
-            && fields.is_separated_by_blanks()
-        {
+        } else {
             // An empty field would be no field.
-            empty = b"-";
+            empty = none;
         }
         // In JSON, nginx's escapes are those of the string, and undone with the others.
         let verb = match verb {
@@ -184,6 +198,17 @@ impl Selection {
         };
         let work = kept.map(|kept| Work::on_values(verb, kept));
         let (has_header, one_header, into) = (has_columns, has_one_header, shape.into.clone());
-        Ok(Selected { selector, work, empty, form, is_sequential, columns, has_header, one_header, into })
+        Ok(Selected {
+            selector,
+            work,
+            empty,
+            none,
+            form,
+            is_sequential,
+            columns,
+            has_header,
+            one_header,
+            into,
+        })
     }
 }

@@ -297,9 +297,9 @@ impl Values {
         wanted: &Wanted,
         limit: u32,
     ) -> Values {
-        let Selected { selector, work, empty, form, is_sequential, .. } = selected;
+        let Selected { selector, work, empty, none, form, is_sequential, .. } = selected;
         let (stats, rejects) = (wanted.stats.is_some(), wanted.rejects.is_some());
-        let treatment = Treatment::new(work, policies, stats, rejects, empty);
+        let treatment = Treatment::new(work, policies, stats, rejects, empty).with_none(none);
         let is_plain = form == Form::Whole && shape.into.is_empty() && wanted.preview.is_none();
         Values {
             passes_by: is_plain && !shape.only_changed && treatment.needs_percent() && selector.can_pass_by(),
@@ -409,7 +409,7 @@ impl Values {
             |policy| if policy == Policy::Keep && !self.rejects { OnFault::Keep } else { OnFault::Refuse };
         let handling = Handling { malformed: on(policies.malformed), not_text: on(policies.not_text) };
         let is_plain = self.preview.is_none() && !self.only_changed;
-        if is_plain && !self.stats && !work.is_stateful() && matches!(self.selector, Selector::Line) {
+        if is_plain && !self.stats && work.takes_records() && matches!(self.selector, Selector::Line) {
             self.whole = Some(Whole { work, handling, size: STRETCH.1, refused: 0, pass: 0 });
         }
         self
@@ -544,7 +544,7 @@ impl Job for Values {
     }
 
     fn long(&mut self, start: &[u8], report: &mut Report) -> Long {
-        if matches!(self.selector, Selector::Line) {
+        if matches!(self.selector, Selector::Line) && !self.treatment.takes_whole_values() {
             let start = if self.rejects { start[..start.len().min(SHOWN + 1)].to_vec() } else { Vec::new() };
             self.parts = Parts { start, ..Parts::default() };
             return Long::Parts { held: self.only_changed || self.treatment.policies().withhold() };

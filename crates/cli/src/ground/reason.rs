@@ -15,6 +15,8 @@ pub enum Reason {
     NotInCharset,
     /// A line is not JSON.
     NotJson(String),
+    /// A whole URL is not one that the work takes.
+    Url(String),
     /// An object has a member of the name under which a new value would be written.
     HasKey(String),
     /// A record has more bytes than `--max-record` allows.
@@ -22,6 +24,13 @@ pub enum Reason {
         /// The limit, in MiB.
         limit: u32,
     },
+}
+
+impl Reason {
+    /// Whether it is how a value is written that is wrong, and not the text that it stands for.
+    pub fn is_malformed(&self) -> bool {
+        matches!(self, Reason::Malformed(_) | Reason::Url(_) | Reason::NotJson(_))
+    }
 }
 
 /// Something that is refused: where, and why. Offsets count from the start of a value, or, in a report, of a chunk.
@@ -40,6 +49,7 @@ impl fmt::Display for Reason {
             Reason::InvalidUtf8 => f.write_str("not UTF-8"),
             Reason::NotInCharset => f.write_str("not in the charset"),
             Reason::NotJson(message) => write!(f, "not JSON: {message}"),
+            Reason::Url(message) => f.write_str(message),
             Reason::HasKey(name) => write!(f, "there is a '{name}' already (--into)"),
             Reason::TooLong { limit } => write!(f, "the record is longer than {limit} MiB (--max-record)"),
         }

@@ -1,5 +1,7 @@
 //! What a line can hold.
 
+use simdpct_uri::FlawKind;
+
 /// What a line can hold. The order is that of the report of `pct audit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -60,7 +62,7 @@ impl Kind {
         1 << self as u16
     }
 
-    /// What `pct check` calls it, if it is a finding there.
+    /// What `pct check` calls it, if it can be a finding there.
     pub fn group(self) -> Option<Group> {
         Group::ALL.into_iter().find(|group| group.kinds() & self.bit() != 0)
     }
@@ -75,12 +77,53 @@ pub enum Group {
     Nul,
     Separator,
     Dot,
+    Needless,
+    // These are about a whole URL.
+    Illegal,
+    NonAscii,
+    Control,
+    Host,
+    Port,
 }
 
 impl Group {
     /// All of them, in the order of the summary.
-    pub const ALL: [Group; 6] =
-        [Group::Malformed, Group::Utf8, Group::Double, Group::Nul, Group::Separator, Group::Dot];
+    pub const ALL: [Group; 12] = [
+        Group::Malformed,
+        Group::Utf8,
+        Group::Double,
+        Group::Nul,
+        Group::Separator,
+        Group::Dot,
+        Group::Needless,
+        Group::Illegal,
+        Group::NonAscii,
+        Group::Control,
+        Group::Host,
+        Group::Port,
+    ];
+
+    /// Whether it is looked for if nobody has said what: what is suspicious in any text with escapes.
+    pub fn is_usual(self) -> bool {
+        self != Group::Needless && !self.is_of_urls()
+    }
+
+    /// Whether it is about a line that is a URL, and not about its escapes.
+    pub fn is_of_urls(self) -> bool {
+        matches!(self, Group::Illegal | Group::NonAscii | Group::Control | Group::Host | Group::Port)
+    }
+
+    /// What `kind` is called; `None` for what is found among escapes.
+    pub fn of_flaw(kind: FlawKind) -> Option<Group> {
+        match kind {
+            FlawKind::Illegal(_) | FlawKind::ColonInFirstSegment => Some(Group::Illegal),
+            FlawKind::NonAscii(_) => Some(Group::NonAscii),
+            FlawKind::Control(_) => Some(Group::Control),
+            FlawKind::SeveralAt | FlawKind::UnclosedBracket | FlawKind::BadAddress => Some(Group::Host),
+            FlawKind::BadPort => Some(Group::Port),
+            _ => None,
+        }
+    }
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -91,6 +134,12 @@ impl Group {
             Group::Nul => "nul",
             Group::Separator => "separator",
             Group::Dot => "dot",
+            Group::Needless => "needless",
+            Group::Illegal => "illegal",
+            Group::NonAscii => "non-ascii",
+            Group::Control => "control",
+            Group::Host => "host",
+            Group::Port => "port",
         }
     }
 
@@ -103,6 +152,8 @@ impl Group {
             Group::Nul => Kind::Nul.bit(),
             Group::Separator => Kind::Slash.bit() | Kind::Backslash.bit(),
             Group::Dot => Kind::Dot.bit(),
+            Group::Needless => Kind::Unreserved.bit(),
+            Group::Illegal | Group::NonAscii | Group::Control | Group::Host | Group::Port => 0,
         }
     }
 }

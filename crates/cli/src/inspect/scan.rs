@@ -14,6 +14,9 @@ use crate::io::progress::Progress;
 /// The bytes that are read before any of them is looked at.
 const WINDOW: usize = 4 * BLOCK;
 
+/// The longest line that is looked at as a URL.
+const LONGEST: usize = 16 << 20;
+
 /// Makes a report of what is found.
 pub trait Observer {
     /// A `%` is looked at when this many bytes after it are there: at least `%25` and two digits.
@@ -27,6 +30,14 @@ pub trait Observer {
 
     /// The set of kinds that it wants to know of.
     fn wanted(&self) -> u16;
+
+    /// Whether it looks at lines as URLs. A line is in the window whole then, if it is not longer than [`LONGEST`].
+    fn takes_urls(&self) -> bool {
+        false
+    }
+
+    /// A line, without its end, whose number and offset in the file these are.
+    fn url(&mut self, _url: &[u8], _line: u64, _offset: u64) {}
 
     /// A file begins.
     fn file(&mut self, name: &str);
@@ -112,13 +123,25 @@ fn look<O: Observer>(
 ) -> Result<bool, Failure> {
     observer.file(input.name());
     let mut scan = Scan::new(end, observer);
+    let whole = scan.takes_urls;
     // What was looked at, and what was read.
     let (mut seen, mut len) = (0, 0);
     loop {
+        if len == window.len() {
+            window.grow(2 * len);
+        }
         let read = input.read(&mut window[len..])?;
         len += read;
         let is_last = read == 0;
-        let ready = if is_last { len } else { ready(&window[..len], seen, O::AHEAD) };
+        // In what was there before, no line ends.
+        let new = len - read;
+        let last = if whole { memchr::memrchr(end, &window[new..len]) } else { None };
+        let ready = match last {
+            _ if is_last => len,
+            Some(last) => new + last + 1,
+            None if whole && len < LONGEST => seen,
+            None => ready(&window[..len], seen, O::AHEAD),
+        };
         scan.window(&window[..len], seen, ready);
         if is_last {
             scan.finish(&window[..len]);
@@ -172,6 +195,7 @@ const KINDS_OF_BYTES: [u16; 256] = {
 struct Scan<'o, O> {
     observer: &'o mut O,
     wanted: u16,
+    takes_urls: bool,
     /// What ends a line.
     end: u8,
     /// The number of the line at hand.
@@ -192,6 +216,7 @@ impl<'o, O: Observer> Scan<'o, O> {
     fn new(end: u8, observer: &'o mut O) -> Scan<'o, O> {
         Scan {
             wanted: observer.wanted(),
+            takes_urls: observer.takes_urls(),
             observer,
             end,
             line: 1,
@@ -208,7 +233,7 @@ impl<'o, O: Observer> Scan<'o, O> {
     fn window(&mut self, window: &[u8], seen: usize, ready: usize) {
         let mut from = seen;
         while from < ready {
-            if !O::EACH_LINE {
+            if !O::EACH_LINE && !self.takes_urls {
                 from = self.skip(window, from, ready);
             }
             let Some(len) = memchr::memchr(self.end, &window[from..ready]) else {
@@ -219,8 +244,18 @@ impl<'o, O: Observer> Scan<'o, O> {
             let end = from + len;
             let is_crlf = self.end == b'\n' && window[from..end].last() == Some(&b'\r');
             self.piece(window, from, end - usize::from(is_crlf));
+            self.url(&window[..end - usize::from(is_crlf)]);
             self.end_line(window, end);
             from = end + 1;
+        }
+    }
+
+    /// The line that ends with `window` is a URL, if it is whole.
+    fn url(&mut self, window: &[u8]) {
+        if self.takes_urls
+            && let Some(start) = self.line_start.checked_sub(self.base)
+        {
+            self.observer.url(&window[start as usize..], self.line, self.line_start);
         }
     }
 
@@ -390,6 +425,7 @@ impl<'o, O: Observer> Scan<'o, O> {
     fn finish(&mut self, window: &[u8]) {
         let end = self.base + window.len() as u64;
         if end > self.line_start {
+            self.url(window);
             self.interrupt(window);
             self.count_line(end - self.line_start);
         }

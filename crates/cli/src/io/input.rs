@@ -194,6 +194,15 @@ impl Input {
         self.version.as_ref()
     }
 
+    /// The file, if it is a regular one and is not decompressed. Reading it moves what is read next.
+    #[cfg(feature = "parquet")]
+    pub fn regular(&self) -> Option<&File> {
+        match &self.source {
+            Source::Direct { file, .. } if self.version.is_some() => file.as_ref(),
+            _ => None,
+        }
+    }
+
     /// The number of bytes read so far, after decompression.
     pub fn offset(&self) -> u64 {
         self.offset

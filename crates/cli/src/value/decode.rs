@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use simdpct::sets::RFC3986_UNRESERVED;
 use simdpct::{ByteSet, MalformedCause, MalformedEscape};
 
 use super::charset::Charset;
@@ -75,9 +74,10 @@ impl Decoder {
         }
     }
 
-    /// Decodes what equivalent URLs may differ in, and does not make the bytes of `structure`.
-    pub fn normalizer(structure: ByteSet) -> Decoder {
-        let keep = RFC3986_UNRESERVED.to_byte_set().complement().union(structure);
+    /// Decodes what equivalent URLs may differ in, which is escapes of `unreserved` bytes, and does not make the bytes of
+    /// `structure`.
+    pub fn normalizer(unreserved: ByteSet, structure: ByteSet) -> Decoder {
+        let keep = unreserved.complement().union(structure);
         Decoder {
             decode: simdpct::Decode::NORMALIZE.keep(keep),
             keep,
@@ -311,6 +311,6 @@ impl Decoder {
 }
 
 /// The refusal of a malformed escape.
-fn malformed(escape: MalformedEscape) -> Refusal {
+pub(super) fn malformed(escape: MalformedEscape) -> Refusal {
     Refusal { offset: escape.offset, reason: Reason::Malformed(escape.cause) }
 }

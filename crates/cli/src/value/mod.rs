@@ -9,7 +9,7 @@
 //! 4. `--printable`: what should not reach a terminal is escaped again.
 //!
 //! Bytes that are kept (`--keep`, and line ends in line mode) stay escaped in each of them. Encoding is two steps:
-//! `--charset`, then escapes.
+//! `--charset`, then escapes. Work on whole URLs is that of [`crate::url`].
 
 pub mod charset;
 pub mod cut;
@@ -24,8 +24,10 @@ mod percent_u;
 pub mod policy;
 mod printable;
 pub mod report;
+mod rewrite;
 pub mod stats;
 pub mod stream;
 #[cfg(test)]
 mod tests;
+mod within;
 pub mod work;

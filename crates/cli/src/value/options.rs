@@ -1,15 +1,21 @@
 //! What can be asked of the work on a value.
 
+use std::sync::Arc;
+
 use simdpct::ByteSet;
 
 use super::charset::Charset;
+use crate::url::Rewrite;
 
 /// What is done to values.
 #[derive(Clone, Debug)]
 pub enum Verb {
     Encode(EncodeOptions),
     Decode(DecodeOptions),
-    Normalize,
+    /// Escapes of these bytes are decoded, and the others written in upper case.
+    Normalize(ByteSet),
+    /// Whole URLs become something else.
+    Rewrite(Arc<dyn Rewrite>),
 }
 
 impl Verb {
@@ -18,7 +24,7 @@ impl Verb {
         match self {
             Verb::Encode(options) => options.charset,
             Verb::Decode(options) => options.charset,
-            Verb::Normalize => None,
+            Verb::Normalize(_) | Verb::Rewrite(_) => None,
         }
     }
 
@@ -31,9 +37,18 @@ impl Verb {
     /// have them as parts of other characters, and encoding may take away the backslash before one that stays.
     pub fn may_make_structure(&self) -> bool {
         match self {
-            Verb::Encode(_) => true,
+            Verb::Encode(_) | Verb::Rewrite(_) => true,
             Verb::Decode(options) => options.charset.is_some(),
-            Verb::Normalize => false,
+            Verb::Normalize(_) => false,
+        }
+    }
+
+    /// Whether it needs all of a value at once.
+    pub fn takes_whole_values(&self) -> bool {
+        match self {
+            Verb::Rewrite(_) => true,
+            Verb::Decode(options) => options.scope.is_some(),
+            Verb::Encode(_) | Verb::Normalize(_) => false,
         }
     }
 }
@@ -69,6 +84,15 @@ pub struct DecodeOptions {
     pub charset: Option<Charset>,
     /// Whether what a terminal obeys is escaped again.
     pub printable: bool,
+    /// The part of a URL that is decoded, if it is not all of the value.
+    pub scope: Option<Scope>,
+}
+
+/// A part of a URL that is decoded by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    Path,
+    Query,
 }
 
 /// How often to decode.

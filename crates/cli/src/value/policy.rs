@@ -25,7 +25,7 @@ pub enum Policy {
 /// What becomes of what cannot be read.
 #[derive(Clone, Copy, Debug)]
 pub struct Policies {
-    /// Of malformed escapes, and of records that cannot be read at all.
+    /// Of malformed escapes, of URLs that are refused, and of records that cannot be read at all.
     pub malformed: Policy,
     /// Of what is not UTF-8, or not of the charset.
     pub not_text: Policy,
@@ -122,6 +122,8 @@ pub struct Treatment {
     stats: bool,
     /// What an empty value is written as.
     empty: &'static [u8],
+    /// The value that says that there is none, and stays; empty if nothing does.
+    none: &'static [u8],
 }
 
 impl Treatment {
@@ -135,7 +137,13 @@ impl Treatment {
         empty: &'static [u8],
     ) -> Treatment {
         let keeps = [policies.malformed, policies.not_text] == [Policy::Keep; 2];
-        Treatment { plain, quoted, guarded, policies, lenient: keeps && !stats && !rejects, stats, empty }
+        let lenient = keeps && !stats && !rejects;
+        Treatment { plain, quoted, guarded, policies, lenient, stats, empty, none: b"" }
+    }
+
+    /// The same, where the value `none` says that there is none, if the work is on whole URLs: to other work it is text.
+    pub fn with_none(self, none: &'static [u8]) -> Treatment {
+        Treatment { none: if self.takes_whole_values() { none } else { b"" }, ..self }
     }
 
     /// What becomes of values that cannot be read.
@@ -159,6 +167,10 @@ impl Treatment {
         report: &mut Report,
         place: impl Fn(usize) -> usize,
     ) -> Action {
+        if !self.none.is_empty() && value == self.none {
+            out.extend_from_slice(value);
+            return Action::Write;
+        }
         if self.lenient {
             let result = self.work(around).apply(value, Handling::KEEP, out);
             debug_assert!(result.is_ok(), "nothing is refused");
@@ -251,6 +263,11 @@ impl Treatment {
         stats.look(value, upto, &self.plain)
     }
 
+    /// Whether the work needs all of a value at once.
+    pub fn takes_whole_values(&self) -> bool {
+        self.plain.takes_whole_values()
+    }
+
     /// What an empty value is written as.
     pub fn empty(&self) -> &'static [u8] {
         self.empty
@@ -290,7 +307,8 @@ fn refuse(
     };
     // Both can be wrong with it.
     let mut not_text = Some(refusal);
-    if let Some(refusal) = not_text.take_if(|refusal| matches!(refusal.reason, Reason::Malformed(_))) {
+    if let Some(refusal) = not_text.take_if(|refusal| refusal.reason.is_malformed()) {
+        report.stats.unreadable += u64::from(!matches!(refusal.reason, Reason::Malformed(_)));
         refused(report, refusal.offset, &refusal.reason);
         if let Some(ended) = ended(policies.malformed, refusal) {
             return ended;

@@ -41,6 +41,8 @@ pub struct Stream {
 enum Steps {
     Encode(Box<Encoding>),
     Decode(Box<Decoding>),
+    /// A URL is never worked on in parts: one that is too long stays as it is.
+    Copy,
 }
 
 /// What was wrong, first of each kind, by offset in the value.
@@ -59,6 +61,7 @@ impl Stream {
                 Steps::Encode(Box::new(Encoding::new(&encoder.escape, encoder.charset, handling.not_text)))
             }
             Work::Decode(decoder) => Steps::Decode(Box::new(Decoding::new(decoder, handling))),
+            Work::Within(_) | Work::Rewrite(_) => Steps::Copy,
         };
         Stream { steps, faults: Faults::default(), offset: 0, echo: Some(VecDeque::new()) }
     }
@@ -80,6 +83,7 @@ impl Stream {
         match &mut self.steps {
             Steps::Encode(steps) => steps.step(piece, self.offset, is_last, &mut self.faults, out),
             Steps::Decode(steps) => steps.step(piece, self.offset, is_last, &mut self.faults, out),
+            Steps::Copy => out.extend_from_slice(piece),
         }
         self.offset += piece.len() as u64;
         if let Some(echo) = &mut self.echo {
@@ -104,7 +108,7 @@ impl Stream {
     /// In how many layers the value was escaped so far.
     pub fn layers(&self) -> usize {
         match &self.steps {
-            Steps::Encode(_) => 0,
+            Steps::Encode(_) | Steps::Copy => 0,
             Steps::Decode(steps) => steps.open.layers as usize,
         }
     }
@@ -112,7 +116,7 @@ impl Stream {
     /// Whether it held an escape in more layers than can be kept, of which the outermost stays.
     pub fn is_too_deep(&self) -> bool {
         match &self.steps {
-            Steps::Encode(_) => false,
+            Steps::Encode(_) | Steps::Copy => false,
             Steps::Decode(steps) => steps.open.is_too_deep,
         }
     }

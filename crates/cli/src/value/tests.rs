@@ -30,6 +30,7 @@ fn verb(args: &[&str]) -> Verb {
         percent_u: false,
         charset: None,
         printable: false,
+        scope: None,
     };
     while let Some(option) = rest.next() {
         let mut value = || rest.next().expect("a value");
@@ -52,7 +53,7 @@ fn verb(args: &[&str]) -> Verb {
     match args[0] {
         "encode" => Verb::Encode(encode),
         "decode" => Verb::Decode(decode),
-        _ => Verb::Normalize,
+        _ => Verb::Normalize(RFC3986_UNRESERVED.to_byte_set()),
     }
 }
 

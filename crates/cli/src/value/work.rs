@@ -7,6 +7,8 @@ use super::decode::Decoder;
 use super::encode::Encoder;
 use super::handling::Handling;
 use super::options::Verb;
+use super::rewrite::Rewriter;
+use super::within::Within;
 use crate::ground::reason::Refusal;
 use crate::ground::records::Records;
 
@@ -15,6 +17,10 @@ use crate::ground::records::Records;
 pub enum Work {
     Encode(Box<Encoder>),
     Decode(Box<Decoder>),
+    /// Decoding in a part of a URL.
+    Within(Box<Within>),
+    /// On whole URLs.
+    Rewrite(Box<Rewriter>),
 }
 
 impl Work {
@@ -31,8 +37,16 @@ impl Work {
     fn new(verb: &Verb, structure: ByteSet, records: Records) -> Work {
         match verb {
             Verb::Encode(options) => Work::Encode(Box::new(Encoder::new(options, records))),
-            Verb::Decode(options) => Work::Decode(Box::new(Decoder::new(options, structure, records))),
-            Verb::Normalize => Work::Decode(Box::new(Decoder::normalizer(structure))),
+            Verb::Decode(options) => match options.scope {
+                Some(scope) => Work::Within(Box::new(Within::new(options, scope, structure))),
+                None => Work::Decode(Box::new(Decoder::new(options, structure, records))),
+            },
+            Verb::Normalize(unreserved) => {
+                Work::Decode(Box::new(Decoder::normalizer(*unreserved, structure)))
+            }
+            Verb::Rewrite(rewrite) => {
+                Work::Rewrite(Box::new(Rewriter::new(rewrite.clone(), structure, records)))
+            }
         }
     }
 
@@ -43,6 +57,8 @@ impl Work {
         let result = match self {
             Work::Encode(encoder) => encoder.apply(value, handling.not_text, out).map(|()| 0),
             Work::Decode(decoder) => decoder.apply(value, handling, out),
+            Work::Within(within) => within.apply(value, handling, out),
+            Work::Rewrite(rewriter) => rewriter.apply(value, handling, out).map(|()| 0),
         };
         if result.is_err() {
             out.truncate(start);
@@ -54,15 +70,17 @@ impl Work {
     pub fn percent_u(&self, rest: &[u8]) -> Option<usize> {
         match self {
             Work::Decode(decoder) => decoder.percent_u(rest),
-            Work::Encode(_) => None,
+            Work::Within(within) => within.decoder.percent_u(rest),
+            Work::Encode(_) | Work::Rewrite(_) => None,
         }
     }
 
     /// Whether a value without a "%" stays as it is.
     pub fn needs_percent(&self) -> bool {
         match self {
-            Work::Encode(_) => false,
+            Work::Encode(_) | Work::Rewrite(_) => false,
             Work::Decode(decoder) => decoder.needs_percent(),
+            Work::Within(within) => within.decoder.needs_percent(),
         }
     }
 
@@ -71,13 +89,19 @@ impl Work {
         match self {
             Work::Encode(encoder) => encoder.is_blockwise(),
             Work::Decode(decoder) => decoder.is_plain(),
+            Work::Within(_) | Work::Rewrite(_) => false,
         }
+    }
+
+    /// Whether it needs all of a value at once.
+    pub fn takes_whole_values(&self) -> bool {
+        matches!(self, Work::Within(_) | Work::Rewrite(_))
     }
 
     /// Where one value can be cut so that work on the parts, and what is said of them, is what it is of the whole: the
     /// last such place in `bytes`, if there is any.
     pub fn cut(&self, bytes: &[u8]) -> Option<usize> {
-        if self.is_stateful() {
+        if self.is_stateful() || self.takes_whole_values() {
             None
         } else if self.is_blockwise() {
             cut::between_escapes(bytes)
@@ -86,11 +110,18 @@ impl Work {
         }
     }
 
+    /// Whether it can be done to pieces of several records at once.
+    pub fn takes_records(&self) -> bool {
+        !matches!(self, Work::Within(_)) && !self.is_stateful()
+    }
+
     /// Whether what a byte means depends on bytes before it, without limit, so that a value cannot be cut.
     pub fn is_stateful(&self) -> bool {
         let charset = match self {
             Work::Encode(encoder) => encoder.charset,
             Work::Decode(decoder) => decoder.charset,
+            Work::Within(within) => within.decoder.charset,
+            Work::Rewrite(_) => None,
         };
         charset.is_some_and(|charset| charset.is_stateful())
     }

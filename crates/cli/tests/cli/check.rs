@@ -213,3 +213,81 @@ fn files_with_findings_are_named_once() {
 fn one_byte_is_not_several() {
     assert_eq!(run(&["check"], "a").err, "pct: no findings in 1 line (1 byte)\n");
 }
+
+#[test]
+fn kinds_of_urls_are_found_if_they_are_named() {
+    let input = "http://u@v@a:99999/b c\u{e9}\u{e9}?|#\t\nhttp://[::1/%7e\nhttp://[x]/\r\na%7E:b";
+    let all = ["--only", "illegal,non-ascii,control,needless,host,port"];
+    let found = [
+        "1:8: host: more than one '@' before the host",
+        "1:13: port: not a number of at most 65535",
+        "1:20: illegal: ' ' in the path",
+        "1:22: non-ascii: byte 0xC3 in the path",
+        "1:27: illegal: '|' in the query",
+        "1:29: control: byte 0x09 in the fragment",
+        "2:43: needless: %7e is ~",
+        "2:38: host: '[' without ']'",
+        "3:54: host: no address in brackets",
+        "4:61: needless: %7E is ~",
+        "4:64: illegal: ':' in the first segment of a path without a scheme",
+    ];
+    assert_eq!(findings(&all, input), found);
+    assert_eq!(findings(&[], input), [""; 0], "they are no usual ones");
+    for chunk in [1, 7] {
+        let run = run_in_chunks(&[&["check"][..], &all].concat(), input.as_bytes(), chunk);
+        assert_eq!(run.out.iter().filter(|byte| **byte == b'\n').count(), found.len());
+    }
+    for kind in ["illegal", "non-ascii", "control", "needless", "host", "port"] {
+        let wanted: Vec<_> = found.iter().filter(|line| line.contains(&format!(": {kind}: "))).collect();
+        assert_eq!(findings(&["--only", kind], input).iter().collect::<Vec<_>>(), wanted, "{kind}");
+    }
+    assert!(
+        findings(&["--only", "illegal,non-ascii,control,host,port"], "http://[::1]:80/%20?a=b#c\n\n/a:b\n")
+            .is_empty()
+    );
+}
+
+#[test]
+fn findings_can_be_confined_to_components() {
+    let input = "http://a%2E%zz/b%2e%zz c?%00 %7E#%zz\n//%2E\n";
+    let at = |components: &str| findings(&["--component", components], input);
+    assert_eq!(
+        at("host"),
+        [
+            "1:8: dot: %2E is .",
+            "1:8: needless: %2E is .",
+            "1:11: malformed: %zz: 'z' is not a hexadecimal digit",
+            "2:39: dot: %2E is .",
+            "2:39: needless: %2E is ."
+        ]
+    );
+    assert_eq!(
+        at("query"),
+        ["1:25: nul: %00", "1:29: needless: %7E is ~", "1:28: illegal: ' ' in the query"]
+    );
+    assert_eq!(findings(&["--component", "path,fragment", "--only", "malformed,illegal"], input).len(), 3);
+    assert_eq!(at("scheme,userinfo,port"), [""; 0]);
+    let unknown = run(&["check", "--component", "hots"], "");
+    assert_eq!(unknown.code, Some(2));
+    assert!(unknown.err.contains("unknown component 'hots'; there are: scheme, "), "{}", unknown.err);
+}
+
+/// A line is looked at whole, wherever it is read in pieces.
+#[test]
+fn long_lines_are_whole_urls() {
+    let line = format!("http://a/{}?b |\n", "x".repeat(3 << 20));
+    let input = [line.as_str(), "a b\n", &line].concat();
+    let (first, second) = (line.len() as u64, line.len() as u64 + 4);
+    let found = findings(&["--only", "illegal"], &input);
+    let at = line.find(' ').unwrap() as u64;
+    assert_eq!(
+        found,
+        [
+            format!("1:{at}: illegal: ' ' in the query"),
+            format!("1:{}: illegal: '|' in the query", at + 1),
+            format!("2:{}: illegal: ' ' in the path", first + 1),
+            format!("3:{}: illegal: ' ' in the query", second + at),
+            format!("3:{}: illegal: '|' in the query", second + at + 1),
+        ]
+    );
+}

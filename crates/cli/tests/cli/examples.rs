@@ -7,7 +7,24 @@ use std::process::Command;
 
 use crate::support::{assert_same, ok};
 
-const VERBS: [&str; 9] = ["", "encode", "decode", "normalize", "check", "audit", "sets", "cpu", "generate"];
+const VERBS: [&str; 16] = [
+    "",
+    "encode",
+    "decode",
+    "normalize",
+    "split",
+    "get",
+    "join",
+    "resolve",
+    "iri",
+    "uri",
+    "form",
+    "check",
+    "audit",
+    "sets",
+    "cpu",
+    "generate",
+];
 
 /// The examples of `pct verb --help`: the command, and what it says of it.
 fn examples(verb: &str) -> Vec<(String, String)> {

@@ -5,7 +5,20 @@ use std::process::{Command, Stdio};
 
 use crate::support::{ok, run};
 
-const VERBS: [&str; 5] = ["encode", "decode", "normalize", "check", "audit"];
+const VERBS: [&str; 12] = [
+    "encode",
+    "decode",
+    "normalize",
+    "split",
+    "get",
+    "join",
+    "resolve",
+    "iri",
+    "uri",
+    "form",
+    "check",
+    "audit",
+];
 
 #[test]
 fn every_shell_gets_all_verbs_options_and_sets() {

@@ -134,3 +134,34 @@ fn who_misspells_a_command_is_told_its_name() {
         assert_eq!((err, code), (format!("pct: {wanted}\n"), Some(2)));
     }
 }
+
+#[test]
+fn tables_have_every_character_and_its_escapes() {
+    let tsv = text(&["sets", "--table", "--as", "tsv"]);
+    let rows: Vec<Vec<&str>> = tsv.lines().map(|line| line.split('\t').collect()).collect();
+    assert_eq!(rows[0], ["byte", "character", "name", "class", "windows-1252", "utf-8"]);
+    assert_eq!(rows.len(), 257);
+    for (byte, row) in rows[1..].iter().enumerate() {
+        assert_eq!((row[0], row[4]), (&*format!("{byte:02X}"), &*format!("%{byte:02X}")));
+        // What is seen is what the escapes stand for, in both charsets.
+        if row[2].is_empty() {
+            assert_eq!(simdpct::decode_utf8(row[5]).unwrap(), row[1], "{row:?}");
+            assert_eq!(text(&["decode", "--charset", "windows-1252", "-e", row[4]]), format!("{}\n", row[1]));
+        }
+    }
+    assert_eq!(rows[1 + 0x20][1..], ["SP", "space", "not allowed", "%20", "%20"]);
+    assert_eq!(rows[1 + 0x80][1..], ["\u{20ac}", "", "not ASCII", "%80", "%E2%82%AC"]);
+    assert_eq!(rows[1 + 0xE9][1..], ["\u{e9}", "", "not ASCII", "%E9", "%C3%A9"]);
+    let plain = text(&["sets", "--table"]);
+    assert!(
+        plain.contains("7E    ~                                     unreserved   %7E           %7E\n"),
+        "{plain}"
+    );
+    let json: serde_json::Value = serde_json::from_str(&text(&["sets", "--table", "--as", "json"])).unwrap();
+    assert_eq!(json.as_array().unwrap().len(), 256);
+    assert_eq!((&json[0x2F]["class"], &json[0x2F]["utf-8"]), (&"reserved".into(), &"%2F".into()));
+    let html = text(&["sets", "--table", "--as", "html"]);
+    assert_eq!((html.matches("<tr>").count(), html.matches("</table>").count()), (258, 2));
+    assert!(html.contains("<td>26</td><td>&amp;</td>") && html.contains("<td>&lt;</td>"), "{html}");
+    assert_eq!(run(&["sets", "--as", "tsv"], "").code, Some(2));
+}

@@ -40,4 +40,5 @@ mod structure;
 mod support;
 mod tables;
 mod texts;
+mod uri;
 mod work;

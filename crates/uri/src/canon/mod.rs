@@ -25,9 +25,12 @@ use crate::kernel::isa::Level;
 use crate::kernel::scan::{self, Exception};
 use crate::parts::{HostKind, Parts, port_number, split};
 
+mod host;
 mod rfc3986;
 mod robots;
 mod safe_browsing;
+#[cfg(feature = "idna")]
+mod surt;
 #[cfg(feature = "idna")]
 mod w3lib;
 #[cfg(feature = "whatwg")]
@@ -42,7 +45,9 @@ mod whatwg;
 /// | [`Rfc3986Scheme`](Profile::Rfc3986Scheme) | the same and 6.2.3 | without malformed escapes |
 /// | `Whatwg` (feature `whatwg`) | the crate url 2.5 | as far as url is |
 /// | [`SafeBrowsing4`](Profile::SafeBrowsing4) | Google's rules, version 4 | not promised |
-/// | `W3lib2_5` (feature `idna`) | w3lib 2.5, `canonicalize_url` | not promised |
+/// | `SafeBrowsing5` (feature `idna`) | Google's rules, version 5 | not promised |
+/// | `SurtPython0_3`, `SurtJava` (feature `idna`) | surt 0.3; iipc/webarchive-commons | no: a key is no URL |
+/// | `W3lib2_5` and three more (feature `idna`) | w3lib 2.5, `canonicalize_url` | not promised |
 /// | [`Robots`](Profile::Robots) | google/robotstxt | yes |
 ///
 /// A malformed escape can become an escape when what follows it is decoded (`%%341` becomes `%41`); the form of that is
@@ -80,6 +85,38 @@ pub enum Profile {
     ///
     /// Refused: an empty host.
     SafeBrowsing4,
+    /// `safe-browsing-5`: the keys of Google Safe Browsing, version 5.
+    ///
+    /// As version 4, and: a host that is not in ASCII is written in Punycode, by UTS 46; an address of version 6 is compressed,
+    /// and written as one of version 4 if it is a mapped one or of NAT64 (`64:ff9b::/96`).
+    ///
+    /// Refused: an empty host.
+    #[cfg(feature = "idna")]
+    SafeBrowsing5,
+    /// `surt-python-0.3`: the keys of web archives as the package surt 0.3 of PyPI makes them.
+    ///
+    /// Blanks at the ends, TAB, CR, LF, userinfo and the fragment removed; without a scheme, `http://` is put before it; escapes
+    /// decoded until nothing changes, in each component by itself; host, path and query in lower case; the host by IDNA,
+    /// without one `www`, with its digits, in front and without superfluous dots, an address of version 4 written with four
+    /// numbers; its labels reversed; a default port removed; dot segments and runs of slashes removed; sessions removed from
+    /// path and query; the query sorted; one slash at the end removed. An empty URL is `-`. A URL without a host keeps its scheme.
+    ///
+    /// The tool asks the resolver what `256.1.1.1` is. This does not.
+    ///
+    /// Refused: a bad port; a URL of `http`, `https` or no scheme without a host, of which the tool takes the first segment of the
+    /// path for a host; hosts for which IDNA 2003 and UTS 46 give different names, as `fa\u{df}.de`.
+    #[cfg(feature = "idna")]
+    SurtPython0_3,
+    /// `surt-java`: the keys of web archives as `WaybackURLKeyMaker` of iipc/webarchive-commons makes them (2025 and later).
+    ///
+    /// As `surt-python-0.3`, but: only `http`, `https`, `ftp`, `mms`, `rtsp` and `wais` are schemes; the host of `dns:` is
+    /// reversed, `filedesc` and `warcinfo` stay as they are; the first `@` ends the userinfo; every `www` in front goes; an
+    /// address of version 4 has one number or four.
+    ///
+    /// Refused: what is not UTF-8; a port that is no number of 32 bits; an empty host; hosts as above, and those that mix names in
+    /// UTF-8 with escapes of what is not UTF-8.
+    #[cfg(feature = "idna")]
+    SurtJava,
     /// `w3lib-2.5`: what `canonicalize_url` of w3lib 2.5 gives with its default arguments: the keys of Scrapy.
     ///
     /// Controls and blanks at the ends, TAB, CR, LF and the fragment removed; `\` a slash in special schemes; the host in
@@ -88,9 +125,18 @@ pub enum Profile {
     /// query decoded, sorted and written as a form, so that `?a` becomes `?a=`.
     ///
     /// Refused: what w3lib raises an error for; also an address of a future version, whose brackets w3lib drops, and hosts
-    /// with one of the four characters that IDNA 2003, which w3lib uses, and UTS 46 map to different names, as `fa\u{df}.de`.
+    /// for which IDNA 2003, which w3lib uses, and UTS 46 give different names, as `fa\u{df}.de`.
     #[cfg(feature = "idna")]
     W3lib2_5,
+    /// `w3lib-2.5-no-blank-values`: the same with `keep_blank_values=False`: parameters with an empty value are removed.
+    #[cfg(feature = "idna")]
+    W3lib2_5NoBlankValues,
+    /// `w3lib-2.5-fragments`: the same with `keep_fragments=True`.
+    #[cfg(feature = "idna")]
+    W3lib2_5Fragments,
+    /// `w3lib-2.5-no-blank-values-fragments`: the same with both arguments.
+    #[cfg(feature = "idna")]
+    W3lib2_5NoBlankValuesFragments,
     /// `robots`: a path or pattern as google/robotstxt compares it: escapes in upper case, bytes of 0x80 and above escaped,
     /// nothing decoded. Nothing is split and nothing refused.
     Robots,
@@ -106,7 +152,19 @@ impl Profile {
         Profile::Whatwg,
         Profile::SafeBrowsing4,
         #[cfg(feature = "idna")]
+        Profile::SafeBrowsing5,
+        #[cfg(feature = "idna")]
+        Profile::SurtPython0_3,
+        #[cfg(feature = "idna")]
+        Profile::SurtJava,
+        #[cfg(feature = "idna")]
         Profile::W3lib2_5,
+        #[cfg(feature = "idna")]
+        Profile::W3lib2_5NoBlankValues,
+        #[cfg(feature = "idna")]
+        Profile::W3lib2_5Fragments,
+        #[cfg(feature = "idna")]
+        Profile::W3lib2_5NoBlankValuesFragments,
         Profile::Robots,
     ];
 
@@ -121,7 +179,19 @@ impl Profile {
             Profile::Whatwg => "whatwg",
             Profile::SafeBrowsing4 => "safe-browsing-4",
             #[cfg(feature = "idna")]
+            Profile::SafeBrowsing5 => "safe-browsing-5",
+            #[cfg(feature = "idna")]
+            Profile::SurtPython0_3 => "surt-python-0.3",
+            #[cfg(feature = "idna")]
+            Profile::SurtJava => "surt-java",
+            #[cfg(feature = "idna")]
             Profile::W3lib2_5 => "w3lib-2.5",
+            #[cfg(feature = "idna")]
+            Profile::W3lib2_5NoBlankValues => "w3lib-2.5-no-blank-values",
+            #[cfg(feature = "idna")]
+            Profile::W3lib2_5Fragments => "w3lib-2.5-fragments",
+            #[cfg(feature = "idna")]
+            Profile::W3lib2_5NoBlankValuesFragments => "w3lib-2.5-no-blank-values-fragments",
             Profile::Robots => "robots",
         }
     }
@@ -197,8 +267,8 @@ impl Profile {
 
     /// Whether the kernels prove that `url` is canonical. False proves nothing.
     fn is_proven(self, url: &[u8]) -> bool {
-        // To the kernels these end a line.
-        if url.last() == Some(&b'\r') || memchr::memchr(b'\n', url).is_some() {
+        // To the kernels these end a line, and nothing is no line.
+        if url.is_empty() || url.last() == Some(&b'\r') || memchr::memchr(b'\n', url).is_some() {
             return false;
         }
         let mut exceptions = Vec::new();
@@ -212,21 +282,44 @@ impl Profile {
             Profile::Rfc3986Scheme => level.scan::<scan::Rfc3986<true>>(text, exceptions),
             #[cfg(feature = "whatwg")]
             Profile::Whatwg => level.scan::<scan::Whatwg>(text, exceptions),
+            Profile::SafeBrowsing4 => level.scan::<scan::SafeBrowsing>(text, exceptions),
+            #[cfg(feature = "idna")]
+            Profile::SafeBrowsing5 => level.scan::<scan::SafeBrowsing>(text, exceptions),
+            #[cfg(feature = "idna")]
+            Profile::W3lib2_5
+            | Profile::W3lib2_5NoBlankValues
+            | Profile::W3lib2_5Fragments
+            | Profile::W3lib2_5NoBlankValuesFragments => level.scan::<scan::W3lib>(text, exceptions),
             _ => false,
         }
     }
 
     /// Without a proof.
     fn slow(self, url: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
+        #[cfg(feature = "idna")]
+        let w3lib =
+            |keep_blank_values, keep_fragments| w3lib::Arguments { keep_blank_values, keep_fragments };
         match self {
             Profile::Escapes => simdpct::normalize_append(url, out),
             Profile::Rfc3986 => return rfc3986::append(url, false, out),
             Profile::Rfc3986Scheme => return rfc3986::append(url, true, out),
             #[cfg(feature = "whatwg")]
             Profile::Whatwg => return whatwg::append(url, out),
-            Profile::SafeBrowsing4 => return safe_browsing::append(url, out),
+            Profile::SafeBrowsing4 => return safe_browsing::append(url, safe_browsing::Version::Four, out),
             #[cfg(feature = "idna")]
-            Profile::W3lib2_5 => return w3lib::append(url, out),
+            Profile::SafeBrowsing5 => return safe_browsing::append(url, safe_browsing::Version::Five, out),
+            #[cfg(feature = "idna")]
+            Profile::SurtPython0_3 => return surt::append(url, surt::Tool::Python, out),
+            #[cfg(feature = "idna")]
+            Profile::SurtJava => return surt::append(url, surt::Tool::Java, out),
+            #[cfg(feature = "idna")]
+            Profile::W3lib2_5 => return w3lib::append(url, w3lib(true, false), out),
+            #[cfg(feature = "idna")]
+            Profile::W3lib2_5NoBlankValues => return w3lib::append(url, w3lib(false, false), out),
+            #[cfg(feature = "idna")]
+            Profile::W3lib2_5Fragments => return w3lib::append(url, w3lib(true, true), out),
+            #[cfg(feature = "idna")]
+            Profile::W3lib2_5NoBlankValuesFragments => return w3lib::append(url, w3lib(false, true), out),
             Profile::Robots => robots::append(url, out),
         }
         Ok(())

@@ -1,15 +1,16 @@
-//! w3lib 2.5, `canonicalize_url` with its default arguments: the keys of Scrapy.
+//! w3lib 2.5, `canonicalize_url`: the keys of Scrapy.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::net::Ipv6Addr;
 
-use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
+use memchr::memmem;
 use simdpct::{AsciiSet, Encode, HexCase, encode_byte, sets};
 
-use super::{Reason, Refused, refuse_authority};
+use super::host::idna_2003;
+use super::{Reason, Refused};
 use crate::compose::remove_dot_segments;
-use crate::parts::{HostKind, port_number, split};
+use crate::parts::{HostKind, host_kind, port_number, split};
 
 /// Written as they are in a path, and decoded there if they are escaped.
 const PATH: AsciiSet = literal(b"!$&'()*+,:=@[]|", sets::RFC3986_UNRESERVED);
@@ -17,30 +18,23 @@ const PATH: AsciiSet = literal(b"!$&'()*+,:=@[]|", sets::RFC3986_UNRESERVED);
 const USERINFO: AsciiSet = literal(b"!$&'()*+,", sets::RFC3986_UNRESERVED);
 /// Stay as they are in the parameters of the last segment, where nothing is decoded.
 const PARAMETERS: AsciiSet = PATH_RAW.remove(b"[]|");
+/// Stay as they are in a fragment, where nothing is decoded.
+const FRAGMENT: AsciiSet = literal(b"?", PARAMETERS);
 /// Stay as they are in a path, but are not decoded.
 const PATH_RAW: AsciiSet = literal(b"%/;", PATH);
 
 /// Schemes in which a backslash is a slash.
 const SPECIAL: &[&[u8]] = &[b"http", b"https", b"ftp", b"file", b"ws", b"wss"];
-/// Schemes whose empty authority is written all the same, if the path starts with a slash.
-const WITH_AUTHORITY: &[&[u8]] = &[b"http", b"https", b"ftp", b"file", b"sftp", b"ws", b"wss"];
+/// Schemes whose empty authority is written all the same, if the path starts with a slash: `uses_netloc` of Python.
+#[rustfmt::skip]
+const WITH_AUTHORITY: &[&[u8]] = &[
+    b"http", b"https", b"ftp", b"file", b"ws", b"wss", b"sftp", b"gopher", b"nntp", b"telnet", b"imap", b"wais", b"mms", b"shttp",
+    b"snews", b"prospero", b"rtsp", b"rtsps", b"rtspu", b"rsync", b"svn", b"svn+ssh", b"nfs", b"git", b"git+ssh",
+];
 /// Schemes whose last segment may have parameters after `;`. Empty ones are dropped.
+#[rustfmt::skip]
 const WITH_PARAMETERS: &[&[u8]] = &[
-    b"",
-    b"ftp",
-    b"hdl",
-    b"prospero",
-    b"http",
-    b"https",
-    b"shttp",
-    b"rtsp",
-    b"rtsps",
-    b"rtspu",
-    b"sip",
-    b"sips",
-    b"mms",
-    b"sftp",
-    b"tel",
+    b"", b"ftp", b"hdl", b"prospero", b"http", b"https", b"shttp", b"rtsp", b"rtsps", b"rtspu", b"sip", b"sips", b"mms", b"sftp", b"tel",
 ];
 
 const fn literal(bytes: &[u8], and: AsciiSet) -> AsciiSet {
@@ -50,7 +44,14 @@ const fn literal(bytes: &[u8], and: AsciiSet) -> AsciiSet {
     }
 }
 
-pub(super) fn append(url: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
+/// The arguments that are not for charsets.
+#[derive(Clone, Copy)]
+pub(super) struct Arguments {
+    pub(super) keep_blank_values: bool,
+    pub(super) keep_fragments: bool,
+}
+
+pub(super) fn append(url: &[u8], arguments: Arguments, out: &mut Vec<u8>) -> Result<(), Refused> {
     let mut url = Cow::Borrowed(trim(url));
     if memchr::memchr3(b'\t', b'\r', b'\n', &url).is_some() {
         url.to_mut().retain(|byte| !matches!(byte, b'\t' | b'\r' | b'\n'));
@@ -61,35 +62,50 @@ pub(super) fn append(url: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
         let end = memchr::memchr2(b'?', b'#', &url).unwrap_or(url.len());
         url.to_mut()[..end].iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
     }
-    let parts = split(&url);
-    let authority = authority(&url)?;
-
-    let mut path = Vec::with_capacity(url.len());
-    let (segments, parameters) =
-        parts.path().split_at(parameters_start(parts.path(), is_one_of(WITH_PARAMETERS)));
-    append_quoted(segments, PATH, PATH_RAW, &mut path);
-    if path.starts_with(b"/") {
-        let dotted = core::mem::take(&mut path);
-        remove_dot_segments(&dotted, &mut path);
-    }
-    // Their escapes stay as they are, in their case; and a `;` with nothing after it goes.
-    if parameters.len() > 1 {
-        Encode::keeping(PARAMETERS).encode_append(parameters, &mut path);
-    }
-    if path.is_empty() {
-        path.push(b'/');
-    }
-
+    let start = out.len();
     if !scheme.is_empty() {
         out.extend_from_slice(&scheme);
         out.push(b':');
     }
-    if !authority.is_empty() || path.starts_with(b"//") || path[0] == b'/' && is_one_of(WITH_AUTHORITY) {
-        out.extend_from_slice(b"//");
+    let authority_start = out.len();
+    out.extend_from_slice(b"//");
+    if let Err(why) = append_authority(&url, out) {
+        out.truncate(start);
+        return Err(why);
     }
-    out.extend_from_slice(&authority);
-    out.extend_from_slice(&path);
-    append_query(parts.query_pairs(), out);
+    let has_authority = out.len() > authority_start + 2;
+    if !has_authority {
+        out.truncate(authority_start);
+    }
+
+    let parts = split(&url);
+    let path_start = out.len();
+    let (segments, parameters) =
+        parts.path().split_at(parameters_start(parts.path(), is_one_of(WITH_PARAMETERS)));
+    append_quoted(segments, PATH, PATH_RAW, out);
+    if out[path_start..].starts_with(b"/") && memmem::find(&out[path_start..], b"/.").is_some() {
+        let dotted = out.split_off(path_start);
+        remove_dot_segments(&dotted, out);
+    }
+    if out.len() == path_start {
+        out.push(b'/');
+    }
+    // Their escapes stay as they are, in their case; and a `;` with nothing after it goes.
+    if parameters.len() > 1 {
+        Encode::keeping(PARAMETERS).encode_append(parameters, out);
+    }
+    let path = &out[path_start..];
+    if !has_authority && (path.starts_with(b"//") || path[0] == b'/' && is_one_of(WITH_AUTHORITY)) {
+        out.splice(path_start..path_start, *b"//");
+    }
+    append_query(parts.query_pairs(), arguments.keep_blank_values, out);
+    if let Some(fragment) = parts.fragment().map(|fragment| fragment.raw())
+        && arguments.keep_fragments
+        && !fragment.is_empty()
+    {
+        out.push(b'#');
+        Encode::keeping(FRAGMENT).encode_append(fragment, out);
+    }
     Ok(())
 }
 
@@ -107,63 +123,80 @@ fn trim(url: &[u8]) -> &[u8] {
     &url[start..end]
 }
 
-fn authority(url: &[u8]) -> Result<Vec<u8>, Refused> {
+/// What it refuses leaves something in `out`.
+fn append_authority(url: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
     let parts = split(url);
     let at = parts.offsets();
-    let mut out = Vec::new();
-    let Some(host) = parts.host() else { return Ok(out) };
-    // Several `@` are taken, so only what follows the last one is held to the rules.
-    let from = at.host_start;
-    let bare = [b"//", &url[from..at.path_start]].concat();
-    refuse_authority(&split(&bare)).map_err(|why| Refused { offset: from + why.offset - 2, ..why })?;
-
+    let Some(host) = parts.host() else { return Ok(()) };
+    let (from, raw) = (at.host_start, host.raw());
+    let (kind, zone) = kind_and_zone(raw);
     let refused = Refused { offset: from, reason: Reason::Host };
+    if kind == HostKind::RegName
+        && let Some(bracket) = memchr::memchr2(b'[', b']', raw)
+    {
+        return Err(Refused { offset: from + bracket, ..refused });
+    }
+    let port = parts.port().unwrap_or_default();
+    if !port.is_empty() && port_number(port).is_none() {
+        return Err(Refused { offset: at.host_end + 1, reason: Reason::Port });
+    }
     if parts.userinfo().is_some_and(|userinfo| memchr::memchr2(b'[', b']', userinfo.raw()).is_some()) {
         return Err(refused);
     }
     if let Some(user) = parts.user() {
-        append_quoted(user.raw(), USERINFO, USERINFO, &mut out);
+        append_quoted(user.raw(), USERINFO, USERINFO, out);
         if let Some(password) = parts.password() {
             out.push(b':');
-            append_quoted(password.raw(), USERINFO, USERINFO, &mut out);
+            append_quoted(password.raw(), USERINFO, USERINFO, out);
         }
         out.push(b'@');
     }
-    match parts.host_kind() {
-        Some(HostKind::Ipv6(address)) => append_ipv6(address, &mut out),
+    match kind {
+        HostKind::Ipv6(address) => append_ipv6(address, zone, out),
         // w3lib drops the brackets of a future address, which is another host.
-        Some(HostKind::IpFuture) => return Err(refused),
-        _ if host.raw().is_ascii() => out.extend(host.raw().iter().map(u8::to_ascii_lowercase)),
-        _ => append_idna(host.raw(), &mut out).ok_or(refused)?,
+        HostKind::Invalid | HostKind::IpFuture => return Err(refused),
+        _ if raw.is_ascii() => out.extend(raw.iter().map(u8::to_ascii_lowercase)),
+        _ => append_idna(raw, out).ok_or(refused)?,
     }
-    if let Some(port) = parts.port().and_then(port_number) {
+    if let Some(port) = port_number(port) {
         out.push(b':');
         out.extend_from_slice(alloc::string::ToString::to_string(&port).as_bytes());
     }
-    Ok(out)
+    Ok(())
+}
+
+/// What a host is. Python takes addresses with a zone, whatever that is.
+fn kind_and_zone(host: &[u8]) -> (HostKind, &[u8]) {
+    if let [b'[', literal @ .., b']'] = host
+        && let Some(percent) = memchr::memchr(b'%', literal)
+        && let Some(address) =
+            core::str::from_utf8(&literal[..percent]).ok().and_then(|text| text.parse().ok())
+    {
+        let zone = &literal[percent + 1..];
+        if !zone.is_empty() && zone.is_ascii() && memchr::memchr(b'%', zone).is_none() {
+            return (HostKind::Ipv6(address), &literal[percent..]);
+        }
+    }
+    (host_kind(host), b"")
 }
 
 /// Python writes no address of version 4 in one of version 6.
-fn append_ipv6(address: Ipv6Addr, out: &mut Vec<u8>) {
+fn append_ipv6(address: Ipv6Addr, zone: &[u8], out: &mut Vec<u8>) {
     let text = match address.segments() {
-        [0, 0, 0, 0, 0, 0xFFFF, high, low] => alloc::format!("[::ffff:{high:x}:{low:x}]"),
-        _ => alloc::format!("[{address}]"),
+        [0, 0, 0, 0, 0, 0xFFFF, high, low] => alloc::format!("[::ffff:{high:x}:{low:x}"),
+        _ => alloc::format!("[{address}"),
     };
     out.extend_from_slice(text.as_bytes());
+    out.extend(zone.iter().map(u8::to_ascii_lowercase));
+    out.push(b']');
 }
 
-/// IDNA 2003, as far as UTS 46 agrees: the characters that the two map to different names are refused. A host with an empty or
-/// a long label is only written in lower case.
+/// A host with an empty or a long label is only written in lower case.
 fn append_idna(host: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let text = core::str::from_utf8(host).ok()?;
-    if text.contains(['\u{DF}', '\u{1E9E}', '\u{3C2}', '\u{200C}', '\u{200D}']) {
-        return None;
-    }
-    let name =
-        Uts46::new().to_ascii(host, AsciiDenyList::EMPTY, Hyphens::Allow, DnsLength::VerifyAllowRootDot);
-    match name {
-        Ok(name) => out.extend_from_slice(name.as_bytes()),
-        Err(_) => out.extend_from_slice(text.to_lowercase().as_bytes()),
+    match idna_2003(text).ok()? {
+        Some(name) => out.extend_from_slice(&name),
+        None => out.extend_from_slice(text.to_lowercase().as_bytes()),
     }
     Some(())
 }
@@ -171,7 +204,11 @@ fn append_idna(host: &[u8], out: &mut Vec<u8>) -> Option<()> {
 /// Decodes escapes of `decoded`, writes the others in upper case, and escapes what is not in `raw`.
 fn append_quoted(part: &[u8], decoded: AsciiSet, raw: AsciiSet, out: &mut Vec<u8>) {
     let mut left = part;
-    while let Some(&byte) = left.first() {
+    loop {
+        let plain = left.iter().position(|&byte| byte == b'%' || !raw.contains(byte)).unwrap_or(left.len());
+        out.extend_from_slice(&left[..plain]);
+        left = &left[plain..];
+        let Some(&byte) = left.first() else { return };
         let (byte, len, kept) = match simdpct::decode_escape(left) {
             Some(byte) => (byte, 3, decoded.contains(byte)),
             None => (byte, 1, raw.contains(byte)),
@@ -186,19 +223,19 @@ fn append_quoted(part: &[u8], decoded: AsciiSet, raw: AsciiSet, out: &mut Vec<u8
 }
 
 /// Decoded as a form, sorted, encoded as a form.
-fn append_query(pairs: crate::pieces::Pairs<'_>, out: &mut Vec<u8>) {
-    let mut pairs: Vec<_> =
-        pairs.map(|pair| (pair.name.decode_form(), pair.value.unwrap_or_default().decode_form())).collect();
+fn append_query(pairs: crate::pieces::Pairs<'_>, keep_blank_values: bool, out: &mut Vec<u8>) {
+    let mut pairs: Vec<_> = pairs
+        .map(|pair| (pair.name.decode_form(), pair.value.unwrap_or_default().decode_form()))
+        .filter(|(_, value)| keep_blank_values || !value.is_empty())
+        .collect();
     pairs.sort_unstable();
     let encode = Encode::keeping(sets::RFC3986_UNRESERVED).form();
     let mut delimiter = b'?';
     for (name, value) in &pairs {
         out.push(delimiter);
-        let mut text = alloc::string::String::new();
-        encode.encode_append(name, &mut text);
-        text.push('=');
-        encode.encode_append(value, &mut text);
-        out.extend_from_slice(text.as_bytes());
+        encode.encode_append(name, out);
+        out.push(b'=');
+        encode.encode_append(value, out);
         delimiter = b'&';
     }
 }

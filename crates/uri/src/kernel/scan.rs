@@ -232,6 +232,220 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
     }
 }
 
+/// Google Safe Browsing, versions 4 and 5.
+pub(crate) struct SafeBrowsing;
+
+/// `canonicalize_url` of w3lib, with any arguments: URLs without a query and a fragment.
+#[cfg(feature = "idna")]
+pub(crate) struct W3lib;
+
+/// What the lines of both have in common: a scheme in lower case, a host in lower case without port and userinfo, a path without
+/// dot segments.
+#[derive(Default)]
+pub(crate) struct KeyState {
+    not_first: bool,
+    line: Carry,
+    scheme: Carry,
+    after_scheme: Carry,
+    slashes: [Carry; 2],
+    host_end: Carry,
+    host: Carry,
+    query: Carry,
+    before_query: Carry,
+    slash: Carry,
+    dots: [Carry; 2],
+    percent: [Carry; 2],
+    proven: Carry,
+    as_it_is: Carry,
+    /// For the rules themselves.
+    own: [Carry; 3],
+}
+
+/// Where the parts of lines are, in one block.
+struct Key {
+    newline: u64,
+    authority: u64,
+    host: u64,
+    host_end: u64,
+    before_query: u64,
+    slash: u64,
+    after_slash: u64,
+    second_digit: u64,
+    /// What no rule takes.
+    bad: u64,
+}
+
+impl KeyState {
+    /// Of `sets`, those that every rule has: schemes, letters, delimiters of an authority, upper case, the dot, the ends of a path.
+    #[inline(always)]
+    fn parts<I: ScanIsa>(&mut self, isa: I, block: I::Block, sets: [u64; 6]) -> Key {
+        let [scheme, alpha, delimiter, upper, dot, question_or_hash] = sets;
+        let newline = isa.eq(block, b'\n');
+        let colon = isa.eq(block, b':');
+        let slash = isa.eq(block, b'/');
+        let start = self.line.next(newline) | u64::from(!self.not_first);
+        self.not_first = true;
+
+        let named = start & alpha;
+        let scheme_end = self.scheme.ends(scheme & !upper, named & !upper) & colon;
+        let after_scheme = self.after_scheme.next(scheme_end);
+        let first = slash & after_scheme;
+        let second = slash & self.slashes[0].next(first);
+        let authority = self.slashes[1].next(second);
+        let host_end = self.host_end.ends(!delimiter, authority);
+        let host = self.host.between(authority, host_end);
+        // An empty host.
+        let mut bad = authority & host_end;
+
+        let query = self.query.ends(!question_or_hash, authority);
+        let before_query = self.before_query.between(authority, query);
+        let after_slash = self.slash.next(slash);
+        let after_1 = self.dots[0].next(dot & after_slash & before_query);
+        let after_2 = self.dots[1].next(after_1 & dot);
+        let first_digit = self.percent[0].next(isa.eq(block, b'%'));
+        let second_digit = self.percent[1].next(first_digit);
+        // Dot segments, and escapes that the line's end cuts off.
+        bad |= (after_1 | after_2) & delimiter | (first_digit | second_digit) & newline;
+        Key { newline, authority, host, host_end, before_query, slash, after_slash, second_digit, bad }
+    }
+
+    /// A path that is not there becomes `/`.
+    #[inline(always)]
+    fn ends(&mut self, key: &Key, bad: u64) -> Ends {
+        let no_path = key.host_end & !key.slash;
+        let proven = self.proven.ends(!(bad | key.newline), key.authority) & key.newline & !bad;
+        let bad = bad | no_path;
+        let as_it_is = self.as_it_is.ends(!(bad | key.newline), key.authority) & key.newline & !bad;
+        Ends { exceptions: key.newline & !as_it_is, slash_missing: proven }
+    }
+}
+
+const HOST: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789.-_";
+const UPPER: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+static SAFE_BROWSING_SETS: Sets = Sets::new(&[SCHEME, ALPHA, b"/?#\n", UPPER, b".", b"?#\n", HOST, &ESCAPED]);
+
+/// Up to the space without LF, `#` and DEL.
+const ESCAPED: [u8; 34] = {
+    let mut escaped = *b"................................#\x7f";
+    let mut byte: u8 = 0;
+    while byte < 32 {
+        escaped[byte as usize] = byte + (byte >= b'\n') as u8;
+        byte += 1;
+    }
+    escaped
+};
+
+/// Digits of escapes, as [`digits`]: `first & second` has a bit if the escape is malformed, in lower case, or of a byte that one of
+/// `stays` holds and that has the high half of the first digit. Each of the lower bits is a first digit.
+const fn digits_without(first: &[u8; 6], decoded: [u16; 6], second: bool) -> [u8; 128] {
+    let mut bits = [0; 128];
+    let mut byte: u8 = 0;
+    while byte < 128 {
+        let value = match byte {
+            b'0'..=b'9' => byte - b'0',
+            b'A'..=b'F' => byte - b'A' + 10,
+            _ => 16,
+        };
+        if value == 16 {
+            bits[byte as usize] = if second { 0xC0 } else { 0xFF };
+        } else if second {
+            bits[byte as usize] = 0x80;
+            let mut k = 0;
+            while k < 6 {
+                bits[byte as usize] |= ((decoded[k] >> value & 1) as u8) << k;
+                k += 1;
+            }
+        } else {
+            bits[byte as usize] = 0x40;
+            let mut k = 0;
+            while k < 6 {
+                if first[k] == byte {
+                    bits[byte as usize] |= 1 << k;
+                }
+                k += 1;
+            }
+        }
+        byte += 1;
+    }
+    bits
+}
+
+/// Above 0x20 and below 0x7F, but for `#`. `%25` may be the start of another escape.
+const SAFE_BROWSING_DECODED: [u16; 6] = [0xFFF6, 0xFFFF, 0xFFFF, 0xFFFF, 0xFFFF, 0x7FFF];
+static SAFE_BROWSING_FIRST: Sets = Sets::by_byte(digits_without(b"234567", SAFE_BROWSING_DECODED, false));
+static SAFE_BROWSING_SECOND: Sets = Sets::by_byte(digits_without(b"234567", SAFE_BROWSING_DECODED, true));
+
+impl Rule for SafeBrowsing {
+    type State = KeyState;
+
+    #[inline(always)]
+    fn look<I: ScanIsa>(isa: I, before: &[u8; 64], bytes: &[u8; 64], state: &mut KeyState) -> Ends {
+        let block = isa.load(bytes);
+        let ascii = !isa.high(block);
+        let [scheme, alpha, delimiter, upper, dot, query, in_host, escaped]: [u64; 8] =
+            isa.members(block, &SAFE_BROWSING_SETS);
+        let sets = [scheme & ascii, alpha & ascii, delimiter & ascii, upper, dot & ascii, query & ascii];
+        let key = state.parts(isa, block, sets);
+        let mut bad = key.bad | escaped | !ascii | key.host & !in_host;
+        // A host that ends in a letter is no address, but for hexadecimal numbers. Dots stand alone, and not at the ends.
+        let [after_letter, after_dot, after_0] = &mut state.own;
+        bad |= key.host_end & !after_letter.next(alpha & !upper);
+        bad |= dot & (after_dot.next(dot) | key.authority) & key.host;
+        bad |= isa.eq(block, b'x') & after_0.next(isa.eq(block, b'0')) & key.host;
+        bad |= key.slash & key.after_slash & key.before_query;
+        if key.second_digit != 0 {
+            let before = isa.load(before);
+            bad |=
+                key.second_digit & isa.any_pair(before, block, &SAFE_BROWSING_FIRST, &SAFE_BROWSING_SECOND);
+            bad |= key.second_digit & isa.high(before);
+        }
+        state.ends(&key, bad)
+    }
+}
+
+#[cfg(feature = "idna")]
+static W3LIB_SETS: Sets = Sets::new(&[
+    SCHEME,
+    ALPHA,
+    b"/?#\n",
+    UPPER,
+    b".",
+    b"?#\n",
+    HOST,
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,:=@[]|/%",
+]);
+/// What w3lib decodes in a path: ``!$&'()*+,-. 0-9:= @A-O P-Z[]_ a-o p-z|~``.
+#[cfg(feature = "idna")]
+const W3LIB_DECODED: [u16; 6] = [0x7FD2, 0x27FF, 0xFFFF, 0xAFFF, 0xFFFE, 0x57FF];
+#[cfg(feature = "idna")]
+static W3LIB_FIRST: Sets = Sets::by_byte(digits_without(b"234567", W3LIB_DECODED, false));
+#[cfg(feature = "idna")]
+static W3LIB_SECOND: Sets = Sets::by_byte(digits_without(b"234567", W3LIB_DECODED, true));
+
+#[cfg(feature = "idna")]
+impl Rule for W3lib {
+    type State = KeyState;
+
+    #[inline(always)]
+    fn look<I: ScanIsa>(isa: I, before: &[u8; 64], bytes: &[u8; 64], state: &mut KeyState) -> Ends {
+        let block = isa.load(bytes);
+        let ascii = !isa.high(block);
+        let [scheme, alpha, delimiter, upper, dot, query, in_host, in_path]: [u64; 8] =
+            isa.members(block, &W3LIB_SETS);
+        let sets = [scheme & ascii, alpha & ascii, delimiter & ascii, upper, dot & ascii, query & ascii];
+        let key = state.parts(isa, block, sets);
+        let mut bad =
+            key.bad | !ascii | key.host & !in_host | query & !key.newline | key.before_query & !in_path;
+        if key.second_digit != 0 {
+            let before = isa.load(before);
+            bad |= key.second_digit & isa.any_pair(before, block, &W3LIB_FIRST, &W3LIB_SECOND);
+            bad |= key.second_digit & isa.high(before);
+        }
+        state.ends(&key, bad)
+    }
+}
+
 /// The URL Standard: lines of `http`, `https` and `file` URLs whose serialisation is the line itself, by the crate url 2.5 as
 /// well as by the standard where these differ.
 #[cfg(feature = "whatwg")]

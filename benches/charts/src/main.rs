@@ -1,0 +1,187 @@
+//! Draws the charts of README.md and docs/speed.md from the newest records:
+//!
+//! ```sh
+//! cargo run --release --manifest-path benches/charts/Cargo.toml             # benches/record to docs/img
+//! cargo run --release --manifest-path benches/charts/Cargo.toml -- FILE...  # from these records
+//! ```
+//!
+//! Colours are those of Okabe and Ito, which people with any colour vision tell apart; in dark mode, the SVG changes what is
+//! ink and what is grid.
+
+mod draw;
+mod record;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{env, fs};
+
+use draw::{Bars, Group, Lines, Series};
+use record::{Table, markdown, newest, number};
+
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(written) if written > 0 => ExitCode::SUCCESS,
+        Ok(_) => {
+            eprintln!("charts: no record has anything to draw");
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("charts: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Returns how many charts were drawn.
+fn run() -> Result<usize, Failure> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let images = root.join("docs/img");
+    fs::create_dir_all(&images)?;
+    let mut files: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
+    if files.is_empty() {
+        let records = root.join("benches/record");
+        let is_compare =
+            |name: &str| name.ends_with(".md") && !name.contains("process") && !name.contains("-at-");
+        files.extend(newest(&records, is_compare));
+        files.extend(newest(&records, |name| name.ends_with("process.md")));
+        files.extend(newest(&records, |name| name.ends_with("-lengths.tsv")));
+    }
+    let mut written = 0;
+    for file in files {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+        let mut charts: Vec<(String, String)> = Vec::new();
+        if name.ends_with(".tsv") {
+            charts.extend(by_length(&text).ok_or_else(|| format!("{name}: not a table of lengths"))?);
+        } else {
+            let (facts, tables) = markdown(&text);
+            let cpu = facts.get("CPU").map_or("", |cpu| cpu_name(cpu));
+            let date = facts.get("Date").map_or("", String::as_str);
+            let below = format!("{cpu}, one core, {date}");
+            for verb in ["encode", "decode"] {
+                charts.extend(by_tier(&tables, verb, &below).map(|svg| (format!("speed-{verb}"), svg)));
+            }
+            charts.extend(processes(&tables, &below).map(|svg| ("speed-processes".to_owned(), svg)));
+        }
+        for (chart, svg) in charts {
+            fs::write(images.join(format!("{chart}.svg")), svg)?;
+            println!("docs/img/{chart}.svg from {name}");
+            written += 1;
+        }
+    }
+    Ok(written)
+}
+
+/// Without the number of cores.
+fn cpu_name(cpu: &str) -> &str {
+    cpu.rsplit_once(", ").filter(|(_, rest)| rest.contains("cores")).map_or(cpu, |(name, _)| name)
+}
+
+/// Rows of 64 KiB in GB/s: rivals, and each tier.
+fn by_tier(tables: &[Table], verb: &str, below: &str) -> Option<String> {
+    let main = tables.iter().find(|table| table.title == verb)?;
+    let rivals = tables.iter().find(|table| table.title == format!("{verb}: all rivals and marks"))?;
+    let rows = match verb {
+        "encode" => ["clean text", "10 % escaped", "50 % escaped", "CJK"],
+        _ => ["clean text", "10 % escapes", "50 % escapes", "CJK, escaped"],
+    };
+    let rows = ["clean 64 KiB", "10 % specials", "50 % specials", "dense CJK"].into_iter().zip(rows);
+    let tiers: Vec<&String> = main.lines.first()?.iter().skip(5).rev().collect();
+    let mut names = vec!["urlencoding", "percent-encoding", "best other rival"];
+    names.extend(tiers.iter().map(|tier| tier.as_str()));
+    names.push("memcpy");
+    let groups = rows
+        .filter_map(|(row, title)| {
+            let cell = |name: &str| main.cell(row, name).or_else(|| rivals.cell(row, name)).and_then(number);
+            let values: Vec<_> = names.iter().map(|name| cell(name)).collect();
+            values.iter().flatten().next()?;
+            Some(Group { title: title.to_owned(), values })
+        })
+        .collect::<Vec<_>>();
+    if groups.is_empty() {
+        return None;
+    }
+    let series = names.iter().map(|name| Series::of(name)).collect();
+    let title = format!(
+        "{}: GB/s of input, 64 KiB, logarithmic",
+        if verb == "encode" { "Encoding" } else { "Decoding" }
+    );
+    Some(draw::bars(&Bars { title, below: below.to_owned(), series, groups }))
+}
+
+/// Commands in MB/s.
+fn processes(tables: &[Table], below: &str) -> Option<String> {
+    let table = tables.iter().find(|table| {
+        table.lines.first().is_some_and(|head| head.first().is_some_and(|cell| cell == "command"))
+    })?;
+    let wanted = [
+        "cat",
+        "pct encode",
+        "pct normalize",
+        "pct decode",
+        "pct encode -j 2",
+        "pct decode -j 2",
+        "node, encodeURIComponent",
+        "node, decodeURIComponent",
+        "perl, encode",
+        "perl, decode",
+        "Python urllib, quote",
+        "Python urllib, unquote_to_bytes",
+        "jq, @uri",
+    ];
+    let bars: Vec<(String, f64)> = wanted
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), number(table.cell(name, "MB/s of input")?)?)))
+        .collect();
+    (!bars.is_empty())
+        .then(|| draw::ranking("Whole processes: MB/s of URLs, file to file, logarithmic", below, &bars))
+}
+
+/// Nanoseconds by length, a chart for each text.
+fn by_length(text: &str) -> Option<Vec<(String, String)>> {
+    let fact = |key: &str| {
+        text.lines().find_map(|line| line.strip_prefix(&format!("# {key}: "))).unwrap_or_default()
+    };
+    let below = format!("{}, one core, {}", cpu_name(fact("CPU")), fact("Date"));
+    let all = record::lengths(text)?;
+    Some(
+        all.into_iter()
+            .map(|lengths| {
+                let words: Vec<_> = lengths.text.split(", ").filter(|word| *word != "sweep").collect();
+                let name = format!("lengths-{}", words.join("-").replace(" %", "").replace(' ', "-"));
+                let verb = if words.first() == Some(&"encode") { "Encoding" } else { "Decoding" };
+                let title =
+                    format!("{verb}, {}: nanoseconds a call, by length in bytes", words[1..].join(", "));
+                // Of the rivals those that most programs have, and the fastest on average here.
+                let mean = |points: &[(usize, f64)]| {
+                    points.iter().map(|point| point.1).sum::<f64>() / points.len().max(1) as f64
+                };
+                let is_ours = |name: &str| {
+                    matches!(name, "memcpy" | "avx512" | "avx2" | "ssse3" | "sse2" | "neon" | "scalar")
+                };
+                let usual = ["percent-encoding", "urlencoding"];
+                let fastest = lengths
+                    .lines
+                    .iter()
+                    .filter(|(name, points)| !is_ours(name) && !usual.contains(&&**name) && points.len() > 10)
+                    .min_by(|a, b| mean(&a.1).total_cmp(&mean(&b.1)))
+                    .map(|(name, _)| name.clone());
+                let lines = lengths
+                    .lines
+                    .into_iter()
+                    .filter(|(name, points)| {
+                        let shown = matches!(
+                            &**name,
+                            "memcpy" | "avx512" | "avx2" | "sse2" | "neon" | "percent-encoding"
+                        ) || Some(name) == fastest.as_ref();
+                        shown && !points.is_empty()
+                    })
+                    .map(|(name, points)| (Series::of(&name), points))
+                    .collect();
+                (name, draw::lines(&Lines { title, below: below.clone(), lines }))
+            })
+            .collect(),
+    )
+}

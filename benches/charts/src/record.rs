@@ -1,0 +1,123 @@
+//! Reads what `benches/compare` and `benches/process` record.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A table of a record in Markdown: the heading above it, and its lines, the first of which are the names of the columns.
+pub struct Table {
+    /// Without `#`.
+    pub title: String,
+    /// Cells, without blanks around them.
+    pub lines: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// The cell of the line that begins with `row`, in the column `name`.
+    pub fn cell(&self, row: &str, name: &str) -> Option<&str> {
+        let column = self.lines.first()?.iter().position(|cell| cell == name)?;
+        let line = self.lines.iter().find(|line| line.first().is_some_and(|cell| cell == row))?;
+        line.get(column).map(String::as_str)
+    }
+}
+
+/// The tables of `text`, and the lines `* KEY: VALUE` above them.
+pub fn markdown(text: &str) -> (BTreeMap<String, String>, Vec<Table>) {
+    let (mut facts, mut tables, mut title) = (BTreeMap::new(), Vec::<Table>::new(), String::new());
+    let mut within = false;
+    for line in text.lines() {
+        if let Some(cells) = line.strip_prefix('|').and_then(|line| line.trim_end().strip_suffix('|')) {
+            let cells: Vec<_> = cells.split('|').map(|cell| cell.trim().to_owned()).collect();
+            if !within {
+                tables.push(Table { title: title.clone(), lines: Vec::new() });
+            }
+            within = true;
+            let is_rule = cells.iter().all(|cell| !cell.is_empty() && cell.chars().all(|c| c == '-'));
+            if let (false, Some(table)) = (is_rule, tables.last_mut()) {
+                table.lines.push(cells);
+            }
+            continue;
+        }
+        within = false;
+        if let Some(fact) = line.strip_prefix("* ").and_then(|line| line.split_once(": ")) {
+            facts.insert(fact.0.to_owned(), fact.1.to_owned());
+        } else if line.starts_with('#') {
+            line.trim_start_matches('#').trim().clone_into(&mut title);
+        }
+    }
+    (facts, tables)
+}
+
+/// The number that a cell begins with.
+pub fn number(cell: &str) -> Option<f64> {
+    let digits = cell.split(|c: char| !c.is_ascii_digit() && c != '.').next()?;
+    digits.parse().ok()
+}
+
+/// What each contender takes at each length of one text.
+pub struct Lengths {
+    /// The text, such as `encode, sweep, clean`.
+    pub text: String,
+    /// By contender, in the order of the columns: length and nanoseconds.
+    pub lines: Vec<(String, Vec<(usize, f64)>)>,
+}
+
+/// The texts of a file `-lengths.tsv`.
+pub fn lengths(text: &str) -> Option<Vec<Lengths>> {
+    let mut lines = text.lines().filter(|line| !line.starts_with('#'));
+    let names: Vec<&str> = lines.next()?.strip_prefix("text\tlength\t")?.split('\t').collect();
+    let mut all: Vec<Lengths> = Vec::new();
+    for line in lines {
+        let mut cells = line.split('\t');
+        let (text, length) = (cells.next()?, cells.next()?.parse().ok()?);
+        if all.last().is_none_or(|last| last.text != text) {
+            let lines = names.iter().map(|name| ((*name).to_owned(), Vec::new())).collect();
+            all.push(Lengths { text: text.to_owned(), lines });
+        }
+        for ((_, points), cell) in all.last_mut()?.lines.iter_mut().zip(cells) {
+            if let Some(time) = number(cell) {
+                points.push((length, time));
+            }
+        }
+    }
+    Some(all)
+}
+
+/// Of the files in `folder` that `wanted` names, the newest: names begin with the date.
+pub fn newest(folder: &Path, wanted: impl Fn(&str) -> bool) -> Option<PathBuf> {
+    let names = fs::read_dir(folder).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    // Of one day, that with the shortest name: others say in their names what was special.
+    let best = names
+        .filter(|name| wanted(name))
+        .max_by(|a, b| a.get(..10).cmp(&b.get(..10)).then(b.len().cmp(&a.len())).then(a.cmp(b)))?;
+    Some(folder.join(best))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_read() {
+        let (facts, tables) = markdown(
+            "# A\n\n* CPU: x, y\n\n## encode\n\n| row | avx2 |\n| --- | --- |\n| urls | 15.0 ±0% (5.04) |\n\n| b |\n",
+        );
+        assert_eq!(facts["CPU"], "x, y");
+        assert_eq!((tables.len(), &*tables[0].title), (2, "encode"));
+        assert_eq!(tables[0].cell("urls", "avx2").and_then(number), Some(15.0));
+        assert_eq!(tables[0].cell("urls", "none"), None);
+        assert_eq!(number("-"), None);
+    }
+
+    #[test]
+    fn lengths_are_read() {
+        let all = lengths(
+            "# CPU\ntext\tlength\tmemcpy\tavx2\nencode, sweep, clean\t0\t1.50\t-\nencode, sweep, clean\t1\t2\t3.25\nb\t0\t1\t1\n",
+        );
+        let all = all.unwrap();
+        assert_eq!(all.len(), 2);
+        assert_eq!(all[0].lines[0], ("memcpy".to_owned(), vec![(0, 1.5), (1, 2.0)]));
+        assert_eq!(all[0].lines[1], ("avx2".to_owned(), vec![(1, 3.25)]));
+        assert!(lengths("nothing").is_none());
+    }
+}

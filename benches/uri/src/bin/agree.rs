@@ -1,0 +1,368 @@
+//! The canonical forms beside the tools whose keys they are: `ci/uri-peers [LIST...]` runs it with everything it needs.
+//!
+//! `agree [--python PYTHON] [--mutants COUNT] LIST...` asks each tool for every URL of the lists, and for COUNT more with one to
+//! three random changes, and counts by class where the answers differ. A difference that has no class is printed, and is a
+//! failure. The classes are explained in crates/uri/README.md.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Command, ExitCode, Stdio};
+use std::{env, fs, thread};
+
+use simdpct_uri::canon::Profile;
+use simdpct_uri::split;
+
+/// What a tool says: a form, or why there is none.
+type Answer = Result<Vec<u8>, String>;
+
+fn main() -> ExitCode {
+    let (mut python, mut mutants, mut lists) = (None, 100_000, Vec::new());
+    let mut arguments = env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--python" => python = arguments.next(),
+            "--mutants" => mutants = arguments.next().and_then(|count| count.parse().ok()).expect("a number"),
+            list => lists.push(fs::read(list).unwrap_or_else(|error| panic!("{list}: {error}"))),
+        }
+    }
+    let mut seen = HashSet::new();
+    let lines = lists.iter().flat_map(|list| list.split(|&byte| byte == b'\n'));
+    let mut urls: Vec<Vec<u8>> = lines
+        .map(|line| line.strip_suffix(b"\r").unwrap_or(line).to_vec())
+        .filter(|url| !url.is_empty() && seen.insert(url.clone()))
+        .collect();
+    let plain = urls.len();
+    assert!(plain > 0, "usage: agree [--python PYTHON] [--mutants COUNT] LIST...");
+    let mut random = Random(14);
+    urls.extend((0..mutants).map(|_| mutant(&seen_at(&lists, &mut random), &mut random)));
+    println!("{plain} URLs, and {mutants} with changes\n");
+
+    let mut failed = false;
+    failed |= compare("url", Profile::Whatwg, &urls, &of_url, |_, _, _| None);
+    #[cfg(feature = "ada")]
+    {
+        failed |= compare("ada-url", Profile::Whatwg, &urls, &of_ada, ada_class);
+    }
+    failed |= compare("fluent-uri", Profile::Rfc3986, &urls, &of_fluent, fluent_class);
+    if let Some(python) = python {
+        for (tool, profile, class) in [
+            ("can_ada", Profile::Whatwg, ada_class as Class),
+            ("surt", Profile::SurtPython0_3, surt_class),
+            ("w3lib", Profile::W3lib2_5, w3lib_class),
+            ("w3lib-no-blank-values", Profile::W3lib2_5NoBlankValues, w3lib_class),
+            ("w3lib-fragments", Profile::W3lib2_5Fragments, w3lib_class),
+            ("w3lib-no-blank-values-fragments", Profile::W3lib2_5NoBlankValuesFragments, w3lib_class),
+        ] {
+            let answers = of_python(&python, tool, &urls);
+            failed |= compare_answers(tool, profile, &urls, answers, class);
+        }
+    }
+    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// The name of a difference between the answer of the profile and that of the tool.
+type Class = fn(&[u8], &Answer, &Answer) -> Option<&'static str>;
+
+fn compare(
+    tool: &str,
+    profile: Profile,
+    urls: &[Vec<u8>],
+    theirs: &dyn Fn(&[u8]) -> Answer,
+    class: Class,
+) -> bool {
+    compare_answers(tool, profile, urls, urls.iter().map(|url| theirs(url)), class)
+}
+
+/// Whether there is a difference without a class.
+fn compare_answers(
+    tool: &str,
+    profile: Profile,
+    urls: &[Vec<u8>],
+    theirs: impl IntoIterator<Item = Answer>,
+    class: Class,
+) -> bool {
+    let (mut forms, mut refusals, mut unexplained) = (0, 0, Vec::new());
+    let mut classes: BTreeMap<&str, (usize, String)> = BTreeMap::new();
+    for (url, theirs) in urls.iter().zip(theirs) {
+        let ours = profile.canonicalize(url).map(|form| form.into_owned()).map_err(|why| {
+            // Which of our reasons it is matters to the classes.
+            format!("{:?}", why.reason)
+        });
+        match (&ours, &theirs) {
+            (Ok(ours), Ok(theirs)) if ours == theirs => forms += 1,
+            (Err(_), Err(_)) => refusals += 1,
+            _ => match class(url, &ours, &theirs) {
+                Some(class) => {
+                    let (count, _) = classes.entry(class).or_insert_with(|| (0, shown(url, &ours, &theirs)));
+                    *count += 1;
+                }
+                None => unexplained.push(shown(url, &ours, &theirs)),
+            },
+        }
+    }
+    println!("{profile} and {tool}: {forms} forms equal, {refusals} refused by both");
+    for (class, (count, example)) in &classes {
+        println!("    {count:>6} {class}\n           {example}");
+    }
+    for line in unexplained.iter().take(40) {
+        println!("    without a class: {line}");
+    }
+    println!("    {} without a class\n", unexplained.len());
+    !unexplained.is_empty()
+}
+
+fn shown(url: &[u8], ours: &Answer, theirs: &Answer) -> String {
+    let text = |answer: &Answer| match answer {
+        Ok(form) => form.escape_ascii().to_string(),
+        Err(why) => format!("refused ({why})"),
+    };
+    format!("{}  ours: {}  theirs: {}", url.escape_ascii(), text(ours), text(theirs))
+}
+
+fn of_url(url: &[u8]) -> Answer {
+    let text = std::str::from_utf8(url).map_err(|error| error.to_string())?;
+    Ok(String::from(url::Url::parse(text).map_err(|error| error.to_string())?).into_bytes())
+}
+
+#[cfg(feature = "ada")]
+fn of_ada(url: &[u8]) -> Answer {
+    let text = std::str::from_utf8(url).map_err(|error| error.to_string())?;
+    match ada_url::Url::parse(text, None) {
+        Ok(url) => Ok(url.href().as_bytes().to_vec()),
+        Err(_) => Err("ada".to_owned()),
+    }
+}
+
+fn of_fluent(url: &[u8]) -> Answer {
+    let text = std::str::from_utf8(url).map_err(|error| error.to_string())?;
+    let parsed = fluent_uri::UriRef::parse(text).map_err(|error| error.to_string())?;
+    Ok(parsed.normalize().into_string().into_bytes())
+}
+
+/// All answers of one tool in Python, asked of one process.
+fn of_python(python: &str, tool: &str, urls: &[Vec<u8>]) -> Vec<Answer> {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bin/peers.py");
+    let mut child = Command::new(python)
+        .args([script, tool])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|error| panic!("{python}: {error}"));
+    let mut stdin = child.stdin.take().expect("piped");
+    let stdout = BufReader::new(child.stdout.take().expect("piped"));
+    let mut questions = String::new();
+    for url in urls {
+        url.iter().for_each(|byte| questions.push_str(&format!("{byte:02x}")));
+        questions.push('\n');
+    }
+    let asking = thread::spawn(move || stdin.write_all(questions.as_bytes()));
+    let mut answers = Vec::new();
+    for line in stdout.lines() {
+        let line = line.expect("text");
+        answers.push(match line.strip_prefix('!') {
+            Some(error) => Err(error.to_owned()),
+            None => Ok((0..line.len() / 2)
+                .map(|at| u8::from_str_radix(&line[2 * at..2 * at + 2], 16).expect("hexadecimal digits"))
+                .collect()),
+        });
+    }
+    asking.join().expect("no panic").expect("the tool reads all");
+    child.wait().expect("the tool ends");
+    assert_eq!(answers.len(), urls.len(), "{tool} gave an answer for each URL");
+    answers
+}
+
+// ---- classes
+
+/// Where url, which is the reference of `whatwg`, is not the URL Standard, and ada is.
+fn ada_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str> {
+    let replaced = |text: &[u8], from: &str, to: &str| String::from_utf8_lossy(text).replace(from, to);
+    match (ours, theirs) {
+        (Ok(ours), Ok(theirs)) if replaced(theirs, "%5E", "^") == replaced(ours, "%5E", "^") => {
+            Some("`^` in a path stays (url)")
+        }
+        (Ok(ours), _) if ours.starts_with(b"file:") => Some("slashes and drive letters of `file` (url)"),
+        (Err(why), Ok(theirs)) if why == "Host" && has_empty_punycode(theirs) => {
+            Some("`xn--` alone is a label (ada)")
+        }
+        (Ok(ours), Ok(theirs)) if !is_special(ours) && same_without_dots(ours, theirs) => {
+            Some("dot segments of schemes that are not special (url, can_ada)")
+        }
+        (Ok(_), Ok(theirs)) if has_dot_segments(theirs) => Some("dot segments that can_ada leaves"),
+        (Ok(ours), Ok(theirs)) if replaced(ours, " ", "%20") == replaced(theirs, " ", "%20") => {
+            Some("a space at the end of an opaque path stays (url)")
+        }
+        (Ok(ours), Err(_)) if !is_special(ours) && url.windows(2).any(|bytes| bytes == b":\\") => {
+            Some("`\\` after an empty port of a scheme that is not special (url)")
+        }
+        (Ok(ours), Err(_)) if !is_ascii_host(url) || has_punycode(ours) => {
+            Some("names that ada refuses: IDNA tables of another version")
+        }
+        (Err(_), Ok(theirs)) if !is_ascii_host(url) || has_punycode(theirs) => {
+            Some("names that url refuses: IDNA tables of another version")
+        }
+        _ => None,
+    }
+}
+
+fn is_special(url: &[u8]) -> bool {
+    let schemes: [&[u8]; 6] = [b"http", b"https", b"ftp", b"file", b"ws", b"wss"];
+    split(url).scheme().is_some_and(|scheme| schemes.contains(&scheme))
+}
+
+/// Whether the two differ in slashes and a drive letter only.
+fn same_without_dots(a: &[u8], b: &[u8]) -> bool {
+    let parts = |url: &[u8]| {
+        let text = String::from_utf8_lossy(url).replace("C:", "");
+        text.split(['/', '?']).filter(|segment| !segment.is_empty()).map(str::to_owned).collect::<Vec<_>>()
+    };
+    parts(a) == parts(b)
+}
+
+fn has_punycode(url: &[u8]) -> bool {
+    url.windows(4).any(|bytes| bytes.eq_ignore_ascii_case(b"xn--"))
+}
+
+fn has_empty_punycode(url: &[u8]) -> bool {
+    split(url).host().is_some_and(|host| host.raw().split(|&byte| byte == b'.').any(|label| label == b"xn--"))
+}
+
+/// The host after it was decoded.
+fn is_ascii_host(url: &[u8]) -> bool {
+    split(url).host().unwrap_or_default().decode().is_ascii()
+}
+
+fn fluent_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str> {
+    match (ours, theirs) {
+        (Ok(_), Err(_)) if split(url).flaws().next().is_some() => {
+            Some("not allowed by RFC 3986: fluent-uri refuses it, `rfc3986` leaves it")
+        }
+        // fluent-uri does section 6.2.3, too.
+        (Ok(_), Ok(theirs))
+            if Profile::Rfc3986Scheme.canonicalize(url).is_ok_and(|form| *form == **theirs) =>
+        {
+            Some("the default port, which fluent-uri removes, too")
+        }
+        (Ok(ours), Ok(theirs))
+            if split(url).port_number().is_some() && without_port(ours) == without_port(theirs) =>
+        {
+            Some("the default port, which fluent-uri removes, too")
+        }
+        (Ok(ours), Ok(theirs))
+            if split(ours).ip().is_some_and(|ip| ip.is_ipv6() && split(theirs).ip() == Some(ip)) =>
+        {
+            Some("an address of version 6, which fluent-uri compresses")
+        }
+        (Ok(_), Ok(theirs)) if split(url).scheme().is_none() && has_dot_segments(theirs) => {
+            Some("dot segments of a relative reference, which fluent-uri leaves")
+        }
+        (Ok(_), Ok(theirs)) if split(url).host().is_none() && has_dot_segments(theirs) => {
+            Some("dot segments without an authority, which fluent-uri leaves")
+        }
+        _ => None,
+    }
+}
+
+/// Whether there are dot segments left to remove.
+fn has_dot_segments(url: &[u8]) -> bool {
+    let (path, mut without) = (split(url).path(), Vec::new());
+    simdpct_uri::remove_dot_segments(path, &mut without);
+    without != path
+}
+
+fn without_port(url: &[u8]) -> Vec<u8> {
+    let at = split(url).offsets();
+    [&url[..at.host_end], &url[at.path_start..]].concat()
+}
+
+fn surt_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str> {
+    match (ours, theirs) {
+        (Err(why), Ok(_)) if why == "Host" && !is_ascii_host(url) => {
+            Some("a name that IDNA 2003 and UTS 46 map differently")
+        }
+        // Nothing else is refused for its host.
+        (Err(why), Ok(_)) if why == "Host" => {
+            Some("no host: surt takes the first segment of the path for one")
+        }
+        _ => None,
+    }
+}
+
+fn w3lib_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str> {
+    match (ours, theirs) {
+        (_, Err(why)) if why == "UnicodeDecodeError" && std::str::from_utf8(url).is_err() => {
+            Some("not UTF-8: w3lib takes text only")
+        }
+        (Err(why), Ok(_)) if why == "Host" && !is_ascii_host(url) => {
+            Some("a name that IDNA 2003 and UTS 46 map differently")
+        }
+        _ => None,
+    }
+}
+
+// ---- mutants
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let bits = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((bits ^ (bits >> 31)) % end as u64) as usize
+    }
+}
+
+/// A line of one of the lists, any list as likely as the others.
+fn seen_at(lists: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
+    let list = &lists[random.below(lists.len())];
+    let at = random.below(list.len());
+    let start = list[..at].iter().rposition(|&byte| byte == b'\n').map_or(0, |before| before + 1);
+    let end = list[at..].iter().position(|&byte| byte == b'\n').map_or(list.len(), |after| at + after);
+    list[start..end.max(start)].to_vec()
+}
+
+/// One to three changes, each a byte or two that mean something in some part of a URL.
+fn mutant(url: &[u8], random: &mut Random) -> Vec<u8> {
+    const BYTES: &[u8] = b"/./..%%2e2f25E.:?#@[]AZaz0189 \"'<>`^{}|\\-_~;&=+$,!*()x\t\r\n\x00\x7f\xc3\xa9";
+    const PIECES: &[&[u8]] = &[
+        b"/../",
+        b"/./",
+        b"//",
+        b"%2e%2e",
+        b"%2F",
+        b"%252f",
+        b"%",
+        b"://",
+        b"www.",
+        b"www1.",
+        b":80",
+        b":443",
+        b":8080",
+        b"user:pw@",
+        b"xn--",
+        b"127.1",
+        b"[::1]",
+        b"[2001:DB8::0:1]",
+        "\u{e9}".as_bytes(),
+        "\u{4f8b}".as_bytes(),
+        b"%C3%A9",
+        b"%e9",
+        b"?b=2&a=1",
+        b"&a",
+        b"sid=0123456789abcdef0123456789abcdef",
+        b"#a#b",
+        b"..",
+    ];
+    let mut url = url.to_vec();
+    for _ in 0..=random.below(3) {
+        let at = random.below(url.len() + 1);
+        match random.below(5) {
+            0 if at < url.len() => _ = url.remove(at),
+            1 if at < url.len() => url[at] = BYTES[random.below(BYTES.len())],
+            2 => _ = url.splice(at..at, PIECES[random.below(PIECES.len())].iter().copied()),
+            _ => url.insert(at, BYTES[random.below(BYTES.len())]),
+        }
+    }
+    url
+}

@@ -1,0 +1,158 @@
+//! `pct sets --table`: the reference tables of URL encoding, as the code itself has them.
+
+use std::fmt::Write;
+
+use encoding_rs::WINDOWS_1252;
+use serde::Serialize;
+use simdpct::sets::{NONE, RFC3986_RESERVED, RFC3986_UNRESERVED};
+use simdpct_uri::charset::Charset;
+
+use crate::args::TableStyle;
+use crate::ground::error::{Failure, Outcome};
+use crate::io::output::Output;
+
+/// A character, and how it is escaped.
+#[derive(Serialize)]
+struct Row {
+    /// Its byte in windows-1252, in hexadecimal digits.
+    byte: String,
+    /// The character, or the abbreviation of what cannot be seen.
+    character: String,
+    /// The name of what cannot be seen.
+    name: &'static str,
+    /// What RFC 3986 says of it.
+    class: &'static str,
+    #[serde(rename = "windows-1252")]
+    windows_1252: String,
+    #[serde(rename = "utf-8")]
+    utf8: String,
+}
+
+/// C0 controls and the space, by number.
+const UNSEEN: [(&str, &str); 33] = [
+    ("NUL", "null"),
+    ("SOH", "start of heading"),
+    ("STX", "start of text"),
+    ("ETX", "end of text"),
+    ("EOT", "end of transmission"),
+    ("ENQ", "enquiry"),
+    ("ACK", "acknowledge"),
+    ("BEL", "bell"),
+    ("BS", "backspace"),
+    ("HT", "horizontal tab"),
+    ("LF", "line feed"),
+    ("VT", "vertical tab"),
+    ("FF", "form feed"),
+    ("CR", "carriage return"),
+    ("SO", "shift out"),
+    ("SI", "shift in"),
+    ("DLE", "data link escape"),
+    ("DC1", "device control 1"),
+    ("DC2", "device control 2"),
+    ("DC3", "device control 3"),
+    ("DC4", "device control 4"),
+    ("NAK", "negative acknowledge"),
+    ("SYN", "synchronous idle"),
+    ("ETB", "end of transmission block"),
+    ("CAN", "cancel"),
+    ("EM", "end of medium"),
+    ("SUB", "substitute"),
+    ("ESC", "escape"),
+    ("FS", "file separator"),
+    ("GS", "group separator"),
+    ("RS", "record separator"),
+    ("US", "unit separator"),
+    ("SP", "space"),
+];
+
+impl Row {
+    fn of(byte: u8, charset: Charset) -> Row {
+        let bytes = [byte];
+        let (text, _) = WINDOWS_1252.decode_without_bom_handling(&bytes);
+        let (character, name) = match byte {
+            0x7F => ("DEL", "delete"),
+            0xA0 => ("NBSP", "no-break space"),
+            0xAD => ("SHY", "soft hyphen"),
+            _ if text.chars().all(char::is_control) && !byte.is_ascii() => ("", "not assigned"),
+            _ => UNSEEN.get(usize::from(byte)).copied().unwrap_or((&text, "")),
+        };
+        let mut windows_1252 = String::new();
+        charset.encode_append(&text, NONE, &mut windows_1252);
+        Row {
+            byte: format!("{byte:02X}"),
+            character: character.to_owned(),
+            name,
+            class: match byte {
+                _ if RFC3986_UNRESERVED.contains(byte) => "unreserved",
+                _ if RFC3986_RESERVED.contains(byte) => "reserved",
+                0..0x20 | 0x7F => "control",
+                0x80.. => "not ASCII",
+                _ => "not allowed",
+            },
+            windows_1252,
+            utf8: simdpct::Encode::keeping(NONE).encode(text.as_bytes()).into_owned(),
+        }
+    }
+
+    fn cells(&self) -> [&str; 6] {
+        [&self.byte, &self.character, self.name, self.class, &self.windows_1252, &self.utf8]
+    }
+}
+
+/// What the columns are called.
+const HEADER: [&str; 6] = ["byte", "character", "name", "class", "windows-1252", "utf-8"];
+
+/// Writes them.
+pub fn write(style: TableStyle) -> Result<Outcome, Failure> {
+    let Some(charset) = Charset::find("windows-1252") else {
+        return Err(Failure::Usage("there is no windows-1252".to_owned()));
+    };
+    let rows: Vec<_> = (0..=u8::MAX).map(|byte| Row::of(byte, charset)).collect();
+    let tables = [("ASCII", &rows[..0x80]), ("Windows-1252 and UTF-8", &rows[0x80..])];
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    match style {
+        TableStyle::Text => {
+            for (title, rows) in tables {
+                let _ = writeln!(text, "{}{title}\n", if text.is_empty() { "" } else { "\n" });
+                append_line(HEADER, &mut text);
+                rows.iter().for_each(|row| append_line(row.cells(), &mut text));
+            }
+        }
+        TableStyle::Tsv => {
+            let _ = writeln!(text, "{}", HEADER.join("\t"));
+            for row in &rows {
+                let _ = writeln!(text, "{}", row.cells().join("\t"));
+            }
+        }
+        TableStyle::Json => {
+            text = serde_json::to_string_pretty(&rows).unwrap_or_default();
+            text.push('\n');
+        }
+        TableStyle::Html => {
+            for (title, rows) in tables {
+                let _ = writeln!(text, "<table>\n<caption>{title}</caption>");
+                append_row("th", HEADER, &mut text);
+                rows.iter().for_each(|row| append_row("td", row.cells(), &mut text));
+                text.push_str("</table>\n");
+            }
+        }
+    }
+    Output::stdout()?.write(text.as_bytes())?;
+    Ok(Outcome::Clean)
+}
+
+fn append_line([byte, character, name, class, windows_1252, utf8]: [&str; 6], text: &mut String) {
+    let line = format!("{byte:4}  {character:9}  {name:25}  {class:11}  {windows_1252:12}  {utf8}");
+    text.push_str(line.trim_end());
+    text.push('\n');
+}
+
+fn append_row(element: &str, cells: [&str; 6], text: &mut String) {
+    text.push_str("<tr>");
+    for cell in cells {
+        let cell = cell.replace('&', "&amp;").replace('<', "&lt;");
+        let _ = write!(text, "<{element}>{cell}</{element}>");
+    }
+    text.push_str("</tr>\n");
+}

@@ -1,0 +1,235 @@
+//! Parts to URLs: the inverse of splitting.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+use simdpct::{AsciiSet, ByteSet, Encode, sets};
+use simdpct_uri::Components;
+
+use super::Rewrite;
+use super::part::Part;
+use super::row::{self, Style};
+use crate::ground::reason::{Reason, Refusal};
+
+/// A row of parts becomes a URL.
+#[derive(Clone, Debug)]
+pub struct Join {
+    /// What the cells of a row are.
+    fields: Vec<Part>,
+    style: Style,
+    /// Parts of every URL, instead of those of the row.
+    fixed: Vec<(Part, Vec<u8>)>,
+    /// Whether the parts are data, to be escaped.
+    encode: bool,
+}
+
+/// The parts that are there.
+#[derive(Default)]
+struct Given<'a> {
+    scheme: Option<Cow<'a, [u8]>>,
+    authority: Option<Cow<'a, [u8]>>,
+    userinfo: Option<Cow<'a, [u8]>>,
+    user: Option<Cow<'a, [u8]>>,
+    password: Option<Cow<'a, [u8]>>,
+    host: Option<Cow<'a, [u8]>>,
+    port: Option<Cow<'a, [u8]>>,
+    path: Option<Cow<'a, [u8]>>,
+    query: Option<Cow<'a, [u8]>>,
+    fragment: Option<Cow<'a, [u8]>>,
+    parameters: Vec<(Cow<'a, str>, Cow<'a, [u8]>)>,
+}
+
+fn refuse(message: impl Into<String>) -> Refusal {
+    Refusal { offset: 0, reason: Reason::Url(message.into()) }
+}
+
+impl Join {
+    /// Rows whose cells are `fields`; members of objects have names. Those that are `fixed` are the same in every URL.
+    pub fn new(fields: Vec<Part>, style: Style, fixed: Vec<(Part, Vec<u8>)>, encode: bool) -> Join {
+        Join { fields, style, fixed, encode }
+    }
+
+    /// One of the pieces of `given`, which is `value`.
+    fn give<'a>(given: &mut Given<'a>, part: &Part, value: Cow<'a, [u8]>) -> Result<(), Refusal> {
+        let place = match part {
+            Part::Url => return Err(refuse("'url' is all of a URL, and nothing to join")),
+            Part::Scheme => &mut given.scheme,
+            Part::Authority => &mut given.authority,
+            Part::Userinfo => &mut given.userinfo,
+            Part::User => &mut given.user,
+            Part::Password => &mut given.password,
+            Part::Host => &mut given.host,
+            Part::Port => &mut given.port,
+            Part::Path => &mut given.path,
+            Part::Query => &mut given.query,
+            Part::Fragment => &mut given.fragment,
+            Part::Parameter(name) => {
+                given.parameters.push((Cow::Owned(name.clone()), value));
+                return Ok(());
+            }
+        };
+        *place = Some(value);
+        Ok(())
+    }
+
+    /// All that is given of the URL of `row`.
+    fn given<'a>(&'a self, row: &'a [u8]) -> Result<Given<'a>, Refusal> {
+        let mut given = if row.is_empty() { Given::default() } else { self.read(row)? };
+        for (part, value) in &self.fixed {
+            if let Part::Parameter(name) = part {
+                given.parameters.retain(|(known, _)| known != name);
+            }
+            Join::give(&mut given, part, Cow::Borrowed(value))?;
+        }
+        Ok(given)
+    }
+
+    fn read<'a>(&self, row: &'a [u8]) -> Result<Given<'a>, Refusal> {
+        let mut given = Given::default();
+        if self.style != Style::Jsonl {
+            let cells = row::read_cells(self.style, row)?;
+            if cells.len() > self.fields.len() {
+                let (cells, fields) = (cells.len(), self.fields.len());
+                return Err(refuse(format!("{cells} pieces for {fields} fields")));
+            }
+            for (part, cell) in self.fields.iter().zip(cells) {
+                if let Some(cell) = cell {
+                    Join::give(&mut given, part, cell)?;
+                }
+            }
+            return Ok(given);
+        }
+        let Value::Object(members) = row::read_json(row)? else {
+            return Err(refuse("an object of parts is wanted, such as {\"host\":\"a\"}"));
+        };
+        for (name, value) in members {
+            let part = Part::find(&name).map_err(refuse)?;
+            let text = match value {
+                Value::Null => continue,
+                Value::String(text) => text,
+                Value::Number(number) => number.to_string(),
+                _ => return Err(refuse(format!("'{name}' is no string"))),
+            };
+            Join::give(&mut given, &part, Cow::Owned(text.into_bytes()))?;
+        }
+        Ok(given)
+    }
+
+    /// `value`, escaped for where it stays if it is data.
+    fn escaped<'a>(&self, set: AsciiSet, keeps_escapes: bool, value: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
+        if !self.encode {
+            return value;
+        }
+        let encode = Encode::keeping(set);
+        let encode = if keeps_escapes { encode.keep_escapes() } else { encode };
+        Cow::Owned(encode.encode(&value).into_owned().into_bytes())
+    }
+
+    /// The authority of what is given.
+    fn authority<'a>(&self, given: &mut Given<'a>) -> Result<Option<Cow<'a, [u8]>>, Refusal> {
+        let userinfo = match (given.userinfo.take(), given.user.take(), given.password.take()) {
+            (Some(userinfo), ..) => Some(self.escaped(sets::RFC3986_USERINFO, true, userinfo)),
+            (None, None, None) => None,
+            (None, user, password) => {
+                let user = user.unwrap_or_default();
+                let mut userinfo =
+                    self.escaped(sets::RFC3986_USERINFO.remove(b":"), false, user).into_owned();
+                if let Some(password) = password {
+                    userinfo.push(b':');
+                    userinfo.extend_from_slice(&self.escaped(sets::RFC3986_USERINFO, false, password));
+                }
+                Some(Cow::Owned(userinfo))
+            }
+        };
+        let Some(host) = given.host.take() else {
+            if given.authority.is_none() && (userinfo.is_some() || given.port.is_some()) {
+                return Err(refuse("there is userinfo or a port, but no host"));
+            }
+            return Ok(given.authority.take());
+        };
+        let is_address = host.starts_with(b"[");
+        let host = if is_address { host } else { self.escaped(sets::RFC3986_REG_NAME, false, host) };
+        let mut authority = Vec::new();
+        if let Some(userinfo) = &userinfo {
+            authority.extend_from_slice(userinfo);
+            authority.push(b'@');
+        }
+        authority.extend_from_slice(&host);
+        if let Some(port) = &given.port {
+            authority.push(b':');
+            authority.extend_from_slice(port);
+        }
+        let read = [b"//", &authority[..]].concat();
+        let read = simdpct_uri::split(&read);
+        let is_read = read.authority() == Some(&authority[..])
+            && read.host().map(|host| host.raw()) == Some(&*host)
+            && read.userinfo().map(|piece| piece.raw()) == userinfo.as_deref()
+            && read.port() == given.port.as_deref();
+        if is_read {
+            return Ok(Some(Cow::Owned(authority)));
+        }
+        let host = host.escape_ascii();
+        Err(refuse(format!("host, userinfo and port would not be read back as they are: host '{host}'")))
+    }
+
+    /// The query of what is given: those parameters are added that it does not have.
+    fn query<'a>(&self, given: &mut Given<'a>) -> Option<Cow<'a, [u8]>> {
+        // What is not data among parameters is what delimits them.
+        let set = sets::RFC3986_QUERY.remove(b"&=+;");
+        let mut query =
+            given.query.take().map(|query| self.escaped(sets::RFC3986_QUERY, true, query).into_owned());
+        for (name, value) in given.parameters.drain(..) {
+            let query = query.get_or_insert_default();
+            let mut known = simdpct_uri::form::pairs(&query[..]);
+            if known.any(|(known, _)| &*known == name.as_bytes()) {
+                continue;
+            }
+            if !query.is_empty() {
+                query.push(b'&');
+            }
+            query.extend_from_slice(Encode::keeping(set).encode(name.as_bytes()).as_bytes());
+            query.push(b'=');
+            query.extend_from_slice(&self.escaped(set, false, value));
+        }
+        query.map(Cow::Owned)
+    }
+}
+
+impl Rewrite for Join {
+    fn append(&self, value: &[u8], _: &ByteSet, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        let mut given = self.given(value)?;
+        let authority = self.authority(&mut given)?;
+        let query = self.query(&mut given);
+        let path = self.escaped(sets::RFC3986_PATH, true, given.path.unwrap_or_default());
+        let fragment = given.fragment.map(|part| self.escaped(sets::RFC3986_FRAGMENT, false, part));
+        let wanted = Components {
+            scheme: given.scheme.as_deref(),
+            authority: authority.as_deref(),
+            path: &path,
+            query: query.as_deref(),
+            fragment: fragment.as_deref(),
+        };
+        let from = out.len();
+        wanted.join_append(out);
+        let read = Components::from(simdpct_uri::split(&out[from..]));
+        let parts = [
+            ("scheme", wanted.scheme, read.scheme),
+            ("authority", wanted.authority, read.authority),
+            // It may have got a dot segment, so that it is read as a path.
+            ("path", Some(wanted.path).filter(|path| !read.path.ends_with(path)), None),
+            ("query", wanted.query, read.query),
+            ("fragment", wanted.fragment, read.fragment),
+        ];
+        match parts.into_iter().find(|(_, wanted, read)| wanted != read) {
+            None => Ok(()),
+            Some((name, wanted, _)) => {
+                let wanted = wanted.unwrap_or_default().escape_ascii();
+                Err(refuse(format!("the {name} would not be read back as it is: '{wanted}'")))
+            }
+        }
+    }
+
+    fn reads_escapes(&self) -> bool {
+        !self.encode
+    }
+}

@@ -1,0 +1,112 @@
+//! The parts of a URL by name, as it is asked for them.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use simdpct::{ByteSet, Decode};
+use simdpct_uri::Parts;
+
+/// A part of a URL that has a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    Url,
+    Scheme,
+    Authority,
+    Userinfo,
+    User,
+    Password,
+    Host,
+    Port,
+    Path,
+    Query,
+    Fragment,
+    /// The value of the first parameter of this name.
+    Parameter(String),
+}
+
+/// Those with a fixed name.
+const NAMES: &[(&str, Part)] = &[
+    ("url", Part::Url),
+    ("scheme", Part::Scheme),
+    ("authority", Part::Authority),
+    ("userinfo", Part::Userinfo),
+    ("user", Part::User),
+    ("password", Part::Password),
+    ("host", Part::Host),
+    ("port", Part::Port),
+    ("path", Part::Path),
+    ("query", Part::Query),
+    ("fragment", Part::Fragment),
+];
+
+/// The parts that give the URL back when they are joined.
+pub const USUAL: &str = "scheme,userinfo,host,port,path,query,fragment";
+
+impl Part {
+    /// The part called `name`; or what to tell the person.
+    pub fn find(name: &str) -> Result<Part, String> {
+        if let Some(parameter) = name.strip_prefix("query:").filter(|name| !name.is_empty()) {
+            return Ok(Part::Parameter(parameter.to_owned()));
+        }
+        NAMES.iter().find(|(known, _)| *known == name).map(|(_, part)| part.clone()).ok_or_else(|| {
+            let names: Vec<_> = NAMES.iter().map(|(name, _)| *name).collect();
+            format!("unknown part '{name}'; there are: {}, query:NAME", names.join(", "))
+        })
+    }
+
+    /// The part of `url`, as it is written; `None` if there is none.
+    pub fn raw<'a>(&self, url: &Parts<'a>) -> Option<&'a [u8]> {
+        match self {
+            Part::Url => Some(url.input()),
+            Part::Scheme => url.scheme(),
+            Part::Authority => url.authority(),
+            Part::Userinfo => url.userinfo().map(|piece| piece.raw()),
+            Part::User => url.user().map(|piece| piece.raw()),
+            Part::Password => url.password().map(|piece| piece.raw()),
+            Part::Host => url.host().map(|piece| piece.raw()),
+            Part::Port => url.port(),
+            Part::Path => Some(url.path()),
+            Part::Query => url.query(),
+            Part::Fragment => url.fragment().map(|piece| piece.raw()),
+            Part::Parameter(name) => {
+                let pair = url.query_pairs().find(|pair| &*pair.name.decode_form() == name.as_bytes())?;
+                Some(pair.value.unwrap_or_default().raw())
+            }
+        }
+    }
+
+    /// `raw`, the part, decoded once. What would be read as a delimiter in it, and `%`, stays escaped if the part has pieces;
+    /// so do the bytes of `keep`.
+    pub fn decoded<'a>(&self, raw: &'a [u8], keep: ByteSet) -> Cow<'a, [u8]> {
+        let decode = match self {
+            // There are no escapes in these, or they mean nothing before it is split.
+            Part::Url | Part::Scheme | Part::Port => return Cow::Borrowed(raw),
+            Part::Authority | Part::Userinfo | Part::Path | Part::Query => {
+                Decode::new().keep(keep.union(self.delimiters()))
+            }
+            Part::User | Part::Password | Part::Host | Part::Fragment => Decode::new().keep(keep),
+            Part::Parameter(_) => Decode::new().keep(keep).form(),
+        };
+        decode.decode(raw)
+    }
+
+    /// What delimits the pieces of the part, and the `%` of those that are escaped.
+    fn delimiters(&self) -> ByteSet {
+        ByteSet::EMPTY.add(match self {
+            Part::Authority => b":@%",
+            Part::Userinfo => b":%",
+            Part::Path => b"/%",
+            Part::Query => b"&=;+%",
+            _ => b"",
+        })
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Part::Parameter(name) => write!(f, "query:{name}"),
+            part => f.write_str(NAMES.iter().find(|(_, known)| known == part).map_or("", |(name, _)| *name)),
+        }
+    }
+}

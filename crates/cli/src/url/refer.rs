@@ -1,0 +1,65 @@
+//! References to their targets, and IRIs to URIs and back.
+
+use simdpct::ByteSet;
+use simdpct_uri::{Strictness, iri, resolve_append, split};
+
+use super::Rewrite;
+use crate::ground::reason::{Reason, Refusal};
+
+/// The target of a reference as seen from a base (RFC 3986, section 5.2).
+#[derive(Clone, Debug)]
+pub struct Resolve {
+    base: Vec<u8>,
+    strictness: Strictness,
+}
+
+impl Resolve {
+    /// As seen from `base`; or what to tell the person.
+    pub fn new(base: Vec<u8>, strictness: Strictness) -> Result<Resolve, String> {
+        if split(&base).is_uri() {
+            return Ok(Resolve { base, strictness });
+        }
+        let base = base.escape_ascii();
+        Err(format!("--base '{base}' has no scheme, so nothing can be resolved against it"))
+    }
+}
+
+impl Rewrite for Resolve {
+    fn append(&self, value: &[u8], _: &ByteSet, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        resolve_append(split(&self.base), split(value), self.strictness, out)
+            .map_err(|error| Refusal { offset: 0, reason: Reason::Url(error.to_string()) })
+    }
+}
+
+/// The URI of an IRI.
+#[derive(Clone, Copy, Debug)]
+pub struct ToUri;
+
+impl Rewrite for ToUri {
+    fn append(&self, value: &[u8], _: &ByteSet, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        let text = std::str::from_utf8(value)
+            .map_err(|error| Refusal { offset: error.valid_up_to(), reason: Reason::InvalidUtf8 })?;
+        let uri = iri::to_uri(text).map_err(|error| Refusal {
+            offset: error.offset,
+            reason: Reason::Url("the host is not valid by IDNA".to_owned()),
+        })?;
+        out.extend_from_slice(uri.as_bytes());
+        Ok(())
+    }
+
+    fn reads_escapes(&self) -> bool {
+        // What is malformed is escaped.
+        false
+    }
+}
+
+/// The IRI of a URI.
+#[derive(Clone, Copy, Debug)]
+pub struct ToIri;
+
+impl Rewrite for ToIri {
+    fn append(&self, value: &[u8], _: &ByteSet, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        out.extend_from_slice(iri::from_uri(value).as_bytes());
+        Ok(())
+    }
+}

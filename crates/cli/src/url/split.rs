@@ -1,0 +1,135 @@
+//! URLs to their parts: rows, and templates.
+
+use std::borrow::Cow;
+
+use simdpct::ByteSet;
+
+use super::Rewrite;
+use super::part::Part;
+use super::row::{self, Style};
+use crate::ground::reason::Refusal;
+
+/// The parts of a URL in a row.
+#[derive(Clone, Debug)]
+pub struct Split {
+    fields: Vec<Part>,
+    /// As members of an object are called.
+    names: Vec<String>,
+    style: Style,
+    /// Whether each is decoded once.
+    decode: bool,
+}
+
+impl Split {
+    /// The `fields`, in this order.
+    pub fn new(fields: Vec<Part>, style: Style, decode: bool) -> Split {
+        Split { names: fields.iter().map(Part::to_string).collect(), fields, style, decode }
+    }
+}
+
+impl Rewrite for Split {
+    fn append(&self, value: &[u8], structure: &ByteSet, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        let url = simdpct_uri::split(value);
+        // In JSON a line end can be written.
+        let keep = match self.style {
+            Style::Tsv | Style::Csv => structure.add(self.style.structure()),
+            Style::Jsonl => ByteSet::EMPTY,
+        };
+        let cells = self.fields.iter().map(|part| {
+            let raw = part.raw(&url)?;
+            // There always is a path, so an empty one needs no mark.
+            if raw.is_empty() && *part == Part::Path && self.style != Style::Jsonl {
+                return None;
+            }
+            Some(if self.decode { part.decoded(raw, keep) } else { Cow::Borrowed(raw) })
+        });
+        match self.style {
+            Style::Tsv | Style::Csv => {
+                let is_plain = !self.decode && row::is_plain(value);
+                row::write_cells(self.style, is_plain, cells, out);
+            }
+            Style::Jsonl => row::write_object(self.names.iter().map(String::as_str).zip(cells), out),
+        }
+        Ok(())
+    }
+}
+
+/// Text with parts of a URL in it.
+#[derive(Clone, Debug)]
+pub struct Template {
+    items: Vec<Item>,
+}
+
+#[derive(Clone, Debug)]
+enum Item {
+    Text(Vec<u8>),
+    Part(Part),
+}
+
+impl Template {
+    /// Reads `{host}`, `{query:q}` and so on; `\t`, `\\`, `\{`. Or says what is wrong.
+    pub fn new(text: &str) -> Result<Template, String> {
+        let mut items = Vec::new();
+        let mut plain = Vec::new();
+        let mut rest = text;
+        while let Some(at) = rest.find(['{', '\\']) {
+            plain.extend_from_slice(&rest.as_bytes()[..at]);
+            let after = &rest[at + 1..];
+            if rest.as_bytes()[at] == b'{' {
+                let Some((name, after)) = after.split_once('}') else {
+                    return Err(format!("'{}' has no '}}'; \"\\{{\" is a '{{'", &rest[at..]));
+                };
+                if !plain.is_empty() {
+                    items.push(Item::Text(std::mem::take(&mut plain)));
+                }
+                items.push(Item::Part(Part::find(name)?));
+                rest = after;
+                continue;
+            }
+            let byte = match after.as_bytes().first() {
+                Some(b't') => b'\t',
+                Some(byte @ (b'\\' | b'{')) => *byte,
+                _ => return Err("after a '\\' comes 't', '\\' or '{'".to_owned()),
+            };
+            plain.push(byte);
+            rest = &after[1..];
+        }
+        plain.extend_from_slice(rest.as_bytes());
+        if !plain.is_empty() {
+            items.push(Item::Text(plain));
+        }
+        Ok(Template { items })
+    }
+}
+
+/// A template filled with the parts of a URL.
+#[derive(Clone, Debug)]
+pub struct Get {
+    template: Template,
+    /// Whether each part is decoded once.
+    decode: bool,
+}
+
+impl Get {
+    /// Fills `template`.
+    pub fn new(template: Template, decode: bool) -> Get {
+        Get { template, decode }
+    }
+}
+
+impl Rewrite for Get {
+    fn append(&self, value: &[u8], structure: &ByteSet, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        let url = simdpct_uri::split(value);
+        for item in &self.template.items {
+            match item {
+                Item::Text(text) => out.extend_from_slice(text),
+                Item::Part(part) => {
+                    let raw = part.raw(&url).unwrap_or_default();
+                    let cell = if self.decode { part.decoded(raw, *structure) } else { raw.into() };
+                    out.extend_from_slice(&cell);
+                }
+            }
+        }
+        Ok(())
+    }
+}

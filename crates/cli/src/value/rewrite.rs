@@ -1,0 +1,159 @@
+//! Work on whole URLs, and what to do about faults in them.
+
+use std::sync::Arc;
+
+use simdpct::ByteSet;
+
+use super::decode::malformed;
+use super::handling::{Handling, OnFault};
+use crate::ground::escape::escape;
+use crate::ground::reason::{Reason, Refusal};
+use crate::ground::records::Records;
+use crate::ground::utf8;
+use crate::url::Rewrite;
+
+/// Does what a [`Rewrite`] does, and makes no structure.
+#[derive(Clone)]
+pub struct Rewriter {
+    rewrite: Arc<dyn Rewrite>,
+    /// The bytes that must not be made.
+    structure: ByteSet,
+    /// The same, where there are so few that a search for them is fast; line ends are two.
+    few: Option<[u8; 3]>,
+    /// What is given at once, if that may be several records.
+    records: Records,
+}
+
+impl Rewriter {
+    /// Does `rewrite` to single values, or, unless `records` is [`Records::Raw`], to whole records with their ends.
+    pub fn new(rewrite: Arc<dyn Rewrite>, structure: ByteSet, records: Records) -> Rewriter {
+        let members: Vec<u8> = (0..=u8::MAX).filter(|&byte| structure.contains(byte)).collect();
+        let few = match members[..] {
+            [a] => Some([a; 3]),
+            [a, b] => Some([a, b, b]),
+            [a, b, c] => Some([a, b, c]),
+            _ => None,
+        };
+        Rewriter { rewrite, structure, few, records }
+    }
+
+    /// Where the first byte of the structure is in `bytes`.
+    fn find_structure(&self, bytes: &[u8]) -> Option<usize> {
+        match self.few {
+            Some([a, b, c]) => memchr::memchr3(a, b, c, bytes),
+            None => bytes.iter().position(|&byte| self.structure.contains(byte)),
+        }
+    }
+
+    /// Appends what becomes of `value`. A URL that is refused stays as it is, unless `handling` says otherwise. After a
+    /// refusal, what was appended means nothing.
+    pub fn apply(&self, value: &[u8], handling: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        match self.records {
+            Records::Raw => self.one(value, handling, out),
+            Records::Lines | Records::Null => self.all(value, handling, out),
+        }
+    }
+
+    /// Whole records. Offsets mean nothing.
+    fn all(&self, text: &[u8], handling: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        let (from, end) = (out.len(), self.records.end());
+        let mut has_refused = false;
+        if self.records == Records::Lines && self.rewrite.append_lines(text, out, &mut || has_refused = true)
+        {
+            if has_refused && handling.malformed == OnFault::Refuse {
+                return Err(Refusal { offset: 0, reason: Reason::Url(String::new()) });
+            }
+            self.look(text, handling)?;
+            return text_only(text, handling, out, from);
+        }
+        let mut start = 0;
+        while start < text.len() {
+            let next = memchr::memchr(end, &text[start..]).map_or(text.len(), |found| start + found + 1);
+            let record = &text[start..next];
+            start = next;
+            let mut value = record.strip_suffix(&[end]).unwrap_or(record);
+            if self.records == Records::Lines && value.len() < record.len() {
+                value = value.strip_suffix(b"\r").unwrap_or(value);
+            }
+            self.one(value, handling, out)?;
+            out.extend_from_slice(&record[value.len()..]);
+        }
+        Ok(())
+    }
+
+    /// One value.
+    fn one(&self, value: &[u8], handling: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        let from = out.len();
+        self.look(value, handling)?;
+        let repaired;
+        let mut new = value;
+        if handling.repairs() {
+            repaired = self.repaired(value, handling);
+            new = &repaired;
+        }
+        if let Err(refusal) = self.rewrite.append(new, &self.structure, out) {
+            let is_text = refusal.reason != Reason::InvalidUtf8;
+            let on_fault = if is_text { handling.malformed } else { handling.not_text };
+            if on_fault == OnFault::Refuse {
+                return Err(refusal);
+            }
+            out.truncate(from);
+            out.extend_from_slice(value);
+            return Ok(());
+        }
+        if let Some(at) = self.find_structure(&out[from..]) {
+            let is_made = |byte: u8| self.structure.contains(byte) && !value.contains(&byte);
+            let rest = out.split_off(from + at);
+            for byte in rest {
+                if is_made(byte) { escape(&[byte], out) } else { out.push(byte) }
+            }
+        }
+        text_only(value, handling, out, from)
+    }
+
+    /// Refuses malformed escapes, if that is asked for.
+    fn look(&self, value: &[u8], handling: Handling) -> Result<(), Refusal> {
+        if handling.malformed == OnFault::Refuse && self.rewrite.reads_escapes() {
+            simdpct::validate(value).map_err(malformed)?;
+        }
+        Ok(())
+    }
+
+    /// `value` without the faults that are to be repaired.
+    fn repaired(&self, value: &[u8], handling: Handling) -> Vec<u8> {
+        let mut new = Vec::new();
+        let mut rest = value;
+        while handling.malformed == OnFault::Repair
+            && self.rewrite.reads_escapes()
+            && let Err(escape) = simdpct::validate(rest)
+        {
+            new.extend_from_slice(&rest[..escape.offset]);
+            new.extend_from_slice(b"%25");
+            rest = &rest[escape.offset + 1..];
+        }
+        new.extend_from_slice(rest);
+        if handling.not_text == OnFault::Repair {
+            new = String::from_utf8_lossy(&new).into_owned().into_bytes();
+        }
+        new
+    }
+}
+
+/// Refuses or repairs what was appended at `from` of `out`, and comes from `value`, if it is not UTF-8.
+fn text_only(value: &[u8], handling: Handling, out: &mut Vec<u8>, from: usize) -> Result<(), Refusal> {
+    if handling.not_text == OnFault::Keep || utf8::validate(&out[from..]).is_ok() {
+        return Ok(());
+    }
+    if handling.not_text == OnFault::Repair {
+        let text = String::from_utf8_lossy(&out[from..]).into_owned();
+        out.truncate(from);
+        out.extend_from_slice(text.as_bytes());
+        return Ok(());
+    }
+    // Either the value is no text as it is, or one of its escapes is none.
+    let offset = match utf8::validate(value) {
+        Err(offset) => offset,
+        Ok(()) => simdpct::Decode::new().decode_utf8(value).map_or_else(|error| error.offset, |_| 0),
+    };
+    Err(Refusal { offset, reason: Reason::InvalidUtf8 })
+}

@@ -1,0 +1,45 @@
+//! Decoding in one part of a URL.
+
+use simdpct::ByteSet;
+
+use super::decode::Decoder;
+use super::handling::Handling;
+use super::options::{DecodeOptions, Scope};
+use crate::ground::reason::Refusal;
+use crate::ground::records::Records;
+
+/// Decodes a part of a URL, and leaves the others alone.
+#[derive(Clone)]
+pub struct Within {
+    pub(super) decoder: Decoder,
+    scope: Scope,
+}
+
+impl Within {
+    /// Decodes the part `scope` as `options` ask. What delimits its pieces, or ends it, stays escaped.
+    pub fn new(options: &DecodeOptions, scope: Scope, structure: ByteSet) -> Within {
+        let delimiters: &[u8] = match scope {
+            Scope::Path => b"/?#",
+            // A "+" that was escaped is none that is a space.
+            Scope::Query if options.form => b"&=;#",
+            Scope::Query => b"&=;#+",
+        };
+        Within { decoder: Decoder::new(options, structure.add(delimiters), Records::Raw), scope }
+    }
+
+    /// Appends what becomes of `value`, and returns the number of layers.
+    pub fn apply(&mut self, value: &[u8], handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
+        let at = simdpct_uri::split(value).offsets();
+        let (start, end) = match self.scope {
+            Scope::Path => (at.path_start, at.path_end),
+            Scope::Query => (at.path_end, at.query_end),
+        };
+        out.extend_from_slice(&value[..start]);
+        let layers = self
+            .decoder
+            .apply(&value[start..end], handling, out)
+            .map_err(|refusal| Refusal { offset: start + refusal.offset, ..refusal })?;
+        out.extend_from_slice(&value[end..]);
+        Ok(layers)
+    }
+}

@@ -1,0 +1,559 @@
+//! Whole URLs: canonical forms, splitting and joining, references, IRIs, forms, and the seven rules.
+
+use std::fs;
+
+use simdpct_uri::canon::Profile;
+
+use crate::support::{Numbers, Run, assert_same, ok, run};
+
+/// What a run makes of `input`, as text.
+#[track_caller]
+fn text(args: &[&str], input: &str) -> String {
+    String::from_utf8(ok(args, input)).expect("text")
+}
+
+/// About `len` bytes of lines in which everything that splitting and canonical forms look at is frequent.
+fn urls(seed: u64, len: usize) -> Vec<u8> {
+    const WORDS: &[&[u8]] = &[
+        b"http://example.org/a/b?c=d#e\n",
+        b"https://example.org/a/b/c/d/e/f/g/h\r\n",
+        b"HTTP://",
+        b"https://",
+        b"//",
+        b"Example.ORG",
+        b"a.example",
+        b"user:pw@",
+        b"@",
+        b":80",
+        b":99999",
+        b"[::1]",
+        b"[",
+        b"/",
+        b"/./",
+        b"/../",
+        b"/%2e%2E/",
+        b"path",
+        b"%7Euser",
+        b"%2f",
+        b"%zz",
+        b"%2541",
+        b"?",
+        b"q=1&b=2",
+        b"#",
+        b"\t",
+        b"\xC3\xA9",
+        b"\xFF",
+        b"\n",
+        b"\r\n",
+        b"\n",
+    ];
+    let mut numbers = Numbers(seed);
+    let mut bytes = Vec::with_capacity(len + 64);
+    while bytes.len() < len {
+        bytes.extend_from_slice(numbers.pick(WORDS));
+    }
+    bytes
+}
+
+/// The lines of `text`, each with its end apart.
+fn lines(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    text.split_inclusive(|&byte| byte == b'\n').map(|line| {
+        let end = line.len() - usize::from(line.ends_with(b"\n")) - usize::from(line.ends_with(b"\r\n"));
+        line.split_at(end)
+    })
+}
+
+#[test]
+fn profiles_are_those_of_the_library_line_by_line() {
+    let input = urls(1, 200_000);
+    for profile in Profile::ALL {
+        let mut wanted = Vec::new();
+        for (url, end) in lines(&input) {
+            let form = profile.canonicalize(url);
+            wanted.extend_from_slice(form.as_deref().unwrap_or(url));
+            wanted.extend_from_slice(end);
+        }
+        let args = ["normalize", "--profile", profile.name()];
+        assert_same(profile.name(), &ok(&args, &input), &wanted);
+        let threads = [&args[..], &["-j4"]].concat();
+        assert_same(profile.name(), &ok(&threads, &input), &wanted);
+        // Every line by itself.
+        let each = [&args[..], &["--on-error", "keep", "--only-changed"]].concat();
+        let changed = ok(&each, &input);
+        assert!(changed.len() < wanted.len(), "{profile}");
+    }
+}
+
+#[test]
+fn the_list_of_profiles_says_what_each_is() {
+    let list = text(&["normalize", "--list"], "");
+    assert_eq!(list.lines().count(), Profile::ALL.len());
+    for (line, profile) in list.lines().zip(Profile::ALL) {
+        let (name, about) = line.split_once("  ").expect("a name, and what it is");
+        assert_eq!(name, profile.name());
+        assert!(!about.trim().is_empty(), "{name}");
+    }
+    let Run { out, err, code } = run(&["normalize", "--profile", "rfc9999"], "");
+    assert_eq!((out, code), (Vec::new(), Some(2)));
+    assert!(err.starts_with("pct: unknown profile 'rfc9999'; there are: escapes, rfc3986, "), "{err}");
+}
+
+#[test]
+fn what_a_profile_refuses_is_treated_as_asked() {
+    let input = "HTTP://a/\nhttp://a:99999/%7e\nHTTP://b/\r\n";
+    let args = ["normalize", "--profile", "rfc3986"];
+    for (policy, wanted) in [
+        ("keep", "http://a/\nhttp://a:99999/%7e\nhttp://b/\r\n"),
+        ("replace", "http://a/\nhttp://a:99999/%7e\nhttp://b/\r\n"),
+        ("empty", "http://a/\n\nhttp://b/\r\n"),
+        ("drop", "http://a/\nhttp://b/\r\n"),
+    ] {
+        assert_eq!(text(&[&args[..], &["--on-error", policy]].concat(), input), wanted, "{policy}");
+    }
+    for fail in [&["--strict"][..], &["--on-error", "fail"]] {
+        let Run { out, err, code } = run(&[&args[..], fail].concat(), input);
+        assert_eq!((out, code), (b"http://a/\n".to_vec(), Some(1)));
+        assert_eq!(err, "pct: <stdin>:2: offset 19: the port is not a number of at most 65535\n");
+    }
+    // A malformed escape is a fault whatever the profile does with it.
+    let replaced = [&args[..], &["--on-error", "replace"]].concat();
+    assert_eq!(text(&replaced, "HTTP://a/%zz%7e"), "http://a/%25zz~");
+    assert_eq!(text(&args, "HTTP://a/%zz%7e"), "http://a/%zz~");
+    let dropped = [&args[..], &["--on-error", "drop"]].concat();
+    assert_eq!(text(&dropped, "HTTP://a/%zz%7e\nHTTP://a/"), "http://a/");
+}
+
+#[test]
+fn rejects_and_stats_tell_of_refused_urls() {
+    let dir = tempfile::tempdir().unwrap();
+    let rejects = dir.path().join("rejects");
+    let file = rejects.to_str().unwrap();
+    let args =
+        ["normalize", "--profile", "rfc3986", "--csv", "--column", "url", "--rejects", file, "--stats=json"];
+    let Run { out, err, code } = run(&args, "id,url\n1,HTTP://a@b@c/\n2,HTTP://d/\n");
+    assert_eq!((out, code), (b"id,url\n1,HTTP://a@b@c/\n2,http://d/\n".to_vec(), Some(0)));
+    assert!(err.contains("\"changed\":1,") && err.contains("\"unreadable\":1,"), "{err}");
+    assert_eq!(
+        fs::read_to_string(rejects).unwrap(),
+        "<stdin>:2:17: more than one '@' in the authority: 1,HTTP://a@b@c/\n"
+    );
+}
+
+#[test]
+fn profiles_work_on_values_anywhere() {
+    let profile = ["normalize", "--profile", "rfc3986"];
+    let with = |more: &[&'static str], input: &str| text(&[&profile[..], more].concat(), input);
+    let log = "1.2.3.4 - - [1/Jan/2024] \"GET /a/../%7eb HTTP/1.1\" 200 1 \"HTTP://A/./\"\n";
+    assert_eq!(
+        with(&["--log", "combined"], log),
+        "1.2.3.4 - - [1/Jan/2024] \"GET /~b HTTP/1.1\" 200 1 \"http://a/\"\n"
+    );
+    assert_eq!(with(&["--field", "2"], "x HTTP://A/%7e y\n"), "x http://a/~ y\n");
+    // Where there is no URL, none is made.
+    let referrers = ["resolve", "--base", "http://a/", "--field", "8"];
+    let log = "1.2.3.4 - - [1/Jan/2024] \"GET / HTTP/1.1\" 200 1 \"-\"\n";
+    assert_eq!(text(&referrers, log), log);
+    assert_eq!(text(&["resolve", "--base", "http://a/"], "-\n"), "http://a/-\n");
+    assert_eq!(
+        with(&["--jsonl", "--key", "u", "--into", "key"], "{\"u\":\"HTTP://A/\"}\n"),
+        "{\"u\":\"HTTP://A/\",\"key\":\"http://a/\"}\n"
+    );
+    assert_eq!(with(&["-0"], "HTTP://A/\0HTTP://B/\n\0"), "http://a/\0HTTP://B/\n\0");
+    assert_eq!(with(&["--csv", "--column", "2", "--only"], "a,b\n1,HTTP://A/\n"), "http://a/\n");
+    // A comma that comes to light does not split a field.
+    let w3lib = ["normalize", "--profile", "w3lib-2.5", "--field", "1", "--delimiter", ","];
+    assert_eq!(text(&w3lib, "http://a/%2Cb,x\n"), "http://a/%2Cb,x\n");
+    // A URL is in memory whole, so a line that is too long stays.
+    let long = format!("HTTP://{}/\nHTTP://B/\n", "A".repeat(3 << 20));
+    let Run { out, err, code } = run(&profile, &long);
+    assert_same("a long line", &out, long.replace("HTTP://B", "http://b").as_bytes());
+    assert_eq!(code, Some(0));
+    assert!(
+        err.contains("offset 0: the record is longer than 2 MiB (--max-record), and stays as it is"),
+        "{err}"
+    );
+    assert_eq!(run(&[&profile[..], &["--raw"]].concat(), "").code, Some(2));
+}
+
+#[test]
+fn dialects_differ_in_what_is_unreserved() {
+    let all: String = (0x20..0x7F).map(|byte| format!("%{byte:02x}")).collect();
+    for (dialect, set) in [
+        ("rfc3986", simdpct::sets::RFC3986_UNRESERVED),
+        ("rfc2396", simdpct::sets::RFC2396_UNRESERVED),
+        ("rfc1738", simdpct::sets::RFC1738_UNRESERVED),
+    ] {
+        let wanted: String = (0x20..0x7F_u8)
+            .map(
+                |byte| if set.contains(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") },
+            )
+            .collect();
+        assert_eq!(text(&["normalize", "--dialect", dialect], &all), wanted, "{dialect}");
+    }
+}
+
+#[test]
+fn split_writes_the_parts_as_they_are() {
+    let url = "https://bob:p%40w@example.org:8080/a%2Fb/c?q=a%26b&q=2&e#top\n";
+    assert_eq!(text(&["split"], url), "https\tbob:p%40w\texample.org\t8080\t/a%2Fb/c\tq=a%26b&q=2&e\ttop\n");
+    let fields = ["--fields", "user,password,authority,query:q,query:e,query:x,url"];
+    assert_eq!(
+        text(&[&["split", "--as", "csv"][..], &fields].concat(), url),
+        "bob,p%40w,bob:p%40w@example.org:8080,a%26b,\"\",,https://bob:p%40w@example.org:8080/a%2Fb/c?q=a%26b&q=2&e#top\n"
+    );
+    // What is not there, and what is empty.
+    assert_eq!(
+        text(&["split", "--as", "csv"], "//@:/?#\na\n\n"),
+        ",\"\",\"\",\"\",/,\"\",\"\"\n,,,,a,,\n,,,,,,\n"
+    );
+    assert_eq!(
+        text(&["split", "--as", "jsonl"], "//h?\n\n"),
+        "{\"host\":\"h\",\"path\":\"\",\"query\":\"\"}\n{\"path\":\"\"}\n"
+    );
+    // A row is a line, and has its cells.
+    assert_eq!(text(&["split", "--fields", "path,query"], "a\tb\r?\"\"\n"), "a%09b%0D\t%22%22\n");
+    assert_eq!(text(&["split", "--fields", "path,query", "--as", "csv"], "a,\"b?c\n"), "\"a,\"\"b\",c\n");
+    let raw = ok(&["split", "--fields", "path", "--as", "jsonl"], b"a\xFF\"\t\n");
+    assert_eq!(raw, b"{\"path\":\"a%FF\\\"\\t\"}\n");
+    let run = run(&["split", "--fields", "hots"], "");
+    assert_eq!(run.code, Some(2));
+    assert!(run.err.contains("unknown part 'hots'; there are: url, scheme, "), "{}", run.err);
+}
+
+#[test]
+fn split_works_on_values_anywhere() {
+    let log = "1.2.3.4 - - [1/Jan/2024] \"GET /a?q=1 HTTP/1.1\" 200 1 \"http://r/x\" \"-\"\n";
+    assert_eq!(text(&["split", "--fields", "path", "--log", "combined", "--only"], log), "/a\n/x\n");
+    assert_eq!(
+        text(
+            &["split", "--csv", "--column", "url", "--fields", "host", "--into", "host"],
+            "url\nhttp://a/b\n"
+        ),
+        "url,host\nhttp://a/b,a\n"
+    );
+    assert_eq!(
+        text(&["split", "--jsonl", "--key", "u", "--fields", "host,path"], "{\"u\":\"http://a/b\"}\n"),
+        "{\"u\":\"a\\t/b\"}\n"
+    );
+    let input = urls(2, 100_000);
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("urls.gz");
+    ok(&["normalize", "--profile", "escapes", "-o", file.to_str().unwrap()], &input);
+    let from_file = ok(&["split", "-j3", file.to_str().unwrap()], "");
+    let normal = ok(&["normalize"], &input);
+    assert_same("compressed, on threads", &from_file, &ok(&["split", "-j1"], &normal));
+}
+
+/// Without the bytes that TSV and CSV escape.
+fn printable(input: &[u8]) -> Vec<u8> {
+    input.iter().copied().filter(|byte| !matches!(byte, b'\t')).collect()
+}
+
+#[test]
+fn join_is_the_inverse_of_split() {
+    let input = printable(&urls(3, 100_000));
+    for style in ["tsv", "csv"] {
+        let rows = ok(&["split", "--as", style], &input);
+        assert_same(style, &ok(&["join", "--from", style], &rows), &input);
+        let userinfo = ["--fields", "scheme,authority,path,query,fragment"];
+        let rows = ok(&[&["split", "--as", style][..], &userinfo].concat(), &input);
+        assert_same(style, &ok(&[&["join", "--from", style][..], &userinfo].concat(), &rows), &input);
+    }
+    // JSON has text only.
+    let text: Vec<u8> = input.iter().copied().filter(|byte| *byte != 0xFF).collect();
+    let rows = ok(&["split", "--as", "jsonl"], &text);
+    assert_same("jsonl", &ok(&["join", "--from", "jsonl"], &rows), &text);
+    // Decoded and escaped again, it is the same up to the spelling of escapes.
+    let clean = b"http://u%3A:p%40@a.b/x%2Fy%25z/%C3%A9?a=%26&b=%2B+%25#f%20g\n/?q\n";
+    let rows = ok(&["split", "--decode"], clean);
+    assert_eq!(
+        String::from_utf8_lossy(&rows),
+        "http\tu%3A:p@\ta.b\t\t/x%2Fy%25z/é\ta=%26&b=%2B+%25\tf g\n\t\t\t\t/\tq\t\n"
+    );
+    assert_same(
+        "decoded",
+        &ok(&["join", "--encode"], &rows),
+        b"http://u%3A:p%40@a.b/x%2Fy%25z/%C3%A9?a=%26&b=%2B+%25#f%20g\n/?q\n",
+    );
+}
+
+#[test]
+fn join_refuses_what_would_not_be_read_back() {
+    let join = |args: &[&str]| run(&[&["join"][..], args].concat(), "");
+    let good =
+        join(&["scheme=https", "host=a.com", "port=80", "path=/x", "query:q=1", "query:p=2", "fragment="]);
+    assert_eq!((good.out, good.code), (b"https://a.com:80/x?q=1&p=2#\n".to_vec(), Some(0)));
+    for (args, reason) in [
+        (&["host=a/b"][..], "host, userinfo and port would not be read back as they are: host 'a/b'"),
+        (&["host=a", "port=x/"], "host, userinfo and port would not be read back"),
+        (&["port=80"], "there is userinfo or a port, but no host"),
+        (&["scheme=1a", "path=b"], "the scheme would not be read back as it is: '1a'"),
+        (&["host=a", "path=b"], "the authority would not be read back as it is: 'a'"),
+        (&["path=/a?b"], "the path would not be read back as it is: '/a?b'"),
+        (&["query=a#b"], "the query would not be read back as it is: 'a#b'"),
+        (&["url=a"], "'url' is all of a URL, and nothing to join"),
+    ] {
+        let Run { out, err, code } = join(args);
+        assert_eq!((out, code), (Vec::new(), Some(1)), "{args:?}");
+        assert!(err.contains(reason), "{args:?}: {err}");
+        // Escaped, data stays where it is.
+        if let [host @ ("host=a/b" | "path=/a?b" | "query=a#b")] = args {
+            let Run { out, code, .. } = join(&["--encode", host]);
+            assert_eq!(code, Some(0));
+            assert!([&b"//a%2Fb\n"[..], b"/a%3Fb\n", b"?a%23b\n"].contains(&&out[..]), "{out:?}");
+        }
+    }
+    // A row that is refused stays, and the policy decides.
+    assert_eq!(text(&["join", "--from", "csv"], "http,,a/b\n,,c,,/d\n"), "http,,a/b\n//c/d\n");
+    assert_eq!(text(&["join", "--from", "csv", "--on-error", "drop"], "http,,a/b\n,,c,,/d\n"), "//c/d\n");
+    for bad in ["{", "[]", "{\"hots\":1}", "{\"host\":[]}"] {
+        let Run { code, .. } = run(&["join", "--from", "jsonl", "--strict"], bad);
+        assert_eq!(code, Some(1), "{bad}");
+    }
+    // An authority or a scheme is not made of a path.
+    assert_eq!(text(&["join", "path=//a"], ""), "/.//a\n");
+    assert_eq!(text(&["join", "path=a:b"], ""), "./a:b\n");
+    assert_eq!(text(&["join", "scheme=https", "-"], "http\t\ta\n"), "https://a\n");
+    assert_eq!(run(&["join", "hots=a"], "").code, Some(2));
+}
+
+#[test]
+fn get_fills_a_template() {
+    let url = "https://u@a.com:1/x%20y?q=%41+b&p=%26\n";
+    assert_eq!(
+        text(&["get", r"{scheme}\t{host}\{\\}{port}{fragment}|{query:q}"], url),
+        "https\ta.com{\\}1|%41+b\n"
+    );
+    assert_eq!(
+        text(&["get", "--decode", "{path} {query:q} {query:p} {query}"], url),
+        "/x y A b & q=A%2Bb&p=%26\n".replace("%2B", "+")
+    );
+    assert_eq!(text(&["get", "{host}", "--field", "2"], "x http://a/b y\n"), "x a y\n");
+    for (template, reason) in [("{host", "has no '}'"), ("{x}", "unknown part 'x'"), ("\\n", "after a '\\'")]
+    {
+        let Run { err, code, .. } = run(&["get", template], "");
+        assert_eq!(code, Some(2), "{template}");
+        assert!(err.contains(reason), "{template}: {err}");
+    }
+    // A line end that comes to light is no line end.
+    assert_eq!(text(&["get", "--decode", "{path}"], "/a%0Ab%0d\n"), "/a%0Ab%0d\n");
+}
+
+/// All of RFC 3986, 5.4.
+#[test]
+fn references_are_resolved() {
+    let resolve = |reference: &str, more: &[&str]| {
+        text(&[&["resolve", "--base", "http://a/b/c/d;p?q", "-e", reference][..], more].concat(), "")
+    };
+    for (reference, target) in [
+        ("g:h", "g:h"),
+        ("g", "http://a/b/c/g"),
+        ("./g", "http://a/b/c/g"),
+        ("g/", "http://a/b/c/g/"),
+        ("/g", "http://a/g"),
+        ("//g", "http://g"),
+        ("?y", "http://a/b/c/d;p?y"),
+        ("g?y", "http://a/b/c/g?y"),
+        ("#s", "http://a/b/c/d;p?q#s"),
+        ("", "http://a/b/c/d;p?q"),
+        ("..", "http://a/b/"),
+        ("../../../g", "http://a/g"),
+        ("g;x=1/../y", "http://a/b/c/y"),
+        ("g?y/../x", "http://a/b/c/g?y/../x"),
+        ("http:g", "http:g"),
+    ] {
+        assert_eq!(resolve(reference, &[]), format!("{target}\n"), "{reference}");
+    }
+    assert_eq!(resolve("http:g", &["--not-strict"]), "http://a/b/c/g\n");
+    let Run { err, code, .. } = run(&["resolve", "--base", "//a"], "");
+    assert_eq!(code, Some(2));
+    assert_eq!(err, "pct: --base '//a' has no scheme, so nothing can be resolved against it\n");
+}
+
+#[test]
+fn hosts_that_idna_does_not_take_are_refused() {
+    let input = "http://例え.jp/é\nhttp://a\u{200B}\u{AD}--\u{FFFD}.jp/é\n";
+    assert_eq!(text(&["uri", "--on-error", "drop"], input), "http://xn--r8jz45g.jp/%C3%A9\n");
+    let Run { err, code, .. } = run(&["uri", "--strict"], input);
+    assert_eq!(code, Some(1));
+    assert!(err.starts_with("pct: <stdin>:2: offset "), "{err}");
+    assert!(err.ends_with(": the host is not valid by IDNA\n"), "{err}");
+    // What is not UTF-8 is a matter of the other policy.
+    assert_eq!(ok(&["uri"], b"/\xFF\n"), b"/\xFF\n");
+    assert_eq!(ok(&["uri", "--on-invalid-utf8", "drop"], b"/\xFF\n/\xC3\xA9\n"), b"/%C3%A9\n");
+    assert_eq!(ok(&["uri", "--on-invalid-utf8", "replace"], b"/\xFF\n"), b"/%EF%BF%BD\n");
+}
+
+#[test]
+fn forms_become_pairs_and_back() {
+    let form = "a=1&b=x+y%26%0A&c&=d&a=%FF\n";
+    let json = "[[\"a\",\"1\"],[\"b\",\"x y&\\n\"],[\"c\",\"\"],[\"\",\"d\"],[\"a\",\"%FF\"]]\n";
+    assert_eq!(text(&["form", "--as", "jsonl"], form), json);
+    assert_eq!(text(&["form", "--from", "jsonl"], json), "a=1&b=x+y%26%0A&c=&=d&a=%25FF\n");
+    assert_eq!(text(&["form"], form.trim_end_matches("&a=%FF\n")), "a\t1\tb\tx y&%0A\tc\t\t\td");
+    assert_eq!(text(&["form", "--from", "tsv"], "a\tx y\tc\t\n\n"), "a=x+y&c=\n\n");
+    let lines = "{\"a\":\"x\\ny\\r\\nz\\r\"}";
+    assert_eq!(text(&["form", "--from", "jsonl", "--crlf"], lines), "a=x%0D%0Ay%0D%0Az%0D%0A");
+    assert_eq!(text(&["form", "--from", "jsonl"], lines), "a=x%0Ay%0D%0Az%0D");
+    assert_eq!(text(&["form", "--from", "csv"], "a,\"x,\"\"y\"\n"), "a=x%2C%22y\n");
+    assert_eq!(text(&["form", "--from", "jsonl"], "{\"a\":[1,true],\"b\":\"ü\"}\n"), "a=1&a=true&b=%C3%BC\n");
+    for (style, bad) in
+        [("tsv", "a"), ("csv", "\"a"), ("jsonl", "[1]"), ("jsonl", "{\"a\":null}"), ("jsonl", "7")]
+    {
+        assert_eq!(run(&["form", "--from", style, "--strict"], bad).code, Some(1), "{bad}");
+        assert_eq!(text(&["form", "--from", style], bad), bad);
+    }
+}
+
+#[test]
+fn the_converters_are_exact_inverses() {
+    // Any bytes there and back; with line ends as what they are.
+    for seed in 0..8 {
+        let mut input = crate::support::tangle(seed, 50_000);
+        input.extend_from_slice(&urls(seed, 50_000));
+        input.extend_from_slice(b"%25%2525%252F%25252f%2%2F%%25%25252%0A%250A\r%0d%0A ");
+        let there = ok(&["encode", "--url"], &input);
+        assert_same("there and back", &ok(&["decode", "--url"], &there), &input);
+        assert!(there.iter().all(|byte| byte.is_ascii() && *byte != b' '));
+        // And back and there: of what the encoder writes.
+        let plain = ok(&["decode", "--url"], &there);
+        assert_same("back and there", &ok(&["encode", "--url"], plain), &there);
+        let values = ["--jsonl", "--key", "u"];
+        let json = b"{\"u\":\"a b\\n%0A%20%2F \xC3\xA9\"}\n";
+        let there = ok(&[&["encode", "--url"][..], &values].concat(), json);
+        assert_eq!(there, b"{\"u\":\"a%20b%0A%250A%2520%2F%20%C3%A9\"}\n");
+        assert_same("in JSON", &ok(&[&["decode", "--url"][..], &values].concat(), &there), json);
+    }
+    // Back and there, of any URL whose escapes are spelt one way.
+    let mut numbers = Numbers(7);
+    let words: [&[u8]; 12] =
+        [b"/", b"a", b"2", b"F", b"25", b"2F", b"%25", b"%252F", b"%2F", b"%20", b"%C3%A9", b"?"];
+    let urls: Vec<u8> = (0..50_000).flat_map(|_| numbers.pick(&words)).copied().collect();
+    let plain = ok(&["decode", "--url"], &urls);
+    assert!(plain.len() < urls.len());
+    assert_same("any URL", &ok(&["encode", "--url"], plain), &urls);
+    let url = "http://a.com/%E5%BC%95/50%25?x=%2F&y=%26%20#%C3%A9\n";
+    let plain = "http://a.com/引/50%?x=%2F&y=%26 #é\n";
+    assert_eq!(text(&["decode", "--url"], url), plain);
+    assert_eq!(text(&["encode", "--url"], plain), url);
+    assert_eq!(run(&["decode", "--url", "--strict"], "%zz").code, Some(1));
+    assert_eq!(text(&["encode", "--url"], "%zz"), "%25zz");
+    assert_eq!(run(&["encode", "--url", "--form"], "").code, Some(2));
+}
+
+#[test]
+fn decoding_can_be_confined_to_a_part() {
+    let url = "/a%20b%2Fc?x%20y=%C3%A9%26%3D%23%2B+z&%7E#%20\n";
+    assert_eq!(text(&["decode", "--path"], url), "/a b%2Fc?x%20y=%C3%A9%26%3D%23%2B+z&%7E#%20\n");
+    assert_eq!(text(&["decode", "--query"], url), "/a%20b%2Fc?x y=é%26%3D%23%2B+z&~#%20\n");
+    assert_eq!(text(&["decode", "--query", "--form"], url), "/a%20b%2Fc?x y=é%26%3D%23+ z&~#%20\n");
+    assert_eq!(text(&["decode", "--query", "--times", "2"], "?a=%2541%2526\n"), "?a=A%26\n");
+    assert_eq!(text(&["decode", "--path"], "%41?%41\n\n"), "A?%41\n\n");
+    // The others are not looked at.
+    assert_eq!(text(&["decode", "--query", "--strict"], "/%zz?%41\n"), "/%zz?A\n");
+    let Run { err, code, .. } = run(&["decode", "--query", "--strict"], "/%zz?%41%zz\n");
+    assert_eq!(code, Some(1));
+    assert!(err.starts_with("pct: <stdin>:1: offset 8: malformed escape"), "{err}");
+    let log = "1.2.3.4 - - [1/Jan/2024] \"GET /a%62?q=%63%20 HTTP/1.1\" 200 1 \"-\" \"-\"\n";
+    assert_eq!(text(&["decode", "--query", "--log", "combined"], log), log.replace("%63", "c"));
+    let input = urls(4, 100_000);
+    let decoded = ok(&["decode", "--query"], &input);
+    for (url, _) in lines(&decoded) {
+        assert!(!simdpct_uri::split(url).path().windows(3).any(|escape| escape == b"a%2"), "none was there");
+    }
+    assert_eq!(lines(&decoded).count(), lines(&input).count());
+    for ((new, _), (old, _)) in lines(&decoded).zip(lines(&input)) {
+        let (new, old) = (simdpct_uri::split(new), simdpct_uri::split(old));
+        assert_eq!(
+            (new.authority(), new.path(), new.fragment()),
+            (old.authority(), old.path(), old.fragment())
+        );
+        assert_eq!(new.query_pairs().count(), old.query_pairs().count());
+    }
+}
+
+/// The rules of RFC 3986, chapter 2, through the command.
+mod rules {
+    use super::{ok, text};
+
+    #[test]
+    fn split_before_decode() {
+        // What is decoded first would have three segments, another query and a fragment.
+        let url = "http://a/b%2Fc%3Fd?e=f%26g%3Dh%23i\n";
+        assert_eq!(text(&["get", "--decode", "{query:e}"], url), "f&g=h#i\n");
+        assert_eq!(text(&["split", "--decode", "--fields", "path,fragment,query:g"], url), "/b%2Fc?d\t\t\n");
+        let decoded_first = String::from_utf8(ok(&["decode"], url)).unwrap();
+        assert_eq!(text(&["get", "{query:e}|{fragment}"], &decoded_first), "|i\n");
+    }
+
+    #[test]
+    fn decode_once() {
+        assert_eq!(text(&["get", "--decode", "{query:q}"], "?q=%252541\n"), "%2541\n");
+        assert_eq!(text(&["split", "--decode", "--fields", "fragment"], "#%2541\n"), "%41\n");
+        assert_eq!(
+            text(&["normalize", "--profile", "rfc3986"], "http://a/%2541%252F\n"),
+            "http://a/%2541%252F\n"
+        );
+        assert_eq!(text(&["form", "--as", "csv"], "a=%2541\n"), "a,%41\n");
+    }
+
+    #[test]
+    fn never_encode_twice() {
+        let url = "http://a/b c%20d?%C3%A9=é\n";
+        let once = text(&["uri"], url);
+        assert_eq!(once, "http://a/b%20c%20d?%C3%A9=%C3%A9\n");
+        assert_eq!(text(&["uri"], &once), once);
+        // The converter of whole URLs is the one that must, to be an inverse.
+        assert_eq!(text(&["encode", "--set", "rfc3986-uri", "--keep-escapes"], &once), once);
+    }
+
+    #[test]
+    fn reserved_kept() {
+        let url = "http://a/%3A%2F%3F%23%5B%5D%40%21%24%26%27%28%29%2A%2B%2C%3B%3D?:/?[]@!$&'()*+,;=\n";
+        for args in [
+            &["normalize", "--profile", "rfc3986"][..],
+            &["normalize", "--profile", "whatwg"],
+            &["normalize"],
+            &["iri"],
+            &["uri"],
+            &["decode", "--url"],
+            &["encode", "--url"],
+        ] {
+            let wanted = if args.contains(&"whatwg") { url.replace('\'', "%27") } else { url.to_owned() };
+            assert_eq!(text(args, url), wanted, "{args:?}");
+        }
+    }
+
+    #[test]
+    fn case_of_digits() {
+        for args in [&["normalize"][..], &["normalize", "--profile", "rfc3986"]] {
+            assert_eq!(text(args, "http://a/%c3%a9%2f\n"), "http://a/%C3%A9%2F\n");
+        }
+        assert_eq!(text(&["iri"], "/%c3%a9%2f\n"), "/é%2f\n");
+    }
+
+    #[test]
+    fn unreserved_never_escaped() {
+        let unreserved: String = ('!'..='~').filter(|c| c.is_alphanumeric() || "-._~".contains(*c)).collect();
+        let escaped: String = unreserved.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let (url, plain) = (format!("http://a/{escaped}\n"), format!("http://a/{unreserved}\n"));
+        assert_eq!(text(&["normalize", "--profile", "rfc3986"], &url), plain);
+        assert_eq!(text(&["decode", "--url"], &url), plain);
+        for args in [&["encode", "--url"][..], &["uri"], &["encode", "--keep", ":/"]] {
+            assert_eq!(text(args, &plain), plain, "{args:?}");
+        }
+        let path = format!("path=/{unreserved}");
+        assert_eq!(text(&["join", "--encode", "host=a", &path], ""), plain.replace("http:", ""));
+    }
+
+    #[test]
+    fn iri_both_ways() {
+        let (iri, uri) =
+            ("http://例え.jp/引き出し\n", "http://xn--r8jz45g.jp/%E5%BC%95%E3%81%8D%E5%87%BA%E3%81%97\n");
+        assert_eq!(text(&["uri"], iri), uri);
+        assert_eq!(text(&["iri"], uri), iri);
+        // Neither a direction mark nor what is reserved comes to light.
+        let kept = "http://a/%E2%80%AE%25%2F\n";
+        assert_eq!(text(&["iri"], kept), kept);
+    }
+}

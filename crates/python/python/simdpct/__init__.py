@@ -1,0 +1,80 @@
+"""Percent-encoding (URL encoding) at close to the speed of copying.
+
+The functions of urllib.parse, with the same arguments, answers and exceptions:
+
+>>> from simdpct import quote, unquote
+>>> quote('/El Niño/')
+'/El%20Ni%C3%B1o/'
+>>> unquote('/El%20Ni%C3%B1o/')
+'/El Niño/'
+
+`patch()` puts them into urllib.parse, for programs and libraries that you do not want to change.
+
+Columns of pyarrow, polars, pandas and DuckDB, by the Arrow C data interface: `quote_array`, `unquote_array`, `normalize_array`,
+`canonicalize_array`, `malformed_array`.
+
+And of one string: `normalize`, `validate`, `check`, `decode_until_stable`; of a URL: `split`, `get`, `canonicalize`.
+"""
+
+from ._patch import patch, unpatch
+from ._simdpct import (
+    PROFILES,
+    Column,
+    Counts,
+    MalformedEscape,
+    Parts,
+    __version__,
+    canonicalize,
+    canonicalize_array,
+    check,
+    decode_until_stable,
+    get,
+    malformed_array,
+    normalize,
+    normalize_array,
+    parse_qs,
+    parse_qsl,
+    quote,
+    quote_array,
+    quote_from_bytes,
+    quote_plus,
+    split,
+    unquote,
+    unquote_array,
+    unquote_plus,
+    unquote_to_bytes,
+    validate,
+)
+from ._urlencode import urlencode
+
+__all__ = [
+    "PROFILES",
+    "Column",
+    "Counts",
+    "MalformedEscape",
+    "Parts",
+    "__version__",
+    "canonicalize",
+    "canonicalize_array",
+    "check",
+    "decode_until_stable",
+    "get",
+    "malformed_array",
+    "normalize",
+    "normalize_array",
+    "parse_qs",
+    "parse_qsl",
+    "patch",
+    "quote",
+    "quote_array",
+    "quote_from_bytes",
+    "quote_plus",
+    "split",
+    "unpatch",
+    "unquote",
+    "unquote_array",
+    "unquote_plus",
+    "unquote_to_bytes",
+    "urlencode",
+    "validate",
+]

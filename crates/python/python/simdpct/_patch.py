@@ -1,0 +1,57 @@
+"""Putting this package's functions where urllib's are."""
+
+import sys
+import urllib.parse
+
+from . import _simdpct
+from ._urlencode import urlencode
+
+_NAMES = (
+    "parse_qs",
+    "parse_qsl",
+    "quote",
+    "quote_from_bytes",
+    "quote_plus",
+    "unquote",
+    "unquote_plus",
+    "unquote_to_bytes",
+    "urlencode",
+)
+_ORIGINALS = {name: getattr(urllib.parse, name) for name in _NAMES}
+_OURS = {name: getattr(_simdpct, name) for name in _NAMES} | {"urlencode": urlencode}
+# What has been replaced: the module, the name in it, and what was there.
+_replaced = []
+
+
+def patch(*, everywhere=False):
+    """Put the functions of this package into urllib.parse, for the whole process.
+
+    Modules that have done `from urllib.parse import quote` before keep urllib's function, unless `everywhere` is true: then
+    the functions are replaced in every module that is loaded, wherever they are global variables. Call it early, before
+    threads are started. Calling it again does no harm; `unpatch` takes all back.
+
+    >>> import urllib.parse, simdpct
+    >>> simdpct.patch()
+    >>> urllib.parse.quote is simdpct.quote
+    True
+    >>> simdpct.unpatch()
+    """
+    package = __name__.partition(".")[0]
+    originals = {id(function): name for name, function in _ORIGINALS.items()}
+    for module in list(sys.modules.values()) if everywhere else [urllib.parse]:
+        namespace = getattr(module, "__dict__", None)
+        if type(namespace) is not dict or str(namespace.get("__name__")).partition(".")[0] == package:
+            continue
+        for name, value in list(namespace.items()):
+            original = originals.get(id(value))
+            if original is not None:
+                _replaced.append((module, name, value))
+                setattr(module, name, _OURS[original])
+
+
+def unpatch():
+    """Take back what `patch` did. What somebody else has put in its place since then stays."""
+    while _replaced:
+        module, name, original = _replaced.pop()
+        if getattr(module, name, None) is _OURS[original.__name__]:
+            setattr(module, name, original)

@@ -1,0 +1,306 @@
+//! `quote` and `unquote`, as urllib.parse has them.
+//!
+//! What is fast: `str` and `bytes` themselves, in UTF-8. Other types, charsets, surrogates and whatever raises an exception
+//! are urllib's own business (`Stop::Unusual`).
+
+use std::mem::MaybeUninit;
+use std::sync::{LazyLock, Mutex};
+
+use codec::{AsciiSet, Decode, Encode, sets};
+use pyo3::prelude::*;
+
+use crate::call::Call;
+use crate::object::{Answer, Obj, Stop, decode_str, new_bytes, new_str};
+
+/// Results up to this size are made on the stack.
+const STACK: usize = 3072;
+
+/// An encoder, and whether a space becomes `+`.
+type Encoder = Encode<AsciiSet>;
+
+static SLASH: LazyLock<Encoder> = LazyLock::new(|| Encode::keeping(sets::PYTHON_QUOTE));
+static NOTHING: LazyLock<Encoder> = LazyLock::new(|| encoder_of(b"", false));
+static NOTHING_PLUS: LazyLock<Encoder> = LazyLock::new(|| encoder_of(b"", true));
+
+/// What urllib keeps besides `safe`.
+pub(crate) fn encoder_of(safe: &[u8], plus: bool) -> Encoder {
+    let safe = safe.iter().filter(|byte| byte.is_ascii()).fold(0, |bits, byte| bits | 1_u128 << byte);
+    let encoder = Encode::keeping(sets::RFC3986_UNRESERVED.union(AsciiSet::from_bitmap(safe)));
+    if plus { encoder.form_keeping_plus() } else { encoder }
+}
+
+/// An encoder made before, for the same object as `safe`.
+struct Cached {
+    safe: Py<PyAny>,
+    plus: bool,
+    encoder: Encoder,
+}
+
+/// Programs pass few different objects for `safe`: constants, which are the same object each time.
+static CACHE: Mutex<([Option<Cached>; 4], usize)> = Mutex::new(([const { None }; 4], 0));
+
+/// The encoder for an argument `safe`.
+#[inline(always)]
+pub(crate) fn with_encoder<'py>(
+    py: Python<'py>,
+    safe: Option<Obj<'py>>,
+    default: &LazyLock<Encoder>,
+    plus: bool,
+    then: impl FnOnce(&Encoder) -> Answer<'py>,
+) -> Answer<'py> {
+    match safe {
+        None => then(default),
+        Some(safe) => then(&cached(py, safe, plus)?),
+    }
+}
+
+fn cached<'py>(py: Python<'py>, safe: Obj<'py>, plus: bool) -> Result<Encoder, Stop> {
+    // Held by another thread or poisoned: do without.
+    let Ok(mut cache) = CACHE.try_lock() else {
+        return Ok(encoder_of(safe_bytes(safe)?, plus));
+    };
+    let (entries, next) = &mut *cache;
+    let hit = entries
+        .iter()
+        .flatten()
+        .find(|entry| entry.safe.as_ptr().addr() == safe.address() && entry.plus == plus);
+    if let Some(hit) = hit {
+        return Ok(hit.encoder);
+    }
+    let encoder = encoder_of(safe_bytes(safe)?, plus);
+    let old = entries[*next].replace(Cached { safe: safe.own(py).unbind(), plus, encoder });
+    *next = (*next + 1) % entries.len();
+    drop(cache);
+    if let Some(old) = old {
+        old.safe.drop_ref(py);
+    }
+    Ok(encoder)
+}
+
+/// As bytes; what is not ASCII has no effect.
+fn safe_bytes(safe: Obj<'_>) -> Result<&[u8], Stop> {
+    safe.as_utf8().or_else(|| safe.as_bytes()).ok_or(Stop::Unusual)
+}
+
+/// Whether an argument `encoding` is UTF-8, by the names that most people write.
+#[inline(always)]
+pub(crate) fn is_utf8(encoding: Option<Obj<'_>>) -> bool {
+    match encoding {
+        None => true,
+        Some(encoding) if encoding.is_none() => true,
+        Some(encoding) => matches!(encoding.as_utf8(), Some(b"utf-8" | b"utf8" | b"UTF-8" | b"UTF8")),
+    }
+}
+
+/// Error handlers that are always there. They matter only where there is an error, and there urllib is called.
+const HANDLERS: &[&[u8]] = &[
+    b"strict",
+    b"replace",
+    b"ignore",
+    b"surrogateescape",
+    b"backslashreplace",
+    b"xmlcharrefreplace",
+    b"surrogatepass",
+];
+
+/// What an argument `errors` says of decoding.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Errors {
+    Replace,
+    /// Another handler, which matters only where there is an error.
+    Other,
+}
+
+#[inline(always)]
+pub(crate) fn errors(argument: Option<Obj<'_>>) -> Result<Errors, Stop> {
+    match argument {
+        None => Ok(Errors::Replace),
+        Some(errors) if errors.is_none() => Ok(Errors::Replace),
+        Some(errors) => match errors.as_utf8() {
+            Some(b"replace") => Ok(Errors::Replace),
+            Some(name) if HANDLERS.contains(&name) => Ok(Errors::Other),
+            _ => Err(Stop::Unusual),
+        },
+    }
+}
+
+#[inline(always)]
+pub(crate) fn is_given(argument: Option<Obj<'_>>) -> bool {
+    argument.is_some_and(|argument| !argument.is_none())
+}
+
+#[inline(always)]
+pub(crate) fn quote<'py>(call: &Call<'py>) -> Answer<'py> {
+    let [string, safe, encoding, errors] = call.arguments(["string", "safe", "encoding", "errors"])?;
+    quote_any(call.py, string, safe, encoding, errors, &SLASH, false)
+}
+
+#[inline(always)]
+pub(crate) fn quote_plus<'py>(call: &Call<'py>) -> Answer<'py> {
+    let [string, safe, encoding, errors] = call.arguments(["string", "safe", "encoding", "errors"])?;
+    quote_any(call.py, string, safe, encoding, errors, &NOTHING_PLUS, true)
+}
+
+#[inline(always)]
+pub(crate) fn quote_from_bytes<'py>(call: &Call<'py>) -> Answer<'py> {
+    let [bytes, safe] = call.arguments(["bs", "safe"])?;
+    let bytes = bytes.and_then(Obj::as_bytes).ok_or(Stop::Unusual)?;
+    with_encoder(call.py, safe, &SLASH, false, |encoder| encoded(call.py, bytes, None, encoder, false))
+}
+
+/// The encoder of urlencode.
+#[inline(always)]
+pub(crate) fn for_query<'py>(
+    py: Python<'py>,
+    safe: Option<Obj<'py>>,
+    plus: bool,
+    then: impl FnOnce(&Encoder) -> Answer<'py>,
+) -> Answer<'py> {
+    with_encoder(py, safe, if plus { &NOTHING_PLUS } else { &NOTHING }, plus, then)
+}
+
+#[inline(always)]
+fn quote_any<'py>(
+    py: Python<'py>,
+    string: Option<Obj<'py>>,
+    safe: Option<Obj<'py>>,
+    encoding: Option<Obj<'py>>,
+    errors: Option<Obj<'py>>,
+    default: &LazyLock<Encoder>,
+    plus: bool,
+) -> Answer<'py> {
+    let string = string.ok_or(Stop::Unusual)?;
+    let (bytes, same) = match string.as_utf8() {
+        Some(utf8) => {
+            if !is_utf8(encoding) {
+                return Err(Stop::Unusual);
+            }
+            // There are no errors, as there are no surrogates.
+            self::errors(errors)?;
+            (utf8, Some(string))
+        }
+        None => match string.as_bytes() {
+            Some(bytes) if !is_given(encoding) && !is_given(errors) => (bytes, None),
+            _ => return Err(Stop::Unusual),
+        },
+    };
+    with_encoder(py, safe, default, plus, |encoder| encoded(py, bytes, same, encoder, plus))
+}
+
+/// The encoded text; `same` if it is that of `bytes`.
+#[inline(always)]
+fn encoded<'py>(
+    py: Python<'py>,
+    bytes: &[u8],
+    same: Option<Obj<'py>>,
+    encoder: &Encoder,
+    plus: bool,
+) -> Answer<'py> {
+    if bytes.len() > STACK / 3 {
+        return encoded_long(py, bytes, same, encoder);
+    }
+    let mut room = [MaybeUninit::uninit(); STACK];
+    let Ok(out) = encoder.encode_to_uninit(bytes, &mut room) else {
+        return Err(Stop::Unusual);
+    };
+    match same {
+        // Only a space that becomes a plus sign leaves the length as it is.
+        Some(same) if out.len() == bytes.len() && (!plus || out == bytes) => Ok(same.own(py)),
+        _ => new_str(py, out),
+    }
+}
+
+#[cold]
+fn encoded_long<'py>(
+    py: Python<'py>,
+    bytes: &[u8],
+    same: Option<Obj<'py>>,
+    encoder: &Encoder,
+) -> Answer<'py> {
+    match (encoder.first_change(bytes), same) {
+        (None, Some(same)) => Ok(same.own(py)),
+        (None, None) => new_str(py, bytes),
+        (Some(_), _) => new_str(py, encoder.encode(bytes).as_bytes()),
+    }
+}
+
+#[inline(always)]
+pub(crate) fn unquote<'py>(call: &Call<'py>) -> Answer<'py> {
+    let [string, encoding, errors] = call.arguments(["string", "encoding", "errors"])?;
+    let string = string.ok_or(Stop::Unusual)?;
+    if !is_utf8(encoding) {
+        return Err(Stop::Unusual);
+    }
+    let handler = self::errors(errors)?;
+    if let Some(text) = string.as_utf8() {
+        return decoded(call.py, text, Some(string), Decode::new(), false, handler);
+    }
+    // With bytes, None is an error.
+    match string.as_bytes() {
+        Some(bytes) if !encoding.is_some_and(Obj::is_none) && !errors.is_some_and(Obj::is_none) => {
+            decoded(call.py, bytes, None, Decode::new(), false, handler)
+        }
+        _ => Err(Stop::Unusual),
+    }
+}
+
+#[inline(always)]
+pub(crate) fn unquote_plus<'py>(call: &Call<'py>) -> Answer<'py> {
+    let [string, encoding, errors] = call.arguments(["string", "encoding", "errors"])?;
+    let string = string.ok_or(Stop::Unusual)?;
+    let text = string.as_utf8().ok_or(Stop::Unusual)?;
+    if !is_utf8(encoding) {
+        return Err(Stop::Unusual);
+    }
+    decoded(call.py, text, Some(string), Decode::new().form(), true, self::errors(errors)?)
+}
+
+#[inline(always)]
+pub(crate) fn unquote_to_bytes<'py>(call: &Call<'py>) -> Answer<'py> {
+    let [string] = call.arguments(["string"])?;
+    let string = string.ok_or(Stop::Unusual)?;
+    let (bytes, same) = match string.as_utf8() {
+        Some(text) => (text, None),
+        None => (string.as_bytes().ok_or(Stop::Unusual)?, Some(string)),
+    };
+    with_decoded(bytes, Decode::new(), |out| match same {
+        Some(same) if out.len() == bytes.len() => Ok(same.own(call.py)),
+        _ => new_bytes(call.py, out),
+    })
+}
+
+/// The text of what `bytes` decode to; `same` if that is the text of `bytes`.
+///
+/// urllib decodes each run of ASCII by itself. All of it at once gives the same: what is not ASCII in a `str` starts with the
+/// first byte of a character and ends with its last one, so a run of bytes that is wrong never goes on there. An error other
+/// than by replacement is left to urllib, because the exception tells offsets in the run.
+#[inline(always)]
+fn decoded<'py>(
+    py: Python<'py>,
+    bytes: &[u8],
+    same: Option<Obj<'py>>,
+    decoder: Decode,
+    plus: bool,
+    errors: Errors,
+) -> Answer<'py> {
+    with_decoded(bytes, decoder, |out| match same {
+        Some(same) if out.len() == bytes.len() && (!plus || out == bytes) => Ok(same.own(py)),
+        _ => decode_str(py, out, errors == Errors::Replace),
+    })
+}
+
+#[inline(always)]
+pub(crate) fn with_decoded<'py>(
+    bytes: &[u8],
+    decoder: Decode,
+    then: impl FnOnce(&[u8]) -> Answer<'py>,
+) -> Answer<'py> {
+    if bytes.len() > STACK {
+        return then(&decoder.decode(bytes));
+    }
+    let mut room = [MaybeUninit::uninit(); STACK];
+    match decoder.decode_to_uninit(bytes, &mut room) {
+        Ok(out) => then(out),
+        Err(_) => Err(Stop::Unusual),
+    }
+}

@@ -1,0 +1,305 @@
+//! What urllib does not have, of one string: normalize, validate, count, decode until stable; and whole URLs.
+
+use std::borrow::Cow;
+
+use codec::MalformedCause;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+use uri::Piece;
+use uri::canon::Profile;
+
+/// A `str` or `bytes`.
+pub(crate) enum Text<'py> {
+    Str(Bound<'py, PyString>),
+    Bytes(Bound<'py, PyBytes>),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Text<'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Text<'py>> {
+        if let Ok(text) = object.cast::<PyString>() {
+            return Ok(Text::Str(text.to_owned()));
+        }
+        if let Ok(bytes) = object.cast::<PyBytes>() {
+            return Ok(Text::Bytes(bytes.to_owned()));
+        }
+        Err(PyTypeError::new_err(format!("a str or bytes is needed, and not {}", object.get_type().name()?)))
+    }
+}
+
+impl<'py> Text<'py> {
+    /// As UTF-8. A surrogate raises UnicodeEncodeError.
+    pub(crate) fn bytes(&self) -> PyResult<&[u8]> {
+        match self {
+            Text::Str(text) => Ok(text.to_str()?.as_bytes()),
+            Text::Bytes(bytes) => Ok(bytes.as_bytes()),
+        }
+    }
+
+    /// An object of the same type with these bytes, which is this object if they are borrowed. What is not UTF-8 becomes
+    /// U+FFFD in a `str`.
+    fn answer(&self, py: Python<'py>, bytes: Cow<'_, [u8]>) -> Bound<'py, PyAny> {
+        match (self, bytes) {
+            (Text::Str(text), Cow::Borrowed(_)) => text.clone().into_any(),
+            (Text::Bytes(bytes), Cow::Borrowed(_)) => bytes.clone().into_any(),
+            (Text::Str(_), Cow::Owned(bytes)) => {
+                PyString::new(py, &String::from_utf8_lossy(&bytes)).into_any()
+            }
+            (Text::Bytes(_), Cow::Owned(bytes)) => PyBytes::new(py, &bytes).into_any(),
+        }
+    }
+
+    /// A part of this, as an object of the same type.
+    fn part(&self, py: Python<'py>, bytes: &[u8]) -> Bound<'py, PyAny> {
+        match self {
+            Text::Str(_) => PyString::new(py, &String::from_utf8_lossy(bytes)).into_any(),
+            Text::Bytes(_) => PyBytes::new(py, bytes).into_any(),
+        }
+    }
+
+    /// An offset in bytes, as an index of this object.
+    fn index(&self, offset: usize) -> PyResult<usize> {
+        Ok(match self {
+            Text::Str(text) => {
+                text.to_str()?.as_bytes()[..offset].iter().filter(|byte| **byte & 0xC0 != 0x80).count()
+            }
+            Text::Bytes(_) => offset,
+        })
+    }
+}
+
+create_exception!(
+    simdpct,
+    MalformedEscape,
+    PyValueError,
+    "A `%` that is not followed by two hexadecimal digits. `offset` is its index."
+);
+
+/// Upper-case the digits of escapes, and decode those of unreserved characters (RFC 3986, 6.2.2.1 and 6.2.2.2).
+///
+/// Two URLs that differ only in these mean the same. A str or bytes gives the same type; what is normalized already is returned
+/// as it is.
+///
+/// >>> normalize('/%7ejoe/a%2fb')
+/// '/~joe/a%2Fb'
+#[pyfunction]
+#[pyo3(signature = (string, /))]
+pub(crate) fn normalize<'py>(py: Python<'py>, string: Text<'py>) -> PyResult<Bound<'py, PyAny>> {
+    Ok(string.answer(py, codec::normalize(string.bytes()?)))
+}
+
+/// Raise MalformedEscape, a ValueError, if there is a `%` that is not followed by two hexadecimal digits.
+///
+/// >>> validate('100%25')
+/// >>> validate('100%')
+/// Traceback (most recent call last):
+///     ...
+/// simdpct.MalformedEscape: the escape at offset 3 is cut off by the end
+#[pyfunction]
+#[pyo3(signature = (string, /))]
+pub(crate) fn validate(py: Python<'_>, string: Text<'_>) -> PyResult<()> {
+    let Err(wrong) = codec::validate(string.bytes()?) else {
+        return Ok(());
+    };
+    let offset = string.index(wrong.offset)?;
+    let why = match wrong.cause {
+        MalformedCause::Truncated => "is cut off by the end".to_owned(),
+        MalformedCause::NotHex { byte, .. } if byte.is_ascii_graphic() => {
+            format!("has {:?} instead of a hexadecimal digit", char::from(byte))
+        }
+        MalformedCause::NotHex { byte, .. } => format!("has byte {byte:#04X} instead of a hexadecimal digit"),
+        _ => "is malformed".to_owned(),
+    };
+    let error = MalformedEscape::new_err(format!("the escape at offset {offset} {why}"));
+    error.value(py).setattr("offset", offset)?;
+    Err(error)
+}
+
+/// What `check` counts.
+#[pyclass(frozen, get_all, eq, module = "simdpct")]
+#[derive(PartialEq)]
+pub(crate) struct Counts {
+    /// Valid escapes.
+    escapes: u64,
+    /// Each `%` that does not start a valid escape.
+    malformed: u64,
+    /// Valid escapes with a digit in lower case.
+    lower_case: u64,
+    /// Valid escapes of unreserved characters, which need none.
+    unreserved: u64,
+    /// Valid escapes of `%`: perhaps the text was encoded twice.
+    percent: u64,
+}
+
+#[pymethods]
+impl Counts {
+    fn __repr__(&self) -> String {
+        let Counts { escapes, malformed, lower_case, unreserved, percent } = self;
+        format!(
+            "Counts(escapes={escapes}, malformed={malformed}, lower_case={lower_case}, unreserved={unreserved}, \
+             percent={percent})"
+        )
+    }
+}
+
+/// Count the escapes of a str or bytes by kind.
+///
+/// >>> check('%20%2f%25%41%')
+/// Counts(escapes=4, malformed=1, lower_case=1, unreserved=1, percent=1)
+#[pyfunction]
+#[pyo3(signature = (string, /))]
+pub(crate) fn check(string: Text<'_>) -> PyResult<Counts> {
+    let codec::Counts { escapes, malformed, lower_case, unreserved, percent, .. } =
+        codec::count(string.bytes()?);
+    Ok(Counts { escapes, malformed, lower_case, unreserved, percent })
+}
+
+/// Decode until nothing changes: for text that was encoded several times, unknown how often. Takes linear time.
+///
+/// What is not UTF-8 becomes U+FFFD in a str; bytes give bytes.
+///
+/// >>> decode_until_stable('%252525%41')
+/// '%A'
+#[pyfunction]
+#[pyo3(signature = (string, /))]
+pub(crate) fn decode_until_stable<'py>(py: Python<'py>, string: Text<'py>) -> PyResult<Bound<'py, PyAny>> {
+    Ok(string.answer(py, codec::decode_until_stable(string.bytes()?)))
+}
+
+/// The profile of a name.
+pub(crate) fn profile(name: &str) -> PyResult<Profile> {
+    Profile::find(name).ok_or_else(|| {
+        let names: Vec<_> = Profile::ALL.iter().map(|profile| profile.name()).collect();
+        PyValueError::new_err(format!("there is no profile {name:?}; there are {}", names.join(", ")))
+    })
+}
+
+/// The canonical form of a URL, by the name of a profile: one of PROFILES.
+///
+/// There is no one canonical form: crawlers, archives, browsers and block lists each have their own. A str or bytes gives the
+/// same type. ValueError, if the profile refuses the URL.
+///
+/// >>> canonicalize('HTTP://www.Example.com:80/a/./b/../%7Ejoe', 'rfc3986-scheme')
+/// 'http://www.example.com/a/~joe'
+#[pyfunction]
+#[pyo3(signature = (url, profile, /))]
+pub(crate) fn canonicalize<'py>(
+    py: Python<'py>,
+    url: Text<'py>,
+    profile: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let form = self::profile(profile)?.canonicalize(url.bytes()?);
+    let form = form.map_err(|refused| PyValueError::new_err(refused.to_string()))?;
+    if let (Text::Str(_), Cow::Owned(form)) = (&url, &form)
+        && std::str::from_utf8(form).is_err()
+    {
+        return Err(PyValueError::new_err("the form is not UTF-8; pass bytes"));
+    }
+    Ok(url.answer(py, form))
+}
+
+/// The parts of a URL, as they are in it: not decoded. None is a part that is not there.
+#[pyclass(frozen, get_all, module = "simdpct")]
+pub(crate) struct Parts {
+    scheme: Option<Py<PyAny>>,
+    authority: Option<Py<PyAny>>,
+    userinfo: Option<Py<PyAny>>,
+    host: Option<Py<PyAny>>,
+    /// As a number; None also if it is not one of at most 65535.
+    port: Option<u16>,
+    path: Py<PyAny>,
+    query: Option<Py<PyAny>>,
+    fragment: Option<Py<PyAny>>,
+}
+
+#[pymethods]
+impl Parts {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let mut text = String::from("Parts(");
+        let fields = [
+            ("scheme", &self.scheme),
+            ("authority", &self.authority),
+            ("userinfo", &self.userinfo),
+            ("host", &self.host),
+        ];
+        for (name, part) in fields {
+            if let Some(part) = part {
+                text += &format!("{name}={}, ", part.bind(py).repr()?);
+            }
+        }
+        if let Some(port) = self.port {
+            text += &format!("port={port}, ");
+        }
+        text += &format!("path={}", self.path.bind(py).repr()?);
+        for (name, part) in [("query", &self.query), ("fragment", &self.fragment)] {
+            if let Some(part) = part {
+                text += &format!(", {name}={}", part.bind(py).repr()?);
+            }
+        }
+        Ok(text + ")")
+    }
+}
+
+/// Split any str or bytes into the parts of a URL (RFC 3986, appendix B). Nothing is decoded and nothing refused.
+///
+/// >>> split('https://example.com:8080/a%2Fb?q=1#top')
+/// Parts(scheme='https', authority='example.com:8080', host='example.com', port=8080, path='/a%2Fb', query='q=1', fragment='top')
+#[pyfunction]
+#[pyo3(signature = (url, /))]
+pub(crate) fn split(py: Python<'_>, url: Text<'_>) -> PyResult<Parts> {
+    let parts = uri::split(url.bytes()?);
+    let part = |bytes: Option<&[u8]>| bytes.map(|bytes| url.part(py, bytes).unbind());
+    Ok(Parts {
+        scheme: part(parts.scheme()),
+        authority: part(parts.authority()),
+        userinfo: part(parts.userinfo().map(Piece::raw)),
+        host: part(parts.host().map(Piece::raw)),
+        port: parts.port_number(),
+        path: url.part(py, parts.path()).unbind(),
+        query: part(parts.query()),
+        fragment: part(parts.fragment().map(Piece::raw)),
+    })
+}
+
+/// One part of a URL, decoded: 'scheme', 'user', 'password', 'host', 'port', 'path', 'query' or 'fragment'. With `param`, the
+/// value of the first query parameter of that name, decoded as a form. None if it is not there.
+///
+/// Split first and decode each piece once: `%2F` in a path or `%26` in a value is not taken for a delimiter.
+///
+/// >>> get('https://example.com/a%20b?to=x%26y&q=1', 'path')
+/// '/a b'
+/// >>> get('https://example.com/a%20b?to=x%26y&q=1', param='to')
+/// 'x&y'
+#[pyfunction]
+#[pyo3(signature = (url, part = None, *, param = None))]
+pub(crate) fn get<'py>(
+    py: Python<'py>,
+    url: Text<'py>,
+    part: Option<&str>,
+    param: Option<Text<'py>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let parts = uri::split(url.bytes()?);
+    let decoded = match (part, param) {
+        (None, Some(name)) => {
+            let name = name.bytes()?;
+            let pair = parts.query_pairs().find(|pair| &*pair.name.decode_form() == name);
+            pair.map(|pair| pair.value.map_or(Cow::Borrowed(&[][..]), Piece::decode_form))
+        }
+        (Some(part), None) => match part {
+            "scheme" => parts.scheme().map(Cow::Borrowed),
+            "user" => parts.user().map(Piece::decode),
+            "password" => parts.password().map(Piece::decode),
+            "host" => parts.host().map(Piece::decode),
+            "port" => parts.port().map(Cow::Borrowed),
+            "path" => Some(Piece::new(parts.path()).decode()),
+            "query" => parts.query().map(|query| Piece::new(query).decode()),
+            "fragment" => parts.fragment().map(Piece::decode),
+            _ => return Err(PyValueError::new_err(format!("a URL has no part {part:?}"))),
+        },
+        _ => return Err(PyValueError::new_err("either the name of a part or `param`")),
+    };
+    Ok(decoded.map(|decoded| url.part(py, &decoded)))
+}

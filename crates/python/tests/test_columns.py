@@ -1,0 +1,387 @@
+"""Columns: every type, layout and producer, against one call for each value."""
+
+import os
+import random
+import sys
+import threading
+import urllib.parse
+
+import pytest
+
+import simdpct
+
+pyarrow = pytest.importorskip("pyarrow")
+
+TEXT = [pyarrow.string(), pyarrow.large_string(), pyarrow.string_view()]
+BINARY = [pyarrow.binary(), pyarrow.large_binary(), pyarrow.binary_view()]
+PIECES = ["%41", "%zz", "%", "%4", "%e9", "%C3%A9", "%c3", "+", "%2B", "%25", "é", "日", "a", "/", "&", " ", "https://example.org/"]
+
+
+def values(rng, count, nulls=0.2):
+    lengths = (0, 1, 2, 3, 6, 12, 40)
+    return [
+        None if rng.random() < nulls else "".join(rng.choices(PIECES, k=rng.choice(lengths)))
+        for _ in range(count)
+    ]
+
+
+def malformed(value, text=True):
+    try:
+        simdpct.validate(value)
+        if text:
+            simdpct.unquote(value, errors="strict")
+    except ValueError:
+        return True
+    return False
+
+
+def each(function):
+    return lambda value: None if value is None else function(value)
+
+
+def keep(value):
+    """The escapes of what is not UTF-8 stay: decode what is, from the longest on."""
+    data, out, at = urllib.parse.unquote_to_bytes(value), [], 0
+    places, position = [], 0
+    source = value.encode()
+    while position < len(source):
+        escape = source[position : position + 3]
+        size = 3 if len(escape) == 3 and simdpct.unquote_to_bytes(escape) != escape else 1
+        places.append(source[position : position + size])
+        position += size
+    assert len(places) == len(data)
+    while at < len(data):
+        for size in (1, 2, 3, 4):
+            try:
+                out.append(data[at : at + size].decode())
+                at += size
+                break
+            except UnicodeDecodeError:
+                continue
+        else:
+            out.append(places[at].decode("utf-8", "replace"))
+            at += 1
+    return "".join(out)
+
+
+VERBS = [
+    (lambda column, **kw: simdpct.quote_array(column, **kw), simdpct.quote),
+    (lambda column, **kw: simdpct.quote_array(column, "", **kw), lambda value: simdpct.quote(value, "")),
+    (lambda column, **kw: simdpct.quote_array(column, "+é", plus=True, **kw), lambda value: simdpct.quote_plus(value, "+é")),
+    (lambda column, **kw: simdpct.unquote_array(column, **kw), simdpct.unquote),
+    (lambda column, **kw: simdpct.unquote_array(column, plus=True, **kw), simdpct.unquote_plus),
+    (lambda column, **kw: simdpct.unquote_array(column, errors="keep", **kw), keep),
+    (
+        lambda column, **kw: simdpct.unquote_array(column, errors="null", **kw),
+        lambda value: None if malformed(value) else simdpct.unquote(value),
+    ),
+    (lambda column, **kw: simdpct.normalize_array(column, **kw), simdpct.normalize),
+    (
+        lambda column, **kw: simdpct.normalize_array(column, errors="null", **kw),
+        lambda value: None if malformed(value, text=False) else simdpct.normalize(value),
+    ),
+]
+
+
+def check(result, class_, wanted):
+    """The result as one array, and as chunks; both valid as Arrow says."""
+    array = pyarrow.array(result)
+    array.validate(full=True)
+    assert array.type == class_
+    assert array.to_pylist() == wanted
+    assert (len(result), result.null_count) == (len(wanted), wanted.count(None))
+    chunks = pyarrow.chunked_array(result)
+    chunks.validate(full=True)
+    assert chunks.type == class_ and chunks.to_pylist() == wanted
+
+
+@pytest.mark.parametrize("class_", TEXT, ids=str)
+@pytest.mark.parametrize("verb", range(len(VERBS)))
+def test_text(class_, verb):
+    rng = random.Random(verb)
+    verb, one = VERBS[verb]
+    for count in (0, 1, 2, 7, 8, 9, 64, 1000):
+        rows = values(rng, count, rng.choice((0, 0.2, 1)))
+        array = pyarrow.array(rows, class_)
+        wanted = [each(one)(row) for row in rows]
+        check(verb(array), class_, wanted)
+        # Slices: offsets and validity that do not start at the start.
+        for start, end in [(1, count), (3, count - 2), (8, count), (9, 9)]:
+            if start <= end:
+                check(verb(array[start:end]), class_, wanted[start:end])
+        # Chunks, with empty ones.
+        chunked = pyarrow.chunked_array([array[: count // 3], array[:0], array[count // 3 :]], class_)
+        check(verb(chunked), class_, wanted)
+
+
+@pytest.mark.parametrize("class_", BINARY, ids=str)
+def test_binary(class_):
+    rng = random.Random(5)
+    rows = [None if rng.random() < 0.1 else rng.randbytes(rng.choice((0, 1, 12, 13, 50))) + b"%ff%zz" for _ in range(500)]
+    array = pyarrow.array(rows, class_)[3:]
+    rows = rows[3:]
+    quoted = [each(lambda value: simdpct.quote(value, "").encode())(row) for row in rows]
+    check(simdpct.quote_array(array, ""), class_, quoted)
+    check(simdpct.unquote_array(array), class_, [each(simdpct.unquote_to_bytes)(row) for row in rows])
+    check(simdpct.unquote_array(pyarrow.array(quoted, class_), errors="strict"), class_, rows)
+    # Bytes that are not UTF-8 are nothing wrong, malformed escapes are.
+    check(simdpct.malformed_array(array), pyarrow.bool_(), [each(lambda value: True)(row) for row in rows])
+
+
+@pytest.mark.parametrize("class_", TEXT + BINARY, ids=str)
+def test_malformed(class_):
+    rng = random.Random(6)
+    text = class_ in TEXT
+    for count in (0, 1, 8, 9, 700):
+        rows = values(rng, count)
+        cells = rows if text else [each(str.encode)(row) for row in rows]
+        array = pyarrow.array(cells, class_)
+        wanted = [each(lambda value: malformed(value, text))(row) for row in rows]
+        check(simdpct.malformed_array(array), pyarrow.bool_(), wanted)
+        if count > 5:
+            check(simdpct.malformed_array(array[5:]), pyarrow.bool_(), wanted[5:])
+
+
+def test_strict_tells_the_first_row():
+    rows = ["a"] * 200_000
+    rows[199_999] = "%zz"
+    rows[70_001] = "é%FF"
+    rows[150_000] = "%"
+    for array in (pyarrow.array(rows), pyarrow.chunked_array([rows[:70_000], rows[70_000:]]), pyarrow.array(rows, TEXT[2])):
+        for threads in (1, 2, 7):
+            with pytest.raises(ValueError, match=r"^row 70001: .*not UTF-8"):
+                simdpct.unquote_array(array, errors="strict", threads=threads)
+            with pytest.raises(ValueError, match=r"^row 150000: malformed escape at offset 0"):
+                simdpct.normalize_array(array, errors="strict", threads=threads)
+    # A null is not wrong, whatever its memory holds.
+    array = pyarrow.Array.from_buffers(
+        pyarrow.string(), 2, [pyarrow.py_buffer(b"\x02"), pyarrow.py_buffer(b"\0\0\0\0\3\0\0\0\4\0\0\0"), pyarrow.py_buffer(b"%FFa")]
+    )
+    assert pyarrow.array(simdpct.unquote_array(array, errors="strict")).to_pylist() == [None, "a"]
+    check(simdpct.unquote_array(array), pyarrow.string(), [None, "a"])
+    check(simdpct.malformed_array(array), pyarrow.bool_(), [None, False])
+
+
+@pytest.mark.parametrize("class_", TEXT, ids=str)
+def test_many_rows_on_many_threads(class_):
+    rng = random.Random(7)
+    some = values(rng, 3001)
+    rows = some * 70
+    array = pyarrow.array(rows, class_)
+    for verb, one in VERBS[:1] + VERBS[5:7]:
+        wanted = [each(one)(row) for row in some] * 70
+        for threads in (1, 3, None):
+            result = verb(array, threads=threads)
+            check(result, class_, wanted)
+            # One array of all, again and again.
+            assert pyarrow.array(result).equals(pyarrow.array(result))
+
+
+@pytest.mark.parametrize("class_", TEXT, ids=str)
+def test_canonicalize(class_):
+    rows = ["HTTP://Example.com:80/%7Ejoe", None, "http://a:99999/", "http://example.com/é", "a b"]
+    array = pyarrow.array(rows, class_)
+    wanted = ["http://example.com/~joe", None, None, "http://example.com/é", "a b"]
+    check(simdpct.canonicalize_array(array, "rfc3986-scheme"), class_, wanted)
+    wanted[2] = rows[2]
+    check(simdpct.canonicalize_array(array, "rfc3986-scheme", errors="keep"), class_, wanted)
+    with pytest.raises(ValueError, match="row 2: the port"):
+        simdpct.canonicalize_array(array, "rfc3986-scheme", errors="strict")
+    with pytest.raises(ValueError, match="'keep', 'null' or 'strict'"):
+        simdpct.canonicalize_array(array, "rfc3986", errors="replace")
+    for profile in simdpct.PROFILES:
+        ours = pyarrow.array(simdpct.canonicalize_array(array[:1], profile)).to_pylist()
+        assert ours == [simdpct.canonicalize(rows[0], profile)]
+
+
+def test_what_is_no_column():
+    table = pyarrow.table({"a": ["b"], "c": ["d"]})
+    dictionary = pyarrow.array(["a"]).dictionary_encode()
+    for thing, why in [
+        (5, "__arrow_c_array__ or __arrow_c_stream__ is needed.* and not int"),
+        (["a"], "and not list"),
+        (pyarrow.array([1]), 'its Arrow format is "l"'),
+        (pyarrow.chunked_array([[1.5]]), 'its Arrow format is "g"'),
+        (table, "a table with 2 columns"),
+        (dictionary, "dictionary-encoded"),
+    ]:
+        with pytest.raises(TypeError, match=why):
+            simdpct.quote_array(thing)
+    with pytest.raises(ValueError, match="errors has to be"):
+        simdpct.unquote_array(pyarrow.array(["a"]), errors="ignore")
+    for threads in (0, -1):
+        with pytest.raises((ValueError, OverflowError)):
+            simdpct.quote_array(pyarrow.array(["a"]), threads=threads)
+    # One column of a table is one column, also of a slice of it.
+    check(simdpct.quote_array(table.select(["a"])), pyarrow.string(), ["b"])
+    batch = pyarrow.record_batch({"a": ["a b", None, "c d", "e"]})[1:3]
+    check(simdpct.quote_array(batch), pyarrow.string(), [None, "c%20d"])
+
+
+def numbers(*values):
+    return b"".join(value.to_bytes(4, "little", signed=True) for value in values)
+
+
+def test_columns_that_are_not_valid():
+    string, views, data = pyarrow.string(), pyarrow.string_view(), pyarrow.py_buffer(b"a" * 20)
+    for class_, length, what in [
+        (string, 2, numbers(0, 3, 1)),
+        (string, 1, numbers(-1, 1)),
+        (string, 1, numbers(2, 1)),
+        (views, 1, numbers(21, 0, 0, 0)),
+        (views, 1, numbers(20, 0, 1, 0)),
+        (views, 1, numbers(20, 0, -1, 0)),
+        (views, 1, numbers(20, 0, 0, -5)),
+        (views, 1, numbers(20, 0, 0, 1)),
+        (views, 1, numbers(-1, 0, 0, 0)),
+    ]:
+        # pyarrow looks, too, so what it looks at is good until it has.
+        memory = bytearray(len(what))
+        array = pyarrow.Array.from_buffers(class_, length, [None, pyarrow.py_buffer(memory), data])
+        memory[:] = what
+        for function in (simdpct.quote_array, simdpct.unquote_array, simdpct.malformed_array):
+            with pytest.raises(ValueError, match="not valid as an Arrow column"):
+                function(array)
+    # What the view of a null says is no matter.
+    memory = bytearray(16)
+    array = pyarrow.Array.from_buffers(views, 1, [pyarrow.py_buffer(b"\0"), pyarrow.py_buffer(memory), data])
+    memory[:] = numbers(20, 0, 7, 0)
+    check(simdpct.quote_array(array), views, [None])
+
+
+def test_capsules_are_used_once():
+    class Once:
+        def __init__(self, array):
+            self.pair = array.__arrow_c_array__()
+
+        def __arrow_c_array__(self, requested_schema=None):
+            return self.pair
+
+    once = Once(pyarrow.array(["a b"]))
+    check(simdpct.quote_array(once), pyarrow.string(), ["a%20b"])
+    with pytest.raises(ValueError, match="not valid as an Arrow column"):
+        simdpct.quote_array(once)
+
+    class Wrong:
+        def __arrow_c_stream__(self, requested_schema=None):
+            return pyarrow.array(["a"]).__arrow_c_array__()[0]
+
+    with pytest.raises(ValueError):
+        simdpct.quote_array(Wrong())
+    # A capsule of ours that nobody takes is freed with what it holds.
+    result = simdpct.quote_array(pyarrow.array(["a b"] * 1000))
+    for _ in range(1000):
+        result.__arrow_c_schema__(), result.__arrow_c_array__(), result.__arrow_c_stream__(None)
+    check(result, pyarrow.string(), ["a%20b"] * 1000)
+
+
+def test_a_stream_that_fails():
+    def batches():
+        yield pyarrow.record_batch({"a": ["b"]})
+        raise RuntimeError("no more of it")
+
+    reader = pyarrow.RecordBatchReader.from_batches(pyarrow.schema({"a": pyarrow.string()}), batches())
+    with pytest.raises(ValueError, match="no more of it"):
+        simdpct.quote_array(reader)
+
+
+def test_results_outlive_what_they_were_made_of():
+    arrays = [pyarrow.array(simdpct.quote_array(pyarrow.array([f"a {i}"] * 3000))) for i in range(50)]
+    for i, array in enumerate(arrays):
+        assert array.to_pylist() == [f"a%20{i}"] * 3000
+    streams = [pyarrow.chunked_array(simdpct.quote_array(pyarrow.array([f"b {i}"] * 70_000, TEXT[i % 3]))) for i in range(6)]
+    for i, stream in enumerate(streams):
+        assert stream.to_pylist() == [f"b%20{i}"] * 70_000
+
+
+def test_threads_of_python():
+    array = pyarrow.array(["a b%41"] * 100_000)
+    wrong = []
+
+    def work():
+        for _ in range(5):
+            if pyarrow.chunked_array(simdpct.quote_array(array)).to_pylist()[::1000] != ["a%20b%2541"] * 100:
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_the_lock_of_the_interpreter_is_free_meanwhile():
+    array = pyarrow.array(["%" * 100] * 100_000)
+    go, seen = threading.Lock(), []
+    go.acquire()
+
+    def look():
+        with go:
+            seen.append(1)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    interval = sys.getswitchinterval()
+    # From here on, a thread has the lock until it gives it up by itself. This one does so in quote_array only.
+    sys.setswitchinterval(1000)
+    try:
+        go.release()
+        for _ in range(1000):
+            simdpct.quote_array(array, threads=1)
+            if seen:
+                break
+        assert seen
+    finally:
+        sys.setswitchinterval(interval)
+        thread.join()
+
+
+def test_polars():
+    polars = pytest.importorskip("polars")
+    series = polars.Series("url", ["a b", None, "x" * 20 + " é", ""])
+    assert polars.Series(simdpct.quote_array(series)).to_list() == ["a%20b", None, "x" * 20 + "%20%C3%A9", ""]
+    parts = polars.concat([series, series[1:3]], rechunk=False)
+    assert polars.Series(simdpct.quote_array(parts)).to_list()[4:] == [None, "x" * 20 + "%20%C3%A9"]
+    assert polars.Series(simdpct.malformed_array(polars.Series(["%", "%20", None]))).to_list() == [True, False, None]
+    many = polars.Series(["/a b/é"] * 200_000)
+    assert polars.Series(simdpct.unquote_array(simdpct.quote_array(many))).equals(many)
+
+
+def test_pandas():
+    pandas = pytest.importorskip("pandas")
+    series = pandas.Series(["a b", None, "é"])
+    result = pandas.Series.from_arrow(simdpct.quote_array(series))
+    assert result.isna().tolist() == [False, True, False] and result[0] == "a%20b" and result[2] == "%C3%A9"
+
+
+def test_duckdb():
+    duckdb = pytest.importorskip("duckdb")
+    relation = duckdb.sql("select 'a b' || i as url from range(5000) t(i)")
+    result = pyarrow.chunked_array(simdpct.quote_array(relation))
+    assert sorted(result.to_pylist()) == sorted(f"a%20b{i}" for i in range(5000))
+    urls = pyarrow.table({"url": result})
+    assert duckdb.sql("select count(*) from urls where starts_with(url, 'a%20b')").fetchall() == [(5000,)]
+    assert urls.num_rows == 5000
+
+
+def test_results_are_columns_themselves():
+    column = simdpct.quote_array(pyarrow.array(["é/%", None]))
+    check(simdpct.unquote_array(column, errors="strict"), pyarrow.string(), ["é/%", None])
+    assert repr(column) == "<simdpct.Column of 2 values, 1 null>"
+    with pytest.raises(TypeError):
+        simdpct.Column()
+
+
+@pytest.mark.skipif("SIMDPCT_EXHAUSTIVE" not in os.environ, reason="takes 5 GB; SIMDPCT_EXHAUSTIVE=1 runs it")
+def test_long_values():
+    """Offsets of 32 bits are not enough for what three rows become, so there are more parts than one."""
+    row = "%" * (300 << 20)
+    array = pyarrow.array([row] * 3)
+    result = simdpct.quote_array(array, threads=1)
+    del array
+    chunks = pyarrow.chunked_array(result)
+    assert chunks.num_chunks > 1
+    assert [len(value.as_buffer()) for value in chunks] == [900 << 20] * 3
+    with pytest.raises(OverflowError, match="stream of chunks"):
+        result.__arrow_c_array__()

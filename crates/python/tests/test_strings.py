@@ -1,0 +1,102 @@
+"""What urllib does not have, of one string."""
+
+import random
+
+import pytest
+
+import simdpct
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("/%7ejoe/a%2fb", "/~joe/a%2Fb"),
+        ("%257E", "%257E"),
+        ("%zz%4", "%zz%4"),
+        ("é%c3%A9", "é%C3%A9"),
+        ("", ""),
+    ],
+)
+def test_normalize(given, wanted):
+    assert simdpct.normalize(given) == wanted
+    assert simdpct.normalize(given.encode()) == wanted.encode()
+    assert simdpct.normalize(wanted) is wanted
+
+
+def test_validate():
+    simdpct.validate("%41%zZ"[:3])
+    for text, offset in [("é%", 1), ("%41%4", 3), ("%4z", 0), ("日本%é1", 2)]:
+        with pytest.raises(simdpct.MalformedEscape) as raised:
+            simdpct.validate(text)
+        assert raised.value.offset == offset
+        assert isinstance(raised.value, ValueError)
+        with pytest.raises(simdpct.MalformedEscape) as raised:
+            simdpct.validate(text.encode())
+        assert raised.value.offset == len(text[:offset].encode())
+
+
+def test_check():
+    counts = simdpct.check("%20%2f%25%41%")
+    assert (counts.escapes, counts.malformed, counts.lower_case, counts.unreserved, counts.percent) == (4, 1, 1, 1, 1)
+    assert counts == simdpct.check(b"%20%2f%25%41%") != simdpct.check("")
+
+
+def test_until_stable():
+    rng = random.Random(3)
+    for _ in range(2000):
+        text = "".join(rng.choices(["%", "25", "%25", "41", "2", "5", "a", "%C3", "%A9", "%FF"], k=rng.randrange(12)))
+        wanted, before = text.encode(), None
+        while wanted != before:
+            before, wanted = wanted, simdpct.unquote_to_bytes(wanted)
+        assert simdpct.decode_until_stable(text.encode()) == wanted
+        assert simdpct.decode_until_stable(text) == wanted.decode(errors="replace")
+    assert simdpct.decode_until_stable("%" + "25" * 100_000 + "41") == "A"
+
+
+def test_canonicalize():
+    assert set(simdpct.PROFILES) >= {"escapes", "rfc3986", "rfc3986-scheme", "whatwg", "safe-browsing-4", "w3lib-2.5", "robots"}
+    url = "HTTP://www.Example.com:80/a/./b/../%7Ejoe%2f"
+    assert simdpct.canonicalize(url, "rfc3986") == "http://www.example.com:80/a/~joe%2F"
+    assert simdpct.canonicalize(url.encode(), "rfc3986-scheme") == b"http://www.example.com/a/~joe%2F"
+    clean = "http://example.com/a"
+    for profile in simdpct.PROFILES:
+        assert simdpct.canonicalize(clean, profile) == clean
+    with pytest.raises(ValueError, match="not a number.*at offset 9"):
+        simdpct.canonicalize("http://a:99999/", "rfc3986")
+    with pytest.raises(ValueError, match='there is no profile "x".*rfc3986'):
+        simdpct.canonicalize(url, "x")
+
+
+def test_split_and_get():
+    parts = simdpct.split("https://u:p@example.com:8080/a%2Fb?q=1#top")
+    assert (parts.scheme, parts.authority, parts.userinfo) == ("https", "u:p@example.com:8080", "u:p")
+    assert (parts.host, parts.port, parts.path, parts.query, parts.fragment) == ("example.com", 8080, "/a%2Fb", "q=1", "top")
+    parts = simdpct.split(b"a?#")
+    assert (parts.scheme, parts.host, parts.port, parts.path, parts.query, parts.fragment) == (None, None, None, b"a", b"", b"")
+    assert simdpct.split("//h:99999/").port is None
+    url = "https://j%40b:p%3A@ex%41mple.com:80/a%2Fb%20c?a=1&b=x%26+y&c&a=2#f%20"
+    wanted = {"scheme": "https", "user": "j@b", "password": "p:", "host": "exAmple.com", "port": "80", "path": "/a/b c"}
+    wanted |= {"query": "a=1&b=x&+y&c&a=2", "fragment": "f "}
+    assert {name: simdpct.get(url, name) for name in wanted} == wanted
+    assert [simdpct.get(url, param=name) for name in "abcd"] == ["1", "x& y", "", None]
+    assert simdpct.get(url.encode(), param=b"b") == b"x& y"
+    assert simdpct.get("a", "host") is None
+    for args in [{}, {"part": "x"}, {"part": "host", "param": "a"}]:
+        with pytest.raises(ValueError):
+            simdpct.get(url, **args)
+
+
+@pytest.mark.parametrize("function", [simdpct.normalize, simdpct.validate, simdpct.check, simdpct.split, simdpct.decode_until_stable])
+def test_what_is_no_text(function):
+    for thing in (None, 5, bytearray(b"a"), ["a"]):
+        with pytest.raises(TypeError, match="a str or bytes is needed"):
+            function(thing)
+    with pytest.raises(UnicodeEncodeError):
+        function("\ud800")
+
+
+def test_results_cannot_be_changed():
+    for result, name in [(simdpct.check(""), "escapes"), (simdpct.split(""), "path")]:
+        with pytest.raises(AttributeError):
+            setattr(result, name, 1)
+        assert repr(result).startswith(type(result).__name__)

@@ -1,0 +1,39 @@
+// Debian's Chromium, and a server of folders on this machine.
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { extname, join, normalize } from 'node:path';
+
+import { chromium } from 'playwright-core';
+
+const TYPES = {
+  '.html': 'text/html; charset=utf-8', '.mjs': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8', '.wasm': 'application/wasm',
+};
+
+/** Serves each of `folders`, by the first part of the path. */
+export async function serve(folders) {
+  const server = createServer(async (request, response) => {
+    const [, first, ...rest] = normalize(new URL(request.url, 'http://localhost').pathname).split('/');
+    const path = rest.join('/') || 'index.html';
+    // So that clocks are fine enough for the benchmark.
+    response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
+    response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
+    try {
+      const body = first === 'empty' ? '<!doctype html><title>empty</title>' : await readFile(join(folders[first], path));
+      response.setHeader('Content-Type', first === 'empty' ? TYPES['.html'] : (TYPES[extname(path)] ?? 'application/octet-stream'));
+      response.end(body);
+    } catch {
+      response.writeHead(404).end();
+    }
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { origin: `http://localhost:${server.address().port}`, close: () => server.close() };
+}
+
+export const launch = () =>
+  chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: [
+      '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update',
+      '--disable-sync',
+    ],
+  });

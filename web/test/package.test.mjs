@@ -1,0 +1,97 @@
+// The package as a stranger has it: packed, installed into an empty project, used from there in node and in Chromium.
+//   PROJECT=<the project> node --test package.test.mjs
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { launch, serve } from './chromium.mjs';
+
+const { PROJECT } = process.env;
+assert(PROJECT, 'PROJECT names a project with the package');
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+test('it is what it says, and no more', () => {
+  assert.deepEqual(readdirSync(`${PROJECT}/node_modules/simdpct`).sort(), [
+    'README.md', 'codec.d.mts', 'codec.mjs', 'index.d.mts', 'index.mjs', 'package.json', 'simdpct.simd128.wasm', 'simdpct.wasm',
+  ]);
+  assert.deepEqual(readdirSync(`${PROJECT}/node_modules`).filter((name) => !name.startsWith('.')), ['simdpct']);
+});
+
+test('in node', () => {
+  const script = `
+    import { encode, decodeList, check, decodeStream, simd } from 'simdpct';
+    import { instantiate } from 'simdpct/codec';
+    import { readFile } from 'node:fs/promises';
+    import { fileURLToPath } from 'node:url';
+    const plain = instantiate(await WebAssembly.compile(await readFile(fileURLToPath(import.meta.resolve('simdpct/simdpct.wasm')))));
+    const streamed = await new Response(new Blob(['%41%4', '2']).stream().pipeThrough(decodeStream())).text();
+    console.log(JSON.stringify([simd, encode('a b'), decodeList(['%41', '%42']), check('%')[0].kind, plain.decode('%C3%A9'), streamed]));`;
+  const out = execFileSync(process.execPath, ['--input-type=module', '--eval', script], { cwd: PROJECT, encoding: 'utf8' });
+  assert.deepEqual(JSON.parse(out), [true, 'a%20b', ['A', 'B'], 'malformed', 'é', 'AB']);
+});
+
+let browser, server;
+before(async () => {
+  server = await serve({ project: PROJECT, wasm: here('../../crates/wasm') });
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  server?.close();
+});
+
+test('in Chromium, both modules, beside its own functions', async () => {
+  const page = await browser.newPage();
+  await page.goto(`${server.origin}/empty/`);
+  const counts = await page.evaluate(async () => {
+    const same = (a, b, what) => {
+      if (JSON.stringify(a) !== JSON.stringify(b)) throw new Error(`${what}: ${JSON.stringify(a).slice(0, 200)}, not ${JSON.stringify(b).slice(0, 200)}`);
+      compared++;
+    };
+    let compared = 0;
+    const main = await import('/project/node_modules/simdpct/index.mjs');
+    const { instantiate, PercentError } = await import('/project/node_modules/simdpct/codec.mjs');
+    const { strings } = await import('/wasm/test/inputs.mjs');
+    const plain = instantiate(await WebAssembly.compileStreaming(fetch('/project/node_modules/simdpct/simdpct.wasm')));
+    const outcome = (run) => {
+      try {
+        return run();
+      } catch (error) {
+        if (!(error instanceof URIError)) throw error;
+        return 'URIError';
+      }
+    };
+    const all = [...strings()];
+    // Around every length from which on the module works.
+    for (const length of [500, 511, 512, 513, 1023, 1024, 1025, 3000]) for (const unit of ['a', 'é ', '日', '😀%']) all.push(unit.repeat(length).slice(0, length));
+    for (const codec of [main, plain]) {
+      for (const text of all.filter((text) => text.isWellFormed())) {
+        same(codec.encode(text), encodeURIComponent(text), 'encode');
+        same(codec.encode(text, { set: 'ecma-uri' }), encodeURI(text), 'encodeURI');
+        same(outcome(() => codec.decode(text, { strict: true })), outcome(() => decodeURIComponent(text)), 'decode');
+        same(codec.decode(encodeURIComponent(text)), text, 'round trip');
+        same(codec.encode(text, { set: 'whatwg-form', form: true }), new URLSearchParams([['', text]]).toString().slice(1), 'form');
+        if (!text.includes('&')) same(codec.decodeForm(text, { lossy: true }), new URLSearchParams(`=${text}`).get(''), 'form decode');
+      }
+      const short = all.filter((text) => text.length < 300 && text.isWellFormed());
+      same(codec.encodeList(short), short.map(encodeURIComponent), 'list');
+      for (const lone of ['\ud800', 'a'.repeat(5000) + '\udc00']) {
+        for (const run of [codec.encode, codec.decode]) {
+          try {
+            run(lone);
+            throw new Error('a lone surrogate passed');
+          } catch (error) {
+            if (!(error instanceof PercentError) || error.offset !== lone.length - 1) throw error;
+          }
+        }
+      }
+    }
+    const streamed = await new Response(new Blob(['a%2', '5%', '41%zz']).stream().pipeThrough(main.decodeStream())).text();
+    same(streamed, 'a%A%zz', 'stream');
+    return { compared, simd: main.simd };
+  });
+  assert.equal(counts.simd, true);
+  assert(counts.compared > 30_000, String(counts.compared));
+});
