@@ -38,7 +38,7 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
     }
 
     let host = parts.host().unwrap_or_default().raw();
-    let ascii = match version {
+    let ascii: Option<Cow<'_, [u8]>> = match version {
         Version::Four => None,
         #[cfg(feature = "idna")]
         Version::Five => idna(host),
@@ -51,7 +51,7 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
     }
     out.extend(parts.scheme().unwrap_or(b"http").iter().map(u8::to_ascii_lowercase));
     out.extend_from_slice(b"://");
-    let literal = match version {
+    let literal: Option<Ipv6Addr> = match version {
         Version::Four => None,
         #[cfg(feature = "idna")]
         Version::Five => literal(&name),
