@@ -145,8 +145,8 @@ fn parse<'py>(
     };
     let max = max_num_fields.filter(|max| !max.is_none());
     if query.is_empty() {
-        // Whether a limit is looked at then depends on the version of Python.
-        return if max.is_some() { Err(Stop::Unusual) } else { Ok(()) };
+        // Whether a limit is looked at then, and whether it is strictly wrong, depends on the version of Python.
+        return if max.is_some() || strict { Err(Stop::Unusual) } else { Ok(()) };
     }
     if let Some(max) = max {
         let fields = 1 + memchr::memchr_iter(separator, query).count();

@@ -210,6 +210,14 @@ def test_arguments_that_urllib_refuses():
         assert str(ours.value) == str(theirs.value)
 
 
+@pytest.mark.parametrize("named", [{}, {"strict_parsing": True}, {"max_num_fields": -1}, {"max_num_fields": 0}])
+def test_an_empty_query(named):
+    """CPython 3.10 refuses some that later versions take."""
+    for name in ("parse_qsl", "parse_qs"):
+        ours, theirs = (differential.outcome(getattr(m, name), [""], named) for m in (simdpct, urllib.parse))
+        assert ours == theirs
+
+
 @pytest.mark.parametrize("seed", [11, 12])
 def test_random_calls(seed):
     assert differential.main(30_000, seed) == 0
