@@ -261,8 +261,8 @@ impl<const N: usize> Registers<N> {
         // `lanes` bytes and two more for each escape without a gap. If not `dense`, no group has more than four escapes.
         unsafe {
             let isa = self.0;
-            for i in 0..N {
-                let ([even, odd], g) = (sources[i], 4 * i);
+            for (i, [even, odd]) in sources.into_iter().enumerate() {
+                let g = 4 * i;
                 if dense {
                     isa.expand_dense(_mm256_permute4x64_epi64::<0x44>(even), escape, g, window);
                     isa.expand_dense(_mm256_permute4x64_epi64::<0x44>(odd), escape, g + 1, window);
