@@ -170,6 +170,9 @@ fn in_place(
 const WAITING: usize = 64;
 const THREADS: usize = 16;
 
+/// Files do not wait until one of more bytes is written.
+const LARGE: u64 = 2 << 20;
+
 /// New files in place of old ones that are written, but not on the disk yet, and so have no name.
 struct Waiting {
     files: Vec<Replacement>,
@@ -190,8 +193,8 @@ struct Replacement {
 }
 
 impl Waiting {
-    /// Whether one of the files, or its backup, is that of the name `name`, or of its backup, so that what is known of these
-    /// is going to change.
+    /// Whether the files should not wait for that of the name `name`: it is large, or one of them, or their backups are what
+    /// it is or what its backup is, so that what is known of these is going to change.
     fn concern(&self, name: &Path, suffix: &str) -> bool {
         let waits = |path: &Path| {
             let identity = fs::metadata(path).ok().and_then(|metadata| Identity::of_path(path, &metadata));
@@ -201,8 +204,11 @@ impl Waiting {
             let path = fs::canonicalize(name).ok();
             path.is_some() && self.files.iter().any(|file| file.backup == path)
         };
+        let is_large = || fs::metadata(name).is_ok_and(|metadata| metadata.len() > LARGE);
         !self.files.is_empty()
-            && (waits(name) || backup(name, suffix).is_some_and(|backup| waits(&backup) || is_backup()))
+            && (is_large()
+                || waits(name)
+                || backup(name, suffix).is_some_and(|backup| waits(&backup) || is_backup()))
     }
 
     /// Waits until all are on the disk, and gives each its name.
