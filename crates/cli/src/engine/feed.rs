@@ -100,7 +100,7 @@ impl<'i> Feed<'i> {
             let Some(at) = cut else {
                 if len == buffer.len() {
                     if len >= self.limit {
-                        self.ends = search.scan.ends();
+                        self.ends = search.scan.last();
                         return Ok(Piece::Long { offset: self.offset });
                     }
                     let grown = (2 * len).clamp(1, self.limit);

@@ -169,7 +169,7 @@ impl Scan {
     }
 
     /// The state after all bytes.
-    pub fn ends(&self) -> Ends {
+    pub fn last(&self) -> Ends {
         self.last
     }
 }
@@ -307,7 +307,7 @@ mod tests {
             let (mut scan, mut marks, mut len) = (Scan::new(Ends::new(b',')), Marks::default(), 0);
             while len < bytes.len() {
                 len = bytes.len().min(len + 1 + random(150));
-                let last = wanted.iter().copied().filter(|&end| end <= len).next_back();
+                let last = wanted.iter().copied().rfind(|&end| end <= len);
                 assert_eq!(scan.look(&bytes[..len], &mut marks), last, "{}", bytes.escape_ascii());
             }
             if bytes.contains(&b'"') {
@@ -321,7 +321,7 @@ mod tests {
                 }
                 assert_eq!(found, wanted, "{}", bytes.escape_ascii());
                 let after = |mut ends: Ends| ends.next(b"\"\n\",\n\n");
-                assert_eq!(after(scan.ends()), after(state), "{}", bytes.escape_ascii());
+                assert_eq!(after(scan.last()), after(state), "{}", bytes.escape_ascii());
                 let blocks = bytes.chunks_exact(BLOCK).count();
                 (irregular, regular) = if round % 2 == 0 {
                     (irregular, regular + blocks)
