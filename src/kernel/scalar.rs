@@ -600,7 +600,7 @@ pub(crate) fn encode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Writte
     match job.usual {
         Some(other) if job.is_plain() => {
             if input.len() >= BLOCK {
-                return encode_long(job, other, input, out);
+                return encode_long(job, input, out);
             }
             if input.len() < 8 && input.iter().all(|&byte| job.set.contains(byte)) {
                 out.push_run(input);
@@ -618,7 +618,7 @@ pub(crate) fn encode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Writte
             out.push_run(input);
             out.finish()
         }
-        _ => encode_rest(job, input, out),
+        _ => encode_long(job, input, out),
     }
 }
 
@@ -649,15 +649,15 @@ fn encode_found<'c, const T: usize>(
 }
 
 #[inline(never)]
-fn encode_long<'c>(job: &EncodeJob, other: u8, input: &[u8], mut out: Cursor<'c>) -> Written<'c> {
-    let _ = rewrite(Usual { other, case: job.case }, input, &mut out, job.case);
-    out.finish()
+fn encode_long<'c>(job: &EncodeJob, input: &[u8], out: Cursor<'c>) -> Written<'c> {
+    encode_any(job, input, out).finish()
 }
 
+/// What single values and columns share: it is inlined nowhere, because it is long.
 #[inline(never)]
-fn encode_rest<'c>(job: &EncodeJob, input: &[u8], mut out: Cursor<'c>) -> Written<'c> {
-    let _ = rewrite(Encoding::new(job), input, &mut out, job.case);
-    out.finish()
+fn encode_any<'c>(job: &EncodeJob, input: &[u8], mut out: Cursor<'c>) -> Cursor<'c> {
+    encode_to(job, input, &mut out);
+    out
 }
 
 pub(crate) fn encode_measure(job: &EncodeJob, input: &[u8]) -> Measure {
@@ -712,9 +712,16 @@ fn decode_short<'c>(job: &DecodeJob, input: &[u8], found: u64, mut out: Cursor<'
 }
 
 #[inline(never)]
-fn decode_long<'c>(job: &DecodeJob, input: &[u8], mut out: Cursor<'c>) -> Decoded<'c> {
-    let stopped = decode_to(job, input, &mut out);
+fn decode_long<'c>(job: &DecodeJob, input: &[u8], out: Cursor<'c>) -> Decoded<'c> {
+    let (out, stopped) = decode_any(job, input, out);
     Decoded { written: out.finish(), stopped }
+}
+
+/// As [`encode_any`].
+#[inline(never)]
+fn decode_any<'c>(job: &DecodeJob, input: &[u8], mut out: Cursor<'c>) -> (Cursor<'c>, usize) {
+    let stopped = decode_to(job, input, &mut out);
+    (out, stopped)
 }
 
 pub(crate) fn decode_measure(job: &DecodeJob, input: &[u8]) -> Measured {
@@ -733,7 +740,7 @@ pub(crate) fn encode_values<'c>(
     let mut out = Cursor::new(out);
     let mut start = 0;
     for end in ends.places() {
-        encode_to(job, &input[start..*end], &mut out);
+        out = encode_any(job, &input[start..*end], out);
         start = core::mem::replace(end, out.written());
     }
     out.finish()
@@ -749,7 +756,8 @@ pub(crate) fn decode_values<'c>(
     let (mut out, mut start) = (Cursor::new(out), 0);
     for end in ends.places() {
         let value = &input[start..*end];
-        let stopped = decode_to(job, value, &mut out);
+        let stopped;
+        (out, stopped) = decode_any(job, value, out);
         if stopped < value.len() {
             return Decoded { written: out.finish(), stopped: start + stopped };
         }

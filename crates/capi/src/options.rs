@@ -120,18 +120,26 @@ pub(crate) const fn decoder_of(set: &ByteSet, flags: u32) -> TryDecode {
 /// As [`known_encoder`].
 #[inline(always)]
 pub(crate) fn known_decoder(keep: Option<&ByteSet>, flags: u32) -> Option<&'static TryDecode> {
-    static KNOWN: [Option<TryDecode>; 64] = {
-        let mut known = [None; 64];
-        let mut flags = 0;
-        while flags < known.len() {
-            known[flags] = decoder(None, flags as u32);
-            flags += 1;
+    // The flags of a decoder are bits 0, 4 and 5: together they are a place.
+    const FLAGS: [u32; 3] = [SIMDPCT_FORM, SIMDPCT_STRICT, SIMDPCT_NORMALIZE];
+    static KNOWN: [Option<TryDecode>; 8] = {
+        let mut known = [None; 8];
+        let mut place = 0;
+        while place < known.len() {
+            let (mut flags, mut bit) = (0, 0);
+            while bit < FLAGS.len() {
+                flags |= if place >> bit & 1 == 1 { FLAGS[bit] } else { 0 };
+                bit += 1;
+            }
+            known[place] = decoder(None, flags);
+            place += 1;
         }
         known
     };
 
-    match keep {
-        None => KNOWN.get((flags & !SIMDPCT_IF_CHANGED) as usize)?.as_ref(),
-        Some(_) => None,
+    if keep.is_some() || flags & !OF_DECODERS != 0 {
+        return None;
     }
+    let flags = flags & !SIMDPCT_IF_CHANGED;
+    KNOWN[((flags | flags >> 3) & 7) as usize].as_ref()
 }
