@@ -60,7 +60,9 @@ def test_canonicalize():
     assert simdpct.canonicalize(url.encode(), "rfc3986-scheme") == b"http://www.example.com/a/~joe%2F"
     clean = "http://example.com/a"
     for profile in simdpct.PROFILES:
-        assert simdpct.canonicalize(clean, profile) == clean
+        # SURT is a key for sorting, and no URL.
+        key = "com,example)/a" if profile.startswith("surt") else clean
+        assert simdpct.canonicalize(clean, profile) == key
     with pytest.raises(ValueError, match="not a number.*at offset 9"):
         simdpct.canonicalize("http://a:99999/", "rfc3986")
     with pytest.raises(ValueError, match='there is no profile "x".*rfc3986'):

@@ -44,6 +44,9 @@ const ABOUT: &[(&str, &str)] = &[
     ("surt-python-0.3", "keys of web archives: the Python package surt 0.3"),
     ("surt-java", "keys of web archives: SURT of webarchive-commons"),
     ("w3lib-2.5", "keys of Scrapy: canonicalize_url of w3lib 2.5"),
+    ("w3lib-2.5-no-blank-values", "the same with keep_blank_values=False"),
+    ("w3lib-2.5-fragments", "the same with keep_fragments=True"),
+    ("w3lib-2.5-no-blank-values-fragments", "the same with both"),
     ("robots", "paths and patterns of robots.txt, as google/robotstxt compares them"),
 ];
 
