@@ -153,7 +153,7 @@ fn check(request: &Request) -> Result<(), String> {
     selection.check(shape, delimiter.is_some(), *records)?;
     if request.verb.may_garble(request.verb.kept()) {
         return Err(
-            "--keep: in iso-2022-jp any byte may be half of a character, which would be torn apart; \
+            "--keep: in iso-2022-jp this byte may be half of a character, which would be torn apart; \
              decode first, and encode what shall stay escaped"
                 .to_owned(),
         );

@@ -28,11 +28,11 @@ impl Verb {
         }
     }
 
-    /// Whether keeping the escapes of these bytes could tear characters apart, because in its charset any byte may be a part
-    /// of one.
+    /// Whether keeping the escapes of these bytes could tear characters apart, because in its charset the bytes of visible
+    /// ASCII are halves of characters, too.
     pub fn may_garble(&self, kept: ByteSet) -> bool {
         matches!(self, Verb::Decode(options) if options.charset.is_some_and(Charset::is_stateful))
-            && kept != ByteSet::EMPTY
+            && (0x21..0x7F).any(|byte| kept.contains(byte))
     }
 
     /// The bytes whose escapes were asked to stay.

@@ -291,7 +291,7 @@ fn iso_2022_jp_is_not_torn_apart() {
     for (more, says) in [
         (&["--keep", "%"][..], "--keep"),
         (&["--field", "1"], "--csv or --jsonl"),
-        (&["--field", "1", "-d", "%"], "--csv or --jsonl"),
+        (&["--field", "1", "-d", ";"], "--csv or --jsonl"),
         (&["--log", "combined"], "--csv or --jsonl"),
     ] {
         let run = run(&[&jp[..], more].concat(), "%1B%24B%25%33%1B%28B\n");
