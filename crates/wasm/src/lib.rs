@@ -200,7 +200,7 @@ pub extern "C" fn pct_wide(len: usize) -> *mut u16 {
 }
 
 /// Converts the first `len` units at [`pct_wide`] to the input, whose room must have been asked for, three bytes a unit. Returns
-/// the length, or [`MALFORMED`] for a lone surrogate, at [`pct_error_offset`].
+/// the length, or `MALFORMED` for a lone surrogate, at [`pct_error_offset`].
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_from_wide(len: usize) -> i32 {
     let mut state = state();
@@ -230,7 +230,7 @@ pub extern "C" fn pct_from_wide(len: usize) -> i32 {
     length(written)
 }
 
-/// Looks at the output as text: 0 if it is ASCII, its length in UTF-16 at [`pct_wide`] if it is UTF-8, [`MALFORMED`] if it is
+/// Looks at the output as text: 0 if it is ASCII, its length in UTF-16 at [`pct_wide`] if it is UTF-8, `MALFORMED` if it is
 /// not.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_to_wide() -> i32 {
