@@ -8,6 +8,8 @@
 mod ground;
 #[path = "../../crates/cli/src/select/mod.rs"]
 mod select;
+#[path = "../../crates/cli/src/url/mod.rs"]
+mod url;
 #[path = "../../crates/cli/src/value/mod.rs"]
 mod value;
 
@@ -23,7 +25,7 @@ use self::select::fields::{Delimiter, Fields, Split, Spot};
 use self::select::jsonl::Keys;
 use self::select::logfmt::Pairs;
 use self::value::charset::Charset;
-use self::value::options::{DecodeOptions, EncodeOptions, Layers, Verb};
+use self::value::options::{DecodeOptions, EncodeOptions, Layers, Scope, Verb};
 use self::value::policy::{Action, Policies, Policy, Record, Treatment};
 use self::value::report::Report;
 use self::value::work::Work;
@@ -38,6 +40,7 @@ struct Input<'a> {
     percent_u: bool,
     shift_jis: bool,
     printable: bool,
+    only_query: Option<bool>,
     keep: &'a [u8],
     delimiter: Option<u8>,
     field: u8,
@@ -61,6 +64,7 @@ impl Input<'_> {
             percent_u: self.percent_u,
             charset,
             printable: self.printable,
+            scope: self.only_query.map(|is_query| if is_query { Scope::Query } else { Scope::Path }),
         })
     }
 
@@ -167,6 +171,7 @@ fuzz_target!(|input: Input<'_>| {
             percent_u: false,
             charset: None,
             printable: false,
+            scope: None,
         };
         let plain = Input { strict: false, ..input };
         let (out, _) = rewrite(keys(), plain.treatment(&Verb::Decode(options), [ByteSet::EMPTY; 3]), &line);
