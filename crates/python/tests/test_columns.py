@@ -1,7 +1,9 @@
 """Columns: every type, layout and producer, against one call for each value."""
 
 import os
+import pathlib
 import random
+import runpy
 import sys
 import threading
 import urllib.parse
@@ -363,6 +365,35 @@ def test_duckdb():
     urls = pyarrow.table({"url": result})
     assert duckdb.sql("select count(*) from urls where starts_with(url, 'a%20b')").fetchall() == [(5000,)]
     assert urls.num_rows == 5000
+
+
+def test_datafusion():
+    """The functions of examples/datafusion_udfs.py, in queries."""
+    datafusion = pytest.importorskip("datafusion")
+    example = pathlib.Path(__file__).parent.parent / "examples" / "datafusion_udfs.py"
+    functions = runpy.run_path(str(example))
+    given = values(random.Random(9), 30_000)
+    for of in TEXT:
+        ctx = datafusion.SessionContext()
+        functions["register"](ctx)
+        batches = pyarrow.table({"i": list(range(len(given))), "v": pyarrow.array(given, of)}).to_batches(max_chunksize=7000)
+        ctx.register_record_batches("t", [batches])
+
+        def column(sql):
+            parts = ctx.sql(f"SELECT {sql} AS r FROM t ORDER BY i").collect()
+            return [value for part in parts for value in part.column(0).to_pylist()]
+
+        quoted = [None if value is None else urllib.parse.quote(value, safe="") for value in given]
+        assert column("pct_encode(v)") == quoted
+        assert column("pct_decode(pct_encode(v))") == given
+        wanted = [None if value is None or malformed(value) else urllib.parse.unquote(value) for value in given]
+        assert column("try_pct_decode(v)") == wanted
+        assert wanted.count(None) > given.count(None)
+        assert column("pct_normalize(v)") == [None if value is None else simdpct.normalize(value) for value in given]
+        forms = ctx.sql("SELECT try_url_canonical(v) AS u, count(*) AS n FROM t WHERE v LIKE 'https%' GROUP BY u")
+        assert sum(sum(part.column(1).to_pylist()) for part in forms.collect()) == sum(
+            value is not None and value.startswith("https") for value in given
+        )
 
 
 def test_results_are_columns_themselves():

@@ -1,0 +1,506 @@
+//! The functions in DataFusion itself, through SQL, data frames and calls, against models that look at one byte at a time.
+
+mod model;
+mod rows;
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{
+    Array, ArrayRef, AsArray, BinaryArray, DictionaryArray, Int8Array, Int32Array, NullBufferBuilder,
+    RecordBatch, StringArray, StringViewArray, new_empty_array,
+};
+use datafusion::arrow::buffer::NullBuffer;
+use datafusion::arrow::compute::{cast, concat};
+use datafusion::arrow::datatypes::{DataType, Field, Int8Type, Int32Type, Schema, UInt16Type};
+use datafusion::config::ConfigOptions;
+use datafusion::datasource::MemTable;
+use datafusion::error::Result;
+use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF};
+use datafusion::prelude::*;
+use simdpct_datafusion::{expr_fn, functions, register_all};
+
+use crate::rows::rows;
+
+type Value = Option<Vec<u8>>;
+
+fn run<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    tokio::runtime::Runtime::new()?.block_on(work)
+}
+
+fn session(partitions: usize) -> SessionContext {
+    let config = SessionConfig::new().with_target_partitions(partitions).with_batch_size(1000);
+    let mut ctx = SessionContext::new_with_config(config);
+    register_all(&mut ctx).expect("a session takes functions");
+    ctx
+}
+
+/// The values of an array of text or binary, flat.
+fn values(array: &ArrayRef) -> Vec<Value> {
+    let flat = match array.data_type() {
+        DataType::Dictionary(_, of) => cast(array, of).expect("its values"),
+        _ => Arc::clone(array),
+    };
+    let given = |value: Option<&[u8]>| value.map(<[u8]>::to_vec);
+    match flat.data_type() {
+        DataType::Utf8 => flat.as_string::<i32>().iter().map(|v| given(v.map(str::as_bytes))).collect(),
+        DataType::LargeUtf8 => flat.as_string::<i64>().iter().map(|v| given(v.map(str::as_bytes))).collect(),
+        DataType::Utf8View => flat.as_string_view().iter().map(|v| given(v.map(str::as_bytes))).collect(),
+        DataType::Binary => flat.as_binary::<i32>().iter().map(given).collect(),
+        DataType::LargeBinary => flat.as_binary::<i64>().iter().map(given).collect(),
+        DataType::BinaryView => flat.as_binary_view().iter().map(given).collect(),
+        other => panic!("{other}"),
+    }
+}
+
+/// The first column of a query, with the type that was planned. Dictionaries are unpacked: each batch has its own.
+fn column(ctx: &SessionContext, sql: &str) -> Result<(DataType, ArrayRef)> {
+    run(async {
+        let frame = ctx.sql(sql).await?;
+        let of = frame.schema().field(0).data_type().clone();
+        let batches = frame.collect().await?;
+        let flat = match &of {
+            DataType::Dictionary(_, flat) => flat,
+            flat => flat,
+        };
+        let mut parts = vec![new_empty_array(flat)];
+        for batch in &batches {
+            assert_eq!(*batch.column(0).data_type(), of, "{sql}: what was planned");
+            parts.push(cast(batch.column(0), flat)?);
+        }
+        let parts: Vec<&dyn Array> = parts.iter().map(|part| &**part).collect();
+        Ok((of, concat(&parts)?))
+    })
+}
+
+fn text(value: &str) -> Value {
+    Some(value.into())
+}
+
+#[test]
+fn constants() -> Result<()> {
+    let ctx = session(1);
+    for (sql, want) in [
+        ("pct_encode('a b&c')", text("a%20b%26c")),
+        ("pct_encode('/a b', 'rfc3986-path')", text("/a%20b")),
+        ("pct_encode(X'FF00')", text("%FF%00")),
+        ("pct_encode('')", text("")),
+        ("pct_encode(NULL)", None),
+        ("pct_encode('a', NULL)", None),
+        ("pct_encode(NULL, 'none')", None),
+        ("pct_decode('caf%C3%A9')", text("caf\u{e9}")),
+        ("pct_decode('%FF%41%zz')", text("%FFA%zz")),
+        ("try_pct_decode('%FF')", None),
+        ("try_pct_decode('%zz')", None),
+        ("try_pct_decode('%41')", text("A")),
+        ("pct_decode_blob('%FF%00')", Some(vec![0xFF, 0])),
+        ("pct_normalize('/%7euser/%2f')", text("/~user/%2F")),
+        ("url_canonical('HTTP://A.example:80/%7e')", text("http://a.example/~")),
+        ("url_canonical('HTTP://A.example:80/%7e', 'rfc3986')", text("http://a.example:80/~")),
+        ("url_canonical('http://a.example/?b&a', 'w3lib-2.5')", text("http://a.example/?a=&b=")),
+        ("url_canonical('http://a:99999/')", text("http://a:99999/")),
+        ("try_url_canonical('http://a:99999/')", None),
+        ("try_url_canonical('http://a/', NULL)", None),
+    ] {
+        assert_eq!(values(&column(&ctx, &format!("SELECT {sql}"))?.1), [want], "{sql}");
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let ctx = session(1);
+    for (sql, message) in [
+        ("pct_encode('a', 'nope')", "pct_encode: there is no set 'nope'; sets are "),
+        // A block of sets, and no policy.
+        ("pct_encode('a', 'rfc1738-unsafe')", "there is no set"),
+        ("url_canonical('a', 'nope')", "url_canonical: there is no profile 'nope'; profiles are "),
+        (
+            "pct_encode('a', CASE WHEN length > 1 THEN 'nope' ELSE 'none' END) FROM (SELECT 2 AS length)",
+            "no set 'nope'",
+        ),
+        ("pct_decode(1)", "pct_decode(text): text is text, and not Int64"),
+        ("pct_decode(X'41')", "text is text, and not Binary"),
+        ("pct_encode(true)", "value is text or binary, and not Boolean"),
+        ("pct_encode('a', 1)", "set is text, and not Int64"),
+        ("pct_decode('a', 'b')", "pct_decode(text) has not 2 arguments"),
+        ("url_canonical()", "url_canonical(url [, profile]) has not 0 arguments"),
+    ] {
+        let error = column(&ctx, &format!("SELECT {sql}")).expect_err(sql).to_string();
+        assert!(error.contains(message), "{sql}: {error}");
+    }
+    // A wrong constant is told before anything is read.
+    let planned = run(async { ctx.sql("SELECT pct_encode(v, 'nope') FROM (VALUES ('a')) t(v)").await });
+    assert!(planned.expect_err("planned").to_string().contains("no set 'nope'"));
+}
+
+/// The layouts of text.
+fn layouts() -> Vec<DataType> {
+    let dictionary = |keys, of| DataType::Dictionary(Box::new(keys), Box::new(of));
+    vec![
+        DataType::Utf8,
+        DataType::LargeUtf8,
+        DataType::Utf8View,
+        dictionary(DataType::Int32, DataType::Utf8),
+        dictionary(DataType::UInt16, DataType::Utf8View),
+        dictionary(DataType::Int64, DataType::LargeUtf8),
+    ]
+}
+
+fn binary(of: &DataType) -> DataType {
+    match of {
+        DataType::Utf8 => DataType::Binary,
+        DataType::LargeUtf8 => DataType::LargeBinary,
+        DataType::Utf8View => DataType::BinaryView,
+        DataType::Dictionary(keys, values) => DataType::Dictionary(keys.clone(), Box::new(binary(values))),
+        other => panic!("{other}"),
+    }
+}
+
+/// A table of the number of each row, `i`, and its value, `v`, as batches that are slices of one.
+fn table(ctx: &SessionContext, name: &str, column: &ArrayRef) -> Result<()> {
+    let numbers = Arc::new(Int32Array::from_iter_values(0..i32::try_from(column.len()).expect("few rows")));
+    let schema = Arc::new(Schema::new(vec![
+        Field::new("i", DataType::Int32, false),
+        Field::new("v", column.data_type().clone(), true),
+    ]));
+    let whole = RecordBatch::try_new(Arc::clone(&schema), vec![numbers, Arc::clone(column)])?;
+    let (mut parts, mut start) = (vec![Vec::new(), Vec::new()], 0);
+    for (batch, rows) in [1, 7, 0, 993, 64].into_iter().cycle().enumerate() {
+        let rows = rows.min(whole.num_rows() - start);
+        parts[batch % 2].push(whole.slice(start, rows));
+        start += rows;
+        if start == whole.num_rows() {
+            break;
+        }
+    }
+    ctx.register_table(name, Arc::new(MemTable::try_new(schema, parts)?))?;
+    Ok(())
+}
+
+#[test]
+fn every_layout_equals_the_model() -> Result<()> {
+    let given: Vec<Option<String>> = rows(12_000);
+    let flat: ArrayRef = Arc::new(StringArray::from(given.clone()));
+    type Model = fn(usize, &str) -> Value;
+    let functions: &[(&str, Model, bool)] = &[
+        ("pct_encode(v)", |_, v| Some(model::encode(v, "")), true),
+        ("pct_encode(v, 'rfc3986-path')", |_, v| Some(model::encode(v, model::PATH)), true),
+        (
+            "pct_encode(v, CASE WHEN i % 3 = 0 THEN 'rfc3986-path' WHEN i % 3 = 1 THEN 'rfc3986-unreserved' END)",
+            |i, v| [Some(model::encode(v, model::PATH)), Some(model::encode(v, "")), None][i % 3].clone(),
+            true,
+        ),
+        ("pct_decode(v)", |_, v| Some(model::decode_keeping(v)), true),
+        ("try_pct_decode(v)", |_, v| model::decode_strictly(v), true),
+        ("pct_decode_blob(v)", |_, v| Some(model::decode(v)), false),
+        ("pct_normalize(v)", |_, v| Some(model::normalize(v)), true),
+        ("pct_decode(pct_encode(v))", |_, v| text(v), true),
+        ("url_canonical(v)", |_, v| model::canonical("rfc3986-scheme", v).or(text(v)), true),
+        ("try_url_canonical(v, 'whatwg')", |_, v| model::canonical("whatwg", v), true),
+        ("try_url_canonical(v, 'surt-java')", |_, v| model::canonical("surt-java", v), true),
+    ];
+    let mut compared = 0;
+    for layout in layouts() {
+        for partitions in [1, 4] {
+            let ctx = session(partitions);
+            table(&ctx, "t", &cast(&flat, &layout)?)?;
+            for (sql, model, gives_text) in functions {
+                let (of, got) = column(&ctx, &format!("SELECT {sql} FROM t ORDER BY i"))?;
+                assert_eq!(
+                    of,
+                    if *gives_text { layout.clone() } else { binary(&layout) },
+                    "{sql} of {layout}"
+                );
+                let got = values(&got);
+                assert_eq!(got.len(), given.len());
+                for (row, (got, given)) in got.into_iter().zip(&given).enumerate() {
+                    let want = given.as_ref().and_then(|value| model(row, value));
+                    assert_eq!(got, want, "{sql} of {given:?} in {layout}");
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(compared, 6 * 2 * 11 * 12_000);
+    Ok(())
+}
+
+#[test]
+fn binary_is_encoded() -> Result<()> {
+    let given: Vec<Value> = (0..3000_usize)
+        .map(|row| (row % 5 != 4).then(|| (0..row % 40).map(|byte| (row * 37 + byte * 91) as u8).collect()))
+        .collect();
+    let given_flat: ArrayRef = Arc::new(BinaryArray::from_iter(given.clone()));
+    let dictionary = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Binary));
+    for of in [DataType::Binary, DataType::LargeBinary, DataType::BinaryView, dictionary] {
+        let ctx = session(1);
+        table(&ctx, "t", &cast(&given_flat, &of)?)?;
+        let (made, got) = column(&ctx, "SELECT pct_encode(v) FROM t ORDER BY i")?;
+        assert_eq!(binary(&made), of);
+        let want = given.iter().map(|value| value.as_ref().map(|value| model::encode_bytes(value, "")));
+        assert!(values(&got).into_iter().eq(want), "{of}");
+    }
+    // Also where nothing changes but the type.
+    let clean: ArrayRef =
+        Arc::new(BinaryArray::from_iter_values(["abc", "a-value-of-more-than-twelve-bytes"]));
+    for of in [DataType::Binary, DataType::LargeBinary, DataType::BinaryView] {
+        let got = call("pct_encode", &[cast(&clean, &of)?])?;
+        assert_eq!(binary(got.data_type()), of);
+        assert_eq!(values(&got), values(&clean));
+    }
+    Ok(())
+}
+
+fn function(name: &str) -> Arc<ScalarUDF> {
+    functions().into_iter().find(|function| function.name() == name).expect("a function")
+}
+
+/// Calls a function as an engine does.
+fn call(name: &str, arrays: &[ArrayRef]) -> Result<ArrayRef> {
+    let function = function(name);
+    let rows = arrays[0].len();
+    let types: Vec<_> = arrays.iter().map(|array| array.data_type().clone()).collect();
+    let args = ScalarFunctionArgs {
+        args: arrays.iter().cloned().map(ColumnarValue::Array).collect(),
+        arg_fields: types.iter().map(|of| Arc::new(Field::new("a", of.clone(), true))).collect(),
+        number_rows: rows,
+        return_field: Arc::new(Field::new("r", function.return_type(&types)?, true)),
+        config_options: Arc::new(ConfigOptions::new()),
+    };
+    function.invoke_with_args(args)?.into_array(rows)
+}
+
+#[test]
+fn what_does_not_change_is_not_copied() -> Result<()> {
+    let plain = [Some("https://a.example/a/path/that/is/long"), None, Some("short"), Some("")];
+    let clean = [Some("letters-digits_0.1~only-and-long"), None, Some("short"), Some("")];
+    let flat = |values: &[Option<&str>]| Arc::new(StringArray::from(values.to_vec())) as ArrayRef;
+    for of in layouts() {
+        for (name, values) in [
+            ("pct_encode", &clean),
+            ("pct_decode", &plain),
+            ("try_pct_decode", &plain),
+            ("pct_normalize", &plain),
+            ("url_canonical", &plain),
+        ] {
+            // An escape that stays as it is changes nothing either.
+            let escaped = [Some("https://a.example/%2F%C3%A9/that/is/long"), values[1], values[2]];
+            let cases: &[&[Option<&str>]] = if name == "pct_normalize" || name == "url_canonical" {
+                &[values, &escaped]
+            } else {
+                &[values]
+            };
+            for &case in cases {
+                let given = cast(&flat(case), &of)?;
+                assert!(Arc::ptr_eq(&call(name, &[Arc::clone(&given)])?, &given), "{name} of {of}");
+            }
+        }
+        // As binary it is another array on the same memory.
+        let given = cast(&flat(&plain), &of)?;
+        let made = call("pct_decode_blob", &[Arc::clone(&given)])?;
+        let memory = |array: &ArrayRef| match array.data_type() {
+            DataType::Dictionary(..) => array.as_any_dictionary().values().to_data(),
+            _ => array.to_data(),
+        };
+        for (made, given) in memory(&made).buffers().iter().zip(memory(&given).buffers()) {
+            assert_eq!(made.as_ptr(), given.as_ptr(), "{of}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn views_that_do_not_change_stay_where_they_are() -> Result<()> {
+    let stays = "https://a.example/a/path/that/is/long";
+    let array = StringViewArray::from(vec![
+        Some(stays),
+        Some("caf%C3%A9-and-more-of-it"),
+        None,
+        Some("%41"),
+        Some("b"),
+    ]);
+    let made = call("pct_decode", &[Arc::new(array.clone())])?;
+    let made = made.as_string_view();
+    assert_eq!(made.views()[0], array.views()[0]);
+    assert_eq!(made.data_buffers()[0].as_ptr(), array.data_buffers()[0].as_ptr());
+    assert_eq!(made.data_buffers().len(), 2);
+    assert!(made.iter().eq([Some(stays), Some("caf\u{e9}-and-more-of-it"), None, Some("A"), Some("b")]));
+
+    // Where all change, what there was is let go.
+    let array = StringViewArray::from(vec![Some("caf%C3%A9-and-more-of-it"), None]);
+    let made = call("pct_decode", &[Arc::new(array)])?;
+    assert_eq!(made.as_string_view().data_buffers().len(), 1);
+    assert!(made.as_string_view().iter().eq([Some("caf\u{e9}-and-more-of-it"), None]));
+    Ok(())
+}
+
+#[test]
+fn values_of_a_dictionary_are_worked_on_once() -> Result<()> {
+    let values_of: ArrayRef = Arc::new(StringArray::from(vec![Some("a%20b"), Some("%zz"), None, Some("c")]));
+    let keys = Int8Array::from(vec![Some(0), Some(1), None, Some(2), Some(3), Some(0), Some(0)]);
+    let given: ArrayRef = Arc::new(DictionaryArray::<Int8Type>::try_new(keys.clone(), values_of)?);
+
+    let made = call("pct_decode", &[Arc::clone(&given)])?;
+    let dictionary = made.as_dictionary::<Int8Type>();
+    assert_eq!(dictionary.keys().values().inner().as_ptr(), keys.values().inner().as_ptr());
+    assert_eq!(dictionary.values().len(), 4);
+    let want = [text("a b"), text("%zz"), None, None, text("c"), text("a b"), text("a b")];
+    assert_eq!(values(&made), want);
+
+    // What becomes null is null by its key, too.
+    let made = call("try_pct_decode", &[given])?;
+    assert_eq!(values(&made), [text("a b"), None, None, None, text("c"), text("a b"), text("a b")]);
+    assert_eq!(made.null_count(), 3);
+
+    // A batch that is a slice of many rows has a dictionary of which it uses little.
+    let many = StringArray::from_iter_values((0..5000).map(|row| format!("%{:02x}-{row}", row % 256)));
+    let many = cast(&many, &DataType::Dictionary(Box::new(DataType::UInt16), Box::new(DataType::Utf8)))?;
+    let made = call("pct_normalize", &[many.slice(4000, 100)])?;
+    assert_eq!(made.as_dictionary::<UInt16Type>().values().len(), 100);
+    let want = values(&many.slice(4000, 100))
+        .into_iter()
+        .map(|value| Some(model::normalize(std::str::from_utf8(&value.unwrap_or_default()).expect("text"))));
+    assert!(values(&made).into_iter().eq(want));
+    Ok(())
+}
+
+#[test]
+fn names_of_rows_go_with_dictionaries() -> Result<()> {
+    let given: ArrayRef =
+        Arc::new(DictionaryArray::<Int32Type>::from_iter([Some("/a b"), None, Some("/a b"), Some("/a b")]));
+    let names: ArrayRef =
+        Arc::new(StringArray::from(vec![Some("rfc3986-path"), Some("none"), None, Some("none")]));
+    let made = call("pct_encode", &[Arc::clone(&given), names])?;
+    assert_eq!(made.data_type(), given.data_type());
+    assert_eq!(values(&made), [text("/a%20b"), None, None, text("%2F%61%20%62")]);
+    Ok(())
+}
+
+#[test]
+fn what_lies_under_a_null_does_not_matter() -> Result<()> {
+    let (given, _) = (StringArray::from(vec!["%FF", "%zz", "a%20b", "x", "HTTP://A"]), ());
+    let mut valid = NullBufferBuilder::new(5);
+    [false, false, true, true, false].into_iter().for_each(|bit| valid.append(bit));
+    let (offsets, bytes, _) = given.into_parts();
+    let given: ArrayRef = Arc::new(StringArray::try_new(offsets, bytes, valid.finish())?);
+    for (name, want) in [
+        ("pct_decode", "a b"),
+        ("try_pct_decode", "a b"),
+        ("pct_decode_blob", "a b"),
+        ("pct_encode", "a%2520b"),
+        ("try_url_canonical", "a%20b"),
+    ] {
+        let made = call(name, &[Arc::clone(&given)])?;
+        assert_eq!(values(&made), [None, None, text(want), text("x"), None], "{name}");
+    }
+    let none: ArrayRef = Arc::new(StringArray::from(Vec::<&str>::new()));
+    assert_eq!(call("pct_encode", &[none])?.len(), 0);
+    let nulls = StringArray::new_null(3);
+    assert_eq!(call("try_pct_decode", &[Arc::new(nulls)])?.nulls().map(NullBuffer::null_count), Some(3));
+    Ok(())
+}
+
+#[test]
+fn queries_as_people_write_them() -> Result<()> {
+    let given = rows(7_000);
+    let flat: ArrayRef = Arc::new(StringArray::from(given.clone()));
+    for of in layouts() {
+        let ctx = session(4);
+        table(&ctx, "t", &cast(&flat, &of)?)?;
+        let count = |sql: &str| -> Result<i64> {
+            let (_, found) = column(&ctx, sql)?;
+            Ok(found.as_primitive::<datafusion::arrow::datatypes::Int64Type>().value(0))
+        };
+        let decoded: Vec<Value> =
+            given.iter().map(|value| value.as_ref().map(|value| model::decode_keeping(value))).collect();
+
+        let mut distinct: Vec<_> = decoded.iter().flatten().collect();
+        distinct.sort();
+        distinct.dedup();
+        assert!(distinct.len() < given.iter().flatten().collect::<std::collections::BTreeSet<_>>().len());
+        let distinct = distinct.len() as i64;
+        assert_eq!(count("SELECT count(DISTINCT pct_decode(v)) FROM t")?, distinct, "{of}");
+        let grouped =
+            "SELECT count(*) FROM (SELECT pct_decode(v) AS d FROM t WHERE v IS NOT NULL GROUP BY d)";
+        assert_eq!(count(grouped)?, distinct, "{of}");
+
+        let changed = given
+            .iter()
+            .zip(&decoded)
+            .filter(|(v, d)| v.as_ref().map(|v| v.as_bytes()) != d.as_deref())
+            .count();
+        assert_eq!(count("SELECT count(*) FROM t WHERE pct_decode(v) <> v")?, changed as i64, "{of}");
+
+        let wrong = given.iter().flatten().filter(|value| model::decode_strictly(value).is_none()).count();
+        assert!(wrong > 0);
+        let sql = "SELECT count(*) FROM t WHERE v IS NOT NULL AND try_pct_decode(v) IS NULL";
+        assert_eq!(count(sql)?, wrong as i64, "{of}");
+
+        let sql = "SELECT count(*) FROM t a JOIN t b ON pct_encode(a.v) = pct_encode(b.v) AND a.i = b.i";
+        assert_eq!(count(sql)?, given.iter().flatten().count() as i64, "{of}");
+    }
+    Ok(())
+}
+
+#[test]
+fn data_frames() -> Result<()> {
+    let frame = dataframe!("url" => ["HTTP://A.example/%7e?q=a b", "100%"])?;
+    let made = frame.select(vec![
+        expr_fn::pct_encode(col("url")),
+        expr_fn::pct_encode_keeping(col("url"), lit("rfc3986-query")),
+        expr_fn::pct_decode(col("url")),
+        expr_fn::try_pct_decode(col("url")),
+        expr_fn::pct_decode_blob(col("url")),
+        expr_fn::pct_normalize(col("url")),
+        expr_fn::url_canonical(col("url")),
+        expr_fn::url_canonical_by(col("url"), lit("escapes")),
+        expr_fn::try_url_canonical(col("url")),
+        expr_fn::try_url_canonical_by(col("url"), lit("whatwg")),
+    ])?;
+    let batches = run(made.collect())?;
+    let string = |value: Value| value.map(|value| String::from_utf8(value).expect("text"));
+    let got =
+        batches[0].columns().iter().map(|column| values(column).into_iter().map(string).collect::<Vec<_>>());
+    let want = [
+        ["HTTP%3A%2F%2FA.example%2F%257e%3Fq%3Da%20b", "100%25"],
+        ["HTTP://A.example/%257e?q=a%20b", "100%25"],
+        ["HTTP://A.example/~?q=a b", "100%"],
+        ["HTTP://A.example/~?q=a b", "NULL"],
+        ["HTTP://A.example/~?q=a b", "100%"],
+        ["HTTP://A.example/~?q=a b", "100%"],
+        ["http://a.example/~?q=a b", "100%"],
+        ["HTTP://A.example/~?q=a b", "100%"],
+        ["http://a.example/~?q=a b", "100%"],
+        // The URL Standard leaves escapes as they are.
+        ["http://a.example/%7e?q=a%20b", "NULL"],
+    ];
+    for (got, want) in got.zip(want) {
+        assert_eq!(got, want.map(|value| (value != "NULL").then(|| value.to_owned())));
+    }
+    Ok(())
+}
+
+#[test]
+fn planners_know_what_may_be_null() -> Result<()> {
+    let ctx = session(1);
+    let nullable = |sql: &str| -> Result<bool> {
+        let frame = run(async { ctx.sql(&format!("SELECT {sql} FROM (SELECT 'a' AS v) t")).await })?;
+        Ok(frame.schema().field(0).is_nullable())
+    };
+    assert!(!nullable("pct_encode(v, 'none')")?);
+    assert!(!nullable("url_canonical(v)")?);
+    assert!(nullable("try_pct_decode(v)")?);
+    assert!(nullable("try_url_canonical(v)")?);
+    assert!(nullable("pct_decode(nullif(v, 'a'))")?);
+    Ok(())
+}
+
+#[test]
+fn each_function_is_documented() {
+    for function in functions() {
+        let documentation = function.documentation().expect("documented");
+        assert!(documentation.syntax_example.starts_with(&format!("{}(", function.name())));
+        assert!(function.is_strict());
+    }
+    assert_eq!(functions().len(), 7);
+}
