@@ -1,7 +1,9 @@
 //! The words that all rooms share: how a run ends, why a value is refused, what separates records, how names are shown.
 
+pub mod charset;
 pub mod error;
 pub mod escape;
+pub mod fault;
 pub mod reason;
 pub mod records;
 pub mod shown;
