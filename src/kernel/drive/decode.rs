@@ -28,6 +28,68 @@ pub(crate) fn decode<'c, I: Isa>(isa: I, job: &DecodeJob, input: &[u8], out: Roo
     Decoded { written: out.finish(), stopped }
 }
 
+/// Decodes an input of more than one block and at most two under the plain rule, without a look at whether a block has a `%`:
+/// which of them has could not be predicted. `None` if there is too little room.
+#[inline(always)]
+pub(crate) fn decode_two<'c, I: Isa>(
+    isa: I,
+    job: &DecodeJob,
+    input: &[u8],
+    out: Room<'c>,
+) -> Option<Decoded<'c>> {
+    if input.len() <= I::LANES || input.len() > 2 * I::LANES || out.len() < I::LANES {
+        return None;
+    }
+    let (lanes, last) = (input.len() - I::LANES, &input[input.len() - I::LANES..]);
+    let blocks = [isa.load(input), isa.load(last)];
+    let mut state = begin::<I, _, _, false>(isa, job, input, Whole, Cursor::new(out));
+    let taken = match state.take::<true, false>(blocks[0], input, lanes, I::LANES - lanes) {
+        Err(lane) => Err(lane),
+        // What was written is no longer than what was read, so there is room; this tells the compiler so.
+        Ok(()) if state.sink.room() < I::LANES => return None,
+        Ok(()) => state.take::<true, false>(blocks[1], last, I::LANES, 0).map_err(|lane| lanes + lane),
+    };
+    let stopped = taken.err().unwrap_or(input.len());
+    Some(Decoded { written: state.sink.finish(), stopped })
+}
+
+/// Decodes an input of more than a block under the plain rule, block by block and without other loops; `None` if there is too
+/// little room.
+#[inline(always)]
+pub(crate) fn decode_few<'c, I: Isa>(
+    isa: I,
+    job: &DecodeJob,
+    input: &[u8],
+    out: Room<'c>,
+) -> Option<Decoded<'c>> {
+    if input.len() <= I::LANES {
+        return None;
+    }
+    let mut state = begin::<I, _, _, false>(isa, job, input, Whole, Cursor::new(out));
+    let (mut rest, mut lanes) = (input, I::LANES - missing::<I>(input));
+    loop {
+        // What was written is no longer than what was read, so this is known of all blocks when it is of the first. The
+        // compiler does not know it.
+        if rest.len() < I::LANES || state.sink.room() < I::LANES {
+            return None;
+        }
+        // Which block has a `%` could not be predicted, where decoding one takes less than a mispredicted branch.
+        let taken = if const { I::TOGETHER == 4 } {
+            state.step::<true, false>(rest, lanes, I::LANES - lanes)
+        } else {
+            state.step::<false, false>(rest, lanes, I::LANES - lanes)
+        };
+        if let Err(lane) = taken {
+            let stopped = input.len() - rest.len() + lane;
+            return Some(Decoded { written: state.sink.finish(), stopped });
+        }
+        (rest, lanes) = (&rest[lanes..], I::LANES);
+        if rest.is_empty() {
+            return Some(Decoded { written: state.finish().finish(), stopped: input.len() });
+        }
+    }
+}
+
 /// What [`decode`] would write.
 #[inline(always)]
 pub(crate) fn decode_measure<I: Isa>(isa: I, job: &DecodeJob, input: &[u8]) -> Measured {
@@ -78,22 +140,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
         ends.begin(missing);
         ends.mark(I::LANES);
     }
-    let class = isa.class(&job.set, input.len());
-    let all_if = |condition: bool| if condition { u64::MAX } else { 0 };
-    let (strict, members_stay, upper) = (all_if(job.strict), job.members_stay, job.upper);
-    let mut state = Blocks::<I, S, B, KEEP> {
-        isa,
-        class,
-        strict,
-        members_stay,
-        upper,
-        form: KEEP && job.plus(),
-        spilt: 0,
-        spilt_kept: 0,
-        dropped: 0,
-        bounds,
-        sink,
-    };
+    let mut state = begin::<I, S, B, KEEP>(isa, job, input, bounds, sink);
     if input.len() <= I::LANES {
         if !state.form && !B::MANY && state.isa.lacks(input, b'%') {
             state.sink.copy(input);
@@ -114,7 +161,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
         }
         (rest, lanes) = (&rest[lanes..], I::LANES);
         // Constant, so that tiers without such groups compile none of this.
-        if const { I::TOGETHER == 4 && !B::MANY }
+        if const { I::TOGETHER == 4 }
             && let Err(lane) = state.groups::<4>(&mut rest)
         {
             return (state.sink, at(rest, lane));
@@ -133,6 +180,30 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
         (rest, lanes) = (&rest[lanes..], I::LANES);
     }
     (state.finish(), input.len())
+}
+
+/// The state before the first block.
+#[inline(always)]
+fn begin<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
+    isa: I,
+    job: &DecodeJob,
+    input: &[u8],
+    bounds: B,
+    sink: S,
+) -> Blocks<I, S, B, KEEP> {
+    Blocks {
+        isa,
+        class: isa.class(&job.set, input.len()),
+        strict: if job.strict { u64::MAX } else { 0 },
+        members_stay: job.members_stay,
+        upper: job.upper,
+        form: KEEP && job.plus(),
+        spilt: 0,
+        spilt_kept: 0,
+        dropped: 0,
+        bounds,
+        sink,
+    }
 }
 
 /// What one block leaves to the next. (A closure would not be inlined into the entry points, nor then would the
@@ -188,7 +259,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
         Ok(())
     }
 
-    /// Takes the `M` whole blocks at the start of `rest`, of one value, if there is nothing to do in them.
+    /// Takes the `M` whole blocks at the start of `rest` if there is nothing to do in them.
     #[inline(always)]
     fn pass<const M: usize>(&mut self, rest: &[u8]) -> bool {
         if self.spilt | self.spilt_kept != 0 {
@@ -202,6 +273,11 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
             self.isa.none_equal(blocks, b'%') && !(KEEP && self.form && !self.isa.none_equal(blocks, b'+'));
         if clean {
             self.dropped = 0;
+            if let Some(ends) = self.bounds.ends() {
+                for i in 0..M {
+                    ends.settle(self.sink.written() + i * I::LANES, 0, I::LANES, 0);
+                }
+            }
             self.sink.store_whole(self.isa, blocks);
         }
         clean
@@ -217,8 +293,19 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
         lanes: usize,
         missing: usize,
     ) -> Result<(), usize> {
+        self.take::<DIRTY, ALONE>(self.isa.load(rest), rest, lanes, missing)
+    }
+
+    /// The same, for a block that is loaded.
+    #[inline(always)]
+    fn take<const DIRTY: bool, const ALONE: bool>(
+        &mut self,
+        mut block: I::Block,
+        rest: &[u8],
+        lanes: usize,
+        missing: usize,
+    ) -> Result<(), usize> {
         let isa = self.isa;
-        let mut block = isa.load(rest);
         // What follows the lanes is zeros, or the next block.
         let here = if rest.len() > lanes { first(lanes) } else { u64::MAX };
         let percent = isa.eq(block, b'%') & here;
@@ -247,7 +334,11 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
         }
         let (mut decoded, mut result) = (valid, found.decoded);
         if KEEP {
-            let (some, with_values) = isa.decode_some(block, &found, &self.class, !self.members_stay);
+            let (some, with_values) = if const { ALONE } {
+                isa.decode_some(block, &found, &self.class, !self.members_stay)
+            } else {
+                isa.decode_some_of_many(block, &found, &self.class, !self.members_stay)
+            };
             (decoded, result) = (valid & some, with_values);
         }
         if B::MANY && valid != found.valid & here {

@@ -26,6 +26,32 @@ pub(crate) fn encode<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Roo
     by_rule(isa, job, input, Whole, Cursor::new(out)).finish()
 }
 
+/// Encodes an input of more than one block and at most two under the plain rule, without a look at whether a block changes:
+/// which of them does could not be predicted. `None` if there might be too little room.
+#[inline(always)]
+pub(crate) fn encode_two<'c, I: Isa>(
+    isa: I,
+    job: &EncodeJob,
+    input: &[u8],
+    out: Room<'c>,
+) -> Option<Written<'c>> {
+    if input.len() <= I::LANES || input.len() > 2 * I::LANES || out.len() < MAX_WINDOW {
+        return None;
+    }
+    let class = isa.class(&job.set, input.len());
+    let (lanes, last) = (input.len() - I::LANES, &input[input.len() - I::LANES..]);
+    let blocks = [isa.load(input), isa.load(last)];
+    let stray = !isa.member(blocks[0], &class) & first(lanes);
+    let last_stray = !isa.member(blocks[1], &class) & first(I::LANES);
+    let mut out = Cursor::new(out);
+    isa.expand(blocks[0], input, stray, lanes, job.case, &mut out);
+    if out.room() < MAX_WINDOW {
+        return None;
+    }
+    isa.expand(blocks[1], last, last_stray, I::LANES, job.case, &mut out);
+    Some(out.finish())
+}
+
 /// Encodes an input of more than a block under the plain rule, block by block and without other loops; `None` if there might
 /// be too little room.
 #[inline(always)]
@@ -135,7 +161,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const PLAIN: bool>(
         }
         (rest, lanes) = (&rest[lanes..], I::LANES);
         // Constant, so that tiers without such groups compile none of this.
-        if const { I::TOGETHER == 4 && PLAIN && !B::MANY } {
+        if const { I::TOGETHER == 4 && PLAIN } {
             while rest.len() >= 4 * I::LANES && state.sink.room() >= 4 * MAX_WINDOW {
                 // All are loaded before anything is stored, for the reason given in `encode_few`.
                 let blocks = state.load::<4>(rest);
