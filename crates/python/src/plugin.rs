@@ -1,10 +1,10 @@
-//! Expressions of Polars, by its C interface for plugins, version 0.1: three structs and a few symbols, written by hand.
+//! Expressions of Polars, by its C interface for plugins, version 0.1: three structs and a few symbols, by hand.
 //!
-//! Polars opens this library by its path, asks `_polars_plugin_get_version`, and refuses what it does not speak. While it plans, it
-//! calls `_polars_plugin_field_NAME` for the type of the result; while it works, `_polars_plugin_NAME` with columns by the Arrow C
-//! data interface. Both get the options. What fails returns nothing, and leaves a message for
-//! `_polars_plugin_get_last_error_message`. Polars calls from threads of its own, which do not hold the lock of the interpreter,
-//! so nothing here is Python's.
+//! Polars opens this library by its path, asks `_polars_plugin_get_version`, and refuses what it does not speak. While it
+//! plans, it calls `_polars_plugin_field_NAME` for the type of the result; while it works, `_polars_plugin_NAME` with columns by
+//! the Arrow C data interface. Both get the options. A call that fails returns nothing, and leaves a message for
+//! `_polars_plugin_get_last_error_message`. Polars calls from threads of its own, which do not hold the lock of the
+//! interpreter, so nothing here is Python's.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -209,8 +209,8 @@ fn enter(work: impl FnOnce() -> Result<(), String>) {
 
 /// # Safety
 ///
-/// As Polars calls `_polars_plugin_NAME`: there are `count` columns at `inputs`, which are now ours, `len` bytes at `kwargs`, room
-/// for a column at `out`, and at `context` one or NULL.
+/// As Polars calls `_polars_plugin_NAME`: there are `count` columns at `inputs`, which are now ours, bytes at `kwargs`, as many as
+/// it says, room for a column at `out`, and `context` is NULL or valid.
 unsafe fn call(
     function: Function,
     inputs: *const SeriesExport,
@@ -235,8 +235,8 @@ unsafe fn call(
 
 /// # Safety
 ///
-/// As Polars calls `_polars_plugin_field_NAME`: there are `count` types at `inputs`, which stay Polars's, room for one at `out`, and
-/// `len` bytes at `kwargs`.
+/// As Polars calls `_polars_plugin_field_NAME`: there are `count` types at `inputs`, which stay Polars's, room for one at `out`,
+/// and bytes at `kwargs`, as many as it says.
 unsafe fn field(
     function: Function,
     inputs: *const ArrowSchema,
