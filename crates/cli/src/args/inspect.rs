@@ -7,7 +7,7 @@ use simdpct_uri::Component;
 
 use super::files::{Files, INPUT};
 use super::values::Places;
-use crate::engine::checks;
+use crate::engine::checks::Request;
 use crate::engine::findings::Show;
 use crate::ground::records::Records;
 use crate::inspect::audit;
@@ -130,12 +130,12 @@ pub struct Audit {
 
 impl Check {
     /// What is asked for.
-    pub fn request(self) -> checks::Request {
+    pub fn request(self) -> Request {
         let is_wanted = |group: &Group| {
             let is_usual = group.is_usual() || !self.component.is_empty();
             (self.only.is_empty() && is_usual || self.only.contains(group)) && !self.ignore.contains(group)
         };
-        checks::Request {
+        Request {
             records: records(self.null),
             nginx: self.places.log.is_some_and(Log::is_nginx),
             delimiter: self.places.delimiter(),

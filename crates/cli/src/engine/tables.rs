@@ -5,7 +5,6 @@ use std::io;
 use super::feed::Feed;
 use super::selection::Columns;
 use crate::ground::error::{Failure, warn};
-use crate::ground::records::Records;
 use crate::select::Selector;
 use crate::select::csv::Table;
 use crate::value::stats::Stats;
@@ -26,10 +25,15 @@ pub fn choose(
     if header.is_empty() {
         return Ok(None);
     }
-    let names = &header[..Records::Lines.without_end(&header)];
-    let chosen = table.choose(&columns.names, into, Some(names));
+    let chosen = table.choose(&columns.names, into, Some(names(&header)));
     chosen.map_err(|message| Failure::Usage(format!("{}: {message}", feed.name())))?;
     Ok(Some(header))
+}
+
+/// The `header` without its end.
+pub fn names(header: &[u8]) -> &[u8] {
+    let names = header.strip_suffix(b"\n").unwrap_or(header);
+    names.strip_suffix(b"\r").unwrap_or(names)
 }
 
 /// Says what was looked for and is nowhere, by the counts of all files.

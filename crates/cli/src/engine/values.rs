@@ -124,7 +124,7 @@ fn pass(
     if let Selector::Table(table) = &mut job.selector
         && let Some(header) = tables::choose(table, &mut feed, &wanted.columns, &wanted.into)?
     {
-        let names = &header[..job.records.without_end(&header)];
+        let names = tables::names(&header);
         sink.stats.bytes_in += header.len() as u64;
         sink.lines += memchr::memchr_iter(job.end, &header).count() as u64;
         if is_whole && first.is_written(names, wanted.columns.one_header, feed.name())? {

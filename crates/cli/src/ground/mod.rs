@@ -1,4 +1,5 @@
-//! The words that all rooms share: how a run ends, why a value is refused, what separates records, how names are shown.
+//! The words that all rooms share: how a run ends, why a value is refused and what is done then, what separates records,
+//! how names are shown, and the charsets that text may be in.
 
 pub mod charset;
 pub mod error;
