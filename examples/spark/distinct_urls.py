@@ -11,7 +11,6 @@ The executors need the package simdpct, and pyarrow and pandas, which Spark's ma
 """
 import argparse
 import re
-import sys
 
 from pyspark import StorageLevel
 from pyspark.sql import SparkSession, functions
@@ -122,7 +121,7 @@ def main():
     options = parser.parse_args()
     with SparkSession.builder.appName('distinct URLs').getOrCreate() as spark:
         forms, rows, bad = run(spark, options.files, options.out, options.profile, options.log, options.pipe)
-    print(f'{forms} distinct URLs in {rows} rows, and {bad} bad rows', file=sys.stderr)
+    print(f'{forms} distinct URLs in {rows} rows, and {bad} bad rows')
 
 
 if __name__ == '__main__':
