@@ -28,8 +28,8 @@ pub(crate) fn decode<'c, I: Isa>(isa: I, job: &DecodeJob, input: &[u8], out: Roo
     Decoded { written: out.finish(), stopped }
 }
 
-/// Decodes an input of more than one block and at most two under the plain rule, without a look at whether a block has a `%`:
-/// which of them has could not be predicted. `None` if there is too little room.
+/// Decodes an input of more than one block and at most two under the plain rule. If there is a `%`, both blocks are decoded: which
+/// of them has one could not be predicted. `None` if there is too little room.
 #[inline(always)]
 pub(crate) fn decode_two<'c, I: Isa>(
     isa: I,
@@ -42,7 +42,13 @@ pub(crate) fn decode_two<'c, I: Isa>(
     }
     let (lanes, last) = (input.len() - I::LANES, &input[input.len() - I::LANES..]);
     let blocks = [isa.load(input), isa.load(last)];
-    let mut state = begin::<I, _, _, false>(isa, job, input, Whole, Cursor::new(out));
+    let mut out = Cursor::new(out);
+    // Others have looked already.
+    if const { I::LOOK <= I::LANES } && isa.none_equal(blocks, b'%') {
+        let copied = out.push_ends(input);
+        return copied.then(|| Decoded { written: out.finish(), stopped: input.len() });
+    }
+    let mut state = begin::<I, _, _, false>(isa, job, input, Whole, out);
     let taken = match state.take::<true, false>(blocks[0], input, lanes, I::LANES - lanes) {
         Err(lane) => Err(lane),
         // What was written is no longer than what was read, so there is room; this tells the compiler so.
