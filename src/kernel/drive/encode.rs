@@ -165,7 +165,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const PLAIN: bool>(
         }
         (rest, lanes) = (&rest[lanes..], I::LANES);
         // Constant, so that tiers without such groups compile none of this.
-        if const { I::TOGETHER == 4 && PLAIN } {
+        if const { I::TOGETHER == 4 && PLAIN && !B::MANY } {
             while rest.len() >= 4 * I::LANES && state.sink.room() >= 4 * MAX_WINDOW {
                 // All are loaded before anything is stored, for the reason given in `encode_few`.
                 let blocks = state.load::<4>(rest);
