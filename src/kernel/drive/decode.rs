@@ -28,8 +28,8 @@ pub(crate) fn decode<'c, I: Isa>(isa: I, job: &DecodeJob, input: &[u8], out: Roo
     Decoded { written: out.finish(), stopped }
 }
 
-/// Decodes an input of more than one block and at most two under the plain rule, without a look at whether a block has a `%`:
-/// which of them has could not be predicted. `None` if there is too little room.
+/// Decodes an input of more than one block and at most two under the plain rule. If there is a `%`, both blocks are decoded: which
+/// of them has one could not be predicted. `None` if there is too little room.
 #[inline(always)]
 pub(crate) fn decode_two<'c, I: Isa>(
     isa: I,
@@ -42,7 +42,13 @@ pub(crate) fn decode_two<'c, I: Isa>(
     }
     let (lanes, last) = (input.len() - I::LANES, &input[input.len() - I::LANES..]);
     let blocks = [isa.load(input), isa.load(last)];
-    let mut state = begin::<I, _, _, false>(isa, job, input, Whole, Cursor::new(out));
+    let mut out = Cursor::new(out);
+    // Others have looked already.
+    if const { I::LOOK <= I::LANES } && isa.none_equal(blocks, b'%') {
+        let copied = out.push_ends(input);
+        return copied.then(|| Decoded { written: out.finish(), stopped: input.len() });
+    }
+    let mut state = begin::<I, _, _, false>(isa, job, input, Whole, out);
     let taken = match state.take::<true, false>(blocks[0], input, lanes, I::LANES - lanes) {
         Err(lane) => Err(lane),
         // What was written is no longer than what was read, so there is room; this tells the compiler so.
@@ -161,7 +167,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
         }
         (rest, lanes) = (&rest[lanes..], I::LANES);
         // Constant, so that tiers without such groups compile none of this.
-        if const { I::TOGETHER == 4 }
+        if const { I::TOGETHER == 4 && !B::MANY }
             && let Err(lane) = state.groups::<4>(&mut rest)
         {
             return (state.sink, at(rest, lane));
@@ -199,7 +205,7 @@ fn begin<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
         upper: job.upper,
         form: KEEP && job.plus(),
         spilt: 0,
-        spilt_kept: 0,
+        spilt_digits: 0,
         dropped: 0,
         bounds,
         sink,
@@ -219,8 +225,8 @@ struct Blocks<I: Isa, S, B, const KEEP: bool> {
     form: bool,
     /// The lanes of the next block that are digits of escapes in this one, which were decoded.
     spilt: u64,
-    /// The same for escapes that stay.
-    spilt_kept: u64,
+    /// The same for all escapes, of which some may stay.
+    spilt_digits: u64,
     /// The lanes that were dropped from this one.
     dropped: u64,
     bounds: B,
@@ -259,10 +265,10 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
         Ok(())
     }
 
-    /// Takes the `M` whole blocks at the start of `rest` if there is nothing to do in them.
+    /// Takes the `M` whole blocks at the start of `rest`, of one value, if there is nothing to do in them.
     #[inline(always)]
     fn pass<const M: usize>(&mut self, rest: &[u8]) -> bool {
-        if self.spilt | self.spilt_kept != 0 {
+        if self.spilt | self.spilt_digits != 0 {
             return false;
         }
         let mut blocks = [self.isa.load(rest); M];
@@ -273,11 +279,6 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
             self.isa.none_equal(blocks, b'%') && !(KEEP && self.form && !self.isa.none_equal(blocks, b'+'));
         if clean {
             self.dropped = 0;
-            if let Some(ends) = self.bounds.ends() {
-                for i in 0..M {
-                    ends.settle(self.sink.written() + i * I::LANES, 0, I::LANES, 0);
-                }
-            }
             self.sink.store_whole(self.isa, blocks);
         }
         clean
@@ -309,7 +310,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
         // What follows the lanes is zeros, or the next block.
         let here = if rest.len() > lanes { first(lanes) } else { u64::MAX };
         let percent = isa.eq(block, b'%') & here;
-        if (!DIRTY || KEEP) && percent | self.spilt | self.spilt_kept == 0 {
+        if (!DIRTY || KEEP) && percent | self.spilt | self.spilt_digits == 0 {
             if let Some(ends) = self.bounds.ends() {
                 ends.settle(self.sink.written(), 0, I::LANES, missing);
             }
@@ -345,7 +346,8 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
             result = isa.select(decoded, block, found.values);
         }
         if KEEP {
-            let digits = digits_of::<I>(valid & !decoded, lanes, &mut self.spilt_kept);
+            // With those of escapes that are decoded, which are dropped: so this waits for less.
+            let digits = digits_of::<I>(valid, lanes, &mut self.spilt_digits);
             if self.upper {
                 self.sink.changed(digits & isa.lower(result) != 0);
                 result = isa.upper(digits, result);

@@ -26,8 +26,8 @@ pub(crate) fn encode<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Roo
     by_rule(isa, job, input, Whole, Cursor::new(out)).finish()
 }
 
-/// Encodes an input of more than one block and at most two under the plain rule, without a look at whether a block changes:
-/// which of them does could not be predicted. `None` if there might be too little room.
+/// Encodes an input of more than one block and at most two under the plain rule. If one of them changes, both are written as if
+/// they did: which of them does could not be predicted. `None` if there might be too little room.
 #[inline(always)]
 pub(crate) fn encode_two<'c, I: Isa>(
     isa: I,
@@ -44,6 +44,10 @@ pub(crate) fn encode_two<'c, I: Isa>(
     let stray = !isa.member(blocks[0], &class) & first(lanes);
     let last_stray = !isa.member(blocks[1], &class) & first(I::LANES);
     let mut out = Cursor::new(out);
+    // Others have looked already.
+    if const { I::LOOK <= I::LANES } && stray | last_stray == 0 {
+        return out.push_ends(input).then(|| out.finish());
+    }
     isa.expand(blocks[0], input, stray, lanes, job.case, &mut out);
     if out.room() < MAX_WINDOW {
         return None;
@@ -161,7 +165,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const PLAIN: bool>(
         }
         (rest, lanes) = (&rest[lanes..], I::LANES);
         // Constant, so that tiers without such groups compile none of this.
-        if const { I::TOGETHER == 4 && PLAIN } {
+        if const { I::TOGETHER == 4 && PLAIN && !B::MANY } {
             while rest.len() >= 4 * I::LANES && state.sink.room() >= 4 * MAX_WINDOW {
                 // All are loaded before anything is stored, for the reason given in `encode_few`.
                 let blocks = state.load::<4>(rest);

@@ -349,9 +349,11 @@ impl Isa for Avx512 {
     #[inline(always)]
     fn upper(self, mask: u64, block: __m512i) -> __m512i {
         // Of the digits, only lower-case letters are above `Z`.
-        let letters = mask & self.above(block, b'Z');
         // SAFETY: the token proves AVX-512.
-        unsafe { _mm512_mask_sub_epi8(block, letters, block, self.all(0x20)) }
+        unsafe {
+            let letters = _mm512_mask_cmpgt_epi8_mask(mask, block, self.all(b'Z'));
+            _mm512_mask_sub_epi8(block, letters, block, self.all(0x20))
+        }
     }
 
     #[inline(always)]
