@@ -200,7 +200,7 @@ fn begin<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
     Blocks {
         isa,
         class: isa.class(&job.set, input.len()),
-        strict: if job.strict { u64::MAX } else { 0 },
+        strict: job.strict,
         members_stay: job.members_stay,
         upper: job.upper,
         form: KEEP && job.plus(),
@@ -217,8 +217,8 @@ fn begin<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
 struct Blocks<I: Isa, S, B, const KEEP: bool> {
     isa: I,
     class: I::Class,
-    /// All lanes if a malformed escape is an error, or none.
-    strict: u64,
+    /// Whether a malformed escape is an error.
+    strict: bool,
     members_stay: bool,
     upper: bool,
     /// Whether a `+` is a space; never, unless `KEEP`.
@@ -309,8 +309,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
         let isa = self.isa;
         // What follows the lanes is zeros, or the next block.
         let here = if rest.len() > lanes { first(lanes) } else { u64::MAX };
-        let percent = isa.eq(block, b'%') & here;
-        if (!DIRTY || KEEP) && percent | self.spilt | self.spilt_digits == 0 {
+        if (!DIRTY || KEEP) && self.spilt | self.spilt_digits == 0 && isa.surely_lacks(block, b'%', here) {
             if let Some(ends) = self.bounds.ends() {
                 ends.settle(self.sink.written(), 0, I::LANES, missing);
             }
@@ -330,8 +329,11 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
         let found = isa.escapes(block, rest);
         let cut = self.bounds.ends().map_or(0, |ends| ends.cut(I::LANES, missing));
         let valid = found.valid & here & !cut;
-        if self.strict & (percent & !valid) != 0 {
-            return Err((percent & !valid).trailing_zeros() as usize);
+        if self.strict {
+            let malformed = isa.eq(block, b'%') & here & !valid;
+            if malformed != 0 {
+                return Err(malformed.trailing_zeros() as usize);
+            }
         }
         let (mut decoded, mut result) = (valid, found.decoded);
         if KEEP {

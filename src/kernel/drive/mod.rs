@@ -159,6 +159,13 @@ pub(crate) trait Isa: Copy {
         found == 0
     }
 
+    /// Whether no lane of `block` in `lanes` equals `byte`, where other lanes may be looked at, too, if that takes less. `false`
+    /// says nothing.
+    #[inline(always)]
+    fn surely_lacks(self, block: Self::Block, byte: u8, lanes: u64) -> bool {
+        self.eq(block, byte) & lanes == 0
+    }
+
     /// The lanes that equal `byte`.
     #[inline(always)]
     fn eq(self, block: Self::Block, byte: u8) -> u64 {
