@@ -278,15 +278,18 @@ trait Output {
         from: usize,
         stretch: Stretch,
     ) -> Result<usize, Malformed>;
-    /// The same for a whole block at the start of `near`, whose bytes follow it: `from` and what is returned are places in it.
-    fn put_near<R: Rule>(
+    /// The same for the stretch of a whole block.
+    #[inline(always)]
+    fn put_whole<R: Rule>(
         &mut self,
         rule: R,
-        near: &Near,
+        source: &Source<'_>,
         text: &mut Text,
         from: usize,
-        found: u64,
-    ) -> Result<usize, Malformed>;
+        stretch: Stretch,
+    ) -> Result<usize, Malformed> {
+        self.put(rule, source, text, from, stretch)
+    }
     /// Decodes the escapes at the start of `rest` that follow one another, as long as that is fast; returns how many bytes
     /// they take. The others are left.
     fn put_run(&mut self, rest: &[u8]) -> usize;
@@ -345,38 +348,22 @@ impl Output for Cursor<'_> {
         Ok(from)
     }
     #[inline(always)]
-    fn put_near<R: Rule>(
+    fn put_whole<R: Rule>(
         &mut self,
         rule: R,
-        near: &Near,
+        source: &Source<'_>,
         text: &mut Text,
-        mut from: usize,
-        mut found: u64,
+        from: usize,
+        stretch: Stretch,
     ) -> Result<usize, Malformed> {
-        // Of places that are known to be below 128, or 256, it is also known that there is room.
-        let sixteen = |from: usize| *near[from % 128..].first_chunk::<16>().unwrap_or(&[0; 16]);
-        let mut at = 0;
-        loop {
-            let place = (found.trailing_zeros() as usize).min(BLOCK);
-            // Few lie further apart than sixteen bytes.
-            write(text, at % 256, sixteen(from));
-            for more in (16..place.saturating_sub(from)).step_by(16) {
-                write(text, (at + more) % 256, sixteen(from + more));
-            }
-            at += place.saturating_sub(from);
-            if found == 0 {
-                break;
-            }
-            found &= found - 1;
-            if !R::OVERLAPS || place >= from {
-                let becomes = rule.one(&near[place..]).ok_or(Malformed(place))?;
-                write(text, at % 256, becomes.bytes.to_le_bytes());
-                at += becomes.len;
-                from = place + becomes.used;
-            }
+        let Stretch { start, found, .. } = stretch;
+        match source.input[start..].first_chunk() {
+            Some(near) => match put_near(self, rule, near, text, from - start, found) {
+                Ok(from) => Ok(start + from),
+                Err(Malformed(place)) => Err(Malformed(start + place)),
+            },
+            None => self.put(rule, source, text, from, stretch),
         }
-        self.push_run(&text[..at]);
-        Ok(from.max(BLOCK))
     }
     #[inline(always)]
     fn put_run(&mut self, rest: &[u8]) -> usize {
@@ -412,6 +399,42 @@ impl Output for Cursor<'_> {
     }
 }
 
+/// Puts the block at the start of `near`, whose bytes follow it; `from` and what is returned are places in it.
+#[inline(always)]
+fn put_near<R: Rule>(
+    out: &mut Cursor<'_>,
+    rule: R,
+    near: &Near,
+    text: &mut Text,
+    mut from: usize,
+    mut found: u64,
+) -> Result<usize, Malformed> {
+    // Of places that are known to be below 128, or 256, it is also known that there is room.
+    let sixteen = |from: usize| *near[from % 128..].first_chunk::<16>().unwrap_or(&[0; 16]);
+    let mut at = 0;
+    loop {
+        let place = (found.trailing_zeros() as usize).min(BLOCK);
+        // Few lie further apart than sixteen bytes.
+        write(text, at % 256, sixteen(from));
+        for more in (16..place.saturating_sub(from)).step_by(16) {
+            write(text, (at + more) % 256, sixteen(from + more));
+        }
+        at += place.saturating_sub(from);
+        if found == 0 {
+            break;
+        }
+        found &= found - 1;
+        if !R::OVERLAPS || place >= from {
+            let becomes = rule.one(&near[place..]).ok_or(Malformed(place))?;
+            write(text, at % 256, becomes.bytes.to_le_bytes());
+            at += becomes.len;
+            from = place + becomes.used;
+        }
+    }
+    out.push_run(&text[..at]);
+    Ok(from.max(BLOCK))
+}
+
 impl Output for Measure {
     // A call, because `rewrite` has it in three places.
     #[inline(never)]
@@ -440,17 +463,6 @@ impl Output for Measure {
         }
         self.len = self.len.saturating_add(len);
         Ok(from)
-    }
-    #[inline(always)]
-    fn put_near<R: Rule>(
-        &mut self,
-        rule: R,
-        near: &Near,
-        text: &mut Text,
-        from: usize,
-        found: u64,
-    ) -> Result<usize, Malformed> {
-        self.put(rule, &Source { input: near, last: 0 }, text, from, Stretch { start: 0, end: BLOCK, found })
     }
     #[inline(always)]
     fn put_run(&mut self, _: &[u8]) -> usize {
@@ -487,13 +499,7 @@ fn rewrite<R: Rule, O: Output>(rule: R, input: &[u8], out: &mut O, case: HexCase
                 // Of two `%` next to each other or with one byte between them, the first starts no escape.
                 found &= !(found >> 1 | found >> 2);
             }
-            from = match input[start..].first_chunk() {
-                Some(near) => match out.put_near(rule, near, &mut text, from - start, found) {
-                    Ok(from) => start + from,
-                    Err(Malformed(place)) => return Err(Malformed(start + place)),
-                },
-                None => out.put(rule, &source, &mut text, from, Stretch { start, end, found })?,
-            };
+            from = out.put_whole(rule, &source, &mut text, from, Stretch { start, end, found })?;
             if rule.is_lenient() {
                 let run = out.put_run(&input[from..]);
                 if run > 0 {
@@ -723,9 +729,13 @@ fn decode_any<'c>(job: &DecodeJob, input: &[u8], mut out: Cursor<'c>) -> (Cursor
 
 pub(crate) fn decode_measure(job: &DecodeJob, input: &[u8]) -> Measured {
     let mut measure = Measure::default();
-    // All rules share their code here: it is smaller, and lengths alone are seldom asked for.
-    let plus = if job.plus() { b'+' } else { b'%' };
-    let done = rewrite(Decoding { job, plus }, input, &mut measure, HexCase::Upper);
+    let done = if job.is_plain() {
+        rewrite(Percents(job), input, &mut measure, HexCase::Upper)
+    } else {
+        // The other two rules share their code, which is smaller so.
+        let plus = [b'%', b'+'][usize::from(job.plus())];
+        rewrite(Decoding { job, plus }, input, &mut measure, HexCase::Upper)
+    };
     Measured::new(measure, stopped(input, done))
 }
 
