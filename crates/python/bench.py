@@ -1,9 +1,9 @@
 """Times this package beside urllib.parse and yarl, in one run.
 
     pip install dist/simdpct-*.whl -r crates/python/requirements-test.txt yarl
-    python crates/python/bench.py [URLS]
+    python crates/python/bench.py [URLS [PART...]]
 
-URLS is a file with a URL in each line; without it, generated ones. Prints medians of rounds in which the rivals take turns, in
+URLS is a file with a URL in each line; without it, generated ones. A PART is strings, lengths, columns or polars. Prints medians of rounds in which the rivals take turns, in
 nanoseconds for each value, without the loop around the call.
 """
 
@@ -147,9 +147,63 @@ def columns(found):
     print(f"\nWith `to_pylist`, `urllib.parse.quote` and `pyarrow.array`: {(time.perf_counter_ns() - start) / len(some):.0f} ns a value")
 
 
+def polars(found):
+    """Expressions, beside what a query in Polars can do without them. With all cores, unless POLARS_MAX_THREADS says less."""
+    import polars as pl
+
+    import simdpct.polars as pct
+
+    rows = list(itertools.islice(itertools.cycle(found), 1_000_000))
+    as_found = pl.DataFrame({"url": rows})
+    quoted = as_found.select(pct.quote("url", ""))
+    # For str.replace_many: each character that there is, and its escapes.
+    escapes = {character: urllib.parse.quote(character, "") for character in {*map(chr, range(128)), *"".join(found)}}
+    escapes = {character: escape for character, escape in escapes.items() if character != escape}
+    print(f"\n| ns a row, {len(rows)} rows, {pl.thread_pool_size()} threads | in memory | streaming | `str.replace_many` | `map_batches`, urllib | `map_elements`, urllib |")
+    print("|---|---|---|---|---|---|")
+
+    def row(title, frame, expression, function=None, replace=None):
+        column = pl.col("url")
+        rivals = [(expression, ROUNDS, "in-memory"), (expression, ROUNDS, "streaming"), None, None, None]
+        if replace:
+            rivals[2] = column.str.replace_many(*replace), 3, "in-memory"
+        if function:
+            def batch(series):
+                return pl.Series([function(value) for value in series])
+
+            rivals[3] = column.map_batches(batch, return_dtype=pl.String), 1, "in-memory"
+            rivals[4] = column.map_elements(function, return_dtype=pl.String), 1, "in-memory"
+        cells, first, ours = [], None, None
+        for rival in rivals:
+            if rival is None:
+                cells.append("")
+                continue
+            expression, rounds, engine = rival
+            query, times, result = frame.lazy().select(expression), [], None
+            for _ in range(rounds):
+                # So that its memory can be used again.
+                del result
+                start = time.perf_counter_ns()
+                result = query.collect(engine=engine)["url"]
+                times.append((time.perf_counter_ns() - start) / len(frame))
+                assert first is None or result.equals(first)
+            median = statistics.median(times)
+            first, ours = (result, median) if first is None else (first, ours)
+            cells.append(f"{median:.1f}" + (f" ({median / ours:.1f})" if cells else ""))
+        print(f"| {title} | " + " | ".join(cells) + " |", flush=True)
+
+    row("`quote(url, '')`", as_found, pct.quote("url", ""), lambda url: urllib.parse.quote(url, ""), (list(escapes), list(escapes.values())))
+    row("`unquote(url)`, quoted", quoted, pct.unquote("url"), urllib.parse.unquote, (list(escapes.values()), list(escapes)))
+    row("`unquote(url)`, as found", as_found, pct.unquote("url"), urllib.parse.unquote)
+    row("the same, `errors='null'`", as_found, pct.unquote("url", errors="null"))
+    row("`normalize(url)`", as_found, pct.normalize("url"))
+    row("`canonicalize(url, 'rfc3986')`", as_found, pct.canonicalize("url", "rfc3986"))
+    row("`malformed(url)`, quoted", quoted, pct.malformed("url"))
+
+
 if __name__ == "__main__":
     known = [url for url in urls() if url]
     print(f"Python {sys.version.split()[0]}, simdpct {simdpct.__version__}")
-    parts = {"strings": lambda: strings(known), "lengths": lengths, "columns": lambda: columns(known)}
+    parts = {"strings": lambda: strings(known), "lengths": lengths, "columns": lambda: columns(known), "polars": lambda: polars(known)}
     for name in sys.argv[2:] or parts:
         parts[name]()

@@ -6,6 +6,8 @@
 
 #[path = "../../crates/cli/src/ground/mod.rs"]
 mod ground;
+#[path = "../../crates/cli/src/scan/mod.rs"]
+mod scan;
 #[path = "../../crates/cli/src/select/mod.rs"]
 mod select;
 #[path = "../../crates/cli/src/url/mod.rs"]
@@ -18,13 +20,13 @@ use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 use simdpct::ByteSet;
 
+use self::ground::charset::Charset;
 use self::ground::records::Records;
 use self::select::Selector;
 use self::select::edit::{Edit, Form};
 use self::select::fields::{Delimiter, Fields, Split, Spot};
 use self::select::jsonl::Keys;
 use self::select::logfmt::Pairs;
-use self::value::charset::Charset;
 use self::value::options::{DecodeOptions, EncodeOptions, Layers, Scope, Verb};
 use self::value::policy::{Action, Policies, Policy, Record, Treatment};
 use self::value::report::Report;

@@ -1,10 +1,10 @@
-//! What is built is split into the same pieces; references and IRIs.
+//! What is built is split into the same pieces; references, IRIs, and the converters of whole URLs.
 
 #![no_main]
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use simdpct_uri::{Builder, form, iri, resolve, split};
+use simdpct_uri::{Builder, Converter, form, iri, resolve, split};
 
 #[derive(Arbitrary, Debug)]
 struct Case<'a> {
@@ -20,6 +20,16 @@ struct Case<'a> {
 }
 
 fuzz_target!(|case: Case<'_>| {
+    // What was typed comes back, and in between it is a URL.
+    let (mut url, mut typed) = (Vec::new(), Vec::new());
+    Converter::new().encode_append(case.reference, &mut url);
+    Converter::new().decode_append(&url, &mut typed);
+    assert_eq!(typed, case.reference);
+    assert!(
+        simdpct::validate(&url).is_ok()
+            && url.iter().all(|&byte| simdpct::sets::RFC3986_URI.contains(byte) || byte == b'%')
+    );
+
     let mut builder = Builder::new().segments(&case.segments);
     if case.relative {
         builder = builder.relative_path();

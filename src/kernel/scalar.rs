@@ -169,19 +169,22 @@ impl Rule for Percents<'_> {
     }
 }
 
-/// Decoding by any rule; `PLUS` if a `+` is a space.
+/// Decoding by any rule.
 #[derive(Clone, Copy)]
-struct Decoding<'j, const PLUS: bool>(&'j DecodeJob);
+struct Decoding<'j> {
+    job: &'j DecodeJob,
+    /// `+` if that is a space, or else `%`, which is searched anyway.
+    plus: u8,
+}
 
-impl<const PLUS: bool> Rule for Decoding<'_, PLUS> {
+impl Rule for Decoding<'_> {
     #[inline(always)]
     fn special(self, word: u64) -> u64 {
-        let plus = if PLUS { word::equal(word, b'+') } else { 0 };
-        word::equal(word, b'%') | plus
+        word::equal(word, b'%') | word::equal(word, self.plus)
     }
     #[inline(always)]
     fn one(self, rest: &[u8]) -> Option<Becomes> {
-        decode_one::<false>(self.0, rest)
+        decode_one::<false>(self.job, rest)
     }
 }
 
@@ -410,7 +413,8 @@ impl Output for Cursor<'_> {
 }
 
 impl Output for Measure {
-    #[inline(always)]
+    // A call, because `rewrite` has it in three places.
+    #[inline(never)]
     fn put<R: Rule, const T: usize>(
         &mut self,
         rule: R,
@@ -571,19 +575,6 @@ fn encode_to(job: &EncodeJob, input: &[u8], out: &mut impl Output) {
     };
 }
 
-/// Returns the length of the input, or the offset of the malformed escape at which a strict decoding ends.
-#[inline(always)]
-fn decode_to(job: &DecodeJob, input: &[u8], out: &mut impl Output) -> usize {
-    // The case of the escapes that it writes is another matter.
-    let case = HexCase::Upper;
-    let done = match job.rule {
-        DecodeRule::Plain => rewrite(Percents(job), input, out, case),
-        DecodeRule::Keep => rewrite(Decoding::<false>(job), input, out, case),
-        DecodeRule::Form => rewrite(Decoding::<true>(job), input, out, case),
-    };
-    stopped(input, done)
-}
-
 /// The length of the input, or the offset of the malformed escape.
 #[inline(always)]
 fn stopped(input: &[u8], done: Result<(), Malformed>) -> usize {
@@ -705,7 +696,7 @@ fn decode_short<'c>(job: &DecodeJob, input: &[u8], found: u64, mut out: Cursor<'
     let done = if job.is_plain() {
         out.put(Percents(job), &Source::new(input), &mut text, 0, stretch)
     } else {
-        out.put(Decoding::<false>(job), &Source::new(input), &mut text, 0, stretch)
+        out.put(Decoding { job, plus: b'%' }, &Source::new(input), &mut text, 0, stretch)
     };
     let stopped = stopped(input, done.map(|_| ()));
     Decoded { written: out.finish(), stopped }
@@ -720,14 +711,22 @@ fn decode_long<'c>(job: &DecodeJob, input: &[u8], out: Cursor<'c>) -> Decoded<'c
 /// As [`encode_any`].
 #[inline(never)]
 fn decode_any<'c>(job: &DecodeJob, input: &[u8], mut out: Cursor<'c>) -> (Cursor<'c>, usize) {
-    let stopped = decode_to(job, input, &mut out);
-    (out, stopped)
+    // The case of the escapes that it writes is another matter.
+    let case = HexCase::Upper;
+    let done = match job.rule {
+        DecodeRule::Plain => rewrite(Percents(job), input, &mut out, case),
+        DecodeRule::Keep => rewrite(Decoding { job, plus: b'%' }, input, &mut out, case),
+        DecodeRule::Form => rewrite(Decoding { job, plus: b'+' }, input, &mut out, case),
+    };
+    (out, stopped(input, done))
 }
 
 pub(crate) fn decode_measure(job: &DecodeJob, input: &[u8]) -> Measured {
     let mut measure = Measure::default();
-    let stopped = decode_to(job, input, &mut measure);
-    Measured::new(measure, stopped)
+    // All rules share their code here: it is smaller, and lengths alone are seldom asked for.
+    let plus = if job.plus() { b'+' } else { b'%' };
+    let done = rewrite(Decoding { job, plus }, input, &mut measure, HexCase::Upper);
+    Measured::new(measure, stopped(input, done))
 }
 
 /// Each value for itself: where it ended in the input becomes where it ends in the output.

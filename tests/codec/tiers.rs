@@ -1,38 +1,15 @@
 //! Which tiers this run covers.
 
-use std::io::Write;
-
 use simdpct::Tier;
 
-use testkit::guard;
-use testkit::tiers::{REQUIRE, tiers};
-
-/// Writes past the capture of the test harness, so that every test run lists its tiers.
 #[test]
 fn this_run_covers() {
-    let names: Vec<&str> = tiers().iter().map(|tier| tier.name()).collect();
-    let absent: Vec<&str> = Tier::compiled().filter(|name| Tier::find(name).is_none()).collect();
-    let guarded = if guard::FAULTS { "guard pages" } else { "no guard pages on this target, canaries only" };
-    let line = format!(
-        "simdpct tiers tested: {}; in this build but not on this CPU: {}; in use: {}; {guarded}\n",
-        names.join(" "),
-        if absent.is_empty() { "none".to_owned() } else { absent.join(" ") },
-        Tier::active(),
-    );
-    std::io::stderr().write_all(line.as_bytes()).expect("stderr is open");
+    testkit::tiers::report();
 }
 
 #[test]
 fn required_tiers_are_here() {
-    let required = std::env::var(REQUIRE).unwrap_or_default();
-    for name in required.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-        let why = if Tier::compiled().any(|known| known == name) {
-            "this CPU does not have its features"
-        } else {
-            "this build does not hold it"
-        };
-        assert!(Tier::find(name).is_some(), "{REQUIRE}={required}: {name}: {why}");
-    }
+    testkit::tiers::require();
 }
 
 #[test]

@@ -28,8 +28,8 @@ impl Series {
             "avx2" | "neon" => (RGBColor(0x2F, 0x9F, 0xDF), None),
             "ssse3" => (RGBColor(0x00, 0x9E, 0x73), None),
             "sse2" | "simd128" => (RGBColor(0x6A, 0xB7, 0x8F), None),
-            "scalar" => (RGBColor(0x8C, 0x8C, 0x84), None),
-            "memcpy" => (RGBColor(0x8C, 0x8C, 0x84), Some(2)),
+            "scalar" => (RGBColor(0xB2, 0xB2, 0xAA), None),
+            "memcpy" => (RGBColor(0x70, 0x70, 0x78), Some(2)),
             "percent-encoding" => (RGBColor(0xD5, 0x5E, 0x00), Some(8)),
             "urlencoding" => (RGBColor(0xCC, 0x79, 0xA7), Some(8)),
             _ => (RGBColor(0xE0, 0x95, 0x00), Some(5)),
@@ -144,7 +144,7 @@ pub fn bars(chart: &Bars) -> String {
         for series in &chart.series {
             colour_box(area, (x, 42), (x + 12, 54), series.colour);
             text(area, &series.name, (x + 17, 40), 13);
-            x += 36 + 7 * series.name.len() as i32;
+            x += 34 + 6 * series.name.len() as i32;
         }
         grid(area, low, high, |area, value| {
             let _ = area.draw(&PathElement::new([(left, y(value)), (right, y(value))], GRID));

@@ -42,8 +42,11 @@ fn run() -> Result<usize, Failure> {
     let mut files: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
     if files.is_empty() {
         let records = root.join("benches/record");
-        let is_compare =
-            |name: &str| name.ends_with(".md") && !name.contains("process") && !name.contains("-at-");
+        // Those of an older commit, for comparison, say which in their names.
+        let is_compare = |name: &str| {
+            let is_table = |text: String| text.starts_with("# simdpct beside its rivals\n");
+            !name.contains("-at-") && fs::read_to_string(records.join(name)).is_ok_and(is_table)
+        };
         files.extend(newest(&records, is_compare));
         files.extend(newest(&records, |name| name.ends_with("process.md")));
         files.extend(newest(&records, |name| name.ends_with("-lengths.tsv")));

@@ -27,7 +27,7 @@ fn main() {
         match argument.as_str() {
             "--group" => only = arguments.next(),
             "--help" => {
-                println!("usage: uri-bench [--group split|rfc3986|whatwg|keys|worst] [LIST...]");
+                println!("usage: uri-bench [--group split|rfc3986|whatwg|keys|surt|worst] [LIST...]");
                 return;
             }
             _ => {
@@ -61,6 +61,9 @@ fn main() {
         }
         if wanted("keys") {
             of_keys(text, &urls);
+        }
+        if wanted("surt") {
+            of_surt(text, &urls);
         }
     }
     if only.as_deref().is_none_or(|only| only == "worst") {
@@ -184,6 +187,9 @@ fn of_keys(text: &str, urls: &[&str]) {
             urls.len(),
         );
     }
+}
+
+fn of_surt(text: &str, urls: &[&str]) {
     // Of these no line is its own key.
     let mut contestants = Vec::new();
     for profile in [Profile::SurtPython0_3, Profile::SurtJava] {

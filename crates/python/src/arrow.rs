@@ -4,7 +4,8 @@
 //! as far as it can be: layout, number and alignment of buffers, offsets, views. That a buffer is as long as it has to be is
 //! the producer's promise, which the interface has no way to check.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::fmt;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use crate::pool::Pool;
 // ---- the three structs
 
 #[repr(C)]
-struct ArrowSchema {
+pub(crate) struct ArrowSchema {
     format: *const c_char,
     name: *const c_char,
     metadata: *const c_char,
@@ -31,7 +32,7 @@ struct ArrowSchema {
 }
 
 #[repr(C)]
-struct ArrowArray {
+pub(crate) struct ArrowArray {
     length: i64,
     null_count: i64,
     offset: i64,
@@ -58,7 +59,7 @@ struct ArrowArrayStream {
 /// # Safety
 ///
 /// `NULL` is a value whose `release` is `None`; `release` calls that of the struct, if there is one.
-unsafe trait Released: Sized {
+pub(crate) unsafe trait Released: Sized {
     const CAPSULE: &'static CStr;
     const NULL: Self;
     fn release(&mut self);
@@ -93,11 +94,20 @@ released! {
 }
 
 /// A struct that is released when it is dropped.
-struct Held<T: Released>(Box<T>);
+pub(crate) struct Held<T: Released>(Box<T>);
 
 impl<T: Released> Held<T> {
     fn new() -> Held<T> {
-        Held(Box::new(T::NULL))
+        Held::of(T::NULL)
+    }
+
+    /// Takes over a struct, which nobody else releases then.
+    pub(crate) fn of(inside: T) -> Held<T> {
+        Held(Box::new(inside))
+    }
+
+    pub(crate) fn get_mut(&mut self) -> &mut T {
+        &mut self.0
     }
 
     /// Takes over what is in a capsule, which is then empty.
@@ -238,12 +248,40 @@ impl Bits<'_> {
     }
 }
 
-fn wrong(what: &str) -> PyErr {
-    PyValueError::new_err(format!("not valid as an Arrow column: {what}"))
+/// Why something is not taken as a column. Made without Python, because Polars calls on threads that do not hold its lock.
+pub(crate) enum Refused {
+    /// Of a type that is not handled.
+    Type(String),
+    /// Not valid as Arrow data.
+    Data(&'static str),
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refused::Type(what) => out.write_str(what),
+            Refused::Data(what) => write!(out, "not valid as an Arrow column: {what}"),
+        }
+    }
+}
+
+impl From<Refused> for PyErr {
+    fn from(refused: Refused) -> PyErr {
+        let message = refused.to_string();
+        match refused {
+            Refused::Type(_) => PyTypeError::new_err(message),
+            Refused::Data(_) => PyValueError::new_err(message),
+        }
+    }
+}
+
+fn wrong(what: &'static str) -> Refused {
+    Refused::Data(what)
 }
 
 impl Chunk {
-    fn new(array: Held<ArrowArray>, child: bool, class: Type) -> PyResult<Chunk> {
+    /// `child`: the array is a table, and its only column is meant.
+    pub(crate) fn new(array: Held<ArrowArray>, child: bool, class: Type) -> Result<Chunk, Refused> {
         let mut chunk = Chunk { array, child, offset: 0, len: 0, class };
         let (outer, inner) = (&chunk.array.0, chunk.array()?);
         let size = |number: i64| usize::try_from(number).map_err(|_| wrong("a negative length"));
@@ -257,7 +295,7 @@ impl Chunk {
             if outer.null_count != 0 && outer.n_buffers > 0 && !outer.buffers.is_null() {
                 // SAFETY: there is a buffer, by the number of them.
                 if !unsafe { *outer.buffers }.is_null() {
-                    return Err(PyTypeError::new_err("a table with null rows; pass the column"));
+                    return Err(Refused::Type("a table with null rows; pass the column".to_owned()));
                 }
             }
         }
@@ -276,7 +314,7 @@ impl Chunk {
         Ok(chunk)
     }
 
-    fn array(&self) -> PyResult<&ArrowArray> {
+    fn array(&self) -> Result<&ArrowArray, Refused> {
         if !self.child {
             return Ok(&self.array.0);
         }
@@ -288,7 +326,7 @@ impl Chunk {
     }
 
     /// Buffer `index`, of `count` values of `T`.
-    fn buffer<T>(&self, index: usize, count: usize) -> PyResult<&[T]> {
+    fn buffer<T>(&self, index: usize, count: usize) -> Result<&[T], Refused> {
         let array = self.array()?;
         if array.buffers.is_null() || usize::try_from(array.n_buffers).is_ok_and(|buffers| index >= buffers) {
             return Err(wrong("a buffer is missing"));
@@ -310,7 +348,7 @@ impl Chunk {
     }
 
     /// Bytes and offsets.
-    fn column<O: codec::batch::Offset + TryInto<usize>>(&self) -> PyResult<(&[u8], &[O])> {
+    fn column<O: codec::batch::Offset + TryInto<usize>>(&self) -> Result<(&[u8], &[O]), Refused> {
         if self.len == 0 {
             return Ok((&[], &[]));
         }
@@ -321,7 +359,7 @@ impl Chunk {
         Ok((bytes, offsets))
     }
 
-    pub(crate) fn values(&self) -> PyResult<Values<'_>> {
+    pub(crate) fn values(&self) -> Result<Values<'_>, Refused> {
         Ok(match self.class.layout {
             Layout::Small => {
                 let (bytes, offsets) = self.column()?;
@@ -333,7 +371,7 @@ impl Chunk {
             }
             Layout::View | Layout::Bool => {
                 if cfg!(target_endian = "big") {
-                    return Err(PyTypeError::new_err("views are read on little-endian systems only"));
+                    return Err(Refused::Type("views are read on little-endian systems only".to_owned()));
                 }
                 let buffers =
                     usize::try_from(self.array()?.n_buffers).ok().and_then(|count| count.checked_sub(3));
@@ -343,13 +381,13 @@ impl Chunk {
                     self.buffer(index + 2, usize::try_from(*len).map_err(|_| wrong("a negative length"))?)
                 });
                 let views = self.buffer::<View>(1, self.offset + self.len)?;
-                Values::View(buffers.collect::<PyResult<_>>()?, &views[self.offset..])
+                Values::View(buffers.collect::<Result<_, _>>()?, &views[self.offset..])
             }
         })
     }
 
     /// Which values are not null; `None` if all are.
-    pub(crate) fn validity(&self) -> PyResult<Option<Bits<'_>>> {
+    pub(crate) fn validity(&self) -> Result<Option<Bits<'_>>, Refused> {
         let array = self.array()?;
         if array.null_count == 0 || self.len == 0 || array.buffers.is_null() {
             return Ok(None);
@@ -364,7 +402,7 @@ impl Chunk {
 }
 
 /// The type of a schema, and whether it is that of the only column of a table.
-fn class_of(schema: &ArrowSchema) -> PyResult<(Type, bool)> {
+pub(crate) fn class_of(schema: &ArrowSchema) -> Result<(Type, bool), Refused> {
     let mut schema = schema;
     let mut child = false;
     loop {
@@ -374,12 +412,14 @@ fn class_of(schema: &ArrowSchema) -> PyResult<(Type, bool)> {
         // SAFETY: a format is a C string that lives as long as the schema.
         let format = unsafe { CStr::from_ptr(schema.format) };
         if !schema.dictionary.is_null() {
-            return Err(PyTypeError::new_err("a dictionary-encoded column; cast it to a string type first"));
+            return Err(Refused::Type(
+                "a dictionary-encoded column; cast it to a string type first".to_owned(),
+            ));
         }
         if format == c"+s" && !child {
             if schema.n_children != 1 || schema.children.is_null() {
                 let message = format!("a table with {} columns; select one", schema.n_children);
-                return Err(PyTypeError::new_err(message));
+                return Err(Refused::Type(message));
             }
             // SAFETY: there is one child, which lives as long as its parent.
             schema =
@@ -391,10 +431,30 @@ fn class_of(schema: &ArrowSchema) -> PyResult<(Type, bool)> {
         let Some(&(_, layout, text)) = known else {
             let message =
                 format!("a column of strings or binary is needed, and its Arrow format is {format:?}");
-            return Err(PyTypeError::new_err(message));
+            return Err(Refused::Type(message));
         };
         return Ok((Type { layout, text }, child));
     }
+}
+
+/// How many rows an array has, of any type.
+pub(crate) fn rows_of(array: &Held<ArrowArray>) -> Result<usize, Refused> {
+    usize::try_from(array.0.length).map_err(|_| wrong("a negative length"))
+}
+
+/// Whether a schema is that of a column that can only hold nulls.
+pub(crate) fn is_null_type(schema: &ArrowSchema) -> bool {
+    // SAFETY: a format is a C string that lives as long as the schema.
+    !schema.format.is_null() && unsafe { CStr::from_ptr(schema.format) } == c"n"
+}
+
+/// The name of a column.
+pub(crate) fn name_of(schema: &ArrowSchema) -> CString {
+    if schema.name.is_null() {
+        return CString::default();
+    }
+    // SAFETY: a name is a C string that lives as long as the schema.
+    unsafe { CStr::from_ptr(schema.name) }.to_owned()
 }
 
 /// Takes a column from any object with `__arrow_c_array__` or `__arrow_c_stream__`. The second of the results says whether it
@@ -424,7 +484,7 @@ pub(crate) fn import(values: &Bound<'_, PyAny>) -> PyResult<Input> {
 fn drain(mut stream: Held<ArrowArrayStream>) -> PyResult<Input> {
     let mut schema = Held::<ArrowSchema>::new();
     let (Some(get_schema), Some(get_next)) = (stream.0.get_schema, stream.0.get_next) else {
-        return Err(wrong("a stream that was used before"));
+        return Err(wrong("a stream that was used before").into());
     };
     // SAFETY: the stream is not released, and there is room for a schema.
     let status = unsafe { get_schema(&raw mut *stream.0, &raw mut *schema.0) };
@@ -531,7 +591,7 @@ unsafe extern "C" fn release_array(array: *mut ArrowArray) {
     }
 }
 
-fn array_of(part: &Arc<Part>) -> ArrowArray {
+pub(crate) fn array_of(part: &Arc<Part>) -> ArrowArray {
     let validity = part.validity.as_ref().map_or(null(), |(bits, _)| bits.as_ptr().cast());
     let pointers = std::iter::once(validity).chain(part.buffers.iter().map(Buffer::data)).collect();
     let exported = Box::new(Exported { part: Arc::clone(part), pointers });
@@ -547,21 +607,23 @@ fn array_of(part: &Arc<Part>) -> ArrowArray {
 }
 
 unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
-    // SAFETY: whoever calls this has a schema.
-    unsafe { (*schema).release = None };
+    // SAFETY: whoever calls this has a schema that `schema_of` made and that is not released.
+    unsafe {
+        drop(CString::from_raw((*schema).private_data.cast()));
+        (*schema).release = None;
+    }
 }
 
-/// What a schema of ours has as private data: Polars takes NULL there for a schema that was released.
-static NOTHING: u8 = 0;
-
-fn schema_of(class: Type) -> ArrowSchema {
+pub(crate) fn schema_of(class: Type, name: CString) -> ArrowSchema {
     const NULLABLE: i64 = 2;
+    // Also as private data, which is thus never NULL: Polars takes that for a schema that was released.
+    let name = name.into_raw();
     ArrowSchema {
         format: class.format().as_ptr(),
-        name: c"".as_ptr(),
+        name,
         flags: NULLABLE,
         release: Some(release_schema),
-        private_data: (&raw const NOTHING).cast_mut().cast(),
+        private_data: name.cast(),
         ..ArrowSchema::NULL
     }
 }
@@ -573,7 +635,7 @@ struct Stream {
 
 unsafe extern "C" fn stream_schema(stream: *mut ArrowArrayStream, out: *mut ArrowSchema) -> c_int {
     // SAFETY: the caller has a stream that `stream_of` made and room for a schema.
-    unsafe { out.write(schema_of((*(*stream).private_data.cast::<Stream>()).class)) };
+    unsafe { out.write(schema_of((*(*stream).private_data.cast::<Stream>()).class, CString::default())) };
     0
 }
 
@@ -632,7 +694,7 @@ fn capsule_of<T: Released>(py: Python<'_>, inside: T) -> PyResult<Bound<'_, PyAn
 }
 
 pub(crate) fn schema_capsule(py: Python<'_>, class: Type) -> PyResult<Bound<'_, PyAny>> {
-    capsule_of(py, schema_of(class))
+    capsule_of(py, schema_of(class, CString::default()))
 }
 
 pub(crate) fn array_capsule<'py>(py: Python<'py>, part: &Arc<Part>) -> PyResult<Bound<'py, PyAny>> {

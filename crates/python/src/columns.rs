@@ -15,7 +15,7 @@ use uri::canon::Profile;
 use crate::arrow::{BYTES, Bits, Buffer, Input, Layout, Part, Type, VIEWS, Validity, Values, View, viewed};
 
 /// Rows that are worked on at a time, by one thread, and that make a part of the result.
-const ROWS: usize = 1 << 16;
+pub(crate) const ROWS: usize = 1 << 16;
 
 /// What is done with a row that is wrong: a malformed escape, what is not UTF-8 when decoded, a URL that a profile refuses.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,6 +28,20 @@ pub(crate) enum OnWrong {
     Strict,
 }
 
+impl OnWrong {
+    const NAMES: [(&'static str, OnWrong); 4] = [
+        ("replace", OnWrong::Replace),
+        ("keep", OnWrong::Keep),
+        ("null", OnWrong::Null),
+        ("strict", OnWrong::Strict),
+    ];
+
+    /// By the name that Python has for it, as the argument `errors`.
+    pub(crate) fn find(name: &str) -> Option<OnWrong> {
+        OnWrong::NAMES.iter().find(|row| row.0 == name).map(|row| row.1)
+    }
+}
+
 #[derive(Clone, Copy)]
 pub(crate) enum Verb {
     Encode(Encode<AsciiSet>),
@@ -36,6 +50,16 @@ pub(crate) enum Verb {
     Canonicalize(Profile, OnWrong),
     /// Whether each row is malformed, as a column of bits.
     Malformed,
+}
+
+impl Verb {
+    /// The type of its results.
+    pub(crate) fn class(self, input: Type) -> Type {
+        match self {
+            Verb::Malformed => Type { layout: Layout::Bool, text: false },
+            _ => input,
+        }
+    }
 }
 
 /// Why there is no result.
@@ -379,10 +403,7 @@ pub(crate) struct Output {
 
 /// Applies a verb to each row, on up to `threads` threads.
 pub(crate) fn apply(input: &Input, verb: Verb, threads: Option<NonZero<usize>>) -> Result<Output, Failure> {
-    let class = match verb {
-        Verb::Malformed => Type { layout: Layout::Bool, text: false },
-        _ => input.class,
-    };
+    let class = verb.class(input.class);
     // Chunks are checked when they come.
     let chunks: Vec<_> = input
         .chunks
@@ -447,6 +468,36 @@ pub(crate) fn apply(input: &Input, verb: Verb, threads: Option<NonZero<usize>>) 
         parts.extend(result?);
     }
     Ok(Output { class, parts })
+}
+
+/// The bytes of a row; of a null or a row that is not there, any.
+pub(crate) fn value(input: &Input, row: usize) -> Vec<u8> {
+    let mut row = row;
+    for chunk in &input.chunks {
+        if row < chunk.len {
+            return chunk.values().map_or_else(
+                |_| Vec::new(),
+                |values| {
+                    let rows = row..row + 1;
+                    Piece { values: &values, validity: None, rows, text: input.class.text }.value(0).to_vec()
+                },
+            );
+        }
+        row -= chunk.len;
+    }
+    Vec::new()
+}
+
+/// A part of `len` nulls.
+pub(crate) fn nulls(class: Type, len: usize) -> Part {
+    let bits = || vec![0; len.div_ceil(8)];
+    let buffers = match class.layout {
+        Layout::Bool => vec![Buffer::Bytes(bits())],
+        Layout::View => vec![Buffer::Views(vec![[0; 2]; len]), Buffer::LongOffsets(Vec::new())],
+        Layout::Small => vec![Buffer::Offsets(vec![0; len + 1]), Buffer::Bytes(Vec::new())],
+        Layout::Large => vec![Buffer::LongOffsets(vec![0; len + 1]), Buffer::Bytes(Vec::new())],
+    };
+    Part { len, validity: (len > 0).then(|| (bits(), len)), buffers }
 }
 
 /// All parts as one; `None` if offsets of 32 bits cannot say where its values end.

@@ -10,13 +10,17 @@
 //! | `columns` | what is done to columns, on all cores |
 //! | `pool` | memory that is used again |
 //! | `table` | the functions on columns, as Python has them |
+//! | `plugin` | the same functions, as Polars calls them by its C interface for plugins |
+//! | `options` | their options, on the way through Polars |
 //!
-//! `unsafe` is in `arrow`, `call` and `object` only.
+//! `unsafe` is in `arrow`, `call`, `object` and `plugin` only.
 
 mod arrow;
 mod call;
 mod columns;
 mod object;
+mod options;
+mod plugin;
 mod pool;
 mod query;
 mod quoting;
@@ -51,6 +55,9 @@ fn _simdpct(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(table::canonicalize_array, module)?,
         wrap_pyfunction!(table::malformed_array, module)?,
     ];
+    // For simdpct.polars only.
+    module.add_function(wrap_pyfunction!(options::polars_options, module)?)?;
+    module.add_function(wrap_pyfunction!(options::polars_threads, module)?)?;
     for function in functions {
         function.setattr("__module__", "simdpct")?;
         module.add_function(function)?;

@@ -24,7 +24,15 @@ static NOTHING_PLUS: LazyLock<Encoder> = LazyLock::new(|| encoder_of(b"", true))
 
 /// What urllib keeps besides `safe`.
 pub(crate) fn encoder_of(safe: &[u8], plus: bool) -> Encoder {
-    let safe = safe.iter().filter(|byte| byte.is_ascii()).fold(0, |bits, byte| bits | 1_u128 << byte);
+    encoder_of_bits(bits_of(safe), plus)
+}
+
+/// A bit for each byte of `safe`. Python ignores what is not ASCII.
+pub(crate) fn bits_of(safe: &[u8]) -> u128 {
+    safe.iter().filter(|byte| byte.is_ascii()).fold(0, |bits, byte| bits | 1 << byte)
+}
+
+pub(crate) fn encoder_of_bits(safe: u128, plus: bool) -> Encoder {
     let encoder = Encode::keeping(sets::RFC3986_UNRESERVED.union(AsciiSet::from_bitmap(safe)));
     if plus { encoder.form_keeping_plus() } else { encoder }
 }

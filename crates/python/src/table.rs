@@ -89,17 +89,12 @@ fn apply(values: &Bound<'_, PyAny>, verb: Verb, threads: Option<usize>) -> PyRes
     Ok(PyColumn { class: made.class, parts: made.parts })
 }
 
-fn on_wrong(errors: &str, replace: bool) -> PyResult<OnWrong> {
-    Ok(match errors {
-        "replace" if replace => OnWrong::Replace,
-        "keep" => OnWrong::Keep,
-        "null" => OnWrong::Null,
-        "strict" => OnWrong::Strict,
-        _ => {
-            let choices =
-                if replace { "'replace', 'keep', 'null' or 'strict'" } else { "'keep', 'null' or 'strict'" };
-            return Err(PyValueError::new_err(format!("errors has to be {choices}, and not {errors:?}")));
-        }
+/// The argument `errors`; `replace` says whether that is one of the choices.
+pub(crate) fn on_wrong(errors: &str, replace: bool) -> PyResult<OnWrong> {
+    OnWrong::find(errors).filter(|found| replace || *found != OnWrong::Replace).ok_or_else(|| {
+        let choices =
+            if replace { "'replace', 'keep', 'null' or 'strict'" } else { "'keep', 'null' or 'strict'" };
+        PyValueError::new_err(format!("errors has to be {choices}, and not {errors:?}"))
     })
 }
 

@@ -1,8 +1,11 @@
 //! The tiers that a test runs on, and how much of it runs.
 
+use std::io::Write;
 use std::sync::OnceLock;
 
 use simdpct::Tier;
+
+use crate::guard;
 
 /// Names, separated by commas: tiers that must be there.
 pub const REQUIRE: &str = "SIMDPCT_REQUIRE_TIERS";
@@ -25,6 +28,33 @@ pub fn tiers() -> &'static [Tier] {
         assert!(!tiers.is_empty(), "{ONLY}={only}: this CPU has none of these");
         tiers
     })
+}
+
+/// Says which tiers this run covers, past the capture of the test harness, so that every run of tests does. `ci/cpus` reads it.
+pub fn report() {
+    let names: Vec<&str> = tiers().iter().map(|tier| tier.name()).collect();
+    let absent: Vec<&str> = Tier::compiled().filter(|name| Tier::find(name).is_none()).collect();
+    let guarded = if guard::FAULTS { "guard pages" } else { "no guard pages on this target, canaries only" };
+    let line = format!(
+        "simdpct tiers tested: {}; in this build but not on this CPU: {}; in use: {}; {guarded}\n",
+        names.join(" "),
+        if absent.is_empty() { "none".to_owned() } else { absent.join(" ") },
+        Tier::active(),
+    );
+    std::io::stderr().write_all(line.as_bytes()).expect("stderr is open");
+}
+
+/// Fails if a tier that [`REQUIRE`] names is not there.
+pub fn require() {
+    let required = std::env::var(REQUIRE).unwrap_or_default();
+    for name in required.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        let why = if Tier::compiled().any(|known| known == name) {
+            "this CPU does not have its features"
+        } else {
+            "this build does not hold it"
+        };
+        assert!(Tier::find(name).is_some(), "{REQUIRE}={required}: {name}: {why}");
+    }
 }
 
 /// The percentage of long loops to run.

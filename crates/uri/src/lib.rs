@@ -18,6 +18,7 @@
 //! | one URL, its parts | [`split`] |
 //! | a column or a text of URLs, their parts | [`Columns`], [`Lines`] |
 //! | what is wrong with a URL | [`Parts::flaws`] |
+//! | a URL as people type it, the URL that it is, and back | [`Converter`] |
 //! | data, a URL of it | [`Builder`], [`form::Serializer`], [`escape_for`] |
 //! | components, the URL that they are | [`Components::join`] |
 //! | a reference and its base, the target | [`resolve`], [`remove_dot_segments`] |
@@ -35,7 +36,7 @@
 //!   split columns scan   the drivers: no unsafe, no intrinsics
 //!   isa              the instruction sets, the only module with `unsafe` and `core::arch`
 //! pieces parts flaws columns   the public face of splitting; only columns allocates
-//! compose builder form dialect iri charset   the public face of writing
+//! compose builder form dialect iri charset whole   the public face of writing
 //! canon/             a file for each profile; the proofs are in kernel/scan
 //! ```
 //!
@@ -89,6 +90,8 @@ mod offsets;
 mod parts;
 mod pieces;
 mod reference;
+#[cfg(feature = "alloc")]
+mod whole;
 
 #[cfg(feature = "alloc")]
 pub use builder::{BuildError, Builder};
@@ -101,6 +104,8 @@ pub use flaws::{Component, Flaw, FlawKind, Flaws};
 pub use offsets::Offsets;
 pub use parts::{HostKind, Parts, split, split_by_reference, split_on};
 pub use pieces::{Pair, Pairs, Piece, Segments};
+#[cfg(feature = "alloc")]
+pub use whole::Converter;
 
 /// Runs the example of the README.
 #[cfg(all(doctest, feature = "alloc"))]

@@ -7,6 +7,13 @@ use testkit::guard::{PLACES, Room};
 use testkit::shapes::Rng;
 use testkit::tiers::{scale, tiers};
 
+/// `ci/cpus` holds this line against the CPU.
+#[test]
+fn this_run_covers() {
+    testkit::tiers::report();
+    testkit::tiers::require();
+}
+
 /// The parts, joined by the rule of RFC 3986, section 5.3.
 fn joined(parts: &Parts<'_>) -> Vec<u8> {
     let mut out = Vec::new();

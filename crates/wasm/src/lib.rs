@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use simdpct::{
     AsciiSet, ByteSet, Decode, Encode, HexCase, MalformedCause, SetKind, TryDecode, escapes, sets,
 };
-use simdpct_uri::{Component, FlawKind, Parts, split};
+use simdpct_uri::{Component, Converter, FlawKind, Parts, split};
 
 /// The result is the input.
 const UNCHANGED: i32 = -1;
@@ -321,9 +321,8 @@ pub extern "C" fn pct_decode(len: usize, keep: i32, flags: u32) -> i32 {
 /// Encodes the first `len` bytes of input as a whole URL: reserved bytes and their escapes stay, every other `%` is data.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_encode_url(len: usize) -> i32 {
-    let encode = Encode::keeping(sets::RFC3986_URI);
     state().run(len, len.saturating_mul(3).saturating_add(SLACK), |input, output| {
-        between_syntax(input, output, |piece, output| encode.encode_append(piece, output));
+        Converter::new().encode_append(input, output);
         Ok(())
     })
 }
@@ -331,31 +330,10 @@ pub extern "C" fn pct_encode_url(len: usize) -> i32 {
 /// Undoes [`pct_encode_url`].
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_decode_url(len: usize) -> i32 {
-    let decode = Decode::new();
     state().run(len, len.saturating_add(SLACK), |input, output| {
-        between_syntax(input, output, |piece, output| decode.decode_append(piece, output));
+        Converter::new().decode_append(input, output);
         Ok(())
     })
-}
-
-/// Hands what is between the escapes of reserved bytes to `each`, and copies these. `%2F` must not become what `%252F` becomes, so
-/// each spelling `%(25)*XX` of a reserved byte stays, in both directions: then one direction undoes the other.
-fn between_syntax(url: &[u8], output: &mut Vec<u8>, each: impl Fn(&[u8], &mut Vec<u8>)) {
-    let mut from = 0;
-    for found in escapes(url) {
-        let at = found.map_or_else(|error| error.offset, |escape| escape.offset);
-        let mut digits = &url[at + 1..];
-        while let Some(rest) = digits.strip_prefix(b"25") {
-            digits = rest;
-        }
-        if inner(digits).is_some_and(|byte| sets::RFC3986_RESERVED.contains(byte)) {
-            let end = url.len() - digits.len() + 2;
-            each(&url[from..at], output);
-            output.extend_from_slice(&url[at..end]);
-            from = end;
-        }
-    }
-    each(&url[from..], output);
 }
 
 /// Where, in the first `len` bytes of input, that starts which [`pct_decode_url`] does not decode to UTF-8; negative if all does.

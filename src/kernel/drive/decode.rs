@@ -28,6 +28,74 @@ pub(crate) fn decode<'c, I: Isa>(isa: I, job: &DecodeJob, input: &[u8], out: Roo
     Decoded { written: out.finish(), stopped }
 }
 
+/// Decodes an input of more than one block and at most two under the plain rule. If there is a `%`, both blocks are decoded: which
+/// of them has one could not be predicted. `None` if there is too little room.
+#[inline(always)]
+pub(crate) fn decode_two<'c, I: Isa>(
+    isa: I,
+    job: &DecodeJob,
+    input: &[u8],
+    out: Room<'c>,
+) -> Option<Decoded<'c>> {
+    if input.len() <= I::LANES || input.len() > 2 * I::LANES || out.len() < I::LANES {
+        return None;
+    }
+    let (lanes, last) = (input.len() - I::LANES, &input[input.len() - I::LANES..]);
+    let blocks = [isa.load(input), isa.load(last)];
+    let mut out = Cursor::new(out);
+    // Others have looked already.
+    if const { I::LOOK <= I::LANES } && isa.none_equal(blocks, b'%') {
+        let copied = out.push_ends(input);
+        return copied.then(|| Decoded { written: out.finish(), stopped: input.len() });
+    }
+    let mut state = begin::<I, _, _, false>(isa, job, input, Whole, out);
+    let taken = match state.take::<true, false>(blocks[0], input, lanes, I::LANES - lanes) {
+        Err(lane) => Err(lane),
+        // What was written is no longer than what was read, so there is room; this tells the compiler so.
+        Ok(()) if state.sink.room() < I::LANES => return None,
+        Ok(()) => state.take::<true, false>(blocks[1], last, I::LANES, 0).map_err(|lane| lanes + lane),
+    };
+    let stopped = taken.err().unwrap_or(input.len());
+    Some(Decoded { written: state.sink.finish(), stopped })
+}
+
+/// Decodes an input of more than a block under the plain rule, block by block and without other loops; `None` if there is too
+/// little room.
+#[inline(always)]
+pub(crate) fn decode_few<'c, I: Isa>(
+    isa: I,
+    job: &DecodeJob,
+    input: &[u8],
+    out: Room<'c>,
+) -> Option<Decoded<'c>> {
+    if input.len() <= I::LANES {
+        return None;
+    }
+    let mut state = begin::<I, _, _, false>(isa, job, input, Whole, Cursor::new(out));
+    let (mut rest, mut lanes) = (input, I::LANES - missing::<I>(input));
+    loop {
+        // What was written is no longer than what was read, so this is known of all blocks when it is of the first. The
+        // compiler does not know it.
+        if rest.len() < I::LANES || state.sink.room() < I::LANES {
+            return None;
+        }
+        // Which block has a `%` could not be predicted, where decoding one takes less than a mispredicted branch.
+        let taken = if const { I::TOGETHER == 4 } {
+            state.step::<true, false>(rest, lanes, I::LANES - lanes)
+        } else {
+            state.step::<false, false>(rest, lanes, I::LANES - lanes)
+        };
+        if let Err(lane) = taken {
+            let stopped = input.len() - rest.len() + lane;
+            return Some(Decoded { written: state.sink.finish(), stopped });
+        }
+        (rest, lanes) = (&rest[lanes..], I::LANES);
+        if rest.is_empty() {
+            return Some(Decoded { written: state.finish().finish(), stopped: input.len() });
+        }
+    }
+}
+
 /// What [`decode`] would write.
 #[inline(always)]
 pub(crate) fn decode_measure<I: Isa>(isa: I, job: &DecodeJob, input: &[u8]) -> Measured {
@@ -78,22 +146,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
         ends.begin(missing);
         ends.mark(I::LANES);
     }
-    let class = isa.class(&job.set, input.len());
-    let all_if = |condition: bool| if condition { u64::MAX } else { 0 };
-    let (strict, members_stay, upper) = (all_if(job.strict), job.members_stay, job.upper);
-    let mut state = Blocks::<I, S, B, KEEP> {
-        isa,
-        class,
-        strict,
-        members_stay,
-        upper,
-        form: KEEP && job.plus(),
-        spilt: 0,
-        spilt_kept: 0,
-        dropped: 0,
-        bounds,
-        sink,
-    };
+    let mut state = begin::<I, S, B, KEEP>(isa, job, input, bounds, sink);
     if input.len() <= I::LANES {
         if !state.form && !B::MANY && state.isa.lacks(input, b'%') {
             state.sink.copy(input);
@@ -135,21 +188,45 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
     (state.finish(), input.len())
 }
 
+/// The state before the first block.
+#[inline(always)]
+fn begin<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
+    isa: I,
+    job: &DecodeJob,
+    input: &[u8],
+    bounds: B,
+    sink: S,
+) -> Blocks<I, S, B, KEEP> {
+    Blocks {
+        isa,
+        class: isa.class(&job.set, input.len()),
+        strict: job.strict,
+        members_stay: job.members_stay,
+        upper: job.upper,
+        form: KEEP && job.plus(),
+        spilt: 0,
+        spilt_digits: 0,
+        dropped: 0,
+        bounds,
+        sink,
+    }
+}
+
 /// What one block leaves to the next. (A closure would not be inlined into the entry points, nor then would the
 /// intrinsics in it.)
 struct Blocks<I: Isa, S, B, const KEEP: bool> {
     isa: I,
     class: I::Class,
-    /// All lanes if a malformed escape is an error, or none.
-    strict: u64,
+    /// Whether a malformed escape is an error.
+    strict: bool,
     members_stay: bool,
     upper: bool,
     /// Whether a `+` is a space; never, unless `KEEP`.
     form: bool,
     /// The lanes of the next block that are digits of escapes in this one, which were decoded.
     spilt: u64,
-    /// The same for escapes that stay.
-    spilt_kept: u64,
+    /// The same for all escapes, of which some may stay.
+    spilt_digits: u64,
     /// The lanes that were dropped from this one.
     dropped: u64,
     bounds: B,
@@ -191,7 +268,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
     /// Takes the `M` whole blocks at the start of `rest`, of one value, if there is nothing to do in them.
     #[inline(always)]
     fn pass<const M: usize>(&mut self, rest: &[u8]) -> bool {
-        if self.spilt | self.spilt_kept != 0 {
+        if self.spilt | self.spilt_digits != 0 {
             return false;
         }
         let mut blocks = [self.isa.load(rest); M];
@@ -217,12 +294,22 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
         lanes: usize,
         missing: usize,
     ) -> Result<(), usize> {
+        self.take::<DIRTY, ALONE>(self.isa.load(rest), rest, lanes, missing)
+    }
+
+    /// The same, for a block that is loaded.
+    #[inline(always)]
+    fn take<const DIRTY: bool, const ALONE: bool>(
+        &mut self,
+        mut block: I::Block,
+        rest: &[u8],
+        lanes: usize,
+        missing: usize,
+    ) -> Result<(), usize> {
         let isa = self.isa;
-        let mut block = isa.load(rest);
         // What follows the lanes is zeros, or the next block.
         let here = if rest.len() > lanes { first(lanes) } else { u64::MAX };
-        let percent = isa.eq(block, b'%') & here;
-        if (!DIRTY || KEEP) && percent | self.spilt | self.spilt_kept == 0 {
+        if (!DIRTY || KEEP) && self.spilt | self.spilt_digits == 0 && isa.surely_lacks(block, b'%', here) {
             if let Some(ends) = self.bounds.ends() {
                 ends.settle(self.sink.written(), 0, I::LANES, missing);
             }
@@ -242,19 +329,27 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
         let found = isa.escapes(block, rest);
         let cut = self.bounds.ends().map_or(0, |ends| ends.cut(I::LANES, missing));
         let valid = found.valid & here & !cut;
-        if self.strict & (percent & !valid) != 0 {
-            return Err((percent & !valid).trailing_zeros() as usize);
+        if self.strict {
+            let malformed = isa.eq(block, b'%') & here & !valid;
+            if malformed != 0 {
+                return Err(malformed.trailing_zeros() as usize);
+            }
         }
         let (mut decoded, mut result) = (valid, found.decoded);
         if KEEP {
-            let (some, with_values) = isa.decode_some(block, &found, &self.class, !self.members_stay);
+            let (some, with_values) = if const { ALONE } {
+                isa.decode_some(block, &found, &self.class, !self.members_stay)
+            } else {
+                isa.decode_some_of_many(block, &found, &self.class, !self.members_stay)
+            };
             (decoded, result) = (valid & some, with_values);
         }
         if B::MANY && valid != found.valid & here {
             result = isa.select(decoded, block, found.values);
         }
         if KEEP {
-            let digits = digits_of::<I>(valid & !decoded, lanes, &mut self.spilt_kept);
+            // With those of escapes that are decoded, which are dropped: so this waits for less.
+            let digits = digits_of::<I>(valid, lanes, &mut self.spilt_digits);
             if self.upper {
                 self.sink.changed(digits & isa.lower(result) != 0);
                 result = isa.upper(digits, result);

@@ -26,6 +26,36 @@ pub(crate) fn encode<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Roo
     by_rule(isa, job, input, Whole, Cursor::new(out)).finish()
 }
 
+/// Encodes an input of more than one block and at most two under the plain rule. If one of them changes, both are written as if
+/// they did: which of them does could not be predicted. `None` if there might be too little room.
+#[inline(always)]
+pub(crate) fn encode_two<'c, I: Isa>(
+    isa: I,
+    job: &EncodeJob,
+    input: &[u8],
+    out: Room<'c>,
+) -> Option<Written<'c>> {
+    if input.len() <= I::LANES || input.len() > 2 * I::LANES || out.len() < MAX_WINDOW {
+        return None;
+    }
+    let class = isa.class(&job.set, input.len());
+    let (lanes, last) = (input.len() - I::LANES, &input[input.len() - I::LANES..]);
+    let blocks = [isa.load(input), isa.load(last)];
+    let stray = !isa.member(blocks[0], &class) & first(lanes);
+    let last_stray = !isa.member(blocks[1], &class) & first(I::LANES);
+    let mut out = Cursor::new(out);
+    // Others have looked already.
+    if const { I::LOOK <= I::LANES } && stray | last_stray == 0 {
+        return out.push_ends(input).then(|| out.finish());
+    }
+    isa.expand(blocks[0], input, stray, lanes, job.case, &mut out);
+    if out.room() < MAX_WINDOW {
+        return None;
+    }
+    isa.expand(blocks[1], last, last_stray, I::LANES, job.case, &mut out);
+    Some(out.finish())
+}
+
 /// Encodes an input of more than a block under the plain rule, block by block and without other loops; `None` if there might
 /// be too little room.
 #[inline(always)]

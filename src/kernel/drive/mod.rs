@@ -13,8 +13,8 @@ mod encode;
 pub(crate) mod short;
 mod sink;
 
-pub(crate) use decode::{decode, decode_measure, decode_values};
-pub(crate) use encode::{encode, encode_few, encode_measure, encode_values};
+pub(crate) use decode::{decode, decode_few, decode_measure, decode_two, decode_values};
+pub(crate) use encode::{encode, encode_few, encode_measure, encode_two, encode_values};
 
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::Cursor;
@@ -86,8 +86,11 @@ pub(crate) trait Isa: Copy {
     /// The longest input that [`Isa::lacks`] looks at.
     const LOOK: usize = Self::LANES;
 
-    /// The longest input that is encoded by a function of its own, block by block, without the loops for long ones; 0
-    /// if there is no such function.
+    /// Whether inputs of more than one block and at most two have functions of their own.
+    const TWO: bool = false;
+
+    /// The longest input for a function of its own, block by block, without the loops for long ones; 0 if there is no such
+    /// function.
     const FEW: usize = 0;
 
     /// The widest window that an operation asks for.
@@ -156,6 +159,13 @@ pub(crate) trait Isa: Copy {
         found == 0
     }
 
+    /// Whether no lane of `block` in `lanes` equals `byte`, where other lanes may be looked at, too, if that takes less. `false`
+    /// says nothing.
+    #[inline(always)]
+    fn surely_lacks(self, block: Self::Block, byte: u8, lanes: u64) -> bool {
+        self.eq(block, byte) & lanes == 0
+    }
+
     /// The lanes that equal `byte`.
     #[inline(always)]
     fn eq(self, block: Self::Block, byte: u8) -> u64 {
@@ -215,6 +225,18 @@ pub(crate) trait Isa: Copy {
         let found_members = self.member(found.values, class);
         let decoded = found.valid & if members { found_members } else { !found_members };
         (decoded, self.select(decoded, block, found.values))
+    }
+
+    /// The same for one of many blocks, where preparing the set costs nothing beside them.
+    #[inline(always)]
+    fn decode_some_of_many(
+        self,
+        block: Self::Block,
+        found: &Escapes<Self::Block>,
+        class: &Self::Class,
+        members: bool,
+    ) -> (u64, Self::Block) {
+        self.decode_some(block, found, class, members)
     }
 
     /// `block`, with the hexadecimal digits in the lanes of `mask` in upper case.

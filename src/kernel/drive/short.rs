@@ -55,7 +55,13 @@ pub(crate) fn look<I: Isa>(_: I) -> usize {
     I::LOOK
 }
 
-/// The longest input for [`encode_few`](super::encode_few).
+/// The longest input for [`encode_two`](super::encode_two) and [`decode_two`](super::decode_two); 0 if they are not used.
+#[inline(always)]
+pub(crate) fn two<I: Isa>(_: I) -> usize {
+    if I::TWO { 2 * I::LANES } else { 0 }
+}
+
+/// The longest input for [`encode_few`](super::encode_few) and [`decode_few`](super::decode_few).
 #[inline(always)]
 pub(crate) fn few<I: Isa>(_: I) -> usize {
     I::FEW

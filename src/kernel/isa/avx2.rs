@@ -285,6 +285,7 @@ impl<const N: usize> Registers<N> {
 #[allow(clippy::needless_range_loop, reason = "the index says which register it is")]
 impl<const N: usize> Isa for Registers<N> {
     const LANES: usize = 32 * N;
+    const TWO: bool = N == 2;
     const EXPANDS_ALL: bool = N == 2;
     type Block = [__m256i; N];
     type Class = Class;

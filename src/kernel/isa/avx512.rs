@@ -216,6 +216,7 @@ impl Isa for Avx512 {
     const LANES: usize = 64;
     const TOGETHER: usize = 4;
     const LOOK: usize = 128;
+    const TWO: bool = true;
     const FEW: usize = 256;
     const EXPANDS_ALL: bool = true;
     type Block = __m512i;
@@ -327,11 +328,32 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
+    fn decode_some_of_many(
+        self,
+        block: __m512i,
+        found: &Escapes<__m512i>,
+        class: &Class,
+        members: bool,
+    ) -> (u64, __m512i) {
+        let found_members = self.members(found.values, class);
+        // SAFETY: the token proves AVX-512.
+        unsafe {
+            // Top bits; a mask of those that the set does not say would have to be made elsewhere and moved here.
+            let wrong = self.all(if members { 0 } else { 0xFF });
+            let right = _mm512_xor_si512(found_members, wrong);
+            let decoded = _mm512_mask_cmplt_epi8_mask(found.valid, right, _mm512_setzero_si512());
+            (decoded, self.select(decoded, block, found.values))
+        }
+    }
+
+    #[inline(always)]
     fn upper(self, mask: u64, block: __m512i) -> __m512i {
         // Of the digits, only lower-case letters are above `Z`.
-        let letters = mask & self.above(block, b'Z');
         // SAFETY: the token proves AVX-512.
-        unsafe { _mm512_mask_sub_epi8(block, letters, block, self.all(0x20)) }
+        unsafe {
+            let letters = _mm512_mask_cmpgt_epi8_mask(mask, block, self.all(b'Z'));
+            _mm512_mask_sub_epi8(block, letters, block, self.all(0x20))
+        }
     }
 
     #[inline(always)]

@@ -4,7 +4,10 @@
 //! they are inlined.
 
 use crate::kernel::word::Look;
-#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+#[cfg(not(any(
+    all(target_arch = "x86_64", target_feature = "sse2"),
+    all(target_arch = "aarch64", target_feature = "neon"),
+)))]
 use crate::kernel::word::equal;
 
 /// Whether decoding leaves a few bytes as they are, if `+` is not a space.
@@ -87,7 +90,17 @@ fn no_percent(a: u64, b: u64) -> bool {
         let bytes = _mm_set_epi64x(b.cast_signed(), a.cast_signed());
         _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(b'%'.cast_signed()))) == 0
     }
-    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+    #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+    // SAFETY: the target has NEON.
+    unsafe {
+        use core::arch::aarch64::*;
+        let bytes = vcombine_u8(vcreate_u8(a), vcreate_u8(b));
+        none(vceqq_u8(bytes, vdupq_n_u8(b'%')))
+    }
+    #[cfg(not(any(
+        all(target_arch = "x86_64", target_feature = "sse2"),
+        all(target_arch = "aarch64", target_feature = "neon"),
+    )))]
     {
         equal(a, b'%') | equal(b, b'%') == 0
     }
@@ -111,9 +124,35 @@ fn all_usual(a: u64, b: u64) -> bool {
         let low_line = _mm_cmpeq_epi8(bytes, all(b'_'));
         _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(letters, digits), low_line)) == 0xFFFF
     }
-    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+    #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+    // SAFETY: the target has NEON.
+    unsafe {
+        use core::arch::aarch64::*;
+        let bytes = vcombine_u8(vcreate_u8(a), vcreate_u8(b));
+        // A range is moved down to zero.
+        let letters = vsubq_u8(vorrq_u8(bytes, vdupq_n_u8(0x20)), vdupq_n_u8(b'a'));
+        let letters = vcltq_u8(letters, vdupq_n_u8(26));
+        // From `-` to `9`, without `/`.
+        let digits = vcltq_u8(vsubq_u8(bytes, vdupq_n_u8(b'-')), vdupq_n_u8(13));
+        let digits = vbicq_u8(digits, vceqq_u8(bytes, vdupq_n_u8(b'/')));
+        let low_line = vceqq_u8(bytes, vdupq_n_u8(b'_'));
+        none(vmvnq_u8(vorrq_u8(vorrq_u8(letters, digits), low_line)))
+    }
+    #[cfg(not(any(
+        all(target_arch = "x86_64", target_feature = "sse2"),
+        all(target_arch = "aarch64", target_feature = "neon"),
+    )))]
     {
         let _ = (a, b);
         false
     }
+}
+
+/// Whether no bit is set.
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+#[inline(always)]
+fn none(lanes: core::arch::aarch64::uint8x16_t) -> bool {
+    use core::arch::aarch64::*;
+    // SAFETY: the target has NEON. Numbers of 64 bits saturate, so what is not zero stays so.
+    unsafe { vget_lane_u64::<0>(vreinterpret_u64_u32(vqmovn_u64(vreinterpretq_u64_u8(lanes)))) == 0 }
 }

@@ -143,7 +143,18 @@ macro_rules! entry {
             }
             match entry!(@short $token $operation($job, $input $(, $name)*)) {
                 Some(done) => done,
+                None if $input.len() <= entry!(@reach_of_two $token $operation) => two($job, $input $(, $name)*),
                 None if $input.len() <= entry!(@reach_of_few $token $operation) => few($job, $input $(, $name)*),
+                None => plain($job, $input $(, $name)*),
+            }
+        }
+
+        // Two blocks. (As a part of the function above, it would make that one save registers for shorter inputs, too.)
+        $(#[target_feature(enable = $feature)])*
+        #[inline(never)]
+        fn two<'c>($job: $type_of_job, $input: $type_of_input $(, $name: $type)*) -> $output {
+            match entry!(@two $token $operation($job, $input $(, $name)*)) {
+                Some(done) => done,
                 None => plain($job, $input $(, $name)*),
             }
         }
@@ -222,13 +233,29 @@ macro_rules! entry {
     };
     (@copy $isa:ident decode($($operand:ident),*)) => { drive::short::decode_copy($isa, $($operand),*) };
     (@copy $isa:ident $operation:ident($($operand:ident),*)) => { None };
+
     (@copy_two $isa:ident encode($($operand:ident),*)) => { drive::short::encode_copy($isa, $($operand),*) };
     (@copy_two $isa:ident $operation:ident($($operand:ident),*)) => { entry!(@copy $isa $operation($($operand),*)) };
 
+    (@reach_of_two $token:ident encode) => { drive::short::two(drive::Tier::wide(token::$token::new())) };
+    (@reach_of_two $token:ident decode) => { drive::short::two(drive::Tier::wide(token::$token::new())) };
+    (@reach_of_two $token:ident $operation:ident) => { 0 };
+    (@two $token:ident encode($($operand:ident),*)) => {
+        drive::encode_two(drive::Tier::wide(token::$token::new()), $($operand),*)
+    };
+    (@two $token:ident decode($($operand:ident),*)) => {
+        drive::decode_two(drive::Tier::wide(token::$token::new()), $($operand),*)
+    };
+    (@two $token:ident $operation:ident($($operand:ident),*)) => { None };
+
     (@reach_of_few $token:ident encode) => { drive::short::few(drive::Tier::wide(token::$token::new())) };
+    (@reach_of_few $token:ident decode) => { drive::short::few(drive::Tier::wide(token::$token::new())) };
     (@reach_of_few $token:ident $operation:ident) => { 0 };
     (@few $token:ident encode($($operand:ident),*)) => {
         drive::encode_few(drive::Tier::wide(token::$token::new()), $($operand),*)
+    };
+    (@few $token:ident decode($($operand:ident),*)) => {
+        drive::decode_few(drive::Tier::wide(token::$token::new()), $($operand),*)
     };
     (@few $token:ident $operation:ident($($operand:ident),*)) => { None };
 }

@@ -7,6 +7,17 @@
 /// Bit `n & 7` at place `n`: selects a row's bit by the high half of a byte.
 pub(super) const BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
 
+/// The negative of each of [`BITS`]: a sum of some of them is the negative of their mask.
+pub(super) const NEGATED_BITS: [u8; 16] = {
+    let mut negated = BITS;
+    let mut i = 0;
+    while i < 16 {
+        negated[i] = negated[i].wrapping_neg();
+        i += 1;
+    }
+    negated
+};
+
 /// A digit's value, shifted to where the first digit of two counts.
 pub(super) const SHIFTED: [u8; 16] = {
     let mut shifted = [0; 16];
@@ -138,9 +149,14 @@ pub(super) static PAIRS: [[u8; 16]; 3] = {
 };
 
 /// How to write eight lanes, some of them as escapes: where up to 24 bytes come from (lanes 0-7 hold the bytes, or
-/// the high digits of those to escape, and lanes 8-15 the low digits).
+/// the high digits of those to escape, and lanes 8-15 the low digits); and how many bytes there are.
 #[repr(align(32))]
 pub(super) struct Row(pub [u8; 32]);
+
+impl Row {
+    /// The place of the number of bytes.
+    pub(super) const LEN: usize = 31;
+}
 
 /// A [`Row`] for each mask of lanes to escape.
 pub(super) static EXPAND: [Row; 256] = EXPAND_ROWS;
@@ -163,6 +179,7 @@ const EXPAND_ROWS: [Row; 256] = {
             }
             lane += 1;
         }
+        row[Row::LEN] = at as u8;
         mask += 1;
     }
     table
@@ -218,9 +235,9 @@ impl Spelt {
     }
 }
 
-/// Loaded from place `n`, moves lanes `n..16` to the front and fills with zeros.
-pub(super) static SLIDE: [u8; 32] = {
-    let mut slide = [0x80; 32];
+/// Loaded from place `n`, moves lanes `n..16` to the front and fills with zeros: all, from 16 on.
+pub(super) static SLIDE: [u8; 64] = {
+    let mut slide = [0x80; 64];
     let mut i = 0;
     while i < 16 {
         slide[i] = i as u8;

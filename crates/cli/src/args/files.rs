@@ -147,7 +147,7 @@ impl Target {
 #[derive(Debug, Args)]
 pub struct RecordArgs {
     /// The input is bytes without structure: line ends are encoded, and %0A and %0D decoded
-    #[arg(long, help_heading = INPUT)]
+    #[arg(long, help_heading = INPUT, conflicts_with_all = ["field", "log", "csv", "jsonl", "logfmt"])]
     raw: bool,
 
     /// Records end in NUL instead of a newline: %00 stays escaped, and line ends are data

@@ -1,17 +1,27 @@
 //! The verbs that look: check, audit.
 
+use std::num::NonZeroUsize;
+
 use clap::Args;
 use simdpct_uri::Component;
 
 use super::files::{Files, INPUT};
+use super::values::Places;
+use crate::engine::checks::Request;
+use crate::engine::findings::Show;
 use crate::ground::records::Records;
-use crate::inspect::kind::Group;
-use crate::inspect::{audit, check};
+use crate::inspect::audit;
+use crate::scan::kind::Group;
+use crate::scan::listing;
+use crate::select::logs::Log;
 
 /// Report suspicious and malformed escapes
 ///
 /// Each finding is one line on standard output, FILE:LINE:OFFSET: KIND: TEXT, where OFFSET is the number of bytes
 /// of the file before it. A summary goes to stderr.
+///
+/// If fields, columns or keys are selected, only these are looked at, and TEXT begins with which one it is and how many bytes of
+/// its record are before the finding: `column url at 12: %00`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -22,6 +32,10 @@ Examples:
   pct check -l --only separator,dot lists/*.txt
   pct check --only illegal,host -e 'http://[::1/a b'
   pct check --component host,port crawl.txt
+  pct check --log combined --only dot,separator,nul access.log.gz
+  pct check --csv --column url --quiet --only nul crawl.csv && echo clean
+  pct check --jsonl --key request.url --json -j4 events.jsonl
+  echo 'GET /a%2fb' | pct check --field 2     <stdin>:1:6: separator: field 2 at 6: %2f is /
 
 Exit codes:
   0  nothing found
@@ -35,6 +49,16 @@ pub struct Check {
     #[arg(short = '0', long, help_heading = INPUT)]
     pub null: bool,
 
+    #[command(flatten)]
+    pub places: Places,
+
+    /// The most memory for one record of which values are selected, in MiB
+    ///
+    /// A longer one is a finding, `unreadable`, and a message says where. Whole lines may be of any length, but one of more
+    /// than 16 MiB is not looked at as a URL.
+    #[arg(long, value_name = "MIB", help_heading = INPUT, default_value = "2", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub max_record: u32,
+
     /// Report only these kinds
     ///
     /// Those about URLs are looked for only if they are named here, or with --component.
@@ -45,10 +69,10 @@ pub struct Check {
     #[arg(long, value_name = "KIND,...", value_delimiter = ',')]
     pub ignore: Vec<Group>,
 
-    /// Lines are URLs: report only what is in these components of them
+    /// Values are URLs: report only what is in these components of them
     ///
     /// scheme, userinfo, host, port, path, query, fragment. Without --only, all kinds.
-    #[arg(long, value_name = "COMPONENT,...", value_delimiter = ',', value_parser = check::find_component)]
+    #[arg(long, value_name = "COMPONENT,...", value_delimiter = ',', value_parser = listing::find_component)]
     pub component: Vec<Component>,
 
     /// Write each finding as a line of JSON: file, line, offset, kind, text
@@ -66,6 +90,10 @@ pub struct Check {
     /// Print nothing, and stop at the first finding: the exit code says it all
     #[arg(short, long)]
     pub quiet: bool,
+
+    /// Use N threads [default: one for each core, and a single one while the input is small]
+    #[arg(short, long, value_name = "N")]
+    pub jobs: Option<NonZeroUsize>,
 }
 
 /// Sum up what the escapes of a log or a list of URLs hold
@@ -102,23 +130,28 @@ pub struct Audit {
 
 impl Check {
     /// What is asked for.
-    pub fn request(self) -> check::Request {
+    pub fn request(self) -> Request {
         let is_wanted = |group: &Group| {
             let is_usual = group.is_usual() || !self.component.is_empty();
             (self.only.is_empty() && is_usual || self.only.contains(group)) && !self.ignore.contains(group)
         };
-        check::Request {
-            end: records(self.null).end(),
+        Request {
+            records: records(self.null),
+            nginx: self.places.log.is_some_and(Log::is_nginx),
+            delimiter: self.places.delimiter(),
+            max_record: self.max_record,
+            jobs: self.jobs,
             wanted: Group::ALL.into_iter().filter(is_wanted).collect(),
             quiet: self.quiet,
             components: self.component.clone(),
             show: match (self.json, self.files_with_findings) {
-                (true, _) => check::Show::Json,
-                (_, true) => check::Show::Files,
-                _ => check::Show::Text,
+                (true, _) => Show::Json,
+                (_, true) => Show::Files,
+                _ => Show::Text,
             },
             max: self.max,
             sources: self.files.sources(records(self.null)),
+            selection: self.places.selection(false),
         }
     }
 }

@@ -10,11 +10,11 @@ use clap::{Arg, Command, Error, ValueEnum};
 use simdpct::{ByteSet, NamedSet, SetKind, sets};
 use simdpct_uri::canon::Profile;
 
-use crate::inspect::kind::Group;
+use crate::ground::charset::{self, Charset};
+use crate::scan::kind::Group;
 use crate::select::logs::Log;
 use crate::url::canonical;
 use crate::url::row::Style;
-use crate::value::charset::{self, Charset};
 use crate::value::policy::Policy;
 use crate::value::stats::StatsFormat;
 
@@ -256,6 +256,7 @@ impl ValueEnum for Group {
                 "Of a URL: a host in brackets that is no address, or more than one \"@\" before it"
             }
             Group::Port => "Of a URL: a port that is no number of at most 65535",
+            Group::Unreadable => "A record whose values cannot be found: not JSON, or too long",
         };
         Some(PossibleValue::new(self.name()).help(help))
     }

@@ -10,10 +10,10 @@ use super::files::{Files, RecordArgs, Target};
 use super::parsers::{BytesParser, CharsetParser, EscapeParser, ProfileParser, SetParser};
 use super::values::Pipe;
 use crate::engine::plan::Request;
+use crate::ground::charset::Charset;
 use crate::select::logs::Log;
 use crate::url::canonical::Canonical;
 use crate::url::convert::{DecodeUrl, EncodeUrl};
-use crate::value::charset::Charset;
 use crate::value::options::{DecodeOptions, EncodeOptions, Layers, Scope, Verb};
 
 /// Write bytes outside a set as escapes
@@ -303,7 +303,7 @@ impl Decode {
         }
         let Unwrap { times, until_stable, nginx, percent_u, charset, printable } = self.unwrap;
         // What such a log has, and would be left in otherwise.
-        let nginx = nginx || self.pipe.log.is_some_and(Log::is_nginx);
+        let nginx = nginx || self.pipe.places.log.is_some_and(Log::is_nginx);
         let verb = Verb::Decode(DecodeOptions {
             keep: all(&self.keep),
             form: self.form,

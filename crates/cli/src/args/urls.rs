@@ -8,9 +8,11 @@ use simdpct_uri::Strictness;
 use simdpct_uri::form::LineEnds;
 
 use super::files::{Files, RecordArgs, Target};
+use super::parsers::CharsetParser;
 use super::transform::Strict;
 use super::values::Pipe;
 use crate::engine::plan::Request;
+use crate::ground::charset::Charset;
 use crate::url::Rewrite;
 use crate::url::form::{FromForm, ToForm};
 use crate::url::join;
@@ -199,6 +201,7 @@ Examples:
   echo 'a=1&b=x+y%26' | pct form --as jsonl   [[\"a\",\"1\"],[\"b\",\"x y&\"]]
   echo 'a=1&b=x+y' | pct form --as csv        a,1,b,x y
   echo '{\"a\":[1,2],\"b\":\"x y\"}' | pct form --from jsonl       a=1&a=2&b=x+y
+  echo 'q=%CF%F0&r=1' | pct form --charset windows-1251 --as csv     q,Пр,r,1
   pct get '{query}' crawl.txt | pct form")]
 pub struct Form {
     #[command(flatten)]
@@ -215,6 +218,13 @@ pub struct Form {
     /// Write every line end in a name or value as %0D%0A, as browsers do
     #[arg(long, requires = "from")]
     pub crlf: bool,
+
+    /// The form is in this charset; what it is read from, or written as, is UTF-8
+    ///
+    /// Bytes that mean nothing in the charset are written as escapes; a character that it does not have, as browsers do:
+    /// %26%23, its number, %3B. Labels mean what they mean to browsers; `iso-8859-1-strict` and `us-ascii-strict` are exact.
+    #[arg(long, value_name = "LABEL", value_parser = CharsetParser, hide_possible_values = true)]
+    pub charset: Option<Charset>,
 }
 
 impl Split {
@@ -296,9 +306,9 @@ impl Form {
         match self.from {
             Some(from) => {
                 let line_ends = if self.crlf { LineEnds::CrLf } else { LineEnds::Kept };
-                self.whole.request(ToForm { from, line_ends })
+                self.whole.request(ToForm { from, line_ends, charset: self.charset })
             }
-            None => self.whole.request(FromForm(self.style)),
+            None => self.whole.request(FromForm { style: self.style, charset: self.charset }),
         }
     }
 }

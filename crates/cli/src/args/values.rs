@@ -9,7 +9,7 @@ use super::files::{Files, RecordArgs, Target};
 use super::parsers::JoinParser;
 use crate::engine::plan::Request;
 use crate::engine::preview::Show;
-use crate::engine::selection::{Selection, Shape};
+use crate::engine::selection::{Columns, Selection, Shape};
 use crate::select::fields::{Delimiter, Spot};
 use crate::select::jsonl::KeyPath;
 use crate::select::logs::Log;
@@ -17,9 +17,9 @@ use crate::value::options::Verb;
 use crate::value::policy::{Policies, Policy};
 use crate::value::stats::StatsFormat;
 
-/// Options that encode, decode and normalize share.
+/// Where values are.
 #[derive(Debug, Args)]
-pub struct Pipe {
+pub struct Places {
     /// Work on fields of each line: N counts from 1, and N.W is word W of field N
     ///
     /// By default fields are separated by blanks, and a "quoted field" or a [bracketed date] is one, as in access
@@ -31,7 +31,7 @@ pub struct Pipe {
         value_name = "N[.W],...",
         value_delimiter = ',',
         help_heading = VALUES,
-        conflicts_with_all = ["csv", "jsonl", "logfmt", "raw"]
+        conflicts_with_all = ["csv", "jsonl", "logfmt"]
     )]
     pub field: Vec<Spot>,
 
@@ -43,7 +43,7 @@ pub struct Pipe {
         long,
         value_name = "FORMAT",
         help_heading = VALUES,
-        conflicts_with_all = ["field", "csv", "jsonl", "logfmt", "delimiter", "tsv", "raw", "null"]
+        conflicts_with_all = ["field", "csv", "jsonl", "logfmt", "delimiter", "tsv", "null"]
     )]
     pub log: Option<Log>,
 
@@ -62,8 +62,43 @@ pub struct Pipe {
     ///
     /// Cells that do not change stay byte for byte; those that do are quoted as needed. Rows may be ragged: one
     /// without the column passes. Each file has a header row.
-    #[arg(long, help_heading = VALUES, group = "tables", requires = "column", conflicts_with_all = ["jsonl", "logfmt", "raw", "null"])]
+    #[arg(long, help_heading = VALUES, group = "tables", requires = "column", conflicts_with_all = ["jsonl", "logfmt", "null"])]
     pub csv: bool,
+
+    /// The columns, by name or by number from 1; all columns of that name
+    #[arg(long, value_name = "NAME|N,...", value_delimiter = ',', help_heading = VALUES, requires = "tables")]
+    pub column: Vec<String>,
+
+    /// The first row of CSV is a row like any other
+    #[arg(long, help_heading = VALUES, requires = "csv")]
+    pub no_header: bool,
+
+    /// Work on string values of JSON, one document a line
+    ///
+    /// Everything else stays byte for byte. A value that changes is written without needless escapes; bytes that
+    /// are not UTF-8 and so cannot be in JSON stay percent-encoded. A line that is not JSON is refused.
+    #[arg(long, help_heading = VALUES, group = "documents", requires = "key", conflicts_with = "null")]
+    pub jsonl: bool,
+
+    /// Work on values of logfmt: `key=value` between blanks, where a value may be in quotes
+    ///
+    /// A value that changes gets quotes if it needs them.
+    #[arg(long, help_heading = VALUES, group = "documents", requires = "key", conflicts_with = "null")]
+    pub logfmt: bool,
+
+    /// Where the values are: `request.url`, `urls[]` or `items[].href`, as in jq; `.` is the document itself
+    ///
+    /// `**` at the end is every string there and below. A "\" before a ".", "[" or "*" makes it a part of a name. With
+    /// --logfmt it is the key as it is.
+    #[arg(long, value_name = "PATH,...", value_delimiter = ',', help_heading = VALUES, requires = "documents")]
+    pub key: Vec<KeyPath>,
+}
+
+/// Options that all verbs share which write what they read.
+#[derive(Debug, Args)]
+pub struct Pipe {
+    #[command(flatten)]
+    pub places: Places,
 
     /// Work on columns of a Parquet file; all other columns are copied as they are
     ///
@@ -78,39 +113,11 @@ pub struct Pipe {
     )]
     pub parquet: bool,
 
-    /// The columns, by name or by number from 1; all columns of that name
-    #[arg(long, value_name = "NAME|N,...", value_delimiter = ',', help_heading = VALUES, requires = "tables")]
-    pub column: Vec<String>,
-
-    /// The first row of CSV is a row like any other
-    #[arg(long, help_heading = VALUES, requires = "csv")]
-    pub no_header: bool,
-
     /// Write the header of the first file only
     ///
     /// A file with another header is left out, with a message and exit code 2. Without this option each header is written.
     #[arg(long, help_heading = VALUES, requires = "csv", conflicts_with = "no_header")]
     pub one_header: bool,
-
-    /// Work on string values of JSON, one document a line
-    ///
-    /// Everything else stays byte for byte. A value that changes is written without needless escapes; bytes that
-    /// are not UTF-8 and so cannot be in JSON stay percent-encoded. A line that is not JSON is refused.
-    #[arg(long, help_heading = VALUES, group = "documents", requires = "key", conflicts_with_all = ["raw", "null"])]
-    pub jsonl: bool,
-
-    /// Work on values of logfmt: `key=value` between blanks, where a value may be in quotes
-    ///
-    /// A value that changes gets quotes if it needs them.
-    #[arg(long, help_heading = VALUES, group = "documents", requires = "key", conflicts_with_all = ["raw", "null"])]
-    pub logfmt: bool,
-
-    /// Where the values are: `request.url`, `urls[]` or `items[].href`, as in jq; `.` is the document itself
-    ///
-    /// `**` at the end is every string there and below. A "\" before a ".", "[" or "*" makes it a part of a name. With
-    /// --logfmt it is the key as it is.
-    #[arg(long, value_name = "PATH,...", value_delimiter = ',', help_heading = VALUES, requires = "documents")]
-    pub key: Vec<KeyPath>,
 
     /// Write just the values, each on a line of its own, for `| sort | uniq -c`
     ///
@@ -191,6 +198,30 @@ const SHAPE: &str = "What is written";
 const VALUES: &str = "Where values are (by default each line is one)";
 const POLICIES: &str = "Values that cannot be read";
 
+impl Places {
+    /// What separates fields or columns, if that was said.
+    pub fn delimiter(&self) -> Option<Delimiter> {
+        if self.tsv { Some(Delimiter::Byte(b'\t')) } else { self.delimiter }
+    }
+
+    /// What is selected.
+    pub fn selection(self, one_header: bool) -> Selection {
+        if !self.field.is_empty() {
+            Selection::Fields(self.field)
+        } else if self.csv {
+            Selection::Columns(Columns { names: self.column, has_header: !self.no_header, one_header })
+        } else if self.jsonl {
+            Selection::Keys(self.key)
+        } else if self.logfmt {
+            Selection::Pairs(self.key)
+        } else if let Some(log) = self.log {
+            Selection::Log(log)
+        } else {
+            Selection::Records
+        }
+    }
+}
+
 impl Pipe {
     /// What is asked for, of which these are some options.
     pub fn request(
@@ -201,22 +232,10 @@ impl Pipe {
         records: &RecordArgs,
         strict: bool,
     ) -> Request {
-        let selection = if !self.field.is_empty() {
-            Selection::Fields(self.field)
-        } else if self.parquet {
-            Selection::Parquet(self.column)
-        } else if self.csv {
-            let (has_header, one_header) = (!self.no_header, self.one_header);
-            Selection::Columns { names: self.column, has_header, one_header }
-        } else if self.jsonl {
-            Selection::Keys(self.key)
-        } else if self.logfmt {
-            Selection::Pairs(self.key)
-        } else if let Some(log) = self.log {
-            Selection::Log(log)
-        } else {
-            Selection::Records
-        };
+        let places = self.places;
+        let delimiter = places.delimiter();
+        let selection =
+            if self.parquet { Selection::Parquet(places.column) } else { places.selection(self.one_header) };
         let malformed = if strict { Policy::Fail } else { self.on_error.unwrap_or(Policy::Keep) };
         Request {
             verb,
@@ -235,7 +254,7 @@ impl Pipe {
                 (_, true) => Some(Show::Counts),
                 _ => None,
             },
-            delimiter: if self.tsv { Some(Delimiter::Byte(b'\t')) } else { self.delimiter },
+            delimiter,
             policies: Policies { malformed, not_text: self.on_invalid_utf8.unwrap_or(Policy::Keep) },
             rejects: self.rejects,
             stats: self.stats,

@@ -16,7 +16,6 @@ use crate::args::{Cli, Command};
 use crate::engine::plan::Plan;
 use crate::ground::error::{Failure, Outcome};
 use crate::inspect::audit::audit;
-use crate::inspect::check::check;
 use crate::io::output;
 
 /// Does what the arguments of the process ask for.
@@ -89,7 +88,7 @@ fn dispatch(command: Command) -> Result<Outcome, Failure> {
         Command::Iri(args) => Plan::run(args.request()),
         Command::Uri(args) => Plan::run(args.request()),
         Command::Form(args) => Plan::run(args.request()),
-        Command::Check(args) => check(&args.request()),
+        Command::Check(args) => Plan::check(&args.request()),
         Command::Audit(args) => audit(&args.request()),
         Command::Sets(args) if args.table => tables::write(args.style),
         Command::Sets(args) => sets::list(&args),

@@ -6,12 +6,13 @@ use super::feed::{Cut, Feed, Part};
 use super::pump::{Chunk, Desk, Job, Long, Seam, Sink, Threads, pass_mark, pump};
 use super::streaming::Streaming;
 use crate::ground::error::{Failure, Outcome};
+use crate::ground::fault::OnFault;
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::records::Records;
 use crate::io::files::{self, Destination};
 use crate::io::names::Sources;
 use crate::value::cut;
-use crate::value::handling::{Handling, OnFault};
+use crate::value::handling::Handling;
 use crate::value::report::{Report, Stop};
 use crate::value::stats::Stats;
 use crate::value::stream::Stream;
@@ -45,6 +46,7 @@ pub fn run(
             let mut sink = Sink {
                 output: &mut *output,
                 rejects: None,
+                findings: None,
                 stats,
                 file,
                 lines: 0,

@@ -24,15 +24,15 @@ use parquet::schema::types::ColumnDescriptor;
 use simdpct::ByteSet;
 
 use super::rejects::Rejects;
+use crate::ground::charset::Charset;
 use crate::ground::error::{Failure, Outcome, Place};
 use crate::ground::reason::Reason;
 use crate::io::files::{self, Destination};
 use crate::io::input::Input;
 use crate::io::names::{Reading, Sources};
 use crate::io::output::Output;
-use crate::value::charset::Charset;
 use crate::value::options::{DecodeOptions, Verb};
-use crate::value::policy::{Action, Around, Policies, Record, Treatment};
+use crate::value::policy::{Action, At, Policies, Record, Treat, Treatment};
 use crate::value::report::Report;
 use crate::value::stats::{Stats, StatsFormat};
 use crate::value::work::Work;
@@ -364,8 +364,7 @@ impl Pass<'_> {
         for (index, value) in values.iter().enumerate() {
             let (value, start) = (value.data(), out.len());
             let record = Record { chunk: value, start: 0, stop: value.len(), end: b'\n', shown: None };
-            let action =
-                treatment.value(Around::Plain, value, &mut out, record, &mut report, |offset| offset);
+            let action = treatment.value(At::plain(0), value, &mut out, record, &mut report, |offset| offset);
             if let Action::Stop(refusal) = action {
                 let place =
                     Place { file: self.name.to_owned(), line: row(index), offset: refusal.offset as u64 };

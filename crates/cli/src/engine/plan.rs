@@ -5,12 +5,14 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf, is_separator};
 
 use super::blocks::{self, Blocks};
+use super::checks;
 #[cfg(feature = "parquet")]
 use super::parquet::{self, Parquet};
 use super::preview::Show;
 use super::pump::Threads;
 use super::selection::{Selection, Shape};
 use super::values::{self, Values, Wanted};
+use crate::ground::charset::Charset;
 use crate::ground::error::{Failure, Outcome};
 use crate::ground::records::Records;
 use crate::ground::shown::shown;
@@ -18,7 +20,6 @@ use crate::io::files::{Destination, Writes};
 use crate::io::names::{self, Sources};
 use crate::io::output;
 use crate::select::fields::Delimiter;
-use crate::value::charset::Charset;
 use crate::value::options::Verb;
 use crate::value::policy::{Policies, Policy};
 use crate::value::stats::StatsFormat;
@@ -64,6 +65,15 @@ enum Job {
 }
 
 impl Plan {
+    /// Looks at what was asked for, or says what is wrong with that.
+    pub fn check(request: &checks::Request) -> Result<Outcome, Failure> {
+        let checks::Request { selection, delimiter, records, .. } = request;
+        let shape = Shape::default();
+        selection.check(&shape, delimiter.is_some(), *records).map_err(Failure::Usage)?;
+        let places = selection.places(*records, *delimiter, &[], false, request.nginx);
+        checks::run(request, places.map_err(Failure::Usage)?)
+    }
+
     /// Does what was asked for, or says what is wrong with that.
     pub fn run(request: Request) -> Result<Outcome, Failure> {
         let Plan { sources, destination, threads, job } = Plan::new(request)?;
@@ -139,9 +149,8 @@ impl Request {
         };
         let Request { selection, verb, records, delimiter, shape, policies, .. } = self;
         let selected = selection.selected(verb, *records, *delimiter, shape)?;
-        wanted.columns.clone_from(&selected.columns);
-        wanted.into.clone_from(&selected.into);
-        (wanted.has_header, wanted.one_header) = (selected.has_header, selected.one_header);
+        wanted.columns.clone_from(&selected.places.columns);
+        wanted.into.clone_from(&shape.into);
         let values = Values::new(selected, *policies, *records, shape, &wanted, self.max_record);
         Ok((values.with_whole(Work::across(verb, *records)), wanted))
     }

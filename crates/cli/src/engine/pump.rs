@@ -9,6 +9,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::feed::{Feed, Part, Piece};
+use super::findings::Findings;
 use super::preview::Preview;
 use super::rejects::Rejects;
 use crate::ground::error::{Failure, Place, warn};
@@ -60,6 +61,8 @@ pub enum Long {
     Copy(Reason),
     /// It is left out.
     Skip(Reason),
+    /// It would only have been looked at.
+    Pass(Reason),
     /// It is worked on in parts, which are `held` back until it is known what becomes of it.
     Parts { held: bool },
 }
@@ -89,6 +92,8 @@ const THREADS: usize = 128;
 pub struct Sink<'o> {
     pub output: &'o mut Output,
     pub rejects: Option<&'o mut Rejects>,
+    /// What takes findings, and says when there are enough.
+    pub findings: Option<&'o mut Findings>,
     pub stats: &'o mut Stats,
     /// The name of the input.
     pub file: String,
@@ -166,6 +171,9 @@ impl Sink<'_> {
             }
         }
         self.stats.add(&report.stats);
+        if let Some(findings) = &mut self.findings {
+            findings.take(&self.file, self.lines, offset, &report.findings, self.output)?;
+        }
         if report.too_deep > 0 {
             warn(format_args!(
                 "{}: offset {offset}: an escape is spelt in more layers than fit in memory; the outermost stay",
@@ -303,7 +311,7 @@ pub fn pump<J: Job>(
     }
     drop(buffers);
     let threads = number.unwrap_or(1);
-    let file = if sink.preview.is_none() { sink.output.shared() } else { None };
+    let file = if sink.preview.is_none() && sink.findings.is_none() { sink.output.shared() } else { None };
     let most = if file.is_some() { FREE_BLOCK } else { LONG_BLOCK };
     let size = (SPREAD / threads).next_multiple_of(4096).clamp(BLOCK, most);
     let shared = Shared {
@@ -337,9 +345,10 @@ fn long<J: Job>(
     offset: u64,
 ) -> Result<(), Failure> {
     let Buffers { block, out, report, .. } = buffers;
-    let (keep, reason) = match job.long(block, report) {
-        Long::Copy(reason) => (true, reason),
-        Long::Skip(reason) => (false, reason),
+    let (keep, outcome, reason) = match job.long(block, report) {
+        Long::Copy(reason) => (true, "stays as it is", reason),
+        Long::Skip(reason) => (false, "is left out", reason),
+        Long::Pass(reason) => (false, "is not looked at", reason),
         Long::Parts { held } => {
             // A file, because memory is bounded.
             let mut held = if held { Some(Held::new()?) } else { None };
@@ -369,7 +378,6 @@ fn long<J: Job>(
     };
     let places = report.places;
     sink.take(offset, &[], report)?;
-    let outcome = if keep { "stays as it is" } else { "is left out" };
     warn(format_args!("{}: offset {offset}: {reason}, and {outcome}", sink.file));
     let end = feed.line_end();
     feed.rest(block, |piece| {

@@ -19,11 +19,7 @@ pub enum Selection {
     /// Each record is one.
     Records,
     Fields(Vec<Spot>),
-    Columns {
-        names: Vec<String>,
-        has_header: bool,
-        one_header: bool,
-    },
+    Columns(Columns),
     Keys(Vec<KeyPath>),
     Pairs(Vec<KeyPath>),
     Log(Log),
@@ -44,9 +40,29 @@ pub struct Shape {
     pub only_changed: bool,
 }
 
+/// A table's columns, as they were asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Columns {
+    pub names: Vec<String>,
+    pub has_header: bool,
+    /// Whether only the first file's header is written.
+    pub one_header: bool,
+}
+
 /// A selector and what goes with it.
-pub struct Selected {
+pub struct Places {
     pub selector: Selector,
+    /// The bytes that work must not make in a value, by what is around it.
+    kept: [ByteSet; 3],
+    /// Whether what a line means depends on lines before it, so that the work cannot be spread.
+    pub is_sequential: bool,
+    /// The columns, if it selects some.
+    pub columns: Columns,
+}
+
+/// A selector and the work on what it finds.
+pub struct Selected {
+    pub places: Places,
     /// The work, by what is around a value.
     pub work: [Work; 3],
     /// What an empty value is written as.
@@ -55,13 +71,6 @@ pub struct Selected {
     pub none: &'static [u8],
     /// What is written of a record.
     pub form: Form,
-    /// Whether what a line means depends on lines before it, so that the work cannot be spread.
-    pub is_sequential: bool,
-    /// The columns of a table, whether it has a header, and the names of columns for new values.
-    pub columns: Vec<String>,
-    pub has_header: bool,
-    pub one_header: bool,
-    pub into: Vec<String>,
 }
 
 impl Selection {
@@ -72,7 +81,7 @@ impl Selection {
 
     /// Whether `delimiter` may be said.
     fn has_delimiter(&self) -> bool {
-        matches!(self, Selection::Fields(_) | Selection::Columns { .. })
+        matches!(self, Selection::Fields(_) | Selection::Columns(_))
     }
 
     /// The columns of Parquet files, if that is what is worked on.
@@ -102,10 +111,10 @@ impl Selection {
             return Ok(());
         }
         let (count, what) = match self {
-            Selection::Columns { has_header: false, .. } => {
+            Selection::Columns(Columns { has_header: false, .. }) => {
                 return Err("--into: with --no-header there is no place for the name".to_owned());
             }
-            Selection::Columns { names, .. } => (names.len(), "columns"),
+            Selection::Columns(Columns { names, .. }) => (names.len(), "columns"),
             Selection::Keys(paths) => {
                 if let Some(path) = paths.iter().find(|path| !path.is_member()) {
                     return Err(format!(
@@ -122,30 +131,27 @@ impl Selection {
         Ok(())
     }
 
-    /// What does this.
-    pub fn selected(
+    /// What finds values in `records`. With names `into`, new values are written beside the old ones. `mends` says that the
+    /// work may make structure however it is told not to, and `nginx` that strings may hold `\xHH`.
+    pub fn places(
         &self,
-        verb: &Verb,
         records: Records,
         delimiter: Option<Delimiter>,
-        shape: &Shape,
-    ) -> Result<Selected, String> {
-        let none = ByteSet::EMPTY;
+        into: &[String],
+        mends: bool,
+        nginx: bool,
+    ) -> Result<Places, String> {
         let structure = records.structure();
-        let mut empty: &[u8] = b"";
         let mut is_sequential = false;
-        let (mut columns, mut has_columns, mut has_one_header) = (Vec::new(), false, false);
-        let mends = verb.may_make_structure();
-        let nginx = verb.is_nginx();
-        let (selector, mut kept) = match self {
+        let mut table = Columns::default();
+        let (selector, kept) = match self {
             Selection::Records => (Selector::Line, [structure; 3]),
             Selection::Fields(spots) => {
-                let delimiter = delimiter.unwrap_or(Delimiter::Blanks);
-                let split = Split::from(delimiter);
-                (Selector::Fields(Fields::new(spots, split, mends && !shape.only)?), split.kept(structure))
+                let split = Split::from(delimiter.unwrap_or(Delimiter::Blanks));
+                (Selector::Fields(Fields::new(spots, split, mends)?), split.kept(structure))
             }
-            Selection::Columns { names, has_header, one_header } => {
-                (columns, has_columns, has_one_header) = (names.clone(), *has_header, *one_header);
+            Selection::Columns(columns) => {
+                table = columns.clone();
                 let delimiter = match delimiter {
                     None => b',',
                     Some(Delimiter::Byte(byte)) => byte,
@@ -153,36 +159,47 @@ impl Selection {
                         return Err("CSV cannot be separated by blanks; give --delimiter one byte".to_owned());
                     }
                 };
-                (Selector::Table(Table::new(delimiter)), [none; 3])
+                (Selector::Table(Table::new(delimiter)), [ByteSet::EMPTY; 3])
             }
-            Selection::Keys(paths) => (Selector::Keys(Keys::new(paths, &shape.into, nginx)), [none; 3]),
+            Selection::Keys(paths) => (Selector::Keys(Keys::new(paths, into, nginx)), [ByteSet::EMPTY; 3]),
             Selection::Pairs(keys) => {
                 let keys = keys.iter().map(|key| key.text().to_owned()).collect();
-                (Selector::Pairs(Pairs::new(keys)), [none; 3])
+                (Selector::Pairs(Pairs::new(keys)), [ByteSet::EMPTY; 3])
             }
             Selection::Log(log) => match log.meaning() {
-                Meaning::Fields(spots, split) => (
-                    Selector::Fields(Fields::new(spots, split, mends && !shape.only)?),
-                    split.kept(structure),
-                ),
+                Meaning::Fields(spots, split) => {
+                    (Selector::Fields(Fields::new(spots, split, mends)?), split.kept(structure))
+                }
                 Meaning::Named(legend, split) => {
                     is_sequential = true;
-                    (
-                        Selector::Fields(Fields::named(legend, split, mends && !shape.only)),
-                        split.kept(structure),
-                    )
+                    (Selector::Fields(Fields::named(legend, split, mends)), split.kept(structure))
                 }
-                Meaning::Keys(paths) => (Selector::Keys(Keys::new(&paths, &[], nginx)), [none; 3]),
+                Meaning::Keys(paths) => (Selector::Keys(Keys::new(&paths, &[], nginx)), [ByteSet::EMPTY; 3]),
             },
             Selection::Parquet(_) => return Err("--parquet: there are no records to select from".to_owned()),
         };
-        let has_blanks = matches!(&selector, Selector::Fields(fields) if fields.is_separated_by_blanks());
+        Ok(Places { selector, kept, is_sequential, columns: table })
+    }
+
+    /// What finds values, and works on them.
+    pub fn selected(
+        &self,
+        verb: &Verb,
+        records: Records,
+        delimiter: Option<Delimiter>,
+        shape: &Shape,
+    ) -> Result<Selected, String> {
+        let mends = verb.may_make_structure() && !shape.only;
+        let places = self.places(records, delimiter, &shape.into, mends, verb.is_nginx())?;
+        let (selector, mut kept) = (&places.selector, places.kept);
+        let has_blanks = matches!(selector, Selector::Fields(fields) if fields.is_separated_by_blanks());
         // As logs have it.
         let none: &[u8] = if has_blanks { b"-" } else { b"" };
         let mut form = Form::Whole;
+        let mut empty: &[u8] = b"";
         if shape.only {
             // What is around a value does not matter, but that it is a line does.
-            let ends = structure.union(Records::Lines.structure());
+            let ends = records.structure().union(Records::Lines.structure());
             kept = [shape.delimiter.map_or(ends, |delimiter| ends.add(&[delimiter])); 3];
             form = Form::Values { delimiter: shape.delimiter, end: records.end() };
         } else {
@@ -202,18 +219,6 @@ impl Selection {
                 .to_owned());
         }
         let work = kept.map(|kept| Work::on_values(verb, kept));
-        let (has_header, one_header, into) = (has_columns, has_one_header, shape.into.clone());
-        Ok(Selected {
-            selector,
-            work,
-            empty,
-            none,
-            form,
-            is_sequential,
-            columns,
-            has_header,
-            one_header,
-            into,
-        })
+        Ok(Selected { places, work, empty, none, form })
     }
 }

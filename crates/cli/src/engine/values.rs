@@ -1,6 +1,5 @@
 //! Records whose values are looked at one by one.
 
-use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -8,9 +7,11 @@ use super::feed::{Cut, Feed, Part};
 use super::preview::{self, Preview, Show};
 use super::pump::{Chunk, Desk, Job, Long, Seam, Sink, Threads, pass_mark, pump};
 use super::rejects::Rejects;
-use super::selection::{Selected, Shape};
+use super::selection::{Columns, Places, Selected, Shape};
 use super::streaming::Streaming;
-use crate::ground::error::{Failure, Outcome, warn};
+use super::tables::{self, Header};
+use crate::ground::error::{Failure, Outcome};
+use crate::ground::fault::OnFault;
 use crate::ground::reason::Reason;
 use crate::ground::records::Records;
 use crate::io::files::{self, Destination};
@@ -18,7 +19,7 @@ use crate::io::input::Input;
 use crate::io::names::Sources;
 use crate::select::Selector;
 use crate::select::edit::{Edit, Form};
-use crate::value::handling::{Handling, OnFault};
+use crate::value::handling::Handling;
 use crate::value::policy::{Action, Around, Policies, Policy, Record, Treatment};
 use crate::value::report::{Report, SHOWN, Stop};
 use crate::value::stats::{Stats, StatsFormat};
@@ -28,13 +29,9 @@ use crate::value::work::Work;
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
     /// The columns of CSV.
-    pub columns: Vec<String>,
+    pub columns: Columns,
     /// The names of columns for new values.
     pub into: Vec<String>,
-    /// Whether CSV has a header.
-    pub has_header: bool,
-    /// Whether only the first file's header is written.
-    pub one_header: bool,
     /// The file for refused values.
     pub rejects: Option<PathBuf>,
     /// A summary.
@@ -69,6 +66,7 @@ pub fn run(
                 file: input.name().to_owned(),
                 output: &mut *output,
                 rejects: rejects.as_mut(),
+                findings: None,
                 stats: &mut stats,
                 lines: 0,
                 preview: None,
@@ -98,16 +96,7 @@ pub fn run(
         preview::sum_up(changed, files);
     }
     if result.is_ok() && !destination.quiet {
-        let mut selector = job.selector.clone();
-        if let Selector::Table(table) = &mut selector
-            && !wanted.has_header
-        {
-            // With a header, a column that is not there was an error.
-            table.choose(&wanted.columns, &[], None).map_err(Failure::Usage)?;
-        }
-        for message in selector.missing(&stats) {
-            warn(format_args!("{message}"));
-        }
+        tables::tell_missing(&job.selector, &wanted.columns, &stats)?;
     }
     result
 }
@@ -132,63 +121,21 @@ fn pass(
     let mut feed = Feed::new(input, cut, limit);
     let is_whole = job.form == Form::Whole;
     pass_mark(&mut feed, &mut sink, is_whole)?;
-    if let Selector::Table(table) = &mut job.selector {
-        if !wanted.has_header {
-            table.choose(&wanted.columns, &[], None).map_err(Failure::Usage)?;
-        } else {
-            let header = feed.first_record()?;
-            if header.is_empty() {
-                return Ok(());
-            }
-            let names = header.strip_suffix(b"\n").unwrap_or(&header);
-            let names = names.strip_suffix(b"\r").unwrap_or(names);
-            let chosen = table.choose(&wanted.columns, &wanted.into, Some(names));
-            chosen.map_err(|message| Failure::Usage(format!("{}: {message}", feed.name())))?;
-            sink.stats.bytes_in += header.len() as u64;
-            sink.lines += memchr::memchr_iter(job.end, &header).count() as u64;
-            if is_whole && first.is_written(names, wanted.one_header, feed.name())? {
-                let new = [&table.header(names), &header[names.len()..]].concat();
-                let mut out = Vec::new();
-                job.show(&header, &new, &mut out);
-                sink.write(&out, header.last() != Some(&job.end))?;
-            }
+    if let Selector::Table(table) = &mut job.selector
+        && let Some(header) = tables::choose(table, &mut feed, &wanted.columns, &wanted.into)?
+    {
+        let names = tables::names(&header);
+        sink.stats.bytes_in += header.len() as u64;
+        sink.lines += memchr::memchr_iter(job.end, &header).count() as u64;
+        if is_whole && first.is_written(names, wanted.columns.one_header, feed.name())? {
+            let new = [&table.header(names), &header[names.len()..]].concat();
+            let mut out = Vec::new();
+            job.show(&header, &new, &mut out);
+            sink.write(&out, header.last() != Some(&job.end))?;
         }
     }
     let threads = if job.is_sequential { Threads(Some(NonZeroUsize::MIN)) } else { threads };
     pump(feed, job, sink, threads, desk)
-}
-
-/// The header of the first table of an output.
-#[derive(Default)]
-struct Header {
-    names: Option<Vec<u8>>,
-    /// Whether it was said that it is written again.
-    is_said: bool,
-}
-
-impl Header {
-    /// Whether the header `names` of `file` is written. With `one_header`, a later one is not, and must be the same.
-    fn is_written(&mut self, names: &[u8], one_header: bool, file: &str) -> Result<bool, Failure> {
-        let Some(first) = &self.names else {
-            self.names = Some(names.to_vec());
-            return Ok(true);
-        };
-        if one_header {
-            if first == names {
-                return Ok(false);
-            }
-            let error =
-                io::Error::other("its header is not that of the first file, so --one-header leaves it out");
-            return Err(Failure::missing(file, error));
-        }
-        if first == names && !self.is_said {
-            self.is_said = true;
-            warn(format_args!(
-                "{file}: the header is that of the first file, and is written again; --one-header leaves it out"
-            ));
-        }
-        Ok(true)
-    }
 }
 
 /// Looks at the values of chunks of whole records.
@@ -199,8 +146,6 @@ pub struct Values {
     records: Records,
     /// What ends a record.
     end: u8,
-    /// Whether `\r` before that belongs to the end.
-    has_cr: bool,
     /// Whether refused values are wanted.
     rejects: bool,
     /// Whether places are wanted.
@@ -302,7 +247,7 @@ impl Values {
         wanted: &Wanted,
         limit: u32,
     ) -> Values {
-        let Selected { selector, work, empty, none, form, is_sequential, .. } = selected;
+        let Selected { places: Places { selector, is_sequential, .. }, work, empty, none, form } = selected;
         let (stats, rejects) = (wanted.stats.is_some(), wanted.rejects.is_some());
         let treatment = Treatment::new(work, policies, stats, rejects, empty).with_none(none);
         let is_plain = form == Form::Whole && shape.into.is_empty() && wanted.preview.is_none();
@@ -313,7 +258,6 @@ impl Values {
             treatment,
             records,
             end: records.end(),
-            has_cr: records == Records::Lines,
             rejects,
             places: rejects || policies.can_fail(),
             stats,
@@ -451,15 +395,6 @@ impl Values {
         }
         judged.action
     }
-
-    /// The length of `record` without its end.
-    fn without_end(&self, record: &[u8]) -> usize {
-        match record {
-            [start @ .., b'\r', end] if self.has_cr && *end == self.end => start.len(),
-            [start @ .., end] if *end == self.end => start.len(),
-            _ => record.len(),
-        }
-    }
 }
 
 impl Job for Values {
@@ -521,7 +456,7 @@ impl Job for Values {
                 (start, dense) = (end, 0);
                 continue;
             }
-            let stop = start + self.without_end(&chunk[start..end]);
+            let stop = start + self.records.without_end(&chunk[start..end]);
             let record = Record { chunk, start, stop, end: self.end, shown: None };
             let goes_on = if is_preview {
                 let goes_on = self.compare(record, end, has_quotes, edit.output(), report);
@@ -581,7 +516,7 @@ impl Job for Values {
 
     fn part(&mut self, bytes: &[u8], part: Part, out: &mut Vec<u8>, report: &mut Report) {
         let Part { is_cut, is_last, .. } = part;
-        let stop = if is_last { self.without_end(bytes) } else { bytes.len() };
+        let stop = if is_last { self.records.without_end(bytes) } else { bytes.len() };
         let (value, end) = bytes.split_at(stop);
         let action = if is_cut && !self.parts.stream.is_open() {
             let shown = Some(self.parts.start.as_slice());

@@ -48,6 +48,8 @@ pub enum Failure {
     Usage(String),
     /// The reader of the output went away: it has seen enough.
     ReaderGone,
+    /// Enough is known of an input: there is no need to read on.
+    Enough,
     /// Failures of single files, which were reported when they happened; the worst has this exit code.
     Reported { code: u8 },
 }
@@ -87,7 +89,7 @@ impl Failure {
     /// Says on stderr what went wrong, and returns the exit code.
     pub fn report(&self) -> u8 {
         let code = match self {
-            Failure::ReaderGone => return 0,
+            Failure::ReaderGone | Failure::Enough => return 0,
             Failure::Reported { code } => return *code,
             Failure::Data { .. } => 1,
             Failure::Input { .. } | Failure::Io { .. } | Failure::Usage(_) => 2,
@@ -109,6 +111,7 @@ impl fmt::Display for Failure {
             },
             Failure::Usage(message) => f.write_str(message),
             Failure::ReaderGone => f.write_str("the reader of the output went away"),
+            Failure::Enough => f.write_str("enough is known"),
             Failure::Reported { .. } => f.write_str("some files were not done"),
         }
     }

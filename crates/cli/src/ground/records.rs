@@ -30,4 +30,13 @@ impl Records {
             Records::Null => b'\0',
         }
     }
+
+    /// The length of `record` without its end.
+    pub fn without_end(self, record: &[u8]) -> usize {
+        match record {
+            [start @ .., b'\r', b'\n'] if self == Records::Lines => start.len(),
+            [start @ .., end] if *end == self.end() => start.len(),
+            _ => record.len(),
+        }
+    }
 }

@@ -1,12 +1,16 @@
 //! `pct audit`: counts what the escapes of files hold, line by line, and keeps the first examples.
 
-use super::kind::Kind;
 use super::page;
-use super::scan::{Found, Next, Observer, scan};
 use super::summary::{BUCKETS, Example, Summary};
 use crate::ground::error::{Failure, Outcome};
-use crate::io::names::Sources;
+use crate::io::BLOCK;
+use crate::io::buffer::Buffer;
+use crate::io::input::{Input, Inputs, Others};
+use crate::io::names::{Names, Sources};
 use crate::io::output::Output;
+use crate::io::progress::Progress;
+use crate::scan::kind::Kind;
+use crate::scan::scanner::{Found, Observer, Scan, State, ready};
 
 /// What was asked for.
 #[derive(Clone, Debug)]
@@ -21,20 +25,36 @@ pub struct Request {
     pub quiet: bool,
 }
 
+/// The bytes that are read before any of them is looked at.
+const WINDOW: usize = 4 * BLOCK;
+
 /// The bytes of an example before what was found.
 const SHOWN_BEFORE: usize = 32;
 
 /// A sequence that is no UTF-8 may have begun so many bytes before it is found.
 const LONGEST_SEQUENCE: usize = 12;
 
+/// The bytes that stay in the window after they have been looked at.
+const BEHIND: usize = SHOWN_BEFORE + LONGEST_SEQUENCE;
+
 /// `pct audit`.
 pub fn audit(request: &Request) -> Result<Outcome, Failure> {
     let mut audit = Audit::new(request.end, request.examples);
-    let (bytes, read) = scan(&request.sources, request.end, &mut audit, request.quiet, false)?;
+    let names = Names::new(&request.sources)?;
+    let progress = Progress::start(names.known(), request.quiet, false);
+    let mut inputs = Inputs::new(&request.sources, names, Others::Done, progress);
+    let mut window = Buffer::new(WINDOW);
+    inputs.each(|input| {
+        let result = audit.look(input, &mut window);
+        audit.summary.bytes += input.offset();
+        result.map(|()| true)
+    })?;
+    let read = inputs.outcome();
+    // The progress bar goes away before anything is written.
+    drop(inputs);
     if audit.summary.files == 0 && read.is_err() {
         return read.map(|()| Outcome::Clean);
     }
-    audit.summary.bytes = bytes;
     let text = if request.json {
         page::json(&audit.summary)?
     } else {
@@ -72,6 +92,32 @@ impl Audit {
         Audit { summary, end, examples, file: String::new() }
     }
 
+    /// Looks at one input, a window at a time.
+    fn look(&mut self, input: &mut Input, window: &mut Buffer) -> Result<(), Failure> {
+        input.name().clone_into(&mut self.file);
+        self.summary.files += 1;
+        let wanted = Kind::ALL.into_iter().fold(0, |kinds, kind| kinds | kind.bit());
+        let mut state = State::new(self.end, wanted, false);
+        // What was looked at, and what was read.
+        let (mut seen, mut len) = (0, 0);
+        loop {
+            let read = input.read(&mut window[len..])?;
+            len += read;
+            let is_last = read == 0;
+            let ready = if is_last { len } else { ready(&window[..len], seen, Self::AHEAD) };
+            let mut scan = Scan { observer: &mut *self, state: &mut state };
+            scan.window(&window[..len], seen, ready);
+            if is_last {
+                scan.finish(&window[..len]);
+                return Ok(());
+            }
+            let kept = ready.saturating_sub(BEHIND);
+            window.copy_within(kept..len, 0);
+            state.advance(kept);
+            (seen, len) = (ready - kept, len - kept);
+        }
+    }
+
     /// Counts a line for a kind, and keeps it as an example if there are too few.
     fn first(&mut self, found: &Found<'_>) {
         let Found { kind, line, offset, line_start, window, base, .. } = *found;
@@ -93,17 +139,7 @@ impl Audit {
 impl Observer for Audit {
     // They serve examples, too.
     const AHEAD: usize = 64;
-    const BEHIND: usize = SHOWN_BEFORE + LONGEST_SEQUENCE;
     const EACH_LINE: bool = true;
-
-    fn wanted(&self) -> u16 {
-        Kind::ALL.into_iter().fold(0, |kinds, kind| kinds | kind.bit())
-    }
-
-    fn file(&mut self, name: &str) {
-        name.clone_into(&mut self.file);
-        self.summary.files += 1;
-    }
 
     #[inline]
     fn escape(&mut self, byte: u8) {
@@ -129,8 +165,4 @@ impl Observer for Audit {
     }
 
     fn clean_lines(&mut self, _: u64) {}
-
-    fn pause(&mut self) -> Result<Next, Failure> {
-        Ok(Next::More)
-    }
 }

@@ -5,10 +5,10 @@ use std::io;
 
 use serde::Serialize;
 
-use super::kind::Kind;
 use super::summary::{BUCKETS, Example, Summary};
 use crate::ground::error::Failure;
 use crate::io::output::STDOUT;
+use crate::scan::kind::Kind;
 
 /// The columns of what is no terminal and says nothing of its width.
 const USUAL_WIDTH: usize = 100;

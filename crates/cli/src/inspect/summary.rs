@@ -1,6 +1,6 @@
 //! What `pct audit` counts.
 
-use super::kind::Kind;
+use crate::scan::kind::Kind;
 
 /// The first line that a bucket of the number of escapes of a line takes; the next begins where it ends.
 pub const BUCKETS: [u64; 9] = [0, 1, 2, 3, 5, 9, 17, 33, 65];

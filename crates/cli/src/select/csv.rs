@@ -8,7 +8,7 @@ use std::ops::Range;
 use csv_core::{Reader, ReaderBuilder, Terminator};
 
 use super::edit::{Edit, Form};
-use crate::value::policy::{Action, Around, Record, Treatment};
+use crate::value::policy::{Action, At, Record, Treat};
 use crate::value::report::Report;
 
 /// The columns that hold values.
@@ -16,6 +16,8 @@ pub struct Table {
     delimiter: u8,
     /// In order, counted from 0.
     columns: Vec<usize>,
+    /// What they are called in the header, or by number from 1.
+    titles: Vec<String>,
     /// The names of the columns of new values, one for each; empty if these replace the old ones.
     names: Vec<String>,
     reader: Box<Reader>,
@@ -29,8 +31,8 @@ pub struct Table {
 impl Clone for Table {
     fn clone(&self) -> Table {
         // In csv-core 0.1.13, a clone of a `Reader` has lost its output flags and reads nothing.
-        let (columns, names) = (self.columns.clone(), self.names.clone());
-        Table { columns, names, ..Table::new(self.delimiter) }
+        let (columns, titles, names) = (self.columns.clone(), self.titles.clone(), self.names.clone());
+        Table { columns, titles, names, ..Table::new(self.delimiter) }
     }
 }
 
@@ -41,8 +43,8 @@ impl Table {
         // Records come without their line end, so any line feed is data.
         builder.delimiter(delimiter).terminator(Terminator::Any(b'\n'));
         let reader = Box::new(builder.build());
-        let (columns, names) = (Vec::new(), Vec::new());
-        Table { delimiter, columns, names, reader, cell: Vec::new(), cell_len: 0, new: Vec::new() }
+        let (columns, titles, names) = (Vec::new(), Vec::new(), Vec::new());
+        Table { delimiter, columns, titles, names, reader, cell: Vec::new(), cell_len: 0, new: Vec::new() }
     }
 
     /// The delimiter.
@@ -53,6 +55,11 @@ impl Table {
     /// The columns, counted from 0.
     pub fn columns(&self) -> &[usize] {
         &self.columns
+    }
+
+    /// What they are called.
+    pub fn titles(&self) -> &[String] {
+        &self.titles
     }
 
     /// Finds the columns `wanted` in the `header`, if there is one; or says what is wrong with them. New values get
@@ -99,6 +106,11 @@ impl Table {
         columns.sort();
         columns.dedup_by_key(|(column, _)| *column);
         self.columns = columns.iter().map(|(column, _)| *column).collect();
+        let title = |&column: &usize| match &header_names {
+            Some(known) => known[column].clone(),
+            None => (column + 1).to_string(),
+        };
+        self.titles = self.columns.iter().map(title).collect();
         self.names = columns.into_iter().filter_map(|(_, into)| into).collect();
         Ok(())
     }
@@ -144,7 +156,7 @@ impl Table {
         &mut self,
         record: Record<'_>,
         has_quotes: bool,
-        treatment: &mut Treatment,
+        treatment: &mut impl Treat,
         edit: &mut Edit<'_>,
         report: &mut Report,
     ) -> Action {
@@ -174,7 +186,7 @@ impl Table {
                 }
             };
             report.stats.find(index);
-            let action = self.rewrite_cell(raw, has_quotes, record, treatment, edit, report);
+            let action = self.rewrite_cell(index, raw, has_quotes, record, treatment, edit, report);
             if action != Action::Write {
                 return action;
             }
@@ -185,10 +197,11 @@ impl Table {
     #[allow(clippy::too_many_arguments, reason = "the inner half of `rewrite`")]
     fn rewrite_cell(
         &mut self,
+        index: usize,
         raw: Range<usize>,
         has_quotes: bool,
         record: Record<'_>,
-        treatment: &mut Treatment,
+        treatment: &mut impl Treat,
         edit: &mut Edit<'_>,
         report: &mut Report,
     ) -> Action {
@@ -206,7 +219,7 @@ impl Table {
         };
         self.new.clear();
         let place = |offset| start + if is_quoted { raw_offset(bytes, offset) } else { offset };
-        let action = treatment.value(Around::Plain, value, &mut self.new, record, report, place);
+        let action = treatment.value(At::plain(index), value, &mut self.new, record, report, place);
         if action != Action::Write {
             return action;
         }

@@ -8,6 +8,8 @@ pub enum Form {
     Whole,
     /// Its values. Each is a record of its own that ends in `end`, unless a delimiter joins those of one record.
     Values { delimiter: Option<u8>, end: u8 },
+    /// None of it: values are only looked at. What is appended is of no use.
+    Nothing,
 }
 
 /// Copies input to output, but for what is replaced. What stays is copied in pieces as long as possible.

@@ -11,7 +11,7 @@ use super::legend::Legend;
 pub use super::spot::Spot;
 use crate::ground::escape::escape;
 use crate::ground::reason::{Reason, Refusal};
-use crate::value::policy::{Action, Around, Record, Treatment};
+use crate::value::policy::{Action, Around, At, Record, Treat};
 use crate::value::report::Report;
 
 /// What separates fields.
@@ -168,7 +168,7 @@ impl Fields {
     pub fn rewrite(
         &mut self,
         record: Record<'_>,
-        treatment: &mut Treatment,
+        treatment: &mut impl Treat,
         edit: &mut Edit<'_>,
         report: &mut Report,
     ) -> Action {
@@ -222,12 +222,12 @@ impl Fields {
                     },
                 };
                 report.stats.find(if self.legend.is_some() { 0 } else { index });
-                let around = self.around(&line, &field, spot);
+                let at = At { index, around: self.around(&line, &field, spot) };
                 let (start, stop) = (record.start + value.start, record.start + value.end);
                 let bytes = &record.chunk[start..stop];
                 let out = edit.open(start);
                 let from = out.len();
-                let action = treatment.value(around, bytes, out, record, report, |offset| start + offset);
+                let action = treatment.value(at, bytes, out, record, report, |offset| start + offset);
                 if edit.form() == Form::Whole {
                     self.mend(&field, bytes, edit.output(), from);
                 }

@@ -11,7 +11,7 @@ use serde::de::IgnoredAny;
 use super::edit::{Edit, Form};
 use super::json::{Reader, Span, Step, Tree, raw_offset, unescape, write_string};
 use crate::ground::reason::{Reason, Refusal};
-use crate::value::policy::{Action, Around, Record, Treatment};
+use crate::value::policy::{Action, At, Record, Treat};
 use crate::value::report::Report;
 
 /// A path to values: `request.url`, `urls[]`, `items[].href`, `**`.
@@ -147,7 +147,7 @@ impl Keys {
     pub fn rewrite(
         &mut self,
         record: Record<'_>,
-        treatment: &mut Treatment,
+        treatment: &mut impl Treat,
         edit: &mut Edit<'_>,
         report: &mut Report,
     ) -> Result<Action, Refusal> {
@@ -193,7 +193,7 @@ impl Keys {
         &mut self,
         span: &Span,
         record: Record<'_>,
-        treatment: &mut Treatment,
+        treatment: &mut impl Treat,
         edit: &mut Edit<'_>,
         report: &mut Report,
     ) -> Result<Action, Refusal> {
@@ -213,7 +213,7 @@ impl Keys {
         new.clear();
         let place =
             |offset| start + if span.has_escapes { raw_offset(raw, offset, reader.nginx) } else { offset };
-        let action = treatment.value(Around::Plain, value, new, record, report, place);
+        let action = treatment.value(At::plain(span.path as usize), value, new, record, report, place);
         if action != Action::Write {
             return Ok(action);
         }

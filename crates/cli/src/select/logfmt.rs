@@ -2,7 +2,7 @@
 
 use super::edit::{Edit, Form};
 use super::json::{raw_offset, unescape, write_string};
-use crate::value::policy::{Action, Around, Record, Treatment};
+use crate::value::policy::{Action, At, Record, Treat};
 use crate::value::report::Report;
 
 /// The keys that hold values.
@@ -29,7 +29,7 @@ impl Pairs {
     pub fn rewrite(
         &mut self,
         record: Record<'_>,
-        treatment: &mut Treatment,
+        treatment: &mut impl Treat,
         edit: &mut Edit<'_>,
         report: &mut Report,
     ) -> Action {
@@ -55,7 +55,7 @@ impl Pairs {
         pair: Pair,
         index: usize,
         record: Record<'_>,
-        treatment: &mut Treatment,
+        treatment: &mut impl Treat,
         edit: &mut Edit<'_>,
         report: &mut Report,
     ) -> Action {
@@ -68,6 +68,7 @@ impl Pairs {
             old.clear();
             if unescape(raw, old, true).is_err() {
                 // Whatever it is, it is not what decoding should guess at.
+                treatment.meaningless(record, start, report);
                 return Action::Write;
             }
             &old[..]
@@ -78,7 +79,7 @@ impl Pairs {
         new.clear();
         let place =
             |offset| start + quotes + if pair.is_quoted { raw_offset(raw, offset, true) } else { offset };
-        let action = treatment.value(Around::Plain, value, new, record, report, place);
+        let action = treatment.value(At::plain(index), value, new, record, report, place);
         if action != Action::Write {
             return action;
         }

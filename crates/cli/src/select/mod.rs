@@ -18,8 +18,7 @@ use self::edit::Edit;
 use self::fields::Fields;
 use self::jsonl::Keys;
 use self::logfmt::Pairs;
-use crate::ground::reason::Reason;
-use crate::value::policy::{Action, Around, Policy, Record, Treatment};
+use crate::value::policy::{Action, At, Record, Treat};
 use crate::value::report::Report;
 use crate::value::stats::Stats;
 
@@ -40,7 +39,7 @@ impl Selector {
         &mut self,
         record: Record<'_>,
         has_quotes: bool,
-        treatment: &mut Treatment,
+        treatment: &mut impl Treat,
         edit: &mut Edit<'_>,
         report: &mut Report,
     ) -> Action {
@@ -49,7 +48,7 @@ impl Selector {
                 let out = edit.copy_to(record.start);
                 let from = out.len();
                 let place = |offset| record.start + offset;
-                let action = treatment.value(Around::Plain, record.bytes(), out, record, report, place);
+                let action = treatment.value(At::plain(0), record.bytes(), out, record, report, place);
                 edit.compare(from, record.bytes());
                 edit.skip_to(record.stop);
                 action
@@ -57,17 +56,21 @@ impl Selector {
             Selector::Fields(fields) => fields.rewrite(record, treatment, edit, report),
             Selector::Table(table) => table.rewrite(record, has_quotes, treatment, edit, report),
             Selector::Pairs(pairs) => pairs.rewrite(record, treatment, edit, report),
-            Selector::Keys(keys) => keys.rewrite(record, treatment, edit, report).unwrap_or_else(|refusal| {
-                report.stats.unreadable += 1;
-                report.stats.clashes += u64::from(matches!(refusal.reason, Reason::HasKey(_)));
-                record.refuse(report, refusal.offset, &refusal.reason);
-                match treatment.policies().malformed {
-                    Policy::Drop => Action::Drop,
-                    Policy::Fail => Action::Stop(refusal),
-                    // There is no value that could be replaced.
-                    Policy::Keep | Policy::Replace | Policy::Empty => Action::Copy,
-                }
-            }),
+            Selector::Keys(keys) => match keys.rewrite(record, treatment, edit, report) {
+                Ok(action) => action,
+                Err(refusal) => treatment.unreadable(record, refusal, report),
+            },
+        }
+    }
+
+    /// What selects value number `index`: `field` and `5.2`, `column` and `url`, `key` and `request.url`.
+    pub fn name(&self, index: usize) -> (&'static str, String) {
+        match self {
+            Selector::Line => ("line", String::new()),
+            Selector::Fields(fields) => ("field", fields.spots()[index].to_string()),
+            Selector::Table(table) => ("column", table.titles()[index].clone()),
+            Selector::Keys(keys) => ("key", keys.paths()[index].to_string()),
+            Selector::Pairs(pairs) => ("key", pairs.keys()[index].clone()),
         }
     }
 

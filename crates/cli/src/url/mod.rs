@@ -16,6 +16,7 @@ use std::fmt::Debug;
 
 use simdpct::ByteSet;
 
+use crate::ground::fault::OnFault;
 use crate::ground::reason::Refusal;
 
 /// Work that takes all of a value at once.
@@ -24,7 +25,19 @@ pub trait Rewrite: Debug + Send + Sync {
     /// After a refusal, what was appended means nothing.
     fn append(&self, value: &[u8], structure: &ByteSet, out: &mut Vec<u8>) -> Result<(), Refusal>;
 
-    /// The same for each line of `text`, if there is a faster way than one after the other; returns whether there is. Lines
+    /// The same, where bytes may be text in a charset that the work knows. Those that are nothing in it are escaped, refused or
+    /// replaced, as `on_invalid` says.
+    fn append_text(
+        &self,
+        value: &[u8],
+        structure: &ByteSet,
+        _on_invalid: OnFault,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        self.append(value, structure, out)
+    }
+
+    /// The same as [`Rewrite::append`] for each line of `text`, if there is a faster way than one after the other; returns whether there is. Lines
     /// that are refused are appended as they are, and `refused` is called for each.
     fn append_lines(&self, _text: &[u8], _out: &mut Vec<u8>, _refused: &mut dyn FnMut()) -> bool {
         false

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use simdpct::{ByteSet, MalformedCause, MalformedEscape};
 
-use super::charset::Charset;
-use super::handling::{Handling, OnFault};
+use super::handling::Handling;
 use super::options::{DecodeOptions, Layers};
 use super::origins::How;
 use super::{nginx, origins, percent_u, printable};
+use crate::ground::charset::Charset;
+use crate::ground::fault::OnFault;
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::records::Records;
 use crate::ground::utf8;

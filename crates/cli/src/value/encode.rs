@@ -2,10 +2,10 @@
 
 use simdpct::{ByteSet, HexCase};
 
-use super::charset::{Charset, Lacking};
-use super::handling::OnFault;
 use super::lines::LineEncoder;
 use super::options::EncodeOptions;
+use crate::ground::charset::{Charset, Lacking};
+use crate::ground::fault::OnFault;
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::records::Records;
 use crate::ground::utf8;

@@ -1,15 +1,6 @@
 //! What to do about faults in a value.
 
-/// What to do about one kind of fault in a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnFault {
-    /// What is wrong stays, as well as that can be.
-    Keep,
-    /// The value is refused.
-    Refuse,
-    /// What is wrong is replaced.
-    Repair,
-}
+use crate::ground::fault::OnFault;
 
 /// What to do about faults in a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

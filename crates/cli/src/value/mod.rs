@@ -11,7 +11,6 @@
 //! Bytes that are kept (`--keep`, and line ends in line mode) stay escaped in each of them. Encoding is two steps:
 //! `--charset`, then escapes. Work on whole URLs is that of [`crate::url`].
 
-pub mod charset;
 pub mod cut;
 mod decode;
 mod encode;

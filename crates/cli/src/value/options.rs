@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use simdpct::ByteSet;
 
-use super::charset::Charset;
+use crate::ground::charset::Charset;
 use crate::url::Rewrite;
 
 /// What is done to values.

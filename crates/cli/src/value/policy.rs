@@ -1,10 +1,11 @@
 //! What is done to one value, and to one that cannot be read.
 
-use super::handling::{Handling, OnFault};
+use super::handling::Handling;
 use super::report::Report;
 use super::stats::Stats;
 use super::stream::{Faults, Stream};
 use super::work::Work;
+use crate::ground::fault::OnFault;
 use crate::ground::reason::{Reason, Refusal};
 
 /// What becomes of a value that cannot be read.
@@ -102,6 +103,42 @@ pub enum Around {
     Guarded,
 }
 
+/// Which value of a record it is.
+#[derive(Clone, Copy, Debug)]
+pub struct At {
+    /// Its number among those that were selected.
+    pub index: usize,
+    pub around: Around,
+}
+
+impl At {
+    /// Number `index`, with nothing unusual around it.
+    pub fn plain(index: usize) -> At {
+        At { index, around: Around::Plain }
+    }
+}
+
+/// What is done to the values of records.
+pub trait Treat {
+    /// Appends what becomes of `value`, which is part of `record`, to `out`. `place` tells where in the chunk a byte of
+    /// the value comes from.
+    fn value(
+        &mut self,
+        at: At,
+        value: &[u8],
+        out: &mut Vec<u8>,
+        record: Record<'_>,
+        report: &mut Report,
+        place: impl Fn(usize) -> usize,
+    ) -> Action;
+
+    /// What becomes of `record`, whose values cannot be found.
+    fn unreadable(&mut self, record: Record<'_>, refusal: Refusal, report: &mut Report) -> Action;
+
+    /// One of its values, at `offset` of the chunk, is spelt in a way that means nothing. It stays as it is.
+    fn meaningless(&mut self, record: Record<'_>, offset: usize, report: &mut Report);
+}
+
 /// What the policies say of a value that came in pieces.
 pub struct Judged {
     pub action: Action,
@@ -156,39 +193,7 @@ impl Treatment {
         self.lenient && [&self.plain, &self.quoted, &self.guarded].into_iter().all(Work::needs_percent)
     }
 
-    /// Appends what becomes of `value`, which is part of `record`, to `out`. `place` tells where in the chunk a byte of
-    /// the value comes from.
-    pub fn value(
-        &mut self,
-        around: Around,
-        value: &[u8],
-        out: &mut Vec<u8>,
-        record: Record<'_>,
-        report: &mut Report,
-        place: impl Fn(usize) -> usize,
-    ) -> Action {
-        if !self.none.is_empty() && value == self.none {
-            out.extend_from_slice(value);
-            return Action::Write;
-        }
-        if self.lenient {
-            let result = self.work(around).apply(value, Handling::KEEP, out);
-            debug_assert!(result.is_ok(), "nothing is refused");
-            return Action::Write;
-        }
-        let from = out.len();
-        let mut action = self.part(around, value, out, record, report, place);
-        if action == Action::Empty {
-            out.extend_from_slice(self.empty);
-            action = Action::Write;
-        }
-        if self.stats {
-            report.stats.changed += u64::from(action == Action::Write && &out[from..] != value);
-        }
-        action
-    }
-
-    /// The same for a value that may be a part of one, so that nobody can tell yet whether the whole changes, and an
+    /// Does to `value` what [`Treat::value`] does, where it may be a part of one, so that nobody can tell yet whether the whole changes, and an
     /// empty one is an action.
     pub fn part(
         &mut self,
@@ -286,6 +291,52 @@ impl Treatment {
             Around::Guarded => &mut self.guarded,
         }
     }
+}
+
+impl Treat for Treatment {
+    fn value(
+        &mut self,
+        At { around, .. }: At,
+        value: &[u8],
+        out: &mut Vec<u8>,
+        record: Record<'_>,
+        report: &mut Report,
+        place: impl Fn(usize) -> usize,
+    ) -> Action {
+        if !self.none.is_empty() && value == self.none {
+            out.extend_from_slice(value);
+            return Action::Write;
+        }
+        if self.lenient {
+            let result = self.work(around).apply(value, Handling::KEEP, out);
+            debug_assert!(result.is_ok(), "nothing is refused");
+            return Action::Write;
+        }
+        let from = out.len();
+        let mut action = self.part(around, value, out, record, report, place);
+        if action == Action::Empty {
+            out.extend_from_slice(self.empty);
+            action = Action::Write;
+        }
+        if self.stats {
+            report.stats.changed += u64::from(action == Action::Write && &out[from..] != value);
+        }
+        action
+    }
+
+    fn unreadable(&mut self, record: Record<'_>, refusal: Refusal, report: &mut Report) -> Action {
+        report.stats.unreadable += 1;
+        report.stats.clashes += u64::from(matches!(refusal.reason, Reason::HasKey(_)));
+        record.refuse(report, refusal.offset, &refusal.reason);
+        match self.policies.malformed {
+            Policy::Drop => Action::Drop,
+            Policy::Fail => Action::Stop(refusal),
+            // There is no value that could be replaced.
+            Policy::Keep | Policy::Replace | Policy::Empty => Action::Copy,
+        }
+    }
+
+    fn meaningless(&mut self, _: Record<'_>, _: usize, _: &mut Report) {}
 }
 
 /// Does to `value`, which was refused, what the policies say; and returns the layers, if it is written.

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::stats::Stats;
 use crate::ground::reason::{Reason, Refusal};
+use crate::scan::finding::List;
 
 /// What is to be said of a chunk besides its output. Lines and offsets count from the start of the chunk; an offset is
 /// negative in a value that has begun before.
@@ -23,6 +24,8 @@ pub struct Report {
     pub refused: Vec<Refused>,
     /// The texts of `refused`.
     texts: String,
+    /// What was found in values that are only looked at.
+    pub findings: List,
     /// What ends the run, if something does.
     pub stop: Option<Stop>,
     /// Whether the last record is written and has no end, which only the last one of a file may do.
@@ -60,6 +63,7 @@ impl Report {
         (self.lines, self.counted, self.stop, self.too_deep, self.is_open) = (0, 0, None, 0, false);
         self.refused.clear();
         self.texts.clear();
+        self.findings.clear();
     }
 
     /// Counts the line ends of `chunk` up to `offset`, which never decreases by much.

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use simdpct::ByteSet;
 
 use super::decode::malformed;
-use super::handling::{Handling, OnFault};
+use super::handling::Handling;
 use crate::ground::escape::escape;
+use crate::ground::fault::OnFault;
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::records::Records;
 use crate::ground::utf8;
@@ -91,8 +92,8 @@ impl Rewriter {
             repaired = self.repaired(value, handling);
             new = &repaired;
         }
-        if let Err(refusal) = self.rewrite.append(new, &self.structure, out) {
-            let is_text = refusal.reason != Reason::InvalidUtf8;
+        if let Err(refusal) = self.rewrite.append_text(new, &self.structure, handling.not_text, out) {
+            let is_text = !matches!(refusal.reason, Reason::InvalidUtf8 | Reason::NotInCharset);
             let on_fault = if is_text { handling.malformed } else { handling.not_text };
             if on_fault == OnFault::Refuse {
                 return Err(refusal);

@@ -9,15 +9,16 @@ use std::collections::VecDeque;
 use simdpct::ByteSet;
 use simdpct::stream::Encoder;
 
-use super::charset::{self, Charset, Lacking};
 use super::decode::Decoder;
 use super::encode::Escape;
-use super::handling::{Handling, OnFault};
+use super::handling::Handling;
 use super::lines::LineEncoder;
 use super::options::Layers;
 use super::work::Work;
 use super::{nginx, percent_u, printable};
+use crate::ground::charset::{self, Charset, Lacking};
 use crate::ground::escape::{byte_of, hex};
+use crate::ground::fault::OnFault;
 use crate::ground::reason::Reason;
 use crate::ground::records::Records;
 

@@ -3,6 +3,7 @@
 mod audit;
 mod between_files;
 mod check;
+mod check_values;
 mod combined;
 mod compressed;
 #[cfg(unix)]

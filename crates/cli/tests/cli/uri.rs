@@ -406,6 +406,55 @@ fn forms_become_pairs_and_back() {
 }
 
 #[test]
+fn forms_may_be_in_any_charset() {
+    let cyrillic = &["form", "--charset", "windows-1251", "--as", "jsonl"][..];
+    assert_eq!(text(cyrillic, "%CF=%CF%F0+%2B&q=%26\n"), "[[\"П\",\"Пр +\"],[\"q\",\"&\"]]\n");
+    // Bytes that are characters are no line ends or tabs, and those that are, stay escaped in a cell.
+    assert_eq!(text(&["form", "--charset", "shift_jis"], "a=%83%5C%0A&&b\n"), "a\tソ%0A\tb\t\n");
+    assert_eq!(
+        text(&["form", "--charset", "iso-8859-1-strict", "--as", "csv"], "a=%80%E9,\n"),
+        "a,\"\u{80}é,\"\n"
+    );
+
+    let from = |charset: &str, pairs: &str| text(&["form", "--from", "jsonl", "--charset", charset], pairs);
+    assert_eq!(from("windows-1251", "[[\"Пр\",\"& é\"]]\n"), "%CF%F0=%26+%26%23233%3B\n");
+    assert_eq!(from("shift_jis", "{\"a\":[\"ソ\",1]}\n"), "a=%83%5C&a=1\n");
+    assert_eq!(from("us-ascii-strict", "{\"é\":\"\"}\n"), "%26%23233%3B=\n");
+    assert_eq!(
+        text(&["form", "--from", "tsv", "--crlf", "--charset", "gbk"], "a\t你好\n"),
+        "a=%C4%E3%BA%C3\n"
+    );
+
+    // What comes from a form goes back to it, but for the case of digits.
+    for charset in ["utf-8", "gbk", "euc-jp", "iso-2022-jp", "windows-1252", "x-user-defined"] {
+        let form = from(charset, "[[\"a&\",\"x=y+z \"],[\"caf\",\"\"]]\n");
+        let pairs = text(&["form", "--charset", charset, "--as", "jsonl"], &form);
+        assert_eq!(from(charset, &pairs), form, "{charset}");
+    }
+
+    // Policies are those of the other verbs.
+    let wrong = "a=1&b=x%FFy\nc=%81\n";
+    let with = |policy: &str| text(&["form", "--charset", "gbk", "--on-invalid-utf8", policy], wrong);
+    assert_eq!(with("keep"), "a\t1\tb\tx%FFy\nc\t%81\n");
+    assert_eq!(with("replace"), "a\t1\tb\tx\u{fffd}y\nc\t\u{fffd}\n");
+    assert_eq!(with("drop"), "");
+    let failed = run(&["form", "--charset", "gbk", "--on-invalid-utf8", "fail"], wrong);
+    assert_eq!(
+        (failed.err.as_str(), failed.code),
+        ("pct: <stdin>:1: offset 4: not in the charset\n", Some(1))
+    );
+    let failed = run(
+        &["form", "--charset", "windows-1252", "--from", "tsv", "--on-invalid-utf8", "fail"],
+        "a\tb\nc\tПр\n",
+    );
+    assert_eq!(
+        (failed.err.as_str(), failed.code),
+        ("pct: <stdin>:2: offset 4: not in the charset\n", Some(1))
+    );
+    assert_eq!(run(&["form", "--charset", "nonsense"], "").code, Some(2));
+}
+
+#[test]
 fn the_converters_are_exact_inverses() {
     // Any bytes there and back; with line ends as what they are.
     for seed in 0..8 {
@@ -556,4 +605,48 @@ mod rules {
         let kept = "http://a/%E2%80%AE%25%2F\n";
         assert_eq!(text(&["iri"], kept), kept);
     }
+}
+
+/// What trurl prints of a URL, in its own tests; where `pct` prints something else, a reason is given.
+#[test]
+fn parts_are_those_that_trurl_prints() {
+    let plain = |text: &str| {
+        let mut out = Vec::new();
+        let mut rest = text.as_bytes();
+        while let Some((&byte, after)) = rest.split_first() {
+            (rest, _) = match (byte, after) {
+                (b'\\', [b'x', high, low, after @ ..]) => {
+                    let digits = [*high, *low];
+                    let digits = std::str::from_utf8(&digits).unwrap();
+                    (after, out.push(u8::from_str_radix(digits, 16).unwrap()))
+                }
+                (b'\\', [b'\\', after @ ..]) => (after, out.push(b'\\')),
+                _ => (after, out.push(byte)),
+            };
+        }
+        String::from_utf8(out).unwrap()
+    };
+    let (mut same, mut other) = (0, 0);
+    for row in
+        include_str!("../../../uri/tests/vectors/trurl.tsv").lines().filter(|row| !row.starts_with("# "))
+    {
+        let fields: Vec<String> = row.split('\t').map(plain).collect();
+        let [verb, parts, what, url, theirs, ours, why] = &fields[..] else { panic!("{row}") };
+        let args = match verb.as_str() {
+            "get" => vec!["get", what],
+            _ => vec!["split", "--as", "jsonl", "--fields", what],
+        };
+        let decode: &[&str] = if parts == "decoded" { &["--decode"] } else { &[] };
+        let got = text(&[&args[..], decode, &["-e", url]].concat(), "");
+        let got = got.strip_suffix('\n').unwrap();
+        if why.is_empty() {
+            assert_eq!(got, theirs, "{row}");
+            same += 1;
+        } else {
+            assert_eq!(got, ours, "{row}");
+            assert_ne!(ours, theirs, "{row}");
+            other += 1;
+        }
+    }
+    assert_eq!((same, other), (21, 17));
 }

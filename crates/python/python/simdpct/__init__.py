@@ -11,7 +11,7 @@ The functions of urllib.parse, with the same arguments, answers and exceptions:
 `patch()` puts them into urllib.parse, for programs and libraries that you do not want to change.
 
 Columns of pyarrow, polars, pandas and DuckDB, by the Arrow C data interface: `quote_array`, `unquote_array`, `normalize_array`,
-`canonicalize_array`, `malformed_array`.
+`canonicalize_array`, `malformed_array`. Expressions for queries in Polars are in `simdpct.polars`.
 
 And of one string: `normalize`, `validate`, `check`, `decode_until_stable`; of a URL: `split`, `get`, `canonicalize`.
 """

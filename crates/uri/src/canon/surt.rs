@@ -35,6 +35,9 @@ impl Tool {
 const JAVA_SCHEMES: &[&[u8]] = &[b"http://", b"https://", b"ftp://", b"mms://", b"rtsp://", b"wais://"];
 
 pub(super) fn append(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Result<(), Refused> {
+    if append_plain_url(url, tool, out) {
+        return Ok(());
+    }
     let start = out.len();
     let result = match tool {
         Tool::Python => append_python(url, out),
@@ -44,6 +47,46 @@ pub(super) fn append(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Result<(), Re
         out.truncate(start);
     }
     result
+}
+
+/// Most URLs are only written in another order and in lower case: those of the web, with a plain name, a path without empty
+/// segments and segments with a dot in front, and nothing that is escaped or would be. Of others it writes nothing, and
+/// returns false.
+fn append_plain_url(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> bool {
+    let Some(rest) = url.strip_prefix(b"http").map(|rest| rest.strip_prefix(b"s").unwrap_or(rest)) else {
+        return false;
+    };
+    let Some(rest) = rest.strip_prefix(b"://") else { return false };
+    let (host, rest) = rest.split_at(memchr::memchr2(b'/', b'?', rest).unwrap_or(rest.len()));
+    if !is_plain_name(host) {
+        return false;
+    }
+    let (path, query) = match memchr::memchr(b'?', rest) {
+        Some(at) => (&rest[..at], Some(&rest[at + 1..])),
+        None => (rest, None),
+    };
+    let start = out.len();
+    out.reserve(url.len() + 2);
+    append_plain_name(host, tool, out);
+    out.push(b')');
+    let path_start = out.len();
+    let mut is_done = append_if_plain(path, true, out);
+    if is_done {
+        if path.is_empty() {
+            out.push(b'/');
+        }
+        finish_path(out, path_start);
+    }
+    if is_done && let Some(query) = query {
+        out.push(b'?');
+        let query_start = out.len();
+        is_done = append_if_plain(query, false, out);
+        finish_query(out, query_start);
+    }
+    if !is_done {
+        out.truncate(start);
+    }
+    is_done
 }
 
 fn append_python(url: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
@@ -250,9 +293,7 @@ fn append_host(
     out: &mut Vec<u8>,
 ) -> Result<bool, Reason> {
     if is_plain_name(raw) {
-        let start = out.len();
-        append_reversed(without_all_www(raw, tool), out);
-        out[start..].make_ascii_lowercase();
+        append_plain_name(raw, tool, out);
         append_port(port, scheme, tool, out);
         return Ok(true);
     }
@@ -303,13 +344,23 @@ fn append_host(
 /// A name that is only written in lower case: letters, digits, `-`, `_` and dots that stand alone. It starts with a letter, so it
 /// is no address.
 fn is_plain_name(host: &[u8]) -> bool {
-    let (mut plain, mut before) = (host.first().is_some_and(u8::is_ascii_alphabetic), b'.');
-    for &byte in host {
-        let dot = byte == b'.';
-        plain &= byte.is_ascii_alphanumeric() | matches!(byte, b'-' | b'_') | (dot & (before != b'.'));
-        before = byte;
+    let mut name = [b'a'; BLOCK];
+    let (Some(first), Some(room)) = (host.first(), name.get_mut(..host.len())) else { return false };
+    room.copy_from_slice(host);
+    let mut strange = !first.is_ascii_alphabetic() | (host[host.len() - 1] == b'.');
+    for &byte in &name {
+        strange |= !(byte.is_ascii_alphanumeric() | (byte == b'-') | (byte == b'_') | (byte == b'.'));
     }
-    plain && before != b'.'
+    for (&byte, &next) in name.iter().zip(&name[1..]) {
+        strange |= (byte == b'.') & (next == b'.');
+    }
+    !strange
+}
+
+fn append_plain_name(host: &[u8], tool: Tool, out: &mut Vec<u8>) {
+    let start = out.len();
+    append_reversed(without_all_www(host, tool), out);
+    out[start..].make_ascii_lowercase();
 }
 
 /// The port, unless it is the default one, and `)`.
@@ -418,38 +469,55 @@ fn java_address(host: &[u8]) -> Option<Ipv4Addr> {
 /// without the slash at its end.
 fn append_path(path: &[u8], tool: Tool, hosted: bool, out: &mut Vec<u8>) {
     let start = out.len();
-    if hosted && path.first() == Some(&b'/') && is_plain(path, true) {
-        append_plain(path, out);
-        remove_path_sessions(out, start);
-        if path.len() > 1 && out.last() == Some(&b'/') {
-            out.pop();
-        }
-        return;
+    if hosted && path.first() == Some(&b'/') && append_if_plain(path, true, out) {
+        return finish_path(out, start);
     }
     let decoded = simdpct::decode_until_stable(path);
     let path = if hosted { resolved(&decoded) } else { Cow::Borrowed(&*decoded) };
     append_lower(&path, tool, out);
+    finish_path(out, start);
+}
+
+/// Without the session in it and without the slash at its end.
+fn finish_path(out: &mut Vec<u8>, start: usize) {
     remove_path_sessions(out, start);
     if out.len() > start + 1 && out.last() == Some(&b'/') {
         out.pop();
     }
 }
 
-/// Whether a path or a query is only written in lower case: what is not escaped and no escape, and in a path no `//` and `/.`.
-fn is_plain(part: &[u8], is_path: bool) -> bool {
-    let (mut plain, mut before) = (true, 0);
-    for &byte in part {
-        plain &= byte.is_ascii_graphic() & !matches!(byte, b'#' | b'%');
-        plain &= !(is_path & (before == b'/') & matches!(byte, b'/' | b'.'));
-        before = byte;
+/// The size of the blocks that are looked at whole, whatever is in them: loops of this length become vectors without branches.
+const BLOCK: usize = 64;
+
+/// Appends what is only written in lower case: nothing is escaped in it, nothing will be, and in a path there is no `//` and
+/// `/.`. Of others it writes nothing, and returns false.
+fn append_if_plain(part: &[u8], is_path: bool, out: &mut Vec<u8>) -> bool {
+    let start = out.len();
+    let mut before = b'a';
+    for chunk in part.chunks(BLOCK) {
+        let mut block = [b'a'; BLOCK];
+        block[..chunk.len()].copy_from_slice(chunk);
+        let mut strange = is_path & is_dropped(before, block[0]);
+        for &byte in &block {
+            strange |= !byte.is_ascii_graphic() | (byte == b'#') | (byte == b'%');
+        }
+        for (&byte, &next) in block.iter().zip(&block[1..]) {
+            strange |= is_path & is_dropped(byte, next);
+        }
+        if strange {
+            out.truncate(start);
+            return false;
+        }
+        before = block[BLOCK - 1];
+        block.make_ascii_lowercase();
+        out.extend_from_slice(&block[..chunk.len()]);
     }
-    plain
+    true
 }
 
-fn append_plain(part: &[u8], out: &mut Vec<u8>) {
-    let start = out.len();
-    out.extend_from_slice(part);
-    out[start..].make_ascii_lowercase();
+/// Whether two bytes of a path begin a segment that may go: an empty one or one of dots.
+fn is_dropped(byte: u8, next: u8) -> bool {
+    (byte == b'/') & ((next == b'/') | (next == b'.'))
 }
 
 fn append_lower(part: &[u8], tool: Tool, out: &mut Vec<u8>) {
@@ -492,11 +560,14 @@ fn append_query(query: Option<&[u8]>, tool: Tool, out: &mut Vec<u8>) {
     let Some(query) = query else { return };
     out.push(b'?');
     let start = out.len();
-    if is_plain(query, false) {
-        append_plain(query, out);
-    } else {
+    if !append_if_plain(query, false, out) {
         append_lower(&simdpct::decode_until_stable(query), tool, out);
     }
+    finish_query(out, start);
+}
+
+/// Without sessions and sorted; and without its `?` if nothing is left.
+fn finish_query(out: &mut Vec<u8>, start: usize) {
     remove_query_sessions(out, start);
     sort_pairs(out, start);
     if out.len() == start {

@@ -10,7 +10,7 @@ use simdpct::{AsciiSet, Encode, HexCase, encode_byte, sets};
 use super::host::idna_2003;
 use super::{Reason, Refused};
 use crate::compose::remove_dot_segments;
-use crate::parts::{HostKind, host_kind, port_number, split};
+use crate::parts::{HostKind, Parts, host_kind, port_number, split};
 
 /// Written as they are in a path, and decoded there if they are escaped.
 const PATH: AsciiSet = literal(b"!$&'()*+,:=@[]|", sets::RFC3986_UNRESERVED);
@@ -56,20 +56,20 @@ pub(super) fn append(url: &[u8], arguments: Arguments, out: &mut Vec<u8>) -> Res
     if memchr::memchr3(b'\t', b'\r', b'\n', &url).is_some() {
         url.to_mut().retain(|byte| !matches!(byte, b'\t' | b'\r' | b'\n'));
     }
-    let scheme = split(&url).scheme().unwrap_or_default().to_ascii_lowercase();
-    let is_one_of = |schemes: &[&[u8]]| schemes.contains(&&*scheme);
-    if is_one_of(SPECIAL) && memchr::memchr(b'\\', &url).is_some() {
+    if memchr::memchr(b'\\', &url).is_some() && is_one_of(split(&url).scheme().unwrap_or_default(), SPECIAL) {
         let end = memchr::memchr2(b'?', b'#', &url).unwrap_or(url.len());
         url.to_mut()[..end].iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
     }
+    let parts = split(&url);
+    let scheme = parts.scheme().unwrap_or_default();
     let start = out.len();
     if !scheme.is_empty() {
-        out.extend_from_slice(&scheme);
+        append_lower(scheme, out);
         out.push(b':');
     }
     let authority_start = out.len();
     out.extend_from_slice(b"//");
-    if let Err(why) = append_authority(&url, out) {
+    if let Err(why) = append_authority(&parts, out) {
         out.truncate(start);
         return Err(why);
     }
@@ -78,10 +78,9 @@ pub(super) fn append(url: &[u8], arguments: Arguments, out: &mut Vec<u8>) -> Res
         out.truncate(authority_start);
     }
 
-    let parts = split(&url);
     let path_start = out.len();
     let (segments, parameters) =
-        parts.path().split_at(parameters_start(parts.path(), is_one_of(WITH_PARAMETERS)));
+        parts.path().split_at(parameters_start(parts.path(), is_one_of(scheme, WITH_PARAMETERS)));
     append_quoted(segments, PATH, PATH_RAW, out);
     if out[path_start..].starts_with(b"/") && memmem::find(&out[path_start..], b"/.").is_some() {
         let dotted = out.split_off(path_start);
@@ -95,7 +94,7 @@ pub(super) fn append(url: &[u8], arguments: Arguments, out: &mut Vec<u8>) -> Res
         Encode::keeping(PARAMETERS).encode_append(parameters, out);
     }
     let path = &out[path_start..];
-    if !has_authority && (path.starts_with(b"//") || path[0] == b'/' && is_one_of(WITH_AUTHORITY)) {
+    if !has_authority && (path.starts_with(b"//") || path[0] == b'/' && is_one_of(scheme, WITH_AUTHORITY)) {
         out.splice(path_start..path_start, *b"//");
     }
     append_query(parts.query_pairs(), arguments.keep_blank_values, out);
@@ -107,6 +106,17 @@ pub(super) fn append(url: &[u8], arguments: Arguments, out: &mut Vec<u8>) -> Res
         Encode::keeping(FRAGMENT).encode_append(fragment, out);
     }
     Ok(())
+}
+
+/// Whether `scheme` is one of `schemes`, in any case.
+fn is_one_of(scheme: &[u8], schemes: &[&[u8]]) -> bool {
+    schemes.iter().any(|known| scheme.eq_ignore_ascii_case(known))
+}
+
+fn append_lower(text: &[u8], out: &mut Vec<u8>) {
+    let start = out.len();
+    out.extend_from_slice(text);
+    out[start..].make_ascii_lowercase();
 }
 
 /// Where the first `;` of the last segment is, or the end.
@@ -124,8 +134,7 @@ fn trim(url: &[u8]) -> &[u8] {
 }
 
 /// What it refuses leaves something in `out`.
-fn append_authority(url: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
-    let parts = split(url);
+fn append_authority(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Refused> {
     let at = parts.offsets();
     let Some(host) = parts.host() else { return Ok(()) };
     let (from, raw) = (at.host_start, host.raw());
@@ -155,7 +164,7 @@ fn append_authority(url: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
         HostKind::Ipv6(address) => append_ipv6(address, zone, out),
         // w3lib drops the brackets of a future address, which is another host.
         HostKind::Invalid | HostKind::IpFuture => return Err(refused),
-        _ if raw.is_ascii() => out.extend(raw.iter().map(u8::to_ascii_lowercase)),
+        _ if raw.is_ascii() => append_lower(raw, out),
         _ => append_idna(raw, out).ok_or(refused)?,
     }
     if let Some(port) = port_number(port) {
@@ -187,7 +196,7 @@ fn append_ipv6(address: Ipv6Addr, zone: &[u8], out: &mut Vec<u8>) {
         _ => alloc::format!("[{address}"),
     };
     out.extend_from_slice(text.as_bytes());
-    out.extend(zone.iter().map(u8::to_ascii_lowercase));
+    append_lower(zone, out);
     out.push(b']');
 }
 
@@ -224,18 +233,25 @@ fn append_quoted(part: &[u8], decoded: AsciiSet, raw: AsciiSet, out: &mut Vec<u8
 
 /// Decoded as a form, sorted, encoded as a form.
 fn append_query(pairs: crate::pieces::Pairs<'_>, keep_blank_values: bool, out: &mut Vec<u8>) {
-    let mut pairs: Vec<_> = pairs
+    let mut pairs = pairs
         .map(|pair| (pair.name.decode_form(), pair.value.unwrap_or_default().decode_form()))
-        .filter(|(_, value)| keep_blank_values || !value.is_empty())
-        .collect();
+        .filter(|(_, value)| keep_blank_values || !value.is_empty());
+    let Some(first) = pairs.next() else { return };
+    let Some(second) = pairs.next() else { return append_pair(b'?', &first, out) };
+    let mut pairs: Vec<_> = [first, second].into_iter().chain(pairs).collect();
     pairs.sort_unstable();
-    let encode = Encode::keeping(sets::RFC3986_UNRESERVED).form();
     let mut delimiter = b'?';
-    for (name, value) in &pairs {
-        out.push(delimiter);
-        encode.encode_append(name, out);
-        out.push(b'=');
-        encode.encode_append(value, out);
+    for pair in &pairs {
+        append_pair(delimiter, pair, out);
         delimiter = b'&';
     }
+}
+
+fn append_pair(delimiter: u8, (name, value): &(Cow<'_, [u8]>, Cow<'_, [u8]>), out: &mut Vec<u8>) {
+    const FORM: Encode<AsciiSet> = Encode::keeping(sets::RFC3986_UNRESERVED).form();
+
+    out.push(delimiter);
+    FORM.encode_append(name, out);
+    out.push(b'=');
+    FORM.encode_append(value, out);
 }

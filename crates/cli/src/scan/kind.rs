@@ -84,11 +84,13 @@ pub enum Group {
     Control,
     Host,
     Port,
+    /// A record is not what it should be, so that nobody can say what its values hold.
+    Unreadable,
 }
 
 impl Group {
     /// All of them, in the order of the summary.
-    pub const ALL: [Group; 12] = [
+    pub const ALL: [Group; 13] = [
         Group::Malformed,
         Group::Utf8,
         Group::Double,
@@ -101,6 +103,7 @@ impl Group {
         Group::Control,
         Group::Host,
         Group::Port,
+        Group::Unreadable,
     ];
 
     /// Whether it is looked for if nobody has said what: what is suspicious in any text with escapes.
@@ -140,6 +143,7 @@ impl Group {
             Group::Control => "control",
             Group::Host => "host",
             Group::Port => "port",
+            Group::Unreadable => "unreadable",
         }
     }
 
@@ -153,7 +157,12 @@ impl Group {
             Group::Separator => Kind::Slash.bit() | Kind::Backslash.bit(),
             Group::Dot => Kind::Dot.bit(),
             Group::Needless => Kind::Unreserved.bit(),
-            Group::Illegal | Group::NonAscii | Group::Control | Group::Host | Group::Port => 0,
+            Group::Illegal
+            | Group::NonAscii
+            | Group::Control
+            | Group::Host
+            | Group::Port
+            | Group::Unreadable => 0,
         }
     }
 }

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use encoding_rs::{DecoderResult, EncoderResult, Encoding, ISO_2022_JP};
 
-use super::handling::OnFault;
-use crate::ground::escape::escape;
+use super::escape::escape;
+use super::fault::OnFault;
+use super::reason::{Reason, Refusal};
 
 /// A charset in which ASCII bytes are ASCII characters, as they are in URLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +141,39 @@ impl Charset {
             replace(&bytes[invalid], on_invalid, out);
         }
         refused.map_or(Ok(()), Err)
+    }
+}
+
+impl Charset {
+    /// Appends the bytes of `text`. A character that the charset does not have is written as a reference to it, as browsers
+    /// do: `&#`, its number, `;`. Bytes that are not UTF-8 stay, or become U+FFFD before anything else. Or both are refused.
+    pub fn encode(self, text: &[u8], on_invalid: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        let mut offset = 0;
+        for chunk in text.utf8_chunks() {
+            let valid = chunk.valid();
+            let invalid =
+                if on_invalid == OnFault::Repair && !chunk.invalid().is_empty() { "\u{fffd}" } else { "" };
+            for part in [valid, invalid] {
+                let mut text = part;
+                while let Some(Lacking { character, at, rest }) = self.encoder().encode(text, true, out) {
+                    if on_invalid == OnFault::Refuse {
+                        let offset = offset + part.len() - text.len() + at;
+                        return Err(Refusal { offset, reason: Reason::NotInCharset });
+                    }
+                    out.extend_from_slice(format!("&#{};", u32::from(character)).as_bytes());
+                    text = rest;
+                }
+            }
+            offset += valid.len();
+            if on_invalid == OnFault::Refuse && !chunk.invalid().is_empty() {
+                return Err(Refusal { offset, reason: Reason::InvalidUtf8 });
+            }
+            if on_invalid == OnFault::Keep {
+                out.extend_from_slice(chunk.invalid());
+            }
+            offset += chunk.invalid().len();
+        }
+        Ok(())
     }
 }
 

@@ -1,46 +1,21 @@
-//! One pass over files that finds what the escapes of each line hold.
+//! Finds what the escapes of lines, or of single values, hold.
 //!
 //! A line is looked at in pieces, as windows cut it, so that it may be of any length. Most lines hold only printable
 //! text and some escapes: one vectorised look tells, and then only the `%` are visited.
 
 use super::kind::Kind;
-use crate::ground::error::Failure;
-use crate::io::BLOCK;
-use crate::io::buffer::Buffer;
-use crate::io::input::{Input, Inputs, Others};
-use crate::io::names::{Names, Sources};
-use crate::io::progress::Progress;
-
-/// The bytes that are read before any of them is looked at.
-const WINDOW: usize = 4 * BLOCK;
-
-/// The longest line that is looked at as a URL.
-const LONGEST: usize = 16 << 20;
 
 /// Makes a report of what is found.
 pub trait Observer {
     /// A `%` is looked at when this many bytes after it are there: at least `%25` and two digits.
     const AHEAD: usize;
 
-    /// The bytes that stay in the window after they have been looked at.
-    const BEHIND: usize;
-
     /// Whether each line counts, even if nothing is in it. Otherwise several may be skipped at once.
     const EACH_LINE: bool;
 
-    /// The set of kinds that it wants to know of.
-    fn wanted(&self) -> u16;
-
-    /// Whether it looks at lines as URLs. A line is in the window whole then, if it is not longer than [`LONGEST`].
-    fn takes_urls(&self) -> bool {
-        false
-    }
-
-    /// A line, without its end, whose number and offset in the file these are.
+    /// A line, without its end, whose number and offset these are, if lines are URLs. One that is not in the window from
+    /// its start on is left out.
     fn url(&mut self, _url: &[u8], _line: u64, _offset: u64) {}
-
-    /// A file begins.
-    fn file(&mut self, name: &str);
 
     /// An escape of `byte`.
     fn escape(&mut self, byte: u8);
@@ -53,20 +28,6 @@ pub trait Observer {
 
     /// Lines end in which nothing is.
     fn clean_lines(&mut self, count: u64);
-
-    /// Everything that was read has been looked at.
-    fn pause(&mut self) -> Result<Next, Failure>;
-}
-
-/// What is to be read next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// More of the file.
-    More,
-    /// The next file: enough is known of this one.
-    File,
-    /// Nothing: enough is known.
-    Nothing,
 }
 
 /// Something that was found.
@@ -93,74 +54,8 @@ impl<'w> Found<'w> {
     }
 }
 
-/// Looks at `sources`, whose lines end in `end`; returns the bytes looked at, and whether all could be read.
-pub fn scan<O: Observer>(
-    sources: &Sources,
-    end: u8,
-    observer: &mut O,
-    quiet: bool,
-    fills_terminal: bool,
-) -> Result<(u64, Result<(), Failure>), Failure> {
-    let names = Names::new(sources)?;
-    let progress = Progress::start(names.known(), quiet, fills_terminal);
-    let mut inputs = Inputs::new(sources, names, Others::Done, progress);
-    let mut window = Buffer::new(WINDOW);
-    let mut bytes = 0;
-    inputs.each(|input| {
-        let result = look(input, end, observer, &mut window);
-        bytes += input.offset();
-        result
-    })?;
-    Ok((bytes, inputs.outcome()))
-}
-
-/// Looks at one input. Returns false if nothing more needs to be looked at.
-fn look<O: Observer>(
-    input: &mut Input,
-    end: u8,
-    observer: &mut O,
-    window: &mut Buffer,
-) -> Result<bool, Failure> {
-    observer.file(input.name());
-    let mut scan = Scan::new(end, observer);
-    let whole = scan.takes_urls;
-    // What was looked at, and what was read.
-    let (mut seen, mut len) = (0, 0);
-    loop {
-        if len == window.len() {
-            window.grow(2 * len);
-        }
-        let read = input.read(&mut window[len..])?;
-        len += read;
-        let is_last = read == 0;
-        // In what was there before, no line ends.
-        let new = len - read;
-        let last = if whole { memchr::memrchr(end, &window[new..len]) } else { None };
-        let ready = match last {
-            _ if is_last => len,
-            Some(last) => new + last + 1,
-            None if whole && len < LONGEST => seen,
-            None => ready(&window[..len], seen, O::AHEAD),
-        };
-        scan.window(&window[..len], seen, ready);
-        if is_last {
-            scan.finish(&window[..len]);
-        }
-        match scan.observer.pause()? {
-            Next::Nothing => return Ok(false),
-            Next::File => return Ok(true),
-            Next::More if is_last => return Ok(true),
-            Next::More => {}
-        }
-        let kept = ready.saturating_sub(O::BEHIND);
-        window.copy_within(kept..len, 0);
-        scan.base += kept as u64;
-        (seen, len) = (ready - kept, len - kept);
-    }
-}
-
 /// Up to where a window can be looked at: so that no escape, and no line end of two bytes, is cut.
-fn ready(window: &[u8], seen: usize, ahead: usize) -> usize {
+pub fn ready(window: &[u8], seen: usize, ahead: usize) -> usize {
     let ready = window.len().saturating_sub(ahead).max(seen);
     // The bytes up to `ready` that were not seen, and those after it.
     match (&window[seen..ready], &window[ready..]) {
@@ -191,18 +86,20 @@ const KINDS_OF_BYTES: [u16; 256] = {
     table
 };
 
-/// A file that is looked at.
-struct Scan<'o, O> {
-    observer: &'o mut O,
+/// How far lines that come in windows have been looked at.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// The kinds that are wanted.
     wanted: u16,
+    /// Whether lines are URLs.
     takes_urls: bool,
     /// What ends a line.
     end: u8,
     /// The number of the line at hand.
     line: u64,
-    /// The offset of the window in the file.
+    /// The offset of the window.
     base: u64,
-    /// The offset of the line in the file.
+    /// The offset of the line.
     line_start: u64,
     /// The kinds and the number of escapes of the line so far.
     kinds: u16,
@@ -212,12 +109,12 @@ struct Scan<'o, O> {
     sequence_start: u64,
 }
 
-impl<'o, O: Observer> Scan<'o, O> {
-    fn new(end: u8, observer: &'o mut O) -> Scan<'o, O> {
-        Scan {
-            wanted: observer.wanted(),
-            takes_urls: observer.takes_urls(),
-            observer,
+impl State {
+    /// Before the first of lines that end in `end`, of which the kinds `wanted` are looked for.
+    pub fn new(end: u8, wanted: u16, takes_urls: bool) -> State {
+        State {
+            wanted,
+            takes_urls,
             end,
             line: 1,
             base: 0,
@@ -229,20 +126,45 @@ impl<'o, O: Observer> Scan<'o, O> {
         }
     }
 
+    /// The offset of the window.
+    pub fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// The window moves on by so many bytes.
+    pub fn advance(&mut self, len: usize) {
+        self.base += len as u64;
+    }
+}
+
+/// A scanner of windows, which tells an observer what it finds.
+pub struct Scan<'o, O> {
+    pub observer: &'o mut O,
+    pub state: &'o mut State,
+}
+
+impl<O: Observer> Scan<'_, O> {
+    /// Looks at a value by itself, whatever its bytes.
+    pub fn value(&mut self, value: &[u8]) {
+        self.piece(value, 0, value.len());
+        self.url(value);
+        self.interrupt(value);
+    }
+
     /// Looks at the bytes from `seen` to `ready`; those around them serve examples and the digits of escapes.
-    fn window(&mut self, window: &[u8], seen: usize, ready: usize) {
+    pub fn window(&mut self, window: &[u8], seen: usize, ready: usize) {
         let mut from = seen;
         while from < ready {
-            if !O::EACH_LINE && !self.takes_urls {
+            if !O::EACH_LINE && !self.state.takes_urls {
                 from = self.skip(window, from, ready);
             }
-            let Some(len) = memchr::memchr(self.end, &window[from..ready]) else {
+            let Some(len) = memchr::memchr(self.state.end, &window[from..ready]) else {
                 // `ready` is before a `\r` that may belong to the line end.
                 self.piece(window, from, ready);
                 break;
             };
             let end = from + len;
-            let is_crlf = self.end == b'\n' && window[from..end].last() == Some(&b'\r');
+            let is_crlf = self.state.end == b'\n' && window[from..end].last() == Some(&b'\r');
             self.piece(window, from, end - usize::from(is_crlf));
             self.url(&window[..end - usize::from(is_crlf)]);
             self.end_line(window, end);
@@ -252,29 +174,29 @@ impl<'o, O: Observer> Scan<'o, O> {
 
     /// The line that ends with `window` is a URL, if it is whole.
     fn url(&mut self, window: &[u8]) {
-        if self.takes_urls
-            && let Some(start) = self.line_start.checked_sub(self.base)
+        if self.state.takes_urls
+            && let Some(start) = self.state.line_start.checked_sub(self.state.base)
         {
-            self.observer.url(&window[start as usize..], self.line, self.line_start);
+            self.observer.url(&window[start as usize..], self.state.line, self.state.line_start);
         }
     }
 
     /// Skips whole lines without a `%`, and returns where they end.
     fn skip(&mut self, window: &[u8], from: usize, ready: usize) -> usize {
-        if self.sequence.is_open() {
+        if self.state.sequence.is_open() {
             return from;
         }
         let clean = memchr::memchr(b'%', &window[from..ready]).map_or(ready, |found| from + found);
-        let Some(last) = memchr::memrchr(self.end, &window[from..clean]) else { return from };
+        let Some(last) = memchr::memrchr(self.state.end, &window[from..clean]) else { return from };
         let next = from + last + 1;
         if !self.is_clean(&window[from..next]) {
             return from;
         }
-        let count = memchr::memchr_iter(self.end, &window[from..next]).count() as u64;
+        let count = memchr::memchr_iter(self.state.end, &window[from..next]).count() as u64;
         self.observer.clean_lines(count);
-        self.line += count;
-        self.line_start = self.base + next as u64;
-        (self.kinds, self.escapes) = (0, 0);
+        self.state.line += count;
+        self.state.line_start = self.state.base + next as u64;
+        (self.state.kinds, self.state.escapes) = (0, 0);
         next
     }
 
@@ -298,10 +220,10 @@ impl<'o, O: Observer> Scan<'o, O> {
 
     /// Whether nothing in `piece` is to be found but what begins with a `%`.
     fn is_clean(&self, piece: &[u8]) -> bool {
-        if self.wanted & Kind::RawControl.bit() != 0 {
+        if self.state.wanted & Kind::RawControl.bit() != 0 {
             return is_printable(piece);
         }
-        self.wanted & (Kind::Utf8.bit() | Kind::Overlong.bit()) == 0
+        self.state.wanted & (Kind::Utf8.bit() | Kind::Overlong.bit()) == 0
             || simdutf8::basic::from_utf8(piece).is_ok()
     }
 
@@ -333,7 +255,7 @@ impl<'o, O: Observer> Scan<'o, O> {
                 continue;
             }
             if is_control(byte) {
-                self.found(Kind::RawControl, byte, window, self.base + at as u64);
+                self.found(Kind::RawControl, byte, window, self.state.base + at as u64);
             }
             self.byte(byte, window, at);
             at += 1;
@@ -351,10 +273,10 @@ impl<'o, O: Observer> Scan<'o, O> {
         };
         let Some(byte) = byte else {
             self.interrupt(window);
-            self.found(Kind::Malformed, b'%', window, self.base + at as u64);
+            self.found(Kind::Malformed, b'%', window, self.state.base + at as u64);
             return at + 1;
         };
-        self.escapes += 1;
+        self.state.escapes += 1;
         self.observer.escape(byte);
         // What it breaks comes before it.
         self.byte(byte, window, at);
@@ -364,9 +286,9 @@ impl<'o, O: Observer> Scan<'o, O> {
         if byte == b'%' && matches!(window[at + 3..], [high, low, ..] if unescape(high, low).is_some()) {
             kinds |= Kind::Double.bit();
         }
-        kinds &= self.wanted;
+        kinds &= self.state.wanted;
         while kinds != 0 {
-            self.found(Kind::ALL[kinds.trailing_zeros() as usize], byte, window, self.base + at as u64);
+            self.found(Kind::ALL[kinds.trailing_zeros() as usize], byte, window, self.state.base + at as u64);
             kinds &= kinds - 1;
         }
         at + 3
@@ -379,55 +301,55 @@ impl<'o, O: Observer> Scan<'o, O> {
             self.interrupt(window);
             return;
         }
-        if !self.sequence.is_open() || !matches!(byte, 0x80..0xC0) {
+        if !self.state.sequence.is_open() || !matches!(byte, 0x80..0xC0) {
             self.interrupt(window);
-            self.sequence_start = self.base + at as u64;
+            self.state.sequence_start = self.state.base + at as u64;
         }
-        if let Some(kind) = self.sequence.push(byte) {
-            self.found(kind, self.sequence.first, window, self.sequence_start);
+        if let Some(kind) = self.state.sequence.push(byte) {
+            self.found(kind, self.state.sequence.first, window, self.state.sequence_start);
         }
     }
 
     /// Takes a byte that belongs to no sequence of several bytes.
     #[inline]
     fn interrupt(&mut self, window: &[u8]) {
-        if self.sequence.is_open() {
-            let first = std::mem::take(&mut self.sequence).first;
-            self.found(Kind::Utf8, first, window, self.sequence_start);
+        if self.state.sequence.is_open() {
+            let first = std::mem::take(&mut self.state.sequence).first;
+            self.found(Kind::Utf8, first, window, self.state.sequence_start);
         }
     }
 
     /// Tells of something at `offset` of the file.
     #[inline]
     fn found(&mut self, kind: Kind, byte: u8, window: &[u8], offset: u64) {
-        if self.wanted & kind.bit() == 0 {
+        if self.state.wanted & kind.bit() == 0 {
             return;
         }
-        let Scan { line, line_start, base, kinds: before, .. } = *self;
+        let State { line, line_start, base, kinds: before, .. } = *self.state;
         self.observer.found(&Found { kind, before, byte, line, offset, line_start, window, base });
-        self.kinds |= kind.bit();
+        self.state.kinds |= kind.bit();
     }
 
     fn end_line(&mut self, window: &[u8], end: usize) {
         self.interrupt(window);
-        let next = self.base + end as u64 + 1;
-        self.count_line(next - 1 - self.line_start);
-        self.line_start = next;
+        let next = self.state.base + end as u64 + 1;
+        self.count_line(next - 1 - self.state.line_start);
+        self.state.line_start = next;
     }
 
     fn count_line(&mut self, len: u64) {
-        self.observer.line(len, self.escapes);
-        self.line += 1;
-        (self.kinds, self.escapes) = (0, 0);
+        self.observer.line(len, self.state.escapes);
+        self.state.line += 1;
+        (self.state.kinds, self.state.escapes) = (0, 0);
     }
 
-    /// Ends a file whose last window has been looked at.
-    fn finish(&mut self, window: &[u8]) {
-        let end = self.base + window.len() as u64;
-        if end > self.line_start {
+    /// Ends the input, whose last window has been looked at.
+    pub fn finish(&mut self, window: &[u8]) {
+        let end = self.state.base + window.len() as u64;
+        if end > self.state.line_start {
             self.url(window);
             self.interrupt(window);
-            self.count_line(end - self.line_start);
+            self.count_line(end - self.state.line_start);
         }
     }
 }

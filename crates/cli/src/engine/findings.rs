@@ -1,16 +1,27 @@
 //! Findings: one line each on standard output, and a summary on stderr.
 
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use serde::Serialize;
 
-use super::kind::Group;
-use super::scan::Next;
 use crate::ground::error::{Failure, Outcome};
 use crate::io::output::Output;
+use crate::scan::finding::{Finding, List, Value};
+use crate::scan::kind::Group;
 
-/// Findings of a few blocks are written at once.
+/// What is to be read next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// More of the file.
+    More,
+    /// The next file: enough is known of this one.
+    File,
+    /// Nothing: enough is known.
+    Nothing,
+}
+
+/// So many bytes of findings are written at once.
 const BUFFER: usize = 64 * 1024;
 
 /// What is written of findings.
@@ -31,12 +42,15 @@ struct Line<'a> {
     line: u64,
     offset: u64,
     kind: &'a str,
-    text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<i64>,
+    text: &'a str,
 }
 
-/// Where findings go, and what has been found so far.
+/// What has been found so far.
 pub struct Findings {
-    output: Output,
     buffer: String,
     quiet: bool,
     show: Show,
@@ -46,23 +60,22 @@ pub struct Findings {
     counts: [u64; Group::ALL.len()],
     /// Whether there were some in the file at hand.
     has_some: bool,
-    /// Why writing has failed.
-    failed: Option<Failure>,
+    /// The place of the last.
+    last: String,
 }
 
 impl Findings {
     /// None yet. There is no need for more than `max`.
-    pub fn new(quiet: bool, show: Show, max: Option<u64>) -> Result<Findings, Failure> {
-        Ok(Findings {
-            output: Output::stdout()?,
+    pub fn new(quiet: bool, show: Show, max: Option<u64>) -> Findings {
+        Findings {
             buffer: String::new(),
             quiet,
             show,
             max: if quiet { 1 } else { max.unwrap_or(u64::MAX) },
             counts: [0; Group::ALL.len()],
             has_some: false,
-            failed: None,
-        })
+            last: String::new(),
+        }
     }
 
     /// A file begins.
@@ -86,47 +99,62 @@ impl Findings {
         }
     }
 
-    /// Adds a finding. If it cannot be written, [`Findings::flush`] says so.
-    pub fn add(&mut self, group: Group, (file, line, offset): (&str, u64, u64), text: fmt::Arguments<'_>) {
-        if self.next() != Next::More {
+    /// Takes the findings of a chunk of `file`, at `offset` and after so many `lines` of it, and writes them to `output`.
+    /// Fails with [`Failure::Enough`] when nothing more of the file is wanted.
+    pub fn take(
+        &mut self,
+        file: &str,
+        lines: u64,
+        offset: u64,
+        list: &List,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        for finding in list.iter() {
+            if self.next() != Next::More {
+                break;
+            }
+            let line = lines + finding.line + 1;
+            let offset = offset.saturating_add_signed(finding.offset);
+            self.add((file, line, offset), finding, list.text(finding));
+            if self.buffer.len() >= BUFFER {
+                self.flush(output)?;
+            }
+        }
+        self.flush(output)?;
+        if self.next() == Next::More { Ok(()) } else { Err(Failure::Enough) }
+    }
+
+    fn add(&mut self, (file, line, offset): (&str, u64, u64), finding: &Finding, text: &str) {
+        let Finding { group, value, .. } = finding;
+        self.counts[*group as usize] += 1;
+        self.has_some = true;
+        if self.quiet {
             return;
         }
-        self.counts[group as usize] += 1;
-        self.has_some = true;
-        if self.quiet || self.failed.is_some() {
-            return;
+        if self.total() == self.max {
+            self.last = format!("{file}:{line}");
         }
         let kind = group.name();
         // Writing to a string does not fail.
-        match self.show {
-            Show::Text => {
-                let _ = writeln!(self.buffer, "{file}:{line}:{offset}: {kind}: {text}");
+        let _ = match (self.show, value) {
+            (Show::Text, None) => writeln!(self.buffer, "{file}:{line}:{offset}: {kind}: {text}"),
+            (Show::Text, Some(value)) => {
+                let Value { kind: by, name, at } = value;
+                writeln!(self.buffer, "{file}:{line}:{offset}: {kind}: {by} {name} at {at}: {text}")
             }
-            Show::Json => {
-                let line = Line { file, line, offset, kind, text: text.to_string() };
-                self.buffer.push_str(&serde_json::to_string(&line).unwrap_or_default());
-                self.buffer.push('\n');
+            (Show::Json, value) => {
+                let (at, value) =
+                    (value.as_ref().map(|value| value.at), value.as_ref().map(|value| &*value.name));
+                let line = Line { file, line, offset, kind, value, at, text };
+                writeln!(self.buffer, "{}", serde_json::to_string(&line).unwrap_or_default())
             }
-            Show::Files => {
-                let _ = writeln!(self.buffer, "{file}");
-            }
-        }
-        if self.buffer.len() >= BUFFER {
-            self.failed = self.write().err();
-        }
+            (Show::Files, _) => writeln!(self.buffer, "{file}"),
+        };
     }
 
-    /// Writes what was found so far.
-    pub fn flush(&mut self) -> Result<(), Failure> {
-        match self.failed.take() {
-            Some(failure) => Err(failure),
-            None => self.write(),
-        }
-    }
-
-    fn write(&mut self) -> Result<(), Failure> {
+    fn flush(&mut self, output: &mut Output) -> Result<(), Failure> {
         if !self.buffer.is_empty() {
-            self.output.write(self.buffer.as_bytes())?;
+            output.write(self.buffer.as_bytes())?;
             self.buffer.clear();
         }
         Ok(())
@@ -149,7 +177,7 @@ impl Findings {
             (1, Show::Files) => "pct: 1 file has findings, the first of them:".to_owned(),
             (_, Show::Files) => format!("pct: {total} files have findings, the first of them:"),
             _ if total == self.max => {
-                format!("pct: stopped after {what}, as asked; findings so far: {total},")
+                format!("pct: stopped after {}, as asked; findings so far: {total},", self.last)
             }
             (1, _) => format!("pct: 1 finding in {what}:"),
             _ => format!("pct: {total} findings in {what}:"),

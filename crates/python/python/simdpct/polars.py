@@ -1,0 +1,124 @@
+"""Expressions for Polars: percent-encoding of columns, in lazy, eager and streaming queries, at the speed of simdpct.
+
+>>> import polars as pl
+>>> import simdpct.polars as pct
+>>> frame = pl.DataFrame({"url": ["/a%20b", "/100%", None, "/caf%C3%A9"]})
+>>> frame.select(pct.unquote("url"))["url"].to_list()
+['/a b', '/100%', None, '/café']
+>>> frame.lazy().filter(~pct.malformed("url")).select(pct.unquote("url")).collect(engine="streaming")["url"].to_list()
+['/a b', '/café']
+
+Each takes the name of a column, an expression or a Series, of String or Binary, and the result is of the same type and name; nulls
+stay. A column of another type (Categorical and Enum, too) is an error while the query is planned: cast it first.
+
+`errors` says what becomes of a value that is malformed, and a bad row never ends a query unless it is 'strict':
+
+- 'replace', as urllib: malformed escapes stay, and U+FFFD stands for what is not UTF-8 when decoded.
+- 'keep': malformed escapes stay, and so do the escapes of what is not UTF-8.
+- 'null': the value is null.
+- 'strict': polars.exceptions.ComputeError, with the value.
+
+In columns of Binary, bytes that are not UTF-8 are nothing wrong.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, Union
+
+import polars as _pl
+
+from . import _simdpct
+
+__all__ = ["canonicalize", "malformed", "normalize", "quote", "quote_plus", "unquote", "unquote_plus"]
+
+if int(_pl.__version__.split(".")[0]) < 1:
+    raise ImportError(f"simdpct.polars needs Polars 1.0 or later, and this is {_pl.__version__}")
+
+from polars.plugins import register_plugin_function as _register  # noqa: E402
+
+_Column = Union[str, _pl.Expr, _pl.Series]
+_LIBRARY = Path(_simdpct.__file__)
+
+_simdpct.polars_threads(_pl.thread_pool_size())
+
+
+def _expression(name: str, column: _Column, **options: str | bytes) -> _pl.Expr:
+    return _register(
+        plugin_path=_LIBRARY,
+        function_name=name,
+        args=[column],
+        kwargs={"options": _simdpct.polars_options(**options)},
+        is_elementwise=True,
+    )
+
+
+def quote(column: _Column, safe: str | bytes = "/") -> _pl.Expr:
+    """Percent-encode each value, but for letters, digits, `_.-~` and the characters of `safe`, as urllib.parse.quote.
+
+    >>> pl.select(pct.quote(pl.Series(["/El Niño/", None]))).to_series().to_list()
+    ['/El%20Ni%C3%B1o/', None]
+    """
+    return _expression("quote", column, safe=safe)
+
+
+def quote_plus(column: _Column, safe: str | bytes = "") -> _pl.Expr:
+    """As quote, with a plus sign for each space: for the values of an HTML form.
+
+    >>> pl.select(pct.quote_plus(pl.Series(["fish & chips"]))).to_series().to_list()
+    ['fish+%26+chips']
+    """
+    return _expression("quote_plus", column, safe=safe)
+
+
+def unquote(column: _Column, *, errors: Literal["replace", "keep", "null", "strict"] = "replace") -> _pl.Expr:
+    """Decode the escapes of each value, as urllib.parse.unquote.
+
+    >>> frame = pl.DataFrame({"path": ["/a%20b", "/%FF", "/100%"]})
+    >>> frame.select(pct.unquote("path", errors="null"))["path"].to_list()
+    ['/a b', None, None]
+    """
+    return _expression("unquote", column, errors=errors)
+
+
+def unquote_plus(column: _Column, *, errors: Literal["replace", "keep", "null", "strict"] = "replace") -> _pl.Expr:
+    """As unquote, with a space for each plus sign: for the values of an HTML form.
+
+    >>> pl.select(pct.unquote_plus(pl.Series(["fish+%26+chips"]))).to_series().to_list()
+    ['fish & chips']
+    """
+    return _expression("unquote_plus", column, errors=errors)
+
+
+def normalize(column: _Column, *, errors: Literal["replace", "keep", "null", "strict"] = "keep") -> _pl.Expr:
+    """Upper-case the digits of escapes, and decode those of unreserved characters (RFC 3986, 6.2.2.1 and 6.2.2.2).
+
+    Two URLs that differ only in these mean the same, so this is what to join and group by. Only malformed escapes are errors.
+
+    >>> frame = pl.DataFrame({"url": ["/%7ejoe", "/~joe", "/a%2fb"]})
+    >>> frame.group_by(pct.normalize("url"), maintain_order=True).len().rows()
+    [('/~joe', 2), ('/a%2Fb', 1)]
+    """
+    return _expression("normalize", column, errors=errors)
+
+
+def canonicalize(column: _Column, profile: str, *, errors: Literal["keep", "null", "strict"] = "null") -> _pl.Expr:
+    """The canonical form of each URL, by the name of a profile: one of simdpct.PROFILES.
+
+    `errors` says what becomes of a URL that the profile refuses.
+
+    >>> frame = pl.DataFrame({"url": ["HTTP://Example.com:80/%7Ejoe", "http://a:99999/"]})
+    >>> frame.select(pct.canonicalize("url", "rfc3986-scheme"))["url"].to_list()
+    ['http://example.com/~joe', None]
+    """
+    return _expression("canonicalize", column, profile=profile, errors=errors)
+
+
+def malformed(column: _Column) -> _pl.Expr:
+    """Whether each value is malformed, as Boolean: has a malformed escape or, in a column of String, is not UTF-8 when decoded.
+
+    >>> frame = pl.DataFrame({"path": ["/a%20b", "/%FF", "/100%", None]})
+    >>> frame.select(pct.malformed("path"))["path"].to_list()
+    [False, True, True, None]
+    """
+    return _expression("malformed", column)

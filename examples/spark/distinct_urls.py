@@ -1,0 +1,128 @@
+"""Counts the distinct URLs of a crawl list or an access log with Spark: how often each canonical form occurs.
+
+  spark-submit distinct_urls.py --out DIR FILE...              a URL on each line; *.gz is read as such
+  spark-submit distinct_urls.py --log --out DIR FILE...        the request targets of an access log (common or combined)
+  spark-submit distinct_urls.py --pipe pct --out DIR FILE...   with the command `pct`, where the wheel cannot be installed
+
+DIR/urls has each canonical form and its number of rows, DIR/bad every row that has none, as it was, and the reason: no row
+ends the job. Both are Parquet. A row is bad if it has a malformed escape, if the profile refuses it, or if it is not UTF-8.
+
+The executors need the package simdpct, and pyarrow and pandas, which Spark's mapInArrow needs.
+"""
+import argparse
+import re
+
+from pyspark import StorageLevel
+from pyspark.sql import SparkSession, functions
+
+# Good rows have a form and how many rows of the batch have it; bad ones have the reason and the row.
+SCHEMA = 'url string, rows bigint, reason string, row binary'
+# The request of the common and combined formats: a quote in it is written as \" or \x22.
+REQUEST = r'^\S+ \S+ \S+ \[[^\]]*\] "[^ "]+ (?P<target>(?:[^ "\\]|\\.)+)[ "]'
+
+
+def canonical(lines, profile, log=False):
+    """A record batch of SCHEMA from an array of lines: strings or bytes, whether or not they are UTF-8."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import simdpct
+
+    rows = lines.cast(pa.binary())
+    if pc.any(pc.ends_with(rows, '\r')).as_py():
+        rows = pc.replace_substring_regex(rows, r'\r\z', '')
+    values = pc.struct_field(pc.extract_regex(rows, REQUEST), [0]) if log else rows
+    # In a column of text, a form that is not UTF-8 is null. One task has one core: `threads`.
+    text = values.cast(pa.string(), safe=False)
+    forms = pa.array(simdpct.canonicalize_array(text, profile, errors='null', threads=1))
+    malformed = pa.array(simdpct.malformed_array(values, threads=1))
+    bad = pc.or_(pc.is_null(forms), pc.fill_null(malformed, True))
+
+    # What has the same form is one row from here on: rows that go back to Spark cost more than all of the above.
+    counts = forms.filter(pc.invert(bad)).value_counts()
+    reasons = [why_bad(value, profile) for value in values.filter(bad).to_pylist()]
+    nulls = [pa.nulls(len(counts), pa.string()), pa.nulls(len(counts), pa.binary())]
+    good = pa.record_batch([*counts.flatten(), *nulls], names=['url', 'rows', 'reason', 'row'])
+    if not reasons:
+        return [good]
+    wrong = pa.record_batch([pa.nulls(len(reasons), pa.string()), pa.array([1] * len(reasons), pa.int64()), pa.array(reasons),
+                             rows.filter(bad)], names=good.schema.names)
+    return [good, wrong]
+
+
+def why_bad(value, profile):
+    """The reason, of bytes that are known to be bad, or of a line without a URL (None)."""
+    import simdpct
+
+    if value is None:
+        return 'no request in the line'
+    try:
+        simdpct.validate(value)
+        simdpct.canonicalize(value, profile)
+    except simdpct.MalformedEscape as error:
+        return f'malformed escape: {error}'
+    except ValueError as error:
+        return str(error)
+    return 'not UTF-8'
+
+
+def by_wheel(lines, profile, log):
+    def batches(of_lines):
+        for batch in of_lines:
+            yield from canonical(batch.column(0), profile, log)
+
+    return lines.mapInArrow(batches, SCHEMA)
+
+
+# The good forms, each after a '+', then what was refused, each after a '-'. Spark gives every row to a pipe as UTF-8: `iconv`
+# makes of the characters, which are those of Latin-1, the bytes that they were. The environment of a pipe is empty.
+PIPE = r"""bash -c 'set -o pipefail; bad=$(mktemp) && trap "rm -f $bad" EXIT &&
+iconv -f UTF-8 -t ISO-8859-1 |
+"$PCT" normalize -q -j1 --profile "$PROFILE" --on-error drop --on-invalid-utf8 drop --no-sync --rejects "$bad" | sed "s/^/+/; s/\r$//" &&
+sed "s/^/-/" "$bad"'"""
+
+
+def by_pipe(spark, lines, profile, pct):
+    characters = lines.select(functions.decode(lines.value.cast('binary'), 'ISO-8859-1').alias('value')).rdd.map(lambda row: row.value)
+    environment = {'PATH': '/usr/local/bin:/usr/bin:/bin', 'LC_ALL': 'C', 'PCT': pct, 'PROFILE': profile}
+
+    def row(line):
+        if line[0] == '+':
+            return line[1:], 1, None, None
+        # Reason and row in one: the row is escaped so that it is one line.
+        return None, 1, re.sub(r'^-<stdin>:\d+:\d+: ', '', line), None
+
+    # Without checkCode a command that fails is one that has written less.
+    return spark.createDataFrame(characters.pipe(PIPE, environment, checkCode=True).map(row), SCHEMA)
+
+
+def run(spark, files, out, profile='rfc3986-scheme', log=False, pct=None):
+    """Writes OUT/urls and OUT/bad, and returns the number of distinct forms, of rows that have one, and of bad rows."""
+    # lineSep: a carriage return alone ends no line. Bytes that are not UTF-8 stay what they are in these strings.
+    lines = spark.read.option('lineSep', '\n').text(files)
+    done = by_pipe(spark, lines, profile, pct) if pct else by_wheel(lines, profile, log)
+    # Two outputs of one pass. A block that is lost with its executor is made again, from the input. A side output that the tasks
+    # wrote by themselves would have rows twice then, and an accumulator would count them twice.
+    done = done.persist(StorageLevel.DISK_ONLY)
+    done.where('reason is null').groupBy('url').agg(functions.sum('rows').alias('rows')).write.parquet(f'{out}/urls')
+    done.where('reason is not null').select('reason', 'row').write.parquet(f'{out}/bad')
+    done.unpersist()
+    forms, rows = spark.read.parquet(f'{out}/urls').agg(functions.count('*'), functions.sum('rows')).first()
+    return forms, rows or 0, spark.read.parquet(f'{out}/bad').count()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('files', nargs='+', metavar='FILE', help='whatever Spark reads: paths, folders, patterns, URLs')
+    parser.add_argument('--out', required=True, metavar='DIR', help='must not be there yet')
+    parser.add_argument('--profile', default='rfc3986-scheme', help='the canonical form: `pct normalize --list` (default: %(default)s)')
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument('--log', action='store_true', help='lines of an access log')
+    how.add_argument('--pipe', metavar='PCT', help='canonicalize with this command, by rdd.pipe')
+    options = parser.parse_args()
+    with SparkSession.builder.appName('distinct URLs').getOrCreate() as spark:
+        forms, rows, bad = run(spark, options.files, options.out, options.profile, options.log, options.pipe)
+    print(f'{forms} distinct URLs in {rows} rows, and {bad} bad rows')
+
+
+if __name__ == '__main__':
+    main()
