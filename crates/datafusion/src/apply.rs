@@ -74,7 +74,7 @@ fn buffer(mut bytes: Vec<u8>) -> Buffer {
     Buffer::from_vec(bytes)
 }
 
-/// The validity of the array with more nulls, which are in ascending order.
+/// The validity of the array with more nulls.
 fn with_nulls(array: &dyn Array, more: &[usize]) -> Option<NullBuffer> {
     if more.is_empty() {
         return array.nulls().cloned();

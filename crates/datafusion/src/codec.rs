@@ -14,7 +14,7 @@ impl Width for i64 {}
 /// What values become.
 pub(crate) struct Made<O> {
     pub(crate) column: ColumnBuf<O>,
-    /// The indices of values that are null and were not, in ascending order. They are empty in the column.
+    /// The indices of values that are null and were not. They are empty in the column, if they are in it.
     pub(crate) nulls: Vec<usize>,
 }
 
@@ -155,7 +155,6 @@ pub(crate) fn code<'a, S: Source<'a>>(values: &S, verb: Code) -> Result<Option<M
             values.decode_strict(&Decode::new().strict(), &mut out, |index| nulls.push(index))?;
             let not_text: Vec<usize> = out.as_column().invalid_utf8().collect();
             nulls.extend(&not_text);
-            nulls.sort_unstable();
             out = patched(out, not_text.into_iter().map(|index| (index, Vec::new())).collect())?;
         }
         Code::DecodeBytes => {
