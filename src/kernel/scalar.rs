@@ -436,33 +436,32 @@ fn put_near<R: Rule>(
 }
 
 impl Output for Measure {
-    // A call, because `rewrite` has it in three places.
-    #[inline(never)]
+    #[inline(always)]
     fn put<R: Rule, const T: usize>(
         &mut self,
         rule: R,
         source: &Source<'_>,
         _: &mut [u8; T],
-        mut from: usize,
-        Stretch { start, end, mut found }: Stretch,
+        from: usize,
+        stretch: Stretch,
     ) -> Result<usize, Malformed> {
-        let mut len = 0;
-        while found != 0 {
-            let place = start + found.trailing_zeros() as usize;
-            found &= found - 1;
-            if !R::OVERLAPS || place >= from {
-                let becomes = rule.one(&source.input[place..]).ok_or(Malformed(place))?;
-                len += place - from + becomes.len;
-                self.changed |= becomes.changed;
-                from = place + becomes.used;
-            }
+        // Most ends of inputs have nothing in them.
+        if stretch.found == 0 {
+            self.len = self.len.saturating_add(stretch.end.saturating_sub(from));
+            return Ok(from.max(stretch.end));
         }
-        if from < end {
-            len += end - from;
-            from = end;
-        }
-        self.len = self.len.saturating_add(len);
-        Ok(from)
+        measure_found(self, rule, source, from, stretch)
+    }
+    #[inline(always)]
+    fn put_whole<R: Rule>(
+        &mut self,
+        rule: R,
+        source: &Source<'_>,
+        _: &mut Text,
+        from: usize,
+        stretch: Stretch,
+    ) -> Result<usize, Malformed> {
+        measure_found(self, rule, source, from, stretch)
     }
     #[inline(always)]
     fn put_run(&mut self, _: &[u8]) -> usize {
@@ -477,6 +476,34 @@ impl Output for Measure {
         self.len = self.len.saturating_add(3 * BLOCK);
         self.changed = true;
     }
+}
+
+/// What [`Output::put`] does. A call, because `rewrite` has it in several places.
+#[inline(never)]
+fn measure_found<R: Rule>(
+    measure: &mut Measure,
+    rule: R,
+    source: &Source<'_>,
+    mut from: usize,
+    Stretch { start, end, mut found }: Stretch,
+) -> Result<usize, Malformed> {
+    let mut len = 0;
+    while found != 0 {
+        let place = start + found.trailing_zeros() as usize;
+        found &= found - 1;
+        if !R::OVERLAPS || place >= from {
+            let becomes = rule.one(&source.input[place..]).ok_or(Malformed(place))?;
+            len += place - from + becomes.len;
+            measure.changed |= becomes.changed;
+            from = place + becomes.used;
+        }
+    }
+    if from < end {
+        len += end - from;
+        from = end;
+    }
+    measure.len = measure.len.saturating_add(len);
+    Ok(from)
 }
 
 /// Puts `input`, but for what the rule says about some of its bytes.
