@@ -457,8 +457,7 @@ pub(crate) fn name_of(schema: &ArrowSchema) -> CString {
     unsafe { CStr::from_ptr(schema.name) }.to_owned()
 }
 
-/// Takes a column from any object with `__arrow_c_array__` or `__arrow_c_stream__`. The second of the results says whether it
-/// came as one array.
+/// Takes a column from any object with `__arrow_c_array__` or `__arrow_c_stream__`.
 pub(crate) fn import(values: &Bound<'_, PyAny>) -> PyResult<Input> {
     let py = values.py();
     if let Some(method) = values.getattr_opt("__arrow_c_array__")? {

@@ -32,26 +32,31 @@ use simdpct::{ByteSet, Decode, Encode, decode_escape, sets};
 pub struct Converter {
     /// The bytes that stay as they are, escaped or not.
     syntax: ByteSet,
+    /// Made once, because a converter is for many URLs.
+    encode: Encode<ByteSet>,
 }
 
 impl Converter {
     /// With the syntax of RFC 3986.
     #[must_use]
     pub fn new() -> Converter {
-        Converter { syntax: sets::RFC3986_RESERVED.to_byte_set() }
+        Converter::of(sets::RFC3986_RESERVED.to_byte_set())
     }
 
     /// The same, to which these bytes are syntax as well: line ends, say, where each line is a URL. The two directions undo each
     /// other if both have the same ones. `%` is always data.
     #[must_use]
     pub fn keeping(self, bytes: ByteSet) -> Converter {
-        Converter { syntax: self.syntax.union(bytes).remove(b"%") }
+        Converter::of(self.syntax.union(bytes).remove(b"%"))
+    }
+
+    fn of(syntax: ByteSet) -> Converter {
+        Converter { syntax, encode: Encode::keeping(sets::RFC3986_UNRESERVED.to_byte_set().union(syntax)) }
     }
 
     /// Appends `url` with escapes for what it may not hold. No input is wrong. Takes linear time.
     pub fn encode_append(&self, url: &(impl AsRef<[u8]> + ?Sized), out: &mut Vec<u8>) {
-        let encode = Encode::keeping(sets::RFC3986_UNRESERVED.to_byte_set().union(self.syntax));
-        self.between(url.as_ref(), out, |data, out| encode.encode_append(data, out));
+        self.between(url.as_ref(), out, |data, out| self.encode.encode_append(data, out));
     }
 
     /// Appends what [`Converter::encode_append`] has made this of. No input is wrong: a `%` that starts no escape stays. What
