@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -293,7 +294,7 @@ fn batch(
         (bytes, offsets)
     }
     let timed = verb.clone();
-    let joined = RefCell::new((0, join(&[])));
+    let joined = RefCell::new(HashMap::new());
     let out = RefCell::new(ColumnBuf::new());
     Contender::new(
         tier,
@@ -302,10 +303,8 @@ fn batch(
         // The first pass, which joins the strings, is one of several of which the fastest counts.
         move |strings: &[&str], _: &mut Room| {
             let (mut joined, mut out) = (joined.borrow_mut(), out.borrow_mut());
-            if joined.0 != strings.as_ptr().addr() {
-                *joined = (strings.as_ptr().addr(), join(strings));
-            }
-            let (bytes, offsets) = &joined.1;
+            let (bytes, offsets) =
+                joined.entry((strings.as_ptr().addr(), strings.len())).or_insert_with(|| join(strings));
             let values = Column::new(bytes.as_bytes(), offsets).expect("the offsets cut the bytes");
             out.clear();
             timed(values, &mut out).expect("a row is smaller than 2 GiB");

@@ -4,6 +4,7 @@
 //! cargo run --release --manifest-path benches/compare/Cargo.toml
 //! ```
 
+mod alone;
 mod goal;
 mod measure;
 mod report;
@@ -22,6 +23,7 @@ use compare::{
 use regex::Regex;
 use simdpct::Tier;
 
+use crate::alone::{ATTEMPTS, Core};
 use crate::measure::{Measured, Plan, Task, measure};
 
 /// Measures simdpct beside its rivals, prints the tables and keeps a record.
@@ -143,6 +145,7 @@ fn compare(options: &Compare) -> io::Result<()> {
         Some(list) => (read_urls(SEED, list)?, "a list"),
         None => (Urls::new(SEED).distinct(DISTINCT), "generated"),
     };
+    let mut core = Core::new(ATTEMPTS);
     let specs = specs(SEED, &urls);
     let mut all = Vec::new();
     for spec in &specs {
@@ -160,19 +163,20 @@ fn compare(options: &Compare) -> io::Result<()> {
             let row = spec.make(shape);
             eprintln!("{}, {}", shape.of(spec.verb), spec.name);
             let task = Task { name: &spec.name, verb: spec.verb, shape, unit: spec.unit, check: usize::MAX };
-            all.push(measure(plan, &task, &row, groups(spec.verb, shape, &tiers)));
+            all.push(measure(plan, &mut core, &task, &row, groups(spec.verb, shape, &tiers)));
         }
     }
-    let sweep = sweep(options.quick, &tiers, wanted);
+    let sweep = sweep(options.quick, &mut core, &tiers, wanted);
 
     let machine = report::Machine::this();
     let report = report::Report {
         corpus: format!("{origin}, {}", UrlShape::of(&urls)),
         plan: format!(
-            "{} rounds, everybody in turn, each turn at least {} ms of CPU time, with output at {:?} of a page",
+            "{} rounds, everybody in turn, each turn at least {} ms of CPU time, with output at {:?} of a page, {}",
             plan.rounds,
             plan.turn / 1e6,
-            place::OUTPUTS
+            place::OUTPUTS,
+            core.report()
         ),
         tiers: &tiers,
         all: &all,
@@ -207,7 +211,12 @@ fn groups(verb: Verb, shape: Shape, tiers: &[Tier]) -> Vec<Vec<Contender>> {
 }
 
 /// Every length from 0 to 64, on several kinds of text.
-fn sweep(quick: bool, tiers: &[Tier], wanted: impl Fn(&str) -> bool) -> Vec<(String, usize, Measured)> {
+fn sweep(
+    quick: bool,
+    core: &mut Core,
+    tiers: &[Tier],
+    wanted: impl Fn(&str) -> bool,
+) -> Vec<(String, usize, Measured)> {
     type Byte = fn(&mut Random) -> char;
     let clean: Byte =
         |random| random.pick(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") as char;
@@ -236,7 +245,7 @@ fn sweep(quick: bool, tiers: &[Tier], wanted: impl Fn(&str) -> bool) -> Vec<(Str
             let task = Task { name: &name, verb, shape: Shape::Append, unit: Unit::Call, check: 500 };
             let mut groups = groups(verb, Shape::Append, tiers);
             groups.retain(|group| group.iter().all(|contender| contender.role != Role::Mark));
-            measured.push((name.clone(), length, measure(plan, &task, &row, groups)));
+            measured.push((name.clone(), length, measure(plan, core, &task, &row, groups)));
         }
     }
     measured
@@ -287,13 +296,14 @@ mod tests {
 
     #[test]
     fn every_tier_and_rival_answers() {
+        let mut core = Core::new(1);
         for verb in [Verb::Encode, Verb::Decode] {
             let tiers: Vec<_> = Tier::available().collect();
             let plan = Plan { rounds: 1, turn: 0.0 };
             let row = fixed_length(1, 16, |random| random.pick(b"abcde/") as char);
             for &shape in [Shape::Append].iter().chain(Shape::further(verb)) {
                 let task = Task { name: "", verb, shape, unit: Unit::Call, check: 100 };
-                let measured = measure(plan, &task, &row, groups(verb, shape, &tiers));
+                let measured = measure(plan, &mut core, &task, &row, groups(verb, shape, &tiers));
                 for tier in &tiers {
                     assert_eq!(measured.find(tier.name()).unwrap().times.len(), 1);
                 }

@@ -2,9 +2,14 @@
 //!
 //! A figure is the median over the rounds, and a ratio is the median of the ratios within each round, so that a
 //! machine that slows down for a second slows both sides of a ratio.
+//!
+//! A core may run a second thread, often that of another tenant of the machine, and then what fills its ports takes 1.5 times
+//! as long, while a chain of instructions that wait for each other, or a mispredicted branch, takes no longer. So a turn is cut
+//! into pieces, and one during which the core was shared is timed again ([`Core`]).
 
 use std::hint::black_box;
 
+use crate::alone::{self, Core};
 use compare::place::OUTPUTS;
 use compare::{Contender, Role, Room, Row, Shape, Unit, Verb, expected};
 
@@ -142,13 +147,19 @@ pub struct Task<'t> {
 /// # Panics
 ///
 /// This library gives a wrong answer, or refuses one.
-pub fn measure(plan: Plan, task: &Task<'_>, row: &Row, groups: Vec<Vec<Contender>>) -> Measured {
+pub fn measure(
+    plan: Plan,
+    core: &mut Core,
+    task: &Task<'_>,
+    row: &Row,
+    groups: Vec<Vec<Contender>>,
+) -> Measured {
     let strings = row.strings();
     let longest = strings.iter().map(|string| string.len()).max().unwrap_or(0);
     let mut rooms = OUTPUTS.map(|offset| Room::new(longest, offset));
 
     let mut timed = Vec::new();
-    let mut racers: Vec<(Contender, usize)> = Vec::new();
+    let mut racers: Vec<(Contender, Turn)> = Vec::new();
     let reference: Vec<_> =
         strings.iter().take(task.check).map(|s| expected(task.verb, task.shape, s, &mut rooms[0])).collect();
     let base: Vec<_> = if groups.iter().flatten().any(|c| matches!(c.role, Role::Base(_))) {
@@ -161,7 +172,7 @@ pub fn measure(plan: Plan, task: &Task<'_>, row: &Row, groups: Vec<Vec<Contender
         Vec::new()
     };
     for group in groups {
-        let mut best: Option<(f64, Contender, usize, Agreement)> = None;
+        let mut best: Option<(f64, Contender, Agreement)> = None;
         for contender in group {
             let reference = if matches!(contender.role, Role::Base(_)) { &base } else { &reference };
             let agreement = check(&contender, &strings, reference, &mut rooms[0]);
@@ -171,17 +182,18 @@ pub fn measure(plan: Plan, task: &Task<'_>, row: &Row, groups: Vec<Vec<Contender
                 }
                 continue;
             }
-            let once =
-                (0..3).map(|_| time(&contender, &strings, 1, &mut rooms)).fold(f64::INFINITY, f64::min);
-            let passes = ((plan.turn / once / OUTPUTS.len() as f64).ceil() as usize).max(1);
+            let once = Turn { passes: 1, together: 1, strings: strings.len() };
+            let once = (0..3)
+                .map(|_| once.time(core, &contender, &strings, &mut rooms))
+                .fold(f64::INFINITY, f64::min);
             if best.as_ref().is_none_or(|(time, ..)| once < *time) {
-                best = Some((once, contender, passes, agreement));
+                best = Some((once, contender, agreement));
             }
         }
-        if let Some((_, contender, passes, agreement)) = best {
+        if let Some((once, contender, agreement)) = best {
             timed.retain(|other: &Timed| other.name != contender.name || other.role != contender.role);
             timed.push(entry(&contender, agreement));
-            racers.push((contender, passes));
+            racers.push((contender, Turn::new(plan, once, strings.len())));
         }
     }
 
@@ -190,8 +202,8 @@ pub fn measure(plan: Plan, task: &Task<'_>, row: &Row, groups: Vec<Vec<Contender
         cycles.extend(cycle());
         // Everybody follows everybody else's neighbour, but not always as the first.
         for turn in 0..racers.len() {
-            let (contender, passes) = &racers[(turn + round) % racers.len()];
-            let nanoseconds = time(contender, &strings, *passes, &mut rooms);
+            let (contender, turn) = &racers[(turn + round) % racers.len()];
+            let nanoseconds = turn.time(core, contender, &strings, &mut rooms);
             let of =
                 timed.iter_mut().find(|timed| timed.name == contender.name && timed.role == contender.role);
             of.expect("each racer has an entry").times.push(nanoseconds);
@@ -214,15 +226,48 @@ fn entry(contender: &Contender, agreement: Agreement) -> Timed {
     Timed { name: name.clone(), idiom, role: *role, agreement, times: Vec::new() }
 }
 
-/// The nanoseconds of one pass, measured over `passes` with each of `rooms`.
-fn time(contender: &Contender, strings: &[&str], passes: usize, rooms: &mut [Room]) -> f64 {
-    let start = now();
-    for room in &mut *rooms {
-        for _ in 0..passes {
-            contender.pass(black_box(strings), room);
+/// What a contender does in one turn, with each buffer for output.
+struct Turn {
+    /// How often it passes over all strings.
+    passes: usize,
+    /// How many passes are one piece, if a pass is short.
+    together: usize,
+    /// How many strings are one piece, if a pass is long.
+    strings: usize,
+}
+
+impl Turn {
+    /// A piece takes about as long as this, in nanoseconds. Others come and go several times in a millisecond.
+    const PIECE: f64 = 60_000.0;
+
+    /// A turn of one whose pass over `strings` strings takes `once` nanoseconds.
+    fn new(plan: Plan, once: f64, strings: usize) -> Turn {
+        let passes = ((plan.turn / once / OUTPUTS.len() as f64).ceil() as usize).max(1);
+        let together = ((Self::PIECE / once) as usize).clamp(1, passes);
+        let pieces = (once / Self::PIECE).ceil().max(1.0);
+        Turn {
+            passes: passes.next_multiple_of(together),
+            together,
+            strings: ((strings as f64 / pieces).ceil() as usize).max(1),
         }
     }
-    (now() - start) / (passes * rooms.len()) as f64
+
+    /// The nanoseconds of one pass.
+    fn time(&self, core: &mut Core, contender: &Contender, strings: &[&str], rooms: &mut [Room]) -> f64 {
+        let mut nanoseconds = 0.0;
+        for room in &mut *rooms {
+            for _ in 0..self.passes / self.together {
+                for piece in strings.chunks(self.strings) {
+                    nanoseconds += core.time(|| {
+                        for _ in 0..self.together {
+                            contender.pass(black_box(piece), room);
+                        }
+                    });
+                }
+            }
+        }
+        nanoseconds / (self.passes * rooms.len()) as f64
+    }
 }
 
 /// The nanoseconds of a cycle of this core: each step of a chain waits for the one before it, and takes four cycles, three for
@@ -233,18 +278,12 @@ fn cycle() -> Option<f64> {
         return None;
     }
     let (mut link, factor) = (black_box(3_u64), black_box(5_u64));
-    let start = now();
+    let start = alone::now();
     for _ in 0..STEPS {
         link = (link ^ factor).wrapping_mul(factor);
     }
     black_box(link);
-    Some((now() - start) / (4 * STEPS) as f64)
-}
-
-/// The time that this thread has run, in nanoseconds: what others do on this core meanwhile does not count.
-fn now() -> f64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+    Some((alone::now() - start) / (4 * STEPS) as f64)
 }
 
 fn check(
