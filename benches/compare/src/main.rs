@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn every_tier_and_rival_answers() {
-        let mut core = Core::new(1);
+        let mut core = Core::new(0);
         for verb in [Verb::Encode, Verb::Decode] {
             let tiers: Vec<_> = Tier::available().collect();
             let plan = Plan { rounds: 1, turn: 0.0 };
