@@ -225,7 +225,7 @@ struct Blocks<I: Isa, S, B, const KEEP: bool> {
     form: bool,
     /// The lanes of the next block that are digits of escapes in this one, which were decoded.
     spilt: u64,
-    /// The same for all escapes, of which some may stay.
+    /// The same for all escapes, of which some may stay, where the digits of these are written in upper case.
     spilt_digits: u64,
     /// The lanes that were dropped from this one.
     dropped: u64,
@@ -348,9 +348,9 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
             result = isa.select(decoded, block, found.values);
         }
         if KEEP {
-            // With those of escapes that are decoded, which are dropped: so this waits for less.
-            let digits = digits_of::<I>(valid, lanes, &mut self.spilt_digits);
             if self.upper {
+                // With those of escapes that are decoded, which are dropped: so this waits for less.
+                let digits = digits_of::<I>(valid, lanes, &mut self.spilt_digits);
                 self.sink.changed(digits & isa.lower(result) != 0);
                 result = isa.upper(digits, result);
             }
