@@ -9,8 +9,8 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 
 use super::tables::{
-    BITS, DIGIT_HIGH, DIGIT_LOW, PAIRS, SHIFTED, SLIDE, Spelt, any_above_four, count, counts, counts_below,
-    without_digits,
+    BITS, DIGIT_HIGH, DIGIT_LOW, PAIRS, SHIFTED, SHIFTED_LESS, SLIDE, Spelt, any_above_four, count, counts,
+    last_left, without_digits,
 };
 use super::token::Ssse3;
 use crate::hex::{self, HexCase};
@@ -392,34 +392,41 @@ impl<const N: usize> Isa for Registers<N> {
     #[inline(always)]
     fn escapes(self, block: Self::Block, input: &[u8]) -> Escapes<Self::Block> {
         let mut found = Escapes { valid: 0, values: block, decoded: block, lanes: block };
-        let mut digits = block;
-        for i in 0..N {
-            digits[i] = self.0.digits(block[i]);
-        }
-        // SAFETY: the token proves SSSE3; sixteen bytes are readable.
-        let next = unsafe {
-            if let Some(bytes) = input.get(Self::LANES..).and_then(<[u8]>::first_chunk::<16>) {
-                self.0.digits(_mm_loadu_si128(bytes.as_ptr().cast()))
+        // The bytes after each lane, and the one after the last of these.
+        let (mut digits, last) = (block, behind::<Self>(input)[1]);
+        // SAFETY: the token proves SSSE3; in the first case, a byte after the block is readable.
+        unsafe {
+            if input.len() > Self::LANES {
+                for i in 0..N {
+                    digits[i] = _mm_loadu_si128(input.as_ptr().add(16 * i + 1).cast());
+                }
             } else {
-                let behind = behind::<Self>(input);
-                let digits = u16::from_le_bytes([hex::value(behind[0]), hex::value(behind[1])]);
-                _mm_cvtsi32_si128(i32::from(digits))
+                for i in 0..N {
+                    let next = if i + 1 < N { block[i + 1] } else { _mm_setzero_si128() };
+                    digits[i] = _mm_alignr_epi8::<1>(next, block[i]);
+                }
             }
-        };
+        }
         for i in 0..N {
-            let behind = if i + 1 < N { digits[i + 1] } else { next };
+            digits[i] = self.0.digits(digits[i]);
+        }
+        // SAFETY: the token proves SSSE3.
+        let last = unsafe { _mm_cvtsi32_si128(i32::from(hex::value(last))) };
+        for i in 0..N {
+            let first = digits[i];
             // SAFETY: the token proves SSSE3.
-            let valid = unsafe {
-                let first = _mm_alignr_epi8::<1>(behind, digits[i]);
-                let second = _mm_alignr_epi8::<2>(behind, digits[i]);
+            unsafe {
+                let second = _mm_alignr_epi8::<1>(if i + 1 < N { digits[i + 1] } else { last }, first);
                 let low = _mm_and_si128(second, self.0.all(0x0F));
                 found.values[i] = _mm_or_si128(_mm_shuffle_epi8(self.0.sixteen(&SHIFTED), first), low);
-                let bad = _mm_cmplt_epi8(_mm_or_si128(first, second), _mm_setzero_si128());
-                _mm_andnot_si128(bad, _mm_cmpeq_epi8(block[i], self.0.all(b'%')))
-            };
-            found.decoded[i] = self.0.blend(valid, block[i], found.values[i]);
-            found.lanes[i] = valid;
-            found.valid |= self.0.mask(valid) << (16 * i);
+                // Above -1 if both are digits, and never above 0x7F.
+                let least = _mm_or_si128(_mm_cmpeq_epi8(block[i], self.0.all(b'%')), self.0.all(0x7F));
+                let valid = _mm_cmpgt_epi8(_mm_or_si128(first, second), least);
+                let less = _mm_add_epi8(_mm_shuffle_epi8(self.0.sixteen(&SHIFTED_LESS), first), low);
+                found.decoded[i] = _mm_add_epi8(block[i], _mm_and_si128(less, valid));
+                found.lanes[i] = valid;
+                found.valid |= self.0.mask(valid) << (16 * i);
+            }
         }
         found
     }
@@ -496,20 +503,27 @@ impl<const N: usize> Isa for Registers<N> {
 
     #[inline(always)]
     fn compress(self, block: Self::Block, drop: u64, lanes: usize, out: &mut Cursor<'_>) {
-        let below = counts_below(drop);
         let mut stage = Stage::new();
         let window = out.window(Self::LANES, &mut stage);
+        let mut left = 0;
         for (i, bytes) in block.into_iter().enumerate() {
-            let before = 16 * i - usize::from((below >> (16 * i)) as u8);
-            // SAFETY: the token proves SSSE3. The places are sixteen bytes, aligned to as many. At most `16 * i` bytes
-            // come before.
+            // SAFETY: the token proves SSSE3. The places are sixteen bytes, aligned to as many. Each register before left at
+            // most sixteen bytes: `left`, and one for each.
             unsafe {
-                let places = _mm_load_si128(without_digits((drop >> (16 * i)) as u16).cast());
-                _mm_storeu_si128(window.add(before).cast(), _mm_shuffle_epi8(bytes, places));
+                let row = without_digits((drop >> (16 * i)) as u16);
+                let bytes = _mm_shuffle_epi8(bytes, _mm_load_si128(row.cast()));
+                _mm_storeu_si128(window.add(left + i).cast(), bytes);
+                left += last_left(row);
             }
         }
-        // SAFETY: the lanes that stay were written without a gap.
-        unsafe { out.commit(Self::LANES, lanes - count(drop & first(lanes)), &stage) };
+        let mut len = left + N;
+        if lanes < Self::LANES {
+            // Of the lanes after the end, at most two are dropped.
+            let over = drop.checked_shr(lanes as u32).unwrap_or(0) as usize & 3;
+            len = len.saturating_sub(Self::LANES - lanes - (over - (over >> 1)).min(Self::LANES - lanes));
+        }
+        // SAFETY: the lanes that stay were written without a gap, and are no more than all.
+        unsafe { out.commit(Self::LANES, len, &stage) };
     }
 
     #[inline(always)]

@@ -29,6 +29,17 @@ pub(super) const SHIFTED: [u8; 16] = {
     shifted
 };
 
+/// The same less the `%` that the value replaces, so that it is added to that.
+pub(super) const SHIFTED_LESS: [u8; 16] = {
+    let mut shifted = SHIFTED;
+    let mut i = 0;
+    while i < 16 {
+        shifted[i] = shifted[i].wrapping_sub(b'%');
+        i += 1;
+    }
+    shifted
+};
+
 /// Looked up by the low half of a byte, as [`DIGIT_HIGH`] is by the high half: the saturating sum of both has a clear top
 /// bit where the byte is a hexadecimal digit, and only there, and the digit's value in its low half. Where the byte is
 /// above 0x7F, a shuffle by it gives 0 here, and [`DIGIT_HIGH`] sets the top bit.
@@ -82,7 +93,8 @@ const DIGITS: usize = {
 pub(super) struct Places([u8; 16]);
 
 /// For each mask that digits can fill in the lower eight of sixteen lanes and each in the upper eight, the places that move
-/// the other lanes to the front.
+/// the other lanes to the front. The last place is one less than their number: it is that of the last lane if all stay, and of no
+/// use if not.
 static WITHOUT_DIGITS: [[Places; DIGITS]; DIGITS] = {
     let mut table = [[Places([0; 16]); DIGITS]; DIGITS];
     let (mut low, mut row) = (0, 0);
@@ -99,6 +111,7 @@ static WITHOUT_DIGITS: [[Places; DIGITS]; DIGITS] = {
                         }
                         lane += 1;
                     }
+                    table[row][column].0[15] = at as u8 - 1;
                     column += 1;
                 }
                 high += 1;
@@ -131,6 +144,18 @@ pub(super) fn without_digits(drop: u16) -> *const Places {
     let [low, high] = drop.to_le_bytes();
     let start = usize::from(STARTS.0[usize::from(low)]) + usize::from(STARTS.1[usize::from(high)]);
     WITHOUT_DIGITS.as_ptr().cast::<Places>().wrapping_byte_add(start)
+}
+
+/// One less than the number of lanes that the places leave, which [`without_digits`] gave.
+///
+/// # Safety
+///
+/// It gave the places.
+#[inline(always)]
+pub(super) unsafe fn last_left(places: *const Places) -> usize {
+    // Volatile, or the compiler would take it from the register that holds the places, which is slower.
+    // SAFETY: the places are sixteen.
+    usize::from(unsafe { places.cast::<u8>().add(15).read_volatile() })
 }
 
 /// A place of [`EXPAND`] that stands for `%`: a shuffle gives zero there, and what is above 0x80 is the `%`.
