@@ -10,7 +10,9 @@ use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
-use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, PAIRS, SHIFTED, SLIDE, Spelt, without_digits};
+use super::tables::{
+    BITS, DIGIT_HIGH, DIGIT_LOW, IN_ORDER, PAIRS, SHIFTED, SLIDE, Spelt, THIRDS, without_digits,
+};
 use super::token::Avx2;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
@@ -287,6 +289,7 @@ impl<const N: usize> Isa for Registers<N> {
     const LANES: usize = 32 * N;
     const TWO: bool = N == 2;
     const EXPANDS_ALL: bool = N == 2;
+    const DECODES_ALL: bool = N == 2;
     type Block = [__m256i; N];
     type Class = Class;
 
@@ -458,6 +461,45 @@ impl<const N: usize> Isa for Registers<N> {
             }
         }
         found
+    }
+
+    #[inline(always)]
+    fn all_escapes(self, input: &[u8]) -> Option<Self::Block> {
+        let input = input.first_chunk::<192>()?;
+        let mut values = [self.0.all(0); N];
+        let (mut percent, mut bad) = (self.0.all(0xFF), self.0.all(0));
+        for i in 0..N {
+            // Sixteen escapes in the lower halves of three registers, and sixteen in the upper ones. The places of what they
+            // are made of differ, so that one of each fill a register.
+            let mut parts = [self.0.all(0); 3];
+            for j in 0..3 {
+                // SAFETY: the token proves AVX2; `96 * i + 96 <= 192`.
+                parts[j] = unsafe {
+                    let at = input.as_ptr().add(96 * i + 16 * j);
+                    _mm256_loadu2_m128i(at.add(48).cast(), at.cast())
+                };
+            }
+            let mut thirds = [parts[0]; 3];
+            for k in 0..3 {
+                for j in 1..3 {
+                    let lanes = self.0.both(&THIRDS[k][j - 1]);
+                    // SAFETY: the token proves AVX2.
+                    thirds[k] = unsafe { _mm256_blendv_epi8(thirds[k], parts[j], lanes) };
+                }
+            }
+            let (first, second) = (self.0.digits(thirds[1]), self.0.digits(thirds[2]));
+            // SAFETY: the token proves AVX2.
+            unsafe {
+                percent = _mm256_and_si256(percent, _mm256_cmpeq_epi8(thirds[0], self.0.all(b'%')));
+                bad = _mm256_or_si256(bad, _mm256_or_si256(first, second));
+                let second = _mm256_and_si256(_mm256_alignr_epi8::<1>(second, second), self.0.all(0x0F));
+                let value = _mm256_or_si256(_mm256_shuffle_epi8(self.0.both(&SHIFTED), first), second);
+                values[i] = _mm256_shuffle_epi8(value, self.0.both(&IN_ORDER));
+            }
+        }
+        // SAFETY: the token proves AVX2.
+        let good = self.0.mask(unsafe { _mm256_andnot_si256(bad, percent) });
+        if good == u64::from(u32::MAX) { Some(values) } else { None }
     }
 
     #[inline(always)]

@@ -9,8 +9,8 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 
 use super::tables::{
-    BITS, DIGIT_HIGH, DIGIT_LOW, PAIRS, SHIFTED, SHIFTED_LESS, SLIDE, Spelt, any_above_four, count, counts,
-    last_left, without_digits,
+    BITS, DIGIT_HIGH, DIGIT_LOW, DIGITS_OF, PAIRS, SHIFTED, SHIFTED_LESS, SLIDE, Spelt, THIRDS,
+    any_above_four, count, counts, last_left, without_digits,
 };
 use super::token::Ssse3;
 use crate::hex::{self, HexCase};
@@ -266,6 +266,7 @@ impl<const N: usize> Registers<N> {
 impl<const N: usize> Isa for Registers<N> {
     const LANES: usize = 16 * N;
     const EXPANDS_ALL: bool = N == 4;
+    const DECODES_ALL: bool = N == 4;
     type Block = [__m128i; N];
     type Class = Class;
 
@@ -429,6 +430,49 @@ impl<const N: usize> Isa for Registers<N> {
             }
         }
         found
+    }
+
+    #[inline(always)]
+    fn all_escapes(self, input: &[u8]) -> Option<Self::Block> {
+        let input = input.first_chunk::<192>()?;
+        let mut values = [self.0.all(0); N];
+        let (mut percent, mut bad) = (self.0.all(0xFF), self.0.all(0));
+        for i in 0..N {
+            // Sixteen escapes in three registers.
+            let mut parts = [self.0.all(0); 3];
+            for j in 0..3 {
+                // SAFETY: the token proves SSSE3; `48 * i + 48 <= 192`.
+                parts[j] = unsafe { _mm_loadu_si128(input.as_ptr().add(48 * i + 16 * j).cast()) };
+            }
+            let mut digits = [self.0.all(0); 2];
+            for k in 0..2 {
+                for j in 0..3 {
+                    let places = self.0.sixteen(&DIGITS_OF[k][j]);
+                    // SAFETY: the token proves SSSE3.
+                    digits[k] = unsafe { _mm_or_si128(digits[k], _mm_shuffle_epi8(parts[j], places)) };
+                }
+                digits[k] = self.0.digits(digits[k]);
+            }
+            let [first, second] = digits;
+            // The places of the `%` in the three registers differ, so that all fill one.
+            // SAFETY: the token proves SSSE3.
+            unsafe {
+                let mut all = _mm_andnot_si128(
+                    _mm_or_si128(self.0.sixteen(&THIRDS[0][0]), self.0.sixteen(&THIRDS[0][1])),
+                    parts[0],
+                );
+                for j in 1..3 {
+                    all = _mm_or_si128(all, _mm_and_si128(parts[j], self.0.sixteen(&THIRDS[0][j - 1])));
+                }
+                percent = _mm_and_si128(percent, _mm_cmpeq_epi8(all, self.0.all(b'%')));
+                bad = _mm_or_si128(bad, _mm_or_si128(first, second));
+                let second = _mm_and_si128(second, self.0.all(0x0F));
+                values[i] = _mm_or_si128(_mm_shuffle_epi8(self.0.sixteen(&SHIFTED), first), second);
+            }
+        }
+        // SAFETY: the token proves SSSE3.
+        let good = self.0.mask(unsafe { _mm_andnot_si128(bad, percent) });
+        if good == u64::from(u16::MAX) { Some(values) } else { None }
     }
 
     #[inline(always)]

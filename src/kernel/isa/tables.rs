@@ -173,6 +173,47 @@ pub(super) static PAIRS: [[u8; 16]; 3] = {
     places
 };
 
+/// Of three registers of sixteen lanes that hold sixteen escapes, which lanes of the second are `%`, first digits and second
+/// digits, and which of the third; the others are those of the first.
+pub(super) static THIRDS: [[[u8; 16]; 2]; 3] = {
+    let mut lanes = [[[0; 16]; 2]; 3];
+    let (mut part, mut lane) = (0, 0);
+    while part < 3 {
+        while lane < 16 {
+            lanes[part][0][lane] = if (16 + lane) % 3 == part { 0xFF } else { 0 };
+            lanes[part][1][lane] = if (32 + lane) % 3 == part { 0xFF } else { 0 };
+            lane += 1;
+        }
+        (part, lane) = (part + 1, 0);
+    }
+    lanes
+};
+
+/// Where the first digits of sixteen escapes are if taken by [`THIRDS`].
+pub(super) const IN_ORDER: [u8; 16] = {
+    let mut places = [0; 16];
+    let mut i = 0;
+    while i < 16 {
+        places[i] = ((3 * i + 1) % 16) as u8;
+        i += 1;
+    }
+    places
+};
+
+/// Where the first digits and the second digits of sixteen escapes are in three registers of sixteen lanes; above 0x7F for
+/// those that are in others.
+pub(super) static DIGITS_OF: [[[u8; 16]; 3]; 2] = {
+    let mut places = [[[0x80; 16]; 3]; 2];
+    let mut i = 0;
+    while i < 16 {
+        let (first, second) = (3 * i + 1, 3 * i + 2);
+        places[0][first / 16][i] = (first % 16) as u8;
+        places[1][second / 16][i] = (second % 16) as u8;
+        i += 1;
+    }
+    places
+};
+
 /// How to write eight lanes, some of them as escapes: where up to 24 bytes come from (lanes 0-7 hold the bytes, or
 /// the high digits of those to escape, and lanes 8-15 the low digits); and how many bytes there are.
 #[repr(align(32))]
