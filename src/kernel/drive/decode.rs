@@ -177,7 +177,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
                 return (state.sink, at(rest, lane));
             }
             rest = &rest[I::LANES..];
-            if const { I::DECODES_ALL && !KEEP && !B::MANY } && state.run {
+            if const { I::DECODES_ALL && S::WRITES && !KEEP && !B::MANY } && state.run {
                 state.escapes(&mut rest);
             }
         }
@@ -384,7 +384,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
             ends.settle(self.sink.written(), drop, I::LANES, missing);
         }
         self.sink.changed(decoded != 0);
-        if const { I::DECODES_ALL && !KEEP && !B::MANY } {
+        if const { I::DECODES_ALL && S::WRITES && !KEEP && !B::MANY } {
             let full = decoded | drop;
             self.run = full & core::mem::replace(&mut self.full, full) == u64::MAX;
         }

@@ -393,36 +393,23 @@ impl<const N: usize> Isa for Registers<N> {
     #[inline(always)]
     fn escapes(self, block: Self::Block, input: &[u8]) -> Escapes<Self::Block> {
         let mut found = Escapes { valid: 0, values: block, decoded: block, lanes: block };
-        // The bytes after each lane, and the one after the last of these.
-        let (mut digits, last) = (block, behind::<Self>(input)[1]);
-        // SAFETY: the token proves SSSE3; in the first case, a byte after the block is readable.
-        unsafe {
-            if input.len() > Self::LANES {
-                for i in 0..N {
-                    digits[i] = _mm_loadu_si128(input.as_ptr().add(16 * i + 1).cast());
-                }
-            } else {
-                for i in 0..N {
-                    let next = if i + 1 < N { block[i + 1] } else { _mm_setzero_si128() };
-                    digits[i] = _mm_alignr_epi8::<1>(next, block[i]);
-                }
-            }
-        }
+        let mut digits = block;
         for i in 0..N {
-            digits[i] = self.0.digits(digits[i]);
+            digits[i] = self.0.digits(block[i]);
         }
+        let next = behind::<Self>(input).map(hex::value);
         // SAFETY: the token proves SSSE3.
-        let last = unsafe { _mm_cvtsi32_si128(i32::from(hex::value(last))) };
+        let next = unsafe { _mm_cvtsi32_si128(i32::from(u16::from_le_bytes(next))) };
         for i in 0..N {
-            let first = digits[i];
+            let behind = if i + 1 < N { digits[i + 1] } else { next };
             // SAFETY: the token proves SSSE3.
             unsafe {
-                let second = _mm_alignr_epi8::<1>(if i + 1 < N { digits[i + 1] } else { last }, first);
+                let first = _mm_alignr_epi8::<1>(behind, digits[i]);
+                let second = _mm_alignr_epi8::<2>(behind, digits[i]);
                 let low = _mm_and_si128(second, self.0.all(0x0F));
                 found.values[i] = _mm_or_si128(_mm_shuffle_epi8(self.0.sixteen(&SHIFTED), first), low);
-                // Above -1 if both are digits, and never above 0x7F.
-                let least = _mm_or_si128(_mm_cmpeq_epi8(block[i], self.0.all(b'%')), self.0.all(0x7F));
-                let valid = _mm_cmpgt_epi8(_mm_or_si128(first, second), least);
+                let bad = _mm_cmplt_epi8(_mm_or_si128(first, second), _mm_setzero_si128());
+                let valid = _mm_andnot_si128(bad, _mm_cmpeq_epi8(block[i], self.0.all(b'%')));
                 let less = _mm_add_epi8(_mm_shuffle_epi8(self.0.sixteen(&SHIFTED_LESS), first), low);
                 found.decoded[i] = _mm_add_epi8(block[i], _mm_and_si128(less, valid));
                 found.lanes[i] = valid;
