@@ -11,7 +11,7 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 
 use super::tables::{
-    BITS, DIGIT_HIGH, DIGIT_LOW, IN_ORDER, PAIRS, SHIFTED, SLIDE, Spelt, THIRDS, without_digits,
+    BITS, DIGIT_HIGH, DIGIT_LOW, IN_ORDER, PAIRS, Row, SHIFTED, SLIDE, THIRDS, without_digits,
 };
 use super::token::Avx2;
 use crate::hex::{self, HexCase};
@@ -191,20 +191,19 @@ impl Avx2 {
     }
 
     /// Writes a group, those lanes in `escape` as escapes. Both halves of `sources` hold eight bytes, or the high digits of
-    /// those to escape, and then the eight low digits.
+    /// those to escape, and then the eight low digits; all with the bits of `%` flipped, so that a zero is one.
     ///
     /// # Safety
     ///
     /// `24 * group + 32` bytes are writable at `window`.
     #[inline(always)]
     unsafe fn expand_dense(self, sources: __m256i, escape: u64, group: usize, window: *mut u8) {
-        let (row, at) = (Spelt::of_group(escape, group), place(escape, group));
-        // SAFETY: the token proves AVX2. A row is 64 bytes, aligned to as many. Before the group come at most `24 * group`
+        let (row, at) = (Row::of_group(escape, group), place(escape, group));
+        // SAFETY: the token proves AVX2. A row is 32 bytes, aligned to as many. Before the group come at most `24 * group`
         // bytes, and the caller vouches for 32 after them.
         unsafe {
             let bytes = _mm256_shuffle_epi8(sources, _mm256_load_si256(row.cast()));
-            let bytes = _mm256_or_si256(bytes, _mm256_load_si256(row.add(Spelt::PERCENT).cast()));
-            _mm256_storeu_si256(window.add(at).cast(), bytes);
+            _mm256_storeu_si256(window.add(at).cast(), _mm256_xor_si256(bytes, self.all(b'%')));
         }
     }
 
@@ -215,13 +214,13 @@ impl Avx2 {
     /// `24 * group + 16` bytes are writable at `window`.
     #[inline(always)]
     unsafe fn expand_sparse(self, sources: __m128i, escape: u64, group: usize, window: *mut u8) {
-        let (row, at) = (Spelt::of_group(escape, group), place(escape, group));
-        // SAFETY: the token proves AVX2. A row is 64 bytes, aligned to as many. Before the group come at most `24 * group`
+        let (row, at) = (Row::of_group(escape, group), place(escape, group));
+        // SAFETY: the token proves AVX2. A row is 32 bytes, aligned to as many. Before the group come at most `24 * group`
         // bytes, and the caller vouches for sixteen after them.
         unsafe {
             let bytes = _mm_shuffle_epi8(sources, _mm_load_si128(row.cast()));
-            let bytes = _mm_or_si128(bytes, _mm_load_si128(row.add(Spelt::PERCENT).cast()));
-            _mm_storeu_si128(window.add(at).cast(), bytes);
+            let percent = _mm256_castsi256_si128(self.all(b'%'));
+            _mm_storeu_si128(window.add(at).cast(), _mm_xor_si128(bytes, percent));
         }
     }
 }
@@ -243,7 +242,9 @@ impl<const N: usize> Registers<N> {
         let width = (4 * N - 1) * 24 + 32;
         let mut stage = Stage::new();
         let window = out.window(width, &mut stage);
-        let digits = self.0.both(case.digits());
+        // A shuffle gives zero for `%`, so the bits of that are flipped in all that is shuffled, and then back.
+        // SAFETY: the token proves AVX2.
+        let digits = unsafe { _mm256_xor_si256(self.0.both(case.digits()), self.0.all(b'%')) };
         let mut sources = [[self.0.all(0); 2]; N];
         // 255 for each escape of a group, and the most over the registers.
         let mut most = self.0.all(0);
@@ -253,7 +254,8 @@ impl<const N: usize> Registers<N> {
                 most = _mm256_max_epi16(most, _mm256_sad_epu8(escaped[i], self.0.all(0)));
                 let high = _mm256_shuffle_epi8(digits, self.0.high_half(block[i]));
                 let low = _mm256_shuffle_epi8(digits, _mm256_and_si256(block[i], self.0.all(0x0F)));
-                let bytes = _mm256_blendv_epi8(block[i], high, escaped[i]);
+                let bytes = _mm256_xor_si256(block[i], self.0.all(b'%'));
+                let bytes = _mm256_blendv_epi8(bytes, high, escaped[i]);
                 [_mm256_unpacklo_epi64(bytes, low), _mm256_unpackhi_epi64(bytes, low)]
             };
         }

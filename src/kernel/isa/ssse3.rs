@@ -9,8 +9,8 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 
 use super::tables::{
-    BITS, DIGIT_HIGH, DIGIT_LOW, DIGITS_OF, PAIRS, SHIFTED, SHIFTED_LESS, SLIDE, Spelt, THIRDS,
-    any_above_four, count, counts, last_left, without_digits,
+    BITS, DIGIT_HIGH, DIGIT_LOW, DIGITS_OF, PAIRS, Row, SHIFTED, SHIFTED_LESS, SLIDE, THIRDS, any_above_four,
+    counts, last_left, without_digits,
 };
 use super::token::Ssse3;
 use crate::hex::{self, HexCase};
@@ -173,7 +173,8 @@ impl Ssse3 {
     }
 
     /// Writes a group, those lanes in `escape` as escapes, of which there are at most four unless `DENSE`; returns where it
-    /// ends. `sources` holds eight bytes, or the high digits of those to escape, and then the eight low digits.
+    /// ends. `sources` holds eight bytes, or the high digits of those to escape, and then the eight low digits; all
+    /// with the bits of `%` flipped, so that a zero is one.
     ///
     /// # Safety
     ///
@@ -186,24 +187,23 @@ impl Ssse3 {
         group: usize,
         at: *mut u8,
     ) -> *mut u8 {
-        let row = Spelt::of_group(escape, group);
-        // SAFETY: the token proves SSSE3. A row is 64 bytes, aligned to as many, and says that there are at most 24 bytes.
+        let row = Row::of_group(escape, group);
+        // SAFETY: the token proves SSSE3. A row is 32 bytes, aligned to as many, and says that there are at most 24 bytes.
         unsafe {
-            let part = |start: usize| _mm_load_si128(row.add(start).cast());
-            let start = _mm_shuffle_epi8(sources, part(0));
-            _mm_storeu_si128(at.cast(), _mm_or_si128(start, part(Spelt::PERCENT)));
+            let start = _mm_shuffle_epi8(sources, _mm_load_si128(row.cast()));
+            _mm_storeu_si128(at.cast(), _mm_xor_si128(start, self.all(b'%')));
             if DENSE {
-                let end = _mm_shuffle_epi8(sources, part(16));
-                _mm_storel_epi64(at.add(16).cast(), _mm_or_si128(end, part(Spelt::PERCENT + 16)));
+                let end = _mm_shuffle_epi8(sources, _mm_load_si128(row.add(16).cast()));
+                _mm_storel_epi64(at.add(16).cast(), _mm_xor_si128(end, self.all(b'%')));
             }
-            at.add(Spelt::len(row))
+            at.add(Row::len(row))
         }
     }
 }
 
 impl<const N: usize> Registers<N> {
     /// Writes all groups, those lanes in `escape` as escapes, of which a group has at most four unless `DENSE`. `escaped` has
-    /// all ones in these.
+    /// all ones in these. Returns where they end.
     ///
     /// # Safety
     ///
@@ -216,18 +216,21 @@ impl<const N: usize> Registers<N> {
         escape: u64,
         digits: __m128i,
         window: *mut u8,
-    ) {
+    ) -> *mut u8 {
         let mut at = window;
+        // SAFETY: the token proves SSSE3.
+        let digits = unsafe { _mm_xor_si128(digits, self.0.all(b'%')) };
         for (i, bytes) in block.into_iter().enumerate() {
             // SAFETY: the token proves SSSE3. Before group `g` come at most `24 * g` bytes.
             unsafe {
                 let high = _mm_shuffle_epi8(digits, self.0.high_half(bytes));
                 let low = _mm_shuffle_epi8(digits, _mm_and_si128(bytes, self.0.all(0x0F)));
-                let bytes = self.0.blend(escaped[i], bytes, high);
+                let bytes = self.0.blend(escaped[i], _mm_xor_si128(bytes, self.0.all(b'%')), high);
                 at = self.0.expand_group::<DENSE>(_mm_unpacklo_epi64(bytes, low), escape, 2 * i, at);
                 at = self.0.expand_group::<DENSE>(_mm_unpackhi_epi64(bytes, low), escape, 2 * i + 1, at);
             }
         }
+        at
     }
 
     /// Writes the first `lanes` lanes, those in `escape` as escapes; `escaped` has all ones in these, and in lanes that come
@@ -250,12 +253,13 @@ impl<const N: usize> Registers<N> {
         // SAFETY: the window has 24 bytes for each group, and the groups write `lanes` bytes and two more for each escape
         // without a gap.
         unsafe {
-            if any_above_four(counts(escape)) {
-                self.groups::<true>(block, escaped, escape, digits, window);
+            let end = if any_above_four(counts(escape)) {
+                self.groups::<true>(block, escaped, escape, digits, window)
             } else {
-                self.groups::<false>(block, escaped, escape, digits, window);
-            }
-            out.commit(width, lanes + 2 * count(escape), &stage);
+                self.groups::<false>(block, escaped, escape, digits, window)
+            };
+            // Lanes after the end are a byte each.
+            out.commit(width, end.addr() - window.addr() - (Self::LANES - lanes), &stage);
         }
     }
 }

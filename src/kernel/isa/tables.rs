@@ -222,12 +222,30 @@ pub(super) struct Row(pub [u8; 32]);
 impl Row {
     /// The place of the number of bytes.
     pub(super) const LEN: usize = 31;
+
+    /// The row for the lanes from `8 * group` on, of which those in `escape` are escaped.
+    #[inline(always)]
+    pub(super) fn of_group(escape: u64, group: usize) -> *const u8 {
+        // A rotation leaves its source where it is, which a shift does not.
+        let offset = escape.rotate_left((69 - 8 * group as u32) % 64) as usize & (255 * size_of::<Row>());
+        EXPAND.as_ptr().cast::<u8>().wrapping_add(offset)
+    }
+
+    /// The number of bytes of a row that [`Row::of_group`] gave.
+    ///
+    /// # Safety
+    ///
+    /// It gave the row.
+    #[inline(always)]
+    pub(super) unsafe fn len(row: *const u8) -> usize {
+        // Volatile, or the compiler would take it from the registers that hold the rest of the row, which is slower.
+        // SAFETY: the row has 32 bytes.
+        usize::from(unsafe { row.add(Row::LEN).read_volatile() })
+    }
 }
 
 /// A [`Row`] for each mask of lanes to escape.
-pub(super) static EXPAND: [Row; 256] = EXPAND_ROWS;
-
-const EXPAND_ROWS: [Row; 256] = {
+pub(super) static EXPAND: [Row; 256] = {
     let mut table = [const { Row([0; 32]) }; 256];
     let mut mask = 0;
     while mask < 256 {
@@ -250,56 +268,6 @@ const EXPAND_ROWS: [Row; 256] = {
     }
     table
 };
-
-/// As a [`Row`], in a form that takes fewer instructions and twice the memory: where up to 24 bytes come from, 24 bytes to
-/// join to these (`%`, where the places give zero), and at place 31 how many bytes there are.
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-#[repr(align(64))]
-pub(super) struct Spelt([u8; 64]);
-
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-impl Spelt {
-    /// Where the bytes to join are.
-    pub(super) const PERCENT: usize = 32;
-    /// Where the number of bytes is.
-    const LEN: usize = 31;
-
-    /// The 64 bytes for the lanes from `8 * group` on.
-    #[inline(always)]
-    pub(super) fn of_group(escape: u64, group: usize) -> *const u8 {
-        static SPELT: [Spelt; 256] = {
-            let mut table = [const { Spelt([0; 64]) }; 256];
-            let mut mask = 0;
-            while mask < 256 {
-                let mut i = 0;
-                while i < 24 {
-                    let place = EXPAND_ROWS[mask].0[i];
-                    table[mask].0[i] = place;
-                    table[mask].0[Spelt::PERCENT + i] = if place == PERCENT { b'%' } else { 0 };
-                    i += 1;
-                }
-                table[mask].0[Spelt::LEN] = 8 + 2 * (mask as u8).count_ones() as u8;
-                mask += 1;
-            }
-            table
-        };
-        // A rotation leaves its source where it is, which a shift does not.
-        let offset = escape.rotate_left((70 - 8 * group as u32) % 64) as usize & (255 * size_of::<Spelt>());
-        SPELT.as_ptr().cast::<u8>().wrapping_add(offset)
-    }
-
-    /// The number of bytes of a row that [`Spelt::of_group`] gave.
-    ///
-    /// # Safety
-    ///
-    /// It gave the row.
-    #[inline(always)]
-    pub(super) unsafe fn len(row: *const u8) -> usize {
-        // Volatile, or the compiler would take it from the registers that hold the rest of the row, which is slower.
-        // SAFETY: the row has 64 bytes.
-        usize::from(unsafe { row.add(Spelt::LEN).read_volatile() })
-    }
-}
 
 /// Loaded from place `n`, moves lanes `n..16` to the front and fills with zeros: all, from 16 on.
 pub(super) static SLIDE: [u8; 64] = {
