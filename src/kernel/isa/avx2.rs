@@ -631,7 +631,9 @@ impl<const N: usize> Isa for Registers<N> {
         let width = 96 * N;
         let mut stage = Stage::new();
         let window = out.window(width, &mut stage);
-        let digits = self.0.both(case.digits());
+        // As in a block of which some lanes stay.
+        // SAFETY: the token proves AVX2.
+        let digits = unsafe { _mm256_xor_si256(self.0.both(case.digits()), self.0.all(b'%')) };
         for i in 0..N {
             // SAFETY: the token proves AVX2. The window has three bytes for each lane, and all are written.
             unsafe {
@@ -644,8 +646,7 @@ impl<const N: usize> Isa for Registers<N> {
                 let window = window.add(96 * i);
                 for j in 0..3 {
                     let places = self.0.both(&PAIRS[j]);
-                    let percent = _mm256_subs_epu8(places, self.0.all(0x80));
-                    let bytes = _mm256_or_si256(_mm256_shuffle_epi8(pairs[j], places), percent);
+                    let bytes = _mm256_xor_si256(_mm256_shuffle_epi8(pairs[j], places), self.0.all(b'%'));
                     _mm_storeu_si128(window.add(16 * j).cast(), _mm256_castsi256_si128(bytes));
                     _mm_storeu_si128(window.add(48 + 16 * j).cast(), _mm256_extracti128_si256::<1>(bytes));
                 }

@@ -602,7 +602,9 @@ impl<const N: usize> Isa for Registers<N> {
         let width = 48 * N;
         let mut stage = Stage::new();
         let window = out.window(width, &mut stage);
-        let digits = self.0.sixteen(case.digits());
+        // As in a block of which some lanes stay.
+        // SAFETY: the token proves SSSE3.
+        let digits = unsafe { _mm_xor_si128(self.0.sixteen(case.digits()), self.0.all(b'%')) };
         for (i, bytes) in block.into_iter().enumerate() {
             // SAFETY: the token proves SSSE3. The window has three bytes for each lane, and all are written.
             unsafe {
@@ -613,8 +615,7 @@ impl<const N: usize> Isa for Registers<N> {
                 let pairs = [start, _mm_alignr_epi8::<8>(end, start), end];
                 for j in 0..3 {
                     let places = self.0.sixteen(&PAIRS[j]);
-                    let percent = _mm_subs_epu8(places, self.0.all(0x80));
-                    let bytes = _mm_or_si128(_mm_shuffle_epi8(pairs[j], places), percent);
+                    let bytes = _mm_xor_si128(_mm_shuffle_epi8(pairs[j], places), self.0.all(b'%'));
                     _mm_storeu_si128(window.add(48 * i + 16 * j).cast(), bytes);
                 }
             }
