@@ -235,6 +235,51 @@ fn all_pairs_of_bytes_after_a_percent_sign() {
     }
 }
 
+/// Escapes one after another, so long that some tiers decode many at a time, which begin and end at every place of an escape; whole,
+/// and with any byte replaced.
+#[test]
+fn runs_of_escapes_with_any_byte_replaced() {
+    let mut rng = Rng(29);
+    let mut run = Vec::new();
+    for _ in 0..190 {
+        run.extend_from_slice(&[
+            b'%',
+            rng.pick(b"0123456789abcdefABCDEF"),
+            rng.pick(b"0123456789abcdefABCDEF"),
+        ]);
+    }
+    let (mut out, mut written, mut expected) = (vec![0; 1024], Vec::new(), Vec::new());
+    for (before, after) in [(0, 0), (1, 0), (2, 0), (0, 1), (0, 2), (61, 40), (64, 64)] {
+        let clean = [&b"a".repeat(before)[..], &run[..], &b"b".repeat(after)[..]].concat();
+        let places = (0..run.len()).filter(|&place| runs(place));
+        let replaced = places.flat_map(|place| b"%Gg0\xB0".map(|byte| (before + place, byte)));
+        for (place, byte) in std::iter::once((0, clean[0])).chain(replaced) {
+            let mut input = clean.clone();
+            input[place] = byte;
+            oracle::decode(&input, &[false; 256], false, &mut expected);
+            let wrong = oracle::first_bad(&input);
+            for &tier in tiers() {
+                let decode = simdpct::Decode::new().tier(tier);
+                let len = decode.decode_to_slice(&input, &mut out);
+                assert!(
+                    len == Ok(expected.len()) && out[..expected.len()] == expected,
+                    "tier {tier}, byte {byte:#04x} at {place} of a run from {before} on, {after} after it"
+                );
+                written.clear();
+                let strict = decode.strict().decode_append(&input, &mut written).map_err(bad).err();
+                assert_eq!(
+                    strict, wrong,
+                    "tier {tier}, byte {byte:#04x} at {place} of a run from {before} on"
+                );
+                assert!(
+                    wrong.is_some() || written == expected,
+                    "tier {tier}, {before} before and {after} after"
+                );
+            }
+        }
+    }
+}
+
 /// The whole range of verbs, between guard pages, on one special thing at each lane.
 #[test]
 fn one_thing_at_every_lane() {

@@ -177,6 +177,9 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
                 return (state.sink, at(rest, lane));
             }
             rest = &rest[I::LANES..];
+            if const { I::DECODES_ALL && S::WRITES && !KEEP && !B::MANY } && state.run {
+                state.escapes(&mut rest);
+            }
         }
     }
     while rest.len() >= I::LANES {
@@ -207,6 +210,8 @@ fn begin<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
         spilt: 0,
         spilt_digits: 0,
         dropped: 0,
+        full: 0,
+        run: false,
         bounds,
         sink,
     }
@@ -229,6 +234,11 @@ struct Blocks<I: Isa, S, B, const KEEP: bool> {
     spilt_digits: u64,
     /// The lanes that were dropped from this one.
     dropped: u64,
+    /// The lanes of escapes in this one, of a tier that asks.
+    full: u64,
+    /// Whether this one and the one before were nothing but escapes. One among others is nothing to go by: the guess costs more
+    /// than the block.
+    run: bool,
     bounds: B,
     sink: S,
 }
@@ -263,6 +273,19 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
             }
         }
         Ok(())
+    }
+
+    /// Takes three whole blocks at a time from the start of `rest`, of one value, while these are nothing but escapes; text in a
+    /// script without ASCII is. The first of them may begin with digits, and then as many come after the last.
+    #[inline(always)]
+    fn escapes(&mut self, rest: &mut &[u8]) {
+        let digits = self.spilt.count_ones() as usize;
+        while self.sink.room() >= I::LANES
+            && let Some(values) = rest.get(digits..).and_then(|escapes| self.isa.all_escapes(escapes))
+        {
+            self.sink.store(self.isa, values, I::LANES);
+            *rest = &rest[3 * I::LANES..];
+        }
     }
 
     /// Takes the `M` whole blocks at the start of `rest`, of one value, if there is nothing to do in them.
@@ -313,6 +336,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
             if let Some(ends) = self.bounds.ends() {
                 ends.settle(self.sink.written(), 0, I::LANES, missing);
             }
+            self.run = false;
             // Two stores: to choose between two blocks and store one would take more instructions than the rest.
             if KEEP && self.form {
                 self.sink.changed(isa.eq(block, b'+') != 0);
@@ -360,6 +384,10 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
             ends.settle(self.sink.written(), drop, I::LANES, missing);
         }
         self.sink.changed(decoded != 0);
+        if const { I::DECODES_ALL && S::WRITES && !KEEP && !B::MANY } {
+            let full = decoded | drop;
+            self.run = full & core::mem::replace(&mut self.full, full) == u64::MAX;
+        }
         let before = core::mem::replace(&mut self.dropped, drop);
         if const { KEEP || !(DIRTY || ALONE) } && drop | before == 0 {
             // Escapes that stay and malformed ones, which is what normalizing mostly meets. A block among others in which

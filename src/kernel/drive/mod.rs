@@ -204,6 +204,15 @@ pub(crate) trait Isa: Copy {
         Escapes { valid, values, decoded: self.select(valid, block, values), lanes: block }
     }
 
+    /// Whether [`Isa::all_escapes`] is faster than block by block, and `LANES` is 64.
+    const DECODES_ALL: bool = false;
+
+    /// The values of the 64 escapes that `input` starts with, if it does; `None` if not, or if it is shorter.
+    #[inline(always)]
+    fn all_escapes(self, _input: &[u8]) -> Option<Self::Block> {
+        None
+    }
+
     /// `block`, with the lanes in `mask` taken from `other`.
     #[inline(always)]
     fn select(self, mask: u64, block: Self::Block, other: Self::Block) -> Self::Block {

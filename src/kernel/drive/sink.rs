@@ -7,6 +7,8 @@ use crate::kernel::job::Measure;
 
 /// A receiver of blocks. One loop serves writing and measuring, so the two cannot disagree.
 pub(super) trait Sink<I: Isa> {
+    /// Whether what it takes is written.
+    const WRITES: bool;
     /// Takes the first `lanes` lanes.
     fn store(&mut self, isa: I, block: I::Block, lanes: usize);
     /// Takes whole blocks.
@@ -40,6 +42,7 @@ pub(super) trait Sink<I: Isa> {
 }
 
 impl<I: Isa> Sink<I> for Cursor<'_> {
+    const WRITES: bool = true;
     #[inline(always)]
     fn store(&mut self, isa: I, block: I::Block, lanes: usize) {
         isa.store(block, lanes, self);
@@ -90,6 +93,7 @@ impl<I: Isa> Sink<I> for Cursor<'_> {
 }
 
 impl<I: Isa> Sink<I> for Measure {
+    const WRITES: bool = false;
     #[inline(always)]
     fn store(&mut self, _: I, _: I::Block, lanes: usize) {
         self.len = self.len.saturating_add(lanes);

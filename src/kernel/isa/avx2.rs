@@ -10,7 +10,9 @@ use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
-use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, PAIRS, SHIFTED, SLIDE, Spelt, without_digits};
+use super::tables::{
+    BITS, DIGIT_HIGH, DIGIT_LOW, IN_ORDER, PAIRS, Row, SHIFTED, SLIDE, THIRDS, without_digits,
+};
 use super::token::Avx2;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
@@ -189,20 +191,19 @@ impl Avx2 {
     }
 
     /// Writes a group, those lanes in `escape` as escapes. Both halves of `sources` hold eight bytes, or the high digits of
-    /// those to escape, and then the eight low digits.
+    /// those to escape, and then the eight low digits; all with the bits of `%` flipped, so that a zero is one.
     ///
     /// # Safety
     ///
     /// `24 * group + 32` bytes are writable at `window`.
     #[inline(always)]
     unsafe fn expand_dense(self, sources: __m256i, escape: u64, group: usize, window: *mut u8) {
-        let (row, at) = (Spelt::of_group(escape, group), place(escape, group));
-        // SAFETY: the token proves AVX2. A row is 64 bytes, aligned to as many. Before the group come at most `24 * group`
+        let (row, at) = (Row::of_group(escape, group), place(escape, group));
+        // SAFETY: the token proves AVX2. A row is 32 bytes, aligned to as many. Before the group come at most `24 * group`
         // bytes, and the caller vouches for 32 after them.
         unsafe {
             let bytes = _mm256_shuffle_epi8(sources, _mm256_load_si256(row.cast()));
-            let bytes = _mm256_or_si256(bytes, _mm256_load_si256(row.add(Spelt::PERCENT).cast()));
-            _mm256_storeu_si256(window.add(at).cast(), bytes);
+            _mm256_storeu_si256(window.add(at).cast(), _mm256_xor_si256(bytes, self.all(b'%')));
         }
     }
 
@@ -213,13 +214,13 @@ impl Avx2 {
     /// `24 * group + 16` bytes are writable at `window`.
     #[inline(always)]
     unsafe fn expand_sparse(self, sources: __m128i, escape: u64, group: usize, window: *mut u8) {
-        let (row, at) = (Spelt::of_group(escape, group), place(escape, group));
-        // SAFETY: the token proves AVX2. A row is 64 bytes, aligned to as many. Before the group come at most `24 * group`
+        let (row, at) = (Row::of_group(escape, group), place(escape, group));
+        // SAFETY: the token proves AVX2. A row is 32 bytes, aligned to as many. Before the group come at most `24 * group`
         // bytes, and the caller vouches for sixteen after them.
         unsafe {
             let bytes = _mm_shuffle_epi8(sources, _mm_load_si128(row.cast()));
-            let bytes = _mm_or_si128(bytes, _mm_load_si128(row.add(Spelt::PERCENT).cast()));
-            _mm_storeu_si128(window.add(at).cast(), bytes);
+            let percent = _mm256_castsi256_si128(self.all(b'%'));
+            _mm_storeu_si128(window.add(at).cast(), _mm_xor_si128(bytes, percent));
         }
     }
 }
@@ -241,7 +242,9 @@ impl<const N: usize> Registers<N> {
         let width = (4 * N - 1) * 24 + 32;
         let mut stage = Stage::new();
         let window = out.window(width, &mut stage);
-        let digits = self.0.both(case.digits());
+        // A shuffle gives zero for `%`, so the bits of that are flipped in all that is shuffled, and then back.
+        // SAFETY: the token proves AVX2.
+        let digits = unsafe { _mm256_xor_si256(self.0.both(case.digits()), self.0.all(b'%')) };
         let mut sources = [[self.0.all(0); 2]; N];
         // 255 for each escape of a group, and the most over the registers.
         let mut most = self.0.all(0);
@@ -251,7 +254,8 @@ impl<const N: usize> Registers<N> {
                 most = _mm256_max_epi16(most, _mm256_sad_epu8(escaped[i], self.0.all(0)));
                 let high = _mm256_shuffle_epi8(digits, self.0.high_half(block[i]));
                 let low = _mm256_shuffle_epi8(digits, _mm256_and_si256(block[i], self.0.all(0x0F)));
-                let bytes = _mm256_blendv_epi8(block[i], high, escaped[i]);
+                let bytes = _mm256_xor_si256(block[i], self.0.all(b'%'));
+                let bytes = _mm256_blendv_epi8(bytes, high, escaped[i]);
                 [_mm256_unpacklo_epi64(bytes, low), _mm256_unpackhi_epi64(bytes, low)]
             };
         }
@@ -287,6 +291,7 @@ impl<const N: usize> Isa for Registers<N> {
     const LANES: usize = 32 * N;
     const TWO: bool = N == 2;
     const EXPANDS_ALL: bool = N == 2;
+    const DECODES_ALL: bool = N == 2;
     type Block = [__m256i; N];
     type Class = Class;
 
@@ -461,6 +466,45 @@ impl<const N: usize> Isa for Registers<N> {
     }
 
     #[inline(always)]
+    fn all_escapes(self, input: &[u8]) -> Option<Self::Block> {
+        let input = input.first_chunk::<192>()?;
+        let mut values = [self.0.all(0); N];
+        let (mut percent, mut bad) = (self.0.all(0xFF), self.0.all(0));
+        for i in 0..N {
+            // Sixteen escapes in the lower halves of three registers, and sixteen in the upper ones. The places of what they
+            // are made of differ, so that one of each fill a register.
+            let mut parts = [self.0.all(0); 3];
+            for j in 0..3 {
+                // SAFETY: the token proves AVX2; `96 * i + 96 <= 192`.
+                parts[j] = unsafe {
+                    let at = input.as_ptr().add(96 * i + 16 * j);
+                    _mm256_loadu2_m128i(at.add(48).cast(), at.cast())
+                };
+            }
+            let mut thirds = [parts[0]; 3];
+            for k in 0..3 {
+                for j in 1..3 {
+                    let lanes = self.0.both(&THIRDS[k][j - 1]);
+                    // SAFETY: the token proves AVX2.
+                    thirds[k] = unsafe { _mm256_blendv_epi8(thirds[k], parts[j], lanes) };
+                }
+            }
+            let (first, second) = (self.0.digits(thirds[1]), self.0.digits(thirds[2]));
+            // SAFETY: the token proves AVX2.
+            unsafe {
+                percent = _mm256_and_si256(percent, _mm256_cmpeq_epi8(thirds[0], self.0.all(b'%')));
+                bad = _mm256_or_si256(bad, _mm256_or_si256(first, second));
+                let second = _mm256_and_si256(_mm256_alignr_epi8::<1>(second, second), self.0.all(0x0F));
+                let value = _mm256_or_si256(_mm256_shuffle_epi8(self.0.both(&SHIFTED), first), second);
+                values[i] = _mm256_shuffle_epi8(value, self.0.both(&IN_ORDER));
+            }
+        }
+        // SAFETY: the token proves AVX2.
+        let good = self.0.mask(unsafe { _mm256_andnot_si256(bad, percent) });
+        if good == u64::from(u32::MAX) { Some(values) } else { None }
+    }
+
+    #[inline(always)]
     fn select(self, mask: u64, mut block: Self::Block, other: Self::Block) -> Self::Block {
         for i in 0..N {
             let mask = self.0.spread((mask >> (32 * i)) as u32);
@@ -587,7 +631,9 @@ impl<const N: usize> Isa for Registers<N> {
         let width = 96 * N;
         let mut stage = Stage::new();
         let window = out.window(width, &mut stage);
-        let digits = self.0.both(case.digits());
+        // As in a block of which some lanes stay.
+        // SAFETY: the token proves AVX2.
+        let digits = unsafe { _mm256_xor_si256(self.0.both(case.digits()), self.0.all(b'%')) };
         for i in 0..N {
             // SAFETY: the token proves AVX2. The window has three bytes for each lane, and all are written.
             unsafe {
@@ -600,8 +646,7 @@ impl<const N: usize> Isa for Registers<N> {
                 let window = window.add(96 * i);
                 for j in 0..3 {
                     let places = self.0.both(&PAIRS[j]);
-                    let percent = _mm256_subs_epu8(places, self.0.all(0x80));
-                    let bytes = _mm256_or_si256(_mm256_shuffle_epi8(pairs[j], places), percent);
+                    let bytes = _mm256_xor_si256(_mm256_shuffle_epi8(pairs[j], places), self.0.all(b'%'));
                     _mm_storeu_si128(window.add(16 * j).cast(), _mm256_castsi256_si128(bytes));
                     _mm_storeu_si128(window.add(48 + 16 * j).cast(), _mm256_extracti128_si256::<1>(bytes));
                 }

@@ -9,8 +9,8 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 
 use super::tables::{
-    BITS, DIGIT_HIGH, DIGIT_LOW, PAIRS, SHIFTED, SLIDE, Spelt, any_above_four, count, counts, counts_below,
-    without_digits,
+    BITS, DIGIT_HIGH, DIGIT_LOW, DIGITS_OF, PAIRS, Row, SHIFTED, SHIFTED_LESS, SLIDE, THIRDS, any_above_four,
+    counts, last_left, without_digits,
 };
 use super::token::Ssse3;
 use crate::hex::{self, HexCase};
@@ -173,7 +173,8 @@ impl Ssse3 {
     }
 
     /// Writes a group, those lanes in `escape` as escapes, of which there are at most four unless `DENSE`; returns where it
-    /// ends. `sources` holds eight bytes, or the high digits of those to escape, and then the eight low digits.
+    /// ends. `sources` holds eight bytes, or the high digits of those to escape, and then the eight low digits; all
+    /// with the bits of `%` flipped, so that a zero is one.
     ///
     /// # Safety
     ///
@@ -186,24 +187,23 @@ impl Ssse3 {
         group: usize,
         at: *mut u8,
     ) -> *mut u8 {
-        let row = Spelt::of_group(escape, group);
-        // SAFETY: the token proves SSSE3. A row is 64 bytes, aligned to as many, and says that there are at most 24 bytes.
+        let row = Row::of_group(escape, group);
+        // SAFETY: the token proves SSSE3. A row is 32 bytes, aligned to as many, and says that there are at most 24 bytes.
         unsafe {
-            let part = |start: usize| _mm_load_si128(row.add(start).cast());
-            let start = _mm_shuffle_epi8(sources, part(0));
-            _mm_storeu_si128(at.cast(), _mm_or_si128(start, part(Spelt::PERCENT)));
+            let start = _mm_shuffle_epi8(sources, _mm_load_si128(row.cast()));
+            _mm_storeu_si128(at.cast(), _mm_xor_si128(start, self.all(b'%')));
             if DENSE {
-                let end = _mm_shuffle_epi8(sources, part(16));
-                _mm_storel_epi64(at.add(16).cast(), _mm_or_si128(end, part(Spelt::PERCENT + 16)));
+                let end = _mm_shuffle_epi8(sources, _mm_load_si128(row.add(16).cast()));
+                _mm_storel_epi64(at.add(16).cast(), _mm_xor_si128(end, self.all(b'%')));
             }
-            at.add(Spelt::len(row))
+            at.add(Row::len(row))
         }
     }
 }
 
 impl<const N: usize> Registers<N> {
     /// Writes all groups, those lanes in `escape` as escapes, of which a group has at most four unless `DENSE`. `escaped` has
-    /// all ones in these.
+    /// all ones in these. Returns where they end.
     ///
     /// # Safety
     ///
@@ -216,18 +216,21 @@ impl<const N: usize> Registers<N> {
         escape: u64,
         digits: __m128i,
         window: *mut u8,
-    ) {
+    ) -> *mut u8 {
         let mut at = window;
+        // SAFETY: the token proves SSSE3.
+        let digits = unsafe { _mm_xor_si128(digits, self.0.all(b'%')) };
         for (i, bytes) in block.into_iter().enumerate() {
             // SAFETY: the token proves SSSE3. Before group `g` come at most `24 * g` bytes.
             unsafe {
                 let high = _mm_shuffle_epi8(digits, self.0.high_half(bytes));
                 let low = _mm_shuffle_epi8(digits, _mm_and_si128(bytes, self.0.all(0x0F)));
-                let bytes = self.0.blend(escaped[i], bytes, high);
+                let bytes = self.0.blend(escaped[i], _mm_xor_si128(bytes, self.0.all(b'%')), high);
                 at = self.0.expand_group::<DENSE>(_mm_unpacklo_epi64(bytes, low), escape, 2 * i, at);
                 at = self.0.expand_group::<DENSE>(_mm_unpackhi_epi64(bytes, low), escape, 2 * i + 1, at);
             }
         }
+        at
     }
 
     /// Writes the first `lanes` lanes, those in `escape` as escapes; `escaped` has all ones in these, and in lanes that come
@@ -250,12 +253,13 @@ impl<const N: usize> Registers<N> {
         // SAFETY: the window has 24 bytes for each group, and the groups write `lanes` bytes and two more for each escape
         // without a gap.
         unsafe {
-            if any_above_four(counts(escape)) {
-                self.groups::<true>(block, escaped, escape, digits, window);
+            let end = if any_above_four(counts(escape)) {
+                self.groups::<true>(block, escaped, escape, digits, window)
             } else {
-                self.groups::<false>(block, escaped, escape, digits, window);
-            }
-            out.commit(width, lanes + 2 * count(escape), &stage);
+                self.groups::<false>(block, escaped, escape, digits, window)
+            };
+            // Lanes after the end are a byte each.
+            out.commit(width, end.addr() - window.addr() - (Self::LANES - lanes), &stage);
         }
     }
 }
@@ -266,6 +270,7 @@ impl<const N: usize> Registers<N> {
 impl<const N: usize> Isa for Registers<N> {
     const LANES: usize = 16 * N;
     const EXPANDS_ALL: bool = N == 4;
+    const DECODES_ALL: bool = N == 4;
     type Block = [__m128i; N];
     type Class = Class;
 
@@ -396,32 +401,69 @@ impl<const N: usize> Isa for Registers<N> {
         for i in 0..N {
             digits[i] = self.0.digits(block[i]);
         }
-        // SAFETY: the token proves SSSE3; sixteen bytes are readable.
-        let next = unsafe {
-            if let Some(bytes) = input.get(Self::LANES..).and_then(<[u8]>::first_chunk::<16>) {
-                self.0.digits(_mm_loadu_si128(bytes.as_ptr().cast()))
-            } else {
-                let behind = behind::<Self>(input);
-                let digits = u16::from_le_bytes([hex::value(behind[0]), hex::value(behind[1])]);
-                _mm_cvtsi32_si128(i32::from(digits))
-            }
-        };
+        let next = behind::<Self>(input).map(hex::value);
+        // SAFETY: the token proves SSSE3.
+        let next = unsafe { _mm_cvtsi32_si128(i32::from(u16::from_le_bytes(next))) };
         for i in 0..N {
             let behind = if i + 1 < N { digits[i + 1] } else { next };
             // SAFETY: the token proves SSSE3.
-            let valid = unsafe {
+            unsafe {
                 let first = _mm_alignr_epi8::<1>(behind, digits[i]);
                 let second = _mm_alignr_epi8::<2>(behind, digits[i]);
                 let low = _mm_and_si128(second, self.0.all(0x0F));
                 found.values[i] = _mm_or_si128(_mm_shuffle_epi8(self.0.sixteen(&SHIFTED), first), low);
                 let bad = _mm_cmplt_epi8(_mm_or_si128(first, second), _mm_setzero_si128());
-                _mm_andnot_si128(bad, _mm_cmpeq_epi8(block[i], self.0.all(b'%')))
-            };
-            found.decoded[i] = self.0.blend(valid, block[i], found.values[i]);
-            found.lanes[i] = valid;
-            found.valid |= self.0.mask(valid) << (16 * i);
+                let valid = _mm_andnot_si128(bad, _mm_cmpeq_epi8(block[i], self.0.all(b'%')));
+                let less = _mm_add_epi8(_mm_shuffle_epi8(self.0.sixteen(&SHIFTED_LESS), first), low);
+                found.decoded[i] = _mm_add_epi8(block[i], _mm_and_si128(less, valid));
+                found.lanes[i] = valid;
+                found.valid |= self.0.mask(valid) << (16 * i);
+            }
         }
         found
+    }
+
+    #[inline(always)]
+    fn all_escapes(self, input: &[u8]) -> Option<Self::Block> {
+        let input = input.first_chunk::<192>()?;
+        let mut values = [self.0.all(0); N];
+        let (mut percent, mut bad) = (self.0.all(0xFF), self.0.all(0));
+        for i in 0..N {
+            // Sixteen escapes in three registers.
+            let mut parts = [self.0.all(0); 3];
+            for j in 0..3 {
+                // SAFETY: the token proves SSSE3; `48 * i + 48 <= 192`.
+                parts[j] = unsafe { _mm_loadu_si128(input.as_ptr().add(48 * i + 16 * j).cast()) };
+            }
+            let mut digits = [self.0.all(0); 2];
+            for k in 0..2 {
+                for j in 0..3 {
+                    let places = self.0.sixteen(&DIGITS_OF[k][j]);
+                    // SAFETY: the token proves SSSE3.
+                    digits[k] = unsafe { _mm_or_si128(digits[k], _mm_shuffle_epi8(parts[j], places)) };
+                }
+                digits[k] = self.0.digits(digits[k]);
+            }
+            let [first, second] = digits;
+            // The places of the `%` in the three registers differ, so that all fill one.
+            // SAFETY: the token proves SSSE3.
+            unsafe {
+                let mut all = _mm_andnot_si128(
+                    _mm_or_si128(self.0.sixteen(&THIRDS[0][0]), self.0.sixteen(&THIRDS[0][1])),
+                    parts[0],
+                );
+                for j in 1..3 {
+                    all = _mm_or_si128(all, _mm_and_si128(parts[j], self.0.sixteen(&THIRDS[0][j - 1])));
+                }
+                percent = _mm_and_si128(percent, _mm_cmpeq_epi8(all, self.0.all(b'%')));
+                bad = _mm_or_si128(bad, _mm_or_si128(first, second));
+                let second = _mm_and_si128(second, self.0.all(0x0F));
+                values[i] = _mm_or_si128(_mm_shuffle_epi8(self.0.sixteen(&SHIFTED), first), second);
+            }
+        }
+        // SAFETY: the token proves SSSE3.
+        let good = self.0.mask(unsafe { _mm_andnot_si128(bad, percent) });
+        if good == u64::from(u16::MAX) { Some(values) } else { None }
     }
 
     #[inline(always)]
@@ -496,20 +538,27 @@ impl<const N: usize> Isa for Registers<N> {
 
     #[inline(always)]
     fn compress(self, block: Self::Block, drop: u64, lanes: usize, out: &mut Cursor<'_>) {
-        let below = counts_below(drop);
         let mut stage = Stage::new();
         let window = out.window(Self::LANES, &mut stage);
+        let mut left = 0;
         for (i, bytes) in block.into_iter().enumerate() {
-            let before = 16 * i - usize::from((below >> (16 * i)) as u8);
-            // SAFETY: the token proves SSSE3. The places are sixteen bytes, aligned to as many. At most `16 * i` bytes
-            // come before.
+            // SAFETY: the token proves SSSE3. The places are sixteen bytes, aligned to as many. Each register before left at
+            // most sixteen bytes: `left`, and one for each.
             unsafe {
-                let places = _mm_load_si128(without_digits((drop >> (16 * i)) as u16).cast());
-                _mm_storeu_si128(window.add(before).cast(), _mm_shuffle_epi8(bytes, places));
+                let row = without_digits((drop >> (16 * i)) as u16);
+                let bytes = _mm_shuffle_epi8(bytes, _mm_load_si128(row.cast()));
+                _mm_storeu_si128(window.add(left + i).cast(), bytes);
+                left += last_left(row);
             }
         }
-        // SAFETY: the lanes that stay were written without a gap.
-        unsafe { out.commit(Self::LANES, lanes - count(drop & first(lanes)), &stage) };
+        let mut len = left + N;
+        if lanes < Self::LANES {
+            // Of the lanes after the end, at most two are dropped.
+            let over = drop.checked_shr(lanes as u32).unwrap_or(0) as usize & 3;
+            len = len.saturating_sub(Self::LANES - lanes - (over - (over >> 1)).min(Self::LANES - lanes));
+        }
+        // SAFETY: the lanes that stay were written without a gap, and are no more than all.
+        unsafe { out.commit(Self::LANES, len, &stage) };
     }
 
     #[inline(always)]
@@ -553,7 +602,9 @@ impl<const N: usize> Isa for Registers<N> {
         let width = 48 * N;
         let mut stage = Stage::new();
         let window = out.window(width, &mut stage);
-        let digits = self.0.sixteen(case.digits());
+        // As in a block of which some lanes stay.
+        // SAFETY: the token proves SSSE3.
+        let digits = unsafe { _mm_xor_si128(self.0.sixteen(case.digits()), self.0.all(b'%')) };
         for (i, bytes) in block.into_iter().enumerate() {
             // SAFETY: the token proves SSSE3. The window has three bytes for each lane, and all are written.
             unsafe {
@@ -564,8 +615,7 @@ impl<const N: usize> Isa for Registers<N> {
                 let pairs = [start, _mm_alignr_epi8::<8>(end, start), end];
                 for j in 0..3 {
                     let places = self.0.sixteen(&PAIRS[j]);
-                    let percent = _mm_subs_epu8(places, self.0.all(0x80));
-                    let bytes = _mm_or_si128(_mm_shuffle_epi8(pairs[j], places), percent);
+                    let bytes = _mm_xor_si128(_mm_shuffle_epi8(pairs[j], places), self.0.all(b'%'));
                     _mm_storeu_si128(window.add(48 * i + 16 * j).cast(), bytes);
                 }
             }

@@ -29,6 +29,17 @@ pub(super) const SHIFTED: [u8; 16] = {
     shifted
 };
 
+/// The same less the `%` that the value replaces, so that it is added to that.
+pub(super) const SHIFTED_LESS: [u8; 16] = {
+    let mut shifted = SHIFTED;
+    let mut i = 0;
+    while i < 16 {
+        shifted[i] = shifted[i].wrapping_sub(b'%');
+        i += 1;
+    }
+    shifted
+};
+
 /// Looked up by the low half of a byte, as [`DIGIT_HIGH`] is by the high half: the saturating sum of both has a clear top
 /// bit where the byte is a hexadecimal digit, and only there, and the digit's value in its low half. Where the byte is
 /// above 0x7F, a shuffle by it gives 0 here, and [`DIGIT_HIGH`] sets the top bit.
@@ -82,7 +93,8 @@ const DIGITS: usize = {
 pub(super) struct Places([u8; 16]);
 
 /// For each mask that digits can fill in the lower eight of sixteen lanes and each in the upper eight, the places that move
-/// the other lanes to the front.
+/// the other lanes to the front. The last place is one less than their number: it is that of the last lane if all stay, and of no
+/// use if not.
 static WITHOUT_DIGITS: [[Places; DIGITS]; DIGITS] = {
     let mut table = [[Places([0; 16]); DIGITS]; DIGITS];
     let (mut low, mut row) = (0, 0);
@@ -99,6 +111,7 @@ static WITHOUT_DIGITS: [[Places; DIGITS]; DIGITS] = {
                         }
                         lane += 1;
                     }
+                    table[row][column].0[15] = at as u8 - 1;
                     column += 1;
                 }
                 high += 1;
@@ -133,6 +146,18 @@ pub(super) fn without_digits(drop: u16) -> *const Places {
     WITHOUT_DIGITS.as_ptr().cast::<Places>().wrapping_byte_add(start)
 }
 
+/// One less than the number of lanes that the places leave, which [`without_digits`] gave.
+///
+/// # Safety
+///
+/// It gave the places.
+#[inline(always)]
+pub(super) unsafe fn last_left(places: *const Places) -> usize {
+    // Volatile, or the compiler would take it from the register that holds the places, which is slower.
+    // SAFETY: the places are sixteen.
+    usize::from(unsafe { places.cast::<u8>().add(15).read_volatile() })
+}
+
 /// A place of [`EXPAND`] that stands for `%`: a shuffle gives zero there, and what is above 0x80 is the `%`.
 pub(super) const PERCENT: u8 = 0x80 | b'%';
 
@@ -148,6 +173,47 @@ pub(super) static PAIRS: [[u8; 16]; 3] = {
     places
 };
 
+/// Of three registers of sixteen lanes that hold sixteen escapes, which lanes of the second are `%`, first digits and second
+/// digits, and which of the third; the others are those of the first.
+pub(super) static THIRDS: [[[u8; 16]; 2]; 3] = {
+    let mut lanes = [[[0; 16]; 2]; 3];
+    let (mut part, mut lane) = (0, 0);
+    while part < 3 {
+        while lane < 16 {
+            lanes[part][0][lane] = if (16 + lane) % 3 == part { 0xFF } else { 0 };
+            lanes[part][1][lane] = if (32 + lane) % 3 == part { 0xFF } else { 0 };
+            lane += 1;
+        }
+        (part, lane) = (part + 1, 0);
+    }
+    lanes
+};
+
+/// Where the first digits of sixteen escapes are if taken by [`THIRDS`].
+pub(super) const IN_ORDER: [u8; 16] = {
+    let mut places = [0; 16];
+    let mut i = 0;
+    while i < 16 {
+        places[i] = ((3 * i + 1) % 16) as u8;
+        i += 1;
+    }
+    places
+};
+
+/// Where the first digits and the second digits of sixteen escapes are in three registers of sixteen lanes; above 0x7F for
+/// those that are in others.
+pub(super) static DIGITS_OF: [[[u8; 16]; 3]; 2] = {
+    let mut places = [[[0x80; 16]; 3]; 2];
+    let mut i = 0;
+    while i < 16 {
+        let (first, second) = (3 * i + 1, 3 * i + 2);
+        places[0][first / 16][i] = (first % 16) as u8;
+        places[1][second / 16][i] = (second % 16) as u8;
+        i += 1;
+    }
+    places
+};
+
 /// How to write eight lanes, some of them as escapes: where up to 24 bytes come from (lanes 0-7 hold the bytes, or
 /// the high digits of those to escape, and lanes 8-15 the low digits); and how many bytes there are.
 #[repr(align(32))]
@@ -156,12 +222,30 @@ pub(super) struct Row(pub [u8; 32]);
 impl Row {
     /// The place of the number of bytes.
     pub(super) const LEN: usize = 31;
+
+    /// The row for the lanes from `8 * group` on, of which those in `escape` are escaped.
+    #[inline(always)]
+    pub(super) fn of_group(escape: u64, group: usize) -> *const u8 {
+        // A rotation leaves its source where it is, which a shift does not.
+        let offset = escape.rotate_left((69 - 8 * group as u32) % 64) as usize & (255 * size_of::<Row>());
+        EXPAND.as_ptr().cast::<u8>().wrapping_add(offset)
+    }
+
+    /// The number of bytes of a row that [`Row::of_group`] gave.
+    ///
+    /// # Safety
+    ///
+    /// It gave the row.
+    #[inline(always)]
+    pub(super) unsafe fn len(row: *const u8) -> usize {
+        // Volatile, or the compiler would take it from the registers that hold the rest of the row, which is slower.
+        // SAFETY: the row has 32 bytes.
+        usize::from(unsafe { row.add(Row::LEN).read_volatile() })
+    }
 }
 
 /// A [`Row`] for each mask of lanes to escape.
-pub(super) static EXPAND: [Row; 256] = EXPAND_ROWS;
-
-const EXPAND_ROWS: [Row; 256] = {
+pub(super) static EXPAND: [Row; 256] = {
     let mut table = [const { Row([0; 32]) }; 256];
     let mut mask = 0;
     while mask < 256 {
@@ -184,56 +268,6 @@ const EXPAND_ROWS: [Row; 256] = {
     }
     table
 };
-
-/// As a [`Row`], in a form that takes fewer instructions and twice the memory: where up to 24 bytes come from, 24 bytes to
-/// join to these (`%`, where the places give zero), and at place 31 how many bytes there are.
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-#[repr(align(64))]
-pub(super) struct Spelt([u8; 64]);
-
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-impl Spelt {
-    /// Where the bytes to join are.
-    pub(super) const PERCENT: usize = 32;
-    /// Where the number of bytes is.
-    const LEN: usize = 31;
-
-    /// The 64 bytes for the lanes from `8 * group` on.
-    #[inline(always)]
-    pub(super) fn of_group(escape: u64, group: usize) -> *const u8 {
-        static SPELT: [Spelt; 256] = {
-            let mut table = [const { Spelt([0; 64]) }; 256];
-            let mut mask = 0;
-            while mask < 256 {
-                let mut i = 0;
-                while i < 24 {
-                    let place = EXPAND_ROWS[mask].0[i];
-                    table[mask].0[i] = place;
-                    table[mask].0[Spelt::PERCENT + i] = if place == PERCENT { b'%' } else { 0 };
-                    i += 1;
-                }
-                table[mask].0[Spelt::LEN] = 8 + 2 * (mask as u8).count_ones() as u8;
-                mask += 1;
-            }
-            table
-        };
-        // A rotation leaves its source where it is, which a shift does not.
-        let offset = escape.rotate_left((70 - 8 * group as u32) % 64) as usize & (255 * size_of::<Spelt>());
-        SPELT.as_ptr().cast::<u8>().wrapping_add(offset)
-    }
-
-    /// The number of bytes of a row that [`Spelt::of_group`] gave.
-    ///
-    /// # Safety
-    ///
-    /// It gave the row.
-    #[inline(always)]
-    pub(super) unsafe fn len(row: *const u8) -> usize {
-        // Volatile, or the compiler would take it from the registers that hold the rest of the row, which is slower.
-        // SAFETY: the row has 64 bytes.
-        usize::from(unsafe { row.add(Spelt::LEN).read_volatile() })
-    }
-}
 
 /// Loaded from place `n`, moves lanes `n..16` to the front and fills with zeros: all, from 16 on.
 pub(super) static SLIDE: [u8; 64] = {
