@@ -161,9 +161,9 @@ impl Core {
 
     #[inline(never)]
     fn others<'a>(&self, input: &'a [u8]) -> (Cow<'a, [u8]>, usize) {
-        if input.len() <= 64 {
+        if input.len() <= ASIDE && !self.job.plus() {
             // Strict, for the last bytes of a piece are not those of the input.
-            return if !self.job.plus() && word::all_stay(input, NoEscape { strict: true }) {
+            return if word::all_stay(input, NoEscape { strict: true }) {
                 (Cow::Borrowed(input), input.len())
             } else {
                 self.by_way_of_the_stack(input)

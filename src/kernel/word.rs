@@ -57,11 +57,20 @@ pub(crate) fn stays(input: &[u8], look: impl Look) -> bool {
     }
 }
 
-/// What `look` says of an input of 16 to 64 bytes, as four pieces of sixteen, which overlap: without a branch on how many bytes
-/// there are, which could not be predicted. `false` if it is shorter or longer.
+/// What `look` says of an input of 16 bytes or more, by pieces; `false` if it is shorter.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 pub(crate) fn all_stay(input: &[u8], look: impl Look) -> bool {
+    let (blocks, _) = input.as_chunks::<64>();
+    blocks.iter().all(|block| four_stay(block, look))
+        && four_stay(input.last_chunk::<64>().map_or(input, |last| last), look)
+}
+
+/// What `look` says of 16 to 64 bytes, as four pieces of sixteen, which overlap: without a branch on how many bytes there are, which
+/// could not be predicted. `false` if there are fewer or more.
+#[cfg(feature = "alloc")]
+#[inline(always)]
+fn four_stay(input: &[u8], look: impl Look) -> bool {
     let len = input.len();
     if !(16..=64).contains(&len) {
         return false;
