@@ -320,8 +320,11 @@ fn append_one<C: Codec, A: Append>(
 ) -> Result<Result<(), usize>, Stop> {
     let (before, spare) = (out.lens().0, out.spare().0);
     let mut room = value.len().saturating_mul(C::GROWTH);
-    // A long value that grows is measured if memory has to be allocated, so that it is no more than it needs.
-    if spare < room || (C::GROWTH > 1 && value.len() > MAX_BYTES && out.ready() < room) {
+    // A long value that grows is measured if memory has to be allocated, so that it is no more than it needs; and if the result
+    // may have no offset, so that nothing is written then.
+    let has_offset = |len| before.checked_add(len).and_then(A::Offset::new).is_some();
+    let is_long = C::GROWTH > 1 && value.len() > MAX_BYTES;
+    if spare < room || (is_long && (out.ready() < room || !has_offset(room))) {
         room = match codec.measure(value) {
             Ok(len) => len,
             Err(offset) => return Ok(Err(offset)),
@@ -329,7 +332,7 @@ fn append_one<C: Codec, A: Append>(
         if spare < room {
             return Err(Stop::Full { index });
         }
-        if before.checked_add(room).and_then(A::Offset::new).is_none() {
+        if !has_offset(room) {
             return Err(Stop::TooLong { index });
         }
     }
