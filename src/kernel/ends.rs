@@ -152,9 +152,9 @@ impl Follow<'_> {
     }
 
     /// After the last block, of `lanes`, when the output has `written` bytes: turns each end in the input into one in the
-    /// output, where each lane of a mask gives `by` bytes more than one.
+    /// output, where each lane of a mask gives `BY` bytes more than one.
     #[inline(always)]
-    pub(crate) fn finish(&mut self, written: usize, lanes: usize, by: isize) {
+    pub(crate) fn finish<const BY: isize>(&mut self, written: usize, lanes: usize) {
         self.settle(written, 0, 0);
         let (settled, missing) = (self.settled.as_slice(), self.missing);
         let mut crossed = 0;
@@ -164,9 +164,9 @@ impl Follow<'_> {
             // Blocks after the one in which a value is refused are not there.
             let Settled { start, mask } = settled.get(place / lanes).copied().unwrap_or_default();
             // The first lane after an end cannot be a digit of an escape before it.
-            crossed |= mask >> lane;
+            crossed |= if BY < 0 { mask >> lane } else { 0 };
             let others = (mask & ((1 << lane) - 1)).count_ones() as isize;
-            start.wrapping_add(lane).wrapping_add_signed(by * others) as u32
+            start.wrapping_add(lane).wrapping_add_signed(BY * others) as u32
         }));
         *self.crossed = crossed & 1 != 0;
     }

@@ -19,7 +19,7 @@ pub(super) trait Bounds {
 
     /// Hears that there are no more blocks.
     #[inline(always)]
-    fn finish(&mut self, _written: usize, _lanes: usize, _by: isize) {}
+    fn finish<const BY: isize>(&mut self, _written: usize, _lanes: usize) {}
 }
 
 /// One value.
@@ -43,7 +43,7 @@ impl Bounds for Follow<'_> {
     }
 
     #[inline(always)]
-    fn finish(&mut self, written: usize, lanes: usize, by: isize) {
-        Follow::finish(self, written, lanes, by);
+    fn finish<const BY: isize>(&mut self, written: usize, lanes: usize) {
+        Follow::finish::<BY>(self, written, lanes);
     }
 }

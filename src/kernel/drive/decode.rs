@@ -251,7 +251,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
     /// All blocks have been taken, or all up to a malformed escape.
     #[inline(always)]
     fn finish(mut self) -> S {
-        self.bounds.finish(self.sink.written(), I::LANES, -1);
+        self.bounds.finish::<-1>(self.sink.written(), I::LANES);
         self.sink
     }
 

@@ -231,7 +231,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const PLAIN: bool> Blocks<I, S, B, PLAIN> {
     /// All blocks have been taken.
     #[inline(always)]
     fn finish(mut self) -> S {
-        self.bounds.finish(self.sink.written(), I::LANES, 2);
+        self.bounds.finish::<2>(self.sink.written(), I::LANES);
         self.sink
     }
 
@@ -248,8 +248,11 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const PLAIN: bool> Blocks<I, S, B, PLAIN> {
     /// Takes whole blocks if there is nothing to do in them, without the masks that [`Blocks::take`] needs.
     #[inline(always)]
     fn pass<const M: usize>(&mut self, blocks: [I::Block; M]) -> bool {
-        let clean = PLAIN && !B::MANY && self.isa.all_members(blocks, &self.class);
+        let clean = PLAIN && self.isa.all_members(blocks, &self.class);
         if clean {
+            for i in 0..M {
+                self.bounds.settle(self.sink.written() + i * I::LANES, 0, 0);
+            }
             self.sink.store_whole(self.isa, blocks);
         }
         clean
