@@ -202,7 +202,9 @@ fn append_many<C: Codec, I: Offset, A: Append>(
     let mut index = 0;
     let mut limit = if changes_only.is_some() { 1 } else { MAX_VALUES };
     while index < values.len() {
-        if let Some(changes_only) = changes_only {
+        // A long value is looked at and copied in one pass by the kernel, while it is in the cache.
+        let is_long = values.bytes_of(index, 1).len() > MAX_BYTES;
+        if let Some(changes_only) = changes_only.filter(|_| !is_long) {
             // Most values of most columns have nothing to decode.
             let same = unchanged(values, index, changes_only);
             if same > 0 {
@@ -255,9 +257,11 @@ fn append_refused<A: Append>(
     Ok(())
 }
 
-/// How many values from `index` on, at most [`MAX_VALUES`], end before the first of the bytes that are needed to change.
+/// How many values from `index` on, at most [`MAX_VALUES`], end before the first of the bytes that are needed to change. Those
+/// looked at have at most twice [`MAX_BYTES`] together, which are still in the first cache when they are copied; the first
+/// of them is not longer than that.
 fn unchanged<I: Offset>(values: Column<'_, I>, index: usize, changes_only: Either) -> usize {
-    let count = (values.len() - index).min(MAX_VALUES);
+    let count = values.fitting(index, MAX_VALUES, 2 * MAX_BYTES);
     match changes_only.find(values.bytes_of(index, count)) {
         None => count,
         Some(at) => values.fitting(index, count, at),
@@ -302,7 +306,7 @@ fn append_run<C: Codec, I: Offset, A: Append>(
         out.truncate(before);
         return Ok(Err(stopped));
     }
-    append_ends(ends.places().iter().copied(), before, first + index, out)?;
+    append_ends(ends.places().iter().map(|&end| end as usize), before, first + index, out)?;
     Ok(Ok(()))
 }
 
@@ -316,8 +320,11 @@ fn append_one<C: Codec, A: Append>(
 ) -> Result<Result<(), usize>, Stop> {
     let (before, spare) = (out.lens().0, out.spare().0);
     let mut room = value.len().saturating_mul(C::GROWTH);
-    // A long value that grows is measured, so that no more is allocated than it needs.
-    if spare < room || (C::GROWTH > 1 && value.len() > MAX_BYTES) {
+    // A long value that grows is measured if memory has to be allocated, so that it is no more than it needs; and if the result
+    // may have no offset, so that nothing is written then.
+    let has_offset = |len| before.checked_add(len).and_then(A::Offset::new).is_some();
+    let is_long = C::GROWTH > 1 && value.len() > MAX_BYTES;
+    if spare < room || (is_long && (out.ready() < room || !has_offset(room))) {
         room = match codec.measure(value) {
             Ok(len) => len,
             Err(offset) => return Ok(Err(offset)),
@@ -325,7 +332,7 @@ fn append_one<C: Codec, A: Append>(
         if spare < room {
             return Err(Stop::Full { index });
         }
-        if before.checked_add(room).and_then(A::Offset::new).is_none() {
+        if !has_offset(room) {
             return Err(Stop::TooLong { index });
         }
     }

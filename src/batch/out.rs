@@ -23,6 +23,9 @@ pub(super) mod sealed {
         /// How many more bytes and values there may be room for.
         fn spare(&self) -> (usize, usize);
 
+        /// How many more bytes there is room for.
+        fn ready(&self) -> usize;
+
         /// Makes room for so many more values, if there may be.
         fn reserve(&mut self, values: usize);
 
@@ -76,6 +79,12 @@ impl<O: Offset> Append for ColumnBuf<O> {
     #[inline(always)]
     fn spare(&self) -> (usize, usize) {
         (usize::MAX, usize::MAX)
+    }
+
+    #[inline(always)]
+    fn ready(&self) -> usize {
+        // Without what `write` asks for in addition.
+        (self.bytes.capacity() - self.bytes.len()).saturating_sub(cursor::MAX_WINDOW)
     }
 
     #[inline(always)]
@@ -195,6 +204,11 @@ impl<O: Offset> Append for UninitColumn<'_, O> {
     fn spare(&self) -> (usize, usize) {
         // Without the first offset there is no room for values either.
         (self.bytes.spare(), self.offsets.spare())
+    }
+
+    #[inline(always)]
+    fn ready(&self) -> usize {
+        self.bytes.spare()
     }
 
     #[inline(always)]

@@ -775,9 +775,11 @@ pub(crate) fn encode_values<'c>(
 ) -> Written<'c> {
     let mut out = Cursor::new(out);
     let mut start = 0;
-    for end in ends.places() {
-        out = encode_any(job, &input[start..*end], out);
-        start = core::mem::replace(end, out.written());
+    let (ends, places) = ends.each();
+    for end in ends.iter().map(|&end| end as usize) {
+        out = encode_any(job, &input[start..end], out);
+        places.push(out.written() as u32);
+        start = end;
     }
     out.finish()
 }
@@ -790,14 +792,16 @@ pub(crate) fn decode_values<'c>(
     out: Room<'c>,
 ) -> Decoded<'c> {
     let (mut out, mut start) = (Cursor::new(out), 0);
-    for end in ends.places() {
-        let value = &input[start..*end];
+    let (ends, places) = ends.each();
+    for end in ends.iter().map(|&end| end as usize) {
+        let value = &input[start..end];
         let stopped;
         (out, stopped) = decode_any(job, value, out);
         if stopped < value.len() {
             return Decoded { written: out.finish(), stopped: start + stopped };
         }
-        start = core::mem::replace(end, out.written());
+        places.push(out.written() as u32);
+        start = end;
     }
     Decoded { written: out.finish(), stopped: input.len() }
 }

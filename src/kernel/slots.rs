@@ -91,6 +91,7 @@ pub(crate) struct Slots<'a, T> {
 
 impl<'a, T: Copy> Slots<'a, T> {
     /// Slots of which none is filled.
+    #[inline(always)]
     pub(crate) fn new(slots: &'a mut [MaybeUninit<T>]) -> Slots<'a, T> {
         Slots { slots, len: 0 }
     }
@@ -112,6 +113,15 @@ impl<'a, T: Copy> Slots<'a, T> {
         self.len = self.len.min(len);
     }
 
+    /// Appends `value`, if there is a slot for it.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, value: T) {
+        if let Some(slot) = self.slots.get_mut(self.len) {
+            slot.write(value);
+            self.len += 1;
+        }
+    }
+
     /// Appends `values`, as many as there are slots for.
     #[inline(always)]
     pub(crate) fn extend(&mut self, values: impl Iterator<Item = T>) {
@@ -119,6 +129,7 @@ impl<'a, T: Copy> Slots<'a, T> {
     }
 
     /// The values.
+    #[inline(always)]
     pub(crate) fn as_slice(&self) -> &[T] {
         // SAFETY: by the invariant the first `len` slots exist and are initialised.
         unsafe { core::slice::from_raw_parts(self.slots.as_ptr().cast(), self.len) }

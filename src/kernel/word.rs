@@ -57,6 +57,34 @@ pub(crate) fn stays(input: &[u8], look: impl Look) -> bool {
     }
 }
 
+/// What `look` says of an input of 16 bytes or more, by pieces; `false` if it is shorter.
+#[cfg(feature = "alloc")]
+#[inline(always)]
+pub(crate) fn all_stay(input: &[u8], look: impl Look) -> bool {
+    let (blocks, _) = input.as_chunks::<64>();
+    blocks.iter().all(|block| four_stay(block, look))
+        && four_stay(input.last_chunk::<64>().map_or(input, |last| last), look)
+}
+
+/// What `look` says of 16 to 64 bytes, as four pieces of sixteen, which overlap: without a branch on how many bytes there are, which
+/// could not be predicted. `false` if there are fewer or more.
+#[cfg(feature = "alloc")]
+#[inline(always)]
+fn four_stay(input: &[u8], look: impl Look) -> bool {
+    let len = input.len();
+    if !(16..=64).contains(&len) {
+        return false;
+    }
+    let last = len - 16;
+    let mut stay = true;
+    for from in [0, last.min(16), last.saturating_sub(16), last] {
+        let Some(piece) = input.get(from..).and_then(<[u8]>::first_chunk::<16>) else { return false };
+        let (Some(start), Some(end)) = (piece.first_chunk(), piece.last_chunk()) else { return false };
+        stay &= look.sixteen(u64::from_le_bytes(*start), u64::from_le_bytes(*end));
+    }
+    stay
+}
+
 /// The top bit of each byte of `word` that is `byte`, and no other bit.
 #[inline(always)]
 pub(crate) const fn equal(word: u64, byte: u8) -> u64 {

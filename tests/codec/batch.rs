@@ -116,6 +116,30 @@ fn runs_as_long_as_a_kernel_takes() {
     }
 }
 
+/// A value that ends inside what would be an escape without the end, at every lane of a block; alone, and before an escape that is
+/// malformed wherever values end.
+#[test]
+fn no_escape_reaches_over_an_end() {
+    for before in 0..200 {
+        for cut in 1..3 {
+            for (after, malformed) in [(0, false), (3, true), (60, true), (130, true)] {
+                // A run begins after the first value, for two that change are followed by more.
+                let mut bytes = b"%20%20%20".to_vec();
+                bytes.extend(vec![b'a'; before]);
+                let end = (bytes.len() + cut) as i32;
+                bytes.extend(b"%41");
+                bytes.extend(vec![b'b'; after]);
+                bytes.extend(if malformed { &b"%zz%20"[..] } else { b"%20" });
+                let total = bytes.len() as i32;
+                // Five values at least are left, or they would go alone.
+                let offsets = [0, 3, 6, 9, end, total, total];
+                columns::decode(&Decoding::ALL, &bytes, &offsets);
+                columns::decode_strict(&Decoding::ALL, &bytes, &offsets);
+            }
+        }
+    }
+}
+
 /// Values of slices at the length from which on they are not gathered, among short ones.
 #[test]
 fn slices_long_and_short() {

@@ -211,6 +211,46 @@ fn malformed_escapes_by_hand() {
     }
 }
 
+/// Short inputs are looked at in pieces, and those that change go by way of the stack: an escape at every place of every length
+/// around and up to where that ends, alone in a clean input.
+#[test]
+fn one_escape_anywhere() {
+    for len in (3..=260).filter(|&len| runs(len)) {
+        for at in 0..=len - 3 {
+            let mut input = vec![b'a'; len];
+            input[at..at + 3].copy_from_slice(b"%2f");
+            let decoded = [&input[..at], b"/", &input[at + 3..]].concat();
+            let normalized = [&input[..at], b"%2F", &input[at + 3..]].concat();
+            for &tier in tiers() {
+                let decode = Decode::new().tier(tier);
+                assert_eq!(*decode.decode(&input), *decoded, "{tier} {len} {at}");
+                assert_eq!(*Decode::NORMALIZE.tier(tier).decode(&input), *normalized, "{tier} {len} {at}");
+                assert_eq!(decode.strict().decode(&input).as_deref(), Ok(&*decoded), "{tier} {len} {at}");
+            }
+        }
+    }
+}
+
+/// What a strict decoder has appended before a malformed escape is taken back.
+#[test]
+fn a_refused_input_appends_nothing() {
+    for at in 0..300 {
+        let mut input = b"%41".repeat(100);
+        input[at] = b'%';
+        if at % 3 == 0 {
+            input[at + 1] = b'%';
+        }
+        for &tier in tiers() {
+            let mut out = b"kept".to_vec();
+            assert!(
+                Decode::new().strict().tier(tier).decode_append(&input, &mut out).is_err(),
+                "{tier} {at}"
+            );
+            assert_eq!(out, b"kept", "{tier} {at}");
+        }
+    }
+}
+
 #[test]
 fn single_escapes() {
     for byte in 0..=255u8 {

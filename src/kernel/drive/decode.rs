@@ -113,8 +113,26 @@ pub(crate) fn decode_values<'c, I: Isa>(
     ends: &mut Ends,
     out: Room<'c>,
 ) -> Decoded<'c> {
-    let (out, stopped) = by_rule(isa, job, input, ends, Cursor::new(out));
+    let follow = ends.follow(missing::<I>(input), I::LANES, true);
+    // The plain rule is that of a decoder that keeps nothing.
+    let (out, stopped) = blocks::<I, _, _, true>(isa, job, input, follow, Cursor::new(out));
     Decoded { written: out.finish(), stopped }
+}
+
+/// As [`decode_values`] under the plain rule, but blocks are decoded as if there were no ends. That an escape reached over one is
+/// seen where its place in the output is looked up. `None` if one did, which takes a value that ends in `%` or `%` and a digit,
+/// before one that starts with a digit.
+#[inline(always)]
+pub(crate) fn decode_plain_values<'c, I: Isa>(
+    isa: I,
+    job: &DecodeJob,
+    input: &[u8],
+    ends: &mut Ends,
+    out: Room<'c>,
+) -> Option<Decoded<'c>> {
+    let follow = ends.follow(missing::<I>(input), I::LANES, false);
+    let (out, stopped) = blocks::<I, _, _, false>(isa, job, input, follow, Cursor::new(out));
+    if ends.crossed() { None } else { Some(Decoded { written: out.finish(), stopped }) }
 }
 
 /// Returns the sink, and the length of the input or the offset of the malformed escape that ended a strict decoding.
@@ -138,14 +156,10 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
-    mut bounds: B,
+    bounds: B,
     sink: S,
 ) -> (S, usize) {
     let missing = missing::<I>(input);
-    if let Some(ends) = bounds.ends() {
-        ends.begin(missing);
-        ends.mark(I::LANES);
-    }
     let mut state = begin::<I, S, B, KEEP>(isa, job, input, bounds, sink);
     if input.len() <= I::LANES {
         if !state.form && !B::MANY && state.isa.lacks(input, b'%') {
@@ -155,7 +169,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
         // Most inputs: code without loops is shorter.
         return match state.step::<false, true>(input, input.len(), missing) {
             Ok(()) => (state.finish(), input.len()),
-            Err(lane) => (state.sink, lane),
+            Err(lane) => (state.finish(), lane),
         };
     }
     let (mut rest, mut lanes) = (input, I::LANES - missing);
@@ -163,18 +177,18 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
     // Where the room is known to be ample, no block has to look.
     if state.sink.room() >= I::LANES {
         if let Err(lane) = state.step::<false, false>(rest, lanes, missing) {
-            return (state.sink, at(rest, lane));
+            return (state.finish(), at(rest, lane));
         }
         (rest, lanes) = (&rest[lanes..], I::LANES);
         // Constant, so that tiers without such groups compile none of this.
-        if const { I::TOGETHER == 4 && !B::MANY }
+        if const { I::TOGETHER == 4 }
             && let Err(lane) = state.groups::<4>(&mut rest)
         {
-            return (state.sink, at(rest, lane));
+            return (state.finish(), at(rest, lane));
         }
         while rest.len() >= I::LANES && state.sink.room() >= I::LANES {
             if let Err(lane) = state.step::<false, false>(rest, I::LANES, 0) {
-                return (state.sink, at(rest, lane));
+                return (state.finish(), at(rest, lane));
             }
             rest = &rest[I::LANES..];
             if const { I::DECODES_ALL && S::WRITES && !KEEP && !B::MANY } && state.run {
@@ -184,7 +198,7 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
     }
     while rest.len() >= I::LANES {
         if let Err(lane) = state.step::<false, false>(rest, lanes, I::LANES - lanes) {
-            return (state.sink, at(rest, lane));
+            return (state.finish(), at(rest, lane));
         }
         (rest, lanes) = (&rest[lanes..], I::LANES);
     }
@@ -244,12 +258,10 @@ struct Blocks<I: Isa, S, B, const KEEP: bool> {
 }
 
 impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
-    /// All blocks have been taken.
+    /// All blocks have been taken, or all up to a malformed escape.
     #[inline(always)]
     fn finish(mut self) -> S {
-        if let Some(ends) = self.bounds.ends() {
-            ends.finish(self.sink.written(), I::LANES, -1);
-        }
+        self.bounds.finish::<-1>(self.sink.written(), I::LANES);
         self.sink
     }
 
@@ -291,7 +303,8 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
     /// Takes the `M` whole blocks at the start of `rest`, of one value, if there is nothing to do in them.
     #[inline(always)]
     fn pass<const M: usize>(&mut self, rest: &[u8]) -> bool {
-        if self.spilt | self.spilt_digits != 0 {
+        // Of many values, those that have nothing to decode seldom come here.
+        if B::MANY || self.spilt | self.spilt_digits != 0 {
             return false;
         }
         let mut blocks = [self.isa.load(rest); M];
@@ -333,9 +346,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
         // What follows the lanes is zeros, or the next block.
         let here = if rest.len() > lanes { first(lanes) } else { u64::MAX };
         if (!DIRTY || KEEP) && self.spilt | self.spilt_digits == 0 && isa.surely_lacks(block, b'%', here) {
-            if let Some(ends) = self.bounds.ends() {
-                ends.settle(self.sink.written(), 0, I::LANES, missing);
-            }
+            self.bounds.settle(self.sink.written(), 0, missing);
             self.run = false;
             // Two stores: to choose between two blocks and store one would take more instructions than the rest.
             if KEEP && self.form {
@@ -351,11 +362,14 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
             block = isa.replace(block, b'+', b' ');
         }
         let found = isa.escapes(block, rest);
-        let cut = self.bounds.ends().map_or(0, |ends| ends.cut(I::LANES, missing));
+        let cut = if KEEP { self.bounds.cut(I::LANES, missing) } else { 0 };
         let valid = found.valid & here & !cut;
         if self.strict {
             let malformed = isa.eq(block, b'%') & here & !valid;
             if malformed != 0 {
+                // An escape before it may reach over an end, and that is then the malformed one.
+                let drop = digits_of::<I>(valid, lanes, &mut self.spilt);
+                self.bounds.settle(self.sink.written(), drop, missing);
                 return Err(malformed.trailing_zeros() as usize);
             }
         }
@@ -368,7 +382,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
             };
             (decoded, result) = (valid & some, with_values);
         }
-        if B::MANY && valid != found.valid & here {
+        if KEEP && B::MANY && found.valid & here & cut != 0 {
             result = isa.select(decoded, block, found.values);
         }
         if KEEP {
@@ -380,9 +394,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
             }
         }
         let drop = digits_of::<I>(decoded, lanes, &mut self.spilt);
-        if let Some(ends) = self.bounds.ends() {
-            ends.settle(self.sink.written(), drop, I::LANES, missing);
-        }
+        self.bounds.settle(self.sink.written(), drop, missing);
         self.sink.changed(decoded != 0);
         if const { I::DECODES_ALL && S::WRITES && !KEEP && !B::MANY } {
             let full = decoded | drop;

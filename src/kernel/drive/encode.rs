@@ -113,7 +113,8 @@ pub(crate) fn encode_values<'c, I: Isa>(
     ends: &mut Ends,
     out: Room<'c>,
 ) -> Written<'c> {
-    by_rule(isa, job, input, ends, Cursor::new(out)).finish()
+    let follow = ends.follow(missing::<I>(input), I::LANES, job.rule == EncodeRule::KeepEscapes);
+    by_rule(isa, job, input, follow, Cursor::new(out)).finish()
 }
 
 #[inline(always)]
@@ -130,17 +131,11 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const PLAIN: bool>(
     isa: I,
     job: &EncodeJob,
     input: &[u8],
-    mut bounds: B,
+    bounds: B,
     sink: S,
 ) -> S {
     let missing = missing::<I>(input);
     let keep_escapes = !PLAIN && job.rule == EncodeRule::KeepEscapes;
-    if let Some(ends) = bounds.ends() {
-        ends.begin(missing);
-        if keep_escapes {
-            ends.mark(I::LANES);
-        }
-    }
     let class = isa.class(&job.set, input.len());
     let mut state =
         Blocks::<I, S, B, PLAIN> { isa, class, case: job.case, keep_escapes, spilt: 0, bounds, sink };
@@ -158,14 +153,14 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const PLAIN: bool>(
     let (mut rest, mut lanes) = (input, I::LANES - missing);
     // Where the room is known to be ample, no block has to look.
     if state.sink.room() >= MAX_WINDOW {
-        if const { I::TOGETHER == 4 && PLAIN && !B::MANY } {
+        if const { I::TOGETHER == 4 && PLAIN } {
             state.take::<true>(state.isa.load(rest), rest, lanes, missing);
         } else {
             state.step(rest, lanes, missing);
         }
         (rest, lanes) = (&rest[lanes..], I::LANES);
         // Constant, so that tiers without such groups compile none of this.
-        if const { I::TOGETHER == 4 && PLAIN && !B::MANY } {
+        if const { I::TOGETHER == 4 && PLAIN } {
             while rest.len() >= 4 * I::LANES && state.sink.room() >= 4 * MAX_WINDOW {
                 // All are loaded before anything is stored, for the reason given in `encode_few`.
                 let blocks = state.load::<4>(rest);
@@ -236,9 +231,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const PLAIN: bool> Blocks<I, S, B, PLAIN> {
     /// All blocks have been taken.
     #[inline(always)]
     fn finish(mut self) -> S {
-        if let Some(ends) = self.bounds.ends() {
-            ends.finish(self.sink.written(), I::LANES, 2);
-        }
+        self.bounds.finish::<2>(self.sink.written(), I::LANES);
         self.sink
     }
 
@@ -255,8 +248,11 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const PLAIN: bool> Blocks<I, S, B, PLAIN> {
     /// Takes whole blocks if there is nothing to do in them, without the masks that [`Blocks::take`] needs.
     #[inline(always)]
     fn pass<const M: usize>(&mut self, blocks: [I::Block; M]) -> bool {
-        let clean = PLAIN && !B::MANY && self.isa.all_members(blocks, &self.class);
+        let clean = PLAIN && self.isa.all_members(blocks, &self.class);
         if clean {
+            for i in 0..M {
+                self.bounds.settle(self.sink.written() + i * I::LANES, 0, 0);
+            }
             self.sink.store_whole(self.isa, blocks);
         }
         clean
@@ -301,16 +297,14 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const PLAIN: bool> Blocks<I, S, B, PLAIN> {
         if !PLAIN && self.keep_escapes {
             let percent = isa.eq(block, b'%');
             if percent | self.spilt != 0 {
-                let cut = self.bounds.ends().map_or(0, |ends| ends.cut(I::LANES, missing));
+                let cut = self.bounds.cut(I::LANES, missing);
                 let valid = isa.escapes(block, rest).valid & first(lanes) & !cut;
                 let digits = digits_of::<I>(valid, lanes, &mut self.spilt);
                 stray = (stray | percent) & !(valid | digits);
             }
         }
         stray &= first(lanes);
-        if let Some(ends) = self.bounds.ends() {
-            ends.settle(self.sink.written(), stray, I::LANES, missing);
-        }
+        self.bounds.settle(self.sink.written(), stray, missing);
         if !PLAIN && !self.keep_escapes {
             self.sink.changed(isa.eq(block, b' ') != 0);
             block = isa.replace(block, b' ', b'+');
@@ -321,7 +315,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const PLAIN: bool> Blocks<I, S, B, PLAIN> {
             self.sink.changed(true);
             if MANY && I::EXPANDS_ALL && stray == u64::MAX {
                 self.sink.expand_all(isa, block, rest, self.case);
-            } else if MANY && PLAIN && !B::MANY {
+            } else if MANY && PLAIN {
                 self.sink.expand_others(isa, block, rest, &self.class, stray, lanes, self.case);
             } else {
                 self.sink.expand(isa, block, rest, stray, lanes, self.case);

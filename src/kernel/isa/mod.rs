@@ -113,18 +113,19 @@ macro_rules! entry {
     ) => {{
         $(#[target_feature(enable = $feature)])*
         fn $operation<'c>($job: $type_of_job, $input: $type_of_input $(, $name: $type)*) -> $output {
-            if $job.is_plain() {
-                drive::$operation(drive::Tier::wide(token::$token::new()), $job, $input $(, $name)*)
-            } else {
-                any($job, $input $(, $name)*)
+            if $job.is_plain()
+                && let Some(done) = entry!(@plain_values $token $operation($job, $input $(, $name)*))
+            {
+                return done;
             }
+            any($job, $input $(, $name)*)
         }
 
         $(#[target_feature(enable = $feature)])*
         #[inline(never)]
         fn any<'c>($job: $type_of_job, $input: $type_of_input $(, $name: $type)*) -> $output {
             // Nobody asks for this, but the compiler would keep code for it.
-            if $job.is_plain() {
+            if $job.is_plain() && entry!(@plain_is_all $operation) {
                 return $operation($job, $input $(, $name)*);
             }
             drive::$operation(drive::Tier::wide(token::$token::new()), $job, $input $(, $name)*)
@@ -132,6 +133,15 @@ macro_rules! entry {
 
         $operation
     }};
+    (@plain_values $token:ident decode_values($($operand:ident),*)) => {
+        drive::decode_plain_values(drive::Tier::wide(token::$token::new()), $($operand),*)
+    };
+    (@plain_values $token:ident encode_values($($operand:ident),*)) => {
+        Some(drive::encode_values(drive::Tier::wide(token::$token::new()), $($operand),*))
+    };
+    // Whether all that is under the plain rule is done by its own function.
+    (@plain_is_all decode_values) => { false };
+    (@plain_is_all encode_values) => { true };
     (
         [$($feature:tt)*] $token:ident
         $operation:ident($job:ident: $type_of_job:ty, $input:ident: $type_of_input:ty $(, $name:ident: $type:ty)*) -> $output:ty
