@@ -8,7 +8,7 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::kernel::word::{FEW, Look};
+use crate::kernel::word::{self, FEW, Look};
 
 /// The widest window that an operation may ask for: three bytes for each of 64 lanes, and a register of slack.
 pub(crate) const MAX_WINDOW: usize = 64 * 3 + 64;
@@ -193,6 +193,18 @@ impl<'a> Cursor<'a> {
             self.at.cast::<[u8; 8]>().write(bytes);
             self.at = self.at.add(len);
         }
+    }
+
+    /// Writes an input of at most eight bytes with its escapes decoded, if there is room for eight. A `%` that starts no escape
+    /// stays.
+    #[inline(always)]
+    pub(crate) fn push_unescaped(&mut self, input: &[u8]) -> bool {
+        let fits = input.len() <= 8 && self.room() >= 8;
+        if fits {
+            let word = word::unescape(word::words(input)[0]);
+            self.push_word(word.bytes, input.len() - word.dropped());
+        }
+        fits
     }
 
     /// Writes at most 64 bytes, each as it is or as an escape, as [`triple`] does.

@@ -31,8 +31,8 @@ const LONG: usize = 64;
 pub(crate) enum Class {
     /// Letters, digits, `-`, `.`, `_` and this byte, in all lanes; and how many lanes are looked up.
     Usual(__m128i, usize),
-    /// At most [`RANGES`] ranges: the first byte of each, and how many follow it.
-    Ranges([(u8, u8); RANGES], usize),
+    /// At most [`RANGES`] ranges: the first byte of each, and how many follow it; and the set, to look up single bytes.
+    Ranges([(u8, u8); RANGES], usize, ByteSet),
     /// Any set, and how many lanes are looked up.
     Any(ByteSet, usize),
 }
@@ -83,7 +83,7 @@ impl Sse2 {
     fn members(self, block: Block, class: &Class) -> Option<Block> {
         match class {
             Class::Usual(other, _) => Some(each!(block, |quarter| self.usual(quarter, *other))),
-            Class::Ranges(ranges, used) => {
+            Class::Ranges(ranges, used, _) => {
                 let mut members = each!(|_i| _mm_setzero_si128());
                 for &range in &ranges[..*used] {
                     members = each!(|i| _mm_or_si128(members[i], self.in_range(block[i], range)));
@@ -236,6 +236,7 @@ impl OneKind for Sse2 {}
 
 impl Isa for Sse2 {
     const LANES: usize = 64;
+    const WORD: bool = true;
     type Block = Block;
     type Class = Class;
 
@@ -258,7 +259,7 @@ impl Isa for Sse2 {
             used += 1;
             start = set.next(end, true);
         }
-        Class::Ranges(ranges, used)
+        Class::Ranges(ranges, used, *set)
     }
 
     #[inline(always)]
@@ -410,6 +411,22 @@ impl Isa for Sse2 {
     fn select(self, mask: u64, block: Block, other: Block) -> Block {
         let mask = self.spread(mask);
         each!(|i| self.blend(mask[i], block[i], other[i]))
+    }
+
+    #[inline(always)]
+    fn decode_some(self, block: Block, found: &Escapes<Block>, class: &Class, members: bool) -> (u64, Block) {
+        /// Of more escapes than this, all lanes are compared with the ranges faster than each is looked up.
+        const FEW: usize = 16;
+        let found_members = match class {
+            Class::Ranges(.., set) | Class::Any(set, _) if count(found.valid) <= FEW => {
+                let values = self.bytes(found.values);
+                let member = |lane: usize| u64::from(set.bit(values[lane])) << lane;
+                drive::bits(found.valid).fold(0, |mask, lane| mask | member(lane))
+            }
+            _ => self.member(found.values, class),
+        };
+        let decoded = found.valid & if members { found_members } else { !found_members };
+        (decoded, self.select(decoded, block, found.values))
     }
 
     #[inline(always)]
