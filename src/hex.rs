@@ -26,7 +26,7 @@ impl HexCase {
         }
     }
 
-    /// The escape of each byte, and one byte more, so that each is four bytes to load.
+    /// The escape of each byte, and then the byte itself.
     #[inline(always)]
     pub(crate) fn escapes(self) -> &'static [[u8; 4]; 256] {
         static ESCAPES: [[[u8; 4]; 256]; 2] = [all_escapes(HexCase::Upper), all_escapes(HexCase::Lower)];
@@ -39,7 +39,7 @@ const fn all_escapes(case: HexCase) -> [[u8; 4]; 256] {
     let mut byte = 0;
     while byte < 256 {
         let [percent, high, low] = escape(byte as u8, case);
-        escapes[byte] = [percent, high, low, 0];
+        escapes[byte] = [percent, high, low, byte as u8];
         byte += 1;
     }
     escapes

@@ -126,8 +126,9 @@ const ONLY_IN: &[(&str, &str)] = &[
     ("unsafe", "kernel/isa kernel/isa/* kernel/cursor kernel/slots coder utf8"),
     ("core :: arch", "kernel/isa kernel/isa/*"),
     ("std :: arch", "kernel/isa kernel/isa/*"),
-    // The crate says which targets have no vector tier, where the drivers have no caller.
-    ("target_arch", "kernel/isa kernel/isa/* lib"),
+    // The crate says which targets have no vector tier, where the drivers have no caller; `word`, where loops over bytes become
+    // vector code.
+    ("target_arch", "kernel/isa kernel/isa/* kernel/word lib"),
     ("target_feature", "kernel/isa kernel/isa/* lib"),
     ("target_endian", "kernel/isa lib"),
     ("target_pointer_width", ""),

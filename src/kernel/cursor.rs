@@ -8,7 +8,7 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::kernel::word::{FEW, Look};
+use crate::kernel::word::{self, FEW, Look};
 
 /// The widest window that an operation may ask for: three bytes for each of 64 lanes, and a register of slack.
 pub(crate) const MAX_WINDOW: usize = 64 * 3 + 64;
@@ -181,6 +181,52 @@ impl<'a> Cursor<'a> {
         true
     }
 
+    /// Writes the first `len` bytes of a word, little-endian, at most eight.
+    #[inline(always)]
+    pub(crate) fn push_word(&mut self, word: u64, len: usize) {
+        let (bytes, len) = (word.to_le_bytes(), len.min(8));
+        if self.room() < bytes.len() {
+            return self.push_slice(&bytes[..len]);
+        }
+        // SAFETY: there is room for eight bytes, of which `len` count and are written.
+        unsafe {
+            self.at.cast::<[u8; 8]>().write(bytes);
+            self.at = self.at.add(len);
+        }
+    }
+
+    /// Writes an input of at most eight bytes with its escapes decoded, if there is room for eight. A `%` that starts no escape
+    /// stays.
+    #[inline(always)]
+    pub(crate) fn push_unescaped(&mut self, input: &[u8]) -> bool {
+        let fits = input.len() <= 8 && self.room() >= 8;
+        if fits {
+            let word = word::unescape(word::words(input)[0]);
+            self.push_word(word.bytes, input.len() - word.dropped());
+        }
+        fits
+    }
+
+    /// Writes at most 64 bytes, each as it is or as an escape, as [`triple`] does.
+    #[inline(always)]
+    pub(crate) fn push_tripled(
+        &mut self,
+        bytes: &[u8],
+        escapes: &[[u8; 4]; 256],
+        escaped: impl FnMut(u8) -> u32,
+    ) {
+        const MOST: usize = 64;
+        const WIDTH: usize = 3 * MOST + 1;
+        let bytes = &bytes[..bytes.len().min(MOST)];
+        let mut stage = Stage::new();
+        let window = self.window(WIDTH, &mut stage);
+        // SAFETY: the window has three bytes for each and one more, and what is counted was written.
+        unsafe {
+            let len = triple(bytes, window, escapes, escaped);
+            self.commit(WIDTH, len, &stage);
+        }
+    }
+
     /// Writes `bytes`. What has no room is not written; the verbs make room first, so this never happens.
     #[inline(always)]
     pub(crate) fn push_slice(&mut self, bytes: &[u8]) {
@@ -285,43 +331,65 @@ unsafe fn copy_if<'c, const N: usize>(
     Some(Written { len, brand: PhantomData })
 }
 
-/// Writes an input of at most three bytes, each as it is or as the first three bytes of its entry in `escapes`, if there is room
-/// to spare. There is no branch on what the bytes are, unless all are what `look` says. `stays` is 1 for a byte that stays, else 0.
+/// Writes `bytes` to `to`, each as it is or as the first three bytes of its entry in `escapes`, whose fourth is the byte itself.
+/// Returns how many bytes that are. There is no branch on what the bytes are. `escaped` is asked of each byte in turn; the lowest
+/// bit of what it says is 1 for one that is escaped.
+///
+/// # Safety
+///
+/// Three bytes for each of `bytes`, and one more, are writable at `to`.
 #[inline(always)]
-pub(crate) fn triple_few<'c>(
-    input: &[u8],
-    out: Room<'c>,
-    look: impl Look,
+pub(crate) unsafe fn triple(
+    bytes: &[u8],
+    to: *mut u8,
     escapes: &[[u8; 4]; 256],
-    stays: impl Fn(u8) -> u32,
-) -> Option<Written<'c>> {
-    const MOST: usize = 3;
-    let len = input.len();
-    if len == 0 {
-        return Some(Written { len, brand: PhantomData });
-    }
-    if len > MOST || out.len() < 3 * MOST + 1 {
-        return None;
-    }
-    // Of one byte, this would take as long as what follows.
-    if len > 1
-        && let Some(written) = copy_fewer(input, out, look)
-    {
-        return Some(written);
-    }
-    let mut at = out.start;
-    for &byte in input {
-        // The escape and then the byte, of which a shift leaves the byte. As a choice, the compiler would make it a branch.
-        let both = u32::from_le_bytes(escapes[usize::from(byte)]) | u32::from(byte) << 24;
-        let stay = stays(byte) & 1;
-        // SAFETY: of at most three bytes, those before this one became at most six, and there is room for ten. All that are
-        // counted are written.
-        unsafe {
-            at.cast::<[u8; 4]>().write((both >> (24 * stay)).to_le_bytes());
-            at = at.add(3 - 2 * stay as usize);
+    mut escaped: impl FnMut(u8) -> u32,
+) -> usize {
+    let mut at = to;
+    // Eight at a time, so that the CPU predicts the number of rounds.
+    let (groups, rest) = bytes.as_chunks::<8>();
+    for group in groups {
+        for &byte in group {
+            // SAFETY: each byte before this one became at most three, so there is room for four.
+            at = unsafe { triple_one(byte, at, escapes, escaped(byte) & 1) };
         }
     }
-    Some(Written { len: at.addr() - out.start.addr(), brand: PhantomData })
+    for &byte in rest {
+        // SAFETY: as above.
+        at = unsafe { triple_one(byte, at, escapes, escaped(byte) & 1) };
+    }
+    at.addr() - to.addr()
+}
+
+/// Writes one byte, as [`triple`] says, and returns where that ends; all before that is written.
+///
+/// # Safety
+///
+/// Four bytes are writable at `to`; `escaped` is 0 or 1.
+#[inline(always)]
+unsafe fn triple_one(byte: u8, to: *mut u8, escapes: &[[u8; 4]; 256], escaped: u32) -> *mut u8 {
+    // A shift leaves the byte. As a choice, the compiler would make it a branch.
+    let both = u32::from_le_bytes(escapes[usize::from(byte)]) >> (escaped.wrapping_sub(1) & 24);
+    // SAFETY: the caller vouches for four bytes, of which one or three count.
+    unsafe {
+        to.cast::<[u8; 4]>().write(both.to_le_bytes());
+        to.add(1 + 2 * escaped as usize)
+    }
+}
+
+/// What [`triple`] does, for an input of at most `MOST` bytes and if there is room to spare.
+#[inline(always)]
+pub(crate) fn triple_few<'c, const MOST: usize>(
+    input: &[u8],
+    out: Room<'c>,
+    escapes: &[[u8; 4]; 256],
+    escaped: impl Fn(u8) -> u32,
+) -> Option<Written<'c>> {
+    if input.len() > MOST || out.len() < 3 * MOST + 1 {
+        return None;
+    }
+    // SAFETY: there is room for three bytes for each, and one more. So many as are counted are written.
+    unsafe { Some(Written { len: triple(input, out.start, escapes, escaped), brand: PhantomData }) }
 }
 
 /// Appends what `write` writes to `out`, if it writes anything in the room that there is.

@@ -6,15 +6,18 @@
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
-use crate::kernel::job::{DecodeJob, DecodeRule, Decoded, EncodeJob, EncodeRule, Measure, Measured};
+use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, EncodeRule, Measure, Measured};
 use crate::kernel::word;
 use crate::set::ByteSet;
 
 /// How many bytes are searched together.
 const BLOCK: usize = 64;
 
-/// The longest input that is worked on in registers and a few bytes of the stack.
-const FEW: usize = 16;
+/// A block with more bytes to escape than this is written without a branch on where they are.
+const DENSE: u32 = 24;
+
+/// The longest input that is decoded word by word, without a branch on where the escapes are.
+const WORDS: usize = 32;
 
 /// How many escapes of a run, such as those of escaped Chinese, are decoded together.
 const RUN: usize = 4;
@@ -83,14 +86,16 @@ trait Rule: Copy {
     const ESCAPES: bool = false;
     /// Whether an escape that stays as it is may hold other bytes that are found.
     const OVERLAPS: bool = false;
+    /// Whether every `%` is found and nothing else, and all escapes are decoded.
+    const UNESCAPES: bool = false;
 
     /// Of eight bytes, the top bit of each that the rule has a say about.
     fn special(self, word: u64) -> u64;
     /// What becomes of such a byte, with which `rest` begins; nothing if a strict decoding refuses it.
     fn one(self, rest: &[u8]) -> Option<Becomes>;
-    /// Whether every `%` is found and nothing else, and one that starts no escape stays.
+    /// Whether a `%` that starts no escape is refused.
     #[inline(always)]
-    fn is_lenient(self) -> bool {
+    fn is_strict(self) -> bool {
         false
     }
 }
@@ -155,6 +160,8 @@ impl Rule for Encoding<'_> {
 struct Percents<'j>(&'j DecodeJob);
 
 impl Rule for Percents<'_> {
+    const UNESCAPES: bool = true;
+
     #[inline(always)]
     fn special(self, word: u64) -> u64 {
         word::equal(word, b'%')
@@ -164,8 +171,8 @@ impl Rule for Percents<'_> {
         decode_one::<true>(self.0, rest)
     }
     #[inline(always)]
-    fn is_lenient(self) -> bool {
-        !self.0.strict
+    fn is_strict(self) -> bool {
+        self.0.strict
     }
 }
 
@@ -262,9 +269,6 @@ type Text = [u8; 256 + 16];
 /// A block and what follows it.
 type Near = [u8; 128 + 16];
 
-/// The same for an input of at most [`FEW`] bytes.
-type ShortText = [u8; 3 * FEW + 16];
-
 /// Where bytes go: to the caller's room, or only to a count.
 trait Output {
     /// Puts a stretch of the input from `from` on, but for what the rule says about the bytes that were found; returns where
@@ -293,10 +297,14 @@ trait Output {
     /// Decodes the escapes at the start of `rest` that follow one another, as long as that is fast; returns how many bytes
     /// they take. The others are left.
     fn put_run(&mut self, rest: &[u8]) -> usize;
-    /// Puts a whole block.
-    fn put_block(&mut self, bytes: &[u8; BLOCK]);
+    /// Puts bytes as they are.
+    fn put_bytes(&mut self, bytes: &[u8]);
     /// Puts a whole block, every byte of it as an escape.
     fn put_escapes(&mut self, bytes: &[u8; BLOCK], case: HexCase);
+    /// Puts a whole block, the bytes that were found as escapes.
+    fn put_dense(&mut self, bytes: &[u8; BLOCK], found: u64, case: HexCase);
+    /// Puts the first `len` bytes of a word, at most eight, which are what became of more if it is `changed`.
+    fn put_word(&mut self, word: u64, len: usize, changed: bool);
 }
 
 /// The bytes of four escapes, if that is what these are.
@@ -384,7 +392,7 @@ impl Output for Cursor<'_> {
         put
     }
     #[inline(always)]
-    fn put_block(&mut self, bytes: &[u8; BLOCK]) {
+    fn put_bytes(&mut self, bytes: &[u8]) {
         self.push_run(bytes);
     }
     #[inline(always)]
@@ -396,6 +404,18 @@ impl Output for Cursor<'_> {
             all[3 * i..3 * i + 4].copy_from_slice(&escapes[usize::from(byte)]);
         }
         self.push_slice(&all[..3 * BLOCK]);
+    }
+    #[inline(always)]
+    fn put_dense(&mut self, bytes: &[u8; BLOCK], mut found: u64, case: HexCase) {
+        self.push_tripled(bytes, case.escapes(), |_| {
+            let escaped = found as u32;
+            found >>= 1;
+            escaped
+        });
+    }
+    #[inline(always)]
+    fn put_word(&mut self, word: u64, len: usize, _: bool) {
+        self.push_word(word, len);
     }
 }
 
@@ -468,13 +488,23 @@ impl Output for Measure {
         0
     }
     #[inline(always)]
-    fn put_block(&mut self, _: &[u8; BLOCK]) {
-        self.len = self.len.saturating_add(BLOCK);
+    fn put_bytes(&mut self, bytes: &[u8]) {
+        self.len = self.len.saturating_add(bytes.len());
     }
     #[inline(always)]
     fn put_escapes(&mut self, _: &[u8; BLOCK], _: HexCase) {
         self.len = self.len.saturating_add(3 * BLOCK);
         self.changed = true;
+    }
+    #[inline(always)]
+    fn put_dense(&mut self, _: &[u8; BLOCK], found: u64, _: HexCase) {
+        self.len = self.len.saturating_add(BLOCK + 2 * found.count_ones() as usize);
+        self.changed = true;
+    }
+    #[inline(always)]
+    fn put_word(&mut self, _: u64, len: usize, changed: bool) {
+        self.len = self.len.saturating_add(len);
+        self.changed |= changed;
     }
 }
 
@@ -516,18 +546,21 @@ fn rewrite<R: Rule, O: Output>(rule: R, input: &[u8], out: &mut O, case: HexCase
         let mut found = search_block(block, rule);
         let end = start + BLOCK;
         if found == 0 && from == start {
-            out.put_block(block);
+            out.put_bytes(block);
             from = end;
         } else if R::ESCAPES && found == u64::MAX {
             out.put_escapes(block, case);
             from = end;
+        } else if R::ESCAPES && found.count_ones() > DENSE {
+            out.put_dense(block, found, case);
+            from = end;
         } else {
-            if rule.is_lenient() {
+            if R::UNESCAPES && !rule.is_strict() {
                 // Of two `%` next to each other or with one byte between them, the first starts no escape.
                 found &= !(found >> 1 | found >> 2);
             }
             from = out.put_whole(rule, &source, &mut text, from, Stretch { start, end, found })?;
-            if rule.is_lenient() {
+            if R::UNESCAPES && !rule.is_strict() {
                 let run = out.put_run(&input[from..]);
                 if run > 0 {
                     from += run;
@@ -538,9 +571,59 @@ fn rewrite<R: Rule, O: Output>(rule: R, input: &[u8], out: &mut O, case: HexCase
         }
         start = end;
     }
-    let found = Found::new(&input[start..], rule).bits();
-    out.put(rule, &source, &mut text, from, Stretch { start, end: input.len(), found })?;
+    let rest = Found::new(&input[start..], rule);
+    if R::UNESCAPES && rest.any {
+        unescape(rule.is_strict(), input, from, out)
+    } else {
+        out.put(rule, &source, &mut text, from, Stretch { start, end: input.len(), found: rest.bits() })?;
+        Ok(())
+    }
+}
+
+/// Decodes all from `start` on, a word at a time and without a branch on where the escapes are.
+#[inline(always)]
+fn unescape(strict: bool, input: &[u8], mut start: usize, out: &mut impl Output) -> Result<(), Malformed> {
+    while input.len() - start > 8 {
+        let word = input[start..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+        start += put_unescaped(word, None, strict, start, out)?;
+    }
+    let rest = input.len() - start;
+    let word = match input.last_chunk() {
+        // The shift may be by 64.
+        Some(last) => u64::from_le_bytes(*last) >> (4 * (8 - rest)) >> (4 * (8 - rest)),
+        None => word::words(input)[0],
+    };
+    put_unescaped(word, Some(rest), strict, start, out)?;
     Ok(())
+}
+
+/// Puts a word, which lies at `start`, with its escapes decoded, and returns how many bytes of it that were: `len`, or if there is
+/// more to come, eight without what may be the start of an escape at the end.
+#[inline(always)]
+fn put_unescaped(
+    word: u64,
+    len: Option<usize>,
+    strict: bool,
+    start: usize,
+    out: &mut impl Output,
+) -> Result<usize, Malformed> {
+    let word = word::unescape(word);
+    let len = match len {
+        Some(len) => len,
+        None if word.percents >> 48 == 0 => 8,
+        // Seldom: as a branch, so that the next word does not wait for this one.
+        None => 8 - word.held_back(),
+    };
+    if strict {
+        let malformed = word.percents & !word.escapes;
+        let place = malformed.trailing_zeros() as usize / 8;
+        if place < len {
+            return Err(Malformed(start + place));
+        }
+    }
+    let dropped = word.dropped();
+    out.put_word(word.bytes, len - dropped, dropped > 0);
+    Ok(len)
 }
 
 /// A bit for each byte of a block that the rule has a say about.
@@ -608,6 +691,16 @@ fn encode_to(job: &EncodeJob, input: &[u8], out: &mut impl Output) {
     };
 }
 
+#[inline(always)]
+fn decode_to(job: &DecodeJob, input: &[u8], out: &mut impl Output) -> Result<(), Malformed> {
+    if job.is_plain() {
+        return rewrite(Percents(job), input, out, HexCase::Upper);
+    }
+    // The other two rules share their code, which is smaller so. The case of the escapes that it writes is another matter.
+    let plus = [b'%', b'+'][usize::from(job.plus())];
+    rewrite(Decoding { job, plus }, input, out, HexCase::Upper)
+}
+
 /// The length of the input, or the offset of the malformed escape.
 #[inline(always)]
 fn stopped(input: &[u8], done: Result<(), Malformed>) -> usize {
@@ -620,61 +713,39 @@ fn stopped(input: &[u8], done: Result<(), Malformed>) -> usize {
 // Most inputs are shorter than a block, and many are clean. They are done before the code for all others begins.
 
 pub(crate) fn encode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
-    let mut out = Cursor::new(out);
-    match job.usual {
-        Some(other) if job.is_plain() => {
-            if input.len() >= BLOCK {
-                return encode_long(job, input, out);
-            }
-            if input.len() < 8 && input.iter().all(|&byte| job.set.contains(byte)) {
-                out.push_run(input);
-                return out.finish();
-            }
-            let found = Found::new(input, Usual { other, case: job.case });
-            if found.any {
-                let found = found.bits();
-                return if input.len() <= FEW {
-                    encode_few(job, input, found, out)
-                } else {
-                    encode_short(job, input, found, out)
-                };
-            }
-            out.push_run(input);
-            out.finish()
-        }
-        _ => encode_long(job, input, out),
+    let Some(other) = job.usual else { return encode_long(job, input, out) };
+    if input.len() >= BLOCK || !job.is_plain() {
+        return encode_long(job, input, out);
     }
+    // Two pieces, which overlap.
+    let changes = if let (Some(start), Some(end)) = (input.first_chunk::<32>(), input.last_chunk::<32>()) {
+        word::any_unusual(start, other) | word::any_unusual(end, other)
+    } else if let (Some(start), Some(end)) = (input.first_chunk::<16>(), input.last_chunk::<16>()) {
+        word::any_unusual(start, other) | word::any_unusual(end, other)
+    } else if let (Some(start), Some(end)) = (input.first_chunk::<8>(), input.last_chunk::<8>()) {
+        word::any_unusual(start, other) | word::any_unusual(end, other)
+    } else {
+        true
+    };
+    if changes {
+        return encode_short(job, input, out);
+    }
+    let mut out = Cursor::new(out);
+    out.push_run(input);
+    out.finish()
 }
 
+/// Less than a block by the plain rule.
 #[inline(never)]
-fn encode_few<'c>(job: &EncodeJob, input: &[u8], found: u64, out: Cursor<'c>) -> Written<'c> {
-    let mut text: ShortText = [0; _];
-    encode_found(job, input, found, &mut text, out)
-}
-
-#[inline(never)]
-fn encode_short<'c>(job: &EncodeJob, input: &[u8], found: u64, out: Cursor<'c>) -> Written<'c> {
-    let mut text: Text = [0; _];
-    encode_found(job, input, found, &mut text, out)
-}
-
-#[inline(always)]
-fn encode_found<'c, const T: usize>(
-    job: &EncodeJob,
-    input: &[u8],
-    found: u64,
-    text: &mut [u8; T],
-    mut out: Cursor<'c>,
-) -> Written<'c> {
-    let rule = Usual { other: 0, case: job.case };
-    // Encoding refuses nothing.
-    let _ = out.put(rule, &Source::new(input), text, 0, Stretch { start: 0, end: input.len(), found });
+fn encode_short<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+    let mut out = Cursor::new(out);
+    out.push_tripled(input, job.case.escapes(), |byte| !job.set.bit(byte));
     out.finish()
 }
 
 #[inline(never)]
-fn encode_long<'c>(job: &EncodeJob, input: &[u8], out: Cursor<'c>) -> Written<'c> {
-    encode_any(job, input, out).finish()
+fn encode_long<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
+    encode_any(job, input, Cursor::new(out)).finish()
 }
 
 /// What single values and columns share: it is inlined nowhere, because it is long.
@@ -691,78 +762,69 @@ pub(crate) fn encode_measure(job: &EncodeJob, input: &[u8]) -> Measure {
 }
 
 pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
-    let mut out = Cursor::new(out);
     if input.len() >= BLOCK || job.plus() {
         return decode_long(job, input, out);
     }
-    if input.len() < 16 {
-        let [start, end] = word::words(input);
-        if word::equal(start, b'%') | word::equal(end, b'%') == 0 {
-            out.push_run(input);
-            return Decoded { written: out.finish(), stopped: input.len() };
-        }
-    }
-    let found = Found::new(input, Percents(job));
-    if found.any {
-        let found = found.bits();
-        return if input.len() <= FEW && job.is_plain() {
-            decode_few(job, input, found, out)
-        } else {
-            decode_short(job, input, found, out)
-        };
-    }
-    out.push_run(input);
-    Decoded { written: out.finish(), stopped: input.len() }
-}
-
-#[inline(never)]
-fn decode_few<'c>(job: &DecodeJob, input: &[u8], found: u64, mut out: Cursor<'c>) -> Decoded<'c> {
-    let (mut text, stretch) = ([0; FEW + 16], Stretch { start: 0, end: input.len(), found });
-    let done = out.put(Percents(job), &Source::new(input), &mut text, 0, stretch);
-    let stopped = stopped(input, done.map(|_| ()));
-    Decoded { written: out.finish(), stopped }
-}
-
-#[inline(never)]
-fn decode_short<'c>(job: &DecodeJob, input: &[u8], found: u64, mut out: Cursor<'c>) -> Decoded<'c> {
-    let (mut text, stretch) = ([0; BLOCK + 16], Stretch { start: 0, end: input.len(), found });
-    let done = if job.is_plain() {
-        out.put(Percents(job), &Source::new(input), &mut text, 0, stretch)
+    // Two pieces, which overlap.
+    let changes = if let (Some(start), Some(end)) = (input.first_chunk::<32>(), input.last_chunk::<32>()) {
+        word::any_equal([start, end], b'%')
+    } else if let (Some(start), Some(end)) = (input.first_chunk::<16>(), input.last_chunk::<16>()) {
+        word::any_equal([start, end], b'%')
     } else {
-        out.put(Decoding { job, plus: b'%' }, &Source::new(input), &mut text, 0, stretch)
+        let [start, end] = word::words(if input.len() < 16 { input } else { &[] });
+        word::equal(start, b'%') | word::equal(end, b'%') != 0
+    };
+    if !changes {
+        let mut out = Cursor::new(out);
+        out.push_run(input);
+        return Decoded { written: out.finish(), stopped: input.len() };
+    }
+    if input.len() <= WORDS && job.is_plain() {
+        decode_words(job, input, out)
+    } else {
+        decode_short(job, input, out)
+    }
+}
+
+/// A few bytes by the plain rule.
+#[inline(never)]
+fn decode_words<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
+    let mut out = Cursor::new(out);
+    let done = unescape(job.strict, input, 0, &mut out);
+    Decoded { written: out.finish(), stopped: stopped(input, done) }
+}
+
+/// Less than a block, if `+` is not a space.
+#[inline(never)]
+fn decode_short<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
+    let found = Found::new(input, Percents(job)).bits();
+    let (mut out, mut text) = (Cursor::new(out), [0; BLOCK + 16]);
+    let (source, stretch) = (Source::new(input), Stretch { start: 0, end: input.len(), found });
+    let done = if job.is_plain() {
+        out.put(Percents(job), &source, &mut text, 0, stretch)
+    } else {
+        out.put(Decoding { job, plus: b'%' }, &source, &mut text, 0, stretch)
     };
     let stopped = stopped(input, done.map(|_| ()));
     Decoded { written: out.finish(), stopped }
 }
 
 #[inline(never)]
-fn decode_long<'c>(job: &DecodeJob, input: &[u8], out: Cursor<'c>) -> Decoded<'c> {
-    let (out, stopped) = decode_any(job, input, out);
+fn decode_long<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
+    let (out, stopped) = decode_any(job, input, Cursor::new(out));
     Decoded { written: out.finish(), stopped }
 }
 
 /// As [`encode_any`].
 #[inline(never)]
 fn decode_any<'c>(job: &DecodeJob, input: &[u8], mut out: Cursor<'c>) -> (Cursor<'c>, usize) {
-    // The case of the escapes that it writes is another matter.
-    let case = HexCase::Upper;
-    let done = match job.rule {
-        DecodeRule::Plain => rewrite(Percents(job), input, &mut out, case),
-        DecodeRule::Keep => rewrite(Decoding { job, plus: b'%' }, input, &mut out, case),
-        DecodeRule::Form => rewrite(Decoding { job, plus: b'+' }, input, &mut out, case),
-    };
+    let done = decode_to(job, input, &mut out);
     (out, stopped(input, done))
 }
 
 pub(crate) fn decode_measure(job: &DecodeJob, input: &[u8]) -> Measured {
     let mut measure = Measure::default();
-    let done = if job.is_plain() {
-        rewrite(Percents(job), input, &mut measure, HexCase::Upper)
-    } else {
-        // The other two rules share their code, which is smaller so.
-        let plus = [b'%', b'+'][usize::from(job.plus())];
-        rewrite(Decoding { job, plus }, input, &mut measure, HexCase::Upper)
-    };
+    let done = decode_to(job, input, &mut measure);
     Measured::new(measure, stopped(input, done))
 }
 

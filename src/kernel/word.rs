@@ -117,6 +117,90 @@ pub(crate) const fn unusual(word: u64, other: u8) -> u64 {
     (!(letters | digits | others) | word) & TOP
 }
 
+/// Whether every CPU of the target has vectors, and the compiler makes of a loop over bytes what takes less than words. Where a
+/// vector tier is in use anyway, nobody asks.
+const VECTORS: bool = cfg!(target_arch = "x86_64");
+
+/// Whether a byte is not an ASCII letter or digit, `-`, `.`, `_` or `other`. It has no branch, so that the compiler can look at
+/// many together.
+#[inline(always)]
+const fn is_unusual(byte: u8, other: u8) -> bool {
+    let letter = (byte | 0x20).wrapping_sub(b'a') < 26;
+    // From `-` to `9` there are `-`, `.`, `/` and the digits.
+    let digit = (byte.wrapping_sub(b'-') < 13) & (byte != b'/');
+    !(letter | digit | (byte == b'_') | (byte == other))
+}
+
+/// Whether [`unusual`] says so of any byte. The number of bytes is a multiple of eight.
+#[inline(always)]
+pub(crate) fn any_unusual<const N: usize>(bytes: &[u8; N], other: u8) -> bool {
+    if VECTORS {
+        bytes.iter().fold(false, |any, &byte| any | is_unusual(byte, other))
+    } else {
+        bytes.as_chunks().0.iter().fold(0, |any, word| any | unusual(u64::from_le_bytes(*word), other)) != 0
+    }
+}
+
+/// Whether any byte of two pieces is `byte`. The number of bytes of each is a multiple of eight.
+#[inline(always)]
+pub(crate) fn any_equal<const N: usize>(pieces: [&[u8; N]; 2], byte: u8) -> bool {
+    if VECTORS {
+        let [a, b] = pieces;
+        a.iter().zip(b).fold(false, |any, (&a, &b)| any | (a == byte) | (b == byte))
+    } else {
+        let words = pieces.into_iter().flat_map(|piece| piece.as_chunks().0);
+        words.fold(0, |any, word| any | equal(u64::from_le_bytes(*word), byte)) != 0
+    }
+}
+
+/// A word in which escapes have been decoded.
+pub(crate) struct Unescaped {
+    /// What becomes of the bytes; of eight, two fewer for each escape. After these may be anything.
+    pub(crate) bytes: u64,
+    /// The top bit of each byte that was the `%` of an escape.
+    pub(crate) escapes: u64,
+    /// The top bit of each byte that was a `%`.
+    pub(crate) percents: u64,
+}
+
+impl Unescaped {
+    /// How many bytes have become fewer.
+    #[inline(always)]
+    pub(crate) const fn dropped(&self) -> usize {
+        2 * ((self.escapes >> 7).wrapping_mul(EACH) >> 56) as usize
+    }
+
+    /// How many of the last bytes may be the start of an escape that the next word ends.
+    #[inline(always)]
+    pub(crate) const fn held_back(&self) -> usize {
+        let last = self.percents >> 63;
+        (last | self.percents >> 54 & 2 & !(last << 1)) as usize
+    }
+}
+
+/// Decodes the escapes in eight bytes, without a branch.
+#[inline(always)]
+pub(crate) const fn unescape(word: u64) -> Unescaped {
+    let percents = equal(word, b'%');
+    let ascii = word & !TOP;
+    let folded = ascii | (EACH * 0x20);
+    let digits = from(ascii, b'0') & !from(ascii, b'9' + 1) | from(folded, b'a') & !from(folded, b'f' + 1);
+    let digits = digits & !word;
+    let escapes = percents & digits >> 8 & digits >> 16;
+    // Of a digit its value; nothing else that matters.
+    let values = (word & (EACH * 0x0F)) + (word >> 6 & EACH) * 9;
+    let values = values >> 4 | values >> 16;
+    let mut bytes = word ^ ((word ^ values) & ((escapes >> 7) * 0xFF));
+    // Eight bytes hold at most two escapes. The two digits of the first go, then those of the second. If there is no such
+    // escape, all bytes are before it.
+    let before = escapes ^ escapes.wrapping_sub(1);
+    bytes = bytes & before | bytes >> 16 & !before;
+    let second = (escapes & escapes.wrapping_sub(1)) >> 16;
+    let before = second ^ second.wrapping_sub(1);
+    bytes = bytes & before | bytes >> 16 & !before;
+    Unescaped { bytes, escapes, percents }
+}
+
 /// Bit `n` for the top bit of byte `n`, of a word in which no other bit is set.
 #[inline(always)]
 pub(crate) const fn bits(tops: u64) -> u64 {

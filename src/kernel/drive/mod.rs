@@ -86,6 +86,9 @@ pub(crate) trait Isa: Copy {
     /// The longest input that [`Isa::lacks`] looks at.
     const LOOK: usize = Self::LANES;
 
+    /// Whether an input of at most eight bytes is decoded in a machine word, which takes less than a block.
+    const WORD: bool = false;
+
     /// Whether inputs of more than one block and at most two have functions of their own.
     const TWO: bool = false;
 

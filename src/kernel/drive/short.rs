@@ -90,7 +90,7 @@ pub(crate) fn encode_copy<'c, I: Isa>(
     if out.push_ends(input) { Some(out.finish()) } else { None }
 }
 
-/// Copies an input that decoding surely leaves as it is, which most are; `None` says nothing. No room is needed but for
+/// Copies an input that decoding surely leaves as it is, which most are, or decodes it in a word; `None` says nothing. No room is needed but for
 /// the input.
 #[inline(always)]
 pub(crate) fn decode_copy<'c, I: Isa>(
@@ -99,12 +99,15 @@ pub(crate) fn decode_copy<'c, I: Isa>(
     input: &[u8],
     out: Room<'c>,
 ) -> Option<Decoded<'c>> {
-    if job.plus() || !isa.lacks(input, b'%') {
+    if job.plus() {
         return None;
     }
+    let lacks = isa.lacks(input, b'%');
     let mut out = Cursor::new(out);
-    if !out.push_few(input) {
-        return None;
-    }
-    Some(Decoded { written: out.finish(), stopped: input.len() })
+    let done = if const { I::WORD } && !lacks && job.is_plain() && !job.strict {
+        out.push_unescaped(input)
+    } else {
+        lacks && out.push_few(input)
+    };
+    done.then(|| Decoded { written: out.finish(), stopped: input.len() })
 }

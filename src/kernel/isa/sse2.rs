@@ -13,7 +13,7 @@ use core::arch::x86_64::*;
 use super::tables::count;
 use super::token::Sse2;
 use crate::hex::{self, HexCase};
-use crate::kernel::cursor::{Cursor, Stage};
+use crate::kernel::cursor::{Cursor, Stage, triple};
 use crate::kernel::drive::{self, Escapes, Isa, OneKind, behind, first};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
@@ -31,8 +31,8 @@ const LONG: usize = 64;
 pub(crate) enum Class {
     /// Letters, digits, `-`, `.`, `_` and this byte, in all lanes; and how many lanes are looked up.
     Usual(__m128i, usize),
-    /// At most [`RANGES`] ranges: the first byte of each, and how many follow it.
-    Ranges([(u8, u8); RANGES], usize),
+    /// At most [`RANGES`] ranges: the first byte of each, and how many follow it; and the set, to look up single bytes.
+    Ranges([(u8, u8); RANGES], usize, ByteSet),
     /// Any set, and how many lanes are looked up.
     Any(ByteSet, usize),
 }
@@ -83,7 +83,7 @@ impl Sse2 {
     fn members(self, block: Block, class: &Class) -> Option<Block> {
         match class {
             Class::Usual(other, _) => Some(each!(block, |quarter| self.usual(quarter, *other))),
-            Class::Ranges(ranges, used) => {
+            Class::Ranges(ranges, used, _) => {
                 let mut members = each!(|_i| _mm_setzero_si128());
                 for &range in &ranges[..*used] {
                     members = each!(|i| _mm_or_si128(members[i], self.in_range(block[i], range)));
@@ -236,6 +236,7 @@ impl OneKind for Sse2 {}
 
 impl Isa for Sse2 {
     const LANES: usize = 64;
+    const WORD: bool = true;
     type Block = Block;
     type Class = Class;
 
@@ -258,7 +259,7 @@ impl Isa for Sse2 {
             used += 1;
             start = set.next(end, true);
         }
-        Class::Ranges(ranges, used)
+        Class::Ranges(ranges, used, *set)
     }
 
     #[inline(always)]
@@ -413,6 +414,22 @@ impl Isa for Sse2 {
     }
 
     #[inline(always)]
+    fn decode_some(self, block: Block, found: &Escapes<Block>, class: &Class, members: bool) -> (u64, Block) {
+        /// Of more escapes than this, all lanes are compared with the ranges faster than each is looked up.
+        const FEW: usize = 16;
+        let found_members = match class {
+            Class::Ranges(.., set) | Class::Any(set, _) if count(found.valid) <= FEW => {
+                let values = self.bytes(found.values);
+                let member = |lane: usize| u64::from(set.bit(values[lane])) << lane;
+                drive::bits(found.valid).fold(0, |mask, lane| mask | member(lane))
+            }
+            _ => self.member(found.values, class),
+        };
+        let decoded = found.valid & if members { found_members } else { !found_members };
+        (decoded, self.select(decoded, block, found.values))
+    }
+
+    #[inline(always)]
     fn upper(self, mask: u64, block: Block) -> Block {
         let mask = self.spread(mask);
         // Of the digits, only lower-case letters are above `Z`.
@@ -456,6 +473,8 @@ impl Isa for Sse2 {
         const WINDOW: usize = 128;
         /// If more lanes than this are dropped, those that stay are copied one by one faster than run by run.
         const FEW: usize = 20;
+        /// Every third lane.
+        const THIRDS: u64 = 0x9249_2492_4924_9249;
         let bytes = self.padded(block);
         let mut stage = Stage::new();
         let window = out.window(WINDOW, &mut stage);
@@ -463,6 +482,13 @@ impl Isa for Sse2 {
         if lanes <= 16 {
             // SAFETY: sixteen of 128 bytes are readable from each of sixteen lanes, and 128 are writable.
             unsafe { self.copy_runs::<1>(&bytes, rest, window) };
+        } else if rest == THIRDS.wrapping_shl(rest.trailing_zeros()) {
+            // Nothing but escapes, such as those of Chinese: where the lanes are is known. After the last are zeros.
+            let start = rest.trailing_zeros() as usize;
+            for i in 0..22 {
+                // SAFETY: `start` is at most 2, and the window has room for 64.
+                unsafe { window.add(i).write(bytes[(start + 3 * i) % 128]) };
+            }
         } else if count(first(lanes) & drop) > FEW {
             for (written, lane) in drive::bits(rest).enumerate() {
                 // SAFETY: fewer than 64 bytes were written before.
@@ -503,20 +529,14 @@ impl Isa for Sse2 {
                 unsafe { window.add(3 * lane).cast::<[u8; 4]>().write_unaligned(escapes[usize::from(byte)]) };
             }
         } else {
-            // Eight at a time, so that the CPU predicts the number of rounds; lanes after the last are not escaped.
-            let mut at = 0;
-            for group in 0..lanes.div_ceil(8) {
-                for (i, &byte) in bytes.as_chunks::<8>().0[group].iter().enumerate() {
-                    let is_escaped = escape >> (8 * group + i) & 1;
-                    // Masks, for the compiler would turn a choice into a branch that cannot be predicted.
-                    let spelt = u32::from_le_bytes(escapes[usize::from(byte)]);
-                    let spelt =
-                        u32::from(byte) ^ ((u32::from(byte) ^ spelt) & (is_escaped as u32).wrapping_neg());
-                    // SAFETY: at most 63 lanes were written before, three bytes each, so four fit in the window.
-                    unsafe { window.add(at).cast::<[u8; 4]>().write_unaligned(spelt.to_le_bytes()) };
-                    at += 1 + 2 * is_escaped as usize;
-                }
-            }
+            let mut rest = escape;
+            let escaped = |_| {
+                let lowest = rest as u32;
+                rest >>= 1;
+                lowest
+            };
+            // SAFETY: the window has room for three bytes for each lane, and one more.
+            unsafe { triple(&bytes[..lanes.min(64)], window, escapes, escaped) };
         }
         // SAFETY: `lanes` bytes and two more for each escape were written without a gap.
         unsafe { out.commit(WINDOW, lanes + 2 * escaped, &stage) };
