@@ -187,7 +187,7 @@ struct Decoding<'j> {
 impl Rule for Decoding<'_> {
     #[inline(always)]
     fn special(self, word: u64) -> u64 {
-        word::equal(word, b'%') | word::equal(word, self.plus)
+        word::either(word, b'%', self.plus)
     }
     #[inline(always)]
     fn one(self, rest: &[u8]) -> Option<Becomes> {

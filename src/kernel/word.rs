@@ -91,6 +91,12 @@ pub(crate) const fn equal(word: u64, byte: u8) -> u64 {
     !differ(word, byte) & TOP
 }
 
+/// The top bit of each byte of `word` that is `a` or `b`, and no other bit.
+#[inline(always)]
+pub(crate) const fn either(word: u64, a: u8, b: u8) -> u64 {
+    !(differ(word, a) & differ(word, b)) & TOP
+}
+
 /// Among the top bits those of the bytes of `word` that are not `byte`. Other bits may be set, too.
 #[inline(always)]
 const fn differ(word: u64, byte: u8) -> u64 {

@@ -232,6 +232,12 @@ impl Sse2 {
     }
 }
 
+/// Those of `lanes` whose bytes are members of `set`. It is not inlined: many kernels have it.
+#[inline(never)]
+fn looked_up(bytes: &[u8; 64], lanes: u64, set: &ByteSet) -> u64 {
+    drive::bits(lanes).fold(0, |members, lane| members | u64::from(set.bit(bytes[lane])) << lane)
+}
+
 impl OneKind for Sse2 {}
 
 impl Isa for Sse2 {
@@ -418,12 +424,14 @@ impl Isa for Sse2 {
         /// Of more escapes than this, all lanes are compared with the ranges faster than each is looked up.
         const FEW: usize = 16;
         let found_members = match class {
-            Class::Ranges(.., set) | Class::Any(set, _) if count(found.valid) <= FEW => {
-                let values = self.bytes(found.values);
-                let member = |lane: usize| u64::from(set.bit(values[lane])) << lane;
-                drive::bits(found.valid).fold(0, |mask, lane| mask | member(lane))
+            Class::Any(set, _) => looked_up(&self.bytes(found.values), found.valid, set),
+            Class::Ranges(.., set) if count(found.valid) <= FEW => {
+                looked_up(&self.bytes(found.values), found.valid, set)
             }
-            _ => self.member(found.values, class),
+            _ => match self.members(found.values, class) {
+                Some(members) => self.mask(members),
+                None => 0,
+            },
         };
         let decoded = found.valid & if members { found_members } else { !found_members };
         (decoded, self.select(decoded, block, found.values))
