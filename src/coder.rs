@@ -163,19 +163,18 @@ impl<S> Coder<S> {
         if !self.usual {
             return None;
         }
-        let copied = cursor::copy_few(input, out, look::AllUsual, |input, out| {
+        cursor::copy_few(input, out, look::AllUsual, |input, out| {
+            if !self.job.is_plain() {
+                return None;
+            }
             // Of one byte, the look would take as long as the escape.
             if input.len() != 1
                 && let Some(copied) = cursor::copy_fewer(input, out, look::AllUsual)
             {
                 return Some(copied);
             }
-            if self.job.is_plain() { self.job.triple_few::<3>(input, out) } else { None }
-        });
-        if copied.is_none() && input.len() <= 6 && self.job.is_plain() {
-            return self.job.triple_six(input, out);
-        }
-        copied
+            cursor::triple_few::<3>(input, out, self.job.case.escapes(), |byte| !self.job.set.bit(byte))
+        })
     }
 
     /// Writes into whatever room there is, if it is enough.

@@ -1,7 +1,7 @@
 //! What a verb asks of the codec: the operands that every tier takes.
 
 use crate::hex::HexCase;
-use crate::kernel::cursor::{self, Room, Written};
+use crate::kernel::cursor::Written;
 use crate::set::ByteSet;
 
 /// What happens to bytes outside the set.
@@ -72,22 +72,6 @@ impl EncodeJob {
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {
         self.rule == EncodeRule::Plain
-    }
-
-    /// Encodes at most `MOST` bytes by the plain rule, if there is room to spare; there is no branch on what they are.
-    #[inline(always)]
-    pub(crate) fn triple_few<'c, const MOST: usize>(
-        &self,
-        input: &[u8],
-        out: Room<'c>,
-    ) -> Option<Written<'c>> {
-        cursor::triple_few::<MOST>(input, out, self.case.escapes(), |byte| !self.set.bit(byte))
-    }
-
-    /// The same for up to six bytes, not inlined. Of more, a kernel takes no longer.
-    #[inline(never)]
-    pub(crate) fn triple_six<'c>(&self, input: &[u8], out: Room<'c>) -> Option<Written<'c>> {
-        self.triple_few::<6>(input, out)
     }
 }
 
