@@ -181,17 +181,21 @@ fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
         }
         (rest, lanes) = (&rest[lanes..], I::LANES);
         // Constant, so that tiers without such groups compile none of this.
-        if const { I::TOGETHER == 4 }
-            && let Err(lane) = state.groups::<4>(&mut rest)
-        {
-            return (state.finish(), at(rest, lane));
+        if const { I::TOGETHER == 4 } {
+            loop {
+                match state.groups::<4>(&mut rest) {
+                    Ok(true) => state.escapes(&mut rest),
+                    Ok(false) => break,
+                    Err(lane) => return (state.finish(), at(rest, lane)),
+                }
+            }
         }
         while rest.len() >= I::LANES && state.sink.room() >= I::LANES {
             if let Err(lane) = state.step::<false, false>(rest, I::LANES, 0) {
                 return (state.finish(), at(rest, lane));
             }
             rest = &rest[I::LANES..];
-            if const { I::DECODES_ALL && S::WRITES && !KEEP && !B::MANY } && state.run {
+            if state.is_run() {
                 state.escapes(&mut rest);
             }
         }
@@ -224,8 +228,7 @@ fn begin<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
         spilt: 0,
         spilt_digits: 0,
         dropped: 0,
-        full: 0,
-        run: false,
+        full: [0; 2],
         bounds,
         sink,
     }
@@ -248,16 +251,26 @@ struct Blocks<I: Isa, S, B, const KEEP: bool> {
     spilt_digits: u64,
     /// The lanes that were dropped from this one.
     dropped: u64,
-    /// The lanes of escapes in this one, of a tier that asks.
-    full: u64,
-    /// Whether this one and the one before were nothing but escapes. One among others is nothing to go by: the guess costs more
-    /// than the block.
-    run: bool,
+    /// The lanes of escapes in this one and in the one before it, of a tier that asks.
+    full: [u64; 2],
     bounds: B,
     sink: S,
 }
 
 impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
+    /// Whether blocks of nothing but escapes are looked for.
+    const LOOKS_FOR_RUNS: bool = I::DECODES_ALL && S::WRITES && !KEEP && !B::MANY;
+
+    /// Whether that is seen block by block. Of a group it is seen at once.
+    const KEEPS_FULL: bool = Self::LOOKS_FOR_RUNS && I::TOGETHER == 1;
+
+    /// Whether the last two blocks were nothing but escapes. One among others is nothing to go by: the guess costs more than the
+    /// block.
+    #[inline(always)]
+    fn is_run(&self) -> bool {
+        Self::KEEPS_FULL && self.full[0] & self.full[1] == u64::MAX
+    }
+
     /// All blocks have been taken, or all up to a malformed escape.
     #[inline(always)]
     fn finish(mut self) -> S {
@@ -265,15 +278,17 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
         self.sink
     }
 
-    /// Takes whole blocks from the start of `rest`, `M` at a time, while there are so many and ample room; or returns the lane
-    /// of a malformed escape in the block that `rest` then starts with.
+    /// Takes whole blocks from the start of `rest`, `M` at a time, while there are so many and ample room, or up to `M` that were
+    /// nothing but escapes, and returns whether it was these; or returns the lane of a malformed escape in the block that `rest` then
+    /// starts with.
     #[inline(always)]
-    fn groups<const M: usize>(&mut self, rest: &mut &[u8]) -> Result<(), usize> {
+    fn groups<const M: usize>(&mut self, rest: &mut &[u8]) -> Result<bool, usize> {
         while rest.len() >= M * I::LANES && self.sink.room() >= M * I::LANES {
             if self.pass::<M>(rest) {
                 *rest = &rest[M * I::LANES..];
                 continue;
             }
+            let room = self.sink.room();
             // A block among others that has a `%`, or has none, could not be predicted.
             for _ in 0..M {
                 // There is room; this tells the compiler so.
@@ -283,8 +298,12 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
                 self.step::<true, false>(rest, I::LANES, 0)?;
                 *rest = &rest[I::LANES..];
             }
+            // A group that became a third is nothing but escapes.
+            if Self::LOOKS_FOR_RUNS && room - self.sink.room() <= M * I::LANES / 3 + 1 {
+                return Ok(true);
+            }
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Takes three whole blocks at a time from the start of `rest`, of one value, while these are nothing but escapes; text in a
@@ -347,7 +366,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
         let here = if rest.len() > lanes { first(lanes) } else { u64::MAX };
         if (!DIRTY || KEEP) && self.spilt | self.spilt_digits == 0 && isa.surely_lacks(block, b'%', here) {
             self.bounds.settle(self.sink.written(), 0, missing);
-            self.run = false;
+            self.full[0] = 0;
             // Two stores: to choose between two blocks and store one would take more instructions than the rest.
             if KEEP && self.form {
                 self.sink.changed(isa.eq(block, b'+') != 0);
@@ -385,20 +404,17 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
         if KEEP && B::MANY && found.valid & here & cut != 0 {
             result = isa.select(decoded, block, found.values);
         }
-        if KEEP {
-            if self.upper {
-                // With those of escapes that are decoded, which are dropped: so this waits for less.
-                let digits = digits_of::<I>(valid, lanes, &mut self.spilt_digits);
-                self.sink.changed(digits & isa.lower(result) != 0);
-                result = isa.upper(digits, result);
-            }
+        if KEEP && self.upper {
+            // With those of escapes that are decoded, which are dropped: so this waits for less.
+            let digits = digits_of::<I>(valid, lanes, &mut self.spilt_digits);
+            self.sink.changed(digits & isa.lower(result) != 0);
+            result = isa.upper(digits, result);
         }
         let drop = digits_of::<I>(decoded, lanes, &mut self.spilt);
         self.bounds.settle(self.sink.written(), drop, missing);
         self.sink.changed(decoded != 0);
-        if const { I::DECODES_ALL && S::WRITES && !KEEP && !B::MANY } {
-            let full = decoded | drop;
-            self.run = full & core::mem::replace(&mut self.full, full) == u64::MAX;
+        if Self::KEEPS_FULL {
+            self.full = [decoded | drop, self.full[0]];
         }
         let before = core::mem::replace(&mut self.dropped, drop);
         if const { KEEP || !(DIRTY || ALONE) } && drop | before == 0 {

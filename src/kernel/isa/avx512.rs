@@ -78,6 +78,43 @@ const DIGITS: [[[u8; 64]; 2]; 2] = {
     values
 };
 
+/// For the first digit of each of 64 escapes that follow one another, and for the second: the byte that it is. Places from 128 on
+/// are in the third of three registers, and a permutation of one ignores the upper bits.
+const DIGITS_OF_RUN: [[u8; 64]; 2] = {
+    let mut places = [[0; 64]; 2];
+    let mut i = 0;
+    while i < 64 {
+        places[0][i] = (3 * i + 1) as u8;
+        places[1][i] = (3 * i + 2) as u8;
+        i += 1;
+    }
+    places
+};
+
+/// All ones in the lanes of these that come from the third register.
+const THIRD_OF_RUN: [[u8; 64]; 2] = {
+    let mut lanes = [[0; 64]; 2];
+    let mut i = 0;
+    while i < 2 * 64 {
+        if DIGITS_OF_RUN[i / 64][i % 64] >= 128 {
+            lanes[i / 64][i % 64] = 0xFF;
+        }
+        i += 1;
+    }
+    lanes
+};
+
+/// For each of three registers of such a run, all ones in the lanes that have to be `%`.
+const PERCENT_OF_RUN: [[u8; 64]; 3] = {
+    let mut lanes = [[0; 64]; 3];
+    let mut i = 0;
+    while i < 3 * 64 {
+        lanes[i / 64][i % 64] = 0xFF;
+        i += 3;
+    }
+    lanes
+};
+
 /// Where `lane` is written.
 #[inline(always)]
 fn place(escape: u64, lane: usize) -> usize {
@@ -192,6 +229,20 @@ impl Avx512 {
         }
     }
 
+    /// Each of the digits of a run, the first or the second of each escape.
+    #[inline(always)]
+    fn digits_of_run(self, which: usize, [a, b, c]: [__m512i; 3]) -> __m512i {
+        let from = self.whole(&DIGITS_OF_RUN[which]);
+        let in_third = self.whole(&THIRD_OF_RUN[which]);
+        // Joined by vectors: a mask would be kept in a general register, of which the loop around this has none to spare.
+        // SAFETY: the token proves AVX-512.
+        unsafe {
+            let digits = _mm512_permutex2var_epi8(a, from, b);
+            let third = _mm512_permutexvar_epi8(from, c);
+            _mm512_ternarylogic_epi32::<0xCA>(in_third, third, digits)
+        }
+    }
+
     /// What the bytes of `block` are as digits, of which [`DIGITS`] says which.
     #[inline(always)]
     fn digits(self, which: usize, block: __m512i) -> __m512i {
@@ -219,6 +270,7 @@ impl Isa for Avx512 {
     const TWO: bool = true;
     const FEW: usize = 256;
     const EXPANDS_ALL: bool = true;
+    const DECODES_ALL: bool = true;
     type Block = __m512i;
     type Class = Class;
 
@@ -318,6 +370,26 @@ impl Isa for Avx512 {
             let bad = _mm512_ternarylogic_epi32::<0xCA>(self.all(0x0F), high, low);
             let valid = _mm512_mask_testn_epi8_mask(self.eq(block, b'%'), bad, bad);
             Escapes { valid, values, decoded: self.select(valid, block, values), lanes: block }
+        }
+    }
+
+    #[inline(always)]
+    fn all_escapes(self, input: &[u8]) -> Option<__m512i> {
+        let [a, b, c] = input.first_chunk::<192>()?.as_chunks::<64>().0 else { return None };
+        let parts = [self.whole(a), self.whole(b), self.whole(c)];
+        let high = self.digits(0, self.digits_of_run(0, parts));
+        let low = self.digits(1, self.digits_of_run(1, parts));
+        // SAFETY: the token proves AVX-512.
+        unsafe {
+            // The half of each digit that is zero if it is one.
+            let mut bad = _mm512_ternarylogic_epi32::<0xCA>(self.all(0x0F), high, low);
+            for i in 0..3 {
+                // What of a lane that has to be `%` differs from that.
+                let lanes = self.whole(&PERCENT_OF_RUN[i]);
+                let differ = _mm512_ternarylogic_epi32::<0x28>(parts[i], self.all(b'%'), lanes);
+                bad = _mm512_or_si512(bad, differ);
+            }
+            (_mm512_test_epi8_mask(bad, bad) == 0).then_some(_mm512_or_si512(high, low))
         }
     }
 
