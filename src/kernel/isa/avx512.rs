@@ -486,10 +486,15 @@ impl Isa for Avx512 {
         // SAFETY: the token proves AVX-512.
         let starts = unsafe { _mm512_mask_mov_epi8(block, escape, self.all(b'%')) };
         let sources = self.sources(starts, block, case);
+        // Of an input that is one group, the others would take as long as it.
+        let groups = if input.len() <= GROUP { 1 } else { 3 };
         // SAFETY: the window has room for three groups, and for two digits after them. The groups write `lanes` bytes and two
         // more for each escape, without a gap.
         unsafe {
             for i in 0..3 {
+                if i >= groups {
+                    break;
+                }
                 let stay = STAY.wrapping_add(self.deposit(escape >> (GROUP * i)).wrapping_mul(6));
                 let kept = _mm512_maskz_compress_epi8(stay, self.triple(i, sources));
                 _mm512_storeu_si512(window.add(place(escape, GROUP * i)).cast(), kept);
