@@ -228,7 +228,8 @@ fn begin<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
         spilt: 0,
         spilt_digits: 0,
         dropped: 0,
-        full: [0; 2],
+        full: 0,
+        run: false,
         bounds,
         sink,
     }
@@ -251,8 +252,11 @@ struct Blocks<I: Isa, S, B, const KEEP: bool> {
     spilt_digits: u64,
     /// The lanes that were dropped from this one.
     dropped: u64,
-    /// The lanes of escapes in this one and in the one before it, of a tier that asks.
-    full: [u64; 2],
+    /// The lanes of escapes in this one, of a tier that asks.
+    full: u64,
+    /// Whether this one and the one before were nothing but escapes, of such a tier. One among others is nothing to go by: the
+    /// guess costs more than the block.
+    run: bool,
     bounds: B,
     sink: S,
 }
@@ -264,11 +268,10 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
     /// Whether that is seen block by block. Of a group it is seen at once.
     const KEEPS_FULL: bool = Self::LOOKS_FOR_RUNS && I::TOGETHER == 1;
 
-    /// Whether the last two blocks were nothing but escapes. One among others is nothing to go by: the guess costs more than the
-    /// block.
+    /// Whether the last two blocks were nothing but escapes.
     #[inline(always)]
     fn is_run(&self) -> bool {
-        Self::KEEPS_FULL && self.full[0] & self.full[1] == u64::MAX
+        Self::KEEPS_FULL && self.run
     }
 
     /// All blocks have been taken, or all up to a malformed escape.
@@ -366,7 +369,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
         let here = if rest.len() > lanes { first(lanes) } else { u64::MAX };
         if (!DIRTY || KEEP) && self.spilt | self.spilt_digits == 0 && isa.surely_lacks(block, b'%', here) {
             self.bounds.settle(self.sink.written(), 0, missing);
-            self.full[0] = 0;
+            self.run = false;
             // Two stores: to choose between two blocks and store one would take more instructions than the rest.
             if KEEP && self.form {
                 self.sink.changed(isa.eq(block, b'+') != 0);
@@ -414,7 +417,8 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
         self.bounds.settle(self.sink.written(), drop, missing);
         self.sink.changed(decoded != 0);
         if Self::KEEPS_FULL {
-            self.full = [decoded | drop, self.full[0]];
+            let full = decoded | drop;
+            self.run = full & core::mem::replace(&mut self.full, full) == u64::MAX;
         }
         let before = core::mem::replace(&mut self.dropped, drop);
         if const { KEEP || !(DIRTY || ALONE) } && drop | before == 0 {
