@@ -90,8 +90,8 @@ pub(crate) fn encode_copy<'c, I: Isa>(
     if out.push_ends(input) { Some(out.finish()) } else { None }
 }
 
-/// Copies an input that decoding surely leaves as it is, which most are, or decodes it in a word; `None` says nothing. No room is needed but for
-/// the input.
+/// Copies an input that decoding surely leaves as it is, which most are, or decodes it in a word; `None` says nothing. No room
+/// is needed but for the input.
 #[inline(always)]
 pub(crate) fn decode_copy<'c, I: Isa>(
     isa: I,

@@ -486,10 +486,11 @@ impl Isa for Avx512 {
         // SAFETY: the token proves AVX-512.
         let starts = unsafe { _mm512_mask_mov_epi8(block, escape, self.all(b'%')) };
         let sources = self.sources(starts, block, case);
-        // Of an input that is one group, the others would take as long as it.
-        let groups = if input.len() <= GROUP { 1 } else { 3 };
+        // Of an input that is one group, the others would take as long as it. (A longer one is asked by its length, which the
+        // callers for more than a block know.)
+        let groups = if input.len() <= GROUP && lanes <= GROUP { 1 } else { 3 };
         // SAFETY: the window has room for three groups, and for two digits after them. The groups write `lanes` bytes and two
-        // more for each escape, without a gap.
+        // more for each escape, without a gap: one does if `lanes` is no more than its own.
         unsafe {
             for i in 0..3 {
                 if i >= groups {

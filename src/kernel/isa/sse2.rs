@@ -494,7 +494,7 @@ impl Isa for Sse2 {
             // Nothing but escapes, such as those of Chinese: where the lanes are is known. After the last are zeros.
             let start = rest.trailing_zeros() as usize;
             for i in 0..22 {
-                // SAFETY: `start` is at most 2, and the window has room for 64.
+                // SAFETY: `i < 22`, and the window has 128 bytes.
                 unsafe { window.add(i).write(bytes[(start + 3 * i) % 128]) };
             }
         } else if count(first(lanes) & drop) > FEW {
