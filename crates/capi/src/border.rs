@@ -128,12 +128,20 @@ impl Range {
     }
 }
 
+/// Reports whether no range of `outputs` has a byte in common with one of `inputs`.
+#[inline(never)]
+pub(crate) fn are_apart(outputs: &[Range], inputs: &[Range]) -> bool {
+    outputs.iter().all(|output| inputs.iter().all(|input| output.is_apart_from([*input])))
+}
+
 impl Slice {
+    #[inline(always)]
     pub(crate) fn range(&self) -> Range {
         Range::new(self.data, self.len)
     }
 
     /// Reports whether the value can be an array in memory.
+    #[inline(always)]
     pub(crate) fn is_valid(&self) -> bool {
         self.len == 0 || is_array(self.data, self.len)
     }

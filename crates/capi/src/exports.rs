@@ -234,10 +234,6 @@ impl<O: Offset> Output<O> {
         ]
     }
 
-    fn is_apart_from<const N: usize>(&self, inputs: [Range; N]) -> bool {
-        self.ranges().into_iter().all(|range| range.is_apart_from(inputs))
-    }
-
     /// Returns the references, or `None` if outputs overlap each other.
     ///
     /// # Safety
@@ -276,7 +272,7 @@ unsafe fn with_column<O: Offset>(
 ) -> BatchResult {
     let count = output.count.saturating_add(1);
     let inputs = [Range::one(keep), Range::new::<u8>(bytes.cast(), len), Range::new(offsets, count)];
-    if options::has(flags, SIMDPCT_IF_CHANGED) || !output.is_apart_from(inputs) {
+    if options::has(flags, SIMDPCT_IF_CHANGED) || !border::are_apart(&output.ranges(), &inputs) {
         return BatchResult::INVALID;
     }
     // SAFETY: by the contract of this module, nothing writes to the inputs, and no output overlaps one.
@@ -308,13 +304,14 @@ unsafe fn with_slices<O: Offset>(
     run: impl FnOnce(Option<&ByteSet>, u32, &[Value], batch::Output<'_, O>) -> BatchResult,
 ) -> BatchResult {
     let inputs = [Range::one(keep), Range::new(values, output.count)];
-    if options::has(flags, SIMDPCT_IF_CHANGED) || !output.is_apart_from(inputs) {
+    if options::has(flags, SIMDPCT_IF_CHANGED) || !border::are_apart(&output.ranges(), &inputs) {
         return BatchResult::INVALID;
     }
     // SAFETY: by the contract of this module, nothing writes to the set or the array of slices, and no output overlaps them.
     let references = unsafe { (border::optional(keep), border::slice(values, output.count)) };
     let (Some(keep), Some(values)) = references else { return BatchResult::INVALID };
-    if !values.iter().all(|value| value.is_valid() && output.is_apart_from([value.range()])) {
+    let outputs = output.ranges();
+    if !values.iter().all(|value| value.is_valid() && value.range().is_apart_from(outputs)) {
         return BatchResult::INVALID;
     }
     // SAFETY: all slices are valid, and by the contract of this function nothing writes to their bytes. No output overlaps the

@@ -21,10 +21,20 @@ pub(crate) const fn has(flags: u32, flag: u32) -> bool {
     flags & flag == flag
 }
 
+/// Does the same as [`inline_encoder`], for functions that are larger or less frequent.
+#[inline(never)]
+pub(crate) fn encoder<'b>(
+    keep: Option<&ByteSet>,
+    flags: u32,
+    built: &'b mut Option<Encode<ByteSet>>,
+) -> Option<&'b Encode<ByteSet>> {
+    inline_encoder(keep, flags, built)
+}
+
 /// Returns the encoder for `keep` and `flags`, or `None` if a flag is not for encoders or excludes another. An encoder with a
 /// set of the caller is built in `built`. The others are constants: building one takes as long as encoding a short value.
 #[inline(always)]
-pub(crate) fn encoder<'b>(
+pub(crate) fn inline_encoder<'b>(
     keep: Option<&ByteSet>,
     flags: u32,
     built: &'b mut Option<Encode<ByteSet>>,
@@ -69,10 +79,20 @@ const fn build_encoder(set: ByteSet, flags: u32) -> Encode<ByteSet> {
     }
 }
 
+/// Does the same as [`inline_decoder`], for functions that are larger or less frequent.
+#[inline(never)]
+pub(crate) fn decoder<'b>(
+    keep: Option<&ByteSet>,
+    flags: u32,
+    built: &'b mut Option<TryDecode>,
+) -> Option<&'b TryDecode> {
+    inline_decoder(keep, flags, built)
+}
+
 /// Returns the decoder for `keep` and `flags`, or `None` if a flag is not for decoders or excludes another. A decoder with a
 /// set of the caller is built in `built`; the others are constants.
 #[inline(always)]
-pub(crate) fn decoder<'b>(
+pub(crate) fn inline_decoder<'b>(
     keep: Option<&ByteSet>,
     flags: u32,
     built: &'b mut Option<TryDecode>,

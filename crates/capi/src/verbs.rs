@@ -15,7 +15,9 @@ pub(crate) fn encode(
     out: &mut [MaybeUninit<u8>],
 ) -> ValueResult {
     let mut built = None;
-    let Some(encode) = options::encoder(keep, flags, &mut built) else { return ValueResult::invalid() };
+    let Some(encode) = options::inline_encoder(keep, flags, &mut built) else {
+        return ValueResult::invalid();
+    };
     if options::has(flags, SIMDPCT_IF_CHANGED) && encode.is_encoded(input) {
         return ValueResult::unchanged(input.len());
     }
@@ -53,7 +55,9 @@ pub(crate) fn decode(
     out: &mut [MaybeUninit<u8>],
 ) -> ValueResult {
     let mut built = None;
-    let Some(decode) = options::decoder(keep, flags, &mut built) else { return ValueResult::invalid() };
+    let Some(decode) = options::inline_decoder(keep, flags, &mut built) else {
+        return ValueResult::invalid();
+    };
     if options::has(flags, SIMDPCT_IF_CHANGED)
         && let Some(done) = without_change(decode, input)
     {
@@ -86,7 +90,9 @@ fn without_change(decode: &TryDecode, input: &[u8]) -> Option<ValueResult> {
 #[inline(always)]
 pub(crate) fn decode_in_place(keep: Option<&ByteSet>, flags: u32, bytes: &mut [u8]) -> ValueResult {
     let mut built = None;
-    let Some(decode) = options::decoder(keep, flags, &mut built) else { return ValueResult::invalid() };
+    let Some(decode) = options::inline_decoder(keep, flags, &mut built) else {
+        return ValueResult::invalid();
+    };
     if options::has(flags, SIMDPCT_IF_CHANGED)
         && let Some(done) = without_change(decode, bytes)
     {

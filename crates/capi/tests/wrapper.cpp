@@ -1,5 +1,9 @@
-// Tests of simdpct.hpp: that every function reaches the right one of simdpct.h, with the right arguments.
+// Tests that every function of simdpct.hpp calls the right one of simdpct.h with the right arguments.
 #include <simdpct.hpp>
+
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wbraced-scalar-init" // Some of the options below are flags in braces on purpose.
+#endif
 
 #include <array>
 #include <cstdio>
