@@ -1,7 +1,7 @@
-//! The shape of the sources: who may import what, and where `unsafe` and instruction sets may appear.
+//! The layers of the sources: which module may import which, and where `unsafe` and instruction sets may appear.
 //!
-//! The test reads `src/` as tokens, so comments and strings do not count and macros do. A file or a path that no
-//! row allows fails with its place. Change a row only together with the design.
+//! The test reads the sources as tokens, so macros count, and comments and strings do not. Change a row only together with the
+//! design.
 
 #![cfg(not(target_family = "wasm"))] // There are no sources to read there.
 
@@ -11,10 +11,10 @@ use std::path::Path;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// A module, or all modules of a folder (`isa/*`), and what it may import besides its own submodules. The first
-/// row that fits counts.
+/// The modules, each with the modules that it may import besides its own submodules. `isa/*` means all modules of that folder.
+/// The first row that matches a module counts.
 const MAY_IMPORT: &[(&str, &str)] = &[
-    // Vocabulary, which knows nothing above it.
+    // The vocabulary, which imports nothing above it.
     ("hex", ""),
     ("set", ""),
     ("kernel/cursor", "kernel/word"),
@@ -29,7 +29,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     // The drivers: loops over blocks.
     ("kernel/drive", "kernel/cursor kernel/ends hex kernel/job set"),
     ("kernel/drive/*", "kernel/drive kernel/cursor kernel/ends hex kernel/job set"),
-    // The tiers: the list, what they share, and each instruction set by itself.
+    // The tiers: the list, their shared tables, and each instruction set by itself.
     ("kernel/isa", "kernel/cursor kernel/drive kernel/ends kernel/job kernel/scalar"),
     ("kernel/isa/tables", ""),
     ("kernel/isa/cpu", ""),
@@ -45,7 +45,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ),
     ("kernel/isa/*", "kernel/isa/tables kernel/isa/token kernel/isa/vector kernel/isa/blocks kernel/drive"),
     ("kernel", ""),
-    // The verbs, which know the tiers only as `Tier`, and what may be asked without one.
+    // The verbs, which use the tiers only through `Tier`, and `look`, which needs no tier.
     (
         "coder",
         "kernel/isa/Tier kernel/isa/look kernel/cursor kernel/reference error hex kernel/job kernel/word set",
@@ -137,7 +137,7 @@ const URI_ONLY_IN: &[(&str, &str)] = &[
     ("target_feature", "kernel/isa"),
 ];
 
-/// Tokens that may appear only in these modules.
+/// The tokens that may appear only in these modules.
 const ONLY_IN: &[(&str, &str)] = &[
     ("unsafe", "kernel/isa kernel/isa/* kernel/cursor kernel/slots coder utf8"),
     ("core :: arch", "kernel/isa kernel/isa/*"),
@@ -165,9 +165,9 @@ const NOT_IN: &[(&str, &str)] = &[
 /// A source file.
 #[derive(Clone)]
 struct Source {
-    /// As in a rule: `isa/avx2` for `src/isa/avx2.rs`, `isa` for `src/isa/mod.rs`.
+    /// The name in the rules: `isa/avx2` for `src/isa/avx2.rs`, `isa` for `src/isa/mod.rs`.
     module: String,
-    /// For messages.
+    /// The path for messages.
     file: String,
     text: String,
     tokens: Vec<Token>,
@@ -195,7 +195,7 @@ impl Source {
         Source { module, file, text, tokens }
     }
 
-    /// The lines where the tokens of `pattern` follow each other.
+    /// Finds the lines with the tokens of `pattern` in sequence.
     fn find(&self, pattern: &str) -> Vec<usize> {
         let pattern: Vec<&str> = pattern.split(' ').collect();
         let same =
@@ -203,7 +203,7 @@ impl Source {
         self.tokens.windows(pattern.len()).filter(same).map(|window| window[0].line).collect()
     }
 
-    /// Every path that begins with `crate` or `super`: from the crate's root, and its line.
+    /// Lists every path that begins with `crate` or `super`, counted from the root of the crate, with its line.
     fn imports(&self) -> Vec<(String, usize)> {
         let mut imports = Vec::new();
         let mut at = 0;
@@ -222,7 +222,7 @@ impl Source {
         imports
     }
 
-    /// Reads the path, or the braces with paths, at `at`, and returns the place after it.
+    /// Reads the path, or the braces with paths, at the token `at`, and returns the index after it.
     fn tree(&self, mut at: usize, prefix: &str, imports: &mut Vec<(String, usize)>) -> usize {
         let join = |name: &str| if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
         let token = &self.tokens[at];
@@ -254,7 +254,7 @@ fn parent(module: &str) -> &str {
     module.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
-/// Tokens in order, `::` as one, groups with their delimiters.
+/// Lists the tokens in order: `::` as one, and groups with their delimiters.
 fn flatten(stream: TokenStream, module: &str, out: &mut Vec<Token>) {
     let push = |text: &str, line: usize, module: &str, out: &mut Vec<Token>| {
         let colons = text == ":" && out.last().is_some_and(|last| last.text == ":" && last.line == line);
@@ -273,7 +273,7 @@ fn flatten(stream: TokenStream, module: &str, out: &mut Vec<Token>) {
                     Delimiter::Bracket => ("[", "]"),
                     Delimiter::None => ("", ""),
                 };
-                // `mod name { ... }`: what is inside is one module further in.
+                // The tokens inside `mod name { ... }` belong to that module.
                 let inner = match &out[out.len().saturating_sub(2)..] {
                     [keyword, name] if keyword.text == "mod" && open == "{" => {
                         format!("{module}/{}", name.text)
@@ -326,7 +326,7 @@ fn sources_of(root: &Path) -> Vec<Source> {
     sources
 }
 
-/// Whether `module` is one of `patterns`: a module, or all modules directly in a folder.
+/// Reports whether `module` is one of `patterns`: a module, or all modules directly in a folder.
 fn is_one_of(module: &str, patterns: &str) -> bool {
     patterns.split_whitespace().any(|pattern| match pattern.strip_suffix("/*") {
         Some(folder) => parent(module) == folder && !folder.is_empty(),
@@ -334,7 +334,7 @@ fn is_one_of(module: &str, patterns: &str) -> bool {
     })
 }
 
-/// Whether `path` is one of `prefixes`, or lies within one.
+/// Reports whether `path` is one of `prefixes`, or inside one.
 fn is_within(path: &str, prefixes: &str) -> bool {
     prefixes.split_whitespace().any(|prefix| {
         prefix == "*"
@@ -358,7 +358,7 @@ fn modules_import_only_what_is_below_them() {
             continue;
         };
         for (path, line) in source.imports() {
-            // What the crate exports at its root belongs to the module that it comes from.
+            // An item that the crate exports at its root belongs to the module that defines it.
             let root = path.split('/').next().unwrap_or_default();
             let path = exports.get(root).map_or(path.clone(), |from| format!("{from}/{path}"));
             let own = is_within(&path, module);
@@ -383,8 +383,8 @@ fn whole_uris_import_downwards_only() {
     fail_with(&unsafe_without_reason(&sources));
 }
 
-/// For sources without exports that are imported: every module has a row, imports what this allows, and has no tokens that
-/// are for other modules; and rows name modules that exist.
+/// Checks sources whose exports are not imported. Every module has a row, imports only what the row allows, and has no tokens
+/// that are reserved for other modules; every row names a module that exists.
 fn imports_follow(sources: &[Source], may_import: &[(&str, &str)], only_in: &[(&str, &str)]) {
     let mut breaches = Vec::new();
     for source in sources {
@@ -431,7 +431,7 @@ fn the_command_has_no_circle_of_imports() {
         let others = source.imports().into_iter().filter_map(|(path, _)| module_of(&path));
         imports.insert(&source.module, others.filter(|other| *other != source.module).collect());
     }
-    // Takes away what imports nothing that is left, until only circles are.
+    // Removes modules that import nothing that is left, until only circles are left.
     loop {
         let free: Vec<&str> =
             imports.iter().filter(|(_, others)| others.is_empty()).map(|(module, _)| *module).collect();
@@ -444,7 +444,7 @@ fn the_command_has_no_circle_of_imports() {
     assert!(imports.is_empty(), "circles among these modules: {imports:?}");
 }
 
-/// What `lib.rs` exports, and from which module.
+/// Returns the items that `lib.rs` exports, each with its module.
 fn exports(sources: &[Source]) -> HashMap<String, String> {
     let lib = sources.iter().find(|source| source.module == "lib").expect("src/lib.rs");
     let mut exports = HashMap::new();
@@ -455,7 +455,7 @@ fn exports(sources: &[Source]) -> HashMap<String, String> {
             for (path, line) in paths {
                 let (module, name) =
                     path.rsplit_once('/').unwrap_or_else(|| panic!("src/lib.rs:{line}: {path}"));
-                // `decode` is also a module, and a path that begins with it means that.
+                // `decode` is also a module, and a path that begins with it means the module.
                 if sources.iter().all(|source| source.module != name) {
                     exports.insert(name.to_owned(), module.to_owned());
                 }
@@ -503,7 +503,7 @@ fn unsafe_towards_other_languages_is_at_the_border() {
     fail_with(&breaches);
 }
 
-/// Clippy asks the same, but can be silenced by an attribute, and does not look into macros that are not used.
+/// Clippy checks this, too, but an attribute can silence it, and it does not check macros that are not used.
 #[test]
 fn every_unsafe_block_says_why_it_is_safe() {
     fail_with(&unsafe_without_reason(&[sources(), c_library(), python()].concat()));
@@ -515,7 +515,7 @@ fn unsafe_without_reason(sources: &[Source]) -> Vec<String> {
         let lines: Vec<&str> = source.text.lines().collect();
         let unsafes = source.find("unsafe {").into_iter().chain(source.find("unsafe impl"));
         for line in unsafes {
-            // The comment is above the statement, which may begin a few lines before.
+            // The comment is above the statement, which may begin a few lines earlier.
             let near = &lines[line.saturating_sub(7)..line];
             if !near.iter().any(|line| line.contains("// SAFETY: ")) {
                 breaches.push(format!("{}:{line}: no SAFETY comment", source.file));
@@ -525,7 +525,7 @@ fn unsafe_without_reason(sources: &[Source]) -> Vec<String> {
     breaches
 }
 
-/// The rules themselves: each row names something that exists, so that a renamed module cannot escape its rule.
+/// Checks the rules: each row names a module that exists, so that a renamed module cannot escape its rule.
 #[test]
 fn rules_name_modules_that_exist() {
     let sources = sources();
