@@ -10,10 +10,10 @@
 //! compared before anything is timed. The last lines name the rows on which this crate is
 //! slower by more than 3 %, which is about what two copies of the same code differ by.
 
-#[path = "../../../benches/compare/src/random.rs"]
+#[path = "../../../benches/kit/src/random.rs"]
 #[allow(dead_code, reason = "the other benchmarks use the rest")]
 mod random;
-#[path = "../../../benches/compare/src/urls.rs"]
+#[path = "../../../benches/kit/src/urls.rs"]
 #[allow(dead_code, reason = "the other benchmarks use the rest")]
 mod urls;
 
