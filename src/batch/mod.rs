@@ -44,10 +44,14 @@
 //! use simdpct::{Encode, sets};
 //! use simdpct::batch::ColumnBuf;
 //!
-//! /// Reads a view of Arrow: the length, then either up to twelve bytes, or a prefix of four, the index of a buffer and an
-//! offset. fn value<'a>(view: &'a [u8; 16], buffers: &[&'a [u8]]) -> &'a [u8] { let word = |at: usize|
-//! u32::from_le_bytes(view[at..at + 4].try_into().unwrap()) as usize; match word(0) { len @ ..=12 => &view[4..4 + len], len =>
-//! &buffers[word(8)][word(12)..][..len], } }
+//! /// Reads a view of Arrow: the length, then up to twelve bytes, or a prefix of four, the index of a buffer and an offset.
+//! fn value<'a>(view: &'a [u8; 16], buffers: &[&'a [u8]]) -> &'a [u8] {
+//!     let word = |at: usize| u32::from_le_bytes(view[at..at + 4].try_into().unwrap()) as usize;
+//!     match word(0) {
+//!         len @ ..=12 => &view[4..4 + len],
+//!         len => &buffers[word(8)][word(12)..][..len],
+//!     }
+//! }
 //!
 //! let buffers = [&b"/a path with spaces"[..]];
 //! let views = [*b"\x03\0\0\0a b\0\0\0\0\0\0\0\0\0", [0; 16], *b"\x13\0\0\0/a p\0\0\0\0\0\0\0\0"];
