@@ -1,7 +1,7 @@
-//! Times of work in which `percent-encoding` is a part: parsing URLs, forms, and requests to an axum router.
+//! Measures work that `percent-encoding` is a part of: parsing URLs and forms, and requests to an axum router.
 //!
-//! `run` builds this program twice, once with the published crate and once with the drop-in, and compares what they print:
-//! the name of each row, a tab, the best time of a call in ns, a tab, and a sum over the answers, which must be the same.
+//! `run` builds this program twice, once with the published crate and once with the drop-in. Each prints a line for each row: the
+//! name, a tab, the best time of a call in ns, a tab, and a checksum of the results, which must be the same in both.
 
 #[path = "../../compare/src/random.rs"]
 #[allow(dead_code, reason = "the other benchmarks use the rest")]
@@ -29,7 +29,7 @@ use urls::Urls;
 const DISTINCT: usize = 5_000;
 const ROUNDS: usize = 9;
 
-/// Prints the row `name`: `one` for each of the `inputs`, which gives something to sum.
+/// Prints the row `name`, which measures `one` on each of `inputs` and adds up what it returns.
 fn row<T>(name: &str, inputs: &[T], mut one: impl FnMut(&T) -> usize) {
     let mut best = f64::INFINITY;
     let mut sum = 0usize;
@@ -41,7 +41,7 @@ fn row<T>(name: &str, inputs: &[T], mut one: impl FnMut(&T) -> usize) {
     println!("{name}\t{best}\t{sum}");
 }
 
-/// The escapes of all but letters and digits, without the crate that is measured.
+/// Escapes everything but letters and digits, without the crate that is measured.
 fn escaped(text: &str) -> String {
     let escape = |byte: u8| match byte.is_ascii_alphanumeric() {
         true => char::from(byte).to_string(),
@@ -50,7 +50,7 @@ fn escaped(text: &str) -> String {
     text.bytes().map(escape).collect()
 }
 
-/// Text in a language of two bytes a letter, with spaces, of about `letters` letters.
+/// Returns Cyrillic text with spaces, of about `letters` letters of two bytes each.
 fn words(random: &mut Random, letters: usize) -> String {
     (0..letters)
         .map(|_| match random.below(7) {
@@ -60,7 +60,7 @@ fn words(random: &mut Random, letters: usize) -> String {
         .collect()
 }
 
-/// What the answers of a request are: the decoded text.
+/// A response with the decoded text.
 fn serve(router: &mut Router, uri: &str) -> usize {
     let request = Request::get(uri).body(Body::empty()).unwrap();
     let response = block_on(router.call(request)).unwrap();
