@@ -26,7 +26,7 @@ use simdpct::{Decode, Encode, TryDecode, sets};
 type Cache = Arc<Mutex<HashMap<Vec<u8>, String>>>;
 
 /// The decoder of form data, in which `+` is a space.
-const FORM: TryDecode = Decode::new().strict().form();
+const FORM: TryDecode = Decode::new().form().strict();
 
 /// Returns the decoded value of the parameter `name` of a query, or `None` if there is none or it is not valid UTF-8.
 fn parameter<'a>(query: &'a str, name: &str) -> Option<Cow<'a, str>> {
