@@ -4,15 +4,16 @@
 
 use libfuzzer_sys::fuzz_target;
 use simdpct_uri::canon::Profile;
+use simdpct_uri::internals::canonicalize_lines_on;
 use testkit::tiers::tiers;
 
 fuzz_target!(|text: &[u8]| {
     let scalar = simdpct::Tier::find("scalar").expect("it is always there");
     for &profile in Profile::ALL {
         let lines = |tier| {
-            let (mut out, mut refused) = (Vec::new(), Vec::new());
-            profile.canonicalize_lines_on(tier, text, &mut out, |at, why| refused.push((at, why)));
-            (out, refused)
+            let (mut out, mut rejected) = (Vec::new(), Vec::new());
+            canonicalize_lines_on(tier, profile, text, &mut out, |at, error| rejected.push((at, error)));
+            (out, rejected)
         };
         let right = lines(scalar);
         for &tier in tiers() {
