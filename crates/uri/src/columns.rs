@@ -30,55 +30,36 @@ use crate::parts::Parts;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Columns {
-    // INVARIANT: all columns have the same length.
-    scheme_end: Vec<u32>,
-    host_start: Vec<u32>,
-    host_end: Vec<u32>,
-    path_start: Vec<u32>,
-    path_end: Vec<u32>,
-    query_end: Vec<u32>,
-}
+pub struct Columns([Vec<u32>; 6]); // INVARIANT: all columns have the same length.
 
 macro_rules! columns {
-    ($($(#[$doc:meta])* $name:ident)*) => {
+    ($($(#[$doc:meta])* $name:ident = $index:literal;)*) => {
         impl Columns {
             $(
                 $(#[$doc])*
                 #[must_use]
                 pub fn $name(&self) -> &[u32] {
-                    &self.$name
+                    &self.0[$index]
                 }
             )*
-
-            fn resize(&mut self, rows: usize) {
-                $(self.$name.resize(rows, 0);)*
-            }
-
-            fn out(&mut self, from: usize) -> Out<'_> {
-                Out { $($name: &mut self.$name[from..]),* }
-            }
-
-            fn row(&self, row: usize) -> Option<Offsets> {
-                // Each offset was a `usize` before, so the cast loses nothing.
-                Some(Offsets { $($name: *self.$name.get(row)? as usize),* })
-            }
         }
     };
 }
+
+// The order is that of `Offsets::to_array`.
 columns! {
     /// Returns the ends of the schemes; 0 for a URL without a scheme.
-    scheme_end
+    scheme_end = 0;
     /// Returns the starts of the hosts.
-    host_start
+    host_start = 1;
     /// Returns the ends of the hosts.
-    host_end
+    host_end = 2;
     /// Returns the starts of the paths, which are the ends of the authorities.
-    path_start
+    path_start = 3;
     /// Returns the ends of the paths.
-    path_end
+    path_end = 4;
     /// Returns the ends of the queries.
-    query_end
+    query_end = 5;
 }
 
 impl Columns {
@@ -91,13 +72,13 @@ impl Columns {
     /// Returns the number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.scheme_end.len()
+        self.0[0].len()
     }
 
     /// Reports whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.scheme_end.is_empty()
+        self.0[0].is_empty()
     }
 
     /// Splits every value of `urls`. The new rows replace the old ones. Takes time linear in the bytes of the column.
@@ -118,11 +99,22 @@ impl Columns {
         level.run(SplitColumn { urls, out: self.out(0) }).map_err(|index| UrlTooLong { index })
     }
 
+    fn resize(&mut self, rows: usize) {
+        self.0.iter_mut().for_each(|column| column.resize(rows, 0));
+    }
+
+    fn out(&mut self, from: usize) -> Out<'_> {
+        self.0.each_mut().map(|column| &mut column[from..])
+    }
+
     /// Returns the parts of `url`, the value that row `row` was made of. `None` if there is no such row, or if its offsets exceed the
     /// length of `url`.
     #[must_use]
     pub fn parts<'a>(&self, row: usize, url: &'a [u8]) -> Option<Parts<'a>> {
-        let at = self.row(row)?;
+        if row >= self.len() {
+            return None;
+        }
+        let at = Offsets::from_array(self.0.each_ref().map(|column| column[row] as usize));
         // The offsets are in order and within `url`, even if the row was made of another URL.
         (at.query_end <= url.len()).then(|| Parts::from_offsets(url, at))
     }

@@ -7,27 +7,15 @@ use super::{Isa, Operation};
 use crate::offsets::Offsets;
 use crate::reference;
 
-/// The columns to fill, all of one length.
-pub(crate) struct Out<'o> {
-    pub(crate) scheme_end: &'o mut [u32],
-    pub(crate) host_start: &'o mut [u32],
-    pub(crate) host_end: &'o mut [u32],
-    pub(crate) path_start: &'o mut [u32],
-    pub(crate) path_end: &'o mut [u32],
-    pub(crate) query_end: &'o mut [u32],
-}
+/// The columns to fill, in the order of [`Offsets::to_array`]. All have the same length.
+pub(crate) type Out<'o> = [&'o mut [u32]; 6];
 
-impl Out<'_> {
-    /// Fills one row. The caller has checked that the URL is at most `u32::MAX` bytes long.
-    #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, reason = "offsets are at most the length of the URL")]
-    fn set(&mut self, row: usize, at: Offsets) {
-        self.scheme_end[row] = at.scheme_end as u32;
-        self.host_start[row] = at.host_start as u32;
-        self.host_end[row] = at.host_end as u32;
-        self.path_start[row] = at.path_start as u32;
-        self.path_end[row] = at.path_end as u32;
-        self.query_end[row] = at.query_end as u32;
+/// Fills one row. The caller has checked that the URL is at most `u32::MAX` bytes long.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "offsets are at most the length of the URL")]
+fn set(out: &mut Out<'_>, row: usize, at: Offsets) {
+    for (column, offset) in out.iter_mut().zip(at.to_array()) {
+        column[row] = offset as u32;
     }
 }
 
@@ -61,7 +49,7 @@ impl<O: Offset> SplitColumn<'_, '_, O> {
             if u32::try_from(url.len()).is_err() {
                 return Err(row);
             }
-            self.out.set(row, splitter.split(url, &bytes[start..]));
+            set(&mut self.out, row, splitter.split(url, &bytes[start..]));
             start += url.len();
         }
         Ok(())
@@ -111,7 +99,7 @@ impl SplitLines<'_, '_> {
             };
             self.starts[rows] = at;
             self.lens[rows] = len;
-            self.out.set(rows, offsets);
+            set(&mut self.out, rows, offsets);
             rows += 1;
             at += line_len + 1;
         }

@@ -331,6 +331,8 @@ pub(crate) trait KeyRule {
     const SETS: &'static Sets;
     /// The tables of first and second digits of escapes, as [`digits`] makes them.
     const DIGITS: &'static [Sets; 2];
+    /// Whether URLs with a query or a fragment can be proven.
+    const HAS_QUERY: bool;
 
     /// Returns the bytes that only this rule rejects. `own` is the eighth set.
     fn bad<I: Isa>(isa: I, block: I::Block, key: &Key, own: u64, carries: &mut [Carry; 3]) -> u64;
@@ -356,10 +358,8 @@ pub(crate) struct KeyState {
 
 /// The positions of the parts of URLs in one block.
 pub(crate) struct Key {
-    newline: u64,
     lower: u64,
     dot: u64,
-    question_or_hash: u64,
     authority: u64,
     host: u64,
     host_end: u64,
@@ -414,19 +414,11 @@ impl<R: KeyRule> Rule for R {
             bad |= second_digit & isa.high(before);
         }
 
+        if !R::HAS_QUERY {
+            bad |= question_or_hash & !newline;
+        }
         let lower = alpha & !upper;
-        let key = Key {
-            newline,
-            lower,
-            dot,
-            question_or_hash,
-            authority,
-            host,
-            host_end,
-            before_query,
-            slash,
-            after_slash,
-        };
+        let key = Key { lower, dot, authority, host, host_end, before_query, slash, after_slash };
         bad |= R::bad(isa, block, &key, own, &mut state.own);
         state.proof.ends(newline, authority, bad, host_end & !slash)
     }
@@ -463,6 +455,7 @@ static SAFE_BROWSING_DIGITS: [Sets; 2] = digit_sets([0xFFF6, 0xFFFF, 0xFFFF, 0xF
 impl KeyRule for SafeBrowsing {
     const SETS: &'static Sets = &SAFE_BROWSING_SETS;
     const DIGITS: &'static [Sets; 2] = &SAFE_BROWSING_DIGITS;
+    const HAS_QUERY: bool = true;
 
     #[inline(always)]
     fn bad<I: Isa>(isa: I, block: I::Block, key: &Key, escaped: u64, carries: &mut [Carry; 3]) -> u64 {
@@ -476,7 +469,7 @@ impl KeyRule for SafeBrowsing {
     }
 }
 
-/// `canonicalize_url` of w3lib, with any arguments. URLs with a query or a fragment are not proven.
+/// `canonicalize_url` of w3lib, with any arguments.
 #[cfg(feature = "idna")]
 pub(crate) struct W3lib;
 
@@ -492,10 +485,11 @@ static W3LIB_DIGITS: [Sets; 2] = digit_sets([0x7FD2, 0x27FF, 0xFFFF, 0xAFFF, 0xF
 impl KeyRule for W3lib {
     const SETS: &'static Sets = &W3LIB_SETS;
     const DIGITS: &'static [Sets; 2] = &W3LIB_DIGITS;
+    const HAS_QUERY: bool = false;
 
     #[inline(always)]
     fn bad<I: Isa>(_: I, _: I::Block, key: &Key, in_path: u64, _: &mut [Carry; 3]) -> u64 {
-        key.question_or_hash & !key.newline | key.before_query & !in_path
+        key.before_query & !in_path
     }
 }
 
