@@ -38,54 +38,49 @@ const JAVA_SCHEMES: &[&[u8]] = &[b"http://", b"https://", b"ftp://", b"mms://", 
 
 /// Appends the key of `url`.
 pub(super) fn append(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
-    if append_plain_url(url, tool, out) {
+    let start = out.len();
+    if append_plain_url(url, tool, out).is_some() {
         return Ok(());
     }
+    out.truncate(start);
     match tool {
         Tool::Python => append_python(url, out),
         Tool::Java => append_java(url, out),
     }
 }
 
-/// Appends the key of a plain URL, which most are, and returns `true`. For any other URL it appends nothing and returns `false`.
+/// Appends the key of a plain URL, which most are. For any other URL it returns `None`, and may leave the start of a key in `out`.
 ///
 /// The key of a plain URL is the URL in lower case with the host reversed. Its scheme is `http` or `https`, its host a plain name
 /// without a port, no byte is escaped or must be, and no segment of its path is empty or starts with a dot.
-fn append_plain_url(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> bool {
-    let Some(rest) = url.strip_prefix(b"http").map(|rest| rest.strip_prefix(b"s").unwrap_or(rest)) else {
-        return false;
-    };
-    let Some(rest) = rest.strip_prefix(b"://") else { return false };
+fn append_plain_url(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Option<()> {
+    let rest = url.strip_prefix(b"http")?;
+    let rest = rest.strip_prefix(b"s").unwrap_or(rest).strip_prefix(b"://")?;
     let (host, rest) = rest.split_at(memchr::memchr2(b'/', b'?', rest).unwrap_or(rest.len()));
     if !is_plain_name(host) {
-        return false;
+        return None;
     }
-    let (path, query) = match memchr::memchr(b'?', rest) {
-        Some(at) => (&rest[..at], Some(&rest[at + 1..])),
-        None => (rest, None),
-    };
-    let start = out.len();
+    let (path, query) = rest.split_at(memchr::memchr(b'?', rest).unwrap_or(rest.len()));
     out.reserve(url.len() + 2);
     append_plain_name(host, tool, out);
     out.push(b')');
-    let path_start = out.len();
-    let mut is_done = append_if_plain(path, true, out);
-    if is_done {
-        if path.is_empty() {
-            out.push(b'/');
-        }
-        finish_path(out, path_start);
+    let start = out.len();
+    if !append_if_plain(path, true, out) {
+        return None;
     }
-    if is_done && let Some(query) = query {
+    if path.is_empty() {
+        out.push(b'/');
+    }
+    finish_path(out, start);
+    if let Some(query) = query.strip_prefix(b"?") {
         out.push(b'?');
-        let query_start = out.len();
-        is_done = append_if_plain(query, false, out);
-        finish_query(out, query_start);
+        let start = out.len();
+        if !append_if_plain(query, false, out) {
+            return None;
+        }
+        finish_query(out, start);
     }
-    if !is_done {
-        out.truncate(start);
-    }
-    is_done
+    Some(())
 }
 
 fn append_python(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
