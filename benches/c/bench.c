@@ -1,12 +1,12 @@
-/* The C library beside what C programs use today: ns for each value, medians of repeats that take turns.
+/* Times the C library beside the functions that C programs use today: ns for each value, medians of rounds in which all take turns.
  *
  *     LD_PRELOAD=bench.so nginx FILE [REPEATS [encoded]]
  *
- * Values are the lines of FILE, or these encoded as a whole. It is a library that runs inside nginx, before nginx itself
- * does, because that program exports its escaping functions and no library has them.
+ * Values are the lines of FILE, unchanged or encoded as a whole. This is a library that runs inside nginx, before nginx itself,
+ * because only that program exports its escaping functions.
  *
- * Rivals do the same job or say which other: each is called in its fastest idiom, with memory that it allows to be used
- * again, and the lengths of its answers are compared with ours where the rules agree. */
+ * Each rival is called in its fastest idiom, and reuses memory if its interface allows that. Comments name rivals that do another
+ * job. If the rules agree, the lengths of the answers are compared with ours. */
 #define _POSIX_C_SOURCE 200809L
 #include <simdpct.h>
 
@@ -22,21 +22,21 @@
 #include <glib.h>
 
 typedef struct {
-    char *text; /* ends with a NUL, for rivals that want one */
+    char *text; /* ends with a NUL, which some rivals need */
     size_t len;
 } value;
 
 static value *values;
 static size_t count;
 static unsigned char *out;
-static char *text;   /* of all values, each with its NUL */
-static char *places; /* a copy of it, to be decoded in place; fresh for each repeat */
+static char *text;   /* all values, each with its NUL */
+static char *places; /* a copy of `text` to decode in place, renewed for each round */
 static size_t text_len;
-static size_t sum; /* of all lengths: keeps the work from being dropped, and is compared */
+static size_t sum; /* the sum of all lengths: keeps the compiler from dropping the work, and is compared */
 static CURL *curl;
-static simdpct_set path; /* rfc3986-path: a set of the caller's */
+static simdpct_set path; /* rfc3986-path, made at run time */
 
-/* ---- a table and a loop, as in many a server */
+/* ---- a loop with a table, common in servers */
 
 static unsigned char stays[256];
 static signed char digits[256];
@@ -71,13 +71,13 @@ static size_t loop_decode(const unsigned char *in, size_t len, unsigned char *to
     return (size_t)(at - to);
 }
 
-/* ---- nginx's own, which its headers declare as here */
+/* ---- nginx's own functions, with the declarations of its headers */
 
 uintptr_t ngx_escape_uri(unsigned char *to, unsigned char *from, size_t len, uintptr_t kind) __attribute__((weak));
 void ngx_unescape_uri(unsigned char **to, unsigned char **from, size_t len, uintptr_t kind) __attribute__((weak));
 #define NGX_ESCAPE_URI_COMPONENT 2
 
-/* ---- what is measured: all values once */
+/* ---- the measured functions: each processes all values once */
 
 static void encode_simdpct(void) {
     size_t i;
@@ -87,7 +87,7 @@ static void encode_loop(void) {
     size_t i;
     for (i = 0; i < count; ++i) sum += loop_encode((unsigned char *)values[i].text, values[i].len, out);
 }
-static void encode_glib(void) { /* allocates: there is no other way */
+static void encode_glib(void) { /* always allocates */
     size_t i;
     for (i = 0; i < count; ++i) {
         char *text = g_uri_escape_bytes((guint8 *)values[i].text, values[i].len, NULL);
@@ -95,7 +95,7 @@ static void encode_glib(void) { /* allocates: there is no other way */
         g_free(text);
     }
 }
-static void encode_curl(void) { /* allocates: there is no other way */
+static void encode_curl(void) { /* always allocates */
     size_t i;
     for (i = 0; i < count; ++i) {
         char *text = curl_easy_escape(curl, values[i].text, (int)values[i].len);
@@ -116,7 +116,7 @@ static void decode_simdpct(void) {
     size_t i;
     for (i = 0; i < count; ++i) sum += simdpct_decode(NULL, 0, values[i].text, values[i].len, out, values[i].len + 256).written;
 }
-/* The value of index i where it may be changed. */
+/* Returns value i in the copy that may be changed. */
 static unsigned char *place(size_t i) { return (unsigned char *)places + (values[i].text - text); }
 static void decode_place(void) {
     size_t i;
@@ -142,7 +142,7 @@ static void nginx_place(void) {
         sum += (size_t)(to - place(i));
     }
 }
-static void decode_nginx(void) { /* leaves out the '%' of a malformed escape */
+static void decode_nginx(void) { /* drops the '%' of a malformed escape */
     size_t i;
     for (i = 0; i < count; ++i) {
         unsigned char *from = (unsigned char *)values[i].text, *to = out;
@@ -157,7 +157,7 @@ static void encode_nginx(void) {
         sum += (size_t)((unsigned char *)ngx_escape_uri(out, from, values[i].len, NGX_ESCAPE_URI_COMPONENT) - out);
     }
 }
-static void encode_nginx_counting(void) { /* as nginx itself calls it: the size first, and a copy if nothing changes */
+static void encode_nginx_counting(void) { /* in the way of nginx: measures first, and copies if nothing changes */
     size_t i;
     for (i = 0; i < count; ++i) {
         unsigned char *from = (unsigned char *)values[i].text;
@@ -218,7 +218,7 @@ static void decode_loop(void) {
     size_t i;
     for (i = 0; i < count; ++i) sum += loop_decode((unsigned char *)values[i].text, values[i].len, out);
 }
-static void decode_glib(void) { /* allocates, and refuses malformed escapes */
+static void decode_glib(void) { /* allocates, and rejects malformed escapes */
     size_t i;
     for (i = 0; i < count; ++i) {
         GBytes *bytes = g_uri_unescape_bytes(values[i].text, (gssize)values[i].len, NULL, NULL);
@@ -237,7 +237,7 @@ static void decode_curl(void) { /* allocates */
         curl_free(text);
     }
 }
-static void decode_apr(void) { /* refuses malformed escapes, %00 and %2F */
+static void decode_apr(void) { /* rejects malformed escapes, %00 and %2F */
     size_t i;
     for (i = 0; i < count; ++i) {
         apr_size_t len = 0;
@@ -259,7 +259,7 @@ static void decode_column(void) {
 
 /* ---- */
 
-/* Whose length must be that of the first of its kind. */
+/* Whether the sum of lengths must be that of the first function of its kind. */
 enum agreement { ALWAYS, WELL_FORMED, NEVER };
 
 typedef struct {
@@ -360,7 +360,7 @@ static void measure(const char *what, const contender *all, size_t number, int r
     free(times);
 }
 
-/* The values, encoded, in the place of the values. */
+/* Replaces the values by their encodings. */
 static void encode_all(void) {
     unsigned char *encoded = (unsigned char *)malloc(3 * joined_len + 1);
     size_t used = 0, i;
@@ -387,7 +387,7 @@ static int bench(int argc, char **argv) {
         fprintf(stderr, "usage: LD_PRELOAD=bench.so nginx FILE [REPEATS [encoded]]\n");
         return 2;
     }
-    /* All text in one block, in the order of use: scattered strings would measure the cache. */
+    /* All text is in one block, in the order of use. Scattered strings would measure the cache. */
     while ((len = getline(&line, &capacity, file)) > 0) {
         if (line[len - 1] == '\n') --len;
         joined = (unsigned char *)realloc(joined, joined_len + (size_t)len + 1);
@@ -417,7 +417,7 @@ static int bench(int argc, char **argv) {
     offsets = (int32_t *)malloc((count + 1) * sizeof *offsets);
     ends = (int32_t *)malloc((count + 1) * sizeof *ends);
     column = (unsigned char *)malloc(3 * joined_len + 256);
-    /* Where the buffer lies must not decide: a store across the end of a page takes longer. */
+    /* The address of the buffer must not decide: a store that crosses a page takes longer. */
     if (posix_memalign((void **)&out, 4096, 3 * most + 1024)) abort();
     out += 272;
     if (!text || !places || !offsets || !ends || !column || !out) abort();
@@ -448,5 +448,5 @@ static int bench(int argc, char **argv) {
     return 0;
 }
 
-/* Instead of the program's own `main`. */
+/* Runs instead of the program's own `main`. */
 __attribute__((constructor)) static void instead(int argc, char **argv) { exit(bench(argc, argv)); }
