@@ -141,3 +141,8 @@ pub use validate::{Counts, Escape, Escapes, count, escapes, validate};
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// Runs the Rust examples of the comparison with other libraries.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/compare.md")]
+struct Compare;

@@ -33,7 +33,16 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("kernel/isa/tables", ""),
     ("kernel/isa/cpu", ""),
     ("kernel/isa/look", "kernel/word"),
-    ("kernel/isa/*", "kernel/isa/tables kernel/isa/token kernel/cursor kernel/drive hex set kernel/word"),
+    ("kernel/isa/vector", "kernel/isa/tables kernel/drive"),
+    (
+        "kernel/isa/blocks",
+        "kernel/isa/tables kernel/isa/vector kernel/cursor kernel/drive hex set kernel/word",
+    ),
+    (
+        "kernel/isa/avx512 kernel/isa/sse2",
+        "kernel/isa/tables kernel/isa/token kernel/cursor kernel/drive hex set kernel/word",
+    ),
+    ("kernel/isa/*", "kernel/isa/tables kernel/isa/token kernel/isa/vector kernel/isa/blocks kernel/drive"),
     ("kernel", ""),
     // The verbs, which know the tiers only as `Tier`, and what may be asked without one.
     ("utf8", ""),

@@ -2,11 +2,13 @@
 //! would write with the crate percent-encoding. Each is called as the engine calls it, with batches of 8,192 rows.
 //!
 //! ```sh
-//! cargo run --release --manifest-path benches/datafusion/Cargo.toml -- [LIST...]
+//! cargo run --profile engine --manifest-path benches/datafusion/Cargo.toml -- [LIST...]
 //! ```
 //!
 //! A LIST has a URL in each line; without one it is samples/urls.txt. Prints medians of rounds in which the rivals take turns,
 //! in nanoseconds a row. Answers are compared before they are timed.
+
+#![forbid(unsafe_code)]
 
 use std::error::Error;
 use std::fmt::Write as _;

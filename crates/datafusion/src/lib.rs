@@ -42,6 +42,8 @@
 //!
 //! A batch of `Utf8`, or of views, may become at most 2 GiB long, and an error says where it does not; cast to `LargeUtf8`.
 
+#![forbid(unsafe_code)]
+
 mod apply;
 mod canonical;
 mod codec;
