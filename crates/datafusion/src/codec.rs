@@ -144,7 +144,7 @@ pub(crate) fn code<'a, S: Source<'a>>(values: &S, verb: Code) -> Result<Option<M
             out = ColumnBuf::with_capacity(values.len(), size + SPARE);
             values.decode(&Decode::new(), &mut out)?;
             let instead = |index| {
-                let text = Decode::new().decode_utf8_with(values.get(index), OnInvalidUtf8::KeepEscaped);
+                let text = Decode::new().decode_utf8_with(values.get(index), OnInvalidUtf8::Keep);
                 (index, text.into_owned().into_bytes())
             };
             let replaced = out.as_column().invalid_utf8().map(instead).collect();

@@ -150,7 +150,7 @@ impl Function for PctDecode {
         Decode::new().decode_slices(range.clone().map(|row| rows.get(row)), &mut column).map_err(too_long)?;
         let not_text: Vec<usize> = column.as_column().invalid_utf8().collect();
         put_column(&column, rows, range, out, &not_text, |row, text, out| {
-            out.put(row, Decode::new().decode_utf8_with(text, OnInvalidUtf8::KeepEscaped).as_bytes());
+            out.put(row, Decode::new().decode_utf8_with(text, OnInvalidUtf8::Keep).as_bytes());
         });
         Ok(())
     }

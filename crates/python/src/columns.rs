@@ -182,7 +182,7 @@ impl<'a> Piece<'a> {
                 return Ok(Made { column: out, nulls: Vec::new() });
             }
             let how =
-                if on_wrong == OnWrong::Keep { OnInvalidUtf8::KeepEscaped } else { OnInvalidUtf8::Replace };
+                if on_wrong == OnWrong::Keep { OnInvalidUtf8::Keep } else { OnInvalidUtf8::Replace };
             let instead = |row| {
                 let text = self.is_valid(row).then(|| decoder.decode_utf8_with(self.value(row), how));
                 text.unwrap_or_default().into_owned().into_bytes()
