@@ -102,10 +102,10 @@ fn clean_input_is_borrowed() {
             Encode::keeping(SET).keep_escapes().encode(&kept),
             simdpct::form::encode(&clean),
             simdpct::decode(&clean),
-            simdpct::decode_strict(&clean),
+            Decode::new().strict().decode(&clean),
             simdpct::decode_utf8(&clean),
             simdpct::decode_utf8_lossy(&clean),
-            Decode::new().decode_utf8_with(&clean, OnInvalidUtf8::KeepEscaped),
+            Decode::new().decode_utf8_with(&clean, OnInvalidUtf8::Keep),
             Decode::new().keep(simdpct::ByteSet::ALL).decode(&kept),
             simdpct::form::decode(&clean),
             simdpct::normalize(&kept),
@@ -124,11 +124,11 @@ fn other_input_takes_one_allocation_of_the_exact_size() {
         one!(4 * len, simdpct::encode(&text), Encode::keeping(SET.to_byte_set()).encode(&text));
         one!(4 * len, Encode::keeping(SET).keep_escapes().encode(&text));
         one!(2 * len, simdpct::form::encode(&text));
-        one!(2 * len, simdpct::decode(&escaped), simdpct::decode_strict(&escaped));
+        one!(2 * len, simdpct::decode(&escaped), Decode::new().strict().decode(&escaped));
         one!(2 * len, simdpct::decode_utf8(&escaped), simdpct::decode_utf8_lossy(&escaped));
         one!(
             2 * len,
-            Decode::new().decode_utf8_with(&escaped, OnInvalidUtf8::KeepEscaped),
+            Decode::new().decode_utf8_with(&escaped, OnInvalidUtf8::Keep),
             simdpct::form::decode(&escaped)
         );
         one!(4 * len, simdpct::normalize(&spelt), simdpct::normalize_str(&spelt));
@@ -203,12 +203,12 @@ fn owned_input_is_given_back() {
         let encode = Encode::keeping(SET);
         let (a, b, c, d) =
             (clean.clone(), clean.clone().into_bytes(), clean.clone(), clean.clone().into_bytes());
-        none!(encode.encode_string(a), encode.encode_vec(b));
-        none!(Decode::new().decode_string(c).unwrap(), Decode::new().decode_vec(d));
+        none!(encode.encode_owned(a), encode.encode_owned(b));
+        none!(Decode::new().decode_utf8_owned(c).unwrap(), Decode::new().decode_owned(d));
         let (a, b) = (kept.clone(), "a%20".repeat(len).into_bytes());
-        none!(Decode::NORMALIZE.strict().decode_string(a).unwrap());
+        none!(Decode::NORMALIZE.strict().decode_utf8_owned(a).unwrap());
         // In its own memory.
-        none!(Decode::new().decode_vec(b));
+        none!(Decode::new().decode_owned(b));
     }
 }
 

@@ -1,4 +1,4 @@
-//! `simdpct.h` says what the C library does, in C: the same functions, constants and structs, under the same names.
+//! Compares `simdpct.h` with the Rust sources of the C library: both have the same functions, constants and structs.
 
 #![cfg(not(target_family = "wasm"))] // There are no sources to read there.
 
@@ -13,7 +13,7 @@ fn read(file: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The header without comments, and with one space between words.
+/// Returns the header without comments.
 fn header() -> String {
     let mut text = read("include/simdpct.h");
     while let Some(start) = text.find("/*") {
@@ -27,7 +27,7 @@ fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A type of the Rust sources, in C.
+/// Returns the C name of a type of the Rust sources.
 fn in_c(rust: &str) -> String {
     if let Some(to) = rust.strip_prefix("*const ") {
         return format!("const {} *", in_c(to));
@@ -45,25 +45,47 @@ fn in_c(rust: &str) -> String {
         "usize" => "size_t",
         "ByteSet" => "simdpct_set",
         "Slice" => "simdpct_slice",
-        "Answer" => "simdpct_result",
-        "BatchAnswer" => "simdpct_batch_result",
+        "ValueResult" => "simdpct_result",
+        "BatchResult" => "simdpct_batch_result",
         "EncodeStream" => "simdpct_encode_stream",
         "DecodeStream" => "simdpct_decode_stream",
-        other => panic!("this test knows no C name of `{other}`"),
+        other => panic!("`{other}` has no C name in this test"),
     };
     name.to_owned()
 }
 
-/// `name: type` as in C.
+/// Returns the C declaration of `name: type`.
 fn declaration(parameter: &str) -> String {
     let (name, rust) = parameter.split_once(':').expect("a name and a type");
     let (name, rust) = (name.trim().trim_start_matches("pub "), in_c(rust.trim()));
     if rust.ends_with('*') { format!("{rust}{name}") } else { format!("{rust} {name}") }
 }
 
+/// The source of the exported functions, with `batch_functions!` replaced by what it expands to.
+fn exports() -> String {
+    let source = words(&read("src/exports.rs"));
+    let (before, rest) = source.split_once("macro_rules! batch_functions {").expect("the macro");
+    let (parameters, rest) = rest.split_once(" => {").expect("the parameters of the macro");
+    let (body, rest) = rest.split_once("}; }").expect("the end of the macro");
+    let parameters: Vec<&str> = parameters.trim_matches([' ', '(', ')']).split(", ").collect();
+    let mut calls = rest.split("batch_functions!(");
+    let mut expanded = format!("{before} {}", calls.next().expect("the source after the macro"));
+    for call in calls {
+        let (arguments, rest) = call.split_once(");").expect("the end of the call");
+        let arguments: Vec<&str> = arguments.trim().split(", ").collect();
+        assert_eq!(arguments.len(), parameters.len());
+        let body = parameters.iter().zip(arguments).fold(body.to_owned(), |body, (parameter, argument)| {
+            let name = parameter.split_once(':').expect("a kind of fragment").0;
+            body.replace(name, argument)
+        });
+        expanded += &format!("{body} {rest}");
+    }
+    expanded
+}
+
 #[test]
 fn functions() {
-    let source = words(&read("src/exports.rs"));
+    let source = exports();
     let exported: BTreeSet<String> = source
         .split("extern \"C\" fn ")
         .skip(1)
@@ -94,7 +116,7 @@ fn functions() {
         .split(';')
         .filter_map(|statement| statement.trim().strip_suffix("SIMDPCT_NOEXCEPT"))
         .map(|statement| {
-            // What precedes is `#endif` or the end of a struct.
+            // Before the declaration, there may be an `#endif` or the end of a struct.
             statement.rsplit("SIMDPCT_MUST_USE ").next().expect("a declaration").trim().to_owned()
         })
         .collect();
@@ -105,18 +127,18 @@ fn functions() {
     assert!(not_exported.is_empty(), "the library does not export {not_exported:#?}");
 }
 
-/// The value of `-1`, `(-1)`, `1 << 3` or `(1u << 3)`.
+/// Returns the value of `-1`, `(-1)`, `1 << 3` or `(1u << 3)`.
 fn value(text: &str) -> i64 {
     let text = text.trim().trim_start_matches('(').trim_end_matches(')').replace("1u", "1");
     match text.split_once("<<") {
         Some((one, by)) => value(one) << value(by),
-        None => text.trim().parse().unwrap_or_else(|_| panic!("`{text}` is no number")),
+        None => text.trim().parse().unwrap_or_else(|_| panic!("`{text}` is not a number")),
     }
 }
 
 #[test]
 fn constants() {
-    let of_rust: BTreeMap<String, i64> = ["src/answer.rs", "src/options.rs"]
+    let of_rust: BTreeMap<String, i64> = ["src/result.rs", "src/options.rs"]
         .iter()
         .flat_map(|file| read(file).lines().map(str::to_owned).collect::<Vec<_>>())
         .filter_map(|line| {
@@ -139,8 +161,8 @@ fn constants() {
 fn structs() {
     let header = words(&header());
     for (file, rust, c) in [
-        ("src/answer.rs", "Answer", "simdpct_result"),
-        ("src/answer.rs", "BatchAnswer", "simdpct_batch_result"),
+        ("src/result.rs", "ValueResult", "simdpct_result"),
+        ("src/result.rs", "BatchResult", "simdpct_batch_result"),
     ] {
         let source = words(&read(file));
         let start = format!("#[repr(C)] #[derive(Clone, Copy)] pub struct {rust} {{ ");
@@ -170,8 +192,9 @@ fn version() {
 #[test]
 fn names_of_sets() {
     let text = read("include/simdpct.h");
-    let (_, rest) = text.split_once("Each holds the bytes that stay:").expect("the list of sets");
-    let list = rest.split("* Statuses:").next().expect("what follows the list");
+    let (_, rest) =
+        text.split_once("has the bytes that its specification does not escape:").expect("the list of sets");
+    let list = rest.split("* Statuses:").next().expect("the text after the list");
     let listed: Vec<&str> = list.split_whitespace().filter(|word| *word != "*").collect();
     let policies = sets::ALL.iter().filter(|named| named.kind == SetKind::Policy).map(|named| named.name);
     let (listed, policies): (BTreeSet<&str>, BTreeSet<&str>) =

@@ -23,8 +23,9 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("kernel/word", ""),
     ("error", "hex"),
     ("kernel/job", "hex set kernel/cursor"),
-    // The reference.
-    ("kernel/scalar", "kernel/cursor kernel/ends hex kernel/job kernel/word set"),
+    // The rules, and the engine for machines without vectors.
+    ("kernel/reference", "hex kernel/job"),
+    ("kernel/scalar", "kernel/cursor kernel/ends hex kernel/job kernel/reference kernel/word set"),
     // The drivers: loops over blocks.
     ("kernel/drive", "kernel/cursor kernel/ends hex kernel/job set"),
     ("kernel/drive/*", "kernel/drive kernel/cursor kernel/ends hex kernel/job set"),
@@ -33,15 +34,30 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("kernel/isa/tables", ""),
     ("kernel/isa/cpu", ""),
     ("kernel/isa/look", "kernel/word"),
-    ("kernel/isa/*", "kernel/isa/tables kernel/isa/token kernel/cursor kernel/drive hex set kernel/word"),
+    ("kernel/isa/vector", "kernel/isa/tables kernel/drive"),
+    (
+        "kernel/isa/blocks",
+        "kernel/isa/tables kernel/isa/vector kernel/cursor kernel/drive hex set kernel/word",
+    ),
+    (
+        "kernel/isa/avx512 kernel/isa/sse2",
+        "kernel/isa/tables kernel/isa/token kernel/cursor kernel/drive hex set kernel/word",
+    ),
+    ("kernel/isa/*", "kernel/isa/tables kernel/isa/token kernel/isa/vector kernel/isa/blocks kernel/drive"),
     ("kernel", ""),
     // The verbs, which know the tiers only as `Tier`, and what may be asked without one.
-    ("utf8", ""),
-    ("coder", "kernel/isa/Tier kernel/isa/look kernel/cursor error hex kernel/job kernel/word set"),
+    (
+        "coder",
+        "kernel/isa/Tier kernel/isa/look kernel/cursor kernel/reference error hex kernel/job kernel/word set",
+    ),
     ("encode", "coder kernel/isa/Tier kernel/cursor error hex set"),
-    ("decode", "kernel/isa/Tier kernel/isa/look kernel/cursor error hex kernel/job kernel/word set"),
-    ("decode_text", "decode error hex utf8"),
-    ("normalize", "decode error hex utf8"),
+    (
+        "decode",
+        "coder kernel/isa/Tier kernel/isa/look kernel/cursor kernel/reference error hex kernel/job kernel/word set",
+    ),
+    ("utf8", "decode kernel/cursor"),
+    ("decode_text", "decode error hex kernel/job kernel/reference utf8"),
+    ("normalize", "decode error kernel/reference utf8"),
     ("validate", "decode error hex set"),
     ("stable", "decode hex"),
     ("stream", "coder decode encode error hex kernel/job"),

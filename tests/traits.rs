@@ -15,7 +15,7 @@ use simdpct::stream::{Decoder, Encoder, FinishError, Reader, TryDecoder, Writer}
 use simdpct::{
     AsciiSet, BufferTooSmall, ByteSet, Counts, Decode, DecodeError, DecodeUtf8Error, Encode, Encoded, Escape,
     Escapes, HexCase, InvalidUtf8, MalformedCause, MalformedEscape, NamedSet, OnInvalidUtf8, SetKind, Tier,
-    TierInUse, TryDecode,
+    TierInUse, TryDecode, UnknownTier,
 };
 
 /// What every public type is.
@@ -54,7 +54,7 @@ macro_rules! assert_traits {
 assert_traits! {
     Value: AsciiSet, ByteSet, HexCase, OnInvalidUtf8, SetKind, Tier;
     Options: Encode[AsciiSet], Encode[ByteSet], Decode, TryDecode, Encoded['static], Column['static, i32], NamedSet, Escape, Counts;
-    PlainError: MalformedEscape, InvalidUtf8, BufferTooSmall, DecodeError, DecodeUtf8Error, TierInUse, InvalidOffsets,
+    PlainError: MalformedEscape, InvalidUtf8, BufferTooSmall, DecodeError, DecodeUtf8Error, TierInUse, UnknownTier, InvalidOffsets,
         TooLong, ColumnTooSmall, ColumnError;
     Options: MalformedCause;
     Cloned: Escapes['static], Iter['static, i64], InvalidUtf8Values['static, u32], ColumnBuf[i32], Encoder[AsciiSet], Decoder, TryDecoder;

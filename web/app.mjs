@@ -1,4 +1,4 @@
-// The page: reads its fields, shows what convert.mjs makes of them, copies, shares, and converts files.
+// The user interface: reads the fields, shows the results of convert.mjs, copies them, makes links, and converts files.
 import { CHARSETS, DECODE, ENCODE, asciiTable, convert, latinTable, layers, marks, parts } from './convert.mjs';
 
 const $ = (id) => document.getElementById(id);
@@ -8,11 +8,11 @@ const codec = await import('./simdpct/index.mjs').catch((error) => {
   throw error;
 });
 const fields = { text: $('text'), set: $('set'), charset: $('charset') };
-// Of longer texts, only so much is marked: a mark is an element.
+// Only this many characters are marked, because each mark is an element.
 const MARKED = 20_000;
-// Longer texts are converted when typing has paused.
+// Longer texts are converted when the user pauses typing.
 const AT_ONCE = 20_000;
-// A URL has no other charset.
+// Conversions whose escapes are always UTF-8, whatever charset is selected.
 const UTF8_ONLY = ['encode-url', 'repair', 'decode-url', 'stable'];
 const DEFAULT_SET = 'rfc3986-unreserved';
 
@@ -24,7 +24,7 @@ function make(tag, attributes = {}, ...children) {
 }
 
 let saying;
-/** Tells screen readers, when there has been nothing new for a moment. */
+/** Announces `message` to screen readers after a moment without other announcements. */
 function say(message, wait = 0) {
   clearTimeout(saying);
   saying = setTimeout(() => ($('status').textContent = message), wait);
@@ -44,7 +44,7 @@ async function copy(text, button, what) {
   setTimeout(() => (button.textContent = before), 1200);
 }
 
-// ---- what there is to choose
+// ---- options
 
 const GROUPS = { rfc3986: 'RFC 3986', whatwg: 'URL Standard (browsers)', ecma: 'JavaScript', python: 'Python', java: 'Java', rfc2396: 'RFC 2396 (obsolete)', rfc1738: 'RFC 1738 (obsolete)' };
 
@@ -61,7 +61,7 @@ function fillChoices() {
   for (const [name, title] of CHARSETS) fields.charset.append(make('option', { value: name }, title));
 }
 
-/** Letters and digits as ranges, the rest one by one. */
+/** Describes a set, with letters and digits as ranges. */
 function spell(keeps) {
   const words = [];
   let rest = keeps;
@@ -103,7 +103,7 @@ function addResults(target, list) {
 function show(id, { value, error, note }) {
   const output = $(id);
   output.textContent = error ?? value;
-  output.classList.toggle('refused', error !== undefined);
+  output.classList.toggle('rejected', error !== undefined);
   output.parentElement.querySelector('button').disabled = error !== undefined;
   $(`${id}-note`).textContent = note ?? '';
   $(`${id}-note`).hidden = !note;
@@ -157,7 +157,7 @@ function update() {
   const options = { set: fields.set.value, charset: fields.charset.value };
   $('size').textContent = `${count(text.length, 'character')}, ${count(new TextEncoder().encode(text).length, 'byte')} in UTF-8`;
   $('problem').hidden = text.isWellFormed?.() ?? true;
-  $('problem').textContent = 'The text has a lone surrogate, half of a character, which no charset can escape.';
+  $('problem').textContent = 'The text has a lone surrogate (half of a character), which cannot be encoded.';
   for (const [id, , , run] of [...ENCODE, ...DECODE]) {
     const result = convert(codec, run, text, options);
     if (options.charset !== 'utf-8' && UTF8_ONLY.includes(id)) result.note = ['in UTF-8, whatever the charset', result.note].filter(Boolean).join('; ');
@@ -182,7 +182,7 @@ function changed() {
   else waiting = setTimeout(update, 150);
 }
 
-// ---- links: the fields after the #, as a form
+// ---- links: the fields are form data after the #
 
 function readLink() {
   const given = new Map(location.hash.slice(1).split('&').filter(Boolean).map((pair) => {
@@ -221,7 +221,7 @@ function fillTables() {
     return element;
   };
   const hex = (code) => code.toString(16).toUpperCase().padStart(2, '0');
-  // Controls have pictures of their own.
+  // Control characters are shown as their symbols (U+2400 and following).
   const picture = (code) => make('span', { class: 'picture' }, String.fromCodePoint(code === 0x7f ? 0x2421 : 0x2400 + code));
   const words = { '\xa0': 'no-break space', '\xad': 'soft hyphen' };
   const visible = (character) =>
@@ -237,7 +237,7 @@ function search() {
   let shown = 0;
   for (const row of [...$('ascii').tBodies[0].rows, ...$('latin').tBodies[0].rows]) {
     const cells = [...row.cells].map((cell) => cell.textContent);
-    // One character is looked for as a character, a longer text in all cells.
+    // A single character is searched in the character column only, longer text in all columns.
     const found = wanted === '' ||
       ([...wanted].length === 1 ? cells[0] === wanted : cells.some((cell) => cell.toLowerCase().includes(wanted.toLowerCase())));
     row.hidden = !found;
@@ -271,14 +271,14 @@ async function convertFile(file) {
       read += chunk.length;
       controller.enqueue(chunk);
       if (performance.now() - painted < 50) return;
-      // So that the page stays alive.
+      // Lets the browser handle events.
       painted = performance.now();
       amount();
       await new Promise((resolve) => setTimeout(resolve));
     },
   });
   try {
-    // The browser keeps the pieces of a Blob wherever it has room, on disk if need be.
+    // The browser may store the parts of a Blob on disk.
     const pieces = [];
     const reader = file.stream().pipeThrough(counted, { signal: abort.signal }).pipeThrough(stream).getReader();
     let group = [], size = 0;
@@ -326,7 +326,7 @@ function listenForFiles() {
   });
 }
 
-// ---- all of it
+// ---- start
 
 fillChoices();
 addResults($('encoded'), ENCODE);

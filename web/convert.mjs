@@ -1,7 +1,7 @@
-// What the page computes, without the page: each conversion of a text, its marks, the parts of a URL, the reference tables.
+// The computations of the page: conversions, marks, the parts of a URL and the reference tables. Nothing here uses the DOM.
 // `codec` is the package in crates/wasm.
 
-/** Charsets of one byte a character, in which a browser can also encode: the table is read off its decoder. */
+/** Single-byte charsets. Browsers only decode them, so the tables for encoding are made from the decoder. */
 const SINGLE = [
   ['windows-1252', 'Windows-1252, Latin-1'], ['windows-1250', 'Windows-1250, Central European'],
   ['windows-1251', 'Windows-1251, Cyrillic'], ['windows-1253', 'Windows-1253, Greek'], ['windows-1254', 'Windows-1254, Turkish'],
@@ -16,7 +16,7 @@ export const CHARSETS = [['utf-8', 'UTF-8'], ...SINGLE, ...DOUBLE.map(([name, ti
 
 const encodings = new Map();
 
-/** From characters to bytes, or undefined for a charset that has more than one byte a character. */
+/** Returns the map from characters to bytes, or undefined for a multi-byte charset. */
 function encodingOf(charset) {
   if (!SINGLE.some(([name]) => name === charset)) return undefined;
   let map = encodings.get(charset);
@@ -35,18 +35,18 @@ function encodingOf(charset) {
 const utf8 = new TextEncoder();
 const fatal = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** `text` as `{ value, note? }`, or `{ error }`. */
+/** Converts `text` and returns `{ value, note? }` or `{ error }`. */
 function attempt(run) {
   try {
     const result = run();
     return typeof result === 'string' ? { value: result } : result;
   } catch (error) {
-    if (error instanceof URIError) return { error: `Refused: ${error.message}` };
+    if (error instanceof URIError) return { error: `Rejected: ${error.message}` };
     throw error;
   }
 }
 
-/** Encodes by the escapes of `charset`; a character that it does not have is written as browsers do in forms. */
+/** Encodes to escapes of `charset`. A character that the charset does not have is written as browsers do in forms. */
 export function encodeIn(codec, text, charset, options) {
   if (charset === 'utf-8') return codec.encode(text, options);
   const bytes = encodingOf(charset);
@@ -71,7 +71,7 @@ export function encodeIn(codec, text, charset, options) {
   return { value: out, note };
 }
 
-/** Decodes escapes of bytes in `charset`. Characters that are not ASCII stay as they are. */
+/** Decodes escapes of bytes in `charset`. Copies characters that are not ASCII. */
 export function decodeIn(codec, text, charset, options = {}) {
   if (charset !== 'utf-8') {
     const decoder = new TextDecoder(charset);
@@ -94,7 +94,7 @@ function whole(codec, text) {
   }
 }
 
-/** The conversions, in order: an identifier, a title, what it is, and the function of `(codec, text, { set, charset })`. */
+/** The conversions in the order of the page: identifier, title, description, and function of `(codec, text, { set, charset })`. */
 export const ENCODE = [
   ['encode', 'Component', 'what the set above keeps stays', (codec, text, { set, charset }) => encodeIn(codec, text, charset, { set })],
   ['form', 'Form', 'application/x-www-form-urlencoded: a space is +', (codec, text, { charset }) => encodeIn(codec, text, charset, { set: 'whatwg-form', form: true })],
@@ -116,7 +116,7 @@ export const DECODE = [
 
 export const convert = (codec, run, text, options) => attempt(() => run(codec, text, options));
 
-/** What the text is after each layer of decoding, at most so many. */
+/** Returns the text after each round of decoding, for at most `most` rounds. */
 export function layers(codec, text, most = 8) {
   const all = [];
   for (let last = text; all.length < most; ) {
@@ -133,7 +133,7 @@ const LENGTHS = (byte) => (byte < 0x80 ? 1 : byte < 0xc2 ? 0 : byte < 0xe0 ? 2 :
 const shown = (character) => (/[\p{C}\p{Z}]/u.test(character) ? '' : ` ${character}`);
 const codePoint = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 
-/** `text` in pieces `{ text, kind, reason }`: an escape of each character, what is malformed, what is escaped twice. */
+/** Splits `text` into pieces `{ text, kind, reason }`: escapes of one character, malformed escapes, and text that is escaped twice. */
 export function marks(codec, text) {
   const found = new Map(codec.check(text).filter(({ kind }) => /malformed|double/.test(kind)).map((finding) => [finding.offset, finding]));
   const pieces = [];
@@ -159,7 +159,7 @@ export function marks(codec, text) {
       if (character === undefined) taken = 1;
       const spelling = match[0].slice(3 * at, 3 * (at + taken));
       const reason = character === undefined
-        ? `byte 0x${spelling.slice(1).toUpperCase()}, which is not UTF-8 here`
+        ? `byte 0x${spelling.slice(1).toUpperCase()}, which is not valid UTF-8 here`
         : `${codePoint(character)}${shown(character)}`;
       push(spelling, character === undefined ? 'utf8' : 'escape', reason);
       at += taken;
@@ -169,7 +169,7 @@ export function marks(codec, text) {
   return pieces;
 }
 
-/** The parts of a URL as rows of title, as it is written, and decoded; and its flaws. */
+/** Returns the parts of a URL as rows of title, raw text and decoded text, and the flaws of the URL. */
 export function parts(codec, url) {
   const split = codec.split(url);
   const rows = [];
@@ -188,7 +188,7 @@ export function parts(codec, url) {
   }
   row('Fragment', split.fragment);
   const plain = codec.decodeList(rows.map(([, raw]) => raw), { lossy: true });
-  // The path and the query are not decoded as a whole: that would mix up data and delimiters.
+  // The path and the query are not decoded as a whole, which would turn data into delimiters.
   const apart = (title) => (title === 'Path' && pieces && /%/.test(split.path)) || (title === 'Query' && split.pairs.length > 0);
   return { rows: rows.map(([title, raw, decoded], i) => [title, raw, decoded ?? (apart(title) ? null : plain[i])]), flaws: split.flaws };
 }
@@ -210,7 +210,7 @@ const SIGNS = {
 const name = (character, code) =>
   NAMES[code] ?? SIGNS[character] ?? (code < 0x3a ? `digit ${character}` : `letter ${character}`);
 
-/** ASCII: character, code, escape, name. Escapes are the codec's. */
+/** Returns the table of ASCII: character, code, escape (made by the codec) and name. */
 export function asciiTable(codec) {
   return Array.from({ length: 0x80 }, (_, code) => {
     const character = String.fromCharCode(code);
@@ -218,7 +218,7 @@ export function asciiTable(codec) {
   });
 }
 
-/** The bytes from 0x80: character in windows-1252, and the escapes of its byte there and of its bytes in UTF-8. */
+/** Returns the table of the bytes from 0x80: character in windows-1252, escape of its byte there, and escapes of its UTF-8. */
 export function latinTable(codec) {
   const decoder = new TextDecoder('windows-1252');
   return Array.from({ length: 0x80 }, (_, i) => {

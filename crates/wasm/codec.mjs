@@ -1,5 +1,5 @@
-// The codec over a compiled module. `index.mjs` finds the module; where that is not possible (a worker of an edge
-// network, a bundler), import this file and pass the module to `instantiate`.
+// The functions of the package, for a compiled WebAssembly module. `index.mjs` loads the module. In environments where that is not
+// possible (bundlers, edge workers), import this file and pass the module to `instantiate`.
 
 const UNCHANGED = -1;
 const MALFORMED = -2;
@@ -10,19 +10,19 @@ const FORM = 2;
 const LOWER = 4;
 const STRICT = 8;
 
-// Strings up to this length are copied by a loop: the calls of an encoder and a decoder cost more.
+// Strings up to this length are copied by a loop, because a call of TextEncoder or TextDecoder costs more.
 const SHORT = 16;
-// Buffers are given back after an operation on more than this.
+// Buffers larger than this are freed after each operation.
 const RETAINED = 1 << 20;
-// The values of a list cross together, about so many code units at a time. A value keeps those of its group in memory, for
-// engines make no copies of what they split.
+// The values of a list are joined and processed in groups of about this many code units. Engines do not copy strings that they
+// split, so a value keeps its whole group in memory.
 const GROUP = 1 << 15;
-// After the engine's own decoder has thrown, which takes microseconds, so many short strings go past it.
+// After the engine's own decoder has thrown, which takes microseconds, this many short strings bypass it.
 const PATIENCE = 32;
 
 /**
- * Input that has no result. `offset` is where it is at fault: in UTF-16 code units of a string, in bytes of an array. `index` is
- * the place of the string in a list.
+ * The error for input that has no result. `offset` is the position of the fault, in UTF-16 code units of a string or bytes of an
+ * array. `index` is the index of the string in a list.
  */
 export class PercentError extends URIError {
   constructor(message, offset, index) {
@@ -52,7 +52,7 @@ const loneSurrogate = /\p{Surrogate}/u;
 const isWellFormed =
   typeof ''.isWellFormed === 'function' ? (text) => text.isWellFormed() : (text) => !loneSurrogate.test(text);
 
-// What a list is joined with: in this order, until one is found that is in no value and in no result.
+// Strings that values of a list are joined with. The first one that occurs in no value and no result is used.
 const SEPARATORS = ['\n', '\0'];
 
 const COMPONENTS = ['scheme', 'userinfo', 'host', 'port', 'path', 'query', 'fragment'];
@@ -64,7 +64,7 @@ const show = (byte) =>
   byte === 0x20 ? 'a space' : byte > 0x20 && byte < 0x7f ? `'${String.fromCharCode(byte)}'` : `the byte 0x${hex(byte)}`;
 const hex = (byte) => byte.toString(16).toUpperCase().padStart(2, '0');
 
-// By number of `pct_check`: the name of the kind, and what it means.
+// The kinds that `pct_check` returns: the name, and a function that returns the reason.
 const FINDINGS = [
   ['malformed', () => "the text ends where two hexadecimal digits should follow '%'"],
   ['malformed', (byte) => `${show(byte)} is not a hexadecimal digit`],
@@ -72,53 +72,53 @@ const FINDINGS = [
   ['nul', () => 'an escaped NUL'],
   ['separator', (byte) => `an escaped '${String.fromCharCode(byte)}'`],
   ['dot', () => "an escaped '.'"],
-  ['utf8', () => 'the decoded bytes are not UTF-8 from here on'],
+  ['utf8', () => 'the decoded bytes are not valid UTF-8 from here on'],
 ];
 
 const flawReason = (kind, byte, component) =>
   [
-    `${show(byte)} may not be in a ${component}`, 'only an IRI holds characters that are not ASCII', `a control character, 0x${hex(byte)}`,
-    "'%' without two hexadecimal digits", "'@' before the last one: readers disagree", "'[' without ']'",
-    'not an address', 'not a number of at most 65535', "a ':' here makes others see a scheme", 'not allowed here',
+    `${show(byte)} may not be in a ${component}`, 'a URL has ASCII characters only', `a control character, 0x${hex(byte)}`,
+    "'%' without two hexadecimal digits", "more than one '@': parsers disagree about the host", "'[' without ']'",
+    'not an address', 'not a number of at most 65535', "a ':' here can be read as the end of a scheme", 'not allowed here',
   ][kind];
 
-/** The functions of the package over an instance of `module`, which is one of the package's two `.wasm` files. */
+/** Returns the functions of the package for a new instance of `module`, one of the package's two `.wasm` files. */
 export function instantiate(module) {
   const { memory, ...wasm } = new WebAssembly.Instance(module).exports;
   const encoder = new TextEncoder();
-  // A byte order mark is text like any other here.
+  // A byte order mark is not removed.
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const lossyDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  // Node's buffers copy strings several times as fast as its encoders, and cross cheaply.
+  // Node's Buffer copies strings several times as fast as TextEncoder and TextDecoder.
   const Buffer = typeof process === 'object' && process.versions?.node ? globalThis.Buffer : undefined;
-  // From which length on crossing into the module pays, on every kind of text (`npm run bench`). Engines are slow where all
-  // characters are escaped, so there it pays sooner.
+  // The string lengths from which the module is faster than the engine on every kind of text (`npm run bench`). Engines are slow
+  // if all characters are escaped, so the second limit, for text that is not Latin-1, is lower.
   const [encodeFrom, encodeWideFrom, decodeFrom] = Buffer ? [768, 96, 512] : [1024, 1024, 1024];
   const identity = {};
   let bytes = new Uint8Array(memory.buffer);
   let buffer = Buffer?.from(memory.buffer);
-  let room = { at: 0, length: 0 };
+  let input = { at: 0, length: 0 }; // the module's input buffer
   let patience = 0;
 
-  /** Whether most of `text` is probably of two bytes a unit: three looks tell well enough. */
+  /** Guesses from three code units whether most of `text` is not Latin-1. */
   const looksWide = (text, { length } = text) =>
     Math.max(text.charCodeAt(0), text.charCodeAt(length >> 1), text.charCodeAt(length - 1)) > 0xff;
 
-  /** Whether the engine's own function should encode `input`. */
-  const isShort = (input) =>
-    typeof input === 'string' && input.length < encodeFrom && (input.length < encodeWideFrom || !looksWide(input));
+  /** Returns whether the engine's own function should encode `text`. */
+  const isShort = (text) =>
+    typeof text === 'string' && text.length < encodeFrom && (text.length < encodeWideFrom || !looksWide(text));
 
-  /** Makes room for `length` bytes of input. */
+  /** Reserves `length` bytes in the input buffer. */
   function reserve(length) {
-    if (length > room.length) {
+    if (length > input.length) {
       const at = wasm.pct_input(length) >>> 0;
       if (at === 0) throw new RangeError(`no memory for ${length} bytes`);
-      room = { at, length };
+      input = { at, length };
     }
     refresh();
   }
 
-  /** Memory that has grown is a new buffer. Any call of the module may grow it. */
+  /** Updates the views of the module's memory. Any call of the module may grow the memory, which replaces its ArrayBuffer. */
   function refresh() {
     if (bytes.buffer === memory.buffer) return;
     bytes = new Uint8Array(memory.buffer);
@@ -126,24 +126,24 @@ export function instantiate(module) {
   }
 
   function release() {
-    if (room.length <= RETAINED) return;
+    if (input.length <= RETAINED) return;
     wasm.pct_release();
-    room = { at: 0, length: 0 };
+    input = { at: 0, length: 0 };
   }
 
-  const lone = (offset) => new PercentError('a lone surrogate, which has no UTF-8,', offset);
+  const lone = (offset) => new PercentError('a lone surrogate, which cannot be encoded,', offset);
 
-  /** Copies `text` to the input as UTF-8 and returns its length there. */
+  /** Copies `text` to the input buffer as UTF-8 and returns the number of bytes. */
   function write(text) {
     const { length } = text;
     reserve(3 * length);
     if (length <= SHORT) {
-      const target = bytes, { at } = room;
+      const target = bytes, { at } = input;
       let i = 0, unit;
       while (i < length && (unit = text.charCodeAt(i)) < 0x80) target[at + i++] = unit;
       if (i === length) return length;
     }
-    // Text of two bytes a unit is converted faster in the module.
+    // The module converts text that is not Latin-1 faster than the engine does.
     if (buffer && length > SHORT && looksWide(text)) {
       const at = wasm.pct_wide(length) >>> 0;
       if (at === 0) throw new RangeError(`no memory for ${length} characters`);
@@ -153,13 +153,13 @@ export function instantiate(module) {
       if (written === MALFORMED) throw lone(wasm.pct_error_offset() >>> 0);
       return written;
     }
-    // An encoder would replace a lone surrogate, which is a loss that nobody asked for.
+    // TextEncoder would silently replace a lone surrogate.
     if (!isWellFormed(text)) throw lone(text.search(loneSurrogate));
-    if (buffer) return buffer.write(text, room.at, 3 * length, 'utf8');
-    return encoder.encodeInto(text, bytes.subarray(room.at, room.at + 3 * length)).written;
+    if (buffer) return buffer.write(text, input.at, 3 * length, 'utf8');
+    return encoder.encodeInto(text, bytes.subarray(input.at, input.at + 3 * length)).written;
   }
 
-  /** The text of `length` bytes at `at`, which are UTF-8. */
+  /** Returns the text of the `length` bytes at `at`, or throws a TypeError if they are not valid UTF-8. */
   function read(at, length) {
     if (length <= SHORT) {
       let text = '', i = 0, unit;
@@ -169,7 +169,7 @@ export function instantiate(module) {
     return decoder.decode(bytes.subarray(at, at + length));
   }
 
-  /** The output of `length` bytes as text, or undefined if it is not UTF-8. */
+  /** Returns the output of `length` bytes as text, or undefined if it is not valid UTF-8. */
   function readOutput(length, isAscii) {
     const at = wasm.pct_output() >>> 0;
     if (buffer && length > SHORT) {
@@ -189,36 +189,36 @@ export function instantiate(module) {
     }
   }
 
-  /** Where the byte of the input at `offset` is in the string that was written. */
-  const unitOf = (offset) => read(room.at, offset).length;
+  /** Converts an offset in the input buffer to one in the string that was written there. */
+  const unitOf = (offset) => read(input.at, offset).length;
 
-  /** Copies a string or an array of bytes to the input, and returns its length there. */
-  function enter(input) {
-    if (typeof input === 'string') return write(input);
-    if (!(input instanceof Uint8Array)) throw new TypeError('the input must be a string or a Uint8Array');
-    reserve(input.length);
-    bytes.set(input, room.at);
-    return input.length;
+  /** Copies a string or an array of bytes to the input buffer, and returns the number of bytes. */
+  function enter(value) {
+    if (typeof value === 'string') return write(value);
+    if (!(value instanceof Uint8Array)) throw new TypeError('the input must be a string or a Uint8Array');
+    reserve(value.length);
+    bytes.set(value, input.at);
+    return value.length;
   }
 
   /**
-   * `input` under `operation`, a function of its length in bytes. `refuse` explains bytes that are not UTF-8; without it, the
-   * result is ASCII where the input is.
+   * Returns the result of `operation`, which is called with the number of input bytes. `reject` is called if the result is not
+   * valid UTF-8. `isAscii` says that the result is always ASCII.
    */
-  function apply(input, operation, refuse, isAscii) {
-    const isText = typeof input === 'string';
-    const length = enter(input);
+  function apply(value, operation, reject, isAscii) {
+    const isText = typeof value === 'string';
+    const length = enter(value);
     try {
       const result = operation(length);
       refresh();
       if (result >= 0) {
-        if (isText) return readOutput(result, isAscii) ?? refuse(length);
+        if (isText) return readOutput(result, isAscii) ?? reject(length);
         const at = wasm.pct_output() >>> 0;
         return bytes.slice(at, at + result);
       }
-      if (result === UNCHANGED) return isText ? input : new Uint8Array(input);
+      if (result === UNCHANGED) return isText ? value : new Uint8Array(value);
       if (result === NO_MEMORY) throw new RangeError('no memory for the result');
-      if (result !== MALFORMED) throw new Error(`the module answered ${result}`);
+      if (result !== MALFORMED) throw new Error(`the module returned ${result}`);
       const offset = wasm.pct_error_offset() >>> 0;
       throw new PercentError('malformed escape', isText ? unitOf(offset) : offset);
     } finally {
@@ -226,9 +226,9 @@ export function instantiate(module) {
     }
   }
 
-  /** The rows of three numbers that `operation` lists of `input`. */
-  function table(input, operation) {
-    const length = enter(input);
+  /** Returns the rows of three numbers that `operation` writes for `value`. */
+  function table(value, operation) {
+    const length = enter(value);
     try {
       const size = operation(length);
       refresh();
@@ -251,7 +251,7 @@ export function instantiate(module) {
   const numbers = new Map();
   for (let number = 0, name; (name = setText(number, 0)) !== undefined; number++) numbers.set(name, number);
   const COMPONENT = numbers.get('ecma-uri-component');
-  // The engine's function for a set, with the same answers.
+  // The engine's functions, by the set for which they give the same results.
   const engines = new Map([
     [COMPONENT, encodeURIComponent],
     [numbers.get('whatwg-component'), encodeURIComponent],
@@ -261,11 +261,11 @@ export function instantiate(module) {
   function numberOf(set) {
     if (set instanceof PercentSet) return PercentSet.number(set, identity);
     const number = numbers.get(set);
-    if (number === undefined) throw new RangeError(`there is no set ${JSON.stringify(set)}`);
+    if (number === undefined) throw new RangeError(`unknown set ${JSON.stringify(set)}`);
     return number;
   }
 
-  /** The number of the set, and the flags. */
+  /** Converts options to the number of a set and flags. */
   function encodeArguments(options) {
     const set = options.set === undefined ? COMPONENT : numberOf(options.set);
     const flags =
@@ -292,7 +292,7 @@ export function instantiate(module) {
         try {
           return encodeURIComponent(input);
         } catch {
-          // A lone surrogate, which is explained below.
+          // There is a lone surrogate. `apply` below throws a PercentError with its offset.
         }
       }
       return apply(input, (length) => wasm.pct_encode(length, COMPONENT, 0), undefined, true);
@@ -303,14 +303,14 @@ export function instantiate(module) {
         const own = engines.get(set)?.(input);
         if (own !== undefined) return own;
       } catch {
-        // The same.
+        // There is a lone surrogate; see above.
       }
     }
     return apply(input, (length) => wasm.pct_encode(length, set, flags), undefined, true);
   }
 
   function decode(input, options) {
-    // Where the engine's function has an answer, strict, lenient and lossy decoders have the same.
+    // If the engine's function does not throw, its result is also that of strict, lenient and lossy decoding.
     if (
       typeof input === 'string' && input.length < decodeFrom && patience === 0 &&
       (options === undefined || (options.keep === undefined && !options.form))
@@ -325,11 +325,11 @@ export function instantiate(module) {
     if (patience > 0) patience--;
     const [keep, flags] = options === undefined ? [-1, 0] : decodeArguments(options);
     return apply(input, (length) => wasm.pct_decode(length, keep, flags), (length) => {
-      // The output is still that of the same input.
+      // The output buffer still has the decoded bytes.
       if (options?.lossy) return lossyOutput();
       const offset = wasm.pct_not_utf8(length, keep, flags & FORM);
       refresh();
-      throw new PercentError('escapes of bytes that are not UTF-8', unitOf(offset));
+      throw new PercentError('escapes of invalid UTF-8', unitOf(offset));
     });
   }
 
@@ -337,7 +337,7 @@ export function instantiate(module) {
     return apply(input, wasm.pct_normalize);
   }
 
-  /** Each of `values` under `whole`, which takes any of them joined; `single` is for one, and for explaining what is wrong. */
+  /** Maps `values`. `whole` processes several of them joined; `single` processes one, and throws the error for it. */
   function each(values, whole, single) {
     if (!Array.isArray(values)) throw new TypeError('the input must be an array of strings');
     const results = [];
@@ -362,7 +362,7 @@ export function instantiate(module) {
     return results;
   }
 
-  /** All of `group` joined; false if one of them cannot be told from its neighbours then, or has no result. */
+  /** Processes the values of `group` joined. Returns false if that is not possible, or if one of them has no result. */
   function together(group, whole, results) {
     for (let i = 0; i < SEPARATORS.length; i++) {
       let pieces;
@@ -372,7 +372,7 @@ export function instantiate(module) {
         if (!(error instanceof PercentError)) throw error;
         return false;
       }
-      // There are as many as there were unless a separator was in a value or came out of an escape.
+      // The number of pieces differs if the separator was in a value or was decoded from an escape.
       if (pieces.length !== group.length) continue;
       for (const piece of pieces) results.push(piece);
       return true;
@@ -380,7 +380,7 @@ export function instantiate(module) {
     return false;
   }
 
-  // For each set that lists were encoded with, the same with each separator.
+  // For each set that lists were encoded with, that set plus each separator.
   const separated = new Map();
 
   function encodeList(values, options = {}) {
@@ -396,11 +396,11 @@ export function instantiate(module) {
 
   function decodeList(values, options = {}) {
     const [keep, flags] = decodeArguments(options);
-    const refuse = () => {
+    const reject = () => {
       if (options.lossy) return lossyOutput();
-      throw new PercentError('not UTF-8', 0);
+      throw new PercentError('invalid UTF-8', 0);
     };
-    const whole = (text) => apply(text, (length) => wasm.pct_decode(length, keep, flags), refuse);
+    const whole = (text) => apply(text, (length) => wasm.pct_decode(length, keep, flags), reject);
     return each(values, whole, (text) => decode(text, options));
   }
 
@@ -416,9 +416,9 @@ export function instantiate(module) {
   function decodeUrl(input, options = {}) {
     return apply(input, wasm.pct_decode_url, (length) => {
       if (options.lossy) return lossyOutput();
-      const offset = wasm.pct_url_not_utf8(length);
+      const offset = wasm.pct_not_utf8(length, -1, 0);
       refresh();
-      throw new PercentError('escapes of bytes that are not UTF-8', unitOf(offset));
+      throw new PercentError('escapes of invalid UTF-8', unitOf(offset));
     });
   }
 
@@ -432,7 +432,7 @@ export function instantiate(module) {
 
   function decodeUntilStable(input, options = {}) {
     const [keep, flags] = decodeArguments(options);
-    if (flags & STRICT) throw new RangeError('what is decoded until nothing changes cannot be strict');
+    if (flags & STRICT) throw new RangeError('decodeUntilStable does not support strict');
     let layers = 0;
     const operation = (length) => {
       const result = wasm.pct_decode_until_stable(length, keep, flags);
@@ -441,19 +441,19 @@ export function instantiate(module) {
     };
     const value = apply(input, operation, () => {
       if (options.lossy) return lossyOutput();
-      throw new PercentError('escapes of bytes that are not UTF-8', 0);
+      throw new PercentError('escapes of invalid UTF-8', 0);
     });
     return { value, layers };
   }
 
-  /** A function from offsets in bytes, called with rising ones, to offsets in `input`. */
-  function places(input, length) {
-    if (typeof input !== 'string' || input.length === length) return (offset) => offset;
+  /** Returns a function that converts ascending offsets in bytes to offsets in `text`, which has `length` bytes as UTF-8. */
+  function places(text, length) {
+    if (typeof text !== 'string' || text.length === length) return (offset) => offset;
     let unit = 0, at = 0;
     return (offset) => {
-      // Within a character, it is where that begins.
+      // An offset within a character becomes the offset of the character.
       while (at < offset) {
-        const code = input.codePointAt(unit);
+        const code = text.codePointAt(unit);
         const size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
         if (at + size > offset) break;
         at += size;
@@ -473,10 +473,10 @@ export function instantiate(module) {
   }
 
   function split(url) {
-    if (typeof url !== 'string') throw new TypeError('the input must be a string');
+    if (typeof url !== 'string') throw new TypeError('the URL must be a string');
     const { length, rows } = table(url, wasm.pct_split);
     const parts = { scheme: null, userinfo: null, host: null, port: null, path: '', query: null, fragment: null, segments: [], pairs: [] };
-    // Components, segments and parameters are in order among themselves.
+    // Offsets ascend among components, among segments and among parameters, but not over all rows.
     let place, last;
     for (const [part, from, to] of rows) {
       const group = part < 7 ? 'components' : part === 7 ? 'segments' : 'parameters';
@@ -494,19 +494,22 @@ export function instantiate(module) {
       const component = COMPONENTS[number & 15], kind = number >> 4;
       return { kind: FLAWS[kind], component, offset: at(offset), reason: flawReason(kind, byte, component) };
     });
-    // The module lists each byte of a character.
+    // The module returns a row for each byte of a character; one is enough.
     parts.flaws = flaws.filter((flaw, i) => i === 0 || flaw.offset !== flaws[i - 1].offset);
     return parts;
   }
 
   function describeSet(name) {
     const number = numbers.get(name);
-    if (number === undefined) throw new RangeError(`there is no set ${JSON.stringify(name)}`);
+    if (number === undefined) throw new RangeError(`unknown set ${JSON.stringify(name)}`);
     const [keeps, kind, source, description] = [1, 2, 3, 4].map((what) => setText(number, what));
     return { name, kind, keeps, source, description };
   }
 
-  /** A stream under `operation`, a function of bytes whose answer for a text is that for its pieces, where these cut no escape. */
+  /**
+   * Returns a stream that applies `operation` to its chunks. If `escapes` is true, chunks are cut so that no escape crosses from one
+   * to the next.
+   */
   function stream(operation, escapes) {
     let kept = new Uint8Array(0), before = 0;
     const run = (piece) => {
@@ -526,7 +529,7 @@ export function instantiate(module) {
           piece.set(kept);
           piece.set(chunk, kept.length);
         }
-        // An escape that may go on in the next chunk waits for it.
+        // The start of an escape at the end of a chunk is kept for the next chunk.
         const { length } = piece;
         let end = length;
         if (escapes) for (let i = Math.max(0, length - 2); i < length && end === length; i++) if (piece[i] === 0x25) end = i;
@@ -557,7 +560,7 @@ export function instantiate(module) {
   function defineSet({ base, add = '', remove = '' }) {
     let number = base === undefined ? -1 : numberOf(base);
     number = wasm.pct_set_add(number, write(add));
-    if (number < 0) throw new RangeError(`a set has ASCII characters only: ${JSON.stringify(add)}`);
+    if (number < 0) throw new RangeError(`a set can only have ASCII characters: ${JSON.stringify(add)}`);
     return new PercentSet(identity, wasm.pct_set_remove(number, write(remove)));
   }
 

@@ -153,6 +153,7 @@ static simdpct_set
 kept_by_nginx(void)
 {
     uint8_t bits[32] = {0};
+    simdpct_set set = {{0}};
     ngx_uint_t i;
 
     for (i = 0; i < 256; i++) {
@@ -162,7 +163,8 @@ kept_by_nginx(void)
             bits[i / 8] |= 1 << (i % 8);
         }
     }
-    return simdpct_set_bitmap(bits);
+    (void) !simdpct_set_bitmap(&set, bits);    /* cannot fail: both pointers are valid */
+    return set;
 }
 
 static ngx_int_t

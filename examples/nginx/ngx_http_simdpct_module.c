@@ -1,4 +1,4 @@
-/* Variables that are percent-encoded, decoded, normalized or checked copies of other values.
+/* Defines variables that are percent-encoded, decoded, normalized or checked copies of other values.
  *
  *     simdpct_encode      $new value [set=NAME] [keep=BYTES] [form] [keep_escapes];
  *     simdpct_decode      $new value [keep=BYTES] [controls] [strict];
@@ -6,8 +6,7 @@
  *     simdpct_normalize   $new value;
  *     simdpct_valid       $new value;
  *
- * All belong in `http`. As with `map`, nothing is computed before a request asks for $new, and then once. README.md
- * describes each.
+ * The directives belong in `http`. The value of $new is computed when a request first uses it. README.md describes each.
  */
 
 #include <ngx_config.h>
@@ -18,27 +17,30 @@
 
 typedef enum { ENCODE, DECODE, NORMALIZE, VALID } verb_t;
 
-/* The data of a variable. */
+/* How to compute a variable. */
 typedef struct {
     verb_t verb;
     uint32_t flags;
-    /* What stays: these bytes of text that is encoded, the escapes of these bytes of text that is decoded. */
+    /* Encoding copies these bytes; decoding copies their escapes. */
     simdpct_set set;
-    /* The variable whose value it is, or NGX_ERROR if it is text that `text` puts together. */
+    /* The index of the variable that is the input, or NGX_ERROR if `text` computes the input. */
     ngx_int_t index;
     ngx_http_complex_value_t text;
 } variable_t;
 
-/* The longest value that a variable of nginx can have: its length is a field of 28 bits. */
+/* The longest value of an nginx variable, whose length is a field of 28 bits. */
 #define MAX_LEN ((1 << 28) - 1)
 
-/* Output up to this size is written to the stack first, and takes no more of the request's pool than it needs. */
+/* Output up to this size is written to the stack first, so that it takes only its exact length from the request's pool. */
 #define ON_STACK 1024
+
+/* The longest part of a value that is written to the error log. */
+#define MAX_LOGGED 256
 
 static char *ngx_http_simdpct(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 static ngx_int_t ngx_http_simdpct_variable(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data);
 
-/* The last field is the verb, and the flags that come with it. */
+/* The operation of each directive, and the flags that it implies. */
 static struct command {
     verb_t verb;
     uint32_t flags;
@@ -74,7 +76,7 @@ options(ngx_conf_t *cf, variable_t *variable, ngx_str_t *option, ngx_uint_t n)
     ngx_uint_t byte, i, controls = 0;
     uint8_t bits[32] = {0};
     simdpct_set named;
-    char *set = "rfc3986-unreserved";
+    char *set = NULL;
 
     for (; n > 0; n--, option++) {
         if (ngx_strncmp(option->data, "keep=", 5) == 0) {
@@ -83,7 +85,10 @@ options(ngx_conf_t *cf, variable_t *variable, ngx_str_t *option, ngx_uint_t n)
             }
 
         } else if (variable->verb == ENCODE && ngx_strncmp(option->data, "set=", 4) == 0) {
-            /* Arguments of directives end with a NUL. */
+            if (set != NULL) {
+                return "has more than one \"set=\"";
+            }
+            /* nginx ends the arguments of directives with a NUL. */
             set = (char *) option->data + 4;
 
         } else if (variable->verb == ENCODE && ngx_strcmp(option->data, "form") == 0) {
@@ -105,6 +110,9 @@ options(ngx_conf_t *cf, variable_t *variable, ngx_str_t *option, ngx_uint_t n)
     }
 
     if (variable->verb == ENCODE) {
+        if (set == NULL) {
+            set = "rfc3986-unreserved";
+        }
         if (simdpct_set_named(&named, set) != SIMDPCT_OK) {
             ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "there is no set \"%s\"", set);
             return NGX_CONF_ERROR;
@@ -121,7 +129,9 @@ options(ngx_conf_t *cf, variable_t *variable, ngx_str_t *option, ngx_uint_t n)
         }
         add(bits, 0x7F);
     }
-    variable->set = simdpct_set_bitmap(bits);
+    if (simdpct_set_bitmap(&variable->set, bits) != SIMDPCT_OK) {
+        return NGX_CONF_ERROR;
+    }
 
     if ((variable->flags & SIMDPCT_FORM) && (variable->flags & SIMDPCT_KEEP_ESCAPES)) {
         return "cannot have both \"form\" and \"keep_escapes\"";
@@ -130,7 +140,37 @@ options(ngx_conf_t *cf, variable_t *variable, ngx_str_t *option, ngx_uint_t n)
     return NGX_CONF_OK;
 }
 
-/* The name of a variable, if all of `value` is one: "$name" or "${name}". */
+static ngx_int_t
+is_name_char(u_char ch)
+{
+    return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') || ch == '_';
+}
+
+/* Returns whether `value` is text that contains the variable `name`, as "$name" or "${name}". */
+static ngx_int_t
+contains_variable(const ngx_str_t *value, const ngx_str_t *name)
+{
+    u_char *p, *end = value->data + value->len;
+
+    for (p = value->data; p < end; p++) {
+        u_char *start = p + 1;
+
+        if (*p != '$') {
+            continue;
+        }
+        if (start < end && *start == '{') {
+            start++;
+        }
+        if ((size_t) (end - start) >= name->len && ngx_strncasecmp(start, name->data, name->len) == 0
+            && (start + name->len == end || !is_name_char(start[name->len]))) {
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+/* Returns whether all of `value` is one variable, "$name" or "${name}", and stores its name. */
 static ngx_int_t
 one_variable(const ngx_str_t *value, ngx_str_t *name)
 {
@@ -148,15 +188,13 @@ one_variable(const ngx_str_t *value, ngx_str_t *name)
         name->len -= 2;
     }
 
-    /* "$1" is a capture, which has no index. */
+    /* "$1" is a capture of a regular expression, which has no index. */
     if (name->data[0] >= '0' && name->data[0] <= '9') {
         return 0;
     }
 
     for (i = 0; i < name->len; i++) {
-        u_char ch = name->data[i];
-
-        if (!((ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') || ch == '_')) {
+        if (!is_name_char(name->data[i])) {
             return 0;
         }
     }
@@ -177,6 +215,22 @@ ngx_http_simdpct(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
     if (args[1].len < 2 || args[1].data[0] != '$') {
         ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "invalid variable name \"%V\"", &args[1]);
+        return NGX_CONF_ERROR;
+    }
+
+    name.data = args[1].data + 1;
+    name.len = args[1].len - 1;
+    if (contains_variable(&args[2], &name)) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "the variable \"%V\" refers to itself", &args[1]);
+        return NGX_CONF_ERROR;
+    }
+
+    var = ngx_http_add_variable(cf, &name, NGX_HTTP_VAR_CHANGEABLE);
+    if (var == NULL) {
+        return NGX_CONF_ERROR;
+    }
+    if (var->get_handler != NULL) {
+        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0, "the variable \"%V\" is defined already", &args[1]);
         return NGX_CONF_ERROR;
     }
 
@@ -212,13 +266,6 @@ ngx_http_simdpct(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
         variable->index = NGX_ERROR;
     }
 
-    name.data = args[1].data + 1;
-    name.len = args[1].len - 1;
-    var = ngx_http_add_variable(cf, &name, NGX_HTTP_VAR_CHANGEABLE);
-    if (var == NULL) {
-        return NGX_CONF_ERROR;
-    }
-
     var->get_handler = ngx_http_simdpct_variable;
     var->data = (uintptr_t) variable;
 
@@ -227,21 +274,21 @@ ngx_http_simdpct(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
 
 /* Encodes or decodes `in` to `out`. */
 static simdpct_result
-apply(const variable_t *variable, uint32_t flags, const ngx_str_t *in, u_char *out, size_t room)
+apply(const variable_t *variable, uint32_t flags, const ngx_str_t *in, u_char *out, size_t out_cap)
 {
     flags |= variable->flags;
 
     switch (variable->verb) {
     case ENCODE:
-        return simdpct_encode(&variable->set, flags, in->data, in->len, out, room);
+        return simdpct_encode(&variable->set, flags, in->data, in->len, out, out_cap);
     case NORMALIZE:
-        return simdpct_decode(NULL, SIMDPCT_NORMALIZE | flags, in->data, in->len, out, room);
+        return simdpct_decode(NULL, SIMDPCT_NORMALIZE | flags, in->data, in->len, out, out_cap);
     default:
-        return simdpct_decode(&variable->set, flags, in->data, in->len, out, room);
+        return simdpct_decode(&variable->set, flags, in->data, in->len, out, out_cap);
     }
 }
 
-/* Where `in` changes first: its length, if nowhere. */
+/* Returns the offset of the first change, or the length if nothing changes. */
 static size_t
 first_change(const variable_t *variable, const ngx_str_t *in)
 {
@@ -255,16 +302,16 @@ first_change(const variable_t *variable, const ngx_str_t *in)
     }
 }
 
-/* The same for a value of any length, in memory of the pool; nothing is written if nothing changes. */
+/* Encodes or decodes `in` to memory of the pool. Allocates and writes nothing if nothing changes. */
 static simdpct_result
 apply_to_pool(const variable_t *variable, ngx_pool_t *pool, const ngx_str_t *in, u_char **out)
 {
     u_char stack[ON_STACK];
-    size_t room = variable->verb == ENCODE ? 3 * in->len : in->len; /* so much is always enough */
+    size_t out_cap = variable->verb == ENCODE ? 3 * in->len : in->len; /* always enough */
     simdpct_result result = {0};
 
-    if (room <= ON_STACK) {
-        result = apply(variable, SIMDPCT_IF_CHANGED, in, stack, room);
+    if (out_cap <= ON_STACK) {
+        result = apply(variable, SIMDPCT_IF_CHANGED, in, stack, out_cap);
         if (result.status == SIMDPCT_OK) {
             *out = ngx_pnalloc(pool, result.written);
             if (*out != NULL) {
@@ -287,15 +334,40 @@ apply_to_pool(const variable_t *variable, ngx_pool_t *pool, const ngx_str_t *in,
     }
 
     if (variable->verb == ENCODE) {
-        room = simdpct_encoded_len(&variable->set, variable->flags, in->data, in->len).needed;
-        if (room > MAX_LEN) {
+        out_cap = simdpct_encoded_len(&variable->set, variable->flags, in->data, in->len).needed;
+        if (out_cap > MAX_LEN) {
             result.status = SIMDPCT_TOO_LONG;
             return result;
         }
     }
 
-    *out = ngx_pnalloc(pool, room);
-    return *out == NULL ? result : apply(variable, 0, in, *out, room);
+    *out = ngx_pnalloc(pool, out_cap);
+    return *out == NULL ? result : apply(variable, 0, in, *out, out_cap);
+}
+
+/* Reports a malformed escape. Bytes that could end or forge a line of the log are written as in nginx's access log: "\\x0A". */
+static void
+log_malformed(ngx_log_t *log, size_t offset, const ngx_str_t *in)
+{
+    static const u_char digits[] = "0123456789ABCDEF";
+    u_char text[4 * MAX_LOGGED], *p = text;
+    size_t i, len = ngx_min(in->len, (size_t) MAX_LOGGED);
+
+    for (i = 0; i < len; i++) {
+        u_char ch = in->data[i];
+
+        if (ch < 0x20 || ch > 0x7E || ch == '"' || ch == '\\') {
+            *p++ = '\\';
+            *p++ = 'x';
+            *p++ = digits[ch >> 4];
+            *p++ = digits[ch & 15];
+        } else {
+            *p++ = ch;
+        }
+    }
+
+    ngx_log_error(NGX_LOG_INFO, log, 0, "simdpct: malformed escape at byte %uz of \"%*s\"%s", offset, (size_t) (p - text), text,
+                  len < in->len ? "..." : "");
 }
 
 static ngx_int_t
@@ -311,7 +383,7 @@ ngx_http_simdpct_variable(ngx_http_request_t *r, ngx_http_variable_value_t *v, u
     v->not_found = 0;
 
     if (variable->index != NGX_ERROR) {
-        /* Looked at where it is: what does not change is not copied. */
+        /* The input is used in place, so that a value that does not change is not copied. */
         ngx_http_variable_value_t *value = ngx_http_get_flushed_variable(r, variable->index);
 
         if (value == NULL) {
@@ -340,8 +412,7 @@ ngx_http_simdpct_variable(ngx_http_request_t *r, ngx_http_variable_value_t *v, u
         return NGX_OK;
 
     case SIMDPCT_MALFORMED:
-        ngx_log_error(NGX_LOG_INFO, r->connection->log, 0, "simdpct: malformed escape at byte %uz of \"%V\"", result.offset,
-                      &in);
+        log_malformed(r->connection->log, result.offset, &in);
         v->not_found = 1;
         return NGX_OK;
 
@@ -354,12 +425,12 @@ ngx_http_simdpct_variable(ngx_http_request_t *r, ngx_http_variable_value_t *v, u
         return NGX_OK;
 
     case SIMDPCT_TOO_LONG:
-        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0, "simdpct: encoded, a value of %uz bytes is too long for a variable",
-                      in.len);
+        ngx_log_error(NGX_LOG_ERR, r->connection->log, 0,
+                      "simdpct: a value of %uz bytes becomes too long for a variable when it is encoded", in.len);
         return NGX_ERROR;
 
     default:
-        ngx_log_error(NGX_LOG_ALERT, r->connection->log, 0, "simdpct: status %d", (int) result.status);
+        ngx_log_error(NGX_LOG_ALERT, r->connection->log, 0, "simdpct: unexpected status %d", (int) result.status);
         return NGX_ERROR;
     }
 }

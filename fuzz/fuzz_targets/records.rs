@@ -1,7 +1,7 @@
-//! The command's records: whatever becomes of a value, its line splits as before, and JSON stays the same but for it.
+//! Rewrites values of the command's records: the line splits into the same fields, and JSON keeps everything but the value.
 
 #![no_main]
-// The rooms of the command, of which only some parts are used here.
+// The modules of the command are included whole, and only parts of them are used.
 #![allow(dead_code, unused_imports)]
 
 #[path = "../../crates/cli/src/ground/mod.rs"]
@@ -52,7 +52,7 @@ struct Input<'a> {
 
 impl Input<'_> {
     fn verb(&self) -> Verb {
-        let charset = self.shift_jis.then(|| Charset::find("shift_jis").expect("it is one"));
+        let charset = self.shift_jis.then(|| Charset::find("shift_jis").expect("a known charset"));
         let keep = ByteSet::EMPTY.add(self.keep);
         if self.encodes {
             let (keep_escapes, form) = (self.stable, self.form && !self.stable);
@@ -77,7 +77,7 @@ impl Input<'_> {
     }
 }
 
-/// What becomes of `line`.
+/// Returns `line` with the selected values rewritten, and what a policy made of the record.
 fn rewrite(mut selector: Selector, mut treatment: Treatment, line: &[u8]) -> (Vec<u8>, Action) {
     let mut out = Vec::new();
     let mut edit = Edit::new(line, 0, &mut out, Form::Whole);
@@ -91,7 +91,7 @@ fn rewrite(mut selector: Selector, mut treatment: Treatment, line: &[u8]) -> (Ve
     (out, action)
 }
 
-/// The fields of `line`, a byte at a time.
+/// Splits `line` into fields, a byte at a time.
 fn fields(line: &[u8], delimiter: Option<u8>) -> Vec<&[u8]> {
     if let Some(delimiter) = delimiter {
         return line.split(|&byte| byte == delimiter).collect();
@@ -123,7 +123,7 @@ fn fields(line: &[u8], delimiter: Option<u8>) -> Vec<&[u8]> {
     fields
 }
 
-/// The document with all strings decoded.
+/// Decodes all strings of the document.
 fn decoded(document: &Value) -> Value {
     match document {
         Value::String(text) => {

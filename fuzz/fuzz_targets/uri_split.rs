@@ -1,4 +1,4 @@
-//! Splitting on every tier, one by one, as a column and as lines, against the reference.
+//! Compares splitting of single URLs, columns and lines on every tier with the reference.
 
 #![no_main]
 

@@ -194,6 +194,12 @@ fn columns_are_appended_to() {
     column.clear();
     assert!(column.is_empty());
     assert_eq!(column.offsets(), [0]);
+
+    let mut collected: ColumnBuf<i64> = ["a", "", "bc"].into_iter().collect();
+    collected.extend([b"d"]);
+    assert_eq!((collected.bytes(), collected.offsets()), (&b"abcd"[..], &[0, 1, 1, 3, 4][..]));
+    let collected: ColumnBuf<u64> = std::iter::empty::<&[u8]>().collect();
+    assert_eq!(collected.offsets(), [0]);
 }
 
 #[test]

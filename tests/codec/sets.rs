@@ -197,6 +197,8 @@ proptest! {
         prop_assert_eq!(model(&x.intersection(y)), &a & &b);
         prop_assert_eq!(model(&x.difference(y)), &a - &b);
         prop_assert_eq!(model(&x.complement()), &all - &a);
+        prop_assert_eq!((x | y, x & y, x - y, !x), (x.union(y), x.intersection(y), x.difference(y), x.complement()));
+        prop_assert_eq!(list.iter().copied().collect::<ByteSet>(), ByteSet::from_bytes(&list));
         prop_assert_eq!(model(&x.add(&list)), &a | &listed);
         prop_assert_eq!(model(&x.remove(&list)), &a - &listed);
         prop_assert_eq!(x.len(), a.len());
@@ -235,6 +237,7 @@ proptest! {
         prop_assert_eq!(model(&x.intersection(y).to_byte_set()), &a & &b);
         prop_assert_eq!(model(&x.difference(y).to_byte_set()), &a - &b);
         prop_assert_eq!(model(&x.complement().to_byte_set()), &ascii - &a);
+        prop_assert_eq!((x | y, x & y, x - y, !x), (x.union(y), x.intersection(y), x.difference(y), x.complement()));
         prop_assert_eq!(model(&x.remove(&list).to_byte_set()), &a - &listed);
         let added = x.add(&list).map(|set| model(&set.to_byte_set()));
         prop_assert_eq!(added, list.is_ascii().then(|| &a | &listed));

@@ -1,4 +1,4 @@
-// The benchmark of the package in Chromium:  ci/web --bench [ROUNDS] [REGEX]
+// Benchmarks the package in Chromium:  ci/web --bench [ROUNDS] [REGEX]
 import { fileURLToPath } from 'node:url';
 
 import { launch, serve } from './chromium.mjs';

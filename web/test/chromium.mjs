@@ -1,4 +1,4 @@
-// Debian's Chromium, and a server of folders on this machine.
+// Starts Debian's Chromium and a local server of folders.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { extname, join, normalize } from 'node:path';
@@ -9,12 +9,12 @@ const TYPES = {
   '.html': 'text/html; charset=utf-8', '.mjs': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8', '.wasm': 'application/wasm',
 };
 
-/** Serves each of `folders`, by the first part of the path. */
+/** Serves folders: the first segment of a path is a key of `folders`. */
 export async function serve(folders) {
   const server = createServer(async (request, response) => {
     const [, first, ...rest] = normalize(new URL(request.url, 'http://localhost').pathname).split('/');
     const path = rest.join('/') || 'index.html';
-    // So that clocks are fine enough for the benchmark.
+    // These headers give scripts clocks of high resolution, which the benchmark needs.
     if (first === 'empty') {
       response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
       response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');

@@ -1,4 +1,4 @@
-// The package as a stranger has it: packed, installed into an empty project, used from there in node and in Chromium.
+// Tests the package as users get it: packed, installed in an empty project, and used from there in Node and in Chromium.
 //   PROJECT=<the project> node --test package.test.mjs
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -64,7 +64,7 @@ test('in Chromium, both modules, beside its own functions', async () => {
       }
     };
     const all = [...strings()];
-    // Around every length from which on the module works.
+    // Lengths around those from which on the module is used.
     for (const length of [500, 511, 512, 513, 1023, 1024, 1025, 3000]) for (const unit of ['a', 'é ', '日', '😀%']) all.push(unit.repeat(length).slice(0, length));
     for (const codec of [main, plain]) {
       for (const text of all.filter((text) => text.isWellFormed())) {

@@ -1,4 +1,4 @@
-// The page in Chromium: what it shows is what the command `pct` says, and everybody can use it.
+// Tests the page in Chromium: its results are those of the command `pct`, and it is accessible.
 //   PCT=<the command> node --test page.test.mjs
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -15,14 +15,14 @@ assert(PCT, 'PCT names the command to compare with');
 const axe = readFileSync(here('node_modules/axe-core/axe.min.js'), 'utf8');
 const utf8 = new TextEncoder();
 
-/** `pct` with records that end in NUL. */
+/** Runs `pct` on records that end with a NUL. */
 const pct = (args, values) => {
   const input = values.map((value) => `${value}\0`).join('');
   const { stdout, status, stderr } = spawnSync(PCT, [...args, '-0'], { input, maxBuffer: 1 << 28 });
   assert([0, 1].includes(status), `${args.join(' ')}: ${stderr}`);
   return stdout;
 };
-/** What it makes of each value, as text. */
+/** Returns the output of `pct` for each value. */
 const records = (args, values) => {
   const out = [];
   const bytes = pct(args, values);
@@ -54,7 +54,7 @@ after(async () => {
   server?.close();
 });
 
-/** Opens the page; anything on its console, and any request to elsewhere, is a failure. */
+/** Opens the page. Any message on its console and any request to another host fails the test. */
 async function open(options = {}, hash = '') {
   const context = await browser.newContext({ viewport: { width: 1180, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'], ...options });
   const page = await context.newPage();
@@ -72,12 +72,12 @@ async function open(options = {}, hash = '') {
   return { page, close, seen };
 }
 
-/** Types `text` and reads everything that is shown. */
+/** Types `text` and returns everything that the page shows. */
 const results = async (page, text) => {
   await page.fill('#text', text);
   await page.waitForTimeout(text.length > 20_000 ? 400 : 0);
   return page.evaluate(() => {
-    const outputs = [...document.querySelectorAll('output')].map(({ id, textContent, classList }) => [id, { text: textContent, refused: classList.contains('refused') }]);
+    const outputs = [...document.querySelectorAll('output')].map(({ id, textContent, classList }) => [id, { text: textContent, rejected: classList.contains('rejected') }]);
     const marks = [...document.querySelectorAll('#marked mark')].map(({ className, textContent, title }) => [className, textContent, title]);
     const findings = [...document.querySelectorAll('#findings li')].map((item) => item.textContent);
     const parts = [...document.querySelectorAll('#parts tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent));
@@ -99,7 +99,7 @@ describe('what it shows', () => {
       'form-decode': ['decode', '--form'],
       stable: ['decode', '--until-stable'],
     };
-    // These are part of a command that may be older than the page.
+    // These conversions may be missing in an older command.
     if (execFileSync(PCT, ['encode', '--help'], { encoding: 'utf8' }).includes('--url')) {
       Object.assign(commands, { 'encode-url': ['encode', '--url'], 'decode-url': ['decode', '--url'] });
     }
@@ -112,7 +112,7 @@ describe('what it shows', () => {
     }
     assert(compared >= 7 * SAMPLES.length);
 
-    // Findings: of each record, kind and place; and the strict decoder refuses exactly what has a malformed escape.
+    // Kind and offset of each finding. The strict decoder rejects exactly the records with a malformed escape.
     const found = SAMPLES.map(() => []);
     let start = 0;
     const starts = SAMPLES.map((sample) => (start += utf8.encode(sample).length + 1) - utf8.encode(sample).length - 1);
@@ -127,8 +127,8 @@ describe('what it shows', () => {
       assert.deepEqual(order(told), order(found[i]), sample);
       const malformed = found[i].filter(([kind]) => kind === 'malformed').map(([, offset]) => offset);
       const { strict, decode } = shown[i];
-      assert.equal(strict.refused, malformed.length > 0, sample);
-      assert.equal(strict.text, malformed.length > 0 ? `Refused: malformed escape at offset ${Math.min(...malformed)}` : decode.text);
+      assert.equal(strict.rejected, malformed.length > 0, sample);
+      assert.equal(strict.text, malformed.length > 0 ? `Rejected: malformed escape at offset ${Math.min(...malformed)}` : decode.text);
       assert.equal(shown[i].marked, sample);
       const kinds = (kind) => shown[i].marks.filter(([name]) => name === kind).length;
       assert.equal(kinds('malformed'), malformed.length, sample);
@@ -170,7 +170,7 @@ describe('what it shows', () => {
       await page.selectOption('#charset', charset);
       const { decode, encode } = await results(page, text);
       assert.equal(decode.text, records(['decode', '--charset', charset], [text])[0], charset);
-      assert.equal(encode.refused, !['windows-1252', 'koi8-r'].includes(charset));
+      assert.equal(encode.rejected, !['windows-1252', 'koi8-r'].includes(charset));
     }
     await close();
   });
@@ -193,14 +193,14 @@ describe('what it shows', () => {
     await close();
   });
 
-  test('a lone surrogate is refused, and the page goes on', async () => {
+  test('a lone surrogate is rejected, and the page goes on', async () => {
     const { page, close } = await open();
     await page.evaluate(() => {
       const text = document.querySelector('#text');
       text.value = 'a\ud800';
       text.dispatchEvent(new Event('input'));
     });
-    assert.match(await page.textContent('#encode'), /^Refused: a lone surrogate/);
+    assert.match(await page.textContent('#encode'), /^Rejected: a lone surrogate/);
     assert(await page.isVisible('#problem'));
     assert.equal((await results(page, 'a b')).encode.text, 'a%20b');
     assert(!(await page.isVisible('#problem')));
@@ -253,7 +253,7 @@ describe('everybody', () => {
         globalThis.axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
       assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map((node) => node.failureSummary)]), []);
       assert(passes.some(({ id }) => id === 'color-contrast'));
-      // Nothing is wider than the screen.
+      // No element is wider than the screen.
       assert(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
       await close();
     });
@@ -356,7 +356,7 @@ describe('alone', () => {
       return globalThis.injected ?? 'refused';
     });
     assert.equal(inline, 'refused');
-    // The policy complained of both; there is nothing else.
+    // The content security policy reported both attempts, and nothing else.
     assert(seen.complaints.length >= 2 && seen.complaints.every((text) => /Content Security Policy/i.test(text)), seen.complaints.join());
     seen.complaints.length = 0;
     seen.requests.splice(asked);
@@ -385,7 +385,7 @@ describe('alone', () => {
   test('it paints before anything is converted', async (t) => {
     const { page, close } = await open();
     const paints = [];
-    // In a tab that runs: the first load also waits for the browser's processes to start.
+    // Measured in a tab that is open already, because the first load also starts the browser's processes.
     for (let round = 0; round < 5; round++) {
       await page.goto('about:blank');
       await page.goto(`${server.origin}/web/`);
@@ -393,7 +393,7 @@ describe('alone', () => {
       paints.push(await page.evaluate(() => performance.getEntriesByName('first-paint')[0]?.startTime ?? NaN));
     }
     await close();
-    // The limit of 100 ms is for a machine that does nothing else: `ci/web --time` holds it.
+    // `ci/web --time` checks the limit of 100 ms, on a machine that does nothing else.
     const median = paints.sort((a, b) => a - b)[2];
     t.diagnostic(`first paint: ${median.toFixed(0)} ms`);
     assert(median > 0);

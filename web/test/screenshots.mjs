@@ -1,4 +1,4 @@
-// The pictures of docs/img:  ci/web --screenshots
+// Takes the screenshots in docs/img:  ci/web --screenshots
 import { fileURLToPath } from 'node:url';
 
 import { launch, serve } from './chromium.mjs';

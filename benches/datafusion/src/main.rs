@@ -1,12 +1,14 @@
-//! Times the functions of crates/datafusion beside those that DataFusion has for Spark, and beside functions that somebody
-//! would write with the crate percent-encoding. Each is called as the engine calls it, with batches of 8,192 rows.
+//! Times the functions of crates/datafusion beside the functions that DataFusion has for Spark, and beside functions on the crate
+//! percent-encoding. Each is called in the way of the engine, with batches of 8,192 rows.
 //!
 //! ```sh
-//! cargo run --release --manifest-path benches/datafusion/Cargo.toml -- [LIST...]
+//! cargo run --profile engine --manifest-path benches/datafusion/Cargo.toml -- [LIST...]
 //! ```
 //!
 //! A LIST has a URL in each line; without one it is samples/urls.txt. Prints medians of rounds in which the rivals take turns,
 //! in nanoseconds a row. Answers are compared before they are timed.
+
+#![forbid(unsafe_code)]
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -37,7 +39,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         text.push_str(include_str!("../../../samples/urls.txt"));
     }
     let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
-    // Distinct, so that nothing learns them by heart.
+    // Distinct rows, because a branch predictor learns repeated ones by heart.
     let found = StringArray::from_iter_values(
         lines.iter().cycle().take(ROWS).enumerate().map(|(row, line)| format!("{line}&row={row}")),
     );
@@ -111,7 +113,7 @@ fn mean(batches: &[ArrayRef]) -> f64 {
     sum as f64 / ROWS as f64
 }
 
-/// A function with its constants.
+/// A function with its constant arguments.
 struct Task {
     name: String,
     function: Arc<ScalarUDF>,
@@ -130,7 +132,7 @@ impl Task {
     }
 
     fn of(name: String, work: fn(&[ColumnarValue]) -> Result<ColumnarValue>) -> Task {
-        // The type is not asked for here.
+        // The benchmark does not ask for the return type.
         let function =
             create_udf(&name, vec![DataType::Utf8], DataType::Utf8, Volatility::Immutable, Arc::new(work));
         Task { name, function: Arc::new(function), names: vec![] }
@@ -155,7 +157,7 @@ impl Task {
         batches.iter().map(|batch| self.call(batch, &options)).collect()
     }
 
-    /// Nanoseconds a row. A result is let go before the next, as an engine does.
+    /// Returns the nanoseconds a row. Each result is dropped before the next call, as in an engine.
     fn time(&self, batches: &[ArrayRef]) -> Result<f64> {
         let options = Arc::new(ConfigOptions::new());
         let start = Instant::now();
@@ -166,7 +168,7 @@ impl Task {
     }
 }
 
-/// The first is ours.
+/// Times the tasks in turn, and prints how many answers differ from those of the first one, which is ours.
 fn compare(title: &str, batches: &[ArrayRef], tasks: &[Task]) -> Result<()> {
     let want = tasks[0].run(batches)?;
     for task in &tasks[1..] {
@@ -201,7 +203,7 @@ fn differences(got: &ArrayRef, want: &ArrayRef) -> usize {
     got.as_string_view().iter().zip(want.as_string_view()).filter(|(got, want)| got != want).count()
 }
 
-/// Unreserved bytes stay.
+/// The bytes to escape: all but the unreserved ones.
 const KEEP: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 fn encode_all(args: &[ColumnarValue]) -> Result<ColumnarValue> {

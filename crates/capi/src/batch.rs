@@ -1,30 +1,31 @@
-//! Many values at once, into memory of the caller.
+//! The functions for many values.
 
 use core::mem::MaybeUninit;
 
-use codec::batch::{Column, ColumnError, NullableBytes, Offset, UninitColumn};
-use codec::{ByteSet, Encode, TryDecode};
+use codec::ByteSet;
+use codec::batch::{Column, ColumnError, Offset, UninitColumn};
 
-use crate::answer::{BatchAnswer, SIMDPCT_INVALID, SIMDPCT_OK, SIMDPCT_TOO_LONG, SIMDPCT_TOO_SMALL};
-use crate::options::{self, SIMDPCT_IF_CHANGED};
+use crate::border::Value;
+use crate::options;
+use crate::result::{BatchResult, SIMDPCT_INVALID, SIMDPCT_OK, SIMDPCT_TOO_LONG, SIMDPCT_TOO_SMALL};
 
-/// Where output goes: bytes, offsets, and perhaps the bits of the values that were refused.
-pub(crate) struct Target<'a, O> {
+/// The output memory of a batch function: bytes, offsets, and perhaps a validity bitmap.
+pub(crate) struct Output<'a, O> {
     pub(crate) bytes: &'a mut [MaybeUninit<u8>],
     pub(crate) offsets: &'a mut [MaybeUninit<O>],
     pub(crate) valid: Option<&'a mut [u8]>,
 }
 
-/// Values that are refused: how many, and the first.
+/// The number of rejected values, and the index of the first.
 #[derive(Default)]
-struct Refused {
+struct Rejected {
     count: usize,
     first: usize,
 }
 
-impl Refused {
-    /// A value is refused. Its bit is cleared, as in Apache Arrow's validity bitmaps.
-    fn note(&mut self, index: usize, valid: &mut Option<&mut [u8]>) {
+impl Rejected {
+    /// Counts the value `index` and clears its bit in the validity bitmap.
+    fn add(&mut self, index: usize, valid: &mut Option<&mut [u8]>) {
         if self.count == 0 {
             self.first = index;
         }
@@ -35,87 +36,91 @@ impl Refused {
     }
 }
 
-pub(crate) fn encoder(keep: Option<&ByteSet>, flags: u32) -> Option<Encode<ByteSet>> {
-    options::encoder(keep, flags).filter(|_| !options::has(flags, SIMDPCT_IF_CHANGED))
-}
-
-pub(crate) fn decoder(keep: Option<&ByteSet>, flags: u32) -> Option<TryDecode> {
-    options::decoder(keep, flags).filter(|_| !options::has(flags, SIMDPCT_IF_CHANGED))
-}
-
 pub(crate) fn encode_column<O: Offset>(
-    encode: &Encode<ByteSet>,
+    keep: Option<&ByteSet>,
+    flags: u32,
     bytes: &[u8],
     offsets: &[O],
-    target: Target<'_, O>,
-) -> BatchAnswer {
+    output: Output<'_, O>,
+) -> BatchResult {
+    let mut built = None;
+    let Some(encode) = options::encoder(keep, flags, &mut built) else {
+        return BatchResult::INVALID;
+    };
     let values = match Column::new(bytes, offsets) {
         Ok(values) => values,
-        Err(error) => return wrong_offsets(error.index),
+        Err(error) => return BatchResult { values: error.index, ..BatchResult::INVALID },
     };
-    let mut out = UninitColumn::new(target.bytes, target.offsets);
-    let result = encode.encode_column(values, &mut out);
-    answer(out, result, Refused::default())
+    let mut out = UninitColumn::new(output.bytes, output.offsets);
+    let done = encode.encode_column(values, &mut out);
+    result(out, done, Rejected::default())
 }
 
 pub(crate) fn decode_column<O: Offset>(
-    decode: &TryDecode,
+    keep: Option<&ByteSet>,
+    flags: u32,
     bytes: &[u8],
     offsets: &[O],
-    mut target: Target<'_, O>,
-) -> BatchAnswer {
+    mut output: Output<'_, O>,
+) -> BatchResult {
+    let mut built = None;
+    let Some(decode) = options::decoder(keep, flags, &mut built) else {
+        return BatchResult::INVALID;
+    };
     let values = match Column::new(bytes, offsets) {
         Ok(values) => values,
-        Err(error) => return wrong_offsets(error.index),
+        Err(error) => return BatchResult { values: error.index, ..BatchResult::INVALID },
     };
-    let mut refused = Refused::default();
-    let mut out = UninitColumn::new(target.bytes, target.offsets);
-    let result = decode.decode_column(values, &mut out, |index, _| {
-        refused.note(index, &mut target.valid);
-    });
-    answer(out, result, refused)
+    let mut rejected = Rejected::default();
+    let mut out = UninitColumn::new(output.bytes, output.offsets);
+    let done = decode.decode_column(values, &mut out, |index, _| rejected.add(index, &mut output.valid));
+    result(out, done, rejected)
 }
 
 pub(crate) fn encode_slices<O: Offset>(
-    encode: &Encode<ByteSet>,
-    values: impl Iterator<Item: NullableBytes>,
-    target: Target<'_, O>,
-) -> BatchAnswer {
-    let mut out = UninitColumn::new(target.bytes, target.offsets);
-    let result = encode.encode_slices(values, &mut out);
-    answer(out, result, Refused::default())
+    keep: Option<&ByteSet>,
+    flags: u32,
+    values: &[Value],
+    output: Output<'_, O>,
+) -> BatchResult {
+    let mut built = None;
+    let Some(encode) = options::encoder(keep, flags, &mut built) else {
+        return BatchResult::INVALID;
+    };
+    let mut out = UninitColumn::new(output.bytes, output.offsets);
+    let done = encode.encode_slices(values, &mut out);
+    result(out, done, Rejected::default())
 }
 
 pub(crate) fn decode_slices<O: Offset>(
-    decode: &TryDecode,
-    values: impl Iterator<Item: NullableBytes>,
-    mut target: Target<'_, O>,
-) -> BatchAnswer {
-    let mut refused = Refused::default();
-    let mut out = UninitColumn::new(target.bytes, target.offsets);
-    let result = decode.decode_slices(values, &mut out, |index, _| {
-        refused.note(index, &mut target.valid);
-    });
-    answer(out, result, refused)
+    keep: Option<&ByteSet>,
+    flags: u32,
+    values: &[Value],
+    mut output: Output<'_, O>,
+) -> BatchResult {
+    let mut built = None;
+    let Some(decode) = options::decoder(keep, flags, &mut built) else {
+        return BatchResult::INVALID;
+    };
+    let mut rejected = Rejected::default();
+    let mut out = UninitColumn::new(output.bytes, output.offsets);
+    let done = decode.decode_slices(values, &mut out, |index, _| rejected.add(index, &mut output.valid));
+    result(out, done, rejected)
 }
 
-fn wrong_offsets(index: usize) -> BatchAnswer {
-    BatchAnswer { values: index, ..BatchAnswer::INVALID }
-}
-
-fn answer<O: Offset>(
+fn result<O: Offset>(
     out: UninitColumn<'_, O>,
-    result: Result<(), ColumnError>,
-    refused: Refused,
-) -> BatchAnswer {
-    let Ok(column) = out.finish() else { return BatchAnswer::INVALID };
+    done: Result<(), ColumnError>,
+    rejected: Rejected,
+) -> BatchResult {
+    let Ok(column) = out.finish() else { return BatchResult::INVALID };
     let (written, values) = (column.bytes().len(), column.len());
-    let (status, needed) = match result {
+    let (status, needed) = match done {
         Ok(()) => (SIMDPCT_OK, written),
         Err(ColumnError::TooSmall(error)) => (SIMDPCT_TOO_SMALL, error.bytes),
         Err(ColumnError::TooLong(_)) => (SIMDPCT_TOO_LONG, 0),
-        // There is no other error today; a new one is no success.
+        // `ColumnError` has no other variant today. If one is added, it must not pass for success.
         Err(_) => (SIMDPCT_INVALID, 0),
     };
-    BatchAnswer { status, written, values, refused: refused.count, first_refused: refused.first, needed }
+    BatchResult { status, written, values, rejected: rejected.count, first_rejected: rejected.first, needed }
 }

@@ -1,12 +1,11 @@
-//! Pointers of the caller, as slices.
+//! The border between C and Rust: turns the pointers of a caller into references.
 //!
-//! What a caller can get wrong and what can be seen is `None` here and `SIMDPCT_INVALID` outside. What cannot be seen, such
-//! as a length that is larger than the memory, is the caller's promise, which the header asks for.
+//! A mistake that can be detected (NULL, a misaligned pointer, a size that no memory can have, an overlap) gives `None` or
+//! `false` here and `SIMDPCT_INVALID` in C. A mistake that cannot be detected, such as a length that is larger than the
+//! memory, breaks the contract of the C function.
 
-use core::ffi::CStr;
+use core::ffi::{CStr, c_char};
 use core::mem::MaybeUninit;
-
-use codec::batch::NullableBytes;
 
 /// `simdpct_slice`.
 #[repr(C)]
@@ -16,82 +15,88 @@ pub struct Slice {
     len: usize,
 }
 
-/// The `count` values at `data`. NULL is an empty slice if `count` is 0.
+/// Returns the `count` values at `data`: an empty slice if `count` is 0, and `None` if there cannot be such values.
 ///
 /// # Safety
 ///
-/// Unless `data` is NULL or not aligned, `count` values are there, initialised, and nobody changes them during `'a`.
+/// If `data` is aligned and not NULL, `count` initialised values are there, and nothing writes to them during `'a`.
 #[inline(always)]
 pub(crate) unsafe fn slice<'a, T>(data: *const T, count: usize) -> Option<&'a [T]> {
-    if !is_range(data, count) {
+    if !is_array(data, count) {
         return if count == 0 { Some(&[]) } else { None };
     }
-    // SAFETY: the caller vouches for the values; the pointer is aligned and not NULL, and the size is one that exists.
+    // SAFETY: by `is_array`, the pointer is aligned and not NULL, and the array is at most `isize::MAX` bytes and does not wrap
+    // around the end of the address space. By the contract of this function, the values are there, initialised and unchanged.
     Some(unsafe { core::slice::from_raw_parts(data, count) })
 }
 
-/// Room for `count` values at `data`, or as many as can be.
+/// Returns the memory of `count` values at `data`: an empty slice if `count` is 0, and `None` if there cannot be such memory.
 ///
 /// # Safety
 ///
-/// Unless `data` is NULL or not aligned, `count` values may be written there, and nobody else looks at them during `'a`.
+/// If `data` is aligned and not NULL, `count` values may be written there, and nothing else accesses them during `'a`.
 #[inline(always)]
-pub(crate) unsafe fn room<'a, T>(data: *mut T, count: usize) -> Option<&'a mut [MaybeUninit<T>]> {
-    if !is_range(data, count) {
+pub(crate) unsafe fn uninit<'a, T>(data: *mut T, count: usize) -> Option<&'a mut [MaybeUninit<T>]> {
+    if !is_array(data, count) {
         return if count == 0 { Some(&mut []) } else { None };
     }
-    // SAFETY: as in `slice`; the memory need not be initialised.
+    // SAFETY: by `is_array`, the pointer is aligned and not NULL, and the array is at most `isize::MAX` bytes and does not wrap
+    // around the end of the address space. By the contract of this function, this is the only access to the memory. Its content
+    // does not matter: any bytes are a `MaybeUninit`.
     Some(unsafe { core::slice::from_raw_parts_mut(data.cast(), count) })
 }
 
-/// Initialised values that may be changed.
+/// Returns the `count` values at `data`, which may be changed. See [`uninit`] for the results.
 ///
 /// # Safety
 ///
-/// As of `room`, and the values are initialised.
+/// If `data` is aligned and not NULL, `count` initialised values are there, and nothing else accesses them during `'a`.
 #[inline(always)]
 pub(crate) unsafe fn slice_mut<'a, T>(data: *mut T, count: usize) -> Option<&'a mut [T]> {
-    if !is_range(data, count) {
-        return if count == 0 { Some(&mut []) } else { None };
-    }
-    // SAFETY: as in `room`, and the caller vouches for the values.
-    Some(unsafe { core::slice::from_raw_parts_mut(data, count) })
+    // SAFETY: the contract of this function includes that of `uninit`.
+    let values = unsafe { uninit(data, count) }?;
+    // SAFETY: by the contract of this function, the values are initialised, and `MaybeUninit<T>` has the layout of `T`.
+    Some(unsafe { &mut *(core::ptr::from_mut(values) as *mut [T]) })
 }
 
-/// One value, or nothing for NULL.
+/// Returns the value at `data`: `Some(None)` for NULL, and `None` for a pointer that is not aligned.
 ///
 /// # Safety
 ///
-/// As of `slice`, unless `data` is NULL; and it is aligned.
+/// If `data` is aligned and not NULL, an initialised value is there, and nothing writes to it during `'a`.
 #[inline(always)]
-pub(crate) unsafe fn one<'a, T>(data: *const T) -> Option<&'a T> {
-    // SAFETY: the caller vouches for it.
-    unsafe { data.as_ref() }
+pub(crate) unsafe fn optional<'a, T>(data: *const T) -> Option<Option<&'a T>> {
+    if !data.is_aligned() {
+        return None;
+    }
+    // SAFETY: the pointer is aligned, and if it is not NULL, the contract of this function says that a value is there,
+    // initialised and unchanged.
+    Some(unsafe { data.as_ref() })
 }
 
-/// The bytes of a string that ends with a NUL, or nothing for NULL.
+/// Returns the string at `text` without its NUL, or `None` for NULL.
 ///
 /// # Safety
 ///
-/// Unless `text` is NULL, a NUL is there, and nobody changes the bytes before it during `'a`.
-pub(crate) unsafe fn text<'a>(text: *const core::ffi::c_char) -> Option<&'a [u8]> {
+/// If `text` is not NULL, it points to a string that ends with a NUL, and nothing writes to that during `'a`.
+pub(crate) unsafe fn text<'a>(text: *const c_char) -> Option<&'a CStr> {
     if text.is_null() {
         return None;
     }
-    // SAFETY: the caller vouches for the NUL.
-    Some(unsafe { CStr::from_ptr(text) }.to_bytes())
+    // SAFETY: the pointer is not NULL, and the contract of this function is that of `from_ptr`.
+    Some(unsafe { CStr::from_ptr(text) })
 }
 
-/// Whether `count` values at `data` can be memory.
+/// Reports whether `count` values at `data` can be an array in memory.
 #[inline(always)]
-fn is_range<T>(data: *const T, count: usize) -> bool {
+fn is_array<T>(data: *const T, count: usize) -> bool {
     let size = count.checked_mul(size_of::<T>());
     !data.is_null()
         && data.is_aligned()
         && size.is_some_and(|size| isize::try_from(size).is_ok() && data.addr().checked_add(size).is_some())
 }
 
-/// A place and a size in memory, to find out what overlaps.
+/// A range of addresses. It is compared with others and never accessed.
 #[derive(Clone, Copy)]
 pub(crate) struct Range {
     start: usize,
@@ -99,40 +104,68 @@ pub(crate) struct Range {
 }
 
 impl Range {
+    /// The range of `count` values at `data`.
     #[inline(always)]
     pub(crate) fn new<T>(data: *const T, count: usize) -> Range {
         Range { start: data.addr(), size: count.saturating_mul(size_of::<T>()) }
     }
 
-    /// Whether the two have no byte in common.
+    /// The range of the value at `data`, which is empty for NULL.
     #[inline(always)]
-    pub(crate) fn is_apart_from(self, other: Range) -> bool {
-        (self.start.wrapping_sub(other.start) >= other.size
-            && other.start.wrapping_sub(self.start) >= self.size)
-            || self.size == 0
-            || other.size == 0
+    pub(crate) fn one<T>(data: *const T) -> Range {
+        Range::new(data, usize::from(!data.is_null()))
+    }
+
+    /// Reports whether this range and each of `others` have no byte in common.
+    #[inline(always)]
+    pub(crate) fn is_apart_from<const N: usize>(self, others: [Range; N]) -> bool {
+        others.into_iter().all(|other| {
+            (self.start.wrapping_sub(other.start) >= other.size
+                && other.start.wrapping_sub(self.start) >= self.size)
+                || self.size == 0
+                || other.size == 0
+        })
     }
 }
 
+/// Reports whether no range of `outputs` has a byte in common with one of `inputs`.
+#[inline(never)]
+pub(crate) fn are_apart(outputs: &[Range], inputs: &[Range]) -> bool {
+    outputs.iter().all(|output| inputs.iter().all(|input| output.is_apart_from([*input])))
+}
+
 impl Slice {
+    #[inline(always)]
     pub(crate) fn range(&self) -> Range {
         Range::new(self.data, self.len)
     }
 
+    /// Reports whether the value can be an array in memory.
+    #[inline(always)]
     pub(crate) fn is_valid(&self) -> bool {
-        self.len == 0 || is_range(self.data, self.len)
+        self.len == 0 || is_array(self.data, self.len)
     }
 }
 
-/// The values of an array of slices.
+/// A slice whose bytes may be read for as long as the `Value` is borrowed.
+#[repr(transparent)]
+pub(crate) struct Value(Slice);
+
+impl AsRef<[u8]> for Value {
+    #[inline(always)]
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: only `values` makes a `Value`, and its contract is that of `slice`.
+        unsafe { slice(self.0.data, self.0.len) }.unwrap_or(&[])
+    }
+}
+
+/// Returns the values of `slices`.
 ///
 /// # Safety
 ///
-/// Every slice of `slices` is valid (`Slice::is_valid`), and its bytes are as for `slice`, as long as the result is used.
-pub(crate) unsafe fn values<'a>(slices: &'a [Slice]) -> impl Iterator<Item: NullableBytes> + use<'a> {
-    slices.iter().map(|value| {
-        // SAFETY: the caller vouches for the bytes.
-        let bytes: Option<&'a [u8]> = unsafe { slice(value.data, value.len) };
-        bytes
-    })
+/// For each slice whose `data` is not NULL, `len` initialised bytes are there, and nothing writes to them during `'a`.
+pub(crate) unsafe fn values(slices: &[Slice]) -> &[Value] {
+    // SAFETY: `Value` is a transparent wrapper of `Slice`, so the two arrays have the same layout. The contract of this
+    // function is what `Value` says of its bytes.
+    unsafe { &*(core::ptr::from_ref(slices) as *const [Value]) }
 }

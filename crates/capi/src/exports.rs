@@ -1,38 +1,86 @@
-//! The functions of `simdpct.h`, which is their documentation: here, arguments become safe types, and are handed on.
+//! The functions of `simdpct.h`, which documents them. Each turns its arguments into safe types and calls another module.
 //!
-//! Each function first looks at all that can be seen to be wrong with its pointers, so that the slices it makes are valid and
-//! no slice that is written overlaps another.
+//! # Safety
+//!
+//! All functions of this module have one contract, which is that of the header. Take a pointer that is aligned and not NULL,
+//! and the memory there: as many values as the length or count after the pointer says, or one value if there is no length.
+//!
+//! - A pointer to `const` points to initialised values that nothing writes to during the call.
+//! - Any other pointer points to memory that may be written, and that nothing else accesses during the call. Streams, `valid`
+//!   and the bytes of an in-place function are initialised.
+//!
+//! The functions detect all else: NULL, misaligned pointers, sizes that no memory can have, and overlaps. They compare the
+//! addresses of outputs with those of inputs before they make a reference, so that an exclusive reference is the only one.
 
 use core::ffi::{CStr, c_char, c_void};
+use core::mem::MaybeUninit;
+use core::ptr;
 
 use codec::batch::Offset;
 use codec::{ByteSet, Tier};
 
-use crate::answer::{Answer, BatchAnswer, SIMDPCT_INVALID, SIMDPCT_NOT_FOUND, SIMDPCT_OK};
-use crate::batch::{self, Target};
-use crate::border::{self, Range, Slice};
-use crate::options::{self, SIMDPCT_ENVIRONMENT};
-use crate::stream::{self, Stream};
+use crate::batch;
+use crate::border::{self, Range, Slice, Value};
+use crate::options::{self, SIMDPCT_ENVIRONMENT, SIMDPCT_IF_CHANGED};
+use crate::result::{BatchResult, SIMDPCT_INVALID, SIMDPCT_NOT_FOUND, SIMDPCT_OK, ValueResult};
+use crate::stream::{DECODER, ENCODER, Stream};
 use crate::{sets, system, tier, verbs};
 
 /// `simdpct_encode_stream`.
-#[repr(C)]
+#[repr(transparent)]
 pub struct EncodeStream(Stream);
 
 /// `simdpct_decode_stream`.
-#[repr(C)]
+#[repr(transparent)]
 pub struct DecodeStream(Stream);
 
 /// The size of a stream in the header.
 const STREAM: usize = 128;
-const _: () = assert!(size_of::<EncodeStream>() <= STREAM && align_of::<EncodeStream>() <= 8);
+const _: () = assert!(size_of::<Stream>() <= STREAM && align_of::<Stream>() <= 8);
 const _: () = assert!(size_of::<ByteSet>() == 64 && align_of::<ByteSet>() == 8);
 
 // ---- one value
 
+/// The references to a set and to bytes that a function reads.
+type SetAndInput<'a> = (Option<&'a ByteSet>, &'a [u8]);
+
+/// Returns the references for a function that reads `keep` and `input`.
+///
 /// # Safety
 ///
-/// As the header says.
+/// The contract of this module.
+#[inline(always)]
+unsafe fn set_and_input<'a>(
+    keep: *const ByteSet,
+    input: *const c_void,
+    len: usize,
+) -> Option<SetAndInput<'a>> {
+    // SAFETY: by the contract of this module, nothing writes to the set or the input.
+    unsafe { Some((border::optional(keep)?, border::slice(input.cast(), len)?)) }
+}
+
+/// Returns the references for a function that reads `keep` and `input` and writes to `out`.
+///
+/// # Safety
+///
+/// The contract of this module.
+#[inline(always)]
+unsafe fn set_input_and_output<'a>(
+    keep: *const ByteSet,
+    input: *const c_void,
+    len: usize,
+    out: *mut c_void,
+    out_cap: usize,
+) -> Option<(SetAndInput<'a>, &'a mut [MaybeUninit<u8>])> {
+    let inputs = [Range::one(keep), Range::new::<u8>(input.cast(), len)];
+    if !Range::new::<u8>(out.cast(), out_cap).is_apart_from(inputs) {
+        return None;
+    }
+    // SAFETY: by the contract of this module, nothing writes to the set or the input and nothing else accesses the output,
+    // which overlaps neither.
+    unsafe { Some((set_and_input(keep, input, len)?, border::uninit(out.cast(), out_cap)?)) }
+}
+
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_encode(
     keep: *const ByteSet,
@@ -40,38 +88,29 @@ pub unsafe extern "C" fn simdpct_encode(
     input: *const c_void,
     len: usize,
     out: *mut c_void,
-    room: usize,
-) -> Answer {
-    if !Range::new::<u8>(input.cast(), len).is_apart_from(Range::new::<u8>(out.cast(), room)) {
-        return Answer::invalid();
-    }
-    // SAFETY: the caller vouches for set, input and room; input and room were just seen to be apart.
-    let (keep, input, out) =
-        unsafe { (border::one(keep), border::slice(input.cast(), len), border::room(out.cast(), room)) };
-    match (input, out) {
-        (Some(input), Some(out)) => verbs::encode(keep, flags, input, out),
-        _ => Answer::invalid(),
+    out_cap: usize,
+) -> ValueResult {
+    // SAFETY: the contract of this module.
+    match unsafe { set_input_and_output(keep, input, len, out, out_cap) } {
+        Some(((keep, input), out)) => verbs::encode(keep, flags, input, out),
+        None => ValueResult::invalid(),
     }
 }
 
-/// # Safety
-///
-/// As the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_encoded_len(
     keep: *const ByteSet,
     flags: u32,
     input: *const c_void,
     len: usize,
-) -> Answer {
-    // SAFETY: the caller vouches for set and input.
-    let (keep, input) = unsafe { (border::one(keep), border::slice(input.cast(), len)) };
-    input.map_or_else(Answer::invalid, |input| verbs::encoded_len(keep, flags, input))
+) -> ValueResult {
+    // SAFETY: the contract of this module.
+    match unsafe { set_and_input(keep, input, len) } {
+        Some((keep, input)) => verbs::encoded_len(keep, flags, input),
+        None => ValueResult::invalid(),
+    }
 }
 
-/// # Safety
-///
-/// As the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_encode_first_change(
     keep: *const ByteSet,
@@ -79,14 +118,12 @@ pub unsafe extern "C" fn simdpct_encode_first_change(
     input: *const c_void,
     len: usize,
 ) -> usize {
-    // SAFETY: the caller vouches for set and input.
-    let (keep, input) = unsafe { (border::one(keep), border::slice(input.cast(), len)) };
-    input.and_then(|input| verbs::encode_first_change(keep, flags, input)).unwrap_or(len)
+    // SAFETY: the contract of this module.
+    unsafe { set_and_input(keep, input, len) }
+        .and_then(|(keep, input)| verbs::encode_first_change(keep, flags, input))
+        .unwrap_or(len)
 }
 
-/// # Safety
-///
-/// As the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_decode(
     keep: *const ByteSet,
@@ -94,60 +131,51 @@ pub unsafe extern "C" fn simdpct_decode(
     input: *const c_void,
     len: usize,
     out: *mut c_void,
-    room: usize,
-) -> Answer {
-    if input.cast_mut() == out && room >= len {
-        // SAFETY: the caller vouches for set and bytes, which are both input and room.
+    out_cap: usize,
+) -> ValueResult {
+    if input.cast_mut() == out && out_cap >= len {
+        // SAFETY: the contract of this module. The `len` bytes are initialised as input and may be written as output.
         return unsafe { simdpct_decode_in_place(keep, flags, out, len) };
     }
-    if !Range::new::<u8>(input.cast(), len).is_apart_from(Range::new::<u8>(out.cast(), room)) {
-        return Answer::invalid();
-    }
-    // SAFETY: the caller vouches for set, input and room; input and room were just seen to be apart.
-    let (keep, input, out) =
-        unsafe { (border::one(keep), border::slice(input.cast(), len), border::room(out.cast(), room)) };
-    match (input, out) {
-        (Some(input), Some(out)) => verbs::decode(keep, flags, input, out),
-        _ => Answer::invalid(),
+    // SAFETY: the contract of this module.
+    match unsafe { set_input_and_output(keep, input, len, out, out_cap) } {
+        Some(((keep, input), out)) => verbs::decode(keep, flags, input, out),
+        None => ValueResult::invalid(),
     }
 }
 
-/// # Safety
-///
-/// As the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_decode_in_place(
     keep: *const ByteSet,
     flags: u32,
     bytes: *mut c_void,
     len: usize,
-) -> Answer {
-    // SAFETY: the caller vouches for set and bytes.
-    let (keep, bytes) = unsafe { (border::one(keep), border::slice_mut(bytes.cast(), len)) };
-    match bytes {
-        Some(bytes) => verbs::decode_in_place(keep, flags, bytes),
-        None => Answer::invalid(),
+) -> ValueResult {
+    if !Range::new::<u8>(bytes.cast(), len).is_apart_from([Range::one(keep)]) {
+        return ValueResult::invalid();
+    }
+    // SAFETY: by the contract of this module, nothing writes to the set and nothing else accesses the bytes, which do not
+    // overlap it.
+    match unsafe { (border::optional(keep), border::slice_mut(bytes.cast(), len)) } {
+        (Some(keep), Some(bytes)) => verbs::decode_in_place(keep, flags, bytes),
+        _ => ValueResult::invalid(),
     }
 }
 
-/// # Safety
-///
-/// As the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_decoded_len(
     keep: *const ByteSet,
     flags: u32,
     input: *const c_void,
     len: usize,
-) -> Answer {
-    // SAFETY: the caller vouches for set and input.
-    let (keep, input) = unsafe { (border::one(keep), border::slice(input.cast(), len)) };
-    input.map_or_else(Answer::invalid, |input| verbs::decoded_len(keep, flags, input))
+) -> ValueResult {
+    // SAFETY: the contract of this module.
+    match unsafe { set_and_input(keep, input, len) } {
+        Some((keep, input)) => verbs::decoded_len(keep, flags, input),
+        None => ValueResult::invalid(),
+    }
 }
 
-/// # Safety
-///
-/// As the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_decode_first_change(
     keep: *const ByteSet,
@@ -155,87 +183,72 @@ pub unsafe extern "C" fn simdpct_decode_first_change(
     input: *const c_void,
     len: usize,
 ) -> usize {
-    // SAFETY: the caller vouches for set and input.
-    let (keep, input) = unsafe { (border::one(keep), border::slice(input.cast(), len)) };
-    input.and_then(|input| verbs::decode_first_change(keep, flags, input)).unwrap_or(len)
+    // SAFETY: the contract of this module.
+    unsafe { set_and_input(keep, input, len) }
+        .and_then(|(keep, input)| verbs::decode_first_change(keep, flags, input))
+        .unwrap_or(len)
 }
 
-/// # Safety
-///
-/// As the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_normalize(
     input: *const c_void,
     len: usize,
     out: *mut c_void,
-    room: usize,
-) -> Answer {
-    // SAFETY: the caller vouches for input and room.
-    unsafe { simdpct_decode(core::ptr::null(), options::SIMDPCT_NORMALIZE, input, len, out, room) }
+    out_cap: usize,
+) -> ValueResult {
+    // SAFETY: the contract of this module.
+    unsafe { simdpct_decode(ptr::null(), options::SIMDPCT_NORMALIZE, input, len, out, out_cap) }
 }
 
-/// # Safety
-///
-/// As the header says.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_normalize_in_place(bytes: *mut c_void, len: usize) -> Answer {
-    // SAFETY: the caller vouches for the bytes.
-    unsafe { simdpct_decode_in_place(core::ptr::null(), options::SIMDPCT_NORMALIZE, bytes, len) }
+pub unsafe extern "C" fn simdpct_normalize_in_place(bytes: *mut c_void, len: usize) -> ValueResult {
+    // SAFETY: the contract of this module.
+    unsafe { simdpct_decode_in_place(ptr::null(), options::SIMDPCT_NORMALIZE, bytes, len) }
 }
 
-/// # Safety
-///
-/// As the header says.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_validate(input: *const c_void, len: usize) -> Answer {
-    // SAFETY: the caller vouches for the input.
-    unsafe { border::slice(input.cast(), len) }.map_or_else(Answer::invalid, verbs::validate)
+pub unsafe extern "C" fn simdpct_validate(input: *const c_void, len: usize) -> ValueResult {
+    // SAFETY: the contract of this module.
+    unsafe { border::slice(input.cast(), len) }.map_or_else(ValueResult::invalid, verbs::validate)
 }
 
 // ---- many values
 
-/// The arguments that all batch functions share.
+/// The output arguments of a batch function.
 struct Output<O> {
     out: *mut c_void,
-    room: usize,
-    offsets: *mut O,
+    out_cap: usize,
+    out_offsets: *mut O,
+    /// NULL if the caller wants no validity bitmap.
     valid: *mut u8,
     count: usize,
 }
 
 impl<O: Offset> Output<O> {
-    /// Where it is.
     fn ranges(&self) -> [Range; 3] {
         let valid = if self.valid.is_null() { 0 } else { self.count.div_ceil(8) };
         [
-            Range::new::<u8>(self.out.cast(), self.room),
-            Range::new(self.offsets, self.count.saturating_add(1)),
+            Range::new::<u8>(self.out.cast(), self.out_cap),
+            Range::new(self.out_offsets, self.count.saturating_add(1)),
             Range::new(self.valid, valid),
         ]
     }
 
-    /// Whether all of it is apart from itself and from `other`.
-    fn is_apart_from(&self, other: Range) -> bool {
-        self.ranges().into_iter().all(|range| range.is_apart_from(other))
-    }
-
-    /// As slices, if they are apart.
+    /// Returns the references, or `None` if outputs overlap each other.
     ///
     /// # Safety
     ///
-    /// The caller of the C function vouches for the memory.
-    unsafe fn target<'a>(self) -> Option<Target<'a, O>> {
+    /// The contract of this module; and no input overlaps an output, or no reference to that input is used during `'a`.
+    unsafe fn references<'a>(self) -> Option<batch::Output<'a, O>> {
         let [bytes, offsets, valid] = self.ranges();
-        let apart =
-            bytes.is_apart_from(offsets) && bytes.is_apart_from(valid) && offsets.is_apart_from(valid);
-        if !apart {
+        if !bytes.is_apart_from([offsets, valid]) || !offsets.is_apart_from([valid]) {
             return None;
         }
-        // SAFETY: the caller vouches for the memory, and the three were just seen to be apart.
+        // SAFETY: by the contract of this function nothing else accesses the outputs, which do not overlap each other.
         unsafe {
-            Some(Target {
-                bytes: border::room(self.out.cast(), self.room)?,
-                offsets: border::room(self.offsets, self.count.checked_add(1)?)?,
+            Some(batch::Output {
+                bytes: border::uninit(self.out.cast(), self.out_cap)?,
+                offsets: border::uninit(self.out_offsets, self.count.checked_add(1)?)?,
                 valid: match self.valid.is_null() {
                     true => None,
                     false => Some(border::slice_mut(self.valid, self.count.div_ceil(8))?),
@@ -245,280 +258,215 @@ impl<O: Offset> Output<O> {
     }
 }
 
-/// The bytes and offsets of a column, and where its output goes.
+/// Calls `run` with the set, the bytes and offsets of a column, and the output.
 ///
 /// # Safety
 ///
-/// The caller of the C function vouches for the memory.
-unsafe fn column<'a, O: Offset>(
-    bytes: *const c_void,
-    len: usize,
-    offsets: *const O,
+/// The contract of this module.
+unsafe fn with_column<O: Offset>(
+    keep: *const ByteSet,
+    flags: u32,
+    (bytes, len, offsets): (*const c_void, usize, *const O),
     output: Output<O>,
-) -> Option<(&'a [u8], &'a [O], Target<'a, O>)> {
-    let count = output.count.checked_add(1)?;
-    let apart = output.is_apart_from(Range::new::<u8>(bytes.cast(), len))
-        && output.is_apart_from(Range::new(offsets, count));
-    if !apart {
-        return None;
+    run: impl FnOnce(Option<&ByteSet>, u32, &[u8], &[O], batch::Output<'_, O>) -> BatchResult,
+) -> BatchResult {
+    let count = output.count.saturating_add(1);
+    let inputs = [Range::one(keep), Range::new::<u8>(bytes.cast(), len), Range::new(offsets, count)];
+    if options::has(flags, SIMDPCT_IF_CHANGED) || !border::are_apart(&output.ranges(), &inputs) {
+        return BatchResult::INVALID;
     }
-    // SAFETY: the caller vouches for the memory, and input was just seen to be apart from output.
-    unsafe { Some((border::slice(bytes.cast(), len)?, border::slice(offsets, count)?, output.target()?)) }
+    // SAFETY: by the contract of this module, nothing writes to the inputs, and no output overlaps one.
+    let references = unsafe {
+        (
+            border::optional(keep),
+            border::slice(bytes.cast(), len),
+            border::slice(offsets, count),
+            output.references(),
+        )
+    };
+    let (Some(keep), Some(bytes), Some(offsets), Some(output)) = references else {
+        return BatchResult::INVALID;
+    };
+    run(keep, flags, bytes, offsets, output)
 }
 
-/// The slices of an array, and where its output goes.
+/// Calls `run` with the set, the slices and the output.
 ///
 /// # Safety
 ///
-/// The caller of the C function vouches for the memory.
-unsafe fn slices<'a, O: Offset>(
+/// The contract of this module; and each slice that is aligned, not NULL and not empty points to memory for which the contract
+/// holds.
+unsafe fn with_slices<O: Offset>(
+    keep: *const ByteSet,
+    flags: u32,
     values: *const Slice,
     output: Output<O>,
-) -> Option<(&'a [Slice], Target<'a, O>)> {
-    if !output.is_apart_from(Range::new(values, output.count)) {
-        return None;
+    run: impl FnOnce(Option<&ByteSet>, u32, &[Value], batch::Output<'_, O>) -> BatchResult,
+) -> BatchResult {
+    let inputs = [Range::one(keep), Range::new(values, output.count)];
+    if options::has(flags, SIMDPCT_IF_CHANGED) || !border::are_apart(&output.ranges(), &inputs) {
+        return BatchResult::INVALID;
     }
-    // SAFETY: the caller vouches for the memory, and the array was just seen to be apart from output.
-    let values = unsafe { border::slice(values, output.count) }?;
-    if !values.iter().all(|value| value.is_valid() && output.is_apart_from(value.range())) {
-        return None;
+    // SAFETY: by the contract of this module, nothing writes to the set or the array of slices, and no output overlaps them.
+    let references = unsafe { (border::optional(keep), border::slice(values, output.count)) };
+    let (Some(keep), Some(values)) = references else { return BatchResult::INVALID };
+    let outputs = output.ranges();
+    if !values.iter().all(|value| value.is_valid() && value.range().is_apart_from(outputs)) {
+        return BatchResult::INVALID;
     }
-    // SAFETY: the same, and all values were just seen to be apart from output, too.
-    Some((values, unsafe { output.target() }?))
+    // SAFETY: all slices are valid, and by the contract of this function nothing writes to their bytes. No output overlaps the
+    // set, the array, or the bytes of a slice.
+    let (values, output) = unsafe { (border::values(values), output.references()) };
+    output.map_or(BatchResult::INVALID, |output| run(keep, flags, values, output))
 }
 
-/// # Safety
-///
-/// As the header says.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_encode_column32(
-    keep: *const ByteSet,
-    flags: u32,
-    bytes: *const c_void,
-    len: usize,
-    offsets: *const i32,
-    count: usize,
-    out: *mut c_void,
-    room: usize,
-    out_offsets: *mut i32,
-) -> BatchAnswer {
-    let output = Output { out, room, offsets: out_offsets, valid: core::ptr::null_mut(), count };
-    // SAFETY: the caller vouches for set and memory.
-    let (keep, column) = unsafe { (border::one(keep), column(bytes, len, offsets, output)) };
-    match (batch::encoder(keep, flags), column) {
-        (Some(encode), Some((bytes, offsets, target))) => {
-            batch::encode_column(&encode, bytes, offsets, target)
+/// Defines the batch functions for one type of offsets.
+macro_rules! batch_functions {
+    ($offset:ty, $encode_column:ident, $decode_column:ident, $encode_slices:ident, $decode_slices:ident) => {
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $encode_column(
+            keep: *const ByteSet,
+            flags: u32,
+            bytes: *const c_void,
+            len: usize,
+            offsets: *const $offset,
+            count: usize,
+            out: *mut c_void,
+            out_cap: usize,
+            out_offsets: *mut $offset,
+        ) -> BatchResult {
+            let output = Output { out, out_cap, out_offsets, valid: ptr::null_mut(), count };
+            // SAFETY: the contract of this module.
+            unsafe { with_column(keep, flags, (bytes, len, offsets), output, batch::encode_column) }
         }
-        _ => BatchAnswer::INVALID,
-    }
-}
 
-/// # Safety
-///
-/// As the header says.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_encode_slices32(
-    keep: *const ByteSet,
-    flags: u32,
-    values: *const Slice,
-    count: usize,
-    out: *mut c_void,
-    room: usize,
-    out_offsets: *mut i32,
-) -> BatchAnswer {
-    let output = Output { out, room, offsets: out_offsets, valid: core::ptr::null_mut(), count };
-    // SAFETY: the caller vouches for set and memory.
-    let (keep, slices) = unsafe { (border::one(keep), slices(values, output)) };
-    match (batch::encoder(keep, flags), slices) {
-        (Some(encode), Some((values, target))) => {
-            // SAFETY: the slices were seen to be valid, and the caller vouches for their bytes.
-            let values = unsafe { border::values(values) };
-            batch::encode_slices(&encode, values, target)
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $decode_column(
+            keep: *const ByteSet,
+            flags: u32,
+            bytes: *const c_void,
+            len: usize,
+            offsets: *const $offset,
+            count: usize,
+            out: *mut c_void,
+            out_cap: usize,
+            out_offsets: *mut $offset,
+            valid: *mut u8,
+        ) -> BatchResult {
+            let output = Output { out, out_cap, out_offsets, valid, count };
+            // SAFETY: the contract of this module.
+            unsafe { with_column(keep, flags, (bytes, len, offsets), output, batch::decode_column) }
         }
-        _ => BatchAnswer::INVALID,
-    }
-}
 
-/// # Safety
-///
-/// As the header says.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_decode_column32(
-    keep: *const ByteSet,
-    flags: u32,
-    bytes: *const c_void,
-    len: usize,
-    offsets: *const i32,
-    count: usize,
-    out: *mut c_void,
-    room: usize,
-    out_offsets: *mut i32,
-    valid: *mut u8,
-) -> BatchAnswer {
-    let output = Output { out, room, offsets: out_offsets, valid, count };
-    // SAFETY: the caller vouches for set and memory.
-    let (keep, column) = unsafe { (border::one(keep), column(bytes, len, offsets, output)) };
-    match (batch::decoder(keep, flags), column) {
-        (Some(decode), Some((bytes, offsets, target))) => {
-            batch::decode_column(&decode, bytes, offsets, target)
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $encode_slices(
+            keep: *const ByteSet,
+            flags: u32,
+            values: *const Slice,
+            count: usize,
+            out: *mut c_void,
+            out_cap: usize,
+            out_offsets: *mut $offset,
+        ) -> BatchResult {
+            let output = Output { out, out_cap, out_offsets, valid: ptr::null_mut(), count };
+            // SAFETY: the contract of this module, which includes the memory of the slices.
+            unsafe { with_slices(keep, flags, values, output, batch::encode_slices) }
         }
-        _ => BatchAnswer::INVALID,
-    }
-}
 
-/// # Safety
-///
-/// As the header says.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_decode_slices32(
-    keep: *const ByteSet,
-    flags: u32,
-    values: *const Slice,
-    count: usize,
-    out: *mut c_void,
-    room: usize,
-    out_offsets: *mut i32,
-    valid: *mut u8,
-) -> BatchAnswer {
-    let output = Output { out, room, offsets: out_offsets, valid, count };
-    // SAFETY: the caller vouches for set and memory.
-    let (keep, slices) = unsafe { (border::one(keep), slices(values, output)) };
-    match (batch::decoder(keep, flags), slices) {
-        (Some(decode), Some((values, target))) => {
-            // SAFETY: the slices were seen to be valid, and the caller vouches for their bytes.
-            let values = unsafe { border::values(values) };
-            batch::decode_slices(&decode, values, target)
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $decode_slices(
+            keep: *const ByteSet,
+            flags: u32,
+            values: *const Slice,
+            count: usize,
+            out: *mut c_void,
+            out_cap: usize,
+            out_offsets: *mut $offset,
+            valid: *mut u8,
+        ) -> BatchResult {
+            let output = Output { out, out_cap, out_offsets, valid, count };
+            // SAFETY: the contract of this module, which includes the memory of the slices.
+            unsafe { with_slices(keep, flags, values, output, batch::decode_slices) }
         }
-        _ => BatchAnswer::INVALID,
-    }
+    };
 }
 
+batch_functions!(
+    i32,
+    simdpct_encode_column32,
+    simdpct_decode_column32,
+    simdpct_encode_slices32,
+    simdpct_decode_slices32
+);
+batch_functions!(
+    i64,
+    simdpct_encode_column64,
+    simdpct_decode_column64,
+    simdpct_encode_slices64,
+    simdpct_decode_slices64
+);
+
+// ---- input in pieces
+
+/// The memory of a stream in C, which is larger than a `Stream`.
+fn stream_range(stream: *const Stream) -> Range {
+    Range::new::<u8>(stream.cast(), STREAM)
+}
+
+/// Starts a stream.
+///
 /// # Safety
 ///
-/// As the header says.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_encode_column64(
-    keep: *const ByteSet,
-    flags: u32,
-    bytes: *const c_void,
-    len: usize,
-    offsets: *const i64,
-    count: usize,
+/// The contract of this module.
+unsafe fn start(stream: *mut Stream, kind: u32, keep: *const ByteSet, flags: u32) -> i32 {
+    if !stream_range(stream).is_apart_from([Range::one(keep)]) {
+        return SIMDPCT_INVALID;
+    }
+    // SAFETY: by the contract of this module, nothing writes to the set and nothing else accesses the stream, which does not
+    // overlap it.
+    let (Some(keep), Some([place])) = (unsafe { (border::optional(keep), border::uninit(stream, 1)) }) else {
+        return SIMDPCT_INVALID;
+    };
+    let Some(stream) = Stream::new(kind, keep, flags) else { return SIMDPCT_INVALID };
+    place.write(stream);
+    SIMDPCT_OK
+}
+
+/// Pushes a piece, or ends the input if `piece` is `None`.
+///
+/// # Safety
+///
+/// The contract of this module.
+unsafe fn push(
+    stream: *mut Stream,
+    kind: u32,
+    piece: Option<(*const c_void, usize)>,
     out: *mut c_void,
-    room: usize,
-    out_offsets: *mut i64,
-) -> BatchAnswer {
-    let output = Output { out, room, offsets: out_offsets, valid: core::ptr::null_mut(), count };
-    // SAFETY: the caller vouches for set and memory.
-    let (keep, column) = unsafe { (border::one(keep), column(bytes, len, offsets, output)) };
-    match (batch::encoder(keep, flags), column) {
-        (Some(encode), Some((bytes, offsets, target))) => {
-            batch::encode_column(&encode, bytes, offsets, target)
-        }
-        _ => BatchAnswer::INVALID,
+    out_cap: usize,
+) -> ValueResult {
+    let (input, len) = piece.unwrap_or((ptr::null(), 0));
+    let output = Range::new::<u8>(out.cast(), out_cap);
+    let input_range = Range::new::<u8>(input.cast(), len);
+    if !stream_range(stream).is_apart_from([input_range, output]) || !output.is_apart_from([input_range]) {
+        return ValueResult::invalid();
     }
+    // SAFETY: by the contract of this module, nothing writes to the input and nothing else accesses the stream or the output;
+    // no two of the three overlap.
+    let references = unsafe {
+        (border::slice_mut(stream, 1), border::slice(input.cast(), len), border::uninit(out.cast(), out_cap))
+    };
+    let (Some([stream]), Some(input), Some(out)) = references else { return ValueResult::invalid() };
+    stream.run(kind, piece.map(|_| input), out).unwrap_or(ValueResult::invalid())
 }
 
-/// # Safety
-///
-/// As the header says.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_encode_slices64(
-    keep: *const ByteSet,
-    flags: u32,
-    values: *const Slice,
-    count: usize,
-    out: *mut c_void,
-    room: usize,
-    out_offsets: *mut i64,
-) -> BatchAnswer {
-    let output = Output { out, room, offsets: out_offsets, valid: core::ptr::null_mut(), count };
-    // SAFETY: the caller vouches for set and memory.
-    let (keep, slices) = unsafe { (border::one(keep), slices(values, output)) };
-    match (batch::encoder(keep, flags), slices) {
-        (Some(encode), Some((values, target))) => {
-            // SAFETY: the slices were seen to be valid, and the caller vouches for their bytes.
-            let values = unsafe { border::values(values) };
-            batch::encode_slices(&encode, values, target)
-        }
-        _ => BatchAnswer::INVALID,
-    }
-}
-
-/// # Safety
-///
-/// As the header says.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_decode_column64(
-    keep: *const ByteSet,
-    flags: u32,
-    bytes: *const c_void,
-    len: usize,
-    offsets: *const i64,
-    count: usize,
-    out: *mut c_void,
-    room: usize,
-    out_offsets: *mut i64,
-    valid: *mut u8,
-) -> BatchAnswer {
-    let output = Output { out, room, offsets: out_offsets, valid, count };
-    // SAFETY: the caller vouches for set and memory.
-    let (keep, column) = unsafe { (border::one(keep), column(bytes, len, offsets, output)) };
-    match (batch::decoder(keep, flags), column) {
-        (Some(decode), Some((bytes, offsets, target))) => {
-            batch::decode_column(&decode, bytes, offsets, target)
-        }
-        _ => BatchAnswer::INVALID,
-    }
-}
-
-/// # Safety
-///
-/// As the header says.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_decode_slices64(
-    keep: *const ByteSet,
-    flags: u32,
-    values: *const Slice,
-    count: usize,
-    out: *mut c_void,
-    room: usize,
-    out_offsets: *mut i64,
-    valid: *mut u8,
-) -> BatchAnswer {
-    let output = Output { out, room, offsets: out_offsets, valid, count };
-    // SAFETY: the caller vouches for set and memory.
-    let (keep, slices) = unsafe { (border::one(keep), slices(values, output)) };
-    match (batch::decoder(keep, flags), slices) {
-        (Some(decode), Some((values, target))) => {
-            // SAFETY: the slices were seen to be valid, and the caller vouches for their bytes.
-            let values = unsafe { border::values(values) };
-            batch::decode_slices(&decode, values, target)
-        }
-        _ => BatchAnswer::INVALID,
-    }
-}
-
-// ---- in pieces
-
-/// # Safety
-///
-/// As the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_encode_start(
     stream: *mut EncodeStream,
     keep: *const ByteSet,
     flags: u32,
 ) -> i32 {
-    // SAFETY: the caller vouches for set and stream.
-    let (keep, place) = unsafe { (border::one(keep), border::room(stream, 1)) };
-    match (place, Stream::new(stream::ENCODER, keep, flags)) {
-        (Some([place]), Some(stream)) => {
-            place.write(EncodeStream(stream));
-            SIMDPCT_OK
-        }
-        _ => SIMDPCT_INVALID,
-    }
+    // SAFETY: the contract of this module.
+    unsafe { start(stream.cast(), ENCODER, keep, flags) }
 }
 
 #[unsafe(no_mangle)]
@@ -526,73 +474,36 @@ pub extern "C" fn simdpct_encode_bound(len: usize) -> usize {
     Stream::bound(3, len)
 }
 
-/// # Safety
-///
-/// As the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_encode_push(
     stream: *mut EncodeStream,
     input: *const c_void,
     len: usize,
     out: *mut c_void,
-    room: usize,
-) -> Answer {
-    let (stream_range, input_range, out_range) =
-        (Range::new(stream, 1), Range::new::<u8>(input.cast(), len), Range::new::<u8>(out.cast(), room));
-    let apart = stream_range.is_apart_from(input_range)
-        && stream_range.is_apart_from(out_range)
-        && input_range.is_apart_from(out_range);
-    if !apart {
-        return Answer::invalid();
-    }
-    // SAFETY: the caller vouches for stream, input and room, which were just seen to be apart.
-    let (stream, input, out) = unsafe {
-        (border::slice_mut(stream, 1), border::slice(input.cast(), len), border::room(out.cast(), room))
-    };
-    match (stream, input, out) {
-        (Some([stream]), Some(input), Some(out)) => stream.0.encode(input, out).unwrap_or(Answer::invalid()),
-        _ => Answer::invalid(),
-    }
+    out_cap: usize,
+) -> ValueResult {
+    // SAFETY: the contract of this module.
+    unsafe { push(stream.cast(), ENCODER, Some((input, len)), out, out_cap) }
 }
 
-/// # Safety
-///
-/// As the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_encode_finish(
     stream: *mut EncodeStream,
     out: *mut c_void,
-    room: usize,
-) -> Answer {
-    if !Range::new(stream, 1).is_apart_from(Range::new::<u8>(out.cast(), room)) {
-        return Answer::invalid();
-    }
-    // SAFETY: the caller vouches for stream and room, which were just seen to be apart.
-    let (stream, out) = unsafe { (border::slice_mut(stream, 1), border::room(out.cast(), room)) };
-    match (stream, out) {
-        (Some([stream]), Some(out)) => stream.0.encode_end(out).unwrap_or(Answer::invalid()),
-        _ => Answer::invalid(),
-    }
+    out_cap: usize,
+) -> ValueResult {
+    // SAFETY: the contract of this module.
+    unsafe { push(stream.cast(), ENCODER, None, out, out_cap) }
 }
 
-/// # Safety
-///
-/// As the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_decode_start(
     stream: *mut DecodeStream,
     keep: *const ByteSet,
     flags: u32,
 ) -> i32 {
-    // SAFETY: the caller vouches for set and stream.
-    let (keep, place) = unsafe { (border::one(keep), border::room(stream, 1)) };
-    match (place, Stream::new(stream::DECODER, keep, flags)) {
-        (Some([place]), Some(stream)) => {
-            place.write(DecodeStream(stream));
-            SIMDPCT_OK
-        }
-        _ => SIMDPCT_INVALID,
-    }
+    // SAFETY: the contract of this module.
+    unsafe { start(stream.cast(), DECODER, keep, flags) }
 }
 
 #[unsafe(no_mangle)]
@@ -600,119 +511,105 @@ pub extern "C" fn simdpct_decode_bound(len: usize) -> usize {
     Stream::bound(1, len)
 }
 
-/// # Safety
-///
-/// As the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_decode_push(
     stream: *mut DecodeStream,
     input: *const c_void,
     len: usize,
     out: *mut c_void,
-    room: usize,
-) -> Answer {
-    let (stream_range, input_range, out_range) =
-        (Range::new(stream, 1), Range::new::<u8>(input.cast(), len), Range::new::<u8>(out.cast(), room));
-    let apart = stream_range.is_apart_from(input_range)
-        && stream_range.is_apart_from(out_range)
-        && input_range.is_apart_from(out_range);
-    if !apart {
-        return Answer::invalid();
-    }
-    // SAFETY: the caller vouches for stream, input and room, which were just seen to be apart.
-    let (stream, input, out) = unsafe {
-        (border::slice_mut(stream, 1), border::slice(input.cast(), len), border::room(out.cast(), room))
-    };
-    match (stream, input, out) {
-        (Some([stream]), Some(input), Some(out)) => stream.0.decode(input, out).unwrap_or(Answer::invalid()),
-        _ => Answer::invalid(),
-    }
+    out_cap: usize,
+) -> ValueResult {
+    // SAFETY: the contract of this module.
+    unsafe { push(stream.cast(), DECODER, Some((input, len)), out, out_cap) }
 }
 
-/// # Safety
-///
-/// As the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_decode_finish(
     stream: *mut DecodeStream,
     out: *mut c_void,
-    room: usize,
-) -> Answer {
-    if !Range::new(stream, 1).is_apart_from(Range::new::<u8>(out.cast(), room)) {
-        return Answer::invalid();
-    }
-    // SAFETY: the caller vouches for stream and room, which were just seen to be apart.
-    let (stream, out) = unsafe { (border::slice_mut(stream, 1), border::room(out.cast(), room)) };
-    match (stream, out) {
-        (Some([stream]), Some(out)) => stream.0.decode_end(out).unwrap_or(Answer::invalid()),
-        _ => Answer::invalid(),
-    }
+    out_cap: usize,
+) -> ValueResult {
+    // SAFETY: the contract of this module.
+    unsafe { push(stream.cast(), DECODER, None, out, out_cap) }
 }
 
 // ---- sets
 
+/// Writes the set that was made of `input`.
+///
 /// # Safety
 ///
-/// As the header says.
+/// The contract of this module for `set`; and no reference to `input` is used any more, or `made` is `None`.
+unsafe fn write_set(set: *mut ByteSet, input: Range, made: Option<ByteSet>) -> i32 {
+    if !Range::one(set).is_apart_from([input]) {
+        return SIMDPCT_INVALID;
+    }
+    // SAFETY: by the contract of this function, nothing else accesses the set.
+    match (unsafe { border::uninit(set, 1) }, made) {
+        (Some([place]), Some(made)) => {
+            place.write(made);
+            SIMDPCT_OK
+        }
+        _ => SIMDPCT_INVALID,
+    }
+}
+
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_set_named(set: *mut ByteSet, name: *const c_char) -> i32 {
-    // SAFETY: the caller vouches for the name and the place of the set.
-    let (place, name) = unsafe { (border::room(set, 1), border::text(name)) };
-    let (Some([place]), Some(name)) = (place, name) else { return SIMDPCT_INVALID };
-    let Some(found) = sets::named(name) else { return SIMDPCT_NOT_FOUND };
-    place.write(found);
-    SIMDPCT_OK
+    // SAFETY: by the contract of this module, a name that is not NULL ends with a NUL, and nothing writes to it.
+    let Some(text) = (unsafe { border::text(name) }) else { return SIMDPCT_INVALID };
+    let range = Range::new(name, text.count_bytes() + 1);
+    let Some(found) = sets::named(text) else { return SIMDPCT_NOT_FOUND };
+    // SAFETY: the contract of this module. The reference to the name is not used any more.
+    unsafe { write_set(set, range, Some(found)) }
 }
 
-/// # Safety
-///
-/// As the header says.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_set_bitmap(bits: *const u8) -> ByteSet {
-    // SAFETY: the caller vouches for 32 bytes.
-    let bits = unsafe { border::slice(bits, 32) }.unwrap_or(&[0; 32]);
-    sets::of_bitmap(bits)
+pub unsafe extern "C" fn simdpct_set_bitmap(set: *mut ByteSet, bits: *const u8) -> i32 {
+    // SAFETY: by the contract of this module, 32 initialised bytes are there, and nothing writes to them. The reference ends
+    // before the set is written.
+    unsafe {
+        let made = border::slice(bits, 32).map(sets::from_bitmap);
+        write_set(set, Range::new(bits, 32), made)
+    }
 }
 
-/// # Safety
-///
-/// As the header says.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_set_bytes(bytes: *const c_void, len: usize) -> ByteSet {
-    // SAFETY: the caller vouches for the bytes.
-    ByteSet::from_bytes(unsafe { border::slice(bytes.cast(), len) }.unwrap_or(&[]))
+pub unsafe extern "C" fn simdpct_set_bytes(set: *mut ByteSet, bytes: *const c_void, len: usize) -> i32 {
+    // SAFETY: the contract of this module. The reference to the bytes ends before the set is written.
+    unsafe {
+        let made = border::slice::<u8>(bytes.cast(), len).map(ByteSet::from_bytes);
+        write_set(set, Range::new::<u8>(bytes.cast(), len), made)
+    }
 }
 
-/// # Safety
-///
-/// As the header says.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_set_safe(bytes: *const c_void, len: usize) -> ByteSet {
-    // SAFETY: the caller vouches for the bytes.
-    sets::safe(unsafe { border::slice(bytes.cast(), len) }.unwrap_or(&[]))
+pub unsafe extern "C" fn simdpct_set_safe(set: *mut ByteSet, bytes: *const c_void, len: usize) -> i32 {
+    // SAFETY: the contract of this module. The reference to the bytes ends before the set is written.
+    unsafe {
+        let made = border::slice(bytes.cast(), len).map(sets::safe);
+        write_set(set, Range::new::<u8>(bytes.cast(), len), made)
+    }
 }
 
-/// # Safety
-///
-/// As the header says.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_set_complement(set: *const ByteSet) -> ByteSet {
-    // SAFETY: the caller vouches for the set.
-    unsafe { border::one(set) }.copied().unwrap_or(ByteSet::EMPTY).complement()
+pub unsafe extern "C" fn simdpct_set_complement(set: *mut ByteSet, of: *const ByteSet) -> i32 {
+    let input = if set.cast_const() == of { Range::one::<u8>(ptr::null()) } else { Range::one(of) };
+    // SAFETY: the contract of this module. The reference to `of` ends before the set is written.
+    unsafe {
+        let made = border::optional(of).flatten().map(|of| of.complement());
+        write_set(set, input, made)
+    }
 }
 
-/// # Safety
-///
-/// As the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_set_contains(set: *const ByteSet, byte: u8) -> i32 {
-    // SAFETY: the caller vouches for the set.
-    unsafe { border::one(set) }.is_some_and(|set| set.contains(byte)).into()
+    // SAFETY: the contract of this module.
+    unsafe { border::optional(set) }.flatten().is_some_and(|set| set.contains(byte)).into()
 }
 
 // ---- the library
 
-/// `simdpct_version`.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
 
 #[unsafe(no_mangle)]
@@ -720,21 +617,19 @@ pub extern "C" fn simdpct_version() -> *const c_char {
     VERSION.as_ptr().cast()
 }
 
-/// # Safety
-///
-/// As the header says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_init(tier: *const c_char, flags: u32) -> i32 {
     const NAME: &CStr = c"SIMDPCT_TIER";
     if flags & !SIMDPCT_ENVIRONMENT != 0 {
         return SIMDPCT_INVALID;
     }
-    // SAFETY: the caller vouches for the name, and that nobody changes the environment meanwhile if it is to be asked.
-    let (wanted, perhaps) = unsafe {
-        let asked = options::has(flags, SIMDPCT_ENVIRONMENT);
-        (border::text(tier), if asked { system::environment(NAME) } else { None })
+    // SAFETY: the contract of this module. The header adds that nothing changes the environment during a call with
+    // `SIMDPCT_ENVIRONMENT`.
+    let (wanted, preferred) = unsafe {
+        let reads_environment = options::has(flags, SIMDPCT_ENVIRONMENT);
+        (border::text(tier), if reads_environment { system::environment(NAME) } else { None })
     };
-    tier::init(wanted, perhaps)
+    tier::init(wanted, preferred)
 }
 
 #[unsafe(no_mangle)]
@@ -744,5 +639,5 @@ pub extern "C" fn simdpct_tier() -> *const c_char {
 
 #[unsafe(no_mangle)]
 pub extern "C" fn simdpct_tier_at(index: usize) -> *const c_char {
-    Tier::available().nth(index).map_or(core::ptr::null(), |found| tier::name(found).as_ptr())
+    Tier::available().nth(index).map_or(ptr::null(), |found| tier::name(found).as_ptr())
 }

@@ -1,23 +1,23 @@
-//! The C library. `include/simdpct.h` is its documentation, and `tests/capi.rs` of the package `simdpct` compares the two.
+//! The C library. `include/simdpct.h` documents it, and `tests/capi.rs` of the package `simdpct` compares the two.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
-//! | `exports` | the functions of the header; turns arguments into safe types |
-//! | `border` | pointers to slices and back |
-//! | `system` | what a program without `std` must say of panics; the environment |
-//! | `answer` | what the functions return |
-//! | `options` | flags and sets, as the codec wants them |
-//! | `verbs`, `batch`, `stream`, `tier`, `sets` | what the functions do, without `unsafe` |
+//! | `exports` | the functions of the header, which turn their arguments into safe types |
+//! | `border` | conversions of pointers into references |
+//! | `system` | the panic handler, and the environment |
+//! | `result` | the results of the functions |
+//! | `options` | encoders and decoders for flags and sets |
+//! | `verbs`, `batch`, `stream`, `tier`, `sets` | the functions for safe types |
 //!
-//! `unsafe` is in the first three only. Nothing is allocated. Nothing unwinds: a panic, which would be a bug, ends the
+//! Only the first three have `unsafe` code. Nothing allocates and nothing unwinds: a panic, which would be a bug, ends the
 //! process.
 #![no_std]
 
-mod answer;
 mod batch;
 mod border;
 mod exports;
 mod options;
+mod result;
 mod sets;
 mod stream;
 mod system;

@@ -1,20 +1,21 @@
-//! Sets of bytes.
+//! The functions that make sets.
+
+use core::ffi::CStr;
 
 use codec::{ByteSet, sets};
 
-/// The policy called `name`.
-pub(crate) fn named(name: &[u8]) -> Option<ByteSet> {
-    let name = core::str::from_utf8(name).ok()?;
-    Some(sets::find(name)?.set.to_byte_set())
+/// Returns the registered set called `name`.
+pub(crate) fn named(name: &CStr) -> Option<ByteSet> {
+    Some(sets::find(name.to_str().ok()?)?.set.to_byte_set())
 }
 
-/// The unreserved bytes and those of `safe`.
+/// Returns the set of the unreserved bytes and those of `safe`.
 pub(crate) fn safe(safe: &[u8]) -> ByteSet {
     sets::RFC3986_UNRESERVED.to_byte_set().add(safe)
 }
 
-/// The set of a bitmap of 32 bytes: byte `b` is bit `b % 8` of byte `b / 8`.
-pub(crate) fn of_bitmap(bits: &[u8]) -> ByteSet {
+/// Returns the set of a bitmap, in which byte `b` is bit `b % 8` of `bits[b / 8]`.
+pub(crate) fn from_bitmap(bits: &[u8]) -> ByteSet {
     let mut words = [0; 4];
     for (word, bytes) in words.iter_mut().zip(bits.as_chunks().0) {
         *word = u64::from_le_bytes(*bytes);

@@ -1,31 +1,31 @@
-//! Input in pieces: any way of cutting it gives the bytes that one call gives.
+//! Encoding and decoding of input that comes in pieces. However the input is cut, the output is that of one call.
 //!
-//! The start of an escape at the end of a piece, at most two bytes, is held until the rest is there. A call takes the whole
-//! piece or, if the output has too little room for it, nothing.
+//! If a piece ends with the start of an escape (at most two bytes), these bytes are held back until the next piece. A call
+//! consumes the whole piece or, if the output is too small, nothing.
 
 use core::mem::MaybeUninit;
 
 use codec::{ByteSet, Encode, TryDecode};
 
-use crate::answer::{Answer, SIMDPCT_MALFORMED, SIMDPCT_OK};
-use crate::options::{self, SIMDPCT_KEEP_ESCAPES};
+use crate::options::{self, SIMDPCT_IF_CHANGED, SIMDPCT_KEEP_ESCAPES};
+use crate::result::{SIMDPCT_MALFORMED, SIMDPCT_OK, ValueResult};
 use crate::verbs;
 
-/// The content of `simdpct_encode_stream` and `simdpct_decode_stream`, in memory of the caller. Any bytes are a value of
-/// this type, but most are no stream.
+/// The content of `simdpct_encode_stream` and `simdpct_decode_stream`. Any bytes are a valid value of this type, but a stream
+/// that was started has `kind` set.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Stream {
-    /// Which kind of stream it is, if it is one.
+    /// `ENCODER` or `DECODER`.
     kind: u32,
     flags: u32,
     keep: ByteSet,
-    /// The number of bytes of input before those held; of a stream that has failed, the place of the malformed escape.
+    /// The number of input bytes before those held back. After a malformed escape, the offset of that escape.
     offset: u64,
     held: [u8; 2],
-    /// How many bytes are held.
-    len: u8,
-    /// Whether `keep` is a set that the caller gave.
+    /// The number of bytes in `held`.
+    held_len: u8,
+    /// Whether the caller gave the set `keep`.
     has_set: u8,
     /// Whether a malformed escape has ended the input.
     failed: u8,
@@ -35,66 +35,66 @@ pub struct Stream {
 pub(crate) const ENCODER: u32 = 0x5350_4345;
 pub(crate) const DECODER: u32 = 0x5350_4344;
 
-/// What a stream does with parts that cut no escape.
+/// Encodes or decodes parts of the input that cut no escape.
 trait Codec {
-    /// The most bytes that a byte becomes.
+    /// The most output bytes for one input byte.
     const GROWTH: usize;
 
-    /// Whether the start of an escape at the end of a piece is held.
-    fn holds(&self) -> bool;
+    /// Reports whether the start of an escape at the end of a piece has to be held back.
+    fn holds_back(&self) -> bool;
 
-    /// The length of what `part` becomes, or a refusal.
-    fn measure(&self, part: &[u8]) -> Answer;
+    /// Returns the length of the output for `part`, or the offset of a malformed escape.
+    fn measure(&self, part: &[u8]) -> ValueResult;
 
-    fn write(&self, part: &[u8], out: &mut [MaybeUninit<u8>]) -> Answer;
+    fn write(&self, part: &[u8], out: &mut [MaybeUninit<u8>]) -> ValueResult;
 }
 
-struct Encoding {
-    encode: Encode<ByteSet>,
-    holds: bool,
+struct Encoder<'a> {
+    encode: &'a Encode<ByteSet>,
+    keeps_escapes: bool,
 }
 
-impl Codec for Encoding {
+impl Codec for Encoder<'_> {
     const GROWTH: usize = 3;
 
-    fn holds(&self) -> bool {
-        self.holds
+    fn holds_back(&self) -> bool {
+        self.keeps_escapes
     }
 
-    fn measure(&self, part: &[u8]) -> Answer {
-        Answer::length(self.encode.encoded_len(part))
+    fn measure(&self, part: &[u8]) -> ValueResult {
+        ValueResult::measured(self.encode.encoded_len(part))
     }
 
-    fn write(&self, part: &[u8], out: &mut [MaybeUninit<u8>]) -> Answer {
-        verbs::encode_by(&self.encode, part, out)
+    fn write(&self, part: &[u8], out: &mut [MaybeUninit<u8>]) -> ValueResult {
+        verbs::encode_with(self.encode, part, out)
     }
 }
 
 impl Codec for TryDecode {
     const GROWTH: usize = 1;
 
-    fn holds(&self) -> bool {
+    fn holds_back(&self) -> bool {
         true
     }
 
-    fn measure(&self, part: &[u8]) -> Answer {
+    fn measure(&self, part: &[u8]) -> ValueResult {
         match self.decoded_len(part) {
-            Ok(len) => Answer::length(len),
-            Err(error) => Answer::malformed(error.offset),
+            Ok(len) => ValueResult::measured(len),
+            Err(error) => ValueResult::malformed(error.offset),
         }
     }
 
-    fn write(&self, part: &[u8], out: &mut [MaybeUninit<u8>]) -> Answer {
-        verbs::decode_by(self, part, out)
+    fn write(&self, part: &[u8], out: &mut [MaybeUninit<u8>]) -> ValueResult {
+        verbs::decode_with(self, part, out)
     }
 }
 
 impl Stream {
-    /// A stream of that kind, at its start; nothing if flags exclude each other or are not for it.
+    /// Returns a stream of this kind, or `None` if a flag is not for it or excludes another.
     pub(crate) fn new(kind: u32, keep: Option<&ByteSet>, flags: u32) -> Option<Stream> {
-        let flags_are_right = match kind {
-            ENCODER => options::encoder(keep, flags).is_some(),
-            _ => options::decoder(keep, flags).is_some(),
+        let flags_are_valid = match kind {
+            ENCODER => options::encoder(keep, flags, &mut None).is_some(),
+            _ => options::decoder(keep, flags, &mut None).is_some(),
         };
         let stream = Stream {
             kind,
@@ -102,102 +102,102 @@ impl Stream {
             keep: keep.copied().unwrap_or(ByteSet::EMPTY),
             offset: 0,
             held: [0; 2],
-            len: 0,
+            held_len: 0,
             has_set: u8::from(keep.is_some()),
             failed: 0,
             unused: [0; 3],
         };
-        (flags_are_right && !options::has(flags, options::SIMDPCT_IF_CHANGED)).then_some(stream)
+        (flags_are_valid && !options::has(flags, SIMDPCT_IF_CHANGED)).then_some(stream)
     }
 
-    fn keep(&self) -> Option<&ByteSet> {
-        (self.has_set != 0).then_some(&self.keep)
-    }
-
-    /// The most bytes that a piece of `len` bytes can become; `usize::MAX` if it is more.
+    /// The most bytes that a piece of `len` bytes can become, or `usize::MAX` if there are more.
     pub(crate) fn bound(growth: usize, len: usize) -> usize {
         len.saturating_add(2).saturating_mul(growth)
     }
 
-    fn encoding(&self) -> Option<Encoding> {
-        let encode = options::encoder(self.keep(), self.flags)?;
-        (self.kind == ENCODER)
-            .then_some(Encoding { encode, holds: options::has(self.flags, SIMDPCT_KEEP_ESCAPES) })
-    }
-
-    fn decoding(&self) -> Option<TryDecode> {
-        if self.kind == DECODER { options::decoder(self.keep(), self.flags) } else { None }
-    }
-
-    pub(crate) fn encode(&mut self, piece: &[u8], out: &mut [MaybeUninit<u8>]) -> Option<Answer> {
-        Some(self.push(&self.encoding()?, piece, out, false))
-    }
-
-    pub(crate) fn encode_end(&mut self, out: &mut [MaybeUninit<u8>]) -> Option<Answer> {
-        Some(self.push(&self.encoding()?, &[], out, true))
-    }
-
-    pub(crate) fn decode(&mut self, piece: &[u8], out: &mut [MaybeUninit<u8>]) -> Option<Answer> {
-        Some(self.push(&self.decoding()?, piece, out, false))
-    }
-
-    pub(crate) fn decode_end(&mut self, out: &mut [MaybeUninit<u8>]) -> Option<Answer> {
-        Some(self.push(&self.decoding()?, &[], out, true))
-    }
-
-    /// Takes `piece`, or ends the input.
-    fn push<C: Codec>(&mut self, codec: &C, piece: &[u8], out: &mut [MaybeUninit<u8>], end: bool) -> Answer {
-        if self.failed != 0 {
-            return Answer::malformed(self.place());
+    /// Writes the output for `piece` or, if there is no piece, ends the input. Returns `None` if this is not a stream of this
+    /// kind.
+    pub(crate) fn run(
+        &mut self,
+        kind: u32,
+        piece: Option<&[u8]>,
+        out: &mut [MaybeUninit<u8>],
+    ) -> Option<ValueResult> {
+        if self.kind != kind {
+            return None;
         }
-        // What is held and two bytes more settle the escape that is held. The first part is of these, the second of `piece`.
-        let held = usize::from(self.len).min(2);
+        let (keep, flags) = ((self.has_set != 0).then_some(&self.keep), self.flags);
+        if kind == ENCODER {
+            let mut built = None;
+            let encode = options::encoder(keep, flags, &mut built)?;
+            let encoder = Encoder { encode, keeps_escapes: options::has(flags, SIMDPCT_KEEP_ESCAPES) };
+            Some(self.push(&encoder, piece, out))
+        } else {
+            let mut built = None;
+            let decode = options::decoder(keep, flags, &mut built)?;
+            Some(self.push(decode, piece, out))
+        }
+    }
+
+    fn push<C: Codec>(
+        &mut self,
+        codec: &C,
+        piece: Option<&[u8]>,
+        out: &mut [MaybeUninit<u8>],
+    ) -> ValueResult {
+        if self.failed != 0 {
+            return ValueResult::malformed(self.error_offset());
+        }
+        let is_end = piece.is_none();
+        let piece = piece.unwrap_or(&[]);
+        // The bytes held back and the first two of the piece are the `joint`, which is long enough to decide whether an escape
+        // crosses the cut. The output is that of the joint and then that of the rest of the piece.
+        let held = usize::from(self.held_len).min(2);
         let more = if held == 0 { 0 } else { piece.len().min(2) };
         let mut joint = [0; 4];
         joint[..held].copy_from_slice(&self.held[..held]);
         joint[held..held + more].copy_from_slice(&piece[..more]);
         let joint = &joint[..held + more];
-        let hold = |bytes: &[u8]| if end || !codec.holds() { 0 } else { held_back(bytes) };
-        let settled = joint.len() - hold(joint);
-        let (ready, left) = joint.split_at(settled);
+        let hold_back = |bytes: &[u8]| if is_end || !codec.holds_back() { 0 } else { partial_escape(bytes) };
+        let settled = joint.len() - hold_back(joint);
+        let (joint, left) = joint.split_at(settled);
         let (rest, left) = if more == piece.len() {
             (&[][..], left)
         } else {
-            // The joint settles at least what was held.
+            // At least the bytes that were held back are settled now.
             let rest = &piece[settled.saturating_sub(held)..];
-            rest.split_at(rest.len() - hold(rest))
+            rest.split_at(rest.len() - hold_back(rest))
         };
 
-        let answer = write_both(codec, ready, rest, out);
-        match answer.status {
+        let result = write_both(codec, joint, rest, out);
+        match result.status {
             SIMDPCT_OK => {
-                let taken = (ready.len() as u64).saturating_add(rest.len() as u64);
-                self.offset = if end { 0 } else { self.offset.saturating_add(taken) };
-                self.len = left.len() as u8;
+                let consumed = (joint.len() as u64).saturating_add(rest.len() as u64);
+                self.offset = if is_end { 0 } else { self.offset.saturating_add(consumed) };
+                self.held_len = left.len() as u8;
                 self.held[..left.len()].copy_from_slice(left);
-                answer
+                result
             }
             SIMDPCT_MALFORMED => {
-                self.offset = self.offset.saturating_add(answer.offset as u64);
+                self.offset = self.offset.saturating_add(result.offset as u64);
                 self.failed = 1;
-                Answer { offset: self.place(), ..answer }
+                ValueResult { offset: self.error_offset(), ..result }
             }
-            _ => answer,
+            _ => result,
         }
     }
 
-    fn place(&self) -> usize {
+    fn error_offset(&self) -> usize {
         usize::try_from(self.offset).unwrap_or(usize::MAX)
     }
 }
 
-/// Writes what two parts become, which follow each other, or nothing if there is no room for all of it. If one is refused,
-/// what comes before the malformed escape is written.
-fn write_both<C: Codec>(codec: &C, first: &[u8], second: &[u8], out: &mut [MaybeUninit<u8>]) -> Answer {
+/// Writes the output for `first` and then for `second`, or nothing if `out` is too small for both. If one has a malformed
+/// escape, the output for the bytes before that is written.
+fn write_both<C: Codec>(codec: &C, first: &[u8], second: &[u8], out: &mut [MaybeUninit<u8>]) -> ValueResult {
     let worst = first.len().saturating_add(second.len()).saturating_mul(C::GROWTH);
     if out.len() < worst {
         let (a, b) = (codec.measure(first), codec.measure(second));
-        // Parts that are refused are shorter than this, and looked at again.
         let needed = if a.status != SIMDPCT_OK {
             codec.measure(&first[..a.offset]).needed
         } else if b.status != SIMDPCT_OK {
@@ -206,7 +206,7 @@ fn write_both<C: Codec>(codec: &C, first: &[u8], second: &[u8], out: &mut [Maybe
             a.needed.saturating_add(b.needed)
         };
         if out.len() < needed {
-            return Answer::too_small(needed);
+            return ValueResult::too_small(needed);
         }
     }
     let a = write_up_to_error(codec, first, out);
@@ -216,23 +216,23 @@ fn write_both<C: Codec>(codec: &C, first: &[u8], second: &[u8], out: &mut [Maybe
     let b = write_up_to_error(codec, second, &mut out[a.written..]);
     let written = a.written + b.written;
     match b.status {
-        SIMDPCT_OK => Answer::ok(written),
-        _ => Answer { written, offset: first.len() + b.offset, ..b },
+        SIMDPCT_OK => ValueResult::ok(written),
+        _ => ValueResult { written, offset: first.len() + b.offset, ..b },
     }
 }
 
-fn write_up_to_error<C: Codec>(codec: &C, part: &[u8], out: &mut [MaybeUninit<u8>]) -> Answer {
-    let answer = codec.write(part, out);
-    if answer.status == SIMDPCT_OK {
-        return answer;
+/// Writes the output for `part`, or for the bytes before its first malformed escape.
+fn write_up_to_error<C: Codec>(codec: &C, part: &[u8], out: &mut [MaybeUninit<u8>]) -> ValueResult {
+    let result = codec.write(part, out);
+    if result.status == SIMDPCT_OK {
+        return result;
     }
-    // A malformed escape, of which only strict decoders tell. What comes before it holds none.
-    let before = codec.write(&part[..answer.offset.min(part.len())], out);
-    Answer { written: before.written, ..answer }
+    let before = codec.write(&part[..result.offset.min(part.len())], out);
+    ValueResult { written: before.written, ..result }
 }
 
-/// The number of bytes at the end of `bytes` that may be the start of an escape: 0, 1 or 2.
-fn held_back(bytes: &[u8]) -> usize {
+/// Returns the number of bytes at the end of `bytes` that may be the start of an escape: 0, 1 or 2.
+fn partial_escape(bytes: &[u8]) -> usize {
     match bytes {
         [.., b'%'] => 1,
         [.., b'%', digit] if digit.is_ascii_hexdigit() => 2,

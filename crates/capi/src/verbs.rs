@@ -1,11 +1,11 @@
-//! One value at a time.
+//! The functions for one value.
 
 use core::mem::MaybeUninit;
 
 use codec::{ByteSet, DecodeError, Encode, TryDecode};
 
-use crate::answer::Answer;
 use crate::options::{self, SIMDPCT_IF_CHANGED, SIMDPCT_STRICT};
+use crate::result::ValueResult;
 
 #[inline(always)]
 pub(crate) fn encode(
@@ -13,39 +13,38 @@ pub(crate) fn encode(
     flags: u32,
     input: &[u8],
     out: &mut [MaybeUninit<u8>],
-) -> Answer {
-    let own;
-    let encode = match (options::known_encoder(keep, flags), keep) {
-        (Some(known), _) => known,
-        (None, Some(set)) if options::are_of_encoders(flags) => {
-            own = options::encoder_of(*set, flags);
-            &own
-        }
-        _ => return Answer::invalid(),
+) -> ValueResult {
+    let mut built = None;
+    let Some(encode) = options::inline_encoder(keep, flags, &mut built) else {
+        return ValueResult::invalid();
     };
     if options::has(flags, SIMDPCT_IF_CHANGED) && encode.is_encoded(input) {
-        return Answer::unchanged(input.len());
+        return ValueResult::unchanged(input.len());
     }
-    encode_by(encode, input, out)
+    encode_with(encode, input, out)
 }
 
 #[inline(always)]
-pub(crate) fn encode_by(encode: &Encode<ByteSet>, input: &[u8], out: &mut [MaybeUninit<u8>]) -> Answer {
+pub(crate) fn encode_with(
+    encode: &Encode<ByteSet>,
+    input: &[u8],
+    out: &mut [MaybeUninit<u8>],
+) -> ValueResult {
     match encode.encode_to_uninit(input, out) {
-        Ok(written) => Answer::ok(written.len()),
-        Err(error) => Answer::too_small(error.needed),
+        Ok(written) => ValueResult::ok(written.len()),
+        Err(error) => ValueResult::too_small(error.needed),
     }
 }
 
-pub(crate) fn encoded_len(keep: Option<&ByteSet>, flags: u32, input: &[u8]) -> Answer {
-    match options::encoder(keep, flags) {
-        Some(encode) => Answer::length(encode.encoded_len(input)),
-        None => Answer::invalid(),
+pub(crate) fn encoded_len(keep: Option<&ByteSet>, flags: u32, input: &[u8]) -> ValueResult {
+    match options::encoder(keep, flags, &mut None) {
+        Some(encode) => ValueResult::measured(encode.encoded_len(input)),
+        None => ValueResult::invalid(),
     }
 }
 
 pub(crate) fn encode_first_change(keep: Option<&ByteSet>, flags: u32, input: &[u8]) -> Option<usize> {
-    options::encoder(keep, flags)?.first_change(input)
+    options::encoder(keep, flags, &mut None)?.first_change(input)
 }
 
 #[inline(always)]
@@ -54,94 +53,73 @@ pub(crate) fn decode(
     flags: u32,
     input: &[u8],
     out: &mut [MaybeUninit<u8>],
-) -> Answer {
-    let own;
-    let decode = match (options::known_decoder(keep, flags), keep) {
-        (Some(known), _) => known,
-        (None, Some(set)) if options::are_of_decoders(true, flags) => {
-            own = options::decoder_of(set, flags);
-            &own
-        }
-        _ => return Answer::invalid(),
+) -> ValueResult {
+    let mut built = None;
+    let Some(decode) = options::inline_decoder(keep, flags, &mut built) else {
+        return ValueResult::invalid();
     };
-    if options::has(flags, SIMDPCT_IF_CHANGED) {
-        match verdict(decode, input) {
-            Verdict::Changed => {}
-            Verdict::Unchanged => return Answer::unchanged(input.len()),
-            Verdict::Malformed(offset) => return Answer::malformed(offset),
-        }
+    if options::has(flags, SIMDPCT_IF_CHANGED)
+        && let Some(done) = without_change(decode, input)
+    {
+        return done;
     }
-    decode_by(decode, input, out)
+    decode_with(decode, input, out)
 }
 
 #[inline(always)]
-pub(crate) fn decode_by(decode: &TryDecode, input: &[u8], out: &mut [MaybeUninit<u8>]) -> Answer {
+pub(crate) fn decode_with(decode: &TryDecode, input: &[u8], out: &mut [MaybeUninit<u8>]) -> ValueResult {
     match decode.decode_to_uninit(input, out) {
-        Ok(written) => Answer::ok(written.len()),
-        Err(DecodeError::BufferTooSmall(error)) => Answer::too_small(error.needed),
-        Err(DecodeError::Malformed(error)) => Answer::malformed(error.offset),
-        // There is no other error today; a new one is no success.
-        Err(_) => Answer::invalid(),
+        Ok(written) => ValueResult::ok(written.len()),
+        Err(DecodeError::BufferTooSmall(error)) => ValueResult::too_small(error.needed),
+        Err(DecodeError::Malformed(error)) => ValueResult::malformed(error.offset),
+        // `DecodeError` has no other variant today. If one is added, it must not pass for success.
+        Err(_) => ValueResult::invalid(),
     }
 }
 
-/// What decoding would do.
-enum Verdict {
-    Changed,
-    Unchanged,
-    /// There is a malformed escape, at this offset, which strict decoding refuses.
-    Malformed(usize),
-}
-
+/// Returns the result if decoding would change nothing or would fail.
 #[inline(never)]
-fn verdict(decode: &TryDecode, input: &[u8]) -> Verdict {
+fn without_change(decode: &TryDecode, input: &[u8]) -> Option<ValueResult> {
     match decode.is_decoded(input) {
-        Ok(true) => Verdict::Unchanged,
-        Ok(false) => Verdict::Changed,
-        Err(error) => Verdict::Malformed(error.offset),
+        Ok(true) => Some(ValueResult::unchanged(input.len())),
+        Ok(false) => None,
+        Err(error) => Some(ValueResult::malformed(error.offset)),
     }
 }
 
 #[inline(always)]
-pub(crate) fn decode_in_place(keep: Option<&ByteSet>, flags: u32, bytes: &mut [u8]) -> Answer {
-    let own;
-    let decode = match (options::known_decoder(keep, flags), keep) {
-        (Some(known), _) => known,
-        (None, Some(set)) if options::are_of_decoders(true, flags) => {
-            own = options::decoder_of(set, flags);
-            &own
-        }
-        _ => return Answer::invalid(),
+pub(crate) fn decode_in_place(keep: Option<&ByteSet>, flags: u32, bytes: &mut [u8]) -> ValueResult {
+    let mut built = None;
+    let Some(decode) = options::inline_decoder(keep, flags, &mut built) else {
+        return ValueResult::invalid();
     };
-    if options::has(flags, SIMDPCT_IF_CHANGED) {
-        match verdict(decode, bytes) {
-            Verdict::Changed => {}
-            Verdict::Unchanged => return Answer::unchanged(bytes.len()),
-            Verdict::Malformed(offset) => return Answer::malformed(offset),
-        }
+    if options::has(flags, SIMDPCT_IF_CHANGED)
+        && let Some(done) = without_change(decode, bytes)
+    {
+        return done;
     }
     match decode.decode_in_place(bytes) {
-        Ok(len) => Answer::ok(len),
-        Err(error) => Answer::malformed(error.offset),
+        Ok(len) => ValueResult::ok(len),
+        Err(error) => ValueResult::malformed(error.offset),
     }
 }
 
-pub(crate) fn decoded_len(keep: Option<&ByteSet>, flags: u32, input: &[u8]) -> Answer {
-    match options::decoder(keep, flags).map(|decode| decode.decoded_len(input)) {
-        Some(Ok(len)) => Answer::length(len),
-        Some(Err(error)) => Answer::malformed(error.offset),
-        None => Answer::invalid(),
+pub(crate) fn decoded_len(keep: Option<&ByteSet>, flags: u32, input: &[u8]) -> ValueResult {
+    match options::decoder(keep, flags, &mut None).map(|decode| decode.decoded_len(input)) {
+        Some(Ok(len)) => ValueResult::measured(len),
+        Some(Err(error)) => ValueResult::malformed(error.offset),
+        None => ValueResult::invalid(),
     }
 }
 
-/// Malformed escapes do not change, so strictness means nothing here.
+/// Returns the offset of the first change. `SIMDPCT_STRICT` is ignored: decoding never changes a malformed escape.
 pub(crate) fn decode_first_change(keep: Option<&ByteSet>, flags: u32, input: &[u8]) -> Option<usize> {
-    options::decoder(keep, flags & !SIMDPCT_STRICT)?.first_change(input).ok()?
+    options::decoder(keep, flags & !SIMDPCT_STRICT, &mut None)?.first_change(input).ok()?
 }
 
-pub(crate) fn validate(input: &[u8]) -> Answer {
+pub(crate) fn validate(input: &[u8]) -> ValueResult {
     match codec::validate(input) {
-        Ok(()) => Answer::length(input.len()),
-        Err(error) => Answer::malformed(error.offset),
+        Ok(()) => ValueResult::measured(input.len()),
+        Err(error) => ValueResult::malformed(error.offset),
     }
 }

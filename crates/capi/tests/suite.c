@@ -94,7 +94,7 @@ static size_t right_encode(const members keep, uint32_t flags, const unsigned ch
     return n;
 }
 
-/* Returns SIZE_MAX and sets *offset if the input is refused. */
+/* Returns SIZE_MAX and sets *offset if the input is rejected. */
 static size_t right_decode(const members keep, uint32_t flags, const unsigned char *in, size_t len, unsigned char *out,
                            size_t *offset) {
     size_t at, n = 0;
@@ -121,6 +121,17 @@ static size_t right_decode(const members keep, uint32_t flags, const unsigned ch
     return n;
 }
 
+/* ---- sets, made without the clutter of a status that is always OK */
+
+static simdpct_set set_of(int32_t (*make)(simdpct_set *, const void *, size_t), const void *bytes, size_t len) {
+    simdpct_set set;
+    CHECK(make(&set, bytes, len) == SIMDPCT_OK);
+    return set;
+}
+
+static simdpct_set bytes_set(const void *bytes, size_t len) { return set_of(simdpct_set_bytes, bytes, len); }
+static simdpct_set safe_set(const void *bytes, size_t len) { return set_of(simdpct_set_safe, bytes, len); }
+
 /* ---- one value */
 
 static void fill(unsigned char *bytes, size_t len, uint32_t kind) {
@@ -137,22 +148,21 @@ static void fill(unsigned char *bytes, size_t len, uint32_t kind) {
     }
 }
 
-/* A call into room of `room` bytes, which is followed by nothing. */
 static void check_encode(const simdpct_set *set, const members keep, uint32_t flags, const unsigned char *in, size_t len) {
     unsigned char *right = block(3 * len), *out;
     size_t n = right_encode(keep, flags, in, len, right), change;
     simdpct_result r = simdpct_encoded_len(set, flags, in, len);
-    size_t rooms[3];
+    size_t caps[3];
     int i;
     CHECK(r.status == SIMDPCT_OK && r.needed == n && r.written == 0);
-    rooms[0] = n;
-    rooms[1] = n + 1 + dice(200);
-    rooms[2] = 3 * len;
+    caps[0] = n;
+    caps[1] = n + 1 + dice(200);
+    caps[2] = 3 * len;
     for (i = 0; i < 3; ++i) {
-        out = block(rooms[i]);
-        r = simdpct_encode(set, flags, in, len, out, rooms[i]);
+        out = block(caps[i]);
+        r = simdpct_encode(set, flags, in, len, out, caps[i]);
         CHECK(r.status == SIMDPCT_OK && r.written == n && r.needed == n && memcmp(out, right, n) == 0);
-        r = simdpct_encode(set, flags | SIMDPCT_IF_CHANGED, in, len, out, rooms[i]);
+        r = simdpct_encode(set, flags | SIMDPCT_IF_CHANGED, in, len, out, caps[i]);
         if (n == len && memcmp(in, right, n) == 0) {
             CHECK(r.status == SIMDPCT_UNCHANGED && r.written == 0 && r.needed == len);
         } else {
@@ -161,12 +171,12 @@ static void check_encode(const simdpct_set *set, const members keep, uint32_t fl
         free(out);
     }
     if (n > 0) {
-        size_t room = dice((uint32_t)n);
-        out = block(room);
-        memset(out, 0x5A, room);
-        r = simdpct_encode(set, flags, in, len, out, room);
+        size_t cap = dice((uint32_t)n);
+        out = block(cap);
+        memset(out, 0x5A, cap);
+        r = simdpct_encode(set, flags, in, len, out, cap);
         CHECK(r.status == SIMDPCT_TOO_SMALL && r.needed == n && r.written == 0);
-        while (room > 0) CHECK(out[--room] == 0x5A);
+        while (cap > 0) CHECK(out[--cap] == 0x5A);
         free(out);
     }
     /* Without KEEP_ESCAPES, bytes change one by one. */
@@ -215,12 +225,12 @@ static void check_decode(const simdpct_set *set, const members keep, uint32_t fl
         CHECK(r.status == (changed ? SIMDPCT_OK : SIMDPCT_UNCHANGED) && r.needed == n && memcmp(same, right, n) == 0);
         free(same);
         if (n > 0) {
-            size_t room = dice((uint32_t)n);
-            unsigned char *small = block(room);
-            memset(small, 0x5A, room);
-            r = simdpct_decode(set, flags, in, len, small, room);
+            size_t cap = dice((uint32_t)n);
+            unsigned char *small = block(cap);
+            memset(small, 0x5A, cap);
+            r = simdpct_decode(set, flags, in, len, small, cap);
             CHECK(r.status == SIMDPCT_TOO_SMALL && r.needed == n && r.written == 0);
-            while (room > 0) CHECK(small[--room] == 0x5A);
+            while (cap > 0) CHECK(small[--cap] == 0x5A);
             free(small);
         }
         /* The output is the input as far as this, and a change of a byte or an escape begins here. */
@@ -261,7 +271,7 @@ static void one_value(void) {
                 /* '%' in a set, and what stays whole in KEEP_ESCAPES, is for the plain rule only */
                 if (some[i]) bits[i / 8] = (uint8_t)(bits[i / 8] | 1u << (i % 8));
             }
-            set = simdpct_set_bitmap(bits);
+            CHECK(simdpct_set_bitmap(&set, bits) == SIMDPCT_OK);
             for (i = 0; i < sizeof of_encoders / sizeof *of_encoders; ++i) {
                 check_encode(NULL, unreserved, of_encoders[i], in, len);
                 check_encode(&set, some, of_encoders[i], in, len);
@@ -301,7 +311,7 @@ static void arguments(void) {
                                                SIMDPCT_FORM | SIMDPCT_KEEP_ESCAPES};
     static const uint32_t not_of_decoders[] = {SIMDPCT_FORM_KEEP_PLUS, SIMDPCT_KEEP_ESCAPES, SIMDPCT_LOWER_CASE,
                                                SIMDPCT_ENVIRONMENT, 1u << 31, SIMDPCT_NORMALIZE | SIMDPCT_FORM};
-    simdpct_set set = simdpct_set_bytes("/", 1);
+    simdpct_set set = bytes_set("/", 1);
 
     /* NULL and nothing */
     r = simdpct_encode(NULL, 0, NULL, 0, NULL, 0);
@@ -343,9 +353,9 @@ static void arguments(void) {
     memset(bytes, '%', 64);
     for (i = 0; i < 64; ++i) {
         unsigned char before[64];
-        size_t room = 64 - i;
+        size_t cap = 64 - i;
         memcpy(before, bytes, 64);
-        r = simdpct_encode(NULL, 0, bytes, 32, bytes + i, room);
+        r = simdpct_encode(NULL, 0, bytes, 32, bytes + i, cap);
         CHECK((r.status == SIMDPCT_INVALID) == (i < 32));
         if (r.status == SIMDPCT_INVALID) CHECK(memcmp(before, bytes, 64) == 0);
         memset(bytes, '%', 64);
@@ -355,7 +365,7 @@ static void arguments(void) {
         r = simdpct_decode(NULL, 0, bytes, 32, bytes + i, 64 - i);
         CHECK((r.status == SIMDPCT_INVALID) == (i > 0 && i < 32));
         r = simdpct_decode(NULL, 0, bytes + i, 64 - i, bytes, 32);
-        CHECK((r.status == SIMDPCT_INVALID) == (i < 32)); /* at 0 the room is smaller than the input */
+        CHECK((r.status == SIMDPCT_INVALID) == (i < 32)); /* at 0 the capacity is less than the input */
     }
 
     /* flags */
@@ -374,7 +384,7 @@ static void arguments(void) {
     r = simdpct_decode(&set, SIMDPCT_NORMALIZE, "a", 1, bytes, 64);
     CHECK(r.status == SIMDPCT_INVALID);
 
-    /* a set that none of the functions made gives what it gives, but within the room */
+    /* A set that none of the functions made has unspecified output, but never more than `out_cap` bytes. */
     for (i = 0; i < 2000; ++i) {
         unsigned char *in = block(i % 200), *out = block(i % 300);
         size_t k;
@@ -398,22 +408,22 @@ static void sets(void) {
     memset(&set, 0, sizeof set);
     for (byte = 0; byte < 256; ++byte) CHECK(!simdpct_set_contains(&set, (uint8_t)byte));
     CHECK(simdpct_set_named(&set, "RFC3986_Unreserved") == SIMDPCT_OK);
-    other = simdpct_set_safe(NULL, 0);
+    other = safe_set(NULL, 0);
     CHECK(memcmp(&set, &other, sizeof set) == 0);
     memset(bits, 0, sizeof bits);
     for (byte = 0; byte < 256; ++byte) {
         CHECK(simdpct_set_contains(&set, (uint8_t)byte) == is_unreserved(byte));
         if (is_unreserved(byte)) bits[byte / 8] = (uint8_t)(bits[byte / 8] | 1u << (byte % 8));
     }
-    other = simdpct_set_bitmap(bits);
+    CHECK(simdpct_set_bitmap(&other, bits) == SIMDPCT_OK);
     CHECK(memcmp(&set, &other, sizeof set) == 0);
-    other = simdpct_set_complement(&set);
+    CHECK(simdpct_set_complement(&other, &set) == SIMDPCT_OK);
     for (byte = 0; byte < 256; ++byte) CHECK(simdpct_set_contains(&other, (uint8_t)byte) == !is_unreserved(byte));
-    other = simdpct_set_complement(&other);
+    CHECK(simdpct_set_complement(&other, &other) == SIMDPCT_OK);
     CHECK(memcmp(&set, &other, sizeof set) == 0);
-    set = simdpct_set_safe("/", 1);
+    set = safe_set("/", 1);
     CHECK(simdpct_set_named(&other, "python-quote") == SIMDPCT_OK && memcmp(&set, &other, sizeof set) == 0);
-    set = simdpct_set_bytes("\xff%\0", 3);
+    set = bytes_set("\xff%\0", 3);
     for (byte = 0; byte < 256; ++byte) {
         CHECK(simdpct_set_contains(&set, (uint8_t)byte) == (byte == 0xFF || byte == '%' || byte == 0));
     }
@@ -423,6 +433,12 @@ static void sets(void) {
     CHECK(simdpct_set_named(&set, "\xff") == SIMDPCT_NOT_FOUND);
     CHECK(simdpct_set_named(&set, NULL) == SIMDPCT_INVALID);
     CHECK(simdpct_set_named(NULL, "none") == SIMDPCT_INVALID);
+    CHECK(memcmp(&set, &other, sizeof set) == 0);
+    CHECK(simdpct_set_bytes(&set, NULL, 1) == SIMDPCT_INVALID && simdpct_set_bytes(NULL, "a", 1) == SIMDPCT_INVALID);
+    CHECK(simdpct_set_safe(&set, NULL, 1) == SIMDPCT_INVALID && simdpct_set_safe(NULL, "a", 1) == SIMDPCT_INVALID);
+    CHECK(simdpct_set_bytes(&set, "a", SIZE_MAX) == SIMDPCT_INVALID);
+    CHECK(simdpct_set_bitmap(&set, NULL) == SIMDPCT_INVALID && simdpct_set_bitmap(NULL, bits) == SIMDPCT_INVALID);
+    CHECK(simdpct_set_complement(&set, NULL) == SIMDPCT_INVALID && simdpct_set_complement(NULL, &set) == SIMDPCT_INVALID);
     CHECK(memcmp(&set, &other, sizeof set) == 0);
     CHECK(!simdpct_set_contains(NULL, 'a'));
 }
@@ -440,20 +456,20 @@ static void encode_stream(const simdpct_set *set, uint32_t flags, const unsigned
         size_t piece = dice(4) ? dice(4) : dice(100);
         unsigned char *copy, *part;
         simdpct_result p;
-        size_t room;
+        size_t cap;
         if (piece > len - at) piece = len - at;
         copy = copy_of(in + at, piece);
-        /* too little room takes nothing */
+        /* if the capacity is too small, the piece is not consumed */
         p = simdpct_encode_push(&stream, copy, piece, NULL, 0);
-        room = p.needed;
+        cap = p.needed;
         if (p.status == SIMDPCT_TOO_SMALL) {
-            CHECK(room > 0 && p.written == 0 && room <= simdpct_encode_bound(piece));
-            part = block(room);
-            p = simdpct_encode_push(&stream, copy, piece, part, dice(2) ? room : room - 1 + 1);
-            CHECK(p.status == SIMDPCT_OK && p.written == room && n + room <= r.written);
-            memcpy(out + n, part, room);
+            CHECK(cap > 0 && p.written == 0 && cap <= simdpct_encode_bound(piece));
+            part = block(cap);
+            p = simdpct_encode_push(&stream, copy, piece, part, cap);
+            CHECK(p.status == SIMDPCT_OK && p.written == cap && n + cap <= r.written);
+            memcpy(out + n, part, cap);
             free(part);
-            n += room;
+            n += cap;
         } else {
             CHECK(p.status == SIMDPCT_OK && p.written == 0);
         }
@@ -520,7 +536,7 @@ static void decode_stream(const simdpct_set *set, uint32_t flags, const unsigned
 
 static void pieces(void) {
     size_t len;
-    simdpct_set set = simdpct_set_bytes("/%a", 3);
+    simdpct_set set = bytes_set("/%a", 3);
     simdpct_encode_stream zeros;
     simdpct_decode_stream others;
     simdpct_result r;
@@ -568,9 +584,9 @@ static void pieces(void) {
 #define MANY 1000
 
 static void batch(uint32_t flags, int decoding) {
-    simdpct_set set = simdpct_set_bytes("/ab", 3);
+    simdpct_set set = bytes_set("/ab", 3);
     const simdpct_set *keep = dice(2) && !(flags & SIMDPCT_NORMALIZE) ? &set : NULL;
-    size_t count = dice(3) ? dice(20) : dice(MANY), i, total = 0, most = 40, n = 0, refused = 0, first = 0;
+    size_t count = dice(3) ? dice(20) : dice(MANY), i, total = 0, most = 40, n = 0, rejected = 0, first = 0;
     simdpct_slice *slices = (simdpct_slice *)(void *)block(count * sizeof *slices);
     int32_t *offsets = (int32_t *)(void *)block((count + 1) * sizeof *offsets);
     int32_t *ends = (int32_t *)(void *)block((count + 1) * sizeof *ends);
@@ -601,7 +617,7 @@ static void batch(uint32_t flags, int decoding) {
         r = decoding ? simdpct_decode(keep, flags, slices[i].data, slices[i].len, right + n, 3 * total - n)
                      : simdpct_encode(keep, flags, slices[i].data, slices[i].len, right + n, 3 * total - n);
         if (r.status == SIMDPCT_MALFORMED) {
-            if (!refused++) first = i;
+            if (!rejected++) first = i;
             right_valid[i / 8] = (uint8_t)(right_valid[i / 8] & ~(1u << (i % 8)));
         } else {
             CHECK(r.status == SIMDPCT_OK);
@@ -611,35 +627,35 @@ static void batch(uint32_t flags, int decoding) {
     }
     for (i = 0; i <= count; ++i) wide[i] = offsets[i];
     for (form = 0; form < 8; ++form) {
-        /* the exact room, and one byte less */
-        size_t room = form < 4 ? n : n - 1, k;
+        /* the exact capacity, and one byte less */
+        size_t cap = form < 4 ? n : n - 1, k;
         simdpct_batch_result r;
         if (form >= 4 && n == 0) break;
-        out = block(room);
+        out = block(cap);
         memset(valid, 0xFF, (count + 7) / 8);
         switch (form % 4) {
         case 0:
-            r = decoding ? simdpct_decode_column32(keep, flags, bytes, total, offsets, count, out, room, ends, valid)
-                         : simdpct_encode_column32(keep, flags, bytes, total, offsets, count, out, room, ends);
+            r = decoding ? simdpct_decode_column32(keep, flags, bytes, total, offsets, count, out, cap, ends, valid)
+                         : simdpct_encode_column32(keep, flags, bytes, total, offsets, count, out, cap, ends);
             break;
         case 1:
-            r = decoding ? simdpct_decode_column64(keep, flags, bytes, total, wide, count, out, room, wide_ends, valid)
-                         : simdpct_encode_column64(keep, flags, bytes, total, wide, count, out, room, wide_ends);
+            r = decoding ? simdpct_decode_column64(keep, flags, bytes, total, wide, count, out, cap, wide_ends, valid)
+                         : simdpct_encode_column64(keep, flags, bytes, total, wide, count, out, cap, wide_ends);
             break;
         case 2:
-            r = decoding ? simdpct_decode_slices32(keep, flags, slices, count, out, room, ends, valid)
-                         : simdpct_encode_slices32(keep, flags, slices, count, out, room, ends);
+            r = decoding ? simdpct_decode_slices32(keep, flags, slices, count, out, cap, ends, valid)
+                         : simdpct_encode_slices32(keep, flags, slices, count, out, cap, ends);
             break;
         default:
-            r = decoding ? simdpct_decode_slices64(keep, flags, slices, count, out, room, wide_ends, NULL)
-                         : simdpct_encode_slices64(keep, flags, slices, count, out, room, wide_ends);
+            r = decoding ? simdpct_decode_slices64(keep, flags, slices, count, out, cap, wide_ends, NULL)
+                         : simdpct_encode_slices64(keep, flags, slices, count, out, cap, wide_ends);
             memcpy(valid, right_valid, (count + 7) / 8);
         }
         CHECK(r.status == (form < 4 ? SIMDPCT_OK : SIMDPCT_TOO_SMALL) && r.needed == n && r.values <= count);
         CHECK(r.written == (size_t)right_ends[r.values] && memcmp(out, right, r.written) == 0);
         for (k = 0; k <= r.values; ++k) CHECK((form % 2 ? wide_ends[k] : ends[k]) == right_ends[k]);
         if (form < 4) {
-            CHECK(r.values == count && r.written == n && r.refused == refused && r.first_refused == first);
+            CHECK(r.values == count && r.written == n && r.rejected == rejected && r.first_rejected == first);
             CHECK(memcmp(valid, right_valid, (count + 7) / 8) == 0);
         } else {
             CHECK(r.values < count);
@@ -657,6 +673,104 @@ static void batch(uint32_t flags, int decoding) {
     free(right_valid);
     free(bytes);
     free(right);
+}
+
+/* An output that overlaps the set or the stream is invalid, and nothing is written. The set or stream is in the middle of the
+ * memory, and the output starts at every offset. */
+static void overlaps(void) {
+    union {
+        uint64_t words[64];
+        unsigned char bytes[512];
+        simdpct_set set;
+        simdpct_encode_stream encoder;
+        simdpct_decode_stream decoder;
+    } memory, before;
+    enum { AT = 192, NAME = 5 };
+    static const size_t caps[] = {1, 3, 64, 192};
+    static const int32_t ends[] = {0, 3};
+    static const simdpct_slice slice = {"a%b", 3};
+    simdpct_set *set = (simdpct_set *)(void *)(memory.bytes + AT);
+    simdpct_encode_stream *encoder = (simdpct_encode_stream *)(void *)(memory.bytes + AT);
+    simdpct_decode_stream *decoder = (simdpct_decode_stream *)(void *)(memory.bytes + AT);
+    const char *name = (const char *)memory.bytes;
+    int32_t out_ends[2];
+    unsigned char other[16];
+    size_t at, i;
+
+#define CHECK_OVERLAP(expected, call)                                                                                    \
+    do {                                                                                                                  \
+        int32_t status = (call);                                                                                          \
+        CHECK((status == SIMDPCT_INVALID) == (expected));                                                                 \
+        if (status == SIMDPCT_INVALID) CHECK(memcmp(&memory, &before, sizeof memory) == 0);                               \
+        memory = before;                                                                                                  \
+    } while (0)
+
+    for (i = 0; i < sizeof caps / sizeof *caps; ++i) {
+        for (at = 0; at + caps[i] <= sizeof memory; ++at) {
+            unsigned char *out = memory.bytes + at;
+            size_t cap = caps[i];
+            int with_set = at < AT + sizeof *set && at + cap > AT;
+            int with_stream = at < AT + sizeof *encoder && at + cap > AT;
+            int aligned = at % sizeof(uint64_t) == 0;
+
+            memset(&memory, 'a', sizeof memory);
+            *set = safe_set("/", 1);
+            before = memory;
+            CHECK_OVERLAP(with_set, simdpct_encode(set, 0, "a%b", 3, out, cap).status);
+            CHECK_OVERLAP(with_set, simdpct_decode(set, 0, "a%b", 3, out, cap).status);
+            CHECK_OVERLAP(with_set, simdpct_decode_in_place(set, 0, out, cap).status);
+            CHECK_OVERLAP(with_set, simdpct_encode_column32(set, 0, "a%b", 3, ends, 1, out, cap, out_ends).status);
+            CHECK_OVERLAP(with_set, simdpct_decode_column32(set, 0, "a%b", 3, ends, 1, out, cap, out_ends, NULL).status);
+            CHECK_OVERLAP(with_set, simdpct_encode_slices64(set, 0, &slice, 0, out, cap, (int64_t *)(void *)other).status);
+            CHECK_OVERLAP(with_set, simdpct_decode_slices32(set, 0, &slice, 1, out, cap, out_ends, NULL).status);
+            if (aligned && at + sizeof *encoder <= sizeof memory) {
+                int start = at < AT + sizeof *set && at + sizeof *encoder > AT;
+                CHECK_OVERLAP(start, simdpct_encode_start((simdpct_encode_stream *)(void *)out, set, 0));
+                CHECK_OVERLAP(start, simdpct_decode_start((simdpct_decode_stream *)(void *)out, set, 0));
+            }
+            if (aligned && at + sizeof *set <= sizeof memory) {
+                simdpct_set *into = (simdpct_set *)(void *)out;
+                int sets = at != AT && at < AT + sizeof *set && at + sizeof *set > AT;
+                CHECK_OVERLAP(sets, simdpct_set_complement(into, set));
+                sets = at < AT + cap && at + sizeof *set > AT;
+                CHECK_OVERLAP(sets, simdpct_set_bytes(into, memory.bytes + AT, cap));
+                CHECK_OVERLAP(sets, simdpct_set_safe(into, memory.bytes + AT, cap));
+            }
+
+            CHECK(simdpct_encode_start(encoder, NULL, 0) == SIMDPCT_OK);
+            before = memory;
+            CHECK_OVERLAP(with_stream, simdpct_encode_push(encoder, "a%b", 3, out, cap).status);
+            CHECK_OVERLAP(with_stream, simdpct_encode_push(encoder, out, cap, other, sizeof other).status);
+            CHECK_OVERLAP(with_stream, simdpct_encode_finish(encoder, out, cap).status);
+            CHECK(simdpct_decode_start(decoder, NULL, 0) == SIMDPCT_OK);
+            before = memory;
+            CHECK_OVERLAP(with_stream, simdpct_decode_push(decoder, "a%b", 3, out, cap).status);
+            CHECK_OVERLAP(with_stream, simdpct_decode_finish(decoder, out, cap).status);
+        }
+    }
+
+    /* a name and a bitmap beside the set and within it */
+    for (at = AT - 40; at < AT + sizeof *set + 8; ++at) {
+        memset(&memory, 0, sizeof memory);
+        memcpy(memory.bytes + at, "none", NAME);
+        before = memory;
+        CHECK_OVERLAP(at + NAME > AT && at < AT + sizeof *set, simdpct_set_named(set, name + at));
+        CHECK_OVERLAP(at + 32 > AT && at < AT + sizeof *set, simdpct_set_bitmap(set, memory.bytes + at));
+    }
+
+    /* pointers that are not aligned */
+    memset(&memory, 0, sizeof memory);
+    before = memory;
+    set = (simdpct_set *)(void *)(memory.bytes + 1);
+    CHECK_OVERLAP(1, simdpct_encode(set, 0, "a", 1, other, 3).status);
+    CHECK_OVERLAP(1, simdpct_encoded_len(set, 0, "a", 1).status);
+    CHECK_OVERLAP(1, simdpct_decode(set, 0, "a", 1, other, 3).status);
+    CHECK_OVERLAP(1, simdpct_decoded_len(set, 0, "a", 1).status);
+    CHECK_OVERLAP(1, simdpct_encode_slices32(set, 0, &slice, 1, other, 9, out_ends).status);
+    CHECK_OVERLAP(1, simdpct_set_named(set, "none"));
+    CHECK_OVERLAP(1, simdpct_set_bytes(set, "a", 1));
+    CHECK_OVERLAP(1, simdpct_set_complement(&memory.set, set));
+    CHECK(simdpct_encode_first_change(set, 0, "\0", 1) == 1 && !simdpct_set_contains(set, 'a'));
 }
 
 static void batch_arguments(void) {
@@ -734,6 +848,7 @@ int main(int argc, char **argv) {
     sets();
     normalize_and_validate();
     arguments();
+    overlaps();
     one_value();
     pieces();
     batch_arguments();

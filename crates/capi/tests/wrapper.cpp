@@ -1,5 +1,9 @@
-// Tests of simdpct.hpp: that every function reaches the right one of simdpct.h, with the right arguments.
+// Tests that every function of simdpct.hpp calls the right one of simdpct.h with the right arguments.
 #include <simdpct.hpp>
+
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wbraced-scalar-init" // Some of the options below are flags in braces on purpose.
+#endif
 
 #include <array>
 #include <cstdio>
@@ -56,7 +60,36 @@ int main() {
     CHECK(simdpct::decode_append("%41", url, {}) && url == "/search?q=a%26bA");
     CHECK(!simdpct::decode_append("%41%", url, SIMDPCT_STRICT, &offset) && url == "/search?q=a%26bA" && offset == 3);
 
-    // views and rooms
+    // input that is a part of the string that grows, short and long, at its capacity
+    for (const std::size_t size : {1u, 20u, 700u, 5000u}) {
+        const std::string start = "%41 " + std::string(size, '/');
+        std::string own = start;
+        own.shrink_to_fit();
+        simdpct::encode_append(own, own);
+        CHECK(own == start + simdpct::encode(start));
+        own = start;
+        own.shrink_to_fit();
+        CHECK(simdpct::decode_append(own, own, {}) && own == start + simdpct::decode(start));
+        own = start;
+        own.shrink_to_fit();
+        CHECK(simdpct::decode_append(std::string_view(own).substr(1, 3), own) && own == start + "41 ");
+        own = start;
+        simdpct::encoder(SIMDPCT_FORM).push(own, own);
+        CHECK(own == start + simdpct::encode(start, SIMDPCT_FORM));
+        own = start;
+        CHECK(simdpct::decoder().push(own, own) && own == start + simdpct::decode(start));
+    }
+
+    // an exception leaves the string as it is
+    std::string whole = "whole";
+    CHECK(throws<std::invalid_argument>([&] { simdpct::encode_append({nullptr, 1}, whole); }) && whole == "whole");
+    CHECK(throws<std::invalid_argument>([&] { (void)simdpct::decode_append({nullptr, 1}, whole); }) && whole == "whole");
+    CHECK(throws<std::invalid_argument>([&] { (void)simdpct::decode_append("a", whole, SIMDPCT_LOWER_CASE); }));
+    CHECK(throws<std::length_error>([&] { (void)simdpct::decode_append({"a", whole.max_size()}, whole); }));
+    CHECK(throws<std::length_error>([&] { simdpct::encoder().push({"a", whole.max_size() / 2}, whole); }));
+    CHECK(throws<std::invalid_argument>([&] { (void)set::bytes({nullptr, 1}); }) && whole == "whole");
+
+    // views and buffers
     std::vector<std::uint8_t> bytes = {'%', '4', '1'};
     std::array<std::byte, 8> eight{};
     char array[8];
@@ -84,7 +117,7 @@ int main() {
     std::int64_t wide_out[3];
     std::uint8_t valid = 0xFF;
     simdpct_batch_result b = simdpct::decode_column("%41%zz", narrow, 2, array, narrow_out, SIMDPCT_STRICT, &valid);
-    CHECK(b.status == SIMDPCT_OK && b.refused == 1 && b.first_refused == 1 && valid == 0xFD && narrow_out[2] == 1);
+    CHECK(b.status == SIMDPCT_OK && b.rejected == 1 && b.first_rejected == 1 && valid == 0xFD && narrow_out[2] == 1);
     b = simdpct::decode_column("%41%zz", wide, 2, array, wide_out);
     CHECK(b.status == SIMDPCT_OK && wide_out[1] == 1 && wide_out[2] == 4);
     b = simdpct::encode_column("a b..", narrow, 1, array, narrow_out, set::bytes("ab"));
@@ -103,5 +136,21 @@ int main() {
     CHECK(decoder.push("a%2", out) && decoder.push("0b%", out) && out == "a b");
     CHECK(!decoder.finish(out, &offset) && offset == 5 && out == "a b");
     CHECK(throws<std::invalid_argument>([] { simdpct::decoder(options(SIMDPCT_LOWER_CASE)); }));
+
+    // every way to write the options of a stream
+    const set slash = set::safe("/");
+    const options form = {slash, SIMDPCT_FORM};
+    const auto pushed = [](simdpct::encoder stream) {
+        std::string text;
+        stream.push("/ ", text);
+        return text;
+    };
+    simdpct::encoder nothing, braces{}, list({}), flag({SIMDPCT_FORM}), kept({slash}), both({slash, SIMDPCT_FORM}), given(form);
+    CHECK(pushed(nothing) == "%2F%20" && pushed(braces) == "%2F%20" && pushed(list) == "%2F%20" && pushed(flag) == "%2F+");
+    CHECK(pushed(kept) == "/%20" && pushed(both) == "/+" && pushed(given) == "/+" && pushed(simdpct::encoder(slash)) == "/%20");
+    simdpct::decoder no_options, no_flags({}), strict({SIMDPCT_STRICT}), keeps({slash}), keeps_too({slash, SIMDPCT_STRICT});
+    out.clear();
+    CHECK(no_options.push("%2F", out) && no_flags.push("%2F", out) && strict.push("%2F", out));
+    CHECK(keeps.push("%2F", out) && keeps_too.push("%2F", out) && out == "///%2F%2F" && !strict.push("%zz", out));
     std::puts("the wrapper does what it says");
 }

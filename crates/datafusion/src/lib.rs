@@ -36,6 +36,8 @@
 //! The results of a batch of `Utf8` or of views may be at most 2 GiB long; a longer batch is an error, and casting the column to
 //! `LargeUtf8` avoids it.
 
+#![forbid(unsafe_code)]
+
 mod apply;
 mod function;
 

@@ -101,7 +101,7 @@ impl Verb {
                 Ok(Results { column: out, replaced: Vec::new() })
             }
             Verb::Decode { decoder, policy: Policy::Keep, utf8 } => {
-                decode(values, decoder, utf8.then_some(OnInvalidUtf8::KeepEscaped), out)
+                decode(values, decoder, utf8.then_some(OnInvalidUtf8::Keep), out)
             }
             Verb::Decode { decoder, policy: Policy::Replace, utf8 } => {
                 decode(values, decoder, utf8.then_some(OnInvalidUtf8::Replace), out)

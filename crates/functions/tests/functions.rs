@@ -119,7 +119,7 @@ fn one(verb: Verb, value: &[u8]) -> Result<Vec<u8>, String> {
         Verb::Decode { decoder, policy, utf8 } => match policy {
             Policy::Keep | Policy::Replace if utf8 => {
                 let keep = policy == Policy::Keep;
-                let on_invalid = if keep { OnInvalidUtf8::KeepEscaped } else { OnInvalidUtf8::Replace };
+                let on_invalid = if keep { OnInvalidUtf8::Keep } else { OnInvalidUtf8::Replace };
                 Ok(decoder.decode_utf8_with(value, on_invalid).into_owned().into())
             }
             Policy::Keep | Policy::Replace => Ok(decoder.decode(value).into_owned()),

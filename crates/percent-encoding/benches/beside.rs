@@ -5,15 +5,15 @@
 //! cargo bench -- 'decode' 'utf8'   # rows whose names hold all of these
 //! ```
 //!
-//! A row is an operation on a list of distinct strings. A line holds the time of a call in ns, of the published crate
-//! and of this one, and how many times as fast this one is: the median of the rounds, and their quartiles. Answers are
-//! compared before anything is timed. The last lines name the rows on which this crate is
-//! slower by more than 3 %, which is about what two copies of the same code differ by.
+//! A row is an operation on a list of distinct strings. Each line has the time of a call in ns with the published crate and with
+//! this one, and the speedup of this one: the median of the rounds, and the quartiles. The results of both are compared before
+//! anything is timed. The last lines name the rows on which this crate is more than 3 % slower; two copies of the same code
+//! differ by about that much.
 
-#[path = "../../../benches/compare/src/random.rs"]
+#[path = "../../../benches/kit/src/random.rs"]
 #[allow(dead_code, reason = "the other benchmarks use the rest")]
 mod random;
-#[path = "../../../benches/compare/src/urls.rs"]
+#[path = "../../../benches/kit/src/urls.rs"]
 #[allow(dead_code, reason = "the other benchmarks use the rest")]
 mod urls;
 
@@ -25,20 +25,20 @@ use urls::Urls;
 
 const SEED: u64 = 1;
 const ROUNDS: usize = 15;
-/// A round goes over so many bytes and calls of a row at least.
+/// The least number of bytes plus calls in a round of a row.
 const WORK: usize = 200_000;
 
 /// The number of distinct strings of a row.
 const DISTINCT: usize = 20_000;
 
-/// What a row is input for.
+/// The direction of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verb {
     Encode,
     Decode,
 }
 
-/// An operation of one of the crates: goes over all strings and returns the sum of the lengths of the results.
+/// An operation of one crate on all strings. It returns the sum of the lengths of the results.
 type Operation = fn(&[&str]) -> usize;
 
 /// The operations of `$krate`.
@@ -140,7 +140,7 @@ macro_rules! operations {
 operations!(old, upstream);
 operations!(new, percent_encoding);
 
-/// Strings that lie one after the other in memory.
+/// Strings that are adjacent in memory.
 struct Strings {
     text: String,
     ends: Vec<usize>,
@@ -161,7 +161,7 @@ impl Strings {
     }
 }
 
-/// Strings of up to 100 bytes, by length, and the rows that all benchmarks share.
+/// Strings of each length up to 100 bytes, and the inputs that all benchmarks share.
 fn rows() -> Vec<(Verb, String, Strings)> {
     const LENGTHS: &[usize] = &[
         0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 15, 16, 17, 18, 20, 24, 28, 32, 33, 40, 48, 56, 63, 64, 65,
@@ -201,7 +201,7 @@ fn rows() -> Vec<(Verb, String, Strings)> {
     rows.push((Verb::Encode, "urls".to_owned(), Strings::of(urls.iter())));
     rows.push((Verb::Decode, "urls".to_owned(), Strings::of(urls.iter())));
     rows.push((Verb::Decode, "urls encoded".to_owned(), Strings::of(encoded.iter())));
-    // Long text: many URLs in one.
+    // Many URLs joined to one long text.
     let joined = |urls: &[String]| Strings::of(urls.chunks(1_300).map(|chunk| chunk.join("")));
     rows.push((Verb::Encode, "urls joined".to_owned(), joined(&urls)));
     rows.push((Verb::Decode, "urls encoded joined".to_owned(), joined(&encoded)));

@@ -1,70 +1,79 @@
-//! Text made of ASCII bytes: the only `unsafe` of this crate.
+//! Text made of ASCII bytes. This module has the only `unsafe` code of the crate.
 
 use crate::set::AsciiSet;
 
-/// The escape of every byte, with a byte of padding so that one store of a word copies it.
+/// The escape of each byte, padded so that one store of a word copies it.
 static ESCAPES: [[u8; 4]; 256] = {
     let mut escapes = [[0; 4]; 256];
     let mut byte = 0;
     while byte < 256 {
         let [percent, high, low] = simdpct::encode_byte(byte as u8, simdpct::HexCase::Upper);
+        assert!(percent.is_ascii() && high.is_ascii() && low.is_ascii());
         escapes[byte] = [percent, high, low, 0];
         byte += 1;
     }
     escapes
 };
 
-/// The escape of `byte`.
+/// Returns the escape of `byte`.
 #[inline(always)]
 pub(crate) fn escape(byte: u8) -> &'static str {
     let [escape @ .., _] = &ESCAPES[usize::from(byte)];
-    // SAFETY: `%` and two digits are ASCII.
+    // SAFETY: the initializer of `ESCAPES` asserts that these bytes are ASCII.
     unsafe { str::from_utf8_unchecked(escape) }
 }
 
-/// The longest start of `bytes` that stays, and the rest.
+/// Splits `bytes` after the longest prefix of which all bytes are copied.
 #[inline(always)]
 pub(crate) fn split_kept<'a>(bytes: &'a [u8], set: &AsciiSet) -> (&'a str, &'a [u8]) {
     let len = match bytes.split_at_checked(SHORT_RUN) {
-        Some((start, rest)) if rest.len() >= WORTH_A_CALL => match kept(start, set) {
+        Some((start, rest)) if rest.len() >= MIN_KERNEL_LEN => match kept(start, set) {
             SHORT_RUN => SHORT_RUN + kept_by_blocks(rest, set),
             len => len,
         },
         _ => kept(bytes, set),
     };
     let (kept, rest) = bytes.split_at(len);
-    // SAFETY: all of `kept` stay, and no byte stays that is not ASCII.
+    // SAFETY: `kept` counts bytes for which `AsciiSet::keeps` is true, which by the invariant of that type are ASCII, and
+    // `kept_by_blocks` counts such bytes and blocks for which `is_ascii` is true.
     (unsafe { str::from_utf8_unchecked(kept) }, rest)
 }
 
-/// `bytes`, if all of them stay. Calls a kernel.
+/// Returns `bytes` if all of them are copied. Calls a kernel, which pays for more than about 24 bytes.
 #[inline(always)]
 pub(crate) fn all_kept<'a>(bytes: &'a [u8], set: &AsciiSet) -> Option<&'a str> {
-    // SAFETY: all stay, and no byte stays that is not ASCII.
-    set.encode().is_encoded(bytes).then(|| unsafe { str::from_utf8_unchecked(bytes) })
+    // SAFETY: the bytes are ASCII.
+    is_kept_by_kernel(bytes, set).then(|| unsafe { str::from_utf8_unchecked(bytes) })
 }
 
-/// How many bytes at the start of `bytes` stay.
+/// Reports whether all of `bytes` are copied, which implies that they are ASCII. That is checked here so that `unsafe` code need
+/// not rely on the kernel.
+#[inline(always)]
+fn is_kept_by_kernel(bytes: &[u8], set: &AsciiSet) -> bool {
+    set.encode().is_encoded(bytes) && bytes.is_ascii()
+}
+
+/// Returns the number of bytes at the start of `bytes` that are copied.
 #[inline(always)]
 fn kept(bytes: &[u8], set: &AsciiSet) -> usize {
-    bytes.iter().position(|&byte| !set.stays(byte)).unwrap_or(bytes.len())
+    bytes.iter().position(|&byte| !set.keeps(byte)).unwrap_or(bytes.len())
 }
 
-/// A run of so many bytes may be a long one.
+/// After this many copied bytes, a run is likely to be long enough for kernels.
 const SHORT_RUN: usize = 32;
-/// So many bytes are worth the call of a kernel.
-const WORTH_A_CALL: usize = 16;
-/// So many bytes are looked at first.
+/// Fewer bytes than these are faster one by one than with a kernel.
+const MIN_KERNEL_LEN: usize = 16;
+/// The length of the first block that is checked by a kernel.
 const BLOCK: usize = 64;
 
-/// How many bytes at the start of `bytes` stay. A block is twice as long as the one before it, so that most of what is
-/// looked at belongs to the run.
+/// Does the same as [`kept`] with kernels. Each block is twice as long as the one before it, so that most of the bytes that are
+/// checked belong to the run.
 #[inline(never)]
 fn kept_by_blocks(bytes: &[u8], set: &AsciiSet) -> usize {
     let (mut rest, mut block) = (bytes, BLOCK);
-    while rest.len() >= WORTH_A_CALL {
+    while rest.len() >= MIN_KERNEL_LEN {
         let (start, end) = rest.split_at(block.min(rest.len()));
-        if !set.encode().is_encoded(start) {
+        if !is_kept_by_kernel(start, set) {
             break;
         }
         (rest, block) = (end, 2 * block);
@@ -80,10 +89,10 @@ pub(crate) struct Short {
 }
 
 impl Short {
-    /// The longest input. A longer one pays for the call of a kernel.
+    /// The longest input. For a longer one, calling a kernel is faster.
     pub(crate) const MAX: usize = 16;
 
-    /// Encodes `bytes`, or [`None`] if there are too many.
+    /// Encodes `bytes`, or returns [`None`] if there are too many.
     #[inline(always)]
     pub(crate) fn encode(bytes: &[u8], set: &AsciiSet) -> Option<Short> {
         if bytes.len() > Short::MAX {
@@ -91,19 +100,19 @@ impl Short {
         }
         let mut short = Short { text: [0; 3 * Short::MAX + 1], len: 0 };
         for &byte in bytes {
-            // Four bytes are stored whatever counts, so that there is no branch to mispredict.
+            // Storing four bytes, of which one or three count, avoids a branch that would be mispredicted. The invariant
+            // holds: a byte that is kept is ASCII, and `ESCAPES` asserts it for escapes.
             let (word, len) =
-                if set.stays(byte) { ([byte, 0, 0, 0], 1) } else { (ESCAPES[usize::from(byte)], 3) };
+                if set.keeps(byte) { ([byte, 0, 0, 0], 1) } else { (ESCAPES[usize::from(byte)], 3) };
             short.text[short.len..short.len + 4].copy_from_slice(&word);
             short.len += len;
         }
         Some(short)
     }
 
-    /// The text.
     #[inline(always)]
     pub(crate) fn as_str(&self) -> &str {
-        // SAFETY: by the invariant, these are members of an `AsciiSet`, `%` and digits.
+        // SAFETY: by the invariant of `text`, these bytes are ASCII.
         unsafe { str::from_utf8_unchecked(&self.text[..self.len]) }
     }
 }

@@ -5,11 +5,10 @@ use alloc::{borrow::Cow, string::String, vec::Vec};
 #[cfg(feature = "alloc")]
 use core::str::Utf8Error;
 
-/// Decodes `input`: each `%` that two hexadecimal digits follow is replaced, together with them, by the byte that
-/// they stand for. Any other `%` stays.
+/// Decodes `input`: replaces each escape, which is a `%` and two hexadecimal digits, by its byte. Copies any other `%`.
 ///
-/// Nothing happens until the result is used: it is an iterator over bytes, converts to `Cow<[u8]>`, which borrows
-/// `input` if there is no escape in it, and to text.
+/// The result is lazy. It is an iterator over bytes, and converts to text and to `Cow<[u8]>`, which borrows `input` if it has no
+/// escape.
 ///
 /// ```
 /// use percent_encoding::percent_decode;
@@ -21,7 +20,7 @@ pub fn percent_decode(input: &[u8]) -> PercentDecode<'_> {
     PercentDecode { bytes: input }
 }
 
-/// Decodes the UTF-8 bytes of `input`: [`percent_decode`].
+/// Decodes the UTF-8 bytes of `input`. See [`percent_decode`].
 ///
 /// ```
 /// use percent_encoding::percent_decode_str;
@@ -33,13 +32,13 @@ pub fn percent_decode_str(input: &str) -> PercentDecode<'_> {
     percent_decode(input.as_bytes())
 }
 
-/// Bytes that are decoded when they are asked for: what [`percent_decode`] and [`percent_decode_str`] return.
+/// The lazy result of [`percent_decode`] and [`percent_decode_str`].
 ///
-/// What is taken from the iterator is no longer converted. `collect` decodes as a whole, and hands the collection
-/// the bytes of a vector.
+/// The conversions use the input that was not yet yielded. `collect` decodes all of it to a vector first, and builds the
+/// collection from that.
 #[derive(Clone, Debug)]
 pub struct PercentDecode<'a> {
-    /// What is left.
+    /// The input that was not yet yielded.
     bytes: &'a [u8],
 }
 
@@ -59,7 +58,7 @@ impl Iterator for PercentDecode<'_> {
         Some(byte)
     }
 
-    /// A third of the bytes that are left at least, if all are escapes, and all of them at most.
+    /// Returns at least a third of the remaining length, if all are escapes, and at most that length.
     #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
         let left = self.bytes.len();
@@ -77,11 +76,11 @@ impl Iterator for PercentDecode<'_> {
     }
 }
 
-/// The longest input that is decoded without the call of a kernel.
+/// Up to this length, inputs are decoded without a kernel.
 #[cfg(feature = "alloc")]
 const SHORT: usize = 24;
 
-/// The decoded bytes, borrowed if there is no escape.
+/// Returns the decoded bytes, and borrows the input if it has no escape.
 #[cfg(feature = "alloc")]
 impl<'a> From<PercentDecode<'a>> for Cow<'a, [u8]> {
     #[inline]
@@ -97,7 +96,7 @@ impl<'a> From<PercentDecode<'a>> for Cow<'a, [u8]> {
     }
 }
 
-/// The decoded bytes and their number, or `None` if at most [`SHORT`] bytes are decoded already.
+/// Decodes at most [`SHORT`] bytes. Returns the memory and the length of the output, or `None` if there is no escape.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 fn short(bytes: &[u8]) -> Option<([u8; SHORT], usize)> {
@@ -115,11 +114,11 @@ fn short(bytes: &[u8]) -> Option<([u8; SHORT], usize)> {
 
 #[cfg(feature = "alloc")]
 impl<'a> PercentDecode<'a> {
-    /// The decoded bytes as text, borrowed if there is no escape.
+    /// Returns the decoded bytes as text, and borrows the input if it has no escape.
     ///
     /// # Errors
     ///
-    /// [`Utf8Error`] if they are not UTF-8; its positions are those of the decoded bytes.
+    /// Returns a [`Utf8Error`] with offsets in the decoded bytes if they are not valid UTF-8.
     ///
     /// ```
     /// use percent_encoding::percent_decode_str;
@@ -141,8 +140,8 @@ impl<'a> PercentDecode<'a> {
         }
     }
 
-    /// The decoded bytes as text, with U+FFFD for what is not UTF-8 as
-    /// [`String::from_utf8_lossy`] has it; borrowed if there is no escape and all is UTF-8.
+    /// Returns the decoded bytes as text, with U+FFFD in place of invalid UTF-8 (see [`String::from_utf8_lossy`]). Borrows the
+    /// input if it has no escape and is valid UTF-8.
     ///
     /// ```
     /// use percent_encoding::percent_decode_str;
@@ -162,7 +161,7 @@ impl<'a> PercentDecode<'a> {
     }
 }
 
-/// `bytes`, decoded, as text.
+/// Decodes `bytes` to text with kernels.
 #[cfg(feature = "alloc")]
 #[inline(never)]
 fn long_utf8(bytes: &[u8]) -> Result<Cow<'_, str>, Utf8Error> {
@@ -171,13 +170,13 @@ fn long_utf8(bytes: &[u8]) -> Result<Cow<'_, str>, Utf8Error> {
     {
         return Ok(text);
     }
-    // If it is not UTF-8, the error has to name the position in the decoded bytes, as the standard library does.
+    // simdpct reports the offset of invalid UTF-8 in the input. This API reports it in the decoded bytes, so these are validated.
     match simdpct::decode(bytes) {
         Cow::Borrowed(bytes) => core::str::from_utf8(bytes).map(Cow::Borrowed),
         Cow::Owned(bytes) => String::from_utf8(bytes).map(Cow::Owned).map_err(|error| error.utf8_error()),
     }
 }
 
-/// From this length on simdpct's validation of UTF-8 is worth more than its call.
+/// For longer inputs, simdpct's validation of UTF-8 is faster than that of the standard library.
 #[cfg(feature = "alloc")]
 const VALIDATED_FASTER: usize = 256;

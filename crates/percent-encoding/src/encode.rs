@@ -7,7 +7,7 @@ use core::fmt;
 use crate::ascii::{self, Short};
 use crate::set::AsciiSet;
 
-/// The escape of `byte`, whatever the byte: `%` and two upper-case hexadecimal digits.
+/// Returns the escape of any byte: `%` and two upper-case hexadecimal digits.
 ///
 /// ```
 /// use percent_encoding::percent_encode_byte;
@@ -20,10 +20,10 @@ pub fn percent_encode_byte(byte: u8) -> &'static str {
     ascii::escape(byte)
 }
 
-/// Encodes `input`: members of `ascii_set`, and all bytes of `0x80` and more, are escaped.
+/// Encodes `input`: escapes the members of `ascii_set` and all bytes of `0x80` and more.
 ///
-/// Nothing happens until the result is used: it is `Display`, an iterator over pieces, and converts to
-/// `Cow<str>`, which borrows `input` if nothing is escaped.
+/// The result is lazy. It implements `Display`, is an iterator over pieces, and converts to `Cow<str>`, which borrows `input` if
+/// nothing is escaped.
 ///
 /// ```
 /// use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
@@ -37,7 +37,7 @@ pub fn percent_encode<'a>(input: &'a [u8], ascii_set: &'static AsciiSet) -> Perc
     PercentEncode { bytes: input, ascii_set }
 }
 
-/// Encodes the UTF-8 bytes of `input`: [`percent_encode`].
+/// Encodes the UTF-8 bytes of `input`. See [`percent_encode`].
 ///
 /// ```
 /// use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -49,13 +49,13 @@ pub fn utf8_percent_encode<'a>(input: &'a str, ascii_set: &'static AsciiSet) -> 
     percent_encode(input.as_bytes(), ascii_set)
 }
 
-/// Bytes that are encoded when they are asked for: what [`percent_encode`] and [`utf8_percent_encode`] return.
+/// The lazy result of [`percent_encode`] and [`utf8_percent_encode`].
 ///
-/// As an iterator it gives runs of bytes that stay, each as long as can be, and escapes, each by itself; nothing is
-/// looked at before it is asked for. What is taken from the iterator is no longer displayed or converted.
+/// The iterator yields the longest runs of bytes that are copied, and each escape by itself. It reads no further than the piece that
+/// it yields. `Display` and the conversions use the input that was not yet yielded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PercentEncode<'a> {
-    /// What is left.
+    /// The input that was not yet yielded.
     bytes: &'a [u8],
     ascii_set: &'static AsciiSet,
 }
@@ -69,11 +69,11 @@ impl<'a> Iterator for PercentEncode<'a> {
         let set = self.ascii_set;
         let piece;
         (piece, self.bytes) =
-            if set.stays(first) { ascii::split_kept(self.bytes, set) } else { (ascii::escape(first), rest) };
+            if set.keeps(first) { ascii::split_kept(self.bytes, set) } else { (ascii::escape(first), rest) };
         Some(piece)
     }
 
-    /// One piece at least if any byte is left, and at most one for each byte.
+    /// Returns at least one piece if any byte is left, and at most one for each byte.
     #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
         (usize::from(!self.bytes.is_empty()), Some(self.bytes.len()))
@@ -86,15 +86,15 @@ impl<'a> Iterator for PercentEncode<'a> {
 }
 
 impl fmt::Display for PercentEncode<'_> {
-    /// Writes the encoded text; width and precision do not apply.
+    /// Writes the encoded text. Width and precision are ignored.
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let set = self.ascii_set;
-        // What is one piece for sure goes without the stack that the rest needs.
+        // The first cases are a single piece, and do without the stack memory that `write` needs.
         match *self.bytes {
             [] => Ok(()),
-            [byte] if !set.stays(byte) => f.write_str(ascii::escape(byte)),
-            [first, ref rest @ ..] if rest.len() < 2 && set.stays(first) => {
+            [byte] if !set.keeps(byte) => f.write_str(ascii::escape(byte)),
+            [first, ref rest @ ..] if rest.len() < 2 && set.keeps(first) => {
                 match ascii::split_kept(self.bytes, set) {
                     (kept, []) => f.write_str(kept),
                     _ => write_short(self.bytes, set, f),
@@ -105,7 +105,7 @@ impl fmt::Display for PercentEncode<'_> {
     }
 }
 
-/// Writes bytes encoded.
+/// Writes `bytes` encoded.
 #[inline(never)]
 fn write(bytes: &[u8], set: &AsciiSet, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if bytes.len() > LONG {
@@ -113,7 +113,7 @@ fn write(bytes: &[u8], set: &AsciiSet, f: &mut fmt::Formatter<'_>) -> fmt::Resul
     }
     match ascii::split_kept(bytes, set) {
         (kept, []) => f.write_str(kept),
-        ("", &[first, second]) if !set.stays(second) => {
+        ("", &[first, second]) if !set.keeps(second) => {
             f.write_str(ascii::escape(first))?;
             f.write_str(ascii::escape(second))
         }
@@ -121,11 +121,11 @@ fn write(bytes: &[u8], set: &AsciiSet, f: &mut fmt::Formatter<'_>) -> fmt::Resul
     }
 }
 
-/// A longer input pays for the call of a kernel, even if all of it stays.
+/// For longer inputs, calling a kernel is faster, even if nothing is escaped.
 const LONG: usize = 24;
 
-/// Writes at most [`LONG`] bytes encoded, of which not all stay. A function of its own, because it needs more of the stack
-/// than text that stays.
+/// Writes at most [`LONG`] bytes encoded, some of which are escaped. It is not inlined, because it needs more stack memory than
+/// text that is only copied.
 #[inline(never)]
 fn write_short(bytes: &[u8], set: &AsciiSet, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match Short::encode(bytes, set) {
@@ -134,7 +134,7 @@ fn write_short(bytes: &[u8], set: &AsciiSet, f: &mut fmt::Formatter<'_>) -> fmt:
     }
 }
 
-/// Writes bytes encoded that are worth the call of a kernel.
+/// Writes `bytes` encoded by a kernel.
 #[inline(never)]
 fn write_long(bytes: &[u8], set: &AsciiSet, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match ascii::all_kept(bytes, set) {

@@ -1,7 +1,7 @@
 //! The API of the crate `percent-encoding`, on the kernels of [simdpct].
 //!
-//! A program that depends on `percent-encoding`, directly or through `url`, `axum`, `reqwest` or any other crate, takes
-//! this one instead by two lines in its `Cargo.toml`; see the README.
+//! Two lines in `Cargo.toml` make a program use this crate instead of the published one, also where `url`, `axum`, `reqwest` or any
+//! other dependency calls it. See the README.
 //!
 //! ```
 //! use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
@@ -16,13 +16,13 @@
 //!
 //! # What is fast
 //!
-//! `to_string()`, `Display`, the conversions to [`Cow`](alloc::borrow::Cow), `decode_utf8`, `decode_utf8_lossy` and
-//! `collect()` of decoded bytes go through simdpct as a whole; inputs of a few bytes are inlined. The iterators
-//! hand out the same pieces as those of the published crate, one at a time and when asked, and are as lazy.
+//! `to_string()`, `Display`, the conversions to [`Cow`](alloc::borrow::Cow), `decode_utf8`, `decode_utf8_lossy` and `collect()` of
+//! decoded bytes pass the whole input to simdpct; inputs of a few bytes are handled inline. The iterators yield the same pieces as
+//! those of the published crate, one at a time.
 //!
 //! # Features
 //!
-//! `std` (default) detects what the CPU has; `alloc` brings the conversions that allocate. Without both, the
+//! `std` (default) detects the instruction sets of the CPU. `alloc` adds the conversions that allocate. Without both, the
 //! iterators and `Display` remain.
 
 #![no_std]
@@ -30,6 +30,7 @@
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
+#[allow(unsafe_code, reason = "text that is known to be ASCII is not checked again")]
 mod ascii;
 mod decode;
 mod encode;

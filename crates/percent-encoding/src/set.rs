@@ -20,11 +20,11 @@ use core::ops;
 /// ```
 #[derive(PartialEq, Eq)]
 pub struct AsciiSet {
-    // INVARIANT: both hold the same bytes, the ASCII bytes that are not members of the set.
-    /// For the kernels.
+    // INVARIANT: both say which bytes are copied: the ASCII bytes that are not members. `keeps` is false from 0x80 on.
+    /// The bytes that kernels copy.
     keep: simdpct::AsciiSet,
-    /// For a look at one byte, which takes fewer instructions than with a bitmap.
-    stays: [bool; 256],
+    /// Whether each byte is copied. A lookup takes fewer instructions than one in a bitmap.
+    keeps: [bool; 256],
 }
 
 impl AsciiSet {
@@ -32,16 +32,16 @@ impl AsciiSet {
     pub const EMPTY: Self = AsciiSet::keeping(simdpct::AsciiSet::ALL);
 
     const fn keeping(keep: simdpct::AsciiSet) -> Self {
-        let mut stays = [false; 256];
+        let mut keeps = [false; 256];
         let mut byte = 0;
         while byte < 0x80 {
-            stays[byte] = keep.contains(byte as u8);
+            keeps[byte] = keep.contains(byte as u8);
             byte += 1;
         }
-        AsciiSet { keep, stays }
+        AsciiSet { keep, keeps }
     }
 
-    /// The set with `byte` as a member.
+    /// Returns the set with `byte` as a member.
     ///
     /// # Panics
     ///
@@ -52,7 +52,7 @@ impl AsciiSet {
         AsciiSet::keeping(self.keep.remove(&[byte]))
     }
 
-    /// The set without `byte`.
+    /// Returns the set without `byte`.
     ///
     /// # Panics
     ///
@@ -65,35 +65,35 @@ impl AsciiSet {
         }
     }
 
-    /// The members of either set.
+    /// Returns the members of either set.
     #[must_use]
     pub const fn union(&self, other: Self) -> Self {
         AsciiSet::keeping(self.keep.intersection(other.keep))
     }
 
-    /// The ASCII bytes that are not members.
+    /// Returns the ASCII bytes that are not members.
     #[must_use]
     pub const fn complement(&self) -> Self {
         AsciiSet::keeping(self.keep.complement())
     }
 
-    /// Encodes what is not in the set.
+    /// Returns the encoder that escapes the members.
     #[inline(always)]
     pub(crate) fn encode(&self) -> simdpct::Encode<simdpct::AsciiSet> {
         simdpct::Encode::keeping(self.keep)
     }
 
-    /// Whether `byte`, which is then ASCII, stays.
+    /// Reports whether `byte` is copied, and is therefore ASCII.
     #[inline(always)]
-    pub(crate) fn stays(&self, byte: u8) -> bool {
-        self.stays[usize::from(byte)]
+    pub(crate) fn keeps(&self, byte: u8) -> bool {
+        self.keeps[usize::from(byte)]
     }
 }
 
 impl ops::Add for AsciiSet {
     type Output = Self;
 
-    /// The members of either set.
+    /// Returns the members of either set.
     fn add(self, other: Self) -> Self {
         self.union(other)
     }
@@ -102,14 +102,14 @@ impl ops::Add for AsciiSet {
 impl ops::Not for AsciiSet {
     type Output = Self;
 
-    /// The ASCII bytes that are not members.
+    /// Returns the ASCII bytes that are not members.
     fn not(self) -> Self {
         self.complement()
     }
 }
 
 impl fmt::Debug for AsciiSet {
-    /// The members.
+    /// Lists the members.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("AsciiSet").field(&self.keep.complement()).finish()
     }

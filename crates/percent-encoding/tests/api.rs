@@ -1,4 +1,4 @@
-//! The documented API: signatures, constants and traits, with and without an allocator.
+//! Tests the documented API: signatures, constants and traits, with and without an allocator.
 
 use std::fmt::{Debug, Display, Write};
 use std::ops;
@@ -8,7 +8,7 @@ use percent_encoding::{
     percent_encode, percent_encode_byte, utf8_percent_encode,
 };
 
-/// In constants, and in patterns.
+/// Sets can be made in constants, and used as patterns.
 const PATH: &AsciiSet = &CONTROLS.add(b' ').add(b'#').add(b'?').union(AsciiSet::EMPTY.add(b'%')).remove(b'#');
 const ASCII: AsciiSet = AsciiSet::EMPTY.complement();
 
@@ -52,7 +52,7 @@ fn sets_are_what_they_say() {
     assert_eq!(format!("{:?}", AsciiSet::EMPTY.add(b'a').add(b'\n')), r"AsciiSet({\na})");
 }
 
-/// Pieces: a run of what stays, as long as can be; an escape by itself.
+/// The iterator yields the longest runs of copied bytes, and each escape by itself.
 #[test]
 fn pieces() {
     let pieces: Vec<&str> = utf8_percent_encode("ab  \u{e9}c", CONTROLS).collect();
@@ -62,8 +62,8 @@ fn pieces() {
     assert_eq!(percent_decode(b"%41%4").size_hint(), (2, Some(5)));
 }
 
-/// Runs are slices of the input, and what is not asked for is not looked at: taking the first piece of each start
-/// of a long input would otherwise take hours.
+/// Runs are slices of the input, and the iterator reads no further than the piece that it yields. If it did, this test would take
+/// hours.
 #[test]
 fn iterators_are_lazy() {
     let input = b" a".repeat(1 << 20);

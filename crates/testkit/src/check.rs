@@ -171,7 +171,7 @@ pub trait Verbs: Copy {
         input: &[u8],
         out: &'o mut [MaybeUninit<u8>],
     ) -> Result<&'o mut [u8], Refused>;
-    fn decode_vec(&self, input: Vec<u8>) -> Result<Vec<u8>, Bad>;
+    fn decode_owned(&self, input: Vec<u8>) -> Result<Vec<u8>, Bad>;
     fn is_decoded(&self, input: &[u8]) -> Result<bool, Bad>;
     fn first_change(&self, input: &[u8]) -> Result<Option<usize>, Bad>;
 }
@@ -200,8 +200,8 @@ impl Verbs for Decode {
     ) -> Result<&'o mut [u8], Refused> {
         Decode::decode_to_uninit(self, input, out).map_err(|error| Refused::TooSmall(error.needed))
     }
-    fn decode_vec(&self, input: Vec<u8>) -> Result<Vec<u8>, Bad> {
-        Ok(Decode::decode_vec(self, input))
+    fn decode_owned(&self, input: Vec<u8>) -> Result<Vec<u8>, Bad> {
+        Ok(Decode::decode_owned(self, input))
     }
     fn is_decoded(&self, input: &[u8]) -> Result<bool, Bad> {
         Ok(Decode::is_decoded(self, input))
@@ -234,8 +234,8 @@ impl Verbs for TryDecode {
     ) -> Result<&'o mut [u8], Refused> {
         TryDecode::decode_to_uninit(self, input, out).map_err(refused)
     }
-    fn decode_vec(&self, input: Vec<u8>) -> Result<Vec<u8>, Bad> {
-        TryDecode::decode_vec(self, input).map_err(bad)
+    fn decode_owned(&self, input: Vec<u8>) -> Result<Vec<u8>, Bad> {
+        TryDecode::decode_owned(self, input).map_err(bad)
     }
     fn is_decoded(&self, input: &[u8]) -> Result<bool, Bad> {
         TryDecode::is_decoded(self, input).map_err(bad)
@@ -356,9 +356,9 @@ impl Checker {
             let needed = encode.encode_to_uninit(src, uninit(out)).map_err(|error| error.needed).err();
             assert_eq!(needed, Some(len), "{}", context!(tier, place, src, "encode_to_uninit"));
         }
-        let owned = encode.encode_vec(src.to_vec());
+        let owned = encode.encode_owned(src);
         let text: &[u8] = std::borrow::Borrow::<S::Text>::borrow(&owned).as_ref();
-        same!(text, expected, tier, place, src, "encode_vec");
+        same!(text, expected, tier, place, src, "encode_owned");
         let changed = src != &expected[..];
         assert_eq!(encode.is_encoded(src), !changed, "{}", context!(tier, place, src, "is_encoded"));
         assert_eq!(encode.first_change(src), first_change, "{}", context!(tier, place, src, "first_change"));
@@ -483,9 +483,9 @@ impl Checker {
             }
             assert!(output.intact(), "{} wrote outside", context!(tier, place, src, "decode_to_uninit"));
         }
-        let vec = decode.decode_vec(src.to_vec());
+        let vec = decode.decode_owned(src.to_vec());
         let right = error.map_or(Ok(()), Err);
-        assert_eq!(vec, right.map(|()| expected.clone()), "{}", context!(tier, place, src, "decode_vec"));
+        assert_eq!(vec, right.map(|()| expected.clone()), "{}", context!(tier, place, src, "decode_owned"));
         let unchanged = right.map(|()| src == &expected[..]);
         assert_eq!(decode.is_decoded(src), unchanged, "{}", context!(tier, place, src, "is_decoded"));
         let changes = right.map(|()| first_change);

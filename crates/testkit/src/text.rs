@@ -28,9 +28,9 @@ pub fn check(input: &[u8]) {
             }
             let lossy = decode.decode_utf8_lossy(input);
             assert_eq!(lossy, right.lossy, "{}", context());
-            let partial = decode.decode_utf8_with(input, OnInvalidUtf8::KeepEscaped);
+            let partial = decode.decode_utf8_with(input, OnInvalidUtf8::Keep);
             assert_eq!(partial, right.partial, "{}", context());
-            let ignored = decode.decode_utf8_with(input, OnInvalidUtf8::Ignore);
+            let ignored = decode.decode_utf8_with(input, OnInvalidUtf8::Drop);
             assert_eq!(ignored, right.ignored, "{}", context());
             let mut appended = String::from("caf\u{e9}");
             let result = decode.decode_utf8_append(input, &mut appended);
@@ -39,9 +39,9 @@ pub fn check(input: &[u8]) {
             let more = if error.is_none() { &*right.partial } else { "" };
             assert_eq!(appended, format!("caf\u{e9}{more}"), "{}", context());
             if let Ok(input) = std::str::from_utf8(input) {
-                let owned = decode.decode_string(input.to_owned());
+                let owned = decode.decode_utf8_owned(input);
                 assert_eq!(owned.ok().as_deref(), decode.decode_utf8(input).ok().as_deref(), "{}", context());
-                let owned = decode.strict().decode_string(input.to_owned());
+                let owned = decode.strict().decode_utf8_owned(input);
                 let borrowed = decode.strict().decode_utf8(input).map(Cow::into_owned);
                 assert_eq!(owned, borrowed, "{}", context());
             }
@@ -72,7 +72,7 @@ pub fn check(input: &[u8]) {
                 |result: Result<Cow<'_, str>, MalformedEscape>| result.map(Cow::into_owned).map_err(bad);
             assert_eq!(owned(strict.decode_utf8_lossy(input)), right_or_bad(&right.lossy), "{}", context());
             assert_eq!(
-                owned(strict.decode_utf8_with(input, OnInvalidUtf8::KeepEscaped)),
+                owned(strict.decode_utf8_with(input, OnInvalidUtf8::Keep)),
                 right_or_bad(&right.partial),
                 "{}",
                 context()

@@ -1,13 +1,12 @@
-//! The codec as a WebAssembly module with plain exports; `codec.mjs` is its only caller.
+//! Exports the codec as a WebAssembly module. `codec.mjs` is its only caller.
 //!
-//! Two buffers live in the module. The caller asks [`pct_input`] for room, writes there, calls an operation with the
-//! length of what it wrote, and reads the result at [`pct_output`]. An operation returns the length of the result, or
-//! a negative number that says why there is none. Sets are numbers: first the registry's, in its order, then those
-//! that the caller defined.
+//! The module owns an input and an output buffer. The caller reserves input memory with [`pct_input`], writes to it, calls an operation
+//! with the number of bytes that it wrote, and reads the result at [`pct_output`]. An operation returns the length of the result
+//! or a negative error code. Sets are numbers: first those of the registry in its order, then those that the caller defined.
 //!
-//! Nothing here panics on what a caller passes, for a panic would end the module.
+//! No argument of a caller causes a panic, which would end the module.
 //!
-//! SAFETY of each `#[unsafe(no_mangle)]`, the only unsafe thing here: no other symbol of the module begins with `pct_`.
+//! SAFETY of each `#[unsafe(no_mangle)]`, the only unsafe attribute here: no other symbol of the module begins with `pct_`.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -16,35 +15,35 @@ use simdpct::{
 };
 use simdpct_uri::{Component, Converter, FlawKind, Parts, split};
 
-/// The result is the input.
+/// The result equals the input.
 const UNCHANGED: i32 = -1;
-/// The input has a malformed escape, at [`pct_error_offset`].
+/// The input has a malformed escape at [`pct_error_offset`].
 const MALFORMED: i32 = -2;
-/// No memory for the result.
+/// There is no memory for the result.
 const NO_MEMORY: i32 = -3;
-/// There is no such set, name or member.
+/// A set, a name or a member does not exist.
 const NO_SUCH_SET: i32 = -4;
 
-/// For encoding: valid escapes in the input stay.
+/// Encoding keeps the escapes that the input has.
 const KEEP_ESCAPES: u32 = 1;
-/// For encoding and decoding: the rule of forms.
+/// Encoding and decoding use the form mode, in which `+` is a space.
 const FORM: u32 = 2;
-/// For encoding: digits in lower case.
+/// Encoding writes digits in lower case.
 const LOWER: u32 = 4;
-/// For decoding: a malformed escape is an error.
+/// Decoding fails at a malformed escape.
 const STRICT: u32 = 8;
 
-/// What an operation may write beyond the result.
+/// The spare capacity that operations may use after the result.
 const SLACK: usize = 256;
 
 struct State {
-    /// What the caller wrote is at its start.
+    /// The caller's input, followed by bytes of earlier inputs.
     input: Vec<u8>,
     output: Vec<u8>,
     defined: Vec<AsciiSet>,
     error_offset: usize,
     layers: usize,
-    /// UTF-16, for hosts that copy it faster than they convert UTF-8.
+    /// Text in UTF-16, which some hosts copy faster than they convert UTF-8.
     wide: Vec<u16>,
 }
 
@@ -57,7 +56,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     wide: Vec::new(),
 });
 
-/// The module has one thread, so this never waits.
+/// Locks the state. The module has one thread, so this never waits.
 fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -76,17 +75,22 @@ impl State {
         length(sets::ALL.len() + self.defined.len() - 1)
     }
 
-    /// Runs an operation that appends to an empty output of at least `room` bytes.
+    /// Returns the first `len` bytes of the input.
+    fn input(&self, len: usize) -> &[u8] {
+        &self.input[..len.min(self.input.len())]
+    }
+
+    /// Runs an operation that appends to an empty output with a capacity of `growth` times `len`, plus [`SLACK`].
     fn run(
         &mut self,
         len: usize,
-        room: usize,
+        growth: usize,
         operation: impl FnOnce(&[u8], &mut Vec<u8>) -> Result<(), i32>,
     ) -> i32 {
         let State { input, output, .. } = self;
         let input = &input[..len.min(input.len())];
         output.clear();
-        if output.try_reserve(room).is_err() {
+        if output.try_reserve(len.saturating_mul(growth).saturating_add(SLACK)).is_err() {
             return NO_MEMORY;
         }
         match operation(input, output) {
@@ -96,7 +100,7 @@ impl State {
         }
     }
 
-    /// Writes a table of rows of three numbers, each of four bytes, the lowest first.
+    /// Writes rows of three numbers, each of four bytes in little-endian order.
     fn tabulate(&mut self, len: usize, rows: impl FnOnce(&[u8], &mut Rows<'_>)) -> i32 {
         let State { input, output, .. } = self;
         output.clear();
@@ -107,7 +111,7 @@ impl State {
 
     fn decode(&mut self, len: usize, decode: TryDecode) -> i32 {
         let mut offset = 0;
-        let result = self.run(len, len.saturating_add(SLACK), |input, output| {
+        let result = self.run(len, 1, |input, output| {
             decode.decode_append(input, output).map_err(|error| {
                 offset = error.offset;
                 MALFORMED
@@ -118,10 +122,10 @@ impl State {
     }
 }
 
-/// The rows of a table that is being written.
+/// A table that is being written.
 struct Rows<'o> {
     bytes: &'o mut Vec<u8>,
-    /// Whether there was no memory for a row.
+    /// Whether memory for a row could not be allocated.
     full: bool,
 }
 
@@ -132,51 +136,57 @@ impl Rows<'_> {
             return;
         }
         for number in row {
-            // Memory ends before 2^32 bytes, and so do all numbers here.
+            // Every number fits: it is an offset in memory of less than 2^32 bytes, or smaller.
             self.bytes.extend_from_slice(&(number as u32).to_le_bytes());
         }
     }
 }
 
-/// A length or a number for the caller. Memory ends before 2^31 bytes wherever this module runs.
+/// Converts a length or a number for the caller. Hosts limit the memory of a module to less than 2^31 bytes.
 fn length(len: usize) -> i32 {
     i32::try_from(len).unwrap_or(NO_MEMORY)
 }
 
-/// The decoder that `flags` ask for, without [`STRICT`], and with the set `keep` unless that is negative.
+/// Returns the decoder for `flags`, except [`STRICT`], that keeps escapes of the set `keep` unless that is negative.
 fn decoder(state: &State, keep: i32, flags: u32) -> Option<Decode> {
     let keep = if keep < 0 { ByteSet::EMPTY } else { state.set(keep)?.to_byte_set() };
     let decode = Decode::new().keep(keep);
     Some(if flags & FORM != 0 { decode.form() } else { decode })
 }
 
-/// Room for `len` bytes of input, or null if there is no memory. It stays valid until the next call of this function
-/// or of [`pct_release`].
+/// Grows `buffer` to at least `len` items. Returns whether there was memory for that.
+fn grow<T: Clone + Default>(buffer: &mut Vec<T>, len: usize) -> bool {
+    let more = len.saturating_sub(buffer.len());
+    if buffer.try_reserve_exact(more).is_err() {
+        return false;
+    }
+    if more > 0 {
+        buffer.resize(len, T::default());
+    }
+    true
+}
+
+/// Returns memory for `len` bytes of input, or null if there is none. It is valid until the next call of this function or of
+/// [`pct_release`].
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_input(len: usize) -> *mut u8 {
     let input = &mut state().input;
-    if input.len() < len {
-        if input.try_reserve_exact(len - input.len()).is_err() {
-            return core::ptr::null_mut();
-        }
-        input.resize(len, 0);
-    }
-    input.as_mut_ptr()
+    if grow(input, len) { input.as_mut_ptr() } else { core::ptr::null_mut() }
 }
 
-/// The result of the last operation, valid until the next.
+/// Returns the result of the last operation, which is valid until the next one.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_output() -> *const u8 {
     state().output.as_ptr()
 }
 
-/// The length of the result at [`pct_output`].
+/// Returns the length of the result at [`pct_output`].
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_output_length() -> usize {
     state().output.len()
 }
 
-/// Gives both buffers back.
+/// Frees all buffers.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_release() {
     let mut state = state();
@@ -185,22 +195,16 @@ pub extern "C" fn pct_release() {
     state.wide = Vec::new();
 }
 
-/// Room for `len` units of UTF-16, or null if there is no memory; valid until the next call of this function, of [`pct_to_wide`]
-/// or of [`pct_release`].
+/// Returns memory for `len` units of UTF-16, or null if there is none. It is valid until the next call of this function, of
+/// [`pct_to_wide`] or of [`pct_release`].
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_wide(len: usize) -> *mut u16 {
     let wide = &mut state().wide;
-    if wide.len() < len {
-        if wide.try_reserve_exact(len - wide.len()).is_err() {
-            return core::ptr::null_mut();
-        }
-        wide.resize(len, 0);
-    }
-    wide.as_mut_ptr()
+    if grow(wide, len) { wide.as_mut_ptr() } else { core::ptr::null_mut() }
 }
 
-/// Converts the first `len` units at [`pct_wide`] to the input, whose room must have been asked for, three bytes a unit. Returns
-/// the length, or `MALFORMED` for a lone surrogate, at [`pct_error_offset`].
+/// Converts the first `len` units at [`pct_wide`] to UTF-8 in the input buffer, for which the caller has reserved three bytes a
+/// unit. Returns the length, or `MALFORMED` if there is a lone surrogate at [`pct_error_offset`].
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_from_wide(len: usize) -> i32 {
     let mut state = state();
@@ -209,7 +213,7 @@ pub extern "C" fn pct_from_wide(len: usize) -> i32 {
     let (mut read, mut written) = (0, 0);
     while let Some(&unit) = wide.get(read) {
         let Some(room) = input.get_mut(written..) else { return NO_MEMORY };
-        // Most units are one character each, and none of these needs a check of the next.
+        // The most frequent case is a unit that is a whole character of three bytes.
         if let (0x800..=0xD7FF, [a, b, c, ..]) = (unit, &mut *room) {
             [*a, *b, *c] =
                 [0xE0 | (unit >> 12) as u8, 0x80 | (unit >> 6 & 63) as u8, 0x80 | (unit & 63) as u8];
@@ -230,8 +234,8 @@ pub extern "C" fn pct_from_wide(len: usize) -> i32 {
     length(written)
 }
 
-/// Looks at the output as text: 0 if it is ASCII, its length in UTF-16 at [`pct_wide`] if it is UTF-8, `MALFORMED` if it is
-/// not.
+/// Converts the output to UTF-16 at [`pct_wide`] and returns its length, or 0 if it is ASCII, which is not converted, or
+/// `MALFORMED` if it is not valid UTF-8.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_to_wide() -> i32 {
     let mut state = state();
@@ -242,20 +246,17 @@ pub extern "C" fn pct_to_wide() -> i32 {
     if core::str::from_utf8(output).is_err() {
         return MALFORMED;
     }
-    if wide.len() < output.len() {
-        if wide.try_reserve(output.len() - wide.len()).is_err() {
-            return NO_MEMORY;
-        }
-        wide.resize(output.len(), 0);
+    if !grow(wide, output.len()) {
+        return NO_MEMORY;
     }
     length(widen(output, wide))
 }
 
-/// Writes the UTF-8 of `text` as UTF-16, and returns its length. In `wide` there is a unit for each byte, which is enough.
+/// Converts `text`, which is valid UTF-8, to UTF-16 and returns the length. `wide` has a unit for each byte, which is enough.
 fn widen(text: &[u8], wide: &mut [u16]) -> usize {
     let (mut rest, mut written) = (text, 0);
     let low = |byte: u8| u32::from(byte & 63);
-    // The shapes of UTF-8, which `text` is: a lead byte tells how many follow.
+    // Each arm matches a lead byte and its continuation bytes.
     while let Some(unit) = wide.get_mut(written) {
         rest = match *rest {
             [a @ ..0x80, ref rest @ ..] => {
@@ -287,7 +288,7 @@ fn widen(text: &[u8], wide: &mut [u16]) -> usize {
     written
 }
 
-/// Encodes the first `len` bytes of input: `KEEP_ESCAPES`, `FORM`, `LOWER`.
+/// Encodes the first `len` bytes of input. Flags: `KEEP_ESCAPES`, `FORM`, `LOWER`.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_encode(len: usize, set: i32, flags: u32) -> i32 {
     let mut state = state();
@@ -302,15 +303,13 @@ pub extern "C" fn pct_encode(len: usize, set: i32, flags: u32) -> i32 {
     if flags & LOWER != 0 {
         encode = encode.hex_case(HexCase::Lower);
     }
-    let room = len.saturating_mul(3).saturating_add(SLACK);
-    state.run(len, room, |input, output| {
+    state.run(len, 3, |input, output| {
         encode.encode_append(input, output);
         Ok(())
     })
 }
 
-/// Decodes the first `len` bytes of input: `FORM`, `STRICT`. Escapes of the set `keep` stay, if it is not
-/// negative.
+/// Decodes the first `len` bytes of input. Flags: `FORM`, `STRICT`. Keeps escapes of the set `keep` unless that is negative.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_decode(len: usize, keep: i32, flags: u32) -> i32 {
     let mut state = state();
@@ -318,30 +317,22 @@ pub extern "C" fn pct_decode(len: usize, keep: i32, flags: u32) -> i32 {
     state.decode(len, decode.strict_if(flags & STRICT != 0))
 }
 
-/// Encodes the first `len` bytes of input as a whole URL: reserved bytes and their escapes stay, every other `%` is data.
+/// Encodes the first `len` bytes of input as a whole URL: keeps reserved bytes and their escapes, and escapes every other `%`.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_encode_url(len: usize) -> i32 {
-    state().run(len, len.saturating_mul(3).saturating_add(SLACK), |input, output| {
+    state().run(len, 3, |input, output| {
         Converter::new().encode_append(input, output);
         Ok(())
     })
 }
 
-/// Undoes [`pct_encode_url`].
+/// Decodes the first `len` bytes of input as a whole URL, the inverse of [`pct_encode_url`].
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_decode_url(len: usize) -> i32 {
-    state().run(len, len.saturating_add(SLACK), |input, output| {
+    state().run(len, 1, |input, output| {
         Converter::new().decode_append(input, output);
         Ok(())
     })
-}
-
-/// Where, in the first `len` bytes of input, that starts which [`pct_decode_url`] does not decode to UTF-8; negative if all does.
-#[unsafe(no_mangle)]
-pub extern "C" fn pct_url_not_utf8(len: usize) -> i32 {
-    let state = state();
-    // Escapes of reserved bytes are ASCII, decoded or not.
-    first_not_utf8(&state.input[..len.min(state.input.len())]).map_or(UNCHANGED, length)
 }
 
 /// Normalizes the first `len` bytes of input.
@@ -350,30 +341,32 @@ pub extern "C" fn pct_normalize(len: usize) -> i32 {
     state().decode(len, Decode::NORMALIZE.strict_if(false))
 }
 
-/// After a failed operation, where in the input.
+/// Returns the offset in the input at which the last operation failed.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_error_offset() -> usize {
     state().error_offset
 }
 
-/// Where, in the first `len` bytes of input, that starts which does not decode to UTF-8; negative if all does.
+/// Returns the offset in the first `len` bytes of input from which on they do not decode to valid UTF-8, or a negative number if
+/// all do.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_not_utf8(len: usize, keep: i32, flags: u32) -> i32 {
     let state = state();
     let Some(decode) = decoder(&state, keep, flags) else { return NO_SUCH_SET };
-    match decode.decode_utf8(&state.input[..len.min(state.input.len())]) {
+    match decode.decode_utf8(state.input(len)) {
         Err(error) => length(error.offset),
         Ok(_) => UNCHANGED,
     }
 }
 
-/// Decodes the first `len` bytes of input until nothing changes: `FORM`. [`pct_layers`] says how often something did.
+/// Decodes the first `len` bytes of input until nothing changes. Flags: `FORM`. [`pct_layers`] returns the number of rounds that
+/// changed something.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_decode_until_stable(len: usize, keep: i32, flags: u32) -> i32 {
     let mut state = state();
     let Some(decode) = decoder(&state, keep, flags) else { return NO_SUCH_SET };
     let mut layers = 0;
-    let result = state.run(len, len.saturating_add(SLACK), |input, output| {
+    let result = state.run(len, 1, |input, output| {
         layers = decode.decode_until_stable_append(input, output);
         Ok(())
     });
@@ -381,19 +374,19 @@ pub extern "C" fn pct_decode_until_stable(len: usize, keep: i32, flags: u32) -> 
     result
 }
 
-/// The layers that the last [`pct_decode_until_stable`] removed.
+/// Returns the number of layers that the last [`pct_decode_until_stable`] removed.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_layers() -> usize {
     state().layers
 }
 
-/// Lists what `pct check` finds in the first `len` bytes of input, taken as one record: rows of offset, kind and byte. Kinds: 0
-/// malformed, with two digits missing; 1 malformed, with `byte` where a digit should be; 2 double, and `byte` is what the inner
-/// escape stands for; 3 NUL; 4 a slash or backslash; 5 a dot; 6 not UTF-8 after decoding, which is listed once.
+/// Writes what `pct check` finds in the first `len` bytes of input, taken as one record, as rows of offset, kind and byte. Kinds: 0
+/// malformed, at the end of the text; 1 malformed, with `byte` in place of a digit; 2 escaped twice, where `byte` is the byte of the
+/// inner escape; 3 NUL; 4 slash or backslash; 5 dot; 6 not valid UTF-8 after decoding, once for all input.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_check(len: usize) -> i32 {
     state().tabulate(len, |input, rows| {
-        let mut not_utf8 = first_not_utf8(input);
+        let mut not_utf8 = Decode::new().decode_utf8(input).err().map(|error| error.offset);
         for found in escapes(input) {
             let row = match found {
                 Ok(escape) => match escape.byte {
@@ -422,24 +415,19 @@ pub extern "C" fn pct_check(len: usize) -> i32 {
     })
 }
 
-/// Where that starts which does not decode to UTF-8.
-fn first_not_utf8(input: &[u8]) -> Option<usize> {
-    Decode::new().decode_utf8(input).err().map(|error| error.offset)
-}
-
-/// The byte that the escape would stand for whose digits `text` begins with.
+/// Returns the byte of the escape that consists of `%` and the first two bytes of `text`.
 fn inner(text: &[u8]) -> Option<u8> {
     let &[high, low, ..] = text else { return None };
     simdpct::decode_escape(&[b'%', high, low])
 }
 
-/// Splits the first `len` bytes of input: rows of part, start and end, for the parts that there are. Parts: 0 scheme, 1
+/// Splits the first `len` bytes of input. Writes rows of part, start and end, for the parts that the URL has. Parts: 0 scheme, 1
 /// userinfo, 2 host, 3 port, 4 path, 5 query, 6 fragment, 7 each segment of the path, 8 each name of the query, 9 its value.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_split(len: usize) -> i32 {
     state().tabulate(len, |input, rows| {
         let parts = split(input);
-        // What a part is a slice of is the input, so the difference of addresses is its place.
+        // Each part is a slice of the input, so the difference of the addresses is its offset.
         let mut push = |part: usize, slice: Option<&[u8]>| {
             if let Some(slice) = slice {
                 let start = slice.as_ptr().addr() - input.as_ptr().addr();
@@ -463,8 +451,8 @@ pub extern "C" fn pct_split(len: usize) -> i32 {
     })
 }
 
-/// Lists what RFC 3986 does not allow in the first `len` bytes of input: rows of offset, kind and byte. Kind is the number of the
-/// component, as [`pct_split`] has it, plus 16 times: 0 illegal byte, 1 not ASCII, 2 control, 3 malformed escape, 4 several `@`,
+/// Writes what RFC 3986 does not allow in the first `len` bytes of input, as rows of offset, kind and byte. Kind is the number of
+/// the component (see [`pct_split`]) plus 16 times: 0 illegal byte, 1 not ASCII, 2 control, 3 malformed escape, 4 several `@`,
 /// 5 unclosed bracket, 6 bad address, 7 bad port, 8 colon in the first segment, 9 another.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_flaws(len: usize) -> i32 {
@@ -498,12 +486,12 @@ fn flaws(parts: &Parts<'_>, rows: &mut Rows<'_>) {
     }
 }
 
-/// Writes something about a set of the registry to the output and returns its length: 0 its name, 1 its members, 2 `policy` or
-/// `block`, 3 the address of its specification, 4 its description.
+/// Writes a property of a set of the registry to the output and returns its length. Properties: 0 name, 1 members, 2 `policy` or
+/// `block`, 3 address of its specification, 4 description.
 #[unsafe(no_mangle)]
-pub extern "C" fn pct_set_text(number: usize, what: u32) -> i32 {
+pub extern "C" fn pct_set_text(number: usize, property: u32) -> i32 {
     let Some(named) = sets::ALL.get(number) else { return NO_SUCH_SET };
-    let text: Vec<u8> = match what {
+    let text: Vec<u8> = match property {
         0 => named.name.into(),
         1 => named.set.iter().collect(),
         2 if named.kind == SetKind::Policy => b"policy"[..].into(),
@@ -517,24 +505,23 @@ pub extern "C" fn pct_set_text(number: usize, what: u32) -> i32 {
     length(len)
 }
 
-/// Defines the set with the members of `set` (none if that is negative) and the first `len` bytes of input, and
-/// returns its number. Bytes that are not ASCII cannot be added.
+/// Defines the set of the members of `set` (none if that is negative) and the first `len` bytes of input, and returns its number,
+/// or `NO_SUCH_SET` if a byte is not ASCII.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_set_add(set: i32, len: usize) -> i32 {
     let mut state = state();
     let base = if set < 0 { Some(AsciiSet::EMPTY) } else { state.set(set) };
-    let members = &state.input[..len.min(state.input.len())];
-    match base.and_then(|base| base.add(members)) {
+    match base.and_then(|base| base.add(state.input(len))) {
         Some(set) => state.define(set),
         None => NO_SUCH_SET,
     }
 }
 
-/// Defines the set with the members of `set` but for the first `len` bytes of input, and returns its number.
+/// Defines the set of the members of `set` without the first `len` bytes of input, and returns its number.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_set_remove(set: i32, len: usize) -> i32 {
     let mut state = state();
     let Some(base) = state.set(set) else { return NO_SUCH_SET };
-    let set = base.remove(&state.input[..len.min(state.input.len())]);
+    let set = base.remove(state.input(len));
     state.define(set)
 }

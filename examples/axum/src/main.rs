@@ -26,7 +26,7 @@ use simdpct::{Decode, Encode, TryDecode, sets};
 type Cache = Arc<Mutex<HashMap<Vec<u8>, String>>>;
 
 /// Forms: `+` is a space.
-const FORM: TryDecode = Decode::new().strict().form();
+const FORM: TryDecode = Decode::new().form().strict();
 
 /// The value of the parameter `name` of a query, decoded, if it is there and is UTF-8.
 fn parameter<'a>(query: &'a str, name: &str) -> Option<Cow<'a, str>> {

@@ -10,11 +10,9 @@
 mod bounds;
 mod decode;
 mod encode;
+pub(crate) mod operation;
 pub(crate) mod short;
 mod sink;
-
-pub(crate) use decode::{decode, decode_few, decode_measure, decode_plain_values, decode_two, decode_values};
-pub(crate) use encode::{encode, encode_few, encode_measure, encode_two, encode_values};
 
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::Cursor;

@@ -1,76 +1,25 @@
-//! What an entry point decides before it calls a driver: most inputs are short, under the plain rule, and have room to
-//! spare, and these get code without a stage and without loops.
+//! What is decided about an input before a driver begins: which blocks it is for, and whether it stays as it is.
 
 use super::{Isa, Tier};
 use crate::kernel::cursor::{Cursor, Room, Written};
-use crate::kernel::ends::Ends;
 use crate::kernel::job::{DecodeJob, Decoded, EncodeJob};
 
-/// An operand of an operation besides the job and the input.
-pub(crate) trait Operand {
-    /// The room that it gives; what gives none takes none.
-    fn room(&self) -> usize {
-        usize::MAX
-    }
-}
-
-impl Operand for &mut Ends {}
-
-impl Operand for Room<'_> {
-    #[inline(always)]
-    fn room(&self) -> usize {
-        self.len()
-    }
-}
-
-/// A job, as the entry points see it.
-pub(crate) trait Job {
-    /// Whether one block under this job's rule is little code, and fits in `room` bytes without a stage.
-    fn is_direct<I: Isa>(&self, isa: I, room: usize) -> bool;
-}
-
-impl Job for EncodeJob {
-    #[inline(always)]
-    fn is_direct<I: Isa>(&self, _: I, room: usize) -> bool {
-        self.is_plain() && room >= I::WINDOW
-    }
-}
-
-impl Job for DecodeJob {
-    #[inline(always)]
-    fn is_direct<I: Isa>(&self, _: I, room: usize) -> bool {
-        !self.plus() && room >= I::LANES
-    }
-}
-
-/// Whether `input` is for the narrow blocks of `tier`, if it has such.
+/// Whether an input of so many bytes is for the narrow blocks of `tier`, if it has such.
 #[inline(always)]
-pub(crate) fn is_narrow<T: Tier>(_: T, input: &[u8]) -> bool {
-    T::SHORT > 0 && input.len() <= T::SHORT
+pub(crate) fn is_narrow<T: Tier>(_: T, len: usize) -> bool {
+    T::SHORT > 0 && len <= T::SHORT
 }
 
-/// The longest input that the blocks of `isa` look at in [`encode_copy`] and [`decode_copy`].
+/// The longest input for the functions for two blocks; 0 if they are not used.
 #[inline(always)]
-pub(crate) fn look<I: Isa>(_: I) -> usize {
-    I::LOOK
-}
-
-/// The longest input for [`encode_two`](super::encode_two) and [`decode_two`](super::decode_two); 0 if they are not used.
-#[inline(always)]
-pub(crate) fn two<I: Isa>(_: I) -> usize {
+pub(crate) fn two_blocks<I: Isa>(_: I) -> usize {
     if I::TWO { 2 * I::LANES } else { 0 }
 }
 
-/// The longest input for [`encode_few`](super::encode_few) and [`decode_few`](super::decode_few).
+/// The longest input for the functions for a few blocks.
 #[inline(always)]
-pub(crate) fn few<I: Isa>(_: I) -> usize {
+pub(crate) fn few_blocks<I: Isa>(_: I) -> usize {
     I::FEW
-}
-
-/// The number of lanes of a block.
-#[inline(always)]
-pub(crate) fn lanes<I: Isa>(_: I) -> usize {
-    I::LANES
 }
 
 /// Copies an input of more than one block and at most two if encoding surely leaves it as it is; `None` says nothing.

@@ -3,60 +3,36 @@
 //! `tiers!` is the one list. The token, the detection and the entry points of a tier derive from its line; tests, fuzzers
 //! and benchmarks iterate [`Tier::available`].
 
+#![allow(
+    clippy::needless_range_loop,
+    reason = "loops over registers are unrolled, and the index says which register it is"
+)]
+
 use core::fmt;
 use core::num::NonZeroU8;
 use core::sync::atomic::{AtomicU8, Ordering};
 
 use crate::kernel::cursor::{Room, Written};
-use crate::kernel::drive::short::{Job, Operand};
+use crate::kernel::drive::Tier as _;
+use crate::kernel::drive::operation::{
+    Decode, DecodeMeasure, DecodeValues, Encode, EncodeMeasure, EncodeValues, Operation,
+};
+use crate::kernel::drive::short::{few_blocks, is_narrow, two_blocks};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, Measure, Measured};
-use crate::kernel::{drive, scalar};
-
-/// Each of the four registers of a block, for tiers whose registers hold sixteen lanes. (A closure would not be inlined
-/// into the entry points, nor then the intrinsics in it.)
-///
-/// The expression may use intrinsics of the tier that take and give registers; what reads or writes memory needs an
-/// `unsafe` block of its own.
-#[allow(unused_macros, reason = "some targets have no such tier")]
-macro_rules! each {
-    ($block:expr, |$quarter:ident| $value:expr) => {{
-        let block = $block;
-        each!(|i| {
-            let $quarter = block[i];
-            $value
-        })
-    }};
-    (|$i:ident| $value:expr) => {{
-        // SAFETY: it stands in a method of the tier's token, which proves the features of the intrinsics.
-        #[allow(unused_unsafe, reason = "not every expression needs it")]
-        unsafe {
-            [
-                {
-                    let $i = 0;
-                    $value
-                },
-                {
-                    let $i = 1;
-                    $value
-                },
-                {
-                    let $i = 2;
-                    $value
-                },
-                {
-                    let $i = 3;
-                    $value
-                },
-            ]
-        }
-    }};
-}
+use crate::kernel::scalar;
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod avx2;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod avx512;
+#[cfg(any(
+    target_arch = "x86",
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+    all(target_arch = "wasm32", target_feature = "simd128"),
+))]
+mod blocks;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod cpu;
 pub(crate) mod look;
@@ -69,6 +45,13 @@ mod sse2;
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), not(simdpct_lean)))]
 mod ssse3;
 mod tables;
+#[cfg(any(
+    target_arch = "x86",
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+    all(target_arch = "wasm32", target_feature = "simd128"),
+))]
+mod vector;
 
 /// What is known of a tier without calling its kernels.
 struct Description {
@@ -94,180 +77,82 @@ macro_rules! has {
 }
 
 /// The entry point of an operation: the only kind of function that enables CPU features, and the only one that makes a
-/// token.
+/// token. What each does is said by [`Operation`].
 ///
-/// Most inputs are short, under the plain rule, and have room to spare; most others are under the plain rule, too. Each kind
-/// has a function of its own, since the prologue of one that does all takes longer than a short input.
-///
-/// Many values are many bytes, so the operations on these have functions for long inputs only.
+/// Each kind of input has a function of its own, since the prologue of one that does all takes longer than a short input.
 macro_rules! entry {
-    ([$($feature:tt)*] $token:ident encode_values $($rest:tt)*) => {
-        entry!(@values [$($feature)*] $token encode_values $($rest)*)
-    };
-    ([$($feature:tt)*] $token:ident decode_values $($rest:tt)*) => {
-        entry!(@values [$($feature)*] $token decode_values $($rest)*)
-    };
-    (
-        @values [$($feature:tt)*] $token:ident
-        $operation:ident($job:ident: $type_of_job:ty, $input:ident: $type_of_input:ty $(, $name:ident: $type:ty)*) -> $output:ty
-    ) => {{
+    ([$($feature:tt)*] $token:ident $operation:ident($($operand:ident: $type:ty),*) -> $output:ty) => {{
         $(#[target_feature(enable = $feature)])*
-        fn $operation<'c>($job: $type_of_job, $input: $type_of_input $(, $name: $type)*) -> $output {
-            if $job.is_plain()
-                && let Some(done) = entry!(@plain_values $token $operation($job, $input $(, $name)*))
-            {
-                return done;
+        fn first<'c>($($operand: $type),*) -> $output {
+            let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
+            if !it.is_plain() {
+                return other($(it.$operand),*);
             }
-            any($job, $input $(, $name)*)
-        }
-
-        $(#[target_feature(enable = $feature)])*
-        #[inline(never)]
-        fn any<'c>($job: $type_of_job, $input: $type_of_input $(, $name: $type)*) -> $output {
-            // Nobody asks for this, but the compiler would keep code for it.
-            if $job.is_plain() && entry!(@plain_is_all $operation) {
-                return $operation($job, $input $(, $name)*);
-            }
-            drive::$operation(drive::Tier::wide(token::$token::new()), $job, $input $(, $name)*)
-        }
-
-        $operation
-    }};
-    (@plain_values $token:ident decode_values($($operand:ident),*)) => {
-        drive::decode_plain_values(drive::Tier::wide(token::$token::new()), $($operand),*)
-    };
-    (@plain_values $token:ident encode_values($($operand:ident),*)) => {
-        Some(drive::encode_values(drive::Tier::wide(token::$token::new()), $($operand),*))
-    };
-    // Whether all that is under the plain rule is done by its own function.
-    (@plain_is_all decode_values) => { false };
-    (@plain_is_all encode_values) => { true };
-    (
-        [$($feature:tt)*] $token:ident
-        $operation:ident($job:ident: $type_of_job:ty, $input:ident: $type_of_input:ty $(, $name:ident: $type:ty)*) -> $output:ty
-    ) => {{
-        $(#[target_feature(enable = $feature)])*
-        fn $operation<'c>($job: $type_of_job, $input: $type_of_input $(, $name: $type)*) -> $output {
-            if !$job.is_plain() {
-                return other($job, $input $(, $name)*);
-            }
-            match entry!(@short $token $operation($job, $input $(, $name)*)) {
+            match it.short(tier) {
                 Some(done) => done,
-                None if $input.len() <= entry!(@reach_of_two $token $operation) => two($job, $input $(, $name)*),
-                None if $input.len() <= entry!(@reach_of_few $token $operation) => few($job, $input $(, $name)*),
-                None => plain($job, $input $(, $name)*),
+                None if $operation::FEW && it.len() <= two_blocks(tier.wide()) => two($(it.$operand),*),
+                None if $operation::FEW && it.len() <= few_blocks(tier.wide()) => few($(it.$operand),*),
+                None => plain($(it.$operand),*),
             }
         }
 
         // Two blocks. (As a part of the function above, it would make that one save registers for shorter inputs, too.)
         $(#[target_feature(enable = $feature)])*
         #[inline(never)]
-        fn two<'c>($job: $type_of_job, $input: $type_of_input $(, $name: $type)*) -> $output {
-            match entry!(@two $token $operation($job, $input $(, $name)*)) {
+        fn two<'c>($($operand: $type),*) -> $output {
+            let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
+            match it.two(tier.wide()) {
                 Some(done) => done,
-                None => plain($job, $input $(, $name)*),
+                None => plain($(it.$operand),*),
             }
         }
 
         // A few blocks.
         $(#[target_feature(enable = $feature)])*
         #[inline(never)]
-        fn few<'c>($job: $type_of_job, $input: $type_of_input $(, $name: $type)*) -> $output {
-            match entry!(@few $token $operation($job, $input $(, $name)*)) {
+        fn few<'c>($($operand: $type),*) -> $output {
+            let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
+            match it.few(tier.wide()) {
                 Some(done) => done,
-                None => plain($job, $input $(, $name)*),
+                None => plain($(it.$operand),*),
             }
         }
 
         // Longer, or with little room.
         $(#[target_feature(enable = $feature)])*
         #[inline(never)]
-        fn plain<'c>($job: $type_of_job, $input: $type_of_input $(, $name: $type)*) -> $output {
-            if $job.is_plain() {
-                let tier = token::$token::new();
-                drive::$operation(drive::Tier::wide(tier), $job, $input $(, $name)*)
-            } else {
-                any($job, $input $(, $name)*)
+        fn plain<'c>($($operand: $type),*) -> $output {
+            let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
+            // Nobody asks for another rule, but the compiler would keep code for it; and below for this one.
+            if it.is_plain() && let Some(done) = it.plain(tier.wide()) {
+                return done;
             }
+            any($(it.$operand),*)
         }
 
         // Short, under another rule.
         $(#[target_feature(enable = $feature)])*
         #[inline(never)]
-        fn other<'c>($job: $type_of_job, $input: $type_of_input $(, $name: $type)*) -> $output {
-            match entry!(@short $token $operation($job, $input $(, $name)*)) {
+        fn other<'c>($($operand: $type),*) -> $output {
+            let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
+            match it.short(tier) {
                 Some(done) => done,
-                None => any($job, $input $(, $name)*),
+                None => any($(it.$operand),*),
             }
         }
 
         $(#[target_feature(enable = $feature)])*
         #[inline(never)]
-        fn any<'c>($job: $type_of_job, $input: $type_of_input $(, $name: $type)*) -> $output {
-            // Nobody asks for this, but the compiler would keep code for it.
-            if $job.is_plain() {
-                return plain($job, $input $(, $name)*);
+        fn any<'c>($($operand: $type),*) -> $output {
+            let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
+            if $operation::PLAIN_IS_LONG && it.is_plain() {
+                return plain($(it.$operand),*);
             }
-            let tier = token::$token::new();
-            if $input.len() <= <token::$token as drive::Tier>::SHORT {
-                drive::$operation(drive::Tier::narrow(tier), $job, $input $(, $name)*)
-            } else {
-                drive::$operation(drive::Tier::wide(tier), $job, $input $(, $name)*)
-            }
+            if is_narrow(tier, it.len()) { it.long(tier.narrow()) } else { it.long(tier.wide()) }
         }
 
-        $operation
+        first
     }};
-
-    // An input of one block, narrow or wide; or one that is only copied.
-    (@short $token:ident $operation:ident($job:ident, $input:ident $(, $name:ident)*)) => {{
-        let tier = token::$token::new();
-        let (narrow, wide) = (drive::Tier::narrow(tier), drive::Tier::wide(tier));
-        if drive::short::is_narrow(tier, $input) {
-            entry!(@block narrow $operation($job, $input $(, $name)*))
-        } else if $input.len() <= drive::short::lanes(wide) {
-            entry!(@block wide $operation($job, $input $(, $name)*))
-        } else if $input.len() <= drive::short::look(wide) {
-            entry!(@copy_two wide $operation($job, $input $(, $name)*))
-        } else {
-            None
-        }
-    }};
-    (@block $isa:ident $operation:ident($job:ident, $input:ident $(, $name:ident)*)) => {
-        match entry!(@copy $isa $operation($job, $input $(, $name)*)) {
-            None if $job.is_direct($isa, usize::MAX $(.min($name.room()))*) => {
-                Some(drive::$operation($isa, $job, $input $(, $name)*))
-            }
-            done => done,
-        }
-    };
-    (@copy $isa:ident decode($($operand:ident),*)) => { drive::short::decode_copy($isa, $($operand),*) };
-    (@copy $isa:ident $operation:ident($($operand:ident),*)) => { None };
-
-    (@copy_two $isa:ident encode($($operand:ident),*)) => { drive::short::encode_copy($isa, $($operand),*) };
-    (@copy_two $isa:ident $operation:ident($($operand:ident),*)) => { entry!(@copy $isa $operation($($operand),*)) };
-
-    (@reach_of_two $token:ident encode) => { drive::short::two(drive::Tier::wide(token::$token::new())) };
-    (@reach_of_two $token:ident decode) => { drive::short::two(drive::Tier::wide(token::$token::new())) };
-    (@reach_of_two $token:ident $operation:ident) => { 0 };
-    (@two $token:ident encode($($operand:ident),*)) => {
-        drive::encode_two(drive::Tier::wide(token::$token::new()), $($operand),*)
-    };
-    (@two $token:ident decode($($operand:ident),*)) => {
-        drive::decode_two(drive::Tier::wide(token::$token::new()), $($operand),*)
-    };
-    (@two $token:ident $operation:ident($($operand:ident),*)) => { None };
-
-    (@reach_of_few $token:ident encode) => { drive::short::few(drive::Tier::wide(token::$token::new())) };
-    (@reach_of_few $token:ident decode) => { drive::short::few(drive::Tier::wide(token::$token::new())) };
-    (@reach_of_few $token:ident $operation:ident) => { 0 };
-    (@few $token:ident encode($($operand:ident),*)) => {
-        drive::encode_few(drive::Tier::wide(token::$token::new()), $($operand),*)
-    };
-    (@few $token:ident decode($($operand:ident),*)) => {
-        drive::decode_few(drive::Tier::wide(token::$token::new()), $($operand),*)
-    };
-    (@few $token:ident $operation:ident($($operand:ident),*)) => { None };
 }
 
 /// One line a tier, best first: its name, its token, the architectures, and every feature that it may use.
@@ -318,13 +203,13 @@ macro_rules! tiers {
 
         tables! {
             [$($arch, $token, [$($feature)*];)*]
-            ENCODE: encode(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c>;
-            ENCODE_MEASURE: encode_measure(job: &EncodeJob, input: &[u8]) -> Measure;
-            ENCODE_VALUES: encode_values(
+            ENCODE: encode = Encode(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c>;
+            ENCODE_MEASURE: encode_measure = EncodeMeasure(job: &EncodeJob, input: &[u8]) -> Measure;
+            ENCODE_VALUES: encode_values = EncodeValues(
                 job: &EncodeJob, input: &[u8], ends: &mut Ends, out: Room<'c>) -> Written<'c>;
-            DECODE: decode(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c>;
-            DECODE_MEASURE: decode_measure(job: &DecodeJob, input: &[u8]) -> Measured;
-            DECODE_VALUES: decode_values(
+            DECODE: decode = Decode(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c>;
+            DECODE_MEASURE: decode_measure = DecodeMeasure(job: &DecodeJob, input: &[u8]) -> Measured;
+            DECODE_VALUES: decode_values = DecodeValues(
                 job: &DecodeJob, input: &[u8], ends: &mut Ends, out: Room<'c>) -> Decoded<'c>;
         }
     };
@@ -335,14 +220,10 @@ macro_rules! tiers {
 /// Each operation has a table of its own, so that a linker drops the kernels of operations that a program never calls.
 macro_rules! tables {
     ($tiers:tt $(
-        $table:ident: $operation:ident(
-            $job:ident: $type_of_job:ty, $input:ident: $type_of_input:ty $(, $name:ident: $type:ty)*) -> $output:ty;
+        $table:ident: $method:ident = $operation:ident($($operand:ident: $type:ty),*) -> $output:ty;
     )*) => {
         $(
-            table! {
-                $tiers $table: [$type_of_job, $type_of_input $(, $type)*] -> $output;
-                $operation ($job: $type_of_job, $input: $type_of_input $(, $name: $type)*)
-            }
+            table! { $tiers $table: $method = $operation($($operand: $type),*) -> $output }
         )*
 
         #[allow(clippy::extra_unused_lifetimes, reason = "operations that only measure have no room")]
@@ -350,19 +231,16 @@ macro_rules! tables {
             $(
                 #[allow(clippy::extra_unused_lifetimes, reason = "that of the room, which not every operation takes")]
                 #[inline(always)]
-                pub(crate) fn $operation<'c>(
-                    self, $job: $type_of_job, $input: $type_of_input $(, $name: $type)*
-                ) -> $output {
+                pub(crate) fn $method<'c>(self, $($operand: $type),*) -> $output {
                     // SAFETY: by the invariant of `Tier` the number is that of a tier, and the CPU has its features.
                     unsafe {
                         if BEST_IS_CERTAIN && self.index() == 0 {
                             // A constant, so that the compiler of every crate sees which function it is.
-                            (const { $table[0] })($job, $input $(, $name)*)
+                            (const { $table[0] })($($operand),*)
                         } else {
                             #[allow(clippy::type_complexity, reason = "as of the constant")]
-                            static TABLE: [for<'c> unsafe fn($type_of_job, $type_of_input $(, $type)*) -> $output; COUNT] =
-                                $table;
-                            TABLE.get_unchecked(self.index())($job, $input $(, $name)*)
+                            static TABLE: [for<'c> unsafe fn($($type),*) -> $output; COUNT] = $table;
+                            TABLE.get_unchecked(self.index())($($operand),*)
                         }
                     }
                 }
@@ -373,17 +251,22 @@ macro_rules! tables {
 
 macro_rules! table {
     (
-        [$($arch:meta, $token:ident, [$($feature:tt)*];)*]
-        $table:ident: [$($type:ty),*] -> $output:ty;
-        $operation:ident $parameters:tt
+        [$($arch:meta, $token:ident, $features:tt;)*]
+        $table:ident: $method:ident = $operation:ident($($operand:ident: $type:ty),*) -> $output:ty
+    ) => {
+        table! { @of [$(#[cfg($arch)] $token $features)*] $table $method $operation ($($operand: $type),*) ($($type),*) -> $output }
+    };
+    (
+        @of [$(#[$arch:meta] $token:ident $features:tt)*]
+        $table:ident $method:ident $operation:ident $operands:tt ($($type:ty),*) -> $output:ty
     ) => {
         #[allow(clippy::type_complexity, reason = "a table shows the signature of its operation")]
         const $table: [for<'c> unsafe fn($($type),*) -> $output; COUNT] = [
             $(
-                #[cfg($arch)]
-                { entry!([$($feature)*] $token $operation $parameters -> $output) },
+                #[$arch]
+                { entry!($features $token $operation $operands -> $output) },
             )*
-            scalar::$operation,
+            scalar::$method,
         ];
     };
 }
@@ -422,7 +305,7 @@ static ACTIVE: AtomicU8 = AtomicU8::new(0);
 
 impl Tier {
     /// The environment variable that forces a tier.
-    pub const ENVIRONMENT: &'static str = "SIMDPCT_TIER";
+    pub const ENV_VAR: &'static str = "SIMDPCT_TIER";
 
     const SCALAR: Tier = Tier(NonZeroU8::new(COUNT as u8).unwrap());
 
@@ -509,7 +392,7 @@ impl Tier {
 
     #[cfg(feature = "std")]
     fn forced() -> Option<Tier> {
-        Tier::find(std::env::var(Tier::ENVIRONMENT).ok()?.as_str())
+        Tier::find(std::env::var(Tier::ENV_VAR).ok()?.as_str())
     }
 
     #[cfg(not(feature = "std"))]
@@ -541,6 +424,41 @@ impl fmt::Display for Tier {
         f.write_str(self.name())
     }
 }
+
+/// Finds a tier by its name, as [`Tier::find`] does.
+impl core::str::FromStr for Tier {
+    type Err = UnknownTier;
+
+    fn from_str(name: &str) -> Result<Tier, UnknownTier> {
+        Tier::find(name).ok_or(UnknownTier { compiled: Tier::compiled().any(|known| known == name) })
+    }
+}
+
+/// The error of parsing a [`Tier`] from a name.
+///
+/// ```
+/// use simdpct::Tier;
+/// assert_eq!("scalar".parse::<Tier>().ok(), Tier::find("scalar"));
+/// assert!("mmx".parse::<Tier>().unwrap_err().to_string().starts_with("unknown tier"));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnknownTier {
+    /// Whether this build has the tier, but this CPU does not support it.
+    pub compiled: bool,
+}
+
+impl fmt::Display for UnknownTier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.compiled {
+            return f.write_str("this CPU does not support the tier");
+        }
+        f.write_str("unknown tier; this build has")?;
+        Tier::compiled().try_for_each(|name| write!(f, " {name}"))
+    }
+}
+
+impl core::error::Error for UnknownTier {}
 
 /// The error of [`Tier::init`]: another tier is active already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,6 +18,45 @@ use crate::kernel::drive::{self, Escapes, Isa, OneKind, behind, first};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
 
+/// Each of the four registers of a block, for tiers whose registers hold sixteen lanes. (A closure would not be inlined
+/// into the entry points, nor then the intrinsics in it.)
+///
+/// The expression may use intrinsics of the tier that take and give registers; what reads or writes memory needs an
+/// `unsafe` block of its own.
+macro_rules! each {
+    ($block:expr, |$quarter:ident| $value:expr) => {{
+        let block = $block;
+        each!(|i| {
+            let $quarter = block[i];
+            $value
+        })
+    }};
+    (|$i:ident| $value:expr) => {{
+        // SAFETY: it stands in a method of the tier's token, which proves the features of the intrinsics.
+        #[allow(unused_unsafe, reason = "not every expression needs it")]
+        unsafe {
+            [
+                {
+                    let $i = 0;
+                    $value
+                },
+                {
+                    let $i = 1;
+                    $value
+                },
+                {
+                    let $i = 2;
+                    $value
+                },
+                {
+                    let $i = 3;
+                    $value
+                },
+            ]
+        }
+    }};
+}
+
 type Block = [__m128i; 4];
 
 /// The most ranges that are compared.

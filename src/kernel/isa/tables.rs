@@ -90,7 +90,7 @@ const DIGITS: usize = {
 /// Sixteen places, in the cache line of others.
 #[derive(Clone, Copy)]
 #[repr(align(16))]
-pub(super) struct Places([u8; 16]);
+pub(crate) struct Places([u8; 16]);
 
 /// For each mask that digits can fill in the lower eight of sixteen lanes and each in the upper eight, the places that move
 /// the other lanes to the front. The last place is one less than their number: it is that of the last lane if all stay, and of no

@@ -1,27 +1,39 @@
-//! URLs in the shape of real lists.
+//! URLs with the statistics of real lists.
 
 use std::collections::HashSet;
 use std::fmt;
 
-use super::Random;
+use crate::Random;
+
+/// The words of hosts, paths and queries.
+const WORDS: &str = "
+    about account admin api archive article assets author blog book browse calendar cart category center
+    code comments company contact content css data default detail directory docs download edit events
+    example faq features feed files forum gallery guide help home html image images index info install
+    issues item jobs journal kernel latest library links list login main manual map media members module
+    music network news notes online openings page paper photo pipeline post press privacy product
+    profile project public raw readme release report research resource review rss scripts search section
+    server service shop sitemap software source static status store student support system tag team test
+    theme thread tools topic training travel tree tutorial upload user version video view vol web wiki
+    works";
 
 /// An endless, deterministic stream of URLs.
 ///
-/// Its lengths, its share of reserved bytes and its share of lines with escapes are those of lists of real URLs;
-/// [`Shape`] says what they are, and a test of the comparison program holds them.
+/// Its lengths, its share of reserved bytes and its share of lines with escapes are those of lists of real URLs. A test of
+/// benches/compare holds their [`Statistics`].
 #[derive(Clone, Debug)]
 pub struct Urls {
     random: Random,
-    escapes: bool,
+    words: Vec<&'static str>,
 }
 
 impl Urls {
-    /// The stream that belongs to `seed`.
+    /// Creates a stream that depends on `seed` alone.
     pub fn new(seed: u64) -> Urls {
-        Urls { random: Random::new(seed), escapes: true }
+        Urls { random: Random::new(seed), words: WORDS.split_whitespace().collect() }
     }
 
-    /// `count` distinct URLs.
+    /// Returns `count` distinct URLs.
     pub fn distinct(self, count: usize) -> Vec<String> {
         let mut seen = HashSet::new();
         let mut urls = self.filter(|url| seen.insert(url.clone())).take(count).collect::<Vec<_>>();
@@ -29,11 +41,11 @@ impl Urls {
         urls
     }
 
-    /// Most URLs are short, some are much longer: 88 % have at most 64 bytes, 10 % more than 77.
+    /// Draws a length: 88 % of the URLs have at most 64 bytes, 10 % more than 77.
     fn length(&mut self) -> usize {
         let random = &mut self.random;
         match random.below(100) {
-            // The sum of four throws is a bell around 42.
+            // The sum of four numbers has a bell-shaped distribution around 43.
             0..88 => (19 + (0..4).map(|_| random.below(13)).sum::<usize>()).min(64),
             88..90 => 65 + random.below(13),
             _ => {
@@ -47,130 +59,7 @@ impl Urls {
     }
 
     fn word(&mut self, url: &mut String) {
-        const WORDS: &[&str] = &[
-            "about",
-            "account",
-            "admin",
-            "api",
-            "archive",
-            "article",
-            "assets",
-            "author",
-            "blog",
-            "book",
-            "browse",
-            "calendar",
-            "cart",
-            "category",
-            "center",
-            "code",
-            "comments",
-            "company",
-            "contact",
-            "content",
-            "css",
-            "data",
-            "default",
-            "detail",
-            "directory",
-            "docs",
-            "download",
-            "edit",
-            "events",
-            "example",
-            "faq",
-            "features",
-            "feed",
-            "files",
-            "forum",
-            "gallery",
-            "guide",
-            "help",
-            "home",
-            "html",
-            "image",
-            "images",
-            "index",
-            "info",
-            "install",
-            "issues",
-            "item",
-            "jobs",
-            "journal",
-            "kernel",
-            "latest",
-            "library",
-            "links",
-            "list",
-            "login",
-            "main",
-            "manual",
-            "map",
-            "media",
-            "members",
-            "module",
-            "music",
-            "network",
-            "news",
-            "notes",
-            "online",
-            "openings",
-            "page",
-            "paper",
-            "photo",
-            "pipeline",
-            "post",
-            "press",
-            "privacy",
-            "product",
-            "profile",
-            "project",
-            "public",
-            "raw",
-            "readme",
-            "release",
-            "report",
-            "research",
-            "resource",
-            "review",
-            "rss",
-            "scripts",
-            "search",
-            "section",
-            "server",
-            "service",
-            "shop",
-            "sitemap",
-            "software",
-            "source",
-            "static",
-            "status",
-            "store",
-            "student",
-            "support",
-            "system",
-            "tag",
-            "team",
-            "test",
-            "theme",
-            "thread",
-            "tools",
-            "topic",
-            "training",
-            "travel",
-            "tree",
-            "tutorial",
-            "upload",
-            "user",
-            "version",
-            "video",
-            "view",
-            "vol",
-            "web",
-            "wiki",
-            "works",
-        ];
-        url.push_str(self.random.pick(WORDS));
+        url.push_str(self.random.pick(&self.words));
     }
 
     fn number(&mut self, url: &mut String) {
@@ -183,7 +72,7 @@ impl Urls {
         url.extend((0..digits).map(|_| self.random.pick(b"0123456789abcdef") as char));
     }
 
-    /// One segment of a path or one value of a query.
+    /// Appends a segment of a path or a value of a query.
     fn segment(&mut self, url: &mut String) {
         match self.random.below(10) {
             0 => self.number(url),
@@ -213,7 +102,8 @@ impl Urls {
         url.push_str(self.random.pick(ENDINGS));
     }
 
-    /// Escapes as they occur: blanks and other scripts most often, then delimiters, now and then a mistake.
+    /// Appends escapes as often as they occur in the wild: mostly spaces and other scripts, then delimiters, and now and then a
+    /// malformed escape or invalid UTF-8.
     fn escape(&mut self, url: &mut String) {
         let random = &mut self.random;
         let mut part = String::new();
@@ -253,8 +143,7 @@ impl Iterator for Urls {
         let mut url = String::with_capacity(length + 24);
         self.host(&mut url);
         // One URL in 75 has escapes.
-        let mut escapes =
-            if self.escapes && self.random.chance(13_300) { 1 + self.random.below(3) } else { 0 };
+        let mut escapes = if self.random.chance(13_300) { 1 + self.random.below(3) } else { 0 };
         let query = if length > 56 { 44 + self.random.below(90) } else { 64 };
         let mut in_query = false;
         while url.len() < length {
@@ -277,7 +166,7 @@ impl Iterator for Urls {
             }
         }
         if escapes == 0 && !url.contains('%') {
-            // Plain ASCII: any cut is a URL. One that ends with a delimiter is as common as it is in the field.
+            // The URL is ASCII without escapes, so every prefix of it is a URL, too.
             url.truncate(length.max(12));
         }
         Some(url)
@@ -286,35 +175,35 @@ impl Iterator for Urls {
 
 /// The figures by which lists of URLs are compared.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
-    /// Lines.
+pub struct Statistics {
+    /// The number of lines.
     pub lines: usize,
-    /// Distinct lines.
+    /// The number of distinct lines.
     pub distinct: usize,
     /// The mean length, in bytes.
     pub mean: f64,
-    /// The median length.
+    /// The median length, in bytes.
     pub median: usize,
-    /// The length that 90 % of the lines do not exceed.
+    /// The length that 90 % of the lines do not exceed, in bytes.
     pub p90: usize,
     /// The share of lines of at most 64 bytes.
     pub short: f64,
-    /// The share of bytes that RFC 3986 does not call unreserved.
+    /// The share of bytes that are not unreserved by RFC 3986.
     pub special: f64,
     /// The share of lines with a `%`.
     pub escaped: f64,
 }
 
-impl Shape {
-    /// The shape of `lines`, which must not be empty.
-    pub fn of(lines: &[String]) -> Shape {
+impl Statistics {
+    /// Computes the statistics of `lines`, which must not be empty.
+    pub fn of(lines: &[String]) -> Statistics {
         let mut lengths: Vec<usize> = lines.iter().map(String::len).collect();
         lengths.sort_unstable();
         let bytes: usize = lengths.iter().sum();
         let special = |byte: &u8| !(byte.is_ascii_alphanumeric() || b"-._~".contains(byte));
         let specials = lines.iter().map(|line| line.bytes().filter(special).count()).sum::<usize>();
         let share = |part: usize, whole: usize| part as f64 / whole as f64;
-        Shape {
+        Statistics {
             lines: lines.len(),
             distinct: lines.iter().collect::<HashSet<_>>().len(),
             mean: share(bytes, lines.len()),
@@ -327,7 +216,7 @@ impl Shape {
     }
 }
 
-impl fmt::Display for Shape {
+impl fmt::Display for Statistics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,

@@ -3,33 +3,25 @@
 use std::path::Path;
 use std::{fs, io};
 
-use crate::{Random, Shape, place};
+use crate::{Random, Shape, Verb, place};
 
-/// The least number of distinct strings of a row of calls.
+/// The least number of distinct strings of a row of short strings.
 pub const DISTINCT: usize = 20_000;
 /// The least number of distinct bytes of a row of blocks.
 const DISTINCT_BYTES: usize = 512 * 1024;
+/// The length of most blocks.
 const BLOCK: usize = 64 * 1024;
 
-/// What a row is input for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verb {
-    /// Text to encode.
-    Encode,
-    /// Text to decode.
-    Decode,
-}
-
-/// What figure says most about a row.
+/// The unit in which a row is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// The time of a call, for short strings.
+    /// The time of a call, for rows of short strings.
     Call,
-    /// The bytes of input per time, for long ones.
+    /// The bytes of input per time, for rows of blocks.
     Byte,
 }
 
-/// Input: strings that are read one after the other, each by one call.
+/// Input: strings that are read in order, each by one call.
 #[derive(Clone, Debug)]
 pub struct Row {
     text: String,
@@ -45,46 +37,51 @@ impl Row {
         }
         let mut text = place::at(row.text.len(), place::INPUT);
         text.extend_from_slice(row.text.as_bytes());
-        row.text = String::from_utf8(text).expect("it was text before");
+        row.text = String::from_utf8(text).expect("a copy of valid UTF-8");
         row
     }
 
-    /// The strings, which lie one after the other in memory.
+    /// Returns the strings, which are adjacent in memory.
     pub fn strings(&self) -> Vec<&str> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end]).collect()
     }
 
-    /// The row with a `_` for each `%` that no two hexadecimal digits follow. A strict decoder refuses a string with such an
-    /// escape, and a refusal has no speed.
+    /// Replaces the `%` of each malformed escape by `_`. A strict decoder rejects a string with a malformed escape, and the time
+    /// of a rejection says nothing.
     fn well_formed(mut self) -> Row {
         let bytes = self.text.as_bytes();
         let malformed = |&(at, &byte): &(usize, &u8)| {
-            // No escape reaches over the end of a string.
+            // An escape ends in the string in which it starts.
             let end = self.ends[self.ends.partition_point(|&end| end <= at)];
             let digits = bytes[at + 1..end].iter().take_while(|digit| digit.is_ascii_hexdigit());
             byte == b'%' && digits.take(2).count() < 2
         };
-        let places: Vec<usize> = bytes.iter().enumerate().filter(malformed).map(|(at, _)| at).collect();
-        for at in places {
+        let offsets: Vec<usize> = bytes.iter().enumerate().filter(malformed).map(|(at, _)| at).collect();
+        for at in offsets {
             self.text.replace_range(at..=at, "_");
         }
         self
     }
 
-    /// The number of bytes of all strings.
+    /// Returns the number of bytes of all strings.
     pub fn bytes(&self) -> usize {
         self.text.len()
     }
+
+    /// Returns the length of the longest string.
+    pub fn longest(&self) -> usize {
+        self.strings().iter().map(|string| string.len()).max().unwrap_or(0)
+    }
 }
 
-/// A row that can be made.
+/// The recipe of a row.
 pub struct Spec {
-    /// Its name; unique within its verb.
+    /// The name, which is unique within the verb.
     pub name: String,
-    /// What it is input for.
+    /// The verb that the row is input for.
     pub verb: Verb,
-    /// Its unit.
+    /// The unit in which the row is reported.
     pub unit: Unit,
     make: Box<dyn Fn() -> Row>,
 }
@@ -94,13 +91,13 @@ impl Spec {
         Spec { name: name.to_owned(), verb, unit, make: Box::new(make) }
     }
 
-    /// Makes the row, as input for `shape`: a strict decoder gets no malformed escapes.
+    /// Makes the row as input for `shape`. That for a strict decoder has no malformed escapes.
     pub fn make(&self, shape: Shape) -> Row {
         let row = (self.make)();
         if shape == Shape::Strict { row.well_formed() } else { row }
     }
 
-    /// Whether all shapes of its verb are measured on it, or only the first.
+    /// Reports whether all shapes of the verb are measured on the row, or only the first.
     pub fn has_all_shapes(&self) -> bool {
         matches!(
             &*self.name,
@@ -109,13 +106,13 @@ impl Spec {
     }
 }
 
-/// The URLs of a list, one a line, in random order.
+/// Reads a list of URLs, one a line, into random order.
 ///
 /// # Errors
 ///
-/// The file cannot be read or has no line that is not empty.
+/// Fails if the file cannot be read or all its lines are empty.
 pub fn read_urls(seed: u64, list: &Path) -> io::Result<Vec<String>> {
-    // Some rivals take `str` only, so lines that are not UTF-8 are left out for all.
+    // Some rivals take only `str`, so lines that are not valid UTF-8 are left out for all.
     let bytes = fs::read(list)?;
     let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     let mut lines: Vec<_> = lines.filter_map(|line| String::from_utf8(line.to_vec()).ok()).collect();
@@ -126,12 +123,12 @@ pub fn read_urls(seed: u64, list: &Path) -> io::Result<Vec<String>> {
     Ok(lines)
 }
 
-/// Every row; those of URLs are over `urls`.
+/// Returns every row. Rows of URLs hold `urls`.
 pub fn specs(seed: u64, urls: &[String]) -> Vec<Spec> {
     let escaped: Vec<String> = urls.iter().map(|url| escape(url)).collect();
 
     let mut specs = Vec::new();
-    for verb in [Verb::Encode, Verb::Decode] {
+    for verb in Verb::ALL {
         let mut add =
             |name: &str, unit, make: Box<dyn Fn() -> Row>| specs.push(Spec::new(verb, name, unit, make));
         add("clean 0-64", Unit::Call, Box::new(move || clean_random(seed)));
@@ -165,8 +162,8 @@ pub fn specs(seed: u64, urls: &[String]) -> Vec<Spec> {
             add("urls encoded joined", Unit::Byte, Box::new(move || Row::of([&lines])));
         }
 
-        // The same kinds of text for both: plain to encode, and escaped to decode.
-        let put = move |text: &mut String, part: char| match verb {
+        // Both verbs get the same kinds of text: plain for the encoder, escaped for the decoder.
+        let push = move |text: &mut String, part: char| match verb {
             Verb::Encode => text.push(part),
             Verb::Decode => escape_to(part, text),
         };
@@ -174,14 +171,14 @@ pub fn specs(seed: u64, urls: &[String]) -> Vec<Spec> {
             let share = percent * 10_000;
             let one = move |random: &mut Random, text: &mut String| {
                 let special = random.chance(share);
-                put(text, random.pick(if special { SPECIAL } else { UNRESERVED }) as char);
+                push(text, random.pick(if special { SPECIAL } else { UNRESERVED }) as char);
             };
             add(&format!("{percent} % specials"), Unit::Byte, Box::new(move || blocks(seed, BLOCK, one)));
         }
         let one =
-            move |random: &mut Random, text: &mut String| put(text, between(random, '\u{4E00}', 0x51A0));
+            move |random: &mut Random, text: &mut String| push(text, between(random, '\u{4E00}', 0x51A0));
         add("dense CJK", Unit::Byte, Box::new(move || blocks(seed, BLOCK, one)));
-        let one = move |random: &mut Random, text: &mut String| put(text, between(random, '\u{430}', 32));
+        let one = move |random: &mut Random, text: &mut String| push(text, between(random, '\u{430}', 32));
         add("dense Cyrillic", Unit::Byte, Box::new(move || blocks(seed, BLOCK, one)));
         add("%%%%", Unit::Byte, Box::new(move || blocks(seed, BLOCK, |_, text| text.push('%'))));
         let one = |random: &mut Random, text: &mut String| {
@@ -191,7 +188,7 @@ pub fn specs(seed: u64, urls: &[String]) -> Vec<Spec> {
         add("invalid escapes", Unit::Byte, Box::new(move || blocks(seed, BLOCK, one)));
         let one = move |random: &mut Random, text: &mut String| {
             for bytes in [UNRESERVED, UNRESERVED, SPECIAL] {
-                put(text, random.pick(bytes) as char);
+                push(text, random.pick(bytes) as char);
             }
         };
         add("every third", Unit::Byte, Box::new(move || blocks(seed, BLOCK, one)));
@@ -199,7 +196,7 @@ pub fn specs(seed: u64, urls: &[String]) -> Vec<Spec> {
     specs
 }
 
-/// A row of 20,000 strings of `length` bytes, each byte by `byte`.
+/// Makes a row of 20,000 strings of `length` bytes, each made by `byte`.
 pub fn fixed_length(seed: u64, length: usize, byte: impl Fn(&mut Random) -> char) -> Row {
     let mut random = Random::new(seed ^ length as u64);
     let mut string = String::new();
@@ -212,8 +209,8 @@ pub fn fixed_length(seed: u64, length: usize, byte: impl Fn(&mut Random) -> char
     }))
 }
 
-/// A row of 20,000 strings of `length` bytes. Of their parts one in ten is special: a byte to encode, or an escape to decode,
-/// where it fits in.
+/// Makes a row of 20,000 strings of `length` bytes. One part in ten is special, a byte to encode or an escape to decode, if it
+/// still fits into the string.
 fn few_specials(seed: u64, length: usize, verb: Verb) -> Row {
     let mut random = Random::new(seed ^ length as u64);
     let width = if verb == Verb::Encode { 1 } else { 3 };
@@ -243,7 +240,7 @@ fn between(random: &mut Random, first: char, count: usize) -> char {
     char::from_u32(first as u32 + random.below(count) as u32).unwrap_or(first)
 }
 
-/// A row of blocks of about `length` bytes, which `part` fills bit by bit.
+/// Makes a row of blocks of about `length` bytes, to which `part` appends until they are full.
 fn blocks(seed: u64, length: usize, part: impl Fn(&mut Random, &mut String)) -> Row {
     let mut random = Random::new(seed ^ length as u64);
     let count = DISTINCT_BYTES.div_ceil(length).max(2);
@@ -256,7 +253,7 @@ fn blocks(seed: u64, length: usize, part: impl Fn(&mut Random, &mut String)) -> 
     }))
 }
 
-/// The plainest encoder; the library is what is measured, so the rows do without it.
+/// Encodes without the library, because the library is what is measured.
 fn escape(text: &str) -> String {
     let mut escaped = String::new();
     text.chars().for_each(|part| escape_to(part, &mut escaped));

@@ -1,11 +1,11 @@
-//! Where the bytes of the benchmarks come from.
+//! Pseudo-random numbers.
 
-/// Makes the bytes of the benchmarks: SplitMix64.
+/// A generator of pseudo-random numbers: SplitMix64.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// A generator whose sequence depends on `seed` alone.
+    /// Creates a generator whose sequence depends on `seed` alone.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }
@@ -18,24 +18,24 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`, which is below 2^32.
+    /// Returns a number below `bound`, which must be below 2^32.
     pub fn below(&mut self, bound: usize) -> usize {
-        // The high half of the product is as good as evenly spread for such small bounds.
+        // The high half of the product is close enough to uniform for bounds this small.
         let high = (self.next() >> 32) * bound as u64;
         (high >> 32) as usize
     }
 
-    /// Whether something happens that does so `times` times in a `million`.
+    /// Returns true with a probability of `times` in a million.
     pub fn chance(&mut self, times: usize) -> bool {
         self.below(1_000_000) < times
     }
 
-    /// One of `items`.
+    /// Returns one of `items`.
     pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len())]
     }
 
-    /// Brings `items` into a random order.
+    /// Puts `items` into a random order.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));

@@ -1,0 +1,79 @@
+//! The results of the functions.
+
+pub const SIMDPCT_OK: i32 = 0;
+pub const SIMDPCT_UNCHANGED: i32 = 1;
+pub const SIMDPCT_TOO_SMALL: i32 = -1;
+pub const SIMDPCT_MALFORMED: i32 = -2;
+pub const SIMDPCT_INVALID: i32 = -3;
+pub const SIMDPCT_NOT_FOUND: i32 = -4;
+pub const SIMDPCT_IN_USE: i32 = -5;
+pub const SIMDPCT_TOO_LONG: i32 = -6;
+
+/// `simdpct_result`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ValueResult {
+    pub status: i32,
+    pub written: usize,
+    pub needed: usize,
+    pub offset: usize,
+}
+
+// Each result is built field by field where it is returned. The compiler would store the fields of a constant or of another
+// result and then load them as one vector, and such a load waits until the stores have reached the cache.
+impl ValueResult {
+    /// Arguments are invalid.
+    #[inline(always)]
+    pub(crate) fn invalid() -> ValueResult {
+        ValueResult { status: SIMDPCT_INVALID, written: 0, needed: 0, offset: 0 }
+    }
+
+    #[inline(always)]
+    pub(crate) fn ok(written: usize) -> ValueResult {
+        ValueResult { status: SIMDPCT_OK, written, needed: written, offset: 0 }
+    }
+
+    /// The output was measured and not written.
+    #[inline(always)]
+    pub(crate) fn measured(needed: usize) -> ValueResult {
+        ValueResult { status: SIMDPCT_OK, written: 0, needed, offset: 0 }
+    }
+
+    #[inline(always)]
+    pub(crate) fn unchanged(len: usize) -> ValueResult {
+        ValueResult { status: SIMDPCT_UNCHANGED, written: 0, needed: len, offset: 0 }
+    }
+
+    #[inline(always)]
+    pub(crate) fn too_small(needed: usize) -> ValueResult {
+        ValueResult { status: SIMDPCT_TOO_SMALL, written: 0, needed, offset: 0 }
+    }
+
+    #[inline(always)]
+    pub(crate) fn malformed(offset: usize) -> ValueResult {
+        ValueResult { status: SIMDPCT_MALFORMED, written: 0, needed: 0, offset }
+    }
+}
+
+/// `simdpct_batch_result`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct BatchResult {
+    pub status: i32,
+    pub written: usize,
+    pub values: usize,
+    pub rejected: usize,
+    pub first_rejected: usize,
+    pub needed: usize,
+}
+
+impl BatchResult {
+    pub(crate) const INVALID: BatchResult = BatchResult {
+        status: SIMDPCT_INVALID,
+        written: 0,
+        values: 0,
+        rejected: 0,
+        first_rejected: 0,
+        needed: 0,
+    };
+}

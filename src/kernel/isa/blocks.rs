@@ -1,0 +1,512 @@
+//! Blocks of registers, for the tiers with a byte shuffle: what they do with a block, written once over [`Vector`].
+//!
+//! Set membership is two nibble shuffles: the low half of a byte picks a row of the set, the high half a bit. What AVX-512 does with
+//! one compress instruction is done here by tables: removing lanes (decoding) sixteen at a time, for digits fill few patterns of
+//! lanes; tripling lanes (encoding) eight at a time.
+//!
+//! The loops over registers are unrolled. (A closure would not be inlined into the entry points, nor then the intrinsics in it.)
+
+use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, Row, last_left, without_digits};
+use super::vector::Vector;
+use crate::hex::{self, HexCase};
+use crate::kernel::cursor::{Cursor, Stage};
+use crate::kernel::drive::{Escapes, Isa, behind, first};
+use crate::kernel::word::words;
+use crate::set::ByteSet;
+
+/// Blocks of `N` registers.
+#[derive(Clone, Copy)]
+pub(crate) struct Blocks<V: Vector, const N: usize>(V::Token);
+
+/// The rows of a set: for ASCII bytes, and for the others, of which most sets hold none.
+#[derive(Clone, Copy)]
+pub(crate) struct Class<V> {
+    ascii: V,
+    high: V,
+    is_ascii: bool,
+}
+
+impl<V: Vector, const N: usize> Blocks<V, N> {
+    #[inline(always)]
+    pub(super) fn new(token: V::Token) -> Self {
+        Blocks(token)
+    }
+
+    #[inline(always)]
+    fn all(self, byte: u8) -> V {
+        V::splat(self.0, byte)
+    }
+
+    #[inline(always)]
+    fn table(self, bytes: &[u8; 16]) -> V {
+        V::table(self.0, bytes)
+    }
+
+    /// The bit of a row of a set that stands for each byte.
+    #[inline(always)]
+    fn bit(self, bytes: V) -> V {
+        self.table(&BITS).shuffle(bytes.high_half())
+    }
+
+    /// Zero in the lanes that are no ASCII members of the set, and only there.
+    #[inline(always)]
+    fn ascii_member(self, bytes: V, class: &Class<V>) -> V {
+        class.ascii.look_up(bytes) & self.bit(bytes)
+    }
+
+    /// Zero in the lanes that are no other members of the set, and only there.
+    #[inline(always)]
+    fn high_member(self, bytes: V, class: &Class<V>) -> V {
+        class.high.look_up(bytes ^ self.all(0x80)) & self.bit(bytes)
+    }
+
+    /// Marks the lanes that are no members of the set.
+    #[inline(always)]
+    fn others(self, block: [V; N], class: &Class<V>) -> [V; N] {
+        let mut others = block;
+        for i in 0..N {
+            others[i] = self.ascii_member(block[i], class).eq(self.all(0));
+            // In the loop: marks that come from two branches would lose what the compiler knows of them, that they are all ones or
+            // all zeros.
+            if !class.is_ascii {
+                others[i] = others[i] & self.high_member(block[i], class).eq(self.all(0));
+            }
+        }
+        others
+    }
+
+    /// In the low half the value of each hexadecimal digit; the top bit is set in the other lanes, and only there.
+    #[inline(always)]
+    fn digits(self, bytes: V) -> V {
+        let high = self.table(&DIGIT_HIGH).shuffle(bytes.high_half());
+        self.table(&DIGIT_LOW).look_up(bytes).add_saturating(high)
+    }
+
+    /// The digits in which each byte is spelt: the high one and the low one.
+    #[inline(always)]
+    fn spelt(self, bytes: V, digits: V) -> [V; 2] {
+        [digits.shuffle(bytes.high_half()), digits.shuffle(bytes & self.all(0x0F))]
+    }
+
+    /// Marks the lanes of `mask`.
+    #[inline(always)]
+    fn spread(self, mask: u64) -> [V; N] {
+        let mut marks = [self.all(0); N];
+        for i in 0..N {
+            marks[i] = V::spread(self.0, mask, i);
+        }
+        marks
+    }
+
+    /// Writes all groups of eight lanes, those lanes in `escape` as escapes, of which a group has at most four unless `DENSE`; they
+    /// are also marked. Returns where the last group ends, or starts if the CPU counts.
+    ///
+    /// # Safety
+    ///
+    /// [`Blocks::EXPANDED`] bytes are writable at `window`.
+    #[inline(always)]
+    unsafe fn groups<const DENSE: bool>(
+        self,
+        block: [V; N],
+        marks: [V; N],
+        escape: u64,
+        digits: V,
+        window: *mut u8,
+    ) -> *mut u8 {
+        let mut at = window;
+        for i in 0..N {
+            let [high, low] = self.spelt(block[i], digits);
+            let bytes = block[i].prepared(self.0).blend(marks[i], high);
+            let eights = [bytes.first_eights(low), bytes.last_eights(low)];
+            for part in 0..V::PARTS {
+                for half in 0..2 {
+                    let group = 2 * (V::PARTS * i + part) + half;
+                    let row = Row::of_group(escape, group);
+                    // SAFETY: before group `g` come at most `24 * g` bytes, and the window has room for one more group then.
+                    unsafe {
+                        if V::COUNTS_GROUPS {
+                            let escapes = escape & first(8 * group);
+                            at = window.add(8 * group + 2 * escapes.count_ones() as usize);
+                        }
+                        eights[half].write_group::<DENSE>(part, row, at, self.0);
+                        if !V::COUNTS_GROUPS {
+                            at = at.add(Row::len(row));
+                        }
+                    }
+                }
+            }
+        }
+        at
+    }
+
+    /// All groups but the last at their longest, and what is written for one.
+    const EXPANDED: usize = (Self::LANES / 8 - 1) * 24 + V::GROUP;
+
+    /// Writes the first `lanes` lanes, those in `escape` as escapes; these are marked, and so may be lanes that come after the first
+    /// `lanes`.
+    #[inline(always)]
+    fn expand_marked(
+        self,
+        block: [V; N],
+        marks: [V; N],
+        escape: u64,
+        lanes: usize,
+        case: HexCase,
+        out: &mut Cursor<'_>,
+    ) {
+        let mut stage = Stage::new();
+        let window = out.window(Self::EXPANDED, &mut stage);
+        let digits = self.table(case.digits()).prepared(self.0);
+        // SAFETY: the window is as wide as it has to be; the groups write `lanes` bytes and two more for each escape without a gap.
+        unsafe {
+            let end = if V::is_dense(self.0, marks, escape) {
+                self.groups::<true>(block, marks, escape, digits, window)
+            } else {
+                self.groups::<false>(block, marks, escape, digits, window)
+            };
+            let len = if V::COUNTS_GROUPS {
+                lanes + 2 * escape.count_ones() as usize
+            } else {
+                // Lanes after the end are a byte each.
+                end.addr() - window.addr() - (Self::LANES - lanes)
+            };
+            out.commit(Self::EXPANDED, len, &stage);
+        }
+    }
+}
+
+impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
+    const LANES: usize = V::BYTES * N;
+    const TWO: bool = V::LOADS_NEXT && Self::LANES == 64;
+    const EXPANDS_ALL: bool = Self::LANES == 64;
+    const DECODES_ALL: bool = Self::LANES == 64;
+    type Block = [V; N];
+    type Class = Class<V>;
+
+    #[inline(always)]
+    fn class(self, set: &ByteSet, _: usize) -> Class<V> {
+        let [ascii, high] = set.halves();
+        Class { ascii: self.table(ascii), high: self.table(high), is_ascii: set.is_ascii() }
+    }
+
+    #[inline(always)]
+    fn load(self, input: &[u8]) -> [V; N] {
+        let mut block = [self.all(0); N];
+        if input.len() >= Self::LANES {
+            for i in 0..N {
+                // SAFETY: `BYTES * i + BYTES <= LANES <= len`.
+                block[i] = unsafe { V::load(self.0, input.as_ptr().add(V::BYTES * i)) };
+            }
+        } else if input.len() < 16 {
+            let [low, high] = words(input);
+            block[0] = V::words(self.0, low, high);
+        } else {
+            for i in 0..N {
+                // SAFETY: there are sixteen bytes, and fewer than the block has.
+                block[i] = unsafe { V::load_partial(self.0, input, i, N) };
+            }
+        }
+        block
+    }
+
+    #[inline(always)]
+    fn ends(self, input: &[u8]) -> Option<[V; N]> {
+        let mut block = [self.all(0); N];
+        let half = Self::LANES / 2;
+        let end = input.len().checked_sub(half)?;
+        if input.len() > Self::LANES {
+            return None;
+        }
+        for i in 0..N {
+            // SAFETY: there are `half` bytes, and as many from `end` on.
+            block[i] = unsafe {
+                let (first, last) = (input.as_ptr(), input.as_ptr().add(end));
+                if N == 1 {
+                    V::load_halves(self.0, first, last)
+                } else if i < N / 2 {
+                    V::load(self.0, first.add(V::BYTES * i))
+                } else {
+                    V::load(self.0, last.add(V::BYTES * (i - N / 2)))
+                }
+            };
+        }
+        Some(block)
+    }
+
+    #[inline(always)]
+    fn strays(self, input: &[u8], class: &Class<V>) -> Option<u64> {
+        let (ends, half) = (self.ends(input)?, Self::LANES / 2);
+        // Most inputs stay as they are.
+        if V::MASKS_ARE_SLOW && self.all_members([ends], class) {
+            return Some(0);
+        }
+        let others = !self.member(ends, class) & first(Self::LANES);
+        Some(others & first(half) | (others >> half) << (input.len() - half))
+    }
+
+    #[inline(always)]
+    fn bytes(self, block: [V; N]) -> [u8; 64] {
+        let mut bytes = [0; 64];
+        for (lanes, out) in block.into_iter().zip(bytes.chunks_exact_mut(V::BYTES)) {
+            // SAFETY: a chunk has as many bytes as a register.
+            unsafe { lanes.store(out.as_mut_ptr()) };
+        }
+        bytes
+    }
+
+    #[inline(always)]
+    fn member(self, block: [V; N], class: &Class<V>) -> u64 {
+        let mut marks = block;
+        for i in 0..N {
+            marks[i] = self.ascii_member(block[i], class).eq(self.all(0));
+        }
+        let mut others = V::mask(marks);
+        if !class.is_ascii {
+            for i in 0..N {
+                marks[i] = self.high_member(block[i], class).eq(self.all(0));
+            }
+            others &= V::mask(marks);
+        }
+        !others
+    }
+
+    #[inline(always)]
+    fn all_members<const M: usize>(self, blocks: [[V; N]; M], class: &Class<V>) -> bool {
+        let mut all = self.all(0xFF);
+        for m in 0..M {
+            for i in 0..N {
+                all = all.min(self.ascii_member(blocks[m][i], class));
+            }
+        }
+        all.all_nonzero()
+    }
+
+    #[inline(always)]
+    fn lacks(self, input: &[u8], byte: u8) -> bool {
+        match self.ends(input) {
+            Some(ends) => self.none_equal([ends], byte),
+            None => false,
+        }
+    }
+
+    #[inline(always)]
+    fn none_equal<const M: usize>(self, blocks: [[V; N]; M], byte: u8) -> bool {
+        let mut found = self.all(0);
+        for m in 0..M {
+            for i in 0..N {
+                found = found | blocks[m][i].eq(self.all(byte));
+            }
+        }
+        !found.any()
+    }
+
+    #[inline(always)]
+    fn surely_lacks(self, block: [V; N], byte: u8, lanes: u64) -> bool {
+        if V::MASKS_ARE_SLOW { self.none_equal([block], byte) } else { self.eq(block, byte) & lanes == 0 }
+    }
+
+    #[inline(always)]
+    fn eq(self, mut block: [V; N], byte: u8) -> u64 {
+        for i in 0..N {
+            block[i] = block[i].eq(self.all(byte));
+        }
+        V::mask(block)
+    }
+
+    #[inline(always)]
+    fn lower(self, mut block: [V; N]) -> u64 {
+        for i in 0..N {
+            block[i] = block[i].above(self.all(b'Z'));
+        }
+        V::mask(block)
+    }
+
+    #[inline(always)]
+    fn replace(self, mut block: [V; N], from: u8, to: u8) -> [V; N] {
+        for i in 0..N {
+            block[i] = block[i].blend(block[i].eq(self.all(from)), self.all(to));
+        }
+        block
+    }
+
+    #[inline(always)]
+    fn escapes(self, block: [V; N], input: &[u8]) -> Escapes<[V; N]> {
+        let mut found = Escapes { valid: 0, values: block, decoded: block, lanes: block };
+        let mut digits = block;
+        for i in 0..N {
+            digits[i] = self.digits(block[i]);
+        }
+        let next = match input.get(Self::LANES..) {
+            Some(more) if V::LOADS_NEXT && more.len() >= V::BYTES => {
+                // SAFETY: the guard has seen that there are as many bytes.
+                self.digits(unsafe { V::load(self.0, more.as_ptr()) })
+            }
+            _ => {
+                let behind = behind::<Self>(input);
+                let digits = u16::from_le_bytes([hex::value(behind[0]), hex::value(behind[1])]);
+                V::words(self.0, u64::from(digits), 0)
+            }
+        };
+        for i in 0..N {
+            let next = if i + 1 < N { digits[i + 1] } else { next };
+            let (first, second) = (digits[i].after::<1>(next), digits[i].after::<2>(next));
+            found.values[i] = V::value(first, second, self.0);
+            found.lanes[i] = block[i].eq(self.all(b'%')).unless(first | second);
+            found.decoded[i] = block[i].decoded(first, second, found.lanes[i], self.0);
+        }
+        found.valid = V::mask(found.lanes);
+        found
+    }
+
+    #[inline(always)]
+    fn all_escapes(self, input: &[u8]) -> Option<[V; N]> {
+        let input = input.first_chunk::<192>()?;
+        let mut values = [self.all(0); N];
+        let (mut percent, mut bad) = (self.all(0xFF), self.all(0));
+        for i in 0..N {
+            // SAFETY: only for blocks of 64 lanes, of which the last register starts three times `BYTES` before the end.
+            let [start, first, second] = unsafe { V::thirds(self.0, input.as_ptr().add(3 * V::BYTES * i)) };
+            let (first, second) = (self.digits(first), self.digits(second));
+            percent = percent & start.eq(self.all(b'%'));
+            bad = bad | first | second;
+            values[i] = V::value(first, second, self.0).in_order(self.0);
+        }
+        if V::mask([percent.unless(bad)]) == first(V::BYTES) { Some(values) } else { None }
+    }
+
+    #[inline(always)]
+    fn select(self, mask: u64, mut block: [V; N], other: [V; N]) -> [V; N] {
+        let marks = self.spread(mask);
+        for i in 0..N {
+            block[i] = block[i].blend(marks[i], other[i]);
+        }
+        block
+    }
+
+    #[inline(always)]
+    fn decode_some(
+        self,
+        mut block: [V; N],
+        found: &Escapes<[V; N]>,
+        class: &Class<V>,
+        members: bool,
+    ) -> (u64, [V; N]) {
+        let flip = if members { self.all(0xFF) } else { self.all(0) };
+        let mut marks = self.others(found.values, class);
+        for i in 0..N {
+            marks[i] = (marks[i] ^ flip) & found.lanes[i];
+            block[i] = block[i].blend(marks[i], found.values[i]);
+        }
+        (V::mask(marks), block)
+    }
+
+    #[inline(always)]
+    fn upper(self, mask: u64, mut block: [V; N]) -> [V; N] {
+        let marks = self.spread(mask);
+        for i in 0..N {
+            // Of the digits, only lower-case letters are above `Z`.
+            let letters = block[i].above(self.all(b'Z')) & marks[i];
+            block[i] = block[i].without(letters & self.all(0x20));
+        }
+        block
+    }
+
+    #[inline(always)]
+    fn store(self, block: [V; N], lanes: usize, out: &mut Cursor<'_>) {
+        let mut stage = Stage::new();
+        let window = out.window(Self::LANES, &mut stage);
+        for i in 0..N {
+            // SAFETY: `BYTES * i + BYTES <= LANES`, which the window has.
+            unsafe { block[i].store(window.add(V::BYTES * i)) };
+        }
+        // SAFETY: the whole window was written, and `lanes <= LANES`.
+        unsafe { out.commit(Self::LANES, lanes, &stage) };
+    }
+
+    #[inline(always)]
+    fn store_whole<const M: usize>(self, blocks: [[V; N]; M], out: &mut Cursor<'_>) {
+        let mut stage = Stage::new();
+        let window = out.window(M * Self::LANES, &mut stage);
+        for m in 0..M {
+            for i in 0..N {
+                // SAFETY: the window has as many bytes as `M` blocks.
+                unsafe { blocks[m][i].store(window.add(Self::LANES * m + V::BYTES * i)) };
+            }
+        }
+        // SAFETY: the whole window was written.
+        unsafe { out.commit(M * Self::LANES, M * Self::LANES, &stage) };
+    }
+
+    #[inline(always)]
+    fn compress(self, block: [V; N], drop: u64, lanes: usize, out: &mut Cursor<'_>) {
+        let mut stage = Stage::new();
+        let window = out.window(Self::LANES, &mut stage);
+        let mut left = 0;
+        for i in 0..N {
+            for part in 0..V::PARTS {
+                let sixteen = V::PARTS * i + part;
+                let places = without_digits((drop >> (16 * sixteen)) as u16);
+                // SAFETY: the places are sixteen. Each sixteen lanes before left at most as many: if they are not counted, these are
+                // `left`, and one for each.
+                unsafe {
+                    let before = if V::COUNTS_LANES {
+                        V::staying_before(self.0, drop, sixteen)
+                    } else {
+                        left + sixteen
+                    };
+                    block[i].write_places(part, places, window.add(before));
+                    if !V::COUNTS_LANES {
+                        left += last_left(places);
+                    }
+                }
+            }
+        }
+        let len = if V::COUNTS_LANES {
+            (first(lanes) & !drop).count_ones() as usize
+        } else if lanes < Self::LANES {
+            // Of the lanes after the end, at most two are dropped.
+            let (missing, over) =
+                (Self::LANES - lanes, drop.checked_shr(lanes as u32).unwrap_or(0) as usize & 3);
+            (left + Self::LANES / 16).saturating_sub(missing - (over - (over >> 1)).min(missing))
+        } else {
+            left + Self::LANES / 16
+        };
+        // SAFETY: the lanes that stay were written without a gap, and are no more than all.
+        unsafe { out.commit(Self::LANES, len, &stage) };
+    }
+
+    #[inline(always)]
+    fn expand(self, block: [V; N], _: &[u8], escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
+        let escape = escape & first(lanes);
+        self.expand_marked(block, self.spread(escape), escape, lanes, case, out);
+    }
+
+    #[inline(always)]
+    fn expand_others(
+        self,
+        block: [V; N],
+        _: &[u8],
+        class: &Class<V>,
+        escape: u64,
+        lanes: usize,
+        case: HexCase,
+        out: &mut Cursor<'_>,
+    ) {
+        self.expand_marked(block, self.others(block, class), escape, lanes, case, out);
+    }
+
+    #[inline(always)]
+    fn expand_all(self, block: [V; N], _: &[u8], case: HexCase, out: &mut Cursor<'_>) {
+        let width = 3 * Self::LANES;
+        let mut stage = Stage::new();
+        let window = out.window(width, &mut stage);
+        let digits = self.table(case.digits()).prepared(self.0);
+        for i in 0..N {
+            let [high, low] = self.spelt(block[i], digits);
+            // SAFETY: the window has three bytes for each lane, and all are written.
+            unsafe { V::write_escapes(high, low, window.add(3 * V::BYTES * i), self.0) };
+        }
+        // SAFETY: the whole window was written.
+        unsafe { out.commit(width, width, &stage) };
+    }
+}
