@@ -4,6 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use simdpct_uri::canon::Profile;
+use simdpct_uri::internals::canonicalize_lines_on;
 use testkit::tiers::tiers;
 
 fuzz_target!(|text: &[u8]| {
@@ -11,7 +12,7 @@ fuzz_target!(|text: &[u8]| {
     for &profile in Profile::ALL {
         let lines = |tier| {
             let (mut out, mut rejected) = (Vec::new(), Vec::new());
-            profile.canonicalize_lines_on(tier, text, &mut out, |at, why| rejected.push((at, why)));
+            canonicalize_lines_on(tier, profile, text, &mut out, |at, error| rejected.push((at, error)));
             (out, rejected)
         };
         let right = lines(scalar);

@@ -78,7 +78,7 @@ pub(super) fn slices<C: Codec, A: ColumnOut>(
 ) -> Result<(), A::Error> {
     let before = out.lens();
     let mut values = values.into_iter();
-    let mut gathered = Gathered::new();
+    let mut gathered = Gathered::<A::Offset>::new();
     let (mut index, mut stop) = (0, None);
     for value in values.by_ref() {
         let bytes = value.nullable_bytes().unwrap_or(&[]);
@@ -116,18 +116,22 @@ pub(super) fn slices<C: Codec, A: ColumnOut>(
     }))
 }
 
-/// A buffer of short values, which together make a column.
-struct Gathered {
+/// A buffer of short values, which together make a column. Its offsets have the type of the output's, so that both batch verbs
+/// share [`append_many`].
+struct Gathered<O> {
     bytes: ArrayVec<u8, MAX_BYTES>,
     // INVARIANT: ascending; the first is 0 and the last is `bytes.len()`.
-    offsets: ArrayVec<u32, { MAX_VALUES + 1 }>,
+    offsets: ArrayVec<O, { MAX_VALUES + 1 }>,
 }
 
-impl Gathered {
+// Every type of offsets holds the length of `bytes`.
+const _: () = assert!(MAX_BYTES <= i32::MAX as usize);
+
+impl<O: Offset> Gathered<O> {
     #[inline(always)]
-    fn new() -> Gathered {
+    fn new() -> Gathered<O> {
         let mut gathered = Gathered { bytes: ArrayVec::new(), offsets: ArrayVec::new() };
-        gathered.offsets.push(0);
+        gathered.offsets.push(O::ZERO);
         gathered
     }
 
@@ -137,11 +141,11 @@ impl Gathered {
         if self.offsets.len() > MAX_VALUES || !self.bytes.push_run(value) {
             return false;
         }
-        self.offsets.push(self.bytes.len() as u32);
+        self.offsets.push(O::cast(self.bytes.len()));
         true
     }
 
-    fn column(&self) -> Column<'_, u32> {
+    fn column(&self) -> Column<'_, O> {
         Column::of_parts(self.bytes.as_slice(), self.offsets.as_slice())
     }
 
@@ -152,7 +156,7 @@ impl Gathered {
         codec: &C,
         index: &mut usize,
         out: &mut A,
-        rejected: &mut impl FnMut(usize, &[u8], usize),
+        rejected: &mut dyn FnMut(usize, &[u8], usize),
     ) -> Result<(), Stop> {
         append(codec, self.column(), *index, out, rejected)?;
         *index += self.offsets.len() - 1;
@@ -180,7 +184,7 @@ fn append<C: Codec, I: Offset, A: Append>(
     values: Column<'_, I>,
     first: usize,
     out: &mut A,
-    rejected: &mut impl FnMut(usize, &[u8], usize),
+    rejected: &mut dyn FnMut(usize, &[u8], usize),
 ) -> Result<(), Stop> {
     // One value is common when a host calls for each row or group. It needs no `Ends`.
     if values.len() == 1 {
@@ -198,7 +202,7 @@ fn append_many<C: Codec, I: Offset, A: Append>(
     values: Column<'_, I>,
     first: usize,
     out: &mut A,
-    rejected: &mut impl FnMut(usize, &[u8], usize),
+    rejected: &mut dyn FnMut(usize, &[u8], usize),
 ) -> Result<(), Stop> {
     let needle = codec.needle();
     let mut ends = Ends::new();
@@ -251,7 +255,7 @@ fn append_rejected<A: Append>(
     index: usize,
     offset: usize,
     out: &mut A,
-    rejected: &mut impl FnMut(usize, &[u8], usize),
+    rejected: &mut dyn FnMut(usize, &[u8], usize),
 ) -> Result<(), Stop> {
     let before = out.lens().0;
     out.reserve(1);

@@ -15,7 +15,8 @@ use benchkit::Random;
 use simdpct::Tier;
 use simdpct::batch::Column;
 use simdpct_uri::canon::Profile;
-use simdpct_uri::{Columns, Lines, split, split_by_reference};
+use simdpct_uri::internals::{canonicalize_lines_on, split_by_reference, split_column_on};
+use simdpct_uri::{Columns, Lines, split};
 
 /// The number of turns of each contestant.
 const ROUNDS: usize = 7;
@@ -97,7 +98,7 @@ fn of_split(text: &str, urls: &[&str]) {
     let mut contestants: Vec<Contestant<'_>> = Vec::new();
     for tier in tiers() {
         let mut columns = Columns::new();
-        let run = move || columns.split_on(tier, column).expect("short URLs");
+        let run = move || split_column_on(tier, column, &mut columns).expect("short URLs");
         contestants.push((format!("column, {tier}"), Box::new(run)));
     }
     contestants.push(("lines".into(), Box::new(|| lines.split(text.as_bytes()).expect("short URLs"))));
@@ -212,7 +213,7 @@ fn worst() {
             let mut out = Vec::new();
             let mut run = |tier| {
                 out.clear();
-                profile.canonicalize_lines_on(tier, text.as_bytes(), &mut out, |_, _| {});
+                canonicalize_lines_on(tier, profile, text.as_bytes(), &mut out, |_, _| {});
                 black_box(&out);
             };
             let (alone, both) = (seconds_of(&mut || run(scalar)), seconds_of(&mut || run(Tier::active())));
@@ -270,7 +271,7 @@ fn of_profile<'a>(profile: Profile, text: &'a str) -> Vec<Contestant<'a>> {
         let mut out = Vec::new();
         let run = move || {
             out.clear();
-            profile.canonicalize_lines_on(tier, text.as_bytes(), &mut out, |_, _| {});
+            canonicalize_lines_on(tier, profile, text.as_bytes(), &mut out, |_, _| {});
             black_box(&out);
         };
         contestants.push((format!("lines, {tier}"), Box::new(run)));

@@ -1,4 +1,4 @@
-//! What the library needs of the C library itself: `abort` for panics, and the environment.
+//! The panic handler, and access to the environment. Both call functions of libc.
 
 use core::ffi::{CStr, c_char};
 

@@ -7,8 +7,7 @@ use simdpct_uri::Component;
 
 use super::files::{Files, INPUT};
 use super::values::Places;
-use crate::engine::checks::Request;
-use crate::engine::findings::Show;
+use crate::engine::plan::{CheckOptions, CheckRequest, FindingsFormat};
 use crate::ground::records::Records;
 use crate::inspect::audit;
 use crate::scan::kind::Group;
@@ -130,27 +129,29 @@ pub struct Audit {
 
 impl Check {
     /// What is asked for.
-    pub fn request(self) -> Request {
+    pub fn request(self) -> CheckRequest {
         let is_wanted = |group: &Group| {
             let is_usual = group.is_usual() || !self.component.is_empty();
             (self.only.is_empty() && is_usual || self.only.contains(group)) && !self.ignore.contains(group)
         };
-        Request {
-            records: records(self.null),
+        CheckRequest {
             nginx: self.places.log.is_some_and(Log::is_nginx),
             delimiter: self.places.delimiter(),
-            max_record: self.max_record,
-            jobs: self.jobs,
-            wanted: Group::ALL.into_iter().filter(is_wanted).collect(),
-            quiet: self.quiet,
-            components: self.component.clone(),
-            show: match (self.json, self.files_with_findings) {
-                (true, _) => Show::Json,
-                (_, true) => Show::Files,
-                _ => Show::Text,
+            options: CheckOptions {
+                sources: self.files.sources(records(self.null)),
+                records: records(self.null),
+                wanted: Group::ALL.into_iter().filter(is_wanted).collect(),
+                components: self.component,
+                quiet: self.quiet,
+                show: match (self.json, self.files_with_findings) {
+                    (true, _) => FindingsFormat::Json,
+                    (_, true) => FindingsFormat::Files,
+                    _ => FindingsFormat::Text,
+                },
+                max: self.max,
+                max_record: self.max_record,
+                jobs: self.jobs,
             },
-            max: self.max,
-            sources: self.files.sources(records(self.null)),
             selection: self.places.selection(false),
         }
     }

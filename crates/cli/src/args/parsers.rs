@@ -13,7 +13,6 @@ use simdpct_uri::canon::Profile;
 use crate::ground::charset::{self, Charset};
 use crate::scan::kind::Group;
 use crate::select::logs::Log;
-use crate::url::canonical;
 use crate::url::row::Style;
 use crate::value::policy::Policy;
 use crate::value::stats::StatsFormat;
@@ -85,7 +84,7 @@ impl TypedValueParser for ProfileParser {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let value = |profile: &Profile| PossibleValue::new(profile.name()).help(canonical::about(*profile));
+        let value = |profile: &Profile| PossibleValue::new(profile.name()).help(profile.about());
         Some(Box::new(Profile::ALL.iter().map(value)))
     }
 }

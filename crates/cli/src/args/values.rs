@@ -7,9 +7,7 @@ use clap::{Args, ValueHint};
 
 use super::files::{Files, RecordArgs, Target};
 use super::parsers::JoinParser;
-use crate::engine::plan::Request;
-use crate::engine::preview::Show;
-use crate::engine::selection::{Columns, Selection, Shape};
+use crate::engine::plan::{Columns, PreviewFormat, Request, Selection, Shape};
 use crate::select::fields::{Delimiter, Spot};
 use crate::select::jsonl::KeyPath;
 use crate::select::logs::Log;
@@ -250,8 +248,8 @@ impl Pipe {
                 only_changed: self.only_changed,
             },
             preview: match (self.diff, self.dry_run) {
-                (true, _) => Some(Show::Diff),
-                (_, true) => Some(Show::Counts),
+                (true, _) => Some(PreviewFormat::Diff),
+                (_, true) => Some(PreviewFormat::Counts),
                 _ => None,
             },
             delimiter,

@@ -6,7 +6,6 @@ use simdpct_uri::canon::Profile;
 
 use crate::ground::error::{Failure, Outcome};
 use crate::io::output::Output;
-use crate::url::canonical;
 
 /// Lists them, a line each.
 pub fn list() -> Result<Outcome, Failure> {
@@ -14,7 +13,7 @@ pub fn list() -> Result<Outcome, Failure> {
     let mut text = String::new();
     for profile in Profile::ALL {
         // Writing to a string does not fail.
-        let _ = writeln!(text, "{:width$}  {}", profile.name(), canonical::about(*profile));
+        let _ = writeln!(text, "{:width$}  {}", profile.name(), profile.about());
     }
     Output::stdout()?.write(text.as_bytes())?;
     Ok(Outcome::Clean)

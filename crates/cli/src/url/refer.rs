@@ -26,7 +26,7 @@ impl Resolve {
 
 impl Rewrite for Resolve {
     fn append(&self, value: &[u8], _: &ByteSet, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        resolve_append(split(&self.base), split(value), self.strictness, out)
+        resolve_append(&self.base, value, self.strictness, out)
             .map_err(|error| Refusal { offset: 0, reason: Reason::Url(error.to_string()) })
     }
 }

@@ -124,7 +124,7 @@ fn what_cannot_be_read_is_a_finding() {
     );
     assert!(
         err.starts_with(
-            "pct: <stdin>: offset 4: the record is longer than 1 MiB (--max-record), and is not looked at\n"
+            "pct: <stdin>: offset 4: the record is longer than 1 MiB (--max-record), and is not checked\n"
         ),
         "{err}"
     );

@@ -62,10 +62,12 @@ fn commands_of_the_walk_through_print_what_it_shows() {
 fn the_readme_makes_a_program_that_depends_on_the_library() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
-    let command = readme.lines().find(|line| line.starts_with("cargo new ../hello")).expect("the README has it");
+    let command =
+        readme.lines().find(|line| line.starts_with("cargo new ../hello")).expect("the README has it");
     let directory = tempfile::tempdir().unwrap();
     let hello = directory.path().join("hello");
-    let line = command.replace("../hello", hello.to_str().unwrap()).replace("cargo add", "cargo add --offline");
+    let line =
+        command.replace("../hello", hello.to_str().unwrap()).replace("cargo add", "cargo add --offline");
     let output = Command::new("sh").args(["-c", &line]).current_dir(&root).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let manifest = std::fs::read_to_string(hello.join("Cargo.toml")).unwrap();

@@ -205,7 +205,7 @@ fn new_columns() {
         (&["--csv", "--column", "u", "--into", "v"][..], "--into v: there is such a column already"),
         (&["--csv", "--column", "1", "--no-header", "--into", "v"], "no place for the name"),
         (&["--field", "1", "--into", "v"], "--into needs --csv or --jsonl"),
-        (&["--jsonl", "--key", "a[]", "--into", "v"], "no member of an object"),
+        (&["--jsonl", "--key", "a[]", "--into", "v"], "not a member of an object"),
         (&["--jsonl", "--key", "a,b", "--into", "v"], "1 names for 2 keys"),
         (&["--csv", "--column", "u", "--into", "a,b"], "2 names for 1 columns"),
         (&["--csv", "--column", "u", "--into", "w", "--only"], "--only"),

@@ -1,20 +1,21 @@
-//! Splitting: the reference against the examples of RFC 3986, every kernel against the reference.
+//! Tests of splitting: the reference against the examples of RFC 3986, every kernel against the reference.
 
 use proptest::prelude::*;
 use simdpct::batch::Column;
-use simdpct_uri::{Columns, FlawKind, HostKind, Lines, Offsets, Parts, split, split_by_reference, split_on};
+use simdpct_uri::internals::{split_by_reference, split_column_on, split_lines_on, split_on};
+use simdpct_uri::{Columns, FlawKind, HostKind, Lines, Offsets, Parts, Piece, split};
 use testkit::guard::{PLACES, Room};
 use testkit::shapes::Rng;
 use testkit::tiers::{scale, tiers};
 
-/// `ci/cpus` holds this line against the CPU.
+/// `ci/cpus` compares the line that this prints with the CPU.
 #[test]
 fn this_run_covers() {
     testkit::tiers::report();
     testkit::tiers::require();
 }
 
-/// The parts, joined by the rule of RFC 3986, section 5.3.
+/// Joins the parts as in RFC 3986, section 5.3.
 fn joined(parts: &Parts<'_>) -> Vec<u8> {
     let mut out = Vec::new();
     if let Some(scheme) = parts.scheme() {
@@ -45,7 +46,7 @@ fn joined(parts: &Parts<'_>) -> Vec<u8> {
     out
 }
 
-/// Every form of every kernel against the reference.
+/// Compares every kernel with the reference.
 fn check(url: &[u8]) {
     let right = split_by_reference(url);
     assert_eq!(joined(&right), url, "joining {}", url.escape_ascii());
@@ -66,7 +67,7 @@ fn offsets_of(columns: &Columns, row: usize) -> Offsets {
     }
 }
 
-/// The forms for many URLs, which may hold anything but line feeds.
+/// Compares the kernels for many URLs with the reference. The URLs hold no LF.
 fn check_many(urls: &[Vec<u8>]) {
     let mut bytes = b"before".to_vec();
     let mut offsets = vec![6_u32];
@@ -79,8 +80,8 @@ fn check_many(urls: &[Vec<u8>]) {
     text.push(b'\n');
     for &tier in tiers() {
         let (mut columns, mut lines) = (Columns::new(), Lines::new());
-        columns.split_on(tier, column).unwrap();
-        lines.split_on(tier, &text).unwrap();
+        split_column_on(tier, column, &mut columns).unwrap();
+        split_lines_on(tier, &text, &mut lines).unwrap();
         assert_eq!((columns.len(), lines.len()), (urls.len(), urls.len()));
         for (row, url) in urls.iter().enumerate() {
             let right = split_by_reference(url);
@@ -98,7 +99,7 @@ fn check_many(urls: &[Vec<u8>]) {
     }
 }
 
-/// Mostly delimiters, in any order.
+/// Makes a URL of mostly delimiters, in random order.
 fn random_url(rng: &mut Rng, max: usize) -> Vec<u8> {
     let starts: [&[u8]; 8] = [b"http://", b"https://", b"//", b"file:///", b"a:", b"", b"mailto:", b"/"];
     let mut url = starts[rng.below(8)].to_vec();
@@ -113,8 +114,7 @@ fn random_url(rng: &mut Rng, max: usize) -> Vec<u8> {
 
 #[test]
 fn examples_of_the_rfc() {
-    for line in include_str!("vectors/rfc3986-misc.tsv").lines().filter(|line| !line.starts_with('#')) {
-        let fields: Vec<&str> = line.split('\t').collect();
+    for fields in crate::raw_rows(include_str!("../vectors/rfc3986-misc.tsv")) {
         let parts = split(fields[2]);
         match fields[1] {
             "split" => {
@@ -126,7 +126,7 @@ fn examples_of_the_rfc() {
                     text(parts.authority()),
                     text(Some(parts.path())),
                     text(parts.query()),
-                    text(parts.fragment().map(simdpct_uri::Piece::raw)),
+                    text(parts.fragment().map(Piece::raw)),
                 ];
                 assert_eq!(five.join(" | "), fields[3], "{}", fields[2]);
             }
@@ -180,7 +180,7 @@ fn odd_inputs() {
     }
     let parts = split("//a@b@c:1:2/");
     assert_eq!(parts.userinfo().unwrap(), "a@b");
-    assert_eq!((parts.host().unwrap(), parts.port()), ((simdpct_uri::Piece::new(b"c")), Some(&b"1:2"[..])));
+    assert_eq!((parts.host().unwrap(), parts.port()), ((Piece::new(b"c")), Some(&b"1:2"[..])));
     assert_eq!(split("1:1_scale").scheme(), None);
     assert_eq!(split("//[::1").host().unwrap(), "[::1");
     assert_eq!(split("//[v1.a]").host_kind(), Some(HostKind::IpFuture));
@@ -192,20 +192,18 @@ fn odd_inputs() {
 
 #[test]
 fn segments_and_pairs() {
-    let segments =
-        |path: &'static str| -> Vec<&[u8]> { split(path).segments().map(simdpct_uri::Piece::raw).collect() };
+    let segments = |path: &'static str| -> Vec<&[u8]> { split(path).segments().map(Piece::raw).collect() };
     assert!(segments("").is_empty());
     assert_eq!(segments("/"), [b""]);
     assert_eq!(segments("/a//b/"), [&b"a"[..], b"", b"b", b""]);
     assert_eq!(segments("a/b"), segments("/a/b"));
     let pairs: Vec<_> = split("?a=1=2&&b&=c&d=").query_pairs().collect();
-    let raw: Vec<_> =
-        pairs.iter().map(|pair| (pair.name.raw(), pair.value.map(simdpct_uri::Piece::raw))).collect();
+    let raw: Vec<_> = pairs.iter().map(|pair| (pair.name.raw(), pair.value.map(Piece::raw))).collect();
     assert_eq!(raw, [(&b"a"[..], Some(&b"1=2"[..])), (b"b", None), (b"", Some(b"c")), (b"d", Some(b""))]);
     assert!(matches!(pairs[0].name.decode(), std::borrow::Cow::Borrowed(_)));
 }
 
-/// One flaw of each kind, with its place.
+/// One flaw of each kind, with its offset.
 #[test]
 fn flaws() {
     let flaws =
@@ -286,7 +284,7 @@ fn lines_without_an_end_and_empty_ones() {
         for &tier in tiers() {
             let mut lines = Lines::new();
             lines.split(b"old\nrows\nof another text").unwrap();
-            lines.split_on(tier, text).unwrap();
+            split_lines_on(tier, text, &mut lines).unwrap();
             let got: Vec<_> = (0..lines.len()).map(|line| lines.parts(line, text).unwrap().input()).collect();
             assert_eq!(got, right, "{tier}");
         }

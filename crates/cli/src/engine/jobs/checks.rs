@@ -1,14 +1,17 @@
-//! `pct check`: looks at lines, or at selected values, and lists what is malformed or suspicious.
+//! `pct check`: lists what is malformed or suspicious in lines, or in selected values.
 
 use std::num::NonZeroUsize;
 
 use simdpct_uri::Component;
 
-use super::feed::{Cut, Feed, Part};
-use super::findings::{Findings, Next, Show};
-use super::pump::{Chunk, Desk, Job, Long, Seam, Sink, Threads, pass_mark, pump};
-use super::selection::{Places, Selection};
+use super::Target;
 use super::tables;
+use crate::engine::pump::feed::{Chunk, Cut, Feed, Part};
+use crate::engine::pump::job::{Job, Long};
+use crate::engine::pump::{Threads, Workspace, pump};
+use crate::engine::sink::Sink;
+use crate::engine::sink::boundary::FileBoundary;
+use crate::engine::sink::findings::{Findings, Next, Show};
 use crate::ground::error::{Failure, Outcome};
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::records::Records;
@@ -22,80 +25,66 @@ use crate::scan::listing::{AHEAD, Wanted};
 use crate::scan::scanner::{State, ready};
 use crate::select::Selector;
 use crate::select::edit::{Edit, Form};
-use crate::select::fields::Delimiter;
 use crate::value::policy::{Action, At, Record, Treat};
 use crate::value::report::Report;
 use crate::value::stats::Stats;
 
-/// The longest line that is looked at as a URL.
+/// The longest line that is checked as a URL.
 const LONGEST: usize = 16 << 20;
 
-/// What was asked for.
+/// Which files are checked for which findings, and how these are listed.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct Options {
     pub sources: Sources,
     pub records: Records,
-    pub selection: Selection,
-    /// What separates fields or columns, if that was said.
-    pub delimiter: Option<Delimiter>,
-    /// Whether strings of JSON may hold `\xHH`.
-    pub nginx: bool,
-    /// The kinds to list.
+    /// The kinds of findings to list.
     pub wanted: Vec<Group>,
     /// The components that findings must be in, if values are URLs; empty for any.
     pub components: Vec<Component>,
     /// Whether only the exit code matters.
     pub quiet: bool,
-    /// What is written.
     pub show: Show,
-    /// The most findings, if there is a limit.
+    /// The number of findings after which the run ends.
     pub max: Option<u64>,
-    /// The most memory for a record of which values are selected, in MiB.
+    /// The memory limit for a record in which values are selected, in MiB.
     pub max_record: u32,
-    /// The threads, if their number was said.
+    /// The number of threads, if the user gave one.
     pub jobs: Option<NonZeroUsize>,
 }
 
-/// Looks at what `places` finds.
-pub fn run(request: &Request, places: Places) -> Result<Outcome, Failure> {
-    let names = Names::new(&request.sources)?;
-    let progress = Progress::start(names.known(), request.quiet, true);
-    let mut inputs = Inputs::new(&request.sources, names, Others::Done, progress);
+/// Checks the values of `target`.
+pub fn run(options: &Options, target: Target) -> Result<Outcome, Failure> {
+    let names = Names::new(&options.sources)?;
+    let progress = Progress::start(names.known(), options.quiet, true);
+    let mut inputs = Inputs::new(&options.sources, names, Others::Done, progress);
     let mut output = Output::stdout()?;
-    let mut findings = Findings::new(request.quiet, request.show, request.max);
-    let (mut stats, mut desk) = (Stats::default(), Desk::default());
-    let job = Checks::new(request, &places);
+    let mut findings = Findings::new(options.quiet, options.show, options.max);
+    let (mut stats, mut workspace) = (Stats::default(), Workspace::default());
+    let job = Checks::new(options, target);
     let passed = inputs.each(|input| {
         findings.file();
-        let sink = Sink {
-            output: &mut output,
-            rejects: None,
-            findings: Some(&mut findings),
-            stats: &mut stats,
-            file: input.name().to_owned(),
-            lines: 0,
-            preview: None,
-            seam: &mut Seam::new(request.records),
-        };
-        match pass(input, sink, job.clone(), request, &places, &mut desk) {
+        let mut boundary = FileBoundary::new(options.records);
+        let sink = Sink::new(&mut output, &mut stats, &mut boundary, input.name());
+        let sink = Sink { findings: Some(&mut findings), ..sink };
+        match pass(input, sink, job.clone(), options.jobs, &mut workspace) {
             Err(Failure::Enough) => Ok(findings.next() != Next::Nothing),
             passed => passed.map(|()| true),
         }
     });
     let read = inputs.outcome();
-    // The progress bar goes away before anything is said.
+    // The progress bar must go before anything is printed.
     drop(inputs);
     match passed {
-        // Only findings are written, so there was one.
+        // Only findings are written, so the reader has seen one.
         Err(Failure::ReaderGone) => return Ok(Outcome::Findings),
         Err(failure) => return Err(failure),
-        // Only the exit code matters, and it is known.
+        // Only the exit code matters, and one finding decides it.
         Ok(()) if findings.settled() => return Ok(findings.outcome()),
         Ok(()) => {}
     }
     if stats.bytes_in > 0 || read.is_ok() {
         let Stats { records, bytes_in: bytes, .. } = stats;
-        let unit = match (&job.selector, request.records) {
+        let unit = match (&job.target.selector, options.records) {
             (Selector::Table(_), _) => "row",
             (_, Records::Null) => "record",
             _ => "line",
@@ -103,65 +92,63 @@ pub fn run(request: &Request, places: Places) -> Result<Outcome, Failure> {
         let plural = |count| if count == 1 { "" } else { "s" };
         findings.summarize(&format!("{records} {unit}{} ({bytes} byte{})", plural(records), plural(bytes)));
     }
-    if read.is_ok() && !request.quiet && findings.next() == Next::More {
-        tables::tell_missing(&job.selector, &places.columns, &stats)?;
+    if read.is_ok() && !options.quiet && findings.next() == Next::More {
+        tables::warn_missing(&job.target.selector, &job.target.columns, &stats)?;
     }
     read.map(|()| findings.outcome())
 }
 
-/// Looks at one file.
+/// Passes the file `input` through `job` to `sink`.
 fn pass(
     input: &mut Input,
     mut sink: Sink<'_>,
     mut job: Checks,
-    request: &Request,
-    places: &Places,
-    desk: &mut Desk,
+    jobs: Option<NonZeroUsize>,
+    workspace: &mut Workspace,
 ) -> Result<(), Failure> {
-    let (cut, limit) = match &job.selector {
-        Selector::Table(table) => (Cut::Table(table.delimiter()), job.limit()),
-        // A line of any length can be looked at in parts, but not as a URL.
-        Selector::Line if !job.look.wanted.takes_urls() => (Cut::Records(request.records.end()), 0),
-        Selector::Line => (Cut::Records(request.records.end()), LONGEST),
-        _ => (Cut::Records(request.records.end()), job.limit()),
+    let (end, limit) = (job.records.end(), (job.max_record as usize) << 20);
+    let (cut, limit) = match &job.target.selector {
+        Selector::Table(table) => (Cut::Table(table.delimiter()), limit),
+        // A line of any length can be checked in parts, but not as a URL.
+        Selector::Line if !job.look.wanted.takes_urls() => (Cut::Records(end), 0),
+        Selector::Line => (Cut::Records(end), LONGEST),
+        _ => (Cut::Records(end), limit),
     };
     let mut feed = Feed::new(input, cut, limit);
-    pass_mark(&mut feed, &mut sink, false)?;
-    if let Selector::Table(table) = &mut job.selector
-        && let Some(header) = tables::choose(table, &mut feed, &places.columns, &[])?
-    {
-        sink.stats.bytes_in += header.len() as u64;
-        sink.lines += memchr::memchr_iter(request.records.end(), &header).count() as u64;
+    super::pass_byte_order_mark(&mut feed, &mut sink, false)?;
+    let Target { selector, columns, is_sequential } = &mut job.target;
+    let threads = if *is_sequential { Threads::ONE } else { Threads(jobs) };
+    if let Selector::Table(table) = selector {
+        tables::choose(table, &mut feed, &mut sink, columns, &[])?;
     }
-    let threads = if places.is_sequential { Some(NonZeroUsize::MIN) } else { request.jobs };
-    pump(feed, job, sink, Threads(threads), desk)
+    pump(feed, job, sink, threads, workspace)
 }
 
-/// Looks at chunks of whole records.
+/// Checks chunks of whole records.
 #[derive(Clone)]
 struct Checks {
-    selector: Selector,
+    target: Target,
     records: Records,
     look: Look,
-    /// The most memory for a record, in MiB.
+    /// The memory limit for a record, in MiB.
     max_record: u32,
-    /// Where selected values would be written.
+    /// A buffer for values that nobody reads.
     scrap: Vec<u8>,
-    /// How far a line has been looked at that comes in parts, and what was not looked at because too little was there.
+    /// The state of a line that comes in parts, and the bytes that cannot be checked before more of it is read.
     state: State,
     rest: Vec<u8>,
 }
 
-/// What is done to selected values: they stay as they are, and what is in them is listed.
+/// Lists the findings in selected values, which stay unchanged.
 #[derive(Clone)]
 struct Look {
     wanted: Wanted,
-    /// The numbers of the values in which something was found in the record at hand; `None` if it is the record itself.
+    /// For each finding in the current record the number of its value, or `None` if it is about the record itself.
     found_in: Vec<Option<usize>>,
 }
 
 impl Look {
-    /// Adds that a record cannot be read, at `offset` of the chunk.
+    /// Adds the finding that a record cannot be read at `offset` of the chunk.
     fn add(&mut self, record: Record<'_>, offset: usize, report: &mut Report, text: std::fmt::Arguments<'_>) {
         if self.wanted.contains(Group::Unreadable) {
             let line = report.line(record.chunk, record.end, offset);
@@ -190,7 +177,6 @@ impl Treat for Look {
             (finding.offset, finding.line) = (at as i64, line);
             self.found_in.push(Some(index));
         }
-        // What stays as it is need not be written.
         out.extend_from_slice(value);
         Action::Write
     }
@@ -207,27 +193,22 @@ impl Treat for Look {
 }
 
 impl Checks {
-    fn new(request: &Request, places: &Places) -> Checks {
-        let wanted = Wanted::new(&request.wanted, &request.components, request.records.end());
+    fn new(options: &Options, target: Target) -> Checks {
+        let wanted = Wanted::new(&options.wanted, &options.components, options.records.end());
         Checks {
-            selector: places.selector.clone(),
-            records: request.records,
+            target,
+            records: options.records,
             state: wanted.state(),
             look: Look { wanted, found_in: Vec::new() },
-            max_record: request.max_record,
+            max_record: options.max_record,
             scrap: Vec::new(),
             rest: Vec::new(),
         }
     }
 
-    /// The most bytes of a record of which values are selected.
-    fn limit(&self) -> usize {
-        (self.max_record as usize) << 20
-    }
-
-    /// Looks at the selected values of a record; returns whether the run goes on.
+    /// Checks the selected values of a record. Returns false if it ends the run.
     fn record(&mut self, record: Record<'_>, has_quotes: bool, report: &mut Report) -> bool {
-        let Checks { selector, look, scrap, .. } = self;
+        let Checks { target: Target { selector, .. }, look, scrap, .. } = self;
         scrap.clear();
         let from = report.findings.len();
         let mut edit = Edit::new(record.chunk, record.start, scrap, Form::Nothing);
@@ -247,37 +228,28 @@ impl Checks {
 
 impl Job for Checks {
     fn work(&mut self, chunk: Chunk<'_>, _: &mut Vec<u8>, report: &mut Report) {
-        let Chunk { bytes: chunk, marks, .. } = chunk;
-        report.stats.bytes_in += chunk.len() as u64;
-        let end_byte = self.records.end();
-        if let Selector::Line = self.selector {
-            let lines = self.look.wanted.look_at_lines(chunk, &mut report.findings);
+        let (bytes, line_end) = (chunk.bytes, self.records.end());
+        report.stats.bytes_in += bytes.len() as u64;
+        if let Selector::Line = self.target.selector {
+            let lines = self.look.wanted.look_at_lines(bytes, &mut report.findings);
             report.stats.records += lines;
-            report.lines = lines - u64::from(chunk.last().is_some_and(|last| *last != end_byte));
+            report.lines = lines - u64::from(bytes.last().is_some_and(|last| *last != line_end));
             return;
         }
-        // Otherwise a record is a line.
-        let marks = Some(marks).filter(|marks| !marks.is_empty());
         let mut start = 0;
-        while start < chunk.len() {
-            let end = match marks {
-                None => memchr::memchr(end_byte, &chunk[start..]).map(|found| start + found + 1),
-                Some(marks) => marks.end(start),
-            };
-            let end = end.unwrap_or(chunk.len());
-            let has_quotes = marks.is_some() && memchr::memchr(b'"', &chunk[start..end]).is_some();
-            let stop = start + self.records.without_end(&chunk[start..end]);
-            let record = Record { chunk, start, stop, end: end_byte, shown: None };
+        while start < bytes.len() {
+            let end = chunk.end_of(start, line_end);
+            let (record, has_quotes) = chunk.record(start, end, self.records);
             if !self.record(record, has_quotes, report) {
                 return;
             }
             start = end;
         }
-        report.line(chunk, end_byte, chunk.len());
+        report.line(bytes, line_end, bytes.len());
     }
 
     fn long(&mut self, start: &[u8], report: &mut Report) -> Long {
-        if let Selector::Line = self.selector {
+        if let Selector::Line = self.target.selector {
             (self.state, self.rest) = (self.look.wanted.state(), Vec::new());
             return Long::Parts { held: false };
         }

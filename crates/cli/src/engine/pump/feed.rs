@@ -1,17 +1,19 @@
 //! Input cut into chunks that can be worked on one by one.
 
 use crate::ground::error::Failure;
+use crate::ground::records::Records;
 use crate::io::buffer::Buffer;
 use crate::io::input::Input;
 use crate::select::ends::{Ends, Marks, Scan};
 use crate::value::cut;
+use crate::value::policy::Record;
 
-/// Where input may be cut.
+/// The places where input may be cut.
 #[derive(Clone, Copy, Debug)]
 pub enum Cut {
-    /// Anywhere but within an escape, or between `\r` and `\n`.
+    /// Anywhere except within an escape and between `\r` and `\n`.
     Blocks,
-    /// Where [`cut::anywhere`] says.
+    /// At the places that [`cut::anywhere`] finds.
     Pieces,
     /// Nowhere.
     Never,
@@ -21,71 +23,137 @@ pub enum Cut {
     Table(u8),
 }
 
-/// What comes next of the input.
+/// The next piece of the input.
 pub enum Piece {
-    /// This many bytes of the buffer, whole records, which start at `offset` of the input and are followed by
-    /// `next`.
+    /// Whole records: the first `len` bytes of the block. They start at `offset` of the input, before the byte `next`.
     Chunk { len: usize, offset: u64, next: Option<u8> },
-    /// The buffer is full of the start of one record, at `offset` of the input.
+    /// A record at `offset` of the input that is longer than the block, which is full of its start.
     Long { offset: u64 },
-    /// Nothing.
+    /// The end of the input.
     End,
 }
 
-/// A part of a record that is too long for the buffer.
+/// A part of a record that is longer than the block.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
-    /// Where it starts in the input.
+    /// The offset of its start in the input.
     pub offset: u64,
-    /// Whether it ends where the work can be cut.
+    /// Whether the record can be cut at its end.
     pub is_cut: bool,
-    /// Whether it is the last one of the record.
+    /// Whether it is the last part of the record.
     pub is_last: bool,
 }
 
-/// The most bytes of a part of a long record, if it can be cut there.
+/// A block of input, and the ends of the records in it if it is part of a table.
+pub struct Block {
+    bytes: Buffer,
+    ends: Marks,
+}
+
+impl Block {
+    /// A block of `size` bytes. It grows if a record is longer.
+    pub fn new(size: usize) -> Block {
+        Block { bytes: Buffer::new(size), ends: Marks::default() }
+    }
+
+    /// Returns its size.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Returns its bytes.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
+    }
+
+    /// Returns its first `len` bytes as a chunk. `next` is the byte after them.
+    pub fn chunk(&self, len: usize, next: Option<u8>) -> Chunk<'_> {
+        Chunk { bytes: &self.bytes[..len], next, ends: Some(&self.ends).filter(|ends| !ends.is_empty()) }
+    }
+}
+
+/// A piece of input that a job works on at once.
+#[derive(Clone, Copy)]
+pub struct Chunk<'a> {
+    pub bytes: &'a [u8],
+    /// The first byte after it, if the input continues.
+    pub next: Option<u8>,
+    /// The ends of its records, if they are those of a table; otherwise a record is a line.
+    ends: Option<&'a Marks>,
+}
+
+impl<'a> Chunk<'a> {
+    /// Returns the start of the record that holds the byte at `at`, which is not before the record at `start`.
+    pub fn start_of(&self, at: usize, start: usize, end: u8) -> usize {
+        match self.ends {
+            None => memchr::memrchr(end, &self.bytes[start..at]).map_or(start, |found| start + found + 1),
+            Some(ends) => ends.start(at),
+        }
+    }
+
+    /// Returns the end of the record at `start`, after its line end `end`.
+    #[inline]
+    pub fn end_of(&self, start: usize, end: u8) -> usize {
+        let found = match self.ends {
+            None => memchr::memchr(end, &self.bytes[start..]).map(|found| start + found + 1),
+            Some(ends) => ends.end(start),
+        };
+        found.unwrap_or(self.bytes.len())
+    }
+
+    /// Returns the record from `start` to `end`, and whether it is a row of a table with quotes in it.
+    #[inline]
+    pub fn record(&self, start: usize, end: usize, records: Records) -> (Record<'a>, bool) {
+        let bytes = &self.bytes[start..end];
+        let has_quotes = self.ends.is_some() && memchr::memchr(b'"', bytes).is_some();
+        let stop = start + records.without_end(bytes);
+        (Record { chunk: self.bytes, start, stop, end: records.end(), shown: None }, has_quotes)
+    }
+}
+
+/// The longest part of a long record, if the record can be cut often enough.
 const PART: usize = 256 * 1024;
 
 /// Cuts one input into chunks.
 pub struct Feed<'i> {
     input: &'i mut Input,
     cut: Cut,
-    /// What has been read but not handed out.
+    /// Bytes that have been read but not handed out.
     carry: Vec<u8>,
-    /// The offset of that.
+    /// Their offset in the input.
     offset: u64,
-    /// The most bytes of a record.
+    /// The size that a block may grow to.
     limit: usize,
-    /// The state, in a table, at the end of what was looked at.
+    /// The state of a table at the end of the scanned bytes.
     ends: Ends,
 }
 
 impl<'i> Feed<'i> {
-    /// Chunks of `input`, whose records have at most `limit` bytes.
+    /// Cuts `input` into chunks. Records of more than `limit` bytes are [`Piece::Long`].
     pub fn new(input: &'i mut Input, cut: Cut, limit: usize) -> Feed<'i> {
         let ends = Ends::new(if let Cut::Table(delimiter) = cut { delimiter } else { 0 });
         let offset = input.offset();
         Feed { input, cut, carry: Vec::new(), offset, limit, ends }
     }
 
-    /// The bytes handed out.
+    /// Returns the number of bytes that have been handed out.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The name of the input.
+    /// Returns the name of the input.
     pub fn name(&self) -> &str {
         self.input.name()
     }
 
-    /// What is counted for line numbers.
+    /// Returns the byte that is counted for line numbers.
     pub fn line_end(&self) -> u8 {
         if let Cut::Records(end) = self.cut { end } else { b'\n' }
     }
 
-    /// Reads the next chunk into `buffer`, which grows if a record asks for it. In a table, `marks` tell where its records
-    /// end.
-    pub fn next(&mut self, buffer: &mut Buffer, marks: &mut Marks) -> Result<Piece, Failure> {
+    /// Reads the next chunk into `block`, which grows up to the limit if a record is longer.
+    pub fn next(&mut self, block: &mut Block) -> Result<Piece, Failure> {
+        let Block { bytes: buffer, ends: marks } = block;
         marks.clear();
         let mut len = self.carry.len();
         if buffer.len() < len {
@@ -93,8 +161,8 @@ impl<'i> Feed<'i> {
         }
         buffer[..len].copy_from_slice(&self.carry);
         self.carry.clear();
-        let mut search = LastEnd { looked: 0, end: 0, scan: Scan::new(self.ends) };
-        // What was carried over may hold whole records, when the one before it was long.
+        let mut search = LastEnd { scanned: 0, end: 0, scan: Scan::new(self.ends) };
+        // After a long record the carried bytes may hold whole records.
         let mut cut = search.find(self.cut, &buffer[..len], marks);
         loop {
             let Some(at) = cut else {
@@ -126,7 +194,7 @@ impl<'i> Feed<'i> {
         if len == 0 { Piece::End } else { Piece::Chunk { len, offset, next } }
     }
 
-    /// Hands the rest of a long record, of which `buffer` is full, to `each`, piece by piece, up to its end.
+    /// Hands a long record to `each`, piece by piece, up to its end. `buffer` is full of its start.
     pub fn rest(
         &mut self,
         buffer: &mut [u8],
@@ -153,10 +221,11 @@ impl<'i> Feed<'i> {
         }
     }
 
-    /// Hands a long record, of whose start `buffer` is full, to `each` in parts, up to its end. Parts end where `cut`
-    /// says, or, where nothing can be cut for as long as the buffer, anywhere.
+    /// Hands a long record to `each` in parts, up to its end. `buffer` is full of its start. Parts end at the places that
+    /// `cut` finds, or anywhere if it finds none in a whole buffer.
     ///
-    /// Where there are no records, this ends with the first part that ends where it may after one that does not.
+    /// If the input has no records, this returns after the first part that ends at such a place and follows one that
+    /// does not.
     pub fn parts(
         &mut self,
         buffer: &mut [u8],
@@ -165,7 +234,7 @@ impl<'i> Feed<'i> {
     ) -> Result<(), Failure> {
         let mut len = buffer.len();
         let mut is_whole = false;
-        // The bytes at the start of the buffer of which `cut` cannot see what is before them.
+        // At so many bytes at the start of the buffer `cut` does not see the bytes before them.
         let mut blind = 0;
         let ends = if let Cut::Records(end) = self.cut { Some(end) } else { None };
         loop {
@@ -184,7 +253,7 @@ impl<'i> Feed<'i> {
                 let (end, is_cut) = match end {
                     Some(end) => (end, true),
                     None if is_whole => (rest.len(), true),
-                    // The last bytes stay, so that it can be seen what is before a place to cut.
+                    // The last bytes stay in the buffer, because `cut` looks back.
                     None if is_full => (rest.len() - cut::LOOK_BEHIND, false),
                     None => break,
                 };
@@ -215,13 +284,13 @@ impl<'i> Feed<'i> {
         }
     }
 
-    /// Takes `prefix` from the start of the input, if it is there.
+    /// Removes `prefix` from the start of the input and reports whether it was there.
     pub fn strip(&mut self, prefix: &[u8]) -> Result<bool, Failure> {
         if let Some(is_there) = self.input.skip(prefix) {
             self.offset = self.input.offset();
             return Ok(is_there);
         }
-        // Whole pages, so that the rest of the file is read as if nothing had been taken.
+        // Reads whole pages, so that later reads start at a page of the file.
         let mut page = [0; 4096];
         while self.carry.len() < prefix.len() && prefix.starts_with(&self.carry) {
             let read = self.input.read(&mut page)?;
@@ -238,10 +307,10 @@ impl<'i> Feed<'i> {
         Ok(true)
     }
 
-    /// Takes the first record, with its line end.
+    /// Removes the first record from the input and returns it with its line end.
     pub fn first_record(&mut self) -> Result<Vec<u8>, Failure> {
-        let mut buffer = Buffer::new(4096);
-        let len = match self.next(&mut buffer, &mut Marks::default())? {
+        let mut block = Block::new(4096);
+        let len = match self.next(&mut block)? {
             Piece::Chunk { len, .. } => len,
             Piece::End => return Ok(Vec::new()),
             Piece::Long { .. } => {
@@ -249,6 +318,7 @@ impl<'i> Feed<'i> {
                 return Err(Failure::Usage(format!("{name}: the header is longer than --max-record")));
             }
         };
+        let buffer = block.bytes;
         let end = match self.cut {
             Cut::Table(delimiter) => Ends::new(delimiter).next(&buffer[..len]),
             _ => None,
@@ -262,9 +332,9 @@ impl<'i> Feed<'i> {
 
 /// A search for the last end of a record.
 struct LastEnd {
-    /// The bytes looked at.
-    looked: usize,
-    /// The last end found; 0 if there was none.
+    /// The number of bytes that have been scanned.
+    scanned: usize,
+    /// The last end found; 0 if there is none.
     end: usize,
     scan: Scan,
 }
@@ -282,16 +352,16 @@ impl LastEnd {
                 self.end = end;
             }
             Cut::Pieces => {
-                // More bytes may complete the escape before a place to cut.
-                let looked = self.looked.saturating_sub(cut::LOOK_BEHIND);
-                if let Some(at) = cut::anywhere(&bytes[looked..]) {
-                    self.end = looked + at;
+                // The new bytes may complete an escape before a place to cut.
+                let scanned = self.scanned.saturating_sub(cut::LOOK_BEHIND);
+                if let Some(at) = cut::anywhere(&bytes[scanned..]) {
+                    self.end = scanned + at;
                 }
             }
             Cut::Never => {}
             Cut::Records(end) => {
-                if let Some(at) = memchr::memrchr(end, &bytes[self.looked..]) {
-                    self.end = self.looked + at + 1;
+                if let Some(at) = memchr::memrchr(end, &bytes[self.scanned..]) {
+                    self.end = self.scanned + at + 1;
                 }
             }
             Cut::Table(_) => {
@@ -300,7 +370,7 @@ impl LastEnd {
                 }
             }
         }
-        self.looked = bytes.len();
+        self.scanned = bytes.len();
         (self.end > 0).then_some(self.end)
     }
 }

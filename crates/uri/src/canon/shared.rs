@@ -1,11 +1,18 @@
-//! What several profiles do with a host.
+//! The operations that several profiles share.
 
-#[cfg(feature = "idna")]
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::net::Ipv4Addr;
 
-/// Without dots at its ends and with one dot where there are several, appended to `out`.
+/// Returns `url` without TAB, CR and LF.
+pub(super) fn without_line_ends(url: &[u8]) -> Cow<'_, [u8]> {
+    match memchr::memchr3(b'\t', b'\r', b'\n', url) {
+        Some(_) => url.iter().copied().filter(|byte| !matches!(byte, b'\t' | b'\r' | b'\n')).collect(),
+        None => url.into(),
+    }
+}
+
+/// Appends `host` without dots at its ends, and with one dot in the place of several.
 pub(super) fn append_without_extra_dots(host: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     for label in host.split(|&byte| byte == b'.').filter(|label| !label.is_empty()) {
@@ -16,10 +23,10 @@ pub(super) fn append_without_extra_dots(host: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// An address of version 4 as `inet_aton` reads it: one to four numbers, decimal, octal or hexadecimal, the last of which
-/// fills the bytes that are left.
+/// Reads an IPv4 address as `inet_aton` does: one to four numbers, decimal, octal or hexadecimal. The last one fills the remaining
+/// bytes.
 pub(super) fn old_ipv4(host: &[u8]) -> Option<Ipv4Addr> {
-    // All its spellings start with a digit, and nearly no name does.
+    // Every spelling of an address starts with a digit, and hardly any name does.
     if !host.first().is_some_and(u8::is_ascii_digit) {
         return None;
     }
@@ -49,35 +56,28 @@ pub(super) fn old_ipv4(host: &[u8]) -> Option<Ipv4Addr> {
     u32::try_from(address).ok().map(Ipv4Addr::from)
 }
 
-/// IDNA 2003 and UTS 46 give different names: of a character that they map differently, or where only UTS 46 has a rule, such
-/// as that of directions.
+/// The error of [`idna_2003`]: IDNA 2003 and UTS 46 differ. They map some characters to different names, and some rules, such as that of
+/// directions, are only in UTS 46.
 #[cfg(feature = "idna")]
 pub(super) struct Deviation;
 
-/// IDNA 2003, as far as UTS 46 agrees. `None` if the name in ASCII has an empty label or one that is too long.
+/// Converts a host by IDNA 2003, if UTS 46 agrees. `None` if the name in ASCII has an empty label or one of more than 63 bytes.
 #[cfg(feature = "idna")]
-pub(super) fn idna_2003(host: &str) -> Result<Option<Cow<'_, [u8]>>, Deviation> {
-    use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
-
+pub(super) fn idna_2003(host: &str) -> Result<Option<Cow<'_, str>>, Deviation> {
     if host.contains(['\u{DF}', '\u{1E9E}', '\u{3C2}', '\u{200C}', '\u{200D}']) {
         return Err(Deviation);
     }
-    let name = if host.is_ascii() {
-        Cow::Borrowed(host)
-    } else {
-        let uts46 = Uts46::new();
-        uts46
-            .to_ascii(host.as_bytes(), AsciiDenyList::EMPTY, Hyphens::Allow, DnsLength::Ignore)
-            .map_err(|_| Deviation)?
-    };
+    let name = if host.is_ascii() { Cow::Borrowed(host) } else { uts46(host.as_bytes()).ok_or(Deviation)? };
     let mut labels = name.strip_suffix('.').unwrap_or(&name).split('.');
-    if !labels.all(|label| (1..64).contains(&label.len())) {
-        return Ok(None);
-    }
-    Ok(Some(match name {
-        Cow::Borrowed(name) => Cow::Borrowed(name.as_bytes()),
-        Cow::Owned(name) => Cow::Owned(name.into_bytes()),
-    }))
+    Ok(labels.all(|label| (1..64).contains(&label.len())).then_some(name))
+}
+
+/// Converts a host to Punycode by UTS 46. `None` if it is not valid.
+#[cfg(feature = "idna")]
+pub(super) fn uts46(host: &[u8]) -> Option<Cow<'_, str>> {
+    use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
+
+    Uts46::new().to_ascii(host, AsciiDenyList::EMPTY, Hyphens::Allow, DnsLength::Ignore).ok()
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@
 use std::fs::File;
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -23,7 +22,8 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::ColumnDescriptor;
 use simdpct::ByteSet;
 
-use super::rejects::Rejects;
+use super::{Account, OutputOptions};
+use crate::engine::sink::rejects::Rejects;
 use crate::ground::charset::Charset;
 use crate::ground::error::{Failure, Outcome, Place};
 use crate::ground::reason::Reason;
@@ -34,7 +34,7 @@ use crate::io::output::Output;
 use crate::value::options::{DecodeOptions, Verb};
 use crate::value::policy::{Action, At, Policies, Record, Treat, Treatment};
 use crate::value::report::Report;
-use crate::value::stats::{Stats, StatsFormat};
+use crate::value::stats::Stats;
 use crate::value::work::Work;
 
 /// The rows that are worked on together.
@@ -47,8 +47,6 @@ pub struct Parquet {
     /// The work on values that may be any bytes, and on those that are text and stay so.
     bytes: Treatment,
     text: Treatment,
-    rejects: Option<PathBuf>,
-    stats: Option<StatsFormat>,
 }
 
 impl Parquet {
@@ -57,14 +55,13 @@ impl Parquet {
         verb: &Verb,
         columns: &[String],
         policies: Policies,
-        rejects: Option<PathBuf>,
-        stats: Option<StatsFormat>,
+        options: &OutputOptions,
     ) -> Result<Parquet, String> {
         let treatment = |verb: &Verb| {
             // Nothing that a value may hold could end it.
             let work = Work::on_values(verb, ByteSet::EMPTY);
             let work = [work.clone(), work.clone(), work];
-            Treatment::new(work, policies, stats.is_some(), rejects.is_some(), b"")
+            Treatment::new(work, policies, options.stats.is_some(), options.rejects.is_some(), b"")
         };
         let text = match verb {
             // Escapes of bytes that are not UTF-8 stay.
@@ -73,21 +70,18 @@ impl Parquet {
             }
             verb => verb,
         };
-        Ok(Parquet {
-            columns: columns.to_vec(),
-            bytes: treatment(verb),
-            text: treatment(text),
-            rejects,
-            stats,
-        })
+        Ok(Parquet { columns: columns.to_vec(), bytes: treatment(verb), text: treatment(text) })
     }
 }
 
-/// Does `job` to each file.
-pub fn run(sources: &Sources, destination: &Destination, mut job: Parquet) -> Result<Outcome, Failure> {
-    let rejects = job.rejects.take();
-    let mut rejects = rejects.map(|path| Rejects::create(&path, destination.sync)).transpose()?;
-    let mut stats = Stats::default();
+/// Runs `job` on each file.
+pub fn run(
+    sources: &Sources,
+    destination: &Destination,
+    mut job: Parquet,
+    options: &OutputOptions,
+) -> Result<Outcome, Failure> {
+    let mut account = Account::open(options, destination.sync)?;
     // The format has compression of its own.
     let sources = Sources { reading: Reading { decompress: false, ..sources.reading }, ..sources.clone() };
     let result = files::each(&sources, destination, |inputs, output| {
@@ -99,20 +93,13 @@ pub fn run(sources: &Sources, destination: &Destination, mut job: Parquet) -> Re
                     "{name}: Parquet files cannot be put one after the other; give one file, or --in-place"
                 )));
             }
-            output.reads(input.version(), input.name())?;
-            if let Some(rejects) = &rejects {
-                rejects.forbid(input.version(), input.name())?;
-            }
-            guarded(input.name(), || rewrite(input, output, &mut job, rejects.as_mut(), &mut stats))?;
+            account.admit(input, output)?;
+            let Account { rejects, stats, .. } = &mut account;
+            guarded(input.name(), || rewrite(input, output, &mut job, rejects.as_mut(), stats))?;
             Ok(true)
         })
     });
-    if matches!(result, Ok(_) | Err(Failure::Reported { .. })) {
-        rejects.map(Rejects::commit).transpose()?;
-    }
-    if let Some(format) = job.stats {
-        stats.print(format);
-    }
+    account.close(&result)?;
     result
 }
 

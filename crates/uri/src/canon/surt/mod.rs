@@ -1,18 +1,20 @@
-//! SURT, the sorted keys of web archives: hosts with their labels reversed, as two tools make them.
+//! SURT, the keys of web archives, in which the labels of the host are reversed, as two tools make them.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::net::Ipv4Addr;
-use core::ops::Range;
 
 use memchr::memmem;
 use simdpct::{AsciiSet, Encode};
 
-use super::host::{append_without_extra_dots, idna_2003, old_ipv4};
-use super::{Reason, Refused};
-use crate::parts::{Parts, port_number, split};
+use super::error::{CanonicalizeError, Reason};
+use super::shared::{append_without_extra_dots, idna_2003, old_ipv4, without_line_ends};
+use crate::host::port_number;
+use crate::parts::{Parts, split};
 
-/// Whose keys.
+mod sessions;
+
+/// The tool whose keys are made.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tool {
     /// The package surt of PyPI, version 0.3.
@@ -22,7 +24,7 @@ pub(super) enum Tool {
 }
 
 impl Tool {
-    /// What is not escaped. Of both: above 0x20, without `#` and `%`.
+    /// Returns the bytes that are not escaped: above 0x20, without `#` and `%`. Java keeps 0x7F, too.
     const fn kept(self) -> AsciiSet {
         match self {
             Tool::Python => simdpct::sets::WHATWG_C0_CONTROL.remove(b" #%"),
@@ -31,65 +33,57 @@ impl Tool {
     }
 }
 
-/// The schemes that the Java tool knows, with what follows them. To all else it puts `http://`.
+/// The schemes that the Java tool knows, with the bytes after them. It inserts `http://` before every other URL.
 const JAVA_SCHEMES: &[&[u8]] = &[b"http://", b"https://", b"ftp://", b"mms://", b"rtsp://", b"wais://"];
 
-pub(super) fn append(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Result<(), Refused> {
-    if append_plain_url(url, tool, out) {
+/// Appends the key of `url`.
+pub(super) fn append(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
+    let start = out.len();
+    if append_plain_url(url, tool, out).is_some() {
         return Ok(());
     }
-    let start = out.len();
-    let result = match tool {
+    out.truncate(start);
+    match tool {
         Tool::Python => append_python(url, out),
         Tool::Java => append_java(url, out),
-    };
-    if result.is_err() {
-        out.truncate(start);
     }
-    result
 }
 
-/// Most URLs are only written in another order and in lower case: those of the web, with a plain name, a path without empty
-/// segments and segments with a dot in front, and nothing that is escaped or would be. Of others it writes nothing, and
-/// returns false.
-fn append_plain_url(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> bool {
-    let Some(rest) = url.strip_prefix(b"http").map(|rest| rest.strip_prefix(b"s").unwrap_or(rest)) else {
-        return false;
-    };
-    let Some(rest) = rest.strip_prefix(b"://") else { return false };
+/// Appends the key of a plain URL, which most are. For any other URL it returns `None`, and may leave the start of a key in `out`.
+///
+/// The key of a plain URL is the URL in lower case with the host reversed. Its scheme is `http` or `https`, its host a plain name
+/// without a port, no byte is escaped or must be, and no segment of its path is empty or starts with a dot.
+fn append_plain_url(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Option<()> {
+    let rest = url.strip_prefix(b"http")?;
+    let rest = rest.strip_prefix(b"s").unwrap_or(rest).strip_prefix(b"://")?;
     let (host, rest) = rest.split_at(memchr::memchr2(b'/', b'?', rest).unwrap_or(rest.len()));
     if !is_plain_name(host) {
-        return false;
+        return None;
     }
-    let (path, query) = match memchr::memchr(b'?', rest) {
-        Some(at) => (&rest[..at], Some(&rest[at + 1..])),
-        None => (rest, None),
-    };
-    let start = out.len();
+    let (path, query) = rest.split_at(memchr::memchr(b'?', rest).unwrap_or(rest.len()));
     out.reserve(url.len() + 2);
     append_plain_name(host, tool, out);
     out.push(b')');
-    let path_start = out.len();
-    let mut is_done = append_if_plain(path, true, out);
-    if is_done {
-        if path.is_empty() {
-            out.push(b'/');
-        }
-        finish_path(out, path_start);
+    let start = out.len();
+    if !append_if_plain(path, true, out) {
+        return None;
     }
-    if is_done && let Some(query) = query {
+    if path.is_empty() {
+        out.push(b'/');
+    }
+    finish_path(out, start);
+    if let Some(query) = query.strip_prefix(b"?") {
         out.push(b'?');
-        let query_start = out.len();
-        is_done = append_if_plain(query, false, out);
-        finish_query(out, query_start);
+        let start = out.len();
+        if !append_if_plain(query, false, out) {
+            return None;
+        }
+        finish_query(out, start);
     }
-    if !is_done {
-        out.truncate(start);
-    }
-    is_done
+    Some(())
 }
 
-fn append_python(url: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
+fn append_python(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
     if url.is_empty() {
         out.push(b'-');
         return Ok(());
@@ -102,21 +96,24 @@ fn append_python(url: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
     let lead = url.iter().position(|byte| !is_blank(byte)).unwrap_or(url.len());
     let tail = url.iter().rposition(|byte| !is_blank(byte)).map_or(lead, |last| last + 1);
     let trimmed = without_line_ends(&url[lead..tail]);
-    let at = Place { url, lead, prefix: 0 };
+    let origin = Origin { url, removed: lead, inserted: 0 };
     let parts = split(&*trimmed);
     if parts.scheme().is_some() {
-        return append_python_parts(&parts, at, out);
+        return append_python_parts(&parts, origin, out);
     }
     let with_scheme = [b"http://", &*trimmed].concat();
-    append_python_parts(&split(&with_scheme), Place { prefix: 7, ..at }, out)
+    append_python_parts(&split(&with_scheme), Origin { inserted: 7, ..origin }, out)
 }
 
-fn append_python_parts(parts: &Parts<'_>, at: Place<'_>, out: &mut Vec<u8>) -> Result<(), Refused> {
+fn append_python_parts(
+    parts: &Parts<'_>,
+    origin: Origin<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), CanonicalizeError> {
     let scheme = parts.scheme().unwrap_or_default();
-    // The last `@` ends the userinfo. Brackets are an address wherever they are in the authority.
+    // The last `@` ends the userinfo. Brackets anywhere in the rest of the authority hold an address.
     let offsets = parts.offsets();
     let mut host = &parts.input()[offsets.host_start..offsets.path_start];
-    // However many there are.
     while let [rest @ .., b':'] = host {
         host = rest;
     }
@@ -136,22 +133,22 @@ fn append_python_parts(parts: &Parts<'_>, at: Place<'_>, out: &mut Vec<u8>) -> R
     }
     let mut number = None;
     if let Some((port, start)) = port.filter(|(port, _)| !port.is_empty()) {
-        // Zeros in front are taken, however many.
+        // Any number of leading zeros is accepted.
         let digits = port.iter().position(|&digit| digit != b'0').map_or(&port[..0], |zeros| &port[zeros..]);
         match port_number(digits) {
-            None if !digits.is_empty() => return Err(at.refused(start, Reason::Port)),
+            None if !digits.is_empty() => return Err(origin.error(start, Reason::Port)),
             found => number = found.map(i64::from),
         }
     }
 
     let hosted = append_host(host, scheme, number, Tool::Python, out)
-        .map_err(|reason| at.refused(host_start, reason))?;
+        .map_err(|reason| origin.error(host_start, reason))?;
     if hosted {
         append_path(parts.path(), Tool::Python, true, out);
     } else {
-        // Without a host the tool takes `http:/a` for another URL than it is elsewhere, by way of its regular expressions.
+        // The regular expressions of the tool would take the first segment of `http:/a` for a host.
         if scheme.starts_with(b"http") {
-            return Err(at.refused(host_start, Reason::Host));
+            return Err(origin.error(host_start, Reason::Host));
         }
         out.extend_from_slice(scheme);
         out.push(b':');
@@ -165,9 +162,9 @@ fn append_python_parts(parts: &Parts<'_>, at: Place<'_>, out: &mut Vec<u8>) -> R
     Ok(())
 }
 
-fn append_java(url: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
+fn append_java(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
     let text = core::str::from_utf8(url)
-        .map_err(|error| Refused { offset: error.valid_up_to(), reason: Reason::NotUtf8 })?;
+        .map_err(|error| CanonicalizeError { offset: error.valid_up_to(), reason: Reason::InvalidUtf8 })?;
     if url.is_empty() {
         out.push(b'-');
         return Ok(());
@@ -178,7 +175,7 @@ fn append_java(url: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
     }
     if let Some(host) = url.strip_prefix(b"dns:") {
         if host.is_empty() {
-            return Err(Refused { offset: 4, reason: Reason::Host });
+            return Err(CanonicalizeError { offset: 4, reason: Reason::Host });
         }
         append_reversed(host, out);
         out.push(b')');
@@ -200,29 +197,33 @@ fn append_java(url: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
 
     let starts_with =
         |prefix: &&[u8]| trimmed.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
-    let at = Place { url, lead, prefix: 0 };
-    // Slashes after those of the authority are dropped, in lower case only.
+    let origin = Origin { url, removed: lead, inserted: 0 };
+    // More slashes after `http://` and `https://` are removed, but only if the scheme is in lower case.
     for scheme in &JAVA_SCHEMES[..2] {
         if let Some(rest) = trimmed.strip_prefix(*scheme)
             && let [b'/', ..] = rest
         {
             let slashes = rest.iter().position(|&byte| byte != b'/').unwrap_or(rest.len());
             let fewer = [scheme, &rest[slashes..]].concat();
-            return append_java_parts(&split(&fewer), Place { lead: lead + slashes, ..at }, out);
+            return append_java_parts(&split(&fewer), Origin { removed: lead + slashes, ..origin }, out);
         }
     }
     if JAVA_SCHEMES.iter().any(starts_with) {
-        return append_java_parts(&split(&*trimmed), at, out);
+        return append_java_parts(&split(&*trimmed), origin, out);
     }
     let rest = trimmed.iter().position(|&byte| byte != b'/').unwrap_or(trimmed.len());
     let with_scheme = [b"http://", &trimmed[rest..]].concat();
-    append_java_parts(&split(&with_scheme), Place { prefix: 7, lead: lead + rest, ..at }, out)
+    append_java_parts(&split(&with_scheme), Origin { inserted: 7, removed: lead + rest, url }, out)
 }
 
-fn append_java_parts(parts: &Parts<'_>, at: Place<'_>, out: &mut Vec<u8>) -> Result<(), Refused> {
+fn append_java_parts(
+    parts: &Parts<'_>,
+    origin: Origin<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), CanonicalizeError> {
     let scheme = parts.scheme().unwrap_or_default();
     let authority = parts.authority().unwrap_or_default();
-    // The first `@` ends the userinfo. An address is one in brackets without userinfo.
+    // The first `@` ends the userinfo. Brackets hold an address only if there is no userinfo.
     let start = parts.offsets().after_scheme() + 2;
     let user = memchr::memchr(b'@', authority);
     let host_start = user.map_or(0, |at_sign| at_sign + 1);
@@ -236,19 +237,19 @@ fn append_java_parts(parts: &Parts<'_>, at: Place<'_>, out: &mut Vec<u8>) -> Res
     let number = match java_integer(port) {
         Some(number) => Some(number).filter(|&number| number != -1),
         None if port.is_empty() => None,
-        None => return Err(at.refused(start + authority.len() - port.len(), Reason::Port)),
+        None => return Err(origin.error(start + authority.len() - port.len(), Reason::Port)),
     };
     let hosted = append_host(host, scheme, number, Tool::Java, out)
-        .map_err(|reason| at.refused(start + host_start, reason))?;
+        .map_err(|reason| origin.error(start + host_start, reason))?;
     if !hosted {
-        return Err(at.refused(start + host_start, Reason::Host));
+        return Err(origin.error(start + host_start, Reason::Host));
     }
     append_path(parts.path(), Tool::Java, true, out);
     append_query(parts.query(), Tool::Java, out);
     Ok(())
 }
 
-/// What `Integer.parseInt` takes, in ASCII.
+/// Reads an integer as `Integer.parseInt` does; `None` where it throws an exception.
 fn java_integer(digits: &[u8]) -> Option<i64> {
     let (sign, digits) = match digits {
         [b'-', digits @ ..] => (-1, digits),
@@ -263,28 +264,26 @@ fn java_integer(digits: &[u8]) -> Option<i64> {
     i32::try_from(number).is_ok().then_some(number)
 }
 
-/// Where a place of what is worked on is in what was given: as near as what was removed from within allows.
+/// The URL as it was given, and how the copy that is split differs from it. Offsets in errors are approximate if bytes inside the URL were
+/// removed.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct Origin<'a> {
     url: &'a [u8],
-    lead: usize,
-    prefix: usize,
+    /// The number of bytes removed at the start.
+    removed: usize,
+    /// The number of bytes inserted at the start.
+    inserted: usize,
 }
 
-impl Place<'_> {
-    fn refused(self, offset: usize, reason: Reason) -> Refused {
-        Refused { offset: (self.lead + offset.saturating_sub(self.prefix)).min(self.url.len()), reason }
+impl Origin<'_> {
+    /// Makes an error at an offset of the copy.
+    fn error(self, offset: usize, reason: Reason) -> CanonicalizeError {
+        let offset = (self.removed + offset.saturating_sub(self.inserted)).min(self.url.len());
+        CanonicalizeError { offset, reason }
     }
 }
 
-fn without_line_ends(url: &[u8]) -> Cow<'_, [u8]> {
-    match memchr::memchr3(b'\t', b'\r', b'\n', url) {
-        Some(_) => url.iter().copied().filter(|byte| !matches!(byte, b'\t' | b'\r' | b'\n')).collect(),
-        None => url.into(),
-    }
-}
-
-/// The reversed host, the port unless it is the default one, and `)`. False if the host is empty; then nothing is written.
+/// Appends the reversed host, the port unless it is the default one, and `)`. Appends nothing and returns `false` if the host is empty.
 fn append_host(
     raw: &[u8],
     scheme: &[u8],
@@ -302,9 +301,9 @@ fn append_host(
     if !decoded.is_ascii() {
         let text = match (core::str::from_utf8(&decoded), tool) {
             (Ok(text), _) => Cow::Borrowed(text),
-            // What is not UTF-8 is left out.
+            // The Python tool drops invalid UTF-8.
             (Err(_), Tool::Python) => decoded.utf8_chunks().map(|chunk| chunk.valid()).collect(),
-            // What is not UTF-8 stays escaped, and would be part of a name.
+            // The Java tool escapes invalid UTF-8 again. That is only unambiguous in a name that is otherwise ASCII.
             (Err(_), Tool::Java) if decoded.utf8_chunks().all(|chunk| chunk.valid().is_ascii()) => "".into(),
             (Err(_), Tool::Java) => return Err(Reason::Host),
         };
@@ -313,7 +312,7 @@ fn append_host(
         }
         let ascii = idna_2003(&text).map_err(|_| Reason::Host)?;
         name = match (ascii, tool) {
-            (Some(ascii), _) => Cow::Owned(ascii.into_owned()),
+            (Some(ascii), _) => Cow::Owned(ascii.into_owned().into_bytes()),
             (None, Tool::Java) if !text.is_ascii() => Cow::Owned(text.to_lowercase().into_bytes()),
             (None, _) => name,
         };
@@ -341,8 +340,8 @@ fn append_host(
     Ok(true)
 }
 
-/// A name that is only written in lower case: letters, digits, `-`, `_` and dots that stand alone. It starts with a letter, so it
-/// is no address.
+/// Reports whether a host is a plain name: up to 64 letters, digits, `-`, `_` and single dots, not at the end. It starts with a letter, so
+/// it is not an address.
 fn is_plain_name(host: &[u8]) -> bool {
     let mut name = [b'a'; BLOCK];
     let (Some(first), Some(room)) = (host.first(), name.get_mut(..host.len())) else { return false };
@@ -357,13 +356,14 @@ fn is_plain_name(host: &[u8]) -> bool {
     !strange
 }
 
+/// Appends a plain name, reversed and in lower case.
 fn append_plain_name(host: &[u8], tool: Tool, out: &mut Vec<u8>) {
     let start = out.len();
     append_reversed(without_all_www(host, tool), out);
     out[start..].make_ascii_lowercase();
 }
 
-/// The port, unless it is the default one, and `)`.
+/// Appends the port, unless it is the default one, and `)`.
 fn append_port(port: Option<i64>, scheme: &[u8], tool: Tool, out: &mut Vec<u8>) {
     let default = match scheme {
         _ if scheme.eq_ignore_ascii_case(b"http") => 80,
@@ -380,7 +380,7 @@ fn append_port(port: Option<i64>, scheme: &[u8], tool: Tool, out: &mut Vec<u8>) 
     out.push(b')');
 }
 
-/// Without dots at its ends. Of each two dots one goes: `a....b` is `a..b`.
+/// Appends `host` without dots at its ends and with one dot in the place of each two: `a....b` becomes `a..b`.
 fn append_with_fewer_dots(host: &[u8], out: &mut Vec<u8>) {
     let start = host.iter().position(|&byte| byte != b'.').unwrap_or(host.len());
     let end = host.iter().rposition(|&byte| byte != b'.').map_or(start, |last| last + 1);
@@ -392,6 +392,7 @@ fn append_with_fewer_dots(host: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(left);
 }
 
+/// Returns `host` without `www` labels at its start; Python removes one, Java all.
 fn without_all_www(mut host: &[u8], tool: Tool) -> &[u8] {
     while let Some(rest) = without_www(host) {
         host = rest;
@@ -402,14 +403,14 @@ fn without_all_www(mut host: &[u8], tool: Tool) -> &[u8] {
     host
 }
 
-/// What follows `www`, digits and a dot.
+/// Returns the rest of `host` after `www`, any digits and a dot, if it starts so.
 fn without_www(host: &[u8]) -> Option<&[u8]> {
     let (_, rest) = host.split_at_checked(3).filter(|(www, _)| www.eq_ignore_ascii_case(b"www"))?;
     let digits = rest.iter().position(|byte| !byte.is_ascii_digit())?;
     rest[digits..].strip_prefix(b".")
 }
 
-/// `www.a.b` is `b,a,www`, and `[::1]` is `::1`.
+/// Appends the labels of `host` in reverse order: `www.a.b` becomes `b,a,www`. An address loses its brackets.
 fn append_reversed(host: &[u8], out: &mut Vec<u8>) {
     if memchr::memchr(b'.', host).is_none() {
         let inner = host.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]"));
@@ -425,14 +426,14 @@ fn append_reversed(host: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&host[..end]);
 }
 
-/// Decimal digits, however many, of which the lowest 32 bits count.
+/// Reads any number of decimal digits as an address, modulo 2^32.
 fn wrapped_address(digits: &[u8]) -> Ipv4Addr {
     let add = |number: u32, digit: &u8| number.wrapping_mul(10).wrapping_add(u32::from(digit - b'0'));
     digits.iter().fold(0, add).into()
 }
 
-/// One number, or two to four without a zero in front, or two to four octal ones: the tool asks the resolver for these, which
-/// reads what it can as an address. It would ask the network for the others.
+/// Reads an address as the Python tool does: one decimal number; two to four numbers without a leading zero; or two to four octal numbers.
+/// The tool gives the latter two to the resolver of the system, which may also ask the network about other names.
 fn python_address(host: &[u8]) -> Option<Ipv4Addr> {
     if host.iter().all(u8::is_ascii_digit) {
         return Some(wrapped_address(host));
@@ -443,10 +444,10 @@ fn python_address(host: &[u8]) -> Option<Ipv4Addr> {
     host.iter().all(digits).then(|| old_ipv4(host)).flatten()
 }
 
-/// One number, or four decimal ones without a zero in front of the first, or four octal ones.
+/// Reads an address as the Java tool does: one decimal number, four decimal ones the first of which has no leading zero, or four octal ones.
 fn java_address(host: &[u8]) -> Option<Ipv4Addr> {
     if host.iter().all(u8::is_ascii_digit) {
-        // A number that Java has no type for is a name.
+        // A number that is larger than a Java `long` is a name.
         let significant = host.iter().position(|&digit| digit != b'0').unwrap_or(host.len());
         let fits = host.len() - significant < 19
             || core::str::from_utf8(host).is_ok_and(|digits| digits.parse::<i64>().is_ok());
@@ -465,8 +466,8 @@ fn java_address(host: &[u8]) -> Option<Ipv4Addr> {
     numbers.next().is_none().then(|| address.into())
 }
 
-/// Decoded, its dots and runs of slashes resolved if there is a host, escaped, in lower case, without the session in it and
-/// without the slash at its end.
+/// Appends the path: decoded, without dot segments and runs of slashes if it is `hosted`, escaped, in lower case, without session ids and
+/// without a slash at its end.
 fn append_path(path: &[u8], tool: Tool, hosted: bool, out: &mut Vec<u8>) {
     let start = out.len();
     if hosted && path.first() == Some(&b'/') && append_if_plain(path, true, out) {
@@ -478,19 +479,19 @@ fn append_path(path: &[u8], tool: Tool, hosted: bool, out: &mut Vec<u8>) {
     finish_path(out, start);
 }
 
-/// Without the session in it and without the slash at its end.
+/// Removes session ids and a slash at the end from the path `out[start..]`.
 fn finish_path(out: &mut Vec<u8>, start: usize) {
-    remove_path_sessions(out, start);
+    sessions::remove_path_sessions(out, start);
     if out.len() > start + 1 && out.last() == Some(&b'/') {
         out.pop();
     }
 }
 
-/// The size of the blocks that are looked at whole, whatever is in them: loops of this length become vectors without branches.
+/// The size of blocks that are checked without an early exit. The compiler turns loops of this length into vector code.
 const BLOCK: usize = 64;
 
-/// Appends what is only written in lower case: nothing is escaped in it, nothing will be, and in a path there is no `//` and
-/// `/.`. Of others it writes nothing, and returns false.
+/// Appends a plain part in lower case, and returns `true`: no byte is escaped or must be, and a path has no `//` and `/.`. For any other
+/// part it appends nothing and returns `false`.
 fn append_if_plain(part: &[u8], is_path: bool, out: &mut Vec<u8>) -> bool {
     let start = out.len();
     let mut before = b'a';
@@ -515,19 +516,20 @@ fn append_if_plain(part: &[u8], is_path: bool, out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Whether two bytes of a path begin a segment that may go: an empty one or one of dots.
+/// Reports whether two bytes of a path begin an empty segment or one that starts with a dot.
 fn is_dropped(byte: u8, next: u8) -> bool {
     (byte == b'/') & ((next == b'/') | (next == b'.'))
 }
 
+/// Appends `part` escaped and in lower case.
 fn append_lower(part: &[u8], tool: Tool, out: &mut Vec<u8>) {
     let start = out.len();
     Encode::keeping(tool.kept()).encode_append(part, out);
     out[start..].make_ascii_lowercase();
 }
 
-/// Without dot segments and empty ones. `..` takes the segment before it, an empty one too; the first one of all stays, and is
-/// taken by the next.
+/// Returns a path without dot segments and empty ones. `..` removes the segment before it, even an empty one. A `..` without a segment before
+/// it stays, and the next `..` removes it.
 fn resolved(path: &[u8]) -> Cow<'_, [u8]> {
     if path.is_empty() {
         return Cow::Borrowed(b"/");
@@ -555,7 +557,7 @@ fn resolved(path: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// With its `?`: decoded, escaped, in lower case, without sessions, sorted. Nothing if nothing is left.
+/// Appends `?` and the query: decoded, escaped, in lower case, without session ids, sorted. Appends nothing if the rest is empty.
 fn append_query(query: Option<&[u8]>, tool: Tool, out: &mut Vec<u8>) {
     let Some(query) = query else { return };
     out.push(b'?');
@@ -566,15 +568,16 @@ fn append_query(query: Option<&[u8]>, tool: Tool, out: &mut Vec<u8>) {
     finish_query(out, start);
 }
 
-/// Without sessions and sorted; and without its `?` if nothing is left.
+/// Removes session ids from the query `out[start..]` and sorts it. If the rest is empty, removes the `?` before it, too.
 fn finish_query(out: &mut Vec<u8>, start: usize) {
-    remove_query_sessions(out, start);
+    sessions::remove_query_sessions(out, start);
     sort_pairs(out, start);
     if out.len() == start {
         out.pop();
     }
 }
 
+/// Sorts the parameters of the query `out[start..]` by name and value.
 fn sort_pairs(out: &mut Vec<u8>, start: usize) {
     let pairs = || {
         out[start..].split(|&byte| byte == b'&').map(|pair| match memchr::memchr(b'=', pair) {
@@ -599,137 +602,4 @@ fn sort_pairs(out: &mut Vec<u8>, start: usize) {
     text.pop();
     out.truncate(start);
     out.extend_from_slice(&text);
-}
-
-/// Segments of ASP.NET that hold a session, before a name with `.aspx`: `(` 24 letters and digits `)`, or several of these
-/// after a letter each and in parentheses. The last one of each kind goes.
-fn remove_path_sessions(out: &mut Vec<u8>, start: usize) {
-    if memchr::memchr(b'(', &out[start..]).is_none() || memmem::find(&out[start..], b".aspx").is_none() {
-        return;
-    }
-    for nested in [true, false] {
-        if let Some(found) = path_session(&out[start..], nested) {
-            out.drain(start + found.start..start + found.end);
-        }
-    }
-}
-
-/// ```text
-/// ^.*/ ( \( [0-9a-z]{24} \) / ) [^?]+ \.aspx
-/// ```
-fn path_session(path: &[u8], nested: bool) -> Option<Range<usize>> {
-    // From the end: the next `?`, and the next two `.aspx`, one of which may follow the session at once.
-    let mut question = path.len();
-    let mut aspx = [path.len(); 2];
-    for at in (1..path.len()).rev() {
-        match path[at] {
-            b'?' => question = at,
-            b'.' if path[at..].starts_with(b".aspx") => aspx = [at, aspx[0]],
-            b'(' if path[at - 1] == b'/' => {
-                let Some(len) = path_session_len(&path[at..], nested) else { continue };
-                let end = at + len;
-                let name_end = if aspx[0] == end { aspx[1] } else { aspx[0] };
-                if name_end < question {
-                    return Some(at..end);
-                }
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
-fn path_session_len(path: &[u8], nested: bool) -> Option<usize> {
-    fn parenthesised(text: &[u8]) -> Option<&[u8]> {
-        let (id, rest) = text.strip_prefix(b"(")?.split_at_checked(24)?;
-        rest.strip_prefix(b")").filter(|_| id.iter().all(u8::is_ascii_alphanumeric))
-    }
-    let rest = if nested {
-        let mut rest = path.strip_prefix(b"(")?;
-        let mut count = 0;
-        while let [letter, after @ ..] = rest
-            && letter.is_ascii_lowercase()
-        {
-            rest = parenthesised(after)?;
-            count += 1;
-        }
-        rest.strip_prefix(b")").filter(|_| count > 0)?
-    } else {
-        parenthesised(path)?
-    };
-    rest.strip_prefix(b"/").map(|rest| path.len() - rest.len())
-}
-
-/// Five forms of sessions, the last one of each, with the `&` after it.
-fn remove_query_sessions(out: &mut Vec<u8>, start: usize) {
-    if out.len() - start < b"cfid=.&cftoken=.".len() {
-        return;
-    }
-    let has = |query: &[u8], name: &[u8]| memmem::find(query, name).is_some();
-    let query = &out[start..];
-    // `asp` and `j` before `sessionid`, and `phpsess` before `sid=`.
-    let (session, sid, token) = (has(query, b"sessionid"), has(query, b"sid="), has(query, b"cftoken="));
-    if !(session || sid || token) {
-        return;
-    }
-    let mut remove = |find: &dyn Fn(&[u8]) -> Option<Range<usize>>| {
-        if let Some(mut found) = find(&out[start..]) {
-            found.end += usize::from(found.end < out.len() - start);
-            out.drain(start + found.start..start + found.end);
-        }
-    };
-    for name in [&b"jsessionid="[..], b"phpsessid=", b"sid="] {
-        remove(&|query| query_session(query, name, |value| alphanumeric(value, 32)));
-    }
-    remove(&|query| {
-        query_session(query, b"aspsessionid", |rest| {
-            let (name, rest) = rest.split_at_checked(8)?;
-            let value = rest.strip_prefix(b"=").filter(|_| name.iter().all(u8::is_ascii_alphabetic))?;
-            let letters = value.get(..24)?.iter().all(u8::is_ascii_alphabetic);
-            letters.then_some(8 + 1 + 24)
-        })
-    });
-    remove(&coldfusion_session);
-}
-
-/// The last `name` that is followed by a session, whose length `value` tells, and that by `&` or the end.
-fn query_session(query: &[u8], name: &[u8], value: impl Fn(&[u8]) -> Option<usize>) -> Option<Range<usize>> {
-    let mut left = query;
-    while let Some(at) = memmem::rfind(left, name) {
-        let from = at + name.len();
-        if let Some(len) = value(&query[from..])
-            && matches!(query.get(from + len), None | Some(b'&'))
-        {
-            return Some(at..from + len);
-        }
-        // The names do not overlap themselves.
-        left = &query[..at];
-    }
-    None
-}
-
-fn alphanumeric(text: &[u8], len: usize) -> Option<usize> {
-    text.get(..len)?.iter().all(u8::is_ascii_alphanumeric).then_some(len)
-}
-
-/// ```text
-/// cfid=[^&]+&cftoken=[^&]+
-/// ```
-fn coldfusion_session(query: &[u8]) -> Option<Range<usize>> {
-    const TOKEN: &[u8] = b"&cftoken=";
-
-    let mut end = query.len();
-    while let Some(at) = memmem::rfind(&query[..end], TOKEN) {
-        let value = at + TOKEN.len();
-        let value_end = memchr::memchr(b'&', &query[value..end]).map_or(end, |found| value + found);
-        let start = memchr::memrchr(b'&', &query[..at]).map_or(0, |before| before + 1);
-        // Of the parameter before it, the last `cfid=` with something after it.
-        let id = memmem::rfind(&query[start..at.saturating_sub(1).max(start)], b"cfid=");
-        if let Some(id) = id.filter(|_| value_end > value) {
-            return Some(start + id..value_end);
-        }
-        // The parameter before it may be the next token.
-        end = at;
-    }
-    None
 }

@@ -236,7 +236,7 @@ impl Preview {
 }
 
 /// Says how many of the files would change.
-pub fn sum_up(changed: u64, files: u64) {
+pub fn print_total(changed: u64, files: u64) {
     let plural = if files == 1 { "" } else { "s" };
     // With stderr closed there is nobody to tell.
     let _ =

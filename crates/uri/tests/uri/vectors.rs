@@ -1,72 +1,23 @@
-//! Published vectors of canonical forms: every one is what a profile gives, or is listed with the reason why it is not.
+//! Published vectors of canonical forms: each is the result of a profile, or is listed with the reason why it is not.
 
 use simdpct_uri::canon::{Profile, Reason};
 
-/// The rows of a file of vectors, whose fields are separated by TAB and have escapes.
-fn rows(text: &'static str) -> impl Iterator<Item = Vec<String>> {
-    let lines = text.lines().filter(|line| !line.starts_with("# "));
-    lines.map(|line| line.split('\t').map(unescaped).collect())
-}
-
-fn unescaped(field: &str) -> String {
-    let mut out = String::new();
-    let mut left = field;
-    while let Some((before, after)) = left.split_once('\\') {
-        out.push_str(before);
-        let (escape, rest) = after.split_at(1);
-        left = rest;
-        match escape {
-            "t" => out.push('\t'),
-            "n" => out.push('\n'),
-            "r" => out.push('\r'),
-            "u" => {
-                let (code, rest) = rest[1..].split_once('}').expect("a closing brace");
-                out.extend(char::from_u32(u32::from_str_radix(code, 16).expect("hexadecimal digits")));
-                left = rest;
-            }
-            _ => out.push_str(escape),
-        }
-    }
-    out + left
-}
-
-/// The form, or the word `refused`.
-fn form(profile: Profile, url: &str) -> String {
-    match profile.canonicalize(url) {
-        Ok(form) => String::from_utf8_lossy(&form).into_owned(),
-        Err(_) => "refused".to_owned(),
-    }
-}
-
-/// Prints all mismatches before it fails.
-fn check(profile: Profile, cases: impl IntoIterator<Item = (String, String)>) -> usize {
-    let mut count = 0;
-    let mut wrong = Vec::new();
-    for (url, right) in cases {
-        let ours = form(profile, &url);
-        if ours != right {
-            wrong.push(format!("{url:?}\n  ours  {ours:?}\n  right {right:?}"));
-        }
-        count += 1;
-    }
-    assert!(wrong.is_empty(), "{profile}: {} of {count}\n{}", wrong.len(), wrong.join("\n"));
-    count
-}
+use crate::canon::{check, check_rejected, form};
+use crate::rows;
 
 /// iipc/webarchive-commons, all 19 of 19.
 #[test]
 fn surt_java() {
-    let cases = rows(include_str!("vectors/surt-java.tsv")).map(|row| (row[0].clone(), row[1].clone()));
+    let cases = rows(include_str!("../vectors/surt-java.tsv")).map(|row| (row[0].clone(), row[1].clone()));
     assert_eq!(check(Profile::SurtJava, cases), 19);
 }
 
-/// crawler-commons, whose form has no profile here: `rfc3986-scheme` gives the same where no reason is listed, and another
-/// where one is.
+/// crawler-commons, whose form is not a profile: `rfc3986-scheme` returns the same form unless the row has a reason why not.
 #[test]
 fn crawler_commons() {
     let mut same = 0;
     let mut wrong = Vec::new();
-    for row in rows(include_str!("vectors/crawler-commons.tsv")) {
+    for row in rows(include_str!("../vectors/crawler-commons.tsv")) {
         let ours = form(Profile::Rfc3986Scheme, &row[0]);
         if (ours == row[1]) != row[2].is_empty() {
             wrong.push(format!("{:?}\n  ours   {ours:?}\n  theirs {:?}  {}", row[0], row[1], row[2]));
@@ -82,7 +33,7 @@ fn crawler_commons() {
 fn hosts_in_ascii() {
     let (mut same, mut cases) = (0, 0);
     let mut wrong = Vec::new();
-    for row in rows(include_str!("vectors/toascii.tsv")) {
+    for row in rows(include_str!("../vectors/toascii.tsv")) {
         let ours = form(Profile::Whatwg, &format!("https://{}/x", row[0]));
         let ours =
             ours.strip_prefix("https://").and_then(|rest| rest.strip_suffix("/x")).unwrap_or("-").to_owned();
@@ -96,13 +47,13 @@ fn hosts_in_ascii() {
     assert_eq!((same, cases), (80, 87));
 }
 
-/// urlcanon's tests of what it took from surt and from Google's rules. Those of one step are held to keys: what a step
-/// changes has the key of what it gives.
+/// The tests of urlcanon for its port of surt and of Google's rules. A test of one step becomes a test of keys: the input and the output of
+/// the step have the same key.
 #[test]
 fn urlcanon_surt() {
     let (mut same, mut cases) = (0, 0);
     let mut wrong = Vec::new();
-    for row in rows(include_str!("vectors/urlcanon-surt.tsv")) {
+    for row in rows(include_str!("../vectors/urlcanon-surt.tsv")) {
         let (group, input, right, why) = (&*row[0], &*row[1], &*row[2], &*row[3]);
         let keys = |before: &str| {
             let [a, b] = [input, right].map(|text| form(Profile::SurtPython0_3, &format!("{before}{text}")));
@@ -136,16 +87,15 @@ fn urlcanon_surt() {
     assert_eq!((same, cases), (90, 95));
 }
 
-/// w3lib with other arguments: all but those of a charset in which the query is not UTF-8.
+/// w3lib with other arguments. One case differs: its query is in a charset that is not UTF-8.
 #[test]
 fn w3lib_arguments() {
     let (mut same, mut cases) = (0, 0);
-    for row in rows(include_str!("vectors/w3lib-2.5-arguments.tsv")) {
+    for row in rows(include_str!("../vectors/w3lib-2.5-arguments.tsv")) {
         let profile = match &*row[0] {
             "keep_blank_values=False" => Profile::W3lib2_5NoBlankValues,
             "keep_fragments=True" => Profile::W3lib2_5Fragments,
-            // There is no profile for charsets. The first has the characters of the second line of its table in UTF-8, the
-            // others have none that differ.
+            // There is no profile for charsets. The queries of the first three have the same escapes in UTF-8.
             "encoding=latin1" | "encoding=utf8" | "encoding=cp1251" | "encoding=iso2022jp" => {
                 Profile::W3lib2_5
             }
@@ -159,12 +109,11 @@ fn w3lib_arguments() {
     assert_eq!((same, cases), (7, 8));
 }
 
-/// The examples of Google's page for version 5, and the vectors of version 4, which it shares.
+/// The examples of Google's page for version 5, and the vectors of version 4, which hold for both.
 #[test]
 fn safe_browsing_5() {
-    let cases = include_str!("vectors/safe-browsing-4.tsv").lines().filter(|line| !line.starts_with("# "));
-    let cases = cases.map(|line| line.split_once('\t').expect("two fields"));
-    let shared = cases.map(|(url, right)| (unescaped(url), right.to_owned()));
+    let shared =
+        rows(include_str!("../vectors/safe-browsing-4.tsv")).map(|row| (row[0].clone(), row[1].clone()));
     assert_eq!(check(Profile::SafeBrowsing5, shared), 27);
     let cases = [
         ("http://[2001:0db8:0000::1]/", "http://[2001:db8::1]/"),
@@ -180,21 +129,22 @@ fn safe_browsing_5() {
         ("http://b%C3%BCcher.ch/", "http://b%C3%BCcher.ch/"),
         ("http://0x7f.1/", "http://127.0.0.1/"),
     ];
-    check(Profile::SafeBrowsing5, cases.map(|(url, right)| (url.to_owned(), right.to_owned())));
-    assert_eq!(form(Profile::SafeBrowsing5, "http://./"), "refused");
-    // Version 4 knows nothing of these.
-    assert_eq!(form(Profile::SafeBrowsing4, "http://[2001:0db8:0000::1]/"), "http://[2001:0db8:0000::1]/");
+    check(Profile::SafeBrowsing5, cases);
+    check_rejected(Profile::SafeBrowsing5, &[("http://./", 7, Reason::Host)]);
+    // Version 4 has no rules for IPv6 addresses.
+    check(Profile::SafeBrowsing4, [("http://[2001:0db8:0000::1]/", "http://[2001:0db8:0000::1]/")]);
 }
 
-/// Asked of surt 0.3.1, with a resolver that knows addresses only.
+/// The answers of surt 0.3.1, with a resolver that knows only addresses.
 #[test]
 fn surt_python() {
-    let cases = rows(include_str!("vectors/surt-python-0.3.tsv")).map(|row| (row[0].clone(), row[1].clone()));
+    let cases =
+        rows(include_str!("../vectors/surt-python-0.3.tsv")).map(|row| (row[0].clone(), row[1].clone()));
     assert_eq!(check(Profile::SurtPython0_3, cases), 411);
-    // Bytes that are not UTF-8 are taken, but are left out of names.
+    // Invalid UTF-8 is accepted, but removed from hosts.
     let key = |url: &[u8]| Profile::SurtPython0_3.canonicalize(url).map(|key| key.into_owned());
     assert_eq!(key(b"http://\xE9a.com/\xE9?\xE9").unwrap(), b"com,a)/%e9?%e9");
-    for (url, offset, reason) in [
+    let rejected = [
         ("http://a:x/", 9, Reason::Port),
         ("http://a:65536/", 9, Reason::Port),
         ("  http://a:b:1/", 11, Reason::Port),
@@ -202,13 +152,11 @@ fn surt_python() {
         ("/a", 0, Reason::Host),
         ("http:///a", 7, Reason::Host),
         ("http://fa\u{df}.de/", 7, Reason::Host),
-    ] {
-        let refused = Profile::SurtPython0_3.canonicalize(url).expect_err(url);
-        assert_eq!((refused.offset, refused.reason), (offset, reason), "{url}");
-    }
+    ];
+    check_rejected(Profile::SurtPython0_3, &rejected);
 }
 
-/// Where the Java tool is another than that in Python, by its source.
+/// The cases in which the Java tool differs from the Python tool, by its source.
 #[test]
 fn surt_java_alone() {
     let cases = [
@@ -235,17 +183,15 @@ fn surt_java_alone() {
         (" dns:a.b", " dns:a.b"),
         ("dns:[::1]", "::1)"),
     ];
-    check(Profile::SurtJava, cases.map(|(url, right)| (url.to_owned(), right.to_owned())));
-    for (url, offset, reason) in [
+    check(Profile::SurtJava, cases);
+    let rejected = [
         ("http://a:x/", 9, Reason::Port),
         ("http://a:2147483648/", 9, Reason::Port),
         ("http://u@[::1]/", 11, Reason::Port),
         ("http:///", 8, Reason::Host),
         ("http://\u{e9}%FC/", 7, Reason::Host),
         ("dns:", 4, Reason::Host),
-    ] {
-        let refused = Profile::SurtJava.canonicalize(url).expect_err(url);
-        assert_eq!((refused.offset, refused.reason), (offset, reason), "{url}");
-    }
-    assert_eq!(Profile::SurtJava.canonicalize(b"http://a/\xFF").unwrap_err().reason, Reason::NotUtf8);
+    ];
+    check_rejected(Profile::SurtJava, &rejected);
+    assert_eq!(Profile::SurtJava.canonicalize(b"http://a/\xFF").unwrap_err().reason, Reason::InvalidUtf8);
 }

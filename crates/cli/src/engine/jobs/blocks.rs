@@ -1,10 +1,13 @@
-//! Bytes that are worked on wherever they can be cut, whatever records they are part of.
+//! Work on the bytes of the input, which may be cut anywhere, whatever records they are part of.
 
 use simdpct::MalformedCause;
 
-use super::feed::{Cut, Feed, Part};
-use super::pump::{Chunk, Desk, Job, Long, Seam, Sink, Threads, pass_mark, pump};
 use super::streaming::Streaming;
+use crate::engine::pump::feed::{Chunk, Cut, Feed, Part};
+use crate::engine::pump::job::{Job, Long};
+use crate::engine::pump::{Threads, Workspace, pump};
+use crate::engine::sink::Sink;
+use crate::engine::sink::boundary::FileBoundary;
 use crate::ground::error::{Failure, Outcome};
 use crate::ground::fault::OnFault;
 use crate::ground::reason::{Reason, Refusal};
@@ -18,11 +21,10 @@ use crate::value::stats::Stats;
 use crate::value::stream::Stream;
 use crate::value::work::Work;
 
-/// The longest stretch without a place to cut that is worked on in memory, for work that looks at more than a byte at a
-/// time. What is longer goes through a [`Stream`].
+/// The longest stretch without a place to cut that is worked on in memory. A longer one goes through a [`Stream`].
 const LONGEST: usize = 1 << 20;
 
-/// Does the work to each file.
+/// Runs `job` on each file.
 pub fn run(
     sources: &Sources,
     destination: &Destination,
@@ -36,50 +38,39 @@ pub fn run(
     } else {
         (Cut::Pieces, LONGEST)
     };
-    let mut desk = Desk::default();
+    let mut workspace = Workspace::default();
     files::each(sources, destination, |inputs, output| {
-        let mut seam = Seam::new(job.records);
+        let mut boundary = FileBoundary::new(job.records);
         inputs.each(|input| {
             output.reads(input.version(), input.name())?;
-            seam.next_file();
-            let (file, stats) = (input.name().to_owned(), &mut Stats::default());
-            let mut sink = Sink {
-                output: &mut *output,
-                rejects: None,
-                findings: None,
-                stats,
-                file,
-                lines: 0,
-                preview: None,
-                seam: &mut seam,
-            };
+            let mut stats = Stats::default();
+            let mut sink = Sink::new(output, &mut stats, &mut boundary, input.name());
             let mut feed = Feed::new(input, cut, limit);
             if job.records != Records::Raw {
-                pass_mark(&mut feed, &mut sink, true)?;
+                super::pass_byte_order_mark(&mut feed, &mut sink, true)?;
             }
-            pump(feed, job.clone(), sink, threads, &mut desk)?;
+            pump(feed, job.clone(), sink, threads, &mut workspace)?;
             Ok(true)
         })
     })
 }
 
-/// Works on chunks.
+/// Works on chunks that may begin and end within a record.
 #[derive(Clone)]
 pub struct Blocks {
     work: Work,
     handling: Handling,
-    /// What the input holds.
     records: Records,
-    /// What to count, if places matter.
+    /// The byte to count for line numbers, if places matter.
     line_end: Option<u8>,
-    /// Whether all of the input is one value that cannot be cut.
+    /// Whether the input is one value that cannot be cut.
     is_whole: bool,
-    /// The work on a stretch that cannot be cut, if it is under way.
+    /// The work on a stretch that cannot be cut.
     stream: Streaming,
 }
 
 impl Blocks {
-    /// Does `work` to `records`. `is_strict` says that a malformed escape ends the run.
+    /// Does `work` to `records`. If `is_strict`, a malformed escape ends the run.
     pub fn new(work: Work, records: Records, is_strict: bool) -> Blocks {
         let malformed = if is_strict { OnFault::Refuse } else { OnFault::Keep };
         let is_whole = work.is_stateful();
@@ -102,10 +93,10 @@ impl Job for Blocks {
             report.lines = self.lines(chunk);
             return;
         };
-        // What comes before is written, however the input was cut.
+        // The bytes before the rejected escape are written, so that the output does not depend on where chunks end.
         let Refusal { offset, mut reason } = refusal;
         let result = self.work.apply(&chunk[..offset], Handling::KEEP, out);
-        debug_assert!(result.is_ok(), "nothing is refused");
+        debug_assert!(result.is_ok(), "nothing is rejected");
         if let (Reason::Malformed(cause @ MalformedCause::Truncated), Some(byte)) = (&mut reason, next) {
             *cause = MalformedCause::NotHex { offset: chunk.len(), byte };
         }
@@ -126,10 +117,9 @@ impl Job for Blocks {
         report.is_open = self.is_open(bytes);
         let stream = self.stream.push(|| Stream::new(&self.work, self.handling), bytes, part, out);
         report.too_deep = u64::from(part.is_cut && stream.is_too_deep());
-        // Of what was asked for, only malformed escapes are refused.
-        let refused =
-            stream.faults().malformed.clone().filter(|_| self.handling.malformed == OnFault::Refuse);
-        let place = refused.map(|(at, reason)| (self.stream.relative(at, part), reason));
+        let malformed = stream.faults().malformed.clone();
+        let rejected = malformed.filter(|_| self.handling.malformed == OnFault::Refuse);
+        let place = rejected.map(|(at, reason)| (self.stream.relative(at, part), reason));
         if part.is_cut {
             self.stream.end();
         }
@@ -148,11 +138,12 @@ impl Job for Blocks {
 }
 
 impl Blocks {
-    /// Whether `bytes` end in a record without its end.
+    /// Reports whether `bytes` end in a record without its end.
     fn is_open(&self, bytes: &[u8]) -> bool {
         bytes.last().is_some_and(|last| *last != self.records.end())
     }
 
+    /// Counts the lines of `bytes`, if places matter.
     fn lines(&self, bytes: &[u8]) -> u64 {
         self.line_end.map_or(0, |end| memchr::memchr_iter(end, bytes).count() as u64)
     }

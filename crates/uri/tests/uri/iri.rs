@@ -1,35 +1,33 @@
-//! IRIs to URIs and back.
+//! Tests of IRIs to URIs and back.
 
 use proptest::prelude::*;
 use simdpct_uri::iri::{from_uri, to_uri};
 use simdpct_uri::split;
 
-/// The examples of RFC 3987. Where it has two answers, ours is the one by IDNA.
+/// The examples of RFC 3987. If it has two answers, the one by IDNA counts.
 #[test]
 fn examples_of_the_rfc() {
     let mut cases = 0;
-    for line in include_str!("vectors/rfc3987.tsv").lines().filter(|line| !line.starts_with('#')) {
-        let fields: Vec<&str> = line.split('\t').collect();
+    for fields in crate::raw_rows(include_str!("../vectors/rfc3987.tsv")) {
         let (section, direction, input, right) = (fields[0], fields[1], fields[2], fields[3]);
         match (section, direction) {
-            // Two answers: IDNA here, and below an IRI with a readable host.
             ("3.1", "iri->uri") => assert_eq!(to_uri(input).unwrap(), right.split(' ').next().unwrap()),
             (_, "iri->uri") => {
                 assert_eq!(to_uri(input).unwrap(), right);
                 assert_eq!(from_uri(right), input);
             }
-            // The digits of an escape that stays are as they were; the RFC writes them in upper case.
+            // The RFC writes the digits of the escape that stays in upper case.
             ("3.2", "uri->iri") if right.contains(" or ") => {
                 assert_eq!(from_uri(input), "http://\u{7d0d}\u{8c46}.example.org/%e2%80%ae");
             }
             (_, "uri->iri") => assert_eq!(from_uri(input), right),
-            // Section 6.4: only what is UTF-8 is decoded.
+            // Section 6.4: only valid UTF-8 is decoded.
             (_, "mixed") => assert_eq!(from_uri(input), right),
-            // Section 5.3.2.1: NFC and NFD are not the same.
+            // Section 5.3.2.1: NFC and NFD differ.
             (_, "equivalent") => {
                 assert_ne!(to_uri("http://h/\u{e9}").unwrap(), to_uri("http://h/e\u{301}").unwrap());
             }
-            _ => panic!("{line}"),
+            _ => panic!("{fields:?}"),
         }
         cases += 1;
     }
@@ -77,7 +75,7 @@ fn hosts() {
 }
 
 proptest! {
-    /// Back and forth, what it means stays: every piece decodes to the same.
+    /// Converting a URI to an IRI and back keeps the data of every piece.
     #[test]
     fn there_and_back(uri in "(http://[a-z.]{1,5})?(/([a-z]|%[0-9A-F]{2}|%C3%A9|%E4%BE%8B|%){0,8}){0,3}(\\?([a&=]|%[0-9A-F]{2}|%EE%80%80){0,6})?") {
         let iri = from_uri(&uri);
@@ -88,7 +86,7 @@ proptest! {
                 .chain(parts.query_pairs().map(|pair| pair.value.unwrap_or(pair.name).decode().into_owned()))
                 .collect()
         };
-        // A `%` that starts no escape becomes `%25`, as it must in a URI.
+        // A malformed `%` becomes `%25`, as it must in a URI.
         if simdpct::validate(&uri).is_ok() {
             prop_assert_eq!(pieces(&back), pieces(&uri), "{}", iri);
             prop_assert_eq!(&from_uri(&back), &iri);

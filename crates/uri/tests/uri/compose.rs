@@ -1,4 +1,4 @@
-//! Building, joining and resolving.
+//! Tests of building, joining and resolving.
 
 use proptest::prelude::*;
 use simdpct_uri::{
@@ -15,14 +15,13 @@ fn text(bytes: Vec<u8>) -> String {
 fn references_of_the_rfc() {
     let base = "http://a/b/c/d;p?q";
     let mut cases = 0;
-    for line in include_str!("vectors/rfc3986-5.4.tsv").lines().filter(|line| !line.starts_with("# ")) {
-        let fields: Vec<&str> = line.split('\t').collect();
+    for fields in crate::raw_rows(include_str!("../vectors/rfc3986-5.4.tsv")) {
         let (reference, strict) = (fields[1], fields[2]);
         let lenient = if fields[3].is_empty() { strict } else { fields[3] };
         assert_eq!(text(resolve(base, reference).unwrap()), strict, "{reference}");
         for (strictness, right) in [(Strictness::Strict, strict), (Strictness::Lenient, lenient)] {
             let mut out = Vec::new();
-            resolve_append(split(base), split(reference), strictness, &mut out).unwrap();
+            resolve_append(base, reference, strictness, &mut out).unwrap();
             assert_eq!(text(out), right, "{reference}, {strictness:?}");
         }
         cases += 1;
@@ -30,11 +29,10 @@ fn references_of_the_rfc() {
     assert_eq!(cases, 42);
 }
 
-/// Where RFC 2396 said something else (appendix C), RFC 3986 holds.
+/// The examples whose target RFC 3986 changed (RFC 2396, appendix C).
 #[test]
 fn differences_of_rfc_2396() {
-    for line in include_str!("vectors/rfc2396-C-differences.tsv").lines().skip(1) {
-        let fields: Vec<&str> = line.split('\t').collect();
+    for fields in crate::raw_rows(include_str!("../vectors/rfc2396-C-differences.tsv")) {
         let reference = if fields[0] == "(current document)" { "" } else { fields[0] };
         assert_eq!(text(resolve("http://a/b/c/d;p?q", reference).unwrap()), fields[2], "{reference}");
     }
@@ -85,7 +83,7 @@ fn dot_segments() {
     }
 }
 
-/// The five steps of section 5.2.4, as they are written.
+/// Removes dot segments by the five steps of section 5.2.4, as they are written.
 fn by_the_steps(path: &str) -> String {
     let (mut input, mut output) = (path.to_owned(), String::new());
     let up = |output: &mut String| output.truncate(output.rfind('/').unwrap_or(0));
@@ -115,7 +113,7 @@ proptest! {
         prop_assert_eq!(text(out), by_the_steps(&path));
     }
 
-    /// What goes in comes out again, whatever it holds.
+    /// Splitting returns the pieces that the URL was built of, whatever they hold.
     #[test]
     fn what_is_built_is_split_into_the_same_pieces(
         scheme in proptest::option::of("[a-z][a-z0-9+.-]{0,5}"),
@@ -154,7 +152,7 @@ proptest! {
     #[test]
     fn components_join_to_what_was_split(uri in "([a:/?#@.]|//){0,12}") {
         let joined = Components::from(split(&uri)).join();
-        // A guard comes only before a path that no split gives.
+        // `split` never returns a path that needs a guard.
         prop_assert_eq!(joined, uri.as_bytes());
     }
 }
@@ -203,17 +201,11 @@ fn forms() {
     use simdpct_uri::form::{LineEnds, Serializer, pairs_utf8};
 
     // web-platform-tests, url/urlencoded-parser (see vectors/README.md).
-    let vectors = include_str!("vectors/urlencoded-parser.tsv");
-    for line in vectors.lines().filter(|line| !line.starts_with("# ")) {
-        let mut fields = line
-            .split('\t')
-            .map(|field| field.replace("\\u{FEFF}", "\u{FEFF}").replace("\\u{FFFD}", "\u{FFFD}"));
-        let input = fields.next().unwrap();
-        let fields: Vec<String> = fields.collect();
-        let right: Vec<(String, String)> =
-            fields.chunks(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect();
+    for fields in crate::rows(include_str!("../vectors/urlencoded-parser.tsv")) {
+        let (input, fields) = fields.split_first().unwrap();
+        let right: Vec<_> = fields.chunks(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect();
         let got: Vec<_> =
-            pairs_utf8(&input).map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
+            pairs_utf8(input).map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
         assert_eq!(got, right, "{input}");
     }
     let mut form = Serializer::after("/search?".into());

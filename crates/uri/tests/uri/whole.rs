@@ -1,4 +1,4 @@
-//! The converters of whole URLs, against the rule in a byte at a time.
+//! Tests of the converter of whole URLs, against its rule applied a byte at a time.
 
 use proptest::prelude::*;
 use simdpct::ByteSet;
@@ -12,7 +12,7 @@ fn hex(text: &[u8]) -> Option<u8> {
         .ok()
 }
 
-/// The length of `%(25)*XX` at the start of `rest`, if `XX` is a byte of `syntax`.
+/// Returns the length of `%(25)*XX` at the start of `rest`, if `XX` is a byte of `syntax`.
 fn spelling(rest: &[u8], syntax: &[u8]) -> Option<usize> {
     if rest.first() != Some(&b'%') {
         return None;
@@ -22,7 +22,7 @@ fn spelling(rest: &[u8], syntax: &[u8]) -> Option<usize> {
     syntax.contains(&byte).then_some(3 + 2 * doubled)
 }
 
-/// Both directions in the words of the documentation.
+/// Converts in either direction as the documentation describes it.
 fn reference(url: &[u8], syntax: &[u8], encode: bool) -> Vec<u8> {
     let (mut out, mut at) = (Vec::new(), 0);
     while at < url.len() {
@@ -77,12 +77,12 @@ fn examples() {
     let lines = Converter::new().keeping(ByteSet::EMPTY.add(b"\r\n"));
     assert_eq!(encoded(&lines, b"a b\r\n%0A%250d\0"), b"a%20b\r\n%0A%250d%00");
     assert_eq!(decoded(&lines, b"a%20b\r\n%0A%250d%00"), b"a b\r\n%0A%250d\0");
-    // A `%` would make escapes of escapes, or none of anything.
+    // `%` is never syntax.
     let percent = Converter::default().keeping(ByteSet::EMPTY.add(b"%"));
     assert_eq!(encoded(&percent, b"%zz%2525"), b"%25zz%252525");
 }
 
-/// A nest of any depth takes linear time; this would not end otherwise.
+/// Spellings of any depth take linear time: the test would not end otherwise.
 #[test]
 fn long_spellings() {
     let converter = Converter::new();
@@ -92,7 +92,7 @@ fn long_spellings() {
     }
 }
 
-/// Text in which everything that matters is frequent.
+/// Text in which escapes and spellings of syntax are frequent.
 fn urls() -> impl Strategy<Value = Vec<u8>> {
     let word = prop_oneof![
         Just(b"%".to_vec()),

@@ -1,7 +1,9 @@
-//! Where values are, as it was asked for: from that to a selector, and to the bytes that work must not make.
+//! The values that the user selected: makes a selector of them, and work that keeps the structure of records.
 
 use simdpct::ByteSet;
 
+use crate::engine::jobs::Target;
+use crate::engine::jobs::tables::Columns;
 use crate::ground::records::Records;
 use crate::select::Selector;
 use crate::select::csv::Table;
@@ -13,78 +15,58 @@ use crate::select::logs::{Log, Meaning};
 use crate::value::options::{DecodeOptions, Verb};
 use crate::value::work::Work;
 
-/// Where values are.
+/// The values that the user selected.
 #[derive(Clone, Debug)]
 pub enum Selection {
-    /// Each record is one.
+    /// Each record is a value.
     Records,
     Fields(Vec<Spot>),
     Columns(Columns),
     Keys(Vec<KeyPath>),
     Pairs(Vec<KeyPath>),
     Log(Log),
-    /// The columns of Parquet files, which have no records to search.
+    /// Columns of Parquet files, which have no records.
     Parquet(Vec<String>),
 }
 
 /// What is written of records.
 #[derive(Clone, Debug, Default)]
 pub struct Shape {
-    /// Only values, ...
+    /// Whether only the values are written.
     pub only: bool,
-    /// ... those of one record joined by this.
+    /// The byte between the values of one record, if only they are written.
     pub delimiter: Option<u8>,
     /// The names under which new values are written beside the old ones.
     pub into: Vec<String>,
-    /// Only records in which something changes.
+    /// Whether only changed records are written.
     pub only_changed: bool,
 }
 
-/// A table's columns, as they were asked for.
-#[derive(Clone, Debug, Default)]
-pub struct Columns {
-    pub names: Vec<String>,
-    pub has_header: bool,
-    /// Whether only the first file's header is written.
-    pub one_header: bool,
-}
-
-/// A selector and what goes with it.
-pub struct Places {
-    pub selector: Selector,
-    /// The bytes that work must not make in a value, by what is around it.
-    kept: [ByteSet; 3],
-    /// Whether what a line means depends on lines before it, so that the work cannot be spread.
-    pub is_sequential: bool,
-    /// The columns, if it selects some.
-    pub columns: Columns,
-}
-
-/// A selector and the work on what it finds.
+/// The values of records, and the work on them.
 pub struct Selected {
-    pub places: Places,
-    /// The work, by what is around a value.
+    pub target: Target,
+    /// The work on a value, by the bytes around it.
     pub work: [Work; 3],
-    /// What an empty value is written as.
+    /// The spelling of an empty value.
     pub empty: &'static [u8],
-    /// The value that says that there is none; empty if nothing does.
+    /// The value that means "no value"; empty if there is none.
     pub none: &'static [u8],
     /// What is written of a record.
     pub form: Form,
 }
 
 impl Selection {
-    /// Whether each record is a value.
+    /// Reports whether each record is a value.
     pub fn is_records(&self) -> bool {
         matches!(self, Selection::Records)
     }
 
-    /// Whether `delimiter` may be said.
+    /// Reports whether the user may name a delimiter.
     fn has_delimiter(&self) -> bool {
         matches!(self, Selection::Fields(_) | Selection::Columns(_))
     }
 
-    /// The columns of Parquet files, if that is what is worked on.
+    /// Returns the columns of Parquet files, if they are selected.
     pub fn parquet(&self) -> Option<&[String]> {
         match self {
             Selection::Parquet(columns) => Some(columns),
@@ -92,19 +74,20 @@ impl Selection {
         }
     }
 
-    /// Whether `shape` and a delimiter go with it; or what to tell the person.
+    /// Returns an error message if the options contradict each other.
     pub fn check(&self, shape: &Shape, has_delimiter: bool, records: Records) -> Result<(), String> {
         if has_delimiter && !self.has_delimiter() {
             return Err("--delimiter needs --field or --csv".to_owned());
         }
         if shape.only && self.is_records() {
             return Err(
-                "--only needs --field, --csv, --jsonl, --logfmt or --log: of a whole line, all is the value"
+                "--only needs --field, --csv, --jsonl, --logfmt or --log: otherwise the whole line is the value"
                     .to_owned(),
             );
         }
         if shape.only_changed && records == Records::Raw {
-            return Err("--only-changed is about lines, and with --raw there are none".to_owned());
+            return Err("--only-changed writes lines, and --raw treats the input as one value; remove --raw"
+                .to_owned());
         }
         let Shape { into, .. } = shape;
         if into.is_empty() {
@@ -112,13 +95,15 @@ impl Selection {
         }
         let (count, what) = match self {
             Selection::Columns(Columns { has_header: false, .. }) => {
-                return Err("--into: with --no-header there is no place for the name".to_owned());
+                return Err(
+                    "--into names a column, and with --no-header there is no place for the name".to_owned()
+                );
             }
             Selection::Columns(Columns { names, .. }) => (names.len(), "columns"),
             Selection::Keys(paths) => {
                 if let Some(path) = paths.iter().find(|path| !path.is_member()) {
                     return Err(format!(
-                        "--into: '{path}' is no member of an object, so nothing can be beside it"
+                        "--into: '{path}' is not a member of an object, so no member can be added beside it"
                     ));
                 }
                 (paths.len(), "keys")
@@ -131,27 +116,39 @@ impl Selection {
         Ok(())
     }
 
-    /// What finds values in `records`. With names `into`, new values are written beside the old ones. `mends` says that the
-    /// work may make structure however it is told not to, and `nginx` that strings may hold `\xHH`.
-    pub fn places(
+    /// Returns the selector of the values in `records`, without new names for values and for work that keeps to its limits.
+    pub fn target(
+        &self,
+        records: Records,
+        delimiter: Option<Delimiter>,
+        nginx: bool,
+    ) -> Result<Target, String> {
+        self.locate(records, delimiter, &[], false, nginx).map(|(target, _)| target)
+    }
+
+    /// Returns the selector of the values in `records`, and the bytes that work must not make in a value, by the bytes around it.
+    ///
+    /// New values are written beside the old ones with the names `into`, if there are any. `mends` says that the work may make
+    /// structure nevertheless, and `nginx` that strings may hold `\xHH`.
+    fn locate(
         &self,
         records: Records,
         delimiter: Option<Delimiter>,
         into: &[String],
         mends: bool,
         nginx: bool,
-    ) -> Result<Places, String> {
+    ) -> Result<(Target, [ByteSet; 3]), String> {
         let structure = records.structure();
         let mut is_sequential = false;
-        let mut table = Columns::default();
+        let mut columns = Columns::default();
         let (selector, kept) = match self {
             Selection::Records => (Selector::Line, [structure; 3]),
             Selection::Fields(spots) => {
                 let split = Split::from(delimiter.unwrap_or(Delimiter::Blanks));
                 (Selector::Fields(Fields::new(spots, split, mends)?), split.kept(structure))
             }
-            Selection::Columns(columns) => {
-                table = columns.clone();
+            Selection::Columns(selected) => {
+                columns = selected.clone();
                 let delimiter = match delimiter {
                     None => b',',
                     Some(Delimiter::Byte(byte)) => byte,
@@ -178,10 +175,10 @@ impl Selection {
             },
             Selection::Parquet(_) => return Err("--parquet: there are no records to select from".to_owned()),
         };
-        Ok(Places { selector, kept, is_sequential, columns: table })
+        Ok((Target { selector, is_sequential, columns }, kept))
     }
 
-    /// What finds values, and works on them.
+    /// Returns the values in `records`, and the work on them.
     pub fn selected(
         &self,
         verb: &Verb,
@@ -190,23 +187,23 @@ impl Selection {
         shape: &Shape,
     ) -> Result<Selected, String> {
         let mends = verb.may_make_structure() && !shape.only;
-        let places = self.places(records, delimiter, &shape.into, mends, verb.is_nginx())?;
-        let (selector, mut kept) = (&places.selector, places.kept);
+        let (target, mut kept) = self.locate(records, delimiter, &shape.into, mends, verb.is_nginx())?;
+        let selector = &target.selector;
         let has_blanks = matches!(selector, Selector::Fields(fields) if fields.is_separated_by_blanks());
-        // As logs have it.
+        // Logs write a hyphen for a missing value.
         let none: &[u8] = if has_blanks { b"-" } else { b"" };
         let mut form = Form::Whole;
         let mut empty: &[u8] = b"";
         if shape.only {
-            // What is around a value does not matter, but that it is a line does.
+            // Nothing is written around a value, but it must stay one line.
             let ends = records.structure().union(Records::Lines.structure());
             kept = [shape.delimiter.map_or(ends, |delimiter| ends.add(&[delimiter])); 3];
             form = Form::Values { delimiter: shape.delimiter, end: records.end() };
         } else {
-            // An empty field would be no field.
+            // Between blanks, an empty field would disappear.
             empty = none;
         }
-        // In JSON, nginx's escapes are those of the string, and undone with the others.
+        // In JSON, nginx's escapes are undone with the other escapes of the string.
         let verb = match verb {
             Verb::Decode(options) if matches!(selector, Selector::Keys(_)) => {
                 &Verb::Decode(DecodeOptions { nginx: false, ..options.clone() })
@@ -219,6 +216,6 @@ impl Selection {
                 .to_owned());
         }
         let work = kept.map(|kept| Work::on_values(verb, kept));
-        Ok(Selected { places, work, empty, none, form })
+        Ok(Selected { target, work, empty, none, form })
     }
 }
