@@ -358,8 +358,8 @@ fn plain(rest: &[u8]) -> usize {
     at + rest[at..].iter().take_while(is_plain).count()
 }
 
-/// Appends what the `raw` string, without its quotes, means; or says where an escape is that means nothing: in JSON, a
-/// lone surrogate.
+/// Appends the text that `raw`, the inside of a quoted string, stands for. Fails with the offset of the first backslash
+/// that starts no known escape; in a string that [`Reader`] has accepted, that is a lone surrogate.
 pub fn unescape(raw: &[u8], out: &mut Vec<u8>, nginx: bool) -> Result<(), usize> {
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'\\', &raw[at..]) {
@@ -375,7 +375,7 @@ pub fn unescape(raw: &[u8], out: &mut Vec<u8>, nginx: bool) -> Result<(), usize>
             Some(b'n') => (b'\n', 2),
             Some(b'r') => (b'\r', 2),
             Some(b't') => (b'\t', 2),
-            Some(b'x') if nginx => (hex(raw.get(at + 2..at + 4).unwrap_or_default()).unwrap_or(0) as u8, 4),
+            Some(b'x') if nginx => (raw.get(at + 2..at + 4).and_then(hex).ok_or(at)? as u8, 4),
             Some(b'u') => {
                 let (character, len) = unicode(&raw[at..]).ok_or(at)?;
                 out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
@@ -459,6 +459,46 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn unescape_reads_any_string_or_says_where_it_cannot() {
+        const PIECES: [&str; 16] = [
+            "\\", "\\\\", "\\x", "\\x4", "\\x41", "\\u", "\\u0041", "\\u00e9", "\\ud83d", "\\ude00", "\\n",
+            "\\q", "4", "g", "é", "\\/",
+        ];
+        let unescaped = |raw: &[u8], nginx: bool| {
+            let mut out = Vec::new();
+            unescape(raw, &mut out, nginx).map(|()| out)
+        };
+        let (mut known, mut unknown) = (0, 0);
+        // Every string of at most four pieces; number 16 is no piece.
+        for code in 0..17_usize.pow(4) {
+            let pieces = [code % 17, code / 17 % 17, code / 289 % 17, code / 4913];
+            let raw: String = pieces.iter().filter_map(|&piece| PIECES.get(piece)).copied().collect();
+            let raw = raw.as_bytes();
+            for nginx in [false, true] {
+                match unescaped(raw, nginx) {
+                    Ok(text) => {
+                        known += 1;
+                        let offsets: Vec<_> = (0..=text.len()).map(|at| raw_offset(raw, at, nginx)).collect();
+                        assert!(offsets.is_sorted() && offsets.last() == Some(&raw.len()), "{offsets:?}");
+                        if !raw.windows(2).any(|pair| pair == b"\\x") {
+                            let quoted = [b"\"", raw, b"\""].concat();
+                            assert_eq!(serde_json::from_slice::<String>(&quoted).unwrap().as_bytes(), text);
+                        }
+                    }
+                    Err(at) => {
+                        unknown += 1;
+                        assert_eq!(raw[at], b'\\', "{}", raw.escape_ascii());
+                        // Everything before it can be read, and it cannot.
+                        assert!(unescaped(&raw[..at], nginx).is_ok(), "{}", raw.escape_ascii());
+                        assert_eq!(unescaped(&raw[at..], nginx), Err(0), "{}", raw.escape_ascii());
+                    }
+                }
+            }
+        }
+        assert!(known > 10_000 && unknown > 10_000, "{known} {unknown}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::edit::{Edit, Form};
 use super::json::{raw_offset, unescape, write_string};
+use crate::ground::reason::{Reason, Refusal};
 use crate::value::policy::{Action, At, Record, Treat};
 use crate::value::report::Report;
 
@@ -66,10 +67,13 @@ impl Pairs {
         let raw = &spelt[quotes..spelt.len() - quotes];
         let value = if pair.is_quoted && raw.contains(&b'\\') {
             old.clear();
-            if unescape(raw, old, true).is_err() {
-                // Whatever it is, it is not what decoding should guess at.
-                treatment.meaningless(record, start, report);
-                return Action::Write;
+            if let Err(at) = unescape(raw, old, true) {
+                let refusal = Refusal { offset: start + quotes + at, reason: Reason::UnknownEscape };
+                return match treatment.unreadable(record, refusal, report) {
+                    // Only this value stays as it is: the rest of the line can be read.
+                    Action::Copy => Action::Write,
+                    action => action,
+                };
             }
             &old[..]
         } else {

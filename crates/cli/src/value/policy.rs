@@ -134,9 +134,6 @@ pub trait Treat {
 
     /// What becomes of `record`, whose values cannot be found.
     fn unreadable(&mut self, record: Record<'_>, refusal: Refusal, report: &mut Report) -> Action;
-
-    /// One of its values, at `offset` of the chunk, is spelt in a way that means nothing. It stays as it is.
-    fn meaningless(&mut self, record: Record<'_>, offset: usize, report: &mut Report);
 }
 
 /// What the policies say of a value that came in pieces.
@@ -335,8 +332,6 @@ impl Treat for Treatment {
             Policy::Keep | Policy::Replace | Policy::Empty => Action::Copy,
         }
     }
-
-    fn meaningless(&mut self, _: Record<'_>, _: usize, _: &mut Report) {}
 }
 
 /// Does to `value`, which was refused, what the policies say; and returns the layers, if it is written.

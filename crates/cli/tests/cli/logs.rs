@@ -165,6 +165,60 @@ fn logfmt_values_are_quoted_as_they_need() {
 }
 
 #[test]
+fn unknown_escapes_in_quoted_values_stay_and_are_reported() {
+    let verbs: &[&[&str]] = &[
+        &["decode"],
+        &["encode", "--keep", "/"],
+        &["normalize"],
+        &["iri"],
+        &["uri"],
+        &["form"],
+        &["get", "{url}"],
+        &["split", "--fields", "path"],
+    ];
+    let on = |verb: &[&str], options: &[&str], input: &str| {
+        run(&[verb, &["--logfmt", "--key", "u"], options].concat(), input)
+    };
+    for value in [
+        r#"\x"#,
+        r#"\x4"#,
+        r#"%41\xzzQ"#,
+        r#"\x4g"#,
+        r#"a\x"#,
+        r#"\u"#,
+        r#"\u004"#,
+        r#"\ud800"#,
+        r#"\ud800\u0041"#,
+        r#"\q%41"#,
+        r#"%41\x4\""#,
+    ] {
+        let line = format!("a=1 u=\"{value}\"");
+        for verb in verbs {
+            let kept = on(verb, &[], &line);
+            assert_eq!(
+                (kept.out.as_slice(), kept.code),
+                (line.as_bytes(), Some(0)),
+                "{verb:?}: {}",
+                kept.err
+            );
+        }
+        let reason = "unknown or incomplete escape in a quoted value";
+        let offset = 7 + value.find('\\').unwrap();
+        assert_eq!(
+            on(&["decode"], &["--on-error", "fail"], &line).err,
+            format!("pct: <stdin>:1: offset {offset}: {reason}\n")
+        );
+        assert_eq!(on(&["decode"], &["--on-error", "drop"], &line).out, b"");
+        let check = String::from_utf8(on(&["check"], &[], &line).out).unwrap();
+        assert_eq!(check.lines().next(), Some(&*format!("<stdin>:1:{offset}: unreadable: {reason}")));
+        let stats = on(&["decode"], &["--stats=json"], &line).err;
+        assert!(stats.contains("\"unreadable\":1"), "{stats}");
+    }
+    // The other values of the line are decoded all the same.
+    assert_eq!(on(&["decode"], &[], r#"u="\x%41" u="\x41%42""#).out, br#"u="\x%41" u="AB""#);
+}
+
+#[test]
 fn options_that_make_no_sense_with_logs_are_refused() {
     for (args, wanted) in [
         (&["--log", "apache"][..], "combined"),

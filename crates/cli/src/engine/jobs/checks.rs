@@ -186,10 +186,6 @@ impl Treat for Look {
         self.add(record, refusal.offset, report, format_args!("{}", refusal.reason));
         Action::Copy
     }
-
-    fn meaningless(&mut self, record: Record<'_>, offset: usize, report: &mut Report) {
-        self.add(record, offset, report, format_args!("a value in quotes with an escape that means nothing"));
-    }
 }
 
 impl Checks {
