@@ -24,9 +24,10 @@ use self::ground::charset::Charset;
 use self::ground::records::Records;
 use self::select::Selector;
 use self::select::edit::{Edit, Form};
-use self::select::fields::{Delimiter, Fields, Split, Spot};
+use self::select::fields::{Delimiter, Fields, Position, Split};
 use self::select::jsonl::Keys;
 use self::select::logfmt::Pairs;
+use self::select::pass::Pass;
 use self::value::options::{DecodeOptions, EncodeOptions, Layers, Scope, Verb};
 use self::value::policy::{Action, Policies, Policy, Record, Treatment};
 use self::value::report::Report;
@@ -83,7 +84,9 @@ fn rewrite(mut selector: Selector, mut treatment: Treatment, line: &[u8]) -> (Ve
     let mut edit = Edit::new(line, 0, &mut out, Form::Whole);
     let record = Record { chunk: line, start: 0, stop: line.len(), end: b'\n', shown: None };
     let mark = edit.begin();
-    let action = selector.rewrite(record, false, &mut treatment, &mut edit, &mut Report::new(false, false));
+    let report = &mut Report::new(false, false);
+    let mut pass = Pass { record, treatment: &mut treatment, edit: &mut edit, report };
+    let action = selector.rewrite(false, &mut pass);
     if action != Action::Write {
         edit.rewind(mark);
     }
@@ -142,16 +145,7 @@ fn decoded(document: &Value) -> Value {
 
 /// A treatment that decodes once and keeps what it cannot read.
 fn lenient_decode() -> Treatment {
-    let verb = Verb::Decode(DecodeOptions {
-        keep: ByteSet::EMPTY,
-        form: false,
-        layers: Layers::Times(1),
-        nginx: false,
-        percent_u: false,
-        charset: None,
-        printable: false,
-        scope: None,
-    });
+    let verb = Verb::Decode(DecodeOptions::ONCE);
     let policies = Policies { malformed: Policy::Keep, not_text: Policy::Keep };
     let works = [ByteSet::EMPTY; 3].map(|kept| Work::on_values(&verb, kept));
     Treatment::new(works, policies, false, false, b"-")
@@ -207,11 +201,11 @@ fuzz_target!(|input: Input<'_>| {
     let delimiter = input.delimiter.filter(|byte| byte.is_ascii_punctuation() && !b"\"%+".contains(byte));
     let split = Split::from(delimiter.map_or(Delimiter::Blanks, Delimiter::Byte));
     let number = usize::from(input.field % 6);
-    let spot = match input.word {
-        None => Spot::of(number),
-        Some(word) => Spot::word(number, usize::from(word % 4)),
+    let position = match input.word {
+        None => Position::of(number),
+        Some(word) => Position::word(number, usize::from(word % 4)),
     };
-    let chosen = Fields::new(&[spot], split, verb.may_make_structure()).expect("one spot");
+    let chosen = Fields::new(&[position], split, verb.may_make_structure()).expect("one position");
     let treatment = input.treatment(&verb, split.kept(Records::Lines.structure()));
     let (out, _) = rewrite(Selector::Fields(chosen), treatment, &line);
     let (before, after) = (fields(&line, delimiter), fields(&out, delimiter));

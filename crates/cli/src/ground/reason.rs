@@ -15,6 +15,8 @@ pub enum Reason {
     NotInCharset,
     /// A line is not JSON.
     NotJson(String),
+    /// A line of an access log has no date in brackets before a quoted request.
+    NoRequest,
     /// A quoted value has a backslash that starts no known escape.
     UnknownEscape,
     /// A whole URL is not one that the work takes.
@@ -53,6 +55,7 @@ impl fmt::Display for Reason {
             Reason::InvalidUtf8 => f.write_str("not UTF-8"),
             Reason::NotInCharset => f.write_str("not in the charset"),
             Reason::NotJson(message) => write!(f, "not JSON: {message}"),
+            Reason::NoRequest => f.write_str("no date in brackets before a quoted request"),
             Reason::UnknownEscape => f.write_str("unknown or incomplete escape in a quoted value"),
             Reason::Url(message) => f.write_str(message),
             Reason::Cdxj => f.write_str(
