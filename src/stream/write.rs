@@ -12,11 +12,12 @@ const PIECE: usize = 64 * 1024;
 
 /// A writer that transforms its input and passes the output on to another writer. It implements [`io::Write`].
 ///
-/// Call [`Writer::finish`] at the end. Otherwise an escape that is held back is lost, and also the output that the inner writer has
-/// not taken yet.
+/// Call [`Writer::finish`] at the end. Otherwise an escape that is held back is lost, and also the output that the inner writer
+/// has not taken yet.
 ///
-/// The inner writer may take only a part of the output, or nothing for now ([`WouldBlock`](ErrorKind::WouldBlock)). The rest waits
-/// in a buffer, and the next call goes on with it, so nothing is lost or written twice. While output waits, no input is taken. [`Interrupted`](ErrorKind::Interrupted) is retried.
+/// The inner writer may take only a part of the output, or nothing for now ([`WouldBlock`](ErrorKind::WouldBlock)). The rest
+/// waits in a buffer, and the next call goes on with it, so nothing is lost or written twice. While output waits, no input is
+/// taken. [`Interrupted`](ErrorKind::Interrupted) is retried.
 ///
 /// If the transform fails, the output before the error is passed on. Every later call returns the same error: the error of the
 /// transform, wrapped as [`InvalidData`](ErrorKind::InvalidData).
@@ -150,8 +151,8 @@ impl<T: Transform, W: Write> Writer<T, W> {
 }
 
 impl<T: Transform, W: Write> Write for Writer<T, W> {
-    /// Takes at most 64 KiB of `bytes`, and none of them if it returns an error. An error of the inner writer that occurs after bytes
-    /// were taken is returned by the next call. If the transform fails, the output before the error was passed on.
+    /// Takes at most 64 KiB of `bytes`, and none of them if it returns an error. An error of the inner writer that occurs after
+    /// bytes were taken is returned by the next call. If the transform fails, the output before the error was passed on.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.pass_on()?;
         self.refusal()?;
