@@ -1,7 +1,6 @@
 /* A qemu TCG plugin that counts the instructions that a guest executes: the same number on every run and every host.
  *
- * Debian's qemu-user has plugins enabled but ships no header; these are the declarations of interface version 1
- * (qemu 7.2), as far as used.
+ * Debian's qemu-user supports plugins but ships no header. These are the necessary declarations of interface version 1 (qemu 7.2).
  */
 #include <inttypes.h>
 #include <stddef.h>
@@ -21,7 +20,7 @@ int qemu_plugin_version = 1;
 
 static uint64_t executed;
 
-/* A block of a program that takes no fault runs to its end, so its instructions can be added at once. */
+/* Adds the instructions of a block at once: without a fault, a block always runs to its end. */
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
     (void)id;
     qemu_plugin_register_vcpu_tb_exec_inline(block, ADD_U64, &executed, qemu_plugin_tb_n_insns(block));

@@ -1,7 +1,7 @@
-// bcryptprimitives.dll for Wine 8, which has none: the one function that Rust's std imports from it.
+// bcryptprimitives.dll for Wine 8, which lacks it. It has the one function that Rust's std imports.
 #include <windows.h>
 
-// Called RtlGenRandom in documentation; always exported by advapi32 under this name.
+// Microsoft documents this function as RtlGenRandom; advapi32 exports it under this name.
 BOOLEAN NTAPI SystemFunction036(void *, ULONG);
 
 __declspec(dllexport) BOOL WINAPI ProcessPrng(BYTE *data, SIZE_T len) {

@@ -1,4 +1,4 @@
-//! An encoding and the type of its result. The only module that makes a `str` of encoded bytes without a check.
+//! An encoding, and the type of its result. Only here does encoded output become text without a check.
 
 #[cfg(feature = "alloc")]
 use alloc::{borrow::Cow, borrow::ToOwned, string::String, vec::Vec};
@@ -7,9 +7,12 @@ use core::mem::MaybeUninit;
 
 use crate::error::BufferTooSmall;
 use crate::hex::{self, HexCase};
+#[cfg(feature = "alloc")]
+use crate::kernel::cursor::Tail;
 use crate::kernel::cursor::{self, Room, Written};
 use crate::kernel::isa::{Tier, look};
 use crate::kernel::job::{EncodeJob, EncodeRule, Measure};
+use crate::kernel::reference;
 #[cfg(feature = "alloc")]
 use crate::kernel::word;
 use crate::set::{AsciiSet, ByteSet};
@@ -41,47 +44,53 @@ pub trait KeepSet: Copy + sealed::Sealed {
     /// The type of encoded text.
     type Text: ?Sized + ToOwned<Owned: AppendText<Self::Text>> + 'static;
 
-    /// The members.
+    /// Returns the members.
     fn members(&self) -> ByteSet;
 
     #[doc(hidden)]
     fn encode<'a>(coder: &Coder<Self>, input: &'a [u8]) -> Cow<'a, Self::Text>;
 
     #[doc(hidden)]
-    fn encode_vec(coder: &Coder<Self>, input: Vec<u8>) -> <Self::Text as ToOwned>::Owned;
+    fn encode_owned(coder: &Coder<Self>, input: Vec<u8>) -> <Self::Text as ToOwned>::Owned;
 }
 
 /// A set of bytes that an encoder keeps: an [`AsciiSet`] or a [`ByteSet`]. This trait is sealed.
 #[cfg(not(feature = "alloc"))]
 pub trait KeepSet: Copy + sealed::Sealed {
-    /// The members.
+    /// Returns the members.
     fn members(&self) -> ByteSet;
 }
 
-/// A buffer that text of type `T` can be appended to: `Vec<u8>` takes all, `String` takes `str`. This trait is sealed.
+/// A buffer that text of type `T` can be appended to: a `Vec<u8>` for any text, a `String` for `str`. This trait is sealed.
 #[cfg(feature = "alloc")]
 pub trait AppendText<T: ?Sized>: sealed::Sealed {
     #[doc(hidden)]
     fn append<S: KeepSet<Text = T>>(&mut self, coder: &Coder<S>, input: &[u8]);
 }
 
-/// What an encoder does, and by which kernels.
-// INVARIANT: the members of `job.set` are members of the `S` that it was made of, or a space, which is written as `+`. So
-// with an `AsciiSet` all that is written is ASCII: members, `%`, `+` and hexadecimal digits.
+/// The options of an encoder, and the set that gives the type of its result.
+// INVARIANT: the members of `core.job.set` are members of `set`, or a space, which is written as `+`. So a `Coder<AsciiSet>`
+// writes ASCII only: members, `%`, `+` and hexadecimal digits.
 #[derive(Clone, Copy, Debug)]
 pub struct Coder<S> {
-    job: EncodeJob,
-    tier: Option<Tier>,
-    /// Whether the bytes of [`look::all_usual`] stay.
-    usual: bool,
+    core: Core,
     set: S,
 }
 
-/// An input of at most this many bytes is encoded on the stack before it is copied to memory of its own.
+/// The part of an encoder that does not depend on the type of the set, so its code exists once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Core {
+    pub(crate) job: EncodeJob,
+    tier: Option<Tier>,
+    /// Whether the bytes that [`look::AllUsual`] looks for all stay.
+    usual: bool,
+}
+
+/// The longest input, in bytes, that is encoded on the stack before the result is copied to memory of its own.
 #[cfg(feature = "alloc")]
 const ASIDE: usize = 256;
 
-/// An input of at most this many bytes is not measured before it is appended.
+/// The longest input, in bytes, that is appended without measuring it first.
 #[cfg(feature = "alloc")]
 const SHORT: usize = 1024;
 
@@ -89,55 +98,63 @@ impl<S: KeepSet> Coder<S> {
     #[inline(always)]
     pub(crate) const fn new(set: S) -> Coder<S> {
         let job = EncodeJob::new(members(&set));
-        Coder { job, tier: None, usual: job.set.holds_usual(), set }
+        Coder { core: Core { job, tier: None, usual: job.set.holds_usual() }, set }
     }
 
     #[inline(always)]
     pub(crate) const fn keep_escapes(self) -> Coder<S> {
-        Coder { job: self.job.with(EncodeRule::KeepEscapes, members(&self.set)), ..self }
+        self.with(EncodeRule::KeepEscapes, members(&self.set))
     }
 
     #[inline(always)]
     pub(crate) const fn form(self) -> Coder<S> {
         const PLUS: ByteSet = ByteSet::from_bytes(b"+");
-        let set = members(&self.set).difference(PLUS).union(SPACE);
-        Coder { job: self.job.with(EncodeRule::Form, set), ..self }
+        self.with(EncodeRule::Form, members(&self.set).difference(PLUS).union(SPACE))
     }
 
     #[inline(always)]
     pub(crate) const fn form_keeping_plus(self) -> Coder<S> {
-        Coder { job: self.job.with(EncodeRule::Form, members(&self.set).union(SPACE)), ..self }
+        self.with(EncodeRule::Form, members(&self.set).union(SPACE))
     }
 
     #[inline(always)]
     pub(crate) const fn hex_case(mut self, case: HexCase) -> Coder<S> {
-        self.job.case = case;
+        self.core.job.case = case;
         self
     }
 
     #[inline(always)]
     pub(crate) const fn tier(mut self, tier: Tier) -> Coder<S> {
-        self.tier = Some(tier);
+        self.core.tier = Some(tier);
+        self
+    }
+
+    #[inline(always)]
+    const fn with(mut self, rule: EncodeRule, set: ByteSet) -> Coder<S> {
+        self.core.job = self.core.job.with(rule, set);
         self
     }
 }
 
-/// Added as a set: a kernel that loads a row right after a single byte of it was stored would have to wait.
+/// The space is added as a whole set: a kernel that loads a row right after a single byte of it was stored would have to wait.
 const SPACE: ByteSet = ByteSet::from_bytes(b" ");
 
-/// [`KeepSet::members`], for constants.
+/// Returns the members of a set, as [`KeepSet::members`] does, but in constants.
 #[inline(always)]
-const fn members<S: KeepSet>(set: &S) -> ByteSet {
-    // SAFETY: the trait is sealed, so `S` is `ByteSet`, or `AsciiSet`, which is a transparent wrapper of one.
+pub(crate) const fn members<S: KeepSet>(set: &S) -> ByteSet {
+    // SAFETY: `KeepSet` is sealed, and implemented for two types: `ByteSet`, and `AsciiSet`, which is a transparent wrapper of
+    // a `ByteSet`.
     unsafe { *core::ptr::from_ref(set).cast::<ByteSet>() }
 }
 
 impl<S> Coder<S> {
     #[inline(always)]
-    pub(crate) fn job(&self) -> &EncodeJob {
-        &self.job
+    pub(crate) fn core(&self) -> &Core {
+        &self.core
     }
+}
 
+impl Core {
     #[inline(always)]
     pub(crate) fn kernels(&self) -> Tier {
         match self.tier {
@@ -152,14 +169,14 @@ impl<S> Coder<S> {
     }
 
     #[inline(always)]
-    pub(crate) fn write<'c>(&self, input: &[u8], out: Room<'c>) -> Written<'c> {
+    pub(crate) fn write<'id>(&self, input: &[u8], out: Room<'id>) -> Written<'id> {
         self.kernels().encode(&self.job, input, out)
     }
 
-    /// Writes a few bytes without the call of a kernel, which would take longer than all other work. `None` if they are not few,
-    /// or are for a kernel.
+    /// Encodes a short input without calling a kernel, which would take longer than all other work. Returns `None` if the input
+    /// is not short enough, or needs a kernel.
     #[inline(always)]
-    fn write_few<'c>(&self, input: &[u8], out: Room<'c>) -> Option<Written<'c>> {
+    fn write_short<'id>(&self, input: &[u8], out: Room<'id>) -> Option<Written<'id>> {
         if !self.usual {
             return None;
         }
@@ -167,7 +184,7 @@ impl<S> Coder<S> {
             if !self.job.is_plain() {
                 return None;
             }
-            // Of one byte, the look would take as long as the escape.
+            // For one byte, the check would take as long as the escape.
             if input.len() != 1
                 && let Some(copied) = cursor::copy_fewer(input, out, look::AllUsual)
             {
@@ -177,14 +194,14 @@ impl<S> Coder<S> {
         })
     }
 
-    /// Writes into whatever room there is, if it is enough.
+    /// Encodes into `out`, if it is large enough.
     #[inline(always)]
-    pub(crate) fn write_checked<'c>(
+    pub(crate) fn write_checked<'id>(
         &self,
         input: &[u8],
-        out: Room<'c>,
-    ) -> Result<Written<'c>, BufferTooSmall> {
-        if let Some(written) = self.write_few(input, out) {
+        out: Room<'id>,
+    ) -> Result<Written<'id>, BufferTooSmall> {
+        if let Some(written) = self.write_short(input, out) {
             return Ok(written);
         }
         if out.len() / 3 < input.len() {
@@ -199,99 +216,82 @@ impl<S> Coder<S> {
         if room < needed { Err(BufferTooSmall { needed }) } else { Ok(()) }
     }
 
-    /// The number of bytes at the start of `rest`, which is not empty, that stay as they are: one, or the three of an
-    /// escape; or none.
-    fn stay(&self, rest: &[u8]) -> usize {
-        let byte = rest[0];
-        match self.job.rule {
-            EncodeRule::KeepEscapes if byte == b'%' => hex::unescape(rest).map_or(0, |_| 3),
-            EncodeRule::Form if byte == b' ' => 0,
-            _ => usize::from(self.job.set.contains(byte)),
-        }
-    }
-
-    /// The offset of the first byte that does not stay as it is.
+    /// Returns the offset of the first byte that encoding changes.
     pub(crate) fn first_change(&self, input: &[u8]) -> Option<usize> {
-        hex::first_change(input, |piece| self.measure(piece).changed, |rest| self.stay(rest))
+        let step = |rest: &[u8]| Some(reference::encode(&self.job, rest));
+        reference::first_change(input, |piece| self.measure(piece).changed, step)
     }
 
-    /// Whether nothing changes.
+    /// Reports whether encoding changes nothing.
     pub(crate) fn is_encoded(&self, input: &[u8]) -> bool {
         hex::pieces(input, 4096).all(|(_, piece)| !self.measure(piece).changed)
     }
 }
 
 #[cfg(feature = "alloc")]
-impl<S> Coder<S> {
+impl Core {
     #[inline(always)]
-    fn bytes_of<'a>(&self, input: &'a [u8]) -> Cow<'a, [u8]> {
+    fn encode_bytes<'a>(&self, input: &'a [u8]) -> Cow<'a, [u8]> {
         let stays = self.usual && word::stays(input, look::AllUsual);
-        if stays { Cow::Borrowed(input) } else { self.others_of(input) }
+        if stays { Cow::Borrowed(input) } else { self.encode_slow(input) }
     }
 
     #[inline(never)]
-    fn others_of<'a>(&self, input: &'a [u8]) -> Cow<'a, [u8]> {
+    fn encode_slow<'a>(&self, input: &'a [u8]) -> Cow<'a, [u8]> {
         let measure = self.measure(input);
         if !measure.changed {
             return Cow::Borrowed(input);
         }
         if input.len() <= ASIDE {
-            return Cow::Owned(self.by_way_of_the_stack(input));
+            return Cow::Owned(self.encode_by_stack(input));
         }
         let mut out = Vec::with_capacity(measure.len);
-        self.write_to_room(input, measure.len, &mut out);
+        self.append_by_kernel(input, measure.len, Tail::new(&mut out));
         Cow::Owned(out)
     }
 
-    /// The encoded bytes of at most [`ASIDE`]. To encode where there is ample room and copy the result takes two thirds of the time
-    /// of encoding into a room of the exact size, where a kernel cannot store whole registers.
+    /// Encodes at most [`ASIDE`] bytes. A kernel cannot store whole registers into memory of the exact size, so encoding to the
+    /// stack and copying takes two thirds of the time.
     #[inline(never)]
-    fn by_way_of_the_stack(&self, input: &[u8]) -> Vec<u8> {
-        let mut aside = [const { MaybeUninit::uninit() }; 3 * ASIDE + cursor::MAX_WINDOW];
-        let Ok((bytes, ())) = cursor::fill(&mut aside, |room| {
+    fn encode_by_stack(&self, input: &[u8]) -> Vec<u8> {
+        let mut buffer = [const { MaybeUninit::uninit() }; 3 * ASIDE + cursor::MAX_WINDOW];
+        let Ok((bytes, ())) = cursor::fill(&mut buffer, |room| {
             Ok::<_, core::convert::Infallible>((self.write(input, room), ()))
         });
         bytes.to_vec()
     }
 
-    fn vec_of(&self, input: Vec<u8>) -> Vec<u8> {
-        match self.bytes_of(&input) {
-            Cow::Borrowed(_) => input,
-            Cow::Owned(bytes) => bytes,
-        }
-    }
-
     #[inline(always)]
-    fn append_bytes(&self, input: &[u8], out: &mut Vec<u8>) {
-        if input.is_empty() || cursor::append_few(out, |room| self.write_few(input, room)) {
+    fn append_bytes(&self, input: &[u8], mut out: Tail<'_>) {
+        if input.is_empty() || out.append_short(|room| self.write_short(input, room)) {
             return;
         }
-        let spare = out.capacity() - out.len();
-        // Three bytes for each, and a window: asked so that it takes few instructions.
-        let ample = spare / 4 >= input.len() + cursor::MAX_WINDOW / 4;
+        // Three bytes for each byte of input, and a window. Written so that it takes few instructions.
+        let ample = out.spare() / 4 >= input.len() + cursor::MAX_WINDOW / 4;
         if ample {
-            self.write_to_room(input, 0, out);
+            self.append_by_kernel(input, 0, out);
         } else {
-            self.append_to_little_room(input, out);
+            self.append_and_grow(input, out);
         }
     }
 
-    /// A function of its own: where there is ample room, each instruction of the caller shows in the time of a short input.
+    /// Grows the vector first. This function is not inlined, because every instruction of its caller shows in the time of a
+    /// short input.
     #[inline(never)]
-    fn append_to_little_room(&self, input: &[u8], out: &mut Vec<u8>) {
+    fn append_and_grow(&self, input: &[u8], out: Tail<'_>) {
         let worst = worst(input.len());
-        let is_long = input.len() > SHORT && out.capacity() - out.len() < worst;
-        self.write_to_room(input, if is_long { self.measure(input).len } else { worst }, out);
+        let is_long = input.len() > SHORT && out.spare() < worst;
+        self.append_by_kernel(input, if is_long { self.measure(input).len } else { worst }, out);
     }
 
     #[inline(always)]
-    fn write_to_room(&self, input: &[u8], room: usize, out: &mut Vec<u8>) {
-        cursor::append(out, room, |room| (self.write(input, room), ()));
+    fn append_by_kernel(&self, input: &[u8], reserve: usize, mut out: Tail<'_>) {
+        out.append(reserve, |room| (self.write(input, room), ()));
     }
 }
 
-/// Room for the worst case of `len` bytes. For a few bytes it is a little more, so that a buffer that is used again soon has
-/// room for what a kernel writes at once.
+/// Returns the most bytes that `len` bytes become. For a few bytes it is a little more, so that a buffer that is used again
+/// soon has room for whole registers.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 fn worst(len: usize) -> usize {
@@ -301,12 +301,13 @@ fn worst(len: usize) -> usize {
 impl Coder<AsciiSet> {
     /// Writes the encoded text piece by piece.
     pub(crate) fn format(&self, input: &[u8], f: &mut impl fmt::Write) -> fmt::Result {
-        let mut out = [MaybeUninit::uninit(); 3 * 128 + cursor::MAX_WINDOW];
+        let mut buffer = [MaybeUninit::uninit(); 3 * 128 + cursor::MAX_WINDOW];
         for (_, piece) in hex::pieces(input, 128) {
-            let Ok((bytes, ())) = cursor::fill(&mut out, |room| {
-                Ok::<_, core::convert::Infallible>((self.write(piece, room), ()))
+            let Ok((bytes, ())) = cursor::fill(&mut buffer, |room| {
+                Ok::<_, core::convert::Infallible>((self.core.write(piece, room), ()))
             });
-            // SAFETY: by the invariant of `Coder` the bytes are ASCII.
+            debug_assert!(bytes.is_ascii());
+            // SAFETY: `self.core` wrote the bytes, and by the invariant a `Coder<AsciiSet>` writes ASCII only.
             f.write_str(unsafe { core::str::from_utf8_unchecked(bytes) })?;
         }
         Ok(())
@@ -325,18 +326,23 @@ impl KeepSet for AsciiSet {
     #[cfg(feature = "alloc")]
     #[inline(always)]
     fn encode<'a>(coder: &Coder<Self>, input: &'a [u8]) -> Cow<'a, str> {
-        match coder.bytes_of(input) {
-            // SAFETY: by the invariant of `Coder` the bytes are ASCII.
+        let encoded = coder.core.encode_bytes(input);
+        debug_assert!(encoded.is_ascii());
+        match encoded {
+            // SAFETY: these bytes are what a `Coder<AsciiSet>` writes, which by its invariant is ASCII; it keeps no others.
             Cow::Borrowed(bytes) => Cow::Borrowed(unsafe { core::str::from_utf8_unchecked(bytes) }),
-            // SAFETY: by the invariant of `Coder` the bytes are ASCII.
+            // SAFETY: a `Coder<AsciiSet>` wrote the bytes, and by its invariant it writes ASCII only.
             Cow::Owned(bytes) => Cow::Owned(unsafe { String::from_utf8_unchecked(bytes) }),
         }
     }
 
     #[cfg(feature = "alloc")]
-    fn encode_vec(coder: &Coder<Self>, input: Vec<u8>) -> String {
-        // SAFETY: by the invariant of `Coder` the bytes are ASCII.
-        unsafe { String::from_utf8_unchecked(coder.vec_of(input)) }
+    fn encode_owned(coder: &Coder<Self>, input: Vec<u8>) -> String {
+        match Self::encode(coder, &input) {
+            Cow::Owned(text) => text,
+            // SAFETY: the text that was borrowed is all of `input`.
+            Cow::Borrowed(_) => unsafe { String::from_utf8_unchecked(input) },
+        }
     }
 }
 
@@ -352,12 +358,15 @@ impl KeepSet for ByteSet {
     #[cfg(feature = "alloc")]
     #[inline(always)]
     fn encode<'a>(coder: &Coder<Self>, input: &'a [u8]) -> Cow<'a, [u8]> {
-        coder.bytes_of(input)
+        coder.core.encode_bytes(input)
     }
 
     #[cfg(feature = "alloc")]
-    fn encode_vec(coder: &Coder<Self>, input: Vec<u8>) -> Vec<u8> {
-        coder.vec_of(input)
+    fn encode_owned(coder: &Coder<Self>, input: Vec<u8>) -> Vec<u8> {
+        match Self::encode(coder, &input) {
+            Cow::Owned(bytes) => bytes,
+            Cow::Borrowed(_) => input,
+        }
     }
 }
 
@@ -365,7 +374,7 @@ impl KeepSet for ByteSet {
 impl<T: ?Sized> AppendText<T> for Vec<u8> {
     #[inline(always)]
     fn append<S: KeepSet<Text = T>>(&mut self, coder: &Coder<S>, input: &[u8]) {
-        coder.append_bytes(input, self);
+        coder.core.append_bytes(input, Tail::new(self));
     }
 }
 
@@ -373,7 +382,8 @@ impl<T: ?Sized> AppendText<T> for Vec<u8> {
 impl AppendText<str> for String {
     #[inline(always)]
     fn append<S: KeepSet<Text = str>>(&mut self, coder: &Coder<S>, input: &[u8]) {
-        // SAFETY: only an `AsciiSet` has text of type `str`, and by the invariant of `Coder` what is appended is ASCII.
-        coder.append_bytes(input, unsafe { self.as_mut_vec() });
+        // SAFETY: `AsciiSet` is the only `KeepSet` whose text is `str`, and by its invariant a `Coder<AsciiSet>` writes ASCII
+        // only. A `Tail` appends that and changes nothing else.
+        coder.core.append_bytes(input, Tail::new(unsafe { self.as_mut_vec() }));
     }
 }

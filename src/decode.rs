@@ -4,16 +4,21 @@
 use alloc::{borrow::Cow, vec::Vec};
 use core::mem::MaybeUninit;
 
+use crate::coder::{self, KeepSet};
 use crate::error::{BufferTooSmall, DecodeError, MalformedEscape};
-use crate::hex::{self, HexCase};
+use crate::hex;
+#[cfg(feature = "alloc")]
+use crate::kernel::cursor::Tail;
 use crate::kernel::cursor::{self, Cursor, Room, Written};
 use crate::kernel::isa::{Tier, look::NoEscape};
 use crate::kernel::job::{DecodeJob, DecodeRule, Decoded, Measured};
+use crate::kernel::reference;
 #[cfg(feature = "alloc")]
 use crate::kernel::word;
-use crate::set::{ByteSet, sets};
+use crate::set::sets;
 
-/// What [`Decode`] and [`TryDecode`] share: what to decode, and by which kernels.
+/// The verbs that [`Decode`] and [`TryDecode`] share, with the options and the tier. Each returns the offset at which decoding
+/// stopped; a lenient decoder never stops before the end, and so ignores it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Core {
     pub(crate) job: DecodeJob,
@@ -35,14 +40,14 @@ impl Core {
     }
 
     #[inline(always)]
-    pub(crate) fn write<'c>(&self, input: &[u8], out: Room<'c>) -> Decoded<'c> {
+    pub(crate) fn write<'id>(&self, input: &[u8], out: Room<'id>) -> Decoded<'id> {
         self.kernels().decode(&self.job, input, out)
     }
 
-    /// Copies a few bytes that decoding leaves as they are. The call of a kernel would take longer than all other work. A
-    /// decoder that is not strict says so with a constant.
+    /// Copies a short input that decoding leaves unchanged. Calling a kernel would take longer than all other work. Lenient
+    /// verbs pass a constant for `strict`.
     #[inline(always)]
-    fn copy_few<'c>(&self, input: &[u8], out: Room<'c>, strict: bool) -> Option<Written<'c>> {
+    fn copy_short<'id>(&self, input: &[u8], out: Room<'id>, strict: bool) -> Option<Written<'id>> {
         if self.job.plus() {
             return None;
         }
@@ -50,15 +55,15 @@ impl Core {
         cursor::copy_few(input, out, look, |input, out| cursor::copy_fewer(input, out, look))
     }
 
-    /// Writes into the room, if it is large enough. Nothing is written if measuring already refuses the input.
+    /// Decodes into `out` if it is large enough. If the room has to be measured and the input is malformed, nothing is written.
     #[inline(always)]
-    fn write_checked<'c>(
+    fn write_checked<'id>(
         &self,
         input: &[u8],
-        out: Room<'c>,
+        out: Room<'id>,
         strict: bool,
-    ) -> Result<Decoded<'c>, BufferTooSmall> {
-        if let Some(written) = self.copy_few(input, out, strict) {
+    ) -> Result<Decoded<'id>, BufferTooSmall> {
+        if let Some(written) = self.copy_short(input, out, strict) {
             return Ok(Decoded { written, stopped: input.len() });
         }
         if out.len() < input.len()
@@ -69,7 +74,7 @@ impl Core {
         Ok(self.write(input, out))
     }
 
-    /// Where decoding stops, if the input is refused; else whether there is room.
+    /// Returns the offset of the malformed escape, if there is one, or checks that the output fits into `room` bytes.
     #[inline(never)]
     fn check_room(&self, input: &[u8], room: usize) -> Result<Option<usize>, BufferTooSmall> {
         let measured = self.measure(input);
@@ -79,7 +84,7 @@ impl Core {
         if room < measured.len() { Err(BufferTooSmall { needed: measured.len() }) } else { Ok(None) }
     }
 
-    /// Decodes `bytes`, which hold no escape that is refused, in place.
+    /// Decodes `bytes` in place. A strict caller has validated them.
     fn in_place(&self, bytes: &mut [u8]) -> usize {
         if bytes.len() <= 512 {
             self.in_place_by::<512, 576>(bytes)
@@ -88,8 +93,8 @@ impl Core {
         }
     }
 
-    /// Decodes pieces of at most `N` bytes to one side, in room for `M`, and copies the result back. Where the result is so
-    /// far behind the input already that the two cannot meet, a piece is decoded to its place.
+    /// Decodes pieces of at most `N` bytes to a buffer of `M` bytes on the stack, and copies the results back. Once the gap
+    /// between the result and the input is so large that they cannot overlap, pieces are decoded straight to their place.
     fn in_place_by<const N: usize, const M: usize>(&self, bytes: &mut [u8]) -> usize {
         let (mut read, mut written) = (0, 0);
         while read < bytes.len() {
@@ -102,15 +107,15 @@ impl Core {
             }
             let piece = &rest[..len];
             let decoded = if direct {
-                self.write(piece, Room::over(gap)).written.len()
+                cursor::lend_slice(gap, |room| self.write(piece, room).written.len())
             } else {
-                let mut aside = [const { MaybeUninit::uninit() }; M];
-                let Ok((decoded, ())) = cursor::fill(&mut aside, |room| {
+                let mut buffer = [const { MaybeUninit::uninit() }; M];
+                let Ok((decoded, ())) = cursor::fill(&mut buffer, |room| {
                     Ok::<_, core::convert::Infallible>((self.write(piece, room).written, ()))
                 });
-                // Under the plain rule nothing changes but what becomes shorter.
+                // In the default mode, a piece that keeps its length is unchanged.
                 if written < read || decoded.len() < len || !self.job.is_plain() {
-                    Cursor::new(Room::over(&mut bytes[written..])).push_run(decoded);
+                    cursor::lend_slice(&mut bytes[written..], |room| Cursor::new(room).push_run(decoded));
                 }
                 decoded.len()
             };
@@ -120,53 +125,42 @@ impl Core {
         written
     }
 
-    /// Whether decoding changes anything, in input that is not refused.
+    /// Reports whether decoding changes anything in input that is not malformed.
     pub(crate) fn changes(&self, input: &[u8]) -> bool {
         hex::pieces(input, 4096).any(|(_, piece)| self.measure(piece).changed())
     }
 
-    /// The offset of the first byte or escape that decoding changes, in input that is not refused.
+    /// Returns the offset of the first byte or escape that decoding changes, in input that is not malformed.
     fn first_change(&self, input: &[u8]) -> Option<usize> {
-        hex::first_change(input, |piece| self.measure(piece).changed(), |rest| self.stay(rest))
-    }
-
-    /// The number of bytes at the start of `rest`, which is not empty, that stay as they are: one, or the three of an
-    /// escape; or none.
-    fn stay(&self, rest: &[u8]) -> usize {
-        match (rest[0], hex::unescape(rest)) {
-            (b'+', _) if self.job.plus() => 0,
-            (_, Some(byte)) if !self.job.stays(byte) => 0,
-            (_, Some(byte)) if self.job.upper && rest[..3] != hex::escape(byte, HexCase::Upper) => 0,
-            (_, Some(_)) => 3,
-            (_, None) => 1,
-        }
+        let step = |rest: &[u8]| reference::decode(&self.job, rest);
+        reference::first_change(input, |piece| self.measure(piece).changed(), step)
     }
 }
 
-/// An input of at most this many bytes is decoded on the stack before it is copied to memory of its own.
+/// The longest input, in bytes, that is decoded on the stack before the result is copied to memory of its own.
 #[cfg(feature = "alloc")]
 const ASIDE: usize = 256;
 
 #[cfg(feature = "alloc")]
 impl Core {
-    /// The decoded bytes, and where decoding stopped; if that is not the end, the bytes are those of the input.
+    /// Returns the decoded bytes, and where decoding stopped. If that is not the end, the bytes are those of the input.
     #[inline(always)]
-    fn cow<'a>(&self, input: &'a [u8], strict: bool) -> (Cow<'a, [u8]>, usize) {
+    pub(crate) fn cow<'a>(&self, input: &'a [u8], strict: bool) -> (Cow<'a, [u8]>, usize) {
         if !self.job.plus() && word::stays(input, NoEscape { strict }) {
             (Cow::Borrowed(input), input.len())
         } else {
-            self.others(input)
+            self.cow_slow(input)
         }
     }
 
     #[inline(never)]
-    fn others<'a>(&self, input: &'a [u8]) -> (Cow<'a, [u8]>, usize) {
+    fn cow_slow<'a>(&self, input: &'a [u8]) -> (Cow<'a, [u8]>, usize) {
         if input.len() <= ASIDE && !self.job.plus() {
-            // Strict, for the last bytes of a piece are not those of the input.
+            // A lenient check would ignore a `%` in the last bytes, but a piece may end before the input does.
             return if word::all_stay(input, NoEscape { strict: true }) {
                 (Cow::Borrowed(input), input.len())
             } else {
-                self.by_way_of_the_stack(input)
+                self.cow_by_stack(input)
             };
         }
         let measured = self.measure(input);
@@ -174,23 +168,23 @@ impl Core {
             return (Cow::Borrowed(input), measured.stopped());
         }
         if input.len() <= ASIDE {
-            return self.by_way_of_the_stack(input);
+            return self.cow_by_stack(input);
         }
         let mut out = Vec::with_capacity(measured.len());
-        let stopped = self.append_bytes(input, measured.len(), &mut out);
+        let stopped = self.append_bytes(input, measured.len(), Tail::new(&mut out));
         (Cow::Owned(out), stopped)
     }
 
-    /// As [`Core::others`], for at most [`ASIDE`] bytes. To decode where there is ample room and copy the result takes half the
-    /// time of decoding into a room of the exact size, where a kernel cannot store whole registers.
+    /// Does the work of [`Core::cow_slow`] for at most [`ASIDE`] bytes. A kernel cannot store whole registers into memory of
+    /// the exact size, so decoding to the stack and copying takes half the time.
     #[inline(never)]
-    fn by_way_of_the_stack<'a>(&self, input: &'a [u8]) -> (Cow<'a, [u8]>, usize) {
-        let mut aside = [const { MaybeUninit::uninit() }; ASIDE + 64];
-        let Ok((bytes, stopped)) = cursor::fill(&mut aside, |room| {
+    fn cow_by_stack<'a>(&self, input: &'a [u8]) -> (Cow<'a, [u8]>, usize) {
+        let mut buffer = [const { MaybeUninit::uninit() }; ASIDE + 64];
+        let Ok((bytes, stopped)) = cursor::fill(&mut buffer, |room| {
             let Decoded { written, stopped } = self.write(input, room);
             Ok::<_, core::convert::Infallible>((written, stopped))
         });
-        // Where every change is an escape that becomes a byte, the length says whether there was one.
+        // Unless the mode changes bytes in place, every change makes the output shorter.
         let is_shorter = bytes.len() < input.len();
         let may_change_bytes = self.job.upper || self.job.plus();
         let changed = is_shorter || (may_change_bytes && bytes != input);
@@ -202,48 +196,51 @@ impl Core {
 
     /// Appends the decoded bytes and returns where decoding stopped.
     #[inline(always)]
-    fn append(&self, input: &[u8], out: &mut Vec<u8>, strict: bool) -> usize {
-        if input.is_empty() || cursor::append_few(out, |room| self.copy_few(input, room, strict)) {
+    pub(crate) fn append(&self, input: &[u8], mut out: Tail<'_>, strict: bool) -> usize {
+        if input.is_empty() || out.append_short(|room| self.copy_short(input, room, strict)) {
             input.len()
-        } else {
-            self.append_others(input, out)
-        }
-    }
-
-    #[inline(always)]
-    fn append_others(&self, input: &[u8], out: &mut Vec<u8>) -> usize {
-        // The output is no longer than the input.
-        if out.capacity() - out.len() >= input.len() {
+        } else if out.spare() >= input.len() {
+            // The output is never longer than the input.
             self.append_bytes(input, 0, out)
         } else {
-            self.append_to_little_room(input, out)
+            self.append_and_grow(input, out)
         }
     }
 
-    /// A function of its own: where there is room, each instruction of the caller shows in the time of a short input.
+    /// Grows the vector first. This function is not inlined, because every instruction of its caller shows in the time of a
+    /// short input.
     #[inline(never)]
-    fn append_to_little_room(&self, input: &[u8], out: &mut Vec<u8>) -> usize {
-        // For a few bytes a little more, so that a buffer that is used again soon has room for what a kernel writes at once.
+    fn append_and_grow(&self, input: &[u8], out: Tail<'_>) -> usize {
+        // A short input reserves a little more, so that a buffer that is used again soon has room for whole registers.
         let len = input.len();
         self.append_bytes(input, len.max(len.saturating_mul(4).min(64)), out)
     }
 
     #[inline(always)]
-    fn append_bytes(&self, input: &[u8], room: usize, out: &mut Vec<u8>) -> usize {
-        cursor::append(out, room, |room| {
+    fn append_bytes(&self, input: &[u8], reserve: usize, mut out: Tail<'_>) -> usize {
+        out.append(reserve, |room| {
             let Decoded { written, stopped } = self.write(input, room);
             (written, stopped)
         })
     }
+
+    /// Decodes `bytes`, which a strict caller has validated, in their own memory, unless they are decoded already.
+    fn owned(&self, mut bytes: Vec<u8>, is_decoded: bool) -> Vec<u8> {
+        if !is_decoded {
+            let len = self.in_place(&mut bytes);
+            bytes.truncate(len);
+        }
+        bytes
+    }
 }
 
-/// How to decode: which escapes stay, and what `+` means. Every input has a result.
+/// A lenient decoder: the options of decoding. Every input has a result.
 ///
-/// A `%` that is not followed by two hexadecimal digits stays as it is, and the next byte is looked at anew (URL Standard,
-/// section 1.3). [`Decode::strict`] makes it an error. Both cases of digits are read. Escapes are decoded once: `%2541`
-/// becomes `%41`.
+/// A `%` that is not followed by two hexadecimal digits stays, and decoding goes on at the next byte (URL Standard, section
+/// 1.3). With [`Decode::strict`] it is an error. Digits of both cases are read. Escapes are decoded once: `%2541` becomes
+/// `%41`.
 ///
-/// A value is cheap to make and to copy. Every verb takes time linear in the input. No verb panics, except that `Vec` and
+/// A decoder is cheap to make and to copy. Every verb takes time linear in the input. No verb panics, except that `Vec` and
 /// `String` panic or abort when they cannot allocate.
 ///
 /// ```
@@ -251,7 +248,7 @@ impl Core {
 ///
 /// assert_eq!(&*Decode::new().decode("100%25 %zz"), b"100% %zz");
 ///
-/// // Everything but `/` and line ends:
+/// // Decode everything but `/` and line ends.
 /// let decode = Decode::new().keep(ByteSet::from_bytes(b"/\r\n"));
 /// assert_eq!(&*decode.decode("%61%2Fb%0a"), b"a%2Fb%0a");
 /// ```
@@ -262,16 +259,21 @@ pub struct Decode {
     pub(crate) core: Core,
 }
 
-/// How to decode, where a malformed escape is an error.
+/// A decoder that may fail: a malformed escape is an error.
 ///
-/// [`Decode::strict`] makes one, and [`Decode::strict_if`] where strictness is chosen at run time. Its verbs are those of
-/// [`Decode`] and return the first malformed escape as an error.
+/// [`Decode::strict`] makes one, and [`Decode::strict_if`] makes one whose strictness is chosen at run time. It has the verbs
+/// of [`Decode`], and each returns the first malformed escape as an error. Options are set before:
+/// `Decode::new().form().strict()`.
 ///
 /// ```
 /// use simdpct::Decode;
 ///
-/// assert_eq!(&*Decode::new().strict().decode("a%20b")?, b"a b");
-/// assert_eq!(Decode::new().strict().decode("100%").unwrap_err().offset, 3);
+/// let strict = Decode::new().strict();
+/// assert_eq!(&*strict.decode("a%20b")?, b"a b");
+/// assert_eq!(strict.decode("100%").unwrap_err().offset, 3);
+/// assert!(strict.is_decoded("plain")?);
+/// assert_eq!(strict.first_change("ab%20")?, Some(2));
+/// assert_eq!(strict.decode_owned("a%20b")?, b"a b");
 /// # Ok::<(), simdpct::MalformedEscape>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -287,11 +289,11 @@ impl Default for Decode {
 }
 
 impl Decode {
-    /// The normalization of escapes (RFC 3986, section 6.2.2.1 for the digits of escapes, and 6.2.2.2): escapes of
-    /// unreserved bytes are decoded, the digits of all other escapes are written in upper case, and nothing else changes.
-    /// Each escape is looked at once: `%257E` stays `%257E`.
+    /// The normalization of escapes (RFC 3986, sections 6.2.2.1 and 6.2.2.2): escapes of unreserved bytes are decoded, the
+    /// digits of all other escapes are written in upper case, and nothing else changes. Escapes are decoded once: `%257E`
+    /// stays `%257E`.
     ///
-    /// [`normalize`](crate::normalize()) and its neighbours are shortcuts for its verbs.
+    /// [`normalize`](crate::normalize()) and its neighbours are shortcuts for the verbs of this decoder.
     ///
     /// ```
     /// let mut out = Vec::new();
@@ -304,7 +306,7 @@ impl Decode {
         Decode { core: Core { job, tier: None } }
     };
 
-    /// Decodes every valid escape, and keeps malformed ones.
+    /// Makes a decoder that decodes every valid escape and keeps malformed ones.
     ///
     /// ```
     /// assert_eq!(&*simdpct::Decode::new().decode("50% off%21"), b"50% off!");
@@ -314,7 +316,7 @@ impl Decode {
         Decode { core: Core { job: DecodeJob::PLAIN, tier: None } }
     }
 
-    /// The same, but a malformed escape is an error.
+    /// Makes a malformed escape an error.
     ///
     /// ```
     /// let strict = simdpct::Decode::new().strict();
@@ -325,7 +327,8 @@ impl Decode {
         self.strict_if(true)
     }
 
-    /// The same, but a malformed escape is an error if `strict` is true: for strictness that is chosen at run time.
+    /// Makes a malformed escape an error if `strict` is true. If it is false, the verbs of the result never fail for the input
+    /// and give what those of `self` give. This is for bindings, which learn the strictness at run time.
     ///
     /// ```
     /// use simdpct::Decode;
@@ -339,17 +342,19 @@ impl Decode {
         TryDecode { core: self.core }
     }
 
-    /// Keeps escapes of the bytes of `set` as they are spelt, so that decoding cannot create one of these bytes: delimiters
-    /// when text is decoded before it is split, line ends in line-oriented output.
+    /// Keeps the escapes of the bytes of `set`, an [`AsciiSet`](crate::AsciiSet) or a [`ByteSet`](crate::ByteSet), exactly as
+    /// they are spelt. So decoding cannot create one of these bytes: a delimiter in text that is split later, or a line end in
+    /// line-oriented output.
     ///
     /// ```
-    /// use simdpct::{ByteSet, Decode};
+    /// use simdpct::{ByteSet, Decode, sets};
     /// let lines = Decode::new().keep(ByteSet::from_bytes(b"\r\n"));
     /// assert_eq!(&*lines.decode("%61%0A"), b"a%0A");
+    /// assert_eq!(&*Decode::new().keep(sets::RFC3986_RESERVED).decode("%61%2F"), b"a%2F");
     /// ```
     #[inline(always)]
-    pub const fn keep(mut self, set: ByteSet) -> Decode {
-        self.core.job = self.core.job.keeping(set);
+    pub const fn keep<S: KeepSet>(mut self, set: S) -> Decode {
+        self.core.job = self.core.job.keeping(coder::members(&set));
         self
     }
 
@@ -373,12 +378,13 @@ impl Decode {
     ///     assert_eq!(&*Decode::new().tier(tier).decode("%41"), b"A", "{tier}");
     /// }
     /// ```
+    #[inline(always)]
     pub const fn tier(mut self, tier: Tier) -> Decode {
         self.core.tier = Some(tier);
         self
     }
 
-    /// The exact length of the decoded bytes.
+    /// Returns the exact length of the decoded bytes.
     ///
     /// ```
     /// assert_eq!(simdpct::Decode::new().decoded_len("a%20b"), 3);
@@ -388,7 +394,7 @@ impl Decode {
         self.core.measure(input.as_ref()).len()
     }
 
-    /// Whether decoding would change nothing. It stops at the first block of input that changes.
+    /// Reports whether decoding would change nothing. It stops at the first piece of input that changes.
     ///
     /// ```
     /// use simdpct::Decode;
@@ -400,7 +406,7 @@ impl Decode {
         !self.core.changes(input.as_ref())
     }
 
-    /// The offset of the first byte or escape of `input` that decoding would change; `None` if nothing changes.
+    /// Returns the offset of the first byte or escape of `input` that decoding would change, or `None` if nothing changes.
     ///
     /// ```
     /// use simdpct::Decode;
@@ -413,11 +419,11 @@ impl Decode {
     }
 
     /// Decodes into `out` and returns the number of bytes written. The bytes of `out` after these are unspecified. A slice
-    /// as long as the input is always large enough; a shorter one costs one more pass to measure.
+    /// as long as the input is always large enough; a shorter one costs a second pass, which measures.
     ///
     /// # Errors
     ///
-    /// [`BufferTooSmall`] says the exact size needed; `out` is then unchanged.
+    /// [`BufferTooSmall`] gives the exact size needed; `out` is then unchanged.
     ///
     /// ```
     /// let mut out = [0; 8];
@@ -430,14 +436,16 @@ impl Decode {
         input: &(impl AsRef<[u8]> + ?Sized),
         out: &mut [u8],
     ) -> Result<usize, BufferTooSmall> {
-        Ok(self.core.write_checked(input.as_ref(), Room::over(out), false)?.written.len())
+        let input = input.as_ref();
+        cursor::lend_slice(out, |room| Ok(self.core.write_checked(input, room, false)?.written.len()))
     }
 
-    /// As [`Decode::decode_to_slice`], into memory that need not be initialised; returns the part that was written.
+    /// Decodes into memory that need not be initialised, and returns the part that was written. See
+    /// [`Decode::decode_to_slice`] for the size.
     ///
     /// # Errors
     ///
-    /// [`BufferTooSmall`] says the exact size needed; `out` is then unchanged.
+    /// [`BufferTooSmall`] gives the exact size needed; `out` is then unchanged.
     ///
     /// ```
     /// use std::mem::MaybeUninit;
@@ -454,9 +462,8 @@ impl Decode {
         out: &'o mut [MaybeUninit<u8>],
     ) -> Result<&'o mut [u8], BufferTooSmall> {
         let input = input.as_ref();
-        let (bytes, ()) =
-            cursor::fill(out, |room| Ok((self.core.write_checked(input, room, false)?.written, ())))?;
-        Ok(bytes)
+        let fill = cursor::fill(out, |room| Ok((self.core.write_checked(input, room, false)?.written, ())));
+        fill.map(|(bytes, ())| bytes)
     }
 
     /// Decodes `bytes` in place and returns the length of the result, which is at the start. The bytes after it are
@@ -474,99 +481,38 @@ impl Decode {
 }
 
 impl TryDecode {
-    #[inline(always)]
-    fn refusal(input: &[u8], stopped: usize) -> Result<(), MalformedEscape> {
-        MalformedEscape::unless_whole(input, stopped)
-    }
-
-    /// Keeps escapes of the bytes of `set` as they are spelt, so that decoding cannot create one of these bytes: delimiters
-    /// when text is decoded before it is split, line ends in line-oriented output.
-    ///
-    /// ```
-    /// use simdpct::{ByteSet, Decode};
-    /// let lines = Decode::new().keep(ByteSet::from_bytes(b"\r\n")).strict();
-    /// assert_eq!(&*lines.decode("%61%0A")?, b"a%0A");
-    /// # Ok::<(), simdpct::MalformedEscape>(())
-    /// ```
-    pub const fn keep(mut self, set: ByteSet) -> TryDecode {
-        self.core.job = self.core.job.keeping(set);
-        self
-    }
-
-    /// Reads a `+` that is not escaped as a space (URL Standard, section 5.1).
-    ///
-    /// ```
-    /// let form = simdpct::Decode::new().form().strict();
-    /// assert_eq!(&*form.decode("a+b%2B")?, b"a b+");
-    /// # Ok::<(), simdpct::MalformedEscape>(())
-    /// ```
-    pub const fn form(mut self) -> TryDecode {
-        self.core.job.rule = DecodeRule::Form;
-        self
-    }
-
-    /// Uses the kernels of `tier` instead of the active one.
-    ///
-    /// ```
-    /// use simdpct::{Decode, Tier};
-    /// for tier in Tier::available() {
-    ///     assert!(Decode::new().strict().tier(tier).decode("%4").is_err(), "{tier}");
-    /// }
-    /// ```
-    pub const fn tier(mut self, tier: Tier) -> TryDecode {
-        self.core.tier = Some(tier);
-        self
-    }
-
-    /// As [`Decode::decoded_len`].
+    /// Returns the exact length of the decoded bytes.
     ///
     /// # Errors
     ///
     /// The first malformed escape.
-    ///
-    /// ```
-    /// assert_eq!(simdpct::Decode::new().strict().decoded_len("a%2").unwrap_err().offset, 1);
-    /// ```
     pub fn decoded_len(&self, input: &(impl AsRef<[u8]> + ?Sized)) -> Result<usize, MalformedEscape> {
         let input = input.as_ref();
         let measured = self.core.measure(input);
-        TryDecode::refusal(input, measured.stopped())?;
+        MalformedEscape::unless_whole(input, measured.stopped())?;
         Ok(measured.len())
     }
 
-    /// As [`Decode::is_decoded`].
+    /// Reports whether decoding would change nothing.
     ///
     /// # Errors
     ///
     /// The first malformed escape.
-    ///
-    /// ```
-    /// let strict = simdpct::Decode::new().strict();
-    /// assert!(strict.is_decoded("plain")?);
-    /// assert!(strict.is_decoded("100%").is_err());
-    /// # Ok::<(), simdpct::MalformedEscape>(())
-    /// ```
     pub fn is_decoded(&self, input: &(impl AsRef<[u8]> + ?Sized)) -> Result<bool, MalformedEscape> {
         let input = input.as_ref();
         if !self.core.job.strict {
             return Ok(!self.core.changes(input));
         }
         let measured = self.core.measure(input);
-        TryDecode::refusal(input, measured.stopped())?;
+        MalformedEscape::unless_whole(input, measured.stopped())?;
         Ok(!measured.changed())
     }
 
-    /// As [`Decode::first_change`].
+    /// Returns the offset of the first byte or escape of `input` that decoding would change, or `None` if nothing changes.
     ///
     /// # Errors
     ///
     /// The first malformed escape.
-    ///
-    /// ```
-    /// let strict = simdpct::Decode::new().strict();
-    /// assert_eq!(strict.first_change("ab%20")?, Some(2));
-    /// # Ok::<(), simdpct::MalformedEscape>(())
-    /// ```
     pub fn first_change(
         &self,
         input: &(impl AsRef<[u8]> + ?Sized),
@@ -575,12 +521,12 @@ impl TryDecode {
         Ok(if self.is_decoded(input)? { None } else { self.core.first_change(input) })
     }
 
-    /// As [`Decode::decode_to_slice`].
+    /// Decodes into `out` and returns the number of bytes written. See [`Decode::decode_to_slice`] for the size.
     ///
     /// # Errors
     ///
     /// [`DecodeError::Malformed`] is the first malformed escape; the content of `out` is then unspecified.
-    /// [`DecodeError::BufferTooSmall`] says the exact size needed; `out` is then unchanged.
+    /// [`DecodeError::BufferTooSmall`] gives the exact size needed; `out` is then unchanged.
     ///
     /// ```
     /// use simdpct::{Decode, DecodeError};
@@ -597,25 +543,15 @@ impl TryDecode {
         out: &mut [u8],
     ) -> Result<usize, DecodeError> {
         let input = input.as_ref();
-        let Decoded { written, stopped } = self.core.write_checked(input, Room::over(out), true)?;
-        TryDecode::refusal(input, stopped)?;
-        Ok(written.len())
+        cursor::lend_slice(out, |room| Ok(self.write_checked(input, room)?.len()))
     }
 
-    /// As [`Decode::decode_to_uninit`].
+    /// Decodes into memory that need not be initialised, and returns the part that was written. See
+    /// [`Decode::decode_to_slice`] for the size.
     ///
     /// # Errors
     ///
-    /// Those of [`TryDecode::decode_to_slice`].
-    ///
-    /// ```
-    /// use std::mem::MaybeUninit;
-    ///
-    /// let mut out = [MaybeUninit::uninit(); 16];
-    /// let bytes = simdpct::Decode::new().strict().decode_to_uninit("a%20b", &mut out)?;
-    /// assert_eq!(bytes, b"a b");
-    /// # Ok::<(), simdpct::DecodeError>(())
-    /// ```
+    /// The errors of [`TryDecode::decode_to_slice`].
     #[inline]
     pub fn decode_to_uninit<'o>(
         &self,
@@ -623,15 +559,18 @@ impl TryDecode {
         out: &'o mut [MaybeUninit<u8>],
     ) -> Result<&'o mut [u8], DecodeError> {
         let input = input.as_ref();
-        let (bytes, stopped) = cursor::fill(out, |room| {
-            let Decoded { written, stopped } = self.core.write_checked(input, room, true)?;
-            Ok::<_, BufferTooSmall>((written, stopped))
-        })?;
-        TryDecode::refusal(input, stopped)?;
-        Ok(bytes)
+        cursor::fill(out, |room| Ok((self.write_checked(input, room)?, ()))).map(|(bytes, ())| bytes)
     }
 
-    /// As [`Decode::decode_in_place`].
+    #[inline(always)]
+    fn write_checked<'id>(&self, input: &[u8], out: Room<'id>) -> Result<Written<'id>, DecodeError> {
+        let Decoded { written, stopped } = self.core.write_checked(input, out, true)?;
+        MalformedEscape::unless_whole(input, stopped)?;
+        Ok(written)
+    }
+
+    /// Decodes `bytes` in place and returns the length of the result, which is at the start. The bytes after it are
+    /// unspecified.
     ///
     /// # Errors
     ///
@@ -652,7 +591,7 @@ impl TryDecode {
 
 #[cfg(feature = "alloc")]
 impl Decode {
-    /// The decoded bytes: borrowed, without an allocation, when nothing changes; else one allocation of the exact size.
+    /// Returns the decoded bytes: borrowed, without an allocation, when nothing changes; else one allocation of the exact size.
     ///
     /// ```
     /// use std::borrow::Cow;
@@ -676,28 +615,26 @@ impl Decode {
     /// ```
     #[inline]
     pub fn decode_append(&self, input: &(impl AsRef<[u8]> + ?Sized), out: &mut Vec<u8>) {
-        self.core.append(input.as_ref(), out, false);
+        self.core.append(input.as_ref(), Tail::new(out), false);
     }
 
-    /// Decodes bytes that the caller owns, in their own memory.
+    /// Decodes bytes that the caller owns, a `Vec<u8>` or a `String`, in their own memory.
     ///
     /// ```
-    /// assert_eq!(simdpct::Decode::new().decode_vec(b"a%20b".to_vec()), b"a b");
+    /// assert_eq!(simdpct::Decode::new().decode_owned(String::from("a%20b")), b"a b");
     /// ```
     #[must_use]
-    pub fn decode_vec(&self, mut input: Vec<u8>) -> Vec<u8> {
-        if self.core.changes(&input) {
-            let len = self.core.in_place(&mut input);
-            input.truncate(len);
-        }
-        input
+    pub fn decode_owned(&self, input: impl Into<Vec<u8>>) -> Vec<u8> {
+        let input = input.into();
+        let is_decoded = self.is_decoded(&input);
+        self.core.owned(input, is_decoded)
     }
 }
 
 #[cfg(feature = "alloc")]
 impl TryDecode {
-    /// The error of an input of which decoding stopped at `stopped`. Of `out` the first `len` bytes stay. It is not inlined, so that
-    /// the verb may be.
+    /// Truncates `out` to `len` bytes and returns the error of an input of which decoding stopped at `stopped`. This is not
+    /// inlined, so that the verb can be.
     #[cold]
     #[inline(never)]
     fn take_back(input: &[u8], stopped: usize, out: &mut Vec<u8>, len: usize) -> MalformedEscape {
@@ -705,20 +642,11 @@ impl TryDecode {
         MalformedEscape::at(input, stopped)
     }
 
-    /// As [`Decode::decode`].
+    /// Returns the decoded bytes: borrowed, without an allocation, when nothing changes; else one allocation of the exact size.
     ///
     /// # Errors
     ///
     /// The first malformed escape.
-    ///
-    /// ```
-    /// use std::borrow::Cow;
-    ///
-    /// let strict = simdpct::Decode::new().strict();
-    /// assert!(matches!(strict.decode("clean")?, Cow::Borrowed(b"clean")));
-    /// assert_eq!(strict.decode("a%2").unwrap_err().offset, 1);
-    /// # Ok::<(), simdpct::MalformedEscape>(())
-    /// ```
     #[inline]
     pub fn decode<'a>(
         &self,
@@ -726,11 +654,11 @@ impl TryDecode {
     ) -> Result<Cow<'a, [u8]>, MalformedEscape> {
         let input = input.as_ref();
         let (bytes, stopped) = self.core.cow(input, true);
-        TryDecode::refusal(input, stopped)?;
+        MalformedEscape::unless_whole(input, stopped)?;
         Ok(bytes)
     }
 
-    /// As [`Decode::decode_append`].
+    /// Appends the decoded bytes to `out`.
     ///
     /// # Errors
     ///
@@ -741,8 +669,8 @@ impl TryDecode {
     /// assert!(simdpct::Decode::new().strict().decode_append("a%2", &mut out).is_err());
     /// assert_eq!(out, b"kept");
     /// ```
-    // The compiler takes it for a little too long, while it inlines the lenient one. The frame and the result in memory would cost
-    // 2 ns, as much as all else for 16 bytes.
+    // The compiler would not inline this by itself, while it inlines the lenient verb. The frame and the result in memory would
+    // cost 2 ns, as much as everything else for 16 bytes.
     #[inline(always)]
     pub fn decode_append(
         &self,
@@ -750,34 +678,26 @@ impl TryDecode {
         out: &mut Vec<u8>,
     ) -> Result<(), MalformedEscape> {
         let (input, before) = (input.as_ref(), out.len());
-        match self.core.append(input, out, true) {
+        match self.core.append(input, Tail::new(out), true) {
             stopped if stopped == input.len() => Ok(()),
             stopped => Err(TryDecode::take_back(input, stopped, out, before)),
         }
     }
 
-    /// As [`Decode::decode_vec`].
+    /// Decodes bytes that the caller owns, a `Vec<u8>` or a `String`, in their own memory.
     ///
     /// # Errors
     ///
-    /// The first malformed escape. The input is gone then; where it is still needed, use [`TryDecode::decode_in_place`].
-    ///
-    /// ```
-    /// let strict = simdpct::Decode::new().strict();
-    /// assert_eq!(strict.decode_vec(b"a%20b".to_vec())?, b"a b");
-    /// # Ok::<(), simdpct::MalformedEscape>(())
-    /// ```
-    pub fn decode_vec(&self, mut input: Vec<u8>) -> Result<Vec<u8>, MalformedEscape> {
-        if !self.is_decoded(&input)? {
-            let len = self.core.in_place(&mut input);
-            input.truncate(len);
-        }
-        Ok(input)
+    /// The first malformed escape. The input is gone then; [`TryDecode::decode_in_place`] leaves it to the caller.
+    pub fn decode_owned(&self, input: impl Into<Vec<u8>>) -> Result<Vec<u8>, MalformedEscape> {
+        let input = input.into();
+        let is_decoded = self.is_decoded(&input)?;
+        Ok(self.core.owned(input, is_decoded))
     }
 }
 
-/// The byte of the escape at the start of `input` (RFC 3986, section 2.1); `None` if `input` does not start with a valid
-/// escape. Bytes after the escape do not matter.
+/// Returns the byte of the escape at the start of `input` (RFC 3986, section 2.1), or `None` if `input` does not start with a
+/// valid escape. Bytes after the escape do not matter.
 ///
 /// ```
 /// assert_eq!(simdpct::decode_escape(b"%2Fa"), Some(b'/'));
@@ -789,7 +709,7 @@ pub const fn decode_escape(input: &[u8]) -> Option<u8> {
     hex::unescape(input)
 }
 
-/// Decodes every valid escape of `input`, and keeps malformed ones: [`Decode::decode`].
+/// Decodes every valid escape of `input` and keeps malformed ones: [`Decode::decode`].
 ///
 /// The result is borrowed, without an allocation, when nothing changes.
 ///
@@ -803,27 +723,7 @@ pub fn decode(input: &(impl AsRef<[u8]> + ?Sized)) -> Cow<'_, [u8]> {
     Decode::new().decode(input)
 }
 
-/// Decodes every escape of `input`, or returns the first malformed one: [`TryDecode::decode`].
-///
-/// # Errors
-///
-/// [`MalformedEscape`] says where the first `%` is that is not followed by two hexadecimal digits, and why.
-///
-/// ```
-/// use simdpct::MalformedCause::NotHex;
-///
-/// assert_eq!(simdpct::decode_strict("a%20b").unwrap(), &b"a b"[..]);
-/// let error = simdpct::decode_strict("a%2zb").unwrap_err();
-/// assert_eq!(error.offset, 1);
-/// assert!(matches!(error.cause, NotHex { offset: 3, byte: b'z', .. }));
-/// ```
-#[cfg(feature = "alloc")]
-#[inline]
-pub fn decode_strict(input: &(impl AsRef<[u8]> + ?Sized)) -> Result<Cow<'_, [u8]>, MalformedEscape> {
-    Decode::new().strict().decode(input)
-}
-
-/// Appends `input`, decoded, to `out`: [`Decode::decode_append`].
+/// Decodes `input` and appends the bytes to `out`: [`Decode::decode_append`].
 ///
 /// ```
 /// let mut out = Vec::new();
@@ -840,7 +740,7 @@ pub fn decode_append(input: &(impl AsRef<[u8]> + ?Sized), out: &mut Vec<u8>) {
 ///
 /// # Errors
 ///
-/// [`BufferTooSmall`] says the exact size needed; `out` is then unchanged.
+/// [`BufferTooSmall`] gives the exact size needed; `out` is then unchanged.
 ///
 /// ```
 /// let mut out = [0; 8];

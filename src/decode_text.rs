@@ -1,26 +1,29 @@
-//! Decoding to text: strict about UTF-8, or lenient in one of three ways.
+//! Decoding to text: invalid UTF-8 is an error, or is treated in one of three ways.
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
 
 use crate::decode::{Core, Decode, TryDecode};
 use crate::error::{DecodeUtf8Error, InvalidUtf8, MalformedEscape};
 use crate::hex::{self, HexCase};
+use crate::kernel::job::DecodeJob;
+use crate::kernel::reference;
 use crate::utf8;
 
-/// What becomes of decoded bytes that are not UTF-8.
+/// The policy for decoded bytes that are not valid UTF-8.
 ///
-/// Each maximal part that is not UTF-8 is treated by itself, as by [`String::from_utf8_lossy`] and in Python. For an
-/// example, see [`Decode::decode_utf8_with`].
+/// It applies to each maximal invalid part by itself, as in [`String::from_utf8_lossy`] and in Python.
+/// [`Decode::decode_utf8_with`] has an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OnInvalidUtf8 {
-    /// U+FFFD takes the place of each part: Python's `errors='replace'`.
+    /// Writes U+FFFD for each part: Python's `errors='replace'`.
     #[default]
     Replace,
-    /// They are left out: Python's `errors='ignore'`.
-    Ignore,
-    /// Escapes stay as they are spelt. A byte that the input holds unescaped is written as an escape, so nothing is lost.
-    KeepEscaped,
+    /// Leaves the bytes out: Python's `errors='ignore'`.
+    Drop,
+    /// Keeps escapes as they are spelt. An invalid byte that the input holds unescaped is written as an escape, so nothing is
+    /// lost.
+    Keep,
 }
 
 /// Decoded text, or the length of the valid start and the bytes.
@@ -39,10 +42,20 @@ fn checked(bytes: Cow<'_, [u8]>) -> Checked<'_> {
     }
 }
 
-/// The verbs, for decoded `bytes` of `input`.
+/// The verbs that [`Decode`] and [`TryDecode`] share. `bytes` are the decoded bytes of `input`.
 impl Core {
     fn utf8<'a>(&self, input: &[u8], bytes: Cow<'a, [u8]>) -> Result<Cow<'a, str>, InvalidUtf8> {
         checked(bytes).map_err(|(valid, _)| self.invalid_utf8(input, valid))
+    }
+
+    /// Reuses the memory of `input` if it is decoded already.
+    fn utf8_owned(&self, input: Vec<u8>, is_decoded: bool) -> Result<String, InvalidUtf8> {
+        if is_decoded {
+            return utf8::into_string(input).map_err(|(valid, input)| self.invalid_utf8(&input, valid));
+        }
+        // The input is still needed for the offset of an error.
+        let bytes = self.cow(&input, false).0.into_owned();
+        utf8::into_string(bytes).map_err(|(valid, _)| self.invalid_utf8(&input, valid))
     }
 
     fn utf8_with<'a>(&self, input: &[u8], bytes: Cow<'a, [u8]>, on: OnInvalidUtf8) -> Cow<'a, str> {
@@ -50,75 +63,60 @@ impl Core {
             Ok(text) => text,
             Err((_, bytes)) => Cow::Owned(match on {
                 OnInvalidUtf8::Replace => String::from_utf8_lossy(&bytes).into_owned(),
-                OnInvalidUtf8::Ignore => bytes.utf8_chunks().map(|chunk| chunk.valid()).collect(),
-                OnInvalidUtf8::KeepEscaped => self.keep_escaped(input, &bytes),
+                OnInvalidUtf8::Drop => bytes.utf8_chunks().map(|chunk| chunk.valid()).collect(),
+                OnInvalidUtf8::Keep => self.keep_invalid(input, &bytes),
             }),
         }
     }
 
-    /// The error of an invalid sequence that starts at `decoded_offset` of the decoded bytes.
+    /// Makes the error of an invalid sequence that starts at `decoded_offset` of the decoded bytes.
     #[cold]
     fn invalid_utf8(&self, input: &[u8], decoded_offset: usize) -> InvalidUtf8 {
-        let offset = self.units(input).nth(decoded_offset).map_or(input.len(), |unit| unit.offset);
+        let offset = self.origins(input).nth(decoded_offset).map_or(input.len(), |origin| origin.offset);
         InvalidUtf8 { offset, decoded_offset }
     }
 
     #[cold]
-    fn keep_escaped(&self, input: &[u8], bytes: &[u8]) -> String {
+    fn keep_invalid(&self, input: &[u8], bytes: &[u8]) -> String {
         let mut out = String::with_capacity(input.len());
-        let mut units = self.units(input);
+        let mut origins = self.origins(input);
         for chunk in bytes.utf8_chunks() {
             out.push_str(chunk.valid());
-            units.by_ref().take(chunk.valid().len()).for_each(drop);
-            for unit in units.by_ref().take(chunk.invalid().len()) {
-                let spelling = unit.escape.unwrap_or(hex::escape(unit.byte, HexCase::Upper));
-                out.extend(spelling.map(char::from));
+            origins.by_ref().take(chunk.valid().len()).for_each(drop);
+            // The invalid bytes come first, because `zip` asks its first side for one more than it needs.
+            for (&byte, origin) in chunk.invalid().iter().zip(origins.by_ref()) {
+                let escape = origin.escape.unwrap_or(hex::escape(byte, HexCase::Upper));
+                out.extend(escape.map(char::from));
             }
         }
         out
     }
 
-    /// The decoded bytes one by one, each with where it comes from.
-    fn units<'a>(&self, input: &'a [u8]) -> impl Iterator<Item = Unit> + use<'a> {
-        let job = self.job;
-        let mut at = 0;
-        // An escape that stays is three bytes of its own.
-        let mut stays = 0;
-        core::iter::from_fn(move || {
-            let (offset, &byte) = (at, input.get(at)?);
-            let escaped = if stays == 0 { hex::unescape(&input[at..]) } else { None };
-            stays = usize::saturating_sub(stays, 1);
-            match escaped {
-                Some(byte) if !job.stays(byte) => {
-                    at += 3;
-                    Some(Unit { offset, byte, escape: input[offset..at].try_into().ok() })
-                }
-                _ => {
-                    stays = if escaped.is_some() { 2 } else { stays };
-                    at += 1;
-                    let byte = if byte == b'+' && job.plus() { b' ' } else { byte };
-                    Some(Unit { offset, byte, escape: None })
-                }
-            }
+    /// Iterates over the origin of each decoded byte, in order.
+    fn origins<'a>(&self, input: &'a [u8]) -> impl Iterator<Item = Origin> + use<'a> {
+        let job = DecodeJob { strict: false, ..self.job };
+        reference::steps(input, move |rest| reference::decode(&job, rest)).flat_map(|(offset, step)| {
+            let is_decoded = step.used == 3 && step.len == 1;
+            let escape = if is_decoded { input[offset..offset + 3].try_into().ok() } else { None };
+            (offset..offset + step.len).map(move |offset| Origin { offset, escape })
         })
     }
 }
 
-/// One decoded byte.
-struct Unit {
-    /// Where it comes from.
+/// The origin of a decoded byte.
+struct Origin {
+    /// The offset in the input.
     offset: usize,
-    byte: u8,
-    /// The escape that it was decoded from.
+    /// The escape that it was decoded from, if it was.
     escape: Option<[u8; 3]>,
 }
 
 impl Decode {
-    /// The decoded text: borrowed, without an allocation, when nothing changes.
+    /// Returns the decoded text: borrowed, without an allocation, when nothing changes.
     ///
     /// # Errors
     ///
-    /// [`InvalidUtf8`] if the decoded bytes are not UTF-8, with the offset in the input.
+    /// [`InvalidUtf8`] if the decoded bytes are not valid UTF-8, with the offset in the input.
     ///
     /// ```
     /// use simdpct::Decode;
@@ -135,27 +133,28 @@ impl Decode {
         self.core.utf8(input, self.decode(input))
     }
 
-    /// Decodes text that the caller owns: `input` itself when nothing changes, else one allocation of the exact size.
+    /// Decodes a `String` or a `Vec<u8>` that the caller owns: returns `input` itself when nothing changes, else one
+    /// allocation of the exact size.
     ///
     /// # Errors
     ///
-    /// [`InvalidUtf8`] as from [`Decode::decode_utf8`]. The input is gone then.
+    /// [`InvalidUtf8`] if the decoded bytes are not valid UTF-8. The input is gone then.
     ///
     /// ```
-    /// assert_eq!(simdpct::Decode::new().decode_string(String::from("caf%C3%A9")).unwrap(), "caf\u{e9}");
+    /// use simdpct::Decode;
+    /// assert_eq!(Decode::new().decode_utf8_owned(String::from("caf%C3%A9")).unwrap(), "caf\u{e9}");
     /// ```
-    pub fn decode_string(&self, input: String) -> Result<String, InvalidUtf8> {
-        match self.decode(&input) {
-            Cow::Borrowed(_) => Ok(input),
-            bytes => self.core.utf8(input.as_bytes(), bytes).map(Cow::into_owned),
-        }
+    pub fn decode_utf8_owned(&self, input: impl Into<Vec<u8>>) -> Result<String, InvalidUtf8> {
+        let input = input.into();
+        let is_decoded = self.is_decoded(&input);
+        self.core.utf8_owned(input, is_decoded)
     }
 
     /// Appends the decoded text to `out`.
     ///
     /// # Errors
     ///
-    /// [`InvalidUtf8`] as from [`Decode::decode_utf8`]; `out` is then unchanged.
+    /// [`InvalidUtf8`] if the decoded bytes are not valid UTF-8; `out` is then unchanged.
     ///
     /// ```
     /// let mut out = String::from("q=");
@@ -171,11 +170,11 @@ impl Decode {
         out: &mut String,
     ) -> Result<(), InvalidUtf8> {
         let input = input.as_ref();
-        let append = |out: &mut Vec<u8>| self.decode_append(input, out);
-        utf8::append(out, append).map_err(|valid| self.core.invalid_utf8(input, valid))
+        let valid = utf8::append(out, |tail| self.core.append(input, tail, false) == input.len());
+        valid.map_err(|valid| self.core.invalid_utf8(input, valid))
     }
 
-    /// The decoded text, with U+FFFD for each maximal part that is not UTF-8, as [`String::from_utf8_lossy`].
+    /// Returns the decoded text, with U+FFFD for each maximal invalid part, as [`String::from_utf8_lossy`] writes it.
     ///
     /// ```
     /// assert_eq!(simdpct::Decode::new().decode_utf8_lossy("a%FFb"), "a\u{fffd}b");
@@ -185,15 +184,15 @@ impl Decode {
         self.decode_utf8_with(input, OnInvalidUtf8::Replace)
     }
 
-    /// The decoded text; `on` says what becomes of bytes that are not UTF-8.
+    /// Returns the decoded text, with the policy `on` for bytes that are not valid UTF-8.
     ///
     /// ```
     /// use simdpct::{Decode, OnInvalidUtf8};
     ///
     /// let decode = |on| Decode::new().decode_utf8_with("caf%C3%A9%20%ff!", on);
     /// assert_eq!(decode(OnInvalidUtf8::Replace), "caf\u{e9} \u{fffd}!");
-    /// assert_eq!(decode(OnInvalidUtf8::Ignore), "caf\u{e9} !");
-    /// assert_eq!(decode(OnInvalidUtf8::KeepEscaped), "caf\u{e9} %ff!");
+    /// assert_eq!(decode(OnInvalidUtf8::Drop), "caf\u{e9} !");
+    /// assert_eq!(decode(OnInvalidUtf8::Keep), "caf\u{e9} %ff!");
     /// ```
     #[must_use]
     pub fn decode_utf8_with<'a>(
@@ -207,12 +206,12 @@ impl Decode {
 }
 
 impl TryDecode {
-    /// As [`Decode::decode_utf8`].
+    /// Returns the decoded text: borrowed, without an allocation, when nothing changes.
     ///
     /// # Errors
     ///
-    /// [`DecodeUtf8Error::Malformed`] for the first malformed escape; if there is none, [`DecodeUtf8Error::InvalidUtf8`] if
-    /// the decoded bytes are not UTF-8.
+    /// [`DecodeUtf8Error::Malformed`] for the first malformed escape, else [`DecodeUtf8Error::InvalidUtf8`] if the decoded
+    /// bytes are not valid UTF-8.
     ///
     /// ```
     /// use simdpct::{Decode, DecodeUtf8Error};
@@ -230,29 +229,22 @@ impl TryDecode {
         Ok(self.core.utf8(input, self.decode(input)?)?)
     }
 
-    /// As [`Decode::decode_string`].
+    /// Decodes a `String` or a `Vec<u8>` that the caller owns. See [`Decode::decode_utf8_owned`] for the allocation.
     ///
     /// # Errors
     ///
-    /// Those of [`TryDecode::decode_utf8`]. The input is gone then.
-    ///
-    /// ```
-    /// let strict = simdpct::Decode::new().strict();
-    /// assert_eq!(strict.decode_string(String::from("caf%C3%A9"))?, "caf\u{e9}");
-    /// # Ok::<(), simdpct::DecodeUtf8Error>(())
-    /// ```
-    pub fn decode_string(&self, input: String) -> Result<String, DecodeUtf8Error> {
-        match self.decode(&input)? {
-            Cow::Borrowed(_) => Ok(input),
-            bytes => Ok(self.core.utf8(input.as_bytes(), bytes)?.into_owned()),
-        }
+    /// The errors of [`TryDecode::decode_utf8`]. The input is gone then.
+    pub fn decode_utf8_owned(&self, input: impl Into<Vec<u8>>) -> Result<String, DecodeUtf8Error> {
+        let input = input.into();
+        let is_decoded = self.is_decoded(&input)?;
+        Ok(self.core.utf8_owned(input, is_decoded)?)
     }
 
-    /// As [`Decode::decode_utf8_append`].
+    /// Appends the decoded text to `out`.
     ///
     /// # Errors
     ///
-    /// Those of [`TryDecode::decode_utf8`]; `out` is then unchanged.
+    /// The errors of [`TryDecode::decode_utf8`]; `out` is then unchanged.
     ///
     /// ```
     /// let mut out = String::from("q=");
@@ -268,25 +260,20 @@ impl TryDecode {
         out: &mut String,
     ) -> Result<(), DecodeUtf8Error> {
         let input = input.as_ref();
-        let mut malformed = Ok(());
-        let append = |out: &mut Vec<u8>| malformed = self.decode_append(input, out);
-        let valid = utf8::append(out, append);
-        malformed?;
+        let mut stopped = input.len();
+        let valid = utf8::append(out, |tail| {
+            stopped = self.core.append(input, tail, true);
+            stopped == input.len()
+        });
+        MalformedEscape::unless_whole(input, stopped)?;
         Ok(valid.map_err(|valid| self.core.invalid_utf8(input, valid))?)
     }
 
-    /// As [`Decode::decode_utf8_lossy`].
+    /// Returns the decoded text, with U+FFFD for each maximal invalid part.
     ///
     /// # Errors
     ///
     /// The first malformed escape.
-    ///
-    /// ```
-    /// let strict = simdpct::Decode::new().strict();
-    /// assert_eq!(strict.decode_utf8_lossy("a%FF")?, "a\u{fffd}");
-    /// assert!(strict.decode_utf8_lossy("a%F").is_err());
-    /// # Ok::<(), simdpct::MalformedEscape>(())
-    /// ```
     pub fn decode_utf8_lossy<'a>(
         &self,
         input: &'a (impl AsRef<[u8]> + ?Sized),
@@ -294,7 +281,7 @@ impl TryDecode {
         self.decode_utf8_with(input, OnInvalidUtf8::Replace)
     }
 
-    /// As [`Decode::decode_utf8_with`].
+    /// Returns the decoded text, with the policy `on` for bytes that are not valid UTF-8.
     ///
     /// # Errors
     ///
@@ -303,7 +290,9 @@ impl TryDecode {
     /// ```
     /// use simdpct::{Decode, OnInvalidUtf8};
     /// let strict = Decode::new().strict();
-    /// assert_eq!(strict.decode_utf8_with("a%FFb", OnInvalidUtf8::Ignore)?, "ab");
+    /// assert_eq!(strict.decode_utf8_lossy("a%FF")?, "a\u{fffd}");
+    /// assert_eq!(strict.decode_utf8_with("a%FFb", OnInvalidUtf8::Drop)?, "ab");
+    /// assert!(strict.decode_utf8_lossy("a%F").is_err());
     /// # Ok::<(), simdpct::MalformedEscape>(())
     /// ```
     pub fn decode_utf8_with<'a>(
@@ -316,11 +305,11 @@ impl TryDecode {
     }
 }
 
-/// Decodes `input` to text, and keeps malformed escapes: [`Decode::decode_utf8`].
+/// Decodes `input` to text and keeps malformed escapes: [`Decode::decode_utf8`].
 ///
 /// # Errors
 ///
-/// [`InvalidUtf8`] if the decoded bytes are not UTF-8, with the offset in the input.
+/// [`InvalidUtf8`] if the decoded bytes are not valid UTF-8, with the offset in the input.
 ///
 /// ```
 /// assert_eq!(simdpct::decode_utf8("caf%C3%A9").unwrap(), "caf\u{e9}");
@@ -330,7 +319,7 @@ pub fn decode_utf8(input: &(impl AsRef<[u8]> + ?Sized)) -> Result<Cow<'_, str>, 
     Decode::new().decode_utf8(input)
 }
 
-/// Decodes `input` to text, with U+FFFD for what is not UTF-8: [`Decode::decode_utf8_lossy`].
+/// Decodes `input` to text, with U+FFFD for invalid UTF-8: [`Decode::decode_utf8_lossy`].
 ///
 /// ```
 /// assert_eq!(simdpct::decode_utf8_lossy("a%FF"), "a\u{fffd}");

@@ -1,7 +1,7 @@
-//! Encoding: bytes outside a set are written as escapes.
+//! Encoding: every byte outside a set is written as an escape.
 
 #[cfg(feature = "alloc")]
-use alloc::{borrow::Cow, borrow::ToOwned, string::String, vec::Vec};
+use alloc::{borrow::Cow, borrow::ToOwned, vec::Vec};
 use core::fmt;
 use core::mem::MaybeUninit;
 
@@ -10,18 +10,18 @@ use crate::coder::AppendText;
 use crate::coder::{Coder, KeepSet};
 use crate::error::BufferTooSmall;
 use crate::hex::{self, HexCase};
-use crate::kernel::cursor::{self, Room};
+use crate::kernel::cursor;
 use crate::kernel::isa::Tier;
 use crate::set::{AsciiSet, sets};
 
-/// How to encode: which bytes stay as they are, and which rule applies to the others.
+/// An encoder: the set of bytes that stay, and the options.
 ///
-/// Bytes that do not stay are written as `%` and two hexadecimal digits (RFC 3986, section 2.1). Under the plain rule `%`
-/// is a byte like any other, so decoding gives back exactly what was encoded, for every set that does not hold `%`.
+/// Bytes that do not stay are written as `%` and two hexadecimal digits (RFC 3986, section 2.1). By default, `%` is
+/// a byte like any other. So decoding gives back exactly what was encoded, for every set that does not hold `%`.
 ///
-/// [`Encode::keeping`] takes the set of bytes that stay, [`Encode::escaping`] the set of bytes that do not.
+/// [`Encode::keeping`] takes the set of bytes that stay, and [`Encode::escaping`] the set of bytes that do not.
 ///
-/// A value is cheap to make and to copy. Every verb takes time linear in the input. No verb panics, except that `Vec` and
+/// An encoder is cheap to make and to copy. Every verb takes time linear in the input. No verb panics, except that `Vec` and
 /// `String` panic or abort when they cannot allocate.
 ///
 /// ```
@@ -32,7 +32,7 @@ use crate::set::{AsciiSet, sets};
 /// assert_eq!(path.keep_escapes().encode("/a b/%41%"), "/a%20b/%41%25");
 /// ```
 ///
-/// An encoder that is a constant is put together when the program is compiled:
+/// A constant encoder is made when the program is compiled:
 ///
 /// ```
 /// use simdpct::{AsciiSet, Encode, sets};
@@ -47,8 +47,8 @@ pub struct Encode<S> {
 }
 
 impl Encode<AsciiSet> {
-    /// Escapes exactly the bytes of `set` and every byte of `0x80` or more; all other bytes stay. The `percent-encoding`
-    /// crate and the percent-encode sets of the URL Standard are worded this way.
+    /// Makes an encoder that escapes exactly the bytes of `set` and every byte of `0x80` or more. The sets of the
+    /// `percent-encoding` crate and the percent-encode sets of the URL Standard have this meaning.
     ///
     /// ```
     /// use simdpct::{AsciiSet, Encode};
@@ -61,8 +61,8 @@ impl Encode<AsciiSet> {
         Encode::keeping(set.complement())
     }
 
-    /// The encoded text as something to format: `format!("/search?q={}", encode.display(query))`. It is written in pieces
-    /// through a buffer on the stack; nothing is allocated.
+    /// Returns a value that formats as the encoded text: `format!("/search?q={}", encode.display(query))`. The text is written
+    /// in pieces through a buffer on the stack, without an allocation.
     ///
     /// Width, precision and other options of the format string have no effect.
     ///
@@ -78,8 +78,8 @@ impl Encode<AsciiSet> {
 }
 
 impl<S: KeepSet> Encode<S> {
-    /// Keeps the bytes of `set`, an [`AsciiSet`] or a [`ByteSet`](crate::ByteSet); escapes every other byte, with
-    /// upper-case digits.
+    /// Makes an encoder that keeps the bytes of `set`, an [`AsciiSet`] or a [`ByteSet`](crate::ByteSet), and escapes every
+    /// other byte with upper-case digits.
     ///
     /// ```
     /// use simdpct::{Encode, sets};
@@ -90,8 +90,8 @@ impl<S: KeepSet> Encode<S> {
         Encode { coder: Coder::new(set) }
     }
 
-    /// Keeps each valid escape of the input, and escapes every other `%`, whatever the set says. Encoding twice gives the
-    /// same as encoding once: a rule for repairing URLs found in the wild. Replaces [`Encode::form`].
+    /// Keeps each valid escape of the input, and escapes every other `%`, whatever the set says. This mode is idempotent, and
+    /// repairs URLs found in the wild. It replaces [`Encode::form`].
     ///
     /// ```
     /// use simdpct::{Encode, sets};
@@ -103,7 +103,7 @@ impl<S: KeepSet> Encode<S> {
         Encode { coder: self.coder.keep_escapes() }
     }
 
-    /// Writes a space as `+` and escapes `+`, whatever the set says (URL Standard, section 5.2). Replaces
+    /// Writes a space as `+` and escapes `+`, whatever the set says (URL Standard, section 5.2). This mode replaces
     /// [`Encode::keep_escapes`].
     ///
     /// ```
@@ -115,7 +115,7 @@ impl<S: KeepSet> Encode<S> {
         Encode { coder: self.coder.form() }
     }
 
-    /// As [`Encode::form`], but `+` stays if the set holds it, so a `+` and a space become the same: Python's
+    /// Writes a space as `+`, and keeps `+` if the set holds it. So a `+` and a space give the same output, as with Python's
     /// `quote_plus(text, safe='+')`.
     ///
     /// ```
@@ -128,7 +128,7 @@ impl<S: KeepSet> Encode<S> {
         Encode { coder: self.coder.form_keeping_plus() }
     }
 
-    /// The case of the digits of new escapes. RFC 3986, section 2.1, asks for upper case.
+    /// Sets the case of the digits of new escapes. RFC 3986, section 2.1, asks for upper case.
     ///
     /// ```
     /// use simdpct::{Encode, HexCase, sets};
@@ -153,7 +153,7 @@ impl<S: KeepSet> Encode<S> {
         Encode { coder: self.coder.tier(tier) }
     }
 
-    /// The exact length of the encoded text in bytes; `usize::MAX` if it is more.
+    /// Returns the exact length of the encoded text in bytes, or `usize::MAX` if it is longer than that.
     ///
     /// ```
     /// use simdpct::{Encode, sets};
@@ -161,11 +161,10 @@ impl<S: KeepSet> Encode<S> {
     /// ```
     #[must_use]
     pub fn encoded_len(&self, input: &(impl AsRef<[u8]> + ?Sized)) -> usize {
-        self.coder.measure(input.as_ref()).len
+        self.coder.core().measure(input.as_ref()).len
     }
 
-    /// Whether encoding would change nothing: `true` if every byte of `input` stays. It stops at the first block of input
-    /// that changes.
+    /// Reports whether encoding would change nothing. It stops at the first piece of input that changes.
     ///
     /// ```
     /// use simdpct::{Encode, sets};
@@ -175,10 +174,10 @@ impl<S: KeepSet> Encode<S> {
     /// ```
     #[must_use]
     pub fn is_encoded(&self, input: &(impl AsRef<[u8]> + ?Sized)) -> bool {
-        self.coder.is_encoded(input.as_ref())
+        self.coder.core().is_encoded(input.as_ref())
     }
 
-    /// The offset of the first byte of `input` that encoding would change; `None` if every byte stays.
+    /// Returns the offset of the first byte of `input` that encoding would change, or `None` if every byte stays.
     ///
     /// ```
     /// use simdpct::{Encode, sets};
@@ -188,15 +187,15 @@ impl<S: KeepSet> Encode<S> {
     /// ```
     #[must_use]
     pub fn first_change(&self, input: &(impl AsRef<[u8]> + ?Sized)) -> Option<usize> {
-        self.coder.first_change(input.as_ref())
+        self.coder.core().first_change(input.as_ref())
     }
 
     /// Encodes into `out` and returns the number of bytes written. The bytes of `out` after these are unspecified. A slice
-    /// three times as long as the input is always large enough; a shorter one costs one more pass to measure.
+    /// three times as long as the input is always large enough; a shorter one costs a second pass, which measures.
     ///
     /// # Errors
     ///
-    /// [`BufferTooSmall`] says the exact size needed; `out` is then unchanged.
+    /// [`BufferTooSmall`] gives the exact size needed; `out` is then unchanged.
     ///
     /// ```
     /// use simdpct::{Encode, sets};
@@ -213,14 +212,15 @@ impl<S: KeepSet> Encode<S> {
         input: &(impl AsRef<[u8]> + ?Sized),
         out: &mut [u8],
     ) -> Result<usize, BufferTooSmall> {
-        Ok(self.coder.write_checked(input.as_ref(), Room::over(out))?.len())
+        cursor::lend_slice(out, |room| Ok(self.coder.core().write_checked(input.as_ref(), room)?.len()))
     }
 
-    /// As [`Encode::encode_to_slice`], into memory that need not be initialised; returns the part that was written.
+    /// Encodes into memory that need not be initialised, and returns the part that was written. See
+    /// [`Encode::encode_to_slice`] for the size.
     ///
     /// # Errors
     ///
-    /// [`BufferTooSmall`] says the exact size needed; `out` is then unchanged.
+    /// [`BufferTooSmall`] gives the exact size needed; `out` is then unchanged.
     ///
     /// ```
     /// use std::mem::MaybeUninit;
@@ -238,14 +238,14 @@ impl<S: KeepSet> Encode<S> {
         out: &'o mut [MaybeUninit<u8>],
     ) -> Result<&'o mut [u8], BufferTooSmall> {
         let input = input.as_ref();
-        let (written, ()) = cursor::fill(out, |room| Ok((self.coder.write_checked(input, room)?, ())))?;
-        Ok(written)
+        cursor::fill(out, |room| Ok((self.coder.core().write_checked(input, room)?, ())))
+            .map(|(text, ())| text)
     }
 }
 
 #[cfg(feature = "alloc")]
 impl<S: KeepSet> Encode<S> {
-    /// The encoded text: borrowed, without an allocation, when nothing changes; else one allocation of the exact size.
+    /// Returns the encoded text: borrowed, without an allocation, when nothing changes; else one allocation of the exact size.
     ///
     /// ```
     /// use std::borrow::Cow;
@@ -264,8 +264,8 @@ impl<S: KeepSet> Encode<S> {
 
     /// Appends the encoded text to `out`, a `Vec<u8>` or (with an [`AsciiSet`]) a `String`.
     ///
-    /// Where `out` has no room for three bytes for each of the input's, an input of more than 1024 bytes is measured
-    /// first; a shorter one makes that much room.
+    /// If the spare capacity is less than three times the input, an input of more than 1024 bytes is measured first, and a
+    /// shorter one reserves that much.
     ///
     /// ```
     /// use simdpct::{Encode, sets};
@@ -279,36 +279,26 @@ impl<S: KeepSet> Encode<S> {
         out.append(&self.coder, input.as_ref());
     }
 
-    /// Encodes bytes that the caller owns: `input` itself when nothing changes, else one allocation of the exact size. A
-    /// `String` with an [`AsciiSet`], a `Vec<u8>` with a [`ByteSet`](crate::ByteSet).
+    /// Encodes a `String` or a `Vec<u8>` that the caller owns: returns `input` itself when nothing changes, else one allocation
+    /// of the exact size. The result is a `String` with an [`AsciiSet`], a `Vec<u8>` with a [`ByteSet`](crate::ByteSet).
     ///
     /// ```
     /// use simdpct::{Encode, sets};
+    ///
     /// let encode = Encode::keeping(sets::RFC3986_UNRESERVED);
-    /// assert_eq!(encode.encode_vec(vec![b'a', 0xff]), "a%FF");
-    /// ```
-    #[must_use]
-    pub fn encode_vec(&self, input: Vec<u8>) -> <S::Text as ToOwned>::Owned {
-        S::encode_vec(&self.coder, input)
-    }
-
-    /// Encodes text that the caller owns, as [`Encode::encode_vec`].
-    ///
-    /// ```
-    /// use simdpct::{Encode, sets};
-    ///
     /// let name = String::from("report.txt");
     /// let at = name.as_ptr();
-    /// let name = Encode::keeping(sets::RFC3986_UNRESERVED).encode_string(name);
+    /// let name = encode.encode_owned(name);
     /// assert_eq!((name.as_str(), name.as_ptr()), ("report.txt", at));
+    /// assert_eq!(encode.encode_owned(vec![b'a', 0xff]), "a%FF");
     /// ```
     #[must_use]
-    pub fn encode_string(&self, input: String) -> <S::Text as ToOwned>::Owned {
-        S::encode_vec(&self.coder, input.into_bytes())
+    pub fn encode_owned(&self, input: impl Into<Vec<u8>>) -> <S::Text as ToOwned>::Owned {
+        S::encode_owned(&self.coder, input.into())
     }
 }
 
-/// Encoded text to format, made by [`Encode::display`].
+/// The encoded form of an input, as a value that `format!` can write. [`Encode::display`] makes it.
 ///
 /// ```
 /// use simdpct::{Encode, sets};
@@ -327,7 +317,7 @@ impl fmt::Display for Encoded<'_> {
     }
 }
 
-/// The encoded text in quotation marks.
+/// Writes the encoded text in quotation marks.
 impl fmt::Debug for Encoded<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("\"")?;
@@ -337,7 +327,7 @@ impl fmt::Debug for Encoded<'_> {
     }
 }
 
-/// Escapes what a string literal escapes: a set may keep quotation marks, backslashes and controls.
+/// A writer that escapes its text as in a string literal, because a set may keep quotation marks, backslashes and controls.
 struct Quoted<'a, 'b>(&'a mut fmt::Formatter<'b>);
 
 impl fmt::Write for Quoted<'_, '_> {
@@ -346,7 +336,7 @@ impl fmt::Write for Quoted<'_, '_> {
     }
 }
 
-/// The escape of `byte` (RFC 3986, section 2.1).
+/// Returns the escape of `byte` (RFC 3986, section 2.1).
 ///
 /// ```
 /// use simdpct::HexCase;
@@ -357,11 +347,11 @@ pub const fn encode_byte(byte: u8, case: HexCase) -> [u8; 3] {
     hex::escape(byte, case)
 }
 
-/// What the free functions keep.
+/// The set of the free functions.
 const COMPONENT: AsciiSet = sets::RFC3986_UNRESERVED;
 
-/// Encodes `input` as one component: keeps `A-Z a-z 0-9 - . _ ~` ([`RFC3986_UNRESERVED`](sets::RFC3986_UNRESERVED)) and
-/// escapes every other byte. For other sets, see [`Encode::keeping`].
+/// Encodes `input` as one component of a URL: keeps `A-Z a-z 0-9 - . _ ~` ([`RFC3986_UNRESERVED`](sets::RFC3986_UNRESERVED))
+/// and escapes every other byte. For other sets, see [`Encode::keeping`].
 ///
 /// The result is borrowed, without an allocation, when nothing changes.
 ///
@@ -378,7 +368,7 @@ pub fn encode(input: &(impl AsRef<[u8]> + ?Sized)) -> Cow<'_, str> {
     Encode::keeping(COMPONENT).encode(input)
 }
 
-/// Appends `input`, encoded as by [`encode()`], to `out`, a `String` or a `Vec<u8>`.
+/// Encodes `input` and appends the result to `out`, a `String` or a `Vec<u8>`. See [`encode()`] for the set.
 ///
 /// ```
 /// let mut url = String::from("/search?q=");
@@ -391,11 +381,12 @@ pub fn encode_append(input: &(impl AsRef<[u8]> + ?Sized), out: &mut impl AppendT
     Encode::keeping(COMPONENT).encode_append(input, out);
 }
 
-/// Encodes `input`, as by [`encode()`], into `out` and returns the number of bytes written: [`Encode::encode_to_slice`].
+/// Encodes `input` into `out` and returns the number of bytes written: [`Encode::encode_to_slice`]. The set is
+/// [`RFC3986_UNRESERVED`](sets::RFC3986_UNRESERVED).
 ///
 /// # Errors
 ///
-/// [`BufferTooSmall`] says the exact size needed; `out` is then unchanged.
+/// [`BufferTooSmall`] gives the exact size needed; `out` is then unchanged.
 ///
 /// ```
 /// let mut out = [0; 8];

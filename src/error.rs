@@ -1,4 +1,4 @@
-//! What can be wrong with input or with room for output.
+//! The errors of the verbs: bad input, and too little capacity for output.
 
 use core::error::Error;
 use core::fmt;
@@ -8,7 +8,7 @@ use crate::hex;
 /// A `%` that is not followed by two hexadecimal digits (RFC 3986, section 2.1).
 ///
 /// ```
-/// let error = simdpct::decode_strict("50% off").unwrap_err();
+/// let error = simdpct::Decode::new().strict().decode("50% off").unwrap_err();
 /// assert_eq!(error.offset, 2);
 /// assert_eq!(
 ///     error.to_string(),
@@ -20,11 +20,11 @@ use crate::hex;
 pub struct MalformedEscape {
     /// The offset of the `%` in the input, in bytes.
     pub offset: usize,
-    /// What was wrong.
+    /// The reason.
     pub cause: MalformedCause,
 }
 
-/// Why a `%` does not start a valid escape.
+/// The reason why a `%` does not start a valid escape.
 ///
 /// ```
 /// use simdpct::MalformedCause;
@@ -49,7 +49,7 @@ pub enum MalformedCause {
 }
 
 impl MalformedEscape {
-    /// The error of the `%` at `offset` of `input`, which starts no escape.
+    /// Makes the error for the `%` at `offset` of `input`, which does not start an escape.
     #[cold]
     #[inline(never)]
     pub(crate) fn at(input: &[u8], offset: usize) -> MalformedEscape {
@@ -62,13 +62,13 @@ impl MalformedEscape {
         MalformedEscape { offset, cause }
     }
 
-    /// Nothing if a decoding of `input` stopped at its end, else the error of the `%` at which it stopped.
+    /// Returns the error for the `%` at which a decoding of `input` stopped, unless it reached the end.
     #[inline(always)]
     pub(crate) fn unless_whole(input: &[u8], stopped: usize) -> Result<(), MalformedEscape> {
         if stopped == input.len() { Ok(()) } else { Err(MalformedEscape::at(input, stopped)) }
     }
 
-    /// The same error for input that begins `by` bytes earlier.
+    /// Moves the error to an input that begins `by` bytes earlier.
     #[cfg(feature = "alloc")]
     pub(crate) fn shifted(mut self, by: usize) -> MalformedEscape {
         self.offset = self.offset.saturating_add(by);
@@ -78,7 +78,7 @@ impl MalformedEscape {
         self
     }
 
-    /// The same error, found in the first `len` bytes of input that goes on with a `%`.
+    /// Corrects an error that was found in the first `len` bytes of an input that goes on with a `%`.
     #[cfg(feature = "alloc")]
     pub(crate) fn before_percent(mut self, len: usize) -> MalformedEscape {
         if self.cause == MalformedCause::Truncated {
@@ -109,7 +109,7 @@ impl fmt::Display for MalformedCause {
     }
 }
 
-/// The caller's slice is too small. It is unchanged.
+/// The error of a verb whose output slice is too small. The slice is unchanged.
 ///
 /// ```
 /// let mut out = vec![0; 2];
@@ -131,7 +131,7 @@ impl fmt::Display for BufferTooSmall {
     }
 }
 
-/// Why a decoder could not write into a slice.
+/// The error of decoding into a slice.
 ///
 /// ```
 /// use simdpct::{Decode, DecodeError};
@@ -161,7 +161,7 @@ impl fmt::Display for DecodeError {
     }
 }
 
-/// Why input could not be decoded to text.
+/// The error of strict decoding to text.
 ///
 /// ```
 /// use simdpct::{Decode, DecodeUtf8Error};
@@ -188,8 +188,8 @@ impl fmt::Display for DecodeUtf8Error {
     }
 }
 
-/// The decoded bytes are not UTF-8. Decode to bytes instead, or say what becomes of such bytes: the verbs
-/// `decode_utf8_lossy` and `decode_utf8_with`.
+/// The error of decoding to text if the decoded bytes are not UTF-8. Other verbs decode to bytes, or take a policy for such
+/// bytes: `decode_utf8_lossy` and `decode_utf8_with`.
 ///
 /// ```
 /// let error = simdpct::decode_utf8("a%20%E9").unwrap_err();
@@ -213,24 +213,9 @@ impl fmt::Display for InvalidUtf8 {
 impl Error for MalformedEscape {}
 impl Error for BufferTooSmall {}
 impl Error for InvalidUtf8 {}
-
-impl Error for DecodeError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            DecodeError::Malformed(error) => Some(error),
-            DecodeError::BufferTooSmall(error) => Some(error),
-        }
-    }
-}
-
-impl Error for DecodeUtf8Error {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            DecodeUtf8Error::Malformed(error) => Some(error),
-            DecodeUtf8Error::InvalidUtf8(error) => Some(error),
-        }
-    }
-}
+// These two show the message of the error that they hold, so that error is not also their source.
+impl Error for DecodeError {}
+impl Error for DecodeUtf8Error {}
 
 macro_rules! from {
     ($($inner:ident => $outer:ident::$variant:ident),*) => {

@@ -1,6 +1,6 @@
-//! Form data: `application/x-www-form-urlencoded`, where a space is written as `+`.
+//! Form data: the names and values of `application/x-www-form-urlencoded`, where a space is written as `+`.
 //!
-//! These encode and decode one name or one value; split at `&` and `=` before decoding.
+//! These functions encode and decode one name or one value. Split at `&` and `=` before decoding.
 
 use alloc::borrow::Cow;
 
@@ -29,7 +29,7 @@ pub fn decode(input: &(impl AsRef<[u8]> + ?Sized)) -> Cow<'_, [u8]> {
     Decode::new().form().decode(input)
 }
 
-/// Decodes one name or value to text, with U+FFFD for what is not UTF-8, as the URL Standard does.
+/// Decodes one name or value to text, with U+FFFD for invalid UTF-8, as in the URL Standard.
 ///
 /// ```
 /// assert_eq!(simdpct::form::decode_utf8_lossy("caf%C3%A9+%FF"), "caf\u{e9} \u{fffd}");

@@ -1,6 +1,6 @@
 //! Hexadecimal digits and the three bytes of an escape.
 
-/// The case of the hexadecimal digits that are written. Both cases are always read.
+/// The case of hexadecimal digits in the output. Both cases are always read.
 ///
 /// ```
 /// use simdpct::{HexCase, encode_byte};
@@ -9,7 +9,7 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum HexCase {
-    /// `%2F`: what RFC 3986, section 2.1 asks producers to write.
+    /// `%2F`, as RFC 3986, section 2.1, asks producers to write.
     #[default]
     Upper,
     /// `%2f`.
@@ -17,7 +17,7 @@ pub enum HexCase {
 }
 
 impl HexCase {
-    /// The sixteen digits.
+    /// Returns the sixteen digits.
     #[inline(always)]
     pub(crate) const fn digits(self) -> &'static [u8; 16] {
         match self {
@@ -26,7 +26,7 @@ impl HexCase {
         }
     }
 
-    /// The escape of each byte, and then the byte itself.
+    /// Returns a table with the escape of each byte, followed by the byte itself.
     #[inline(always)]
     pub(crate) fn escapes(self) -> &'static [[u8; 4]; 256] {
         static ESCAPES: [[[u8; 4]; 256]; 2] = [all_escapes(HexCase::Upper), all_escapes(HexCase::Lower)];
@@ -45,14 +45,14 @@ const fn all_escapes(case: HexCase) -> [[u8; 4]; 256] {
     escapes
 }
 
-/// The escape of `byte`: RFC 3986, section 2.1, `pct-encoded = "%" HEXDIG HEXDIG`.
+/// Returns the escape of `byte`: RFC 3986, section 2.1, `pct-encoded = "%" HEXDIG HEXDIG`.
 #[inline(always)]
 pub(crate) const fn escape(byte: u8, case: HexCase) -> [u8; 3] {
     let digits = case.digits();
     [b'%', digits[(byte >> 4) as usize], digits[(byte & 15) as usize]]
 }
 
-/// The value of a hexadecimal digit of either case.
+/// Returns the value of a hexadecimal digit of either case.
 #[inline(always)]
 pub(crate) const fn digit(byte: u8) -> Option<u8> {
     match byte {
@@ -63,7 +63,7 @@ pub(crate) const fn digit(byte: u8) -> Option<u8> {
     }
 }
 
-/// The byte of the escape at the start of `input`, if there is a valid one.
+/// Returns the byte of the escape at the start of `input`, if that is valid.
 #[inline(always)]
 pub(crate) const fn unescape(input: &[u8]) -> Option<u8> {
     match *input {
@@ -75,10 +75,10 @@ pub(crate) const fn unescape(input: &[u8]) -> Option<u8> {
     }
 }
 
-/// What [`value`] gives for a byte that is not a hexadecimal digit.
+/// The result of [`value`] for a byte that is not a hexadecimal digit.
 pub(crate) const NOT_A_DIGIT: u8 = 0xFF;
 
-/// The value of a hexadecimal digit of either case, or [`NOT_A_DIGIT`], without a branch.
+/// Returns the value of a hexadecimal digit of either case, or [`NOT_A_DIGIT`], without a branch.
 #[inline(always)]
 pub(crate) const fn value(byte: u8) -> u8 {
     static VALUES: [u8; 256] = {
@@ -95,7 +95,7 @@ pub(crate) const fn value(byte: u8) -> u8 {
     VALUES[byte as usize]
 }
 
-/// The number of bytes at the end of `input`, at most two, that may be the start of an escape.
+/// Returns the number of bytes at the end of `input`, at most two, that may be the start of an escape.
 #[inline]
 pub(crate) fn held_back(input: &[u8]) -> usize {
     match *input {
@@ -105,7 +105,8 @@ pub(crate) fn held_back(input: &[u8]) -> usize {
     }
 }
 
-/// `input` in pieces of at most `size` bytes, at least three, that cut no escape; each with its offset.
+/// Cuts `input` into pieces of at most `size` bytes, but never inside an escape, and gives each with its offset. `size` is at
+/// least three.
 pub(crate) fn pieces(input: &[u8], size: usize) -> impl Iterator<Item = (usize, &[u8])> {
     let mut at = 0;
     core::iter::from_fn(move || {
@@ -117,25 +118,4 @@ pub(crate) fn pieces(input: &[u8], size: usize) -> impl Iterator<Item = (usize, 
         at += piece.len();
         if piece.is_empty() { None } else { Some((offset, piece)) }
     })
-}
-
-/// The offset of the first byte or escape of `input` that changes: `changed` says whether one does in a piece, and `stay`
-/// how many bytes at the start of one stay as they are.
-pub(crate) fn first_change(
-    input: &[u8],
-    changed: impl Fn(&[u8]) -> bool,
-    stay: impl Fn(&[u8]) -> usize,
-) -> Option<usize> {
-    let (start, piece) = pieces(input, 4096).find(|(_, piece)| changed(piece))?;
-    let (within, mut piece) = pieces(piece, 64).find(|(_, piece)| changed(piece))?;
-    let mut offset = start + within;
-    while !piece.is_empty() {
-        let len = stay(piece);
-        if len == 0 {
-            return Some(offset);
-        }
-        offset += len;
-        piece = &piece[len..];
-    }
-    None
 }

@@ -1,8 +1,8 @@
 //! Percent-encoding (URL encoding) at close to the speed of copying.
 //!
-//! Bytes that a URL must not hold as they are become escapes: `%` and two hexadecimal digits (RFC 3986, section 2.1). This
-//! crate turns bytes into such text and back, with the exact rules of RFC 3986, RFC 2396, RFC 1738, the WHATWG URL Standard
-//! and HTML forms, with vector kernels chosen at run time.
+//! A byte that is not allowed in a part of a URL is written as an escape: `%` and two hexadecimal digits (RFC 3986, section
+//! 2.1). This crate turns bytes into such text and back, by the exact rules of RFC 3986, RFC 2396, RFC 1738, the WHATWG URL
+//! Standard and HTML forms. It chooses vector kernels at run time.
 //!
 //! ```
 //! let escaped = simdpct::encode("50% of \u{20ac}");
@@ -10,14 +10,14 @@
 //! assert_eq!(simdpct::decode_utf8(&*escaped).unwrap(), "50% of \u{20ac}");
 //! ```
 //!
-//! The [`guide`] says which verb to call when, what each costs, and how to come from percent-encoding, urlencoding and
-//! form_urlencoded.
+//! The [`guide`] says which verb to call, what each costs, what happens to bad input, and how to migrate from percent-encoding,
+//! urlencoding and form_urlencoded.
 //!
 //! # Which bytes stay
 //!
 //! [`Encode::keeping`] takes the set of bytes that *stay*, and [`Encode::escaping`] the set of ASCII bytes that are
-//! *escaped*, as the `percent-encoding` crate does. A set is one of the named [`sets`], or one of your own: an [`AsciiSet`],
-//! which gives text, or a [`ByteSet`], which gives bytes.
+//! *escaped*, as in the `percent-encoding` crate. A set is one of the named [`sets`] or one of your own: an [`AsciiSet`], which
+//! gives text, or a [`ByteSet`], which gives bytes.
 //!
 //! ```
 //! use simdpct::{AsciiSet, Encode, sets};
@@ -36,7 +36,7 @@
 //! | append | [`encode_append`], [`Encode::encode_append`] | [`decode_append`], [`Decode::decode_append`] | [`normalize_append`] |
 //! | into a slice | [`encode_to_slice`], [`Encode::encode_to_slice`] | [`decode_to_slice`], [`Decode::decode_to_slice`] | [`normalize_to_slice`] |
 //! | into uninitialised memory | [`Encode::encode_to_uninit`] | [`Decode::decode_to_uninit`] | the same of [`Decode::NORMALIZE`] |
-//! | owned in, owned out | [`Encode::encode_vec`], [`Encode::encode_string`] | [`Decode::decode_vec`], [`Decode::decode_string`] | the same of [`Decode::NORMALIZE`] |
+//! | owned | [`Encode::encode_owned`] | [`Decode::decode_owned`], [`Decode::decode_utf8_owned`] | the same of [`Decode::NORMALIZE`] |
 //! | in place | | [`decode_in_place`], [`Decode::decode_in_place`] | [`normalize_in_place`] |
 //! | text | always, with an [`AsciiSet`] | [`decode_utf8`], [`decode_utf8_lossy`], [`Decode::decode_utf8_with`], [`Decode::decode_utf8_append`] | [`normalize_str`] |
 //! | to format | [`Encode::display`] | | |
@@ -47,17 +47,18 @@
 //! | in pieces ([`stream`]) | [`stream::Encoder`] | [`stream::Decoder`], [`stream::TryDecoder`] | [`stream::Decoder`] of [`Decode::NORMALIZE`] |
 //!
 //! [`Encode`] and [`Decode`] hold the options: keeping valid escapes, forms, escapes that stay. [`TryDecode`] has the verbs of
-//! [`Decode`] and refuses malformed escapes. [`validate`], [`escapes`] and [`count`] look without writing.
+//! [`Decode`] and returns an error for a malformed escape. [`validate`](validate()), [`escapes`](escapes()) and [`count`] write
+//! nothing.
 //!
 //! # Kernels and `SIMDPCT_TIER`
 //!
-//! The first call of any verb chooses the best [`Tier`] of kernels that the CPU has. All tiers give the same bytes. With the
-//! feature `std`, the environment variable `SIMDPCT_TIER` asks for another one, such as `ssse3` or `scalar`: to reproduce a
-//! problem or to compare speeds. It is read once. A name that this build does not know or this CPU does not have is ignored.
-//! [`Tier::init`] fixes the tier from code and ignores the variable.
+//! The first call of any verb chooses the best [`Tier`] of kernels for the CPU. All tiers give the same bytes. With the feature
+//! `std`, the environment variable `SIMDPCT_TIER` selects another tier, such as `ssse3` or `scalar`, to reproduce a problem or
+//! to compare speeds. It is read once. If this build does not have the tier, or this CPU does not support it, the variable is
+//! ignored. [`Tier::init`] fixes the tier from code and ignores the variable.
 //!
-//! A build whose target features include those of the best tier, such as one with `-C target-cpu=native` on a CPU that has them,
-//! calls the kernels of that tier directly instead of by a pointer. The choice of another tier still works.
+//! If the target features of a build include those of the best tier (`-C target-cpu=native`), it calls the kernels of that tier
+//! directly instead of by a pointer. Another tier can still be chosen.
 //!
 //! # Features
 //!
@@ -65,14 +66,14 @@
 //! * `alloc` (part of `std`): the verbs that return or append to `Cow`, `String` and `Vec`, [`batch::ColumnBuf`], and the
 //!   modules [`form`] and [`stream`].
 //!
-//! With neither, the verbs that write into slices and the [`batch`] verbs that write into the caller's memory remain, and
-//! nothing is allocated. The CPU is asked at run time in any case, except where code is the system itself
-//! (`target_os = "none"`): there, the kernels are the best that the build's target features allow.
+//! Without both, the verbs that write into slices and the [`batch`] verbs that write into the caller's memory remain, and
+//! nothing is allocated. The crate detects the CPU at run time in any case, unless there is no operating system
+//! (`target_os = "none"`). Then the target features of the build decide.
 //!
 //! # When not to use it
 //!
-//! To parse or build URLs, use a URL library: this crate knows bytes, sets and escapes, not where a path ends. For a handful
-//! of short strings in a program that is not in a hurry, `percent-encoding` is smaller and just as right.
+//! To parse or build URLs, use a URL library: this crate knows bytes, sets and escapes, but not where a path ends. For a few
+//! short strings in a program that is not in a hurry, `percent-encoding` is smaller and just as correct.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
@@ -83,7 +84,7 @@
         all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
         all(target_arch = "wasm32", target_feature = "simd128")
     )),
-    allow(dead_code, reason = "without a vector tier nobody calls the drivers")
+    allow(dead_code, reason = "without a vector tier the drivers have no caller")
 )]
 
 #[cfg(feature = "alloc")]
@@ -100,7 +101,7 @@ mod encode;
 mod error;
 #[cfg(feature = "alloc")]
 pub mod form;
-// Its examples use the rivals, which only tests depend on.
+// The examples use other crates, which only tests depend on.
 #[cfg(any(doc, doctest))]
 #[doc = include_str!("../docs/guide.md")]
 pub mod guide {}
@@ -120,7 +121,7 @@ pub use coder::AppendText;
 pub use coder::KeepSet;
 pub use decode::{Decode, TryDecode, decode_escape, decode_in_place, decode_to_slice};
 #[cfg(feature = "alloc")]
-pub use decode::{decode, decode_append, decode_strict};
+pub use decode::{decode, decode_append};
 #[cfg(feature = "alloc")]
 pub use decode_text::{OnInvalidUtf8, decode_utf8, decode_utf8_lossy};
 pub use encode::{Encode, Encoded, encode_byte, encode_to_slice};
@@ -128,7 +129,7 @@ pub use encode::{Encode, Encoded, encode_byte, encode_to_slice};
 pub use encode::{encode, encode_append};
 pub use error::{BufferTooSmall, DecodeError, DecodeUtf8Error, InvalidUtf8, MalformedCause, MalformedEscape};
 pub use hex::HexCase;
-pub use kernel::isa::{Tier, TierInUse};
+pub use kernel::isa::{Tier, TierInUse, UnknownTier};
 pub use normalize::{equivalent, is_normalized, normalize_in_place, normalize_to_slice};
 #[cfg(feature = "alloc")]
 pub use normalize::{normalize, normalize_append, normalize_str};
@@ -141,3 +142,8 @@ pub use validate::{Counts, Escape, Escapes, count, escapes, validate};
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// Runs the Rust examples of the comparison with other libraries.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/compare.md")]
+struct Compare;

@@ -5,13 +5,13 @@ use alloc::{borrow::Cow, vec::Vec};
 
 use crate::decode::Decode;
 use crate::error::BufferTooSmall;
-use crate::hex::{self, HexCase};
+use crate::kernel::reference;
 #[cfg(feature = "alloc")]
 use crate::utf8;
 
 /// Normalizes the escapes of `input`: decodes those of unreserved bytes (RFC 3986, section 6.2.2.2) and writes the digits of
-/// all others in upper case (section 6.2.2.1). Nothing else changes: not the case of schemes and hosts, no dot segments, and no
-/// malformed escape. The same as [`Decode::NORMALIZE`].
+/// all others in upper case (section 6.2.2.1). Nothing else changes: the case of schemes and hosts, dot segments and malformed
+/// escapes stay. [`Decode::NORMALIZE`] has more verbs.
 ///
 /// The result is borrowed, without an allocation, when nothing changes. Takes time linear in the input.
 ///
@@ -25,7 +25,7 @@ pub fn normalize(input: &(impl AsRef<[u8]> + ?Sized)) -> Cow<'_, [u8]> {
     Decode::NORMALIZE.decode(input)
 }
 
-/// As [`normalize`], for text.
+/// Normalizes the escapes of text. See [`normalize`] for the rules.
 ///
 /// ```
 /// assert_eq!(simdpct::normalize_str("/%7Euser/caf\u{e9}"), "/~user/caf\u{e9}");
@@ -34,13 +34,10 @@ pub fn normalize(input: &(impl AsRef<[u8]> + ?Sized)) -> Cow<'_, [u8]> {
 #[must_use]
 #[inline]
 pub fn normalize_str(input: &str) -> Cow<'_, str> {
-    match normalize(input) {
-        Cow::Borrowed(_) => Cow::Borrowed(input),
-        Cow::Owned(bytes) => Cow::Owned(utf8::normalized_text(bytes)),
-    }
+    utf8::normalize(input)
 }
 
-/// Appends `input`, normalized as by [`normalize`], to `out`.
+/// Normalizes the escapes of `input` and appends the result to `out`. See [`normalize`] for the rules.
 ///
 /// ```
 /// let mut key = b"GET ".to_vec();
@@ -53,11 +50,12 @@ pub fn normalize_append(input: &(impl AsRef<[u8]> + ?Sized), out: &mut Vec<u8>) 
     Decode::NORMALIZE.decode_append(input, out);
 }
 
-/// Normalizes `input`, as by [`normalize`](crate::normalize()), into `out` and returns the number of bytes written.
+/// Normalizes the escapes of `input` into `out` and returns the number of bytes written. See [`normalize`](crate::normalize())
+/// for the rules.
 ///
 /// # Errors
 ///
-/// [`BufferTooSmall`] says the exact size needed; `out` is then unchanged.
+/// [`BufferTooSmall`] gives the exact size needed; `out` is then unchanged.
 ///
 /// ```
 /// let mut out = [0; 8];
@@ -86,7 +84,7 @@ pub fn normalize_in_place(bytes: &mut [u8]) -> usize {
     Decode::NORMALIZE.decode_in_place(bytes)
 }
 
-/// Whether [`normalize`](crate::normalize()) would change nothing.
+/// Reports whether [`normalize`](crate::normalize()) would change nothing.
 ///
 /// ```
 /// assert!(simdpct::is_normalized("/~user/%2F"));
@@ -98,8 +96,8 @@ pub fn is_normalized(input: &(impl AsRef<[u8]> + ?Sized)) -> bool {
     Decode::NORMALIZE.is_decoded(input)
 }
 
-/// Whether `a` and `b` are the same after [`normalize`](crate::normalize()): RFC 3986's syntax-based equivalence (section
-/// 6.2.2), for escapes only. Takes time linear in the input and allocates nothing.
+/// Reports whether `a` and `b` are the same after [`normalize`](crate::normalize()): RFC 3986's syntax-based equivalence
+/// (section 6.2.2), for escapes only. Takes time linear in the input and allocates nothing.
 ///
 /// A reserved byte and its escape are *not* equivalent.
 ///
@@ -113,20 +111,8 @@ pub fn equivalent(a: &(impl AsRef<[u8]> + ?Sized), b: &(impl AsRef<[u8]> + ?Size
     a == b || normalized(a).eq(normalized(b))
 }
 
-/// The bytes of `input` after normalization.
+/// Returns the bytes of `input` after normalization.
 fn normalized(input: &[u8]) -> impl Iterator<Item = u8> + '_ {
-    let mut rest = input;
-    core::iter::from_fn(move || {
-        let (bytes, len, used) = match (hex::unescape(rest), rest.first()) {
-            (Some(byte), _) if Decode::NORMALIZE.core.job.stays(byte) => {
-                (hex::escape(byte, HexCase::Upper), 3, 3)
-            }
-            (Some(byte), _) => ([byte, 0, 0], 1, 3),
-            (None, Some(&byte)) => ([byte, 0, 0], 1, 1),
-            (None, None) => return None,
-        };
-        rest = &rest[used..];
-        Some(bytes.into_iter().take(len))
-    })
-    .flatten()
+    let step = |rest: &[u8]| reference::decode(&Decode::NORMALIZE.core.job, rest);
+    reference::steps(input, step).flat_map(|(_, step)| step.output())
 }

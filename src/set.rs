@@ -1,9 +1,9 @@
-//! Sets of bytes: which stay as they are, and which are escaped.
+//! Sets of bytes.
 //!
-//! A set is two bitmaps: the pair of lookup tables that a byte shuffle needs, and words for looking up one byte. Kernels use
-//! them as they are, so a set made at run time is as fast as a named one.
+//! A set is stored as two bitmaps: the pair of lookup tables that a byte shuffle needs, and words for looking up one byte.
+//! Kernels use them directly, so a set made at run time is as fast as a named one.
 
-/// A set of bytes. For [`Encode::keeping`](crate::Encode::keeping): the bytes that stay.
+/// A set of bytes. In [`Encode::keeping`](crate::Encode::keeping), it holds the bytes that stay.
 ///
 /// Any of the 256 bytes may be a member, so the result of encoding need not be UTF-8, and the verbs return bytes. For text,
 /// use [`AsciiSet`].
@@ -13,16 +13,16 @@
 /// ```
 /// use simdpct::{ByteSet, Encode, sets};
 ///
-/// // Keep everything but controls, space and `%`: the high half stays, as in an IRI.
+/// // Keep the characters of a URI and everything that is not ASCII, as in an IRI.
 /// const IRI: ByteSet = ByteSet::NON_ASCII.union(sets::RFC3986_URI.to_byte_set());
 /// let iri = Encode::keeping(IRI);
 /// assert_eq!(iri.encode("/caf\u{e9} au lait"), "/caf\u{e9}%20au%20lait".as_bytes());
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-// The C library hands sets to C programs, as 64 bytes.
+// C programs hold sets by value, as 64 bytes.
 #[repr(C)]
 pub struct ByteSet {
-    // INVARIANT: both bitmaps hold the same bytes. Output is wrong where they do not, but never outside its room.
+    // INVARIANT: both bitmaps hold the same bytes. If they did not, output would be wrong but in bounds.
     /// Byte `b` is bit `(b >> 4) & 7` of row `(b >> 7) * 16 + (b & 15)`: 16 rows for ASCII, 16 for the rest.
     rows: [u8; 32],
     /// Byte `b` is bit `b & 63` of word `b >> 6`.
@@ -30,9 +30,9 @@ pub struct ByteSet {
 }
 
 impl ByteSet {
-    /// No byte.
+    /// The empty set.
     pub const EMPTY: ByteSet = ByteSet { rows: [0; 32], words: [0; 4] };
-    /// All 256 bytes.
+    /// The set of all 256 bytes.
     pub const ALL: ByteSet = ByteSet { rows: [0xFF; 32], words: [u64::MAX; 4] };
     /// The bytes `0x00..=0x7F`.
     pub const ASCII: ByteSet = {
@@ -47,7 +47,7 @@ impl ByteSet {
     /// The bytes `0x80..=0xFF`.
     pub const NON_ASCII: ByteSet = ByteSet::ASCII.complement();
 
-    /// The set with the bytes of a bitmap: byte `b` is bit `b & 63` of word `b >> 6`. This order is stable.
+    /// Makes a set from a bitmap: byte `b` is bit `b & 63` of word `b >> 6`. This order is stable.
     ///
     /// It takes a few dozen instructions, so a set can be made for each call.
     ///
@@ -61,7 +61,8 @@ impl ByteSet {
         let mut half = 0;
         while half < 2 {
             let [low, high] = [words[2 * half], words[2 * half + 1]];
-            // The 16 bytes of a half are two columns of eight; the bits of byte `2 * i + c` go to rows `8 * c..`, as bit `i`.
+            // The 16 bytes of a half are two columns of eight. Bit `i` of rows `8 * c..` comes from the bits of byte `2 * i +
+            // c`.
             let [even, odd] = [transpose(columns(low, high, 0)), transpose(columns(low, high, 1))];
             let (even, odd) = (even.to_le_bytes(), odd.to_le_bytes());
             let mut row = 0;
@@ -75,7 +76,7 @@ impl ByteSet {
         ByteSet { rows, words }
     }
 
-    /// The bitmap that [`ByteSet::from_bitmap`] takes.
+    /// Returns the bitmap, in the order that [`ByteSet::from_bitmap`] takes.
     ///
     /// ```
     /// use simdpct::ByteSet;
@@ -86,7 +87,7 @@ impl ByteSet {
         self.words
     }
 
-    /// The set of `bytes`.
+    /// Makes the set of `bytes`.
     ///
     /// ```
     /// use simdpct::ByteSet;
@@ -107,7 +108,7 @@ impl ByteSet {
         (((byte >> 7) as usize) * 16 + (byte & 15) as usize, 1 << ((byte >> 4) & 7))
     }
 
-    /// Whether `byte` is a member.
+    /// Reports whether `byte` is a member.
     ///
     /// ```
     /// use simdpct::ByteSet;
@@ -119,13 +120,13 @@ impl ByteSet {
         self.words[(byte >> 6) as usize] >> (byte & 63) & 1 != 0
     }
 
-    /// 1 for a member, else 0; a `bool` is something that the compiler makes branches of.
+    /// Returns 1 for a member, else 0. For a `bool`, the compiler would make a branch.
     #[inline(always)]
     pub(crate) const fn bit(&self, byte: u8) -> u32 {
         (self.words[(byte >> 6) as usize] >> (byte & 63)) as u32 & 1
     }
 
-    /// The set with each of `bytes` as a member.
+    /// Returns the set with each of `bytes` as a member.
     ///
     /// ```
     /// use simdpct::ByteSet;
@@ -143,7 +144,7 @@ impl ByteSet {
         self
     }
 
-    /// The set with none of `bytes` as a member.
+    /// Returns the set with none of `bytes` as a member.
     ///
     /// ```
     /// use simdpct::ByteSet;
@@ -161,7 +162,7 @@ impl ByteSet {
         self
     }
 
-    /// The bytes of either set.
+    /// Returns the bytes of either set.
     ///
     /// ```
     /// use simdpct::{ByteSet, sets};
@@ -174,7 +175,7 @@ impl ByteSet {
         self.complement().difference(other).complement()
     }
 
-    /// The bytes of this set that are not in `other`.
+    /// Returns the bytes of this set that are not in `other`.
     ///
     /// ```
     /// use simdpct::{ByteSet, sets};
@@ -193,7 +194,7 @@ impl ByteSet {
         self
     }
 
-    /// The bytes that are in both sets.
+    /// Returns the bytes that are in both sets.
     ///
     /// ```
     /// use simdpct::{ByteSet, sets};
@@ -205,11 +206,11 @@ impl ByteSet {
         self.difference(other.complement())
     }
 
-    /// The bytes that are not in this set.
+    /// Returns the bytes that are not in this set.
     ///
     /// ```
     /// use simdpct::{ByteSet, Encode};
-    /// // To escape only these, keep all others.
+    /// // To escape only these bytes, keep all others.
     /// let quotes = Encode::keeping(ByteSet::from_bytes(b"\"%").complement());
     /// assert_eq!(&*quotes.encode("a \"b\""), b"a %22b%22");
     /// ```
@@ -225,7 +226,7 @@ impl ByteSet {
         self
     }
 
-    /// The set as an [`AsciiSet`], or `None` when it has a member of `0x80` or more.
+    /// Returns the set as an [`AsciiSet`], or `None` when it has a member of `0x80` or more.
     ///
     /// ```
     /// use simdpct::{AsciiSet, ByteSet};
@@ -237,7 +238,7 @@ impl ByteSet {
         if self.is_ascii() { Some(AsciiSet(self)) } else { None }
     }
 
-    /// Whether every member is below `0x80`.
+    /// Reports whether every member is below `0x80`.
     ///
     /// ```
     /// use simdpct::ByteSet;
@@ -250,7 +251,7 @@ impl ByteSet {
         self.words[2] | self.words[3] == 0
     }
 
-    /// Whether there is no member.
+    /// Reports whether the set is empty.
     ///
     /// ```
     /// use simdpct::{ByteSet, sets};
@@ -263,7 +264,7 @@ impl ByteSet {
         a | b | c | d == 0
     }
 
-    /// The number of members.
+    /// Returns the number of members.
     ///
     /// ```
     /// use simdpct::sets;
@@ -275,7 +276,7 @@ impl ByteSet {
         (a.count_ones() + b.count_ones() + c.count_ones() + d.count_ones()) as usize
     }
 
-    /// The members, in ascending order.
+    /// Returns the members, in ascending order.
     ///
     /// ```
     /// use simdpct::ByteSet;
@@ -289,15 +290,15 @@ impl ByteSet {
     /// The ASCII letters and digits, `-`, `.` and `_`, which nearly every set holds: the first two words.
     const USUAL: [u64; 2] = [0x03FF_6000_0000_0000, 0x07FF_FFFE_87FF_FFFE];
 
-    /// Whether the set holds the ASCII letters and digits, `-`, `.` and `_`.
+    /// Reports whether the set holds the ASCII letters and digits, `-`, `.` and `_`.
     #[inline(always)]
     pub(crate) const fn holds_usual(&self) -> bool {
         let ([low, high, ..], [usual_low, usual_high]) = (self.words, ByteSet::USUAL);
         low & usual_low == usual_low && high & usual_high == usual_high
     }
 
-    /// If the set is the ASCII letters and digits, `-`, `.`, `_`, and at most one other ASCII byte: that byte, or one of
-    /// these. Such sets are common, and are looked up without a table.
+    /// Returns the one other member if the set is the ASCII letters and digits, `-`, `.`, `_`, and at most one more ASCII byte;
+    /// `-` if there is no other. Such sets are common, and are looked up without a table.
     #[inline(always)]
     pub(crate) const fn usual_and_one(&self) -> Option<u8> {
         let ([low, high, ..], [usual_low, usual_high]) = (self.words, ByteSet::USUAL);
@@ -311,7 +312,8 @@ impl ByteSet {
         }
     }
 
-    /// The first byte from `from` on that is a member (or, if `member` is false, not one); 256 if there is no such byte.
+    /// Returns the first byte from `from` on that is a member (or, if `member` is false, not one); 256 if there is no such
+    /// byte.
     #[allow(dead_code, reason = "for tiers without a byte shuffle")]
     #[inline(always)]
     pub(crate) fn next(&self, from: usize, member: bool) -> usize {
@@ -327,14 +329,14 @@ impl ByteSet {
         256
     }
 
-    /// The members: byte `b` is bit `b & 63` of word `b >> 6`.
-    #[allow(dead_code, reason = "on some architectures no tier looks at them")]
+    /// Returns the members: byte `b` is bit `b & 63` of word `b >> 6`.
+    #[allow(dead_code, reason = "on some architectures no tier uses them")]
     #[inline(always)]
     pub(crate) fn words(&self) -> &[u64; 4] {
         &self.words
     }
 
-    /// The lookup rows of ASCII bytes, and of the others: row `b & 15`, bit `(b >> 4) & 7`.
+    /// Returns the lookup rows of ASCII bytes, and of the others: row `b & 15`, bit `(b >> 4) & 7`.
     #[inline(always)]
     pub(crate) fn halves(&self) -> [&[u8; 16]; 2] {
         let (halves, _) = self.rows.as_chunks();
@@ -342,7 +344,7 @@ impl ByteSet {
     }
 }
 
-/// Every other byte of the sixteen of `low` and `high`, from byte `first` on.
+/// Returns every other byte of the sixteen of `low` and `high`, from byte `first` on.
 const fn columns(low: u64, high: u64, first: u32) -> u64 {
     let mut columns = 0;
     let mut i = 0;
@@ -354,7 +356,7 @@ const fn columns(low: u64, high: u64, first: u32) -> u64 {
     columns
 }
 
-/// The matrix of 8 by 8 bits with rows and columns exchanged: bit `c` of byte `r` becomes bit `r` of byte `c`.
+/// Transposes a matrix of 8 by 8 bits: bit `c` of byte `r` becomes bit `r` of byte `c`.
 const fn transpose(mut matrix: u64) -> u64 {
     let mut swap = (matrix ^ (matrix >> 7)) & 0x00AA_00AA_00AA_00AA;
     matrix ^= swap ^ (swap << 7);
@@ -372,11 +374,11 @@ impl core::fmt::Debug for ByteSet {
     }
 }
 
-/// A set of ASCII bytes. For [`Encode::keeping`](crate::Encode::keeping): the bytes that stay; for
-/// [`Encode::escaping`](crate::Encode::escaping): the ASCII bytes that are escaped.
+/// A set of ASCII bytes. In [`Encode::keeping`](crate::Encode::keeping), it holds the bytes that stay; in
+/// [`Encode::escaping`](crate::Encode::escaping), the ASCII bytes that are escaped.
 ///
-/// Every byte of `0x80` or more is escaped, so the result of encoding is ASCII, and the verbs return `str`. The named sets
-/// of [`sets`](crate::sets) are of this type.
+/// Every byte of `0x80` or more is escaped, so the result of encoding is ASCII, and the verbs return `str`. The named sets in
+/// [`sets`](crate::sets) are of this type.
 ///
 /// All operations are `const` and take constant time.
 ///
@@ -388,19 +390,19 @@ impl core::fmt::Debug for ByteSet {
 /// ```
 // INVARIANT: no member is 0x80 or more. `str` conversions of encoded text rely on it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-// `coder` looks at it as a `ByteSet`.
+// `coder::members` reads it as a `ByteSet`.
 #[repr(transparent)]
 pub struct AsciiSet(ByteSet);
 
 impl AsciiSet {
-    /// No byte: everything is escaped.
+    /// The empty set: everything is escaped.
     pub const EMPTY: AsciiSet = AsciiSet(ByteSet::EMPTY);
     /// The bytes `0x00..=0x7F`.
     pub const ALL: AsciiSet = AsciiSet(ByteSet::ASCII);
     /// The control characters `0x00..=0x1F` and `0x7F`.
     pub const CONTROLS: AsciiSet = AsciiSet(ByteSet::from_bitmap([0xFFFF_FFFF, 1 << 63, 0, 0]));
 
-    /// The set with the bytes of a bitmap: byte `b` is bit `b`. This order is stable.
+    /// Makes a set from a bitmap: byte `b` is bit `b`. This order is stable.
     ///
     /// ```
     /// use simdpct::{AsciiSet, sets};
@@ -412,7 +414,7 @@ impl AsciiSet {
         AsciiSet(ByteSet::from_bitmap([bits as u64, (bits >> 64) as u64, 0, 0]))
     }
 
-    /// The bitmap that [`AsciiSet::from_bitmap`] takes.
+    /// Returns the bitmap, in the order that [`AsciiSet::from_bitmap`] takes.
     ///
     /// ```
     /// use simdpct::AsciiSet;
@@ -424,7 +426,7 @@ impl AsciiSet {
         (high as u128) << 64 | low as u128
     }
 
-    /// The set of `bytes`, or `None` when one of them is not ASCII.
+    /// Makes the set of `bytes`, or returns `None` if one of them is not ASCII.
     ///
     /// ```
     /// use simdpct::AsciiSet;
@@ -436,7 +438,7 @@ impl AsciiSet {
         ByteSet::from_bytes(bytes).to_ascii_set()
     }
 
-    /// The set of `bytes`, which build.rs has checked to be ASCII.
+    /// Makes the set of `bytes`, which `build.rs` has checked to be ASCII.
     const fn of(bytes: &[u8]) -> AsciiSet {
         match ByteSet::EMPTY.add(bytes).to_ascii_set() {
             Some(set) => set,
@@ -444,7 +446,7 @@ impl AsciiSet {
         }
     }
 
-    /// Whether `byte` is a member.
+    /// Reports whether `byte` is a member.
     ///
     /// ```
     /// use simdpct::sets;
@@ -457,7 +459,7 @@ impl AsciiSet {
         self.0.contains(byte)
     }
 
-    /// The set with each of `bytes` as a member, or `None` when one of them is not ASCII.
+    /// Returns the set with each of `bytes` as a member, or `None` when one of them is not ASCII.
     ///
     /// In a constant, `.unwrap()` makes that a compile error.
     ///
@@ -472,7 +474,7 @@ impl AsciiSet {
         self.0.add(bytes).to_ascii_set()
     }
 
-    /// The set with none of `bytes` as a member.
+    /// Returns the set with none of `bytes` as a member.
     ///
     /// ```
     /// use simdpct::{AsciiSet, Encode, sets};
@@ -485,7 +487,7 @@ impl AsciiSet {
         AsciiSet(self.0.remove(bytes))
     }
 
-    /// The bytes of either set.
+    /// Returns the bytes of either set.
     ///
     /// ```
     /// use simdpct::{AsciiSet, sets};
@@ -497,7 +499,7 @@ impl AsciiSet {
         AsciiSet(self.0.union(other.0))
     }
 
-    /// The bytes of this set that are not in `other`.
+    /// Returns the bytes of this set that are not in `other`.
     ///
     /// ```
     /// use simdpct::{AsciiSet, sets};
@@ -509,7 +511,7 @@ impl AsciiSet {
         AsciiSet(self.0.difference(other.0))
     }
 
-    /// The bytes that are in both sets.
+    /// Returns the bytes that are in both sets.
     ///
     /// ```
     /// use simdpct::sets;
@@ -521,7 +523,7 @@ impl AsciiSet {
         AsciiSet(self.0.intersection(other.0))
     }
 
-    /// The ASCII bytes that are not in this set. For all bytes, use `.to_byte_set().complement()`.
+    /// Returns the ASCII bytes that are not in this set. For all bytes, use `.to_byte_set().complement()`.
     ///
     /// ```
     /// use simdpct::sets;
@@ -533,7 +535,7 @@ impl AsciiSet {
         AsciiSet::ALL.difference(self)
     }
 
-    /// The same members as a [`ByteSet`].
+    /// Returns the same members as a [`ByteSet`].
     ///
     /// ```
     /// use simdpct::{ByteSet, Encode, sets};
@@ -547,7 +549,7 @@ impl AsciiSet {
         self.0
     }
 
-    /// Whether there is no member.
+    /// Reports whether the set is empty.
     ///
     /// ```
     /// use simdpct::{AsciiSet, sets};
@@ -559,7 +561,7 @@ impl AsciiSet {
         self.0.is_empty()
     }
 
-    /// The number of members.
+    /// Returns the number of members.
     ///
     /// ```
     /// use simdpct::sets;
@@ -570,7 +572,7 @@ impl AsciiSet {
         self.0.len()
     }
 
-    /// The members, in ascending order.
+    /// Returns the members, in ascending order.
     ///
     /// ```
     /// use simdpct::sets;
@@ -594,7 +596,47 @@ impl From<AsciiSet> for ByteSet {
     }
 }
 
-/// What a named set is for.
+/// Collects bytes: `(b'0'..=b'9').collect::<ByteSet>()`.
+impl FromIterator<u8> for ByteSet {
+    fn from_iter<I: IntoIterator<Item = u8>>(bytes: I) -> ByteSet {
+        bytes.into_iter().fold(ByteSet::EMPTY, |set, byte| set.add(&[byte]))
+    }
+}
+
+macro_rules! operators {
+    ($($operator:ident $method:ident $verb:ident,)*) => {
+        operators!(@for ByteSet $($operator $method $verb)*);
+        operators!(@for AsciiSet $($operator $method $verb)*);
+    };
+    (@for $set:ident $($operator:ident $method:ident $verb:ident)*) => {
+        $(
+            #[doc = concat!("[`", stringify!($set), "::", stringify!($verb), "`].")]
+            impl core::ops::$operator for $set {
+                type Output = $set;
+
+                fn $method(self, other: $set) -> $set {
+                    self.$verb(other)
+                }
+            }
+        )*
+
+        #[doc = concat!("[`", stringify!($set), "::complement`].")]
+        impl core::ops::Not for $set {
+            type Output = $set;
+
+            fn not(self) -> $set {
+                self.complement()
+            }
+        }
+    };
+}
+operators! {
+    BitOr bitor union,
+    BitAnd bitand intersection,
+    Sub sub difference,
+}
+
+/// The purpose of a named set.
 ///
 /// ```
 /// use simdpct::{SetKind, sets};
@@ -605,14 +647,15 @@ impl From<AsciiSet> for ByteSet {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SetKind {
-    /// A set to give to [`Encode::keeping`](crate::Encode::keeping): what stays in a component, or what a function of some
+    /// A set for [`Encode::keeping`](crate::Encode::keeping): the bytes that stay in a component, or that a function of some
     /// language keeps.
     Policy,
-    /// A group of bytes to build other sets from, such as `reserved`. An encoder that kept only these would escape letters.
+    /// A group of bytes to build other sets from, such as `reserved`. An encoder that kept only these bytes would escape
+    /// letters.
     Block,
 }
 
-/// A named set and where it is defined.
+/// A named set, with its source.
 ///
 /// ```
 /// for named in simdpct::sets::ALL {
@@ -624,7 +667,7 @@ pub enum SetKind {
 pub struct NamedSet {
     /// The name, in lower case, such as `rfc3986-unreserved`.
     pub name: &'static str,
-    /// What the set is for.
+    /// The purpose of the set.
     pub kind: SetKind,
     /// The members: of a policy, the bytes that stay as they are.
     pub set: AsciiSet,
@@ -636,15 +679,15 @@ pub struct NamedSet {
 
 /// The named sets of RFC 3986, RFC 2396, RFC 1738, the WHATWG URL Standard, ECMAScript, Python and Java.
 ///
-/// A [policy](SetKind::Policy) holds the bytes that stay as they are. The URL Standard defines the complements, the bytes
-/// to escape; `WHATWG_PATH`, say, holds what the path percent-encode set leaves alone. A [block](SetKind::Block) is a
-/// group of bytes to build other sets of.
+/// A [policy](SetKind::Policy) holds the bytes that stay. The URL Standard defines the complements, the bytes to escape:
+/// `WHATWG_PATH` holds the bytes that are not in the path percent-encode set. A [block](SetKind::Block) is a group of bytes to
+/// build other sets from.
 pub mod sets {
     use super::{AsciiSet, NamedSet, SetKind};
 
     include!(concat!(env!("OUT_DIR"), "/sets.rs"));
 
-    /// The policy called `name`, such as `rfc3986-unreserved` or `whatwg-path`, for an encoder whose set a user names.
+    /// Finds the policy called `name`, such as `rfc3986-unreserved` or `whatwg-path`, for an encoder whose set a user names.
     /// Letter case and the choice between `-` and `_` do not matter.
     ///
     /// ```
@@ -653,7 +696,7 @@ pub mod sets {
     /// let named = sets::find("whatwg-form").unwrap();
     /// assert_eq!(Encode::keeping(named.set).form().encode("a b~"), "a+b%7E");
     /// assert!(sets::find("whatwg").is_none());
-    /// // A building block, which is no policy:
+    /// // A building block is not a policy.
     /// assert!(sets::find("rfc1738-unsafe").is_none());
     /// ```
     #[must_use]
@@ -661,7 +704,7 @@ pub mod sets {
         find_any(name).filter(|named| named.kind == SetKind::Policy)
     }
 
-    /// The named set called `name`, a policy or a building block. Names are compared as by [`find`].
+    /// Finds the set called `name`, a policy or a building block. Names are compared as in [`find`].
     ///
     /// ```
     /// use simdpct::{SetKind, sets};

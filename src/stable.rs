@@ -1,22 +1,22 @@
 //! Decoding until nothing changes, in linear time.
 //!
-//! Repeating a whole decoding is quadratic: `%252525...` loses two bytes each time. One pass from left to right
-//! ends at the same bytes, because the order of the steps does not matter. A step replaces one escape by its
-//! byte. Escapes do not overlap, as `%` is no digit, so no step takes another one away; and each step makes the
-//! bytes fewer, so every order ends, and ends alike (a system of rules that terminates and in which no left sides
-//! overlap is confluent). The same is true if some escapes stay, and of `+`, which is part of no escape.
+//! Repeating the whole decoding would be quadratic: `%252525...` loses two bytes each time. One pass from left to right ends at
+//! the same bytes, because the order of the steps does not matter. A step replaces one escape by its byte. Escapes cannot
+//! overlap, because `%` is not a digit, so no step prevents another one. Each step makes the text shorter, so every order ends.
+//! A system of rules that terminates and whose left sides do not overlap is confluent, so every order ends at the same text.
+//! This holds as well if some escapes stay, and for `+`, which cannot be part of an escape.
 
 use alloc::{borrow::Cow, vec::Vec};
 
 use crate::decode::Decode;
 use crate::hex;
 
-/// The kernels decode this many layers, one pass each. Few inputs have more.
+/// The number of layers that the kernels decode, one pass for each. Few inputs have more.
 const PASSES: usize = 3;
 
 impl Decode {
-    /// Appends `input` to `out`, decoded again and again until nothing changes, and returns the number of layers:
-    /// how many times something did change.
+    /// Decodes `input` again and again until nothing changes, appends the result to `out`, and returns the number of layers: of
+    /// the passes that changed something.
     ///
     /// Kept escapes stay in every layer, and [`Decode::form`] reads each `+` that a layer uncovers as a space. Takes time
     /// and working memory linear in the input, whatever the number of layers.
@@ -59,8 +59,8 @@ impl Decode {
         layers
     }
 
-    /// `input`, decoded again and again until nothing changes: borrowed, without an allocation, when nothing changes at
-    /// all. See [`Decode::decode_until_stable_append`].
+    /// Decodes `input` again and again until nothing changes. The result is borrowed, without an allocation, when nothing
+    /// changes at all. See [`Decode::decode_until_stable_append`].
     ///
     /// ```
     /// use simdpct::{ByteSet, Decode};
@@ -78,13 +78,12 @@ impl Decode {
         Cow::Owned(out)
     }
 
-    /// Removes all layers of `bytes` in one pass, in place; returns the length of the result and the number
-    /// of layers.
+    /// Removes all layers of `bytes` in one pass, in place. Returns the length of the result and the number of layers.
     ///
-    /// A byte that has been written can change only as part of an escape that what follows completes. So what may
-    /// change is an end of the form (`%` or `%` and a digit) repeated; everything before is settled.
+    /// A byte of the output can still change only if later input completes an escape with it. So only the end of the output may
+    /// change, as far as it consists of `%`, each alone or with one digit. Everything before is final.
     fn collapse(&self, bytes: &mut [u8]) -> (usize, usize) {
-        // For each `%` of that end: the number of the layer that uncovered it, or its digit.
+        // For each `%` of that end: the layer that uncovered it or its digit.
         let mut open: Vec<u32> = Vec::new();
         let (mut read, mut written, mut layers) = (0, 0, 0);
         while read < bytes.len() {
@@ -151,8 +150,8 @@ impl Decode {
 
 /// Decodes `input` again and again until nothing changes, in linear time: [`Decode::decode_until_stable_append`].
 ///
-/// Use it to look at what an attacker has wrapped up, and for canonical forms that are defined this way. It is not a
-/// decoding: `100%2525` that was meant as `100%25` becomes `100%`.
+/// Use it to find text that somebody hid under several layers, and for canonical forms that are defined this way. It loses
+/// information: `100%2525`, which was meant as `100%25`, becomes `100%`.
 ///
 /// The result is borrowed, without an allocation, when nothing changes.
 ///

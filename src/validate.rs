@@ -1,10 +1,10 @@
-//! Looking at escapes without decoding: validation, iteration and counts.
+//! Validation, iteration and counts of escapes, without decoding.
 
 use crate::decode::Decode;
 use crate::error::MalformedEscape;
 use crate::hex;
 
-/// Whether every `%` of `input` starts a valid escape (RFC 3986, section 2.1). Takes time linear in the input; allocates
+/// Checks that every `%` of `input` starts a valid escape (RFC 3986, section 2.1). Takes time linear in the input and allocates
 /// nothing.
 ///
 /// # Errors
@@ -19,9 +19,9 @@ pub fn validate(input: &(impl AsRef<[u8]> + ?Sized)) -> Result<(), MalformedEsca
     Decode::new().strict().decoded_len(input).map(drop)
 }
 
-/// Every `%` of `input`, from left to right: the escapes and the malformed ones.
+/// Iterates over every `%` of `input`, from left to right: valid escapes, and malformed ones as errors.
 ///
-/// Finding the next `%` runs at the speed of `memchr`.
+/// It finds the next `%` at the speed of `memchr`.
 ///
 /// ```
 /// let found: Vec<_> = simdpct::escapes("a%20b%zz").map(|found| found.map(|e| (e.offset, e.byte))).collect();
@@ -48,7 +48,7 @@ pub struct Escape {
     pub byte: u8,
 }
 
-/// The iterator that [`escapes`] returns. A clone goes on from the same place.
+/// The iterator that [`escapes`] returns. A clone goes on from the same offset.
 #[derive(Clone, Debug)]
 pub struct Escapes<'a> {
     input: &'a [u8],
@@ -74,25 +74,25 @@ impl Iterator for Escapes<'_> {
     }
 }
 
-/// How many escapes of each kind an input holds, from [`count`].
+/// The number of escapes of each kind, from [`count`].
 ///
 /// ```
-/// // A double encoding: nearly every escape is one of `%`.
+/// // In text that was encoded twice, nearly every escape is that of `%`.
 /// let counts = simdpct::count("%2520%252f%2541");
 /// assert_eq!((counts.escapes, counts.percent), (3, 3));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
-    /// Valid escapes.
+    /// The number of valid escapes.
     pub escapes: u64,
-    /// Each `%` that does not start a valid escape.
+    /// The number of `%` that do not start a valid escape.
     pub malformed: u64,
-    /// Valid escapes with a digit in lower case.
+    /// The number of valid escapes with a digit in lower case.
     pub lower_case: u64,
-    /// Valid escapes of unreserved bytes, which need no escape.
+    /// The number of valid escapes of unreserved bytes, which need no escape.
     pub unreserved: u64,
-    /// Valid escapes of `%`.
+    /// The number of valid escapes of `%`.
     pub percent: u64,
 }
 

@@ -7,7 +7,7 @@ use std::hint::black_box;
 use simdpct::stream::{Encoder, TryDecoder};
 use simdpct::{Decode, Encode, OnInvalidUtf8, sets};
 
-/// The system's allocator, which counts what the calling thread asks for.
+/// The allocator of the system, with a count of the allocations of the calling thread.
 struct Counting;
 
 thread_local! {
@@ -16,7 +16,7 @@ thread_local! {
 }
 
 fn note(size: usize) {
-    // At the end of a thread the counter is gone, and nobody asks.
+    // The counter of a thread that ends is gone, and no code reads it.
     let _ = COUNT.try_with(|count| count.set((count.get().0 + 1, size)));
 }
 
@@ -49,7 +49,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The number of allocations that `run` makes, and the size of the last.
+/// Returns the number of allocations that `run` makes, and the size of the last one.
 fn count<T>(run: impl FnOnce() -> T) -> (usize, usize) {
     COUNT.set((0, 0));
     black_box(run());
@@ -66,7 +66,7 @@ macro_rules! one {
     ($size:expr, $($run:expr),* $(,)?) => { $(assert_eq!(count(|| $run), (1, $size), "{}", stringify!($run));)* };
 }
 
-/// Takes text and does nothing with it.
+/// A writer that discards its text.
 struct Nowhere;
 
 impl std::fmt::Write for Nowhere {
@@ -79,7 +79,7 @@ impl std::fmt::Write for Nowhere {
 const LENGTHS: [usize; 8] = [1, 5, 40, 64, 65, 200, 3000, 100_000];
 const SET: simdpct::AsciiSet = sets::RFC3986_UNRESERVED;
 
-/// The choice of a tier is made on the first call, and reads the environment.
+/// Chooses the tier: the first call does, and it reads the environment, which allocates.
 fn warm_up() {
     black_box(simdpct::Tier::active());
 }
@@ -102,10 +102,10 @@ fn clean_input_is_borrowed() {
             Encode::keeping(SET).keep_escapes().encode(&kept),
             simdpct::form::encode(&clean),
             simdpct::decode(&clean),
-            simdpct::decode_strict(&clean),
+            Decode::new().strict().decode(&clean),
             simdpct::decode_utf8(&clean),
             simdpct::decode_utf8_lossy(&clean),
-            Decode::new().decode_utf8_with(&clean, OnInvalidUtf8::KeepEscaped),
+            Decode::new().decode_utf8_with(&clean, OnInvalidUtf8::Keep),
             Decode::new().keep(simdpct::ByteSet::ALL).decode(&kept),
             simdpct::form::decode(&clean),
             simdpct::normalize(&kept),
@@ -124,11 +124,11 @@ fn other_input_takes_one_allocation_of_the_exact_size() {
         one!(4 * len, simdpct::encode(&text), Encode::keeping(SET.to_byte_set()).encode(&text));
         one!(4 * len, Encode::keeping(SET).keep_escapes().encode(&text));
         one!(2 * len, simdpct::form::encode(&text));
-        one!(2 * len, simdpct::decode(&escaped), simdpct::decode_strict(&escaped));
+        one!(2 * len, simdpct::decode(&escaped), Decode::new().strict().decode(&escaped));
         one!(2 * len, simdpct::decode_utf8(&escaped), simdpct::decode_utf8_lossy(&escaped));
         one!(
             2 * len,
-            Decode::new().decode_utf8_with(&escaped, OnInvalidUtf8::KeepEscaped),
+            Decode::new().decode_utf8_with(&escaped, OnInvalidUtf8::Keep),
             simdpct::form::decode(&escaped)
         );
         one!(4 * len, simdpct::normalize(&spelt), simdpct::normalize_str(&spelt));
@@ -178,7 +178,7 @@ fn appending_to_a_new_buffer_allocates_once() {
     }
 }
 
-/// Room in proportion to the input: a few bytes do not reserve a vector's window.
+/// A buffer grows in proportion to the input: a few bytes do not reserve the window of a kernel.
 #[test]
 fn a_short_part_takes_little_memory() {
     warm_up();
@@ -203,12 +203,12 @@ fn owned_input_is_given_back() {
         let encode = Encode::keeping(SET);
         let (a, b, c, d) =
             (clean.clone(), clean.clone().into_bytes(), clean.clone(), clean.clone().into_bytes());
-        none!(encode.encode_string(a), encode.encode_vec(b));
-        none!(Decode::new().decode_string(c).unwrap(), Decode::new().decode_vec(d));
+        none!(encode.encode_owned(a), encode.encode_owned(b));
+        none!(Decode::new().decode_utf8_owned(c).unwrap(), Decode::new().decode_owned(d));
         let (a, b) = (kept.clone(), "a%20".repeat(len).into_bytes());
-        none!(Decode::NORMALIZE.strict().decode_string(a).unwrap());
+        none!(Decode::NORMALIZE.strict().decode_utf8_owned(a).unwrap());
         // In its own memory.
-        none!(Decode::new().decode_vec(b));
+        none!(Decode::new().decode_owned(b));
     }
 }
 

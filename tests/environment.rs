@@ -11,7 +11,7 @@ fn a_person_forces_a_tier() {
     // Any but the best, so that the choice shows wherever there is one.
     let forced = all[all.len() / 2];
     // SAFETY: this is the only test of the process, and no other thread reads or writes the environment.
-    unsafe { std::env::set_var(Tier::ENVIRONMENT, forced.name()) };
+    unsafe { std::env::set_var(Tier::ENV_VAR, forced.name()) };
     assert_eq!(Tier::active(), forced, "not {best}");
     assert_eq!(simdpct::encode("a b"), "a%20b");
     assert_eq!(Encode::keeping(sets::RFC3986_UNRESERVED).tier(best).encode("a b"), "a%20b");

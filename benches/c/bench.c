@@ -1,12 +1,12 @@
-/* The C library beside what C programs use today: ns for each value, medians of repeats that take turns.
+/* Compares the C library with what C programs use today: ns for each value, medians of repeats that take turns.
  *
  *     LD_PRELOAD=bench.so nginx FILE [REPEATS [encoded]]
  *
- * Values are the lines of FILE, or these encoded as a whole. It is a library that runs inside nginx, before nginx itself
- * does, because that program exports its escaping functions and no library has them.
+ * The values are the lines of FILE, or these encoded as a whole. This is a library that runs inside the process of nginx before
+ * nginx's own main, because only that program exports its escaping functions.
  *
- * Rivals do the same job or say which other: each is called in its fastest idiom, with memory that it allows to be used
- * again, and the lengths of its answers are compared with ours where the rules agree. */
+ * Each rival is called in its fastest idiom and reuses memory if it can. If its rules are those of simdpct, the lengths of its
+ * results are compared; otherwise a comment says how it differs. */
 #define _POSIX_C_SOURCE 200809L
 #include <simdpct.h>
 
@@ -22,21 +22,21 @@
 #include <glib.h>
 
 typedef struct {
-    char *text; /* ends with a NUL, for rivals that want one */
+    char *text; /* ends with a NUL, which some rivals need */
     size_t len;
 } value;
 
 static value *values;
 static size_t count;
 static unsigned char *out;
-static char *text;   /* of all values, each with its NUL */
-static char *places; /* a copy of it, to be decoded in place; fresh for each repeat */
+static char *text;   /* all values, each with its NUL */
+static char *copy;   /* a copy of `text` for decoding in place, made anew for each repeat */
 static size_t text_len;
-static size_t sum; /* of all lengths: keeps the work from being dropped, and is compared */
+static size_t sum; /* the sum of all lengths, which is compared, and keeps the compiler from removing the work */
 static CURL *curl;
-static simdpct_set path; /* rfc3986-path: a set of the caller's */
+static simdpct_set path; /* rfc3986-path, for calls with a set */
 
-/* ---- a table and a loop, as in many a server */
+/* ---- a loop with a table, as many servers have it */
 
 static unsigned char stays[256];
 static signed char digits[256];
@@ -103,7 +103,7 @@ static void encode_curl(void) { /* allocates: there is no other way */
         curl_free(text);
     }
 }
-static void encode_apr(void) { /* another set: '+' for a space, '*' stays, '~' does not */
+static void encode_apr(void) { /* differs: '+' for a space, keeps '*', escapes '~' */
     size_t i;
     for (i = 0; i < count; ++i) {
         apr_size_t len;
@@ -116,8 +116,8 @@ static void decode_simdpct(void) {
     size_t i;
     for (i = 0; i < count; ++i) sum += simdpct_decode(NULL, 0, values[i].text, values[i].len, out, values[i].len + 256).written;
 }
-/* The value of index i where it may be changed. */
-static unsigned char *place(size_t i) { return (unsigned char *)places + (values[i].text - text); }
+/* Returns value i of the copy. */
+static unsigned char *place(size_t i) { return (unsigned char *)copy + (values[i].text - text); }
 static void decode_place(void) {
     size_t i;
     for (i = 0; i < count; ++i) sum += simdpct_decode_in_place(NULL, 0, place(i), values[i].len).written;
@@ -142,7 +142,7 @@ static void nginx_place(void) {
         sum += (size_t)(to - place(i));
     }
 }
-static void decode_nginx(void) { /* leaves out the '%' of a malformed escape */
+static void decode_nginx(void) { /* differs: drops the '%' of a malformed escape */
     size_t i;
     for (i = 0; i < count; ++i) {
         unsigned char *from = (unsigned char *)values[i].text, *to = out;
@@ -157,7 +157,7 @@ static void encode_nginx(void) {
         sum += (size_t)((unsigned char *)ngx_escape_uri(out, from, values[i].len, NGX_ESCAPE_URI_COMPONENT) - out);
     }
 }
-static void encode_nginx_counting(void) { /* as nginx itself calls it: the size first, and a copy if nothing changes */
+static void encode_nginx_counting(void) { /* the way nginx itself calls it: counts first, and copies if nothing changes */
     size_t i;
     for (i = 0; i < count; ++i) {
         unsigned char *from = (unsigned char *)values[i].text;
@@ -218,7 +218,7 @@ static void decode_loop(void) {
     size_t i;
     for (i = 0; i < count; ++i) sum += loop_decode((unsigned char *)values[i].text, values[i].len, out);
 }
-static void decode_glib(void) { /* allocates, and refuses malformed escapes */
+static void decode_glib(void) { /* allocates, and rejects malformed escapes */
     size_t i;
     for (i = 0; i < count; ++i) {
         GBytes *bytes = g_uri_unescape_bytes(values[i].text, (gssize)values[i].len, NULL, NULL);
@@ -237,7 +237,7 @@ static void decode_curl(void) { /* allocates */
         curl_free(text);
     }
 }
-static void decode_apr(void) { /* refuses malformed escapes, %00 and %2F */
+static void decode_apr(void) { /* rejects malformed escapes, %00 and %2F */
     size_t i;
     for (i = 0; i < count; ++i) {
         apr_size_t len = 0;
@@ -257,9 +257,8 @@ static void decode_column(void) {
     sum += simdpct_decode_column32(NULL, 0, joined, joined_len, offsets, count, column, 3 * joined_len + 256, ends, NULL).written;
 }
 
-/* ---- */
 
-/* Whose length must be that of the first of its kind. */
+/* Whether the results must have the same length as those of the first contender. */
 enum agreement { ALWAYS, WELL_FORMED, NEVER };
 
 typedef struct {
@@ -317,7 +316,7 @@ static int ascending(const void *a, const void *b) {
 }
 
 static void fresh(const contender *one) {
-    if (one->in_place) memcpy(places, text, text_len);
+    if (one->in_place) memcpy(copy, text, text_len);
 }
 
 static int is_nginx(const contender *one) {
@@ -360,7 +359,7 @@ static void measure(const char *what, const contender *all, size_t number, int r
     free(times);
 }
 
-/* The values, encoded, in the place of the values. */
+/* Recopy the values by their encoded form. */
 static void encode_all(void) {
     unsigned char *encoded = (unsigned char *)malloc(3 * joined_len + 1);
     size_t used = 0, i;
@@ -387,7 +386,7 @@ static int bench(int argc, char **argv) {
         fprintf(stderr, "usage: LD_PRELOAD=bench.so nginx FILE [REPEATS [encoded]]\n");
         return 2;
     }
-    /* All text in one block, in the order of use: scattered strings would measure the cache. */
+    /* All text is in one block in the order of use. Scattered strings would measure the cache. */
     while ((len = getline(&line, &capacity, file)) > 0) {
         if (line[len - 1] == '\n') --len;
         joined = (unsigned char *)realloc(joined, joined_len + (size_t)len + 1);
@@ -413,14 +412,14 @@ static int bench(int argc, char **argv) {
     }
     text_len = joined_len + count;
     text = (char *)malloc(text_len + 64);
-    places = (char *)malloc(text_len + 64);
+    copy = (char *)malloc(text_len + 64);
     offsets = (int32_t *)malloc((count + 1) * sizeof *offsets);
     ends = (int32_t *)malloc((count + 1) * sizeof *ends);
     column = (unsigned char *)malloc(3 * joined_len + 256);
-    /* Where the buffer lies must not decide: a store across the end of a page takes longer. */
+    /* The buffer is aligned, because stores that cross a page take longer. */
     if (posix_memalign((void **)&out, 4096, 3 * most + 1024)) abort();
     out += 272;
-    if (!text || !places || !offsets || !ends || !column || !out) abort();
+    if (!text || !copy || !offsets || !ends || !column || !out) abort();
     offsets[0] = 0;
     for (at = text, i = 0; i < count; ++i) {
         values[i].text = at;
@@ -448,5 +447,5 @@ static int bench(int argc, char **argv) {
     return 0;
 }
 
-/* Instead of the program's own `main`. */
+/* Recopy the program's own `main`. */
 __attribute__((constructor)) static void instead(int argc, char **argv) { exit(bench(argc, argv)); }

@@ -1,4 +1,4 @@
-# 20,000 distinct URLs of about 58 bytes, as logs have them: most are clean, some have escapes, few have bytes to escape.
+# Prints 20,000 distinct URLs of about 58 bytes, similar to those of logs: most are clean, some have escapes, few have bytes to escape.
 function dice(sides) {
     seed = (seed * 16807) % 2147483647
     return seed % sides

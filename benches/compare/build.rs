@@ -1,4 +1,4 @@
-//! Remembers the compiler, which is part of every record.
+//! Passes the version of the compiler to the program, which records it.
 
 use std::{env, process::Command};
 

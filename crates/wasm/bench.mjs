@@ -1,7 +1,7 @@
-// Measures the package against the engine's own functions, in turns within one run:  node bench.mjs [ROUNDS] [REGEX]
+// Compares the package with the engine's own functions, which take turns within one run:  node bench.mjs [ROUNDS] [REGEX]
 // In a browser: `import { bench } from './bench.mjs'` (ci/web --bench does that in Chromium).
-// Every rival's answers are compared first. A line says how many bytes of input a function takes in a nanosecond, so
-// GB/s, as the median of the rounds, and what that is to the engine's own function.
+// The results of all rivals are compared first. Each line has a function's throughput in GB/s of input, the median of the rounds,
+// and the ratio to the engine's own function. Higher is better.
 import { instantiate } from './codec.mjs';
 import { random } from './test/inputs.mjs';
 
@@ -13,8 +13,8 @@ const words = (length, gap) => {
   while (text.length < length) text += word() + (typeof gap === 'string' ? gap : gap());
   return text.slice(0, length);
 };
-// Distinct inputs of 300,000 characters or more in all, so that no predictor learns them by heart. Text that was put together
-// is a tree, and whoever reads it first would flatten it for the others.
+// Distinct inputs of at least 300,000 characters in all, so that the branch predictor cannot learn them. Engines represent
+// concatenated strings as trees, which the first reader would flatten for the others.
 const many = (length, make) =>
   JSON.parse(JSON.stringify(Array.from({ length: Math.max(4, Math.ceil(300_000 / length)) }, () => make(length))));
 
@@ -76,7 +76,7 @@ export async function bench(load, { rounds = 15, wanted = /(?:)/, print = consol
       row(`decode: ${name}`, [
         one((text) => decodeURIComponent(text)), one((text) => simd.decode(text, strict)), one((text) => scalar.decode(text, strict)),
       ], JSON.parse(JSON.stringify(texts.map(encodeURIComponent))));
-      // The engine has nothing for bytes but this detour.
+      // The engine has no function for bytes, so they are converted to a string and back.
       const decoder = new TextDecoder();
       const detour = (bytes) => utf8.encode(encodeURIComponent(decoder.decode(bytes)));
       row(`encode bytes: ${name}`, [one(detour), one((bytes) => simd.encode(bytes)), one((bytes) => scalar.encode(bytes))],

@@ -1,4 +1,4 @@
-/** A named set: the bytes that stay as they are. `sets` lists them; the names link to specifications in the README. */
+/** The name of a set of bytes that encoding keeps. `sets` lists the names, and `describeSet` returns their specifications. */
 export type SetName =
   | 'none'
   | 'alphanumeric'
@@ -39,107 +39,107 @@ export interface PercentSet {
 declare const percentSet: unique symbol;
 
 export interface SetDefinition {
-  /** The set to start with; without it, the empty one. */
+  /** The set to start with (default: the empty set). */
   base?: SetName | PercentSet;
   /** ASCII characters to add. */
   add?: string;
-  /** Characters to remove, after that. */
+  /** Characters to remove after that. */
   remove?: string;
 }
 
 export interface EncodeOptions {
-  /** The bytes that stay as they are. The default is that of `encodeURIComponent`, `ecma-uri-component`. */
+  /** The bytes to keep (default: `ecma-uri-component`, as `encodeURIComponent` does). */
   set?: SetName | PercentSet;
-  /** Valid escapes in the input stay, and a `%` that starts none becomes `%25`. Not with `form`. */
+  /** Keeps the escapes that the input has, and escapes any other `%` as `%25`. Excludes `form`. */
   keepEscapes?: boolean;
-  /** A space becomes `+`, and `+` is escaped (`application/x-www-form-urlencoded`). */
+  /** Encodes a space as `+`, and escapes `+` (`application/x-www-form-urlencoded`). */
   form?: boolean;
-  /** Write `%2f` and not `%2F`. */
+  /** Writes `%2f` instead of `%2F`. */
   lowerCase?: boolean;
 }
 
 export interface DecodeOptions {
-  /** A `%` that is not followed by two hexadecimal digits is an error; by default it stands for itself. */
+  /** Makes a malformed escape (`%` without two hexadecimal digits) an error. By default, it is copied. */
   strict?: boolean;
-  /** `+` is a space (`application/x-www-form-urlencoded`). */
+  /** Decodes `+` as a space (`application/x-www-form-urlencoded`). */
   form?: boolean;
-  /** Escapes of these bytes stay as they are spelt: say, delimiters, when text is decoded before it is split. */
+  /** Keeps escapes of these bytes. Use it for delimiters if text is decoded before it is split. */
   keep?: SetName | PercentSet;
 }
 
 export interface DecodeTextOptions extends DecodeOptions {
-  /** Bytes that are not UTF-8 become U+FFFD; by default they are an error. */
+  /** Replaces invalid UTF-8 by U+FFFD. By default, it is an error. */
   lossy?: boolean;
 }
 
 /** A set of the registry. */
 export interface SetDescription {
   readonly name: SetName;
-  /** A `policy` is for encoders; a `block`, such as the delimiters, is what sets are built of. */
+  /** A `policy` is a set for encoders. A `block`, such as the delimiters, is a part of other sets. */
   readonly kind: 'policy' | 'block';
-  /** Its characters: of a policy, those that stay as they are. */
+  /** Its characters. Encoding with a policy keeps them. */
   readonly keeps: string;
   /** The address of its specification. */
   readonly source: string;
   readonly description: string;
 }
 
-/** Something malformed or suspicious. */
+/** A malformed or suspicious part of the input. */
 export interface Finding {
   /**
-   * `malformed`: `%` without two hexadecimal digits. `double`: `%25` and two digits, an escape within an escape. `nul`,
-   * `separator`, `dot`: an escaped NUL, slash or backslash, dot. `utf8`: not UTF-8 from here on, once it is decoded.
+   * `malformed`: `%` without two hexadecimal digits. `double`: `%25` and two digits, which is text that was escaped twice. `nul`,
+   * `separator`, `dot`: an escaped NUL, slash or backslash, dot. `utf8`: from here on, the decoded bytes are not valid UTF-8.
    */
   readonly kind: 'malformed' | 'double' | 'nul' | 'separator' | 'dot' | 'utf8';
-  /** Where: in UTF-16 code units of a string, in bytes of an array. */
+  /** The offset, in UTF-16 code units of a string or bytes of an array. */
   readonly offset: number;
-  /** Why, for people. */
+  /** An explanation for people. */
   readonly reason: string;
 }
 
 export type Component = 'scheme' | 'userinfo' | 'host' | 'port' | 'path' | 'query' | 'fragment';
 
-/** Something that RFC 3986 does not allow where it is. */
+/** A part of a URL that RFC 3986 does not allow. */
 export interface Flaw {
   readonly kind:
     | 'illegal' | 'non-ascii' | 'control' | 'malformed' | 'several-at' | 'unclosed-bracket' | 'bad-address' | 'bad-port'
     | 'colon' | 'other';
   readonly component: Component;
-  /** Where, in UTF-16 code units. */
+  /** The offset in UTF-16 code units. */
   readonly offset: number;
-  /** Why, for people. */
+  /** An explanation for people. */
   readonly reason: string;
 }
 
-/** A URL in parts, as they are written: decode each piece once, after this. What is not there is `null`; `''` is there. */
+/** The parts of a URL, not decoded. Decode each piece once. A missing part is `null`; `''` is an empty part. */
 export interface Parts {
   scheme: string | null;
-  /** What is before the last `@` of the authority. */
+  /** The part of the authority before the last `@`. */
   userinfo: string | null;
   host: string | null;
   port: string | null;
   path: string;
   query: string | null;
   fragment: string | null;
-  /** What the slashes of the path separate. */
+  /** The parts of the path between slashes. */
   segments: string[];
   /** The parameters of the query. */
   pairs: { name: string; value: string | null }[];
   flaws: Flaw[];
 }
 
-/** Input that has no result. */
+/** The error for input that has no result. */
 export class PercentError extends URIError {
   constructor(message: string, offset: number, index?: number);
-  /** Where the input is at fault: in UTF-16 code units of a string, in bytes of an array or stream. */
+  /** The position of the fault, in UTF-16 code units of a string or bytes of an array or stream. */
   readonly offset: number;
-  /** Of a list: which value. */
+  /** The index of the value, if the input is a list. */
   readonly index?: number;
-  /** The message without the place. */
+  /** The message without the position. */
   readonly reason: string;
 }
 
-/** The functions of the package. Of strings they make strings, of bytes a new array of bytes. */
+/** The functions of the package. They return a string for a string, and a new array for an array of bytes. */
 export interface Codec {
   /**
    * Escapes the UTF-8 bytes of a string, or the bytes of an array, that are not in the set.
@@ -149,66 +149,67 @@ export interface Codec {
   encode(bytes: Uint8Array, options?: EncodeOptions): Uint8Array;
   /**
    * Replaces each escape by its byte, once.
-   * @throws {PercentError} if a string decodes to bytes that are not UTF-8 (without `lossy`), for a malformed escape
-   *   (with `strict`), or for a lone surrogate
+   * @throws {PercentError} if a string decodes to invalid UTF-8 (without `lossy`), has a malformed escape (with `strict`), or has a
+   *   lone surrogate
    */
   decode(text: string, options?: DecodeTextOptions): string;
   decode(bytes: Uint8Array, options?: DecodeOptions): Uint8Array;
   /**
-   * RFC 3986, section 6.2.2: escapes of unreserved characters are decoded, the digits of all others are written in
-   * upper case, and nothing else changes.
+   * Decodes the escapes of unreserved characters, and writes the digits of all other escapes in upper case (RFC 3986, section
+   * 6.2.2).
    * @throws {PercentError} if a string has a lone surrogate
    */
   normalize(text: string): string;
   normalize(bytes: Uint8Array): Uint8Array;
 
   /**
-   * `encode` of each string, many in one call of the module.
-   * @throws {PercentError} with the `index` of the string that has no result; then there is none at all
+   * Calls `encode` for each string, and processes many of them in one call of the module.
+   * @throws {PercentError} with the `index` of the first string that has no result
    */
   encodeList(texts: readonly string[], options?: EncodeOptions): string[];
-  /** `decode` of each string, in the same way. */
+  /** Calls `decode` for each string. See `encodeList`. */
   decodeList(texts: readonly string[], options?: DecodeTextOptions): string[];
-  /** `normalize` of each string, in the same way. */
+  /** Calls `normalize` for each string. See `encodeList`. */
   normalizeList(texts: readonly string[]): string[];
 
   /**
-   * A whole URL: reserved characters and their escapes stay (RFC 3986, section 2.2), and what no URL may hold is escaped. Every
-   * other `%` is data, so `decodeUrl` undoes it. With `keepEscapes`, all valid escapes stay, which repairs a URL.
+   * Encodes a whole URL: keeps reserved characters and their escapes (RFC 3986, section 2.2), and escapes characters that a URL
+   * cannot have and every other `%`, so that `decodeUrl` is the inverse. With `keepEscapes`, it keeps all valid escapes, which
+   * repairs a URL that is encoded in part.
    */
   encodeUrl(text: string, options?: { keepEscapes?: boolean }): string;
   encodeUrl(bytes: Uint8Array, options?: { keepEscapes?: boolean }): Uint8Array;
-  /** Decodes all escapes but those of reserved characters, so the URL has the same parts afterwards. */
+  /** Decodes all escapes except those of reserved characters, so that the URL keeps its parts. */
   decodeUrl(text: string, options?: { lossy?: boolean }): string;
   decodeUrl(bytes: Uint8Array): Uint8Array;
-  /** A name or value of a form (URL Standard, section 5.2). */
+  /** Encodes a name or value of a form (URL Standard, section 5.2). */
   encodeForm(text: string): string;
   encodeForm(bytes: Uint8Array): Uint8Array;
-  /** The reverse (section 5.1). */
+  /** Decodes a name or value of a form (URL Standard, section 5.1). */
   decodeForm(text: string, options?: { strict?: boolean; lossy?: boolean }): string;
   decodeForm(bytes: Uint8Array, options?: { strict?: boolean }): Uint8Array;
   /**
-   * Decodes again and again until nothing changes, in linear time. `layers` is how often something did.
-   * @throws {PercentError} if a string decodes to bytes that are not UTF-8, without `lossy`; its offset is 0, since these bytes
-   *   may come from several layers
+   * Decodes repeatedly until nothing changes, in linear time. `layers` is the number of rounds that changed something.
+   * @throws {PercentError} if a string decodes to invalid UTF-8, without `lossy`. The offset is 0, because the bytes may come from
+   *   several layers
    */
   decodeUntilStable(text: string, options?: Omit<DecodeTextOptions, 'strict'>): { value: string; layers: number };
   decodeUntilStable(bytes: Uint8Array, options?: Omit<DecodeOptions, 'strict'>): { value: Uint8Array; layers: number };
 
-  /** What is malformed or suspicious, in order. */
+  /** Lists the malformed and suspicious parts of the input in order. */
   check(input: string | Uint8Array): Finding[];
-  /** Splits a URI or relative reference (RFC 3986, appendix B). Every text has an answer. */
+  /** Splits a URI or relative reference (RFC 3986, appendix B). Never fails. */
   split(url: string): Parts;
 
-  /** `encode` of bytes that come in pieces. */
+  /** Encodes a stream of bytes. */
   encodeStream(options?: EncodeOptions): TransformStream<Uint8Array, Uint8Array>;
-  /** `decode` of bytes that come in pieces; an error has its offset in the whole. */
+  /** Decodes a stream of bytes. The offset of an error counts from the start of the stream. */
   decodeStream(options?: DecodeOptions): TransformStream<Uint8Array, Uint8Array>;
-  /** `normalize` of bytes that come in pieces. */
+  /** Normalizes a stream of bytes. */
   normalizeStream(): TransformStream<Uint8Array, Uint8Array>;
 
   /**
-   * Makes a set. It lives as long as the module, so make it once.
+   * Makes a set, which is never freed, so make each set once.
    * @throws {RangeError} if `add` has a character that is not ASCII
    */
   defineSet(definition: SetDefinition): PercentSet;
@@ -217,5 +218,5 @@ export interface Codec {
   readonly sets: readonly SetName[];
 }
 
-/** The functions of the package over a module that you have compiled: one of the package's two `.wasm` files. */
+/** Returns the functions of the package for a compiled module, which is one of the package's two `.wasm` files. */
 export function instantiate(module: WebAssembly.Module): Codec;

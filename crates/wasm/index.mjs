@@ -1,7 +1,7 @@
-// Finds the module, with vector instructions if the engine has them, and exports the codec's functions.
+// Loads the module, with vector instructions if the engine has them, and exports the functions of the codec.
 import { instantiate } from './codec.mjs';
 
-// A function with two instructions of simd128: `i8x16.splat` and `i8x16.popcnt`.
+// A WebAssembly function with two instructions of simd128, `i8x16.splat` and `i8x16.popcnt`.
 const withVectors = new Uint8Array([
   0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11,
 ]);
@@ -18,7 +18,7 @@ async function load(url) {
   return response.arrayBuffer();
 }
 
-// Two literal URLs, so that a bundler sees both files.
+// Both URLs are literals so that bundlers find the files.
 const url = simd ? new URL('./simdpct.simd128.wasm', import.meta.url) : new URL('./simdpct.wasm', import.meta.url);
 
 export const {

@@ -1,6 +1,6 @@
-/* What the tests and measurements of examples/nginx need beside the module. Not for production.
+/* Directives for the tests and measurements of examples/nginx. Not for production.
  *
- *     nginx_unescape $new $variable;   in `http`: what ngx_unescape_uri, nginx's own decoder, makes of a variable
+ *     nginx_unescape $new $variable;   in `http`: the value of a variable, decoded by nginx's own ngx_unescape_uri
  *     simdpct_compare;                 a location that compares with nginx's own functions on generated input
  *     simdpct_benchmark CALLS;         a location that measures both, on the query string and on generated input
  */
@@ -38,7 +38,7 @@ create_location(ngx_conf_t *cf)
     return ngx_pcalloc(cf->pool, sizeof(location_t));
 }
 
-/* A copy, decoded in place, which is how nginx decodes an argument. */
+/* Copies the value and decodes the copy in place, as nginx does with arguments. */
 static ngx_int_t
 unescape_variable(ngx_http_request_t *r, ngx_http_variable_value_t *v, uintptr_t data)
 {
@@ -85,7 +85,7 @@ nginx_unescape(ngx_conf_t *cf, ngx_command_t *cmd, void *conf)
     return NGX_CONF_OK;
 }
 
-/* The same numbers in every run. */
+/* Returns pseudo-random numbers, the same in every run. */
 static uint64_t state;
 
 static uint32_t
@@ -95,7 +95,7 @@ below(uint32_t bound)
     return ((state >> 33) * (uint64_t) bound) >> 31;
 }
 
-/* Bytes of any value, a third of them escaped, each '%' the start of an escape. */
+/* Writes random bytes, a third of them escaped. There are no malformed escapes. */
 static size_t
 well_formed(u_char *out, size_t max)
 {
@@ -148,7 +148,7 @@ answer(ngx_http_request_t *r, ngx_str_t *text)
 #define MAX 300
 #define INPUTS 20000
 
-/* The bytes that nginx leaves as they are when it escapes a component of a URI: its own answer for each. */
+/* Returns the set of bytes that nginx keeps when it escapes a component of a URI, found by asking nginx for each byte. */
 static simdpct_set
 kept_by_nginx(void)
 {
@@ -195,7 +195,7 @@ compare_handler(ngx_http_request_t *r)
         dst = (u_char *) ngx_escape_uri(theirs, in, len, NGX_ESCAPE_URI_COMPONENT);
         differ[2] += result.written != (size_t) (dst - theirs) || ngx_memcmp(ours, theirs, result.written) != 0;
     }
-    /* And the set itself: nginx's component keeps what RFC 3986 calls unreserved. */
+    /* nginx keeps the unreserved bytes of RFC 3986. */
     differ[3] = simdpct_set_named(&unreserved, "rfc3986-unreserved") != SIMDPCT_OK
                 || ngx_memcmp(&unreserved, &kept, sizeof(kept)) != 0;
 

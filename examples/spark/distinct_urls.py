@@ -15,14 +15,14 @@ import re
 from pyspark import StorageLevel
 from pyspark.sql import SparkSession, functions
 
-# Good rows have a form and how many rows of the batch have it; bad ones have the reason and the row.
+# Good rows have a form and the number of rows of the batch that have it. Bad rows have the reason and the row.
 SCHEMA = 'url string, rows bigint, reason string, row binary'
 # The request of the common and combined formats: a quote in it is written as \" or \x22.
 REQUEST = r'^\S+ \S+ \S+ \[[^\]]*\] "[^ "]+ (?P<target>(?:[^ "\\]|\\.)+)[ "]'
 
 
 def canonical(lines, profile, log=False):
-    """A record batch of SCHEMA from an array of lines: strings or bytes, whether or not they are UTF-8."""
+    """Returns a record batch of SCHEMA for an array of lines, which are strings or bytes in any encoding."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import simdpct
@@ -31,13 +31,13 @@ def canonical(lines, profile, log=False):
     if pc.any(pc.ends_with(rows, '\r')).as_py():
         rows = pc.replace_substring_regex(rows, r'\r\z', '')
     values = pc.struct_field(pc.extract_regex(rows, REQUEST), [0]) if log else rows
-    # In a column of text, a form that is not UTF-8 is null. One task has one core: `threads`.
+    # In a column of text, a form that is not valid UTF-8 is null. A task has one core, so `threads` is 1.
     text = values.cast(pa.string(), safe=False)
     forms = pa.array(simdpct.canonicalize_array(text, profile, errors='null', threads=1))
     malformed = pa.array(simdpct.malformed_array(values, threads=1))
     bad = pc.or_(pc.is_null(forms), pc.fill_null(malformed, True))
 
-    # What has the same form is one row from here on: rows that go back to Spark cost more than all of the above.
+    # Rows with the same form become one, because sending rows back to Spark costs more than all of the above.
     counts = forms.filter(pc.invert(bad)).value_counts()
     reasons = [why_bad(value, profile) for value in values.filter(bad).to_pylist()]
     nulls = [pa.nulls(len(counts), pa.string()), pa.nulls(len(counts), pa.binary())]
@@ -50,7 +50,7 @@ def canonical(lines, profile, log=False):
 
 
 def why_bad(value, profile):
-    """The reason, of bytes that are known to be bad, or of a line without a URL (None)."""
+    """Returns the reason why bytes are bad, or why a line has no URL (None)."""
     import simdpct
 
     if value is None:
@@ -73,8 +73,8 @@ def by_wheel(lines, profile, log):
     return lines.mapInArrow(batches, SCHEMA)
 
 
-# The good forms, each after a '+', then what was refused, each after a '-'. Spark gives every row to a pipe as UTF-8: `iconv`
-# makes of the characters, which are those of Latin-1, the bytes that they were. The environment of a pipe is empty.
+# Prints each good form after a '+', then each rejected row after a '-'. The rows were read as Latin-1, and Spark writes them to the
+# pipe as UTF-8: `iconv` restores their bytes. A pipe starts with an empty environment.
 PIPE = r"""bash -c 'set -o pipefail; bad=$(mktemp) && trap "rm -f $bad" EXIT &&
 iconv -f UTF-8 -t ISO-8859-1 |
 "$PCT" normalize -q -j1 --profile "$PROFILE" --on-error drop --on-invalid-utf8 drop --no-sync --rejects "$bad" | sed "s/^/+/; s/\r$//" &&
@@ -88,20 +88,20 @@ def by_pipe(spark, lines, profile, pct):
     def row(line):
         if line[0] == '+':
             return line[1:], 1, None, None
-        # Reason and row in one: the row is escaped so that it is one line.
+        # The value has the reason and the row, which is escaped so that it is one line.
         return None, 1, re.sub(r'^-<stdin>:\d+:\d+: ', '', line), None
 
-    # Without checkCode a command that fails is one that has written less.
+    # Without checkCode, a command that fails would only write less.
     return spark.createDataFrame(characters.pipe(PIPE, environment, checkCode=True).map(row), SCHEMA)
 
 
 def run(spark, files, out, profile='rfc3986-scheme', log=False, pct=None):
     """Writes OUT/urls and OUT/bad, and returns the number of distinct forms, of rows that have one, and of bad rows."""
-    # lineSep: a carriage return alone ends no line. Bytes that are not UTF-8 stay what they are in these strings.
+    # With lineSep, a carriage return alone does not end a line. Latin-1 preserves bytes that are not valid UTF-8.
     lines = spark.read.option('lineSep', '\n').text(files)
     done = by_pipe(spark, lines, profile, pct) if pct else by_wheel(lines, profile, log)
-    # Two outputs of one pass. A block that is lost with its executor is made again, from the input. A side output that the tasks
-    # wrote by themselves would have rows twice then, and an accumulator would count them twice.
+    # Both outputs are made from one pass. If an executor is lost, Spark computes its block again. If tasks wrote a side output
+    # themselves, that would then have rows twice, and an accumulator would count them twice.
     done = done.persist(StorageLevel.DISK_ONLY)
     done.where('reason is null').groupBy('url').agg(functions.sum('rows').alias('rows')).write.parquet(f'{out}/urls')
     done.where('reason is not null').select('reason', 'row').write.parquet(f'{out}/bad')

@@ -1,4 +1,4 @@
-//! Every decoding verb of every tier, lenient and strict, against the oracle and other crates.
+//! Compares every decoding verb of every tier, lenient and strict, with the oracle and other crates.
 
 #![no_main]
 

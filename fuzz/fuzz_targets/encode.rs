@@ -1,4 +1,4 @@
-//! Every encoding verb of every tier against the oracle, and plain encoding against other crates.
+//! Compares every encoding verb of every tier with the oracle, and the default mode with other crates.
 
 #![no_main]
 

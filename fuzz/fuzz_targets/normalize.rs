@@ -1,4 +1,4 @@
-//! Normalization by every verb of every tier, and equivalence, against the oracle.
+//! Compares normalization by every verb of every tier, and `equivalent`, with the oracle.
 
 #![no_main]
 
@@ -11,15 +11,15 @@ use testkit::questions;
 #[derive(Arbitrary, Debug)]
 struct Case<'a> {
     place: u8,
-    /// Bytes of the input that are spelt otherwise in the text that it is compared with.
-    respelt: [u16; 4],
+    /// Offsets of bytes that are escaped in the text that the input is compared with.
+    escaped: [u16; 4],
     input: &'a [u8],
 }
 
 fuzz_target!(|case: Case<'_>| {
     with_checker(|checker| checker.decode(&Decoding::NORMALIZE, case.input, place(case.place)));
     let mut other = case.input.to_vec();
-    for at in case.respelt {
+    for at in case.escaped {
         if let Some(&byte) = other.get(usize::from(at)) {
             let at = usize::from(at);
             other.splice(at..=at, format!("%{byte:02x}").into_bytes());

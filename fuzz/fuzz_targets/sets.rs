@@ -1,4 +1,4 @@
-//! The algebra of sets against 256 `bool`s, and membership on every tier in whatever the algebra made.
+//! Compares the algebra of sets with 256 `bool`s, and encodes with the resulting set on every tier.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Every stream of every tier, cut anywhere, against the oracle on the whole input.
+//! Feeds every stream of every tier with pieces of the input, and compares with the oracle on the whole input.
 
 #![no_main]
 
@@ -8,7 +8,7 @@ use testkit::{streams, tiers};
 
 #[derive(Arbitrary, Debug)]
 struct Case<'a> {
-    /// The lengths of the pieces; the last takes the rest.
+    /// The lengths of the pieces. Another piece has the rest.
     pieces: Vec<u8>,
     input: &'a [u8],
 }

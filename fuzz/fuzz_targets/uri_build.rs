@@ -1,4 +1,4 @@
-//! What is built is split into the same pieces; references, IRIs, and the converters of whole URLs.
+//! Splits URLs from `Builder` into the same pieces again, and reverses converters and IRIs; resolves references.
 
 #![no_main]
 
@@ -20,7 +20,7 @@ struct Case<'a> {
 }
 
 fuzz_target!(|case: Case<'_>| {
-    // What was typed comes back, and in between it is a URL.
+    // Encoding gives a URL, and decoding gives the input back.
     let (mut url, mut typed) = (Vec::new(), Vec::new());
     Converter::new().encode_append(case.reference, &mut url);
     Converter::new().decode_append(&url, &mut typed);
@@ -64,12 +64,12 @@ fuzz_target!(|case: Case<'_>| {
     assert!(pairs.eq(case.pairs.iter().map(|&(name, value)| (name.into(), value.into()))));
     assert_eq!(parts.fragment().map(|fragment| fragment.decode()).as_deref(), case.fragment);
 
-    // The target of a reference is a URI, and is its own target.
+    // The target of a reference is a URI, and resolving the target gives it again.
     if let Ok(target) = resolve(&url, case.reference) {
         let again = resolve(&url, &target).expect("the base is the same");
         assert_eq!(resolve(&url, &again).as_deref(), Ok(&*again));
     }
     let readable = iri::from_uri(&url);
-    let back = iri::to_uri(&readable).expect("the hosts of IRIs that we make have a form by IDNA");
+    let back = iri::to_uri(&readable).expect("IRIs from `from_uri` have hosts that IDNA allows");
     assert_eq!(iri::from_uri(&*back), readable);
 });

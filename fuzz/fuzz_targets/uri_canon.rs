@@ -1,24 +1,25 @@
-//! Every profile: lines on every tier against one URL after the other without proofs, and idempotence.
+//! Compares every profile on lines on every tier with the scalar tier, and checks which profiles are idempotent.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use simdpct_uri::canon::Profile;
+use simdpct_uri::internals::canonicalize_lines_on;
 use testkit::tiers::tiers;
 
 fuzz_target!(|text: &[u8]| {
-    let scalar = simdpct::Tier::find("scalar").expect("it is always there");
+    let scalar = simdpct::Tier::find("scalar").expect("every machine has the scalar tier");
     for &profile in Profile::ALL {
         let lines = |tier| {
-            let (mut out, mut refused) = (Vec::new(), Vec::new());
-            profile.canonicalize_lines_on(tier, text, &mut out, |at, why| refused.push((at, why)));
-            (out, refused)
+            let (mut out, mut rejected) = (Vec::new(), Vec::new());
+            canonicalize_lines_on(tier, profile, text, &mut out, |at, error| rejected.push((at, error)));
+            (out, rejected)
         };
         let right = lines(scalar);
         for &tier in tiers() {
             assert_eq!(lines(tier), right, "{profile} on {tier}");
         }
-        // What the table of `Profile` promises.
+        // The table of `Profile` promises that these are idempotent.
         let promised = match profile {
             Profile::Escapes | Profile::Rfc3986 | Profile::Rfc3986Scheme => simdpct::validate(text).is_ok(),
             Profile::Robots => true,

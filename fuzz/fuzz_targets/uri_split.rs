@@ -1,10 +1,11 @@
-//! Splitting on every tier, one by one, as a column and as lines, against the reference.
+//! Compares splitting of single URLs, columns and lines on every tier with the reference.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use simdpct::batch::Column;
-use simdpct_uri::{Columns, Components, Lines, split_by_reference, split_on};
+use simdpct_uri::internals::{split_by_reference, split_column_on, split_lines_on, split_on};
+use simdpct_uri::{Columns, Components, Lines};
 use testkit::tiers::tiers;
 
 fuzz_target!(|text: &[u8]| {
@@ -22,8 +23,8 @@ fuzz_target!(|text: &[u8]| {
     }
     for &tier in tiers() {
         let (mut columns, mut lines) = (Columns::new(), Lines::new());
-        columns.split_on(tier, urls).expect("short URLs");
-        lines.split_on(tier, text).expect("short URLs");
+        split_column_on(tier, urls, &mut columns).expect("short URLs");
+        split_lines_on(tier, text, &mut lines).expect("short URLs");
         for (row, url) in urls.iter().enumerate() {
             let right = split_by_reference(url);
             assert_eq!(split_on(tier, url), right);

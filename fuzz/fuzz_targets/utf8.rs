@@ -1,4 +1,4 @@
-//! Decoding to text, in each of the three ways, on every tier, against the oracle.
+//! Compares decoding to UTF-8 (strict, lossy, partial) on every tier with the oracle.
 
 #![no_main]
 

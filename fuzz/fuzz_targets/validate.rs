@@ -1,4 +1,4 @@
-//! Escapes, counts and the first malformed escape against the oracle; equivalence of two texts.
+//! Compares `escapes`, `count`, `validate` and `equivalent` with the oracle.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The batch verbs of every tier: values cut anywhere, each against the oracle's answer for it alone.
+//! Compares the batch verbs of every tier with the oracle on each value.
 
 #![no_main]
 
@@ -11,10 +11,10 @@ use testkit::columns;
 struct Case<'a> {
     encoding: FuzzedEncoding<'a>,
     decoding: FuzzedDecoding<'a>,
-    /// How often the bytes and the lengths are repeated: a kernel takes up to 8 KiB of values at once, and fuzzed inputs are
-    /// much shorter.
+    /// The number of repetitions of the bytes and the lengths: a kernel takes up to 8 KiB of values at once, and fuzzed inputs
+    /// are much shorter.
     times: u8,
-    /// How long each value is; the bytes after the last belong to none.
+    /// The length of each value. No value has the bytes after the last one.
     lengths: &'a [u8],
     bytes: &'a [u8],
 }

@@ -1,4 +1,4 @@
-//! What the fuzz targets make of fuzzed bytes, for the checks of the test kit.
+//! Conversions from fuzzed bytes to the arguments of the test kit's checks.
 
 use std::cell::RefCell;
 
@@ -8,21 +8,21 @@ use testkit::check::{Checker, Decoding, Encoding};
 use testkit::guard::Place;
 use testkit::oracle::{self, Members, Rule};
 
-/// A set: few bytes added to or taken from a usual one, or any.
+/// A fuzzed set.
 #[derive(Arbitrary, Debug)]
 pub enum Set<'a> {
-    /// The named set of this number, modulo their count.
+    /// The named set with this number, modulo the number of named sets.
     Named(u8),
-    /// These bytes.
+    /// The set of these bytes.
     Of(&'a [u8]),
-    /// All but these bytes.
+    /// The set of all other bytes.
     AllBut([u8; 3]),
-    /// Any set, as a bitmap.
+    /// The set with this bitmap.
     Bitmap([u8; 32]),
 }
 
 impl Set<'_> {
-    /// Its members.
+    /// Returns the members.
     pub fn members(&self) -> Members {
         let named = |index: usize| simdpct::sets::ALL[index % simdpct::sets::ALL.len()].set;
         match *self {
@@ -37,7 +37,7 @@ impl Set<'_> {
     }
 }
 
-/// An encoding.
+/// A fuzzed encoding.
 #[derive(Arbitrary, Debug)]
 pub struct FuzzedEncoding<'a> {
     set: Set<'a>,
@@ -46,26 +46,26 @@ pub struct FuzzedEncoding<'a> {
 }
 
 impl FuzzedEncoding<'_> {
-    /// In the words of the oracle.
+    /// Converts to the oracle's type.
     pub fn encoding(&self) -> Encoding {
         let rule = [Rule::Plain, Rule::KeepEscapes, Rule::Form][usize::from(self.rule % 3)];
         Encoding { members: self.set.members(), rule, upper: self.upper }
     }
 }
 
-/// A decoding.
+/// A fuzzed decoding.
 #[derive(Arbitrary, Debug)]
 pub enum FuzzedDecoding<'a> {
-    /// Every escape.
+    /// Decodes every escape.
     All,
-    /// All but the escapes of a set.
+    /// Keeps the escapes of a set; the flag decodes `+`.
     Keep(Set<'a>, bool),
-    /// Every escape, and `+`.
+    /// Decodes every escape, and `+`.
     Form,
 }
 
 impl FuzzedDecoding<'_> {
-    /// In the words of the oracle.
+    /// Converts to the oracle's type.
     pub fn decoding(&self) -> Decoding {
         match self {
             FuzzedDecoding::All => Decoding::ALL,
@@ -75,7 +75,7 @@ impl FuzzedDecoding<'_> {
     }
 }
 
-/// Where a slice lies: flush against a guard page, or a few bytes from one.
+/// Returns the place of a slice: next to a guard page, or a few bytes from one.
 pub fn place(place: u8) -> Place {
     let by = usize::from(place / 4);
     match place % 4 {
@@ -86,7 +86,7 @@ pub fn place(place: u8) -> Place {
     }
 }
 
-/// Lends the checker of this thread.
+/// Calls `run` with the checker of this thread.
 pub fn with_checker(run: impl FnOnce(&mut Checker)) {
     thread_local! {
         static CHECKER: RefCell<Checker> = RefCell::new(Checker::new());

@@ -22,14 +22,14 @@ pub trait Offset: Copy + Ord + fmt::Debug + sealed::Sealed + 'static {
     #[doc(hidden)]
     fn place(self) -> Option<usize>;
 
-    /// For offsets of [`Column`], which are places.
+    /// Converts an offset of a [`Column`], which always fits.
     #[doc(hidden)]
     fn known_place(self) -> usize;
 
     #[doc(hidden)]
     fn new(place: usize) -> Option<Self>;
 
-    /// For places of which [`Offset::new`] makes an offset.
+    /// Converts a place that [`Offset::new`] accepts.
     #[doc(hidden)]
     fn cast(place: usize) -> Self;
 }
@@ -64,14 +64,14 @@ macro_rules! offsets {
     )*};
 }
 offsets!(i32 i64 u32 u64);
-// Their limits are reached without gigabytes.
+// Tests reach the limits of these types without gigabytes.
 #[cfg(test)]
 offsets!(i8 u8 u16);
 
 /// A borrowed column: value `i` is `bytes[offsets[i]..offsets[i + 1]]`, as in Apache Arrow's variable-size layouts.
 ///
-/// The offsets are `i32` (Arrow's `Utf8` and `Binary`), `i64` (`LargeUtf8` and `LargeBinary`), `u32` or `u64`. The first
-/// need not be 0 and the last need not be the end of the bytes, so a slice of a column is a column.
+/// The offsets are `i32` (`Utf8` and `Binary` in Arrow), `i64` (`LargeUtf8` and `LargeBinary`), `u32` or `u64`. The first need
+/// not be 0 and the last need not be the end of the bytes, so a slice of a column is a column.
 ///
 /// ```
 /// use simdpct::batch::Column;
@@ -88,8 +88,8 @@ pub struct Column<'a, O> {
 }
 
 impl<'a, O: Offset> Column<'a, O> {
-    /// The column of the values of `bytes` that `offsets` cut, one fewer than there are offsets. Takes time linear in the
-    /// number of offsets.
+    /// Makes the column of the values that `offsets` cut out of `bytes`. There is one value fewer than offsets. Takes time
+    /// linear in the number of offsets.
     ///
     /// # Errors
     ///
@@ -106,7 +106,7 @@ impl<'a, O: Offset> Column<'a, O> {
         let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else {
             return Err(InvalidOffsets { index: 0 });
         };
-        // Without an early end, which makes it a loop over vectors.
+        // The loop does not end early, so that the compiler vectorises it.
         let ascending = offsets.iter().zip(&offsets[1..]).fold(true, |so_far, (a, b)| so_far & (a <= b));
         let is_outside = |place| place > bytes.len();
         if ascending && first.place().is_some() && !last.place().is_none_or(is_outside) {
@@ -122,28 +122,28 @@ impl<'a, O: Offset> Column<'a, O> {
         Ok(Column { bytes, offsets })
     }
 
-    /// A column of parts that keep the invariant.
+    /// Makes a column of parts that keep the invariant.
     #[inline(always)]
     pub(super) fn of_parts(bytes: &'a [u8], offsets: &'a [O]) -> Column<'a, O> {
         debug_assert!(Column::new(bytes, offsets).is_ok());
         Column { bytes, offsets }
     }
 
-    /// The number of values.
+    /// Returns the number of values.
     #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// Whether there is no value.
+    /// Reports whether the column has no values.
     #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// All bytes, also those before the first value and after the last.
+    /// Returns all bytes, also those before the first value and after the last.
     ///
     /// ```
     /// use simdpct::batch::Column;
@@ -157,13 +157,13 @@ impl<'a, O: Offset> Column<'a, O> {
         self.bytes
     }
 
-    /// The offsets: where each value starts, and where the last ends.
+    /// Returns the offsets: where each value starts, and where the last ends.
     #[must_use]
     pub fn offsets(&self) -> &'a [O] {
         self.offsets
     }
 
-    /// Value `index`, if there is one.
+    /// Returns the value at `index`, if there is one.
     ///
     /// ```
     /// use simdpct::batch::Column;
@@ -177,7 +177,7 @@ impl<'a, O: Offset> Column<'a, O> {
         (index < self.len()).then(|| self.bytes_of(index, 1))
     }
 
-    /// The values in order.
+    /// Iterates over the values in order.
     ///
     /// ```
     /// use simdpct::batch::Column;
@@ -189,12 +189,11 @@ impl<'a, O: Offset> Column<'a, O> {
         Iter { column: *self, next: 0, end: self.len() }
     }
 
-    /// The indices of the values that are not UTF-8, in order.
+    /// Iterates over the indices of the values that are not valid UTF-8, in order.
     ///
-    /// Decoded values are bytes. This says which of them are text, for engines whose strings are UTF-8: nothing to do if
-    /// there is no index, else those rows become null, or an error, or go through
-    /// [`String::from_utf8_lossy`](alloc::string::String::from_utf8_lossy). Takes time linear in the bytes: hundreds of
-    /// values are validated at once, and one by one only where that fails.
+    /// Decoded values are bytes, and the strings of many engines are UTF-8. The rows of these indices become null or an error,
+    /// or go through [`String::from_utf8_lossy`](alloc::string::String::from_utf8_lossy). Takes time linear in the bytes:
+    /// hundreds of values are validated at once, and one by one only if that fails.
     ///
     /// ```
     /// use simdpct::Decode;
@@ -209,19 +208,19 @@ impl<'a, O: Offset> Column<'a, O> {
         InvalidUtf8Values { column: *self, next: 0, checked: 0, valid: true }
     }
 
-    /// Where value `index` starts, or where the last ends.
+    /// Returns the start of value `index`, or the end of the last value.
     #[inline(always)]
     pub(super) fn place(&self, index: usize) -> usize {
         self.offsets[index].known_place()
     }
 
-    /// The bytes of the `count` values from `index` on.
+    /// Returns the bytes of the `count` values from `index` on.
     #[inline(always)]
     pub(super) fn bytes_of(&self, index: usize, count: usize) -> &'a [u8] {
         &self.bytes[self.place(index)..self.place(index + count)]
     }
 
-    /// Where each of the `count` values from `index` on ends, counted from the start of the first.
+    /// Iterates over the ends of the `count` values from `index` on, counted from the start of the first.
     #[inline(always)]
     pub(super) fn ends(
         &self,
@@ -232,8 +231,8 @@ impl<'a, O: Offset> Column<'a, O> {
         self.offsets[index + 1..][..count].iter().map(move |end| end.known_place().wrapping_sub(start))
     }
 
-    /// How many values from `index` on, at most `limit`, have at most `bytes` bytes together. There is a value at `index`;
-    /// if it is longer than that, or `limit` is 0, the number is 0.
+    /// Returns the number of values from `index` on, at most `limit`, that have at most `bytes` bytes together. There must be a
+    /// value at `index`; the number is 0 if that value is longer, or if `limit` is 0.
     #[inline(always)]
     pub(super) fn fitting(&self, index: usize, limit: usize, bytes: usize) -> usize {
         let start = self.place(index);
@@ -250,7 +249,7 @@ impl<O: Offset> fmt::Debug for Column<'_, O> {
     }
 }
 
-/// Bytes as they are written in a byte string.
+/// Bytes that are shown as a byte string literal.
 struct Escaped<'a>(&'a [u8]);
 
 impl fmt::Debug for Escaped<'_> {
@@ -268,7 +267,7 @@ impl<'a, O: Offset> IntoIterator for Column<'a, O> {
     }
 }
 
-/// The values of a [`Column`] in order.
+/// An iterator over the values of a [`Column`].
 #[derive(Clone, Debug)]
 pub struct Iter<'a, O: Offset> {
     column: Column<'a, O>,
@@ -308,17 +307,17 @@ impl<O: Offset> DoubleEndedIterator for Iter<'_, O> {
 impl<O: Offset> ExactSizeIterator for Iter<'_, O> {}
 impl<O: Offset> FusedIterator for Iter<'_, O> {}
 
-/// The values that are validated together.
+/// The number of values that are validated together.
 const TOGETHER: usize = 256;
 
-/// The indices of the values of a column that are not UTF-8: see [`Column::invalid_utf8`].
+/// An iterator over the indices of the values that are not valid UTF-8: see [`Column::invalid_utf8`].
 #[derive(Clone, Debug)]
 pub struct InvalidUtf8Values<'a, O: Offset> {
     column: Column<'a, O>,
     next: usize,
-    /// The values before this one were validated together.
+    /// The index up to which the values were validated together.
     checked: usize,
-    /// Whether the last of these were found to be UTF-8.
+    /// Whether the values that were validated last are all UTF-8.
     valid: bool,
 }
 
@@ -356,13 +355,13 @@ impl<O: Offset> Iterator for InvalidUtf8Values<'_, O> {
 
 impl<O: Offset> FusedIterator for InvalidUtf8Values<'_, O> {}
 
-/// Whether each of the `count` values from `index` on is UTF-8.
+/// Reports whether each of the `count` values from `index` on is UTF-8.
 fn is_utf8_together<O: Offset>(column: Column<'_, O>, index: usize, count: usize) -> bool {
     let bytes = column.bytes_of(index, count);
     if bytes.is_ascii() {
         return true;
     }
-    // No character may reach over the end of a value.
+    // No character may cross the end of a value.
     utf8::as_str(bytes).is_ok_and(|text| column.ends(index, count).all(|end| text.is_char_boundary(end)))
 }
 
@@ -376,13 +375,17 @@ fn is_utf8_together<O: Offset>(column: Column<'_, O>, index: usize, count: usize
 /// column.push(b"/c")?;
 /// let (bytes, offsets) = column.into_parts();
 /// assert_eq!((&bytes[..], &offsets[..]), (&b"/a b/c"[..], &[0, 4, 6][..]));
+///
+/// // With offsets of 64 bits, which every value fits, values can be collected.
+/// let column: ColumnBuf<i64> = ["/a b", "/c"].into_iter().collect();
+/// assert_eq!(column.offsets(), [0, 4, 6]);
 /// # Ok::<(), simdpct::batch::TooLong>(())
 /// ```
 #[cfg(feature = "alloc")]
 #[derive(Clone, PartialEq, Eq)]
 pub struct ColumnBuf<O> {
     pub(super) bytes: Vec<u8>,
-    // INVARIANT: as in `Column`; the first is 0 and the last is `bytes.len()`.
+    // INVARIANT: ascending; the first is 0 and the last is `bytes.len()`.
     pub(super) offsets: Vec<O>,
 }
 
@@ -395,16 +398,15 @@ impl<O: Offset> Default for ColumnBuf<O> {
 
 #[cfg(feature = "alloc")]
 impl<O: Offset> ColumnBuf<O> {
-    /// A column without values.
+    /// Makes a column without values.
     #[must_use]
     pub fn new() -> ColumnBuf<O> {
         ColumnBuf::with_capacity(0, 0)
     }
 
-    /// A column without values, with room for `values` of them that have `bytes` bytes together.
+    /// Makes a column without values, with capacity for `values` values that have `bytes` bytes together.
     ///
-    /// The batch verbs append without growing the room if it is larger by 256 bytes than what they write, or for encoding
-    /// by three times 8 KiB.
+    /// Decoding does not reallocate if the capacity is 256 bytes larger than the output; for encoding, the margin is 24 KiB.
     ///
     /// ```
     /// use simdpct::batch::{Column, ColumnBuf};
@@ -421,8 +423,8 @@ impl<O: Offset> ColumnBuf<O> {
         ColumnBuf { bytes: Vec::with_capacity(bytes), offsets }
     }
 
-    /// The column of `bytes` that `offsets` cut: the way back from [`ColumnBuf::into_parts`]. Takes time linear in the
-    /// number of offsets.
+    /// Makes the column of the values that `offsets` cut out of `bytes`, and so undoes [`ColumnBuf::into_parts`]. Takes time
+    /// linear in the number of offsets.
     ///
     /// # Errors
     ///
@@ -446,17 +448,17 @@ impl<O: Offset> ColumnBuf<O> {
         Ok(ColumnBuf { bytes, offsets })
     }
 
-    /// Makes room for `values` more values, which have `bytes` bytes together.
+    /// Reserves capacity for `values` more values that have `bytes` bytes together.
     pub fn reserve(&mut self, values: usize, bytes: usize) {
         self.offsets.reserve(values);
         self.bytes.reserve(bytes);
     }
 
-    /// Appends `value` as it is. A null is an empty value here, and a bit in the validity bitmap of its owner.
+    /// Appends `value`. A null is an empty value here; the validity bitmap stays with its owner.
     ///
     /// # Errors
     ///
-    /// [`TooLong`] if an offset of this type cannot say where it ends; the column is then unchanged.
+    /// [`TooLong`] if the end of the value does not fit an offset of this type; the column is then unchanged.
     ///
     /// ```
     /// use simdpct::batch::ColumnBuf;
@@ -476,7 +478,7 @@ impl<O: Offset> ColumnBuf<O> {
         Ok(())
     }
 
-    /// Removes all values and keeps the room.
+    /// Removes all values and keeps the capacity.
     ///
     /// ```
     /// use simdpct::Encode;
@@ -496,31 +498,31 @@ impl<O: Offset> ColumnBuf<O> {
         self.offsets.truncate(1);
     }
 
-    /// The number of values.
+    /// Returns the number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// Whether there is no value.
+    /// Reports whether the column has no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The bytes of all values.
+    /// Returns the bytes of all values.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The offsets: 0, and where each value ends.
+    /// Returns the offsets: 0, and where each value ends.
     #[must_use]
     pub fn offsets(&self) -> &[O] {
         &self.offsets
     }
 
-    /// The column, borrowed.
+    /// Borrows the column.
     ///
     /// ```
     /// use simdpct::{Decode, Encode, sets};
@@ -538,7 +540,7 @@ impl<O: Offset> ColumnBuf<O> {
         Column { bytes: &self.bytes, offsets: &self.offsets }
     }
 
-    /// The bytes and the offsets, to be handed to a data engine without a copy.
+    /// Returns the bytes and the offsets, which a data engine can take without a copy.
     ///
     /// ```
     /// use simdpct::batch::ColumnBuf;
@@ -552,13 +554,13 @@ impl<O: Offset> ColumnBuf<O> {
         (self.bytes, self.offsets)
     }
 
-    /// Value `index`, if there is one.
+    /// Returns the value at `index`, if there is one.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&[u8]> {
         self.as_column().get(index)
     }
 
-    /// The values in order.
+    /// Iterates over the values in order.
     pub fn iter(&self) -> Iter<'_, O> {
         self.as_column().iter()
     }
@@ -587,3 +589,29 @@ impl<'a, O: Offset> IntoIterator for &'a ColumnBuf<O> {
         self.iter()
     }
 }
+
+/// Appends values. Only offsets of 64 bits can, because they have a place for every value.
+macro_rules! extend {
+    ($($offset:ty)*) => {$(
+        #[cfg(feature = "alloc")]
+        impl<V: AsRef<[u8]>> Extend<V> for ColumnBuf<$offset> {
+            fn extend<I: IntoIterator<Item = V>>(&mut self, values: I) {
+                for value in values {
+                    self.bytes.extend_from_slice(value.as_ref());
+                    // No vector is longer than `isize::MAX`.
+                    self.offsets.push(self.bytes.len() as $offset);
+                }
+            }
+        }
+
+        #[cfg(feature = "alloc")]
+        impl<V: AsRef<[u8]>> FromIterator<V> for ColumnBuf<$offset> {
+            fn from_iter<I: IntoIterator<Item = V>>(values: I) -> ColumnBuf<$offset> {
+                let mut column = ColumnBuf::new();
+                column.extend(values);
+                column
+            }
+        }
+    )*};
+}
+extend!(i64 u64);

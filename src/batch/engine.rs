@@ -1,4 +1,4 @@
-//! The loops of the batch verbs, over values that lie in one buffer and over values that lie anywhere.
+//! The loops of the batch verbs, over columns and over values anywhere in memory.
 
 use super::column::{Column, Offset};
 use super::out::ColumnOut;
@@ -6,84 +6,87 @@ use super::out::sealed::{Append, Stop};
 use super::slice::NullableBytes;
 use crate::kernel::cursor::{Room, Written};
 use crate::kernel::ends::{Ends, MAX_BYTES, MAX_VALUES};
-use crate::kernel::slots::Few;
+use crate::kernel::slots::ArrayVec;
 
-/// Fewer values than these go alone: a call for each takes less than to follow their ends.
+/// Fewer values than this go to a kernel one by one: tracking their ends would take longer than a call for each.
 const MANY: usize = 5;
 
-/// A value of more bytes is not copied to where values are gathered. A call for it alone pays.
+/// A longer value, in bytes, is not gathered with others, because it is worth a call of its own.
 const LONG: usize = 1024;
 
-/// Bytes of which each decoder needs one in what it changes.
+/// The bytes to search for: a value without any of them is already decoded.
 #[derive(Clone, Copy)]
-pub(super) enum Either {
+pub(super) enum Needle {
     One(u8),
     Two(u8, u8),
 }
 
-impl Either {
+impl Needle {
     fn find(self, bytes: &[u8]) -> Option<usize> {
         match self {
-            Either::One(byte) => memchr::memchr(byte, bytes),
-            Either::Two(one, other) => memchr::memchr2(one, other, bytes),
+            Needle::One(byte) => memchr::memchr(byte, bytes),
+            Needle::Two(one, other) => memchr::memchr2(one, other, bytes),
         }
     }
 }
 
 /// An encoder or a decoder.
 pub(super) trait Codec {
-    /// The most bytes that a byte of input becomes.
+    /// The largest number of bytes that one byte of input becomes.
     const GROWTH: usize;
 
-    /// A value that holds none of these stays as it is. Nothing, if it takes as long to look for them as to do the work.
-    fn changes_only(&self) -> Option<Either>;
+    /// Returns the bytes without which a value stays unchanged, or `None` if searching for them takes as long as the work.
+    fn needle(&self) -> Option<Needle>;
 
-    /// The exact length of what `value` becomes, or the offset at which it is refused.
+    /// Returns the exact length of the output for `value`, or the offset at which it is rejected.
     fn measure(&self, value: &[u8]) -> Result<usize, usize>;
 
-    /// Writes what `value` becomes, and returns its length, or the offset at which it is refused.
-    fn write<'c>(&self, value: &[u8], out: Room<'c>) -> (Written<'c>, usize);
+    /// Writes the output for `value`, and returns the length of `value`, or the offset at which it is rejected.
+    fn write<'id>(&self, value: &[u8], out: Room<'id>) -> (Written<'id>, usize);
 
-    /// Writes what the values become that lie in `input` one after the other and end at `ends`, which it turns into where
-    /// they end in the output. Returns the length of `input`; or the offset at which a value is refused, and `ends` are then
-    /// of no use.
-    fn write_values<'c>(&self, input: &[u8], ends: &mut Ends, out: Room<'c>) -> (Written<'c>, usize);
+    /// Writes the output for consecutive values in `input` that end at `ends`, and turns `ends` into the ends in the output.
+    /// Returns the length of `input`. If a value is rejected, returns the offset of that, and `ends` are unspecified.
+    fn write_values<'id>(&self, input: &[u8], ends: &mut Ends, out: Room<'id>) -> (Written<'id>, usize);
 }
 
-/// Appends what each of `values` becomes to `out`, or all of them up to one. A value that is refused becomes an empty one;
-/// `refused` is told its index, its bytes, and the offset in these.
+/// Appends the output for each of `values` to `out`. A value that is rejected becomes an empty one, and `rejected` gets its
+/// index, its bytes, and the offset in these.
+///
+/// # Errors
+///
+/// The error of `out` if the values do not fit.
 pub(super) fn column<C: Codec, I: Offset, A: ColumnOut>(
     codec: &C,
     values: Column<'_, I>,
     out: &mut A,
-    mut refused: impl FnMut(usize, &[u8], usize),
+    mut rejected: impl FnMut(usize, &[u8], usize),
 ) -> Result<(), A::Error> {
     let before = out.lens();
     out.reserve(values.len());
-    append(codec, values, 0, out, &mut refused).map_err(|stop| {
+    append(codec, values, 0, out, &mut rejected).map_err(|stop| {
         let (Stop::Full { index } | Stop::TooLong { index }) = stop;
         out.failed(before, stop, || rest(codec, (0, 0), values.iter().skip(index)))
     })
 }
 
-/// As [`column`], of values that lie anywhere.
+/// Does the work of [`column`] for values anywhere in memory.
 pub(super) fn slices<C: Codec, A: ColumnOut>(
     codec: &C,
     values: impl IntoIterator<Item: NullableBytes>,
     out: &mut A,
-    mut refused: impl FnMut(usize, &[u8], usize),
+    mut rejected: impl FnMut(usize, &[u8], usize),
 ) -> Result<(), A::Error> {
     let before = out.lens();
     let mut values = values.into_iter();
-    let mut gathered = Gathered::new();
+    let mut gathered = Gathered::<A::Offset>::new();
     let (mut index, mut stop) = (0, None);
     for value in values.by_ref() {
         let bytes = value.nullable_bytes().unwrap_or(&[]);
         if bytes.len() <= LONG && gathered.push(bytes) {
             continue;
         }
-        // There is no room left for this one, or it goes alone.
-        if let Err(error) = gathered.flush(codec, &mut index, out, &mut refused) {
+        // This value does not fit with the others, or goes alone.
+        if let Err(error) = gathered.flush(codec, &mut index, out, &mut rejected) {
             stop = Some((error, rest(codec, (0, 0), [bytes].into_iter())));
             break;
         }
@@ -91,7 +94,7 @@ pub(super) fn slices<C: Codec, A: ColumnOut>(
             gathered.push(bytes);
         } else {
             let offsets = [0, bytes.len() as u64];
-            if let Err(error) = append(codec, Column::of_parts(bytes, &offsets), index, out, &mut refused) {
+            if let Err(error) = append(codec, Column::of_parts(bytes, &offsets), index, out, &mut rejected) {
                 stop = Some((error, rest(codec, (0, 0), [bytes].into_iter())));
                 break;
             }
@@ -100,7 +103,7 @@ pub(super) fn slices<C: Codec, A: ColumnOut>(
     }
     let (stop, more) = match stop {
         Some(stop) => stop,
-        None => match gathered.flush(codec, &mut index, out, &mut refused) {
+        None => match gathered.flush(codec, &mut index, out, &mut rejected) {
             Ok(()) => return Ok(()),
             Err(stop) => (stop, (0, 0)),
         },
@@ -113,45 +116,49 @@ pub(super) fn slices<C: Codec, A: ColumnOut>(
     }))
 }
 
-/// Short values, copied to one place.
-struct Gathered {
-    bytes: Few<u8, MAX_BYTES>,
-    // INVARIANT: as in `ColumnBuf`.
-    offsets: Few<u32, { MAX_VALUES + 1 }>,
+/// A buffer of short values, which together make a column. Its offsets have the type of the output's, so that both batch verbs
+/// share [`append_many`].
+struct Gathered<O> {
+    bytes: ArrayVec<u8, MAX_BYTES>,
+    // INVARIANT: ascending; the first is 0 and the last is `bytes.len()`.
+    offsets: ArrayVec<O, { MAX_VALUES + 1 }>,
 }
 
-impl Gathered {
+// Every type of offsets holds the length of `bytes`.
+const _: () = assert!(MAX_BYTES <= i32::MAX as usize);
+
+impl<O: Offset> Gathered<O> {
     #[inline(always)]
-    fn new() -> Gathered {
-        let mut gathered = Gathered { bytes: Few::new(), offsets: Few::new() };
-        gathered.offsets.push(0);
+    fn new() -> Gathered<O> {
+        let mut gathered = Gathered { bytes: ArrayVec::new(), offsets: ArrayVec::new() };
+        gathered.offsets.push(O::ZERO);
         gathered
     }
 
-    /// Takes a value, unless there is no room for it.
+    /// Adds a value. Returns `false` if it does not fit.
     #[inline(always)]
     fn push(&mut self, value: &[u8]) -> bool {
         if self.offsets.len() > MAX_VALUES || !self.bytes.push_run(value) {
             return false;
         }
-        self.offsets.push(self.bytes.len() as u32);
+        self.offsets.push(O::cast(self.bytes.len()));
         true
     }
 
-    fn column(&self) -> Column<'_, u32> {
+    fn column(&self) -> Column<'_, O> {
         Column::of_parts(self.bytes.as_slice(), self.offsets.as_slice())
     }
 
-    /// Appends what the values become, of which the first is value `index` of all, and forgets them. On an error they are
-    /// still there.
+    /// Appends the output for the values and clears the buffer. The first of them has the index `index`. On an error the buffer
+    /// keeps the values.
     fn flush<C: Codec, A: Append>(
         &mut self,
         codec: &C,
         index: &mut usize,
         out: &mut A,
-        refused: &mut impl FnMut(usize, &[u8], usize),
+        rejected: &mut dyn FnMut(usize, &[u8], usize),
     ) -> Result<(), Stop> {
-        append(codec, self.column(), *index, out, refused)?;
+        append(codec, self.column(), *index, out, rejected)?;
         *index += self.offsets.len() - 1;
         self.bytes.truncate(0);
         self.offsets.truncate(1);
@@ -159,7 +166,7 @@ impl Gathered {
     }
 }
 
-/// `more`, and the bytes and the values that `values` become.
+/// Adds the number of output bytes and of values to `more`.
 fn rest<'v, C: Codec>(
     codec: &C,
     more: (usize, usize),
@@ -170,23 +177,23 @@ fn rest<'v, C: Codec>(
     })
 }
 
-/// Appends what each of `values` becomes, of which the first is value `first` of all.
+/// Appends the output for each of `values`. The first of them has the index `first`.
 #[inline(always)]
 fn append<C: Codec, I: Offset, A: Append>(
     codec: &C,
     values: Column<'_, I>,
     first: usize,
     out: &mut A,
-    refused: &mut impl FnMut(usize, &[u8], usize),
+    rejected: &mut dyn FnMut(usize, &[u8], usize),
 ) -> Result<(), Stop> {
-    // One value is common where a batch verb is called for each row or group, and needs nothing of what many need.
+    // One value is common when a host calls for each row or group. It needs no `Ends`.
     if values.len() == 1 {
         return match append_one(codec, values.bytes_of(0, 1), first, out)? {
             Ok(()) => Ok(()),
-            Err(offset) => append_refused(values.bytes_of(0, 1), first, offset, out, refused),
+            Err(offset) => append_rejected(values.bytes_of(0, 1), first, offset, out, rejected),
         };
     }
-    append_many(codec, values, first, out, refused)
+    append_many(codec, values, first, out, rejected)
 }
 
 #[inline(never)]
@@ -195,18 +202,18 @@ fn append_many<C: Codec, I: Offset, A: Append>(
     values: Column<'_, I>,
     first: usize,
     out: &mut A,
-    refused: &mut impl FnMut(usize, &[u8], usize),
+    rejected: &mut dyn FnMut(usize, &[u8], usize),
 ) -> Result<(), Stop> {
-    let changes_only = codec.changes_only();
+    let needle = codec.needle();
     let mut ends = Ends::new();
     let mut index = 0;
-    let mut limit = if changes_only.is_some() { 1 } else { MAX_VALUES };
+    let mut limit = if needle.is_some() { 1 } else { MAX_VALUES };
     while index < values.len() {
-        // A long value is looked at and copied in one pass by the kernel, while it is in the cache.
+        // The kernel scans and copies a long value in one pass, while it is in the cache.
         let is_long = values.bytes_of(index, 1).len() > MAX_BYTES;
-        if let Some(changes_only) = changes_only.filter(|_| !is_long) {
-            // Most values of most columns have nothing to decode.
-            let same = unchanged(values, index, changes_only);
+        if let Some(needle) = needle.filter(|_| !is_long) {
+            // Most values of most columns are already decoded.
+            let same = unchanged(values, index, needle);
             if same > 0 {
                 append_same(values, index, same, first, out)?;
                 index += same;
@@ -214,7 +221,7 @@ fn append_many<C: Codec, I: Offset, A: Append>(
                     break;
                 }
             }
-            // Where values are decoded others are near, but where values are refused, too.
+            // Values that change are near others that change, but also near values that are rejected.
             limit = if same > limit { 1 } else { (limit * 4).min(MAX_VALUES) };
         }
         let (bytes, slots) = out.spare();
@@ -226,14 +233,14 @@ fn append_many<C: Codec, I: Offset, A: Append>(
             whole.map(|()| index += count)
         };
         if let Err(offset) = stopped {
-            // None of the values before the one that is refused is, but nothing was written.
+            // The values before the rejected one are good, but nothing was written yet.
             let good = values.ends(index, count.max(1)).take_while(|&end| end <= offset).count();
             if good > 0 {
                 let _: Result<(), usize> = append_run(codec, values, index, good, &mut ends, first, out)?;
             }
             let offset = offset - (values.place(index + good) - values.place(index));
             index += good;
-            append_refused(values.bytes_of(index, 1), first + index, offset, out, refused)?;
+            append_rejected(values.bytes_of(index, 1), first + index, offset, out, rejected)?;
             index += 1;
             limit = 1;
         }
@@ -241,34 +248,34 @@ fn append_many<C: Codec, I: Offset, A: Append>(
     Ok(())
 }
 
-/// Appends an empty value for `value`, which is value `index` of all and refused at `offset`.
+/// Appends an empty value for `value`, which has the index `index` and was rejected at `offset`.
 #[cold]
-fn append_refused<A: Append>(
+fn append_rejected<A: Append>(
     value: &[u8],
     index: usize,
     offset: usize,
     out: &mut A,
-    refused: &mut impl FnMut(usize, &[u8], usize),
+    rejected: &mut dyn FnMut(usize, &[u8], usize),
 ) -> Result<(), Stop> {
     let before = out.lens().0;
     out.reserve(1);
     append_ends(core::iter::once(0), before, index, out)?;
-    refused(index, value, offset);
+    rejected(index, value, offset);
     Ok(())
 }
 
-/// How many values from `index` on, at most [`MAX_VALUES`], end before the first of the bytes that are needed to change. Those
-/// looked at have at most twice [`MAX_BYTES`] together, which are still in the first cache when they are copied; the first
-/// of them is not longer than that.
-fn unchanged<I: Offset>(values: Column<'_, I>, index: usize, changes_only: Either) -> usize {
+/// Returns the number of values from `index` on, at most [`MAX_VALUES`], before the first that holds a byte of `needle`. It
+/// scans at most twice [`MAX_BYTES`], which are still in the first cache when they are copied. The first value is not longer
+/// than that.
+fn unchanged<I: Offset>(values: Column<'_, I>, index: usize, needle: Needle) -> usize {
     let count = values.fitting(index, MAX_VALUES, 2 * MAX_BYTES);
-    match changes_only.find(values.bytes_of(index, count)) {
+    match needle.find(values.bytes_of(index, count)) {
         None => count,
         Some(at) => values.fitting(index, count, at),
     }
 }
 
-/// Appends the `count` values from `index` on as they are.
+/// Appends the `count` values from `index` on unchanged.
 fn append_same<I: Offset, A: Append>(
     values: Column<'_, I>,
     index: usize,
@@ -285,8 +292,8 @@ fn append_same<I: Offset, A: Append>(
     if fitting < count { Err(Stop::Full { index: first + index + fitting }) } else { Ok(()) }
 }
 
-/// Appends what the `count` values from `index` on become, as many as [`Ends`] takes and `out` has room for. Or returns the
-/// offset, from the start of the first, at which one is refused, and appends nothing.
+/// Appends the output for the `count` values from `index` on. They fit `out` and [`Ends`]. If one is rejected, returns the
+/// offset of that from the start of the first value, and appends nothing.
 #[inline(always)]
 fn append_run<C: Codec, I: Offset, A: Append>(
     codec: &C,
@@ -310,7 +317,7 @@ fn append_run<C: Codec, I: Offset, A: Append>(
     Ok(Ok(()))
 }
 
-/// Appends what `value`, which is value `index` of all, becomes; or returns the offset at which it is refused.
+/// Appends the output for `value`, which has the index `index`, or returns the offset at which it is rejected.
 #[inline(always)]
 fn append_one<C: Codec, A: Append>(
     codec: &C,
@@ -320,8 +327,8 @@ fn append_one<C: Codec, A: Append>(
 ) -> Result<Result<(), usize>, Stop> {
     let (before, spare) = (out.lens().0, out.spare().0);
     let mut room = value.len().saturating_mul(C::GROWTH);
-    // A long value that grows is measured if memory has to be allocated, so that it is no more than it needs; and if the result
-    // may have no offset, so that nothing is written then.
+    // A long value that grows is measured if memory has to be allocated, so that no more is allocated than it needs. It is also
+    // measured if its end may not fit an offset, so that nothing is written in that case.
     let has_offset = |len| before.checked_add(len).and_then(A::Offset::new).is_some();
     let is_long = C::GROWTH > 1 && value.len() > MAX_BYTES;
     if spare < room || (is_long && (out.ready() < room || !has_offset(room))) {
@@ -346,8 +353,9 @@ fn append_one<C: Codec, A: Append>(
     Ok(Ok(()))
 }
 
-/// Appends the offsets of values that end at `ends`, which are ascending, after the first `before` bytes. The first of them
-/// is value `index`. If one has no offset, it and those after it are not appended; if there is no slot for all, none is.
+/// Appends the offsets of values that end at `ends`, which are ascending and counted from the byte `before`. The first value
+/// has the index `index`. If the end of one does not fit an offset, that value and those after it are removed. If there are not
+/// enough slots, all of them are.
 #[inline(always)]
 fn append_ends<A: Append>(
     ends: impl ExactSizeIterator<Item = usize> + DoubleEndedIterator + Clone,

@@ -1,8 +1,8 @@
-//! What can be wrong with offsets and with room for a column.
+//! The errors of the batch verbs: bad offsets, and columns that are too small.
 
 use core::fmt;
 
-/// Offsets that do not cut the bytes into values.
+/// The error of offsets that do not cut the bytes into values.
 ///
 /// ```
 /// use simdpct::batch::Column;
@@ -26,11 +26,11 @@ impl fmt::Display for InvalidOffsets {
 
 impl core::error::Error for InvalidOffsets {}
 
-/// The output is longer than offsets of this type can say. Wider offsets, or fewer values at once, can.
+/// The error of output that is too long for the type of its offsets. Use wider offsets, or fewer values at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TooLong {
-    /// The index, in the input, of the first value whose end cannot be said.
+    /// The index, in the input, of the first value whose end does not fit.
     pub index: usize,
 }
 
@@ -46,7 +46,7 @@ impl fmt::Display for TooLong {
 
 impl core::error::Error for TooLong {}
 
-/// The caller's memory is too small for a column.
+/// The error of memory that is too small for a column.
 ///
 /// ```
 /// use std::mem::MaybeUninit;
@@ -58,17 +58,17 @@ impl core::error::Error for TooLong {}
 /// let mut out = UninitColumn::<i32>::new(&mut bytes, &mut offsets);
 /// let error = Decode::new().decode_column(input, &mut out).unwrap_err();
 /// let ColumnError::TooSmall(small) = error else { panic!("{error}") };
-/// // The first value is there; the second needs a fourth byte.
+/// // The first value fits; the second needs a fourth byte.
 /// assert_eq!((small.index, small.bytes, out.len()), (1, 4, 1));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ColumnTooSmall {
-    /// The index, in the input, of the first value that is not in the column. Those before it are.
+    /// The index, in the input, of the first value that is not in the column. The values before it are.
     pub index: usize,
-    /// How many bytes the column needs for all values, those in it included.
+    /// The number of bytes that the column needs for all values, including those that it has.
     pub bytes: usize,
-    /// How many offsets it needs, one more than values.
+    /// The number of offsets that it needs, one more than values.
     pub offsets: usize,
 }
 
@@ -81,7 +81,7 @@ impl fmt::Display for ColumnTooSmall {
 
 impl core::error::Error for ColumnTooSmall {}
 
-/// Why values could not be appended to an [`UninitColumn`](super::UninitColumn).
+/// The error of appending to an [`UninitColumn`](super::UninitColumn).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ColumnError {
@@ -100,14 +100,8 @@ impl fmt::Display for ColumnError {
     }
 }
 
-impl core::error::Error for ColumnError {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        match self {
-            ColumnError::TooLong(error) => Some(error),
-            ColumnError::TooSmall(error) => Some(error),
-        }
-    }
-}
+// It shows the message of the error that it holds, so that error is not also its source.
+impl core::error::Error for ColumnError {}
 
 impl From<TooLong> for ColumnError {
     fn from(error: TooLong) -> ColumnError {

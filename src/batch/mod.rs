@@ -1,16 +1,16 @@
 //! Many values at once: columns of data engines, lists of URLs, batches of log fields.
 //!
-//! Most values are short, and a call for each pays mainly for the call. The batch verbs take many values as one stream of
-//! blocks and follow where they end. A value never affects its neighbours: no escape reaches over the end of a value, and
-//! the result is what a call for each would give.
+//! Most values are short, and a call for each costs mainly the call. The batch verbs take many values as one stream of blocks
+//! and track where each ends. A value never affects its neighbours: no escape crosses the end of a value, and the result is the
+//! same as that of a call for each.
 //!
-//! | the values are | verb |
+//! | values | verb |
 //! |---|---|
-//! | in one buffer, cut by offsets ([`Column`]) | [`Encode::encode_column`], [`Decode::decode_column`], [`TryDecode::decode_column`] |
-//! | anywhere, some perhaps null | [`Encode::encode_slices`], [`Decode::decode_slices`], [`TryDecode::decode_slices`] |
+//! | in one buffer, with offsets ([`Column`]) | [`Encode::encode_column`], [`Decode::decode_column`], [`TryDecode::decode_column`] |
+//! | anywhere in memory, some perhaps null | [`Encode::encode_slices`], [`Decode::decode_slices`], [`TryDecode::decode_slices`] |
 //!
-//! All append to a [`ColumnBuf`], or to memory that the caller lends, an [`UninitColumn`]. [`Decode::NORMALIZE`] normalizes
-//! columns. [`Column::invalid_utf8`] says which decoded values are not text.
+//! All append to a [`ColumnBuf`], or to an [`UninitColumn`], which is memory of the caller. [`Decode::NORMALIZE`] normalizes
+//! columns. [`Column::invalid_utf8`] finds the decoded values that are not text.
 //!
 //! # Columns as in Apache Arrow
 //!
@@ -37,14 +37,14 @@
 //!
 //! # String views
 //!
-//! Where each value is a view of sixteen bytes (Arrow's `Utf8View`, Polars, DuckDB), an iterator turns a view into a slice
-//! and a null into `None`. Short values are gathered, and go through the same kernels as a column.
+//! Some engines store a value as a view of sixteen bytes (`Utf8View` in Arrow, Polars, DuckDB). An iterator turns each view
+//! into a slice, and a null into `None`. Short values are gathered, and go through the same kernels as a column.
 //!
 //! ```
 //! use simdpct::{Encode, sets};
 //! use simdpct::batch::ColumnBuf;
 //!
-//! /// As in Arrow: the length, then up to twelve bytes, or the first four, a buffer's index and an offset in it.
+//! /// Reads a view of Arrow: the length, then up to twelve bytes, or a prefix of four, the index of a buffer and an offset.
 //! fn value<'a>(view: &'a [u8; 16], buffers: &[&'a [u8]]) -> &'a [u8] {
 //!     let word = |at: usize| u32::from_le_bytes(view[at..at + 4].try_into().unwrap()) as usize;
 //!     match word(0) {

@@ -1,4 +1,4 @@
-//! Where the batch verbs write to: a column that grows, or the caller's memory.
+//! The output of the batch verbs: a column that grows, or the caller's memory.
 
 use core::fmt;
 use core::mem::MaybeUninit;
@@ -8,7 +8,7 @@ use super::column::ColumnBuf;
 use super::column::{Column, Offset};
 use super::error::{ColumnError, ColumnTooSmall, TooLong};
 #[cfg(feature = "alloc")]
-use crate::kernel::cursor;
+use crate::kernel::cursor::{self, Tail};
 use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::slots::Slots;
 
@@ -16,53 +16,55 @@ pub(super) mod sealed {
     use crate::batch::column::Offset;
     use crate::kernel::cursor::{Room, Written};
 
-    /// Bytes and offsets that are appended to.
+    /// The bytes and offsets that a batch verb appends to.
     pub trait Append {
         type Offset: Offset;
 
-        /// How many more bytes and values there may be room for.
+        /// Returns the number of bytes and values that can still be appended at most.
         fn spare(&self) -> (usize, usize);
 
-        /// How many more bytes there is room for.
+        /// Returns the number of bytes that can be appended without growing.
         fn ready(&self) -> usize;
 
-        /// Makes room for so many more values, if there may be.
+        /// Reserves capacity for more values, if the column can grow.
         fn reserve(&mut self, values: usize);
 
-        /// How many bytes and values there are.
+        /// Returns the number of bytes and values.
         fn lens(&self) -> (usize, usize);
 
-        /// Appends what `write` writes into room for `room` bytes, no more than there may be. Returns what else it returns.
-        fn write<T>(&mut self, room: usize, write: impl for<'c> FnOnce(Room<'c>) -> (Written<'c>, T)) -> T;
+        /// Appends the bytes that `write` writes, after reserving `room` bytes, which must fit. Returns the other result of
+        /// `write`.
+        fn write<T>(&mut self, room: usize, write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T))
+        -> T;
 
-        /// Appends `bytes`, no more than there may be room for.
+        /// Appends `bytes`, which fit.
         fn copy(&mut self, bytes: &[u8]);
 
-        /// Appends offsets, no more than there may be room for.
+        /// Appends offsets, which fit.
         fn end(&mut self, offsets: impl Iterator<Item = Self::Offset>);
 
-        /// Keeps the first bytes.
+        /// Truncates the bytes, but not the offsets.
         fn truncate(&mut self, bytes: usize);
     }
 
-    /// Why appending ended.
+    /// The reason why appending stopped.
     pub enum Stop {
         /// The end of value `index` has no offset.
         TooLong { index: usize },
-        /// There is no room for value `index`.
+        /// Value `index` does not fit.
         Full { index: usize },
     }
 }
 
 use sealed::{Append, Stop};
 
-/// What the batch verbs append to: a [`ColumnBuf`], or an [`UninitColumn`]. This trait is sealed.
+/// The output of a batch verb: a [`ColumnBuf`], or an [`UninitColumn`]. This trait is sealed.
 pub trait ColumnOut: Append {
-    /// What can be wrong: [`TooLong`] for a [`ColumnBuf`], [`ColumnError`] for an [`UninitColumn`].
+    /// The error of appending: [`TooLong`] for a [`ColumnBuf`], [`ColumnError`] for an [`UninitColumn`].
     type Error: core::error::Error;
 
-    /// The error, of a verb that began when there were `before` bytes and values; `rest` tells how many bytes and values
-    /// there would be more.
+    /// Restores or completes the column after `stop` and makes the error. The column had `before` bytes and values when the
+    /// verb began, and `rest` counts the bytes and values that are missing.
     #[doc(hidden)]
     fn failed(
         &mut self,
@@ -83,7 +85,7 @@ impl<O: Offset> Append for ColumnBuf<O> {
 
     #[inline(always)]
     fn ready(&self) -> usize {
-        // Without what `write` asks for in addition.
+        // `write` reserves a window in addition.
         (self.bytes.capacity() - self.bytes.len()).saturating_sub(cursor::MAX_WINDOW)
     }
 
@@ -98,8 +100,8 @@ impl<O: Offset> Append for ColumnBuf<O> {
     }
 
     #[inline(always)]
-    fn write<T>(&mut self, room: usize, write: impl for<'c> FnOnce(Room<'c>) -> (Written<'c>, T)) -> T {
-        cursor::append(&mut self.bytes, room.saturating_add(cursor::MAX_WINDOW), write)
+    fn write<T>(&mut self, room: usize, write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T)) -> T {
+        Tail::new(&mut self.bytes).append(room.saturating_add(cursor::MAX_WINDOW), write)
     }
 
     #[inline(always)]
@@ -136,12 +138,13 @@ impl<O: Offset> ColumnOut for ColumnBuf<O> {
     }
 }
 
-/// A column in memory that the caller lends and that need not be initialised: a host's buffers, filled without a copy.
+/// A column in memory of the caller that need not be initialised, such as the buffers of a host, which are filled without a
+/// copy.
 ///
 /// The bytes of the values are written from the start of the one buffer, and the offsets (0, and where each value ends)
-/// from the start of the other. Encoding needs at most three bytes for each byte of input and decoding at most one, so
-/// buffers of that size are always large enough. Smaller ones may do: nothing is reserved, and what does not fit is an
-/// error that says how much is needed.
+/// from the start of the other. Encoding needs at most three bytes for each byte of input and decoding at most one, so buffers
+/// of that size are always large enough. Smaller ones may be large enough, too. If the values do not fit, the error gives the
+/// size needed.
 ///
 /// ```
 /// use std::mem::MaybeUninit;
@@ -160,31 +163,31 @@ impl<O: Offset> ColumnOut for ColumnBuf<O> {
 /// ```
 pub struct UninitColumn<'a, O> {
     bytes: Slots<'a, u8>,
-    // INVARIANT: empty if there is no slot, and there are then no bytes; else as in `ColumnBuf`.
+    // INVARIANT: empty if there is no slot, and there are then no bytes. Else ascending from 0, and the last is `bytes.len()`.
     offsets: Slots<'a, O>,
 }
 
 impl<'a, O: Offset> UninitColumn<'a, O> {
-    /// A column without values in `bytes` and `offsets`. There must be one offset more than values, so at least one.
+    /// Makes a column without values in `bytes` and `offsets`. A column has one offset more than values, so at least one.
     pub fn new(bytes: &'a mut [MaybeUninit<u8>], offsets: &'a mut [MaybeUninit<O>]) -> UninitColumn<'a, O> {
         let mut offsets = Slots::new(offsets);
         offsets.extend(core::iter::once(O::ZERO));
         UninitColumn { bytes: Slots::new(bytes), offsets }
     }
 
-    /// The number of values.
+    /// Returns the number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// Whether there is no value.
+    /// Reports whether the column has no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The values so far, for as long as the memory is lent.
+    /// Returns the values, for as long as the memory is borrowed.
     ///
     /// # Errors
     ///
@@ -202,7 +205,7 @@ impl<O: Offset> Append for UninitColumn<'_, O> {
 
     #[inline(always)]
     fn spare(&self) -> (usize, usize) {
-        // Without the first offset there is no room for values either.
+        // A column without a slot for the first offset has no slots for values.
         (self.bytes.spare(), self.offsets.spare())
     }
 
@@ -220,7 +223,7 @@ impl<O: Offset> Append for UninitColumn<'_, O> {
     }
 
     #[inline(always)]
-    fn write<T>(&mut self, _: usize, write: impl for<'c> FnOnce(Room<'c>) -> (Written<'c>, T)) -> T {
+    fn write<T>(&mut self, _: usize, write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T)) -> T {
         self.bytes.write(write)
     }
 

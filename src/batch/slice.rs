@@ -1,4 +1,4 @@
-//! Values that lie anywhere.
+//! Values anywhere in memory, some of them null.
 
 mod sealed {
     pub trait Sealed {}
@@ -13,13 +13,13 @@ mod sealed {
 /// use simdpct::Decode;
 /// use simdpct::batch::ColumnBuf;
 ///
-/// // A null is an empty value; the validity bitmap stays with its owner.
+/// // A null gives an empty value; the validity bitmap stays with its owner.
 /// let mut out = ColumnBuf::<i32>::new();
 /// Decode::new().decode_slices([Some("a%20b"), None, Some("c")], &mut out).unwrap();
 /// assert_eq!(out.offsets(), [0, 3, 3, 4]);
 /// ```
 pub trait NullableBytes: sealed::Sealed {
-    /// The bytes, unless the value is null.
+    /// Returns the bytes, or `None` for a null.
     fn nullable_bytes(&self) -> Option<&[u8]>;
 }
 

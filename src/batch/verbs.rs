@@ -1,37 +1,37 @@
 //! The batch verbs.
 
 use super::column::{Column, Offset};
-use super::engine::{self, Codec, Either};
+use super::engine::{self, Codec, Needle};
 use super::out::ColumnOut;
 use super::slice::NullableBytes;
-use crate::coder::{Coder, KeepSet};
+use crate::coder::{self, KeepSet};
 use crate::decode::{Core, Decode, TryDecode};
 use crate::encode::Encode;
 use crate::error::MalformedEscape;
 use crate::kernel::cursor::{Room, Written};
 use crate::kernel::ends::Ends;
 
-impl<S: KeepSet> Codec for Coder<S> {
+impl Codec for coder::Core {
     const GROWTH: usize = 3;
 
     #[inline(always)]
-    fn changes_only(&self) -> Option<Either> {
+    fn needle(&self) -> Option<Needle> {
         None
     }
 
     #[inline(always)]
     fn measure(&self, value: &[u8]) -> Result<usize, usize> {
-        Ok(Coder::measure(self, value).len)
+        Ok(coder::Core::measure(self, value).len)
     }
 
     #[inline(always)]
-    fn write<'c>(&self, value: &[u8], out: Room<'c>) -> (Written<'c>, usize) {
-        (Coder::write(self, value, out), value.len())
+    fn write<'id>(&self, value: &[u8], out: Room<'id>) -> (Written<'id>, usize) {
+        (coder::Core::write(self, value, out), value.len())
     }
 
     #[inline(always)]
-    fn write_values<'c>(&self, input: &[u8], ends: &mut Ends, out: Room<'c>) -> (Written<'c>, usize) {
-        (self.kernels().encode_values(self.job(), input, ends, out), input.len())
+    fn write_values<'id>(&self, input: &[u8], ends: &mut Ends, out: Room<'id>) -> (Written<'id>, usize) {
+        (self.kernels().encode_values(&self.job, input, ends, out), input.len())
     }
 }
 
@@ -39,8 +39,8 @@ impl Codec for Core {
     const GROWTH: usize = 1;
 
     #[inline(always)]
-    fn changes_only(&self) -> Option<Either> {
-        Some(if self.job.plus() { Either::Two(b'%', b'+') } else { Either::One(b'%') })
+    fn needle(&self) -> Option<Needle> {
+        Some(if self.job.plus() { Needle::Two(b'%', b'+') } else { Needle::One(b'%') })
     }
 
     #[inline(always)]
@@ -50,13 +50,13 @@ impl Codec for Core {
     }
 
     #[inline(always)]
-    fn write<'c>(&self, value: &[u8], out: Room<'c>) -> (Written<'c>, usize) {
+    fn write<'id>(&self, value: &[u8], out: Room<'id>) -> (Written<'id>, usize) {
         let decoded = Core::write(self, value, out);
         (decoded.written, decoded.stopped)
     }
 
     #[inline(always)]
-    fn write_values<'c>(&self, input: &[u8], ends: &mut Ends, out: Room<'c>) -> (Written<'c>, usize) {
+    fn write_values<'id>(&self, input: &[u8], ends: &mut Ends, out: Room<'id>) -> (Written<'id>, usize) {
         let decoded = self.kernels().decode_values(&self.job, input, ends, out);
         (decoded.written, decoded.stopped)
     }
@@ -64,13 +64,14 @@ impl Codec for Core {
 
 impl<S: KeepSet> Encode<S> {
     /// Encodes each value of a column and appends the results to `out`, a [`ColumnBuf`](crate::batch::ColumnBuf) or an
-    /// [`UninitColumn`](crate::batch::UninitColumn): the same as [`Encode::encode`] of each. The offsets of `out` may be of another type.
+    /// [`UninitColumn`](crate::batch::UninitColumn). The results are those of [`Encode::encode`]. The offsets of `out` may have
+    /// another type.
     ///
     /// # Errors
     ///
-    /// [`TooLong`](crate::batch::TooLong) if the output is longer than its offsets can say; a `ColumnBuf` is then unchanged.
-    /// [`ColumnTooSmall`](crate::batch::ColumnTooSmall) if an `UninitColumn` is too small; it then holds the values before
-    /// the one that has no room.
+    /// [`TooLong`](crate::batch::TooLong) if the output is too long for its offsets; a `ColumnBuf` is then unchanged.
+    /// [`ColumnTooSmall`](crate::batch::ColumnTooSmall) if an `UninitColumn` is too small; it then holds the values before the
+    /// first that does not fit.
     ///
     /// ```
     /// use simdpct::batch::{Column, ColumnBuf};
@@ -87,18 +88,18 @@ impl<S: KeepSet> Encode<S> {
         values: Column<'_, I>,
         out: &mut C,
     ) -> Result<(), C::Error> {
-        engine::column(&self.coder, values, out, |_, _, _| {})
+        engine::column(self.coder.core(), values, out, |_, _, _| {})
     }
 
-    /// Encodes each of `values`, which lie anywhere and may be null, and appends the results to `out`. A null becomes an
-    /// empty value, so a validity bitmap stays valid. Otherwise as [`Encode::encode_column`].
+    /// Encodes each of `values`, which may be anywhere in memory and may be null, and appends the results to `out`. A null
+    /// becomes an empty value, so a validity bitmap stays valid.
     ///
-    /// Takes any iterator over `&[u8]`, `&str` or `Option`s of these. Short values are copied to one place first, so this is
-    /// nearly as fast as a column.
+    /// Takes any iterator over `&[u8]`, `&str` or `Option`s of these. Short values are gathered first, so this is nearly as
+    /// fast as a column.
     ///
     /// # Errors
     ///
-    /// As [`Encode::encode_column`]. The size that is needed takes the rest of the iterator to find.
+    /// The errors of [`Encode::encode_column`]. To find the size needed, the verb consumes the rest of the iterator.
     ///
     /// ```
     /// use simdpct::batch::ColumnBuf;
@@ -115,26 +116,26 @@ impl<S: KeepSet> Encode<S> {
         values: impl IntoIterator<Item: NullableBytes>,
         out: &mut C,
     ) -> Result<(), C::Error> {
-        engine::slices(&self.coder, values, out, |_, _, _| {})
+        engine::slices(self.coder.core(), values, out, |_, _, _| {})
     }
 }
 
 impl Decode {
     /// Decodes each value of a column and appends the results to `out`, a [`ColumnBuf`](crate::batch::ColumnBuf) or an
-    /// [`UninitColumn`](crate::batch::UninitColumn): the same as [`Decode::decode`] of each. The offsets of `out` may be of another type.
-    /// [`Decode::NORMALIZE`] normalizes.
+    /// [`UninitColumn`](crate::batch::UninitColumn). The results are those of [`Decode::decode`]; [`Decode::NORMALIZE`]
+    /// normalizes. The offsets of `out` may have another type.
     ///
     /// # Errors
     ///
-    /// [`TooLong`](crate::batch::TooLong) if the output is longer than its offsets can say; a `ColumnBuf` is then unchanged.
-    /// [`ColumnTooSmall`](crate::batch::ColumnTooSmall) if an `UninitColumn` is too small; it then holds the values before
-    /// the one that has no room.
+    /// [`TooLong`](crate::batch::TooLong) if the output is too long for its offsets; a `ColumnBuf` is then unchanged.
+    /// [`ColumnTooSmall`](crate::batch::ColumnTooSmall) if an `UninitColumn` is too small; it then holds the values before the
+    /// first that does not fit.
     ///
     /// ```
     /// use simdpct::Decode;
     /// use simdpct::batch::{Column, ColumnBuf};
     ///
-    /// // `%`, `41`, `%41`: the first two do not become an `A`.
+    /// // The values are `%`, `41` and `%41`. The first two do not join to an `A`.
     /// let values = Column::new(b"%41%41", &[0_i32, 1, 3, 6])?;
     /// let mut out = ColumnBuf::<i32>::new();
     /// Decode::new().decode_column(values, &mut out)?;
@@ -149,15 +150,15 @@ impl Decode {
         engine::column(&self.core, values, out, |_, _, _| {})
     }
 
-    /// Decodes each of `values`, which lie anywhere and may be null, and appends the results to `out`. A null becomes an
-    /// empty value, so a validity bitmap stays valid. Otherwise as [`Decode::decode_column`].
+    /// Decodes each of `values`, which may be anywhere in memory and may be null, and appends the results to `out`. A null
+    /// becomes an empty value, so a validity bitmap stays valid.
     ///
-    /// Takes any iterator over `&[u8]`, `&str` or `Option`s of these. Short values are copied to one place first, so this is
-    /// nearly as fast as a column.
+    /// Takes any iterator over `&[u8]`, `&str` or `Option`s of these. Short values are gathered first, so this is nearly as
+    /// fast as a column.
     ///
     /// # Errors
     ///
-    /// As [`Decode::decode_column`]. The size that is needed takes the rest of the iterator to find.
+    /// The errors of [`Decode::decode_column`]. To find the size needed, the verb consumes the rest of the iterator.
     ///
     /// ```
     /// use simdpct::Decode;
@@ -179,16 +180,16 @@ impl Decode {
 }
 
 impl TryDecode {
-    /// Decodes each value of a column and appends the results to `out`, as [`Decode::decode_column`].
+    /// Decodes each value of a column and appends the results to `out`. See [`Decode::decode_column`] for the output.
     ///
-    /// One bad value does not end the batch. If the decoder is strict, a value that has a malformed escape becomes an empty
-    /// one, and `refused` is told its index and the error, whose offsets are counted from the start of the value: to make it
-    /// null, to keep it as it is, or to say where it is.
+    /// One bad value does not end the batch. If the decoder is strict, a value with a malformed escape becomes an empty one,
+    /// and `rejected` gets its index and the error, whose offsets count from the start of the value. The caller can then make
+    /// the value null, keep it as it was, or report it.
     ///
     /// # Errors
     ///
-    /// As [`Decode::decode_column`]. `refused` has then been told of values before the one that the error names, and perhaps
-    /// of no others.
+    /// The errors of [`Decode::decode_column`]. `rejected` has been called for the values before the one that
+    /// the error names, and not necessarily for later ones.
     ///
     /// ```
     /// use simdpct::Decode;
@@ -205,19 +206,19 @@ impl TryDecode {
         &self,
         values: Column<'_, I>,
         out: &mut C,
-        mut refused: impl FnMut(usize, MalformedEscape),
+        mut rejected: impl FnMut(usize, MalformedEscape),
     ) -> Result<(), C::Error> {
         engine::column(&self.core, values, out, |index, value, offset| {
-            refused(index, MalformedEscape::at(value, offset));
+            rejected(index, MalformedEscape::at(value, offset));
         })
     }
 
-    /// Decodes each of `values`, which lie anywhere and may be null, and appends the results to `out`, as
-    /// [`Decode::decode_slices`]. Of values with a malformed escape `refused` is told as by [`TryDecode::decode_column`].
+    /// Decodes each of `values`, which may be anywhere in memory and may be null, and appends the results to `out`. See
+    /// [`Decode::decode_slices`] for the values, and [`TryDecode::decode_column`] for `rejected`.
     ///
     /// # Errors
     ///
-    /// As [`TryDecode::decode_column`].
+    /// The errors of [`TryDecode::decode_column`].
     ///
     /// ```
     /// use simdpct::Decode;
@@ -234,10 +235,10 @@ impl TryDecode {
         &self,
         values: impl IntoIterator<Item: NullableBytes>,
         out: &mut C,
-        mut refused: impl FnMut(usize, MalformedEscape),
+        mut rejected: impl FnMut(usize, MalformedEscape),
     ) -> Result<(), C::Error> {
         engine::slices(&self.core, values, out, |index, value, offset| {
-            refused(index, MalformedEscape::at(value, offset));
+            rejected(index, MalformedEscape::at(value, offset));
         })
     }
 }

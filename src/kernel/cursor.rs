@@ -1,6 +1,6 @@
-//! Where output goes: the only pointer arithmetic outside `isa/`.
+//! Output memory: the only pointer arithmetic outside `isa/`.
 //!
-//! A verb makes [`Room`]; a kernel walks over it with a [`Cursor`] and hands back how far it came. Vector code writes whole
+//! A verb lends its memory as a [`Room`]; a kernel walks over it with a [`Cursor`] and returns how much it has [`Written`]. Vector code writes whole
 //! registers, so it asks for a *window* that is wider than what it will keep; near the end of the room the window is a
 //! [`Stage`] on the stack instead, and what is kept is copied. Nothing is ever written outside the room, and a verb that
 //! has checked the room once needs no check per byte.
@@ -23,43 +23,39 @@ impl Stage {
     }
 }
 
-/// Bytes that may be written, on their way to a kernel: two words, which a call passes in registers.
-// INVARIANT: `start <= end`, both within one allocation that is borrowed for 'a and writable from `start` to `end`. The
-// lifetime is invariant, so that the room given to a closure can only be that closure's own. Copies are the same room.
+/// The memory that one conversion may write to: two words, which a call passes in registers.
+///
+/// Only this module makes a room, and lends each one to a closure that has to accept any lifetime `'id`. So no two rooms in
+/// sight of the same code have the same `'id`, and a [`Written`] can only belong to the room of its own `'id`.
+// INVARIANT: `start <= end`, both within one allocation that is borrowed mutably as long as the room is lent, and writable
+// from `start` to `end`. The lifetime is invariant, so it cannot be shortened to that of another room. Copies are the same room.
 #[derive(Clone, Copy)]
-pub struct Room<'a> {
+pub struct Room<'id> {
     start: *mut u8,
     end: *mut u8,
-    brand: PhantomData<fn(&'a ()) -> &'a ()>,
+    brand: PhantomData<fn(&'id ()) -> &'id ()>,
 }
 
-impl<'a> Room<'a> {
-    /// Room that need not be initialised.
+impl<'id> Room<'id> {
+    /// The room of `memory`. Private, so that [`Written`] proves something.
     #[inline(always)]
-    pub(crate) fn new(room: &'a mut [MaybeUninit<u8>]) -> Room<'a> {
-        let range = room.as_mut_ptr_range();
+    fn new(memory: &'id mut [MaybeUninit<u8>]) -> Room<'id> {
+        let range = memory.as_mut_ptr_range();
         Room { start: range.start.cast(), end: range.end.cast(), brand: PhantomData }
     }
 
-    /// Room that is already initialised.
-    #[inline(always)]
-    pub(crate) fn over(room: &'a mut [u8]) -> Room<'a> {
-        let range = room.as_mut_ptr_range();
-        Room { start: range.start, end: range.end, brand: PhantomData }
-    }
-
-    /// The number of bytes.
+    /// The number of bytes that fit.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         self.end.addr() - self.start.addr()
     }
 }
 
-/// How much of a room was written.
-// INVARIANT: the first `len` bytes of the room of the same lifetime are initialised.
-pub struct Written<'a> {
+/// The number of bytes written to a room.
+// INVARIANT: the first `len` bytes of the room with the lifetime `'id` are initialised.
+pub struct Written<'id> {
     len: usize,
-    brand: PhantomData<fn(&'a ()) -> &'a ()>,
+    brand: PhantomData<fn(&'id ()) -> &'id ()>,
 }
 
 impl Written<'_> {
@@ -294,12 +290,12 @@ unsafe fn copy_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
 /// Copies an input of at most [`FEW`] bytes if there is room and `look` says that it stays; one of less than four bytes is for
 /// `fewer`. It is for callers that are inlined, for which a kernel's call would take longer than the copy.
 #[inline(always)]
-pub(crate) fn copy_few<'c>(
+pub(crate) fn copy_few<'id>(
     input: &[u8],
-    out: Room<'c>,
+    out: Room<'id>,
     look: impl Look,
-    fewer: impl FnOnce(&[u8], Room<'c>) -> Option<Written<'c>>,
-) -> Option<Written<'c>> {
+    fewer: impl FnOnce(&[u8], Room<'id>) -> Option<Written<'id>>,
+) -> Option<Written<'id>> {
     let len = input.len();
     if len > FEW {
         return None;
@@ -322,7 +318,7 @@ pub(crate) fn copy_few<'c>(
 
 /// What [`copy_few`] does, for an input of at most three bytes.
 #[inline(always)]
-pub(crate) fn copy_fewer<'c>(input: &[u8], out: Room<'c>, look: impl Look) -> Option<Written<'c>> {
+pub(crate) fn copy_fewer<'id>(input: &[u8], out: Room<'id>, look: impl Look) -> Option<Written<'id>> {
     let len = input.len();
     if len == 0 {
         return Some(Written { len, brand: PhantomData });
@@ -346,11 +342,11 @@ pub(crate) fn copy_fewer<'c>(input: &[u8], out: Room<'c>, look: impl Look) -> Op
 ///
 /// The input has from `N` to `2 * N` bytes, and the room has no fewer.
 #[inline(always)]
-unsafe fn copy_if<'c, const N: usize>(
+unsafe fn copy_if<'id, const N: usize>(
     input: &[u8],
-    out: Room<'c>,
+    out: Room<'id>,
     stays: impl FnOnce([u8; N], [u8; N]) -> bool,
-) -> Option<Written<'c>> {
+) -> Option<Written<'id>> {
     let len = input.len();
     let (from, to) = (input.as_ptr().cast::<[u8; N]>(), out.start.cast::<[u8; N]>());
     // SAFETY: both pieces lie within the bytes that the caller vouches for; together they are all of these.
@@ -415,12 +411,12 @@ unsafe fn triple_one(byte: u8, to: *mut u8, escapes: &[[u8; 4]; 256], escaped: u
 
 /// What [`triple`] does, for an input of at most `MOST` bytes and if there is room to spare.
 #[inline(always)]
-pub(crate) fn triple_few<'c, const MOST: usize>(
+pub(crate) fn triple_few<'id, const MOST: usize>(
     input: &[u8],
-    out: Room<'c>,
+    out: Room<'id>,
     escapes: &[[u8; 4]; 256],
     escaped: impl Fn(u8) -> u32,
-) -> Option<Written<'c>> {
+) -> Option<Written<'id>> {
     if input.len() > MOST || out.len() < 3 * MOST + 1 {
         return None;
     }
@@ -428,57 +424,94 @@ pub(crate) fn triple_few<'c, const MOST: usize>(
     unsafe { Some(Written { len: triple(input, out.start, escapes, escaped), brand: PhantomData }) }
 }
 
-/// Appends what `write` writes to `out`, if it writes anything in the room that there is.
-#[cfg(feature = "alloc")]
+/// Lends initialised `memory` to `write`.
 #[inline(always)]
-pub(crate) fn append_few(
-    out: &mut alloc::vec::Vec<u8>,
-    write: impl for<'c> FnOnce(Room<'c>) -> Option<Written<'c>>,
-) -> bool {
-    let before = out.len();
-    let Some(written) = write(Room::new(out.spare_capacity_mut())) else { return false };
-    let written = written.len();
-    // For an empty input, a store would take longer than all else.
-    if written > 0 {
-        // SAFETY: as in `append`.
-        unsafe { out.set_len(before + written) };
-    }
-    true
+pub(crate) fn lend_slice<R>(memory: &mut [u8], write: impl for<'id> FnOnce(Room<'id>) -> R) -> R {
+    let range = memory.as_mut_ptr_range();
+    // Cursors write initialised bytes only, so the memory stays initialised.
+    write(Room { start: range.start, end: range.end, brand: PhantomData })
 }
 
-/// Appends what `write` writes to `out`, after making room for `len` bytes. Returns what else `write` returns.
-#[cfg(feature = "alloc")]
+/// Lends `memory` to `write`, and returns the number of bytes at its start that are then initialised, with the other result.
 #[inline(always)]
-pub(crate) fn append<T>(
-    out: &mut alloc::vec::Vec<u8>,
-    len: usize,
-    write: impl for<'c> FnOnce(Room<'c>) -> (Written<'c>, T),
-) -> T {
-    out.reserve(len);
-    // Not read after the call of a kernel, of which the compiler does not know that it leaves the length alone.
-    let before = out.len();
-    let (written, more) = write(Room::new(out.spare_capacity_mut()));
-    let written = written.len();
-    // SAFETY: `written` is of the room that was lent, since its lifetime is invariant and fresh; by its invariant that many
-    // bytes at the start of the spare capacity are initialised.
-    unsafe { out.set_len(before + written) };
-    more
+pub(crate) fn lend_counted<T>(
+    memory: &mut [MaybeUninit<u8>],
+    write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T),
+) -> (usize, T) {
+    let (written, more) = write(Room::new(memory));
+    (written.len(), more)
 }
 
-/// The start of `out` that `write` wrote, and what else `write` returns.
+/// Lends `memory` to `write`, and returns the bytes that it wrote, with its other result.
 ///
 /// # Errors
 ///
-/// That of `write`.
+/// The error of `write`.
 #[inline(always)]
 pub(crate) fn fill<T, E>(
-    out: &mut [MaybeUninit<u8>],
-    write: impl for<'c> FnOnce(Room<'c>) -> Result<(Written<'c>, T), E>,
+    memory: &mut [MaybeUninit<u8>],
+    write: impl for<'id> FnOnce(Room<'id>) -> Result<(Written<'id>, T), E>,
 ) -> Result<(&mut [u8], T), E> {
-    let (written, more) = write(Room::new(out))?;
+    let (written, more) = write(Room::new(memory))?;
     let written = written.len();
-    let start = out.as_mut_ptr().cast::<u8>();
-    // SAFETY: `written` is of the room that was lent, since its lifetime is invariant and fresh; by its invariant that many
-    // bytes at the start of `out` are initialised, and they stay borrowed as long as `out`.
+    let start = memory.as_mut_ptr().cast::<u8>();
+    // SAFETY: `write` accepts any `'id`, so it can have a `Written<'id>` only from the room made here. By its invariant, that
+    // many bytes at the start of `memory` are initialised, and they stay borrowed as long as `memory`.
     Ok((unsafe { core::slice::from_raw_parts_mut(start, written) }, more))
+}
+
+/// The end of a vector, to which bytes can be appended and nothing else. Text stays text if what is appended is text.
+// INVARIANT: no method changes the bytes that the vector held before, or its length except by appending.
+#[cfg(feature = "alloc")]
+pub(crate) struct Tail<'v>(&'v mut alloc::vec::Vec<u8>);
+
+#[cfg(feature = "alloc")]
+impl<'v> Tail<'v> {
+    /// The end of `vec`.
+    #[inline(always)]
+    pub(crate) fn new(vec: &'v mut alloc::vec::Vec<u8>) -> Tail<'v> {
+        Tail(vec)
+    }
+
+    /// The spare capacity in bytes.
+    #[inline(always)]
+    pub(crate) fn spare(&self) -> usize {
+        self.0.capacity() - self.0.len()
+    }
+
+    /// Reserves `len` bytes and appends the bytes that `write` writes. Returns the other result of `write`.
+    #[inline(always)]
+    pub(crate) fn append<T>(
+        &mut self,
+        len: usize,
+        write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T),
+    ) -> T {
+        self.0.reserve(len);
+        // Read before the kernel is called: the compiler does not know that a kernel leaves the length alone.
+        let before = self.0.len();
+        let (written, more) = write(Room::new(self.0.spare_capacity_mut()));
+        let written = written.len();
+        // SAFETY: `write` accepts any `'id`, so it can have a `Written<'id>` only from the room made here. By its invariant,
+        // that many bytes at the start of the spare capacity are initialised.
+        unsafe { self.0.set_len(before + written) };
+        more
+    }
+
+    /// Appends the bytes that `write` writes to the spare capacity. Returns `false` if it declines.
+    #[inline(always)]
+    pub(crate) fn append_short(
+        &mut self,
+        write: impl for<'id> FnOnce(Room<'id>) -> Option<Written<'id>>,
+    ) -> bool {
+        let before = self.0.len();
+        let Some(written) = write(Room::new(self.0.spare_capacity_mut())) else { return false };
+        let written = written.len();
+        // For an empty input, a store would take longer than everything else.
+        if written > 0 {
+            // SAFETY: `write` accepts any `'id`, so it can have a `Written<'id>` only from the room made here. By its
+            // invariant, that many bytes at the start of the spare capacity are initialised.
+            unsafe { self.0.set_len(before + written) };
+        }
+        true
+    }
 }

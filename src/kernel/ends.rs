@@ -1,82 +1,82 @@
-//! Where values end, when a kernel takes many of them as one stream of blocks.
+//! The ends of values, for kernels that take many values as one stream of blocks.
 
 use core::mem::MaybeUninit;
 
-use crate::kernel::slots::{Few, Slots};
+use crate::kernel::slots::{ArrayVec, Slots};
 
-/// The most values that are handed to a kernel together.
+/// The largest number of values for one call of a kernel.
 pub(crate) const MAX_VALUES: usize = 256;
 
-/// The most bytes that these have together.
+/// The largest number of bytes that these values have together.
 pub(crate) const MAX_BYTES: usize = 8 * 1024;
 
-/// The fewest lanes of a block of an input that is longer than one block.
+/// The number of lanes of the smallest block that is used for inputs longer than one block.
 const LANES: usize = 64;
 
-/// The blocks of that many bytes, one more because the first may be short, one that begins where the bytes end, and the
-/// one after it, at which [`Follow::cut`] looks.
+/// The number of blocks to track: those of [`MAX_BYTES`] bytes, one more because the first may be short, one that begins at the
+/// end of the bytes, and the one after it, which [`Follow::cut`] reads.
 const BLOCKS: usize = MAX_BYTES / LANES + 3;
 
-/// What the ends in a block need to know of it: where its first lane is in the output, and the lanes that become more bytes
-/// than one, or none.
+/// The record of one block that the ends inside it need: the offset of its first lane in the output, and the lanes that become
+/// several bytes (encoding) or none (decoding).
 #[derive(Clone, Copy, Default)]
 struct Settled {
     start: usize,
     mask: u64,
 }
 
-/// Where many values end, which are at most [`MAX_BYTES`] bytes together; and room for their blocks of 64 lanes, or for
-/// one block.
+/// The ends of at most [`MAX_VALUES`] values, which have at most [`MAX_BYTES`] bytes together, with a record for each of their
+/// blocks.
 ///
-/// How many values end in a block cannot be predicted, so the loop over blocks has no loop over ends in it: ends are
-/// settled after it, and marked before it only if blocks have to know them. Only as much is written as the values need, so a
-/// few values cost little.
+/// The number of ends in a block cannot be predicted, so the loop over blocks does not loop over ends. It only keeps a record
+/// of each block, and the ends are computed afterwards. They are marked before the loop only if the blocks need them. Memory is
+/// written only as far as the values need it, so a few values cost little.
 pub(crate) struct Ends {
-    /// Ascending, and within the input.
-    given: Few<u32, MAX_VALUES>,
-    /// The same in the output.
-    places: Few<u32, MAX_VALUES>,
-    /// Whether an escape was decoded that reaches over an end.
+    /// The ends in the input, ascending.
+    given: ArrayVec<u32, MAX_VALUES>,
+    /// The ends in the output.
+    places: ArrayVec<u32, MAX_VALUES>,
+    /// Whether an escape was decoded that crosses the end of a value.
     crossed: bool,
-    /// Bit `i` of word `b`: a value ends before lane `i` of block `b`.
-    marks: Few<u64, BLOCKS>,
+    /// Bit `i` of word `b` is set if a value ends before lane `i` of block `b`.
+    marks: ArrayVec<u64, BLOCKS>,
     settled: [MaybeUninit<Settled>; BLOCKS],
 }
 
 impl Ends {
-    /// No values.
+    /// Makes a record of no values.
     #[inline(always)]
     pub(crate) fn new() -> Ends {
         Ends {
-            given: Few::new(),
-            places: Few::new(),
+            given: ArrayVec::new(),
+            places: ArrayVec::new(),
             crossed: false,
-            marks: Few::new(),
+            marks: ArrayVec::new(),
             settled: [const { MaybeUninit::uninit() }; BLOCKS],
         }
     }
 
-    /// Takes the ends of values, the first [`MAX_VALUES`], in place of those it has.
+    /// Replaces the ends in the input by the first [`MAX_VALUES`] of `ends`.
     #[inline(always)]
     pub(crate) fn set(&mut self, ends: impl ExactSizeIterator<Item = usize>) {
         self.given.set(ends.map(|end| end as u32));
     }
 
-    /// The ends in the input, and where those in the output go.
+    /// Returns the ends in the input, and the empty vector for the ends in the output.
     #[inline(always)]
-    pub(crate) fn each(&mut self) -> (&[u32], &mut Few<u32, MAX_VALUES>) {
+    pub(crate) fn each(&mut self) -> (&[u32], &mut ArrayVec<u32, MAX_VALUES>) {
         self.places.truncate(0);
         (self.given.as_slice(), &mut self.places)
     }
 
-    /// The ends in the output.
+    /// Returns the ends in the output.
     #[inline(always)]
     pub(crate) fn places(&self) -> &[u32] {
         self.places.as_slice()
     }
 
-    /// Prepares for blocks of `lanes`, of which the first is `missing` lanes short; with marks for [`Follow::cut`], or without,
-    /// if nothing is to be cut.
+    /// Prepares for blocks of `lanes` lanes, of which the first is `missing` lanes short. If `marked`, it makes the marks that
+    /// [`Follow::cut`] needs.
     #[inline(always)]
     pub(crate) fn follow(&mut self, missing: usize, lanes: usize, marked: bool) -> Follow<'_> {
         if marked {
@@ -94,8 +94,8 @@ impl Ends {
         }
     }
 
-    /// Whether an escape was decoded that reaches over an end, in blocks of which the ends were not marked. All that was written
-    /// is then of no use.
+    /// Reports whether an escape was decoded that crosses the end of a value, in blocks whose ends were not marked. The output
+    /// is then invalid.
     #[inline(always)]
     pub(crate) fn crossed(&self) -> bool {
         self.crossed
@@ -104,7 +104,7 @@ impl Ends {
     #[inline(always)]
     fn mark(&mut self, missing: usize, lanes: usize) {
         let ends = self.given.as_slice();
-        // The last block looks at the one after it, and no block further.
+        // The last block reads the marks of the one after it.
         let last = ends.last().map_or(0, |&end| (end as usize + missing) / lanes);
         self.marks.fill(0, last + 2);
         let marks = self.marks.as_mut_slice();
@@ -118,22 +118,23 @@ impl Ends {
     }
 }
 
-/// [`Ends`], while a kernel goes from block to block. What changes with each of them is here and not there, so that it is in
-/// registers: a count in memory would make each block wait for the one before.
+/// The state of [`Ends`] while a kernel goes from block to block. It is separate so that the compiler keeps it in registers: a
+/// count in memory would make each block wait for the one before.
 pub(crate) struct Follow<'e> {
     given: &'e [u32],
-    places: &'e mut Few<u32, MAX_VALUES>,
+    places: &'e mut ArrayVec<u32, MAX_VALUES>,
     crossed: &'e mut bool,
-    /// Empty if nothing is cut.
+    /// The marks of [`Ends`], or nothing if [`Follow::cut`] is not used.
     marks: &'e [u64],
-    /// How many lanes the first block has too few. They are counted as its first, so that ends and blocks are `missing` apart.
+    /// The number of lanes that the first block is short. They count as its first lanes, so ends are shifted by this number.
     missing: usize,
-    /// One entry for each block so far.
+    /// The records of the blocks so far.
     settled: Slots<'e, Settled>,
 }
 
 impl Follow<'_> {
-    /// The lanes of the next block, of `lanes` of which `missing` are, that are the last two before an end.
+    /// Returns the lanes of the next block that are among the last two before an end. The block has `lanes` lanes and is
+    /// `missing` lanes short.
     #[inline(always)]
     pub(crate) fn cut(&self, lanes: usize, missing: usize) -> u64 {
         let (marks, block) = (self.marks, self.settled.len());
@@ -143,16 +144,16 @@ impl Follow<'_> {
         (here >> 1 | here >> 2 | next << (lanes - 1) | next << (lanes - 2)) >> missing
     }
 
-    /// Remembers the next block, of which `missing` lanes are missing: the output has `written` bytes before it, and the lanes
-    /// of `mask` become more bytes than one, or none.
+    /// Records the next block, which is `missing` lanes short. The output has `written` bytes before it, and the lanes of
+    /// `mask` become several bytes or none.
     #[inline(always)]
     pub(crate) fn settle(&mut self, written: usize, mask: u64, missing: usize) {
         debug_assert!(self.settled.spare() > 0);
         self.settled.push(Settled { start: written.wrapping_sub(missing), mask: mask << missing });
     }
 
-    /// After the last block, of `lanes`, when the output has `written` bytes: turns each end in the input into one in the
-    /// output, where each lane of a mask gives `BY` bytes more than one.
+    /// Computes the ends in the output, after the last block. Blocks have `lanes` lanes, the output has `written` bytes, and
+    /// each lane of a mask gives `1 + BY` bytes.
     #[inline(always)]
     pub(crate) fn finish<const BY: isize>(&mut self, written: usize, lanes: usize) {
         self.settle(written, 0, 0);
@@ -161,9 +162,9 @@ impl Follow<'_> {
         self.places.set(self.given.iter().map(|&end| {
             let place = end as usize + missing;
             let lane = place % lanes;
-            // Blocks after the one in which a value is refused are not there.
+            // There are no records after a block in which a value is malformed.
             let Settled { start, mask } = settled.get(place / lanes).copied().unwrap_or_default();
-            // The first lane after an end cannot be a digit of an escape before it.
+            // If the first lane after an end was dropped as a digit, an escape crossed the end.
             crossed |= if BY < 0 { mask >> lane } else { 0 };
             let others = (mask & ((1 << lane) - 1)).count_ones() as isize;
             start.wrapping_add(lane).wrapping_add_signed(BY * others) as u32

@@ -5,6 +5,7 @@ pub(crate) mod drive;
 pub(crate) mod ends;
 pub(crate) mod isa;
 pub(crate) mod job;
+pub(crate) mod reference;
 pub(crate) mod scalar;
 pub(crate) mod slots;
 pub(crate) mod word;

@@ -1,106 +1,49 @@
-//! The scalar tier: the fallback on CPUs without a vector tier, and what every tier must equal on every input.
+//! The scalar tier: the engine for CPUs without a vector tier.
 //!
-//! [`encode_one`] and [`decode_one`] are the rules, in the words of the specifications. [`rewrite`] is all else: it searches
-//! eight bytes at a time in a machine word, copies what stays, and asks the rule about each byte that it has a say in.
+//! [`rewrite`] finds the bytes that may change by searching eight bytes at a time in a machine word, copies everything else,
+//! and asks `reference` about each byte that it found.
 
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, EncodeRule, Measure, Measured};
+use crate::kernel::reference::{self, Step};
 use crate::kernel::word;
 use crate::set::ByteSet;
 
-/// How many bytes are searched together.
+/// The number of bytes that are searched together.
 const BLOCK: usize = 64;
 
-/// A block with more bytes to escape than this is written without a branch on where they are.
+/// A block with more bytes to escape than this is written without a branch that depends on where they are.
 const DENSE: u32 = 24;
 
-/// The longest input that is decoded word by word, without a branch on where the escapes are.
+/// The longest input that is decoded word by word, without a branch that depends on where the escapes are.
 const WORDS: usize = 32;
 
-/// How many escapes of a run, such as those of escaped Chinese, are decoded together.
+/// The number of escapes that are decoded together in a run of escapes, such as escaped Chinese.
 const RUN: usize = 4;
 
-/// What a byte becomes, or an escape.
-#[derive(Clone, Copy)]
-struct Becomes {
-    /// How many bytes of the input that takes: at most three.
-    used: usize,
-    /// The first `len` bytes, little-endian, are what is written. (An array would be taken apart and put together again.)
-    bytes: u32,
-    len: usize,
-    /// Whether they differ from what they take the place of.
-    changed: bool,
-}
-
-impl Becomes {
-    #[inline(always)]
-    fn escape(byte: u8, case: HexCase) -> Becomes {
-        let bytes = u32::from_le_bytes(case.escapes()[usize::from(byte)]);
-        Becomes { used: 1, bytes, len: 3, changed: true }
-    }
-    #[inline(always)]
-    fn byte(byte: u8, used: usize, changed: bool) -> Becomes {
-        Becomes { used, bytes: u32::from(byte), len: 1, changed }
-    }
-    /// The escape at the start of `rest`, as it is.
-    #[inline(always)]
-    fn same(rest: &[u8]) -> Becomes {
-        let bytes = u32::from_le_bytes([rest[0], rest[1], rest[2], 0]);
-        Becomes { used: 3, bytes, len: 3, changed: false }
-    }
-}
-
-/// RFC 3986, section 2.1: a byte that is not allowed is written `"%" HEXDIG HEXDIG`. `rest` begins with a byte that is
-/// not a member of the set or has a meaning under the rule.
-#[inline(always)]
-fn encode_one(job: &EncodeJob, rest: &[u8]) -> Becomes {
-    match (job.rule, rest[0]) {
-        (EncodeRule::KeepEscapes, b'%') if hex::unescape(rest).is_some() => Becomes::same(rest),
-        (EncodeRule::Form, b' ') => Becomes::byte(b'+', 1, true),
-        (_, byte) => Becomes::escape(byte, job.case),
-    }
-}
-
-/// URL Standard, section 1.3, "percent-decode": a `%` and the two hexadecimal digits that follow it become one byte;
-/// everything else stays. `rest` begins with a `%`, or with a `+` if that is a space. Nothing comes of a `%` that a strict
-/// decoding refuses.
-#[inline(always)]
-fn decode_one<const PLAIN: bool>(job: &DecodeJob, rest: &[u8]) -> Option<Becomes> {
-    Some(match (rest[0], hex::unescape(rest)) {
-        (b'+', _) if !PLAIN => Becomes::byte(b' ', 1, true),
-        (_, Some(byte)) if PLAIN || !job.stays(byte) => Becomes::byte(byte, 3, true),
-        (_, Some(byte)) if job.upper && rest[..3] != hex::escape(byte, HexCase::Upper) => {
-            Becomes { used: 3, ..Becomes::escape(byte, HexCase::Upper) }
-        }
-        (_, Some(_)) => Becomes::same(rest),
-        (_, None) if job.strict => return None,
-        (_, None) => Becomes::byte(b'%', 1, false),
-    })
-}
-
-/// A rule, as a block meets it. (Closures would be called, not inlined.)
+/// A mode of encoding or decoding. (This is a trait because closures would be called and not inlined.)
 trait Rule: Copy {
     /// Whether every byte that is found becomes an escape.
     const ESCAPES: bool = false;
-    /// Whether an escape that stays as it is may hold other bytes that are found.
+    /// Whether an escape that stays may contain other bytes that are found.
     const OVERLAPS: bool = false;
-    /// Whether every `%` is found and nothing else, and all escapes are decoded.
+    /// Whether exactly the `%` are found, and all escapes are decoded.
     const UNESCAPES: bool = false;
 
-    /// Of eight bytes, the top bit of each that the rule has a say about.
+    /// Finds the bytes of a word that may change: the top bit of each.
     fn special(self, word: u64) -> u64;
-    /// What becomes of such a byte, with which `rest` begins; nothing if a strict decoding refuses it.
-    fn one(self, rest: &[u8]) -> Option<Becomes>;
-    /// Whether a `%` that starts no escape is refused.
+    /// Returns the step for a byte that was found, which `rest` begins with; `None` if a strict decoder rejects it.
+    fn one(self, rest: &[u8]) -> Option<Step>;
+    /// Reports whether a malformed escape is an error.
     #[inline(always)]
     fn is_strict(self) -> bool {
         false
     }
 }
 
-/// The plain rule of encoding, for a set that is looked up in words.
+/// The default mode of encoding, for a set that can be looked up in machine words.
 #[derive(Clone, Copy)]
 struct Usual {
     other: u8,
@@ -115,23 +58,23 @@ impl Rule for Usual {
         word::unusual(word, self.other)
     }
     #[inline(always)]
-    fn one(self, rest: &[u8]) -> Option<Becomes> {
-        Some(Becomes::escape(rest[0], self.case))
+    fn one(self, rest: &[u8]) -> Option<Step> {
+        Some(Step::escape(rest[0], self.case))
     }
 }
 
-/// Encoding by any rule and any set.
+/// Any mode of encoding, with any set.
 #[derive(Clone, Copy)]
 struct Encoding<'j> {
     job: &'j EncodeJob,
-    /// The bytes about which the rule has no say.
+    /// The bytes that stay whatever surrounds them.
     stays: ByteSet,
 }
 
 impl<'j> Encoding<'j> {
     #[inline(always)]
     fn new(job: &'j EncodeJob) -> Encoding<'j> {
-        // Where the rule has a say, membership alone does not decide.
+        // For these bytes, membership alone does not decide.
         let stays = match job.rule {
             EncodeRule::Plain => job.set,
             EncodeRule::KeepEscapes => job.set.remove(b"%"),
@@ -150,12 +93,12 @@ impl Rule for Encoding<'_> {
         (0..).step_by(8).zip(word.to_le_bytes()).fold(0, |found, (at, byte)| found | top(byte) << at)
     }
     #[inline(always)]
-    fn one(self, rest: &[u8]) -> Option<Becomes> {
-        Some(encode_one(self.job, rest))
+    fn one(self, rest: &[u8]) -> Option<Step> {
+        Some(reference::encode_special(self.job, rest))
     }
 }
 
-/// Decoding by the plain rule.
+/// The default mode of decoding.
 #[derive(Clone, Copy)]
 struct Percents<'j>(&'j DecodeJob);
 
@@ -167,8 +110,8 @@ impl Rule for Percents<'_> {
         word::equal(word, b'%')
     }
     #[inline(always)]
-    fn one(self, rest: &[u8]) -> Option<Becomes> {
-        decode_one::<true>(self.0, rest)
+    fn one(self, rest: &[u8]) -> Option<Step> {
+        reference::decode_special::<true>(self.0, rest)
     }
     #[inline(always)]
     fn is_strict(self) -> bool {
@@ -176,11 +119,11 @@ impl Rule for Percents<'_> {
     }
 }
 
-/// Decoding by any rule.
+/// Any mode of decoding.
 #[derive(Clone, Copy)]
 struct Decoding<'j> {
     job: &'j DecodeJob,
-    /// `+` if that is a space, or else `%`, which is searched anyway.
+    /// `+` if that is a space, else `%`, which is searched for anyway.
     plus: u8,
 }
 
@@ -190,29 +133,29 @@ impl Rule for Decoding<'_> {
         word::either(word, b'%', self.plus)
     }
     #[inline(always)]
-    fn one(self, rest: &[u8]) -> Option<Becomes> {
-        decode_one::<false>(self.job, rest)
+    fn one(self, rest: &[u8]) -> Option<Step> {
+        reference::decode_special::<false>(self.job, rest)
     }
 }
 
-/// Of a strict decoding: a `%` at this offset starts no escape.
+/// The offset of the malformed escape that ends a strict decoding.
 struct Malformed(usize);
 
-/// A stretch of the input, and where the search has found something in it.
+/// A part of the input, with the result of the search in it.
 #[derive(Clone, Copy)]
-struct Stretch {
+struct Part {
     start: usize,
     /// At most [`BLOCK`] bytes after the start.
     end: usize,
-    /// Bit `i`: the rule has a say about the byte at `start + i`.
+    /// Bit `i` is set if the byte at `start + i` may change.
     found: u64,
 }
 
-/// The input, and its end in a register, so that sixteen bytes can be read anywhere.
+/// The input, with its end in a register, so that sixteen bytes can be read at any offset.
 #[derive(Clone, Copy)]
 struct Source<'a> {
     input: &'a [u8],
-    /// The last sixteen bytes, little-endian; of a shorter input all, and zeros after them.
+    /// The last sixteen bytes, little-endian. A shorter input is padded with zeros.
     last: u128,
 }
 
@@ -228,23 +171,23 @@ impl<'a> Source<'a> {
         };
         Source { input, last }
     }
-    /// Writes sixteen bytes from `from` on, with any bytes after the end of the input.
+    /// Copies sixteen bytes from `from` on to `text`. Bytes after the end of the input are unspecified.
     #[inline(always)]
-    fn write<const T: usize>(&self, text: &mut [u8; T], at: usize, from: usize) {
+    fn copy_sixteen<const T: usize>(&self, text: &mut [u8; T], at: usize, from: usize) {
         match self.input.get(from..).and_then(<[u8]>::first_chunk::<16>) {
-            Some(bytes) => write(text, at, *bytes),
+            Some(bytes) => store(text, at, *bytes),
             None => {
                 let before = from - self.input.len().saturating_sub(16);
-                write(text, at, (self.last >> (8 * before % 128)).to_le_bytes());
+                store(text, at, (self.last >> (8 * before % 128)).to_le_bytes());
             }
         }
     }
-    /// Writes the bytes between two places, at most a block; returns where that ends.
+    /// Copies the bytes from `from` to `to`, at most a block, and returns where they end in `text`.
     #[inline(always)]
     fn copy<const T: usize>(&self, text: &mut [u8; T], at: usize, from: usize, to: usize) -> usize {
         let mut done = from;
         loop {
-            self.write(text, at + done - from, done);
+            self.copy_sixteen(text, at + done - from, done);
             done += 16;
             if done >= to {
                 return at + to - from;
@@ -253,64 +196,63 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Writes `N` bytes, of which there are never more than have room.
+/// Stores `N` bytes at `at`. Callers make `text` large enough; the check keeps the code free of panics.
 #[inline(always)]
-fn write<const N: usize, const T: usize>(text: &mut [u8; T], at: usize, bytes: [u8; N]) {
+fn store<const N: usize, const T: usize>(text: &mut [u8; T], at: usize, bytes: [u8; N]) {
     debug_assert!(at + N <= T);
     if let Some(place) = text.get_mut(at..at + N) {
         place.copy_from_slice(&bytes);
     }
 }
 
-/// Where what becomes of a block is put together, so that the compiler sees that there is room: three bytes for each of its
-/// bytes, and the ends of wide writes.
+/// A buffer for the output of one block: three bytes for each byte of input, and slack for wide stores. The compiler sees its
+/// size, so it drops the bounds checks.
 type Text = [u8; 256 + 16];
 
-/// A block and what follows it.
+/// A block and the bytes after it.
 type Near = [u8; 128 + 16];
 
-/// Where bytes go: to the caller's room, or only to a count.
+/// The destination of the output: the caller's memory, or only a count of bytes.
 trait Output {
-    /// Puts a stretch of the input from `from` on, but for what the rule says about the bytes that were found; returns where
-    /// that ends, which is up to two bytes after the stretch if its last escape reaches over the end. `text` is for use in
-    /// between.
-    fn put<R: Rule, const T: usize>(
+    /// Writes a part of the input from `from` on, with the steps of `rule` at the bytes that were found. Returns the offset in
+    /// the input after it, which is up to two bytes after the part if its last escape crosses the end. `text` is a buffer.
+    fn write<R: Rule, const T: usize>(
         &mut self,
         rule: R,
         source: &Source<'_>,
         text: &mut [u8; T],
         from: usize,
-        stretch: Stretch,
+        part: Part,
     ) -> Result<usize, Malformed>;
-    /// The same for the stretch of a whole block.
+    /// Does the same for a part that is a whole block.
     #[inline(always)]
-    fn put_whole<R: Rule>(
+    fn write_block<R: Rule>(
         &mut self,
         rule: R,
         source: &Source<'_>,
         text: &mut Text,
         from: usize,
-        stretch: Stretch,
+        part: Part,
     ) -> Result<usize, Malformed> {
-        self.put(rule, source, text, from, stretch)
+        self.write(rule, source, text, from, part)
     }
-    /// Decodes the escapes at the start of `rest` that follow one another, as long as that is fast; returns how many bytes
-    /// they take. The others are left.
-    fn put_run(&mut self, rest: &[u8]) -> usize;
-    /// Puts bytes as they are.
-    fn put_bytes(&mut self, bytes: &[u8]);
-    /// Puts a whole block, every byte of it as an escape.
-    fn put_escapes(&mut self, bytes: &[u8; BLOCK], case: HexCase);
-    /// Puts a whole block, the bytes that were found as escapes.
-    fn put_dense(&mut self, bytes: &[u8; BLOCK], found: u64, case: HexCase);
-    /// Puts the first `len` bytes of a word, at most eight, which are what became of more if it is `changed`.
-    fn put_word(&mut self, word: u64, len: usize, changed: bool);
+    /// Decodes the consecutive escapes at the start of `rest`, as long as that is fast, and returns the number of input bytes
+    /// that they take.
+    fn write_run(&mut self, rest: &[u8]) -> usize;
+    /// Copies bytes.
+    fn copy(&mut self, bytes: &[u8]);
+    /// Writes a whole block with every byte as an escape.
+    fn write_escapes(&mut self, bytes: &[u8; BLOCK], case: HexCase);
+    /// Writes a whole block with the bytes that were found as escapes.
+    fn write_dense(&mut self, bytes: &[u8; BLOCK], found: u64, case: HexCase);
+    /// Writes the first `len` bytes of a word, at most eight. `changed` says whether they differ from the input.
+    fn write_word(&mut self, word: u64, len: usize, changed: bool);
 }
 
-/// The bytes of four escapes, if that is what these are.
+/// Returns the bytes of four escapes, if all four are valid.
 #[inline(always)]
 fn four_escapes(escapes: &[u8; 3 * RUN]) -> Option<[u8; RUN]> {
-    // The places of the first three `%` in a word.
+    // The offsets of the first three `%` in a word.
     let percents = 0x0001_0000_0100_0001;
     let start = u64::from_le_bytes(*escapes.first_chunk()?);
     if start & (0xFF * percents) != u64::from(b'%') * percents || escapes[9] != b'%' {
@@ -327,13 +269,13 @@ fn four_escapes(escapes: &[u8; 3 * RUN]) -> Option<[u8; RUN]> {
 
 impl Output for Cursor<'_> {
     #[inline(always)]
-    fn put<R: Rule, const T: usize>(
+    fn write<R: Rule, const T: usize>(
         &mut self,
         rule: R,
         source: &Source<'_>,
         text: &mut [u8; T],
         mut from: usize,
-        Stretch { start, end, mut found }: Stretch,
+        Part { start, end, mut found }: Part,
     ) -> Result<usize, Malformed> {
         let mut at = 0;
         while found != 0 {
@@ -341,11 +283,11 @@ impl Output for Cursor<'_> {
             found &= found - 1;
             // An escape that stays whole may have digits that are not members of the set.
             if !R::OVERLAPS || place >= from {
-                let becomes = rule.one(&source.input[place..]).ok_or(Malformed(place))?;
+                let step = rule.one(&source.input[place..]).ok_or(Malformed(place))?;
                 at = source.copy(text, at, from, place);
-                write(text, at, becomes.bytes.to_le_bytes());
-                at += becomes.len;
-                from = place + becomes.used;
+                store(text, at, step.bytes.to_le_bytes());
+                at += step.len;
+                from = place + step.used;
             }
         }
         if from < end {
@@ -356,47 +298,47 @@ impl Output for Cursor<'_> {
         Ok(from)
     }
     #[inline(always)]
-    fn put_whole<R: Rule>(
+    fn write_block<R: Rule>(
         &mut self,
         rule: R,
         source: &Source<'_>,
         text: &mut Text,
         from: usize,
-        stretch: Stretch,
+        part: Part,
     ) -> Result<usize, Malformed> {
-        let Stretch { start, found, .. } = stretch;
+        let Part { start, found, .. } = part;
         match source.input[start..].first_chunk() {
-            Some(near) => match put_near(self, rule, near, text, from - start, found) {
+            Some(near) => match write_near(self, rule, near, text, from - start, found) {
                 Ok(from) => Ok(start + from),
                 Err(Malformed(place)) => Err(Malformed(start + place)),
             },
-            None => self.put(rule, source, text, from, stretch),
+            None => self.write(rule, source, text, from, part),
         }
     }
     #[inline(always)]
-    fn put_run(&mut self, rest: &[u8]) -> usize {
+    fn write_run(&mut self, rest: &[u8]) -> usize {
         let mut groups = rest.as_chunks::<{ 3 * RUN }>().0;
-        let mut put = 0;
+        let mut read = 0;
         while let Some(first) = groups.first().and_then(four_escapes) {
             let (mut text, mut at) = ([0; BLOCK], RUN);
-            write(&mut text, 0, first);
+            store(&mut text, 0, first);
             for group in groups[1..].iter().take(BLOCK / RUN - 1) {
                 let Some(bytes) = four_escapes(group) else { break };
-                write(&mut text, at, bytes);
+                store(&mut text, at, bytes);
                 at += RUN;
             }
             self.push_run(&text[..at]);
-            put += 3 * at;
+            read += 3 * at;
             groups = &groups[at / RUN..];
         }
-        put
+        read
     }
     #[inline(always)]
-    fn put_bytes(&mut self, bytes: &[u8]) {
+    fn copy(&mut self, bytes: &[u8]) {
         self.push_run(bytes);
     }
     #[inline(always)]
-    fn put_escapes(&mut self, bytes: &[u8; BLOCK], case: HexCase) {
+    fn write_escapes(&mut self, bytes: &[u8; BLOCK], case: HexCase) {
         let escapes = case.escapes();
         // The fourth byte of each is overwritten.
         let mut all = [0; 3 * BLOCK + 1];
@@ -406,7 +348,7 @@ impl Output for Cursor<'_> {
         self.push_slice(&all[..3 * BLOCK]);
     }
     #[inline(always)]
-    fn put_dense(&mut self, bytes: &[u8; BLOCK], mut found: u64, case: HexCase) {
+    fn write_dense(&mut self, bytes: &[u8; BLOCK], mut found: u64, case: HexCase) {
         self.push_tripled(bytes, case.escapes(), |_| {
             let escaped = found as u32;
             found >>= 1;
@@ -414,14 +356,14 @@ impl Output for Cursor<'_> {
         });
     }
     #[inline(always)]
-    fn put_word(&mut self, word: u64, len: usize, _: bool) {
+    fn write_word(&mut self, word: u64, len: usize, _: bool) {
         self.push_word(word, len);
     }
 }
 
-/// Puts the block at the start of `near`, whose bytes follow it; `from` and what is returned are places in it.
+/// Writes the block at the start of `near`. `from` and the result are offsets in `near`.
 #[inline(always)]
-fn put_near<R: Rule>(
+fn write_near<R: Rule>(
     out: &mut Cursor<'_>,
     rule: R,
     near: &Near,
@@ -429,15 +371,15 @@ fn put_near<R: Rule>(
     mut from: usize,
     mut found: u64,
 ) -> Result<usize, Malformed> {
-    // Of places that are known to be below 128, or 256, it is also known that there is room.
+    // Offsets below 128 (or 256) are always inside the buffer, so no bounds check remains.
     let sixteen = |from: usize| *near[from % 128..].first_chunk::<16>().unwrap_or(&[0; 16]);
     let mut at = 0;
     loop {
         let place = (found.trailing_zeros() as usize).min(BLOCK);
-        // Few lie further apart than sixteen bytes.
-        write(text, at % 256, sixteen(from));
+        // Most are no further apart than sixteen bytes.
+        store(text, at % 256, sixteen(from));
         for more in (16..place.saturating_sub(from)).step_by(16) {
-            write(text, (at + more) % 256, sixteen(from + more));
+            store(text, (at + more) % 256, sixteen(from + more));
         }
         at += place.saturating_sub(from);
         if found == 0 {
@@ -445,10 +387,10 @@ fn put_near<R: Rule>(
         }
         found &= found - 1;
         if !R::OVERLAPS || place >= from {
-            let becomes = rule.one(&near[place..]).ok_or(Malformed(place))?;
-            write(text, at % 256, becomes.bytes.to_le_bytes());
-            at += becomes.len;
-            from = place + becomes.used;
+            let step = rule.one(&near[place..]).ok_or(Malformed(place))?;
+            store(text, at % 256, step.bytes.to_le_bytes());
+            at += step.len;
+            from = place + step.used;
         }
     }
     out.push_run(&text[..at]);
@@ -457,75 +399,75 @@ fn put_near<R: Rule>(
 
 impl Output for Measure {
     #[inline(always)]
-    fn put<R: Rule, const T: usize>(
+    fn write<R: Rule, const T: usize>(
         &mut self,
         rule: R,
         source: &Source<'_>,
         _: &mut [u8; T],
         from: usize,
-        stretch: Stretch,
+        part: Part,
     ) -> Result<usize, Malformed> {
-        // Most ends of inputs have nothing in them.
-        if stretch.found == 0 {
-            self.len = self.len.saturating_add(stretch.end.saturating_sub(from));
-            return Ok(from.max(stretch.end));
+        // Nothing changes at the end of most inputs.
+        if part.found == 0 {
+            self.len = self.len.saturating_add(part.end.saturating_sub(from));
+            return Ok(from.max(part.end));
         }
-        measure_found(self, rule, source, from, stretch)
+        measure_found(self, rule, source, from, part)
     }
     #[inline(always)]
-    fn put_whole<R: Rule>(
+    fn write_block<R: Rule>(
         &mut self,
         rule: R,
         source: &Source<'_>,
         _: &mut Text,
         from: usize,
-        stretch: Stretch,
+        part: Part,
     ) -> Result<usize, Malformed> {
-        measure_found(self, rule, source, from, stretch)
+        measure_found(self, rule, source, from, part)
     }
     #[inline(always)]
-    fn put_run(&mut self, _: &[u8]) -> usize {
+    fn write_run(&mut self, _: &[u8]) -> usize {
         0
     }
     #[inline(always)]
-    fn put_bytes(&mut self, bytes: &[u8]) {
+    fn copy(&mut self, bytes: &[u8]) {
         self.len = self.len.saturating_add(bytes.len());
     }
     #[inline(always)]
-    fn put_escapes(&mut self, _: &[u8; BLOCK], _: HexCase) {
+    fn write_escapes(&mut self, _: &[u8; BLOCK], _: HexCase) {
         self.len = self.len.saturating_add(3 * BLOCK);
         self.changed = true;
     }
     #[inline(always)]
-    fn put_dense(&mut self, _: &[u8; BLOCK], found: u64, _: HexCase) {
+    fn write_dense(&mut self, _: &[u8; BLOCK], found: u64, _: HexCase) {
         self.len = self.len.saturating_add(BLOCK + 2 * found.count_ones() as usize);
         self.changed = true;
     }
     #[inline(always)]
-    fn put_word(&mut self, _: u64, len: usize, changed: bool) {
+    fn write_word(&mut self, _: u64, len: usize, changed: bool) {
         self.len = self.len.saturating_add(len);
         self.changed |= changed;
     }
 }
 
-/// What [`Output::put`] does. A call, because `rewrite` has it in several places.
+/// Does the work of [`Output::write`] for a count. This is not inlined, because `rewrite` uses it in several places.
 #[inline(never)]
 fn measure_found<R: Rule>(
     measure: &mut Measure,
     rule: R,
     source: &Source<'_>,
     mut from: usize,
-    Stretch { start, end, mut found }: Stretch,
+    Part { start, end, mut found }: Part,
 ) -> Result<usize, Malformed> {
     let mut len = 0;
     while found != 0 {
         let place = start + found.trailing_zeros() as usize;
         found &= found - 1;
         if !R::OVERLAPS || place >= from {
-            let becomes = rule.one(&source.input[place..]).ok_or(Malformed(place))?;
-            len += place - from + becomes.len;
-            measure.changed |= becomes.changed;
-            from = place + becomes.used;
+            let step = rule.one(&source.input[place..]).ok_or(Malformed(place))?;
+            len += place - from + step.len;
+            measure.changed |= step.changed;
+            from = place + step.used;
         }
     }
     if from < end {
@@ -536,32 +478,32 @@ fn measure_found<R: Rule>(
     Ok(from)
 }
 
-/// Puts `input`, but for what the rule says about some of its bytes.
+/// Writes `input` to `out` with the steps of `rule` at the bytes that may change.
 #[inline(always)]
 fn rewrite<R: Rule, O: Output>(rule: R, input: &[u8], out: &mut O, case: HexCase) -> Result<(), Malformed> {
     let (source, mut text) = (Source::new(input), [0; _]);
-    // What is before `from` has been put; what is before `start` has been searched.
+    // The input is written up to `from`, and searched up to `start`.
     let (mut from, mut start) = (0, 0);
     while let Some(block) = input[start..].first_chunk() {
         let mut found = search_block(block, rule);
         let end = start + BLOCK;
         if found == 0 && from == start {
-            out.put_bytes(block);
+            out.copy(block);
             from = end;
         } else if R::ESCAPES && found == u64::MAX {
-            out.put_escapes(block, case);
+            out.write_escapes(block, case);
             from = end;
         } else if R::ESCAPES && found.count_ones() > DENSE {
-            out.put_dense(block, found, case);
+            out.write_dense(block, found, case);
             from = end;
         } else {
             if R::UNESCAPES && !rule.is_strict() {
-                // Of two `%` next to each other or with one byte between them, the first starts no escape.
+                // A `%` with another one in the next two bytes starts no escape.
                 found &= !(found >> 1 | found >> 2);
             }
-            from = out.put_whole(rule, &source, &mut text, from, Stretch { start, end, found })?;
+            from = out.write_block(rule, &source, &mut text, from, Part { start, end, found })?;
             if R::UNESCAPES && !rule.is_strict() {
-                let run = out.put_run(&input[from..]);
+                let run = out.write_run(&input[from..]);
                 if run > 0 {
                     from += run;
                     start = from;
@@ -575,17 +517,17 @@ fn rewrite<R: Rule, O: Output>(rule: R, input: &[u8], out: &mut O, case: HexCase
     if R::UNESCAPES && rest.any {
         unescape(rule.is_strict(), input, from, out)
     } else {
-        out.put(rule, &source, &mut text, from, Stretch { start, end: input.len(), found: rest.bits() })?;
+        out.write(rule, &source, &mut text, from, Part { start, end: input.len(), found: rest.bits() })?;
         Ok(())
     }
 }
 
-/// Decodes all from `start` on, a word at a time and without a branch on where the escapes are.
+/// Decodes everything from `start` on, a word at a time and without a branch that depends on where the escapes are.
 #[inline(always)]
 fn unescape(strict: bool, input: &[u8], mut start: usize, out: &mut impl Output) -> Result<(), Malformed> {
     while input.len() - start > 8 {
         let word = input[start..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
-        start += put_unescaped(word, None, strict, start, out)?;
+        start += write_unescaped(word, None, strict, start, out)?;
     }
     let rest = input.len() - start;
     let word = match input.last_chunk() {
@@ -593,14 +535,14 @@ fn unescape(strict: bool, input: &[u8], mut start: usize, out: &mut impl Output)
         Some(last) => u64::from_le_bytes(*last) >> (4 * (8 - rest)) >> (4 * (8 - rest)),
         None => word::words(input)[0],
     };
-    put_unescaped(word, Some(rest), strict, start, out)?;
+    write_unescaped(word, Some(rest), strict, start, out)?;
     Ok(())
 }
 
-/// Puts a word, which lies at `start`, with its escapes decoded, and returns how many bytes of it that were: `len`, or if there is
-/// more to come, eight without what may be the start of an escape at the end.
+/// Writes the word at offset `start` with its escapes decoded, and returns the number of its bytes that were read. That is
+/// `len`, or if more input follows, eight less the bytes at the end that may start an escape.
 #[inline(always)]
-fn put_unescaped(
+fn write_unescaped(
     word: u64,
     len: Option<usize>,
     strict: bool,
@@ -611,7 +553,7 @@ fn put_unescaped(
     let len = match len {
         Some(len) => len,
         None if word.percents >> 48 == 0 => 8,
-        // Seldom: as a branch, so that the next word does not wait for this one.
+        // This is rare. It is a branch, so that the next word does not wait for this one.
         None => 8 - word.held_back(),
     };
     if strict {
@@ -622,11 +564,11 @@ fn put_unescaped(
         }
     }
     let dropped = word.dropped();
-    out.put_word(word.bytes, len - dropped, dropped > 0);
+    out.write_word(word.bytes, len - dropped, dropped > 0);
     Ok(len)
 }
 
-/// A bit for each byte of a block that the rule has a say about.
+/// Finds the bytes of a block that may change, as a mask with a bit for each byte.
 #[inline(always)]
 fn search_block(block: &[u8; BLOCK], rule: impl Rule) -> u64 {
     let mut found = [0; BLOCK / 8];
@@ -641,11 +583,11 @@ fn search_block(block: &[u8; BLOCK], rule: impl Rule) -> u64 {
     (0..).step_by(8).zip(found).fold(0, |mask, (lane, found)| mask | word::bits(found) << lane)
 }
 
-/// The bytes of less than a block that a rule has a say about.
+/// The bytes that may change in an input shorter than a block.
 struct Found {
-    /// The top bit of each.
+    /// The top bit of each byte.
     words: [u64; BLOCK / 8],
-    /// The same for the last eight bytes, which overlap others.
+    /// The same for the last eight bytes, which overlap the words before.
     last: u64,
     len: usize,
     any: bool,
@@ -656,7 +598,7 @@ impl Found {
     fn new(bytes: &[u8], rule: impl Rule) -> Found {
         let (mut words, len) = ([0; BLOCK / 8], bytes.len());
         let Some(last) = bytes.last_chunk() else {
-            // After the bytes are zeros, which may be special.
+            // The zeros that pad the word may be special in this mode.
             words[0] = rule.special(word::words(bytes)[0]) & ((1 << (8 * len)) - 1);
             return Found { words, last: 0, len: 8, any: words[0] != 0 };
         };
@@ -668,7 +610,7 @@ impl Found {
         }
         Found { words, last, len, any: any != 0 }
     }
-    /// A bit for each byte.
+    /// Returns a mask with a bit for each byte.
     #[inline(always)]
     fn bits(&self) -> u64 {
         if !self.any {
@@ -684,7 +626,7 @@ impl Found {
 
 #[inline(always)]
 fn encode_to(job: &EncodeJob, input: &[u8], out: &mut impl Output) {
-    // Encoding refuses nothing.
+    // Encoding never fails.
     let _ = match job.usual {
         Some(other) if job.is_plain() => rewrite(Usual { other, case: job.case }, input, out, job.case),
         _ => rewrite(Encoding::new(job), input, out, job.case),
@@ -696,12 +638,12 @@ fn decode_to(job: &DecodeJob, input: &[u8], out: &mut impl Output) -> Result<(),
     if job.is_plain() {
         return rewrite(Percents(job), input, out, HexCase::Upper);
     }
-    // The other two rules share their code, which is smaller so. The case of the escapes that it writes is another matter.
+    // The other two modes share their code, which makes it smaller.
     let plus = [b'%', b'+'][usize::from(job.plus())];
     rewrite(Decoding { job, plus }, input, out, HexCase::Upper)
 }
 
-/// The length of the input, or the offset of the malformed escape.
+/// Returns the length of the input, or the offset of the malformed escape.
 #[inline(always)]
 fn stopped(input: &[u8], done: Result<(), Malformed>) -> usize {
     match done {
@@ -710,14 +652,14 @@ fn stopped(input: &[u8], done: Result<(), Malformed>) -> usize {
     }
 }
 
-// Most inputs are shorter than a block, and many are clean. They are done before the code for all others begins.
+// Most inputs are shorter than a block, and many are clean. The entry points handle those before they call the general code.
 
 pub(crate) fn encode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
     let Some(other) = job.usual else { return encode_long(job, input, out) };
     if input.len() >= BLOCK || !job.is_plain() {
         return encode_long(job, input, out);
     }
-    // Two pieces, which overlap.
+    // Two pieces that overlap cover the input.
     let changes = if let (Some(start), Some(end)) = (input.first_chunk::<32>(), input.last_chunk::<32>()) {
         word::any_unusual(start, other) | word::any_unusual(end, other)
     } else if let (Some(start), Some(end)) = (input.first_chunk::<16>(), input.last_chunk::<16>()) {
@@ -735,7 +677,7 @@ pub(crate) fn encode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Writte
     out.finish()
 }
 
-/// Less than a block by the plain rule.
+/// Encodes less than a block in the default mode.
 #[inline(never)]
 fn encode_short<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
     let mut out = Cursor::new(out);
@@ -748,7 +690,7 @@ fn encode_long<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> 
     encode_any(job, input, Cursor::new(out)).finish()
 }
 
-/// What single values and columns share: it is inlined nowhere, because it is long.
+/// Encodes any input. Single values and columns share this long function, so it is never inlined.
 #[inline(never)]
 fn encode_any<'c>(job: &EncodeJob, input: &[u8], mut out: Cursor<'c>) -> Cursor<'c> {
     encode_to(job, input, &mut out);
@@ -765,7 +707,7 @@ pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decode
     if input.len() >= BLOCK || job.plus() {
         return decode_long(job, input, out);
     }
-    // Two pieces, which overlap.
+    // Two pieces that overlap cover the input.
     let changes = if let (Some(start), Some(end)) = (input.first_chunk::<32>(), input.last_chunk::<32>()) {
         word::any_equal([start, end], b'%')
     } else if let (Some(start), Some(end)) = (input.first_chunk::<16>(), input.last_chunk::<16>()) {
@@ -786,7 +728,7 @@ pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decode
     }
 }
 
-/// A few bytes by the plain rule.
+/// Decodes a few bytes in the default mode.
 #[inline(never)]
 fn decode_words<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
     let mut out = Cursor::new(out);
@@ -794,16 +736,16 @@ fn decode_words<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c>
     Decoded { written: out.finish(), stopped: stopped(input, done) }
 }
 
-/// Less than a block, if `+` is not a space.
+/// Decodes less than a block, if `+` is not a space.
 #[inline(never)]
 fn decode_short<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
     let found = Found::new(input, Percents(job)).bits();
     let (mut out, mut text) = (Cursor::new(out), [0; BLOCK + 16]);
-    let (source, stretch) = (Source::new(input), Stretch { start: 0, end: input.len(), found });
+    let (source, part) = (Source::new(input), Part { start: 0, end: input.len(), found });
     let done = if job.is_plain() {
-        out.put(Percents(job), &source, &mut text, 0, stretch)
+        out.write(Percents(job), &source, &mut text, 0, part)
     } else {
-        out.put(Decoding { job, plus: b'%' }, &source, &mut text, 0, stretch)
+        out.write(Decoding { job, plus: b'%' }, &source, &mut text, 0, part)
     };
     let stopped = stopped(input, done.map(|_| ()));
     Decoded { written: out.finish(), stopped }
@@ -815,7 +757,7 @@ fn decode_long<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c> 
     Decoded { written: out.finish(), stopped }
 }
 
-/// As [`encode_any`].
+/// Decodes any input. Single values and columns share this long function, so it is never inlined.
 #[inline(never)]
 fn decode_any<'c>(job: &DecodeJob, input: &[u8], mut out: Cursor<'c>) -> (Cursor<'c>, usize) {
     let done = decode_to(job, input, &mut out);
@@ -828,7 +770,7 @@ pub(crate) fn decode_measure(job: &DecodeJob, input: &[u8]) -> Measured {
     Measured::new(measure, stopped(input, done))
 }
 
-/// Each value for itself: where it ended in the input becomes where it ends in the output.
+/// Encodes values one by one, and turns their ends in the input into their ends in the output.
 pub(crate) fn encode_values<'c>(
     job: &EncodeJob,
     input: &[u8],
@@ -846,7 +788,7 @@ pub(crate) fn encode_values<'c>(
     out.finish()
 }
 
-/// Each value for itself, up to the first that is refused.
+/// Decodes values one by one, up to the first that is malformed.
 pub(crate) fn decode_values<'c>(
     job: &DecodeJob,
     input: &[u8],

@@ -1,36 +1,36 @@
-//! Memory that is filled from its start and need not be initialised before.
+//! Vectors without an allocator: in an array, or in memory of the caller. Neither needs initialised memory.
 
 use core::mem::MaybeUninit;
 
-use crate::kernel::cursor::{Cursor, Room, Written};
+use crate::kernel::cursor::{self, Cursor, Room, Written};
 
-/// At most `N` values. To make one costs nothing, however large it is.
+/// A vector of at most `N` values in an array. Making one costs nothing, however large it is.
 // INVARIANT: `len <= N`, and the first `len` slots are initialised.
-pub(crate) struct Few<T, const N: usize> {
+pub(crate) struct ArrayVec<T, const N: usize> {
     slots: [MaybeUninit<T>; N],
     len: usize,
 }
 
-impl<T: Copy, const N: usize> Few<T, N> {
-    /// No values.
+impl<T: Copy, const N: usize> ArrayVec<T, N> {
+    /// Makes an empty vector.
     #[inline(always)]
-    pub(crate) fn new() -> Few<T, N> {
-        Few { slots: [const { MaybeUninit::uninit() }; N], len: 0 }
+    pub(crate) fn new() -> ArrayVec<T, N> {
+        ArrayVec { slots: [const { MaybeUninit::uninit() }; N], len: 0 }
     }
 
-    /// The number of values.
+    /// Returns the number of values.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Keeps the first `len`.
+    /// Keeps the first `len` values.
     #[inline(always)]
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }
 
-    /// Appends `value`, unless there are `N` already.
+    /// Appends `value`, unless the array is full.
     #[inline(always)]
     pub(crate) fn push(&mut self, value: T) {
         if let Some(slot) = self.slots.get_mut(self.len) {
@@ -39,50 +39,54 @@ impl<T: Copy, const N: usize> Few<T, N> {
         }
     }
 
-    /// Takes the first `N` of `values` in place of those it has.
+    /// Replaces the values by the first `N` of `values`.
     #[inline(always)]
     pub(crate) fn set(&mut self, values: impl Iterator<Item = T>) {
         self.len = write_to(&mut self.slots, values);
     }
 
-    /// Takes `count` times `value`, at most `N` times, in place of those it has.
+    /// Replaces the values by `count` times `value`, at most `N` times.
     #[inline(always)]
     pub(crate) fn fill(&mut self, value: T, count: usize) {
         self.len = count.min(N);
         self.slots[..self.len].fill(MaybeUninit::new(value));
     }
 
-    /// The values.
+    /// Returns the values.
     #[inline(always)]
     pub(crate) fn as_slice(&self) -> &[T] {
         // SAFETY: by the invariant the first `len` slots exist and are initialised.
         unsafe { core::slice::from_raw_parts(self.slots.as_ptr().cast(), self.len) }
     }
 
-    /// The values.
+    /// Returns the values.
     #[inline(always)]
     pub(crate) fn as_mut_slice(&mut self) -> &mut [T] {
-        // SAFETY: as in `as_slice`; values can only be replaced by values.
+        // SAFETY: by the invariant the first `len` slots exist and are initialised, and a `&mut [T]` cannot undo that.
         unsafe { core::slice::from_raw_parts_mut(self.slots.as_mut_ptr().cast(), self.len) }
     }
 }
 
-impl<const N: usize> Few<u8, N> {
-    /// Appends `bytes`, and says whether there was room for all of them. If not, nothing was appended.
+impl<const N: usize> ArrayVec<u8, N> {
+    /// Appends all of `bytes`, or returns `false` if they do not fit.
     #[inline(always)]
     pub(crate) fn push_run(&mut self, bytes: &[u8]) -> bool {
         let room = &mut self.slots[self.len..];
         if room.len() < bytes.len() {
             return false;
         }
-        let mut cursor = Cursor::new(Room::new(room));
-        cursor.push_run(bytes);
-        self.len += cursor.finish().len();
+        let (written, ()) = cursor::lend_counted(room, |room| {
+            let mut cursor = Cursor::new(room);
+            cursor.push_run(bytes);
+            (cursor.finish(), ())
+        });
+        // These slots follow the first `len`, and are initialised now.
+        self.len += written;
         true
     }
 }
 
-/// Slots that the caller lent.
+/// A vector in memory of the caller.
 // INVARIANT: `len <= slots.len()`, and the first `len` slots are initialised.
 pub(crate) struct Slots<'a, T> {
     slots: &'a mut [MaybeUninit<T>],
@@ -90,19 +94,19 @@ pub(crate) struct Slots<'a, T> {
 }
 
 impl<'a, T: Copy> Slots<'a, T> {
-    /// Slots of which none is filled.
+    /// Makes an empty vector in `slots`.
     #[inline(always)]
     pub(crate) fn new(slots: &'a mut [MaybeUninit<T>]) -> Slots<'a, T> {
         Slots { slots, len: 0 }
     }
 
-    /// The number of values.
+    /// Returns the number of values.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// The number of slots that are not filled.
+    /// Returns the number of free slots.
     #[inline(always)]
     pub(crate) fn spare(&self) -> usize {
         self.slots.len() - self.len
@@ -113,7 +117,7 @@ impl<'a, T: Copy> Slots<'a, T> {
         self.len = self.len.min(len);
     }
 
-    /// Appends `value`, if there is a slot for it.
+    /// Appends `value`, unless there is no free slot.
     #[inline(always)]
     pub(crate) fn push(&mut self, value: T) {
         if let Some(slot) = self.slots.get_mut(self.len) {
@@ -122,33 +126,34 @@ impl<'a, T: Copy> Slots<'a, T> {
         }
     }
 
-    /// Appends `values`, as many as there are slots for.
+    /// Appends as many of `values` as fit.
     #[inline(always)]
     pub(crate) fn extend(&mut self, values: impl Iterator<Item = T>) {
         self.len += write_to(&mut self.slots[self.len..], values);
     }
 
-    /// The values.
+    /// Returns the values.
     #[inline(always)]
     pub(crate) fn as_slice(&self) -> &[T] {
         // SAFETY: by the invariant the first `len` slots exist and are initialised.
         unsafe { core::slice::from_raw_parts(self.slots.as_ptr().cast(), self.len) }
     }
 
-    /// The values, for as long as the slots are lent.
+    /// Returns the values, for as long as the slots are borrowed.
     pub(crate) fn into_slice(self) -> &'a [T] {
-        // SAFETY: as in `as_slice`; the slots are lent for `'a`, and nobody else can change them.
+        // SAFETY: by the invariant the first `len` slots exist and are initialised. They are borrowed mutably for `'a`, and
+        // `self`, which held that borrow, is consumed.
         unsafe { core::slice::from_raw_parts(self.slots.as_ptr().cast(), self.len) }
     }
 }
 
 impl Slots<'_, u8> {
-    /// Appends what `write` writes. Returns what else it returns.
+    /// Appends the bytes that `write` writes. Returns the other result of `write`.
     #[inline(always)]
-    pub(crate) fn write<T>(&mut self, write: impl for<'c> FnOnce(Room<'c>) -> (Written<'c>, T)) -> T {
-        let (written, more) = write(Room::new(&mut self.slots[self.len..]));
-        // It is of the room that was lent, since its lifetime is invariant and fresh: these bytes are initialised.
-        self.len += written.len();
+    pub(crate) fn write<T>(&mut self, write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T)) -> T {
+        let (written, more) = cursor::lend_counted(&mut self.slots[self.len..], write);
+        // These slots follow the first `len`, and are initialised now.
+        self.len += written;
         more
     }
 }

@@ -1,8 +1,8 @@
-//! Encoding and decoding in pieces: any way of cutting the input gives the bytes that one call gives.
+//! Encoding and decoding in pieces. However the input is cut, the output is that of one call.
 //!
-//! An escape that is cut between two pieces is held back (at most two bytes) until the rest is there.
+//! If a piece ends inside an escape, the start of the escape (at most two bytes) is held back until the next piece.
 //!
-//! | to | use |
+//! | task | types |
 //! |---|---|
 //! | push pieces and take output when it suits | [`Encoder`], [`Decoder`], [`TryDecoder`] |
 //! | transform what is written (with `std`) | [`Writer`] |
@@ -28,15 +28,15 @@ pub use read::Reader;
 #[cfg(feature = "std")]
 pub use write::{FinishError, Writer};
 
-/// Something that takes input in pieces and appends output, for [`Writer`], [`Reader`] and code that takes any.
+/// A conversion that takes input in pieces and appends output, for [`Writer`], [`Reader`] and generic code.
 ///
-/// [`Encoder`], [`Decoder`] and [`TryDecoder`] implement it, and so may your own steps. Their own methods do the same and
-/// do not return a `Result` where nothing can be wrong.
+/// [`Encoder`], [`Decoder`] and [`TryDecoder`] implement it, and your own types may, too. Their inherent methods do the same,
+/// without a `Result` if they cannot fail.
 ///
 /// ```
 /// use simdpct::stream::{Decoder, Transform};
 ///
-/// /// Any transform of a file that comes in pieces.
+/// /// Transforms a file that is read in pieces.
 /// fn run<T: Transform>(mut transform: T, pieces: &[&[u8]]) -> Result<Vec<u8>, T::Error> {
 ///     let mut out = Vec::new();
 ///     pieces.iter().try_for_each(|piece| transform.push(piece, &mut out))?;
@@ -46,37 +46,37 @@ pub use write::{FinishError, Writer};
 /// assert_eq!(run(Decoder::new(simdpct::Decode::new()), &[b"a%2", b"0b"]), Ok(b"a b".to_vec()));
 /// ```
 pub trait Transform {
-    /// What can be wrong with the input.
+    /// The error of bad input.
     type Error: core::error::Error + Clone + Send + Sync + 'static;
 
-    /// Takes the next piece and appends what it makes certain to `out`.
+    /// Takes the next piece, and appends to `out` the output that does not depend on later input.
     ///
     /// # Errors
     ///
-    /// What is wrong with the input. What comes before is appended to `out`. The transform then takes no more input.
+    /// The error of the input. The output before it is appended to `out`. The transform then takes no more input.
     fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), Self::Error>;
 
-    /// Ends the input: appends what was held back to `out`. The transform can then take new input.
+    /// Ends the input, and appends the bytes that were held back to `out`. The transform can then take new input.
     ///
     /// # Errors
     ///
-    /// What is wrong with the end of the input, as [`Transform::push`].
+    /// The error of the end of the input.
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Self::Error>;
 }
 
-/// The start of an escape at the end of the pieces so far, and where the bytes handed on begin.
+/// The start of an escape that was held back at the end of a piece.
 // INVARIANT: `len <= 2`, and the bytes are `%`, or `%` and a hexadecimal digit.
 #[derive(Clone, Debug, Default)]
 struct Held {
     bytes: [u8; 2],
     len: usize,
-    /// The number of bytes handed on before those held.
+    /// The offset of these bytes in the whole input.
     offset: usize,
 }
 
 impl Held {
-    /// Hands `piece`, with what was held before it, to `each` in one or two parts that cut no escape, each with
-    /// its offset; holds the rest.
+    /// Passes the held bytes and `piece` to `each`, in one or two parts that cut no escape, each with its offset. Holds the
+    /// rest.
     fn push<E>(
         &mut self,
         piece: &[u8],
@@ -84,7 +84,7 @@ impl Held {
     ) -> Result<(), E> {
         let mut rest = piece;
         if self.len > 0 {
-            // Two more bytes settle the escape that is held, and leave nothing of it.
+            // Two more bytes complete the escape that is held.
             let more = rest.len().min(2);
             let mut joint = [0; 4];
             joint[..self.len].copy_from_slice(&self.bytes[..self.len]);
@@ -92,7 +92,7 @@ impl Held {
             let joint = &joint[..self.len + more];
             let settled = joint.len() - held_back(joint);
             if more == rest.len() {
-                return self.hand_on(joint, settled, &mut each);
+                return self.pass_on(joint, settled, &mut each);
             }
             let from_rest = settled - self.len;
             self.len = 0;
@@ -100,11 +100,11 @@ impl Held {
             self.offset = self.offset.saturating_add(settled);
             rest = &rest[from_rest..];
         }
-        self.hand_on(rest, rest.len() - held_back(rest), &mut each)
+        self.pass_on(rest, rest.len() - held_back(rest), &mut each)
     }
 
-    /// Hands on `bytes` up to `settled`, and holds the others.
-    fn hand_on<E>(
+    /// Passes on `bytes` up to `settled`, and holds the others.
+    fn pass_on<E>(
         &mut self,
         bytes: &[u8],
         settled: usize,
@@ -120,7 +120,7 @@ impl Held {
         Ok(())
     }
 
-    /// What is held and its offset, to be handed on as the end of the input; starts anew.
+    /// Returns the held bytes and their offset at the end of the input, and resets the stream.
     fn take(&mut self) -> (Held, usize) {
         let held = core::mem::take(self);
         let offset = held.offset;
@@ -132,7 +132,7 @@ impl Held {
     }
 }
 
-/// Encodes input in pieces, as an [`Encode`] says.
+/// An encoder for input in pieces, with the options of an [`Encode`].
 ///
 /// ```
 /// use simdpct::{Encode, sets, stream::Encoder};
@@ -152,16 +152,16 @@ pub struct Encoder<S> {
 }
 
 impl<S: KeepSet> Encoder<S> {
-    /// A stream of the encoding `encode`.
+    /// Makes a stream that encodes as `encode` does.
     #[must_use]
     pub fn new(encode: Encode<S>) -> Encoder<S> {
         Encoder { encode, held: Held::default() }
     }
 
-    /// Takes the next piece and appends what it makes certain to `out`.
+    /// Takes the next piece, and appends to `out` the output that does not depend on later input.
     pub fn push(&mut self, piece: &(impl AsRef<[u8]> + ?Sized), out: &mut Vec<u8>) {
         let Encoder { encode, held } = self;
-        if encode.coder.job().rule != EncodeRule::KeepEscapes {
+        if encode.coder.core().job.rule != EncodeRule::KeepEscapes {
             return encode.encode_append(piece, out);
         }
         let Ok(()) = held.push::<Infallible>(piece.as_ref(), |part, _| {
@@ -170,7 +170,7 @@ impl<S: KeepSet> Encoder<S> {
         });
     }
 
-    /// Ends the input: appends what was held back to `out`. The stream can then take new input.
+    /// Ends the input, and appends the bytes that were held back to `out`. The stream can then take new input.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         let (held, _) = self.held.take();
         self.encode.encode_append(held.as_bytes(), out);
@@ -191,7 +191,7 @@ impl<S: KeepSet> Transform for Encoder<S> {
     }
 }
 
-/// Decodes input in pieces, as a [`Decode`] says. With [`Decode::NORMALIZE`], it normalizes.
+/// A decoder for input in pieces, with the options of a [`Decode`]. With [`Decode::NORMALIZE`], it normalizes.
 ///
 /// ```
 /// use simdpct::{Decode, stream::Decoder};
@@ -211,13 +211,13 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A stream of the decoding `decode`.
+    /// Makes a stream that decodes as `decode` does.
     #[must_use]
     pub fn new(decode: Decode) -> Decoder {
         Decoder { decode, held: Held::default() }
     }
 
-    /// Takes the next piece and appends what it makes certain to `out`.
+    /// Takes the next piece, and appends to `out` the output that does not depend on later input.
     pub fn push(&mut self, piece: &(impl AsRef<[u8]> + ?Sized), out: &mut Vec<u8>) {
         let Decoder { decode, held } = self;
         let Ok(()) = held.push::<Infallible>(piece.as_ref(), |part, _| {
@@ -226,7 +226,7 @@ impl Decoder {
         });
     }
 
-    /// Ends the input: appends what was held back to `out`. The stream can then take new input.
+    /// Ends the input, and appends the bytes that were held back to `out`. The stream can then take new input.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         let (held, _) = self.held.take();
         self.decode.decode_append(held.as_bytes(), out);
@@ -247,10 +247,11 @@ impl Transform for Decoder {
     }
 }
 
-/// Decodes input in pieces, as a [`TryDecode`] says: a malformed escape is an error, at its offset in the whole input.
+/// A decoder for input in pieces, with the options of a [`TryDecode`]: a malformed escape is an error, with its offset in the
+/// whole input.
 ///
-/// What comes before it is decoded and appended. After an error the stream takes no more input, and each call returns the
-/// same error.
+/// The input before it is decoded and appended. After an error, the stream takes no more input, and each call returns the same
+/// error.
 ///
 /// ```
 /// use simdpct::{Decode, stream::TryDecoder};
@@ -272,18 +273,18 @@ pub struct TryDecoder {
 }
 
 impl TryDecoder {
-    /// A stream of the decoding `decode`.
+    /// Makes a stream that decodes as `decode` does.
     #[must_use]
     pub fn new(decode: TryDecode) -> TryDecoder {
         TryDecoder { decode, held: Held::default(), error: None }
     }
 
-    /// Takes the next piece and appends what it makes certain to `out`.
+    /// Takes the next piece, and appends to `out` the output that does not depend on later input.
     ///
     /// # Errors
     ///
-    /// The first malformed escape, with its offset from the start of the first piece. What comes before it is appended.
-    /// Every later call returns it again.
+    /// The first malformed escape, with its offset from the start of the first piece. The output before it is appended. Every
+    /// later call returns it again.
     pub fn push(
         &mut self,
         piece: &(impl AsRef<[u8]> + ?Sized),
@@ -294,14 +295,14 @@ impl TryDecoder {
             return Err(*error);
         }
         held.push(piece.as_ref(), |part, offset| {
-            // A part ends inside an escape only where a `%`, which is held, cuts that escape short.
+            // A part ends inside an escape only if a `%`, which is held back, follows and makes that escape malformed.
             append_up_to_error(decode, part, out)
                 .map_err(|error| error.before_percent(part.len()).shifted(offset))
         })
         .inspect_err(|found| *error = Some(*found))
     }
 
-    /// Ends the input: appends what was held back to `out`. The stream can then take new input.
+    /// Ends the input, and appends the bytes that were held back to `out`. The stream can then take new input.
     ///
     /// # Errors
     ///
@@ -320,11 +321,11 @@ impl TryDecoder {
     }
 }
 
-/// Appends what is decoded of `part`, up to the first malformed escape.
+/// Decodes `part` up to the first malformed escape and appends the result.
 fn append_up_to_error(decode: &TryDecode, part: &[u8], out: &mut Vec<u8>) -> Result<(), MalformedEscape> {
     let result = decode.decode_append(part, out);
     if let Err(error) = result {
-        // Nothing was appended, and what comes before the first malformed escape holds none.
+        // Nothing was appended, and the input before the first malformed escape is valid.
         let _: Result<(), MalformedEscape> = decode.decode_append(&part[..error.offset], out);
     }
     result

@@ -1,4 +1,4 @@
-//! What is read, transformed.
+//! A reader that transforms the input of another reader.
 
 use std::io::{self, BufRead, ErrorKind, Read};
 use std::vec::Vec;
@@ -6,17 +6,17 @@ use std::{boxed::Box, vec};
 
 use super::Transform;
 
-/// The bytes that are asked of the inner reader at once.
+/// The size of the buffer for the inner reader, in bytes.
 const PIECE: usize = 16 * 1024;
 
-/// An [`io::Read`] and [`io::BufRead`] of what a transform makes of another reader.
+/// A reader that transforms the input of another reader. It implements [`io::Read`] and [`io::BufRead`].
 ///
 /// It reads 16 KiB at once and needs no [`BufReader`](std::io::BufReader) inside or outside.
 /// [`Interrupted`](ErrorKind::Interrupted) is retried. Any other error of the inner reader, such as
 /// [`WouldBlock`](ErrorKind::WouldBlock), is returned, and the next call goes on where it was.
 ///
-/// If the transform refuses the input, what comes before is read first; then every call returns the same error, as
-/// [`InvalidData`](ErrorKind::InvalidData) around the transform's.
+/// If the transform fails, the output before the error is read first. Then every call returns the same error: the error of the
+/// transform, wrapped as [`InvalidData`](ErrorKind::InvalidData).
 ///
 /// ```
 /// use std::io::{BufRead, Read};
@@ -34,19 +34,19 @@ const PIECE: usize = 16 * 1024;
 pub struct Reader<T: Transform, R> {
     transform: T,
     inner: R,
-    /// Where input is read to.
+    /// The buffer for the inner reader.
     input: Box<[u8]>,
-    /// Output, of which the first `given` bytes were read.
+    /// The output, of which the first `given` bytes were read.
     output: Vec<u8>,
     given: usize,
-    /// Why the transform takes no more input.
-    refused: Option<T::Error>,
+    /// The error of the transform, after which it takes no more input.
+    error: Option<T::Error>,
     /// Whether the inner reader is at its end.
     ended: bool,
 }
 
 impl<T: Transform, R> Reader<T, R> {
-    /// A reader of what `transform` makes of what `inner` reads.
+    /// Makes a reader that transforms the input of `inner`.
     pub fn new(transform: T, inner: R) -> Reader<T, R> {
         Reader {
             transform,
@@ -54,27 +54,27 @@ impl<T: Transform, R> Reader<T, R> {
             input: vec![0; PIECE].into_boxed_slice(),
             output: Vec::new(),
             given: 0,
-            refused: None,
+            error: None,
             ended: false,
         }
     }
 
-    /// The inner reader.
+    /// Returns the inner reader.
     pub fn get_ref(&self) -> &R {
         &self.inner
     }
 
-    /// The inner reader. It has been read further than this one.
+    /// Returns the inner reader. It has been read further than this one.
     pub fn get_mut(&mut self) -> &mut R {
         &mut self.inner
     }
 
-    /// The inner reader. It has been read further than this one, and that output is dropped.
+    /// Returns the inner reader. It has been read further than this one, and the output that was not read is dropped.
     pub fn into_inner(self) -> R {
         self.inner
     }
 
-    /// The output that waits to be read.
+    /// Returns the output that was not read yet.
     pub fn buffer(&self) -> &[u8] {
         &self.output[self.given..]
     }
@@ -82,9 +82,9 @@ impl<T: Transform, R> Reader<T, R> {
 
 impl<T: Transform, R: Read> BufRead for Reader<T, R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        // Some input gives no output: the start of an escape.
+        // Some input gives no output, such as the start of an escape.
         while self.given == self.output.len() {
-            if let Some(error) = &self.refused {
+            if let Some(error) = &self.error {
                 return Err(io::Error::new(ErrorKind::InvalidData, error.clone()));
             }
             if self.ended {
@@ -97,7 +97,7 @@ impl<T: Transform, R: Read> BufRead for Reader<T, R> {
             };
             self.output.clear();
             self.given = 0;
-            self.refused = if len == 0 {
+            self.error = if len == 0 {
                 self.ended = true;
                 self.transform.finish(&mut self.output).err()
             } else {

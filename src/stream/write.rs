@@ -1,4 +1,4 @@
-//! What is written, transformed.
+//! A writer that transforms its input for another writer.
 
 use std::error::Error;
 use std::fmt;
@@ -7,20 +7,20 @@ use std::vec::Vec;
 
 use super::Transform;
 
-/// The most bytes that are taken at once, whatever the caller writes: bounds the buffer.
+/// The largest number of bytes that one call takes, which bounds the buffer.
 const PIECE: usize = 64 * 1024;
 
-/// An [`io::Write`] that transforms what is written and passes it on.
+/// A writer that transforms its input and passes the output on to another writer. It implements [`io::Write`].
 ///
-/// Call [`Writer::finish`] at the end: without it, an escape that is held back is lost, and so is output that the inner
-/// writer has not taken yet.
+/// Call [`Writer::finish`] at the end. Otherwise an escape that is held back is lost, and also the output that the inner writer
+/// has not taken yet.
 ///
-/// Nothing is lost or written twice when the inner writer takes a part, or nothing for now
-/// ([`WouldBlock`](ErrorKind::WouldBlock)): output waits in a buffer, and the next call goes on with it. While output
-/// waits, no input is taken. [`Interrupted`](ErrorKind::Interrupted) is retried.
+/// The inner writer may take only a part of the output, or nothing for now ([`WouldBlock`](ErrorKind::WouldBlock)). The rest
+/// waits in a buffer, and the next call goes on with it, so nothing is lost or written twice. While output waits, no input is
+/// taken. [`Interrupted`](ErrorKind::Interrupted) is retried.
 ///
-/// If the transform refuses the input, what comes before is passed on, and every later call returns the same error, as
-/// [`InvalidData`](ErrorKind::InvalidData) around the transform's.
+/// If the transform fails, the output before the error is passed on. Every later call returns the same error: the error of the
+/// transform, wrapped as [`InvalidData`](ErrorKind::InvalidData).
 ///
 /// ```
 /// use std::io::Write;
@@ -36,47 +36,47 @@ const PIECE: usize = 64 * 1024;
 pub struct Writer<T: Transform, W> {
     transform: T,
     inner: W,
-    /// Output, of which the first `taken` bytes were passed on.
+    /// The output, of which the first `taken` bytes were passed on.
     buffer: Vec<u8>,
     taken: usize,
-    /// Why the transform takes no more input.
-    refused: Option<T::Error>,
+    /// The error of the transform, after which it takes no more input.
+    error: Option<T::Error>,
     /// An error of the inner writer that no call has returned yet.
     deferred: Option<io::Error>,
-    /// Whether the transform was told of the end of the input.
+    /// Whether the input has ended for the transform.
     ended: bool,
 }
 
 impl<T: Transform, W> Writer<T, W> {
-    /// A writer that passes what `transform` makes of its input on to `inner`.
+    /// Makes a writer that passes the output of `transform` on to `inner`.
     pub fn new(transform: T, inner: W) -> Writer<T, W> {
-        Writer { transform, inner, buffer: Vec::new(), taken: 0, refused: None, deferred: None, ended: false }
+        Writer { transform, inner, buffer: Vec::new(), taken: 0, error: None, deferred: None, ended: false }
     }
 
-    /// The inner writer.
+    /// Returns the inner writer.
     pub fn get_ref(&self) -> &W {
         &self.inner
     }
 
-    /// The inner writer. What is written to it comes before output that waits.
+    /// Returns the inner writer. Bytes that are written to it come before the output that waits.
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.inner
     }
 
-    /// The inner writer, without an end of the input: what is held back and the output that waits are dropped.
+    /// Returns the inner writer without ending the input. The bytes that are held back and the output that waits are dropped.
     /// [`Writer::finish`] drops nothing.
     pub fn into_inner(self) -> W {
         self.inner
     }
 
-    /// The output that waits because the inner writer has not taken it.
+    /// Returns the output that waits because the inner writer has not taken it.
     pub fn buffer(&self) -> &[u8] {
         &self.buffer[self.taken..]
     }
 }
 
 impl<T: Transform, W: Write> Writer<T, W> {
-    /// Ends the input, passes on what was held back, flushes, and returns the inner writer.
+    /// Ends the input, passes on the bytes that were held back, flushes, and returns the inner writer.
     ///
     /// # Errors
     ///
@@ -103,13 +103,13 @@ impl<T: Transform, W: Write> Writer<T, W> {
 
     fn end(&mut self) -> io::Result<()> {
         self.pass_on()?;
-        if !self.ended && self.refused.is_none() {
+        if !self.ended && self.error.is_none() {
             self.ended = true;
-            self.refused = self.transform.finish(&mut self.buffer).err();
+            self.error = self.transform.finish(&mut self.buffer).err();
             self.pass_on()?;
         }
         self.flush_inner()?;
-        self.refusal()
+        self.check_error()
     }
 
     /// Passes on the output that waits, all of it or up to an error.
@@ -141,9 +141,9 @@ impl<T: Transform, W: Write> Writer<T, W> {
         }
     }
 
-    /// The error of the transform, if it takes no more input.
-    fn refusal(&self) -> io::Result<()> {
-        match &self.refused {
+    /// Returns the error of the transform, if it takes no more input.
+    fn check_error(&self) -> io::Result<()> {
+        match &self.error {
             Some(error) => Err(io::Error::new(ErrorKind::InvalidData, error.clone())),
             None => Ok(()),
         }
@@ -151,20 +151,20 @@ impl<T: Transform, W: Write> Writer<T, W> {
 }
 
 impl<T: Transform, W: Write> Write for Writer<T, W> {
-    /// Takes at most 64 KiB of `bytes`. On an error, none of them: those of the inner writer that occur after bytes were taken
-    /// are returned by the next call. Only when the transform refuses its input, what comes before that was passed on.
+    /// Takes at most 64 KiB of `bytes`, and none of them if it returns an error. An error of the inner writer that occurs after
+    /// bytes were taken is returned by the next call. If the transform fails, the output before the error was passed on.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.pass_on()?;
-        self.refusal()?;
+        self.check_error()?;
         if self.ended {
             return Err(io::Error::new(ErrorKind::InvalidInput, "the input of this writer has ended"));
         }
         let piece = &bytes[..bytes.len().min(PIECE)];
-        self.refused = self.transform.push(piece, &mut self.buffer).err();
+        self.error = self.transform.push(piece, &mut self.buffer).err();
         let passed_on = self.pass_on();
-        self.refusal()?;
+        self.check_error()?;
         match passed_on {
-            // The bytes were taken, so it cannot be said now.
+            // The bytes were taken, so this call cannot return the error.
             Err(error) if error.kind() != ErrorKind::WouldBlock => self.deferred = Some(error),
             _ => {}
         }
@@ -174,11 +174,11 @@ impl<T: Transform, W: Write> Write for Writer<T, W> {
     fn flush(&mut self) -> io::Result<()> {
         self.pass_on()?;
         self.flush_inner()?;
-        self.refusal()
+        self.check_error()
     }
 }
 
-/// The error of [`Writer::finish`], and the writer.
+/// The error of [`Writer::finish`], with the writer.
 ///
 /// ```
 /// use std::io::Write;
@@ -187,7 +187,7 @@ impl<T: Transform, W: Write> Write for Writer<T, W> {
 ///
 /// let mut writer = Writer::new(TryDecoder::new(Decode::new().strict()), Vec::new());
 /// writer.write_all(b"a%20b%2")?;
-/// // The input ends inside an escape. What comes before it is in the inner writer.
+/// // The input ends inside an escape. The output before it is in the inner writer.
 /// let (error, writer) = writer.finish().unwrap_err().into_parts();
 /// assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
 /// assert_eq!(writer.into_inner(), b"a b");
@@ -199,22 +199,22 @@ pub struct FinishError<W> {
 }
 
 impl<W> FinishError<W> {
-    /// What went wrong.
+    /// Returns the inner error.
     pub fn error(&self) -> &io::Error {
         &self.error
     }
 
-    /// What went wrong.
+    /// Returns the inner error.
     pub fn into_error(self) -> io::Error {
         self.error
     }
 
-    /// The writer, to finish it again, or to take its parts.
+    /// Returns the writer, to finish it again, or to take its parts.
     pub fn into_writer(self) -> W {
         self.writer
     }
 
-    /// What went wrong, and the writer.
+    /// Returns the inner error and the writer.
     pub fn into_parts(self) -> (io::Error, W) {
         (self.error, self.writer)
     }
@@ -233,8 +233,9 @@ impl<W> fmt::Display for FinishError<W> {
 }
 
 impl<W> Error for FinishError<W> {
+    /// Returns the cause of the inner error, whose own message this error shows.
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&self.error)
+        self.error.source()
     }
 }
 

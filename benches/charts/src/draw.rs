@@ -1,4 +1,4 @@
-//! The charts: SVG on a transparent ground.
+//! Draws charts as SVG with a transparent background.
 
 use plotters::coord::Shift;
 use plotters::element::DashedPathElement;
@@ -11,17 +11,18 @@ const FONT: &str = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica, Arial
 
 type Area<'s> = DrawingArea<SVGBackend<'s>, Shift>;
 
-/// Somebody who was measured, and how that is drawn.
+/// A contender, and the style in which it is drawn.
 #[derive(Clone)]
 pub struct Series {
     name: String,
     colour: RGBColor,
-    /// The length of dashes and gaps, if it is no solid line.
+    /// The length of dashes and gaps; `None` for a solid line.
     dash: Option<i32>,
 }
 
 impl Series {
-    /// Each tier has its colour in all charts. Rivals are dashed, too, so that nobody needs the colours.
+    /// Returns the style of the contender called `name`. A tier has the same colour in all charts. Lines of rivals are also dashed,
+    /// so that nobody needs the colours.
     pub fn of(name: &str) -> Series {
         let (colour, dash) = match name {
             "avx512" => (RGBColor(0x00, 0x72, 0xB2), None),
@@ -38,33 +39,33 @@ impl Series {
     }
 }
 
-/// Values of several series in one place.
+/// The values of several series, side by side.
 pub struct Group {
-    /// Below the bars.
+    /// The title below the bars.
     pub title: String,
-    /// One for each series.
+    /// One value for each series.
     pub values: Vec<Option<f64>>,
 }
 
-/// Bars in groups.
+/// A chart with groups of bars.
 pub struct Bars {
-    /// What is shown, with its unit.
+    /// The quantity and its unit.
     pub title: String,
-    /// Where and when.
+    /// The machine and the date.
     pub below: String,
-    /// In the order of the bars.
+    /// The series, in the order of the bars.
     pub series: Vec<Series>,
-    /// From left to right.
+    /// The groups, from left to right.
     pub groups: Vec<Group>,
 }
 
-/// Lines over lengths.
+/// A chart with a line for each series, over lengths of input.
 pub struct Lines {
-    /// What is shown, with its unit.
+    /// The quantity and its unit.
     pub title: String,
-    /// Where and when.
+    /// The machine and the date.
     pub below: String,
-    /// Each with its points.
+    /// The series, each with its points: length and time.
     pub lines: Vec<(Series, Vec<(usize, f64)>)>,
 }
 
@@ -77,7 +78,7 @@ fn text(area: &Area<'_>, words: &str, at: (i32, i32), size: u32) {
     let _ = area.draw(&Text::new(words.to_owned(), at, font(size)));
 }
 
-/// Draws into an SVG of `height`, which gets a name for screen readers and its colours for the dark.
+/// Creates an SVG of `height` with a title for screen readers, and with other colours for dark mode.
 fn svg(height: u32, title: &str, draw: impl FnOnce(&Area<'_>)) -> String {
     let mut out = String::new();
     {
@@ -111,12 +112,12 @@ fn colour_box(area: &Area<'_>, from: (i32, i32), to: (i32, i32), colour: RGBColo
     let _ = area.draw(&Rectangle::new([from, to], colour.filled()));
 }
 
-/// Where a value is between two limits, on a logarithmic scale: from 0 to 1.
+/// Returns the position of a value between two limits on a logarithmic scale, from 0 to 1.
 fn place(value: f64, low: f64, high: f64) -> f64 {
     ((value / low).ln() / (high / low).ln()).clamp(0.0, 1.0)
 }
 
-/// The powers of ten around `values`.
+/// Returns the powers of ten around `values`.
 fn decades(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) = values
         .filter(|value| *value > 0.0)
@@ -215,7 +216,7 @@ pub fn lines(chart: &Lines) -> String {
         for length in (0..=longest).step_by(8) {
             text(area, &length.to_string(), (x(length) - 6, bottom + 8), 13);
         }
-        // Names beside the ends of lines, moved apart where these are close.
+        // Names beside the ends of lines, moved apart if the ends are close.
         let mut ends: Vec<(i32, &Series)> =
             chart.lines.iter().filter_map(|(series, points)| Some((y(points.last()?.1), series))).collect();
         ends.sort_by_key(|end| end.0);

@@ -5,8 +5,10 @@
 //! cargo run --release --manifest-path benches/charts/Cargo.toml -- FILE...  # from these records
 //! ```
 //!
-//! Colours are those of Okabe and Ito, which people with any colour vision tell apart; in dark mode, the SVG changes what is
-//! ink and what is grid.
+//! Most colours are those of Okabe and Ito, which people with any colour vision can tell apart. In dark mode, the SVG changes the
+//! colours of text and grid.
+
+#![forbid(unsafe_code)]
 
 mod draw;
 mod record;
@@ -34,7 +36,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns how many charts were drawn.
+/// Draws the charts and returns their number.
 fn run() -> Result<usize, Failure> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let images = root.join("docs/img");
@@ -42,7 +44,7 @@ fn run() -> Result<usize, Failure> {
     let mut files: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
     if files.is_empty() {
         let records = root.join("benches/record");
-        // Those of an older commit, for comparison, say which in their names.
+        // Records of an older commit, for comparison, name it after `-at-`.
         let is_compare = |name: &str| {
             let is_table = |text: String| text.starts_with("# simdpct beside its rivals\n");
             !name.contains("-at-") && fs::read_to_string(records.join(name)).is_ok_and(is_table)
@@ -77,12 +79,12 @@ fn run() -> Result<usize, Failure> {
     Ok(written)
 }
 
-/// Without the number of cores.
+/// Removes the number of cores.
 fn cpu_name(cpu: &str) -> &str {
     cpu.rsplit_once(", ").filter(|(_, rest)| rest.contains("cores")).map_or(cpu, |(name, _)| name)
 }
 
-/// Rows of 64 KiB in GB/s: rivals, and each tier.
+/// Draws rows of 64 KiB in GB/s: rivals, and each tier.
 fn by_tier(tables: &[Table], verb: &str, below: &str) -> Option<String> {
     let main = tables.iter().find(|table| table.title == verb)?;
     let rivals = tables.iter().find(|table| table.title == format!("{verb}: all rivals and marks"))?;
@@ -114,7 +116,7 @@ fn by_tier(tables: &[Table], verb: &str, below: &str) -> Option<String> {
     Some(draw::bars(&Bars { title, below: below.to_owned(), series, groups }))
 }
 
-/// Commands in MB/s.
+/// Draws commands in MB/s.
 fn processes(tables: &[Table], below: &str) -> Option<String> {
     let table = tables.iter().find(|table| {
         table.lines.first().is_some_and(|head| head.first().is_some_and(|cell| cell == "command"))
@@ -142,7 +144,7 @@ fn processes(tables: &[Table], below: &str) -> Option<String> {
         .then(|| draw::ranking("Whole processes: MB/s of URLs, file to file, logarithmic", below, &bars))
 }
 
-/// Nanoseconds by length, a chart for each text.
+/// Draws nanoseconds by length, a chart for each kind of text.
 fn by_length(text: &str) -> Option<Vec<(String, String)>> {
     let fact = |key: &str| {
         text.lines().find_map(|line| line.strip_prefix(&format!("# {key}: "))).unwrap_or_default()
@@ -157,7 +159,7 @@ fn by_length(text: &str) -> Option<Vec<(String, String)>> {
                 let verb = if words.first() == Some(&"encode") { "Encoding" } else { "Decoding" };
                 let title =
                     format!("{verb}, {}: nanoseconds a call, by length in bytes", words[1..].join(", "));
-                // Of the rivals those that most programs have, and the fastest on average here.
+                // The rivals that most programs use, and the one that is fastest on average.
                 let mean = |points: &[(usize, f64)]| {
                     points.iter().map(|point| point.1).sum::<f64>() / points.len().max(1) as f64
                 };

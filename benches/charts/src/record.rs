@@ -1,19 +1,19 @@
-//! Reads what `benches/compare` and `benches/process` record.
+//! Reads the records of `benches/compare` and `benches/process`.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A table of a record in Markdown: the heading above it, and its lines, the first of which are the names of the columns.
+/// A Markdown table of a record.
 pub struct Table {
-    /// Without `#`.
+    /// The heading above the table, without `#`.
     pub title: String,
-    /// Cells, without blanks around them.
+    /// The lines of cells, without spaces around them. The first line has the names of the columns.
     pub lines: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// The cell of the line that begins with `row`, in the column `name`.
+    /// Returns the cell in the column `name` of the line that begins with `row`.
     pub fn cell(&self, row: &str, name: &str) -> Option<&str> {
         let column = self.lines.first()?.iter().position(|cell| cell == name)?;
         let line = self.lines.iter().find(|line| line.first().is_some_and(|cell| cell == row))?;
@@ -21,7 +21,7 @@ impl Table {
     }
 }
 
-/// The tables of `text`, and the lines `* KEY: VALUE` above them.
+/// Returns the `* KEY: VALUE` lines of `text`, and its tables.
 pub fn markdown(text: &str) -> (BTreeMap<String, String>, Vec<Table>) {
     let (mut facts, mut tables, mut title) = (BTreeMap::new(), Vec::<Table>::new(), String::new());
     let mut within = false;
@@ -48,21 +48,21 @@ pub fn markdown(text: &str) -> (BTreeMap<String, String>, Vec<Table>) {
     (facts, tables)
 }
 
-/// The number that a cell begins with.
+/// Parses the number at the start of a cell.
 pub fn number(cell: &str) -> Option<f64> {
     let digits = cell.split(|c: char| !c.is_ascii_digit() && c != '.').next()?;
     digits.parse().ok()
 }
 
-/// What each contender takes at each length of one text.
+/// The times of each contender at each length of one kind of text.
 pub struct Lengths {
-    /// The text, such as `encode, sweep, clean`.
+    /// The kind of text, such as `encode, sweep, clean`.
     pub text: String,
-    /// By contender, in the order of the columns: length and nanoseconds.
+    /// The contenders in the order of the columns, each with lengths and nanoseconds.
     pub lines: Vec<(String, Vec<(usize, f64)>)>,
 }
 
-/// The texts of a file `-lengths.tsv`.
+/// Parses a file `-lengths.tsv`.
 pub fn lengths(text: &str) -> Option<Vec<Lengths>> {
     let mut lines = text.lines().filter(|line| !line.starts_with('#'));
     let names: Vec<&str> = lines.next()?.strip_prefix("text\tlength\t")?.split('\t').collect();
@@ -83,10 +83,10 @@ pub fn lengths(text: &str) -> Option<Vec<Lengths>> {
     Some(all)
 }
 
-/// Of the files in `folder` that `wanted` names, the newest: names begin with the date.
+/// Finds the newest of the `wanted` files in `folder`, by the date at the start of their names.
 pub fn newest(folder: &Path, wanted: impl Fn(&str) -> bool) -> Option<PathBuf> {
     let names = fs::read_dir(folder).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    // Of one day, that with the shortest name: others say in their names what was special.
+    // Of the files of one day, the one with the shortest name: special conditions make names longer.
     let best = names
         .filter(|name| wanted(name))
         .max_by(|a, b| a.get(..10).cmp(&b.get(..10)).then(b.len().cmp(&a.len())).then(a.cmp(b)))?;

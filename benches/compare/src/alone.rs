@@ -1,48 +1,50 @@
-//! Whether a core runs another thread beside ours.
+//! Detects whether the core runs another thread beside this one.
 //!
-//! Cores of many CPUs run two threads at once, and of a rented machine the other may be a stranger's. It cannot be asked for, but
-//! it can be felt: a loop that fills the ports takes longer.
+//! The cores of many CPUs run two threads at once, and on a rented machine the other thread may be a stranger's. No system call
+//! tells, but a loop that fills all execution ports takes longer then.
 
 use std::hint::black_box;
 
-/// How often a piece is timed at most, by who wants to know.
+/// The usual limit for how often a piece is timed.
 pub const ATTEMPTS: usize = 12;
 
-/// Before a piece, at most this many looks are spent on waiting for the other thread to stop.
+/// The most probes before a piece, to wait for the other thread to stop.
 const PATIENCE: usize = 400;
 
-/// How often to look at first: for about 15 ms, in which the core is alone at least now and then.
-const LOOKS: usize = 5000;
+/// The number of probes that calibrate: about 15 ms, in which this thread has the core to itself at least now and then.
+const CALIBRATION: usize = 5000;
 
-/// How much longer than alone the loop may take. Beside another thread it takes 1.3 to 2 times as long.
+/// The limit of the loop's time, relative to its time alone. Beside another thread it takes 1.3 to 2 times as long.
 const LIMIT: f64 = 1.1;
 
 /// The core that this thread runs on.
 #[derive(Debug)]
 pub struct Core {
-    /// The nanoseconds that the loop takes alone.
-    alone: f64,
-    /// Whether it took that long when it last ran.
+    /// The time of the loop without another thread, in nanoseconds.
+    pub alone: f64,
+    /// Whether the last probe found another thread.
     shared: bool,
-    /// How often a piece is timed at most.
+    /// The limit for how often a piece is timed; 0 times it once, without a probe.
     attempts: usize,
-    pieces: usize,
-    repeated: usize,
-    given_up: usize,
+    /// The number of pieces that were timed.
+    pub pieces: usize,
+    /// The number of pieces that were timed more than once.
+    pub repeated: usize,
+    /// The number of pieces that always ran beside another thread.
+    pub given_up: usize,
 }
 
 impl Core {
-    /// Looks for a while at how fast this core is alone. A piece will be timed at most `attempts` times; if
-    /// that is 0, once and without a look.
+    /// Calibrates the loop. Each piece will be timed at most `attempts` times; if that is 0, once and without a probe.
     pub fn new(attempts: usize) -> Core {
-        let mut times: Vec<_> = (0..LOOKS).map(|_| busy()).collect();
+        let mut times: Vec<_> = (0..CALIBRATION).map(|_| busy()).collect();
         times.sort_unstable_by(f64::total_cmp);
-        // Not the least: at times the clock stands still for a while.
+        // The first percentile instead of the minimum, because the clock sometimes stands still for a while.
         Core { alone: times[times.len() / 100], shared: true, attempts, pieces: 0, repeated: 0, given_up: 0 }
     }
 
-    /// The nanoseconds that `piece` takes on a core of its own; or, if it never has that, the fewest that it took. Others on
-    /// the same core are waited for, and what was timed beside them is timed again.
+    /// Returns the nanoseconds that `piece` takes while this thread has the core to itself. Waits for the other thread to stop, and
+    /// times the piece again if it ran beside one. If all attempts did, returns the shortest time.
     pub fn time(&mut self, mut piece: impl FnMut()) -> f64 {
         if self.attempts == 0 {
             let start = now();
@@ -55,13 +57,13 @@ impl Core {
                 if !self.shared {
                     break;
                 }
-                self.look();
+                self.probe();
             }
             let before = self.shared;
             let start = now();
             piece();
             let time = now() - start;
-            self.look();
+            self.probe();
             best = best.min(time);
             if !before && !self.shared {
                 self.pieces += 1;
@@ -75,7 +77,7 @@ impl Core {
         best
     }
 
-    /// How much was timed again, and how much never had a core of its own, in words.
+    /// Describes how many pieces were timed again, and how many always ran beside another thread.
     pub fn report(&self) -> String {
         let percent = |count: usize| 100.0 * count as f64 / self.pieces.max(1) as f64;
         format!(
@@ -86,13 +88,13 @@ impl Core {
         )
     }
 
-    /// Says whether the core is shared now.
-    fn look(&mut self) {
+    /// Updates `shared`.
+    fn probe(&mut self) {
         self.shared = busy() > LIMIT * self.alone;
     }
 }
 
-/// The nanoseconds of a loop of eight independent chains, which keep all ports for integers busy.
+/// Returns the nanoseconds of a loop with eight independent chains, which keep all ports for integers busy.
 fn busy() -> f64 {
     let mut lanes = black_box([1_u64, 2, 3, 4, 5, 6, 7, 8]);
     let start = now();
@@ -105,44 +107,8 @@ fn busy() -> f64 {
     now() - start
 }
 
-/// The time that this thread has run, in nanoseconds: what others do on this core in turn with it does not count.
+/// Returns the CPU time of this thread in nanoseconds, which leaves out the time slices of other threads.
 pub fn now() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_piece_is_timed_and_counted() {
-        let mut core = Core::new(ATTEMPTS);
-        let mut calls = 0;
-        for _ in 0..10 {
-            let time = core.time(|| {
-                calls += 1;
-                black_box((0..2000).fold(0_u64, |a, b| black_box(a) ^ b));
-            });
-            assert!(time > 0.0 && time.is_finite());
-        }
-        assert_eq!(core.pieces, 10);
-        assert!((10..=10 * ATTEMPTS).contains(&calls));
-        assert!(core.given_up <= core.repeated && core.repeated <= core.pieces);
-    }
-
-    #[test]
-    fn a_core_that_is_never_alone_gives_the_fewest_nanoseconds() {
-        // No loop is as fast as this, so every look says that the core is shared.
-        let mut core =
-            Core { alone: 1e-9, shared: true, attempts: ATTEMPTS, pieces: 0, repeated: 0, given_up: 0 };
-        let mut calls = 0;
-        let time = core.time(|| {
-            calls += 1;
-            black_box((0..2000).fold(0_u64, |a, b| black_box(a) ^ b));
-        });
-        assert_eq!((calls, core.pieces, core.given_up), (ATTEMPTS, 1, 1));
-        assert!(time > 0.0 && time.is_finite());
-        assert!(core.report().contains("100.00 % never"), "{}", core.report());
-    }
 }

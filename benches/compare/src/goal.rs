@@ -1,28 +1,28 @@
-//! The goals of this library, and which it meets.
+//! The goals of this library, and which of them it meets.
 //!
-//! Limits are ratios within one run. Absolute figures drift from machine to machine; what the copy of the same
-//! bytes or a rival's work costs beside it does not.
+//! Limits are ratios within one run. Absolute times differ from machine to machine, but ratios to the time of `memcpy` or of a
+//! rival hardly do.
 
-use compare::Verb::{self, Decode, Encode};
-use compare::{Role, Shape};
+use benchkit::Verb::{self, Decode, Encode};
+use benchkit::{Role, Shape};
 use simdpct::Tier;
 
-use crate::measure::Measured;
+use crate::measure::{Measured, Timed};
 
-/// What a limit is about.
+/// The quantity that a limit bounds.
 #[derive(Clone, Copy, Debug)]
 enum Than {
-    /// The time, at most so many times that of `memcpy`.
+    /// The time, divided by that of `memcpy`. The limit is an upper bound.
     CopyTime,
-    /// The speed, at least so many times that of `memcpy`.
+    /// The speed, divided by that of `memcpy`. The limit is a lower bound.
     CopySpeed,
-    /// The speed, at least so many times that of `percent-encoding`.
+    /// The speed, divided by that of `percent-encoding`. The limit is a lower bound.
     RivalSpeed,
-    /// The time, at most so many times that of the plain verb, a call for each string.
+    /// The time, divided by that of the default mode with a call for each string. The limit is an upper bound.
     BaseTime,
 }
 
-/// One goal: a row and its limits for AVX-512, AVX2 and SSSE3.
+/// A row, and its limits for AVX-512, AVX2 and SSSE3.
 struct Goal(Verb, Shape, &'static str, Than, [f64; 3]);
 
 const GOALS: &[Goal] = &[
@@ -53,14 +53,14 @@ const GOALS: &[Goal] = &[
     Goal(Decode, Shape::Values, "urls encoded", Than::BaseTime, [0.5; 3]),
 ];
 
-/// What sets the scale of some figures: how fast a CPU copies, and how many cycles its ports need.
+/// The CPUs with limits or port counts of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generation {
-    /// Splits operations on 512 bits.
+    /// Zen 4, which splits operations on 512 bits.
     Zen4,
-    /// Copies from its first-level cache at twice the speed of those before it.
+    /// Zen 5, which copies from its first-level cache at twice the speed of CPUs before it.
     Zen5,
-    /// Any other.
+    /// Any other CPU.
     Other,
 }
 
@@ -74,8 +74,8 @@ impl Goal {
     }
 }
 
-/// The fewest cycles in which the ports can take a block of 64 bytes of `row`, where somebody has counted what
-/// they do: docs/kernels.md.
+/// Returns the fewest cycles in which the execution ports can process a block of 64 bytes of `row`, if docs/kernels.md has a
+/// count.
 pub fn ports(generation: Generation, tier: Tier, verb: Verb, row: &str) -> Option<f64> {
     let escaped_whole = matches!(row, "dense CJK" | "dense Cyrillic" | "%%%%");
     match (tier.name(), generation, verb) {
@@ -88,21 +88,21 @@ pub fn ports(generation: Generation, tier: Tier, verb: Verb, row: &str) -> Optio
     }
 }
 
-/// One goal on one tier: the limit, and what was measured.
+/// The result of one goal on one tier.
 pub struct Standing {
-    /// What it is about, as a sentence without a verb.
+    /// The goal, in words.
     pub goal: String,
     /// The tier.
     pub tier: Tier,
-    /// What was asked for.
+    /// The limit, in words.
     pub limit: String,
-    /// What was measured.
+    /// The measured ratio.
     pub figure: String,
-    /// Whether that is enough.
+    /// Whether the goal is met.
     pub met: bool,
 }
 
-/// Every goal whose row was measured, on every tier that has a limit.
+/// Returns the result of every goal whose row was measured, on every tier that has a limit.
 pub fn standings(all: &[Measured], tiers: &[Tier], generation: Generation) -> Vec<Standing> {
     let mut standings = Vec::new();
     for goal in GOALS {
@@ -128,7 +128,7 @@ pub fn standings(all: &[Measured], tiers: &[Tier], generation: Generation) -> Ve
                 Than::CopyTime => (ratio, false, "time of memcpy"),
                 Than::CopySpeed => (1.0 / ratio, true, "speed of memcpy"),
                 Than::RivalSpeed => (1.0 / ratio, true, "speed of percent-encoding"),
-                Than::BaseTime => (ratio, false, "time of the plain verb"),
+                Than::BaseTime => (ratio, false, "time of the default mode"),
             };
             standings.push(Standing {
                 goal: format!("{}, {row}: {what}", shape.of(verb)),
@@ -142,36 +142,39 @@ pub fn standings(all: &[Measured], tiers: &[Tier], generation: Generation) -> Ve
     standings
 }
 
-/// The lengths of one kind of text at which one tier lost against a rival.
+/// The lengths of one kind of text at which a tier was slower than its rival.
 pub struct Race {
     /// The kind of text.
     pub row: String,
     /// The tier.
     pub tier: Tier,
-    /// How many lengths were tried.
+    /// The number of lengths that were measured.
     pub tried: usize,
-    /// Each length at which it was slower, by how many times, and than whom.
+    /// The lengths at which the tier was slower, each with the ratio of the times and the rival.
     pub lost: Vec<(usize, f64, String)>,
 }
 
-/// Who was faster at each length: `sweep` is one measurement a length, each named by the text and the length.
-///
-/// Every tier races against the fastest rival; the scalar one against `percent-encoding`.
+/// Returns the rival that a tier must not be slower than, with the tier's own times: `percent-encoding` for the scalar tier, the
+/// fastest rival for all others.
+fn opponents(measured: &Measured, tier: Tier) -> Option<(&Timed, &Timed)> {
+    let rival = match tier.name() {
+        "scalar" => measured.find("percent-encoding"),
+        _ => measured.best_rival(""),
+    };
+    measured.find(tier.name()).zip(rival)
+}
+
+/// Compares each tier with its rival at each length. `sweep` has a measurement for each text and length.
 pub fn races(sweep: &[(String, usize, Measured)], tiers: &[Tier]) -> Vec<Race> {
     let mut races: Vec<Race> = Vec::new();
     for (row, length, measured) in sweep {
         for &tier in tiers {
-            let rival = if tier.name() == "scalar" {
-                measured.find("percent-encoding")
-            } else {
-                measured.best_rival("")
-            };
-            let (Some(own), Some(rival)) = (measured.find(tier.name()), rival) else { continue };
+            let Some((own, rival)) = opponents(measured, tier) else { continue };
             let race = match races.iter_mut().position(|race| race.row == *row && race.tier == tier) {
                 Some(at) => &mut races[at],
                 None => {
                     races.push(Race { row: row.clone(), tier, tried: 0, lost: Vec::new() });
-                    races.last_mut().expect("one was pushed")
+                    races.last_mut().expect("a race was just added")
                 }
             };
             race.tried += 1;
@@ -184,17 +187,12 @@ pub fn races(sweep: &[(String, usize, Measured)], tiers: &[Tier]) -> Vec<Race> {
     races
 }
 
-/// The rows on which a tier was slower than the rival it must not be slower than.
+/// Returns the rows on which a tier was slower than its rival, with the ratio of the times and the rival.
 pub fn slower(all: &[Measured], tiers: &[Tier]) -> Vec<(Tier, String, f64, String)> {
     let mut found = Vec::new();
     for measured in all.iter().filter(|measured| measured.shape == Shape::Append) {
         for &tier in tiers {
-            let rival = if tier.name() == "scalar" {
-                measured.find("percent-encoding")
-            } else {
-                measured.best_rival("")
-            };
-            let (Some(own), Some(rival)) = (measured.find(tier.name()), rival) else { continue };
+            let Some((own, rival)) = opponents(measured, tier) else { continue };
             let ratio = own.ratio(rival);
             if ratio > 1.0 {
                 let row = format!("{}, {}", measured.shape.of(measured.verb), measured.row);

@@ -1,4 +1,4 @@
-//! Measures simdpct beside its rivals, prints the tables and keeps a record.
+//! Measures simdpct beside its rivals, prints the tables and writes a record.
 //!
 //! ```text
 //! cargo run --release --manifest-path benches/compare/Cargo.toml
@@ -8,6 +8,9 @@ mod alone;
 mod goal;
 mod measure;
 mod report;
+mod rivals;
+#[cfg(test)]
+mod tests;
 
 use std::fs;
 use std::hint::black_box;
@@ -15,18 +18,19 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
-use compare::{
-    Contender, DISTINCT, Random, Role, Room, SEED, Shape, Unit, UrlShape, Urls, Verb, fixed_length, others,
+use benchkit::{
+    Buffers, Contender, DISTINCT, Random, Role, SEED, Shape, Statistics, Unit, Urls, Verb, fixed_length,
     ours, place, read_urls, specs,
 };
+use clap::{Args, Parser, Subcommand};
 use regex::Regex;
 use simdpct::Tier;
 
 use crate::alone::{ATTEMPTS, Core};
 use crate::measure::{Measured, Plan, Task, measure};
+use crate::rivals::others;
 
-/// Measures simdpct beside its rivals, prints the tables and keeps a record.
+/// Measures simdpct beside its rivals, prints the tables and writes a record
 #[derive(Parser)]
 #[command(args_conflicts_with_subcommands = true)]
 struct Cli {
@@ -41,22 +45,22 @@ struct Compare {
     /// Read URLs from FILE, one a line, instead of generating them
     #[arg(long, value_name = "FILE", env = "SIMDPCT_CORPUS")]
     corpus: Option<PathBuf>,
-    /// Measure for about a minute; such figures are rough and not recorded
+    /// Measure for about a minute; such figures are rough, and not recorded
     #[arg(long)]
     quick: bool,
-    /// Measure only rows whose name, such as `decode, strict, urls`, matches REGEX; not recorded
+    /// Measure only rows whose names match REGEX, such as `decode, strict, urls`; not recorded
     #[arg(long, value_name = "REGEX")]
     rows: Option<Regex>,
-    /// Measure only these tiers
+    /// Measure only these tiers; not recorded
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = tier)]
     tiers: Vec<Tier>,
-    /// How often everybody has a turn
+    /// Give every contender COUNT turns
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
     rounds: Option<u16>,
-    /// Write the record to FOLDER, also of a run that would not be recorded
+    /// Write a record to FOLDER, even for a run that would not be recorded otherwise
     #[arg(long, value_name = "FOLDER")]
     record: Option<PathBuf>,
-    /// Also write every figure to FILE, tab-separated, with the idiom and the fastest and slowest round
+    /// Also write every figure to FILE as TSV, with the idiom and the fastest and slowest round
     #[arg(long, value_name = "FILE")]
     tsv: Option<PathBuf>,
 }
@@ -71,17 +75,12 @@ enum Action {
         #[arg(long, default_value_t = SEED)]
         seed: u64,
     },
-    /// Say what the URLs are like
-    Shape {
-        /// Read lines from FILE instead of generating them
-        #[arg(long, value_name = "FILE")]
-        corpus: Option<PathBuf>,
-    },
-    /// Do one thing over and over, for a tool that counts instructions; prints the bytes of one pass
+    /// Repeat one operation, for a tool that counts instructions, and print the bytes of one pass
     Work {
-        /// `encode`, `encode, slice`, `decode`, `decode, strict`, ...
+        /// The verb: `encode`, `encode, slice`, `decode`, `decode, strict`, ...
         #[arg(long)]
         verb: String,
+        /// The row: `urls`, `clean 64 KiB`, ...
         #[arg(long)]
         row: String,
         #[arg(long, value_parser = tier)]
@@ -106,7 +105,6 @@ fn main() -> ExitCode {
     let done = match cli.command {
         None => compare(&cli.compare),
         Some(Action::Corpus { bytes, seed }) => write_corpus(bytes, seed),
-        Some(Action::Shape { corpus }) => shape(corpus.as_deref()),
         Some(Action::Work { verb, row, tier, strings, passes }) => work(&verb, &row, tier, strings, passes),
         Some(Action::Tiers) => Tier::available().try_for_each(|tier| writeln!(io::stdout(), "{tier}")),
     };
@@ -122,7 +120,7 @@ fn main() -> ExitCode {
 
 fn compare(options: &Compare) -> io::Result<()> {
     if cfg!(debug_assertions) {
-        return Err(io::Error::other("figures of an unoptimised build mean nothing; run it with --release"));
+        return Err(io::Error::other("an unoptimised build cannot be measured; run it with --release"));
     }
     let plan = Plan {
         rounds: options.rounds.map_or(if options.quick { 9 } else { 41 }, usize::from),
@@ -131,7 +129,7 @@ fn compare(options: &Compare) -> io::Result<()> {
     let tiers = if options.tiers.is_empty() { Tier::available().collect() } else { options.tiers.clone() };
     let wanted = |name: &str| options.rows.as_ref().is_none_or(|rows| rows.is_match(name));
 
-    // A rival that panics is caught and listed; its message would only disturb.
+    // The report lists rivals that panic; their messages would only clutter the terminal.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let from = panic.location().map_or("", |location| location.file());
@@ -141,7 +139,7 @@ fn compare(options: &Compare) -> io::Result<()> {
     }));
 
     let (urls, origin) = match &options.corpus {
-        // Not the path: it says more about the machine than about the list.
+        // The record leaves out the path, which says more about the machine than about the list.
         Some(list) => (read_urls(SEED, list)?, "a list"),
         None => (Urls::new(SEED).distinct(DISTINCT), "generated"),
     };
@@ -149,19 +147,14 @@ fn compare(options: &Compare) -> io::Result<()> {
     let specs = specs(SEED, &urls);
     let mut all = Vec::new();
     for spec in &specs {
-        let shapes = std::iter::once(Shape::Append).chain(if spec.has_all_shapes() {
-            Shape::further(spec.verb).iter().copied()
-        } else {
-            [].iter().copied()
-        });
-        let shapes: Vec<_> =
-            shapes.filter(|&shape| wanted(&format!("{}, {}", shape.of(spec.verb), spec.name))).collect();
-        if shapes.is_empty() {
-            continue;
-        }
-        for shape in shapes {
+        let shapes = if spec.has_all_shapes() { spec.verb.shapes() } else { &[Shape::Append] };
+        for &shape in shapes {
+            let name = format!("{}, {}", shape.of(spec.verb), spec.name);
+            if !wanted(&name) {
+                continue;
+            }
+            eprintln!("{name}");
             let row = spec.make(shape);
-            eprintln!("{}, {}", shape.of(spec.verb), spec.name);
             let task = Task { name: &spec.name, verb: spec.verb, shape, unit: spec.unit, check: usize::MAX };
             all.push(measure(plan, &mut core, &task, &row, groups(spec.verb, shape, &tiers)));
         }
@@ -170,9 +163,9 @@ fn compare(options: &Compare) -> io::Result<()> {
 
     let machine = report::Machine::this();
     let report = report::Report {
-        corpus: format!("{origin}, {}", UrlShape::of(&urls)),
+        corpus: format!("{origin}, {}", Statistics::of(&urls)),
         plan: format!(
-            "{} rounds, everybody in turn, each turn at least {} ms of CPU time, with output at {:?} of a page, {}",
+            "{} rounds, all contenders in turn, each turn at least {} ms of CPU time, with output at {:?} of a page, {}",
             plan.rounds,
             plan.turn / 1e6,
             place::OUTPUTS,
@@ -198,11 +191,11 @@ fn compare(options: &Compare) -> io::Result<()> {
     Ok(())
 }
 
-/// Everybody who runs on a row.
+/// Returns the contenders of a row, one group of idioms for each library and tier.
 fn groups(verb: Verb, shape: Shape, tiers: &[Tier]) -> Vec<Vec<Contender>> {
     let mut groups = others(verb);
     if shape != Shape::Append {
-        // The copy alone; the rivals run beside `append`.
+        // Rivals have the default mode only.
         groups.truncate(1);
         groups.extend(tiers.iter().map(|&tier| vec![ours(verb, Shape::Append, tier, Role::Base(tier))]));
     }
@@ -210,7 +203,7 @@ fn groups(verb: Verb, shape: Shape, tiers: &[Tier]) -> Vec<Vec<Contender>> {
     groups
 }
 
-/// Every length from 0 to 64, on several kinds of text.
+/// Measures every length from 0 to 64 (with `quick`, every fourth) on several kinds of text.
 fn sweep(
     quick: bool,
     core: &mut Core,
@@ -262,18 +255,8 @@ fn write_corpus(bytes: u64, seed: u64) -> io::Result<()> {
     out.flush()
 }
 
-fn shape(corpus: Option<&Path>) -> io::Result<()> {
-    let urls = match corpus {
-        Some(list) => read_urls(SEED, list)?,
-        None => Urls::new(SEED).distinct(DISTINCT),
-    };
-    writeln!(io::stdout(), "{}", UrlShape::of(&urls))
-}
-
 fn work(verb: &str, row: &str, tier: Tier, strings: usize, passes: usize) -> io::Result<()> {
-    let mut verbs = [Verb::Encode, Verb::Decode]
-        .into_iter()
-        .flat_map(|v| [Shape::Append].iter().chain(Shape::further(v)).map(move |&shape| (v, shape)));
+    let mut verbs = Verb::ALL.into_iter().flat_map(|v| v.shapes().iter().map(move |&shape| (v, shape)));
     let unknown = |what: &str, name: &str| io::Error::other(format!("there is no {what} `{name}`"));
     let (verb, shape) = verbs.find(|&(v, shape)| shape.of(v) == verb).ok_or_else(|| unknown("verb", verb))?;
     let urls = Urls::new(SEED).distinct(strings.min(DISTINCT));
@@ -282,34 +265,10 @@ fn work(verb: &str, row: &str, tier: Tier, strings: usize, passes: usize) -> io:
     let row = spec.ok_or_else(|| unknown("row", row))?.make(shape);
     let mut some = row.strings();
     some.truncate(strings);
-    let mut room = Room::new(some.iter().map(|string| string.len()).max().unwrap_or(0), place::OUTPUTS[0]);
+    let mut buffers = Buffers::new(row.longest(), place::OUTPUTS[0]);
     let contender = ours(verb, shape, tier, Role::Ours(tier));
     for _ in 0..passes {
-        contender.pass(black_box(&some), &mut room);
+        contender.pass(black_box(&some), &mut buffers);
     }
     writeln!(io::stdout(), "{}", some.iter().map(|string| string.len()).sum::<usize>())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_tier_and_rival_answers() {
-        let mut core = Core::new(0);
-        for verb in [Verb::Encode, Verb::Decode] {
-            let tiers: Vec<_> = Tier::available().collect();
-            let plan = Plan { rounds: 1, turn: 0.0 };
-            let row = fixed_length(1, 16, |random| random.pick(b"abcde/") as char);
-            for &shape in [Shape::Append].iter().chain(Shape::further(verb)) {
-                let task = Task { name: "", verb, shape, unit: Unit::Call, check: 100 };
-                let measured = measure(plan, &mut core, &task, &row, groups(verb, shape, &tiers));
-                for tier in &tiers {
-                    assert_eq!(measured.find(tier.name()).unwrap().times.len(), 1);
-                }
-                assert!(measured.find("memcpy").is_some());
-                assert_eq!(measured.best_rival("").is_some(), shape == Shape::Append);
-            }
-        }
-    }
 }

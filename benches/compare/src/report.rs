@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
 
-use compare::{Role, Shape, Unit, Verb};
+use benchkit::{Role, Shape, Unit, Verb};
 use simdpct::Tier;
 
 use crate::goal::{Generation, Race, Standing, ports};
 use crate::measure::{Agreement, Measured};
 
-/// Where and when something was measured.
+/// The machine, the commit and the date of a measurement.
 pub struct Machine {
     cpu: String,
     cores: usize,
@@ -22,7 +22,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// This one, now.
+    /// Describes this machine, now.
     pub fn this() -> Machine {
         let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let field = |name: &str| {
@@ -41,8 +41,7 @@ impl Machine {
             output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
         };
         let mut commit = git(&["rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown".to_owned());
-        // Only what is measured counts as a change.
-        if git(&["status", "--porcelain", "--", "../../src", "../../Cargo.toml", "src"])
+        if git(&["status", "--porcelain", "--", "../../src", "../../Cargo.toml", "src", "../kit"])
             .is_none_or(|s| !s.is_empty())
         {
             commit.push_str(" with changes");
@@ -57,7 +56,7 @@ impl Machine {
         }
     }
 
-    /// Its scale.
+    /// Returns the generation of the CPU, which decides some limits.
     pub fn generation(&self) -> Generation {
         if self.cpu.contains("AMD") && self.cpu.contains("(family 26,") {
             Generation::Zen5
@@ -89,30 +88,30 @@ impl Machine {
     }
 }
 
-/// Everything that was measured in one run.
+/// All figures of one run.
 pub struct Report<'r> {
-    /// Where and when.
+    /// The machine, the commit and the date.
     pub machine: Machine,
-    /// What was read.
+    /// The description of the URLs.
     pub corpus: String,
-    /// How often and how long.
+    /// The description of rounds and turns.
     pub plan: String,
     /// The tiers, best first.
     pub tiers: &'r [Tier],
-    /// The rows.
+    /// The figures of each row.
     pub all: &'r [Measured],
-    /// The goals.
+    /// The results of the goals.
     pub standings: Vec<Standing>,
-    /// Rows on which a rival was faster.
+    /// The rows on which a rival was faster.
     pub slower: Vec<(Tier, String, f64, String)>,
-    /// The race over all lengths.
+    /// The lengths at which a rival was faster.
     pub races: Vec<Race>,
-    /// What it was run on: one measurement a length.
+    /// The measurements of `races`: the text, the length and the figures of each.
     pub sweep: &'r [(String, usize, Measured)],
 }
 
 impl Report<'_> {
-    /// The tables, as Markdown.
+    /// Returns the tables as Markdown.
     pub fn markdown(&self) -> String {
         let mut out = String::from("# simdpct beside its rivals\n\n");
         for line in self.machine.lines() {
@@ -123,12 +122,12 @@ impl Report<'_> {
             "Rows in ns show the median time of a call, rows in GB/s the speed in 10^9 bytes of input a second, each \
              with the median deviation. In brackets after a tier's figure: its time divided by that of `memcpy` of the same \
              input, and its speed divided by that of `percent-encoding`. `*` marks a rival whose answers differ (listed \
-             below); `-` one that refuses the input. The strict decoder reads the same rows without malformed escapes.\n\n",
+             below); `-` one that rejects the input. The strict decoder reads the same rows without malformed escapes.\n\n",
         );
-        for verb in [Verb::Encode, Verb::Decode] {
+        for verb in Verb::ALL {
             self.rows(verb, &mut out);
             self.rivals(verb, &mut out);
-            for &shape in Shape::further(verb) {
+            for &shape in &verb.shapes()[1..] {
                 self.further(verb, shape, &mut out);
             }
         }
@@ -215,7 +214,7 @@ impl Report<'_> {
         table.write(&title, out);
     }
 
-    /// What a block costs where the kernels have something to do.
+    /// Writes the cycles of a block for rows in which the kernels have something to change.
     fn cycles(&self, out: &mut String) {
         let mut table = Table::new(["row"]);
         table.head.extend(self.tiers.iter().map(|tier| tier.name().to_owned()));
@@ -242,10 +241,10 @@ impl Report<'_> {
         known.sort_unstable_by(f64::total_cmp);
         if let Some(cycle) = known.get(known.len() / 2) {
             let title = format!(
-                "## Cycles for 64 bytes of input\n\nA core's cycle is a quarter of a step in a chain of multiplications and \
-                 `xor`s, timed in each round of each row; {:.2} GHz in the median. In brackets what the ports need at least \
-                 for a block that is done as the row's most are, where that has been counted (docs/kernels.md); clean blocks \
-                 take less.",
+                "## Cycles for 64 bytes of input\n\nA cycle is a quarter of a step in a chain of multiplications and `xor`s, timed \
+                 in each round of each row; the median is {:.2} GHz. In brackets: the fewest cycles in which the execution \
+                 ports can process a typical block of the row, if they have been counted (docs/kernels.md). Clean blocks need \
+                 fewer.",
                 1.0 / cycle
             );
             table.write(&title, out);
@@ -273,7 +272,7 @@ impl Report<'_> {
         if self.all.iter().any(|m| m.shape == Shape::Append) {
             let _ = writeln!(
                 out,
-                "Rows on which a rival was faster (the scalar tier races `percent-encoding` only): {}.\n",
+                "Rows on which a rival was faster (the scalar tier is compared with `percent-encoding` only): {}.\n",
                 if self.slower.is_empty() { "none" } else { "see the table" }
             );
         }
@@ -283,8 +282,13 @@ impl Report<'_> {
         }
         table.write("### Rows lost", out);
 
-        let mut table =
-            Table::new(["strings", "tier", "lengths tried", "lengths lost", "which, and by how much"]);
+        let mut table = Table::new([
+            "strings",
+            "tier",
+            "lengths tried",
+            "lengths lost",
+            "the first of them, with ratios",
+        ]);
         for Race { row, tier, tried, lost } in &self.races {
             let mut which: Vec<_> = lost
                 .iter()
@@ -306,8 +310,13 @@ impl Report<'_> {
     }
 
     fn exceptions(&self, out: &mut String) {
-        let mut table =
-            Table::new(["rival", "row", "strings", "input", "its answer from near the first difference"]);
+        let mut table = Table::new([
+            "rival",
+            "row",
+            "strings",
+            "input",
+            "answer, from shortly before the first difference",
+        ]);
         let mut idioms = Table::new(["rival", "verb", "idiom", "rows"]);
         for measured in self.all.iter().filter(|m| m.shape == Shape::Append) {
             for timed in measured.timed.iter().filter(|timed| timed.role == Role::Rival) {
@@ -325,7 +334,9 @@ impl Report<'_> {
                 match &timed.agreement {
                     Agreement::Full => {}
                     Agreement::Differs { count, input, answer } => add(count, input, format!("`{answer}`")),
-                    Agreement::Refuses { count, input } => add(count, input, "refused; not timed".to_owned()),
+                    Agreement::Rejects { count, input } => {
+                        add(count, input, "rejected; not timed".to_owned())
+                    }
                 }
                 if timed.times.is_empty() {
                     continue;
@@ -345,7 +356,7 @@ impl Report<'_> {
         idioms.write("## The idiom that was fastest", out);
     }
 
-    /// Every figure, tab-separated.
+    /// Returns every figure as TSV.
     pub fn tsv(&self) -> String {
         let mut out = String::new();
         for line in self.machine.lines() {
@@ -382,7 +393,7 @@ impl Report<'_> {
         out
     }
 
-    /// The nanoseconds of a call at each length, tab-separated: a line for each length of each text, a column for each contender.
+    /// Returns the nanoseconds of a call at each length as TSV: a line for each text and length, a column for each contender.
     pub fn lengths(&self) -> String {
         let mut names: Vec<&str> = Vec::new();
         for timed in self.sweep.iter().flat_map(|(.., measured)| measured.timed()) {
@@ -408,11 +419,7 @@ impl Report<'_> {
         out
     }
 
-    /// Writes the tables into `folder`, and the times at each length beside them.
-    ///
-    /// # Errors
-    ///
-    /// A file cannot be written.
+    /// Writes the tables and the times at each length to files in `folder`, and returns the path of the tables.
     pub fn record(&self, folder: &Path) -> io::Result<PathBuf> {
         fs::create_dir_all(folder)?;
         let path = folder.join(self.machine.file_stem()).with_extension("md");
@@ -431,7 +438,7 @@ fn unit(unit: Unit) -> &'static str {
     }
 }
 
-/// One figure of one contender, with its spread.
+/// Formats the figure of the contender called `name`, with its spread.
 fn figure(measured: &Measured, name: &str) -> String {
     let Some(timed) = measured.find(name) else { return "-".to_owned() };
     let value = measured.in_unit(timed.median());
@@ -440,10 +447,10 @@ fn figure(measured: &Measured, name: &str) -> String {
     format!("{value:.digits$}{star} ±{:.0}%", timed.spread() * 100.0)
 }
 
-/// Cells are padded to at most this width.
+/// The width to which cells are padded at most.
 const WIDEST: usize = 60;
 
-/// A table that reads well as plain text too.
+/// A Markdown table with aligned columns, which is legible as plain text, too.
 struct Table {
     head: Vec<String>,
     lines: Vec<Vec<String>>,

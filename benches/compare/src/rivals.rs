@@ -1,19 +1,13 @@
-//! The rivals in their fastest idioms, and what the hardware gives.
+//! All rivals in their fastest idioms, and what the hardware can do.
 
-use std::borrow::Cow;
-use std::fmt::Write as _;
+use benchkit::rivals::{COMPONENT, memcpy, percent_encoding, urlencoding};
+use benchkit::{Contender, Role, Verb, contender};
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
-
-use crate::contender::{Answer, contender};
-use crate::{Contender, Role, Verb};
-
-/// The rivals' name for `sets::RFC3986_UNRESERVED`: the bytes that do not stay.
-pub(crate) const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-
-/// What the hardware gives, and the rivals, one group of idioms for each; the first is `memcpy`.
+/// Returns the reference points and the rivals, one group of idioms for each. The first group is `memcpy`.
 pub fn others(verb: Verb) -> Vec<Vec<Contender>> {
-    let mut groups = marks(verb);
+    let mut groups = vec![memcpy()];
+    groups.extend(marks(verb).into_iter().map(|mark| vec![mark]));
+    groups.extend([percent_encoding(verb), urlencoding(verb)]);
     groups.extend(match verb {
         Verb::Encode => encoders(),
         Verb::Decode => decoders(),
@@ -21,117 +15,53 @@ pub fn others(verb: Verb) -> Vec<Vec<Contender>> {
     groups
 }
 
-fn marks(verb: Verb) -> Vec<Vec<Contender>> {
+fn marks(verb: Verb) -> [Contender; 3] {
     let mark = Role::Mark;
-    vec![
-        // `rep movsb`, which memcpy may be, is ten times slower on some CPUs when the two places have nearly the
-        // same offset in their pages; the yardstick is the faster of two places half a page apart.
-        vec![
-            contender!(mark, "memcpy", "copy_from_slice into a ready slice", |input, room| {
-                let to = &mut room.ready[..input.len()];
-                to.copy_from_slice(input.as_bytes());
-                &*to
-            }),
-            contender!(
-                mark,
-                "memcpy",
-                "copy_from_slice into a ready slice, half a page on",
-                |input, room| {
-                    let to = &mut room.ready[2048..][..input.len()];
-                    to.copy_from_slice(input.as_bytes());
-                    &*to
-                }
-            ),
-        ],
-        vec![contender!(mark, "memchr", "memchr of a byte that does not occur", |input, room| {
+    [
+        contender!(mark, "memchr", "memchr of a byte that does not occur", |input, buffers| {
             let at = memchr::memchr(0, input.as_bytes());
-            at.map(|at| &room.ready[at..])
-        })],
-        vec![contender!(mark, "simdutf8", "basic::from_utf8", |input, _room| {
+            at.map(|at| &buffers.ready[at..])
+        }),
+        contender!(mark, "simdutf8", "basic::from_utf8", |input, _buffers| {
             simdutf8::basic::from_utf8(input.as_bytes())
-        })],
-        vec![match verb {
-            Verb::Encode => contender!(mark, "hex-simd", "encode into a ready slice", |input, room| {
-                let out = hex_simd::Out::from_slice(&mut room.ready[..input.len() * 2]);
+        }),
+        match verb {
+            Verb::Encode => contender!(mark, "hex-simd", "encode into a ready slice", |input, buffers| {
+                let out = hex_simd::Out::from_slice(&mut buffers.ready[..input.len() * 2]);
                 let digits: &[u8] = hex_simd::encode(input.as_bytes(), out, hex_simd::AsciiCase::Upper);
                 digits
             }),
-            Verb::Decode => contender!(mark, "hex-simd", "decode of as many digits", |input, room| {
-                let digits = &room.digits[..input.len() & !1];
-                let out = hex_simd::Out::from_slice(&mut room.ready[..digits.len() / 2]);
+            Verb::Decode => contender!(mark, "hex-simd", "decode of as many digits", |input, buffers| {
+                let digits = &buffers.digits[..input.len() & !1];
+                let out = hex_simd::Out::from_slice(&mut buffers.ready[..digits.len() / 2]);
                 hex_simd::decode(digits, out).map(|bytes| &*bytes)
             }),
-        }],
+        },
     ]
-}
-
-impl Answer for pct::PctString {
-    #[inline(always)]
-    fn bytes(&self) -> Option<&[u8]> {
-        Some(self.as_bytes())
-    }
 }
 
 fn encoders() -> Vec<Vec<Contender>> {
     let rival = Role::Rival;
     vec![
         vec![
-            contender!(rival, "percent-encoding", "String::extend", |input, room| {
-                room.text.clear();
-                room.text.extend(percent_encoding::utf8_percent_encode(input, COMPONENT));
-                &room.text
+            contender!(rival, "url-escape", "encode_to_string", |input, buffers| {
+                buffers.text.clear();
+                url_escape::encode_to_string(input, COMPONENT, &mut buffers.text)
             }),
-            contender!(rival, "percent-encoding", "Vec::extend_from_slice of each part", |input, room| {
-                room.bytes.clear();
-                for part in percent_encoding::utf8_percent_encode(input, COMPONENT) {
-                    room.bytes.extend_from_slice(part.as_bytes());
-                }
-                &room.bytes
-            }),
-            contender!(rival, "percent-encoding", "copy of each part into a ready slice", |input, room| {
-                let mut written = 0;
-                for part in percent_encoding::utf8_percent_encode(input, COMPONENT) {
-                    room.ready[written..written + part.len()].copy_from_slice(part.as_bytes());
-                    written += part.len();
-                }
-                &room.ready[..written]
-            }),
-            contender!(rival, "percent-encoding", "into Cow", |input, _room| {
-                Cow::<str>::from(percent_encoding::utf8_percent_encode(input, COMPONENT))
-            }),
-            contender!(rival, "percent-encoding", "write!", |input, room| {
-                room.text.clear();
-                let encoded = percent_encoding::utf8_percent_encode(input, COMPONENT);
-                write!(room.text, "{encoded}").map(|()| &*room.text)
-            }),
-        ],
-        vec![
-            contender!(rival, "urlencoding", "Encoded::append_to", |input, room| {
-                room.text.clear();
-                urlencoding::Encoded(input).append_to(&mut room.text);
-                &room.text
-            }),
-            contender!(rival, "urlencoding", "encode", |input, _room| urlencoding::encode(input)),
-        ],
-        vec![
-            contender!(rival, "url-escape", "encode_to_string", |input, room| {
-                room.text.clear();
-                url_escape::encode_to_string(input, COMPONENT, &mut room.text)
-            }),
-            contender!(rival, "url-escape", "encode", |input, _room| {
+            contender!(rival, "url-escape", "encode", |input, _buffers| {
                 url_escape::encode(input, COMPONENT)
             }),
         ],
-        vec![contender!(rival, "codex-percent", "VecEncoder::encode", |input, room| {
-            room.bytes.clear();
-            codex_percent::VecEncoder::encode(input, &mut room.bytes).map(|_| &room.bytes)
+        vec![contender!(rival, "codex-percent", "VecEncoder::encode", |input, buffers| {
+            buffers.bytes.clear();
+            codex_percent::VecEncoder::encode(input, &mut buffers.bytes).map(|_| &buffers.bytes)
         })],
-        vec![contender!(rival, "form-net", "encode_into", |input, room| {
-            room.text.clear();
-            form_net::encode_into(input, &mut room.text).map(|()| &*room.text)
+        vec![contender!(rival, "form-net", "encode_into", |input, buffers| {
+            buffers.text.clear();
+            form_net::encode_into(input, &mut buffers.text).map(|()| &*buffers.text)
         })],
-        vec![contender!(rival, "pct", "PctString::encode_bytes", |input, _room| {
-            pct::PctString::encode_bytes(input, pct::UriReserved::Any)
+        vec![contender!(rival, "pct", "PctString::encode_bytes", |input, _buffers| {
+            pct::PctString::encode_bytes(input, pct::UriReserved::Any).into_bytes()
         })],
     ]
 }
@@ -140,42 +70,21 @@ fn decoders() -> Vec<Vec<Contender>> {
     let rival = Role::Rival;
     vec![
         vec![
-            contender!(rival, "percent-encoding", "Vec::extend", |input, room| {
-                room.bytes.clear();
-                room.bytes.extend(percent_encoding::percent_decode_str(input));
-                &room.bytes
+            contender!(rival, "url-escape", "decode_to_vec", |input, buffers| {
+                buffers.bytes.clear();
+                url_escape::decode_to_vec(input, &mut buffers.bytes)
             }),
-            contender!(rival, "percent-encoding", "loop into a ready slice", |input, room| {
-                let mut written = 0;
-                for (to, byte) in room.ready.iter_mut().zip(percent_encoding::percent_decode_str(input)) {
-                    *to = byte;
-                    written += 1;
-                }
-                &room.ready[..written]
-            }),
-            contender!(rival, "percent-encoding", "into Cow", |input, _room| {
-                Cow::<[u8]>::from(percent_encoding::percent_decode_str(input))
-            }),
+            contender!(rival, "url-escape", "decode", |input, _buffers| url_escape::decode(input)),
         ],
-        vec![contender!(rival, "urlencoding", "decode_binary", |input, _room| {
-            urlencoding::decode_binary(input.as_bytes())
+        vec![contender!(rival, "codex-percent", "VecDecoder::decode", |input, buffers| {
+            buffers.bytes.clear();
+            codex_percent::VecDecoder::decode(input, &mut buffers.bytes).map(|_| &buffers.bytes)
         })],
-        vec![
-            contender!(rival, "url-escape", "decode_to_vec", |input, room| {
-                room.bytes.clear();
-                url_escape::decode_to_vec(input, &mut room.bytes)
-            }),
-            contender!(rival, "url-escape", "decode", |input, _room| url_escape::decode(input)),
-        ],
-        vec![contender!(rival, "codex-percent", "VecDecoder::decode", |input, room| {
-            room.bytes.clear();
-            codex_percent::VecDecoder::decode(input, &mut room.bytes).map(|_| &room.bytes)
-        })],
-        vec![contender!(rival, "form-net", "decode_into", |input, room| {
+        vec![contender!(rival, "form-net", "decode_into", |input, buffers| {
             let policy = form_net::PercentPolicy::Literal;
-            form_net::decode_into(input.as_bytes(), &mut room.ready, policy)
+            form_net::decode_into(input.as_bytes(), &mut buffers.ready, policy)
         })],
-        vec![contender!(rival, "pct", "PctStr::new, decode", |input, _room| {
+        vec![contender!(rival, "pct", "PctStr::new, decode", |input, _buffers| {
             pct::PctStr::new(input).map(pct::PctStr::decode)
         })],
     ]

@@ -1,12 +1,14 @@
-//! Times of work in which `percent-encoding` is a part: parsing URLs, forms, and requests to an axum router.
+//! Times work that uses `percent-encoding`: parsing URLs and forms, and requests to an axum router.
 //!
-//! `run` builds this program twice, once with the published crate and once with the drop-in, and compares what they print:
-//! the name of each row, a tab, the best time of a call in ns, a tab, and a sum over the answers, which must be the same.
+//! `run` builds this program twice, with the published crate and with the drop-in, and compares the outputs. A line has the name
+//! of a row, the best time of a call in ns, and a checksum of the answers, which must be the same; with tabs in between.
 
-#[path = "../../compare/src/random.rs"]
+#![forbid(unsafe_code)]
+
+#[path = "../../kit/src/random.rs"]
 #[allow(dead_code, reason = "the other benchmarks use the rest")]
 mod random;
-#[path = "../../compare/src/urls.rs"]
+#[path = "../../kit/src/urls.rs"]
 #[allow(dead_code, reason = "the other benchmarks use the rest")]
 mod urls;
 
@@ -29,7 +31,7 @@ use urls::Urls;
 const DISTINCT: usize = 5_000;
 const ROUNDS: usize = 9;
 
-/// Prints the row `name`: `one` for each of the `inputs`, which gives something to sum.
+/// Times `one` on all `inputs`, and prints the row `name`. The results of `one` add up to the checksum.
 fn row<T>(name: &str, inputs: &[T], mut one: impl FnMut(&T) -> usize) {
     let mut best = f64::INFINITY;
     let mut sum = 0usize;
@@ -41,7 +43,7 @@ fn row<T>(name: &str, inputs: &[T], mut one: impl FnMut(&T) -> usize) {
     println!("{name}\t{best}\t{sum}");
 }
 
-/// The escapes of all but letters and digits, without the crate that is measured.
+/// Escapes all but letters and digits, without the crate that is measured.
 fn escaped(text: &str) -> String {
     let escape = |byte: u8| match byte.is_ascii_alphanumeric() {
         true => char::from(byte).to_string(),
@@ -50,7 +52,7 @@ fn escaped(text: &str) -> String {
     text.bytes().map(escape).collect()
 }
 
-/// Text in a language of two bytes a letter, with spaces, of about `letters` letters.
+/// Returns text of `letters` characters: Cyrillic letters, which have two bytes, and spaces.
 fn words(random: &mut Random, letters: usize) -> String {
     (0..letters)
         .map(|_| match random.below(7) {
@@ -60,7 +62,7 @@ fn words(random: &mut Random, letters: usize) -> String {
         .collect()
 }
 
-/// What the answers of a request are: the decoded text.
+/// Sends a request, and returns a checksum of the answer, which is the decoded text.
 fn serve(router: &mut Router, uri: &str) -> usize {
     let request = Request::get(uri).body(Body::empty()).unwrap();
     let response = block_on(router.call(request)).unwrap();

@@ -1,20 +1,27 @@
-//! Whole URIs beside their peers: `cargo run --release --manifest-path benches/uri/Cargo.toml -- [LIST...]`.
+//! Times crates/uri beside its peers: `cargo run --release --manifest-path benches/uri/Cargo.toml -- [LIST...]`.
 //!
-//! Each LIST is a file with one URL on each line; without one, a list is made from a seed. All contestants run in turn, round
-//! after round, in one process; what is printed is the median over the rounds, in MB/s of the list and ns for each URL, and
-//! the median ratio to the first of the group. Answers are checked before anything is timed.
+//! Each LIST is a file with one URL on each line; without one, a list is generated from a seed. All contestants run in turn, round
+//! after round, in one process. The output has medians over the rounds: MB/s of the list, ns for each URL, and the ratio to the
+//! first contestant of the group. Answers are checked before they are timed.
+
+#![forbid(unsafe_code)]
 
 use std::hint::black_box;
+use std::io::Write as _;
 use std::time::{Duration, Instant};
 use std::{env, fs, process};
 
+use benchkit::Random;
 use simdpct::Tier;
 use simdpct::batch::Column;
 use simdpct_uri::canon::Profile;
-use simdpct_uri::{Columns, Lines, split, split_by_reference};
+use simdpct_uri::internals::{canonicalize_lines_on, split_by_reference, split_column_on};
+use simdpct_uri::{Columns, Lines, split};
 
+/// The number of turns of each contestant.
 const ROUNDS: usize = 7;
-const SLICE: Duration = Duration::from_millis(12);
+/// The least length of a turn.
+const TURN: Duration = Duration::from_millis(12);
 
 /// A contestant: its name, and one pass over the list.
 type Contestant<'a> = (String, Box<dyn FnMut() + 'a>);
@@ -91,7 +98,7 @@ fn of_split(text: &str, urls: &[&str]) {
     let mut contestants: Vec<Contestant<'_>> = Vec::new();
     for tier in tiers() {
         let mut columns = Columns::new();
-        let run = move || columns.split_on(tier, column).expect("short URLs");
+        let run = move || split_column_on(tier, column, &mut columns).expect("short URLs");
         contestants.push((format!("column, {tier}"), Box::new(run)));
     }
     contestants.push(("lines".into(), Box::new(|| lines.split(text.as_bytes()).expect("short URLs"))));
@@ -107,33 +114,15 @@ fn of_split(text: &str, urls: &[&str]) {
 fn of_rfc3986(text: &str, urls: &[&str]) {
     let mut contestants = of_profile(Profile::Rfc3986, text);
     let changed = changed(Profile::Rfc3986, urls);
-    let mut out = Vec::new();
-    let run = move || {
-        out.clear();
-        for url in urls {
-            match fluent_uri::UriRef::parse(*url) {
-                Ok(parsed) => out.extend_from_slice(parsed.normalize().as_str().as_bytes()),
-                Err(_) => out.extend_from_slice(url.as_bytes()),
-            }
-            out.push(b'\n');
-        }
-        black_box(&out);
-    };
-    contestants.push(("fluent-uri normalize".into(), Box::new(run)));
-    let mut out = Vec::new();
-    let run = move || {
-        use std::io::Write as _;
-        out.clear();
-        for url in urls {
-            match iri_string::types::UriStr::new(url) {
-                Ok(parsed) => write!(out, "{}", parsed.normalize()).expect("a vector takes all"),
-                Err(_) => out.extend_from_slice(url.as_bytes()),
-            }
-            out.push(b'\n');
-        }
-        black_box(&out);
-    };
-    contestants.push(("iri-string normalize".into(), Box::new(run)));
+    contestants.push(peer("fluent-uri normalize", urls, |url, out| {
+        let parsed = fluent_uri::UriRef::parse(url).ok()?;
+        out.extend_from_slice(parsed.normalize().as_str().as_bytes());
+        Some(())
+    }));
+    contestants.push(peer("iri-string normalize", urls, |url, out| {
+        let parsed = iri_string::types::UriStr::new(url).ok()?;
+        write!(out, "{}", parsed.normalize()).ok()
+    }));
     measure(&format!("rfc3986 ({changed} lines change)"), contestants, text.len(), urls.len());
 }
 
@@ -144,39 +133,19 @@ fn of_whatwg(text: &str, urls: &[&str]) {
         let theirs = url::Url::parse(url).ok().map(|url| url.as_str().as_bytes().to_vec());
         assert_eq!(Profile::Whatwg.canonicalize(url).ok().map(std::borrow::Cow::into_owned), theirs, "{url}");
     }
-    let mut out = Vec::new();
-    let run = move || {
-        out.clear();
-        for url in urls {
-            match url::Url::parse(url) {
-                Ok(parsed) => out.extend_from_slice(parsed.as_str().as_bytes()),
-                Err(_) => out.extend_from_slice(url.as_bytes()),
-            }
-            out.push(b'\n');
-        }
-        black_box(&out);
-    };
-    contestants.push(("url".into(), Box::new(run)));
+    contestants.push(peer("url", urls, |url, out| {
+        out.extend_from_slice(url::Url::parse(url).ok()?.as_str().as_bytes());
+        Some(())
+    }));
     #[cfg(feature = "ada")]
-    {
-        let mut out = Vec::new();
-        let run = move || {
-            out.clear();
-            for url in urls {
-                match ada_url::Url::parse(url, None) {
-                    Ok(parsed) => out.extend_from_slice(parsed.href().as_bytes()),
-                    Err(_) => out.extend_from_slice(url.as_bytes()),
-                }
-                out.push(b'\n');
-            }
-            black_box(&out);
-        };
-        contestants.push(("ada-url".into(), Box::new(run)));
-    }
+    contestants.push(peer("ada-url", urls, |url, out| {
+        out.extend_from_slice(ada_url::Url::parse(url, None).ok()?.href().as_bytes());
+        Some(())
+    }));
     measure(&format!("whatwg ({changed} lines change)"), contestants, text.len(), urls.len());
 }
 
-/// The forms whose peers are programs in Python.
+/// Times the profiles whose peers are programs in Python.
 fn of_keys(text: &str, urls: &[&str]) {
     for profile in [Profile::SafeBrowsing4, Profile::SafeBrowsing5, Profile::W3lib2_5] {
         let changed = changed(profile, urls);
@@ -190,7 +159,7 @@ fn of_keys(text: &str, urls: &[&str]) {
 }
 
 fn of_surt(text: &str, urls: &[&str]) {
-    // Of these no line is its own key.
+    // Every line changes, so only the slow path is shown, which is the last contestant.
     let mut contestants = Vec::new();
     for profile in [Profile::SurtPython0_3, Profile::SurtJava] {
         contestants.extend(of_profile(profile, text).pop().map(|(_, run)| (profile.to_string(), run)));
@@ -198,9 +167,9 @@ fn of_surt(text: &str, urls: &[&str]) {
     measure("surt", contestants, text.len(), urls.len());
 }
 
-/// What costs most: URLs that the kernels have no short way for, and lists of which every line changes.
+/// Times the worst cases: URLs for which the kernels have no fast path, and lists in which every line changes.
 fn worst() {
-    println!("\nworst cases of split: ns for each URL, and that over 15 ns + 0.1 ns a byte");
+    println!("\nworst cases of split: ns for each URL, and their ratio to 15 ns + 0.1 ns a byte");
     let long_host = format!("http://{}/", "a".repeat(90));
     let cases = [
         ("one byte", "a".to_owned()),
@@ -219,7 +188,7 @@ fn worst() {
     ];
     for (name, url) in &cases {
         assert_eq!(split(url), split_by_reference(url));
-        // Copies, so that no two calls are of one place.
+        // Copies, so that no two calls read the same memory.
         let count = (1 << 18) / url.len().max(64);
         let text = url.repeat(count);
         let urls: Vec<&str> = (0..count).map(|at| &text[at * url.len()..][..url.len()]).collect();
@@ -228,7 +197,7 @@ fn worst() {
         println!("    {name:<24} {ns:>8.1}  {:>6.2}", ns / (15.0 + 0.1 * url.len() as f64));
     }
 
-    println!("\nscan and slow path over the slow path alone, where every line changes");
+    println!("\ntime with kernels divided by time without, for lists in which every line changes");
     let cases = [
         ("escapes", "http://example.com/%7Euser/index.html"),
         ("dots", "https://www.example.com/a/../b/index.html?q=1"),
@@ -237,14 +206,14 @@ fn worst() {
         ("16 bytes", "http://h/%7E/a/.."),
         ("one byte", "."),
     ];
-    let scalar = Tier::find("scalar").expect("it is always there");
+    let scalar = Tier::find("scalar").expect("every machine has the scalar tier");
     for profile in [Profile::Rfc3986Scheme, Profile::Whatwg, Profile::SafeBrowsing4, Profile::W3lib2_5] {
         for (name, url) in cases {
             let text = format!("{url}\n").repeat((1 << 20) / url.len());
             let mut out = Vec::new();
             let mut run = |tier| {
                 out.clear();
-                profile.canonicalize_lines_on(tier, text.as_bytes(), &mut out, |_, _| {});
+                canonicalize_lines_on(tier, profile, text.as_bytes(), &mut out, |_, _| {});
                 black_box(&out);
             };
             let (alone, both) = (seconds_of(&mut || run(scalar)), seconds_of(&mut || run(Tier::active())));
@@ -253,13 +222,13 @@ fn worst() {
     }
 }
 
-/// The median time of one pass.
+/// Returns the median time of one pass.
 fn seconds_of(run: &mut dyn FnMut()) -> f64 {
     let mut times: Vec<f64> = (0..5)
         .map(|_| {
             run();
             let (start, mut passes) = (Instant::now(), 0_u32);
-            while passes == 0 || start.elapsed() < SLICE / 2 {
+            while passes == 0 || start.elapsed() < TURN / 2 {
                 run();
                 passes += 1;
             }
@@ -270,18 +239,39 @@ fn seconds_of(run: &mut dyn FnMut()) -> f64 {
     times[times.len() / 2]
 }
 
-/// Our tiers but for the SSE2 and scalar ones, which prove nothing fast.
+/// Returns the tiers that have kernels in crates/uri.
 fn tiers() -> impl Iterator<Item = Tier> {
     ["avx512", "avx2", "sse2"].into_iter().filter_map(Tier::find)
 }
 
+/// Returns a peer that appends the form of each URL; if it has none, the URL stays as it is.
+fn peer<'a>(
+    name: &str,
+    urls: &'a [&'a str],
+    append: impl Fn(&str, &mut Vec<u8>) -> Option<()> + 'a,
+) -> Contestant<'a> {
+    let mut out = Vec::new();
+    let run = move || {
+        out.clear();
+        for url in urls {
+            if append(url, &mut out).is_none() {
+                out.extend_from_slice(url.as_bytes());
+            }
+            out.push(b'\n');
+        }
+        black_box(&out);
+    };
+    (name.to_owned(), Box::new(run))
+}
+
+/// Returns this library on each tier.
 fn of_profile<'a>(profile: Profile, text: &'a str) -> Vec<Contestant<'a>> {
     let mut contestants: Vec<Contestant<'a>> = Vec::new();
     for tier in tiers().chain(Tier::find("scalar")) {
         let mut out = Vec::new();
         let run = move || {
             out.clear();
-            profile.canonicalize_lines_on(tier, text.as_bytes(), &mut out, |_, _| {});
+            canonicalize_lines_on(tier, profile, text.as_bytes(), &mut out, |_, _| {});
             black_box(&out);
         };
         contestants.push((format!("lines, {tier}"), Box::new(run)));
@@ -289,17 +279,19 @@ fn of_profile<'a>(profile: Profile, text: &'a str) -> Vec<Contestant<'a>> {
     contestants
 }
 
+/// Counts the URLs that `profile` changes.
 fn changed(profile: Profile, urls: &[&str]) -> usize {
     urls.iter().filter(|url| profile.canonicalize(url).is_ok_and(|form| *form != *url.as_bytes())).count()
 }
 
+/// Times the contestants of a group, and prints their medians.
 fn measure(group: &str, mut contestants: Vec<Contestant<'_>>, bytes: usize, urls: usize) {
     let mut seconds: Vec<Vec<f64>> = vec![Vec::new(); contestants.len()];
     for _ in 0..ROUNDS {
         for ((_, run), seconds) in contestants.iter_mut().zip(&mut seconds) {
             run();
             let (start, mut passes) = (Instant::now(), 0_u32);
-            while passes == 0 || start.elapsed() < SLICE {
+            while passes == 0 || start.elapsed() < TURN {
                 run();
                 passes += 1;
             }
@@ -319,42 +311,21 @@ fn measure(group: &str, mut contestants: Vec<Contestant<'_>>, bytes: usize, urls
     }
 }
 
-fn random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let bits = (*state ^ (*state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    bits ^ (bits >> 31)
-}
-
-/// The lines of all lists, shuffled.
+/// Returns the lines of all lists in random order.
 fn mixture(lists: &[(String, String)]) -> String {
     let mut urls: Vec<&str> = lists.iter().flat_map(|(_, text)| text.lines()).collect();
-    let mut state = 14;
-    for at in (1..urls.len()).rev() {
-        urls.swap(at, (random(&mut state) % (at as u64 + 1)) as usize);
-    }
+    Random::new(14).shuffle(&mut urls);
     urls.join("\n") + "\n"
 }
 
-/// URLs like those of crawlers, from a seed.
+/// Returns URLs like those of crawlers, from a seed.
 fn generated(count: usize) -> String {
-    let mut state = 41;
-    let mut below = |end: usize| (random(&mut state) % end as u64) as usize;
+    let mut random = Random::new(41);
+    let mut below = |end| random.below(end);
     let mut text = String::new();
-    const WORDS: [&str; 12] = [
-        "a",
-        "index",
-        "blog",
-        "2026",
-        "products",
-        "search",
-        "img",
-        "news",
-        "en",
-        "wiki",
-        "user-guide",
-        "static",
-    ];
+    #[rustfmt::skip]
+    const WORDS: [&str; 12] =
+        ["a", "index", "blog", "2026", "products", "search", "img", "news", "en", "wiki", "user-guide", "static"];
     for _ in 0..count {
         text.push_str(["https://", "https://", "https://", "http://", "//"][below(5)]);
         text.push_str(["www.", "", "", "cdn."][below(4)]);

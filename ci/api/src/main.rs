@@ -1,12 +1,14 @@
-//! Compares the public APIs of simdpct and simdpct-uri, one item a line, with docs/api.txt and docs/api-uri.txt.
+//! Compares the public APIs of simdpct and simdpct-uri with docs/api.txt and docs/api-uri.txt, which have one item a line.
 //!
 //! ```text
-//! cargo run --manifest-path ci/api/Cargo.toml               # fails, and prints the lines that differ
-//! cargo run --manifest-path ci/api/Cargo.toml -- --bless    # writes the files anew
-//! cargo run --manifest-path ci/api/Cargo.toml -- --print
+//! cargo run --manifest-path ci/api/Cargo.toml               # fails if lines differ, and prints them
+//! cargo run --manifest-path ci/api/Cargo.toml -- --bless    # writes the files
+//! cargo run --manifest-path ci/api/Cargo.toml -- --print    # prints the APIs
 //! ```
 //!
-//! The listing comes from rustdoc's JSON, which needs a nightly toolchain: without one the exit code is 75.
+//! The items come from rustdoc's JSON, which needs a nightly toolchain. Without one the exit code is 75.
+
+#![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -14,12 +16,12 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::{env, fs};
 
-/// What tells a caller that this could not run.
+/// The exit code that tells a caller that the check could not run.
 const NOT_RUN: u8 = 75;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).ok_or("no checkout")?;
-    // Another toolchain's cargo names itself to its children, and rustup would obey.
+    // The cargo that runs this program sets variables that would make rustup choose its own toolchain again.
     let nightly = || {
         let mut cargo = Command::new("cargo");
         cargo.arg("+nightly").env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO").current_dir(root);
@@ -60,10 +62,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
                 old.difference(&new).for_each(|line| println!("- {line}"));
                 new.difference(&old).for_each(|line| println!("+ {line}"));
                 if known != found {
-                    eprintln!("api: the public API is not that of {file}; --bless if that is meant");
+                    eprintln!("api: the public API differs from {file}; --bless accepts the change");
                     return Ok(ExitCode::FAILURE);
                 }
-                println!("the public API is that of {file}: {} items", new.len());
+                println!("the public API is the one in {file}: {} items", new.len());
             }
         }
     }

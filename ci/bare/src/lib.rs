@@ -1,4 +1,4 @@
-//! What a program without `std` does with the library: every verb that needs no memory of its own.
+//! Calls the library from a crate without `std`: one verb of each kind that needs no allocator.
 #![no_std]
 
 use simdpct::{BufferTooSmall, Decode, DecodeError, Encode, Tier, sets};
@@ -18,7 +18,7 @@ pub fn normalize(tier: Tier, bytes: &mut [u8]) -> usize {
     Decode::NORMALIZE.tier(tier).decode_in_place(bytes)
 }
 
-/// Encodes to text of its own.
+/// Encodes to new text.
 #[cfg(feature = "alloc")]
 pub fn owned(input: &[u8]) -> impl AsRef<str> + use<'_> {
     simdpct::encode(input)

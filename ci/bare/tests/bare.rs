@@ -1,8 +1,8 @@
-//! The library without `std`, on each tier of the CPU, against the plainest encoder.
+//! Tests the library without `std` on each tier of the CPU, and compares it with a simple encoder.
 
 use simdpct::Tier;
 
-/// All bytes, each beside others than in the round before, and longer than any block.
+/// Returns inputs of 0 to 199 bytes, which is longer than any block, with every byte beside many others.
 fn inputs() -> impl Iterator<Item = Vec<u8>> {
     (0..200).map(|len: u32| (0..len).map(|at| (at * (2 * len + 1) + len) as u8).collect())
 }
@@ -13,7 +13,7 @@ fn escaped(input: &[u8]) -> String {
     input.iter().map(one).collect()
 }
 
-/// The CPU is asked without `std`, too.
+/// The library detects the CPU without `std`.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn tiers_are_those_of_the_cpu() {
@@ -39,7 +39,7 @@ fn slices_and_in_place() {
         assert_eq!(back, input, "{tier}");
         assert!(bare::decode(tier, format!("{right}%4").as_bytes(), &mut vec![0; 1000]).is_err(), "{tier}");
 
-        // Lower-case digits, and escapes of bytes that need none.
+        // Lower-case digits, and escapes of unreserved bytes.
         let mut other: Vec<u8> = input.iter().flat_map(|byte| format!("%{byte:02x}").into_bytes()).collect();
         let len = bare::normalize(tier, &mut other);
         assert_eq!(&other[..len], right.as_bytes(), "{tier}");

@@ -1,11 +1,11 @@
-//! Runs one verb on one tier over made-up text, some number of times, for tools that count instructions.
+//! Runs one verb on one tier repeatedly over generated text, for tools that count instructions.
 //!
 //! ```text
 //! workload TIER encode|decode|normalize clean|url|dense BYTES REPEATS
 //! ```
 //!
-//! Each repeat takes 64 Ki bytes of input, in calls of BYTES each. The difference between two numbers of repeats is
-//! what the verb costs, without start-up. `ci/cpus count` uses it.
+//! Each repeat processes 64 KiB of input, in calls of BYTES each. The difference between two numbers of repeats is the cost of
+//! the verb without start-up. `ci/cpus count` uses this program.
 
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ use simdpct::{Decode, Encode, Tier, sets};
 
 const TOTAL: usize = 65536;
 
-/// The same text on every run: letters, and in `per_cent` of the places a byte that is escaped.
+/// Returns the same text on every run: letters, and `per_cent` bytes that are escaped.
 fn text(per_cent: u32) -> Vec<u8> {
     let mut state = 1u32;
     let mut below = |n: u32| {
@@ -69,7 +69,9 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         None => {
-            eprintln!("workload TIER encode|decode|normalize clean|url|dense BYTES REPEATS; this CPU has:");
+            eprintln!(
+                "usage: workload TIER encode|decode|normalize clean|url|dense BYTES REPEATS; this CPU has the tiers:"
+            );
             Tier::available().for_each(|tier| eprintln!("  {tier}"));
             ExitCode::FAILURE
         }

@@ -1,7 +1,8 @@
-//! What the library needs of the C library itself: `abort` for panics, and the environment.
+//! The panic handler, and access to the environment. Both call functions of libc.
 
 use core::ffi::{CStr, c_char};
 
+// SAFETY: these are the declarations of the C standard. `abort` has no precondition, so it is safe to call.
 unsafe extern "C" {
     safe fn abort() -> !;
     fn getenv(name: *const c_char) -> *const c_char;

@@ -1,10 +1,10 @@
 /* Tests of the C library through its header, in C99 and in C++.
  *
- *     suite [TIER [N]]     on that tier, or on the one that the library chooses; every Nth length of the long loops
- *     suite --tiers        the tiers of this CPU
+ *     suite [TIER [N]]     tests one tier (default: the best), with every Nth length in the long loops
+ *     suite --tiers        prints the tiers of this CPU
  *
- * Every buffer is a block of malloc of the exact size, so valgrind and the address sanitizer see each byte too many. What
- * is expected comes from the plainest encoder and decoder, below. */
+ * Every buffer is allocated with its exact size, so that valgrind and the address sanitizer detect accesses beyond it. Results are
+ * compared with those of a simple encoder and decoder, below. */
 #include <simdpct.h>
 
 #include <stdio.h>
@@ -43,7 +43,7 @@ static uint32_t dice(uint32_t sides) {
     return (seed >> 8) % sides;
 }
 
-/* ---- what is right */
+/* ---- the reference encoder and decoder */
 
 static int is_unreserved(unsigned byte) {
     return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
@@ -80,7 +80,7 @@ static size_t right_encode(const members keep, uint32_t flags, const unsigned ch
         if (flags & SIMDPCT_KEEP_ESCAPES && byte == '%') stays = escape_at(in, at, len) >= 0;
         if (stays) {
             out[n++] = (unsigned char)byte;
-            /* the digits of an escape that stays stay, whatever the set says */
+            /* the digits of a kept escape are copied even if the set does not have them */
             if (byte == '%' && flags & SIMDPCT_KEEP_ESCAPES) {
                 out[n++] = in[++at];
                 out[n++] = in[++at];
@@ -179,7 +179,7 @@ static void check_encode(const simdpct_set *set, const members keep, uint32_t fl
         while (cap > 0) CHECK(out[--cap] == 0x5A);
         free(out);
     }
-    /* Without KEEP_ESCAPES, bytes change one by one. */
+    /* Without KEEP_ESCAPES, whether a byte changes does not depend on its neighbours. */
     for (change = 0; change < len; ++change) {
         unsigned char one[3];
         if (right_encode(keep, flags, in + change, 1, one) != 1 || one[0] != in[change]) break;
@@ -233,7 +233,7 @@ static void check_decode(const simdpct_set *set, const members keep, uint32_t fl
             while (cap > 0) CHECK(small[--cap] == 0x5A);
             free(small);
         }
-        /* The output is the input as far as this, and a change of a byte or an escape begins here. */
+        /* The output equals the input up to the first change. */
         offset = simdpct_decode_first_change(set, flags, in, len);
         CHECK(offset <= len && memcmp(in, right, offset < n ? offset : n) == 0 && (offset < len) == changed);
     }
@@ -268,7 +268,6 @@ static void one_value(void) {
             memset(bits, 0, sizeof bits);
             for (i = 0; i < 256; ++i) {
                 some[i] = (unsigned char)(dice(4) != 0);
-                /* '%' in a set, and what stays whole in KEEP_ESCAPES, is for the plain rule only */
                 if (some[i]) bits[i / 8] = (uint8_t)(bits[i / 8] | 1u << (i % 8));
             }
             CHECK(simdpct_set_bitmap(&set, bits) == SIMDPCT_OK);
@@ -428,7 +427,7 @@ static void sets(void) {
         CHECK(simdpct_set_contains(&set, (uint8_t)byte) == (byte == 0xFF || byte == '%' || byte == 0));
     }
     other = set;
-    CHECK(simdpct_set_named(&set, "rfc1738-unsafe") == SIMDPCT_NOT_FOUND); /* a group of bytes, and no policy */
+    CHECK(simdpct_set_named(&set, "rfc1738-unsafe") == SIMDPCT_NOT_FOUND); /* not a set for encoders */
     CHECK(simdpct_set_named(&set, "") == SIMDPCT_NOT_FOUND);
     CHECK(simdpct_set_named(&set, "\xff") == SIMDPCT_NOT_FOUND);
     CHECK(simdpct_set_named(&set, NULL) == SIMDPCT_INVALID);
@@ -443,7 +442,7 @@ static void sets(void) {
     CHECK(!simdpct_set_contains(NULL, 'a'));
 }
 
-/* ---- in pieces */
+/* ---- input in pieces */
 
 static void encode_stream(const simdpct_set *set, uint32_t flags, const unsigned char *in, size_t len) {
     simdpct_result r = simdpct_encoded_len(set, flags, in, len);
@@ -566,7 +565,7 @@ static void pieces(void) {
     CHECK(simdpct_encode_start(&zeros, NULL, SIMDPCT_IF_CHANGED) == SIMDPCT_INVALID);
     CHECK(simdpct_encode_start((simdpct_encode_stream *)(void *)(odd + 1), NULL, 0) == SIMDPCT_INVALID);
     CHECK(simdpct_encode_start(&zeros, NULL, 0) == SIMDPCT_OK);
-    memcpy(&others, &zeros, sizeof others); /* a stream of the other kind */
+    memcpy(&others, &zeros, sizeof others); /* an encoder used as a decoder */
     r = simdpct_decode_push(&others, "a", 1, odd, 8);
     CHECK(r.status == SIMDPCT_INVALID);
     r = simdpct_encode_push(&zeros, &zeros, 8, odd, 64);

@@ -1,6 +1,6 @@
-/* Threads that use the library at once, without simdpct_init: for helgrind and the thread sanitizer.
+/* Uses the library in several threads at once, for helgrind and the thread sanitizer.
  *
- *     threads [init]     with simdpct_init before the threads start */
+ *     threads [init]     `init` calls simdpct_init before the threads start */
 #include <simdpct.h>
 
 #include <pthread.h>

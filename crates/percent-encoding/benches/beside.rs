@@ -10,10 +10,10 @@
 //! anything is timed. The last lines name the rows on which this crate is more than 3 % slower; two copies of the same code
 //! differ by about that much.
 
-#[path = "../../../benches/compare/src/random.rs"]
+#[path = "../../../benches/kit/src/random.rs"]
 #[allow(dead_code, reason = "the other benchmarks use the rest")]
 mod random;
-#[path = "../../../benches/compare/src/urls.rs"]
+#[path = "../../../benches/kit/src/urls.rs"]
 #[allow(dead_code, reason = "the other benchmarks use the rest")]
 mod urls;
 

@@ -1,4 +1,4 @@
-//! Data to a URI.
+//! Builds a URI of data.
 
 use alloc::string::String;
 use core::fmt::{self, Write as _};
@@ -8,16 +8,16 @@ use simdpct::{AsciiSet, Encode, sets};
 
 use crate::class::is_scheme;
 
-/// The bytes of a user name: those of userinfo without the colon that ends it.
+/// The bytes kept in a user name: those of userinfo without the colon that ends it.
 const USER: AsciiSet = sets::RFC3986_USERINFO.remove(b":");
-/// The name or value of a parameter. `;` separates parameters for some readers, and `+` is a space for most.
+/// The bytes kept in the name or value of a parameter. Some parsers separate parameters at `;`, and most read `+` as a space.
 const PARAMETER: AsciiSet = sets::RFC3986_QUERY.remove(b"&=+;");
 
-/// Builds a URI or a relative reference of data: every piece is escaped with the set of its component (RFC 3986), so data
-/// never becomes structure.
+/// Builds a URI or a relative reference of data. Every piece is escaped with the set of its component (RFC 3986), so that data never
+/// becomes structure.
 ///
-/// Pieces may be given in any order; those of path and query are appended. An escape in the data is data, too: `%41`
-/// becomes `%2541`. To join what is escaped already, use [`Components`](crate::Components).
+/// Pieces can be given in any order; segments and parameters are appended in the order of the calls. An escape in the data is data,
+/// too: `%41` becomes `%2541`. To join components that are escaped already, use [`Components`](crate::Components).
 ///
 /// ```
 /// use simdpct_uri::Builder;
@@ -38,7 +38,7 @@ pub struct Builder {
     userinfo: Option<String>,
     host: Option<String>,
     port: Option<u16>,
-    /// Every segment, after a slash.
+    /// The escaped segments, each after a slash.
     path: String,
     relative: bool,
     query: Option<String>,
@@ -56,27 +56,27 @@ fn encoded(set: AsciiSet, data: &(impl AsRef<[u8]> + ?Sized)) -> String {
 }
 
 impl Builder {
-    /// With nothing in it: the empty reference.
+    /// Makes an empty builder, which builds the empty reference.
     #[must_use]
     pub fn new() -> Builder {
         Builder::default()
     }
 
-    /// The scheme, which is not escaped; [`build`](Builder::build) refuses a wrong one.
+    /// Sets the scheme, which is not escaped; [`build`](Builder::build) rejects an invalid one.
     #[must_use]
     pub fn scheme(mut self, scheme: &str) -> Builder {
         self.scheme = Some(scheme.into());
         self
     }
 
-    /// The user name.
+    /// Sets the user name, without a password.
     #[must_use]
     pub fn user(mut self, user: &(impl AsRef<[u8]> + ?Sized)) -> Builder {
         self.userinfo = Some(encoded(USER, user));
         self
     }
 
-    /// The user name and the password. Anybody who sees the URI sees the password; section 3.2.1 deprecates it.
+    /// Sets the user name and the password. Anybody who sees the URI sees the password; RFC 3986, section 3.2.1, deprecates it.
     #[must_use]
     pub fn user_and_password(
         mut self,
@@ -90,14 +90,14 @@ impl Builder {
         self
     }
 
-    /// The host, as a name. Brackets are escaped, so an address of version 6 is given to [`ip`](Builder::ip).
+    /// Sets the host to a name. Brackets are escaped, so use [`ip`](Builder::ip) for an IPv6 address.
     #[must_use]
     pub fn host(mut self, name: &(impl AsRef<[u8]> + ?Sized)) -> Builder {
         self.host = Some(encoded(sets::RFC3986_REG_NAME, name));
         self
     }
 
-    /// The host, as an address.
+    /// Sets the host to an address.
     #[must_use]
     pub fn ip(mut self, address: impl Into<IpAddr>) -> Builder {
         let mut host = String::new();
@@ -110,21 +110,21 @@ impl Builder {
         self
     }
 
-    /// The port.
+    /// Sets the port.
     #[must_use]
     pub fn port(mut self, port: u16) -> Builder {
         self.port = Some(port);
         self
     }
 
-    /// One more segment of the path, after a slash. A slash in it is escaped.
+    /// Appends a segment to the path, after a slash. A slash in the segment is escaped.
     #[must_use]
     pub fn segment(mut self, segment: &(impl AsRef<[u8]> + ?Sized)) -> Builder {
         self.push_segment(segment.as_ref());
         self
     }
 
-    /// More segments of the path.
+    /// Appends segments to the path.
     #[must_use]
     pub fn segments<S: AsRef<[u8]>>(mut self, segments: impl IntoIterator<Item = S>) -> Builder {
         segments.into_iter().for_each(|segment| self.push_segment(segment.as_ref()));
@@ -132,7 +132,7 @@ impl Builder {
     }
 
     fn push_segment(&mut self, segment: &[u8]) {
-        // An escape would not help: `%2E` is a dot for whoever normalizes.
+        // An escape would not help: normalization decodes `%2E` to a dot.
         self.dot_segment |= matches!(segment, b"." | b"..");
         let first = self.path.is_empty();
         self.path.push('/');
@@ -142,23 +142,23 @@ impl Builder {
         }
     }
 
-    /// Leaves out the slash before the first segment, so that the path is relative. [`build`](Builder::build) refuses that
-    /// with an authority.
+    /// Leaves out the slash before the first segment, so that the path is relative. [`build`](Builder::build) rejects a relative
+    /// path after an authority.
     #[must_use]
     pub fn relative_path(mut self) -> Builder {
         self.relative = true;
         self
     }
 
-    /// The whole query, which replaces what there was. `&` and `=` stay as they are.
+    /// Sets the whole query and discards parameters given before. `&` and `=` are kept.
     #[must_use]
     pub fn query(mut self, query: &(impl AsRef<[u8]> + ?Sized)) -> Builder {
         self.query = Some(encoded(sets::RFC3986_QUERY, query));
         self
     }
 
-    /// One more parameter of the query. What it holds of `& = + ;` is escaped, and a space becomes `%20`, so readers of forms
-    /// and of URIs understand the same.
+    /// Appends a parameter to the query. `&`, `=`, `+` and `;` are escaped and a space becomes `%20`, so that parsers of forms and of
+    /// URIs read the same data.
     #[must_use]
     pub fn query_pair(
         mut self,
@@ -175,18 +175,18 @@ impl Builder {
         self
     }
 
-    /// The fragment.
+    /// Sets the fragment.
     #[must_use]
     pub fn fragment(mut self, fragment: &(impl AsRef<[u8]> + ?Sized)) -> Builder {
         self.fragment = Some(encoded(sets::RFC3986_FRAGMENT, fragment));
         self
     }
 
-    /// The URI.
+    /// Builds the URI. Takes time linear in the pieces.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if a piece cannot be written so that it is read back as itself.
+    /// [`BuildError`] if [`split`](crate::split) would not return the same pieces.
     pub fn build(&self) -> Result<String, BuildError> {
         let mut out = String::new();
         if let Some(scheme) = &self.scheme {
@@ -217,7 +217,7 @@ impl Builder {
         if relative && self.host.is_some() {
             return Err(BuildError::RelativePath);
         }
-        // `//` would start an authority, and a relative path that starts with a slash would not be relative.
+        // `//` would start an authority, and a relative path cannot start with a slash.
         let empty_first = !self.path.is_empty() && self.first_segment_len == 0;
         let more = self.path.len() > 1;
         if empty_first && self.host.is_none() && (more || relative) {
@@ -241,31 +241,31 @@ impl Builder {
     }
 }
 
-/// Why a [`Builder`] cannot build.
+/// The error of [`Builder::build`]: the pieces do not make a URI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// The scheme is none (section 3.1).
+    /// The scheme is not a letter followed by letters, digits, `+`, `-` and `.` (section 3.1).
     Scheme,
-    /// There is userinfo or a port, and no host.
+    /// There is userinfo or a port, but no host.
     NoHost,
-    /// A segment is `.` or `..`, which no escape protects from being removed.
+    /// A segment is `.` or `..`. Parsers remove these, escaped or not.
     DotSegment,
-    /// The path is relative, and there is an authority.
+    /// The path is relative, but there is an authority.
     RelativePath,
-    /// The first segment is empty, and there is no authority: the path would be read as one, or as absolute.
+    /// The first segment is empty, but there is no authority: the path would be read as an authority or as an absolute path.
     EmptyFirstSegment,
 }
 
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            BuildError::Scheme => "the scheme is not a letter and then letters, digits, '+', '-' and '.'",
+            BuildError::Scheme => "the scheme is not a letter followed by letters, digits, '+', '-' and '.'",
             BuildError::NoHost => "there is userinfo or a port, but no host",
-            BuildError::DotSegment => "a segment is \".\" or \"..\", which readers remove",
+            BuildError::DotSegment => "a segment is \".\" or \"..\", which parsers remove",
             BuildError::RelativePath => "the path is relative, but there is an authority",
             BuildError::EmptyFirstSegment => {
-                "the first segment is empty, and there is no authority before it"
+                "the first segment is empty, but there is no authority before it"
             }
         })
     }

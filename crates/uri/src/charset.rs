@@ -1,7 +1,7 @@
-//! Text in other charsets than UTF-8, in and out of escapes, by the crate encoding_rs.
+//! Encodes and decodes text in charsets other than UTF-8, with the crate encoding_rs.
 //!
-//! The URL Standard encodes a query in the charset of the page that it comes from, and old lists hold escapes of any charset. A
-//! charset is named by one of the labels of the Encoding Standard, such as `windows-1251` or `latin1`.
+//! The URL Standard encodes a query in the charset of its page, and old lists hold escapes of any charset. A charset is named by one
+//! of the labels of the Encoding Standard, such as `windows-1251` or `latin1`.
 //!
 //! ```
 //! use simdpct_uri::charset::{Charset, Guess, guess};
@@ -26,64 +26,42 @@ use simdpct::{AsciiSet, Decode, Encode};
 pub struct Charset(&'static Encoding);
 
 impl Charset {
-    /// The charset with this label, in any case; `None` if there is none.
+    /// Returns the charset with this label, in any case; `None` if the Encoding Standard does not have the label.
     #[must_use]
     pub fn find(label: &str) -> Option<Charset> {
         Encoding::for_label(label.as_bytes()).map(Charset)
     }
 
-    /// Its name in the Encoding Standard.
+    /// Returns its name in the Encoding Standard.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.0.name()
     }
 
-    /// Whether every character is one byte.
+    /// Reports whether every character is one byte.
     #[must_use]
     pub fn is_single_byte(self) -> bool {
         self.0.is_single_byte()
     }
 
-    /// All charsets of the Encoding Standard in which every character is one byte, the most frequent ones of the web first: what to
-    /// ask [`guess`] for if nothing is known.
+    /// Returns all charsets of the Encoding Standard in which every character is one byte, the most frequent ones on the web first. They
+    /// are candidates for [`guess`] if nothing is known about a text.
     #[must_use]
     pub fn single_byte() -> [Charset; 28] {
         use encoding_rs::*;
 
-        [
-            WINDOWS_1252,
-            WINDOWS_1251,
-            WINDOWS_1250,
-            WINDOWS_1253,
-            WINDOWS_1254,
-            WINDOWS_1255,
-            WINDOWS_1256,
-            WINDOWS_1257,
-            WINDOWS_1258,
-            WINDOWS_874,
-            KOI8_R,
-            KOI8_U,
-            ISO_8859_2,
-            ISO_8859_3,
-            ISO_8859_4,
-            ISO_8859_5,
-            ISO_8859_6,
-            ISO_8859_7,
-            ISO_8859_8,
-            ISO_8859_8_I,
-            ISO_8859_10,
-            ISO_8859_13,
-            ISO_8859_14,
-            ISO_8859_15,
-            ISO_8859_16,
-            IBM866,
-            MACINTOSH,
+        #[rustfmt::skip]
+        let charsets = [
+            WINDOWS_1252, WINDOWS_1251, WINDOWS_1250, WINDOWS_1253, WINDOWS_1254, WINDOWS_1255,
+            WINDOWS_1256, WINDOWS_1257, WINDOWS_1258, WINDOWS_874, KOI8_R, KOI8_U, ISO_8859_2,
+            ISO_8859_3, ISO_8859_4, ISO_8859_5, ISO_8859_6, ISO_8859_7, ISO_8859_8, ISO_8859_8_I,
+            ISO_8859_10, ISO_8859_13, ISO_8859_14, ISO_8859_15, ISO_8859_16, IBM866, MACINTOSH,
             X_MAC_CYRILLIC,
-        ]
-        .map(Charset)
+        ];
+        charsets.map(Charset)
     }
 
-    /// A piece of a form, decoded; what is not text in this charset becomes U+FFFD.
+    /// Decodes a piece of a form. Bytes that are invalid in this charset become U+FFFD.
     pub(crate) fn decode_form_lossy(self, piece: &[u8]) -> Cow<'_, str> {
         match Decode::new().form().decode(piece) {
             Cow::Borrowed(bytes) => self.0.decode_without_bom_handling(bytes).0,
@@ -91,9 +69,9 @@ impl Charset {
         }
     }
 
-    /// Escapes decoded, and what they give read in this charset. A byte order mark is not looked for.
+    /// Decodes the escapes of a piece, and then the bytes from this charset. Returns `None` if the bytes are invalid in it.
     ///
-    /// `None` if it is not text in this charset. Takes time linear in the input.
+    /// A byte order mark is text like any other. Malformed escapes stay. Takes time linear in the input.
     #[must_use]
     pub fn decode_utf8<'a>(self, piece: &'a (impl AsRef<[u8]> + ?Sized)) -> Option<Cow<'a, str>> {
         match Decode::new().decode(piece) {
@@ -105,11 +83,11 @@ impl Charset {
         }
     }
 
-    /// Writes `text` in this charset, escapes all bytes that are not in `keep`, and appends the result to `out`: the algorithm
+    /// Encodes `text` in this charset, escapes all bytes that are not in `keep`, and appends the result to `out`. This is the algorithm
     /// `percent-encode after encoding` of the URL Standard, section 1.3.
     ///
-    /// A character that the charset does not have becomes `%26%23`, its number in decimal, and `%3B`: the escaped form of a
-    /// character reference of HTML. Of UTF-16 charsets the standard says to use UTF-8. Takes time linear in the input.
+    /// A character that the charset does not have becomes `%26%23`, its number in decimal, and `%3B`: an escaped character reference
+    /// of HTML. UTF-16 charsets are written as UTF-8, as the standard demands. Takes time linear in the input.
     ///
     /// ```
     /// use simdpct::sets;
@@ -142,23 +120,24 @@ impl Charset {
     }
 }
 
-/// The answer of [`guess`].
+/// The result of [`guess`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Guess {
-    /// Nothing but ASCII: every charset will do.
+    /// The text is ASCII, so every charset reads it the same.
     Ascii,
-    /// It is UTF-8, which text in another charset hardly ever is.
+    /// The text is valid UTF-8, which text in another charset hardly ever is.
     Utf8,
-    /// The first charset that has all of its bytes. That does not mean that it is text in it.
+    /// The first candidate in which all bytes are valid. The text need not be in it.
     Charset(Charset),
-    /// None of them.
+    /// The text is not valid in UTF-8 or any candidate.
     None,
 }
 
-/// Whether a piece is UTF-8 once it is decoded, and if not, the first of `charsets` that could read it.
+/// Decodes a piece, and returns whether it is ASCII, UTF-8, or else valid in one of `charsets`, the first of which wins.
 ///
-/// A question, not a detection: most single-byte charsets have a character for nearly every byte.
+/// This does not detect a charset: most single-byte charsets have a character for nearly every byte. Takes time linear in the piece,
+/// for each charset.
 #[must_use]
 pub fn guess(piece: &(impl AsRef<[u8]> + ?Sized), charsets: &[Charset]) -> Guess {
     let decoded = Decode::new().decode(piece);

@@ -1,20 +1,19 @@
-//! Many URLs at once.
+//! Splits many URLs at once.
 
 use alloc::vec::Vec;
 use core::fmt;
 
-use simdpct::Tier;
 use simdpct::batch::{Column, Offset};
 
-use crate::kernel::columns::Out;
+use crate::kernel::columns::{Out, SplitColumn, SplitLines};
 use crate::kernel::isa::Level;
 use crate::offsets::Offsets;
 use crate::parts::Parts;
 
-/// Where the parts of many URLs are: one column for each field of [`Offsets`], one row for each URL.
+/// The positions of the parts of many URLs: a column for each field of [`Offsets`], a row for each URL.
 ///
-/// A `Columns` is made once and filled again and again; it allocates only when it grows. Splitting a column costs a third
-/// to a half of calling [`split`](crate::split) for each URL.
+/// Make a `Columns` once and fill it again and again: it allocates only when it grows. Splitting a column takes a third to a half of the
+/// time that [`split`](crate::split) takes for each URL.
 ///
 /// ```
 /// use simdpct::batch::Column;
@@ -31,112 +30,104 @@ use crate::parts::Parts;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Columns {
-    // INVARIANT: all of one length.
-    scheme_end: Vec<u32>,
-    host_start: Vec<u32>,
-    host_end: Vec<u32>,
-    path_start: Vec<u32>,
-    path_end: Vec<u32>,
-    query_end: Vec<u32>,
-}
+pub struct Columns([Vec<u32>; 6]); // INVARIANT: all columns have the same length.
 
 macro_rules! columns {
-    ($($(#[$doc:meta])* $name:ident)*) => {
+    ($($(#[$doc:meta])* $name:ident = $index:literal;)*) => {
         impl Columns {
             $(
                 $(#[$doc])*
                 #[must_use]
                 pub fn $name(&self) -> &[u32] {
-                    &self.$name
+                    &self.0[$index]
                 }
             )*
-
-            fn resize(&mut self, rows: usize) {
-                $(self.$name.resize(rows, 0);)*
-            }
-
-            fn out(&mut self, from: usize) -> Out<'_> {
-                Out { $($name: &mut self.$name[from..]),* }
-            }
-
-            fn row(&self, row: usize) -> Option<Offsets> {
-                // A `u32` fits in a `usize` wherever a URL of that length exists.
-                Some(Offsets { $($name: *self.$name.get(row)? as usize),* })
-            }
         }
     };
 }
+
+// The order is that of `Offsets::to_array`.
 columns! {
-    /// The ends of the schemes; 0 without one.
-    scheme_end
-    /// The starts of the hosts.
-    host_start
-    /// The ends of the hosts.
-    host_end
-    /// The starts of the paths, which are the ends of the authorities.
-    path_start
-    /// The ends of the paths.
-    path_end
-    /// The ends of the queries.
-    query_end
+    /// Returns the ends of the schemes; 0 for a URL without a scheme.
+    scheme_end = 0;
+    /// Returns the starts of the hosts.
+    host_start = 1;
+    /// Returns the ends of the hosts.
+    host_end = 2;
+    /// Returns the starts of the paths, which are the ends of the authorities.
+    path_start = 3;
+    /// Returns the ends of the paths.
+    path_end = 4;
+    /// Returns the ends of the queries.
+    query_end = 5;
 }
 
 impl Columns {
-    /// Without rows.
+    /// Makes columns without rows.
     #[must_use]
     pub fn new() -> Columns {
         Columns::default()
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.scheme_end.len()
+        self.0[0].len()
     }
 
-    /// Whether there are no rows.
+    /// Reports whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.scheme_end.is_empty()
+        self.0[0].is_empty()
     }
 
-    /// Splits every value of `urls`; its rows replace those that were there. Takes time linear in the bytes.
+    /// Splits every value of `urls`. The new rows replace the old ones. Takes time linear in the bytes of the column.
     ///
     /// # Errors
     ///
-    /// [`UrlTooLong`] if one is longer than `u32::MAX` bytes. The rows are unspecified then.
+    /// [`UrlTooLong`] if a value is longer than `u32::MAX` bytes. The rows are then unspecified.
     pub fn split<O: Offset>(&mut self, urls: Column<'_, O>) -> Result<(), UrlTooLong> {
         self.split_at_level(Level::active(), urls)
     }
 
-    /// The same with the kernels of another tier, for tests and comparisons.
-    ///
-    /// # Errors
-    ///
-    /// As [`Columns::split`].
-    pub fn split_on<O: Offset>(&mut self, tier: Tier, urls: Column<'_, O>) -> Result<(), UrlTooLong> {
-        self.split_at_level(Level::of(tier), urls)
-    }
-
-    fn split_at_level<O: Offset>(&mut self, level: Level, urls: Column<'_, O>) -> Result<(), UrlTooLong> {
+    pub(crate) fn split_at_level<O: Offset>(
+        &mut self,
+        level: Level,
+        urls: Column<'_, O>,
+    ) -> Result<(), UrlTooLong> {
         self.resize(urls.len());
-        level.column(urls, &mut self.out(0)).map_err(|index| UrlTooLong { index })
+        level.run(SplitColumn { urls, out: self.out(0) }).map_err(|index| UrlTooLong { index })
     }
 
-    /// The parts of row `row`, which are those of `url`; `None` if there is no such row, or if it is not a row of `url`
-    /// because it reaches over its end.
+    fn resize(&mut self, rows: usize) {
+        self.0.iter_mut().for_each(|column| column.resize(rows, 0));
+    }
+
+    fn out(&mut self, from: usize) -> Out<'_> {
+        self.0.each_mut().map(|column| &mut column[from..])
+    }
+
+    /// Returns the parts of `url`, the value that row `row` was made of. `None` if there is no such row, or if its offsets exceed the
+    /// length of `url`.
     #[must_use]
     pub fn parts<'a>(&self, row: usize, url: &'a [u8]) -> Option<Parts<'a>> {
-        let at = self.row(row)?;
-        // In order and within `url`, even if it is another one.
+        let at = |column: usize| Some(*self.0[column].get(row)? as usize);
+        let at = Offsets {
+            scheme_end: at(0)?,
+            host_start: at(1)?,
+            host_end: at(2)?,
+            path_start: at(3)?,
+            path_end: at(4)?,
+            query_end: at(5)?,
+        };
+        // The offsets are in order and within `url`, even if the row was made of another URL.
         (at.query_end <= url.len()).then(|| Parts::from_offsets(url, at))
     }
 }
 
-/// Where the lines of a text are, and the parts of the URL that each is.
+/// The positions of the lines of a text, and of the parts of the URL in each line.
 ///
-/// A line ends with LF, CR LF or the text; these do not belong to the URL.
+/// LF, CR LF or the end of the text ends a line, and is not part of the URL.
 ///
 /// ```
 /// use simdpct_uri::Lines;
@@ -150,50 +141,41 @@ impl Columns {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lines {
-    // INVARIANT: all of one length.
+    // INVARIANT: all have the same length.
     starts: Vec<usize>,
     lens: Vec<u32>,
     columns: Columns,
 }
 
 impl Lines {
-    /// Without lines.
+    /// Makes lines of an empty text.
     #[must_use]
     pub fn new() -> Lines {
         Lines::default()
     }
 
-    /// Splits `text` into lines and each line into its parts; they replace those that were there. Takes time linear in the
-    /// text.
+    /// Splits `text` into lines, and each line into its parts. The new lines replace the old ones. Takes time linear in the text.
     ///
     /// # Errors
     ///
-    /// [`UrlTooLong`] if one is longer than `u32::MAX` bytes. The lines before it are there.
+    /// [`UrlTooLong`] if a line is longer than `u32::MAX` bytes. The lines before it are kept.
     pub fn split(&mut self, text: &[u8]) -> Result<(), UrlTooLong> {
         self.split_at_level(Level::active(), text)
     }
 
-    /// The same with the kernels of another tier, for tests and comparisons.
-    ///
-    /// # Errors
-    ///
-    /// As [`Lines::split`].
-    pub fn split_on(&mut self, tier: Tier, text: &[u8]) -> Result<(), UrlTooLong> {
-        self.split_at_level(Level::of(tier), text)
-    }
-
-    fn split_at_level(&mut self, level: Level, text: &[u8]) -> Result<(), UrlTooLong> {
+    pub(crate) fn split_at_level(&mut self, level: Level, text: &[u8]) -> Result<(), UrlTooLong> {
         let (mut rows, mut at) = (0, 0);
         let mut result = Ok(());
         while at < text.len() {
             if rows == self.lens.len() {
-                // What is left, at the mean length so far; in doubt, lines are 64 bytes long.
+                // Enough rows for the rest of the text if its lines have the mean length of those so far, at first 64 bytes.
                 let left = text.len() - at;
                 let mean = at.checked_div(rows).unwrap_or(64).max(1);
                 self.resize(rows + left / mean + left / mean / 8 + 16);
             }
             let (starts, lens) = (&mut self.starts[rows..], &mut self.lens[rows..]);
-            let progress = level.lines(text, at, starts, lens, &mut self.columns.out(rows));
+            let out = self.columns.out(rows);
+            let progress = level.run(SplitLines { text, at, starts, lens, out });
             rows += progress.rows;
             at = progress.at;
             if progress.too_long {
@@ -211,38 +193,37 @@ impl Lines {
         self.columns.resize(rows);
     }
 
-    /// The number of lines.
+    /// Returns the number of lines.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lens.len()
     }
 
-    /// Whether there are no lines.
+    /// Reports whether there are no lines.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lens.is_empty()
     }
 
-    /// Where the lines start in the text.
+    /// Returns the offsets in the text at which the lines start.
     #[must_use]
     pub fn starts(&self) -> &[usize] {
         &self.starts
     }
 
-    /// The lengths of the lines, without their ends.
+    /// Returns the lengths of the lines in bytes, without LF and CR LF.
     #[must_use]
     pub fn lens(&self) -> &[u32] {
         &self.lens
     }
 
-    /// Where the parts are, in bytes from the start of the line.
+    /// Returns the positions of the parts, in bytes from the start of each line.
     #[must_use]
     pub fn columns(&self) -> &Columns {
         &self.columns
     }
 
-    /// The parts of line `line` of `text`; `None` if there is no such line, or if it is not a line of `text` because it
-    /// reaches over its end.
+    /// Returns the parts of line `line` of `text`. `None` if there is no such line, or if it exceeds the end of `text`.
     #[must_use]
     pub fn parts<'a>(&self, line: usize, text: &'a [u8]) -> Option<Parts<'a>> {
         let (&start, &len) = (self.starts.get(line)?, self.lens.get(line)?);
@@ -251,11 +232,11 @@ impl Lines {
     }
 }
 
-/// A URL is longer than offsets of columns can say: `u32::MAX` bytes.
+/// The error of [`Columns::split`] and [`Lines::split`]: a URL is longer than `u32::MAX` bytes, the largest offset of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UrlTooLong {
-    /// Its index.
+    /// The index of the URL.
     pub index: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Components to a URI, and references to their target.
+//! Joins components to a URI, and resolves references against a base.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -6,18 +6,20 @@ use core::fmt;
 use crate::class::is_scheme;
 use crate::parts::{Parts, split};
 
-/// The five components of a URI, as they are written, to be joined (RFC 3986, section 5.3).
+/// The five components of a URI as they are written (RFC 3986, section 5.3).
+///
+/// To change one component of a URL, make the others of its [`Parts`]; [`Components::join`] has an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Components<'a> {
-    /// Without its colon.
+    /// The scheme, without its colon.
     pub scheme: Option<&'a [u8]>,
-    /// Without `//`.
+    /// Userinfo, host and port, without `//`.
     pub authority: Option<&'a [u8]>,
-    /// With its slashes.
+    /// The path, with all its slashes.
     pub path: &'a [u8],
-    /// Without `?`.
+    /// The query, without `?`.
     pub query: Option<&'a [u8]>,
-    /// Without `#`.
+    /// The fragment, without `#`.
     pub fragment: Option<&'a [u8]>,
 }
 
@@ -34,11 +36,12 @@ impl<'a> From<Parts<'a>> for Components<'a> {
 }
 
 impl Components<'_> {
-    /// Joins them (RFC 3986, section 5.3): the components of [`split`] give its input back.
+    /// Joins the components (RFC 3986, section 5.3). The components of a [`split`] join to its input.
     ///
-    /// Nothing is escaped; [`Builder`](crate::Builder) does that. A path that would be read as something else gets a segment
-    /// `.` before it, which changes nothing of what it means: `/.` before one that starts with `//`, without an authority;
-    /// `./` before one whose first segment would be read as a scheme, without a scheme and an authority.
+    /// Nothing is escaped; [`Builder`](crate::Builder) does that. A segment `.`, which does not change the meaning of a path, is
+    /// inserted if the path would be read as another component: `/.` before a path that starts with `//`, if there is no
+    /// authority; `./` before a path whose first segment would be read as a scheme, if there is neither scheme nor authority.
+    /// Takes time linear in the components.
     ///
     /// ```
     /// use simdpct_uri::{Components, split};
@@ -56,7 +59,7 @@ impl Components<'_> {
         out
     }
 
-    /// Joins them and appends the result to `out`. See [`Components::join`].
+    /// Joins the components and appends the result to `out`. See [`Components::join`].
     pub fn join_append(&self, out: &mut Vec<u8>) {
         self.append_before_path(out);
         out.extend_from_slice(guard(self.scheme.is_some(), self.authority.is_some(), self.path));
@@ -87,7 +90,7 @@ impl Components<'_> {
     }
 }
 
-/// What has to stand before `path`, so that it is not read as an authority or a scheme.
+/// Returns the prefix that keeps `path` from being read as an authority or a scheme: `/.`, `./` or nothing.
 pub(crate) fn guard(has_scheme: bool, has_authority: bool, path: &[u8]) -> &'static [u8] {
     if has_authority {
         return b"";
@@ -104,8 +107,8 @@ pub(crate) fn guard(has_scheme: bool, has_authority: bool, path: &[u8]) -> &'sta
 
 /// Removes the segments `.` and `..` of a path (RFC 3986, section 5.2.4), and appends the result to `out`.
 ///
-/// Takes time linear in the path. Escaped dots are not dots here; decode them first, as
-/// [`Profile::Rfc3986`](crate::canon::Profile::Rfc3986) does.
+/// Takes time linear in the path. An escaped dot (`%2E`) is not a dot here; [`Profile::Rfc3986`](crate::canon::Profile::Rfc3986)
+/// decodes such dots first.
 ///
 /// ```
 /// let mut out = Vec::new();
@@ -115,7 +118,7 @@ pub(crate) fn guard(has_scheme: bool, has_authority: bool, path: &[u8]) -> &'sta
 pub fn remove_dot_segments(path: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     let mut left = path;
-    // A: a relative path loses the dots that it starts with.
+    // Steps A and D: a relative path loses the dot segments that it starts with.
     loop {
         left = match left {
             b"." | b".." => b"",
@@ -123,18 +126,18 @@ pub fn remove_dot_segments(path: &[u8], out: &mut Vec<u8>) {
             _ => break,
         };
     }
-    // E, for a segment that no slash comes before.
+    // Step E, for a first segment without a slash before it.
     if !left.is_empty() && left[0] != b'/' {
         let end = memchr::memchr(b'/', left).unwrap_or(left.len());
         out.extend_from_slice(&left[..end]);
         left = &left[end..];
     }
-    // Every segment now has a slash before it.
+    // Every remaining segment has a slash before it.
     while let Some(rest) = left.strip_prefix(b"/") {
         let end = memchr::memchr(b'/', rest).unwrap_or(rest.len());
         let (segment, after) = rest.split_at(end);
         match segment {
-            // B and C: the segment goes, and one before it; a slash stays if it was the last.
+            // Steps B and C: the segment is removed, with `..` also the one before it. If it was the last, a slash remains.
             b"." => {}
             b".." => {
                 let parent = memchr::memrchr(b'/', &out[start..]).unwrap_or(0);
@@ -152,17 +155,19 @@ pub fn remove_dot_segments(path: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Whether a reference that has the scheme of its base may be relative all the same (RFC 3986, section 5.2.2).
+/// The meaning of a reference that has the scheme of its base (RFC 3986, section 5.2.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Strictness {
-    /// `http:g` is a URI of its own.
+    /// `http:g` is an absolute URI.
     #[default]
     Strict,
-    /// With a base of the same scheme, in either case, `http:g` is the relative reference `g`, as some old parsers have it.
+    /// `http:g` is the relative reference `g` if the base has the same scheme, in any case. Some old parsers do this.
     Lenient,
 }
 
-/// The target of `reference` as seen from `base` (RFC 3986, section 5.2), strictly.
+/// Resolves `reference` against `base`, with [`Strictness::Strict`] (RFC 3986, section 5.2).
+///
+/// Takes time linear in the inputs. See [`resolve_append`] for the cases that RFC 3986 leaves open.
 ///
 /// # Errors
 ///
@@ -180,33 +185,49 @@ pub fn resolve(
     reference: &(impl AsRef<[u8]> + ?Sized),
 ) -> Result<Vec<u8>, RelativeBase> {
     let mut out = Vec::new();
-    resolve_append(split(base), split(reference), Strictness::Strict, &mut out)?;
+    resolve_append(base, reference, Strictness::Strict, &mut out)?;
     Ok(out)
 }
 
-/// The target of `reference` as seen from `base` (RFC 3986, section 5.2), appended to `out`.
+/// Resolves `reference` against `base` (RFC 3986, section 5.2), and appends the target to `out`.
 ///
-/// Takes time linear in the inputs. A path that would be read as an authority or a scheme gets a segment `.` before it, as
-/// with [`Components::join`]; RFC 3986 says nothing of these.
+/// Takes time linear in the inputs. If the path of the target would be read as an authority, `/.` is inserted before it, as by
+/// [`Components::join`]; RFC 3986 does not cover this case.
 ///
 /// # Errors
 ///
-/// [`RelativeBase`] if `base` has no scheme; `out` is as it was.
+/// [`RelativeBase`] if `base` has no scheme; `out` is then unchanged.
+///
+/// ```
+/// use simdpct_uri::{Strictness, resolve_append};
+///
+/// let mut out = Vec::new();
+/// resolve_append("http://a/b/c", "http:d", Strictness::Lenient, &mut out)?;
+/// assert_eq!(out, b"http://a/b/d");
+/// # Ok::<(), simdpct_uri::RelativeBase>(())
+/// ```
 pub fn resolve_append(
-    base: Parts<'_>,
-    reference: Parts<'_>,
+    base: &(impl AsRef<[u8]> + ?Sized),
+    reference: &(impl AsRef<[u8]> + ?Sized),
     strictness: Strictness,
     out: &mut Vec<u8>,
 ) -> Result<(), RelativeBase> {
-    let base_scheme = base.scheme().ok_or(RelativeBase)?;
-    let mut r = Components::from(reference);
-    let base = Components::from(base);
+    append_target(split(base).into(), split(reference).into(), strictness, out)
+}
+
+fn append_target(
+    base: Components<'_>,
+    mut r: Components<'_>,
+    strictness: Strictness,
+    out: &mut Vec<u8>,
+) -> Result<(), RelativeBase> {
+    let base_scheme = base.scheme.ok_or(RelativeBase)?;
     let same = |scheme: &[u8]| scheme.eq_ignore_ascii_case(base_scheme);
     if strictness == Strictness::Lenient && r.scheme.is_some_and(same) {
         r.scheme = None;
     }
 
-    // Section 5.2.2. The path of the target is a path without dot segments, or two that are merged.
+    // Section 5.2.2, in its order. `merged` is the path if it is made of two.
     let (mut target, mut merged) = (r, None);
     let mut remove = true;
     if r.scheme.is_none() {
@@ -239,8 +260,8 @@ pub fn resolve_append(
     Ok(())
 }
 
-/// Appends a path without its dot segments, and if what is left would be read as an authority, `/.` before it. There is a
-/// scheme, or the path starts with a slash.
+/// Appends `path` without its dot segments, after `/.` if the rest would be read as an authority. The caller has a scheme, or a path
+/// that starts with a slash.
 pub(crate) fn append_without_dots(has_authority: bool, path: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     remove_dot_segments(path, out);
@@ -250,14 +271,14 @@ pub(crate) fn append_without_dots(has_authority: bool, path: &[u8], out: &mut Ve
     }
 }
 
-/// The base of a resolution has no scheme, so it is no URI (RFC 3986, section 5.1).
+/// The error of [`resolve`]: the base has no scheme, so it is not a URI (RFC 3986, section 5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RelativeBase;
 
 impl fmt::Display for RelativeBase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the base has no scheme, so nothing can be resolved against it")
+        f.write_str("the base URL has no scheme, so references cannot be resolved against it")
     }
 }
 

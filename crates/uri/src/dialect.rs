@@ -1,4 +1,4 @@
-//! What stays in which component, by specification.
+//! The bytes that each specification allows unescaped in each component.
 
 use simdpct::{AsciiSet, Encode, sets};
 
@@ -8,28 +8,28 @@ use crate::flaws::Component;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Dialect {
-    /// RFC 1738, of 1994, with the sets of `http` for path and query, and of `ftp` for userinfo. Obsolete.
+    /// RFC 1738, of 1994, obsolete: the sets of `http` for path and query, and of `ftp` for userinfo.
     Rfc1738,
-    /// RFC 1738 with the sets of `ftp`: a `?` stays in a path and starts no query, and a `;` is escaped, as `;type=a` ends the
-    /// path. Obsolete.
+    /// RFC 1738, obsolete, with the sets of `ftp`: a `?` stays in a path, because it does not start a query, and a `;` is escaped,
+    /// because `;type=a` ends the path.
     Rfc1738Ftp,
-    /// RFC 2396, of 1998. Obsolete.
+    /// RFC 2396, of 1998, obsolete.
     Rfc2396,
-    /// RFC 3986, in force.
+    /// RFC 3986, the current standard of the IETF.
     Rfc3986,
-    /// The WHATWG URL Standard: what browsers do. Its sets are for special schemes, such as `http`.
+    /// The WHATWG URL Standard, which browsers implement, with the sets for special schemes such as `http`.
     Whatwg,
 }
 
-/// The bytes of RFC 1738 that stay in a segment of `http`: `uchar | ";" | ":" | "@" | "&" | "="`.
+/// RFC 1738, a segment of `http`: `uchar | ";" | ":" | "@" | "&" | "="`.
 const RFC1738_HSEGMENT: AsciiSet = sets::RFC1738_UNRESERVED.union(literal(b";:@&="));
-/// Of `ftp`: `uchar | "?" | ":" | "@" | "&" | "="`.
+/// RFC 1738, a segment of `ftp`: `uchar | "?" | ":" | "@" | "&" | "="`.
 const RFC1738_FSEGMENT: AsciiSet = sets::RFC1738_UNRESERVED.union(literal(b"?:@&="));
-/// `uchar | ";" | "?" | "&" | "="`.
+/// RFC 1738, a user name or password: `uchar | ";" | "?" | "&" | "="`.
 const RFC1738_USER: AsciiSet = sets::RFC1738_UNRESERVED.union(literal(b";?&="));
-/// `pchar = unreserved | escaped | ":" | "@" | "&" | "=" | "+" | "$" | ","`, and the `;` of parameters.
+/// RFC 2396, `pchar = unreserved | escaped | ":" | "@" | "&" | "=" | "+" | "$" | ","`, and the `;` of parameters.
 const RFC2396_SEGMENT: AsciiSet = sets::RFC2396_UNRESERVED.union(literal(b":@&=+$,;"));
-/// `unreserved | escaped | ";" | ":" | "&" | "=" | "+" | "$" | ","`
+/// RFC 2396, `userinfo`: `unreserved | escaped | ";" | ":" | "&" | "=" | "+" | "$" | ","`.
 const RFC2396_USERINFO: AsciiSet = sets::RFC2396_UNRESERVED.union(literal(b";:&=+$,"));
 
 const fn literal(bytes: &[u8]) -> AsciiSet {
@@ -39,15 +39,14 @@ const fn literal(bytes: &[u8]) -> AsciiSet {
     }
 }
 
-/// An encoder for data that becomes one component, or one segment of a path: no byte that stays delimits it from its
-/// neighbours.
+/// Returns an encoder for data that becomes one component, or one segment of a path. It escapes every byte that would delimit the
+/// component from its neighbours.
 ///
-/// `Component::Path` is one segment: a `/` in the data is escaped. For what the schemes of RFC 1738 put in userinfo and paths,
-/// see its section 5; its hosts and ports have nothing to escape, and its fragments are outside the URL. A scheme and a port
-/// are never escaped, so their sets hold letters and digits only, which is to say that data which needs an escape there is
-/// wrong; [`Builder`](crate::Builder) refuses it.
+/// `Component::Path` is one segment, so a `/` in the data is escaped. Schemes and ports cannot hold escapes: their sets keep letters and
+/// digits, and data that needs an escape there is invalid; [`Builder`](crate::Builder) rejects it. The sets of RFC 1738 are those of
+/// its section 5.
 ///
-/// The queries of all dialects keep `&`, `=` and `+`: for the parameters of a query use
+/// The sets of queries keep `&`, `=` and `+` in every dialect. For the parameters of a query use
 /// [`Builder::query_pair`](crate::Builder::query_pair) or [`form`](crate::form).
 ///
 /// ```
@@ -62,7 +61,7 @@ pub fn escape_for(component: Component, dialect: Dialect) -> Encode<AsciiSet> {
     Encode::keeping(set_for(component, dialect))
 }
 
-/// The set of [`escape_for`].
+/// Returns the set of bytes that [`escape_for`] keeps.
 #[must_use]
 pub const fn set_for(component: Component, dialect: Dialect) -> AsciiSet {
     match (component, dialect) {
@@ -73,7 +72,7 @@ pub const fn set_for(component: Component, dialect: Dialect) -> AsciiSet {
         (Component::Userinfo, Dialect::Rfc3986) => sets::RFC3986_USERINFO,
         (Component::Userinfo, Dialect::Whatwg) => sets::WHATWG_USERINFO.remove(b"%"),
 
-        // `*[ alphadigit | "-" | "." ]`: there is no escape in the hosts of the two old ones.
+        // `*[ alphadigit | "-" | "." ]`: the grammars of the old RFCs have no escapes in hosts.
         (Component::Host, Dialect::Rfc1738 | Dialect::Rfc1738Ftp | Dialect::Rfc2396) => {
             sets::ALPHANUMERIC.union(literal(b"-."))
         }

@@ -1,12 +1,12 @@
-//! What RFC 3986 does not allow.
+//! Validation: the bytes of a URI that RFC 3986 does not allow.
 
 use core::iter::FusedIterator;
 
 use crate::class::{is_pchar, is_sub_delim, is_unreserved};
+use crate::host::{HostKind, port_number};
 use crate::offsets::Offsets;
-use crate::parts::{HostKind, Parts, port_number};
 
-/// A component of a URI, in their order.
+/// A component of a URI. Components are ordered as they appear in a URI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Component {
@@ -26,19 +26,19 @@ pub enum Component {
     Fragment,
 }
 
-/// Something that RFC 3986 does not allow where it is.
+/// A violation of RFC 3986: a byte or a sequence that the grammar does not allow at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Flaw {
-    /// Its place, in bytes from the start of the input.
+    /// The offset of its first byte, in bytes from the start of the input.
     pub offset: usize,
-    /// The component that it is in.
+    /// The component that holds it.
     pub component: Component,
-    /// What it is.
+    /// The rule that it violates.
     pub kind: FlawKind,
 }
 
-/// What a [`Flaw`] is.
+/// The kind of a [`Flaw`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FlawKind {
@@ -46,49 +46,50 @@ pub enum FlawKind {
     Illegal(u8),
     /// A byte of 0x80 or above. An IRI may hold it, a URI may not.
     NonAscii(u8),
-    /// A control: below 0x20, or 0x7F.
+    /// A control character: below 0x20, or 0x7F.
     Control(u8),
-    /// `%` without two hexadecimal digits.
+    /// A `%` without two hexadecimal digits after it.
     MalformedEscape,
-    /// An `@` in the userinfo: only the last `@` of the authority ends it, and readers disagree.
+    /// An `@` in the userinfo. Only the last `@` of the authority ends the userinfo, and parsers disagree about it.
     SeveralAt,
-    /// `[` without `]`.
+    /// A `[` without a `]`.
     UnclosedBracket,
-    /// What is in brackets is not an address.
+    /// Brackets whose content is not an address.
     BadAddress,
-    /// The port is not a number of at most 65535. Its offset is that of the port's first byte.
+    /// A port that is not a number of at most 65535. The offset is that of its first byte.
     BadPort,
-    /// A colon in the first segment of a reference without a scheme (section 4.2): others take what is before it for one.
+    /// A colon in the first segment of a reference without a scheme (section 4.2). Other parsers may take the text before it for a
+    /// scheme.
     ColonInFirstSegment,
 }
 
-/// The flaws of a URI, in order. See [`Parts::flaws`].
+/// The flaws of a URI, in order. [`Parts::flaws`](crate::Parts::flaws) returns it.
 #[derive(Clone, Debug)]
 pub struct Flaws<'a> {
     input: &'a [u8],
     at: Offsets,
     next: usize,
-    kind: Option<HostKind>,
-    /// The first colon of the first segment, if that is a flaw.
+    host: HostKind,
+    /// The offset of the first colon of the first segment, if that is a flaw.
     colon: Option<usize>,
 }
 
 impl<'a> Flaws<'a> {
-    pub(crate) fn new(parts: &Parts<'a>) -> Flaws<'a> {
-        let at = parts.offsets();
-        // A scheme is valid, or it would not be one. Delimiters are no flaws.
-        let next = if at.has_authority() { at.after_scheme() + 2 } else { at.after_scheme() };
-        let first_segment = parts.path().split(|&byte| byte == b'/').next().unwrap_or_default();
-        let relative = at.scheme_end == 0 && !at.has_authority();
-        let colon = memchr::memchr(b':', first_segment).filter(|_| relative);
-        Flaws { input: parts.input(), at, next, kind: parts.host_kind(), colon }
+    /// Validates `input`, whose parts are at `at`.
+    pub(crate) fn new(input: &'a [u8], at: Offsets) -> Flaws<'a> {
+        let (next, mut colon) = (at.after_scheme() + if at.has_authority() { 2 } else { 0 }, None);
+        if at.scheme_end == 0 && !at.has_authority() {
+            let delimiter = memchr::memchr2(b':', b'/', &input[..at.path_end]);
+            colon = delimiter.filter(|&delimiter| input[delimiter] == b':');
+        }
+        Flaws { input, at, next, host: HostKind::of(&input[at.host_start..at.host_end]), colon }
     }
 
-    /// The component of the byte at `offset`, which is after the scheme; `None` for a delimiter between components.
+    /// Returns the component of the byte at `offset`, which is after the scheme; `None` for a delimiter between components.
     fn component(&self, offset: usize) -> Option<Component> {
         let at = &self.at;
         if offset < at.path_start {
-            // Within an authority, since without one the path starts after the scheme.
+            // The offset is inside an authority: without one the path starts directly after the scheme.
             return match offset {
                 _ if offset + 1 == at.host_start || offset == at.host_end => None,
                 _ if offset < at.host_start => Some(Component::Userinfo),
@@ -104,20 +105,20 @@ impl<'a> Flaws<'a> {
         }
     }
 
-    /// What is wrong at `offset`.
-    fn look(&self, offset: usize, component: Component) -> Option<FlawKind> {
+    /// Returns the flaw that starts at `offset`, if one does.
+    fn flaw_at(&self, offset: usize, component: Component) -> Option<FlawKind> {
         let byte = self.input[offset];
         let allowed = match component {
             Component::Userinfo if byte == b'@' => return Some(FlawKind::SeveralAt),
             Component::Userinfo => is_unreserved(byte) || is_sub_delim(byte) || byte == b':',
-            Component::Host => match self.kind {
-                Some(HostKind::Invalid) if offset == self.at.host_start => {
+            Component::Host => match self.host {
+                HostKind::Invalid if offset == self.at.host_start => {
                     let closed = self.input[offset..self.at.host_end].contains(&b']');
                     return Some(if closed { FlawKind::BadAddress } else { FlawKind::UnclosedBracket });
                 }
-                Some(HostKind::Ipv6(_) | HostKind::IpFuture) => true,
-                // The brackets and colons of what is no address are part of one flaw.
-                Some(HostKind::Invalid) if matches!(byte, b'[' | b']' | b':') => true,
+                HostKind::Ipv6(_) | HostKind::IpFuture => true,
+                // The flaw at the start of the host covers these bytes.
+                HostKind::Invalid if matches!(byte, b'[' | b']' | b':') => true,
                 _ => is_unreserved(byte) || is_sub_delim(byte),
             },
             Component::Port => {
@@ -150,12 +151,14 @@ impl Iterator for Flaws<'_> {
         while self.next < self.input.len() {
             let offset = self.next;
             self.next += 1;
-            let Some(component) = self.component(offset) else { continue };
-            if let Some(kind) = self.look(offset, component) {
+            if let Some(component) = self.component(offset)
+                && let Some(kind) = self.flaw_at(offset, component)
+            {
                 return Some(Flaw { offset, component, kind });
             }
         }
         None
     }
 }
+
 impl FusedIterator for Flaws<'_> {}

@@ -17,18 +17,26 @@ use core::iter::FusedIterator;
 
 #[cfg(feature = "charset")]
 use crate::charset::Charset;
-use crate::pieces;
+use crate::pieces::{Piece, QueryPairs};
 
-/// The pairs of a form, decoded: `+` is a space, a malformed escape stays, empty parameters are left out, and a parameter
-/// without `=` has an empty value (section 5.1). Borrowed where nothing changes.
+/// Returns the pairs of a form, decoded (section 5.1).
+///
+/// `+` is a space, malformed escapes stay, empty parameters are left out, and a parameter without `=` has an empty value. Names and
+/// values are borrowed if decoding does not change them. Takes time linear in the input.
+///
+/// ```
+/// let mut pairs = simdpct_uri::form::pairs("a=1+%2B&&b");
+/// assert_eq!(pairs.next(), Some((b"a".into(), b"1 +".into())));
+/// assert_eq!(pairs.next(), Some((b"b".into(), b"".into())));
+/// ```
 #[must_use]
 pub fn pairs<'a>(input: &'a (impl AsRef<[u8]> + ?Sized)) -> Pairs<'a> {
-    Pairs(pieces::Pairs::new(input.as_ref()))
+    Pairs(QueryPairs::new(input.as_ref()))
 }
 
-/// See [`pairs`].
+/// The pairs of a form as bytes. [`pairs`] returns it.
 #[derive(Clone, Debug)]
-pub struct Pairs<'a>(pieces::Pairs<'a>);
+pub struct Pairs<'a>(QueryPairs<'a>);
 
 impl<'a> Iterator for Pairs<'a> {
     type Item = (Cow<'a, [u8]>, Cow<'a, [u8]>);
@@ -41,30 +49,61 @@ impl<'a> Iterator for Pairs<'a> {
 
 impl FusedIterator for Pairs<'_> {}
 
-/// The pairs of a form as text: what is not UTF-8 is replaced by U+FFFD (section 5.1).
+/// Returns the pairs of a form as text, with U+FFFD in the place of invalid UTF-8 (section 5.1). Otherwise it is [`pairs`].
+///
+/// ```
+/// let mut pairs = simdpct_uri::form::pairs_utf8("q=caf%C3%A9+%FF");
+/// assert_eq!(pairs.next(), Some(("q".into(), "caf\u{e9} \u{fffd}".into())));
+/// ```
 #[must_use]
-pub fn pairs_utf8<'a>(input: &'a (impl AsRef<[u8]> + ?Sized)) -> PairsUtf8<'a> {
-    PairsUtf8(pieces::Pairs::new(input.as_ref()))
-}
-
-/// See [`pairs_utf8`].
-#[derive(Clone, Debug)]
-pub struct PairsUtf8<'a>(pieces::Pairs<'a>);
-
-impl<'a> Iterator for PairsUtf8<'a> {
-    type Item = (Cow<'a, str>, Cow<'a, str>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let pair = self.0.next()?;
-        let text = |piece: pieces::Piece<'a>| simdpct::Decode::new().form().decode_utf8_lossy(piece.raw());
-        Some((text(pair.name), text(pair.value.unwrap_or_default())))
+pub fn pairs_utf8<'a>(input: &'a (impl AsRef<[u8]> + ?Sized)) -> TextPairs<'a> {
+    TextPairs {
+        pairs: QueryPairs::new(input.as_ref()),
+        #[cfg(feature = "charset")]
+        charset: None,
     }
 }
 
-impl FusedIterator for PairsUtf8<'_> {}
+/// Returns the pairs of a form as text in a charset, with U+FFFD in the place of bytes that are invalid in it. Otherwise it is
+/// [`pairs`]. See [`charset`] for an example.
+#[cfg(feature = "charset")]
+#[must_use]
+pub fn pairs_in<'a>(input: &'a (impl AsRef<[u8]> + ?Sized), charset: Charset) -> TextPairs<'a> {
+    TextPairs { pairs: QueryPairs::new(input.as_ref()), charset: Some(charset) }
+}
 
-/// The charset that a form says it is in: the value of its first field `_charset_`, which browsers fill in (HTML, section
-/// 4.10.22.5), if that is a label of one.
+/// The pairs of a form as text. [`pairs_utf8`] returns it, and `pairs_in` for other charsets.
+#[derive(Clone, Debug)]
+pub struct TextPairs<'a> {
+    pairs: QueryPairs<'a>,
+    /// `None` for UTF-8.
+    #[cfg(feature = "charset")]
+    charset: Option<Charset>,
+}
+
+impl<'a> TextPairs<'a> {
+    fn decode(&self, piece: Piece<'a>) -> Cow<'a, str> {
+        #[cfg(feature = "charset")]
+        if let Some(charset) = self.charset {
+            return charset.decode_form_lossy(piece.raw());
+        }
+        simdpct::Decode::new().form().decode_utf8_lossy(piece.raw())
+    }
+}
+
+impl<'a> Iterator for TextPairs<'a> {
+    type Item = (Cow<'a, str>, Cow<'a, str>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let pair = self.pairs.next()?;
+        Some((self.decode(pair.name), self.decode(pair.value.unwrap_or_default())))
+    }
+}
+
+impl FusedIterator for TextPairs<'_> {}
+
+/// Returns the charset that a form names: the value of its first field `_charset_`, which browsers fill in (HTML, section 4.10.22.5).
+/// `None` without such a field, or if its value is not a label of a charset.
 ///
 /// ```
 /// use simdpct_uri::{charset::Charset, form};
@@ -80,46 +119,25 @@ pub fn charset(input: &(impl AsRef<[u8]> + ?Sized)) -> Option<Charset> {
     Charset::find(core::str::from_utf8(&label).ok()?)
 }
 
-/// The pairs of a form as text in a charset: what is not text in it is replaced by U+FFFD. See [`charset`].
-#[cfg(feature = "charset")]
-#[must_use]
-pub fn pairs_in<'a>(input: &'a (impl AsRef<[u8]> + ?Sized), charset: Charset) -> PairsIn<'a> {
-    PairsIn { pairs: pieces::Pairs::new(input.as_ref()), charset }
-}
-
-/// See [`pairs_in`].
-#[cfg(feature = "charset")]
-#[derive(Clone, Debug)]
-pub struct PairsIn<'a> {
-    pairs: pieces::Pairs<'a>,
-    charset: Charset,
-}
-
-#[cfg(feature = "charset")]
-impl<'a> Iterator for PairsIn<'a> {
-    type Item = (Cow<'a, str>, Cow<'a, str>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let pair = self.pairs.next()?;
-        let text = |piece: pieces::Piece<'a>| self.charset.decode_form_lossy(piece.raw());
-        Some((text(pair.name), text(pair.value.unwrap_or_default())))
-    }
-}
-
-#[cfg(feature = "charset")]
-impl FusedIterator for PairsIn<'_> {}
-
-/// Line ends of the values of a form.
+/// The way in which a [`Serializer`] writes line ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LineEnds {
-    /// As they are.
+    /// Line ends stay as they are.
     #[default]
     Kept,
-    /// CR LF: what browsers send for the lines of a text area (HTML, section 4.10.22.4).
+    /// LF, CR and CR LF become CR LF, which browsers send for the lines of a text area (HTML, section 4.10.22.4).
     CrLf,
 }
 
-/// Writes pairs (section 5.2). Familiar to users of form_urlencoded.
+/// Writes pairs as a form (section 5.2). Its methods are named like those of the crate form_urlencoded.
+///
+/// ```
+/// use simdpct_uri::form::Serializer;
+///
+/// let mut form = Serializer::after("/search?".to_owned());
+/// form.append_pair("q", "a&b").append_key_only("exact");
+/// assert_eq!(form.finish(), "/search?q=a%26b&exact");
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Serializer {
     out: String,
@@ -130,26 +148,28 @@ pub struct Serializer {
 }
 
 impl Serializer {
-    /// With no pairs.
+    /// Makes a serializer without pairs.
     #[must_use]
     pub fn new() -> Serializer {
         Serializer::default()
     }
 
-    /// Appends to text, such as a URL with its `?`: no `&` is written before the first pair.
+    /// Makes a serializer that appends to `out`, such as a URL with its `?`. No `&` is written before the first pair.
     #[must_use]
     pub fn after(out: String) -> Serializer {
         Serializer { start: out.len(), out, ..Serializer::default() }
     }
 
-    /// What becomes of line ends in the pairs that follow.
+    /// Sets how line ends are written from now on.
     pub fn line_ends(&mut self, line_ends: LineEnds) -> &mut Serializer {
         self.line_ends = line_ends;
         self
     }
 
-    /// The charset of the pairs that follow; UTF-8 if nothing is said. A character that it does not have becomes a character
-    /// reference of HTML, as in [`Charset::encode_append`]; what is not UTF-8 is bytes in the charset already.
+    /// Sets the charset that text is written in from now on; the default is UTF-8.
+    ///
+    /// A character that the charset does not have becomes a character reference of HTML, as [`Charset::encode_append`] writes it.
+    /// Names and values that are not UTF-8 are taken to be in the charset already.
     ///
     /// ```
     /// use simdpct_uri::{charset::Charset, form::Serializer};
@@ -164,14 +184,14 @@ impl Serializer {
         self
     }
 
-    /// The pair `_charset_` with the name of the charset, as browsers write it.
+    /// Appends the pair `_charset_` with the name of the charset, as browsers write it.
     #[cfg(feature = "charset")]
     pub fn append_charset(&mut self) -> &mut Serializer {
         let name = self.charset.map_or("UTF-8", Charset::name);
         self.append_pair("_charset_", name)
     }
 
-    /// One pair.
+    /// Appends a pair.
     pub fn append_pair(
         &mut self,
         name: &(impl AsRef<[u8]> + ?Sized),
@@ -183,7 +203,7 @@ impl Serializer {
         self
     }
 
-    /// A name without `=`, which reads back as a name with an empty value.
+    /// Appends a name without `=`. [`pairs`] reads it as a name with an empty value.
     pub fn append_key_only(&mut self, name: &(impl AsRef<[u8]> + ?Sized)) -> &mut Serializer {
         if self.out.len() > self.start {
             self.out.push('&');
@@ -192,7 +212,7 @@ impl Serializer {
         self
     }
 
-    /// Many pairs.
+    /// Appends many pairs.
     pub fn extend_pairs<N: AsRef<[u8]>, V: AsRef<[u8]>>(
         &mut self,
         pairs: impl IntoIterator<Item = (N, V)>,
@@ -204,19 +224,19 @@ impl Serializer {
     }
 
     fn append(&mut self, mut data: &[u8]) {
-        let encode = simdpct::Encode::keeping(simdpct::sets::WHATWG_FORM).form();
         if self.line_ends == LineEnds::CrLf {
             while let Some(at) = memchr::memchr2(b'\r', b'\n', data) {
-                self.append_encoded(encode, &data[..at]);
+                self.append_encoded(&data[..at]);
                 self.out.push_str("%0D%0A");
-                let crlf = data[at..].starts_with(b"\r\n");
-                data = &data[at + 1 + usize::from(crlf)..];
+                let is_crlf = data[at..].starts_with(b"\r\n");
+                data = &data[at + 1 + usize::from(is_crlf)..];
             }
         }
-        self.append_encoded(encode, data);
+        self.append_encoded(data);
     }
 
-    fn append_encoded(&mut self, encode: simdpct::Encode<simdpct::AsciiSet>, data: &[u8]) {
+    fn append_encoded(&mut self, data: &[u8]) {
+        let encode = simdpct::Encode::keeping(simdpct::sets::WHATWG_FORM).form();
         #[cfg(feature = "charset")]
         if let Some(charset) = self.charset
             && let Ok(text) = core::str::from_utf8(data)
@@ -226,7 +246,7 @@ impl Serializer {
         encode.encode_append(data, &mut self.out);
     }
 
-    /// The text. The serializer starts anew.
+    /// Returns the text, and leaves a serializer without pairs.
     #[must_use]
     pub fn finish(&mut self) -> String {
         self.start = 0;

@@ -1,4 +1,4 @@
-//! IRIs: the identifiers that people read (RFC 3987), to URIs and back.
+//! Converts IRIs, the identifiers that people read, to URIs and back (RFC 3987).
 //!
 //! ```
 //! use simdpct_uri::iri;
@@ -7,7 +7,7 @@
 //! let uri = "http://xn--r8jz45g.jp/%E5%BC%95%E3%81%8D%E5%87%BA%E3%81%97";
 //! assert_eq!(iri::to_uri(iri)?, uri);
 //! assert_eq!(iri::from_uri(uri), iri);
-//! # Ok::<(), simdpct_uri::iri::NotAHost>(())
+//! # Ok::<(), simdpct_uri::iri::InvalidHost>(())
 //! ```
 
 use alloc::borrow::Cow;
@@ -18,30 +18,35 @@ use core::str;
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 use simdpct::{AsciiSet, Encode, sets};
 
-use crate::parts::{HostKind, split};
+use crate::host::HostKind;
+use crate::parts::split;
 
-/// The bytes that a URI may hold, escapes among them.
+/// The bytes that a URI may hold.
 const URI: AsciiSet = sets::RFC3986_URI;
 
-/// The URI of an IRI (RFC 3987, section 3.1): the host by IDNA (UTS 46, without transitional processing: `fa\u{df}.de` is
-/// `xn--fa-hia.de`), everything else as UTF-8 in escapes.
+/// The ASCII bytes that are not in `reg-name` (RFC 3986, section 3.2.2). A host that holds one after mapping is invalid.
+const DENIED: AsciiDenyList = AsciiDenyList::new(true, "\"#%/:<>?@[\\]^`{|}");
+
+/// Converts an IRI to a URI (RFC 3987, section 3.1). A host that is not ASCII becomes Punycode, other characters become escapes of
+/// their UTF-8.
 ///
-/// Escapes stay as they are. ASCII that no URI may hold, such as a space, is escaped, too, as section 3.1 allows. A host that
-/// is ASCII stays as it is, in its case. Takes time linear in the input, but for the host, for which it is IDNA's.
+/// IDNA is UTS 46 without transitional processing: `fa\u{df}.de` becomes `xn--fa-hia.de`. Escapes, and hosts in ASCII, stay as they are.
+/// ASCII bytes that a URI cannot hold, such as a space, are escaped, as section 3.1 allows. The result is borrowed if it is the
+/// input. Takes time linear in the input, except for IDNA.
 ///
 /// # Errors
 ///
-/// [`NotAHost`] if the host is not ASCII and has no form by IDNA.
-pub fn to_uri(iri: &str) -> Result<Cow<'_, str>, NotAHost> {
+/// [`InvalidHost`] if the host is not ASCII and not valid by IDNA.
+pub fn to_uri(iri: &str) -> Result<Cow<'_, str>, InvalidHost> {
     let parts = split(iri);
     let encode = Encode::keeping(URI).keep_escapes();
     let (start, end) = (parts.offsets().host_start, parts.offsets().host_end);
     if iri.is_char_boundary(start) && iri.is_char_boundary(end) && !iri[start..end].is_ascii() {
-        // An escape in such a host is one of its bytes, in UTF-8 (section 3.1, step 2).
+        // Escapes in such a host are UTF-8 bytes of its name (section 3.1, step 2).
         let host = simdpct::decode(&iri[start..end]);
         let host = Uts46::new()
-            .to_ascii(&host, AsciiDenyList::URL, Hyphens::Allow, DnsLength::Ignore)
-            .map_err(|_| NotAHost { offset: start })?;
+            .to_ascii(&host, DENIED, Hyphens::Allow, DnsLength::Ignore)
+            .map_err(|_| InvalidHost { offset: start })?;
         let mut uri = String::with_capacity(iri.len() * 2);
         encode.encode_append(&iri[..start], &mut uri);
         uri.push_str(&host);
@@ -51,16 +56,26 @@ pub fn to_uri(iri: &str) -> Result<Cow<'_, str>, NotAHost> {
     Ok(encode.encode(iri))
 }
 
-/// The IRI of a URI, to be shown (RFC 3987, section 3.2): escapes of UTF-8 that may stand in an IRI and can be seen are decoded,
-/// and a host is decoded by IDNA. [`to_uri`] gives a URI back that means the same.
+/// Converts a URI to an IRI that people can read (RFC 3987, section 3.2): decodes escapes of visible characters, and a host from
+/// Punycode. [`to_uri`] returns an equivalent URI.
 ///
-/// Escapes stay if they are malformed or not UTF-8, and those of ASCII: `%25` and reserved bytes would change the
-/// meaning, and unreserved ones are for [`normalize`](simdpct::normalize). So do those of characters that section 2.2 does not
-/// allow where they are (private use outside of the query, noncharacters), of those that section 4.1 forbids (controls of
-/// direction), and of characters that are not seen or look like space. A host with escapes and one
-/// whose form is not reversible stay.
+/// These escapes stay:
 ///
-/// Bytes of the input that are not UTF-8 are escaped. Takes time linear in the input, but for the host.
+/// * malformed escapes and escapes that are not UTF-8;
+/// * escapes of ASCII: decoding `%25` or reserved bytes would change the meaning, and
+///   [`normalize`](simdpct::normalize) decodes the unreserved ones;
+/// * escapes of characters that section 2.2 does not allow at their position (noncharacters, private use outside the query) or
+///   section 4.1 forbids (direction controls);
+/// * escapes of characters that are invisible or look like a space.
+///
+/// A host stays if it holds escapes, or if converting it back would give another host. Bytes of the input that are not UTF-8 are
+/// escaped. Takes time linear in the input, except for IDNA.
+///
+/// ```
+/// use simdpct_uri::iri::from_uri;
+///
+/// assert_eq!(from_uri("http://xn--bcher-kva.example/%C3%A9%20%E2%80%AE"), "http://b\u{fc}cher.example/\u{e9}%20%E2%80%AE");
+/// ```
 #[must_use]
 pub fn from_uri(uri: &(impl AsRef<[u8]> + ?Sized)) -> String {
     let uri = uri.as_ref();
@@ -71,7 +86,7 @@ pub fn from_uri(uri: &(impl AsRef<[u8]> + ?Sized)) -> String {
     let host = &uri[at.host_start..at.host_end];
     match readable_host(host, parts.host_kind()) {
         Some(host) => iri.push_str(&host),
-        // Decoded escapes would go through IDNA on the way back, and be another host or none.
+        // `to_uri` would send decoded escapes through IDNA, which may give another host.
         None => append_raw(host, &mut iri),
     }
     append_readable(&uri[at.host_end..at.path_end], false, &mut iri);
@@ -80,19 +95,18 @@ pub fn from_uri(uri: &(impl AsRef<[u8]> + ?Sized)) -> String {
     iri
 }
 
-/// The host decoded by IDNA, if every label of it can be shown and it is found again.
+/// Decodes a host from Punycode. `None` if that changes nothing, if a character is not readable, or if encoding gives another host.
 fn readable_host(host: &[u8], kind: Option<HostKind>) -> Option<String> {
     if kind != Some(HostKind::RegName) || !host.is_ascii() || host.contains(&b'%') {
         return None;
     }
     let idna = Uts46::new();
-    let (readable, result) = idna.to_unicode(host, AsciiDenyList::URL, Hyphens::Allow);
+    let (readable, result) = idna.to_unicode(host, DENIED, Hyphens::Allow);
     result.ok()?;
     if readable.is_ascii() || !readable.chars().all(|c| c.is_ascii() || is_readable(c, false)) {
         return None;
     }
-    let back =
-        idna.to_ascii(readable.as_bytes(), AsciiDenyList::URL, Hyphens::Allow, DnsLength::Ignore).ok()?;
+    let back = idna.to_ascii(readable.as_bytes(), DENIED, Hyphens::Allow, DnsLength::Ignore).ok()?;
     back.as_bytes().eq_ignore_ascii_case(host).then(|| readable.into_owned())
 }
 
@@ -102,7 +116,7 @@ fn append_readable(part: &[u8], is_query: bool, iri: &mut String) {
         let clean = memchr::memchr(b'%', left).unwrap_or(left.len());
         append_raw(&left[..clean], iri);
         left = &left[clean..];
-        // The escapes of one character, of which there are at most four.
+        // Read the escapes of one character, at most four.
         let mut bytes = [0; 4];
         let mut len = 0;
         while len < 4 {
@@ -119,7 +133,7 @@ fn append_readable(part: &[u8], is_query: bool, iri: &mut String) {
         let escapes = decoded.map_or(len.min(1), char::len_utf8);
         match decoded {
             Some(c) => iri.push(c),
-            // All of an escape, or a `%` that starts none.
+            // An escape that stays, or a malformed `%`.
             None => append_raw(&left[..left.len().min(if len == 0 { 1 } else { 3 })], iri),
         }
         left = &left[left.len().min(if len == 0 { 1 } else { 3 * escapes })..];
@@ -134,7 +148,7 @@ fn first_char(bytes: &[u8]) -> Option<char> {
     valid.chars().next()
 }
 
-/// As it is, but for what is not UTF-8.
+/// Appends `bytes`, and escapes those that are not UTF-8.
 fn append_raw(bytes: &[u8], iri: &mut String) {
     for chunk in bytes.utf8_chunks() {
         iri.push_str(chunk.valid());
@@ -142,8 +156,8 @@ fn append_raw(bytes: &[u8], iri: &mut String) {
     }
 }
 
-/// `ucschar`, in a query also `iprivate` (RFC 3987, section 2.2), without what cannot be seen: spaces, line and paragraph
-/// separators, what has no width, controls of direction (section 4.1), fillers, variation selectors, tags.
+/// Reports whether `c` is `ucschar`, or `iprivate` in a query (RFC 3987, section 2.2), and visible. Invisible are spaces, separators,
+/// characters without width, direction controls (section 4.1), fillers, variation selectors and tags.
 fn is_readable(c: char, is_query: bool) -> bool {
     let allowed = match u32::from(c) {
         0xA0..=0xD7FF | 0xF900..=0xFDCF | 0xFDF0..=0xFFEF => true,
@@ -160,18 +174,18 @@ fn is_readable(c: char, is_query: bool) -> bool {
     allowed && !unseen && !c.is_whitespace() && !c.is_control()
 }
 
-/// The host of an IRI has no form by IDNA.
+/// The error of [`to_uri`]: the host of the IRI is not valid by IDNA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct NotAHost {
-    /// Where the host starts, in bytes from the start of the IRI.
+pub struct InvalidHost {
+    /// The offset of the host, in bytes from the start of the IRI.
     pub offset: usize,
 }
 
-impl fmt::Display for NotAHost {
+impl fmt::Display for InvalidHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the host at offset {} is not valid by IDNA", self.offset)
     }
 }
 
-impl core::error::Error for NotAHost {}
+impl core::error::Error for InvalidHost {}

@@ -11,56 +11,64 @@
 //! assert_eq!((to.name.decode(), to.value.unwrap().decode()), (b"to".into(), b"a&b".into()));
 //! ```
 //!
-//! # What is here
+//! # Which function to use
 //!
-//! | you have, you want | |
-//! |---|---|
-//! | one URL, its parts | [`split`] |
-//! | a column or a text of URLs, their parts | [`Columns`], [`Lines`] |
-//! | what is wrong with a URL | [`Parts::flaws`] |
-//! | a URL as people type it, the URL that it is, and back | [`Converter`] |
-//! | data, a URL of it | [`Builder`], [`form::Serializer`], [`escape_for`] |
-//! | components, the URL that they are | [`Components::join`] |
-//! | a reference and its base, the target | [`resolve`], [`remove_dot_segments`] |
-//! | the pairs of a form | [`form::pairs`] |
-//! | a URL, its canonical form | [`canon::Profile`] |
-//! | an IRI, its URI, and back (feature `idna`) | `iri::to_uri`, `iri::from_uri` |
-//! | escapes in a charset that is not UTF-8 (feature `charset`) | `charset::Charset`, `charset::guess` |
+//! | you have | you want | use |
+//! |---|---|---|
+//! | a URL | its parts | [`split`] |
+//! | a column or a text of URLs | the parts of each | [`Columns`], [`Lines`] |
+//! | a URL | the errors in it | [`Parts::flaws`] |
+//! | a URL as people type it | a valid URL, and back | [`Converter`] |
+//! | data | a URL | [`Builder`], [`form::Serializer`], [`escape_for`] |
+//! | components | a URL | [`Components::join`] |
+//! | a reference and its base | the target | [`resolve`], [`remove_dot_segments`] |
+//! | a form | its pairs | [`form::pairs`] |
+//! | a URL | a canonical form | [`canon::Profile`] |
+//! | an IRI (feature `idna`) | a URI, and back | `iri::to_uri`, `iri::from_uri` |
+//! | escapes in a charset that is not UTF-8 (feature `charset`) | text | `charset::Charset`, `charset::guess` |
 //!
-//! # Who imports whom
+//! # Errors
+//!
+//! An error that has one cause is named after it, such as [`RelativeBase`]. An error with several causes is named after the
+//! function that returns it, such as [`BuildError`] and [`canon::CanonicalizeError`]. simdpct names its errors in the same way.
+//!
+//! # Layers
+//!
+//! Each line imports only the lines above it:
 //!
 //! ```text
-//! class offsets      the bytes of RFC 3986; where the parts of one URL are
-//! reference          the split in the words of RFC 3986, a byte at a time
-//! kernel/            private: blocks of 64 bytes and masks
-//!   split columns scan   the drivers: no unsafe, no intrinsics
-//!   isa              the instruction sets, the only module with `unsafe` and `core::arch`
-//! pieces parts flaws columns   the public face of splitting; only columns allocates
-//! compose builder form dialect iri charset whole   the public face of writing
-//! canon/             a file for each profile; the proofs are in kernel/scan
+//! class offsets host   the bytes of RFC 3986; positions of the parts of one URL; hosts and ports
+//! reference            splitting as RFC 3986 describes it, a byte at a time
+//! kernel/              private: blocks of 64 bytes and masks
+//!   split columns scan   the loops: no unsafe, no intrinsics
+//!   isa                  the instruction sets: the only module with `unsafe` and `core::arch`
+//! pieces flaws parts columns   the public functions that split; only `columns` allocates
+//! dialect compose builder form iri charset whole   the public functions that write
+//! canon/               one file for each canonical form
 //! ```
 //!
-//! `tests/layers.rs` of the workspace holds this. The crate uses simdpct through its public API.
+//! `tests/layers.rs` of the workspace checks this. The crate uses only the public API of simdpct.
 //!
 //! # Kernels
 //!
-//! Splitting has kernels for AVX-512, AVX2 and SSE2 on x86-64, and runs those of [`simdpct::Tier::active`]. Elsewhere, on ARM
-//! and WebAssembly too, the reference runs, a byte at a time. All give the same answer.
+//! Splitting has kernels for AVX-512, AVX2 and SSE2 on x86-64; [`simdpct::Tier::active`] selects among them. On other CPUs, ARM and
+//! WebAssembly included, the reference runs, a byte at a time. All give the same result.
 //!
 //! # Features
 //!
-//! * `std` (default): CPU detection at run time, and `alloc`.
-//! * `alloc`: what writes or keeps more than one answer. Without it, [`split`], [`Parts`], [`Parts::flaws`],
-//!   [`Piece::decode_to_slice`] and [`escape_for`] remain, and nothing is allocated.
-//! * `charset`: the module `charset`, by the crate encoding_rs.
-//! * `idna`: the module `iri`, by the crate idna.
-//! * `whatwg`: the profile `whatwg`, by the crate url.
+//! * `std` (default): detects the CPU at run time, and enables `alloc`.
+//! * `alloc`: everything that returns or fills an allocation. Without it, [`split`], [`Parts`], [`Parts::flaws`],
+//!   [`Piece::decode_to_slice`] and [`escape_for`] remain.
+//! * `charset`: the module `charset`, with the crate encoding_rs.
+//! * `idna`: the module `iri` and the profiles that need IDNA, with the crate idna.
+//! * `whatwg`: the profile `whatwg`, with the crate url.
+//! * `internals`: the functions that tests, fuzz targets and benchmarks use to select a kernel. They are not part of the API.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![cfg_attr(
     not(target_arch = "x86_64"),
-    allow(dead_code, reason = "without kernels nobody calls the drivers")
+    allow(dead_code, reason = "only the instruction sets of x86-64 call the kernels")
 )]
 
 #[cfg(feature = "alloc")]
@@ -83,6 +91,10 @@ mod dialect;
 mod flaws;
 #[cfg(feature = "alloc")]
 pub mod form;
+mod host;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod internals;
 #[cfg(feature = "idna")]
 pub mod iri;
 mod kernel;
@@ -101,13 +113,14 @@ pub use columns::{Columns, Lines, UrlTooLong};
 pub use compose::{Components, RelativeBase, Strictness, remove_dot_segments, resolve, resolve_append};
 pub use dialect::{Dialect, escape_for, set_for};
 pub use flaws::{Component, Flaw, FlawKind, Flaws};
+pub use host::HostKind;
 pub use offsets::Offsets;
-pub use parts::{HostKind, Parts, split, split_by_reference, split_on};
-pub use pieces::{Pair, Pairs, Piece, Segments};
+pub use parts::{Parts, split};
+pub use pieces::{Piece, QueryPair, QueryPairs, Segments};
 #[cfg(feature = "alloc")]
 pub use whole::Converter;
 
-/// Runs the example of the README.
+/// Runs the examples of the README as tests.
 #[cfg(all(doctest, feature = "alloc"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

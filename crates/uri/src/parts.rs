@@ -1,19 +1,20 @@
-//! The parts of one URL.
+//! One URL and its parts.
 
-use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::IpAddr;
 
 use crate::flaws::Flaws;
+use crate::host::{HostKind, port_number};
 use crate::kernel::isa::Level;
 use crate::offsets::Offsets;
-use crate::pieces::{Pairs, Piece, Segments};
+use crate::pieces::{Piece, QueryPairs, Segments};
 
 /// Splits a URI or a relative reference into its parts (RFC 3986, appendix B).
 ///
-/// Every input has an answer, and the parts are slices of it: joined again with their delimiters, they give the input back,
-/// byte for byte. What RFC 3986 does not allow stays where it is; [`Parts::flaws`] names it. Nothing is decoded: that
-/// comes after splitting, and once for each [`Piece`].
+/// Every input can be split, and the parts are slices of it: joined again with their delimiters, they are the input, byte for
+/// byte. Bytes that RFC 3986 does not allow stay where they are; [`Parts::flaws`] lists them. Nothing is decoded: decode each
+/// [`Piece`] once, after splitting.
 ///
-/// Takes time linear in the input and allocates nothing. The kernels are those of [`simdpct::Tier::active`].
+/// Takes time linear in the input, allocates nothing, and runs the kernels of [`simdpct::Tier::active`].
 ///
 /// ```
 /// let url = simdpct_uri::split(b"https://bob@example.com:8042/a%2Fb/c?name=%26#nose");
@@ -28,49 +29,23 @@ use crate::pieces::{Pairs, Piece, Segments};
 #[inline]
 #[must_use]
 pub fn split<'a>(input: &'a (impl AsRef<[u8]> + ?Sized)) -> Parts<'a> {
-    let input = input.as_ref();
-    Parts { input, at: Level::active().split(input) }
+    split_at_level(Level::active(), input.as_ref())
 }
 
-/// The same with the kernels of another tier, for tests and comparisons.
-#[must_use]
-pub fn split_on<'a>(tier: simdpct::Tier, input: &'a (impl AsRef<[u8]> + ?Sized)) -> Parts<'a> {
-    let input = input.as_ref();
-    Parts { input, at: Level::of(tier).split(input) }
+#[inline(always)]
+pub(crate) fn split_at_level(level: Level, input: &[u8]) -> Parts<'_> {
+    Parts { input, at: level.split(input) }
 }
 
-/// The same, a byte at a time in the words of RFC 3986: what every kernel is held to.
-#[must_use]
-pub fn split_by_reference<'a>(input: &'a (impl AsRef<[u8]> + ?Sized)) -> Parts<'a> {
-    let input = input.as_ref();
-    Parts { input, at: crate::reference::split(input) }
-}
-
-/// A URI or relative reference and where its parts are. See [`split`].
+/// A URI or relative reference and the positions of its parts. [`split`] makes it.
 ///
 /// The path and the query are raw bytes, because decoding them whole would mix up data and delimiters;
-/// [`segments`](Parts::segments) and [`query_pairs`](Parts::query_pairs) give [`Piece`]s that can be decoded.
+/// [`segments`](Parts::segments) and [`query_pairs`](Parts::query_pairs) return [`Piece`]s, which can be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Parts<'a> {
     input: &'a [u8],
-    // INVARIANT: the offsets of a split of `input`, so in order and within it.
+    // INVARIANT: the offsets of a split, so in order; the largest, `query_end`, is at most `input.len()`.
     at: Offsets,
-}
-
-/// What a host is (RFC 3986, section 3.2.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum HostKind {
-    /// A registered name: a host name, or anything else that is not an address. It may be empty, and may hold escapes.
-    RegName,
-    /// Four decimal numbers of at most 255 without leading zeros.
-    Ipv4(Ipv4Addr),
-    /// An address in brackets.
-    Ipv6(Ipv6Addr),
-    /// An address of a future version in brackets, such as `[v1.x]`.
-    IpFuture,
-    /// Something that starts with a bracket and is none of these.
-    Invalid,
 }
 
 impl<'a> Parts<'a> {
@@ -79,68 +54,61 @@ impl<'a> Parts<'a> {
         Parts { input, at }
     }
 
-    /// All of it.
+    /// Returns the whole input.
     #[must_use]
     pub fn input(&self) -> &'a [u8] {
         self.input
     }
 
-    /// Where the parts are.
+    /// Returns the positions of the parts, in bytes from the start of the input.
     #[must_use]
     pub fn offsets(&self) -> Offsets {
         self.at
     }
 
-    /// The scheme, without its colon (section 3.1). A name before a colon that is no scheme belongs to the path.
+    /// Returns the scheme without its colon (section 3.1). If the name before the first colon is not a scheme, it belongs to the
+    /// path.
     #[must_use]
     pub fn scheme(&self) -> Option<&'a [u8]> {
-        (self.at.scheme_end > 0).then(|| &self.input[..self.at.scheme_end])
+        self.is_uri().then(|| &self.input[..self.at.scheme_end])
     }
 
-    /// Userinfo, host and port, with their delimiters and without `//` (section 3.2).
+    /// Returns userinfo, host and port, with the delimiters between them and without `//` (section 3.2).
     #[must_use]
     pub fn authority(&self) -> Option<&'a [u8]> {
         let start = self.at.after_scheme() + 2;
         self.at.has_authority().then(|| &self.input[start..self.at.path_start])
     }
 
-    fn raw_userinfo(&self) -> Option<&'a [u8]> {
-        let start = self.at.after_scheme() + 2;
-        (self.at.has_authority() && self.at.host_start > start)
-            .then(|| &self.input[start..self.at.host_start - 1])
-    }
-
-    /// What comes before the last `@` of the authority (section 3.2.1).
+    /// Returns the userinfo: the bytes before the last `@` of the authority (section 3.2.1).
     #[must_use]
     pub fn userinfo(&self) -> Option<Piece<'a>> {
-        self.raw_userinfo().map(Piece::new)
+        let start = self.at.after_scheme() + 2;
+        (self.at.has_authority() && self.at.host_start > start)
+            .then(|| Piece::new(&self.input[start..self.at.host_start - 1]))
     }
 
-    /// The userinfo up to its first colon.
+    /// Returns the user name: the userinfo up to its first colon.
     #[must_use]
     pub fn user(&self) -> Option<Piece<'a>> {
-        let userinfo = self.raw_userinfo()?;
+        let userinfo = self.userinfo()?.raw();
         Some(Piece::new(&userinfo[..memchr::memchr(b':', userinfo).unwrap_or(userinfo.len())]))
     }
 
-    /// The userinfo after its first colon.
+    /// Returns the password: the userinfo after its first colon.
     #[must_use]
     pub fn password(&self) -> Option<Piece<'a>> {
-        let userinfo = self.raw_userinfo()?;
+        let userinfo = self.userinfo()?.raw();
         memchr::memchr(b':', userinfo).map(|at| Piece::new(&userinfo[at + 1..]))
     }
 
-    fn raw_host(&self) -> Option<&'a [u8]> {
-        self.at.has_authority().then(|| &self.input[self.at.host_start..self.at.host_end])
-    }
-
-    /// The host, with the brackets of an address (section 3.2.2). It may be empty.
+    /// Returns the host, with the brackets of an address (section 3.2.2). It may be empty; `None` without an authority.
     #[must_use]
     pub fn host(&self) -> Option<Piece<'a>> {
-        self.raw_host().map(Piece::new)
+        self.at.has_authority().then(|| Piece::new(&self.input[self.at.host_start..self.at.host_end]))
     }
 
-    /// What the host is.
+    /// Returns the kind of the host, and its address if it is one (section 3.2.2).
     ///
     /// ```
     /// use simdpct_uri::{HostKind, split};
@@ -151,10 +119,10 @@ impl<'a> Parts<'a> {
     /// ```
     #[must_use]
     pub fn host_kind(&self) -> Option<HostKind> {
-        self.raw_host().map(host_kind)
+        self.host().map(|host| HostKind::of(host.raw()))
     }
 
-    /// The address that the host is, if it is one.
+    /// Returns the address if the host is one.
     #[must_use]
     pub fn ip(&self) -> Option<IpAddr> {
         match self.host_kind()? {
@@ -164,40 +132,40 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The port, as it is written (section 3.2.3). It may be empty.
+    /// Returns the port as it is written, without its colon (section 3.2.3). It may be empty.
     #[must_use]
     pub fn port(&self) -> Option<&'a [u8]> {
         (self.at.host_end < self.at.path_start).then(|| &self.input[self.at.host_end + 1..self.at.path_start])
     }
 
-    /// The port as a number, if it is one: at least one digit, at most 65535.
+    /// Returns the port as a number; `None` unless it is one or more digits with a value of at most 65535.
     #[must_use]
     pub fn port_number(&self) -> Option<u16> {
         port_number(self.port()?)
     }
 
-    /// The path (section 3.3). There always is one; it may be empty.
+    /// Returns the path (section 3.3). Every URL has one; it may be empty.
     #[must_use]
     pub fn path(&self) -> &'a [u8] {
         &self.input[self.at.path_start..self.at.path_end]
     }
 
-    /// The segments of the path: what its slashes separate.
+    /// Returns the segments of the path, which slashes separate (section 3.3).
     ///
-    /// A slash at the start separates nothing, so `/a/b` and `a/b` have the same segments; an empty path has none, and `/`
-    /// has an empty one.
+    /// A slash at the start of the path is not a separator, so `/a/b` and `a/b` have the same segments. An empty path has no
+    /// segment, and `/` has one, which is empty.
     #[must_use]
     pub fn segments(&self) -> Segments<'a> {
         Segments::new(self.path())
     }
 
-    /// The query, without its `?` (section 3.4).
+    /// Returns the query without its `?` (section 3.4).
     #[must_use]
     pub fn query(&self) -> Option<&'a [u8]> {
         (self.at.path_end < self.at.query_end).then(|| &self.input[self.at.path_end + 1..self.at.query_end])
     }
 
-    /// The parameters of the query, which `&` separates; none without a query.
+    /// Returns the parameters of the query, which `&` separates. Without a query the iterator is empty.
     ///
     /// ```
     /// let url = simdpct_uri::split("/search?q=a%26b&page=2&exact");
@@ -206,23 +174,24 @@ impl<'a> Parts<'a> {
     /// assert!(url.query_pairs().last().unwrap().value.is_none());
     /// ```
     #[must_use]
-    pub fn query_pairs(&self) -> Pairs<'a> {
-        Pairs::new(self.query().unwrap_or_default())
+    pub fn query_pairs(&self) -> QueryPairs<'a> {
+        QueryPairs::new(self.query().unwrap_or_default())
     }
 
-    /// The fragment, without its `#` (section 3.5).
+    /// Returns the fragment without its `#` (section 3.5).
     #[must_use]
     pub fn fragment(&self) -> Option<Piece<'a>> {
         (self.at.query_end < self.input.len()).then(|| Piece::new(&self.input[self.at.query_end + 1..]))
     }
 
-    /// Whether there is a scheme, so that it is a URI and not a relative reference (section 4.1).
+    /// Reports whether there is a scheme, which makes the input a URI and not a relative reference (section 4.1).
     #[must_use]
     pub fn is_uri(&self) -> bool {
         self.at.scheme_end > 0
     }
 
-    /// What RFC 3986 does not allow in it, with its place. Lazy, in time linear in the input.
+    /// Returns everything in the input that RFC 3986 does not allow, in order. The iterator is lazy and takes time linear in the
+    /// input.
     ///
     /// ```
     /// use simdpct_uri::{FlawKind, split};
@@ -239,39 +208,6 @@ impl<'a> Parts<'a> {
     /// ```
     #[must_use]
     pub fn flaws(&self) -> Flaws<'a> {
-        Flaws::new(self)
+        Flaws::new(self.input, self.at)
     }
-}
-
-pub(crate) fn host_kind(host: &[u8]) -> HostKind {
-    let Some(literal) = host.strip_prefix(b"[") else {
-        let text = core::str::from_utf8(host).ok();
-        return text.and_then(|text| text.parse().ok()).map_or(HostKind::RegName, HostKind::Ipv4);
-    };
-    let Some(literal) = literal.strip_suffix(b"]") else { return HostKind::Invalid };
-    if let Some(address) = core::str::from_utf8(literal).ok().and_then(|text| text.parse().ok()) {
-        return HostKind::Ipv6(address);
-    }
-    if is_ip_future(literal) { HostKind::IpFuture } else { HostKind::Invalid }
-}
-
-/// `IPvFuture = "v" 1*HEXDIG "." 1*( unreserved / sub-delims / ":" )`
-fn is_ip_future(literal: &[u8]) -> bool {
-    use crate::class::{is_sub_delim, is_unreserved};
-
-    let [b'v' | b'V', rest @ ..] = literal else { return false };
-    let Some(dot) = memchr::memchr(b'.', rest) else { return false };
-    let (version, address) = (&rest[..dot], &rest[dot + 1..]);
-    let allowed = |byte: &u8| is_unreserved(*byte) || is_sub_delim(*byte) || *byte == b':';
-    !version.is_empty()
-        && version.iter().all(u8::is_ascii_hexdigit)
-        && !address.is_empty()
-        && address.iter().all(allowed)
-}
-
-pub(crate) fn port_number(port: &[u8]) -> Option<u16> {
-    if port.is_empty() || !port.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    port.iter().try_fold(0_u16, |number, digit| number.checked_mul(10)?.checked_add(u16::from(digit - b'0')))
 }

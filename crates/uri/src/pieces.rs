@@ -1,4 +1,4 @@
-//! Pieces of a part, which may be decoded, and the iterators that give them.
+//! Pieces of a part, which can be decoded, and the iterators over them.
 
 #[cfg(feature = "alloc")]
 use alloc::borrow::Cow;
@@ -7,52 +7,61 @@ use core::iter::FusedIterator;
 
 use simdpct::{BufferTooSmall, Decode};
 
-/// A part of a URI with no delimiters in it: what remains is data, which may be decoded, once.
+/// A part of a URI without delimiters in it, as it is written. All of it is data, so it can be decoded, once.
+///
+/// `==` and the order compare the raw bytes: `%41` is not equal to `A`.
+///
+/// ```
+/// let url = simdpct_uri::split("/50%25%2Fhalf");
+/// let segment = url.segments().next().unwrap();
+/// assert_eq!(segment, "50%25%2Fhalf");
+/// assert_eq!(segment.decode_utf8().unwrap(), "50%/half");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Piece<'a>(&'a [u8]);
 
 impl<'a> Piece<'a> {
-    /// Bytes that you know to have no delimiters in them.
+    /// Makes a piece of bytes that you know to hold no delimiters.
     #[must_use]
     pub const fn new(raw: &'a [u8]) -> Piece<'a> {
         Piece(raw)
     }
 
-    /// As it is written.
+    /// Returns the bytes as they are written.
     #[must_use]
     pub const fn raw(self) -> &'a [u8] {
         self.0
     }
 
-    /// Decoded (RFC 3986, section 2.1): borrowed if it has no escapes. A malformed escape stays.
+    /// Decodes it (RFC 3986, section 2.1). Malformed escapes stay. The result is borrowed if there are no escapes.
     #[cfg(feature = "alloc")]
     #[must_use]
     pub fn decode(self) -> Cow<'a, [u8]> {
         Decode::new().decode(self.0)
     }
 
-    /// Decoded to text.
+    /// Decodes it to text. Malformed escapes stay.
     ///
     /// # Errors
     ///
-    /// [`InvalidUtf8`](simdpct::InvalidUtf8) if what is decoded is not UTF-8; its offset is within this piece.
+    /// [`InvalidUtf8`](simdpct::InvalidUtf8) if the decoded bytes are not UTF-8; its offset counts from the start of this piece.
     #[cfg(feature = "alloc")]
     pub fn decode_utf8(self) -> Result<Cow<'a, str>, simdpct::InvalidUtf8> {
         Decode::new().decode_utf8(self.0)
     }
 
-    /// Decoded by the rule of forms, where `+` is a space.
+    /// Decodes it by the rule of forms, where `+` is a space (WHATWG URL Standard, section 5.1).
     #[cfg(feature = "alloc")]
     #[must_use]
     pub fn decode_form(self) -> Cow<'a, [u8]> {
         Decode::new().form().decode(self.0)
     }
 
-    /// Decoded into a slice. Returns the length.
+    /// Decodes it into a slice, and returns the number of bytes written.
     ///
     /// # Errors
     ///
-    /// [`BufferTooSmall`] if it does not fit; the raw length is always enough.
+    /// [`BufferTooSmall`] if the decoded bytes do not fit. A slice as long as the raw bytes is always large enough.
     pub fn decode_to_slice(self, out: &mut [u8]) -> Result<usize, BufferTooSmall> {
         Decode::new().decode_to_slice(self.0, out)
     }
@@ -64,14 +73,14 @@ impl AsRef<[u8]> for Piece<'_> {
     }
 }
 
-/// Compares what is written, not what it decodes to.
+/// Compares the raw bytes, not the decoded ones.
 impl PartialEq<str> for Piece<'_> {
     fn eq(&self, other: &str) -> bool {
         self.0 == other.as_bytes()
     }
 }
 
-/// Compares what is written, not what it decodes to.
+/// Compares the raw bytes, not the decoded ones.
 impl PartialEq<&str> for Piece<'_> {
     fn eq(&self, other: &&str) -> bool {
         self.0 == other.as_bytes()
@@ -84,7 +93,7 @@ impl fmt::Debug for Piece<'_> {
     }
 }
 
-/// What a delimiter separates.
+/// The slices between the delimiters of a text.
 #[derive(Clone, Debug)]
 struct Separated<'a> {
     left: Option<&'a [u8]>,
@@ -102,12 +111,12 @@ impl<'a> Iterator for Separated<'a> {
     }
 }
 
-/// The segments of a path. See [`Parts::segments`](crate::Parts::segments).
+/// The segments of a path (RFC 3986, section 3.3). [`Parts::segments`](crate::Parts::segments) returns it.
 #[derive(Clone, Debug)]
 pub struct Segments<'a>(Separated<'a>);
 
 impl<'a> Segments<'a> {
-    /// Of `path`.
+    /// Returns the segments of `path`. A slash at its start is not a separator.
     #[must_use]
     pub fn new(path: &'a [u8]) -> Segments<'a> {
         let left = if path.is_empty() { None } else { Some(path.strip_prefix(b"/").unwrap_or(path)) };
@@ -125,37 +134,39 @@ impl<'a> Iterator for Segments<'a> {
 
 impl FusedIterator for Segments<'_> {}
 
-/// A parameter of a query.
+/// A parameter of a query, as it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Pair<'a> {
-    /// What comes before the first `=`, or all of it.
+pub struct QueryPair<'a> {
+    /// The bytes before the first `=`, or all of them.
     pub name: Piece<'a>,
-    /// What comes after the first `=`, if there is one.
+    /// The bytes after the first `=`; `None` without one.
     pub value: Option<Piece<'a>>,
 }
 
-/// The parameters of a query. See [`Parts::query_pairs`](crate::Parts::query_pairs).
+/// The parameters of a query, as they are written. [`Parts::query_pairs`](crate::Parts::query_pairs) returns it.
+///
+/// `form::pairs` also decodes them.
 #[derive(Clone, Debug)]
-pub struct Pairs<'a>(Separated<'a>);
+pub struct QueryPairs<'a>(Separated<'a>);
 
-impl<'a> Pairs<'a> {
-    /// Of `query`, without its `?`. Empty parameters, as in `a&&b`, are left out, as the URL Standard does.
+impl<'a> QueryPairs<'a> {
+    /// Returns the parameters of `query`, which is without its `?`. Empty ones, as in `a&&b`, are left out, as in the URL Standard.
     #[must_use]
-    pub fn new(query: &'a [u8]) -> Pairs<'a> {
-        Pairs(Separated { left: Some(query), delimiter: b'&' })
+    pub fn new(query: &'a [u8]) -> QueryPairs<'a> {
+        QueryPairs(Separated { left: Some(query), delimiter: b'&' })
     }
 }
 
-impl<'a> Iterator for Pairs<'a> {
-    type Item = Pair<'a>;
+impl<'a> Iterator for QueryPairs<'a> {
+    type Item = QueryPair<'a>;
 
-    fn next(&mut self) -> Option<Pair<'a>> {
+    fn next(&mut self) -> Option<QueryPair<'a>> {
         let pair = self.0.by_ref().find(|pair| !pair.is_empty())?;
         Some(match memchr::memchr(b'=', pair) {
-            Some(at) => Pair { name: Piece(&pair[..at]), value: Some(Piece(&pair[at + 1..])) },
-            None => Pair { name: Piece(pair), value: None },
+            Some(at) => QueryPair { name: Piece(&pair[..at]), value: Some(Piece(&pair[at + 1..])) },
+            None => QueryPair { name: Piece(pair), value: None },
         })
     }
 }
 
-impl FusedIterator for Pairs<'_> {}
+impl FusedIterator for QueryPairs<'_> {}

@@ -1,17 +1,17 @@
-//! The reference: a URI split in the words of RFC 3986, a byte at a time. Every kernel is held to it, and where there is no
-//! kernel, it is what runs.
+//! The reference: splits a URI as RFC 3986 describes it, a byte at a time. The tests compare every kernel with it, and CPUs without a
+//! kernel run it.
 
 use crate::class::is_scheme;
 use crate::offsets::Offsets;
 
-/// RFC 3986, appendix B:
+/// Splits `uri` by the regular expression of RFC 3986, appendix B:
 ///
 /// ```text
 /// ^(([^:/?#]+):)?(//([^/?#]*))?([^?#]*)(\?([^#]*))?(#(.*))?
 ///  12            3  4          5       6  7        8 9
 /// ```
 ///
-/// with one addition: group 2 must be a scheme by section 3.1, else its colon belongs to the path.
+/// with one addition: if group 2 is not a scheme by section 3.1, its colon belongs to the path.
 pub(crate) fn split(uri: &[u8]) -> Offsets {
     let length = uri.len();
     let find = |from: usize, stop: &[u8]| {
@@ -40,14 +40,14 @@ pub(crate) fn split(uri: &[u8]) -> Offsets {
     Offsets { scheme_end, host_start: host.0, host_end: host.1, path_start, path_end, query_end }
 }
 
-/// Where the host of an authority is (RFC 3986, section 3.2).
+/// Returns the start and the end of the host of an authority (RFC 3986, section 3.2).
 ///
 /// ```text
 /// authority = [ userinfo "@" ] host [ ":" port ]
 /// ```
 ///
-/// The last `@` ends the userinfo, so that a host never has one. The first colon of what is left starts the port, unless
-/// it is inside of `[` and `]`. Without the `]`, all of it is the host.
+/// The last `@` ends the userinfo, so a host never holds one. The first colon after it that is not between `[` and `]` starts the
+/// port. After a `[` without a `]`, everything is the host.
 #[cold]
 #[inline(never)]
 pub(crate) fn split_authority(authority: &[u8]) -> (usize, usize) {

@@ -1,19 +1,19 @@
-//! The converters of whole URLs.
+//! Escapes whole URLs and undoes that.
 
 use alloc::vec::Vec;
 
 use simdpct::{ByteSet, Decode, Encode, decode_escape, sets};
 
-/// Converts a whole URL: what no URL may hold becomes escapes, and back. Each direction undoes the other.
+/// Converts a whole URL: encoding escapes the bytes that a URL cannot hold, and decoding undoes it.
 ///
-/// This is what the old converters of URLs do, for text that is to be read or pasted. Syntax stays: the reserved bytes of
-/// RFC 3986, section 2.2, and their escapes, so the URL has the same parts before and after. Everything else is data: a byte
-/// that is not unreserved (section 2.3) becomes an escape, and so does every `%`. Data that is to be *put into* a URL is the
-/// business of [`Builder`](crate::Builder) and [`escape_for`](crate::escape_for), which know where it goes.
+/// Use it for URLs that people type, read or paste. Syntax stays: the reserved bytes of RFC 3986, section 2.2, and their escapes, so
+/// that the URL has the same parts before and after. All other bytes are data: encoding escapes those that are not unreserved
+/// (section 2.3), and every `%`. To insert data into a URL, use [`Builder`](crate::Builder) or [`escape_for`](crate::escape_for),
+/// which know the component.
 ///
-/// `%2F` must not become what `%252F` becomes, or there would be no way back. So a spelling `%(25)*XX` of a byte `XX` that is
-/// syntax stays in both directions. What the encoder writes has no such spelling that was not there: of `%25` and what follows
-/// it, that would have been one without the `25`. So decoding takes away what encoding has added, and nothing else.
+/// `%2F` and `%252F` must not become the same, or decoding could not restore them. So both directions keep each spelling
+/// `%(25)*XX` of a byte `XX` that is syntax. Encoding never makes a new spelling: if `%25` and the bytes after it were one, then it was
+/// one before the `25` was inserted. So decoding removes exactly the escapes that encoding has added.
 ///
 /// ```
 /// use simdpct_uri::Converter;
@@ -30,21 +30,21 @@ use simdpct::{ByteSet, Decode, Encode, decode_escape, sets};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Converter {
-    /// The bytes that stay as they are, escaped or not.
+    /// The bytes that stay, escaped or not.
     syntax: ByteSet,
-    /// Made once, because a converter is for many URLs.
+    /// The encoder, made once because a converter is used for many URLs.
     encode: Encode<ByteSet>,
 }
 
 impl Converter {
-    /// With the syntax of RFC 3986.
+    /// Makes a converter whose syntax is the reserved bytes of RFC 3986.
     #[must_use]
     pub fn new() -> Converter {
         Converter::of(sets::RFC3986_RESERVED.to_byte_set())
     }
 
-    /// The same, to which these bytes are syntax as well: line ends, say, where each line is a URL. The two directions undo each
-    /// other if both have the same ones. `%` is always data.
+    /// Adds `bytes` to the syntax, such as line ends if each line is a URL. Decoding undoes encoding only with the same bytes. `%` is
+    /// always data.
     #[must_use]
     pub fn keeping(self, bytes: ByteSet) -> Converter {
         Converter::of(self.syntax.union(bytes).remove(b"%"))
@@ -54,18 +54,18 @@ impl Converter {
         Converter { syntax, encode: Encode::keeping(sets::RFC3986_UNRESERVED.to_byte_set().union(syntax)) }
     }
 
-    /// Appends `url` with escapes for what it may not hold. No input is wrong. Takes linear time.
+    /// Encodes `url` and appends the result to `out`. Every input is accepted. Takes time linear in the input.
     pub fn encode_append(&self, url: &(impl AsRef<[u8]> + ?Sized), out: &mut Vec<u8>) {
         self.between(url.as_ref(), out, |data, out| self.encode.encode_append(data, out));
     }
 
-    /// Appends what [`Converter::encode_append`] has made this of. No input is wrong: a `%` that starts no escape stays. What
-    /// is appended need not be UTF-8. Takes linear time.
+    /// Decodes `url` and appends the result to `out`, which need not be UTF-8 afterwards. Undoes [`Converter::encode_append`]. Every
+    /// input is accepted: malformed escapes stay. Takes time linear in the input.
     pub fn decode_append(&self, url: &(impl AsRef<[u8]> + ?Sized), out: &mut Vec<u8>) {
         self.between(url.as_ref(), out, |data, out| Decode::new().decode_append(data, out));
     }
 
-    /// Hands what is between spellings of syntax to `each`, and copies these.
+    /// Copies the spellings of syntax to `out`, and calls `each` with the data between them.
     fn between(&self, url: &[u8], out: &mut Vec<u8>, each: impl Fn(&[u8], &mut Vec<u8>)) {
         let mut from = 0;
         for at in memchr::memchr_iter(b'%', url) {
@@ -78,8 +78,8 @@ impl Converter {
         each(&url[from..], out);
     }
 
-    /// The length of the spelling of a byte of syntax at the start of `rest`, which starts with `%`. There is no other `%` in it,
-    /// so that no byte is looked at twice.
+    /// Returns the length of the spelling of a byte of syntax at the start of `rest`, which starts with `%`. A spelling holds no other
+    /// `%`, so no byte is checked twice.
     fn spelling(&self, rest: &[u8]) -> Option<usize> {
         let mut at = 1;
         while rest[at..].starts_with(b"25") {

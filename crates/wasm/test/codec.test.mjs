@@ -1,4 +1,4 @@
-// Both modules against what the engine itself has: encodeURIComponent and its kin, and URLSearchParams.
+// Compares both modules with the engine's own functions: encodeURIComponent and the like, and URLSearchParams.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
@@ -206,7 +206,7 @@ test('the examples of the README are true', async () => {
   }
   assert(lines.length > 8);
 
-  // The second block: what an array or object holds.
+  // The examples of the second block return arrays and objects.
   assert.match(readme, /encodeList\(\['a b', 'c\/d'\]\)/);
   assert.deepEqual(main.encodeList(['a b', 'c/d']), ['a%20b', 'c%2Fd']);
   assert.deepEqual(main.decodeUntilStable('/%25252e'), { value: '/.', layers: 3 });

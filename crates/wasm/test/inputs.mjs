@@ -1,4 +1,4 @@
-// Inputs for the tests: the same ones on every run.
+// Inputs for the tests, the same in every run.
 
 /** A generator of numbers below `n` (mulberry32). */
 export function random(seed) {
@@ -25,7 +25,7 @@ export function* strings() {
     for (let length = 0; length <= 200; length++) yield* [0, 1, 2].map(() => pick(below, alphabet, length));
     for (const length of [1000, 4095, 70000]) yield pick(below, alphabet, length);
   }
-  // One odd character at every place.
+  // One special character at every position.
   for (const odd of [' ', '%', 'é', '\0', '%41', '%4']) {
     for (let at = 0; at < 140; at++) yield 'a'.repeat(at) + odd + 'b'.repeat(140 - at);
   }

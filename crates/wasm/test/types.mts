@@ -1,4 +1,4 @@
-// Compiled by `npm run types`, never run: what the types allow and what they refuse.
+// Tests which calls the types accept and reject. `npm run types` compiles this file, and nothing runs it.
 import {
   encode, decode, normalize, defineSet, sets, simd, PercentError, encodeList, decodeUrl, decodeUntilStable, check, split,
   decodeStream, describeSet, type Finding, type SetName,

@@ -1,4 +1,4 @@
-// The verbs that are more than one string's encoding or decoding: lists, whole URLs, layers, findings, parts, streams.
+// Tests the functions for lists, whole URLs, layers, findings, parts and streams.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
@@ -107,7 +107,7 @@ for (const file of ['simdpct.simd128.wasm', 'simdpct.wasm']) {
       for (const value of strings()) {
         assert.equal(decodeUrl(encodeUrl(value)), value);
         assert.deepEqual(decodeUrl(encodeUrl(utf8.encode(value))), utf8.encode(value));
-        // Never does a delimiter come or go.
+        // No delimiter is added or removed.
         const delimiters = (text) => text.replace(/[^:/?#[\]@!$&'()*+,;=]/g, '');
         assert.equal(delimiters(decodeUrl(value, { lossy: true })), delimiters(value));
       }
@@ -127,7 +127,7 @@ for (const file of ['simdpct.simd128.wasm', 'simdpct.wasm']) {
       };
       assert.deepEqual(decodeUntilStable('/%252525%2541%zz'), { value: '/%A%zz', layers: 3 });
       for (const value of strings()) {
-        // Bytes that are not UTF-8 would change what comes after them.
+        // Invalid UTF-8 would change the text after it.
         if (value.length > 300 || /%[89a-f]/i.test(value)) continue;
         assert.deepEqual(decodeUntilStable(value), slowly(value), value);
       }

@@ -1,4 +1,4 @@
-//! Requests over the loopback interface, and how long they take.
+//! Measures requests over the loopback interface.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 const CONNECTIONS: usize = 8;
 const TIME: Duration = Duration::from_secs(2);
 
-/// Asks for `target` again and again on one connection; gives how often.
+/// Requests `target` repeatedly on one connection, and returns the number of requests.
 async fn client(address: std::net::SocketAddr, target: String, until: Instant) -> io::Result<u64> {
     let mut stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
@@ -20,7 +20,7 @@ async fn client(address: std::net::SocketAddr, target: String, until: Instant) -
     while Instant::now() < until {
         stream.write_all(request.as_bytes()).await?;
         let mut len = 0;
-        // Answers are short text: the head, and one line.
+        // A response is a head and one line of text.
         while !buffer[..len].ends_with(b"characters\n") {
             match stream.read(&mut buffer[len..]).await? {
                 0 => return Err(io::Error::other("the server closed the connection")),
@@ -35,7 +35,7 @@ async fn client(address: std::net::SocketAddr, target: String, until: Instant) -
     Ok(requests)
 }
 
-/// Serves `app` and prints the requests a second for each kind of target.
+/// Serves `app` and prints the number of requests per second for each kind of target.
 pub async fn run(app: Router) -> io::Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;

@@ -1,9 +1,9 @@
-//! A server that treats percent-encoded text as docs/servers.md advises: it refuses malformed escapes before any
-//! handler runs, looks answers up by a normalized key, and escapes what it puts in a redirection.
+//! A server that follows the advice of docs/servers.md: it rejects malformed escapes before any handler runs, uses normalized URLs as
+//! cache keys, and escapes the values that it writes to redirects.
 //!
 //! ```sh
 //! cargo run --release -- 127.0.0.1:8080
-//! cargo run --release -- load       # asks itself, on the loopback interface, and says how long a request takes
+//! cargo run --release -- load       # sends requests to itself on the loopback interface, and prints the time of a request
 //! ```
 
 mod load;
@@ -22,13 +22,13 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use simdpct::{Decode, Encode, TryDecode, sets};
 
-/// Answers by normalized request target.
+/// The cache: responses by normalized request target.
 type Cache = Arc<Mutex<HashMap<Vec<u8>, String>>>;
 
-/// Forms: `+` is a space.
-const FORM: TryDecode = Decode::new().strict().form();
+/// The decoder of form data, in which `+` is a space.
+const FORM: TryDecode = Decode::new().form().strict();
 
-/// The value of the parameter `name` of a query, decoded, if it is there and is UTF-8.
+/// Returns the decoded value of the parameter `name` of a query, or `None` if there is none or it is not valid UTF-8.
 fn parameter<'a>(query: &'a str, name: &str) -> Option<Cow<'a, str>> {
     let (_, value) = query
         .split('&')
@@ -37,7 +37,7 @@ fn parameter<'a>(query: &'a str, name: &str) -> Option<Cow<'a, str>> {
     FORM.decode_utf8(value).ok()
 }
 
-/// Refuses a request whose target has a `%` that starts no escape: servers further on may disagree on what it means.
+/// Rejects requests with a malformed escape in the target, because servers behind this one may disagree about its meaning.
 async fn well_formed(request: Request, next: Next) -> Response {
     let target = request.uri().path_and_query().map_or("", |target| target.as_str());
     match simdpct::validate(target) {
@@ -46,7 +46,7 @@ async fn well_formed(request: Request, next: Next) -> Response {
     }
 }
 
-/// `/search?q=...`: `%7Eann`, `~ann` and `%7eann` share an entry of the cache.
+/// Handles `/search?q=...`. The targets `%7Eann`, `~ann` and `%7eann` share an entry of the cache.
 async fn search(State(cache): State<Cache>, uri: Uri) -> String {
     let target = uri.path_and_query().map_or("", |target| target.as_str());
     let key = simdpct::normalize(target);
@@ -62,7 +62,7 @@ async fn search(State(cache): State<Cache>, uri: Uri) -> String {
     answer
 }
 
-/// `/login?user=...`: what a person typed becomes one argument of a URL, and can neither end it nor add a header.
+/// Handles `/login?user=...`. The user's text becomes one argument of a URL, and can neither end it nor add a header.
 async fn login(RawQuery(query): RawQuery) -> impl IntoResponse {
     let user = parameter(query.as_deref().unwrap_or(""), "user").unwrap_or_default();
     let mut target = String::from("/home?user=");

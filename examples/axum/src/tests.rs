@@ -1,4 +1,4 @@
-//! The answers of the server, without a network.
+//! Tests the responses of the server, without a network.
 
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode, header};
@@ -6,7 +6,7 @@ use tower_service::Service;
 
 use super::app;
 
-/// The status, the target of a redirection and the text that `targets` give, asked for in turn.
+/// Requests `targets` one after the other, and returns the status, the target of a redirect and the text of each response.
 async fn ask<const N: usize>(targets: [&str; N]) -> [(StatusCode, String, String); N] {
     let mut app = app();
     let mut answers = Vec::new();

@@ -1,8 +1,11 @@
-//! The canonical forms beside the tools whose keys they are: `ci/uri-peers [LIST...]` runs it with everything it needs.
+//! Compares the canonical forms with those of the tools that define them. `ci/uri-peers [LIST...]` runs this program and installs
+//! the tools.
 //!
 //! `agree [--python PYTHON] [--mutants COUNT] LIST...` asks each tool for every URL of the lists, and for COUNT more with one to
-//! three random changes, and counts by class where the answers differ. A difference that has no class is printed, and is a
-//! failure. The classes are explained in crates/uri/README.md.
+//! three random changes. It counts the differences by class (crates/uri/README.md explains the classes). It prints a difference
+//! without a class, and fails.
+
+#![forbid(unsafe_code)]
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -12,7 +15,7 @@ use std::{env, fs, thread};
 use simdpct_uri::canon::Profile;
 use simdpct_uri::split;
 
-/// What a tool says: a form, or why there is none.
+/// The answer of a tool: a form, or the reason for a rejection.
 type Answer = Result<Vec<u8>, String>;
 
 fn main() -> ExitCode {
@@ -60,7 +63,7 @@ fn main() -> ExitCode {
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// The name of a difference between the answer of the profile and that of the tool.
+/// Returns the class of a difference between the answers of the profile and of the tool.
 type Class = fn(&[u8], &Answer, &Answer) -> Option<&'static str>;
 
 fn compare(
@@ -73,7 +76,7 @@ fn compare(
     compare_answers(tool, profile, urls, urls.iter().map(|url| theirs(url)), class)
 }
 
-/// Whether there is a difference without a class.
+/// Prints the differences by class, and reports whether one has no class.
 fn compare_answers(
     tool: &str,
     profile: Profile,
@@ -81,16 +84,16 @@ fn compare_answers(
     theirs: impl IntoIterator<Item = Answer>,
     class: Class,
 ) -> bool {
-    let (mut forms, mut refusals, mut unexplained) = (0, 0, Vec::new());
+    let (mut forms, mut rejections, mut unexplained) = (0, 0, Vec::new());
     let mut classes: BTreeMap<&str, (usize, String)> = BTreeMap::new();
     for (url, theirs) in urls.iter().zip(theirs) {
-        let ours = profile.canonicalize(url).map(|form| form.into_owned()).map_err(|why| {
-            // Which of our reasons it is matters to the classes.
-            format!("{:?}", why.reason)
-        });
+        let ours = profile
+            .canonicalize(url)
+            .map(|form| form.into_owned())
+            .map_err(|why| format!("{:?}", why.reason));
         match (&ours, &theirs) {
             (Ok(ours), Ok(theirs)) if ours == theirs => forms += 1,
-            (Err(_), Err(_)) => refusals += 1,
+            (Err(_), Err(_)) => rejections += 1,
             _ => match class(url, &ours, &theirs) {
                 Some(class) => {
                     let (count, _) = classes.entry(class).or_insert_with(|| (0, shown(url, &ours, &theirs)));
@@ -100,7 +103,7 @@ fn compare_answers(
             },
         }
     }
-    println!("{profile} and {tool}: {forms} forms equal, {refusals} refused by both");
+    println!("{profile} and {tool}: {forms} forms equal, {rejections} rejected by both");
     for (class, (count, example)) in &classes {
         println!("    {count:>6} {class}\n           {example}");
     }
@@ -114,7 +117,7 @@ fn compare_answers(
 fn shown(url: &[u8], ours: &Answer, theirs: &Answer) -> String {
     let text = |answer: &Answer| match answer {
         Ok(form) => form.escape_ascii().to_string(),
-        Err(why) => format!("refused ({why})"),
+        Err(why) => format!("rejected ({why})"),
     };
     format!("{}  ours: {}  theirs: {}", url.escape_ascii(), text(ours), text(theirs))
 }
@@ -139,7 +142,7 @@ fn of_fluent(url: &[u8]) -> Answer {
     Ok(parsed.normalize().into_string().into_bytes())
 }
 
-/// All answers of one tool in Python, asked of one process.
+/// Returns the answers of a tool in Python, from one process.
 fn of_python(python: &str, tool: &str, urls: &[Vec<u8>]) -> Vec<Answer> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bin/peers.py");
     let mut child = Command::new(python)
@@ -158,7 +161,7 @@ fn of_python(python: &str, tool: &str, urls: &[Vec<u8>]) -> Vec<Answer> {
     let asking = thread::spawn(move || stdin.write_all(questions.as_bytes()));
     let mut answers = Vec::new();
     for line in stdout.lines() {
-        let line = line.expect("text");
+        let line = line.expect("peers.py prints UTF-8");
         answers.push(match line.strip_prefix('!') {
             Some(error) => Err(error.to_owned()),
             None => Ok((0..line.len() / 2)
@@ -166,7 +169,7 @@ fn of_python(python: &str, tool: &str, urls: &[Vec<u8>]) -> Vec<Answer> {
                 .collect()),
         });
     }
-    asking.join().expect("no panic").expect("the tool reads all");
+    asking.join().expect("the thread does not panic").expect("the tool reads all input");
     child.wait().expect("the tool ends");
     assert_eq!(answers.len(), urls.len(), "{tool} gave an answer for each URL");
     answers
@@ -174,7 +177,7 @@ fn of_python(python: &str, tool: &str, urls: &[Vec<u8>]) -> Vec<Answer> {
 
 // ---- classes
 
-/// Where url, which is the reference of `whatwg`, is not the URL Standard, and ada is.
+/// Classifies differences between url, whose answers `whatwg` gives, and ada.
 fn ada_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str> {
     let replaced = |text: &[u8], from: &str, to: &str| String::from_utf8_lossy(text).replace(from, to);
     match (ours, theirs) {
@@ -196,10 +199,10 @@ fn ada_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str>
             Some("`\\` after an empty port of a scheme that is not special (url)")
         }
         (Ok(ours), Err(_)) if !is_ascii_host(url) || has_punycode(ours) => {
-            Some("names that ada refuses: IDNA tables of another version")
+            Some("names that ada rejects: IDNA tables of another version")
         }
         (Err(_), Ok(theirs)) if !is_ascii_host(url) || has_punycode(theirs) => {
-            Some("names that url refuses: IDNA tables of another version")
+            Some("names that url rejects: IDNA tables of another version")
         }
         _ => None,
     }
@@ -210,7 +213,7 @@ fn is_special(url: &[u8]) -> bool {
     split(url).scheme().is_some_and(|scheme| schemes.contains(&scheme))
 }
 
-/// Whether the two differ in slashes and a drive letter only.
+/// Reports whether the URLs differ only in slashes and a drive letter.
 fn same_without_dots(a: &[u8], b: &[u8]) -> bool {
     let parts = |url: &[u8]| {
         let text = String::from_utf8_lossy(url).replace("C:", "");
@@ -227,7 +230,7 @@ fn has_empty_punycode(url: &[u8]) -> bool {
     split(url).host().is_some_and(|host| host.raw().split(|&byte| byte == b'.').any(|label| label == b"xn--"))
 }
 
-/// The host after it was decoded.
+/// Reports whether the decoded host is ASCII.
 fn is_ascii_host(url: &[u8]) -> bool {
     split(url).host().unwrap_or_default().decode().is_ascii()
 }
@@ -235,9 +238,9 @@ fn is_ascii_host(url: &[u8]) -> bool {
 fn fluent_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str> {
     match (ours, theirs) {
         (Ok(_), Err(_)) if split(url).flaws().next().is_some() => {
-            Some("not allowed by RFC 3986: fluent-uri refuses it, `rfc3986` leaves it")
+            Some("not allowed by RFC 3986: fluent-uri rejects it, `rfc3986` keeps it")
         }
-        // fluent-uri does section 6.2.3, too.
+        // fluent-uri also normalizes by section 6.2.3.
         (Ok(_), Ok(theirs))
             if Profile::Rfc3986Scheme.canonicalize(url).is_ok_and(|form| *form == **theirs) =>
         {
@@ -263,7 +266,7 @@ fn fluent_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static s
     }
 }
 
-/// Whether there are dot segments left to remove.
+/// Reports whether the path has dot segments to remove.
 fn has_dot_segments(url: &[u8]) -> bool {
     let (path, mut without) = (split(url).path(), Vec::new());
     simdpct_uri::remove_dot_segments(path, &mut without);
@@ -280,7 +283,7 @@ fn surt_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str
         (Err(why), Ok(_)) if why == "Host" && !is_ascii_host(url) => {
             Some("a name that IDNA 2003 and UTS 46 map differently")
         }
-        // Nothing else is refused for its host.
+        // No other host is rejected.
         (Err(why), Ok(_)) if why == "Host" => {
             Some("no host: surt takes the first segment of the path for one")
         }
@@ -313,7 +316,7 @@ impl Random {
     }
 }
 
-/// A line of one of the lists, any list as likely as the others.
+/// Returns a random line of a random list.
 fn seen_at(lists: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
     let list = &lists[random.below(lists.len())];
     let at = random.below(list.len());
@@ -322,37 +325,16 @@ fn seen_at(lists: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
     list[start..end.max(start)].to_vec()
 }
 
-/// One to three changes, each a byte or two that mean something in some part of a URL.
+/// Makes one to three changes with bytes that mean something in some part of a URL.
 fn mutant(url: &[u8], random: &mut Random) -> Vec<u8> {
     const BYTES: &[u8] = b"/./..%%2e2f25E.:?#@[]AZaz0189 \"'<>`^{}|\\-_~;&=+$,!*()x\t\r\n\x00\x7f\xc3\xa9";
+    #[rustfmt::skip]
     const PIECES: &[&[u8]] = &[
-        b"/../",
-        b"/./",
-        b"//",
-        b"%2e%2e",
-        b"%2F",
-        b"%252f",
-        b"%",
-        b"://",
-        b"www.",
-        b"www1.",
-        b":80",
-        b":443",
-        b":8080",
-        b"user:pw@",
-        b"xn--",
-        b"127.1",
-        b"[::1]",
-        b"[2001:DB8::0:1]",
-        "\u{e9}".as_bytes(),
-        "\u{4f8b}".as_bytes(),
-        b"%C3%A9",
-        b"%e9",
-        b"?b=2&a=1",
-        b"&a",
-        b"sid=0123456789abcdef0123456789abcdef",
-        b"#a#b",
-        b"..",
+        b"/../", b"/./", b"//", b"%2e%2e", b"%2F", b"%252f", b"%", b"://",
+        b"www.", b"www1.", b":80", b":443", b":8080", b"user:pw@", b"xn--",
+        b"127.1", b"[::1]", b"[2001:DB8::0:1]", "\u{e9}".as_bytes(), "\u{4f8b}".as_bytes(),
+        b"%C3%A9", b"%e9", b"?b=2&a=1", b"&a", b"sid=0123456789abcdef0123456789abcdef",
+        b"#a#b", b"..",
     ];
     let mut url = url.to_vec();
     for _ in 0..=random.below(3) {

@@ -1,5 +1,5 @@
-"""Answers of a tool in Python, for `agree`: a URL in hexadecimal digits on each line of standard input, and on the same line of
-standard output the tool's answer in the same way, or `!` and the name of the exception."""
+"""Answers for `agree` with a tool in Python. Each line of standard input is a URL in hexadecimal digits. The same line of standard
+output is the tool's answer in hexadecimal digits, or `!` and the name of the exception."""
 
 import socket
 import sys
@@ -9,7 +9,7 @@ warnings.simplefilter("ignore")
 
 
 def surt():
-    # surt asks the resolver what some hosts are. What is an address is answered, and the network is not asked.
+    # surt resolves some hosts. This answers for numeric addresses, and never asks the network.
     def numeric(host):
         host = host.decode() if isinstance(host, bytes) else host
         try:

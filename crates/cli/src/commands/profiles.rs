@@ -1,4 +1,4 @@
-//! `pct normalize --list`: the canonical forms.
+//! `pct normalize --list`: lists the canonical forms.
 
 use std::fmt::Write;
 
@@ -6,15 +6,14 @@ use simdpct_uri::canon::Profile;
 
 use crate::ground::error::{Failure, Outcome};
 use crate::io::output::Output;
-use crate::url::canonical;
 
-/// Lists them, a line each.
+/// Lists the profiles, one per line.
 pub fn list() -> Result<Outcome, Failure> {
     let width = Profile::ALL.iter().map(|profile| profile.name().len()).max().unwrap_or(0);
     let mut text = String::new();
     for profile in Profile::ALL {
         // Writing to a string does not fail.
-        let _ = writeln!(text, "{:width$}  {}", profile.name(), canonical::about(*profile));
+        let _ = writeln!(text, "{:width$}  {}", profile.name(), profile.about());
     }
     Output::stdout()?.write(text.as_bytes())?;
     Ok(Outcome::Clean)

@@ -1,21 +1,12 @@
-//! The work on all of the input: what was asked for, and how it is spread over cores.
+//! Runs verbs over files: cuts the input into chunks, works on these in several threads, and writes the results in order.
 //!
-//! [`plan`] makes a job of what was asked for. `feed` cuts the input into chunks, `pump` passes them to the job and its
-//! output on, in order. There are three jobs: `blocks` works on bytes wherever they can be cut, `values` on the values of each
-//! record, which `selection` finds, and `checks` lists what is found in them, as `findings`. What `parquet` does reads and
-//! writes columns of Parquet files. `preview` shows what would change.
+//! - [`plan`]: what the user asked for. It rejects options that contradict each other and makes a job of the rest.
+//! - `jobs`: what is done to one chunk. `blocks` ignores records, `values` works on the values of each record, `checks`
+//!   lists findings. `parquet` rewrites columns of Parquet files, which have no chunks.
+//! - `pump`: reads chunks, gives them to a job, in one thread or several, and keeps their order.
+//! - `sink`: takes the results in that order: output, rejected values, findings, previews.
 
-mod blocks;
-pub mod checks;
-mod feed;
-pub mod findings;
-#[cfg(feature = "parquet")]
-mod parquet;
+mod jobs;
 pub mod plan;
-pub mod preview;
 mod pump;
-mod rejects;
-pub mod selection;
-mod streaming;
-mod tables;
-mod values;
+mod sink;

@@ -206,7 +206,7 @@ impl Output {
     }
 
     /// The file that is written to, once more, if nobody can see it before it is whole: then its parts can be written in
-    /// any order, to the places that [`Output::leave`] gives.
+    /// any order, to the places that [`Output::reserve`] gives.
     pub fn shared(&self) -> Option<Shared> {
         match &self.stream {
             #[cfg(unix)]
@@ -218,7 +218,7 @@ impl Output {
     }
 
     /// Leaves room for `len` bytes, which must be written to the [`Shared`] file, and returns their place.
-    pub fn leave(&mut self, len: usize) -> u64 {
+    pub fn reserve(&mut self, len: usize) -> u64 {
         let Some(Stream::Plain(file)) = &mut self.stream else { return 0 };
         let place = file.offset;
         file.offset += len as u64;

@@ -78,7 +78,7 @@ fn cpu_names_every_tier_and_the_one_in_use() {
     }
     assert_eq!(described.matches("in use").count(), 1);
     for tier in Tier::available() {
-        let child = command(&["cpu"]).env(Tier::ENVIRONMENT, tier.name()).spawn().unwrap();
+        let child = command(&["cpu"]).env(Tier::ENV_VAR, tier.name()).spawn().unwrap();
         let described = String::from_utf8(wait(child).out).unwrap();
         let line = described.lines().find(|line| line.contains("in use")).unwrap();
         assert!(line.trim().starts_with(tier.name()) && line.contains("forced"), "{described}");
@@ -88,7 +88,7 @@ fn cpu_names_every_tier_and_the_one_in_use() {
 #[test]
 fn a_tier_that_cannot_be_had_is_an_error() {
     for args in [&["encode"][..], &["cpu"], &["check"]] {
-        let run = wait(command(args).env(Tier::ENVIRONMENT, "abacus").spawn().unwrap());
+        let run = wait(command(args).env(Tier::ENV_VAR, "abacus").spawn().unwrap());
         assert_eq!((run.code, run.out.len()), (Some(2), 0));
         assert!(
             run.err.starts_with("pct: SIMDPCT_TIER=abacus: this build has no such tier; "),
@@ -98,11 +98,11 @@ fn a_tier_that_cannot_be_had_is_an_error() {
         assert!(run.err.contains("scalar"), "{}", run.err);
     }
     for name in Tier::compiled().filter(|name| Tier::find(name).is_none()) {
-        let run = wait(command(&["encode"]).env(Tier::ENVIRONMENT, name).spawn().unwrap());
+        let run = wait(command(&["encode"]).env(Tier::ENV_VAR, name).spawn().unwrap());
         assert_eq!(run.code, Some(2));
         assert!(run.err.contains("this CPU lacks that tier"), "{}", run.err);
     }
-    let mut child = command(&["encode"]).env(Tier::ENVIRONMENT, "").spawn().unwrap();
+    let mut child = command(&["encode"]).env(Tier::ENV_VAR, "").spawn().unwrap();
     drop(child.stdin.take());
     assert_eq!(wait(child).code, Some(0), "an empty variable forces nothing");
 }
@@ -113,7 +113,7 @@ fn every_tier_gives_the_same_bytes() {
     let input = crate::support::tangle(3, 40_000);
     let wanted = ok(&["encode"], &input);
     for tier in Tier::available() {
-        let mut child = command(&["encode"]).env(Tier::ENVIRONMENT, tier.name()).spawn().unwrap();
+        let mut child = command(&["encode"]).env(Tier::ENV_VAR, tier.name()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let input = input.clone();
         let writer = std::thread::spawn(move || stdin.write_all(&input));

@@ -35,7 +35,7 @@ fn peak(args: &[&str], line: &[u8], len: usize) -> u64 {
     // The process waits for more, and has taken all but what the pipe holds.
     let peak = resident(child.id()).unwrap();
     drop(stdin);
-    assert!(child.wait().unwrap().code().is_some_and(|code| code < 2));
+    assert!(crate::support::exit_status(&mut child).code().is_some_and(|code| code < 2));
     let written = reader.join().unwrap();
     assert!(
         ["check", "audit"].contains(&args[0]) || args.contains(&"drop") || written >= len / 3,
@@ -109,7 +109,7 @@ fn a_small_file_that_holds_much_is_no_different() {
         let block = vec![b'a'; 1 << 20];
         (0..LEN / block.len()).for_each(|_| stdin.write_all(&block).unwrap());
         drop(stdin);
-        assert!(packer.wait().unwrap().success());
+        assert!(crate::support::exit_status(&mut packer).success());
         let packed = fs::read(&path).unwrap();
         assert!(packed.len() < LEN / 500, "{format}: {}", packed.len());
         for (args, limit) in [

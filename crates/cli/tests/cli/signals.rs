@@ -4,14 +4,34 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{Numbers, command, ok};
+use crate::support::{Numbers, command, exit_status, ok};
 
 const SIGINT: i32 = 2;
 const SIGKILL: i32 = 9;
 const SIGTERM: i32 = 15;
+
+/// The command with `args`, which starts with the default action for the signals of these tests: a parent that runs under
+/// `nohup`, or in the background of a script, ignores some of them, and its children inherit that.
+fn killable(args: &[&str]) -> Command {
+    let mut env = Command::new("env");
+    env.arg("--default-signal=HUP,INT,TERM");
+    // Only GNU's `env` has the option.
+    let has_option = env.arg("true").output().is_ok_and(|output| output.status.success());
+    let plain = command(args);
+    if !has_option {
+        return plain;
+    }
+    let mut command = Command::new("env");
+    command
+        .args(["--default-signal=HUP,INT,TERM", "--unset=SIMDPCT_TIER"])
+        .arg(plain.get_program())
+        .args(args);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
 
 fn send(child: &Child, signal: i32) {
     let status = Command::new("kill").arg(format!("-{signal}")).arg(child.id().to_string()).status();
@@ -45,12 +65,12 @@ fn a_signal_removes_the_temporary_file() {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("out");
         fs::write(&target, "old").unwrap();
-        let mut child = command(&["decode", "-o", target.to_str().unwrap()]).spawn().unwrap();
+        let mut child = killable(&["decode", "-o", target.to_str().unwrap()]).spawn().unwrap();
         feed(&mut child, dir.path());
         send(&child, signal);
         // Not by closing the input: `wait` would do that.
         let stdin = child.stdin.take();
-        assert_eq!(child.wait().unwrap().signal(), Some(signal));
+        assert_eq!(exit_status(&mut child).signal(), Some(signal));
         drop(stdin);
         assert_eq!(fs::read(&target).unwrap(), b"old");
         // Nothing can be done about SIGKILL.
@@ -78,12 +98,12 @@ fn compressed_output_is_whole_or_not_there() {
             let target = dir.path().join(name);
             fs::write(&target, "old").unwrap();
             let args = ["encode", "--level", "1", "-o", target.to_str().unwrap()];
-            let mut child = command(&args).spawn().unwrap();
+            let mut child = killable(&args).spawn().unwrap();
             child.stdin.as_mut().unwrap().write_all(&noise).unwrap();
             wait_for_output(dir.path(), 0);
             send(&child, signal);
             let stdin = child.stdin.take();
-            assert_eq!(child.wait().unwrap().signal(), Some(signal), "{name}");
+            assert_eq!(exit_status(&mut child).signal(), Some(signal), "{name}");
             drop(stdin);
             assert_eq!(fs::read(&target).unwrap(), b"old", "{name}");
             let left = if signal == SIGKILL { 2 } else { 1 };
@@ -104,7 +124,7 @@ fn a_file_that_is_being_replaced_is_old_or_new() {
         for more in [&[][..], &["--stats", "-j2"]] {
             fs::write(path("plain"), &noise).unwrap();
             ok(&["normalize", "--compress", "gzip", "-o", &path("packed")], &noise);
-            let mut child = command(&["encode", "-i"])
+            let mut child = killable(&["encode", "-i"])
                 .args(more)
                 .args(["plain", "packed", "huge"])
                 .current_dir(dir.path())
@@ -113,7 +133,7 @@ fn a_file_that_is_being_replaced_is_old_or_new() {
             // That can only be the output for the huge file.
             wait_for_output(dir.path(), 8 << 20);
             send(&child, signal);
-            assert_eq!(child.wait().unwrap().signal(), Some(signal));
+            assert_eq!(exit_status(&mut child).signal(), Some(signal));
             for name in ["plain", "packed"] {
                 let now = ok(&["normalize", &path(name)], "");
                 assert!(now == encoded, "{name}, signal {signal}");
@@ -133,11 +153,11 @@ fn a_file_that_is_being_replaced_is_old_or_new() {
         fs::write(path("plain"), &noise).unwrap();
         ok(&["normalize", "--compress", "gzip", "-o", &path("packed")], &noise);
         let args = ["encode", "-i=.bak", "--level", "9", &path("plain"), &path("packed")];
-        let mut child = command(&args).spawn().unwrap();
+        let mut child = killable(&args).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(step * 4));
         let signal = if step % 2 == 0 { SIGKILL } else { SIGTERM };
         send(&child, signal);
-        let status = child.wait().unwrap();
+        let status = exit_status(&mut child);
         assert!(status.signal() == Some(signal) || status.success(), "{status}");
         for name in ["plain", "packed"] {
             let now = ok(&["normalize", &path(name)], "");
@@ -153,12 +173,12 @@ fn a_signal_that_was_ignored_stays_ignored() {
     let target = dir.path().join("out");
     let mut shell = Command::new("sh");
     shell.args(["-c", r#"trap "" HUP INT; exec "$0" decode -o "$1""#, env!("CARGO_BIN_EXE_pct")]);
-    let mut child = shell.arg(&target).stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let mut child = shell.arg(&target).stdin(Stdio::piped()).spawn().unwrap();
     feed(&mut child, dir.path());
     send(&child, SIGINT);
     send(&child, 1);
     std::thread::sleep(Duration::from_millis(50));
     drop(child.stdin.take());
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(exit_status(&mut child).code(), Some(0));
     assert_eq!(fs::read(&target).unwrap(), b"a b\n".repeat(50_000));
 }

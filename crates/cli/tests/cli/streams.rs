@@ -85,5 +85,5 @@ fn output_comes_before_the_input_ends() {
     child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
     assert_eq!(&first, b"a b\n");
     drop(stdin);
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(crate::support::exit_status(&mut child).code(), Some(0));
 }

@@ -1,7 +1,8 @@
 //! Running the binary, and input to run it on.
 
 use std::io::Write;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::time::{Duration, Instant};
 
 /// What a run gave.
 #[derive(Debug, PartialEq, Eq)]
@@ -57,6 +58,22 @@ pub fn ok(args: &[&str], input: impl AsRef<[u8]>) -> Vec<u8> {
 /// Waits for a child that needs no more input.
 pub fn wait(child: Child) -> Run {
     child.wait_with_output().expect("the binary ends").into()
+}
+
+/// Waits for a child whose output nobody reads. Kills it and fails after two minutes.
+#[track_caller]
+pub fn exit_status(child: &mut Child) -> ExitStatus {
+    let deadline = Instant::now() + Duration::from_secs(120);
+    loop {
+        if let Some(status) = child.try_wait().expect("the binary can be waited for") {
+            return status;
+        }
+        if Instant::now() > deadline {
+            let _ = child.kill();
+            panic!("the binary did not end within two minutes");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 /// Compares bytes, and shows only where they begin to differ.

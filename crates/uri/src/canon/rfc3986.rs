@@ -1,21 +1,25 @@
-//! RFC 3986, section 6.2: syntax-based normalization, and that by scheme.
+//! Syntax-based and scheme-based normalization (RFC 3986, section 6.2).
 
 use alloc::vec::Vec;
 
-use super::{Refused, refuse_authority, refuse_controls};
+use super::error::{CanonicalizeError, Reason};
 use crate::compose::{append_without_dots, guard};
-use crate::parts::{port_number, split};
+use crate::host::{HostKind, port_number};
+use crate::parts::{Parts, split};
 
-/// The default ports of section 6.2.3, by scheme in lower case. These schemes have an authority and a path that is not empty.
+/// The schemes to which section 6.2.3 is applied, in lower case, with their default ports. Their URLs have an authority and a path that is
+/// not empty.
 const DEFAULT_PORTS: &[(&[u8], u16)] =
     &[(b"http", 80), (b"https", 443), (b"ws", 80), (b"wss", 443), (b"ftp", 21)];
 
-pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(), Refused> {
-    refuse_controls(url)?;
+/// Appends the normal form of `url` by section 6.2.2, and if `by_scheme`, also by section 6.2.3.
+pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
     let parts = split(url);
-    refuse_authority(&parts)?;
+    if let Some((offset, reason)) = rejection(url).or_else(|| authority_rejection(&parts)) {
+        return Err(CanonicalizeError { offset, reason });
+    }
 
-    // 6.2.2.1: schemes and hosts are in lower case.
+    // Section 6.2.2.1: schemes and hosts are in lower case.
     let mut default = None;
     if let Some(scheme) = parts.scheme() {
         let start = out.len();
@@ -33,7 +37,7 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
             out.push(b'@');
         }
         append_host(host.raw(), out);
-        // 3.2.3: an empty port goes. 6.2.3: and so does the default one.
+        // Section 3.2.3 removes an empty port, and section 6.2.3 the default one.
         if let Some(port) = parts.port().filter(|port| !port.is_empty())
             && (default.is_none() || port_number(port) != default)
         {
@@ -42,13 +46,13 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
         }
     }
 
-    // 6.2.2.2 before 6.2.2.3: a dot may be written as an escape.
+    // Section 6.2.2.2 before section 6.2.2.3, because a dot may be escaped.
     let start = out.len();
     simdpct::normalize_append(parts.path(), out);
     let has_authority = parts.host().is_some();
     let is_relative = !parts.is_uri() && !has_authority && out.get(start) != Some(&b'/');
     if is_relative {
-        // `%61:b` is a path, and `a:b` is not.
+        // `%61:b` is a path, but its decoded form `a:b` is not.
         let guard = guard(false, false, &out[start..]);
         out.splice(start..start, guard.iter().copied());
     } else if has_dot_segment(&out[start..]) {
@@ -69,7 +73,7 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
     Ok(())
 }
 
-/// Escapes first: `%41` is an `A`, which becomes an `a`. The digits of those that stay are in upper case.
+/// Appends a host in lower case. Escapes are normalized before, because `%41` is an `A`; the digits of those that stay are in upper case.
 fn append_host(host: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     simdpct::normalize_append(host, out);
@@ -84,10 +88,38 @@ fn append_host(host: &[u8], out: &mut Vec<u8>) {
     }
 }
 
+/// Reports whether a path has a segment `.` or `..`.
 fn has_dot_segment(path: &[u8]) -> bool {
     memchr::memchr_iter(b'.', path).any(|at| {
         let starts = at == 0 || path[at - 1] == b'/';
         let rest = path[at + 1..].strip_prefix(b".").unwrap_or(&path[at + 1..]);
         starts && (rest.is_empty() || rest[0] == b'/' || path.get(at + 1) == Some(&b'/'))
     })
+}
+
+/// Finds the first byte that would break lines of text.
+fn rejection(url: &[u8]) -> Option<(usize, Reason)> {
+    let control = memchr::memchr3(b'\t', b'\r', b'\n', url);
+    let nul = memchr::memchr(0, &url[..control.unwrap_or(url.len())]);
+    nul.or(control).map(|offset| (offset, Reason::Control(url[offset])))
+}
+
+/// Finds the first problem of an authority.
+fn authority_rejection(parts: &Parts<'_>) -> Option<(usize, Reason)> {
+    let at = parts.offsets();
+    if let Some(userinfo) = parts.userinfo()
+        && let Some(several) = memchr::memchr(b'@', userinfo.raw())
+    {
+        return Some((at.after_scheme() + 2 + several, Reason::SeveralAt));
+    }
+    let bad_host = match parts.host_kind()? {
+        HostKind::Invalid => Some(0),
+        HostKind::RegName => memchr::memchr2(b'[', b']', parts.host()?.raw()),
+        _ => None,
+    };
+    if let Some(offset) = bad_host {
+        return Some((at.host_start + offset, Reason::Host));
+    }
+    let port = parts.port().filter(|port| !port.is_empty())?;
+    port_number(port).is_none().then_some((at.host_end + 1, Reason::Port))
 }

@@ -1,7 +1,8 @@
-//! google/robotstxt, `MaybeEscapePattern`.
+//! Paths and patterns as google/robotstxt compares them.
 
 use alloc::vec::Vec;
 
+/// Appends `pattern` as `MaybeEscapePattern` of google/robotstxt returns it.
 pub(super) fn append(pattern: &[u8], out: &mut Vec<u8>) {
     let mut at = 0;
     while at < pattern.len() {

@@ -1,4 +1,4 @@
-//! Google Safe Browsing: the canonicalization of its URLs, versions 4 and 5.
+//! The keys of Google Safe Browsing, versions 4 and 5.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -6,15 +6,17 @@ use core::net::{Ipv4Addr, Ipv6Addr};
 
 use simdpct::{AsciiSet, Encode};
 
-use super::host::{append_without_extra_dots, old_ipv4};
-use super::{Reason, Refused};
+use super::error::{CanonicalizeError, Reason};
+#[cfg(feature = "idna")]
+use super::shared::InvalidName;
+use super::shared::{append_without_extra_dots, old_ipv4, without_line_ends};
 use crate::compose::remove_dot_segments;
 use crate::parts::split;
 
-/// What stays: above 0x20 and below 0x7F, without `#` and `%`.
+/// The bytes that are not escaped: above 0x20 and below 0x7F, without `#` and `%`.
 const KEPT: AsciiSet = simdpct::sets::WHATWG_C0_CONTROL.remove(b" #%");
 
-/// Whose rules.
+/// The version of Google's rules.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Version {
     Four,
@@ -22,39 +24,45 @@ pub(super) enum Version {
     Five,
 }
 
-pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<(), Refused> {
-    let is_removed = |byte: &u8| matches!(byte, b'\t' | b'\r' | b'\n');
-    let without: Cow<'_, [u8]> = match memchr::memchr3(b'\t', b'\r', b'\n', url) {
-        Some(_) => url.iter().copied().filter(|byte| !is_removed(byte)).collect(),
-        None => url.into(),
-    };
-    let trimmed = without.trim_ascii();
+/// Appends the key of `url`.
+pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
+    let without_line_ends = without_line_ends(url);
+    let trimmed = without_line_ends.trim_ascii();
     let mut parts = split(trimmed);
     let with_scheme;
     if parts.host().is_none() {
-        // `www.example.com/` and `example.com:80/`: no scheme.
+        // `www.example.com/` and `example.com:80/` have no scheme.
         with_scheme = [b"http://", trimmed].concat();
         parts = split(&with_scheme);
     }
 
     let host = parts.host().unwrap_or_default().raw();
-    let ascii: Option<Cow<'_, [u8]>> = match version {
+    let offset = parts.offsets().host_start.min(url.len());
+    let bad_host = CanonicalizeError { offset, reason: Reason::Host };
+    let punycode: Option<Cow<'_, str>> = match version {
         Version::Four => None,
         #[cfg(feature = "idna")]
-        Version::Five => idna(host),
+        Version::Five if host.is_ascii() => None,
+        #[cfg(feature = "idna")]
+        Version::Five => match super::shared::uts46(host, b"") {
+            Ok(name) => Some(name),
+            // Google's rules escape such hosts.
+            Err(InvalidName::Rejected) => None,
+            Err(InvalidName::Forbidden) => return Err(bad_host),
+        },
     };
     let mut name = Vec::with_capacity(host.len());
-    append_without_extra_dots(&decode(ascii.as_deref().unwrap_or(host)), &mut name);
+    append_without_extra_dots(&decode(punycode.as_deref().map_or(host, str::as_bytes)), &mut name);
     name.make_ascii_lowercase();
     if name.is_empty() {
-        return Err(Refused { offset: parts.offsets().host_start.min(url.len()), reason: Reason::Host });
+        return Err(bad_host);
     }
     out.extend(parts.scheme().unwrap_or(b"http").iter().map(u8::to_ascii_lowercase));
     out.extend_from_slice(b"://");
     let literal: Option<Ipv6Addr> = match version {
         Version::Four => None,
         #[cfg(feature = "idna")]
-        Version::Five => literal(&name),
+        Version::Five => address_in_brackets(&name),
     };
     match (literal, literal.map_or_else(|| old_ipv4(&name), embedded_ipv4)) {
         (_, Some(address)) => append_display(&address, out),
@@ -80,7 +88,7 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
     Ok(())
 }
 
-/// All layers of escapes, in linear time.
+/// Decodes escapes until nothing changes.
 fn decode(part: &[u8]) -> Cow<'_, [u8]> {
     simdpct::decode_until_stable(part)
 }
@@ -93,28 +101,13 @@ fn append_display(address: &impl alloc::string::ToString, out: &mut Vec<u8>) {
     out.extend_from_slice(address.to_string().as_bytes());
 }
 
-/// The name in ASCII, if it is written in another script.
 #[cfg(feature = "idna")]
-fn idna(host: &[u8]) -> Option<Cow<'_, [u8]>> {
-    use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
-
-    if host.is_ascii() {
-        return None;
-    }
-    match Uts46::new().to_ascii(host, AsciiDenyList::EMPTY, Hyphens::Allow, DnsLength::Ignore).ok()? {
-        Cow::Borrowed(name) => Some(name.as_bytes().into()),
-        Cow::Owned(name) => Some(name.into_bytes().into()),
-    }
-}
-
-/// An address in brackets.
-#[cfg(feature = "idna")]
-fn literal(host: &[u8]) -> Option<Ipv6Addr> {
+fn address_in_brackets(host: &[u8]) -> Option<Ipv6Addr> {
     let address = host.strip_prefix(b"[")?.strip_suffix(b"]")?;
     core::str::from_utf8(address).ok()?.parse().ok()
 }
 
-/// The address of version 4 that one of version 6 stands for: mapped, or of NAT64 with the well-known prefix.
+/// Returns the IPv4 address in an IPv6 address that is IPv4-mapped, or of NAT64 with the well-known prefix.
 fn embedded_ipv4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     match address.segments() {
         [0, 0, 0, 0, 0, 0xFFFF, high, low] | [0x64, 0xFF9B, 0, 0, 0, 0, high, low] => {

@@ -1,4 +1,4 @@
-//! w3lib 2.5, `canonicalize_url`: the keys of Scrapy.
+//! The keys of Scrapy: `canonicalize_url` of w3lib 2.5.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -7,31 +7,33 @@ use core::net::Ipv6Addr;
 use memchr::memmem;
 use simdpct::{AsciiSet, Encode, HexCase, encode_byte, sets};
 
-use super::host::idna_2003;
-use super::{Reason, Refused};
+use super::error::{CanonicalizeError, Reason};
+use super::shared::{idna_2003, without_line_ends};
 use crate::compose::remove_dot_segments;
-use crate::parts::{HostKind, Parts, host_kind, port_number, split};
+use crate::host::{HostKind, port_number};
+use crate::parts::{Parts, split};
+use crate::pieces::QueryPairs;
 
-/// Written as they are in a path, and decoded there if they are escaped.
+/// The bytes that are not escaped in a path, and decoded if they are.
 const PATH: AsciiSet = literal(b"!$&'()*+,:=@[]|", sets::RFC3986_UNRESERVED);
-/// The same in a user name and a password.
+/// The same for a user name and a password.
 const USERINFO: AsciiSet = literal(b"!$&'()*+,", sets::RFC3986_UNRESERVED);
-/// Stay as they are in the parameters of the last segment, where nothing is decoded.
+/// The bytes that stay in the parameters of the last segment, where nothing is decoded.
 const PARAMETERS: AsciiSet = PATH_RAW.remove(b"[]|");
-/// Stay as they are in a fragment, where nothing is decoded.
+/// The bytes that stay in a fragment, where nothing is decoded.
 const FRAGMENT: AsciiSet = literal(b"?", PARAMETERS);
-/// Stay as they are in a path, but are not decoded.
+/// The bytes that stay in a path. `%`, `/` and `;` are not decoded.
 const PATH_RAW: AsciiSet = literal(b"%/;", PATH);
 
-/// Schemes in which a backslash is a slash.
+/// The schemes in which a backslash is a slash.
 const SPECIAL: &[&[u8]] = &[b"http", b"https", b"ftp", b"file", b"ws", b"wss"];
-/// Schemes whose empty authority is written all the same, if the path starts with a slash: `uses_netloc` of Python.
+/// The schemes whose empty authority is written if the path starts with a slash: `uses_netloc` of Python.
 #[rustfmt::skip]
 const WITH_AUTHORITY: &[&[u8]] = &[
     b"http", b"https", b"ftp", b"file", b"ws", b"wss", b"sftp", b"gopher", b"nntp", b"telnet", b"imap", b"wais", b"mms", b"shttp",
     b"snews", b"prospero", b"rtsp", b"rtsps", b"rtspu", b"rsync", b"svn", b"svn+ssh", b"nfs", b"git", b"git+ssh",
 ];
-/// Schemes whose last segment may have parameters after `;`. Empty ones are dropped.
+/// The schemes whose last segment may have parameters after `;`. Empty parameters are removed.
 #[rustfmt::skip]
 const WITH_PARAMETERS: &[&[u8]] = &[
     b"", b"ftp", b"hdl", b"prospero", b"http", b"https", b"shttp", b"rtsp", b"rtsps", b"rtspu", b"sip", b"sips", b"mms", b"sftp", b"tel",
@@ -44,35 +46,27 @@ const fn literal(bytes: &[u8], and: AsciiSet) -> AsciiSet {
     }
 }
 
-/// The arguments that are not for charsets.
-#[derive(Clone, Copy)]
-pub(super) struct Arguments {
-    pub(super) keep_blank_values: bool,
-    pub(super) keep_fragments: bool,
-}
-
-pub(super) fn append(url: &[u8], arguments: Arguments, out: &mut Vec<u8>) -> Result<(), Refused> {
-    let mut url = Cow::Borrowed(trim(url));
-    if memchr::memchr3(b'\t', b'\r', b'\n', &url).is_some() {
-        url.to_mut().retain(|byte| !matches!(byte, b'\t' | b'\r' | b'\n'));
-    }
+/// Appends the result of `canonicalize_url(url, keep_blank_values, keep_fragments)`.
+pub(super) fn append(
+    url: &[u8],
+    keep_blank_values: bool,
+    keep_fragments: bool,
+    out: &mut Vec<u8>,
+) -> Result<(), CanonicalizeError> {
+    let mut url = without_line_ends(trim(url));
     if memchr::memchr(b'\\', &url).is_some() && is_one_of(split(&url).scheme().unwrap_or_default(), SPECIAL) {
         let end = memchr::memchr2(b'?', b'#', &url).unwrap_or(url.len());
         url.to_mut()[..end].iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
     }
     let parts = split(&url);
     let scheme = parts.scheme().unwrap_or_default();
-    let start = out.len();
     if !scheme.is_empty() {
         append_lower(scheme, out);
         out.push(b':');
     }
     let authority_start = out.len();
     out.extend_from_slice(b"//");
-    if let Err(why) = append_authority(&parts, out) {
-        out.truncate(start);
-        return Err(why);
-    }
+    append_authority(&parts, out)?;
     let has_authority = out.len() > authority_start + 2;
     if !has_authority {
         out.truncate(authority_start);
@@ -89,7 +83,7 @@ pub(super) fn append(url: &[u8], arguments: Arguments, out: &mut Vec<u8>) -> Res
     if out.len() == path_start {
         out.push(b'/');
     }
-    // Their escapes stay as they are, in their case; and a `;` with nothing after it goes.
+    // The escapes of parameters stay, in their case. A `;` without parameters is removed.
     if parameters.len() > 1 {
         Encode::keeping(PARAMETERS).encode_append(parameters, out);
     }
@@ -97,9 +91,9 @@ pub(super) fn append(url: &[u8], arguments: Arguments, out: &mut Vec<u8>) -> Res
     if !has_authority && (path.starts_with(b"//") || path[0] == b'/' && is_one_of(scheme, WITH_AUTHORITY)) {
         out.splice(path_start..path_start, *b"//");
     }
-    append_query(parts.query_pairs(), arguments.keep_blank_values, out);
+    append_query(parts.query_pairs(), keep_blank_values, out);
     if let Some(fragment) = parts.fragment().map(|fragment| fragment.raw())
-        && arguments.keep_fragments
+        && keep_fragments
         && !fragment.is_empty()
     {
         out.push(b'#');
@@ -108,7 +102,7 @@ pub(super) fn append(url: &[u8], arguments: Arguments, out: &mut Vec<u8>) -> Res
     Ok(())
 }
 
-/// Whether `scheme` is one of `schemes`, in any case.
+/// Reports whether `scheme` is one of `schemes`, in any case.
 fn is_one_of(scheme: &[u8], schemes: &[&[u8]]) -> bool {
     schemes.iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }
@@ -119,38 +113,37 @@ fn append_lower(text: &[u8], out: &mut Vec<u8>) {
     out[start..].make_ascii_lowercase();
 }
 
-/// Where the first `;` of the last segment is, or the end.
+/// Returns the offset of the first `;` of the last segment, or the length.
 fn parameters_start(path: &[u8], has_parameters: bool) -> usize {
     let last = memchr::memrchr(b'/', path).map_or(0, |slash| slash + 1);
     let found = has_parameters.then(|| memchr::memchr(b';', &path[last..])).flatten();
     found.map_or(path.len(), |at| last + at)
 }
 
-/// Without controls and blanks at its ends.
+/// Returns `url` without controls and spaces at its ends.
 fn trim(url: &[u8]) -> &[u8] {
     let start = url.iter().position(|&byte| byte > b' ').unwrap_or(url.len());
     let end = url.iter().rposition(|&byte| byte > b' ').map_or(start, |last| last + 1);
     &url[start..end]
 }
 
-/// What it refuses leaves something in `out`.
-fn append_authority(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Refused> {
+fn append_authority(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
     let at = parts.offsets();
     let Some(host) = parts.host() else { return Ok(()) };
     let (from, raw) = (at.host_start, host.raw());
     let (kind, zone) = kind_and_zone(raw);
-    let refused = Refused { offset: from, reason: Reason::Host };
+    let bad_host = CanonicalizeError { offset: from, reason: Reason::Host };
     if kind == HostKind::RegName
         && let Some(bracket) = memchr::memchr2(b'[', b']', raw)
     {
-        return Err(Refused { offset: from + bracket, ..refused });
+        return Err(CanonicalizeError { offset: from + bracket, ..bad_host });
     }
     let port = parts.port().unwrap_or_default();
     if !port.is_empty() && port_number(port).is_none() {
-        return Err(Refused { offset: at.host_end + 1, reason: Reason::Port });
+        return Err(CanonicalizeError { offset: at.host_end + 1, reason: Reason::Port });
     }
     if parts.userinfo().is_some_and(|userinfo| memchr::memchr2(b'[', b']', userinfo.raw()).is_some()) {
-        return Err(refused);
+        return Err(bad_host);
     }
     if let Some(user) = parts.user() {
         append_quoted(user.raw(), USERINFO, USERINFO, out);
@@ -162,10 +155,10 @@ fn append_authority(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Refused>
     }
     match kind {
         HostKind::Ipv6(address) => append_ipv6(address, zone, out),
-        // w3lib drops the brackets of a future address, which is another host.
-        HostKind::Invalid | HostKind::IpFuture => return Err(refused),
+        // w3lib drops the brackets of an address of a future version, which names another host.
+        HostKind::Invalid | HostKind::IpFuture => return Err(bad_host),
         _ if raw.is_ascii() => append_lower(raw, out),
-        _ => append_idna(raw, out).ok_or(refused)?,
+        _ => append_idna(raw, out).ok_or(bad_host)?,
     }
     if let Some(port) = port_number(port) {
         out.push(b':');
@@ -174,7 +167,7 @@ fn append_authority(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Refused>
     Ok(())
 }
 
-/// What a host is. Python takes addresses with a zone, whatever that is.
+/// Returns the kind of a host, and the zone of an address with its `%`. Python accepts any zone.
 fn kind_and_zone(host: &[u8]) -> (HostKind, &[u8]) {
     if let [b'[', literal @ .., b']'] = host
         && let Some(percent) = memchr::memchr(b'%', literal)
@@ -186,10 +179,10 @@ fn kind_and_zone(host: &[u8]) -> (HostKind, &[u8]) {
             return (HostKind::Ipv6(address), &literal[percent..]);
         }
     }
-    (host_kind(host), b"")
+    (HostKind::of(host), b"")
 }
 
-/// Python writes no address of version 4 in one of version 6.
+/// Appends an IPv6 address as Python writes it: never with an IPv4 address in it.
 fn append_ipv6(address: Ipv6Addr, zone: &[u8], out: &mut Vec<u8>) {
     let text = match address.segments() {
         [0, 0, 0, 0, 0, 0xFFFF, high, low] => alloc::format!("[::ffff:{high:x}:{low:x}"),
@@ -200,17 +193,17 @@ fn append_ipv6(address: Ipv6Addr, zone: &[u8], out: &mut Vec<u8>) {
     out.push(b']');
 }
 
-/// A host with an empty or a long label is only written in lower case.
+/// Appends a host that is not ASCII. If a label is empty or too long, the host is only written in lower case.
 fn append_idna(host: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let text = core::str::from_utf8(host).ok()?;
-    match idna_2003(text).ok()? {
-        Some(name) => out.extend_from_slice(&name),
+    match idna_2003(text, b"").ok()? {
+        Some(name) => out.extend_from_slice(name.as_bytes()),
         None => out.extend_from_slice(text.to_lowercase().as_bytes()),
     }
     Some(())
 }
 
-/// Decodes escapes of `decoded`, writes the others in upper case, and escapes what is not in `raw`.
+/// Appends `part` with escapes of bytes in `decoded` decoded, other escapes in upper case, and bytes that are not in `raw` escaped.
 fn append_quoted(part: &[u8], decoded: AsciiSet, raw: AsciiSet, out: &mut Vec<u8>) {
     let mut left = part;
     loop {
@@ -231,8 +224,8 @@ fn append_quoted(part: &[u8], decoded: AsciiSet, raw: AsciiSet, out: &mut Vec<u8
     }
 }
 
-/// Decoded as a form, sorted, encoded as a form.
-fn append_query(pairs: crate::pieces::Pairs<'_>, keep_blank_values: bool, out: &mut Vec<u8>) {
+/// Decodes a query as a form, sorts its parameters, and appends them as a form.
+fn append_query(pairs: QueryPairs<'_>, keep_blank_values: bool, out: &mut Vec<u8>) {
     let mut pairs = pairs
         .map(|pair| (pair.name.decode_form(), pair.value.unwrap_or_default().decode_form()))
         .filter(|(_, value)| keep_blank_values || !value.is_empty());

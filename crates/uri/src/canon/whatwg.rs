@@ -1,28 +1,29 @@
-//! The serialisation of the WHATWG URL Standard, by the crate url.
+//! The serialization of the WHATWG URL Standard, by the crate url.
 
 use alloc::vec::Vec;
 use core::str;
 
 use url::{ParseError, Url};
 
-use super::{Reason, Refused};
+use super::error::{CanonicalizeError, Reason};
 
-pub(super) fn append(input: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
+/// Appends `input` as `Url::parse` serializes it.
+pub(super) fn append(input: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
     let text = str::from_utf8(input)
-        .map_err(|error| Refused { offset: error.valid_up_to(), reason: Reason::NotUtf8 })?;
-    // What does not start with a letter, after the controls and blanks that the parser takes away, has no scheme. Lists of
-    // request targets have many of these.
+        .map_err(|error| CanonicalizeError { offset: error.valid_up_to(), reason: Reason::InvalidUtf8 })?;
+    // The parser skips controls and spaces, and a scheme starts with a letter. This check is faster than the parser, and lists of
+    // request targets have many relative references.
     if !text.bytes().find(|&byte| byte > b' ').is_some_and(|first| first.is_ascii_alphabetic()) {
-        return Err(Refused { offset: 0, reason: Reason::Relative });
+        return Err(CanonicalizeError { offset: 0, reason: Reason::Relative });
     }
-    let url = Url::parse(text).map_err(|error| refused(input, error))?;
+    let url = Url::parse(text).map_err(|error| rejection(input, error))?;
     out.extend_from_slice(url.as_str().as_bytes());
     Ok(())
 }
 
-/// The parser does not tell where; the split does, as well as it can.
+/// Returns the reason of a rejection, and its offset as `split` finds it: the parser does not report one.
 #[cold]
-fn refused(input: &[u8], error: ParseError) -> Refused {
+fn rejection(input: &[u8], error: ParseError) -> CanonicalizeError {
     let at = crate::parts::split(input).offsets();
     let (offset, reason) = match error {
         ParseError::RelativeUrlWithoutBase | ParseError::RelativeUrlWithCannotBeABaseBase => {
@@ -36,5 +37,5 @@ fn refused(input: &[u8], error: ParseError) -> Refused {
         | ParseError::InvalidDomainCharacter => (at.host_start, Reason::Host),
         _ => (0, Reason::Parser),
     };
-    Refused { offset, reason }
+    CanonicalizeError { offset, reason }
 }

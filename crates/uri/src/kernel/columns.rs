@@ -1,144 +1,168 @@
-//! The drivers that split many URLs into columns.
+//! The kernels that split many URLs into columns.
 
 use simdpct::batch::{Column, Offset};
 
-use super::Isa;
 use super::split::split;
+use super::{Isa, Operation};
 use crate::offsets::Offsets;
 use crate::reference;
 
-/// The columns to fill, all of one length.
-pub(crate) struct Out<'o> {
-    pub(crate) scheme_end: &'o mut [u32],
-    pub(crate) host_start: &'o mut [u32],
-    pub(crate) host_end: &'o mut [u32],
-    pub(crate) path_start: &'o mut [u32],
-    pub(crate) path_end: &'o mut [u32],
-    pub(crate) query_end: &'o mut [u32],
-}
+/// The columns to fill, in the order of [`Offsets::to_array`]. All have the same length.
+pub(crate) type Out<'o> = [&'o mut [u32]; 6];
 
-impl Out<'_> {
-    /// Fills one row. The offsets fit: the URL is not longer than `u32::MAX`.
-    #[inline(always)]
-    #[allow(clippy::cast_possible_truncation, reason = "callers have looked")]
-    fn set(&mut self, row: usize, at: Offsets) {
-        self.scheme_end[row] = at.scheme_end as u32;
-        self.host_start[row] = at.host_start as u32;
-        self.host_end[row] = at.host_end as u32;
-        self.path_start[row] = at.path_start as u32;
-        self.path_end[row] = at.path_end as u32;
-        self.query_end[row] = at.query_end as u32;
-    }
-}
-
-/// Splits every value of `urls`, of which `out` has the number.
-///
-/// # Errors
-///
-/// The index of a value that is longer than `u32::MAX`.
+/// Fills one row. The caller has checked that the URL is at most `u32::MAX` bytes long.
 #[inline(always)]
-pub(crate) fn column<I: Isa, O: Offset>(isa: I, urls: Column<'_, O>, out: &mut Out<'_>) -> Result<(), usize> {
-    let bytes = urls.bytes();
-    // Where the first value is; the others follow it.
-    let mut start = urls.get(0).map_or(0, |first| first.as_ptr().addr() - bytes.as_ptr().addr());
-    for (row, url) in urls.iter().enumerate() {
-        if u32::try_from(url.len()).is_err() {
-            return Err(row);
-        }
-        // What comes after the URL does not matter, and a whole block is loaded faster than a part of one.
-        let block = match bytes[start..].first_chunk() {
-            Some(bytes) => isa.load(bytes),
-            None => isa.load_short(url),
-        };
-        out.set(row, split(isa, url, block));
-        start += url.len();
+#[allow(clippy::cast_possible_truncation, reason = "offsets are at most the length of the URL")]
+fn set(out: &mut Out<'_>, row: usize, at: Offsets) {
+    for (column, offset) in out.iter_mut().zip(at.to_array()) {
+        column[row] = offset as u32;
     }
-    Ok(())
 }
 
-/// Where a driver of lines stopped.
-pub(crate) struct Progress {
-    /// The number of rows that are full.
-    pub(crate) rows: usize,
-    /// The start of the next line, or a place after the end of the text.
+/// Splits every value of a column into the rows of `out`, which has as many. Fails with the index of the first value that is longer than
+/// `u32::MAX` bytes.
+pub(crate) struct SplitColumn<'a, 'o, O> {
+    pub(crate) urls: Column<'a, O>,
+    pub(crate) out: Out<'o>,
+}
+
+impl<O: Offset> Operation for SplitColumn<'_, '_, O> {
+    type Output = Result<(), usize>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Result<(), usize> {
+        self.run_with(isa)
+    }
+
+    fn run_scalar(self) -> Result<(), usize> {
+        self.run_with(Reference)
+    }
+}
+
+impl<O: Offset> SplitColumn<'_, '_, O> {
+    #[inline(always)]
+    fn run_with(mut self, splitter: impl Splitter) -> Result<(), usize> {
+        let bytes = self.urls.bytes();
+        // The values follow each other without gaps.
+        let mut start = self.urls.get(0).map_or(0, |first| first.as_ptr().addr() - bytes.as_ptr().addr());
+        for (row, url) in self.urls.iter().enumerate() {
+            if u32::try_from(url.len()).is_err() {
+                return Err(row);
+            }
+            set(&mut self.out, row, splitter.split(url, &bytes[start..]));
+            start += url.len();
+        }
+        Ok(())
+    }
+}
+
+/// Splits the lines of `text` from `at` on, until all rows are filled.
+pub(crate) struct SplitLines<'a, 'o> {
+    pub(crate) text: &'a [u8],
     pub(crate) at: usize,
-    /// The line that starts at `at` is longer than `u32::MAX`.
+    pub(crate) starts: &'o mut [usize],
+    pub(crate) lens: &'o mut [u32],
+    pub(crate) out: Out<'o>,
+}
+
+/// The position at which [`SplitLines`] stopped.
+pub(crate) struct Progress {
+    /// The number of rows filled.
+    pub(crate) rows: usize,
+    /// The start of the next line. It is at or after the end of the text if no line is left.
+    pub(crate) at: usize,
+    /// The line that starts at `at` is longer than `u32::MAX` bytes.
     pub(crate) too_long: bool,
 }
 
-/// Splits the lines of `text` from `at` on, as many as `out` has room for.
-#[inline(always)]
-#[allow(clippy::cast_possible_truncation, reason = "looked at before")]
-pub(crate) fn lines<I: Isa>(
-    isa: I,
-    text: &[u8],
-    mut at: usize,
-    starts: &mut [usize],
-    lens: &mut [u32],
-    out: &mut Out<'_>,
-) -> Progress {
-    let mut rows = 0;
-    while rows < lens.len() && at < text.len() {
-        let left = &text[at..];
-        let (block, live) = match left.first_chunk() {
-            Some(bytes) => (isa.load(bytes), !0),
-            None => (isa.load_short(left), (1 << left.len()) - 1),
+impl Operation for SplitLines<'_, '_> {
+    type Output = Progress;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Progress {
+        self.run_with(isa)
+    }
+
+    fn run_scalar(self) -> Progress {
+        self.run_with(Reference)
+    }
+}
+
+impl SplitLines<'_, '_> {
+    #[inline(always)]
+    fn run_with(mut self, splitter: impl Splitter) -> Progress {
+        let (mut rows, mut at) = (0, self.at);
+        while rows < self.lens.len() && at < self.text.len() {
+            let (line_len, url_len, offsets) = splitter.split_line(&self.text[at..]);
+            let Ok(len) = u32::try_from(url_len) else {
+                return Progress { rows, at, too_long: true };
+            };
+            self.starts[rows] = at;
+            self.lens[rows] = len;
+            set(&mut self.out, rows, offsets);
+            rows += 1;
+            at += line_len + 1;
+        }
+        Progress { rows, at, too_long: false }
+    }
+}
+
+/// A way to split one URL of many: an instruction set or the reference.
+trait Splitter: Copy {
+    /// Splits `url`, which is the start of `text`.
+    fn split(self, url: &[u8], text: &[u8]) -> Offsets;
+
+    /// Splits the first line of `text`. Returns the length of the line without its LF, that of the URL without CR as well, and the
+    /// offsets of the URL.
+    fn split_line(self, text: &[u8]) -> (usize, usize, Offsets);
+}
+
+impl<I: Isa> Splitter for I {
+    #[inline(always)]
+    fn split(self, url: &[u8], text: &[u8]) -> Offsets {
+        // A whole block is loaded faster than a part of one, and `split` ignores the bytes after the URL.
+        let block = match text.first_chunk() {
+            Some(bytes) => self.load(bytes),
+            None => self.load_short(url),
         };
-        let newline = isa.eq(block, b'\n') & live;
+        split(self, url, block)
+    }
+
+    #[inline(always)]
+    fn split_line(self, text: &[u8]) -> (usize, usize, Offsets) {
+        let (block, live) = match text.first_chunk() {
+            Some(bytes) => (self.load(bytes), !0),
+            None => (self.load_short(text), (1 << text.len()) - 1),
+        };
+        let newline = self.eq(block, b'\n') & live;
         let end = if newline != 0 {
             newline.trailing_zeros() as usize
         } else {
-            let searched = left.len().min(64);
-            memchr::memchr(b'\n', &left[searched..]).map_or(left.len(), |at| searched + at)
+            let searched = text.len().min(64);
+            memchr::memchr(b'\n', &text[searched..]).map_or(text.len(), |at| searched + at)
         };
-        let line = &left[..end];
-        let url = line.strip_suffix(b"\r").unwrap_or(line);
-        if u32::try_from(url.len()).is_err() {
-            return Progress { rows, at, too_long: true };
-        }
-        starts[rows] = at;
-        lens[rows] = url.len() as u32;
-        out.set(rows, split(isa, url, block));
-        rows += 1;
-        at += end + 1;
+        let url = without_cr(&text[..end]);
+        (end, url.len(), split(self, url, block))
     }
-    Progress { rows, at, too_long: false }
 }
 
-/// [`column`] without a kernel.
-#[allow(clippy::cast_possible_truncation, reason = "looked at before")]
-pub(crate) fn column_by_reference<O: Offset>(urls: Column<'_, O>, out: &mut Out<'_>) -> Result<(), usize> {
-    for (row, url) in urls.iter().enumerate() {
-        if u32::try_from(url.len()).is_err() {
-            return Err(row);
-        }
-        out.set(row, reference::split(url));
+/// Splits without vectors.
+#[derive(Clone, Copy)]
+struct Reference;
+
+impl Splitter for Reference {
+    fn split(self, url: &[u8], _: &[u8]) -> Offsets {
+        reference::split(url)
     }
-    Ok(())
+
+    fn split_line(self, text: &[u8]) -> (usize, usize, Offsets) {
+        let end = memchr::memchr(b'\n', text).unwrap_or(text.len());
+        let url = without_cr(&text[..end]);
+        (end, url.len(), reference::split(url))
+    }
 }
 
-/// [`lines`] without a kernel.
-#[allow(clippy::cast_possible_truncation, reason = "looked at before")]
-pub(crate) fn lines_by_reference(
-    text: &[u8],
-    mut at: usize,
-    starts: &mut [usize],
-    lens: &mut [u32],
-    out: &mut Out<'_>,
-) -> Progress {
-    let mut rows = 0;
-    while rows < lens.len() && at < text.len() {
-        let left = &text[at..];
-        let line = &left[..memchr::memchr(b'\n', left).unwrap_or(left.len())];
-        let url = line.strip_suffix(b"\r").unwrap_or(line);
-        if u32::try_from(url.len()).is_err() {
-            return Progress { rows, at, too_long: true };
-        }
-        starts[rows] = at;
-        lens[rows] = url.len() as u32;
-        out.set(rows, reference::split(url));
-        rows += 1;
-        at += line.len() + 1;
-    }
-    Progress { rows, at, too_long: false }
+#[inline(always)]
+fn without_cr(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
 }

@@ -1,42 +1,105 @@
-//! What splits URLs and proves them canonical, 64 bytes at a time.
+//! The kernels: they split URLs and prove them canonical, 64 bytes at a time.
 //!
-//! [`Isa`] is a block of 64 bytes and its masks. The drivers (`split`, `scan`) are written once over it and have no
-//! intrinsics and no `unsafe`. `isa` implements it and chooses at run time.
+//! [`Isa`] is one instruction set: blocks of 64 bytes and their masks. `split`, `columns` and `scan` are each written once over it,
+//! as an [`Operation`], without intrinsics and `unsafe`. `isa` implements [`Isa`], and chooses the instruction set at run time.
 
 #[cfg(feature = "alloc")]
 pub(crate) mod columns;
 pub(crate) mod isa;
 #[cfg(feature = "alloc")]
 pub(crate) mod scan;
-mod split;
+pub(crate) mod split;
 
-/// Up to eight ASCII sets that are looked up together.
+/// A loop that is written once for all instruction sets.
+pub(crate) trait Operation {
+    type Output;
+
+    /// Runs it with the blocks of `isa`. Implementations are `inline(always)`, so that they are compiled with the CPU features of
+    /// their caller.
+    fn run<I: Isa>(self, isa: I) -> Self::Output;
+
+    /// Runs it without vectors.
+    fn run_scalar(self) -> Self::Output;
+}
+
+/// An instruction set: blocks of 64 bytes, and masks with one bit for each byte.
+///
+/// A value is a token: it exists only on a CPU that has the features of the instruction set.
+#[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "only canonical forms look up sets"))]
+pub(crate) trait Isa: Copy {
+    type Block: Copy;
+
+    fn load(self, bytes: &[u8; 64]) -> Self::Block;
+
+    /// Loads fewer than 64 bytes. The lanes after them are unspecified.
+    fn load_short(self, bytes: &[u8]) -> Self::Block;
+
+    /// Returns the lanes that are equal to `byte`.
+    fn eq(self, block: Self::Block, byte: u8) -> u64;
+
+    /// Returns the lanes of 0x80 and above.
+    fn high(self, block: Self::Block) -> u64;
+
+    /// Returns, for each of the first `K` sets, the lanes whose byte is in it. Lanes of 0x80 and above are unspecified.
+    fn members<const K: usize>(self, block: Self::Block, sets: &Sets) -> [u64; K];
+
+    /// Returns, for each of the first `K` sets of `first` and `second`, the lanes whose byte in `before` is in the set of `first` and
+    /// whose byte in `block` is in the set of `second`. Lanes of 0x80 and above are unspecified.
+    #[inline(always)]
+    fn pairs<const K: usize>(
+        self,
+        before: Self::Block,
+        block: Self::Block,
+        first: &Sets,
+        second: &Sets,
+    ) -> [u64; K] {
+        let (mut both, second) = (self.members::<K>(before, first), self.members::<K>(block, second));
+        for (both, second) in both.iter_mut().zip(second) {
+            *both &= second;
+        }
+        both
+    }
+
+    /// Returns the union of all eight masks of [`Isa::pairs`].
+    #[inline(always)]
+    fn any_pair(self, before: Self::Block, block: Self::Block, first: &Sets, second: &Sets) -> u64 {
+        self.pairs::<8>(before, block, first, second).iter().fold(0, |any, both| any | both)
+    }
+
+    /// Returns `mask`, and keeps LLVM from computing a union of several masks bit by bit after `movemask`. By default it does nothing.
+    #[inline(always)]
+    fn opaque(self, mask: u64) -> u64 {
+        mask
+    }
+}
+
+/// Up to eight sets of ASCII bytes that are looked up together.
 #[repr(C, align(64))]
 #[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "only canonical forms look up sets"))]
 pub(crate) struct Sets {
-    /// For each ASCII byte, bit `k` if set `k` holds it.
+    /// For each ASCII byte: bit `k` is set if set `k` holds it.
     by_byte: [u8; 128],
-    /// For each set and low half of a byte, bit `h` if the set holds the byte with the high half `h`.
+    /// For each set and low half of a byte: bit `h` is set if the set holds the byte with the high half `h`.
     by_low_half: [[u8; 16]; 8],
 }
 
 #[cfg(feature = "alloc")]
 impl Sets {
     pub(crate) const fn new(sets: &[&[u8]]) -> Sets {
-        let mut groups = [0; 128];
+        let mut by_byte = [0; 128];
         let mut k = 0;
         while k < sets.len() {
             let mut i = 0;
             while i < sets[k].len() {
-                groups[sets[k][i] as usize] |= 1 << k;
+                by_byte[sets[k][i] as usize] |= 1 << k;
                 i += 1;
             }
             k += 1;
         }
-        Sets::by_byte(groups)
+        Sets::by_byte(by_byte)
     }
 
-    /// From one byte of bits for each ASCII byte.
+    /// Makes the sets of a table that has, for each ASCII byte, the bits of the sets that hold it.
     pub(crate) const fn by_byte(by_byte: [u8; 128]) -> Sets {
         let mut by_low_half = [[0; 16]; 8];
         let mut byte = 0;
@@ -52,48 +115,4 @@ impl Sets {
         }
         Sets { by_byte, by_low_half }
     }
-}
-
-/// An instruction set: blocks of 64 bytes, and masks with one bit for each byte.
-///
-/// A value is a token: only a function with the CPU features can make one.
-pub(crate) trait Isa: Copy {
-    type Block: Copy;
-
-    fn load(self, bytes: &[u8; 64]) -> Self::Block;
-
-    /// Fewer than 64 bytes. What the masks say of the lanes after them is unspecified.
-    fn load_short(self, bytes: &[u8]) -> Self::Block;
-
-    /// The lanes that are `byte`.
-    fn eq(self, block: Self::Block, byte: u8) -> u64;
-
-    /// `mask`, of which the compiler knows nothing. LLVM takes the union of several masks that `movemask` made apart, bit by
-    /// bit, where this does not keep it from doing so.
-    fn opaque(self, mask: u64) -> u64 {
-        mask
-    }
-}
-
-/// What it takes to prove lines canonical.
-#[cfg(feature = "alloc")]
-pub(crate) trait ScanIsa: Isa {
-    /// The lanes of 0x80 and above.
-    fn high(self, block: Self::Block) -> u64;
-
-    /// For each of the first `K` sets, the lanes that it holds. What it says of lanes above 0x7F is unspecified.
-    fn members<const K: usize>(self, block: Self::Block, sets: &Sets) -> [u64; K];
-
-    /// For each of the first `K` sets of `first` and `second`: the lanes of `block` that are in the set of `second` while the
-    /// same lane of `before` is in that of `first`. What it says of lanes above 0x7F is unspecified.
-    fn pairs<const K: usize>(
-        self,
-        before: Self::Block,
-        block: Self::Block,
-        first: &Sets,
-        second: &Sets,
-    ) -> [u64; K];
-
-    /// The union of all eight sets of `pairs`.
-    fn any_pair(self, before: Self::Block, block: Self::Block, first: &Sets, second: &Sets) -> u64;
 }

@@ -1,19 +1,21 @@
-//! The drivers that prove lines canonical: whole text, 64 bytes at a time, with no work for each line.
+//! The kernels that prove lines canonical: a whole text, 64 bytes at a time, without work for each line.
 //!
-//! A mask has one bit for each byte. Runs are found by an addition whose carry goes from block to block, regions by a
-//! subtraction whose borrow does, so neither the length of a line nor the number of lines makes a branch. What a rule cannot
-//! prove is an exception: the caller puts that line through the slow path. A needless exception costs time, nothing else.
+//! A mask has one bit for each byte. An addition whose carry goes from block to block finds the ends of runs, and a subtraction with
+//! borrow fills regions, so neither the length of a line nor the number of lines causes a branch. The caller sends every line that
+//! is not proven through the slow path. A rule may fail to prove a canonical line, which costs time only; it must never prove
+//! another one.
 
 use alloc::vec::Vec;
+use core::marker::PhantomData;
 
-use super::{ScanIsa, Sets};
+use super::{Isa, Operation, Sets};
 
-/// What is kept from block to block by an operation on masks.
+/// The bit that an operation on masks carries from block to block.
 #[derive(Clone, Copy, Default)]
-struct Carry(u64);
+pub(crate) struct Carry(u64);
 
 impl Carry {
-    /// For each bit of `start`, the first place at or after it that is not in `run`. There is at most one start in each run.
+    /// Returns, for each bit of `start`, the first position at or after it that is not in `run`. A run holds at most one start.
     #[inline(always)]
     fn ends(&mut self, run: u64, start: u64) -> u64 {
         let (sum, over) = run.overflowing_add(start);
@@ -22,7 +24,7 @@ impl Carry {
         sum & !run
     }
 
-    /// The places from each start up to its end, without it. Starts and ends alternate.
+    /// Returns the positions from each start up to the end after it, without that end. Starts and ends alternate.
     #[inline(always)]
     fn between(&mut self, start: u64, end: u64) -> u64 {
         let (difference, under) = end.overflowing_sub(start);
@@ -31,7 +33,7 @@ impl Carry {
         difference
     }
 
-    /// Each bit one place later.
+    /// Moves each bit one position on.
     #[inline(always)]
     fn next(&mut self, mask: u64) -> u64 {
         let moved = mask << 1 | self.0;
@@ -40,114 +42,211 @@ impl Carry {
     }
 }
 
-/// A canonical form, as what proves that a line has it.
-pub(crate) trait Rule {
-    /// What is kept from block to block.
-    type State: Default;
-
-    /// What is known of the lines that end in `block`. `before` is the block one byte earlier.
-    fn look<I: ScanIsa>(isa: I, before: &[u8; 64], block: &[u8; 64], state: &mut Self::State) -> Ends;
+/// Finds the first byte of each line.
+#[derive(Default)]
+struct LineStarts {
+    has_begun: bool,
+    newline: Carry,
 }
 
-/// The line feeds of a block, by what is known of the lines that they end.
-pub(crate) struct Ends {
-    /// Of lines that are not proven canonical.
-    exceptions: u64,
-    /// Those of them that are proven to be, but for a slash that has to follow the host.
+impl LineStarts {
+    #[inline(always)]
+    fn find(&mut self, newline: u64) -> u64 {
+        let start = self.newline.next(newline) | u64::from(!self.has_begun);
+        self.has_begun = true;
+        start
+    }
+}
+
+/// Finds the first byte after each `//` that starts at a given position.
+#[derive(Default)]
+struct Authorities([Carry; 2]);
+
+impl Authorities {
+    #[inline(always)]
+    fn find(&mut self, slash: u64, start: u64) -> u64 {
+        let first = slash & start;
+        let second = slash & self.0[0].next(first);
+        self.0[1].next(second)
+    }
+}
+
+/// Finds the ends of segments that begin with one or two dots. A segment of only dots ends with a delimiter there.
+#[derive(Default)]
+struct Dots([Carry; 2]);
+
+impl Dots {
+    #[inline(always)]
+    fn ends(&mut self, first: u64, dot: u64) -> u64 {
+        let after_1 = self.0[0].next(first);
+        let after_2 = self.0[1].next(after_1 & dot);
+        after_1 | after_2
+    }
+}
+
+/// Finds the two bytes after each `%`.
+#[derive(Default)]
+struct Digits([Carry; 2]);
+
+impl Digits {
+    #[inline(always)]
+    fn find(&mut self, percent: u64) -> (u64, u64) {
+        let first = self.0[0].next(percent);
+        (first, self.0[1].next(first))
+    }
+}
+
+/// Finds the lines without a bad byte.
+#[derive(Default)]
+struct Proof {
+    proven: Carry,
+    with_path: Carry,
+}
+
+impl Proof {
+    /// A line is proven if no byte from its `start` on is `bad`. `no_path` are the ends of authorities without a path, which lack only a
+    /// slash.
+    #[inline(always)]
+    fn ends(&mut self, newline: u64, start: u64, bad: u64, no_path: u64) -> LineEnds {
+        let proven = self.proven.ends(!(bad | newline), start) & newline & !bad;
+        let bad = bad | no_path;
+        let canonical = self.with_path.ends(!(bad | newline), start) & newline & !bad;
+        LineEnds { unproven: newline & !canonical, slash_missing: proven }
+    }
+}
+
+/// A canonical form, as the checks that prove that a line has it.
+pub(crate) trait Rule {
+    /// The carries from block to block.
+    type State: Default;
+
+    /// Checks a block, and returns its line ends. `before` is the block that starts one byte earlier.
+    fn check<I: Isa>(isa: I, before: &[u8; 64], block: &[u8; 64], state: &mut Self::State) -> LineEnds;
+}
+
+/// The line feeds of a block whose lines are not proven canonical.
+pub(crate) struct LineEnds {
+    unproven: u64,
+    /// The line feeds of lines that become canonical if a slash is inserted after the authority. Others of these bits are unspecified.
     slash_missing: u64,
 }
 
 /// A line that is not proven canonical.
 #[derive(Clone, Copy)]
-pub(crate) struct Exception {
-    /// The end of the line.
+pub(crate) struct Unproven {
+    /// The end of the line: the offset of its line feed, or the length of the text.
     pub(crate) end: usize,
-    /// It is proven to be but for a slash that has to follow the host.
+    /// The line becomes canonical if a slash is inserted after the authority.
     pub(crate) slash_missing: bool,
 }
 
-/// Appends to `exceptions` every line of `text` that is not proven canonical. Lines end before a line feed; the
-/// last one may end with the text.
-#[inline(always)]
-pub(crate) fn scan<I: ScanIsa, R: Rule>(isa: I, text: &[u8], exceptions: &mut Vec<Exception>) {
-    let mut state = R::State::default();
-    // The first block, and the one before it.
-    let mut at: usize = 0;
-    let mut staged = [b'\n'; 65];
-    if text.len() >= 64 {
-        staged[1..].copy_from_slice(&text[..64]);
-        at = 64;
-        let ends = R::look(isa, parts(&staged).0, parts(&staged).1, &mut state);
-        note(&ends, !0, 0, exceptions);
-    }
-    while let Some(bytes) = text.get(at.wrapping_sub(1)..).and_then(<[u8]>::first_chunk::<65>) {
-        let (before, block) = parts(bytes);
-        let ends = R::look(isa, before, block, &mut state);
-        note(&ends, !0, at, exceptions);
-        at += 64;
-    }
-    // The rest, filled up with line feeds. One of them ends the last line, if nothing else does.
-    let rest = &text[at..];
-    staged = [b'\n'; 65];
-    if let Some(&last) = text[..at].last() {
-        staged[0] = last;
-    }
-    staged[1..=rest.len()].copy_from_slice(rest);
-    let ends = R::look(isa, parts(&staged).0, parts(&staged).1, &mut state);
-    // An empty last line is not a line.
-    let len = rest.len() + usize::from(text.last().is_some_and(|&last| last != b'\n'));
-    let live = if len < 64 { (1 << len) - 1 } else { !0 };
-    note(&ends, live, at, exceptions);
+/// Appends every line of `text` that is not proven canonical to `unproven`. Each line ends before a line feed or at the end of the
+/// text. Returns `false` without vectors: nothing is scanned then.
+pub(crate) struct Scan<'a, R> {
+    text: &'a [u8],
+    unproven: &'a mut Vec<Unproven>,
+    rule: PhantomData<R>,
 }
 
-/// The first 64 of 65 bytes, and the last.
-#[inline(always)]
-fn parts(bytes: &[u8; 65]) -> (&[u8; 64], &[u8; 64]) {
-    let [before @ .., _] = bytes;
-    let [_, block @ ..] = bytes;
-    (before, block)
+impl<'a, R: Rule> Scan<'a, R> {
+    pub(crate) fn new(text: &'a [u8], unproven: &'a mut Vec<Unproven>) -> Scan<'a, R> {
+        Scan { text, unproven, rule: PhantomData }
+    }
+
+    /// Checks the last 64 of 65 bytes, which start at `at` in the text and of which `live` count.
+    #[inline(always)]
+    fn check<I: Isa>(&mut self, isa: I, bytes: &[u8; 65], live: u64, at: usize, state: &mut R::State) {
+        let [before @ .., _] = bytes;
+        let [_, block @ ..] = bytes;
+        let ends = R::check(isa, before, block, state);
+        let mut places = ends.unproven & live;
+        while places != 0 {
+            let place = places.trailing_zeros();
+            let slash_missing = ends.slash_missing >> place & 1 != 0;
+            self.unproven.push(Unproven { end: at + place as usize, slash_missing });
+            places &= places - 1;
+        }
+    }
 }
 
-#[inline(always)]
-fn note(ends: &Ends, live: u64, at: usize, exceptions: &mut Vec<Exception>) {
-    let mut places = ends.exceptions & live;
-    while places != 0 {
-        let place = places.trailing_zeros();
-        let slash_missing = ends.slash_missing >> place & 1 != 0;
-        exceptions.push(Exception { end: at + place as usize, slash_missing });
-        places &= places - 1;
+impl<R: Rule> Operation for Scan<'_, R> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<I: Isa>(mut self, isa: I) -> bool {
+        let text = self.text;
+        let mut state = R::State::default();
+        let mut at: usize = 0;
+        let mut staged = [b'\n'; 65];
+        if text.len() >= 64 {
+            staged[1..].copy_from_slice(&text[..64]);
+            self.check(isa, &staged, !0, 0, &mut state);
+            at = 64;
+        }
+        while let Some(bytes) = text.get(at.wrapping_sub(1)..).and_then(<[u8]>::first_chunk::<65>) {
+            self.check(isa, bytes, !0, at, &mut state);
+            at += 64;
+        }
+        // The rest is filled up with line feeds, the first of which ends the last line if nothing else does.
+        let rest = &text[at..];
+        staged = [b'\n'; 65];
+        if let Some(&last) = text[..at].last() {
+            staged[0] = last;
+        }
+        staged[1..=rest.len()].copy_from_slice(rest);
+        let len = rest.len() + usize::from(text.last().is_some_and(|&last| last != b'\n'));
+        let live = if len < 64 { (1 << len) - 1 } else { !0 };
+        self.check(isa, &staged, live, at, &mut state);
+        true
+    }
+
+    fn run_scalar(self) -> bool {
+        false
     }
 }
 
 const ALPHA: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const SCHEME: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+-.";
+const UPPER: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const HOST: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789.-_";
 
-/// RFC 3986, section 6.2.2, and if `BY_SCHEME`, section 6.2.3.
+/// Returns the bytes up to the space, without LF, followed by `more`.
+const fn controls<const N: usize>(more: &[u8]) -> [u8; N] {
+    let mut bytes = [0; N];
+    let mut i = 0;
+    while i < N {
+        bytes[i] = if i < 32 { i as u8 + (i >= b'\n' as usize) as u8 } else { more[i - 32] };
+        i += 1;
+    }
+    bytes
+}
+
+/// RFC 3986, section 6.2.2, and if `BY_SCHEME`, also section 6.2.3.
 pub(crate) struct Rfc3986<const BY_SCHEME: bool>;
 
 #[derive(Default)]
 pub(crate) struct Rfc3986State {
-    not_first: bool,
-    line: Carry,
+    lines: LineStarts,
     scheme: Carry,
     lower: Carry,
     after_scheme: Carry,
-    slashes: [Carry; 2],
+    authorities: Authorities,
     authority: Carry,
     region: Carry,
     slash: Carry,
-    dots: [Carry; 2],
-    percent: [Carry; 2],
+    dots: Dots,
+    digits: Digits,
     proven: Carry,
 }
 
 static RFC3986_SETS: Sets =
     Sets::new(&[SCHEME, ALPHA, b"/?#\n\r", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ[]@:", b".", b"\t\r\0"]);
 
-/// Digits of escapes: a byte of bits for each, so that `first & second` has a bit if the escape changes or is malformed. Each
-/// of the lower bits is a class of first digits and the second digits that make an unreserved byte with them:
-/// `2D 2E 30-39 41-5A 5F 61-7A 7E`. The bits 6 and 7 are for what is no upper-case digit. `%5E` and `%7F` are taken, too,
-/// which is needless.
+/// Returns a table in which `first[a] & second[b]` is not zero if normalization changes the escape `%ab`, or if it is malformed.
+///
+/// Each of the lower bits is a class of first digits, with the second digits that make an unreserved byte with them:
+/// `2D 2E 30-39 41-5A 5F 61-7A 7E`. The bits 6 and 7 are for bytes that are not upper-case digits. The table is not exact: it
+/// has the escapes `%5E` and `%7F`, too.
 const fn digits(second: bool) -> [u8; 128] {
     let mut bits = [0; 128];
     let mut byte: u8 = 0;
@@ -181,7 +280,7 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
     type State = Rfc3986State;
 
     #[inline(always)]
-    fn look<I: ScanIsa>(isa: I, before: &[u8; 64], bytes: &[u8; 64], state: &mut Rfc3986State) -> Ends {
+    fn check<I: Isa>(isa: I, before: &[u8; 64], bytes: &[u8; 64], state: &mut Rfc3986State) -> LineEnds {
         let block = isa.load(bytes);
         let newline = isa.eq(block, b'\n');
         let colon = isa.eq(block, b':');
@@ -190,37 +289,31 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
         let ascii = !isa.high(block);
         let [scheme, alpha, delimiter, upper, dot, control]: [u64; 6] = isa.members(block, &RFC3986_SETS);
         let (scheme, alpha, delimiter, dot) = (scheme & ascii, alpha & ascii, delimiter & ascii, dot & ascii);
+        let start = state.lines.find(newline);
 
-        let start = state.line.next(newline) | u64::from(!state.not_first);
-        state.not_first = true;
-        // A CR before a line feed is part of the line's end. At the end of a block nobody knows, so the line is an exception.
+        // A CR before an LF is part of the line end. If the block ends after the CR, the line is not proven.
         let line_end = isa.eq(block, b'\r') & newline >> 1;
         let mut bad = control & ascii & !line_end;
 
-        // A scheme, and whether it has upper case.
+        // The scheme must be in lower case.
         let named = start & alpha;
         let scheme_end = state.scheme.ends(scheme, named) & colon;
         bad |= scheme_end & !state.lower.ends(scheme & !upper, named);
         let after_scheme = state.after_scheme.next(scheme_end);
 
-        // In an authority, upper case, a port, userinfo, a literal and what is not ASCII are left to the slow path.
-        let first = slash & (after_scheme | start);
-        let second = slash & state.slashes[0].next(first);
-        let authority = state.slashes[1].next(second);
+        // An authority with upper case, a port, userinfo, an address in brackets or non-ASCII bytes is not proven.
+        let authority = state.authorities.find(slash, after_scheme | start);
         let authority_end = state.authority.ends(!delimiter, authority);
         bad |= state.region.between(authority, authority_end) & (upper | !ascii);
         if BY_SCHEME {
             bad |= authority_end & !slash;
         }
 
-        // Dots that may be a segment: after a slash, at the start of the line, after the scheme.
-        let dot_1 = dot & (state.slash.next(slash) | start | after_scheme);
-        let after_1 = state.dots[0].next(dot_1);
-        let after_2 = state.dots[1].next(after_1 & dot);
-        bad |= (after_1 | after_2) & delimiter;
+        // A segment starts after a slash, at the start of the line, or after the scheme.
+        let first_dot = dot & (state.slash.next(slash) | start | after_scheme);
+        bad |= state.dots.ends(first_dot, dot) & delimiter;
 
-        let first_digit = state.percent[0].next(percent);
-        let second_digit = state.percent[1].next(first_digit);
+        let (_, second_digit) = state.digits.find(percent);
         if second_digit != 0 {
             let before = isa.load(before);
             let changes = isa.any_pair(before, block, &FIRST_DIGIT, &SECOND_DIGIT);
@@ -228,242 +321,195 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
         }
 
         let proven = state.proven.ends(!(bad | newline), start) & newline & !bad;
-        Ends { exceptions: newline & !proven, slash_missing: 0 }
+        LineEnds { unproven: newline & !proven, slash_missing: 0 }
     }
 }
 
-/// Google Safe Browsing, versions 4 and 5.
-pub(crate) struct SafeBrowsing;
+/// A form that is a key: a URL with an authority, whose scheme and host are in lower case, without port, userinfo and dot segments.
+pub(crate) trait KeyRule {
+    /// The sets of [`KEY_SETS`], and one of the rule's own.
+    const SETS: &'static Sets;
+    /// The tables of first and second digits of escapes, as [`digits`] makes them.
+    const DIGITS: &'static [Sets; 2];
+    /// Whether URLs with a query or a fragment can be proven.
+    const HAS_QUERY: bool;
 
-/// `canonicalize_url` of w3lib, with any arguments: URLs without a query and a fragment.
-#[cfg(feature = "idna")]
-pub(crate) struct W3lib;
+    /// Returns the bytes that only this rule rejects. `own` is the eighth set.
+    fn bad<I: Isa>(isa: I, block: I::Block, key: &Key, own: u64, carries: &mut [Carry; 3]) -> u64;
+}
 
-/// What the lines of both have in common: a scheme in lower case, a host in lower case without port and userinfo, a path without
-/// dot segments.
 #[derive(Default)]
 pub(crate) struct KeyState {
-    not_first: bool,
-    line: Carry,
+    lines: LineStarts,
     scheme: Carry,
     after_scheme: Carry,
-    slashes: [Carry; 2],
+    authorities: Authorities,
     host_end: Carry,
     host: Carry,
     query: Carry,
     before_query: Carry,
     slash: Carry,
-    dots: [Carry; 2],
-    percent: [Carry; 2],
-    proven: Carry,
-    as_it_is: Carry,
-    /// For the rules themselves.
+    dots: Dots,
+    digits: Digits,
+    proof: Proof,
+    /// The carries of the rule.
     own: [Carry; 3],
 }
 
-/// Where the parts of lines are, in one block.
-struct Key {
-    newline: u64,
+/// The positions of the parts of URLs in one block.
+pub(crate) struct Key {
+    lower: u64,
+    dot: u64,
     authority: u64,
     host: u64,
     host_end: u64,
     before_query: u64,
     slash: u64,
     after_slash: u64,
-    second_digit: u64,
-    /// What no rule takes.
-    bad: u64,
 }
 
-impl KeyState {
-    /// Of `sets`, those that every rule has: schemes, letters, delimiters of an authority, upper case, the dot, the ends of a path.
+/// The sets that every [`KeyRule`] has.
+const KEY_SETS: [&[u8]; 7] = [SCHEME, ALPHA, b"/?#\n", UPPER, b".", b"?#\n", HOST];
+
+const fn key_sets(own: &[u8]) -> Sets {
+    let [scheme, alpha, delimiter, upper, dot, question_or_hash, host] = KEY_SETS;
+    Sets::new(&[scheme, alpha, delimiter, upper, dot, question_or_hash, host, own])
+}
+
+impl<R: KeyRule> Rule for R {
+    type State = KeyState;
+
     #[inline(always)]
-    fn parts<I: ScanIsa>(&mut self, isa: I, block: I::Block, sets: [u64; 6]) -> Key {
-        let [scheme, alpha, delimiter, upper, dot, question_or_hash] = sets;
+    fn check<I: Isa>(isa: I, before: &[u8; 64], bytes: &[u8; 64], state: &mut KeyState) -> LineEnds {
+        let block = isa.load(bytes);
+        let ascii = !isa.high(block);
+        let [scheme, alpha, delimiter, upper, dot, question_or_hash, in_host, own]: [u64; 8] =
+            isa.members(block, R::SETS);
+        let (scheme, alpha, delimiter) = (scheme & ascii, alpha & ascii, delimiter & ascii);
+        let (dot, question_or_hash) = (dot & ascii, question_or_hash & ascii);
         let newline = isa.eq(block, b'\n');
         let colon = isa.eq(block, b':');
         let slash = isa.eq(block, b'/');
-        let start = self.line.next(newline) | u64::from(!self.not_first);
-        self.not_first = true;
+        let start = state.lines.find(newline);
 
         let named = start & alpha;
-        let scheme_end = self.scheme.ends(scheme & !upper, named & !upper) & colon;
-        let after_scheme = self.after_scheme.next(scheme_end);
-        let first = slash & after_scheme;
-        let second = slash & self.slashes[0].next(first);
-        let authority = self.slashes[1].next(second);
-        let host_end = self.host_end.ends(!delimiter, authority);
-        let host = self.host.between(authority, host_end);
+        let scheme_end = state.scheme.ends(scheme & !upper, named & !upper) & colon;
+        let after_scheme = state.after_scheme.next(scheme_end);
+        let authority = state.authorities.find(slash, after_scheme);
+        let host_end = state.host_end.ends(!delimiter, authority);
+        let host = state.host.between(authority, host_end);
         // An empty host.
-        let mut bad = authority & host_end;
+        let mut bad = authority & host_end | !ascii | host & !in_host;
 
-        let query = self.query.ends(!question_or_hash, authority);
-        let before_query = self.before_query.between(authority, query);
-        let after_slash = self.slash.next(slash);
-        let after_1 = self.dots[0].next(dot & after_slash & before_query);
-        let after_2 = self.dots[1].next(after_1 & dot);
-        let first_digit = self.percent[0].next(isa.eq(block, b'%'));
-        let second_digit = self.percent[1].next(first_digit);
-        // Dot segments, and escapes that the line's end cuts off.
-        bad |= (after_1 | after_2) & delimiter | (first_digit | second_digit) & newline;
-        Key { newline, authority, host, host_end, before_query, slash, after_slash, second_digit, bad }
-    }
-
-    /// A path that is not there becomes `/`.
-    #[inline(always)]
-    fn ends(&mut self, key: &Key, bad: u64) -> Ends {
-        let no_path = key.host_end & !key.slash;
-        let proven = self.proven.ends(!(bad | key.newline), key.authority) & key.newline & !bad;
-        let bad = bad | no_path;
-        let as_it_is = self.as_it_is.ends(!(bad | key.newline), key.authority) & key.newline & !bad;
-        Ends { exceptions: key.newline & !as_it_is, slash_missing: proven }
-    }
-}
-
-const HOST: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789.-_";
-const UPPER: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-
-static SAFE_BROWSING_SETS: Sets = Sets::new(&[SCHEME, ALPHA, b"/?#\n", UPPER, b".", b"?#\n", HOST, &ESCAPED]);
-
-/// Up to the space without LF, `#` and DEL.
-const ESCAPED: [u8; 34] = {
-    let mut escaped = *b"................................#\x7f";
-    let mut byte: u8 = 0;
-    while byte < 32 {
-        escaped[byte as usize] = byte + (byte >= b'\n') as u8;
-        byte += 1;
-    }
-    escaped
-};
-
-/// Digits of escapes, as [`digits`]: `first & second` has a bit if the escape is malformed, in lower case, or of a byte that one of
-/// `stays` holds and that has the high half of the first digit. Each of the lower bits is a first digit.
-const fn digits_without(first: &[u8; 6], decoded: [u16; 6], second: bool) -> [u8; 128] {
-    let mut bits = [0; 128];
-    let mut byte: u8 = 0;
-    while byte < 128 {
-        let value = match byte {
-            b'0'..=b'9' => byte - b'0',
-            b'A'..=b'F' => byte - b'A' + 10,
-            _ => 16,
-        };
-        if value == 16 {
-            bits[byte as usize] = if second { 0xC0 } else { 0xFF };
-        } else if second {
-            bits[byte as usize] = 0x80;
-            let mut k = 0;
-            while k < 6 {
-                bits[byte as usize] |= ((decoded[k] >> value & 1) as u8) << k;
-                k += 1;
-            }
-        } else {
-            bits[byte as usize] = 0x40;
-            let mut k = 0;
-            while k < 6 {
-                if first[k] == byte {
-                    bits[byte as usize] |= 1 << k;
-                }
-                k += 1;
-            }
+        let query = state.query.ends(!question_or_hash, authority);
+        let before_query = state.before_query.between(authority, query);
+        let after_slash = state.slash.next(slash);
+        let dot_segments = state.dots.ends(dot & after_slash & before_query, dot) & delimiter;
+        let (first_digit, second_digit) = state.digits.find(isa.eq(block, b'%'));
+        // Dot segments, and escapes that the end of the line cuts off.
+        bad |= dot_segments | (first_digit | second_digit) & newline;
+        if second_digit != 0 {
+            let before = isa.load(before);
+            bad |= second_digit & isa.any_pair(before, block, &R::DIGITS[0], &R::DIGITS[1]);
+            bad |= second_digit & isa.high(before);
         }
-        byte += 1;
+
+        if !R::HAS_QUERY {
+            bad |= question_or_hash & !newline;
+        }
+        let lower = alpha & !upper;
+        let key = Key { lower, dot, authority, host, host_end, before_query, slash, after_slash };
+        bad |= R::bad(isa, block, &key, own, &mut state.own);
+        state.proof.ends(newline, authority, bad, host_end & !slash)
     }
-    bits
 }
 
-/// Above 0x20 and below 0x7F, but for `#`. `%25` may be the start of another escape.
-const SAFE_BROWSING_DECODED: [u16; 6] = [0xFFF6, 0xFFFF, 0xFFFF, 0xFFFF, 0xFFFF, 0x7FFF];
-static SAFE_BROWSING_FIRST: Sets = Sets::by_byte(digits_without(b"234567", SAFE_BROWSING_DECODED, false));
-static SAFE_BROWSING_SECOND: Sets = Sets::by_byte(digits_without(b"234567", SAFE_BROWSING_DECODED, true));
+/// Returns tables as [`digits`] makes them, in which `first[a] & second[b]` is not zero if the escape `%ab` is malformed, in lower case, or
+/// in `decoded`, which has a bit for each second digit after each of the first digits 2 to 7.
+const fn digit_sets(decoded: [u16; 6]) -> [Sets; 2] {
+    let (mut first, mut second) = ([0xFF; 128], [0xC0; 128]);
+    let mut value = 0;
+    while value < 16 {
+        let digit = b"0123456789ABCDEF"[value] as usize;
+        first[digit] = 0x40;
+        second[digit] = 0x80;
+        let mut k = 0;
+        while k < 6 {
+            first[digit] |= ((value == k + 2) as u8) << k;
+            second[digit] |= ((decoded[k] >> value & 1) as u8) << k;
+            k += 1;
+        }
+        value += 1;
+    }
+    [Sets::by_byte(first), Sets::by_byte(second)]
+}
 
-impl Rule for SafeBrowsing {
-    type State = KeyState;
+/// Google Safe Browsing, versions 4 and 5.
+pub(crate) struct SafeBrowsing;
+
+/// The bytes that stay escaped or are escaped: up to the space without LF, `#` and DEL.
+static SAFE_BROWSING_SETS: Sets = key_sets(&controls::<34>(b"#\x7f"));
+/// The escapes that are decoded: above 0x20 and below 0x7F, without `#`. A decoded `%25` may start another escape.
+static SAFE_BROWSING_DIGITS: [Sets; 2] = digit_sets([0xFFF6, 0xFFFF, 0xFFFF, 0xFFFF, 0xFFFF, 0x7FFF]);
+
+impl KeyRule for SafeBrowsing {
+    const SETS: &'static Sets = &SAFE_BROWSING_SETS;
+    const DIGITS: &'static [Sets; 2] = &SAFE_BROWSING_DIGITS;
+    const HAS_QUERY: bool = true;
 
     #[inline(always)]
-    fn look<I: ScanIsa>(isa: I, before: &[u8; 64], bytes: &[u8; 64], state: &mut KeyState) -> Ends {
-        let block = isa.load(bytes);
-        let ascii = !isa.high(block);
-        let [scheme, alpha, delimiter, upper, dot, query, in_host, escaped]: [u64; 8] =
-            isa.members(block, &SAFE_BROWSING_SETS);
-        let sets = [scheme & ascii, alpha & ascii, delimiter & ascii, upper, dot & ascii, query & ascii];
-        let key = state.parts(isa, block, sets);
-        let mut bad = key.bad | escaped | !ascii | key.host & !in_host;
-        // A host that ends in a letter is no address, but for hexadecimal numbers. Dots stand alone, and not at the ends.
-        let [after_letter, after_dot, after_0] = &mut state.own;
-        bad |= key.host_end & !after_letter.next(alpha & !upper);
-        bad |= dot & (after_dot.next(dot) | key.authority) & key.host;
+    fn bad<I: Isa>(isa: I, block: I::Block, key: &Key, escaped: u64, carries: &mut [Carry; 3]) -> u64 {
+        let [after_letter, after_dot, after_0] = carries;
+        // A host that ends in a letter is not an address, unless it is a hexadecimal number.
+        let mut bad = escaped | key.host_end & !after_letter.next(key.lower);
         bad |= isa.eq(block, b'x') & after_0.next(isa.eq(block, b'0')) & key.host;
-        bad |= key.slash & key.after_slash & key.before_query;
-        if key.second_digit != 0 {
-            let before = isa.load(before);
-            bad |=
-                key.second_digit & isa.any_pair(before, block, &SAFE_BROWSING_FIRST, &SAFE_BROWSING_SECOND);
-            bad |= key.second_digit & isa.high(before);
-        }
-        state.ends(&key, bad)
+        // Dots of hosts follow a byte other than a dot. The check above rejects a dot at the end.
+        bad |= key.dot & (after_dot.next(key.dot) | key.authority) & key.host;
+        bad | key.slash & key.after_slash & key.before_query
     }
 }
 
+/// `canonicalize_url` of w3lib, with any arguments.
 #[cfg(feature = "idna")]
-static W3LIB_SETS: Sets = Sets::new(&[
-    SCHEME,
-    ALPHA,
-    b"/?#\n",
-    UPPER,
-    b".",
-    b"?#\n",
-    HOST,
-    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,:=@[]|/%",
-]);
-/// What w3lib decodes in a path: ``!$&'()*+,-. 0-9:= @A-O P-Z[]_ a-o p-z|~``.
+pub(crate) struct W3lib;
+
+/// The bytes that stay as they are in a path.
 #[cfg(feature = "idna")]
-const W3LIB_DECODED: [u16; 6] = [0x7FD2, 0x27FF, 0xFFFF, 0xAFFF, 0xFFFE, 0x57FF];
+static W3LIB_SETS: Sets =
+    key_sets(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,:=@[]|/%");
+/// The escapes that are decoded in a path: ``!$&'()*+,-. 0-9:= @A-O P-Z[]_ a-o p-z|~``.
 #[cfg(feature = "idna")]
-static W3LIB_FIRST: Sets = Sets::by_byte(digits_without(b"234567", W3LIB_DECODED, false));
-#[cfg(feature = "idna")]
-static W3LIB_SECOND: Sets = Sets::by_byte(digits_without(b"234567", W3LIB_DECODED, true));
+static W3LIB_DIGITS: [Sets; 2] = digit_sets([0x7FD2, 0x27FF, 0xFFFF, 0xAFFF, 0xFFFE, 0x57FF]);
 
 #[cfg(feature = "idna")]
-impl Rule for W3lib {
-    type State = KeyState;
+impl KeyRule for W3lib {
+    const SETS: &'static Sets = &W3LIB_SETS;
+    const DIGITS: &'static [Sets; 2] = &W3LIB_DIGITS;
+    const HAS_QUERY: bool = false;
 
     #[inline(always)]
-    fn look<I: ScanIsa>(isa: I, before: &[u8; 64], bytes: &[u8; 64], state: &mut KeyState) -> Ends {
-        let block = isa.load(bytes);
-        let ascii = !isa.high(block);
-        let [scheme, alpha, delimiter, upper, dot, query, in_host, in_path]: [u64; 8] =
-            isa.members(block, &W3LIB_SETS);
-        let sets = [scheme & ascii, alpha & ascii, delimiter & ascii, upper, dot & ascii, query & ascii];
-        let key = state.parts(isa, block, sets);
-        let mut bad =
-            key.bad | !ascii | key.host & !in_host | query & !key.newline | key.before_query & !in_path;
-        if key.second_digit != 0 {
-            let before = isa.load(before);
-            bad |= key.second_digit & isa.any_pair(before, block, &W3LIB_FIRST, &W3LIB_SECOND);
-            bad |= key.second_digit & isa.high(before);
-        }
-        state.ends(&key, bad)
+    fn bad<I: Isa>(_: I, _: I::Block, key: &Key, in_path: u64, _: &mut [Carry; 3]) -> u64 {
+        key.before_query & !in_path
     }
 }
 
-/// The URL Standard: lines of `http`, `https` and `file` URLs whose serialisation is the line itself, by the crate url 2.5 as
-/// well as by the standard where these differ.
+/// The URL Standard: `http`, `https` and `file` URLs whose serialization is the line itself. Where the crate url 2.5 differs from the
+/// standard, a line is proven only if both agree.
 #[cfg(feature = "whatwg")]
 pub(crate) struct Whatwg;
 
 #[cfg(feature = "whatwg")]
 #[derive(Default)]
 pub(crate) struct WhatwgState {
-    not_first: bool,
-    line: Carry,
-    /// `http` and `https`: a carry for each letter.
+    lines: LineStarts,
+    /// One carry for each letter of `http`.
     http: [Carry; 4],
-    /// `file`.
+    /// One carry for each letter of `fil`.
     file: [Carry; 3],
+    letters: Carry,
     colon: Carry,
-    slashes: [Carry; 2],
-    authority: Carry,
-    /// The ends of `file`, for the five bytes from there to its authority.
+    authorities: Authorities,
+    /// The last letters of `file` in the block before. The authority starts four bytes after them.
     file_end: u64,
     host_end: Carry,
     host: Carry,
@@ -474,36 +520,24 @@ pub(crate) struct WhatwgState {
     query: Carry,
     before_query: Carry,
     slash: Carry,
-    dots: [Carry; 2],
-    percent: [Carry; 2],
-    proven: Carry,
-    as_it_is: Carry,
+    dots: Dots,
+    digits: Digits,
+    proof: Proof,
 }
 
-/// Never unchanged: controls, space, DEL, `"`, `<`, `>` and the grave accent. LF ends the line, and CR is among them.
-#[cfg(feature = "whatwg")]
-const NEVER: [u8; 37] = {
-    let mut never = *b"................................\x7f\"<>`";
-    let mut byte: u8 = 0;
-    while byte < 32 {
-        // All up to the space, without LF.
-        never[byte as usize] = byte + (byte >= b'\n') as u8;
-        byte += 1;
-    }
-    never
-};
 #[cfg(feature = "whatwg")]
 static WHATWG_SETS: Sets = Sets::new(&[
-    &NEVER,
-    // Escaped in a path, or a slash, or left alone by url and not by the standard.
+    // Bytes that are always escaped or removed.
+    &controls::<37>(b"\x7f\"<>`"),
+    // Bytes that the standard or url escapes in a path, or reads as a slash.
     b"^{}\\|",
-    b"abcdefghijklmnopqrstuvwxyz0123456789.-_",
+    HOST,
     b"abcdefghijklmnopqrstuvwxyz",
     b"/?#\n",
     b"?#\n",
     b".",
 ]);
-/// `0x`, `--` and `xn--`, `%2e`, `lh` of `localhost`.
+/// Pairs of bytes: `0x`, `--` and `xn--` in hosts, `%2e`, and `lh` of `localhost`.
 #[cfg(feature = "whatwg")]
 static WHATWG_FIRST: Sets = Sets::new(&[b"0-", b"2", b"l"]);
 #[cfg(feature = "whatwg")]
@@ -514,7 +548,7 @@ impl Rule for Whatwg {
     type State = WhatwgState;
 
     #[inline(always)]
-    fn look<I: ScanIsa>(isa: I, before: &[u8; 64], bytes: &[u8; 64], state: &mut WhatwgState) -> Ends {
+    fn check<I: Isa>(isa: I, before: &[u8; 64], bytes: &[u8; 64], state: &mut WhatwgState) -> LineEnds {
         let before = isa.load(before);
         let block = isa.load(bytes);
         let newline = isa.eq(block, b'\n');
@@ -527,11 +561,10 @@ impl Rule for Whatwg {
         let [bad_in_host, escaped_dot, local_host]: [u64; 3] =
             isa.pairs(before, block, &WHATWG_FIRST, &WHATWG_SECOND);
         let (delimiter, question_or_hash) = (delimiter & ascii, question_or_hash & ascii);
-        let start = state.line.next(newline) | u64::from(!state.not_first);
-        state.not_first = true;
+        let start = state.lines.find(newline);
         let mut bad = never | !ascii;
 
-        // `http`, `https` or `file` and `://` at the start of the line. What is something else is not proven.
+        // Only lines that start with `http://`, `https://` or `file://` are proven.
         let h = isa.eq(block, b'h') & start;
         let ht = isa.eq(block, b't') & state.http[0].next(h);
         let htt = isa.eq(block, b't') & state.http[1].next(ht);
@@ -541,14 +574,12 @@ impl Rule for Whatwg {
         let fi = isa.eq(block, b'i') & state.file[0].next(f);
         let fil = isa.eq(block, b'l') & state.file[1].next(fi);
         let file = isa.eq(block, b'e') & state.file[2].next(fil);
-        let scheme_end = colon & state.colon.next(http | https | file);
-        let slash_1 = slash & state.slashes[0].next(scheme_end);
-        let slash_2 = slash & state.slashes[1].next(slash_1);
-        let authority = state.authority.next(slash_2);
+        let scheme_end = colon & state.letters.next(http | https | file);
+        let authority = state.authorities.find(slash, state.colon.next(scheme_end));
         let file_authority = authority & (file << 4 | state.file_end >> 60);
         state.file_end = file;
 
-        // The host: lower case, no port, nothing that could be an address, which ends in a digit.
+        // The host is in lower case, without a port, and not an address, which would end in a digit.
         let host_end = state.host_end.ends(!delimiter, authority);
         let host = state.host.between(authority, host_end);
         let file_host_end = state.file_host_end.ends(!delimiter, file_authority);
@@ -557,26 +588,19 @@ impl Rule for Whatwg {
         let after_letter = state.last_letter.next(letter);
         let empty_host_of_file = file_authority & file_host_end & slash;
         bad |= host_end & !(after_letter | empty_host_of_file);
-        // A path that is not there becomes `/`.
         let no_path = host_end & !slash;
         bad |= no_path & file_host_end;
-        // Drive letters, and what url does to `file://h//p`.
+        // Drive letters, and `file://h//p`, in which url drops the host.
         let in_file_path = state.file_path[0].next(file_host_end & slash);
         bad |= in_file_path & slash | state.file_path[1].next(in_file_path) & colon;
 
         let query = state.query.ends(!question_or_hash, start);
         let before_query = state.before_query.between(start, query);
         bad |= before_query & not_in_path | isa.eq(block, b'\'') & !before_query;
-        let dot_1 = dot & before_query & state.slash.next(slash);
-        let after_1 = state.dots[0].next(dot_1);
-        let after_2 = state.dots[1].next(after_1 & dot);
-        bad |= (after_1 | after_2) & delimiter;
-        let first_digit = state.percent[0].next(percent);
-        bad |= escaped_dot & state.percent[1].next(first_digit) & before_query;
-
-        let proven = state.proven.ends(!(bad | newline), authority) & newline & !bad;
-        let bad = bad | no_path;
-        let as_it_is = state.as_it_is.ends(!(bad | newline), authority) & newline & !bad;
-        Ends { exceptions: newline & !as_it_is, slash_missing: proven }
+        let first_dot = dot & before_query & state.slash.next(slash);
+        bad |= state.dots.ends(first_dot, dot) & delimiter;
+        let (_, second_digit) = state.digits.find(percent);
+        bad |= escaped_dot & second_digit & before_query;
+        state.proof.ends(newline, authority, bad, no_path)
     }
 }

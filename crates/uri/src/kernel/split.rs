@@ -1,16 +1,39 @@
-//! The driver that splits one URL.
+//! The kernel that splits one URL.
 
-use super::Isa;
+use super::{Isa, Operation};
 use crate::class::is_scheme;
 use crate::offsets::Offsets;
 use crate::reference;
 
-/// Splits `url`, whose first bytes `block` holds: all of them, or 64.
+/// Splits one URL. The result is that of [`reference::split`].
+pub(crate) struct Split<'a> {
+    pub(crate) url: &'a [u8],
+}
+
+impl Operation for Split<'_> {
+    type Output = Offsets;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Offsets {
+        let block = match self.url.first_chunk() {
+            Some(bytes) => isa.load(bytes),
+            None => isa.load_short(self.url),
+        };
+        split(isa, self.url, block)
+    }
+
+    #[inline(always)]
+    fn run_scalar(self) -> Offsets {
+        reference::split(self.url)
+    }
+}
+
+/// Splits `url`. `block` starts with the bytes of `url`, or with the first 64 of them; the lanes after them are ignored.
 ///
-/// Two facts save a search that would wait for the one before it: the first `?` or `#` of a URL ends the path, whatever
-/// comes before it, and the first `#` ends the query. So all masks are made at once, and only the scheme and `//` need a look.
+/// No search waits for the one before it: the first `?` or `#` of a URL ends the path, whatever comes before it, and the first
+/// `#` ends the query. So all masks are made at once, and only the scheme and `//` are checked in order.
 #[inline(always)]
-pub(crate) fn split<I: Isa>(isa: I, url: &[u8], block: I::Block) -> Offsets {
+pub(super) fn split<I: Isa>(isa: I, url: &[u8], block: I::Block) -> Offsets {
     let len = url.len();
     let live = if len >= 64 { !0 } else { (1 << len) - 1 };
     let colon = isa.eq(block, b':') & live;
@@ -22,7 +45,7 @@ pub(crate) fn split<I: Isa>(isa: I, url: &[u8], block: I::Block) -> Offsets {
         .opaque(isa.eq(block, b'@') | isa.eq(block, b'[') | isa.eq(block, b']') | isa.eq(block, b':'))
         & live;
 
-    // A scheme if the first delimiter is a colon, after a valid name.
+    // The URL has a scheme if its first delimiter is a colon, and the text before it a valid name.
     let delimiter = colon | ends_authority;
     let first = delimiter.trailing_zeros() as usize;
     if delimiter == 0 && len > 64 || (60..64).contains(&first) {
@@ -57,20 +80,20 @@ pub(crate) fn split<I: Isa>(isa: I, url: &[u8], block: I::Block) -> Offsets {
     Offsets { scheme_end, host_start, host_end, path_start, path_end, query_end }
 }
 
-/// The first lane of `mask`, or `len` if that has none.
+/// Returns the first lane of `mask`, or `len` if it is empty.
 #[inline(always)]
 fn first_or(mask: u64, len: usize) -> usize {
     (mask.trailing_zeros() as usize).min(len)
 }
 
-/// The ends of path and query, if there is no `#` in the first block.
+/// Returns the ends of path and query of a URL without a `#` in its first block. `path_end` counts if it was `found` there.
 #[inline(always)]
 fn after_first_block<I: Isa>(isa: I, url: &[u8], path_end: usize, found: bool) -> (usize, usize) {
     let len = url.len();
     let mut path_end = if found { path_end } else { len };
     let mut at = 64;
     while at < len {
-        // The last block overlaps the one before it. What both hold was looked at already: nothing was found there.
+        // The last block overlaps the one before it, in which nothing was found.
         let from = at.min(len - 64);
         let Some(bytes) = url[from..].first_chunk() else { break };
         let block = isa.load(bytes);
@@ -89,7 +112,7 @@ fn after_first_block<I: Isa>(isa: I, url: &[u8], path_end: usize, found: bool) -
     (path_end, len)
 }
 
-/// The first of `stop` at or after `from`, or the end. `stop` has four bytes, which may be equal.
+/// Returns the offset of the first byte at or after `from` that is one of `stop`, or the length. The bytes of `stop` may be equal.
 #[inline(always)]
 fn find<I: Isa>(isa: I, url: &[u8], from: usize, stop: [u8; 4]) -> usize {
     let mut at = from;
@@ -110,7 +133,7 @@ fn find<I: Isa>(isa: I, url: &[u8], from: usize, stop: [u8; 4]) -> usize {
     url.len()
 }
 
-/// A scheme or an authority that does not end in the first block.
+/// Splits a URL whose scheme or authority does not end in the first block.
 #[inline(always)]
 fn long<I: Isa>(isa: I, url: &[u8]) -> Offsets {
     let mut scheme_end = find(isa, url, 0, *b":/?#");

@@ -1,0 +1,137 @@
+//! Tests of the rows, of where buffers are, and of every contender's call.
+
+use std::hint::black_box;
+
+use benchkit::{DISTINCT, SEED, Shape, Statistics, Unit, Urls, Verb, fixed_length, place, specs};
+use simdpct::Tier;
+
+use crate::alone::{ATTEMPTS, Core};
+use crate::groups;
+use crate::measure::{Plan, Task, measure};
+
+#[test]
+fn the_urls_have_the_statistics_of_real_lists() {
+    let urls = Urls::new(SEED).distinct(DISTINCT);
+    let statistics = Statistics::of(&urls);
+    assert_eq!((statistics.lines, statistics.distinct), (DISTINCT, DISTINCT));
+    assert!((47.0..=56.0).contains(&statistics.mean), "{statistics}");
+    assert!((40..=48).contains(&statistics.median), "{statistics}");
+    assert!((72..=84).contains(&statistics.p90), "{statistics}");
+    assert!((0.87..=0.89).contains(&statistics.short), "{statistics}");
+    assert!((0.10..=0.12).contains(&statistics.special), "{statistics}");
+    assert!((0.011..=0.014).contains(&statistics.escaped), "{statistics}");
+}
+
+#[test]
+fn the_urls_depend_on_the_seed_alone() {
+    let urls: Vec<String> = Urls::new(1).take(3).collect();
+    assert_eq!(urls, Urls::new(1).take(3).collect::<Vec<_>>());
+    assert_ne!(urls, Urls::new(2).take(3).collect::<Vec<_>>());
+}
+
+#[test]
+fn rows_hold_enough_distinct_text() {
+    for spec in specs(SEED, &Urls::new(SEED).distinct(DISTINCT)) {
+        let row = spec.make(Shape::Append);
+        let strings = row.strings();
+        let enough = strings.len() >= DISTINCT || row.bytes() >= 512 * 1024;
+        assert!(enough, "{:?} {}: {} strings, {} bytes", spec.verb, spec.name, strings.len(), row.bytes());
+        assert_eq!(strings.iter().map(|string| string.len()).sum::<usize>(), row.bytes());
+    }
+}
+
+#[test]
+fn names_are_unique() {
+    let mut names: Vec<_> = specs(SEED, &Urls::new(SEED).distinct(10))
+        .iter()
+        .map(|spec| format!("{:?} {}", spec.verb, spec.name))
+        .collect();
+    let count = names.len();
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), count);
+}
+
+/// Otherwise the time of a rejection would be measured.
+#[test]
+fn strict_rows_have_no_malformed_escapes() {
+    let specs = specs(SEED, &Urls::new(SEED).distinct(DISTINCT));
+    let mut changed = 0;
+    for spec in specs.iter().filter(|spec| spec.verb == Verb::Decode) {
+        let (row, plain) = (spec.make(Shape::Strict), spec.make(Shape::Append));
+        for (string, plain) in row.strings().iter().zip(plain.strings()) {
+            let valid = percent_encoding::percent_decode_str(string).count();
+            assert_eq!(string.len() - valid, 2 * string.matches('%').count(), "{}: {string:?}", spec.name);
+            assert_eq!(string.len(), plain.len());
+            changed += usize::from(*string != plain);
+        }
+    }
+    assert!(changed > 0);
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn buffers_have_the_chosen_offsets() {
+    for offset in place::OUTPUTS.into_iter().chain([64]) {
+        for capacity in [100, 5000, 200_000, 4_000_000] {
+            let buffer = place::at(capacity, offset);
+            assert!(buffer.capacity() >= capacity);
+            assert_eq!(buffer.as_ptr().addr() % 4096, offset, "{capacity} bytes");
+        }
+    }
+}
+
+#[test]
+fn every_tier_and_rival_answers() {
+    let mut core = Core::new(0);
+    let tiers: Vec<_> = Tier::available().collect();
+    let plan = Plan { rounds: 1, turn: 0.0 };
+    let row = fixed_length(1, 16, |random| random.pick(b"abcde/") as char);
+    for verb in Verb::ALL {
+        for &shape in verb.shapes() {
+            let task = Task { name: "", verb, shape, unit: Unit::Call, check: 100 };
+            let measured = measure(plan, &mut core, &task, &row, groups(verb, shape, &tiers));
+            for tier in &tiers {
+                assert_eq!(measured.find(tier.name()).unwrap().times.len(), 1);
+            }
+            assert!(measured.find("memcpy").is_some());
+            assert_eq!(measured.best_rival("").is_some(), shape == Shape::Append);
+        }
+    }
+}
+
+/// Does a few microseconds of work.
+fn work() {
+    black_box((0..2000).fold(0_u64, |a, b| black_box(a) ^ b));
+}
+
+#[test]
+fn each_piece_is_timed_and_counted() {
+    let mut core = Core::new(ATTEMPTS);
+    let mut calls = 0;
+    for _ in 0..10 {
+        let time = core.time(|| {
+            calls += 1;
+            work();
+        });
+        assert!(time > 0.0 && time.is_finite());
+    }
+    assert_eq!(core.pieces, 10);
+    assert!((10..=10 * ATTEMPTS).contains(&calls));
+    assert!(core.given_up <= core.repeated && core.repeated <= core.pieces);
+}
+
+#[test]
+fn a_core_that_is_never_alone_gives_the_shortest_time() {
+    // No loop is as fast as this, so the core always seems to be shared.
+    let mut core = Core::new(ATTEMPTS);
+    core.alone = 1e-9;
+    let mut calls = 0;
+    let time = core.time(|| {
+        calls += 1;
+        work();
+    });
+    assert_eq!((calls, core.pieces, core.given_up), (ATTEMPTS, 1, 1));
+    assert!(time > 0.0 && time.is_finite());
+    assert!(core.report().contains("100.00 % never"), "{}", core.report());
+}

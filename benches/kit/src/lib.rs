@@ -1,0 +1,29 @@
+//! What the benchmarks share: rows of input, and ways to call simdpct and its rivals.
+//!
+//! Rows are URLs with the statistics of real lists, and text of other kinds. The same seed gives the same bytes on every
+//! machine.
+//!
+//! A small buffer that is read again and again flatters code with branches, because the branch predictor learns it by heart.
+//! Each row therefore holds at least 20,000 distinct strings or 512 KiB of distinct text, as far as its kind of text allows,
+//! and the strings are in memory in the order in which they are read.
+
+#![forbid(unsafe_code)]
+
+mod contender;
+mod ours;
+pub mod place;
+mod random;
+pub mod rivals;
+mod rows;
+mod urls;
+mod verb;
+
+pub use self::contender::{Answer, Buffers, Contender, Role};
+pub use self::ours::{expected, ours};
+pub use self::random::Random;
+pub use self::rows::{DISTINCT, Row, Spec, Unit, fixed_length, read_urls, specs};
+pub use self::urls::{Statistics, Urls};
+pub use self::verb::{Shape, Verb};
+
+/// The seed of all generated input.
+pub const SEED: u64 = 0x51_3D_9C_75;

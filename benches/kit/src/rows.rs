@@ -1,0 +1,273 @@
+//! The rows of the benchmarks.
+
+use std::path::Path;
+use std::{fs, io};
+
+use crate::{Random, Shape, Verb, place};
+
+/// The least number of distinct strings of a row of short strings.
+pub const DISTINCT: usize = 20_000;
+/// The least number of distinct bytes of a row of blocks.
+const DISTINCT_BYTES: usize = 512 * 1024;
+/// The length of most blocks.
+const BLOCK: usize = 64 * 1024;
+
+/// The unit in which a row is reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// The time of a call, for rows of short strings.
+    Call,
+    /// The bytes of input per time, for rows of blocks.
+    Byte,
+}
+
+/// Input: strings that are read in order, each by one call.
+#[derive(Clone, Debug)]
+pub struct Row {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Row {
+    fn of<T: AsRef<str>>(strings: impl IntoIterator<Item = T>) -> Row {
+        let mut row = Row { text: String::new(), ends: Vec::new() };
+        for string in strings {
+            row.text.push_str(string.as_ref());
+            row.ends.push(row.text.len());
+        }
+        let mut text = place::at(row.text.len(), place::INPUT);
+        text.extend_from_slice(row.text.as_bytes());
+        row.text = String::from_utf8(text).expect("a copy of valid UTF-8");
+        row
+    }
+
+    /// Returns the strings, which are adjacent in memory.
+    pub fn strings(&self) -> Vec<&str> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.text[start..end]).collect()
+    }
+
+    /// Replaces the `%` of each malformed escape by `_`. A strict decoder rejects a string with a malformed escape, and the time
+    /// of a rejection says nothing.
+    fn well_formed(mut self) -> Row {
+        let bytes = self.text.as_bytes();
+        let malformed = |&(at, &byte): &(usize, &u8)| {
+            // An escape ends in the string in which it starts.
+            let end = self.ends[self.ends.partition_point(|&end| end <= at)];
+            let digits = bytes[at + 1..end].iter().take_while(|digit| digit.is_ascii_hexdigit());
+            byte == b'%' && digits.take(2).count() < 2
+        };
+        let offsets: Vec<usize> = bytes.iter().enumerate().filter(malformed).map(|(at, _)| at).collect();
+        for at in offsets {
+            self.text.replace_range(at..=at, "_");
+        }
+        self
+    }
+
+    /// Returns the number of bytes of all strings.
+    pub fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Returns the length of the longest string.
+    pub fn longest(&self) -> usize {
+        self.strings().iter().map(|string| string.len()).max().unwrap_or(0)
+    }
+}
+
+/// The recipe of a row.
+pub struct Spec {
+    /// The name, which is unique within the verb.
+    pub name: String,
+    /// The verb that the row is input for.
+    pub verb: Verb,
+    /// The unit in which the row is reported.
+    pub unit: Unit,
+    make: Box<dyn Fn() -> Row>,
+}
+
+impl Spec {
+    fn new(verb: Verb, name: &str, unit: Unit, make: impl Fn() -> Row + 'static) -> Spec {
+        Spec { name: name.to_owned(), verb, unit, make: Box::new(make) }
+    }
+
+    /// Makes the row as input for `shape`. That for a strict decoder has no malformed escapes.
+    pub fn make(&self, shape: Shape) -> Row {
+        let row = (self.make)();
+        if shape == Shape::Strict { row.well_formed() } else { row }
+    }
+
+    /// Reports whether all shapes of the verb are measured on the row, or only the first.
+    pub fn has_all_shapes(&self) -> bool {
+        matches!(
+            &*self.name,
+            "clean 16" | "clean 64 KiB" | "urls" | "urls encoded" | "urls joined" | "10 % specials"
+        )
+    }
+}
+
+/// Reads a list of URLs, one a line, into random order.
+///
+/// # Errors
+///
+/// Fails if the file cannot be read or all its lines are empty.
+pub fn read_urls(seed: u64, list: &Path) -> io::Result<Vec<String>> {
+    // Some rivals take only `str`, so lines that are not valid UTF-8 are left out for all.
+    let bytes = fs::read(list)?;
+    let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    let mut lines: Vec<_> = lines.filter_map(|line| String::from_utf8(line.to_vec()).ok()).collect();
+    if lines.is_empty() {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "the list has no lines"));
+    }
+    Random::new(seed).shuffle(&mut lines);
+    Ok(lines)
+}
+
+/// Returns every row. Rows of URLs hold `urls`.
+pub fn specs(seed: u64, urls: &[String]) -> Vec<Spec> {
+    let escaped: Vec<String> = urls.iter().map(|url| escape(url)).collect();
+
+    let mut specs = Vec::new();
+    for verb in Verb::ALL {
+        let mut add =
+            |name: &str, unit, make: Box<dyn Fn() -> Row>| specs.push(Spec::new(verb, name, unit, make));
+        add("clean 0-64", Unit::Call, Box::new(move || clean_random(seed)));
+        for length in [4, 8, 16, 24, 32, 48, 64, 100, 128, 192, 256, 400] {
+            let name = format!("clean {length}");
+            add(
+                &name,
+                Unit::Call,
+                Box::new(move || fixed_length(seed, length, |r| r.pick(UNRESERVED) as char)),
+            );
+        }
+        for (name, length) in [("clean 1 KiB", 1 << 10), ("clean 64 KiB", BLOCK), ("clean 1 MiB", 1 << 20)] {
+            let clean =
+                move || blocks(seed, length, |random, text| text.push(random.pick(UNRESERVED) as char));
+            add(name, Unit::Byte, Box::new(clean));
+        }
+        for length in [100, 128, 192, 256, 400] {
+            let tenth = move || few_specials(seed, length, verb);
+            add(&format!("10 % of {length}"), Unit::Call, Box::new(tenth));
+        }
+        let lines = urls.to_vec();
+        add("urls", Unit::Call, Box::new(move || Row::of(&lines)));
+        if verb == Verb::Decode {
+            let lines = escaped.clone();
+            add("urls encoded", Unit::Call, Box::new(move || Row::of(&lines)));
+        }
+        let lines = urls.join("\n");
+        add("urls joined", Unit::Byte, Box::new(move || Row::of([&lines])));
+        if verb == Verb::Decode {
+            let lines = escaped.join("\n");
+            add("urls encoded joined", Unit::Byte, Box::new(move || Row::of([&lines])));
+        }
+
+        // Both verbs get the same kinds of text: plain for the encoder, escaped for the decoder.
+        let push = move |text: &mut String, part: char| match verb {
+            Verb::Encode => text.push(part),
+            Verb::Decode => escape_to(part, text),
+        };
+        for percent in [1, 5, 10, 50] {
+            let share = percent * 10_000;
+            let one = move |random: &mut Random, text: &mut String| {
+                let special = random.chance(share);
+                push(text, random.pick(if special { SPECIAL } else { UNRESERVED }) as char);
+            };
+            add(&format!("{percent} % specials"), Unit::Byte, Box::new(move || blocks(seed, BLOCK, one)));
+        }
+        let one =
+            move |random: &mut Random, text: &mut String| push(text, between(random, '\u{4E00}', 0x51A0));
+        add("dense CJK", Unit::Byte, Box::new(move || blocks(seed, BLOCK, one)));
+        let one = move |random: &mut Random, text: &mut String| push(text, between(random, '\u{430}', 32));
+        add("dense Cyrillic", Unit::Byte, Box::new(move || blocks(seed, BLOCK, one)));
+        add("%%%%", Unit::Byte, Box::new(move || blocks(seed, BLOCK, |_, text| text.push('%'))));
+        let one = |random: &mut Random, text: &mut String| {
+            text.push_str(random.pick(&["%", "%%", "%4", "%zz", "%g1", "%1g", "%x", "% "]));
+            text.extend((0..random.below(12)).map(|_| random.pick(b"xyzghijklmn") as char));
+        };
+        add("invalid escapes", Unit::Byte, Box::new(move || blocks(seed, BLOCK, one)));
+        let one = move |random: &mut Random, text: &mut String| {
+            for bytes in [UNRESERVED, UNRESERVED, SPECIAL] {
+                push(text, random.pick(bytes) as char);
+            }
+        };
+        add("every third", Unit::Byte, Box::new(move || blocks(seed, BLOCK, one)));
+    }
+    specs
+}
+
+/// Makes a row of 20,000 strings of `length` bytes, each made by `byte`.
+pub fn fixed_length(seed: u64, length: usize, byte: impl Fn(&mut Random) -> char) -> Row {
+    let mut random = Random::new(seed ^ length as u64);
+    let mut string = String::new();
+    Row::of((0..DISTINCT).map(|_| {
+        string.clear();
+        while string.len() < length {
+            string.push(byte(&mut random));
+        }
+        string.clone()
+    }))
+}
+
+/// Makes a row of 20,000 strings of `length` bytes. One part in ten is special, a byte to encode or an escape to decode, if it
+/// still fits into the string.
+fn few_specials(seed: u64, length: usize, verb: Verb) -> Row {
+    let mut random = Random::new(seed ^ length as u64);
+    let width = if verb == Verb::Encode { 1 } else { 3 };
+    Row::of((0..DISTINCT).map(|_| {
+        let mut string = String::new();
+        while string.len() < length {
+            let special = random.chance(100_000) && string.len() + width <= length;
+            let part = random.pick(if special { SPECIAL } else { UNRESERVED }) as char;
+            if verb == Verb::Decode { escape_to(part, &mut string) } else { string.push(part) }
+        }
+        string
+    }))
+}
+
+const UNRESERVED: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
+const SPECIAL: &[u8] = b" !\"#$&'()*+,/:;<=>?@[]";
+
+fn clean_random(seed: u64) -> Row {
+    let mut random = Random::new(seed);
+    Row::of((0..DISTINCT).map(|_| {
+        let length = random.below(65);
+        (0..length).map(|_| random.pick(UNRESERVED) as char).collect::<String>()
+    }))
+}
+
+fn between(random: &mut Random, first: char, count: usize) -> char {
+    char::from_u32(first as u32 + random.below(count) as u32).unwrap_or(first)
+}
+
+/// Makes a row of blocks of about `length` bytes, to which `part` appends until they are full.
+fn blocks(seed: u64, length: usize, part: impl Fn(&mut Random, &mut String)) -> Row {
+    let mut random = Random::new(seed ^ length as u64);
+    let count = DISTINCT_BYTES.div_ceil(length).max(2);
+    Row::of((0..count).map(|_| {
+        let mut block = String::with_capacity(length + 16);
+        while block.len() < length {
+            part(&mut random, &mut block);
+        }
+        block
+    }))
+}
+
+/// Encodes without the library, because the library is what is measured.
+fn escape(text: &str) -> String {
+    let mut escaped = String::new();
+    text.chars().for_each(|part| escape_to(part, &mut escaped));
+    escaped
+}
+
+fn escape_to(part: char, escaped: &mut String) {
+    for &byte in part.encode_utf8(&mut [0; 4]).as_bytes() {
+        if UNRESERVED.contains(&byte) {
+            escaped.push(byte as char);
+        } else {
+            let digits = b"0123456789ABCDEF";
+            let (high, low) = (byte >> 4, byte & 15);
+            escaped.extend(['%', digits[usize::from(high)] as char, digits[usize::from(low)] as char]);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The operations that are measured.
+
+/// The direction of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// Encoding.
+    Encode,
+    /// Decoding.
+    Decode,
+}
+
+impl Verb {
+    /// Both directions.
+    pub const ALL: [Verb; 2] = [Verb::Encode, Verb::Decode];
+
+    /// The ways to call this library for the verb, [`Shape::Append`] first.
+    pub fn shapes(self) -> &'static [Shape] {
+        use Shape::*;
+        match self {
+            Verb::Encode => &[Append, Fresh, Slice, Cow, Values],
+            Verb::Decode => &[Append, Fresh, Slice, Cow, Normalize, Strict, Keep, Values],
+        }
+    }
+}
+
+/// A way to call this library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Appends to a reused buffer. Rivals are compared with this one.
+    Append,
+    /// Appends to a new buffer without capacity.
+    Fresh,
+    /// Writes to an initialised slice.
+    Slice,
+    /// Returns a `Cow`.
+    Cow,
+    /// Normalizes by RFC 3986, and appends to a reused buffer.
+    Normalize,
+    /// Decodes strictly, and appends to a reused buffer.
+    Strict,
+    /// Decodes but for the escapes of reserved bytes, and appends to a reused buffer.
+    Keep,
+    /// Takes all strings in one call of the batch verb, as bytes and offsets.
+    Values,
+}
+
+impl Shape {
+    /// Returns the name of `verb` called in this way: `encode`, or `decode, strict`.
+    pub fn of(self, verb: Verb) -> String {
+        let verb = match verb {
+            Verb::Encode => "encode",
+            Verb::Decode => "decode",
+        };
+        match self {
+            Shape::Append => verb.to_owned(),
+            further => format!("{verb}, {further:?}").to_ascii_lowercase(),
+        }
+    }
+}

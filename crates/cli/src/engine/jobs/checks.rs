@@ -1,0 +1,285 @@
+//! `pct check`: lists what is malformed or suspicious in lines, or in selected values.
+
+use std::num::NonZeroUsize;
+
+use simdpct_uri::Component;
+
+use super::Target;
+use super::tables;
+use crate::engine::pump::feed::{Chunk, Cut, Feed, Part};
+use crate::engine::pump::job::{Job, Long};
+use crate::engine::pump::{Threads, Workspace, pump};
+use crate::engine::sink::Sink;
+use crate::engine::sink::boundary::FileBoundary;
+use crate::engine::sink::findings::{Findings, Next, Show};
+use crate::ground::error::{Failure, Outcome};
+use crate::ground::reason::{Reason, Refusal};
+use crate::ground::records::Records;
+use crate::io::input::{Input, Inputs, Others};
+use crate::io::names::{Names, Sources};
+use crate::io::output::Output;
+use crate::io::progress::Progress;
+use crate::scan::finding::Value;
+use crate::scan::kind::Group;
+use crate::scan::listing::{AHEAD, Criteria};
+use crate::scan::scanner::{State, ready};
+use crate::select::Selector;
+use crate::select::edit::{Edit, Form};
+use crate::select::pass::Pass;
+use crate::value::policy::{Action, At, Record, Treat};
+use crate::value::report::Report;
+use crate::value::stats::Stats;
+
+/// The longest line that is checked as a URL.
+const LONGEST: usize = 16 << 20;
+
+/// Which files are checked for which findings, and how these are listed.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub sources: Sources,
+    pub records: Records,
+    /// The kinds of findings to list.
+    pub wanted: Vec<Group>,
+    /// The components that findings must be in, if values are URLs; empty for any.
+    pub components: Vec<Component>,
+    /// Whether only the exit code matters.
+    pub quiet: bool,
+    pub show: Show,
+    /// The number of findings after which the run ends.
+    pub max: Option<u64>,
+    /// The memory limit for a record in which values are selected, in MiB.
+    pub max_record: u32,
+    /// The number of threads, if the user gave one.
+    pub jobs: Option<NonZeroUsize>,
+}
+
+/// Checks the values of `target`.
+pub fn run(options: &Options, target: Target) -> Result<Outcome, Failure> {
+    let names = Names::new(&options.sources)?;
+    let progress = Progress::start(names.known(), options.quiet, true);
+    let mut inputs = Inputs::new(&options.sources, names, Others::Done, progress);
+    let mut output = Output::stdout()?;
+    let mut findings = Findings::new(options.quiet, options.show, options.max);
+    let (mut stats, mut workspace) = (Stats::default(), Workspace::default());
+    let job = Checks::new(options, target);
+    let passed = inputs.each(|input| {
+        findings.file();
+        let mut boundary = FileBoundary::new(options.records);
+        let sink = Sink::new(&mut output, &mut stats, &mut boundary, input.name());
+        let sink = Sink { findings: Some(&mut findings), ..sink };
+        match pass(input, sink, job.clone(), options.jobs, &mut workspace) {
+            Err(Failure::Enough) => Ok(findings.next() != Next::Nothing),
+            passed => passed.map(|()| true),
+        }
+    });
+    let read = inputs.outcome();
+    // The progress bar must go before anything is printed.
+    drop(inputs);
+    match passed {
+        // Only findings are written, so the reader has seen one.
+        Err(Failure::ReaderGone) => return Ok(Outcome::Findings),
+        Err(failure) => return Err(failure),
+        // Only the exit code matters, and one finding decides it.
+        Ok(()) if findings.settled() => return Ok(findings.outcome()),
+        Ok(()) => {}
+    }
+    if stats.bytes_in > 0 || read.is_ok() {
+        let Stats { records, bytes_in: bytes, .. } = stats;
+        let unit = match (&job.target.selector, options.records) {
+            (Selector::Table(_), _) => "row",
+            (_, Records::Null) => "record",
+            _ => "line",
+        };
+        let plural = |count| if count == 1 { "" } else { "s" };
+        findings.summarize(&format!("{records} {unit}{} ({bytes} byte{})", plural(records), plural(bytes)));
+    }
+    if read.is_ok() && !options.quiet && findings.next() == Next::More {
+        tables::warn_missing(&job.target.selector, &job.target.columns, &stats)?;
+    }
+    read.map(|()| findings.outcome())
+}
+
+/// Passes the file `input` through `job` to `sink`.
+fn pass(
+    input: &mut Input,
+    mut sink: Sink<'_>,
+    mut job: Checks,
+    jobs: Option<NonZeroUsize>,
+    workspace: &mut Workspace,
+) -> Result<(), Failure> {
+    let (end, limit) = (job.records.end(), (job.max_record as usize) << 20);
+    let (cut, limit) = match &job.target.selector {
+        Selector::Table(table) => (Cut::Table(table.delimiter()), limit),
+        // A line of any length can be checked in parts, but not as a URL.
+        Selector::Line if !job.look.wanted.takes_urls() => (Cut::Records(end), 0),
+        Selector::Line => (Cut::Records(end), LONGEST),
+        _ => (Cut::Records(end), limit),
+    };
+    let mut feed = Feed::new(input, cut, limit);
+    super::pass_byte_order_mark(&mut feed, &mut sink, false)?;
+    let Target { selector, columns, is_sequential } = &mut job.target;
+    let threads = if *is_sequential { Threads::ONE } else { Threads(jobs) };
+    if let Selector::Table(table) = selector {
+        tables::choose(table, &mut feed, &mut sink, columns, &[])?;
+    }
+    pump(feed, job, sink, threads, workspace)
+}
+
+/// Checks chunks of whole records.
+#[derive(Clone)]
+struct Checks {
+    target: Target,
+    records: Records,
+    look: Look,
+    /// The memory limit for a record, in MiB.
+    max_record: u32,
+    /// A buffer for values that nobody reads.
+    scrap: Vec<u8>,
+    /// The state of a line that comes in parts, and the bytes that cannot be checked before more of it is read.
+    state: State,
+    rest: Vec<u8>,
+}
+
+/// Lists the findings in selected values, which stay unchanged.
+#[derive(Clone)]
+struct Look {
+    wanted: Criteria,
+    /// For each finding in the current record the number of its value, or `None` if it is about the record itself.
+    found_in: Vec<Option<usize>>,
+}
+
+impl Look {
+    /// Adds the finding that a record cannot be read at `offset` of the chunk.
+    fn add(&mut self, record: Record<'_>, offset: usize, report: &mut Report, text: std::fmt::Arguments<'_>) {
+        if self.wanted.contains(Group::Unreadable) {
+            let line = report.line(record.chunk, record.end, offset);
+            report.findings.add(Group::Unreadable, line, offset as i64, text);
+            self.found_in.push(None);
+        }
+    }
+}
+
+impl Treat for Look {
+    fn value(
+        &mut self,
+        At { index, .. }: At,
+        value: &[u8],
+        out: &mut Vec<u8>,
+        record: Record<'_>,
+        report: &mut Report,
+        place: impl Fn(usize) -> usize,
+    ) -> Action {
+        let from = report.findings.len();
+        self.wanted.scan_value(value, &mut report.findings);
+        for number in from..report.findings.len() {
+            let at = place(report.findings.since(number)[0].offset as usize);
+            let line = report.line(record.chunk, record.end, at);
+            let finding = &mut report.findings.since(number)[0];
+            (finding.offset, finding.line) = (at as i64, line);
+            self.found_in.push(Some(index));
+        }
+        out.extend_from_slice(value);
+        Action::Write
+    }
+
+    fn unreadable(&mut self, record: Record<'_>, refusal: Refusal, report: &mut Report) -> Action {
+        report.stats.unreadable += 1;
+        self.add(record, refusal.offset, report, format_args!("{}", refusal.reason));
+        Action::Copy
+    }
+}
+
+impl Checks {
+    fn new(options: &Options, target: Target) -> Checks {
+        let wanted = Criteria::new(&options.wanted, &options.components, options.records.end());
+        Checks {
+            target,
+            records: options.records,
+            state: wanted.state(),
+            look: Look { wanted, found_in: Vec::new() },
+            max_record: options.max_record,
+            scrap: Vec::new(),
+            rest: Vec::new(),
+        }
+    }
+
+    /// Checks the selected values of a record. Returns false if it ends the run.
+    fn record(&mut self, record: Record<'_>, has_quotes: bool, report: &mut Report) -> bool {
+        let Checks { target: Target { selector, .. }, look, scrap, .. } = self;
+        scrap.clear();
+        let from = report.findings.len();
+        let mut edit = Edit::new(record.chunk, record.start, scrap, Form::Nothing);
+        let mut pass = Pass { record, treatment: look, edit: &mut edit, report };
+        if let Action::Stop(refusal) = selector.rewrite(has_quotes, &mut pass) {
+            report.stop(record.chunk, record.end, refusal);
+            return false;
+        }
+        for (finding, index) in report.findings.since(from).iter_mut().zip(look.found_in.drain(..)) {
+            let Some(index) = index else { continue };
+            let (kind, name) = selector.name(index);
+            finding.value = Some(Value { kind, name, at: finding.offset - record.start as i64 });
+        }
+        report.stats.records += 1;
+        true
+    }
+}
+
+impl Job for Checks {
+    fn work(&mut self, chunk: Chunk<'_>, _: &mut Vec<u8>, report: &mut Report) {
+        let (bytes, line_end) = (chunk.bytes, self.records.end());
+        report.stats.bytes_in += bytes.len() as u64;
+        if let Selector::Line = self.target.selector {
+            let lines = self.look.wanted.scan_lines(bytes, &mut report.findings);
+            report.stats.records += lines;
+            report.lines = lines - u64::from(bytes.last().is_some_and(|last| *last != line_end));
+            return;
+        }
+        let mut start = 0;
+        while start < bytes.len() {
+            let end = chunk.end_of(start, line_end);
+            let (record, has_quotes) = chunk.record(start, end, self.records);
+            if !self.record(record, has_quotes, report) {
+                return;
+            }
+            start = end;
+        }
+        report.line(bytes, line_end, bytes.len());
+    }
+
+    fn long(&mut self, start: &[u8], report: &mut Report) -> Long {
+        if let Selector::Line = self.target.selector {
+            (self.state, self.rest) = (self.look.wanted.state(), Vec::new());
+            return Long::Parts { held: false };
+        }
+        let reason = Reason::TooLong { limit: self.max_record };
+        let record =
+            Record { chunk: start, start: 0, stop: start.len(), end: self.records.end(), shown: None };
+        self.look.add(record, 0, report, format_args!("{reason}"));
+        self.look.found_in.clear();
+        report.stats.records += 1;
+        report.stats.unreadable += 1;
+        Long::Pass(reason)
+    }
+
+    fn cut(&self, bytes: &[u8]) -> Option<usize> {
+        Some(bytes.len())
+    }
+
+    fn part(&mut self, bytes: &[u8], part: Part, _: &mut Vec<u8>, report: &mut Report) {
+        let shift = -((self.state.base() + self.rest.len() as u64) as i64);
+        self.rest.extend_from_slice(bytes);
+        let window = &self.rest;
+        let ready = if part.is_last { window.len() } else { ready(window, 0, AHEAD) };
+        let Checks { look, state, .. } = self;
+        let ends = look.wanted.scan_window(state, window, ready, shift, part.is_last, &mut report.findings);
+        state.advance(ready);
+        self.rest.drain(..ready);
+        report.stats.bytes_in += bytes.len() as u64;
+        report.stats.records += ends;
+        report.lines = u64::from(bytes.last() == Some(&self.records.end()));
+    }
+
+    fn report(&self) -> Report {
+        Report::new(true, false)
+    }
+}

@@ -1,0 +1,84 @@
+//! The jobs: what is done to the input of each file.
+
+pub mod blocks;
+pub mod checks;
+#[cfg(feature = "parquet")]
+pub mod parquet;
+mod streaming;
+pub mod tables;
+pub mod values;
+
+use std::path::PathBuf;
+
+use self::tables::Columns;
+use super::pump::feed::Feed;
+use super::sink::preview::Show;
+use super::sink::rejects::Rejects;
+use super::sink::{BYTE_ORDER_MARK, Sink};
+use crate::ground::error::{Failure, Outcome};
+use crate::io::input::Input;
+use crate::io::output::Output;
+use crate::select::Selector;
+use crate::value::stats::{Stats, StatsFormat};
+
+/// The values of records that a job works on.
+#[derive(Clone)]
+pub struct Target {
+    pub selector: Selector,
+    /// Whether the meaning of a record depends on earlier ones, so that only one thread can work.
+    pub is_sequential: bool,
+    /// The columns to find in the header of each table, if the selector is one of tables.
+    pub columns: Columns,
+}
+
+/// What a job writes besides its output.
+#[derive(Clone, Debug, Default)]
+pub struct OutputOptions {
+    /// The file for rejected values.
+    pub rejects: Option<PathBuf>,
+    /// The format of the summary.
+    pub stats: Option<StatsFormat>,
+    /// The preview that replaces the output, and whether it has colours.
+    pub preview: Option<(Show, bool)>,
+}
+
+/// The rejected values and the counts of a run.
+struct Account {
+    rejects: Option<Rejects>,
+    stats: Stats,
+    format: Option<StatsFormat>,
+}
+
+impl Account {
+    /// Opens the file for rejected values. `sync` says that it must be on the disk when the run ends.
+    fn open(options: &OutputOptions, sync: bool) -> Result<Account, Failure> {
+        let create = |path| Rejects::create(path, sync);
+        let rejects = options.rejects.as_deref().map(create).transpose()?;
+        Ok(Account { rejects, stats: Stats::default(), format: options.stats })
+    }
+
+    /// Fails if `input` is a file that the run writes to.
+    fn admit(&self, input: &Input, output: &mut Output) -> Result<(), Failure> {
+        output.reads(input.version(), input.name())?;
+        match &self.rejects {
+            Some(rejects) => rejects.forbid(input.version(), input.name()),
+            None => Ok(()),
+        }
+    }
+
+    /// Completes the file for rejected values, even if some inputs failed, and prints the summary.
+    fn close(self, result: &Result<Outcome, Failure>) -> Result<Stats, Failure> {
+        if matches!(result, Ok(_) | Err(Failure::Reported { .. })) {
+            self.rejects.map(Rejects::commit).transpose()?;
+        }
+        if let Some(format) = self.format {
+            self.stats.print(format);
+        }
+        Ok(self.stats)
+    }
+}
+
+/// Passes over the byte order mark that the input may begin with. It is part of no value.
+fn pass_byte_order_mark(feed: &mut Feed<'_>, sink: &mut Sink<'_>, is_kept: bool) -> Result<(), Failure> {
+    if feed.strip(BYTE_ORDER_MARK)? { sink.pass_byte_order_mark(is_kept) } else { Ok(()) }
+}

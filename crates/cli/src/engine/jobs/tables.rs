@@ -1,0 +1,98 @@
+//! The headers of tables, and the columns in them.
+
+use std::io;
+
+use crate::engine::pump::feed::Feed;
+use crate::engine::sink::Sink;
+use crate::ground::error::{Failure, warn};
+use crate::select::Selector;
+use crate::select::csv::Table;
+use crate::value::stats::Stats;
+
+/// The columns of tables that the user asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Columns {
+    pub names: Vec<String>,
+    pub has_header: bool,
+    /// Whether only the header of the first file is written.
+    pub one_header: bool,
+}
+
+/// Finds the columns of `table` in the file of `feed`. Returns its header, if tables have one and the file is not empty. New
+/// values get columns with the names `into`.
+pub fn choose(
+    table: &mut Table,
+    feed: &mut Feed<'_>,
+    sink: &mut Sink<'_>,
+    columns: &Columns,
+    into: &[String],
+) -> Result<Option<Vec<u8>>, Failure> {
+    if !columns.has_header {
+        table.choose(&columns.names, &[], None).map_err(Failure::Usage)?;
+        return Ok(None);
+    }
+    let header = feed.first_record()?;
+    if header.is_empty() {
+        return Ok(None);
+    }
+    let chosen = table.choose(&columns.names, into, Some(names(&header)));
+    chosen.map_err(|message| Failure::Usage(format!("{}: {message}", feed.name())))?;
+    sink.stats.bytes_in += header.len() as u64;
+    sink.lines += memchr::memchr_iter(feed.line_end(), &header).count() as u64;
+    Ok(Some(header))
+}
+
+/// Returns `header` without its line end.
+pub fn names(header: &[u8]) -> &[u8] {
+    let names = header.strip_suffix(b"\n").unwrap_or(header);
+    names.strip_suffix(b"\r").unwrap_or(names)
+}
+
+/// Warns of selected fields, columns and keys that no file had, judged by the counts of all files.
+pub fn warn_missing(selector: &Selector, columns: &Columns, stats: &Stats) -> Result<(), Failure> {
+    let mut selector = selector.clone();
+    if let Selector::Table(table) = &mut selector
+        && !columns.has_header
+    {
+        // With a header, a missing column was an error.
+        table.choose(&columns.names, &[], None).map_err(Failure::Usage)?;
+    }
+    for message in selector.missing(stats) {
+        warn(format_args!("{message}"));
+    }
+    Ok(())
+}
+
+/// The header of the first table of an output.
+#[derive(Default)]
+pub struct Header {
+    names: Option<Vec<u8>>,
+    /// Whether the user has been told that it is repeated.
+    has_warned: bool,
+}
+
+impl Header {
+    /// Reports whether `names`, the header of `file`, is written. With `one_header` later headers are not written, and must
+    /// equal the first.
+    pub fn is_written(&mut self, names: &[u8], one_header: bool, file: &str) -> Result<bool, Failure> {
+        let Some(first) = &self.names else {
+            self.names = Some(names.to_vec());
+            return Ok(true);
+        };
+        if one_header {
+            if first == names {
+                return Ok(false);
+            }
+            let error =
+                io::Error::other("its header is not that of the first file, so --one-header leaves it out");
+            return Err(Failure::missing(file, error));
+        }
+        if first == names && !self.has_warned {
+            self.has_warned = true;
+            warn(format_args!(
+                "{file}: the header is that of the first file, and is written again; --one-header leaves it out"
+            ));
+        }
+        Ok(true)
+    }
+}

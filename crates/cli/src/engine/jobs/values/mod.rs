@@ -1,0 +1,377 @@
+//! Work on the values of records, one by one.
+
+mod batch;
+mod parts;
+mod skip;
+
+use self::batch::LineBatch;
+use self::parts::{Needs, Parts};
+use self::skip::EscapeSearch;
+use super::tables::{self, Header};
+use super::{Account, OutputOptions, Target};
+use crate::engine::pump::feed::{Chunk, Cut, Feed, Part};
+use crate::engine::pump::job::{Job, Long};
+use crate::engine::pump::{Threads, Workspace, pump};
+use crate::engine::sink::Sink;
+use crate::engine::sink::boundary::FileBoundary;
+use crate::engine::sink::preview::{self, Preview, Show};
+use crate::ground::error::{Failure, Outcome};
+use crate::ground::reason::Reason;
+use crate::ground::records::Records;
+use crate::io::files::{self, Destination};
+use crate::io::input::Input;
+use crate::io::names::Sources;
+use crate::select::Selector;
+use crate::select::edit::{Edit, Form};
+use crate::select::pass::Pass;
+use crate::value::policy::{Action, Policies, Policy, Record, Treatment};
+use crate::value::report::{Report, Stop};
+use crate::value::work::Work;
+
+/// What is done to the values of records.
+pub struct Spec {
+    pub target: Target,
+    /// The work on a value, by the bytes around it.
+    pub work: [Work; 3],
+    /// The work on whole lines at once, if a record is a value.
+    pub lines: Option<Work>,
+    /// The spelling of an empty value.
+    pub empty: &'static [u8],
+    /// The value that means "no value"; empty if there is none.
+    pub none: &'static [u8],
+    /// What is written of a record.
+    pub form: Form,
+    /// The names of the columns or keys for new values.
+    pub into: Vec<String>,
+    /// Whether only changed records are written.
+    pub only_changed: bool,
+    pub policies: Policies,
+    pub records: Records,
+    /// The memory limit for a record, in MiB.
+    pub max_record: u32,
+}
+
+/// Runs `job` on each file.
+pub fn run(
+    sources: &Sources,
+    destination: &Destination,
+    job: &Values,
+    options: &OutputOptions,
+    threads: Threads,
+) -> Result<Outcome, Failure> {
+    let mut account = Account::open(options, destination.sync)?;
+    let (mut files, mut changed) = (0, 0);
+    let mut workspace = Workspace::default();
+    let result = files::each(sources, destination, |inputs, output| {
+        let mut boundary = FileBoundary::new(job.needs.records);
+        let mut header = Header::default();
+        inputs.each(|input| {
+            account.admit(input, output)?;
+            let Account { rejects, stats, .. } = &mut account;
+            let sink = Sink::new(output, stats, &mut boundary, input.name());
+            let sink = Sink { rejects: rejects.as_mut(), ..sink };
+            let Some((show, has_colours)) = options.preview else {
+                pass(input, sink, job.clone(), &mut header, threads, &mut workspace)?;
+                return Ok(true);
+            };
+            let mut preview = Preview::new(show, input.name(), has_colours);
+            let sink = Sink { preview: Some(&mut preview), ..sink };
+            // A preview shows each file with its own header.
+            pass(input, sink, job.clone(), &mut Header::default(), threads, &mut workspace)?;
+            files += 1;
+            changed += u64::from(preview.finish(output)?);
+            Ok(true)
+        })
+    });
+    let stats = account.close(&result)?;
+    if result.is_ok() && !destination.quiet {
+        if options.preview.is_some_and(|(show, _)| show == Show::Counts) {
+            preview::print_total(changed, files);
+        }
+        tables::warn_missing(&job.target.selector, &job.target.columns, &stats)?;
+    }
+    result
+}
+
+/// Passes the file `input` through `job` to `sink`. `first` is the header of the first table of the output.
+fn pass(
+    input: &mut Input,
+    mut sink: Sink<'_>,
+    mut job: Values,
+    first: &mut Header,
+    threads: Threads,
+    workspace: &mut Workspace,
+) -> Result<(), Failure> {
+    let end = job.needs.records.end();
+    let cut = match &job.target.selector {
+        Selector::Table(table) => Cut::Table(table.delimiter()),
+        _ => Cut::Records(end),
+    };
+    // A preview shows lines, so they must be in memory.
+    let is_shown = job.is_preview && matches!(job.target.selector, Selector::Line);
+    let limit = if is_shown { usize::MAX / 4 } else { (job.max_record as usize) << 20 };
+    let mut feed = Feed::new(input, cut, limit);
+    let is_whole = job.form == Form::Whole;
+    super::pass_byte_order_mark(&mut feed, &mut sink, is_whole)?;
+    let Target { selector, columns, is_sequential } = &mut job.target;
+    let threads = if *is_sequential { Threads::ONE } else { threads };
+    if let Selector::Table(table) = selector
+        && let Some(header) = tables::choose(table, &mut feed, &mut sink, columns, &job.into)?
+    {
+        let names = tables::names(&header);
+        if is_whole && first.is_written(names, columns.one_header, feed.name())? {
+            let new = [&table.header(names), &header[names.len()..]].concat();
+            let mut out = Vec::new();
+            job.show(&header, &new, &mut out);
+            sink.write(&out, header.last() != Some(&end))?;
+        }
+    }
+    pump(feed, job, sink, threads, workspace)
+}
+
+/// Works on the values of chunks of whole records.
+#[derive(Clone)]
+pub struct Values {
+    target: Target,
+    treatment: Treatment,
+    needs: Needs,
+    /// What is written of a record.
+    form: Form,
+    /// The names of the columns or keys for new values.
+    into: Vec<String>,
+    only_changed: bool,
+    /// The memory limit for a record, in MiB.
+    max_record: u32,
+    /// Whether lines are marked for a preview, and a buffer for the new record.
+    is_preview: bool,
+    new: Vec<u8>,
+    /// Whether records without an escape are copied unseen, once everything that is selected has been found.
+    skips: bool,
+    has_found_all: bool,
+    batch: Option<LineBatch>,
+    parts: Parts,
+}
+
+impl Values {
+    /// Does what `spec` says, with the output of `options`.
+    pub fn new(spec: Spec, options: &OutputOptions) -> Values {
+        let Spec {
+            target,
+            work,
+            lines,
+            empty,
+            none,
+            form,
+            into,
+            only_changed,
+            policies,
+            records,
+            max_record,
+        } = spec;
+        let OutputOptions { rejects, stats, preview } = options;
+        let (rejects, stats, is_preview) = (rejects.is_some(), stats.is_some(), preview.is_some());
+        let treatment = Treatment::new(work, policies, stats, rejects, empty).with_none(none);
+        let is_plain = !is_preview && !only_changed;
+        // Values of batches are not counted.
+        let is_batched = is_plain && !stats && matches!(target.selector, Selector::Line);
+        let lines = lines.filter(|work| is_batched && work.takes_records());
+        Values {
+            skips: is_plain
+                && form == Form::Whole
+                && into.is_empty()
+                && treatment.needs_percent()
+                && target.selector.can_pass_by(),
+            has_found_all: false,
+            batch: lines.map(|work| LineBatch::new(work, policies, rejects)),
+            target,
+            treatment,
+            needs: Needs { records, rejects, places: rejects || policies.can_fail(), stats },
+            form,
+            into,
+            only_changed,
+            max_record,
+            is_preview,
+            new: Vec::new(),
+            parts: Parts::default(),
+        }
+    }
+
+    /// Appends what is written for a record that was `old` and becomes `new`.
+    fn show(&self, old: &[u8], new: &[u8], out: &mut Vec<u8>) {
+        if !self.is_preview {
+            out.extend_from_slice(new);
+        } else if old == new {
+            preview::mark(preview::STAYS, old, out);
+        } else {
+            preview::mark(preview::GOES, old, out);
+            preview::mark(preview::COMES, new, out);
+        }
+    }
+
+    /// Works on one record, which ends at `end` with its line end. Returns false if it ends the run.
+    #[inline]
+    fn record(
+        &mut self,
+        record: Record<'_>,
+        end: usize,
+        has_quotes: bool,
+        edit: &mut Edit<'_>,
+        report: &mut Report,
+    ) -> bool {
+        let start = record.start;
+        let mark = edit.begin();
+        let leaves_out;
+        let mut pass = Pass { record, treatment: &mut self.treatment, edit, report };
+        match self.target.selector.rewrite(has_quotes, &mut pass) {
+            Action::Write | Action::Empty => {
+                edit.end(end);
+                leaves_out = self.only_changed && !edit.has_changed();
+            }
+            Action::Copy => {
+                edit.rewind(mark);
+                leaves_out = self.only_changed || self.form != Form::Whole;
+            }
+            Action::Drop => {
+                leaves_out = true;
+                report.stats.dropped += 1;
+            }
+            Action::Stop(refusal) => {
+                edit.rewind(mark);
+                edit.copy_to(start);
+                report.stop(record.chunk, self.needs.records.end(), refusal);
+                return false;
+            }
+        }
+        if leaves_out {
+            edit.rewind(mark);
+            edit.copy_to(start);
+            edit.skip_to(end);
+            report.is_open &= end < record.chunk.len();
+        }
+        report.stats.records += u64::from(self.needs.stats);
+        true
+    }
+
+    /// Works on one record for a preview: appends its old and its new lines to `out`, with marks.
+    fn compare(
+        &mut self,
+        record: Record<'_>,
+        end: usize,
+        has_quotes: bool,
+        out: &mut Vec<u8>,
+        report: &mut Report,
+    ) -> bool {
+        let mut new = std::mem::take(&mut self.new);
+        new.clear();
+        let edit = Edit::new(record.chunk, record.start, &mut new, self.form);
+        let mut edit = edit.watching(self.only_changed);
+        let goes_on = self.record(record, end, has_quotes, &mut edit, report);
+        if goes_on {
+            edit.copy_to(end);
+            self.show(&record.chunk[record.start..end], &new, out);
+        }
+        self.new = new;
+        goes_on
+    }
+}
+
+impl Job for Values {
+    fn work(&mut self, chunk: Chunk<'_>, out: &mut Vec<u8>, report: &mut Report) {
+        let (bytes, line_end) = (chunk.bytes, self.needs.records.end());
+        let mut edit = Edit::new(bytes, 0, out, self.form).watching(self.only_changed);
+        let skips = self.skips && self.has_found_all;
+        let mut search = EscapeSearch::default();
+        // Only the last record of a file has no end.
+        report.is_open = self.form == Form::Whole && bytes.last() != Some(&line_end);
+        let mut start = 0;
+        // Lines before this offset are worked on one by one.
+        let mut single_until = 0;
+        while start < bytes.len() {
+            if skips {
+                match search.next(&self.target.selector, &chunk, start, line_end) {
+                    Some(record) => start = record,
+                    None => break,
+                }
+            }
+            if let Some(batch) = self.batch.as_mut().filter(|_| start >= single_until) {
+                let (done, single) = batch.apply(&bytes[start..], line_end, edit.copy_to(start));
+                start += done;
+                edit.skip_to(start);
+                single_until = start + single;
+                if done > 0 {
+                    continue;
+                }
+            }
+            let end = chunk.end_of(start, line_end);
+            if skips && search.passes(end) {
+                start = end;
+                continue;
+            }
+            let (record, has_quotes) = chunk.record(start, end, self.needs.records);
+            let goes_on = if self.is_preview {
+                let goes_on = self.compare(record, end, has_quotes, edit.output(), report);
+                edit.skip_to(end);
+                goes_on
+            } else {
+                self.record(record, end, has_quotes, &mut edit, report)
+            };
+            if !goes_on {
+                return;
+            }
+            start = end;
+        }
+        edit.copy_to(bytes.len());
+        if self.skips && !self.has_found_all {
+            self.has_found_all = self.target.selector.has_found_all(&report.stats);
+        }
+        report.stats.bytes_in += bytes.len() as u64;
+        if self.needs.places {
+            report.line(bytes, line_end, bytes.len());
+        }
+    }
+
+    fn long(&mut self, start: &[u8], report: &mut Report) -> Long {
+        if matches!(self.target.selector, Selector::Line) && !self.treatment.takes_whole_values() {
+            self.parts = Parts::new(start, self.needs);
+            return Long::Parts { held: self.only_changed || self.treatment.policies().withhold() };
+        }
+        let reason = Reason::TooLong { limit: self.max_record };
+        report.stats.records += 1;
+        report.stats.unreadable += 1;
+        if report.rejects {
+            report.refuse(0, 0, &reason, start);
+        }
+        match self.treatment.policies().malformed {
+            Policy::Drop => {
+                report.stats.dropped += 1;
+                Long::Skip(reason)
+            }
+            Policy::Fail => {
+                report.stop = Some(Stop { line: 0, offset: 0, reason: reason.clone() });
+                Long::Skip(reason)
+            }
+            Policy::Keep | Policy::Replace | Policy::Empty
+                if self.only_changed || self.form != Form::Whole =>
+            {
+                Long::Skip(reason)
+            }
+            Policy::Keep | Policy::Replace | Policy::Empty => Long::Copy(reason),
+        }
+    }
+
+    fn cut(&self, bytes: &[u8]) -> Option<usize> {
+        self.treatment.cut(bytes)
+    }
+
+    fn part(&mut self, bytes: &[u8], part: Part, out: &mut Vec<u8>, report: &mut Report) {
+        self.parts.work(&mut self.treatment, self.needs, bytes, part, out, report);
+    }
+
+    fn instead(&self, out: &mut Vec<u8>) -> bool {
+        self.parts.instead(&self.treatment, self.only_changed, out)
+    }
+
+    fn report(&self) -> Report {
+        Report::new(self.needs.places, self.needs.rejects)
+    }
+}

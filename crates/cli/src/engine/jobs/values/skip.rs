@@ -1,0 +1,62 @@
+//! The search for records that may change, if records without an escape stay unchanged.
+
+use crate::engine::pump::feed::Chunk;
+use crate::select::Selector;
+
+/// After so many records in a row with an escape the search does not pay, and is left out for [`PAUSE`] records.
+const DENSE: u32 = 8;
+
+/// The number of records that are not searched for.
+const PAUSE: u32 = 64;
+
+/// Finds the records of a chunk that hold a `%`, or a `\` that may spell one.
+#[derive(Default)]
+pub struct EscapeSearch {
+    /// The end of the first `%` after the current record, once it has been found.
+    percent: usize,
+    /// The number of records in a row that held one.
+    dense: u32,
+    /// The number of records that are not searched for.
+    pause: u32,
+}
+
+impl EscapeSearch {
+    /// Returns the start of the next record that may hold an escape, which is at or after the record at `start`. Lines end in
+    /// `end`. `None` if no such record is left in `chunk`.
+    #[inline]
+    pub fn next(&mut self, selector: &Selector, chunk: &Chunk<'_>, start: usize, end: u8) -> Option<usize> {
+        if self.pause > 0 {
+            self.pause -= 1;
+            return Some(start);
+        }
+        if self.percent > start {
+            return Some(start);
+        }
+        let rest = &chunk.bytes[start..];
+        let found = match selector {
+            Selector::Keys(_) | Selector::Pairs(_) => memchr::memchr2(b'%', b'\\', rest),
+            _ => memchr::memchr(b'%', rest),
+        };
+        let at = start + found?;
+        self.percent = at + 1;
+        let record = chunk.start_of(at, start, end);
+        if record > start {
+            self.dense = 0;
+        }
+        self.dense += 1;
+        if self.dense == DENSE {
+            (self.dense, self.pause) = (0, PAUSE);
+        }
+        Some(record.max(start))
+    }
+
+    /// Reports whether the record that ends at `end` holds no escape.
+    #[inline]
+    pub fn passes(&mut self, end: usize) -> bool {
+        let passes = self.percent > end;
+        if passes {
+            self.dense = 0;
+        }
+        passes
+    }
+}

@@ -1,0 +1,253 @@
+//! What the user asked for, and the job that does it. Options that contradict each other are rejected here, except for
+//! pairs that exclude each other whatever their values: these are in the definitions of the arguments.
+
+mod selection;
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf, is_separator};
+
+use self::selection::Selected;
+use super::jobs::blocks::{self, Blocks};
+#[cfg(feature = "parquet")]
+use super::jobs::parquet::{self, Parquet};
+use super::jobs::values::{self, Spec, Values};
+use super::jobs::{OutputOptions, checks};
+use super::pump::Threads;
+use crate::ground::charset::Charset;
+use crate::ground::error::{Failure, Outcome};
+use crate::ground::records::Records;
+use crate::ground::shown::shown;
+use crate::io::files::{Destination, Writes};
+use crate::io::names::{self, Sources};
+use crate::io::output;
+use crate::select::fields::Delimiter;
+use crate::value::options::Verb;
+use crate::value::policy::{Policies, Policy};
+use crate::value::stats::StatsFormat;
+use crate::value::work::Work;
+
+pub use self::selection::{Selection, Shape};
+pub use super::jobs::checks::Options as CheckOptions;
+pub use super::jobs::tables::Columns;
+pub use super::sink::findings::Show as FindingsFormat;
+pub use super::sink::preview::Show as PreviewFormat;
+
+/// A run that writes values.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub verb: Verb,
+    pub sources: Sources,
+    pub destination: Destination,
+    pub records: Records,
+    pub selection: Selection,
+    pub shape: Shape,
+    /// The preview that is written instead of replacing files.
+    pub preview: Option<PreviewFormat>,
+    /// The delimiter of fields or columns, if the user gave one.
+    pub delimiter: Option<Delimiter>,
+    pub policies: Policies,
+    /// The file for rejected values.
+    pub rejects: Option<PathBuf>,
+    /// The format of the summary on stderr.
+    pub stats: Option<StatsFormat>,
+    /// The memory limit for a record, in MiB.
+    pub max_record: u32,
+    /// The number of threads, if the user gave one.
+    pub jobs: Option<NonZeroUsize>,
+}
+
+/// A run of `check`, which lists findings.
+#[derive(Clone, Debug)]
+pub struct CheckRequest {
+    pub selection: Selection,
+    /// The delimiter of fields or columns, if the user gave one.
+    pub delimiter: Option<Delimiter>,
+    /// Whether strings of JSON may hold `\xHH`.
+    pub nginx: bool,
+    pub options: CheckOptions,
+}
+
+/// The work of a run.
+pub struct Plan {
+    sources: Sources,
+    destination: Destination,
+    options: OutputOptions,
+    threads: Threads,
+    job: Job,
+}
+
+enum Job {
+    Blocks(Blocks),
+    Values(Box<Values>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<Parquet>),
+}
+
+impl Plan {
+    /// Lists the findings that `request` asks for.
+    pub fn check(request: &CheckRequest) -> Result<Outcome, Failure> {
+        let CheckRequest { selection, delimiter, nginx, options } = request;
+        selection.check(&Shape::default(), delimiter.is_some(), options.records).map_err(Failure::Usage)?;
+        let target = selection.target(options.records, *delimiter, *nginx).map_err(Failure::Usage)?;
+        checks::run(options, target)
+    }
+
+    /// Does what `request` asks for.
+    pub fn run(request: Request) -> Result<Outcome, Failure> {
+        let Plan { sources, destination, options, threads, job } = Plan::new(request)?;
+        match job {
+            Job::Blocks(job) => blocks::run(&sources, &destination, &job, threads),
+            Job::Values(job) => values::run(&sources, &destination, &job, &options, threads),
+            #[cfg(feature = "parquet")]
+            Job::Parquet(job) => parquet::run(&sources, &destination, *job, &options),
+        }
+    }
+
+    fn new(request: Request) -> Result<Plan, Failure> {
+        check(&request).map_err(Failure::Usage)?;
+        let options = OutputOptions {
+            rejects: request.rejects.clone(),
+            stats: request.stats,
+            preview: request.preview.map(|show| (show, output::has_colours())),
+        };
+        let job = if let Some(columns) = request.selection.parquet() {
+            request.parquet(columns, &options).map_err(Failure::Usage)?
+        } else if request.needs_values() {
+            Job::Values(Box::new(request.values(&options).map_err(Failure::Usage)?))
+        } else {
+            let work = Work::across(&request.verb, request.records);
+            Job::Blocks(Blocks::new(work, request.records, request.policies.can_fail()))
+        };
+        Ok(Plan {
+            sources: request.sources,
+            // A preview replaces nothing.
+            destination: match request.preview {
+                Some(_) => Destination { place: Writes::Stdout { format: None }, ..request.destination },
+                None => request.destination,
+            },
+            options,
+            threads: Threads(request.jobs),
+            job,
+        })
+    }
+}
+
+impl Request {
+    /// Reports whether values must be worked on one by one.
+    fn needs_values(&self) -> bool {
+        !self.selection.is_records()
+            || self.verb.takes_whole_values()
+            || self.rejects.is_some()
+            || self.stats.is_some()
+            || self.preview.is_some()
+            || self.shape.only_changed
+            || self.policies.not_text != Policy::Keep
+            || ![Policy::Keep, Policy::Fail].contains(&self.policies.malformed)
+            || (self.verb.charset().is_some_and(Charset::is_stateful) && self.records != Records::Raw)
+    }
+
+    /// Returns the job on columns of Parquet files.
+    #[cfg(feature = "parquet")]
+    fn parquet(&self, columns: &[String], options: &OutputOptions) -> Result<Job, String> {
+        let Request { verb, policies, .. } = self;
+        if [policies.malformed, policies.not_text].contains(&Policy::Drop) {
+            return Err("--parquet: a row cannot be left out; `empty` leaves an empty value".to_owned());
+        }
+        Parquet::new(verb, columns, *policies, options).map(|job| Job::Parquet(Box::new(job)))
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn parquet(&self, _: &[String], _: &OutputOptions) -> Result<Job, String> {
+        Err("--parquet: this `pct` was built without it; cargo install --path crates/cli --features parquet"
+            .to_owned())
+    }
+
+    /// Returns the job on values.
+    fn values(&self, options: &OutputOptions) -> Result<Values, String> {
+        let &Request { ref selection, ref verb, records, delimiter, ref shape, policies, max_record, .. } =
+            self;
+        let Selected { target, work, empty, none, form } =
+            selection.selected(verb, records, delimiter, shape)?;
+        let (into, only_changed) = (shape.into.clone(), shape.only_changed);
+        let lines = Some(Work::across(verb, records));
+        let spec = Spec {
+            target,
+            work,
+            lines,
+            empty,
+            none,
+            form,
+            into,
+            only_changed,
+            policies,
+            records,
+            max_record,
+        };
+        Ok(Values::new(spec, options))
+    }
+}
+
+/// Returns an error message if the options contradict each other.
+fn check(request: &Request) -> Result<(), String> {
+    let Request { selection, delimiter, records, shape, .. } = request;
+    selection.check(shape, delimiter.is_some(), *records)?;
+    if request.verb.may_garble(request.verb.kept()) {
+        return Err(
+            "--keep: in iso-2022-jp this byte may be half of a character, which would be torn apart; \
+             decode first, and then encode the bytes that must stay escaped"
+                .to_owned(),
+        );
+    }
+    if request.preview.is_some() && *records != Records::Lines {
+        return Err("--dry-run and --diff show lines; remove --raw or --null".to_owned());
+    }
+    if request.preview.is_some() && shape.only {
+        return Err("--only writes to standard output or -o: its output cannot replace the input".to_owned());
+    }
+    if request.needs_values() && *records == Records::Raw {
+        return Err("this needs records, and --raw treats the input as one stream; remove --raw".to_owned());
+    }
+    check_in_place(&request.sources, &request.destination.place)?;
+    match &request.rejects {
+        Some(rejects) => check_rejects(rejects, &request.sources, &request.destination),
+        None => Ok(()),
+    }
+}
+
+/// Returns an error message if the inputs cannot be replaced.
+fn check_in_place(sources: &Sources, place: &Writes) -> Result<(), String> {
+    let Writes::InPlace { suffix } = place else { return Ok(()) };
+    if suffix.contains(is_separator) {
+        return Err(format!("--in-place={suffix}: a suffix is part of a name, not a path"));
+    }
+    let is_stdin = sources.names.iter().any(|name| names::is_stdin(name));
+    if sources.text.is_some() {
+        return Err("--in-place needs files: the text of --expression cannot be replaced".to_owned());
+    }
+    if sources.list.is_none() && (is_stdin || sources.names.is_empty()) {
+        return Err("--in-place needs files: standard input cannot be replaced".to_owned());
+    }
+    Ok(())
+}
+
+/// Returns an error message if the file of `--rejects` is another file of the run, as far as these are known.
+fn check_rejects(rejects: &Path, sources: &Sources, destination: &Destination) -> Result<(), String> {
+    let is_stdout = rejects.as_os_str() == "-" || output::is_stdout(rejects);
+    if is_stdout && destination.is_stdout() {
+        return Err("--rejects and the output are both standard output; name a file".to_owned());
+    }
+    if destination.path().is_some_and(|output| output::is_one(output, rejects)) {
+        return Err("--output and --rejects are the same file".to_owned());
+    }
+    for name in &sources.names {
+        if output::is_one(name, rejects) {
+            return Err(format!("{}: an input and --rejects are the same file", shown(name)));
+        }
+        if let Some(suffix) = destination.suffix()
+            && output::is_one(&output::backup(name, suffix), rejects)
+        {
+            return Err(format!("{}: its backup and --rejects are the same file", shown(name)));
+        }
+    }
+    Ok(())
+}

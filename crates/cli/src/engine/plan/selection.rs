@@ -1,0 +1,228 @@
+//! The values that the user selected: makes a selector of them, and work that keeps the structure of records.
+
+use simdpct::ByteSet;
+
+use crate::engine::jobs::Target;
+use crate::engine::jobs::tables::Columns;
+use crate::ground::records::Records;
+use crate::select::Selector;
+use crate::select::csv::Table;
+use crate::select::edit::Form;
+use crate::select::fields::{Delimiter, Fields, Position, Split};
+use crate::select::jsonl::{KeyPath, Keys};
+use crate::select::logfmt::Pairs;
+use crate::select::logs::{ACCESS, Log, LogPlaces};
+use crate::value::options::{DecodeOptions, Verb};
+use crate::value::work::Work;
+
+/// The values that the user selected.
+#[derive(Clone, Debug)]
+pub enum Selection {
+    /// Each record is a value.
+    Records,
+    Fields(Vec<Position>),
+    Columns(Columns),
+    Keys(Vec<KeyPath>),
+    Pairs(Vec<KeyPath>),
+    Log(Log),
+    /// Columns of Parquet files, which have no records.
+    Parquet(Vec<String>),
+}
+
+/// What is written of records.
+#[derive(Clone, Debug, Default)]
+pub struct Shape {
+    /// Whether only the values are written.
+    pub only: bool,
+    /// The byte between the values of one record, if only they are written.
+    pub delimiter: Option<u8>,
+    /// The names under which new values are written beside the old ones.
+    pub into: Vec<String>,
+    /// Whether only changed records are written.
+    pub only_changed: bool,
+}
+
+/// The values of records, and the work on them.
+pub struct Selected {
+    pub target: Target,
+    /// The work on a value, by the bytes around it.
+    pub work: [Work; 3],
+    /// The spelling of an empty value.
+    pub empty: &'static [u8],
+    /// The value that means "no value"; empty if there is none.
+    pub none: &'static [u8],
+    /// What is written of a record.
+    pub form: Form,
+}
+
+impl Selection {
+    /// Reports whether each record is a value.
+    pub fn is_records(&self) -> bool {
+        matches!(self, Selection::Records)
+    }
+
+    /// Reports whether the user may name a delimiter.
+    fn has_delimiter(&self) -> bool {
+        matches!(self, Selection::Fields(_) | Selection::Columns(_))
+    }
+
+    /// Returns the columns of Parquet files, if they are selected.
+    pub fn parquet(&self) -> Option<&[String]> {
+        match self {
+            Selection::Parquet(columns) => Some(columns),
+            _ => None,
+        }
+    }
+
+    /// Returns an error message if the options contradict each other.
+    pub fn check(&self, shape: &Shape, has_delimiter: bool, records: Records) -> Result<(), String> {
+        if has_delimiter && !self.has_delimiter() {
+            return Err("--delimiter needs --field or --csv".to_owned());
+        }
+        if shape.only && self.is_records() {
+            return Err(
+                "--only needs --field, --csv, --jsonl, --logfmt or --log: otherwise the whole line is the value"
+                    .to_owned(),
+            );
+        }
+        if shape.only_changed && records == Records::Raw {
+            return Err("--only-changed writes lines, and --raw treats the input as one value; remove --raw"
+                .to_owned());
+        }
+        let Shape { into, .. } = shape;
+        if into.is_empty() {
+            return Ok(());
+        }
+        let (count, what) = match self {
+            Selection::Columns(Columns { has_header: false, .. }) => {
+                return Err(
+                    "--into names a column, and with --no-header there is no place for the name".to_owned()
+                );
+            }
+            Selection::Columns(Columns { names, .. }) => (names.len(), "columns"),
+            Selection::Keys(paths) => {
+                if let Some(path) = paths.iter().find(|path| !path.is_member()) {
+                    return Err(format!(
+                        "--into: '{path}' is not a member of an object, so no member can be added beside it"
+                    ));
+                }
+                (paths.len(), "keys")
+            }
+            _ => return Err("--into needs --csv or --jsonl".to_owned()),
+        };
+        if count != into.len() {
+            return Err(format!("--into: {} names for {count} {what}", into.len()));
+        }
+        Ok(())
+    }
+
+    /// Returns the selector of the values in `records`, without new names for values and for work that keeps to its limits.
+    pub fn target(
+        &self,
+        records: Records,
+        delimiter: Option<Delimiter>,
+        nginx: bool,
+    ) -> Result<Target, String> {
+        self.locate(records, delimiter, &[], false, nginx).map(|(target, _)| target)
+    }
+
+    /// Returns the selector of the values in `records`, and the bytes that work must not make in a value, by the bytes around it.
+    ///
+    /// New values are written beside the old ones with the names `into`, if there are any. `mends` says that the work may make
+    /// structure nevertheless, and `nginx` that strings may hold `\xHH`.
+    fn locate(
+        &self,
+        records: Records,
+        delimiter: Option<Delimiter>,
+        into: &[String],
+        mends: bool,
+        nginx: bool,
+    ) -> Result<(Target, [ByteSet; 3]), String> {
+        let structure = records.structure();
+        let mut is_sequential = false;
+        let mut columns = Columns::default();
+        let (selector, kept) = match self {
+            Selection::Records => (Selector::Line, [structure; 3]),
+            Selection::Fields(positions) => {
+                let split = Split::from(delimiter.unwrap_or(Delimiter::Blanks));
+                (Selector::Fields(Fields::new(positions, split, mends)?), split.kept(structure))
+            }
+            Selection::Columns(selected) => {
+                columns = selected.clone();
+                let delimiter = match delimiter {
+                    None => b',',
+                    Some(Delimiter::Byte(byte)) => byte,
+                    Some(Delimiter::Blanks) => {
+                        return Err("CSV cannot be separated by blanks; give --delimiter one byte".to_owned());
+                    }
+                };
+                (Selector::Table(Table::new(delimiter)), [ByteSet::EMPTY; 3])
+            }
+            Selection::Keys(paths) => (Selector::Keys(Keys::new(paths, into, nginx)), [ByteSet::EMPTY; 3]),
+            Selection::Pairs(keys) => {
+                let keys = keys.iter().map(|key| key.text().to_owned()).collect();
+                (Selector::Pairs(Pairs::new(keys)), [ByteSet::EMPTY; 3])
+            }
+            Selection::Log(log) => match log.places {
+                LogPlaces::Access(positions) => {
+                    let fields = Fields::new(positions, ACCESS, mends)?.of_access_log();
+                    (Selector::Fields(fields), ACCESS.kept(structure))
+                }
+                LogPlaces::Fields(positions, split) => {
+                    (Selector::Fields(Fields::new(positions, split, mends)?), split.kept(structure))
+                }
+                LogPlaces::Named(map, split) => {
+                    is_sequential = true;
+                    (Selector::Fields(Fields::named(map, split, mends)), split.kept(structure))
+                }
+                LogPlaces::Keys(paths) => {
+                    let paths = paths.iter().map(|path| path.parse()).collect::<Result<Vec<_>, _>>()?;
+                    (Selector::Keys(Keys::new(&paths, &[], nginx)), [ByteSet::EMPTY; 3])
+                }
+            },
+            Selection::Parquet(_) => return Err("--parquet: there are no records to select from".to_owned()),
+        };
+        Ok((Target { selector, is_sequential, columns }, kept))
+    }
+
+    /// Returns the values in `records`, and the work on them.
+    pub fn selected(
+        &self,
+        verb: &Verb,
+        records: Records,
+        delimiter: Option<Delimiter>,
+        shape: &Shape,
+    ) -> Result<Selected, String> {
+        let mends = verb.may_make_structure() && !shape.only;
+        let (target, mut kept) = self.locate(records, delimiter, &shape.into, mends, verb.is_nginx())?;
+        let selector = &target.selector;
+        let has_blanks = matches!(selector, Selector::Fields(fields) if fields.is_separated_by_blanks());
+        // Logs write a hyphen for a missing value.
+        let none: &[u8] = if has_blanks { b"-" } else { b"" };
+        let mut form = Form::Whole;
+        let mut empty: &[u8] = b"";
+        if shape.only {
+            // Nothing is written around a value, but it must stay one line.
+            let ends = records.structure().union(Records::Lines.structure());
+            kept = [shape.delimiter.map_or(ends, |delimiter| ends.add(&[delimiter])); 3];
+            form = Form::Values { delimiter: shape.delimiter, end: records.end() };
+        } else {
+            // Between blanks, an empty field would disappear.
+            empty = none;
+        }
+        // In JSON, nginx's escapes are undone with the other escapes of the string.
+        let verb = match verb {
+            Verb::Decode(options) if matches!(selector, Selector::Keys(_)) => {
+                &Verb::Decode(DecodeOptions { nginx: false, ..options.clone() })
+            }
+            verb => verb,
+        };
+        if kept.into_iter().any(|kept| verb.may_garble(kept)) {
+            return Err("--charset iso-2022-jp spells characters with bytes that separate fields as well; \
+                 choose values by --csv or --jsonl, or write them alone with --only"
+                .to_owned());
+        }
+        let work = kept.map(|kept| Work::on_values(verb, kept));
+        Ok(Selected { target, work, empty, none, form })
+    }
+}

@@ -1,0 +1,376 @@
+//! Input cut into chunks that can be worked on one by one.
+
+use crate::ground::error::Failure;
+use crate::ground::records::Records;
+use crate::io::buffer::Buffer;
+use crate::io::input::Input;
+use crate::select::ends::{Ends, Marks, Scan};
+use crate::value::cut;
+use crate::value::policy::Record;
+
+/// The places where input may be cut.
+#[derive(Clone, Copy, Debug)]
+pub enum Cut {
+    /// Anywhere except within an escape and between `\r` and `\n`.
+    Blocks,
+    /// At the places that [`cut::anywhere`] finds.
+    Pieces,
+    /// Nowhere.
+    Never,
+    /// After this byte.
+    Records(u8),
+    /// After records of CSV with this delimiter.
+    Table(u8),
+}
+
+/// The next piece of the input.
+pub enum Piece {
+    /// Whole records: the first `len` bytes of the block. They start at `offset` of the input, before the byte `next`.
+    Chunk { len: usize, offset: u64, next: Option<u8> },
+    /// A record at `offset` of the input that is longer than the block, which is full of its start.
+    Long { offset: u64 },
+    /// The end of the input.
+    End,
+}
+
+/// A part of a record that is longer than the block.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// The offset of its start in the input.
+    pub offset: u64,
+    /// Whether the record can be cut at its end.
+    pub is_cut: bool,
+    /// Whether it is the last part of the record.
+    pub is_last: bool,
+}
+
+/// A block of input, and the ends of the records in it if it is part of a table.
+pub struct Block {
+    bytes: Buffer,
+    ends: Marks,
+}
+
+impl Block {
+    /// A block of `size` bytes. It grows if a record is longer.
+    pub fn new(size: usize) -> Block {
+        Block { bytes: Buffer::new(size), ends: Marks::default() }
+    }
+
+    /// Returns its size.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Returns its bytes.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
+    }
+
+    /// Returns its first `len` bytes as a chunk. `next` is the byte after them.
+    pub fn chunk(&self, len: usize, next: Option<u8>) -> Chunk<'_> {
+        Chunk { bytes: &self.bytes[..len], next, ends: Some(&self.ends).filter(|ends| !ends.is_empty()) }
+    }
+}
+
+/// A piece of input that a job works on at once.
+#[derive(Clone, Copy)]
+pub struct Chunk<'a> {
+    pub bytes: &'a [u8],
+    /// The first byte after it, if the input continues.
+    pub next: Option<u8>,
+    /// The ends of its records, if they are those of a table; otherwise a record is a line.
+    ends: Option<&'a Marks>,
+}
+
+impl<'a> Chunk<'a> {
+    /// Returns the start of the record that holds the byte at `at`, which is not before the record at `start`.
+    pub fn start_of(&self, at: usize, start: usize, end: u8) -> usize {
+        match self.ends {
+            None => memchr::memrchr(end, &self.bytes[start..at]).map_or(start, |found| start + found + 1),
+            Some(ends) => ends.start(at),
+        }
+    }
+
+    /// Returns the end of the record at `start`, after its line end `end`.
+    #[inline]
+    pub fn end_of(&self, start: usize, end: u8) -> usize {
+        let found = match self.ends {
+            None => memchr::memchr(end, &self.bytes[start..]).map(|found| start + found + 1),
+            Some(ends) => ends.end(start),
+        };
+        found.unwrap_or(self.bytes.len())
+    }
+
+    /// Returns the record from `start` to `end`, and whether it is a row of a table with quotes in it.
+    #[inline]
+    pub fn record(&self, start: usize, end: usize, records: Records) -> (Record<'a>, bool) {
+        let bytes = &self.bytes[start..end];
+        let has_quotes = self.ends.is_some() && memchr::memchr(b'"', bytes).is_some();
+        let stop = start + records.without_end(bytes);
+        (Record { chunk: self.bytes, start, stop, end: records.end(), shown: None }, has_quotes)
+    }
+}
+
+/// The longest part of a long record, if the record can be cut often enough.
+const PART: usize = 256 * 1024;
+
+/// Cuts one input into chunks.
+pub struct Feed<'i> {
+    input: &'i mut Input,
+    cut: Cut,
+    /// Bytes that have been read but not handed out.
+    carry: Vec<u8>,
+    /// Their offset in the input.
+    offset: u64,
+    /// The size that a block may grow to.
+    limit: usize,
+    /// The state of a table at the end of the scanned bytes.
+    ends: Ends,
+}
+
+impl<'i> Feed<'i> {
+    /// Cuts `input` into chunks. Records of more than `limit` bytes are [`Piece::Long`].
+    pub fn new(input: &'i mut Input, cut: Cut, limit: usize) -> Feed<'i> {
+        let ends = Ends::new(if let Cut::Table(delimiter) = cut { delimiter } else { 0 });
+        let offset = input.offset();
+        Feed { input, cut, carry: Vec::new(), offset, limit, ends }
+    }
+
+    /// Returns the number of bytes that have been handed out.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Returns the name of the input.
+    pub fn name(&self) -> &str {
+        self.input.name()
+    }
+
+    /// Returns the byte that is counted for line numbers.
+    pub fn line_end(&self) -> u8 {
+        if let Cut::Records(end) = self.cut { end } else { b'\n' }
+    }
+
+    /// Reads the next chunk into `block`, which grows up to the limit if a record is longer.
+    pub fn next(&mut self, block: &mut Block) -> Result<Piece, Failure> {
+        let Block { bytes: buffer, ends: marks } = block;
+        marks.clear();
+        let mut len = self.carry.len();
+        if buffer.len() < len {
+            buffer.grow(len);
+        }
+        buffer[..len].copy_from_slice(&self.carry);
+        self.carry.clear();
+        let mut search = LastEnd { scanned: 0, end: 0, scan: Scan::new(self.ends) };
+        // After a long record the carried bytes may hold whole records.
+        let mut cut = search.find(self.cut, &buffer[..len], marks);
+        loop {
+            let Some(at) = cut else {
+                if len == buffer.len() {
+                    if len >= self.limit {
+                        self.ends = search.scan.last();
+                        return Ok(Piece::Long { offset: self.offset });
+                    }
+                    let grown = (2 * len).clamp(1, self.limit);
+                    buffer.grow(grown);
+                }
+                let read = self.input.read(&mut buffer[len..])?;
+                if read == 0 {
+                    return Ok(self.hand_out(len, None));
+                }
+                len += read;
+                cut = search.find(self.cut, &buffer[..len], marks);
+                continue;
+            };
+            self.carry.extend_from_slice(&buffer[at..len]);
+            return Ok(self.hand_out(at, buffer[at..len].first().copied()));
+        }
+    }
+
+    fn hand_out(&mut self, len: usize, next: Option<u8>) -> Piece {
+        let offset = self.offset;
+        self.offset += len as u64;
+        self.ends = self.ends.fresh();
+        if len == 0 { Piece::End } else { Piece::Chunk { len, offset, next } }
+    }
+
+    /// Hands a long record to `each`, piece by piece, up to its end. `buffer` is full of its start.
+    pub fn rest(
+        &mut self,
+        buffer: &mut [u8],
+        mut each: impl FnMut(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        each(buffer)?;
+        self.offset += buffer.len() as u64;
+        loop {
+            let read = self.input.read(buffer)?;
+            let piece = &buffer[..read];
+            let end = match self.cut {
+                Cut::Blocks | Cut::Pieces | Cut::Never => Some(0),
+                Cut::Records(end) => memchr::memchr(end, piece).map(|found| found + 1),
+                Cut::Table(_) => self.ends.next(piece),
+            };
+            let len = end.unwrap_or(read);
+            each(&piece[..len])?;
+            self.offset += len as u64;
+            if end.is_some() || read == 0 {
+                self.carry.extend_from_slice(&piece[len..]);
+                self.ends = self.ends.fresh();
+                return Ok(());
+            }
+        }
+    }
+
+    /// Hands a long record to `each` in parts, up to its end. `buffer` is full of its start. Parts end at the places that
+    /// `cut` finds, or anywhere if it finds none in a whole buffer.
+    ///
+    /// If the input has no records, this returns after the first part that ends at such a place and follows one that
+    /// does not.
+    pub fn parts(
+        &mut self,
+        buffer: &mut [u8],
+        cut: impl Fn(&[u8]) -> Option<usize>,
+        mut each: impl FnMut(&[u8], Part) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut len = buffer.len();
+        let mut is_whole = false;
+        // At so many bytes at the start of the buffer `cut` does not see the bytes before them.
+        let mut blind = 0;
+        let ends = if let Cut::Records(end) = self.cut { Some(end) } else { None };
+        loop {
+            let mut at = 0;
+            while at < len {
+                let rest = &buffer[at..len];
+                let found = |bytes| cut(bytes).filter(|&end| end > blind);
+                let end = if is_whole && rest.len() <= PART {
+                    Some(rest.len())
+                } else if is_whole || rest.len() >= PART {
+                    found(&rest[..rest.len().min(PART)]).or_else(|| found(rest))
+                } else {
+                    None
+                };
+                let is_full = at == 0 && len == buffer.len();
+                let (end, is_cut) = match end {
+                    Some(end) => (end, true),
+                    None if is_whole => (rest.len(), true),
+                    // The last bytes stay in the buffer, because `cut` looks back.
+                    None if is_full => (rest.len() - cut::LOOK_BEHIND, false),
+                    None => break,
+                };
+                let is_last = is_whole && end == rest.len();
+                each(&rest[..end], Part { offset: self.offset, is_cut, is_last })?;
+                self.offset += end as u64;
+                at += end;
+                let was_blind = std::mem::replace(&mut blind, if is_cut { 0 } else { cut::LOOK_BEHIND });
+                if ends.is_none() && was_blind > 0 && is_cut {
+                    self.carry.splice(0..0, buffer[at..len].iter().copied());
+                    return Ok(());
+                }
+                if !is_cut {
+                    break;
+                }
+            }
+            if is_whole && at == len {
+                return Ok(());
+            }
+            buffer.copy_within(at..len, 0);
+            len -= at;
+            let read = self.input.read(&mut buffer[len..])?;
+            let more = &buffer[len..len + read];
+            let end = ends.and_then(|end| memchr::memchr(end, more)).map(|found| found + 1);
+            is_whole = end.is_some() || read == 0;
+            self.carry.extend_from_slice(&more[end.unwrap_or(read)..]);
+            len += end.unwrap_or(read);
+        }
+    }
+
+    /// Removes `prefix` from the start of the input and reports whether it was there.
+    pub fn strip(&mut self, prefix: &[u8]) -> Result<bool, Failure> {
+        if let Some(is_there) = self.input.skip(prefix) {
+            self.offset = self.input.offset();
+            return Ok(is_there);
+        }
+        // Reads whole pages, so that later reads start at a page of the file.
+        let mut page = [0; 4096];
+        while self.carry.len() < prefix.len() && prefix.starts_with(&self.carry) {
+            let read = self.input.read(&mut page)?;
+            if read == 0 {
+                return Ok(false);
+            }
+            self.carry.extend_from_slice(&page[..read]);
+        }
+        if !self.carry.starts_with(prefix) {
+            return Ok(false);
+        }
+        self.carry.drain(..prefix.len());
+        self.offset += prefix.len() as u64;
+        Ok(true)
+    }
+
+    /// Removes the first record from the input and returns it with its line end.
+    pub fn first_record(&mut self) -> Result<Vec<u8>, Failure> {
+        let mut block = Block::new(4096);
+        let len = match self.next(&mut block)? {
+            Piece::Chunk { len, .. } => len,
+            Piece::End => return Ok(Vec::new()),
+            Piece::Long { .. } => {
+                let name = self.name();
+                return Err(Failure::Usage(format!("{name}: the header is longer than --max-record")));
+            }
+        };
+        let buffer = block.bytes;
+        let end = match self.cut {
+            Cut::Table(delimiter) => Ends::new(delimiter).next(&buffer[..len]),
+            _ => None,
+        };
+        let end = end.unwrap_or(len);
+        self.carry.splice(0..0, buffer[end..len].iter().copied());
+        self.offset -= (len - end) as u64;
+        Ok(buffer[..end].to_vec())
+    }
+}
+
+/// A search for the last end of a record.
+struct LastEnd {
+    /// The number of bytes that have been scanned.
+    scanned: usize,
+    /// The last end found; 0 if there is none.
+    end: usize,
+    scan: Scan,
+}
+
+impl LastEnd {
+    fn find(&mut self, how: Cut, bytes: &[u8], marks: &mut Marks) -> Option<usize> {
+        match how {
+            Cut::Blocks => {
+                let mut end = bytes.len();
+                if let Some(at) = memchr::memrchr(b'%', &bytes[end.saturating_sub(2)..]) {
+                    end = end.saturating_sub(2) + at;
+                } else if bytes.last() == Some(&b'\r') {
+                    end -= 1;
+                }
+                self.end = end;
+            }
+            Cut::Pieces => {
+                // The new bytes may complete an escape before a place to cut.
+                let scanned = self.scanned.saturating_sub(cut::LOOK_BEHIND);
+                if let Some(at) = cut::anywhere(&bytes[scanned..]) {
+                    self.end = scanned + at;
+                }
+            }
+            Cut::Never => {}
+            Cut::Records(end) => {
+                if let Some(at) = memchr::memrchr(end, &bytes[self.scanned..]) {
+                    self.end = self.scanned + at + 1;
+                }
+            }
+            Cut::Table(_) => {
+                if let Some(end) = self.scan.update(bytes, marks) {
+                    self.end = end;
+                }
+            }
+        }
+        self.scanned = bytes.len();
+        (self.end > 0).then_some(self.end)
+    }
+}

@@ -1,0 +1,108 @@
+//! Records that do not fit in memory.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read, Seek, Write};
+
+use super::buffers::Buffers;
+use super::feed::Feed;
+use super::job::{Job, Long};
+use crate::engine::sink::Sink;
+use crate::ground::error::{Failure, warn};
+
+/// Passes a record that is too long for memory through `job` to `sink`. It is at `offset`, and the buffer is full of it.
+pub fn pass<J: Job>(
+    feed: &mut Feed<'_>,
+    job: &mut J,
+    buffers: &mut Buffers,
+    sink: &mut Sink<'_>,
+    offset: u64,
+) -> Result<(), Failure> {
+    let Buffers { block, out, report, .. } = buffers;
+    let block = block.bytes_mut();
+    let (keep, outcome, reason) = match job.long(block, report) {
+        Long::Copy(reason) => (true, "stays as it is", reason),
+        Long::Skip(reason) => (false, "is left out", reason),
+        Long::Pass(reason) => (false, "is not checked", reason),
+        Long::Parts { held } => {
+            // Results are held in a file, because memory is bounded.
+            let mut held = if held { Some(Held::new()?) } else { None };
+            // The closure below borrows the job mutably, so places to cut are found by a clone.
+            let finder = job.clone();
+            feed.parts(
+                block,
+                |bytes| finder.cut(bytes),
+                |bytes, part| {
+                    out.clear();
+                    report.clear();
+                    job.part(bytes, part, out, report);
+                    let Some(held) = &mut held else { return sink.take(part.offset, out, report) };
+                    held.write(out)?;
+                    // Nothing of the record is written yet.
+                    let is_open = std::mem::take(&mut report.is_open);
+                    sink.take(part.offset, &[], report)?;
+                    report.is_open = is_open;
+                    Ok(())
+                },
+            )?;
+            let Some(held) = held else { return Ok(()) };
+            out.clear();
+            let (is_other, is_open) = (job.instead(out), report.is_open);
+            return if is_other { sink.write(out, is_open) } else { held.copy(block, sink, is_open) };
+        }
+    };
+    let places = report.places;
+    sink.take(offset, &[], report)?;
+    warn(format_args!("{}: offset {offset}: {reason}, and {outcome}", sink.file));
+    let end = feed.line_end();
+    feed.rest(block, |piece| {
+        if places {
+            sink.lines += memchr::memchr_iter(end, piece).count() as u64;
+        }
+        sink.stats.bytes_in += piece.len() as u64;
+        match &mut sink.preview {
+            Some(preview) => preview.pass(piece, sink.output),
+            None if keep => sink.write(piece, piece.last() != Some(&end)),
+            None => Ok(()),
+        }
+    })
+}
+
+/// Results that may never be written, in a temporary file.
+struct Held {
+    file: File,
+    len: u64,
+}
+
+impl Held {
+    fn new() -> Result<Held, Failure> {
+        match tempfile::tempfile() {
+            Ok(file) => Ok(Held { file, len: 0 }),
+            Err(error) => Err(Failure::open(Held::name(), error)),
+        }
+    }
+
+    /// Returns the name of the file for messages.
+    fn name() -> String {
+        format!("temporary file in {}", std::env::temp_dir().display())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.file.write_all(bytes).map_err(|error| Failure::output(Held::name(), self.len, error))?;
+        self.len += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Writes everything to `sink`, a `buffer` at a time.
+    fn copy(mut self, buffer: &mut [u8], sink: &mut Sink<'_>, is_open: bool) -> Result<(), Failure> {
+        let failed = |error| Failure::open(Held::name(), error);
+        self.file.rewind().map_err(failed)?;
+        loop {
+            match self.file.read(buffer) {
+                Ok(0) => return Ok(()),
+                Ok(len) => sink.write(&buffer[..len], is_open)?,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(failed(error)),
+            }
+        }
+    }
+}

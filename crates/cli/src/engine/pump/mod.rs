@@ -1,0 +1,64 @@
+//! Passes input through a job to a sink: in one thread, or in several with the order kept.
+//!
+//! Each thread takes the next chunk while it holds the feed, works on it, and waits for its turn to write. So there are
+//! as many buffers as threads, however long the input is, and results come in the order of the chunks.
+
+mod buffers;
+pub mod feed;
+pub mod job;
+mod long;
+mod threads;
+
+use self::buffers::Buffers;
+use self::feed::{Feed, Piece};
+use self::job::Job;
+pub use self::threads::Threads;
+use crate::engine::sink::Sink;
+use crate::ground::error::Failure;
+use crate::io::BLOCK;
+
+/// Inputs smaller than this run on one thread: starting threads would cost more than they save.
+const SMALL: u64 = 2 << 20;
+
+/// The buffers that one small file hands on to the next.
+#[derive(Default)]
+pub struct Workspace(Option<Buffers>);
+
+/// Passes the input of `feed` through `job` to `sink`.
+pub fn pump<J: Job>(
+    mut feed: Feed<'_>,
+    mut job: J,
+    mut sink: Sink<'_>,
+    threads: Threads,
+    workspace: &mut Workspace,
+) -> Result<(), Failure> {
+    let mut buffers = match workspace.0.take() {
+        Some(buffers) => buffers.with_report(job.report()),
+        None => Buffers::new(BLOCK, job.report()),
+    };
+    let start = feed.offset();
+    let mut number = None;
+    loop {
+        if number.is_none() && feed.offset() - start >= SMALL {
+            number = Some(threads.number());
+        }
+        if let Some(number) = number.filter(|&number| number > 1) {
+            drop(buffers);
+            return threads::run(feed, job, sink, number);
+        }
+        buffers.clear();
+        match feed.next(&mut buffers.block)? {
+            Piece::Chunk { len, offset, next } => {
+                let Buffers { block, out, report, .. } = &mut buffers;
+                job.work(block.chunk(len, next), out, report);
+                sink.take(offset, out, report)?;
+            }
+            Piece::Long { offset } => long::pass(&mut feed, &mut job, &mut buffers, &mut sink, offset)?,
+            Piece::End => {
+                buffers.shrink();
+                workspace.0 = Some(buffers);
+                return Ok(());
+            }
+        }
+    }
+}

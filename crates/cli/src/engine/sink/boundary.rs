@@ -1,0 +1,43 @@
+//! The place where one input file ends and the next begins in a common output.
+
+use crate::ground::records::Records;
+
+/// Ends the last record of a file before the first one of the next, if both go to one output.
+pub struct FileBoundary {
+    /// The byte that ends a record; `None` if the input has no records.
+    end: Option<u8>,
+    /// Whether the output ends in a record without its end.
+    is_open: bool,
+    /// Whether nothing of the current file has been written.
+    is_start: bool,
+    /// Whether anything has been written at all.
+    is_used: bool,
+}
+
+impl FileBoundary {
+    /// The boundary before the first file.
+    pub fn new(records: Records) -> FileBoundary {
+        let end = Some(records.end()).filter(|_| records != Records::Raw);
+        FileBoundary { end, is_open: false, is_start: true, is_used: false }
+    }
+
+    /// Begins another file.
+    pub fn next_file(&mut self) {
+        self.is_start = true;
+    }
+
+    /// Reports whether anything has been written.
+    pub fn is_used(&self) -> bool {
+        self.is_used
+    }
+
+    /// Returns the byte that must be written before `out`. `is_open` says that `out` ends in a record without its end.
+    pub fn before(&mut self, out: &[u8], is_open: bool) -> Option<u8> {
+        if out.is_empty() && !is_open {
+            return None;
+        }
+        let end = self.end.filter(|_| self.is_start && self.is_open);
+        (self.is_open, self.is_start, self.is_used) = (is_open, false, true);
+        end
+    }
+}

@@ -1,0 +1,129 @@
+//! The destination of results, which it takes in the order of the input.
+
+pub mod boundary;
+pub mod findings;
+pub mod preview;
+pub mod rejects;
+
+use self::boundary::FileBoundary;
+use self::findings::Findings;
+use self::preview::Preview;
+use self::rejects::Rejects;
+use crate::ground::error::{Failure, Place, warn};
+use crate::io::output::{Output, Shared};
+use crate::value::report::{Report, Stop};
+use crate::value::stats::Stats;
+
+/// The byte order mark, which some software writes at the start of UTF-8 text.
+pub const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// The destination of the results of one input file.
+pub struct Sink<'o> {
+    pub output: &'o mut Output,
+    pub stats: &'o mut Stats,
+    /// The file of rejected values, if the user asked for one.
+    pub rejects: Option<&'o mut Rejects>,
+    /// The list of findings, if the job makes one. It ends the run when it is complete.
+    pub findings: Option<&'o mut Findings>,
+    /// The preview that takes marked lines instead of the output.
+    pub preview: Option<&'o mut Preview>,
+    pub boundary: &'o mut FileBoundary,
+    /// The name of the input.
+    pub file: String,
+    /// The lines before the next chunk.
+    pub lines: u64,
+}
+
+impl<'o> Sink<'o> {
+    /// The destination of `file`, the next file of `boundary`, without rejects, findings and preview.
+    pub fn new(
+        output: &'o mut Output,
+        stats: &'o mut Stats,
+        boundary: &'o mut FileBoundary,
+        file: &str,
+    ) -> Sink<'o> {
+        boundary.next_file();
+        let file = file.to_owned();
+        Sink { output, stats, rejects: None, findings: None, preview: None, boundary, file, lines: 0 }
+    }
+
+    /// Returns the output file, if threads may write their results to it in any order: see [`Sink::reserve`].
+    pub fn shared(&self) -> Option<Shared> {
+        if self.preview.is_none() && self.findings.is_none() { self.output.shared() } else { None }
+    }
+
+    /// Takes the output and the report of the chunk at `offset`.
+    pub fn take(&mut self, offset: u64, out: &[u8], report: &Report) -> Result<(), Failure> {
+        self.write(out, report.is_open)?;
+        self.note(offset, report)
+    }
+
+    /// Writes `bytes`. `is_open` says that they end in a record without its end.
+    pub fn write(&mut self, bytes: &[u8], is_open: bool) -> Result<(), Failure> {
+        if let Some(preview) = &mut self.preview {
+            return preview.push(bytes, self.output);
+        }
+        self.begin(bytes, is_open)?;
+        self.output.write(bytes)
+    }
+
+    /// Reserves space in the output for `bytes` and returns its offset. The caller writes them to the shared file.
+    pub fn reserve(&mut self, bytes: &[u8], is_open: bool) -> Result<u64, Failure> {
+        self.begin(bytes, is_open)?;
+        Ok(self.output.reserve(bytes.len()))
+    }
+
+    /// Counts `bytes`, and writes what must come before them.
+    fn begin(&mut self, bytes: &[u8], is_open: bool) -> Result<(), Failure> {
+        if let Some(end) = self.boundary.before(bytes, is_open) {
+            self.stats.bytes_out += 1;
+            self.output.write(&[end])?;
+        }
+        self.stats.bytes_out += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Takes the report of the chunk at `offset`: rejected values, counts, findings, and the error that ends the run.
+    pub fn note(&mut self, offset: u64, report: &Report) -> Result<(), Failure> {
+        if let Some(rejects) = &mut self.rejects {
+            for refused in &report.refused {
+                let (line, offset) =
+                    (self.lines + refused.line + 1, offset.saturating_add_signed(refused.offset));
+                rejects.add(format_args!("{}:{line}:{offset}: {}\n", self.file, report.text(refused)))?;
+            }
+        }
+        self.stats.add(&report.stats);
+        if let Some(findings) = &mut self.findings {
+            findings.take(&self.file, self.lines, offset, &report.findings, self.output)?;
+        }
+        if report.too_deep > 0 {
+            warn(format_args!(
+                "{}: offset {offset}: an escape is spelt in more layers than fit in memory; the outermost stay",
+                self.file
+            ));
+        }
+        if let Some(Stop { line, offset: at, reason }) = &report.stop {
+            let place = Place {
+                file: self.file.clone(),
+                line: self.lines + line + 1,
+                offset: offset.saturating_add_signed(*at),
+            };
+            return Err(Failure::Data { place, reason: reason.clone() });
+        }
+        self.lines += report.lines;
+        Ok(())
+    }
+
+    /// Passes over the byte order mark of the input. It is written only at the start of the output, and only if `is_kept`.
+    pub fn pass_byte_order_mark(&mut self, is_kept: bool) -> Result<(), Failure> {
+        self.stats.bytes_in += BYTE_ORDER_MARK.len() as u64;
+        if let Some(preview) = &mut self.preview {
+            preview.begin(BYTE_ORDER_MARK);
+            return Ok(());
+        }
+        if self.boundary.is_used() || !is_kept {
+            return Ok(());
+        }
+        self.write(BYTE_ORDER_MARK, false)
+    }
+}

@@ -1,0 +1,244 @@
+//! What `--in-place` would do: a unified diff, or how many lines would change.
+//!
+//! Which record becomes which is known, so nothing has to be searched for: this takes linear time, and memory for the
+//! lines around a change and for as many changed lines as follow each other.
+
+use std::collections::VecDeque;
+use std::io::{self, Write as _};
+
+use crate::ground::error::Failure;
+use crate::io::output::Output;
+
+/// What is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Show {
+    /// How many lines would change.
+    Counts,
+    /// A unified diff.
+    Diff,
+}
+
+/// Unchanged lines around changed ones.
+const CONTEXT: usize = 3;
+
+/// Marks a line that stays, goes, or comes.
+pub const STAYS: u8 = b' ';
+pub const GOES: u8 = b'-';
+pub const COMES: u8 = b'+';
+
+/// After a line without an end.
+const NO_END: &[u8] = b"\n\\ No newline at end of file\n";
+
+/// Appends the lines of `bytes`, each after `mark`.
+pub fn mark(mark: u8, bytes: &[u8], out: &mut Vec<u8>) {
+    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+        out.push(mark);
+        out.extend_from_slice(line);
+    }
+    if bytes.last().is_some_and(|&byte| byte != b'\n') {
+        out.extend_from_slice(NO_END);
+    }
+}
+
+/// What would be done to one file.
+pub struct Preview {
+    show: Show,
+    name: String,
+    has_colours: bool,
+    /// The numbers of the next lines, from 1.
+    old: u64,
+    new: u64,
+    /// Lines that stay, after the last hunk.
+    before: VecDeque<Vec<u8>>,
+    hunk: Option<Hunk>,
+    /// Lines that go or come.
+    gone: u64,
+    come: u64,
+    has_header: bool,
+    /// What comes before the first line and is not part of it.
+    prefix: &'static [u8],
+}
+
+/// Lines that change, and those around them.
+struct Hunk {
+    old: u64,
+    new: u64,
+    old_lines: u64,
+    new_lines: u64,
+    text: Vec<u8>,
+    /// Of the last stretch of changed lines, those that come.
+    plus: Vec<u8>,
+    /// Lines that stay, after those.
+    after: VecDeque<Vec<u8>>,
+}
+
+impl Preview {
+    /// Of the file called `name`.
+    pub fn new(show: Show, name: &str, has_colours: bool) -> Preview {
+        Preview {
+            show,
+            name: name.chars().map(|sign| if sign.is_control() { '?' } else { sign }).collect(),
+            has_colours,
+            old: 1,
+            new: 1,
+            before: VecDeque::new(),
+            hunk: None,
+            gone: 0,
+            come: 0,
+            has_header: false,
+            prefix: b"",
+        }
+    }
+
+    /// The file begins with `prefix`, which the lines do not have.
+    pub fn begin(&mut self, prefix: &'static [u8]) {
+        self.prefix = prefix;
+    }
+
+    /// Takes marked lines, in the order of the file.
+    pub fn push(&mut self, marked: &[u8], output: &mut Output) -> Result<(), Failure> {
+        let mut rest = marked;
+        while let Some(end) = memchr::memchr(b'\n', rest) {
+            let mut end = end + 1;
+            if rest[end..].starts_with(&NO_END[1..]) {
+                end += NO_END.len() - 1;
+            }
+            let (line, others) = rest.split_at(end);
+            rest = others;
+            match line[0] {
+                GOES => self.gone += 1,
+                COMES => self.come += 1,
+                _ => {}
+            }
+            if self.show == Show::Diff {
+                let is_first = if line[0] == COMES { self.new == 1 } else { self.old == 1 };
+                if is_first && !self.prefix.is_empty() {
+                    let line = [&line[..1], self.prefix, &line[1..]].concat();
+                    self.line(&line, output)?;
+                } else {
+                    self.line(line, output)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes bytes that stay and are not shown: a record that is too long.
+    pub fn pass(&mut self, bytes: &[u8], output: &mut Output) -> Result<(), Failure> {
+        self.close(output)?;
+        self.before.clear();
+        let lines = memchr::memchr_iter(b'\n', bytes).count() as u64;
+        (self.old, self.new) = (self.old + lines, self.new + lines);
+        Ok(())
+    }
+
+    fn line(&mut self, line: &[u8], output: &mut Output) -> Result<(), Failure> {
+        if line[0] == STAYS {
+            (self.old, self.new) = (self.old + 1, self.new + 1);
+            let Some(hunk) = &mut self.hunk else {
+                if self.before.len() == CONTEXT {
+                    self.before.pop_front();
+                }
+                self.before.push_back(line.to_vec());
+                return Ok(());
+            };
+            hunk.text.append(&mut hunk.plus);
+            hunk.after.push_back(line.to_vec());
+            return if hunk.after.len() > 2 * CONTEXT { self.close(output) } else { Ok(()) };
+        }
+        let (old, new) = (self.old, self.new);
+        let before = &mut self.before;
+        let hunk = self.hunk.get_or_insert_with(|| {
+            let lines = before.len() as u64;
+            let text = before.drain(..).flatten().collect();
+            Hunk {
+                old: old - lines,
+                new: new - lines,
+                old_lines: lines,
+                new_lines: lines,
+                text,
+                plus: Vec::new(),
+                after: VecDeque::new(),
+            }
+        });
+        let between = hunk.after.len() as u64;
+        (hunk.old_lines, hunk.new_lines) = (hunk.old_lines + between, hunk.new_lines + between);
+        hunk.text.extend(hunk.after.drain(..).flatten());
+        if line[0] == GOES {
+            self.old += 1;
+            hunk.old_lines += 1;
+            hunk.text.extend_from_slice(line);
+        } else {
+            self.new += 1;
+            hunk.new_lines += 1;
+            hunk.plus.extend_from_slice(line);
+        }
+        Ok(())
+    }
+
+    /// Writes the hunk under way.
+    fn close(&mut self, output: &mut Output) -> Result<(), Failure> {
+        let Some(mut hunk) = self.hunk.take() else { return Ok(()) };
+        hunk.text.append(&mut hunk.plus);
+        let shown = hunk.after.len().min(CONTEXT);
+        hunk.text.extend(hunk.after.drain(..shown).flatten());
+        let [old_lines, new_lines] = [hunk.old_lines, hunk.new_lines].map(|lines| lines + shown as u64);
+        while hunk.after.len() > CONTEXT {
+            hunk.after.pop_front();
+        }
+        self.before = hunk.after;
+        let mut text = Vec::new();
+        if !self.has_header {
+            self.has_header = true;
+            let name = &self.name;
+            self.paint("1", format!("--- {name}\n").as_bytes(), &mut text);
+            self.paint("1", format!("+++ {name}\n").as_bytes(), &mut text);
+        }
+        // Of no lines, the place is that of the line before.
+        let place = |first: u64, lines: u64| if lines == 0 { first - 1 } else { first };
+        let (old, new) = (place(hunk.old, old_lines), place(hunk.new, new_lines));
+        self.paint("36", format!("@@ -{old},{old_lines} +{new},{new_lines} @@\n").as_bytes(), &mut text);
+        if self.has_colours {
+            for line in hunk.text.split_inclusive(|&byte| byte == b'\n') {
+                match line[0] {
+                    GOES => self.paint("31", line, &mut text),
+                    COMES => self.paint("32", line, &mut text),
+                    _ => text.extend_from_slice(line),
+                }
+            }
+        } else {
+            text.append(&mut hunk.text);
+        }
+        output.write(&text)
+    }
+
+    /// Appends `line`, which ends in a line feed, in a colour if there are any.
+    fn paint(&self, colour: &str, line: &[u8], out: &mut Vec<u8>) {
+        if !self.has_colours {
+            out.extend_from_slice(line);
+            return;
+        }
+        out.extend_from_slice(format!("\x1B[{colour}m").as_bytes());
+        out.extend_from_slice(line.strip_suffix(b"\n").unwrap_or(line));
+        out.extend_from_slice(b"\x1B[m\n");
+    }
+
+    /// The file ends. Returns whether it would change.
+    pub fn finish(mut self, output: &mut Output) -> Result<bool, Failure> {
+        self.close(output)?;
+        let lines = self.gone.max(self.come);
+        if lines > 0 && self.show == Show::Counts {
+            let plural = if lines == 1 { "" } else { "s" };
+            output.write(format!("{}: {lines} line{plural} would change\n", self.name).as_bytes())?;
+        }
+        Ok(lines > 0)
+    }
+}
+
+/// Says how many of the files would change.
+pub fn print_total(changed: u64, files: u64) {
+    let plural = if files == 1 { "" } else { "s" };
+    // With stderr closed there is nobody to tell.
+    let _ =
+        writeln!(io::stderr(), "pct: {changed} of {files} file{plural} would change; nothing was written");
+}

@@ -1,0 +1,64 @@
+//! The error of canonicalization.
+
+use core::fmt;
+
+/// The error of [`Profile::canonicalize`](super::Profile::canonicalize): the profile has no canonical form for the URL.
+///
+/// ```
+/// use simdpct_uri::canon::{Profile, Reason};
+///
+/// let error = Profile::Rfc3986.canonicalize("http://h:99999/").unwrap_err();
+/// assert_eq!((error.offset, error.reason), (9, Reason::Port));
+/// assert_eq!(error.reason.to_string(), "the port is not a number of at most 65535");
+/// assert_eq!(error.to_string(), "the port is not a number of at most 65535, at offset 9");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct CanonicalizeError {
+    /// The offset of the problem, in bytes from the start of the URL.
+    pub offset: usize,
+    /// The rule that the URL breaks.
+    pub reason: Reason,
+}
+
+/// The reason why a profile rejects a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// TAB, CR, LF or NUL, which would break lines of text.
+    Control(u8),
+    /// More than one `@` in the authority.
+    SeveralAt,
+    /// The host is empty, holds brackets without an address, or is not valid by IDNA.
+    Host,
+    /// The port is not a number of at most 65535.
+    Port,
+    /// A relative reference. The profile takes only URLs with a scheme.
+    Relative,
+    /// The URL is not valid UTF-8.
+    InvalidUtf8,
+    /// The parser of the profile rejects the URL for another reason.
+    Parser,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Reason::Control(byte) => return write!(f, "the URL holds the control character {byte:#04X}"),
+            Reason::SeveralAt => "more than one '@' in the authority",
+            Reason::Host => "the host is not valid",
+            Reason::Port => "the port is not a number of at most 65535",
+            Reason::Relative => "the URL is relative",
+            Reason::InvalidUtf8 => "the URL is not valid UTF-8",
+            Reason::Parser => "the URL is not valid",
+        })
+    }
+}
+
+impl fmt::Display for CanonicalizeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, at offset {}", self.reason, self.offset)
+    }
+}
+
+impl core::error::Error for CanonicalizeError {}

@@ -1,0 +1,589 @@
+//! SURT, the keys of web archives, in which the labels of the host are reversed, as two tools make them.
+
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+use core::net::Ipv4Addr;
+
+use memchr::memmem;
+use simdpct::{AsciiSet, Encode};
+
+use super::error::{CanonicalizeError, Reason};
+use super::shared::{append_without_extra_dots, idna_2003, old_ipv4, without_line_ends};
+use crate::host::port_number;
+use crate::parts::{Parts, split};
+
+mod sessions;
+
+/// The tool whose keys are made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tool {
+    /// The package surt of PyPI, version 0.3.
+    Python,
+    /// org.archive.url of iipc/webarchive-commons: `WaybackURLKeyMaker`.
+    Java,
+}
+
+impl Tool {
+    /// Returns the bytes that are not escaped: above 0x20, without `#` and `%`. Java keeps 0x7F, too.
+    const fn kept(self) -> AsciiSet {
+        match self {
+            Tool::Python => simdpct::sets::WHATWG_C0_CONTROL.remove(b" #%"),
+            Tool::Java => AsciiSet::from_bitmap(Tool::Python.kept().to_bitmap() | 1 << 0x7F),
+        }
+    }
+}
+
+/// The schemes that the Java tool knows, with the bytes after them. It inserts `http://` before every other URL.
+const JAVA_SCHEMES: &[&[u8]] = &[b"http://", b"https://", b"ftp://", b"mms://", b"rtsp://", b"wais://"];
+
+/// Appends the key of `url`.
+pub(super) fn append(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
+    let start = out.len();
+    if append_plain_url(url, tool, out).is_some() {
+        return Ok(());
+    }
+    out.truncate(start);
+    match tool {
+        _ if url.is_empty() => out.push(b'-'),
+        Tool::Python => append_python(url, out)?,
+        Tool::Java => append_java(url, out)?,
+    }
+    Ok(())
+}
+
+/// Appends the key of a plain URL, which most are. For any other URL it returns `None`, and may leave the start of a key in `out`.
+///
+/// The key of a plain URL is the URL in lower case with the host reversed. Its scheme is `http` or `https`, its host a plain name
+/// without a port, no byte is escaped or must be, and no segment of its path is empty or starts with a dot.
+fn append_plain_url(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Option<()> {
+    let rest = url.strip_prefix(b"http")?;
+    let rest = rest.strip_prefix(b"s").unwrap_or(rest).strip_prefix(b"://")?;
+    let (host, rest) = rest.split_at(memchr::memchr2(b'/', b'?', rest).unwrap_or(rest.len()));
+    if !is_plain_name(host) {
+        return None;
+    }
+    let (path, query) = rest.split_at(memchr::memchr(b'?', rest).unwrap_or(rest.len()));
+    out.reserve(url.len() + 2);
+    append_plain_name(host, tool, out);
+    out.push(b')');
+    let start = out.len();
+    if !append_if_plain(path, true, out) {
+        return None;
+    }
+    if path.is_empty() {
+        out.push(b'/');
+    }
+    finish_path(out, start);
+    if let Some(query) = query.strip_prefix(b"?") {
+        out.push(b'?');
+        let start = out.len();
+        if !append_if_plain(query, false, out) {
+            return None;
+        }
+        finish_query(out, start);
+    }
+    Some(())
+}
+
+fn append_python(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
+    if url.starts_with(b"filedesc") {
+        out.extend_from_slice(url);
+        return Ok(());
+    }
+    let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0B;
+    let lead = url.iter().position(|byte| !is_blank(byte)).unwrap_or(url.len());
+    let tail = url.iter().rposition(|byte| !is_blank(byte)).map_or(lead, |last| last + 1);
+    let trimmed = without_line_ends(&url[lead..tail]);
+    let prefix: &[u8] = if split(&*trimmed).is_uri() { b"" } else { b"http://" };
+    append_parts(Tool::Python, prefix, &trimmed, lead, url, out)
+}
+
+fn append_python_parts(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
+    let scheme = parts.scheme().unwrap_or_default();
+    // The last `@` ends the userinfo. Brackets anywhere in the rest of the authority hold an address.
+    let offsets = parts.offsets();
+    let mut host = &parts.input()[offsets.host_start..offsets.path_start];
+    while let [rest @ .., b':'] = host {
+        host = rest;
+    }
+    let mut port = None;
+    let mut host_start = offsets.host_start;
+    if let Some(open) = memchr::memchr(b'[', host) {
+        host_start += open + 1;
+        let rest = &host[open + 1..];
+        let close = memchr::memchr(b']', rest).unwrap_or(rest.len());
+        host = &rest[..close];
+        if let Some(colon) = memchr::memchr(b':', &rest[close..]) {
+            port = Some((&rest[close + colon + 1..], host_start + close + colon + 1));
+        }
+    } else if let Some(colon) = memchr::memchr(b':', host) {
+        port = Some((&host[colon + 1..], host_start + colon + 1));
+        host = &host[..colon];
+    }
+    let mut number = None;
+    if let Some((port, start)) = port.filter(|(port, _)| !port.is_empty()) {
+        // Any number of leading zeros is accepted.
+        let digits = port.iter().position(|&digit| digit != b'0').map_or(&port[..0], |zeros| &port[zeros..]);
+        match port_number(digits) {
+            None if !digits.is_empty() => {
+                return Err(CanonicalizeError { offset: start, reason: Reason::Port });
+            }
+            found => number = found.map(i64::from),
+        }
+    }
+
+    let bad_host = CanonicalizeError { offset: host_start, reason: Reason::Host };
+    let hosted = append_host(host, scheme, number, Tool::Python, out).ok_or(bad_host)?;
+    if hosted {
+        append_path(parts.path(), Tool::Python, true, out);
+    } else {
+        // The regular expressions of the tool would take the first segment of `http:/a` for a host.
+        if scheme.starts_with(b"http") {
+            return Err(bad_host);
+        }
+        out.extend_from_slice(scheme);
+        out.push(b':');
+        append_path(parts.path(), Tool::Python, false, out);
+    }
+    let start = out.len();
+    append_query(parts.query(), Tool::Python, out);
+    if !hosted && out.len() > start && parts.path().is_empty() {
+        out.insert(start, b'/');
+    }
+    Ok(())
+}
+
+fn append_java(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
+    let text = core::str::from_utf8(url)
+        .map_err(|error| CanonicalizeError { offset: error.valid_up_to(), reason: Reason::InvalidUtf8 })?;
+    if url.starts_with(b"filedesc") || url.starts_with(b"warcinfo") {
+        out.extend_from_slice(url);
+        return Ok(());
+    }
+    if let Some(host) = url.strip_prefix(b"dns:") {
+        if host.is_empty() {
+            return Err(CanonicalizeError { offset: 4, reason: Reason::Host });
+        }
+        append_reversed(host, out);
+        out.push(b')');
+        return Ok(());
+    }
+    let trimmed = text.trim_start_matches(|c| c <= ' ');
+    let lead = text.len() - trimmed.len();
+    let trimmed = trimmed.trim_end_matches(|c| c <= ' ');
+    let trimmed = if trimmed.is_ascii() {
+        without_line_ends(trimmed.as_bytes())
+    } else {
+        let is_line_end = |c| matches!(c, '\t' | '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
+        Cow::Owned(trimmed.replace(is_line_end, "").into_bytes())
+    };
+    if [&b"dns:"[..], b"filedesc:", b"warcinfo:"].iter().any(|opaque| trimmed.starts_with(opaque)) {
+        out.extend_from_slice(memchr::memchr(b'(', &trimmed).map_or(url, |open| &trimmed[open + 1..]));
+        return Ok(());
+    }
+
+    // More slashes after `http://` and `https://` are removed, but only if the scheme is in lower case.
+    for scheme in &JAVA_SCHEMES[..2] {
+        if let Some(rest) = trimmed.strip_prefix(*scheme)
+            && let [b'/', ..] = rest
+        {
+            let rest = without_slashes(rest);
+            return append_parts(Tool::Java, scheme, rest, lead + trimmed.len() - rest.len(), url, out);
+        }
+    }
+    let starts_with =
+        |prefix: &&[u8]| trimmed.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
+    if JAVA_SCHEMES.iter().any(starts_with) {
+        return append_parts(Tool::Java, b"", &trimmed, lead, url, out);
+    }
+    let rest = without_slashes(&trimmed);
+    append_parts(Tool::Java, b"http://", rest, lead + trimmed.len() - rest.len(), url, out)
+}
+
+/// Returns `text` without the slashes at its start.
+fn without_slashes(text: &[u8]) -> &[u8] {
+    &text[text.iter().position(|&byte| byte != b'/').unwrap_or(text.len())..]
+}
+
+fn append_java_parts(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
+    let scheme = parts.scheme().unwrap_or_default();
+    let authority = parts.authority().unwrap_or_default();
+    // The first `@` ends the userinfo. Brackets hold an address only if there is no userinfo.
+    let start = parts.offsets().after_scheme() + 2;
+    let user = memchr::memchr(b'@', authority);
+    let host_start = user.map_or(0, |at_sign| at_sign + 1);
+    let from = match authority.first() {
+        Some(b'[') if user.is_none() => memchr::memchr(b']', authority).unwrap_or(0),
+        _ => user.unwrap_or(0),
+    };
+    let colon = memchr::memchr(b':', &authority[from..]).map(|colon| from + colon);
+    let host = &authority[host_start..colon.unwrap_or(authority.len())];
+    let port = colon.map_or(&[][..], |colon| &authority[colon + 1..]);
+    let number = match java_integer(port) {
+        Some(number) => Some(number).filter(|&number| number != -1),
+        None if port.is_empty() => None,
+        None => {
+            let offset = start + authority.len() - port.len();
+            return Err(CanonicalizeError { offset, reason: Reason::Port });
+        }
+    };
+    if append_host(host, scheme, number, Tool::Java, out) != Some(true) {
+        return Err(CanonicalizeError { offset: start + host_start, reason: Reason::Host });
+    }
+    append_path(parts.path(), Tool::Java, true, out);
+    append_query(parts.query(), Tool::Java, out);
+    Ok(())
+}
+
+/// Reads an integer as `Integer.parseInt` does; `None` where it throws an exception.
+fn java_integer(digits: &[u8]) -> Option<i64> {
+    let (sign, digits) = match digits {
+        [b'-', digits @ ..] => (-1, digits),
+        [b'+', digits @ ..] => (1, digits),
+        _ => (1, digits),
+    };
+    let first = digits.iter().position(|&digit| digit != b'0').unwrap_or(digits.len());
+    if digits.is_empty() || digits.len() - first > 10 || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let number = sign * digits.iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0'));
+    i32::try_from(number).is_ok().then_some(number)
+}
+
+/// Splits `prefix` followed by `rest`, and appends the key of the parts. `rest` starts `removed` bytes after the start of `url`; offsets of
+/// errors are approximate if bytes inside the URL were removed.
+fn append_parts(
+    tool: Tool,
+    prefix: &[u8],
+    rest: &[u8],
+    removed: usize,
+    url: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<(), CanonicalizeError> {
+    let joined = if prefix.is_empty() { Cow::Borrowed(rest) } else { [prefix, rest].concat().into() };
+    let parts = split(&*joined);
+    let result = match tool {
+        Tool::Python => append_python_parts(&parts, out),
+        Tool::Java => append_java_parts(&parts, out),
+    };
+    result.map_err(|error| {
+        let offset = removed + error.offset.saturating_sub(prefix.len());
+        CanonicalizeError { offset: offset.min(url.len()), ..error }
+    })
+}
+
+/// Appends the reversed host, the port unless it is the default one, and `)`. Appends nothing and returns `false` if the host is empty.
+/// `None` if the host is rejected.
+fn append_host(raw: &[u8], scheme: &[u8], port: Option<i64>, tool: Tool, out: &mut Vec<u8>) -> Option<bool> {
+    if is_plain_name(raw) {
+        append_plain_name(raw, tool, out);
+        append_port(port, scheme, tool, out);
+        return Some(true);
+    }
+    let decoded = simdpct::decode_until_stable(raw);
+    let mut name = Cow::Borrowed(&*decoded);
+    if !decoded.is_ascii() {
+        let text = match (core::str::from_utf8(&decoded), tool) {
+            (Ok(text), _) => Cow::Borrowed(text),
+            // The Python tool drops invalid UTF-8.
+            (Err(_), Tool::Python) => decoded.utf8_chunks().map(|chunk| chunk.valid()).collect(),
+            // The Java tool escapes invalid UTF-8 again. That is only unambiguous in a name that is otherwise ASCII.
+            (Err(_), Tool::Java) if decoded.utf8_chunks().all(|chunk| chunk.valid().is_ascii()) => "".into(),
+            (Err(_), Tool::Java) => return None,
+        };
+        if text.is_empty() && tool == Tool::Python {
+            return Some(false);
+        }
+        let ascii = idna_2003(&text, b",)").ok()?;
+        name = match (ascii, tool) {
+            (Some(ascii), _) => Cow::Owned(ascii.into_owned().into_bytes()),
+            (None, Tool::Java) if !text.is_ascii() => Cow::Owned(text.to_lowercase().into_bytes()),
+            (None, _) => name,
+        };
+    }
+    let mut host = Vec::with_capacity(name.len());
+    match tool {
+        Tool::Python => append_with_fewer_dots(&name, &mut host),
+        Tool::Java => append_without_extra_dots(&name, &mut host),
+    }
+    if host.is_empty() {
+        return Some(false);
+    }
+    let address = match tool {
+        Tool::Python => python_address(&host),
+        Tool::Java => java_address(&host),
+    };
+    if let Some(address) = address {
+        append_reversed(alloc::string::ToString::to_string(&address).as_bytes(), out);
+    } else {
+        let mut escaped = Encode::keeping(tool.kept()).encode(&host).into_owned().into_bytes();
+        escaped.make_ascii_lowercase();
+        append_reversed(without_all_www(&escaped, tool), out);
+    }
+    append_port(port, scheme, tool, out);
+    Some(true)
+}
+
+/// Reports whether a host is a plain name: up to 64 letters, digits, `-`, `_` and single dots, not at the end. It starts with a letter, so
+/// it is not an address.
+fn is_plain_name(host: &[u8]) -> bool {
+    let mut name = [b'a'; BLOCK];
+    let (Some(first), Some(room)) = (host.first(), name.get_mut(..host.len())) else { return false };
+    room.copy_from_slice(host);
+    let mut strange = !first.is_ascii_alphabetic() | (host[host.len() - 1] == b'.');
+    for &byte in &name {
+        strange |= !(byte.is_ascii_alphanumeric() | (byte == b'-') | (byte == b'_') | (byte == b'.'));
+    }
+    for (&byte, &next) in name.iter().zip(&name[1..]) {
+        strange |= (byte == b'.') & (next == b'.');
+    }
+    !strange
+}
+
+/// Appends a plain name, reversed and in lower case.
+fn append_plain_name(host: &[u8], tool: Tool, out: &mut Vec<u8>) {
+    let start = out.len();
+    append_reversed(without_all_www(host, tool), out);
+    out[start..].make_ascii_lowercase();
+}
+
+/// Appends the port, unless it is the default one, and `)`.
+fn append_port(port: Option<i64>, scheme: &[u8], tool: Tool, out: &mut Vec<u8>) {
+    let default = match scheme {
+        _ if scheme.eq_ignore_ascii_case(b"http") => 80,
+        _ if scheme.eq_ignore_ascii_case(b"https") => 443,
+        _ => 0,
+    };
+    if let Some(port) = port
+        && port != default
+        && !(tool == Tool::Python && port == 0)
+    {
+        out.push(b':');
+        out.extend_from_slice(alloc::string::ToString::to_string(&port).as_bytes());
+    }
+    out.push(b')');
+}
+
+/// Appends `host` without dots at its ends and with one dot in the place of each two: `a....b` becomes `a..b`.
+fn append_with_fewer_dots(host: &[u8], out: &mut Vec<u8>) {
+    let start = host.iter().position(|&byte| byte != b'.').unwrap_or(host.len());
+    let end = host.iter().rposition(|&byte| byte != b'.').map_or(start, |last| last + 1);
+    let mut left = &host[start..end];
+    while let Some(at) = memmem::find(left, b"..") {
+        out.extend_from_slice(&left[..=at]);
+        left = &left[at + 2..];
+    }
+    out.extend_from_slice(left);
+}
+
+/// Returns `host` without `www` labels at its start; Python removes one, Java all.
+fn without_all_www(mut host: &[u8], tool: Tool) -> &[u8] {
+    while let Some(rest) = without_www(host) {
+        host = rest;
+        if tool == Tool::Python {
+            break;
+        }
+    }
+    host
+}
+
+/// Returns the rest of `host` after `www`, any digits and a dot, if it starts so.
+fn without_www(host: &[u8]) -> Option<&[u8]> {
+    let (_, rest) = host.split_at_checked(3).filter(|(www, _)| www.eq_ignore_ascii_case(b"www"))?;
+    let digits = rest.iter().position(|byte| !byte.is_ascii_digit())?;
+    rest[digits..].strip_prefix(b".")
+}
+
+/// Appends the labels of `host` in reverse order: `www.a.b` becomes `b,a,www`. An address loses its brackets.
+fn append_reversed(host: &[u8], out: &mut Vec<u8>) {
+    if memchr::memchr(b'.', host).is_none() {
+        let inner = host.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]"));
+        out.extend_from_slice(inner.unwrap_or(host));
+        return;
+    }
+    let mut end = host.len();
+    while let Some(dot) = memchr::memrchr(b'.', &host[..end]) {
+        out.extend_from_slice(&host[dot + 1..end]);
+        out.push(b',');
+        end = dot;
+    }
+    out.extend_from_slice(&host[..end]);
+}
+
+/// Reads any number of decimal digits as an address, modulo 2^32.
+fn wrapped_address(digits: &[u8]) -> Ipv4Addr {
+    let add = |number: u32, digit: &u8| number.wrapping_mul(10).wrapping_add(u32::from(digit - b'0'));
+    digits.iter().fold(0, add).into()
+}
+
+/// Reads an address as the Python tool does: one decimal number; two to four numbers without a leading zero; or two to four octal numbers.
+/// The tool gives the latter two to the resolver of the system, which may also ask the network about other names.
+fn python_address(host: &[u8]) -> Option<Ipv4Addr> {
+    if host.iter().all(u8::is_ascii_digit) {
+        return Some(wrapped_address(host));
+    }
+    let octal = host.first() == Some(&b'0');
+    let digits =
+        |byte: &u8| *byte == b'.' || if octal { matches!(byte, b'0'..=b'7') } else { byte.is_ascii_digit() };
+    host.iter().all(digits).then(|| old_ipv4(host)).flatten()
+}
+
+/// Reads an address as the Java tool does: one decimal number, four decimal ones the first of which has no leading zero, or four octal ones.
+fn java_address(host: &[u8]) -> Option<Ipv4Addr> {
+    if host.iter().all(u8::is_ascii_digit) {
+        // A number that is larger than a Java `long` is a name.
+        let significant = host.iter().position(|&digit| digit != b'0').unwrap_or(host.len());
+        let fits = host.len() - significant < 19
+            || core::str::from_utf8(host).is_ok_and(|digits| digits.parse::<i64>().is_ok());
+        return fits.then(|| wrapped_address(host));
+    }
+    let radix = if host.first() == Some(&b'0') { 8 } else { 10 };
+    let mut address = [0; 4];
+    let mut numbers = host.split(|&byte| byte == b'.');
+    for byte in &mut address {
+        let number = numbers.next().filter(|number| !number.is_empty())?;
+        *byte = number.iter().try_fold(0_u8, |value, &digit| {
+            let digit = char::from(digit).to_digit(radix)?;
+            u8::try_from(u32::from(value) * radix + digit).ok()
+        })?;
+    }
+    numbers.next().is_none().then(|| address.into())
+}
+
+/// Appends the path: decoded, without dot segments and runs of slashes if it is `hosted`, escaped, in lower case, without session ids and
+/// without a slash at its end.
+fn append_path(path: &[u8], tool: Tool, hosted: bool, out: &mut Vec<u8>) {
+    let start = out.len();
+    if hosted && path.first() == Some(&b'/') && append_if_plain(path, true, out) {
+        return finish_path(out, start);
+    }
+    let decoded = simdpct::decode_until_stable(path);
+    let path = if hosted { resolved(&decoded) } else { Cow::Borrowed(&*decoded) };
+    append_lower(&path, tool, out);
+    finish_path(out, start);
+}
+
+/// Removes session ids and a slash at the end from the path `out[start..]`.
+fn finish_path(out: &mut Vec<u8>, start: usize) {
+    sessions::remove_path_sessions(out, start);
+    if out.len() > start + 1 && out.last() == Some(&b'/') {
+        out.pop();
+    }
+}
+
+/// The size of blocks that are checked without an early exit. The compiler turns loops of this length into vector code.
+const BLOCK: usize = 64;
+
+/// Appends a plain part in lower case, and returns `true`: no byte is escaped or must be, and a path has no `//` and `/.`. For any other
+/// part it appends nothing and returns `false`.
+fn append_if_plain(part: &[u8], is_path: bool, out: &mut Vec<u8>) -> bool {
+    let start = out.len();
+    let mut before = b'a';
+    for chunk in part.chunks(BLOCK) {
+        let mut block = [b'a'; BLOCK];
+        block[..chunk.len()].copy_from_slice(chunk);
+        let mut strange = is_path & is_dropped(before, block[0]);
+        for &byte in &block {
+            strange |= !byte.is_ascii_graphic() | (byte == b'#') | (byte == b'%');
+        }
+        for (&byte, &next) in block.iter().zip(&block[1..]) {
+            strange |= is_path & is_dropped(byte, next);
+        }
+        if strange {
+            out.truncate(start);
+            return false;
+        }
+        before = block[BLOCK - 1];
+        block.make_ascii_lowercase();
+        out.extend_from_slice(&block[..chunk.len()]);
+    }
+    true
+}
+
+/// Reports whether two bytes of a path begin an empty segment or one that starts with a dot.
+fn is_dropped(byte: u8, next: u8) -> bool {
+    (byte == b'/') & ((next == b'/') | (next == b'.'))
+}
+
+/// Appends `part` escaped and in lower case.
+fn append_lower(part: &[u8], tool: Tool, out: &mut Vec<u8>) {
+    let start = out.len();
+    Encode::keeping(tool.kept()).encode_append(part, out);
+    out[start..].make_ascii_lowercase();
+}
+
+/// Returns a path without dot segments and empty ones. `..` removes the segment before it, even an empty one. A `..` without a segment before
+/// it stays, and the next `..` removes it.
+fn resolved(path: &[u8]) -> Cow<'_, [u8]> {
+    if path.is_empty() {
+        return Cow::Borrowed(b"/");
+    }
+    if !memchr::memchr_iter(b'/', path).any(|slash| matches!(path.get(slash + 1), Some(b'/' | b'.'))) {
+        return Cow::Borrowed(path);
+    }
+    let mut kept: Vec<&[u8]> = Vec::new();
+    for segment in path.split(|&byte| byte == b'/').skip(1) {
+        match segment {
+            b"." => {}
+            b".." if !kept.is_empty() => _ = kept.pop(),
+            _ => kept.push(segment),
+        }
+    }
+    let mut out = Vec::with_capacity(path.len());
+    out.push(b'/');
+    if let Some((last, others)) = kept.split_last() {
+        for segment in others.iter().filter(|segment| !segment.is_empty()) {
+            out.extend_from_slice(segment);
+            out.push(b'/');
+        }
+        out.extend_from_slice(last);
+    }
+    Cow::Owned(out)
+}
+
+/// Appends `?` and the query: decoded, escaped, in lower case, without session ids, sorted. Appends nothing if the rest is empty.
+fn append_query(query: Option<&[u8]>, tool: Tool, out: &mut Vec<u8>) {
+    let Some(query) = query else { return };
+    out.push(b'?');
+    let start = out.len();
+    if !append_if_plain(query, false, out) {
+        append_lower(&simdpct::decode_until_stable(query), tool, out);
+    }
+    finish_query(out, start);
+}
+
+/// Removes session ids from the query `out[start..]` and sorts it. If the rest is empty, removes the `?` before it, too.
+fn finish_query(out: &mut Vec<u8>, start: usize) {
+    sessions::remove_query_sessions(out, start);
+    sort_pairs(out, start);
+    if out.len() == start {
+        out.pop();
+    }
+}
+
+/// Sorts the parameters of the query `out[start..]` by name and value.
+fn sort_pairs(out: &mut Vec<u8>, start: usize) {
+    let pairs = || {
+        out[start..].split(|&byte| byte == b'&').map(|pair| match memchr::memchr(b'=', pair) {
+            Some(at) => (&pair[..at], Some(&pair[at + 1..])),
+            None => (pair, None),
+        })
+    };
+    if memchr::memchr(b'&', &out[start..]).is_none() || pairs().is_sorted() {
+        return;
+    }
+    let mut sorted: Vec<_> = pairs().collect();
+    sorted.sort_unstable();
+    let mut text = Vec::with_capacity(out.len() - start);
+    for (name, value) in sorted {
+        text.extend_from_slice(name);
+        if let Some(value) = value {
+            text.push(b'=');
+            text.extend_from_slice(value);
+        }
+        text.push(b'&');
+    }
+    text.pop();
+    out.truncate(start);
+    out.extend_from_slice(&text);
+}

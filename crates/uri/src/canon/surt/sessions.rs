@@ -1,0 +1,144 @@
+//! The ids of sessions in paths and queries, which both tools remove by regular expressions.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use memchr::memmem;
+
+/// Removes the ids that ASP.NET inserts as a segment before a name with `.aspx` from `out[start..]`. A segment has one of two kinds, and the
+/// last one of each is removed: `(` and 24 letters and digits and `)`, or several of these, each after a letter, in parentheses.
+pub(super) fn remove_path_sessions(out: &mut Vec<u8>, start: usize) {
+    if memchr::memchr(b'(', &out[start..]).is_none() || memmem::find(&out[start..], b".aspx").is_none() {
+        return;
+    }
+    for nested in [true, false] {
+        if let Some(found) = path_session(&out[start..], nested) {
+            out.drain(start + found.start..start + found.end);
+        }
+    }
+}
+
+/// Finds the segment that this regular expression captures:
+///
+/// ```text
+/// ^.*/ ( \( [0-9a-z]{24} \) / ) [^?]+ \.aspx
+/// ```
+///
+/// or, if `nested`, the same with `\( ([a-z] \( [0-9a-z]{24} \))+ \) /` as the segment.
+fn path_session(path: &[u8], nested: bool) -> Option<Range<usize>> {
+    // The search goes backwards, and keeps the next `?` and the next two `.aspx`, the first of which may follow the segment directly.
+    let mut question = path.len();
+    let mut aspx = [path.len(); 2];
+    for at in (1..path.len()).rev() {
+        match path[at] {
+            b'?' => question = at,
+            b'.' if path[at..].starts_with(b".aspx") => aspx = [at, aspx[0]],
+            b'(' if path[at - 1] == b'/' => {
+                let Some(len) = path_session_len(&path[at..], nested) else { continue };
+                let end = at + len;
+                let name_end = if aspx[0] == end { aspx[1] } else { aspx[0] };
+                if name_end < question {
+                    return Some(at..end);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Returns the length of the segment at the start of `path`, with its slash.
+fn path_session_len(path: &[u8], nested: bool) -> Option<usize> {
+    fn parenthesised(text: &[u8]) -> Option<&[u8]> {
+        let (id, rest) = text.strip_prefix(b"(")?.split_at_checked(24)?;
+        rest.strip_prefix(b")").filter(|_| id.iter().all(u8::is_ascii_alphanumeric))
+    }
+    let rest = if nested {
+        let mut rest = path.strip_prefix(b"(")?;
+        let mut count = 0;
+        while let [letter, after @ ..] = rest
+            && letter.is_ascii_lowercase()
+        {
+            rest = parenthesised(after)?;
+            count += 1;
+        }
+        rest.strip_prefix(b")").filter(|_| count > 0)?
+    } else {
+        parenthesised(path)?
+    };
+    rest.strip_prefix(b"/").map(|rest| path.len() - rest.len())
+}
+
+/// Removes session ids from the query `out[start..]`: of each of five forms the last one, with the `&` after it.
+pub(super) fn remove_query_sessions(out: &mut Vec<u8>, start: usize) {
+    if out.len() - start < b"cfid=.&cftoken=.".len() {
+        return;
+    }
+    let has = |query: &[u8], name: &[u8]| memmem::find(query, name).is_some();
+    let query = &out[start..];
+    // These names are parts of those of all five forms.
+    let (session, sid, token) = (has(query, b"sessionid"), has(query, b"sid="), has(query, b"cftoken="));
+    if !(session || sid || token) {
+        return;
+    }
+    let mut remove = |find: &dyn Fn(&[u8]) -> Option<Range<usize>>| {
+        if let Some(mut found) = find(&out[start..]) {
+            found.end += usize::from(found.end < out.len() - start);
+            out.drain(start + found.start..start + found.end);
+        }
+    };
+    for name in [&b"jsessionid="[..], b"phpsessid=", b"sid="] {
+        remove(&|query| query_session(query, name, |value| alphanumeric(value, 32)));
+    }
+    remove(&|query| {
+        query_session(query, b"aspsessionid", |rest| {
+            let (name, rest) = rest.split_at_checked(8)?;
+            let value = rest.strip_prefix(b"=").filter(|_| name.iter().all(u8::is_ascii_alphabetic))?;
+            let letters = value.get(..24)?.iter().all(u8::is_ascii_alphabetic);
+            letters.then_some(8 + 1 + 24)
+        })
+    });
+    remove(&coldfusion_session);
+}
+
+/// Finds the last `name` with a session id after it. `value` returns the length of the id at the start of a text; `&` or the end of the query
+/// must follow it.
+fn query_session(query: &[u8], name: &[u8], value: impl Fn(&[u8]) -> Option<usize>) -> Option<Range<usize>> {
+    let mut left = query;
+    while let Some(at) = memmem::rfind(left, name) {
+        let from = at + name.len();
+        if let Some(len) = value(&query[from..])
+            && matches!(query.get(from + len), None | Some(b'&'))
+        {
+            return Some(at..from + len);
+        }
+        // No name overlaps itself, so the search goes on before this one.
+        left = &query[..at];
+    }
+    None
+}
+
+/// Returns `len` if `text` starts with so many letters and digits.
+fn alphanumeric(text: &[u8], len: usize) -> Option<usize> {
+    text.get(..len)?.iter().all(u8::is_ascii_alphanumeric).then_some(len)
+}
+
+/// Finds the last match of `cfid=[^&]+&cftoken=[^&]+`.
+fn coldfusion_session(query: &[u8]) -> Option<Range<usize>> {
+    const TOKEN: &[u8] = b"&cftoken=";
+
+    let mut end = query.len();
+    while let Some(at) = memmem::rfind(&query[..end], TOKEN) {
+        let value = at + TOKEN.len();
+        let value_end = memchr::memchr(b'&', &query[value..end]).map_or(end, |found| value + found);
+        let start = memchr::memrchr(b'&', &query[..at]).map_or(0, |before| before + 1);
+        // The last `cfid=` in the parameter before, with at least one byte after it.
+        let id = memmem::rfind(&query[start..at.saturating_sub(1).max(start)], b"cfid=");
+        if let Some(id) = id.filter(|_| value_end > value) {
+            return Some(start + id..value_end);
+        }
+        // The parameter before may itself be a `cftoken`.
+        end = at;
+    }
+    None
+}

@@ -1,0 +1,55 @@
+//! Hosts and ports (RFC 3986, sections 3.2.2 and 3.2.3).
+
+use core::net::{Ipv4Addr, Ipv6Addr};
+
+use crate::class::{is_sub_delim, is_unreserved};
+
+/// The kind of a host (RFC 3986, section 3.2.2). [`Parts::host_kind`](crate::Parts::host_kind) returns it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum HostKind {
+    /// A registered name: every host that is not an address. It may be empty, and may hold escapes.
+    RegName,
+    /// Four decimal numbers of at most 255 without leading zeros.
+    Ipv4(Ipv4Addr),
+    /// An IPv6 address in brackets.
+    Ipv6(Ipv6Addr),
+    /// An address of a future version in brackets, such as `[v1.x]`.
+    IpFuture,
+    /// A host that starts with `[` and is not an address in brackets.
+    Invalid,
+}
+
+impl HostKind {
+    pub(crate) fn of(host: &[u8]) -> HostKind {
+        let Some(literal) = host.strip_prefix(b"[") else {
+            let text = core::str::from_utf8(host).ok();
+            return text.and_then(|text| text.parse().ok()).map_or(HostKind::RegName, HostKind::Ipv4);
+        };
+        let Some(literal) = literal.strip_suffix(b"]") else { return HostKind::Invalid };
+        if let Some(address) = core::str::from_utf8(literal).ok().and_then(|text| text.parse().ok()) {
+            return HostKind::Ipv6(address);
+        }
+        if is_ip_future(literal) { HostKind::IpFuture } else { HostKind::Invalid }
+    }
+}
+
+/// Reports whether `literal` is `IPvFuture = "v" 1*HEXDIG "." 1*( unreserved / sub-delims / ":" )`.
+fn is_ip_future(literal: &[u8]) -> bool {
+    let [b'v' | b'V', rest @ ..] = literal else { return false };
+    let Some(dot) = memchr::memchr(b'.', rest) else { return false };
+    let (version, address) = (&rest[..dot], &rest[dot + 1..]);
+    let allowed = |byte: &u8| is_unreserved(*byte) || is_sub_delim(*byte) || *byte == b':';
+    !version.is_empty()
+        && version.iter().all(u8::is_ascii_hexdigit)
+        && !address.is_empty()
+        && address.iter().all(allowed)
+}
+
+/// Returns the number that `port` is; `None` without a digit, with another byte, or above 65535.
+pub(crate) fn port_number(port: &[u8]) -> Option<u16> {
+    if port.is_empty() || !port.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    port.iter().try_fold(0_u16, |number, digit| number.checked_mul(10)?.checked_add(u16::from(digit - b'0')))
+}

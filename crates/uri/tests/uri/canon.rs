@@ -1,0 +1,409 @@
+//! Canonical forms: published vectors, and the kernels against the slow paths.
+
+use std::borrow::Cow;
+
+use proptest::prelude::*;
+use simdpct_uri::canon::{CanonicalizeError, Profile, Reason};
+use simdpct_uri::internals::canonicalize_lines_on;
+use simdpct_uri::split;
+use testkit::shapes::Rng;
+use testkit::tiers::{scale, tiers};
+
+use crate::{raw_rows, rows};
+
+fn canon(profile: Profile, url: &[u8]) -> Result<Vec<u8>, CanonicalizeError> {
+    profile.canonicalize(url).map(Cow::into_owned)
+}
+
+/// Canonicalizes one URL on the scalar tier, which proves nothing: by the slow path.
+fn slow(profile: Profile, url: &[u8]) -> Result<Vec<u8>, CanonicalizeError> {
+    let scalar = simdpct::Tier::find("scalar").expect("every build has it");
+    let (mut out, mut rejected) = (Vec::new(), None);
+    canonicalize_lines_on(scalar, profile, url, &mut out, |_, error| rejected = Some(error));
+    rejected.map_or(Ok(out), Err)
+}
+
+/// Returns the canonical form, or the word `rejected`.
+pub(crate) fn form(profile: Profile, url: &str) -> String {
+    match profile.canonicalize(url) {
+        Ok(form) => String::from_utf8_lossy(&form).into_owned(),
+        Err(_) => "rejected".to_owned(),
+    }
+}
+
+/// Checks rows of a URL and its form, prints all mismatches, and returns the number of rows.
+pub(crate) fn check<S: AsRef<str>>(profile: Profile, cases: impl IntoIterator<Item = (S, S)>) -> usize {
+    let mut count = 0;
+    let mut wrong = Vec::new();
+    for (url, right) in cases {
+        let (url, right, ours) = (url.as_ref(), right.as_ref(), form(profile, url.as_ref()));
+        if ours != right {
+            wrong.push(format!("{url:?}\n  ours  {ours:?}\n  right {right:?}"));
+        }
+        count += 1;
+    }
+    assert!(wrong.is_empty(), "{profile}: {} of {count}\n{}", wrong.len(), wrong.join("\n"));
+    count
+}
+
+/// Checks rows of a URL and its error, and that an error leaves the output unchanged.
+pub(crate) fn check_rejected(profile: Profile, cases: &[(&str, usize, Reason)]) {
+    for &(url, offset, reason) in cases {
+        let error = profile.canonicalize(url).expect_err(url);
+        assert_eq!((error.offset, error.reason), (offset, reason), "{profile}: {url:?}");
+        let mut out = b"kept".to_vec();
+        assert_eq!(profile.canonicalize_append(url, &mut out), Err(error));
+        assert_eq!(out, b"kept");
+    }
+}
+
+#[test]
+fn examples_of_the_rfc() {
+    let mut cases = 0;
+    for row in raw_rows(include_str!("../vectors/rfc3986-misc.tsv")) {
+        let profile = match row[1] {
+            "normalize" => Profile::Rfc3986,
+            "scheme-based" => Profile::Rfc3986Scheme,
+            _ => continue,
+        };
+        cases += check(profile, [(row[2], row[3])]);
+    }
+    assert_eq!(cases, 6);
+}
+
+#[test]
+fn rfc3986() {
+    let cases = [
+        (
+            "HTTP://U%41:p@EX%41MPLE.%c3%a9.com:/%7e/%2E/a%2fb/%2e%2E/c?%7E%2f#%7E",
+            "http://UA:p@example.%C3%A9.com/~/c?~%2F#~",
+        ),
+        ("http://h/a%252F", "http://h/a%252F"),
+        ("http://h/%zz%4", "http://h/%zz%4"),
+        ("http://[2001:DB8::A]/", "http://[2001:db8::a]/"),
+        ("http://h", "http://h"),
+        ("http://h:80/a b|\u{e9}", "http://h:80/a b|\u{e9}"),
+        ("../a/./b", "../a/./b"),
+        ("/../a/./b", "/a/b"),
+        ("%61:b", "./a:b"),
+        ("/a/..//b", "/.//b"),
+        ("urn:A:b", "urn:A:b"),
+        ("a:b/../c", "a:/c"),
+        ("", ""),
+        ("http://h/a?/../b#/./c", "http://h/a?/../b#/./c"),
+    ];
+    check(Profile::Rfc3986, cases);
+    check(Profile::Rfc3986, cases.map(|(_, form)| (form, form)));
+    check_rejected(
+        Profile::Rfc3986,
+        &[
+            ("http://a@b@c/", 8, Reason::SeveralAt),
+            ("http://[::1/", 7, Reason::Host),
+            ("http://a[b/", 8, Reason::Host),
+            ("http://h:abc/", 9, Reason::Port),
+            ("http://h:99999/", 9, Reason::Port),
+            ("http://h/\t", 9, Reason::Control(b'\t')),
+            ("http://h/\n", 9, Reason::Control(b'\n')),
+            ("http://h/a\r", 10, Reason::Control(b'\r')),
+            ("http://h/\0\r", 9, Reason::Control(0)),
+        ],
+    );
+    let by_scheme = [
+        ("HTTPS://h:443", "https://h/"),
+        ("http://h:00080?q", "http://h/?q"),
+        ("http://h:443/", "http://h:443/"),
+        ("foo://h:80", "foo://h:80"),
+        ("//h:80", "//h:80"),
+        ("wss://h:443#f", "wss://h/#f"),
+    ];
+    check(Profile::Rfc3986Scheme, by_scheme);
+}
+
+#[test]
+fn safe_browsing() {
+    let cases =
+        rows(include_str!("../vectors/safe-browsing-4.tsv")).map(|row| (row[0].clone(), row[1].clone()));
+    assert_eq!(check(Profile::SafeBrowsing4, cases), 27);
+    let cases = [
+        ("  www.Google.com:80/a/../b  ", "http://www.google.com/b"),
+        ("http://\x01.com/", "http://%01.com/"),
+        (
+            "http://host%23.com/%257Ea%2521b%2540c%2523d%2524e%25f%255E00%252611%252A22%252833%252944_55%252B",
+            "http://host%23.com/~a!b@c%23d$e%25f^00&11*22(33)44_55+",
+        ),
+        ("http://user:p@0x7f.1:8080/?q", "http://127.0.0.1/?q"),
+    ];
+    check(Profile::SafeBrowsing4, cases);
+    check_rejected(Profile::SafeBrowsing4, &[("http:///a", 7, Reason::Host)]);
+}
+
+/// The vectors of urlcanon: dot segments, and spellings of IPv4 addresses.
+#[test]
+fn urlcanon() {
+    let dots = raw_rows(include_str!("../vectors/path-dots.tsv"));
+    let dots = dots.map(|row| (format!("http://h{}", row[0]), format!("http://h{}", row[1])));
+    assert_eq!(check(Profile::Rfc3986, dots), 376);
+    let addresses = raw_rows(include_str!("../vectors/funky-ipv4.tsv")).map(|row| {
+        // Any other host is a name, from which this profile removes the dots at its ends.
+        let name = row[0].to_ascii_lowercase();
+        let right = if row[1] == "-" { name.trim_matches('.') } else { row[1] };
+        (format!("http://{}/", row[0]), format!("http://{right}/"))
+    });
+    assert_eq!(check(Profile::SafeBrowsing4, addresses), 47);
+}
+
+/// The recorded calls of w3lib's own tests with default arguments and a string (see vectors/README.md).
+#[test]
+fn w3lib() {
+    let mut cases = 0;
+    for row in rows(include_str!("../vectors/w3lib-2.5.tsv")) {
+        if row[1].starts_with("raises ") {
+            let error = canon(Profile::W3lib2_5, row[0].as_bytes()).unwrap_err();
+            assert_eq!(error.reason, Reason::Host, "{}", row[0]);
+            cases += 1;
+        } else {
+            cases += check(Profile::W3lib2_5, [(&row[0], &row[1])]);
+        }
+    }
+    assert_eq!(cases, 176);
+    // The answers of w3lib 2.5.0.
+    let cases = [
+        ("http://h\\a/%2e%2e/b", "http://h/b"),
+        ("x://h/a\\b", "x://h/a%5Cb"),
+        ("http://h/?b&a", "http://h/?a=&b="),
+        ("http://h/?a=%zz;", "http://h/?a=%25zz%3B"),
+        ("http://a@b@C:00080/;", "http://a%40b@c:80/"),
+        ("http://[::FFFF:1.2.3.4]/", "http://[::ffff:102:304]/"),
+        ("http:/a", "http:///a"),
+        ("x:///", "x:/"),
+        ("", "/"),
+        ("http://h/x%0ay%2fz%3D", "http://h/x%0Ay%2Fz="),
+        ("http://h/a;[%3b%", "http://h/a;%5B%3b%"),
+        ("http://u%@h/;b/", "http://u%25@h/;b/"),
+        ("http://a..\u{c9}/", "http://a..\u{e9}/"),
+        ("rtsp:/a", "rtsp:///a"),
+        (";a?b", "/;a?b="),
+        ("http://[FE80::0:1%25Eth0]:80/", "http://[fe80::1%25eth0]:80/"),
+    ];
+    check(Profile::W3lib2_5, cases);
+    check_rejected(
+        Profile::W3lib2_5,
+        &[
+            ("http://h:99999/", 9, Reason::Port),
+            ("http://fa\u{df}.de/", 7, Reason::Host),
+            ("//[v1.a]", 2, Reason::Host),
+            ("//[::1%]", 2, Reason::Host),
+        ],
+    );
+}
+
+#[test]
+fn robots() {
+    check(Profile::Robots, [("/a%c3/\u{e9}%zz%", "/a%C3/%C3%A9%zz%")]);
+}
+
+#[test]
+fn whatwg() {
+    let cases = [
+        ("HTTP://EXAMPLE.com:80/a/../b c?d'e#f", "http://example.com/b%20c?d%27e#f"),
+        ("http://\u{4f8b}\u{3048}.jp/%7e", "http://xn--r8jz45g.jp/%7e"),
+        ("file:///a/b", "file:///a/b"),
+        ("mailto:a@b", "mailto:a@b"),
+    ];
+    check(Profile::Whatwg, cases);
+    check_rejected(Profile::Whatwg, &[("/a", 0, Reason::Relative), ("http://h:99999/", 9, Reason::Port)]);
+    assert_eq!(canon(Profile::Whatwg, b"http://h/\xff").unwrap_err().reason, Reason::InvalidUtf8);
+}
+
+/// Every character of Unicode in a host: a form has the parts of its URL, so no character is mapped to a delimiter.
+#[test]
+fn hosts_with_every_character() {
+    let profiles = [Profile::Whatwg, Profile::SafeBrowsing4, Profile::SafeBrowsing5, Profile::W3lib2_5];
+    for url in crate::hosts_with_every_character() {
+        for profile in profiles {
+            let Ok(form) = profile.canonicalize(&url) else { continue };
+            let parts = split(&form);
+            let host = parts.host().unwrap().raw();
+            assert_eq!(
+                (parts.path(), parts.userinfo(), parts.port()),
+                (&b"/x"[..], None, None),
+                "{profile}: {url:?}"
+            );
+            let forbidden = |byte: &u8| *byte <= b' ' || b"#/:<>?@[\\]^|\x7f".contains(byte);
+            assert!(!host.iter().any(forbidden), "{profile}: {url:?} has the host {}", host.escape_ascii());
+        }
+        for profile in [Profile::SurtPython0_3, Profile::SurtJava] {
+            let Ok(key) = profile.canonicalize(&url) else { continue };
+            let host = key.strip_suffix(b")/x").unwrap_or_else(|| panic!("{profile}: {url:?}"));
+            assert!(!host.iter().any(|byte| b"/:?#@\\)".contains(byte)), "{profile}: {url:?}");
+        }
+    }
+    // Characters that are mapped to `/`, `a/c`, `#`, `:`, `@`, `?`, `%`, and to the delimiters of SURT.
+    let characters = "\u{ff0f}\u{2100}\u{ff03}\u{ff1a}\u{ff20}\u{ff1f}\u{ff05}\u{ff0c}\u{ff09}";
+    for (i, c) in characters.chars().enumerate() {
+        let others = [Profile::W3lib2_5, Profile::SafeBrowsing5].into_iter().filter(|_| i < 7);
+        for profile in [Profile::SurtJava, Profile::SurtPython0_3].into_iter().chain(others) {
+            check_rejected(profile, &[(&format!("http://good.com{c}.evil.com/x"), 7, Reason::Host)]);
+        }
+    }
+}
+
+#[test]
+fn names() {
+    for &profile in Profile::ALL {
+        assert_eq!(Profile::find(profile.name()), Some(profile));
+        assert_eq!(profile.to_string().parse(), Ok(profile));
+        assert!(!profile.about().is_empty() && !profile.about().contains('\n'), "{profile}");
+    }
+    assert_eq!(Profile::find("best"), None);
+    let unknown = "best".parse::<Profile>().unwrap_err().to_string();
+    assert!(unknown.starts_with("unknown profile; there are: escapes, rfc3986, "), "{unknown}");
+}
+
+/// Makes a line like real ones, with a few random changes.
+fn line(rng: &mut Rng) -> Vec<u8> {
+    const SEEDS: [&str; 18] = [
+        "http://example.com/",
+        "https://example.com?a=b",
+        "http://example.org#a",
+        "https://www.example.com/a/b/index.html?q=1&r=a%20b#top",
+        "https://example.com/%E4%BE%8B/%7Euser/x.y/..z",
+        "http://example.com:8080/a?b",
+        "file:///usr/share/doc/a.b/c",
+        "file://host/share/x",
+        "//example.com/a",
+        "/index.html?a=/../b",
+        "../a/b.c",
+        "mailto:joe@example.com",
+        "urn:example:animal:ferret:nose",
+        "http://192.0.2.1/a",
+        "http://[2001:db8::1]/",
+        "https://xn--r8jz45g.jp/",
+        "http://user@example.com/it's",
+        "https://a-b.example.co/~joe/%2Fa%2Eb/",
+    ];
+    const CHANGES: &[u8] = b"/./.%%2eE.:?#@[]AZaz09 \"'<>`^{}|\\-_~x\t\r\x00\x7f\xc3\xa9";
+    let mut line = SEEDS[rng.below(SEEDS.len())].as_bytes().to_vec();
+    for _ in 0..rng.below(4) {
+        let at = rng.below(line.len());
+        match rng.below(4) {
+            0 => _ = line.remove(at),
+            1 => line[at] = rng.pick(CHANGES),
+            2 => line.insert(at, rng.pick(CHANGES)),
+            _ => {
+                let pair = [rng.pick(CHANGES), rng.pick(CHANGES)];
+                line.splice(at..at, pair);
+            }
+        }
+        if line.is_empty() {
+            break;
+        }
+    }
+    if rng.below(40) == 0 {
+        line.extend(vec![b'a'; rng.below(300)]);
+    }
+    line
+}
+
+#[test]
+fn lines_are_what_the_slow_path_gives() {
+    let mut rng = Rng(41);
+    for round in 0..24 * scale() / 20 {
+        let lines: Vec<Vec<u8>> = (0..rng.below(2000)).map(|_| line(&mut rng)).collect();
+        let line_end: &[u8] = if round % 4 == 0 { b"\r\n" } else { b"\n" };
+        let mut text = Vec::new();
+        lines.iter().for_each(|line| text.extend_from_slice(&[line, line_end].concat()));
+        if round % 3 == 0 {
+            text.truncate(text.len().saturating_sub(line_end.len()));
+        }
+        for &profile in Profile::ALL {
+            // A CR before an LF is part of the line end.
+            let mut right = Vec::new();
+            let mut right_rejected = Vec::new();
+            let mut at = 0;
+            for line in text.split_inclusive(|&byte| byte == b'\n') {
+                let url = line.strip_suffix(b"\n").unwrap_or(line);
+                let url = url.strip_suffix(b"\r").unwrap_or(url);
+                match profile.canonicalize(url) {
+                    Ok(url) => right.extend_from_slice(&url),
+                    Err(error) => {
+                        right.extend_from_slice(url);
+                        right_rejected.push((at, error));
+                    }
+                }
+                right.extend_from_slice(&line[url.len()..]);
+                at += line.len();
+            }
+            for &tier in tiers() {
+                let (mut out, mut rejected) = (Vec::new(), Vec::new());
+                canonicalize_lines_on(tier, profile, &text, &mut out, |at, error| rejected.push((at, error)));
+                if out != right {
+                    let (got, want) = (out.split(|&b| b == b'\n'), right.split(|&b| b == b'\n'));
+                    let (got, want) = got.zip(want).find(|(got, want)| got != want).expect("a line differs");
+                    panic!("{profile} on {tier}: {} is not {}", got.escape_ascii(), want.escape_ascii());
+                }
+                assert_eq!(rejected, right_rejected, "{profile} on {tier}");
+            }
+        }
+        // The profile `whatwg` is the serialization of url.
+        for line in lines.iter().filter_map(|line| std::str::from_utf8(line).ok()) {
+            let theirs = url::Url::parse(line).ok().map(String::from);
+            let ours = canon(Profile::Whatwg, line.as_bytes()).ok();
+            assert_eq!(ours.as_deref(), theirs.as_deref().map(str::as_bytes), "{line:?}");
+        }
+        // `canonicalize` may prove a URL; `slow` never does.
+        for line in lines.iter().filter(|line| line.last() != Some(&b'\r')) {
+            for &profile in Profile::ALL {
+                assert_eq!(canon(profile, line), slow(profile, line), "{profile}: {}", line.escape_ascii());
+            }
+        }
+    }
+}
+
+/// Plain URLs are returned as they are.
+#[test]
+fn plain_lines_are_proven() {
+    for url in ["https://www.example.com/a/b/index.html?q=1&r=a%20b#top", "http://example.com/%E4%BE%8B/"] {
+        for profile in [Profile::Rfc3986, Profile::Rfc3986Scheme, Profile::Whatwg] {
+            let borrowed = profile.canonicalize(url).unwrap();
+            assert!(matches!(borrowed, Cow::Borrowed(_)), "{profile}: {url}");
+        }
+    }
+}
+
+/// A megabyte of nested escapes, dots, slashes and at signs: the test would not end if a profile took quadratic time.
+#[test]
+fn deep_nesting() {
+    let deep = [b"http://h/%".to_vec(), b"25".repeat(500_000), b"2e".to_vec()].concat();
+    let dots = [b"http://h".to_vec(), b"/a/..".repeat(200_000)].concat();
+    let slashes = [b"http://h".to_vec(), b"/".repeat(1_000_000)].concat();
+    let ats = [b"http://".to_vec(), b"@".repeat(1_000_000)].concat();
+    for url in [deep, dots, slashes, ats] {
+        for &profile in Profile::ALL {
+            _ = canon(profile, &url);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn idempotent_without_malformed_escapes(
+        url in "(([hH]ttps?|[a-zA-Z]):)?(//([uA%@]{0,3}@)?[a-zA-Z.%\\[\\]:]{0,6}(:[0-9]{0,5})?)?([./:aA]|%2[eEfF5]|%[4-7][0-9a-f]){0,12}(\\?[a%]{0,3})?",
+    ) {
+        let malformed = simdpct::validate(&url).is_err();
+        for profile in [Profile::Escapes, Profile::Rfc3986, Profile::Rfc3986Scheme, Profile::Robots] {
+            if malformed && profile != Profile::Robots { continue }
+            if let Ok(once) = canon(profile, url.as_bytes()) {
+                let twice = canon(profile, &once);
+                prop_assert_eq!(twice.as_ref(), Ok(&once), "{} of {}: {}", profile, &url, once.escape_ascii());
+            }
+        }
+    }
+
+    #[test]
+    fn any_bytes(url in proptest::collection::vec(any::<u8>(), 0..100)) {
+        for &profile in Profile::ALL {
+            _ = canon(profile, &url);
+        }
+    }
+}

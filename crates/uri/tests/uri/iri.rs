@@ -1,0 +1,120 @@
+//! Tests of IRIs to URIs and back.
+
+use proptest::prelude::*;
+use simdpct_uri::iri::{from_uri, to_uri};
+use simdpct_uri::split;
+
+/// The examples of RFC 3987. If it has two answers, the one by IDNA counts.
+#[test]
+fn examples_of_the_rfc() {
+    let mut cases = 0;
+    for fields in crate::raw_rows(include_str!("../vectors/rfc3987.tsv")) {
+        let (section, direction, input, right) = (fields[0], fields[1], fields[2], fields[3]);
+        match (section, direction) {
+            ("3.1", "iri->uri") => assert_eq!(to_uri(input).unwrap(), right.split(' ').next().unwrap()),
+            (_, "iri->uri") => {
+                assert_eq!(to_uri(input).unwrap(), right);
+                assert_eq!(from_uri(right), input);
+            }
+            // The RFC writes the digits of the escape that stays in upper case.
+            ("3.2", "uri->iri") if right.contains(" or ") => {
+                assert_eq!(from_uri(input), "http://\u{7d0d}\u{8c46}.example.org/%e2%80%ae");
+            }
+            (_, "uri->iri") => assert_eq!(from_uri(input), right),
+            // Section 6.4: only valid UTF-8 is decoded.
+            (_, "mixed") => assert_eq!(from_uri(input), right),
+            // Section 5.3.2.1: NFC and NFD differ.
+            (_, "equivalent") => {
+                assert_ne!(to_uri("http://h/\u{e9}").unwrap(), to_uri("http://h/e\u{301}").unwrap());
+            }
+            _ => panic!("{fields:?}"),
+        }
+        cases += 1;
+    }
+    assert_eq!(cases, 8);
+}
+
+#[test]
+fn what_stays_escaped() {
+    for uri in [
+        "/%25%2F%3F%23%41%7E",
+        "/%FF%C3",
+        "/%E2%80%AE",
+        "/%C2%85",
+        "/%C2%A0",
+        "/%E2%80%8B",
+        "/%EF%BF%BE",
+        "/%EE%80%80",
+        "/%ED%A0%80",
+        "/%C0%AF",
+        "/%F5%80%80%80",
+        "/%",
+        "/%c",
+        "/%zz",
+        "http://%C3%A9.com/%zz",
+        "http://xn--a/",
+        "http://XN--R8JZ45G.jp.%41/",
+    ] {
+        assert_eq!(from_uri(uri), uri);
+    }
+    assert_eq!(from_uri("/?%EE%80%80"), "/?\u{e000}");
+    assert_eq!(from_uri(b"/\xff%C3%A9%C3%C3%A9%E4%BE"), "/%FF\u{e9}%C3\u{e9}%E4%BE");
+}
+
+#[test]
+fn hosts() {
+    assert_eq!(
+        to_uri("http://fa\u{df}.de/ \u{e9}?\u{e9}#%E9").unwrap(),
+        "http://xn--fa-hia.de/%20%C3%A9?%C3%A9#%E9"
+    );
+    assert_eq!(to_uri("//u\u{e9}@b\u{fc}cher.example:80/").unwrap(), "//u%C3%A9@xn--bcher-kva.example:80/");
+    assert_eq!(to_uri("http://a\u{300}\u{200e}\u{2488}/").unwrap_err().offset, 7);
+    assert!(matches!(to_uri("http://Example.com/a").unwrap(), std::borrow::Cow::Borrowed(_)));
+    assert_eq!(from_uri("http://xn--bcher-kva.example:80/"), "http://b\u{fc}cher.example:80/");
+    assert_eq!(from_uri("http://[::1]/%C3%A9"), "http://[::1]/\u{e9}");
+}
+
+/// Every character of Unicode in a host: the URI has the parts of the IRI, is valid, and stays the same.
+#[test]
+fn hosts_with_every_character() {
+    for iri in crate::hosts_with_every_character() {
+        let Ok(uri) = to_uri(&iri) else { continue };
+        let parts = split(&*uri);
+        assert_eq!(
+            (parts.path(), parts.userinfo(), parts.port()),
+            (&b"/x"[..], None, None),
+            "{iri:?}: {uri}"
+        );
+        assert!(parts.flaws().next().is_none(), "{iri:?}: {uri}");
+        assert_eq!(to_uri(&uri).unwrap(), uri, "{iri:?}");
+    }
+    for delimiter in "\"`{}|^<> \u{ff0f}\u{ff02}".chars() {
+        assert_eq!(to_uri(&format!("http://\u{e9}{delimiter}/")).unwrap_err().offset, 7);
+    }
+}
+
+proptest! {
+    /// Converting a URI to an IRI and back keeps the data of every piece.
+    #[test]
+    fn there_and_back(uri in "(http://[a-z.]{1,5})?(/([a-z]|%[0-9A-F]{2}|%C3%A9|%E4%BE%8B|%){0,8}){0,3}(\\?([a&=]|%[0-9A-F]{2}|%EE%80%80){0,6})?") {
+        let iri = from_uri(&uri);
+        let back = to_uri(&iri).unwrap().into_owned();
+        let pieces = |uri: &str| -> Vec<Vec<u8>> {
+            let parts = split(uri);
+            parts.segments().map(|piece| piece.decode().into_owned())
+                .chain(parts.query_pairs().map(|pair| pair.value.unwrap_or(pair.name).decode().into_owned()))
+                .collect()
+        };
+        // A malformed `%` becomes `%25`, as it must in a URI.
+        if simdpct::validate(&uri).is_ok() {
+            prop_assert_eq!(pieces(&back), pieces(&uri), "{}", iri);
+            prop_assert_eq!(&from_uri(&back), &iri);
+        }
+        prop_assert!(split(&back).flaws().next().is_none(), "{}", back);
+    }
+
+    #[test]
+    fn any_bytes(uri in proptest::collection::vec(any::<u8>(), 0..60)) {
+        _ = to_uri(&from_uri(&uri));
+    }
+}

@@ -1,0 +1,55 @@
+//! The tests of simdpct-uri, in one program, so that it is linked once.
+
+mod canon;
+mod charset;
+mod compose;
+mod iri;
+mod split;
+mod vectors;
+mod whole;
+
+/// Returns the rows of a file of `tests/vectors`, whose fields are separated by TAB.
+fn raw_rows(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
+    text.lines().filter(|line| !line.starts_with("# ")).map(|line| line.split('\t').collect())
+}
+
+/// Returns `http` URLs with the path `/x` and a host that holds one non-ASCII character: every character of Unicode, at the start of the
+/// first label, at its end, and at the end of the host.
+fn hosts_with_every_character() -> impl Iterator<Item = String> {
+    let step = if testkit::tiers::scale() < 100 { 97 } else { 1 };
+    let characters = ('\u{80}'..=char::MAX).step_by(step);
+    characters.flat_map(|c| {
+        [
+            format!("http://{c}a.evil.org/x"),
+            format!("http://good.com{c}.evil.org/x"),
+            format!("http://a.evil.org{c}/x"),
+        ]
+    })
+}
+
+/// Returns the rows of a file whose fields have the escapes `\t`, `\n`, `\r`, `\\` and `\u{...}`.
+fn rows(text: &'static str) -> impl Iterator<Item = Vec<String>> {
+    raw_rows(text).map(|row| row.into_iter().map(unescaped).collect())
+}
+
+fn unescaped(field: &str) -> String {
+    let mut out = String::new();
+    let mut left = field;
+    while let Some((before, after)) = left.split_once('\\') {
+        out.push_str(before);
+        let (escape, rest) = after.split_at(1);
+        left = rest;
+        match escape {
+            "t" => out.push('\t'),
+            "n" => out.push('\n'),
+            "r" => out.push('\r'),
+            "u" => {
+                let (code, rest) = rest[1..].split_once('}').expect("a closing brace");
+                out.extend(char::from_u32(u32::from_str_radix(code, 16).expect("hexadecimal digits")));
+                left = rest;
+            }
+            _ => out.push_str(escape),
+        }
+    }
+    out + left
+}

@@ -1,0 +1,125 @@
+//! Tests of the converter of whole URLs, against its rule applied a byte at a time.
+
+use proptest::prelude::*;
+use simdpct::ByteSet;
+use simdpct_uri::Converter;
+
+const RESERVED: &[u8] = b":/?#[]@!$&'()*+,;=";
+const UNRESERVED: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+
+fn hex(text: &[u8]) -> Option<u8> {
+    u8::from_str_radix(std::str::from_utf8(text.get(..2)?).ok().filter(|text| !text.starts_with('+'))?, 16)
+        .ok()
+}
+
+/// Returns the length of `%(25)*XX` at the start of `rest`, if `XX` is a byte of `syntax`.
+fn spelling(rest: &[u8], syntax: &[u8]) -> Option<usize> {
+    if rest.first() != Some(&b'%') {
+        return None;
+    }
+    let doubled = rest[1..].chunks(2).take_while(|pair| pair == b"25").count();
+    let byte = hex(&rest[1 + 2 * doubled..])?;
+    syntax.contains(&byte).then_some(3 + 2 * doubled)
+}
+
+/// Converts in either direction as the documentation describes it.
+fn reference(url: &[u8], syntax: &[u8], encode: bool) -> Vec<u8> {
+    let (mut out, mut at) = (Vec::new(), 0);
+    while at < url.len() {
+        let byte = url[at];
+        if let Some(len) = spelling(&url[at..], syntax) {
+            out.extend_from_slice(&url[at..at + len]);
+            at += len;
+        } else if encode && !UNRESERVED.contains(&byte) && !syntax.contains(&byte) {
+            out.extend_from_slice(format!("%{byte:02X}").as_bytes());
+            at += 1;
+        } else if let (false, b'%', Some(byte)) = (encode, byte, hex(&url[at + 1..])) {
+            out.push(byte);
+            at += 3;
+        } else {
+            out.push(byte);
+            at += 1;
+        }
+    }
+    out
+}
+
+fn encoded(converter: &Converter, url: &[u8]) -> Vec<u8> {
+    let mut out = b"before".to_vec();
+    converter.encode_append(url, &mut out);
+    out.split_off(6)
+}
+
+fn decoded(converter: &Converter, url: &[u8]) -> Vec<u8> {
+    let mut out = b"before".to_vec();
+    converter.decode_append(url, &mut out);
+    out.split_off(6)
+}
+
+#[test]
+fn examples() {
+    let converter = Converter::new();
+    for (typed, url) in [
+        ("", ""),
+        ("http://a.com/50% x?q=%2F", "http://a.com/50%25%20x?q=%2F"),
+        ("%", "%25"),
+        ("%zz%4", "%25zz%254"),
+        ("%2f%252F%25252f", "%2f%252F%25252f"),
+        ("%41%2541", "%2541%252541"),
+        ("%25", "%2525"),
+        ("%2525/", "%252525/"),
+        ("[::1]!$&'()*+,;=:@#", "[::1]!$&'()*+,;=:@#"),
+        ("\u{e9}\"<>\\^`{|}\n", "%C3%A9%22%3C%3E%5C%5E%60%7B%7C%7D%0A"),
+    ] {
+        assert_eq!(String::from_utf8(encoded(&converter, typed.as_bytes())).unwrap(), url, "{typed}");
+        assert_eq!(decoded(&converter, url.as_bytes()), typed.as_bytes(), "{url}");
+    }
+    let lines = Converter::new().keeping(ByteSet::EMPTY.add(b"\r\n"));
+    assert_eq!(encoded(&lines, b"a b\r\n%0A%250d\0"), b"a%20b\r\n%0A%250d%00");
+    assert_eq!(decoded(&lines, b"a%20b\r\n%0A%250d%00"), b"a b\r\n%0A%250d\0");
+    // `%` is never syntax.
+    let percent = Converter::default().keeping(ByteSet::EMPTY.add(b"%"));
+    assert_eq!(encoded(&percent, b"%zz%2525"), b"%25zz%252525");
+}
+
+/// Spellings of any depth take linear time: the test would not end otherwise.
+#[test]
+fn long_spellings() {
+    let converter = Converter::new();
+    for unit in ["%25", "25", "%2", "%252F", "%2525"] {
+        let url = ["%".as_bytes(), unit.repeat(1 << 20).as_bytes()].concat();
+        assert_eq!(decoded(&converter, &encoded(&converter, &url)), url, "{unit}");
+    }
+}
+
+/// Text in which escapes and spellings of syntax are frequent.
+fn urls() -> impl Strategy<Value = Vec<u8>> {
+    let word = prop_oneof![
+        Just(b"%".to_vec()),
+        Just(b"25".to_vec()),
+        Just(b"2F".to_vec()),
+        Just(b"0a".to_vec()),
+        Just(b"\n".to_vec()),
+        Just(b"http://a/?".to_vec()),
+        Just(b"4".to_vec()),
+        Just(b" ".to_vec()),
+        any::<u8>().prop_map(|byte| vec![byte]),
+    ];
+    proptest::collection::vec(word, 0..60).prop_map(|words| words.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(testkit::tiers::scaled(4000)))]
+
+    #[test]
+    fn they_agree_with_the_rule_and_undo_each_other(url in urls()) {
+        let lines = Converter::new().keeping(ByteSet::EMPTY.add(b"\r\n"));
+        for (converter, more) in [(Converter::new(), &b""[..]), (lines, b"\r\n")] {
+            let syntax = [RESERVED, more].concat();
+            let there = encoded(&converter, &url);
+            prop_assert_eq!(&there, &reference(&url, &syntax, true));
+            prop_assert_eq!(&decoded(&converter, &there), &url);
+            prop_assert_eq!(decoded(&converter, &url), reference(&url, &syntax, false));
+        }
+    }
+}

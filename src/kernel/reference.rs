@@ -1,0 +1,125 @@
+//! The rules of encoding and decoding, one step at a time, in the words of the specifications.
+//!
+//! A step consumes one byte or one escape of the input and says which bytes take its place. The fast code is allowed to do many
+//! steps at once, and must write the same bytes. The scalar engine asks this module about every byte that it does not copy,
+//! and verbs that report a single place walk over the steps. The oracle of the tests is written separately, on purpose.
+
+use crate::hex::{self, HexCase};
+use crate::kernel::job::{DecodeJob, EncodeJob, EncodeRule};
+
+/// One step of a conversion.
+#[derive(Clone, Copy)]
+pub(crate) struct Step {
+    /// The number of input bytes that the step consumes: one, or three for an escape.
+    pub used: usize,
+    /// The output: the low `len` bytes, little-endian. (An array would be taken apart and put together again.)
+    pub bytes: u32,
+    pub len: usize,
+    /// Whether the output differs from the input that the step consumes.
+    pub changed: bool,
+}
+
+impl Step {
+    /// Writes `byte` as an escape.
+    #[inline(always)]
+    pub(crate) fn escape(byte: u8, case: HexCase) -> Step {
+        let bytes = u32::from_le_bytes(case.escapes()[usize::from(byte)]);
+        Step { used: 1, bytes, len: 3, changed: true }
+    }
+
+    /// Copies `byte`.
+    #[inline(always)]
+    fn copy(byte: u8) -> Step {
+        Step { used: 1, bytes: u32::from(byte), len: 1, changed: false }
+    }
+
+    /// Writes `byte` in place of the first `used` bytes of the input.
+    #[inline(always)]
+    fn replace(used: usize, byte: u8) -> Step {
+        Step { used, bytes: u32::from(byte), len: 1, changed: true }
+    }
+
+    /// Copies the escape at the start of `rest`.
+    #[inline(always)]
+    fn copy_escape(rest: &[u8]) -> Step {
+        let bytes = u32::from_le_bytes([rest[0], rest[1], rest[2], 0]);
+        Step { used: 3, bytes, len: 3, changed: false }
+    }
+
+    /// Iterates over the bytes of the output.
+    pub(crate) fn output(self) -> impl Iterator<Item = u8> {
+        self.bytes.to_le_bytes().into_iter().take(self.len)
+    }
+}
+
+/// Encodes the start of `rest`, which is not empty. RFC 3986, section 2.1: a byte that is not allowed in its place is written
+/// as `"%" HEXDIG HEXDIG`.
+pub(crate) fn encode(job: &EncodeJob, rest: &[u8]) -> Step {
+    let has_meaning = match job.rule {
+        EncodeRule::Plain => false,
+        EncodeRule::KeepEscapes => rest[0] == b'%',
+        EncodeRule::Form => rest[0] == b' ',
+    };
+    if job.set.contains(rest[0]) && !has_meaning { Step::copy(rest[0]) } else { encode_special(job, rest) }
+}
+
+/// Does the part of [`encode`] for a byte that is not in the set, or has a meaning under the rule.
+#[inline(always)]
+pub(crate) fn encode_special(job: &EncodeJob, rest: &[u8]) -> Step {
+    match (job.rule, rest[0]) {
+        (EncodeRule::KeepEscapes, b'%') if hex::unescape(rest).is_some() => Step::copy_escape(rest),
+        (EncodeRule::Form, b' ') => Step::replace(1, b'+'),
+        (_, byte) => Step::escape(byte, job.case),
+    }
+}
+
+/// Decodes the start of `rest`, which is not empty. URL Standard, section 1.3, "percent-decode": a `%` and the two hexadecimal
+/// digits after it become one byte, and every other byte stays. Returns `None` if a strict decoder rejects the input here.
+pub(crate) fn decode(job: &DecodeJob, rest: &[u8]) -> Option<Step> {
+    match rest[0] {
+        b'%' => decode_special::<false>(job, rest),
+        b'+' if job.plus() => decode_special::<false>(job, rest),
+        byte => Some(Step::copy(byte)),
+    }
+}
+
+/// Does the part of [`decode`] for a `%`, or for a `+` that means a space. `PLAIN` decoding has neither `+` nor escapes that
+/// stay.
+#[inline(always)]
+pub(crate) fn decode_special<const PLAIN: bool>(job: &DecodeJob, rest: &[u8]) -> Option<Step> {
+    Some(match (rest[0], hex::unescape(rest)) {
+        (b'+', _) if !PLAIN => Step::replace(1, b' '),
+        (_, Some(byte)) if PLAIN || !job.stays(byte) => Step::replace(3, byte),
+        (_, Some(byte)) if job.upper && rest[..3] != hex::escape(byte, HexCase::Upper) => {
+            Step { used: 3, ..Step::escape(byte, HexCase::Upper) }
+        }
+        (_, Some(_)) => Step::copy_escape(rest),
+        (_, None) if job.strict => return None,
+        (_, None) => Step::copy(b'%'),
+    })
+}
+
+/// Takes one `step` after the other, and gives each with its offset in the input. Ends early where there is no step.
+pub(crate) fn steps(
+    input: &[u8],
+    step: impl Fn(&[u8]) -> Option<Step>,
+) -> impl Iterator<Item = (usize, Step)> {
+    let mut next = 0;
+    core::iter::from_fn(move || {
+        let offset = next;
+        let step = step(input.get(offset..).filter(|rest| !rest.is_empty())?)?;
+        next += step.used;
+        Some((offset, step))
+    })
+}
+
+/// Returns the offset of the first step that changes anything. `changed` says quickly whether one in a piece of the input does.
+pub(crate) fn first_change(
+    input: &[u8],
+    changed: impl Fn(&[u8]) -> bool,
+    step: impl Fn(&[u8]) -> Option<Step>,
+) -> Option<usize> {
+    let (start, piece) = hex::pieces(input, 4096).find(|(_, piece)| changed(piece))?;
+    let (within, piece) = hex::pieces(piece, 64).find(|(_, piece)| changed(piece))?;
+    steps(piece, step).find(|(_, step)| step.changed).map(|(offset, _)| start + within + offset)
+}
