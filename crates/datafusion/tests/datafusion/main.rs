@@ -118,12 +118,12 @@ fn what_is_wrong_is_said() {
             "pct_encode('a', CASE WHEN length > 1 THEN 'nope' ELSE 'none' END) FROM (SELECT 2 AS length)",
             "no set 'nope'",
         ),
-        ("pct_decode(1)", "pct_decode(text): text is text, and not Int64"),
-        ("pct_decode(X'41')", "text is text, and not Binary"),
-        ("pct_encode(true)", "value is text or binary, and not Boolean"),
-        ("pct_encode('a', 1)", "set is text, and not Int64"),
-        ("pct_decode('a', 'b')", "pct_decode(text) has not 2 arguments"),
-        ("url_canonical()", "url_canonical(url [, profile]) has not 0 arguments"),
+        ("pct_decode(1)", "pct_decode(text): text must be text, not Int64"),
+        ("pct_decode(X'41')", "text must be text, not Binary"),
+        ("pct_encode(true)", "value must be text or binary, not Boolean"),
+        ("pct_encode('a', 1)", "set must be text, not Int64"),
+        ("pct_decode('a', 'b')", "pct_decode(text) does not take 2 arguments"),
+        ("url_canonical()", "url_canonical(url [, profile]) does not take 0 arguments"),
     ] {
         let error = column(&ctx, &format!("SELECT {sql}")).expect_err(sql).to_string();
         assert!(error.contains(message), "{sql}: {error}");
