@@ -202,7 +202,8 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(isa: I, job: &EncodeJob, input: &[u
         // The first block, and those for which the room may be too little.
         state.take::<false>(isa.load(rest), rest, lanes);
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
-        while rest.len() >= I::LANES && state.sink.room() >= MAX_WINDOW {
+        // A loop of its own makes writing 5 % to 10 % faster. Measuring in these modes is rare.
+        while S::WRITES && rest.len() >= I::LANES && state.sink.room() >= MAX_WINDOW {
             state.take::<false>(isa.load(rest), rest, Lanes::ALL);
             rest = &rest[I::LANES..];
         }

@@ -271,10 +271,41 @@ impl Sse2 {
     }
 }
 
-/// Those of `lanes` whose bytes are members of `set`. It is not inlined: many kernels have it.
+/// Returns the first `lanes` lanes whose bytes are members of `set`. Many kernels use it for rare sets, so it is not inlined.
+#[inline(never)]
+fn all_looked_up(bytes: &[u8; 64], lanes: usize, set: &ByteSet) -> u64 {
+    bytes.iter().take(lanes).enumerate().fold(0, |mask, (i, &byte)| mask | u64::from(set.contains(byte)) << i)
+}
+
+/// Returns those of `lanes` whose bytes are members of `set`. Many kernels use it, so it is not inlined.
 #[inline(never)]
 fn looked_up(bytes: &[u8; 64], lanes: u64, set: &ByteSet) -> u64 {
     drive::bits(lanes).fold(0, |members, lane| members | u64::from(set.bit(bytes[lane])) << lane)
+}
+
+/// Writes the first `lanes` lanes, those in `escape` as escapes. Many kernels use it for blocks with many escapes, which take so
+/// long that a call does not matter, so it is not inlined.
+///
+/// # Safety
+///
+/// `lanes <= 64`, and `escape` has no other lanes. Three bytes for each lane and one more are writable at `to`.
+#[inline(never)]
+unsafe fn expand_dense(bytes: &[u8; 128], escape: u64, lanes: usize, escapes: &[[u8; 4]; 256], to: *mut u8) {
+    if escape == u64::MAX {
+        for (lane, &byte) in bytes[..64].iter().enumerate() {
+            // SAFETY: all 64 lanes are escaped, so `3 * 64 + 1` bytes are writable, and `3 * lane + 4` is no more.
+            unsafe { to.add(3 * lane).cast::<[u8; 4]>().write_unaligned(escapes[usize::from(byte)]) };
+        }
+        return;
+    }
+    let mut rest = escape;
+    let escaped = |_| {
+        let lowest = rest as u32;
+        rest >>= 1;
+        lowest
+    };
+    // SAFETY: the caller vouches for three bytes for each lane, and one more.
+    unsafe { triple(&bytes[..lanes], to, escapes, escaped) };
 }
 
 impl OneWidth for Sse2 {}
@@ -372,9 +403,7 @@ impl Isa for Sse2 {
             return self.mask(members);
         }
         let Class::Any(set, lanes) = class else { return 0 };
-        let bytes = self.bytes(block);
-        let member = |i: usize| u64::from(set.contains(bytes[i])) << i;
-        (0..*lanes.min(&64)).fold(0, |mask, i| mask | member(i))
+        all_looked_up(&self.bytes(block), *lanes, set)
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -584,20 +613,9 @@ impl Isa for Sse2 {
         } else if escaped <= FEW {
             // SAFETY: a block is readable after each lane and writable after three bytes for each of so few: the assertion above.
             unsafe { self.escape_few::<4>(&bytes, escape, escapes, start) };
-        } else if escaped == 64 {
-            for (lane, &byte) in bytes[..64].iter().enumerate() {
-                // SAFETY: `3 * lane + 4 <= 3 * 63 + 4`, which the window has.
-                unsafe { start.add(3 * lane).cast::<[u8; 4]>().write_unaligned(escapes[usize::from(byte)]) };
-            }
         } else {
-            let mut rest = escape;
-            let escaped = |_| {
-                let lowest = rest as u32;
-                rest >>= 1;
-                lowest
-            };
-            // SAFETY: the window has room for three bytes for each lane, and one more.
-            unsafe { triple(&bytes[..lanes.count()], start, escapes, escaped) };
+            // SAFETY: the window has room for three bytes for each lane, and one more; `escape` has been masked by the lanes.
+            unsafe { expand_dense(&bytes, escape, lanes.count(), escapes, start) };
         }
         // SAFETY: `lanes` bytes and two more for each escape were written without a gap.
         unsafe { window.keep(lanes.count() + 2 * escaped) };
