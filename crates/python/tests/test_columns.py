@@ -1,5 +1,6 @@
 """Tests columns of every type, layout and producer against one call for each value."""
 
+import ctypes
 import os
 import pathlib
 import random
@@ -275,6 +276,34 @@ def test_capsules_are_used_once():
     for _ in range(1000):
         result.__arrow_c_schema__(), result.__arrow_c_array__(), result.__arrow_c_stream__(None)
     check(result, pyarrow.string(), ["a%20b"] * 1000)
+
+
+def test_capsules_that_others_change():
+    api = ctypes.pythonapi
+    api.PyCapsule_SetName.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    # A capsule with another name is freed, although its contents cannot be found.
+    name, result = b"other", simdpct.quote_array(pyarrow.array(["a b"]))
+    capsule = result.__arrow_c_schema__()
+    api.PyCapsule_SetName(capsule, name)
+    del capsule
+    check(result, pyarrow.string(), ["a%20b"])
+
+    class Changed:
+        def __arrow_c_array__(self, requested_schema=None):
+            schema, array = pyarrow.array(["a b"]).__arrow_c_array__()
+            # The numbers are length, null count, offset and the number of buffers.
+            numbers = (ctypes.c_int64 * 4).from_address(api.PyCapsule_GetPointer(array, b"arrow_array"))
+            assert list(numbers) == [1, 0, 0, 3]
+            numbers[3] = self.buffers
+            return schema, array
+
+    for buffers in (-1, 0, 2):
+        changed = Changed()
+        changed.buffers = buffers
+        with pytest.raises(ValueError, match="a buffer is missing"):
+            simdpct.quote_array(changed)
 
 
 def test_a_stream_that_fails():
