@@ -84,7 +84,7 @@
         all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
         all(target_arch = "wasm32", target_feature = "simd128")
     )),
-    allow(dead_code, reason = "without a vector tier nobody calls the drivers")
+    allow(dead_code, reason = "without a vector tier the drivers have no caller")
 )]
 
 #[cfg(feature = "alloc")]

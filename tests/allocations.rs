@@ -16,7 +16,7 @@ thread_local! {
 }
 
 fn note(size: usize) {
-    // The counter of a thread that ends is gone, and nobody reads it.
+    // The counter of a thread that ends is gone, and no code reads it.
     let _ = COUNT.try_with(|count| count.set((count.get().0 + 1, size)));
 }
 

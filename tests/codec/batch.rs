@@ -209,7 +209,7 @@ fn everything_that_is_bytes_or_perhaps_not() {
 }
 
 #[test]
-fn invalid_offsets_are_refused() {
+fn invalid_offsets_are_rejected() {
     let index = |offsets: &[i32]| Column::new(b"abc", offsets).map(|_| ()).map_err(|error| error.index);
     assert_eq!(index(&[]), Err(0));
     assert_eq!(index(&[-1, 2]), Err(0));

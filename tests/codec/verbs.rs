@@ -240,7 +240,7 @@ fn one_escape_anywhere() {
 
 /// A strict decoder removes the bytes that it appended before it found a malformed escape.
 #[test]
-fn a_refused_input_appends_nothing() {
+fn a_malformed_input_appends_nothing() {
     for at in 0..300 {
         let mut input = b"%41".repeat(100);
         input[at] = b'%';

@@ -261,8 +261,8 @@ impl Case<'_> {
 
     /// Compares a `Cow`, which has to be borrowed if nothing changes.
     #[track_caller]
-    fn cow<T: ToOwned + AsRef<[u8]> + ?Sized>(&self, cow: &Cow<'_, T>, expected: &[u8]) {
-        self.same("the Cow", (**cow).as_ref(), expected);
+    fn cow<T: ToOwned + AsRef<[u8]> + ?Sized>(&self, cow: Cow<'_, T>, expected: &[u8]) {
+        self.same("the Cow", (*cow).as_ref(), expected);
         self.equal("borrowing of the Cow", matches!(cow, Cow::Borrowed(_)), self.input == expected);
     }
 }
@@ -311,7 +311,7 @@ impl Checker {
         case.equal("encoded_len", encode.encoded_len(src), len);
         case.equal("is_encoded", encode.is_encoded(src), src == expected);
         case.equal("first_change", encode.first_change(src), first_change);
-        case.cow(&encode.encode(src), expected);
+        case.cow(encode.encode(src), expected);
 
         // The exact size, one byte more, and the worst case, which takes another path of the library.
         for room in [len, len + 1, 3 * src.len() + 64] {
@@ -391,7 +391,7 @@ impl Checker {
         match decode.decode(src) {
             Ok(cow) => {
                 case.equal("decode", Ok(()), result);
-                case.cow(&cow, expected);
+                case.cow(cow, expected);
             }
             Err(error) => case.equal("decode", Err(error), result),
         }
