@@ -91,7 +91,7 @@ impl<'c> Operation for Encode<'_, 'c> {
     }
     #[cfg_attr(optimized, inline(always))]
     fn one_block<I: Isa>(&mut self, isa: I) -> Option<Written<'c>> {
-        if !self.job.is_plain() || self.out.len() < I::WINDOW {
+        if self.out.len() < I::WINDOW {
             return None;
         }
         Some(encode::one_block::<_, _, true>(isa, self.job, self.input, Cursor::new(self.out))?.finish())
@@ -148,7 +148,7 @@ impl<'c> Operation for Decode<'_, 'c> {
     #[cfg_attr(optimized, inline(always))]
     fn one_block<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
         match self.copy_two(isa) {
-            None if self.job.is_plain() && self.out.len() >= I::LANES => {
+            None if self.out.len() >= I::LANES => {
                 let (out, stopped) =
                     decode::one_block::<_, _, false>(isa, self.job, self.input, Cursor::new(self.out))?;
                 Some(Decoded { written: out.finish(), stopped })
@@ -168,9 +168,15 @@ impl<'c> Operation for Decode<'_, 'c> {
     fn short_other_mode<T: Tier>(&mut self, tier: T) -> Option<Decoded<'c>> {
         let out = Cursor::new(self.out);
         let (out, stopped) = if T::SHORT > 0 && self.input.len() <= T::SHORT {
-            decode::one_block::<_, _, true>(tier.narrow(), self.job, self.input, out)?
+            match self.copy_two(tier.narrow()) {
+                Some(done) => return Some(done),
+                None => decode::one_block::<_, _, true>(tier.narrow(), self.job, self.input, out)?,
+            }
         } else {
-            decode::one_block::<_, _, true>(tier.wide(), self.job, self.input, out)?
+            match self.copy_two(tier.wide()) {
+                Some(done) => return Some(done),
+                None => decode::one_block::<_, _, true>(tier.wide(), self.job, self.input, out)?,
+            }
         };
         Some(Decoded { written: out.finish(), stopped })
     }
@@ -207,9 +213,6 @@ impl Operation for EncodeMeasure<'_> {
     }
     #[cfg_attr(optimized, inline(always))]
     fn one_block<I: Isa>(&mut self, isa: I) -> Option<Measure> {
-        if !self.job.is_plain() {
-            return None;
-        }
         encode::one_block::<_, _, true>(isa, self.job, self.input, Measure::default())
     }
     #[cfg_attr(optimized, inline(always))]
@@ -228,6 +231,15 @@ pub(crate) struct DecodeMeasure<'a> {
     pub(crate) input: &'a [u8],
 }
 
+impl DecodeMeasure<'_> {
+    /// Measures an input of at most one block that has no `%`. `None` means that this is not known.
+    #[cfg_attr(optimized, inline(always))]
+    fn unchanged<I: Isa>(&self, isa: I) -> Option<Measured> {
+        let measure = Measure { len: self.input.len(), changed: false };
+        isa.lacks(self.input, b'%').then(|| Measured::new(measure, self.input.len()))
+    }
+}
+
 impl Operation for DecodeMeasure<'_> {
     type Done = Measured;
 
@@ -241,12 +253,8 @@ impl Operation for DecodeMeasure<'_> {
     }
     #[cfg_attr(optimized, inline(always))]
     fn one_block<I: Isa>(&mut self, isa: I) -> Option<Measured> {
-        if !self.job.plus() && isa.lacks(self.input, b'%') {
-            let unchanged = Measure { len: self.input.len(), changed: false };
-            return Some(Measured::new(unchanged, self.input.len()));
-        }
-        if !self.job.is_plain() {
-            return None;
+        if let Some(unchanged) = self.unchanged(isa) {
+            return Some(unchanged);
         }
         let (measure, stopped) =
             decode::one_block::<_, _, false>(isa, self.job, self.input, Measure::default())?;
@@ -259,6 +267,10 @@ impl Operation for DecodeMeasure<'_> {
     #[cfg_attr(optimized, inline(always))]
     fn other_mode<I: Isa>(&mut self, isa: I) -> Measured {
         decode::measure_other_mode(isa, self.job, self.input)
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn short_other_mode<T: Tier>(&mut self, tier: T) -> Option<Measured> {
+        if self.job.plus() || self.input.len() > T::Wide::LANES { None } else { self.unchanged(tier.wide()) }
     }
 }
 

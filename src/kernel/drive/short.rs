@@ -15,7 +15,7 @@ pub(super) fn encode_copy<'c, I: Isa>(
 ) -> Option<Written<'c>> {
     let class = isa.class(&job.set, input.len());
     let ends = [isa.load(input), isa.load(input.get(input.len().checked_sub(I::LANES)?..)?)];
-    if !job.is_plain() || !isa.all_members(ends, &class) {
+    if !isa.all_members(ends, &class) {
         return None;
     }
     let mut out = Cursor::new(out);

@@ -84,9 +84,11 @@ macro_rules! entry {
         $(#[target_feature(enable = $feature)])*
         fn entry<'c>($($operand: $type),*) -> $output {
             let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
+            if !it.is_default() {
+                return short_other_mode($(it.$operand),*);
+            }
             match it.short(tier) {
                 Some(done) => done,
-                None if !it.is_default() => short_other_mode($(it.$operand),*),
                 None if $operation::HAS_MEDIUM && it.len() <= longest_two_blocks(tier.wide()) => {
                     two_blocks($(it.$operand),*)
                 }
