@@ -1,4 +1,4 @@
-//! What the user asked for, and the job that does it. Options that contradict each other are rejected here, except for
+//! Makes a job of the request of the user. Options that contradict each other are rejected here, except for
 //! pairs that exclude each other whatever their values: these are in the definitions of the arguments.
 
 mod selection;
@@ -6,7 +6,6 @@ mod selection;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf, is_separator};
 
-use self::selection::Selected;
 use super::jobs::blocks::{self, Blocks};
 #[cfg(feature = "parquet")]
 use super::jobs::parquet::{self, Parquet};
