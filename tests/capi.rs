@@ -61,26 +61,31 @@ fn declaration(parameter: &str) -> String {
     if rust.ends_with('*') { format!("{rust}{name}") } else { format!("{rust} {name}") }
 }
 
-/// The source of the exported functions, with `batch_functions!` replaced by what it expands to.
+/// Returns the source of the exported functions, in which the calls of its macros are replaced by what they expand to.
 fn exports() -> String {
-    let source = words(&read("src/exports.rs"));
-    let (before, rest) = source.split_once("macro_rules! batch_functions {").expect("the macro");
-    let (parameters, rest) = rest.split_once(" => {").expect("the parameters of the macro");
-    let (body, rest) = rest.split_once("}; }").expect("the end of the macro");
-    let parameters: Vec<&str> = parameters.trim_matches([' ', '(', ')']).split(", ").collect();
-    let mut calls = rest.split("batch_functions!(");
-    let mut expanded = format!("{before} {}", calls.next().expect("the source after the macro"));
-    for call in calls {
-        let (arguments, rest) = call.split_once(");").expect("the end of the call");
-        let arguments: Vec<&str> = arguments.trim().split(", ").collect();
-        assert_eq!(arguments.len(), parameters.len());
-        let body = parameters.iter().zip(arguments).fold(body.to_owned(), |body, (parameter, argument)| {
-            let name = parameter.split_once(':').expect("a kind of fragment").0;
-            body.replace(name, argument)
-        });
-        expanded += &format!("{body} {rest}");
+    let mut source = words(&read("src/exports.rs"));
+    while let Some((before, rest)) = source.split_once("macro_rules! ") {
+        let (name, rest) = rest.split_once(" { ").expect("the name of a macro");
+        let (parameters, rest) = rest.split_once(" => {").expect("the parameters of a macro");
+        let (body, rest) = rest.split_once("}; }").expect("the end of a macro");
+        let parameters: Vec<&str> = parameters.trim_matches(['(', ')']).split(", ").collect();
+        let call = format!("{name}!(");
+        let mut calls = rest.split(&call);
+        let mut expanded = format!("{before} {}", calls.next().expect("the source after the macro"));
+        for call in calls {
+            let (arguments, rest) = call.split_once(");").expect("the end of a call");
+            let arguments: Vec<&str> = arguments.trim().split(", ").collect();
+            assert_eq!(arguments.len(), parameters.len());
+            expanded +=
+                &parameters.iter().zip(arguments).fold(body.to_owned(), |body, (parameter, argument)| {
+                    let name = parameter.split_once(':').expect("a kind of fragment").0;
+                    body.replace(name, argument)
+                });
+            expanded += rest;
+        }
+        source = expanded;
     }
-    expanded
+    source
 }
 
 #[test]

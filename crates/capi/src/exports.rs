@@ -459,79 +459,62 @@ unsafe fn push(
     stream.run(kind, piece.map(|_| input), out).unwrap_or(ValueResult::invalid())
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_encode_start(
-    stream: *mut EncodeStream,
-    keep: *const ByteSet,
-    flags: u32,
-) -> i32 {
-    // SAFETY: the contract of this module.
-    unsafe { start(stream.cast(), ENCODER, keep, flags) }
+/// Defines the functions for one kind of stream.
+macro_rules! stream_functions {
+    ($stream:ty, $kind:expr, $growth:expr, $start:ident, $bound:ident, $push:ident, $finish:ident) => {
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $start(stream: *mut $stream, keep: *const ByteSet, flags: u32) -> i32 {
+            // SAFETY: the contract of this module.
+            unsafe { start(stream.cast(), $kind, keep, flags) }
+        }
+
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $bound(len: usize) -> usize {
+            Stream::bound($growth, len)
+        }
+
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $push(
+            stream: *mut $stream,
+            input: *const c_void,
+            len: usize,
+            out: *mut c_void,
+            out_cap: usize,
+        ) -> ValueResult {
+            // SAFETY: the contract of this module.
+            unsafe { push(stream.cast(), $kind, Some((input, len)), out, out_cap) }
+        }
+
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $finish(
+            stream: *mut $stream,
+            out: *mut c_void,
+            out_cap: usize,
+        ) -> ValueResult {
+            // SAFETY: the contract of this module.
+            unsafe { push(stream.cast(), $kind, None, out, out_cap) }
+        }
+    };
 }
 
-#[unsafe(no_mangle)]
-pub extern "C" fn simdpct_encode_bound(len: usize) -> usize {
-    Stream::bound(3, len)
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_encode_push(
-    stream: *mut EncodeStream,
-    input: *const c_void,
-    len: usize,
-    out: *mut c_void,
-    out_cap: usize,
-) -> ValueResult {
-    // SAFETY: the contract of this module.
-    unsafe { push(stream.cast(), ENCODER, Some((input, len)), out, out_cap) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_encode_finish(
-    stream: *mut EncodeStream,
-    out: *mut c_void,
-    out_cap: usize,
-) -> ValueResult {
-    // SAFETY: the contract of this module.
-    unsafe { push(stream.cast(), ENCODER, None, out, out_cap) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_decode_start(
-    stream: *mut DecodeStream,
-    keep: *const ByteSet,
-    flags: u32,
-) -> i32 {
-    // SAFETY: the contract of this module.
-    unsafe { start(stream.cast(), DECODER, keep, flags) }
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn simdpct_decode_bound(len: usize) -> usize {
-    Stream::bound(1, len)
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_decode_push(
-    stream: *mut DecodeStream,
-    input: *const c_void,
-    len: usize,
-    out: *mut c_void,
-    out_cap: usize,
-) -> ValueResult {
-    // SAFETY: the contract of this module.
-    unsafe { push(stream.cast(), DECODER, Some((input, len)), out, out_cap) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_decode_finish(
-    stream: *mut DecodeStream,
-    out: *mut c_void,
-    out_cap: usize,
-) -> ValueResult {
-    // SAFETY: the contract of this module.
-    unsafe { push(stream.cast(), DECODER, None, out, out_cap) }
-}
+stream_functions!(
+    EncodeStream,
+    ENCODER,
+    3,
+    simdpct_encode_start,
+    simdpct_encode_bound,
+    simdpct_encode_push,
+    simdpct_encode_finish
+);
+stream_functions!(
+    DecodeStream,
+    DECODER,
+    1,
+    simdpct_decode_start,
+    simdpct_decode_bound,
+    simdpct_decode_push,
+    simdpct_decode_finish
+);
 
 // ---- sets
 

@@ -24,6 +24,9 @@ use crate::parts::split;
 /// The bytes that a URI may hold.
 const URI: AsciiSet = sets::RFC3986_URI;
 
+/// The ASCII bytes that are not in `reg-name` (RFC 3986, section 3.2.2). A host that holds one after mapping is invalid.
+const DENIED: AsciiDenyList = AsciiDenyList::new(true, "\"#%/:<>?@[\\]^`{|}");
+
 /// Converts an IRI to a URI (RFC 3987, section 3.1). A host that is not ASCII becomes Punycode, other characters become escapes of
 /// their UTF-8.
 ///
@@ -42,7 +45,7 @@ pub fn to_uri(iri: &str) -> Result<Cow<'_, str>, InvalidHost> {
         // Escapes in such a host are UTF-8 bytes of its name (section 3.1, step 2).
         let host = simdpct::decode(&iri[start..end]);
         let host = Uts46::new()
-            .to_ascii(&host, AsciiDenyList::URL, Hyphens::Allow, DnsLength::Ignore)
+            .to_ascii(&host, DENIED, Hyphens::Allow, DnsLength::Ignore)
             .map_err(|_| InvalidHost { offset: start })?;
         let mut uri = String::with_capacity(iri.len() * 2);
         encode.encode_append(&iri[..start], &mut uri);
@@ -98,13 +101,12 @@ fn readable_host(host: &[u8], kind: Option<HostKind>) -> Option<String> {
         return None;
     }
     let idna = Uts46::new();
-    let (readable, result) = idna.to_unicode(host, AsciiDenyList::URL, Hyphens::Allow);
+    let (readable, result) = idna.to_unicode(host, DENIED, Hyphens::Allow);
     result.ok()?;
     if readable.is_ascii() || !readable.chars().all(|c| c.is_ascii() || is_readable(c, false)) {
         return None;
     }
-    let back =
-        idna.to_ascii(readable.as_bytes(), AsciiDenyList::URL, Hyphens::Allow, DnsLength::Ignore).ok()?;
+    let back = idna.to_ascii(readable.as_bytes(), DENIED, Hyphens::Allow, DnsLength::Ignore).ok()?;
     back.as_bytes().eq_ignore_ascii_case(host).then(|| readable.into_owned())
 }
 

@@ -170,7 +170,8 @@ profiles! {
     /// It differs from version 4 in hosts: one that is not ASCII becomes Punycode by UTS 46; an IPv6 address is compressed, and becomes an
     /// IPv4 address if it is IPv4-mapped or of NAT64 (`64:ff9b::/96`).
     ///
-    /// Rejects an empty host.
+    /// Rejects an empty host, and one with a character that is mapped to a delimiter: `U+FF0F` is mapped to `/`, so
+    /// `good.com\u{ff0f}.evil.com` would become the host `good.com`.
     SafeBrowsing5 if "idna" = "safe-browsing-5", "keys of Google Safe Browsing, version 5",
         Form::Url(
             Some(prove::<scan::SafeBrowsing>),
@@ -188,7 +189,8 @@ profiles! {
     /// The tool asks the DNS resolver what `256.1.1.1` is. This profile does not.
     ///
     /// Rejects an invalid port; a URL without a host whose scheme is `http`, `https` or missing, where the tool takes the first segment
-    /// of the path for a host; hosts for which IDNA 2003 and UTS 46 differ, such as `fa\u{df}.de`.
+    /// of the path for a host; hosts for which IDNA 2003 and UTS 46 differ, such as `fa\u{df}.de`; and hosts with a character that is
+    /// mapped to a delimiter, such as `U+FF0F` to `/`.
     SurtPython0_3 if "idna" = "surt-python-0.3", "keys of web archives: the Python package surt 0.3",
         Form::Url(None, |url, out| surt::append(url, surt::Tool::Python, out));
 
@@ -199,7 +201,7 @@ profiles! {
     /// one number or four.
     ///
     /// Rejects URLs that are not UTF-8; a port that is not a number of 32 bits; an empty host; hosts for which IDNA 2003 and UTS 46
-    /// differ, and those that mix UTF-8 with escapes that are not UTF-8.
+    /// differ, or with a character that is mapped to a delimiter, and those that mix UTF-8 with escapes that are not UTF-8.
     SurtJava if "idna" = "surt-java", "keys of web archives: SURT of webarchive-commons",
         Form::Url(None, |url, out| surt::append(url, surt::Tool::Java, out));
 
@@ -211,7 +213,8 @@ profiles! {
     /// the query are decoded, sorted and written as a form, so that `?a` becomes `?a=`.
     ///
     /// Rejects URLs for which w3lib raises an error; addresses of future versions, whose brackets w3lib drops; and hosts for
-    /// which IDNA 2003, which w3lib uses, and UTS 46 differ, such as `fa\u{df}.de`.
+    /// which IDNA 2003, which w3lib uses, and UTS 46 differ, such as `fa\u{df}.de`, or with a character that is mapped to a delimiter,
+    /// such as `U+FF0F` to `/`.
     W3lib2_5 if "idna" = "w3lib-2.5", "keys of Scrapy: canonicalize_url of w3lib 2.5",
         Form::Url(Some(prove::<scan::W3lib>), |url, out| w3lib::append(url, true, false, out));
 

@@ -7,6 +7,8 @@ use core::net::{Ipv4Addr, Ipv6Addr};
 use simdpct::{AsciiSet, Encode};
 
 use super::error::{CanonicalizeError, Reason};
+#[cfg(feature = "idna")]
+use super::shared::InvalidName;
 use super::shared::{append_without_extra_dots, old_ipv4, without_line_ends};
 use crate::compose::remove_dot_segments;
 use crate::parts::split;
@@ -35,17 +37,25 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
     }
 
     let host = parts.host().unwrap_or_default().raw();
+    let offset = parts.offsets().host_start.min(url.len());
+    let bad_host = CanonicalizeError { offset, reason: Reason::Host };
     let punycode: Option<Cow<'_, str>> = match version {
         Version::Four => None,
         #[cfg(feature = "idna")]
-        Version::Five => (!host.is_ascii()).then(|| super::shared::uts46(host)).flatten(),
+        Version::Five if host.is_ascii() => None,
+        #[cfg(feature = "idna")]
+        Version::Five => match super::shared::uts46(host, b"") {
+            Ok(name) => Some(name),
+            // Google's rules escape such hosts.
+            Err(InvalidName::Rejected) => None,
+            Err(InvalidName::Forbidden) => return Err(bad_host),
+        },
     };
     let mut name = Vec::with_capacity(host.len());
     append_without_extra_dots(&decode(punycode.as_deref().map_or(host, str::as_bytes)), &mut name);
     name.make_ascii_lowercase();
     if name.is_empty() {
-        let offset = parts.offsets().host_start.min(url.len());
-        return Err(CanonicalizeError { offset, reason: Reason::Host });
+        return Err(bad_host);
     }
     out.extend(parts.scheme().unwrap_or(b"http").iter().map(u8::to_ascii_lowercase));
     out.extend_from_slice(b"://");

@@ -56,28 +56,55 @@ pub(super) fn old_ipv4(host: &[u8]) -> Option<Ipv4Addr> {
     u32::try_from(address).ok().map(Ipv4Addr::from)
 }
 
-/// The error of [`idna_2003`]: IDNA 2003 and UTS 46 differ. They map some characters to different names, and some rules, such as that of
-/// directions, are only in UTS 46.
+/// The error of [`idna_2003`]: the name is not valid, or IDNA 2003 and UTS 46 differ. They map some characters to different names, and some
+/// rules, such as that of directions, are only in UTS 46.
 #[cfg(feature = "idna")]
 pub(super) struct Deviation;
 
 /// Converts a host by IDNA 2003, if UTS 46 agrees. `None` if the name in ASCII has an empty label or one of more than 63 bytes.
+///
+/// No character may be mapped to one of `delimiters`. See [`uts46`].
 #[cfg(feature = "idna")]
-pub(super) fn idna_2003(host: &str) -> Result<Option<Cow<'_, str>>, Deviation> {
+pub(super) fn idna_2003<'a>(host: &'a str, delimiters: &[u8]) -> Result<Option<Cow<'a, str>>, Deviation> {
     if host.contains(['\u{DF}', '\u{1E9E}', '\u{3C2}', '\u{200C}', '\u{200D}']) {
         return Err(Deviation);
     }
-    let name = if host.is_ascii() { Cow::Borrowed(host) } else { uts46(host.as_bytes()).ok_or(Deviation)? };
+    let name = if host.is_ascii() {
+        Cow::Borrowed(host)
+    } else {
+        uts46(host.as_bytes(), delimiters).map_err(|_| Deviation)?
+    };
     let mut labels = name.strip_suffix('.').unwrap_or(&name).split('.');
     Ok(labels.all(|label| (1..64).contains(&label.len())).then_some(name))
 }
 
-/// Converts a host to Punycode by UTS 46. `None` if it is not valid.
+/// The error of [`uts46`].
 #[cfg(feature = "idna")]
-pub(super) fn uts46(host: &[u8]) -> Option<Cow<'_, str>> {
+pub(super) enum InvalidName {
+    /// UTS 46 rejects the name.
+    Rejected,
+    /// A character is mapped to a forbidden byte, such as `U+FF0F` to `/`, so the URL would name another host.
+    Forbidden,
+}
+
+/// Converts a host to Punycode by UTS 46. No character may be mapped to one of `delimiters` or to a byte that the URL Standard forbids in
+/// hosts.
+#[cfg(feature = "idna")]
+pub(super) fn uts46<'a>(host: &'a [u8], delimiters: &[u8]) -> Result<Cow<'a, str>, InvalidName> {
     use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 
-    Uts46::new().to_ascii(host, AsciiDenyList::EMPTY, Hyphens::Allow, DnsLength::Ignore).ok()
+    let name = Uts46::new().to_ascii(host, AsciiDenyList::EMPTY, Hyphens::Allow, DnsLength::Ignore);
+    let name = name.map_err(|_| InvalidName::Rejected)?;
+    // A deny list would also reject such bytes of the host itself, which the tools keep.
+    let is_forbidden =
+        |byte: &u8| *byte <= b' ' || b"#%/:<>?@[\\]^|\x7f".contains(byte) || delimiters.contains(byte);
+    let mut left = [0_usize; 128];
+    host.iter().filter(|byte| byte.is_ascii()).for_each(|&byte| left[usize::from(byte)] += 1);
+    for byte in name.bytes().filter(is_forbidden) {
+        let left = &mut left[usize::from(byte)];
+        *left = left.checked_sub(1).ok_or(InvalidName::Forbidden)?;
+    }
+    Ok(name)
 }
 
 #[cfg(test)]

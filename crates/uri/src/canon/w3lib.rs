@@ -196,7 +196,7 @@ fn append_ipv6(address: Ipv6Addr, zone: &[u8], out: &mut Vec<u8>) {
 /// Appends a host that is not ASCII. If a label is empty or too long, the host is only written in lower case.
 fn append_idna(host: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let text = core::str::from_utf8(host).ok()?;
-    match idna_2003(text).ok()? {
+    match idna_2003(text, b"").ok()? {
         Some(name) => out.extend_from_slice(name.as_bytes()),
         None => out.extend_from_slice(text.to_lowercase().as_bytes()),
     }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use proptest::prelude::*;
 use simdpct_uri::canon::{CanonicalizeError, Profile, Reason};
 use simdpct_uri::internals::canonicalize_lines_on;
+use simdpct_uri::split;
 use testkit::shapes::Rng;
 use testkit::tiers::{scale, tiers};
 
@@ -212,6 +213,39 @@ fn whatwg() {
     check(Profile::Whatwg, cases);
     check_rejected(Profile::Whatwg, &[("/a", 0, Reason::Relative), ("http://h:99999/", 9, Reason::Port)]);
     assert_eq!(canon(Profile::Whatwg, b"http://h/\xff").unwrap_err().reason, Reason::InvalidUtf8);
+}
+
+/// Every character of Unicode in a host: a form has the parts of its URL, so no character is mapped to a delimiter.
+#[test]
+fn hosts_with_every_character() {
+    let profiles = [Profile::Whatwg, Profile::SafeBrowsing4, Profile::SafeBrowsing5, Profile::W3lib2_5];
+    for url in crate::hosts_with_every_character() {
+        for profile in profiles {
+            let Ok(form) = profile.canonicalize(&url) else { continue };
+            let parts = split(&form);
+            let host = parts.host().unwrap().raw();
+            assert_eq!(
+                (parts.path(), parts.userinfo(), parts.port()),
+                (&b"/x"[..], None, None),
+                "{profile}: {url:?}"
+            );
+            let forbidden = |byte: &u8| *byte <= b' ' || b"#/:<>?@[\\]^|\x7f".contains(byte);
+            assert!(!host.iter().any(forbidden), "{profile}: {url:?} has the host {}", host.escape_ascii());
+        }
+        for profile in [Profile::SurtPython0_3, Profile::SurtJava] {
+            let Ok(key) = profile.canonicalize(&url) else { continue };
+            let host = key.strip_suffix(b")/x").unwrap_or_else(|| panic!("{profile}: {url:?}"));
+            assert!(!host.iter().any(|byte| b"/:?#@\\)".contains(byte)), "{profile}: {url:?}");
+        }
+    }
+    // Characters that are mapped to `/`, `a/c`, `#`, `:`, `@`, `?`, `%`, and to the delimiters of SURT.
+    let characters = "\u{ff0f}\u{2100}\u{ff03}\u{ff1a}\u{ff20}\u{ff1f}\u{ff05}\u{ff0c}\u{ff09}";
+    for (i, c) in characters.chars().enumerate() {
+        let others = [Profile::W3lib2_5, Profile::SafeBrowsing5].into_iter().filter(|_| i < 7);
+        for profile in [Profile::SurtJava, Profile::SurtPython0_3].into_iter().chain(others) {
+            check_rejected(profile, &[(&format!("http://good.com{c}.evil.com/x"), 7, Reason::Host)]);
+        }
+    }
 }
 
 #[test]

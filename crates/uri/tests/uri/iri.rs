@@ -74,6 +74,25 @@ fn hosts() {
     assert_eq!(from_uri("http://[::1]/%C3%A9"), "http://[::1]/\u{e9}");
 }
 
+/// Every character of Unicode in a host: the URI has the parts of the IRI, is valid, and stays the same.
+#[test]
+fn hosts_with_every_character() {
+    for iri in crate::hosts_with_every_character() {
+        let Ok(uri) = to_uri(&iri) else { continue };
+        let parts = split(&*uri);
+        assert_eq!(
+            (parts.path(), parts.userinfo(), parts.port()),
+            (&b"/x"[..], None, None),
+            "{iri:?}: {uri}"
+        );
+        assert!(parts.flaws().next().is_none(), "{iri:?}: {uri}");
+        assert_eq!(to_uri(&uri).unwrap(), uri, "{iri:?}");
+    }
+    for delimiter in "\"`{}|^<> \u{ff0f}\u{ff02}".chars() {
+        assert_eq!(to_uri(&format!("http://\u{e9}{delimiter}/")).unwrap_err().offset, 7);
+    }
+}
+
 proptest! {
     /// Converting a URI to an IRI and back keeps the data of every piece.
     #[test]

@@ -13,6 +13,20 @@ fn raw_rows(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     text.lines().filter(|line| !line.starts_with("# ")).map(|line| line.split('\t').collect())
 }
 
+/// Returns `http` URLs with the path `/x` and a host that holds one non-ASCII character: every character of Unicode, at the start of the
+/// first label, at its end, and at the end of the host.
+fn hosts_with_every_character() -> impl Iterator<Item = String> {
+    let step = if testkit::tiers::scale() < 100 { 97 } else { 1 };
+    let characters = ('\u{80}'..=char::MAX).step_by(step);
+    characters.flat_map(|c| {
+        [
+            format!("http://{c}a.evil.org/x"),
+            format!("http://good.com{c}.evil.org/x"),
+            format!("http://a.evil.org{c}/x"),
+        ]
+    })
+}
+
 /// Returns the rows of a file whose fields have the escapes `\t`, `\n`, `\r`, `\\` and `\u{...}`.
 fn rows(text: &'static str) -> impl Iterator<Item = Vec<String>> {
     raw_rows(text).map(|row| row.into_iter().map(unescaped).collect())

@@ -12,79 +12,69 @@ fn surt_java() {
     assert_eq!(check(Profile::SurtJava, cases), 19);
 }
 
+/// Checks rows of an input, our form, the form of the tool, and the reason why they differ, which is empty if they are equal. Returns the number
+/// of equal rows, and of all.
+fn compare(rows: impl IntoIterator<Item = [String; 4]>) -> (usize, usize) {
+    let (mut same, mut cases, mut wrong) = (0, 0, Vec::new());
+    for [input, ours, theirs, reason] in rows {
+        if (ours == theirs) != reason.is_empty() {
+            wrong.push(format!("{input:?}\n  ours   {ours:?}\n  theirs {theirs:?}  {reason}"));
+        }
+        same += usize::from(ours == theirs);
+        cases += 1;
+    }
+    assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong.join("\n"));
+    (same, cases)
+}
+
 /// crawler-commons, whose form is not a profile: `rfc3986-scheme` returns the same form unless the row has a reason why not.
 #[test]
 fn crawler_commons() {
-    let mut same = 0;
-    let mut wrong = Vec::new();
-    for row in rows(include_str!("../vectors/crawler-commons.tsv")) {
-        let ours = form(Profile::Rfc3986Scheme, &row[0]);
-        if (ours == row[1]) != row[2].is_empty() {
-            wrong.push(format!("{:?}\n  ours   {ours:?}\n  theirs {:?}  {}", row[0], row[1], row[2]));
-        }
-        same += usize::from(ours == row[1]);
-    }
-    assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong.join("\n"));
-    assert_eq!(same, 61);
+    let rows = rows(include_str!("../vectors/crawler-commons.tsv"));
+    let compared =
+        compare(rows.map(|row| {
+            [row[0].clone(), form(Profile::Rfc3986Scheme, &row[0]), row[1].clone(), row[2].clone()]
+        }));
+    assert_eq!(compared, (61, 108));
 }
 
 /// web-platform-tests, hosts in ASCII.
 #[test]
 fn hosts_in_ascii() {
-    let (mut same, mut cases) = (0, 0);
-    let mut wrong = Vec::new();
-    for row in rows(include_str!("../vectors/toascii.tsv")) {
+    let rows = rows(include_str!("../vectors/toascii.tsv"));
+    let compared = compare(rows.map(|row| {
         let ours = form(Profile::Whatwg, &format!("https://{}/x", row[0]));
-        let ours =
-            ours.strip_prefix("https://").and_then(|rest| rest.strip_suffix("/x")).unwrap_or("-").to_owned();
-        if (ours == row[1]) != row[2].is_empty() {
-            wrong.push(format!("{:?} ours {ours:?} right {:?} {}", row[0], row[1], row[2]));
-        }
-        same += usize::from(ours == row[1]);
-        cases += 1;
-    }
-    assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong.join("\n"));
-    assert_eq!((same, cases), (80, 87));
+        let host = ours.strip_prefix("https://").and_then(|rest| rest.strip_suffix("/x"));
+        [row[0].clone(), host.unwrap_or("-").to_owned(), row[1].clone(), row[2].clone()]
+    }));
+    assert_eq!(compared, (80, 87));
 }
 
 /// The tests of urlcanon for its port of surt and of Google's rules. A test of one step becomes a test of keys: the input and the output of
 /// the step have the same key.
 #[test]
 fn urlcanon_surt() {
-    let (mut same, mut cases) = (0, 0);
-    let mut wrong = Vec::new();
-    for row in rows(include_str!("../vectors/urlcanon-surt.tsv")) {
-        let (group, input, right, why) = (&*row[0], &*row[1], &*row[2], &*row[3]);
-        let keys = |before: &str| {
-            let [a, b] = [input, right].map(|text| form(Profile::SurtPython0_3, &format!("{before}{text}")));
-            (a, b)
-        };
+    let rows = rows(include_str!("../vectors/urlcanon-surt.tsv"));
+    let compared = compare(rows.map(|row| {
+        let (group, input, right) = (&*row[0], &*row[1], row[2].clone());
+        let surt = |url: &str| form(Profile::SurtPython0_3, url);
         let (ours, right) = match group {
-            "google" | "googleSupplementalFromSurt" => {
-                (form(Profile::SafeBrowsing4, input), right.to_owned())
-            }
-            "defaultIASurt" => (form(Profile::SurtPython0_3, input), right.to_owned()),
+            "google" | "googleSupplementalFromSurt" => (form(Profile::SafeBrowsing4, input), right),
+            "defaultIASurt" => (surt(input), right),
             "unescapeRepeatedly" => {
                 let decoded = simdpct::decode_until_stable(input).into_owned();
-                (String::from_utf8(decoded).expect("ASCII"), right.to_owned())
+                (String::from_utf8(decoded).expect("ASCII"), right)
             }
-            "alphaRorderQuery" if input.is_empty() => (String::new(), right.to_owned()),
-            "alphaRorderQuery" => {
-                (form(Profile::SurtPython0_3, &format!("http://a/?{input}")), format!("a)/?{right}"))
-            }
-            "massageHost" => keys("http://"),
-            "stripPathSessionId" => keys("http://a"),
-            "Canonicalizer.IA" | "Canonicalizer.DefaultIA" => keys(""),
+            "alphaRorderQuery" if input.is_empty() => (String::new(), right),
+            "alphaRorderQuery" => (surt(&format!("http://a/?{input}")), format!("a)/?{right}")),
+            "massageHost" => (surt(&format!("http://{input}")), surt(&format!("http://{right}"))),
+            "stripPathSessionId" => (surt(&format!("http://a{input}")), surt(&format!("http://a{right}"))),
+            "Canonicalizer.IA" | "Canonicalizer.DefaultIA" => (surt(input), surt(&right)),
             _ => panic!("{group}"),
         };
-        if (ours == right) != why.is_empty() {
-            wrong.push(format!("{group} {input:?}\n  ours  {ours:?}\n  right {right:?} {why}"));
-        }
-        same += usize::from(ours == right);
-        cases += 1;
-    }
-    assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong.join("\n"));
-    assert_eq!((same, cases), (90, 95));
+        [format!("{group} {input}"), ours, right, row[3].clone()]
+    }));
+    assert_eq!(compared, (90, 95));
 }
 
 /// w3lib with other arguments. One case differs: its query is in a charset that is not UTF-8.

@@ -44,9 +44,11 @@ pub(super) fn append(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Result<(), Ca
     }
     out.truncate(start);
     match tool {
-        Tool::Python => append_python(url, out),
-        Tool::Java => append_java(url, out),
+        _ if url.is_empty() => out.push(b'-'),
+        Tool::Python => append_python(url, out)?,
+        Tool::Java => append_java(url, out)?,
     }
+    Ok(())
 }
 
 /// Appends the key of a plain URL, which most are. For any other URL it returns `None`, and may leave the start of a key in `out`.
@@ -84,10 +86,6 @@ fn append_plain_url(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Option<()> {
 }
 
 fn append_python(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
-    if url.is_empty() {
-        out.push(b'-');
-        return Ok(());
-    }
     if url.starts_with(b"filedesc") {
         out.extend_from_slice(url);
         return Ok(());
@@ -96,20 +94,11 @@ fn append_python(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError>
     let lead = url.iter().position(|byte| !is_blank(byte)).unwrap_or(url.len());
     let tail = url.iter().rposition(|byte| !is_blank(byte)).map_or(lead, |last| last + 1);
     let trimmed = without_line_ends(&url[lead..tail]);
-    let origin = Origin { url, removed: lead, inserted: 0 };
-    let parts = split(&*trimmed);
-    if parts.scheme().is_some() {
-        return append_python_parts(&parts, origin, out);
-    }
-    let with_scheme = [b"http://", &*trimmed].concat();
-    append_python_parts(&split(&with_scheme), Origin { inserted: 7, ..origin }, out)
+    let prefix: &[u8] = if split(&*trimmed).is_uri() { b"" } else { b"http://" };
+    append_parts(Tool::Python, prefix, &trimmed, lead, url, out)
 }
 
-fn append_python_parts(
-    parts: &Parts<'_>,
-    origin: Origin<'_>,
-    out: &mut Vec<u8>,
-) -> Result<(), CanonicalizeError> {
+fn append_python_parts(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
     let scheme = parts.scheme().unwrap_or_default();
     // The last `@` ends the userinfo. Brackets anywhere in the rest of the authority hold an address.
     let offsets = parts.offsets();
@@ -136,19 +125,21 @@ fn append_python_parts(
         // Any number of leading zeros is accepted.
         let digits = port.iter().position(|&digit| digit != b'0').map_or(&port[..0], |zeros| &port[zeros..]);
         match port_number(digits) {
-            None if !digits.is_empty() => return Err(origin.error(start, Reason::Port)),
+            None if !digits.is_empty() => {
+                return Err(CanonicalizeError { offset: start, reason: Reason::Port });
+            }
             found => number = found.map(i64::from),
         }
     }
 
-    let hosted = append_host(host, scheme, number, Tool::Python, out)
-        .map_err(|reason| origin.error(host_start, reason))?;
+    let bad_host = CanonicalizeError { offset: host_start, reason: Reason::Host };
+    let hosted = append_host(host, scheme, number, Tool::Python, out).ok_or(bad_host)?;
     if hosted {
         append_path(parts.path(), Tool::Python, true, out);
     } else {
         // The regular expressions of the tool would take the first segment of `http:/a` for a host.
         if scheme.starts_with(b"http") {
-            return Err(origin.error(host_start, Reason::Host));
+            return Err(bad_host);
         }
         out.extend_from_slice(scheme);
         out.push(b':');
@@ -165,10 +156,6 @@ fn append_python_parts(
 fn append_java(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
     let text = core::str::from_utf8(url)
         .map_err(|error| CanonicalizeError { offset: error.valid_up_to(), reason: Reason::InvalidUtf8 })?;
-    if url.is_empty() {
-        out.push(b'-');
-        return Ok(());
-    }
     if url.starts_with(b"filedesc") || url.starts_with(b"warcinfo") {
         out.extend_from_slice(url);
         return Ok(());
@@ -195,32 +182,30 @@ fn append_java(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
         return Ok(());
     }
 
-    let starts_with =
-        |prefix: &&[u8]| trimmed.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
-    let origin = Origin { url, removed: lead, inserted: 0 };
     // More slashes after `http://` and `https://` are removed, but only if the scheme is in lower case.
     for scheme in &JAVA_SCHEMES[..2] {
         if let Some(rest) = trimmed.strip_prefix(*scheme)
             && let [b'/', ..] = rest
         {
-            let slashes = rest.iter().position(|&byte| byte != b'/').unwrap_or(rest.len());
-            let fewer = [scheme, &rest[slashes..]].concat();
-            return append_java_parts(&split(&fewer), Origin { removed: lead + slashes, ..origin }, out);
+            let rest = without_slashes(rest);
+            return append_parts(Tool::Java, scheme, rest, lead + trimmed.len() - rest.len(), url, out);
         }
     }
+    let starts_with =
+        |prefix: &&[u8]| trimmed.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
     if JAVA_SCHEMES.iter().any(starts_with) {
-        return append_java_parts(&split(&*trimmed), origin, out);
+        return append_parts(Tool::Java, b"", &trimmed, lead, url, out);
     }
-    let rest = trimmed.iter().position(|&byte| byte != b'/').unwrap_or(trimmed.len());
-    let with_scheme = [b"http://", &trimmed[rest..]].concat();
-    append_java_parts(&split(&with_scheme), Origin { inserted: 7, removed: lead + rest, url }, out)
+    let rest = without_slashes(&trimmed);
+    append_parts(Tool::Java, b"http://", rest, lead + trimmed.len() - rest.len(), url, out)
 }
 
-fn append_java_parts(
-    parts: &Parts<'_>,
-    origin: Origin<'_>,
-    out: &mut Vec<u8>,
-) -> Result<(), CanonicalizeError> {
+/// Returns `text` without the slashes at its start.
+fn without_slashes(text: &[u8]) -> &[u8] {
+    &text[text.iter().position(|&byte| byte != b'/').unwrap_or(text.len())..]
+}
+
+fn append_java_parts(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
     let scheme = parts.scheme().unwrap_or_default();
     let authority = parts.authority().unwrap_or_default();
     // The first `@` ends the userinfo. Brackets hold an address only if there is no userinfo.
@@ -237,12 +222,13 @@ fn append_java_parts(
     let number = match java_integer(port) {
         Some(number) => Some(number).filter(|&number| number != -1),
         None if port.is_empty() => None,
-        None => return Err(origin.error(start + authority.len() - port.len(), Reason::Port)),
+        None => {
+            let offset = start + authority.len() - port.len();
+            return Err(CanonicalizeError { offset, reason: Reason::Port });
+        }
     };
-    let hosted = append_host(host, scheme, number, Tool::Java, out)
-        .map_err(|reason| origin.error(start + host_start, reason))?;
-    if !hosted {
-        return Err(origin.error(start + host_start, Reason::Host));
+    if append_host(host, scheme, number, Tool::Java, out) != Some(true) {
+        return Err(CanonicalizeError { offset: start + host_start, reason: Reason::Host });
     }
     append_path(parts.path(), Tool::Java, true, out);
     append_query(parts.query(), Tool::Java, out);
@@ -264,37 +250,35 @@ fn java_integer(digits: &[u8]) -> Option<i64> {
     i32::try_from(number).is_ok().then_some(number)
 }
 
-/// The URL as it was given, and how the copy that is split differs from it. Offsets in errors are approximate if bytes inside the URL were
-/// removed.
-#[derive(Clone, Copy)]
-struct Origin<'a> {
-    url: &'a [u8],
-    /// The number of bytes removed at the start.
+/// Splits `prefix` followed by `rest`, and appends the key of the parts. `rest` starts `removed` bytes after the start of `url`; offsets of
+/// errors are approximate if bytes inside the URL were removed.
+fn append_parts(
+    tool: Tool,
+    prefix: &[u8],
+    rest: &[u8],
     removed: usize,
-    /// The number of bytes inserted at the start.
-    inserted: usize,
-}
-
-impl Origin<'_> {
-    /// Makes an error at an offset of the copy.
-    fn error(self, offset: usize, reason: Reason) -> CanonicalizeError {
-        let offset = (self.removed + offset.saturating_sub(self.inserted)).min(self.url.len());
-        CanonicalizeError { offset, reason }
-    }
+    url: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<(), CanonicalizeError> {
+    let joined = if prefix.is_empty() { Cow::Borrowed(rest) } else { [prefix, rest].concat().into() };
+    let parts = split(&*joined);
+    let result = match tool {
+        Tool::Python => append_python_parts(&parts, out),
+        Tool::Java => append_java_parts(&parts, out),
+    };
+    result.map_err(|error| {
+        let offset = removed + error.offset.saturating_sub(prefix.len());
+        CanonicalizeError { offset: offset.min(url.len()), ..error }
+    })
 }
 
 /// Appends the reversed host, the port unless it is the default one, and `)`. Appends nothing and returns `false` if the host is empty.
-fn append_host(
-    raw: &[u8],
-    scheme: &[u8],
-    port: Option<i64>,
-    tool: Tool,
-    out: &mut Vec<u8>,
-) -> Result<bool, Reason> {
+/// `None` if the host is rejected.
+fn append_host(raw: &[u8], scheme: &[u8], port: Option<i64>, tool: Tool, out: &mut Vec<u8>) -> Option<bool> {
     if is_plain_name(raw) {
         append_plain_name(raw, tool, out);
         append_port(port, scheme, tool, out);
-        return Ok(true);
+        return Some(true);
     }
     let decoded = simdpct::decode_until_stable(raw);
     let mut name = Cow::Borrowed(&*decoded);
@@ -305,12 +289,12 @@ fn append_host(
             (Err(_), Tool::Python) => decoded.utf8_chunks().map(|chunk| chunk.valid()).collect(),
             // The Java tool escapes invalid UTF-8 again. That is only unambiguous in a name that is otherwise ASCII.
             (Err(_), Tool::Java) if decoded.utf8_chunks().all(|chunk| chunk.valid().is_ascii()) => "".into(),
-            (Err(_), Tool::Java) => return Err(Reason::Host),
+            (Err(_), Tool::Java) => return None,
         };
         if text.is_empty() && tool == Tool::Python {
-            return Ok(false);
+            return Some(false);
         }
-        let ascii = idna_2003(&text).map_err(|_| Reason::Host)?;
+        let ascii = idna_2003(&text, b",)").ok()?;
         name = match (ascii, tool) {
             (Some(ascii), _) => Cow::Owned(ascii.into_owned().into_bytes()),
             (None, Tool::Java) if !text.is_ascii() => Cow::Owned(text.to_lowercase().into_bytes()),
@@ -323,7 +307,7 @@ fn append_host(
         Tool::Java => append_without_extra_dots(&name, &mut host),
     }
     if host.is_empty() {
-        return Ok(false);
+        return Some(false);
     }
     let address = match tool {
         Tool::Python => python_address(&host),
@@ -337,7 +321,7 @@ fn append_host(
         append_reversed(without_all_www(&escaped, tool), out);
     }
     append_port(port, scheme, tool, out);
-    Ok(true)
+    Some(true)
 }
 
 /// Reports whether a host is a plain name: up to 64 letters, digits, `-`, `_` and single dots, not at the end. It starts with a letter, so
