@@ -23,7 +23,7 @@ pub struct Inputs {
     names: Names,
     reading: Reading,
     progress: Option<Progress>,
-    /// What happens to the other inputs if one cannot be read.
+    /// The treatment of the other inputs if one cannot be read.
     others: Others,
     /// The number of inputs that have been opened.
     count: u64,
@@ -33,7 +33,7 @@ pub struct Inputs {
     spare: Vec<u8>,
 }
 
-/// What happens to the other inputs if one cannot be read.
+/// The treatment of the other inputs if one cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Others {
     /// They are processed, so that the output has everything that could be read.

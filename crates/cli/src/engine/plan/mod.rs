@@ -163,25 +163,11 @@ impl Request {
 
     /// Returns the job on values.
     fn values(&self, options: &OutputOptions) -> Result<Values, String> {
-        let &Request { ref selection, ref verb, records, delimiter, ref shape, policies, max_record, .. } =
-            self;
-        let Selected { target, work, empty, none, form } =
-            selection.selected(verb, records, delimiter, shape)?;
+        let &Request { ref verb, records, ref shape, policies, max_record, .. } = self;
+        let selected = self.selection.selected(verb, records, self.delimiter, shape)?;
         let (into, only_changed) = (shape.into.clone(), shape.only_changed);
-        let lines = Some(Work::across(verb, records));
-        let spec = Spec {
-            target,
-            work,
-            lines,
-            empty,
-            none,
-            form,
-            into,
-            only_changed,
-            policies,
-            records,
-            max_record,
-        };
+        let lines = Work::across(verb, records);
+        let spec = Spec { selected, lines, into, only_changed, policies, records, max_record };
         Ok(Values::new(spec, options))
     }
 }

@@ -159,19 +159,8 @@ pub struct Values {
 impl Values {
     /// Does what `spec` says, with the output of `options`.
     pub fn new(spec: Spec, options: &OutputOptions) -> Values {
-        let Spec {
-            target,
-            work,
-            lines,
-            empty,
-            none,
-            form,
-            into,
-            only_changed,
-            policies,
-            records,
-            max_record,
-        } = spec;
+        let Spec { selected, lines, into, only_changed, policies, records, max_record } = spec;
+        let Selected { target, work, empty, none, form } = selected;
         let OutputOptions { rejects, stats, preview } = options;
         let (rejects, stats, is_preview) = (rejects.is_some(), stats.is_some(), preview.is_some());
         let treatment = Treatment::new(work, policies, stats, rejects, empty).with_none(none);
