@@ -44,7 +44,7 @@ pub trait KeepSet: Copy + sealed::Sealed {
     /// The type of encoded text.
     type Text: ?Sized + ToOwned<Owned: AppendText<Self::Text>> + 'static;
 
-    /// The members.
+    /// Returns the members.
     fn members(&self) -> ByteSet;
 
     #[doc(hidden)]
@@ -57,7 +57,7 @@ pub trait KeepSet: Copy + sealed::Sealed {
 /// A set of bytes that an encoder keeps: an [`AsciiSet`] or a [`ByteSet`]. This trait is sealed.
 #[cfg(not(feature = "alloc"))]
 pub trait KeepSet: Copy + sealed::Sealed {
-    /// The members.
+    /// Returns the members.
     fn members(&self) -> ByteSet;
 }
 
@@ -68,16 +68,22 @@ pub trait AppendText<T: ?Sized>: sealed::Sealed {
     fn append<S: KeepSet<Text = T>>(&mut self, coder: &Coder<S>, input: &[u8]);
 }
 
-/// The options of an encoder, with the tier.
-// INVARIANT: the members of `job.set` are members of the `S` that it was made of, or a space, which is written as `+`. So a
-// `Coder<AsciiSet>` writes ASCII only: members, `%`, `+` and hexadecimal digits.
+/// The options of an encoder, and the set that gives the type of its result.
+// INVARIANT: the members of `core.job.set` are members of `set`, or a space, which is written as `+`. So a `Coder<AsciiSet>`
+// writes ASCII only: members, `%`, `+` and hexadecimal digits.
 #[derive(Clone, Copy, Debug)]
 pub struct Coder<S> {
-    job: EncodeJob,
+    core: Core,
+    set: S,
+}
+
+/// The part of an encoder that does not depend on the type of the set, so its code exists once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Core {
+    pub(crate) job: EncodeJob,
     tier: Option<Tier>,
     /// Whether the bytes that [`look::AllUsual`] looks for all stay.
     usual: bool,
-    set: S,
 }
 
 /// The longest input, in bytes, that is encoded on the stack before the result is copied to memory of its own.
@@ -92,35 +98,40 @@ impl<S: KeepSet> Coder<S> {
     #[inline(always)]
     pub(crate) const fn new(set: S) -> Coder<S> {
         let job = EncodeJob::new(members(&set));
-        Coder { job, tier: None, usual: job.set.holds_usual(), set }
+        Coder { core: Core { job, tier: None, usual: job.set.holds_usual() }, set }
     }
 
     #[inline(always)]
     pub(crate) const fn keep_escapes(self) -> Coder<S> {
-        Coder { job: self.job.with(EncodeRule::KeepEscapes, members(&self.set)), ..self }
+        self.with(EncodeRule::KeepEscapes, members(&self.set))
     }
 
     #[inline(always)]
     pub(crate) const fn form(self) -> Coder<S> {
         const PLUS: ByteSet = ByteSet::from_bytes(b"+");
-        let set = members(&self.set).difference(PLUS).union(SPACE);
-        Coder { job: self.job.with(EncodeRule::Form, set), ..self }
+        self.with(EncodeRule::Form, members(&self.set).difference(PLUS).union(SPACE))
     }
 
     #[inline(always)]
     pub(crate) const fn form_keeping_plus(self) -> Coder<S> {
-        Coder { job: self.job.with(EncodeRule::Form, members(&self.set).union(SPACE)), ..self }
+        self.with(EncodeRule::Form, members(&self.set).union(SPACE))
     }
 
     #[inline(always)]
     pub(crate) const fn hex_case(mut self, case: HexCase) -> Coder<S> {
-        self.job.case = case;
+        self.core.job.case = case;
         self
     }
 
     #[inline(always)]
     pub(crate) const fn tier(mut self, tier: Tier) -> Coder<S> {
-        self.tier = Some(tier);
+        self.core.tier = Some(tier);
+        self
+    }
+
+    #[inline(always)]
+    const fn with(mut self, rule: EncodeRule, set: ByteSet) -> Coder<S> {
+        self.core.job = self.core.job.with(rule, set);
         self
     }
 }
@@ -138,10 +149,12 @@ pub(crate) const fn members<S: KeepSet>(set: &S) -> ByteSet {
 
 impl<S> Coder<S> {
     #[inline(always)]
-    pub(crate) fn job(&self) -> &EncodeJob {
-        &self.job
+    pub(crate) fn core(&self) -> &Core {
+        &self.core
     }
+}
 
+impl Core {
     #[inline(always)]
     pub(crate) fn kernels(&self) -> Tier {
         match self.tier {
@@ -216,7 +229,7 @@ impl<S> Coder<S> {
 }
 
 #[cfg(feature = "alloc")]
-impl<S> Coder<S> {
+impl Core {
     #[inline(always)]
     fn encode_bytes<'a>(&self, input: &'a [u8]) -> Cow<'a, [u8]> {
         let stays = self.usual && word::stays(input, look::AllUsual);
@@ -277,8 +290,8 @@ impl<S> Coder<S> {
     }
 }
 
-/// Returns the most bytes that `len` bytes become. For a few bytes it is a little more, so that a buffer that is used again soon
-/// has room for whole registers.
+/// Returns the most bytes that `len` bytes become. For a few bytes it is a little more, so that a buffer that is used again
+/// soon has room for whole registers.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 fn worst(len: usize) -> usize {
@@ -291,10 +304,10 @@ impl Coder<AsciiSet> {
         let mut buffer = [MaybeUninit::uninit(); 3 * 128 + cursor::MAX_WINDOW];
         for (_, piece) in hex::pieces(input, 128) {
             let Ok((bytes, ())) = cursor::fill(&mut buffer, |room| {
-                Ok::<_, core::convert::Infallible>((self.write(piece, room), ()))
+                Ok::<_, core::convert::Infallible>((self.core.write(piece, room), ()))
             });
             debug_assert!(bytes.is_ascii());
-            // SAFETY: `self.write` wrote the bytes, and by the invariant a `Coder<AsciiSet>` writes ASCII only.
+            // SAFETY: `self.core` wrote the bytes, and by the invariant a `Coder<AsciiSet>` writes ASCII only.
             f.write_str(unsafe { core::str::from_utf8_unchecked(bytes) })?;
         }
         Ok(())
@@ -313,7 +326,7 @@ impl KeepSet for AsciiSet {
     #[cfg(feature = "alloc")]
     #[inline(always)]
     fn encode<'a>(coder: &Coder<Self>, input: &'a [u8]) -> Cow<'a, str> {
-        let encoded = coder.encode_bytes(input);
+        let encoded = coder.core.encode_bytes(input);
         debug_assert!(encoded.is_ascii());
         match encoded {
             // SAFETY: these bytes are what a `Coder<AsciiSet>` writes, which by its invariant is ASCII; it keeps no others.
@@ -345,7 +358,7 @@ impl KeepSet for ByteSet {
     #[cfg(feature = "alloc")]
     #[inline(always)]
     fn encode<'a>(coder: &Coder<Self>, input: &'a [u8]) -> Cow<'a, [u8]> {
-        coder.encode_bytes(input)
+        coder.core.encode_bytes(input)
     }
 
     #[cfg(feature = "alloc")]
@@ -361,7 +374,7 @@ impl KeepSet for ByteSet {
 impl<T: ?Sized> AppendText<T> for Vec<u8> {
     #[inline(always)]
     fn append<S: KeepSet<Text = T>>(&mut self, coder: &Coder<S>, input: &[u8]) {
-        coder.append_bytes(input, Tail::new(self));
+        coder.core.append_bytes(input, Tail::new(self));
     }
 }
 
@@ -371,6 +384,6 @@ impl AppendText<str> for String {
     fn append<S: KeepSet<Text = str>>(&mut self, coder: &Coder<S>, input: &[u8]) {
         // SAFETY: `AsciiSet` is the only `KeepSet` whose text is `str`, and by its invariant a `Coder<AsciiSet>` writes ASCII
         // only. A `Tail` appends that and changes nothing else.
-        coder.append_bytes(input, Tail::new(unsafe { self.as_mut_vec() }));
+        coder.core.append_bytes(input, Tail::new(unsafe { self.as_mut_vec() }));
     }
 }

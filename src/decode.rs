@@ -93,8 +93,8 @@ impl Core {
         }
     }
 
-    /// Decodes pieces of at most `N` bytes to a buffer of `M` bytes on the stack, and copies the results back. Once the result
-    /// lags far enough behind the input that the two cannot overlap, pieces are decoded straight to their place.
+    /// Decodes pieces of at most `N` bytes to a buffer of `M` bytes on the stack, and copies the results back. Once the gap
+    /// between the result and the input is so large that they cannot overlap, pieces are decoded straight to their place.
     fn in_place_by<const N: usize, const M: usize>(&self, bytes: &mut [u8]) -> usize {
         let (mut read, mut written) = (0, 0);
         while read < bytes.len() {
@@ -175,8 +175,8 @@ impl Core {
         (Cow::Owned(out), stopped)
     }
 
-    /// Does the work of [`Core::cow_slow`] for at most [`ASIDE`] bytes. A kernel cannot store whole registers into memory of the
-    /// exact size, so decoding to the stack and copying takes half the time.
+    /// Does the work of [`Core::cow_slow`] for at most [`ASIDE`] bytes. A kernel cannot store whole registers into memory of
+    /// the exact size, so decoding to the stack and copying takes half the time.
     #[inline(never)]
     fn cow_by_stack<'a>(&self, input: &'a [u8]) -> (Cow<'a, [u8]>, usize) {
         let mut buffer = [const { MaybeUninit::uninit() }; ASIDE + 64];
@@ -237,7 +237,8 @@ impl Core {
 /// A lenient decoder: the options of decoding. Every input has a result.
 ///
 /// A `%` that is not followed by two hexadecimal digits stays, and decoding goes on at the next byte (URL Standard, section
-/// 1.3). With [`Decode::strict`] it is an error. Digits of both cases are read. Escapes are decoded once: `%2541` becomes `%41`.
+/// 1.3). With [`Decode::strict`] it is an error. Digits of both cases are read. Escapes are decoded once: `%2541` becomes
+/// `%41`.
 ///
 /// A decoder is cheap to make and to copy. Every verb takes time linear in the input. No verb panics, except that `Vec` and
 /// `String` panic or abort when they cannot allocate.
@@ -260,8 +261,9 @@ pub struct Decode {
 
 /// A decoder that may fail: a malformed escape is an error.
 ///
-/// [`Decode::strict`] makes one, and [`Decode::strict_if`] makes one whose strictness is chosen at run time. It has the verbs of
-/// [`Decode`], and each returns the first malformed escape as an error. Options are set before: `Decode::new().form().strict()`.
+/// [`Decode::strict`] makes one, and [`Decode::strict_if`] makes one whose strictness is chosen at run time. It has the verbs
+/// of [`Decode`], and each returns the first malformed escape as an error. Options are set before:
+/// `Decode::new().form().strict()`.
 ///
 /// ```
 /// use simdpct::Decode;

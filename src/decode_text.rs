@@ -92,7 +92,7 @@ impl Core {
         out
     }
 
-    /// The origin of each decoded byte, in order.
+    /// Iterates over the origin of each decoded byte, in order.
     fn origins<'a>(&self, input: &'a [u8]) -> impl Iterator<Item = Origin> + use<'a> {
         let job = DecodeJob { strict: false, ..self.job };
         reference::steps(input, move |rest| reference::decode(&job, rest)).flat_map(|(offset, step)| {

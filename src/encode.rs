@@ -61,8 +61,8 @@ impl Encode<AsciiSet> {
         Encode::keeping(set.complement())
     }
 
-    /// Returns a value that formats as the encoded text: `format!("/search?q={}", encode.display(query))`. The text is written in
-    /// pieces through a buffer on the stack, without an allocation.
+    /// Returns a value that formats as the encoded text: `format!("/search?q={}", encode.display(query))`. The text is written
+    /// in pieces through a buffer on the stack, without an allocation.
     ///
     /// Width, precision and other options of the format string have no effect.
     ///
@@ -78,8 +78,8 @@ impl Encode<AsciiSet> {
 }
 
 impl<S: KeepSet> Encode<S> {
-    /// Makes an encoder that keeps the bytes of `set`, an [`AsciiSet`] or a [`ByteSet`](crate::ByteSet), and escapes every other
-    /// byte with upper-case digits.
+    /// Makes an encoder that keeps the bytes of `set`, an [`AsciiSet`] or a [`ByteSet`](crate::ByteSet), and escapes every
+    /// other byte with upper-case digits.
     ///
     /// ```
     /// use simdpct::{Encode, sets};
@@ -161,7 +161,7 @@ impl<S: KeepSet> Encode<S> {
     /// ```
     #[must_use]
     pub fn encoded_len(&self, input: &(impl AsRef<[u8]> + ?Sized)) -> usize {
-        self.coder.measure(input.as_ref()).len
+        self.coder.core().measure(input.as_ref()).len
     }
 
     /// Reports whether encoding would change nothing. It stops at the first piece of input that changes.
@@ -174,7 +174,7 @@ impl<S: KeepSet> Encode<S> {
     /// ```
     #[must_use]
     pub fn is_encoded(&self, input: &(impl AsRef<[u8]> + ?Sized)) -> bool {
-        self.coder.is_encoded(input.as_ref())
+        self.coder.core().is_encoded(input.as_ref())
     }
 
     /// Returns the offset of the first byte of `input` that encoding would change, or `None` if every byte stays.
@@ -187,7 +187,7 @@ impl<S: KeepSet> Encode<S> {
     /// ```
     #[must_use]
     pub fn first_change(&self, input: &(impl AsRef<[u8]> + ?Sized)) -> Option<usize> {
-        self.coder.first_change(input.as_ref())
+        self.coder.core().first_change(input.as_ref())
     }
 
     /// Encodes into `out` and returns the number of bytes written. The bytes of `out` after these are unspecified. A slice
@@ -212,7 +212,7 @@ impl<S: KeepSet> Encode<S> {
         input: &(impl AsRef<[u8]> + ?Sized),
         out: &mut [u8],
     ) -> Result<usize, BufferTooSmall> {
-        cursor::lend_slice(out, |room| Ok(self.coder.write_checked(input.as_ref(), room)?.len()))
+        cursor::lend_slice(out, |room| Ok(self.coder.core().write_checked(input.as_ref(), room)?.len()))
     }
 
     /// Encodes into memory that need not be initialised, and returns the part that was written. See
@@ -238,7 +238,8 @@ impl<S: KeepSet> Encode<S> {
         out: &'o mut [MaybeUninit<u8>],
     ) -> Result<&'o mut [u8], BufferTooSmall> {
         let input = input.as_ref();
-        cursor::fill(out, |room| Ok((self.coder.write_checked(input, room)?, ()))).map(|(text, ())| text)
+        cursor::fill(out, |room| Ok((self.coder.core().write_checked(input, room)?, ())))
+            .map(|(text, ())| text)
     }
 }
 
@@ -349,8 +350,8 @@ pub const fn encode_byte(byte: u8, case: HexCase) -> [u8; 3] {
 /// The set of the free functions.
 const COMPONENT: AsciiSet = sets::RFC3986_UNRESERVED;
 
-/// Encodes `input` as one component of a URL: keeps `A-Z a-z 0-9 - . _ ~` ([`RFC3986_UNRESERVED`](sets::RFC3986_UNRESERVED)) and
-/// escapes every other byte. For other sets, see [`Encode::keeping`].
+/// Encodes `input` as one component of a URL: keeps `A-Z a-z 0-9 - . _ ~` ([`RFC3986_UNRESERVED`](sets::RFC3986_UNRESERVED))
+/// and escapes every other byte. For other sets, see [`Encode::keeping`].
 ///
 /// The result is borrowed, without an allocation, when nothing changes.
 ///

@@ -188,8 +188,8 @@ impl fmt::Display for DecodeUtf8Error {
     }
 }
 
-/// The error of decoding to text if the decoded bytes are not UTF-8. Other verbs decode to bytes, or take a policy for such bytes:
-/// `decode_utf8_lossy` and `decode_utf8_with`.
+/// The error of decoding to text if the decoded bytes are not UTF-8. Other verbs decode to bytes, or take a policy for such
+/// bytes: `decode_utf8_lossy` and `decode_utf8_with`.
 ///
 /// ```
 /// let error = simdpct::decode_utf8("a%20%E9").unwrap_err();

@@ -1,8 +1,8 @@
 //! Percent-encoding (URL encoding) at close to the speed of copying.
 //!
-//! A byte that is not allowed in a part of a URL is written as an escape: `%` and two hexadecimal digits (RFC 3986, section 2.1).
-//! This crate turns bytes into such text and back, by the exact rules of RFC 3986, RFC 2396, RFC 1738, the WHATWG URL Standard and
-//! HTML forms. It chooses vector kernels at run time.
+//! A byte that is not allowed in a part of a URL is written as an escape: `%` and two hexadecimal digits (RFC 3986, section
+//! 2.1). This crate turns bytes into such text and back, by the exact rules of RFC 3986, RFC 2396, RFC 1738, the WHATWG URL
+//! Standard and HTML forms. It chooses vector kernels at run time.
 //!
 //! ```
 //! let escaped = simdpct::encode("50% of \u{20ac}");
@@ -47,13 +47,14 @@
 //! | in pieces ([`stream`]) | [`stream::Encoder`] | [`stream::Decoder`], [`stream::TryDecoder`] | [`stream::Decoder`] of [`Decode::NORMALIZE`] |
 //!
 //! [`Encode`] and [`Decode`] hold the options: keeping valid escapes, forms, escapes that stay. [`TryDecode`] has the verbs of
-//! [`Decode`] and returns an error for a malformed escape. [`validate`](validate()), [`escapes`](escapes()) and [`count`] write nothing.
+//! [`Decode`] and returns an error for a malformed escape. [`validate`](validate()), [`escapes`](escapes()) and [`count`] write
+//! nothing.
 //!
 //! # Kernels and `SIMDPCT_TIER`
 //!
 //! The first call of any verb chooses the best [`Tier`] of kernels for the CPU. All tiers give the same bytes. With the feature
-//! `std`, the environment variable `SIMDPCT_TIER` selects another tier, such as `ssse3` or `scalar`, to reproduce a problem or to
-//! compare speeds. It is read once. If this build does not have the tier, or this CPU does not support it, the variable is
+//! `std`, the environment variable `SIMDPCT_TIER` selects another tier, such as `ssse3` or `scalar`, to reproduce a problem or
+//! to compare speeds. It is read once. If this build does not have the tier, or this CPU does not support it, the variable is
 //! ignored. [`Tier::init`] fixes the tier from code and ignores the variable.
 //!
 //! If the target features of a build include those of the best tier (`-C target-cpu=native`), it calls the kernels of that tier
@@ -71,8 +72,8 @@
 //!
 //! # When not to use it
 //!
-//! To parse or build URLs, use a URL library: this crate knows bytes, sets and escapes, but not where a path ends. For a few short
-//! strings in a program that is not in a hurry, `percent-encoding` is smaller and just as correct.
+//! To parse or build URLs, use a URL library: this crate knows bytes, sets and escapes, but not where a path ends. For a few
+//! short strings in a program that is not in a hurry, `percent-encoding` is smaller and just as correct.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
@@ -83,7 +84,7 @@
         all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
         all(target_arch = "wasm32", target_feature = "simd128")
     )),
-    allow(dead_code, reason = "without a vector tier nobody calls the drivers")
+    allow(dead_code, reason = "without a vector tier the drivers have no caller")
 )]
 
 #[cfg(feature = "alloc")]

@@ -1,7 +1,7 @@
 //! Sets of bytes.
 //!
-//! A set is stored as two bitmaps: the pair of lookup tables that a byte shuffle needs, and words for looking up one byte. Kernels
-//! use them directly, so a set made at run time is as fast as a named one.
+//! A set is stored as two bitmaps: the pair of lookup tables that a byte shuffle needs, and words for looking up one byte.
+//! Kernels use them directly, so a set made at run time is as fast as a named one.
 
 /// A set of bytes. In [`Encode::keeping`](crate::Encode::keeping), it holds the bytes that stay.
 ///
@@ -61,7 +61,8 @@ impl ByteSet {
         let mut half = 0;
         while half < 2 {
             let [low, high] = [words[2 * half], words[2 * half + 1]];
-            // The 16 bytes of a half are two columns of eight. Bit `i` of rows `8 * c..` comes from the bits of byte `2 * i + c`.
+            // The 16 bytes of a half are two columns of eight. Bit `i` of rows `8 * c..` comes from the bits of byte `2 * i +
+            // c`.
             let [even, odd] = [transpose(columns(low, high, 0)), transpose(columns(low, high, 1))];
             let (even, odd) = (even.to_le_bytes(), odd.to_le_bytes());
             let mut row = 0;
@@ -296,8 +297,8 @@ impl ByteSet {
         low & usual_low == usual_low && high & usual_high == usual_high
     }
 
-    /// Returns the one other member if the set is the ASCII letters and digits, `-`, `.`, `_`, and at most one more ASCII byte; `-`
-    /// if there is no other. Such sets are common, and are looked up without a table.
+    /// Returns the one other member if the set is the ASCII letters and digits, `-`, `.`, `_`, and at most one more ASCII byte;
+    /// `-` if there is no other. Such sets are common, and are looked up without a table.
     #[inline(always)]
     pub(crate) const fn usual_and_one(&self) -> Option<u8> {
         let ([low, high, ..], [usual_low, usual_high]) = (self.words, ByteSet::USUAL);
@@ -649,7 +650,8 @@ pub enum SetKind {
     /// A set for [`Encode::keeping`](crate::Encode::keeping): the bytes that stay in a component, or that a function of some
     /// language keeps.
     Policy,
-    /// A group of bytes to build other sets from, such as `reserved`. An encoder that kept only these bytes would escape letters.
+    /// A group of bytes to build other sets from, such as `reserved`. An encoder that kept only these bytes would escape
+    /// letters.
     Block,
 }
 

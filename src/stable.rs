@@ -1,10 +1,10 @@
 //! Decoding until nothing changes, in linear time.
 //!
-//! Repeating the whole decoding would be quadratic: `%252525...` loses two bytes each time. One pass from left to right ends at the
-//! same bytes, because the order of the steps does not matter. A step replaces one escape by its byte. Escapes cannot overlap,
-//! because `%` is not a digit, so no step prevents another one. Each step makes the text shorter, so every order ends. A system of
-//! rules that terminates and whose left sides do not overlap is confluent, so every order ends at the same text. This holds as well
-//! if some escapes stay, and for `+`, which cannot be part of an escape.
+//! Repeating the whole decoding would be quadratic: `%252525...` loses two bytes each time. One pass from left to right ends at
+//! the same bytes, because the order of the steps does not matter. A step replaces one escape by its byte. Escapes cannot
+//! overlap, because `%` is not a digit, so no step prevents another one. Each step makes the text shorter, so every order ends.
+//! A system of rules that terminates and whose left sides do not overlap is confluent, so every order ends at the same text.
+//! This holds as well if some escapes stay, and for `+`, which cannot be part of an escape.
 
 use alloc::{borrow::Cow, vec::Vec};
 
@@ -15,8 +15,8 @@ use crate::hex;
 const PASSES: usize = 3;
 
 impl Decode {
-    /// Decodes `input` again and again until nothing changes, appends the result to `out`, and returns the number of layers: of the
-    /// passes that changed something.
+    /// Decodes `input` again and again until nothing changes, appends the result to `out`, and returns the number of layers: of
+    /// the passes that changed something.
     ///
     /// Kept escapes stay in every layer, and [`Decode::form`] reads each `+` that a layer uncovers as a space. Takes time
     /// and working memory linear in the input, whatever the number of layers.
@@ -59,8 +59,8 @@ impl Decode {
         layers
     }
 
-    /// Decodes `input` again and again until nothing changes. The result is borrowed, without an allocation, when nothing changes
-    /// at all. See [`Decode::decode_until_stable_append`].
+    /// Decodes `input` again and again until nothing changes. The result is borrowed, without an allocation, when nothing
+    /// changes at all. See [`Decode::decode_until_stable_append`].
     ///
     /// ```
     /// use simdpct::{ByteSet, Decode};

@@ -7,7 +7,7 @@ use std::hint::black_box;
 use simdpct::stream::{Encoder, TryDecoder};
 use simdpct::{Decode, Encode, OnInvalidUtf8, sets};
 
-/// The system's allocator, which counts what the calling thread asks for.
+/// The allocator of the system, with a count of the allocations of the calling thread.
 struct Counting;
 
 thread_local! {
@@ -16,7 +16,7 @@ thread_local! {
 }
 
 fn note(size: usize) {
-    // At the end of a thread the counter is gone, and nobody asks.
+    // The counter of a thread that ends is gone, and no code reads it.
     let _ = COUNT.try_with(|count| count.set((count.get().0 + 1, size)));
 }
 
@@ -49,7 +49,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The number of allocations that `run` makes, and the size of the last.
+/// Returns the number of allocations that `run` makes, and the size of the last one.
 fn count<T>(run: impl FnOnce() -> T) -> (usize, usize) {
     COUNT.set((0, 0));
     black_box(run());
@@ -66,7 +66,7 @@ macro_rules! one {
     ($size:expr, $($run:expr),* $(,)?) => { $(assert_eq!(count(|| $run), (1, $size), "{}", stringify!($run));)* };
 }
 
-/// Takes text and does nothing with it.
+/// A writer that discards its text.
 struct Nowhere;
 
 impl std::fmt::Write for Nowhere {
@@ -79,7 +79,7 @@ impl std::fmt::Write for Nowhere {
 const LENGTHS: [usize; 8] = [1, 5, 40, 64, 65, 200, 3000, 100_000];
 const SET: simdpct::AsciiSet = sets::RFC3986_UNRESERVED;
 
-/// The choice of a tier is made on the first call, and reads the environment.
+/// Chooses the tier: the first call does, and it reads the environment, which allocates.
 fn warm_up() {
     black_box(simdpct::Tier::active());
 }
@@ -178,7 +178,7 @@ fn appending_to_a_new_buffer_allocates_once() {
     }
 }
 
-/// Room in proportion to the input: a few bytes do not reserve a vector's window.
+/// A buffer grows in proportion to the input: a few bytes do not reserve the window of a kernel.
 #[test]
 fn a_short_part_takes_little_memory() {
     warm_up();

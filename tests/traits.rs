@@ -1,4 +1,4 @@
-//! Which traits the public types implement. The list is checked by the compiler, and a test holds it to the sources.
+//! The traits that the public types implement. The compiler checks the list, and a test compares it with the sources.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -18,15 +18,15 @@ use simdpct::{
     TierInUse, TryDecode, UnknownTier,
 };
 
-/// What every public type is.
+/// The traits of every public type.
 trait Plain: Debug + Send + Sync + Unpin {}
 impl<T: Debug + Send + Sync + Unpin> Plain for T {}
 
-/// What is compared and used as a key.
+/// The traits of values that are compared and used as keys.
 trait Value: Plain + Copy + Eq + Hash + UnwindSafe + RefUnwindSafe + 'static {}
 impl<T: Plain + Copy + Eq + Hash + UnwindSafe + RefUnwindSafe + 'static> Value for T {}
 
-/// What is handed around by value.
+/// The traits of options, which are passed by value.
 trait Options: Plain + Copy + UnwindSafe + RefUnwindSafe {}
 impl<T: Plain + Copy + UnwindSafe + RefUnwindSafe> Options for T {}
 
@@ -66,7 +66,7 @@ type StringWriter = Writer<Encoder<AsciiSet>, Vec<u8>>;
 type BytesReader = Reader<TryDecoder, &'static [u8]>;
 type Failed = FinishError<StringWriter>;
 
-/// A stream holds state, so a copy of one would be a mistake that compiles.
+/// Checks that streams are not `Copy`: a stream has state, and a copy by mistake would compile.
 #[test]
 fn streams_are_not_copy() {
     trait NotCopy<Marker> {
@@ -80,7 +80,7 @@ fn streams_are_not_copy() {
     <TryDecoder as NotCopy<_>>::check();
 }
 
-/// Each `pub struct` and `pub enum` of a public file is in the list.
+/// Checks that each `pub struct` and `pub enum` of a public file is in the list.
 #[cfg(not(target_family = "wasm"))] // There are no sources to read there.
 #[test]
 fn the_list_is_complete() {
@@ -92,7 +92,7 @@ fn the_list_is_complete() {
     for folder in [".", "batch", "stream", "kernel/isa"] {
         for entry in std::fs::read_dir(root.join(folder)).expect("a folder of src") {
             let path = entry.expect("an entry").path();
-            // Of the kernels, only the list of tiers is public.
+            // In the kernels, only the list of tiers is public.
             let kernel = folder == "kernel/isa" && !path.ends_with("mod.rs");
             if kernel || path.extension().is_none_or(|extension| extension != "rs") {
                 continue;

@@ -24,9 +24,10 @@ use self::ground::charset::Charset;
 use self::ground::records::Records;
 use self::select::Selector;
 use self::select::edit::{Edit, Form};
-use self::select::fields::{Delimiter, Fields, Split, Spot};
+use self::select::fields::{Delimiter, Fields, Position, Split};
 use self::select::jsonl::Keys;
 use self::select::logfmt::Pairs;
+use self::select::pass::Pass;
 use self::value::options::{DecodeOptions, EncodeOptions, Layers, Scope, Verb};
 use self::value::policy::{Action, Policies, Policy, Record, Treatment};
 use self::value::report::Report;
@@ -83,7 +84,9 @@ fn rewrite(mut selector: Selector, mut treatment: Treatment, line: &[u8]) -> (Ve
     let mut edit = Edit::new(line, 0, &mut out, Form::Whole);
     let record = Record { chunk: line, start: 0, stop: line.len(), end: b'\n', shown: None };
     let mark = edit.begin();
-    let action = selector.rewrite(record, false, &mut treatment, &mut edit, &mut Report::new(false, false));
+    let report = &mut Report::new(false, false);
+    let mut pass = Pass { record, treatment: &mut treatment, edit: &mut edit, report };
+    let action = selector.rewrite(false, &mut pass);
     if action != Action::Write {
         edit.rewind(mark);
     }
@@ -140,6 +143,57 @@ fn decoded(document: &Value) -> Value {
     }
 }
 
+/// A treatment that decodes once and keeps what it cannot read.
+fn lenient_decode() -> Treatment {
+    let verb = Verb::Decode(DecodeOptions::ONCE);
+    let policies = Policies { malformed: Policy::Keep, not_text: Policy::Keep };
+    let works = [ByteSet::EMPTY; 3].map(|kept| Work::on_values(&verb, kept));
+    Treatment::new(works, policies, false, false, b"-")
+}
+
+/// The text of the quoted string `raw`, read an escape at a time; `None` if one of its backslashes starts no escape.
+fn string_text(raw: &[u8]) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    let mut rest = raw;
+    while let &[first, ref tail @ ..] = rest {
+        let len = match (first, tail) {
+            (b'\\', [b'x', high, low, ..]) if [high, low].iter().all(|digit| digit.is_ascii_hexdigit()) => {
+                let digit = |byte: u8| char::from(byte).to_digit(16).unwrap_or_default() as u8;
+                text.push(digit(*high) << 4 | digit(*low));
+                4
+            }
+            (b'\\', [b'a', ..]) => {
+                text.push(7);
+                2
+            }
+            (b'\\', [b'v', ..]) => {
+                text.push(11);
+                2
+            }
+            (b'\\', [b'\'', ..]) => {
+                text.push(b'\'');
+                2
+            }
+            (b'\\', _) => {
+                // Escapes of JSON have 2 bytes, 6, or 12 for the two halves of a character.
+                let escapes = [2, 6, 12].into_iter().filter_map(|len| rest.get(..len));
+                let quoted = escapes.map(|escape| (escape.len(), [b"\"", escape, b"\""].concat()));
+                let mut strings = quoted
+                    .filter_map(|(len, quoted)| Some((len, serde_json::from_slice::<String>(&quoted).ok()?)));
+                let (len, string) = strings.next()?;
+                text.extend_from_slice(string.as_bytes());
+                len
+            }
+            _ => {
+                text.push(first);
+                1
+            }
+        };
+        rest = &rest[len..];
+    }
+    Some(text)
+}
+
 fuzz_target!(|input: Input<'_>| {
     let line: Vec<u8> = input.line.iter().copied().filter(|byte| !b"\r\n".contains(byte)).collect();
     let verb = input.verb();
@@ -147,11 +201,11 @@ fuzz_target!(|input: Input<'_>| {
     let delimiter = input.delimiter.filter(|byte| byte.is_ascii_punctuation() && !b"\"%+".contains(byte));
     let split = Split::from(delimiter.map_or(Delimiter::Blanks, Delimiter::Byte));
     let number = usize::from(input.field % 6);
-    let spot = match input.word {
-        None => Spot::of(number),
-        Some(word) => Spot::word(number, usize::from(word % 4)),
+    let position = match input.word {
+        None => Position::of(number),
+        Some(word) => Position::word(number, usize::from(word % 4)),
     };
-    let chosen = Fields::new(&[spot], split, verb.may_make_structure()).expect("one spot");
+    let chosen = Fields::new(&[position], split, verb.may_make_structure()).expect("one position");
     let treatment = input.treatment(&verb, split.kept(Records::Lines.structure()));
     let (out, _) = rewrite(Selector::Fields(chosen), treatment, &line);
     let (before, after) = (fields(&line, delimiter), fields(&out, delimiter));
@@ -165,23 +219,25 @@ fuzz_target!(|input: Input<'_>| {
     if let Ok(old) = serde_json::from_slice::<Value>(&line) {
         assert_eq!(action, Action::Write, "{}", line.escape_ascii());
         let new: Value = serde_json::from_slice(&out).expect("JSON stays JSON");
-        let options = DecodeOptions {
-            keep: ByteSet::EMPTY,
-            form: false,
-            layers: Layers::Times(1),
-            nginx: false,
-            percent_u: false,
-            charset: None,
-            printable: false,
-            scope: None,
-        };
-        let plain = Input { strict: false, ..input };
-        let (out, _) = rewrite(keys(), plain.treatment(&Verb::Decode(options), [ByteSet::EMPTY; 3]), &line);
+        let (out, _) = rewrite(keys(), lenient_decode(), &line);
         let got: Value = serde_json::from_slice(&out).expect("JSON stays JSON");
         assert_eq!(got, decoded(&old), "{}", line.escape_ascii());
         drop(new);
     }
 
-    let pairs = Selector::Pairs(Pairs::new(vec!["a".to_owned(), "u".to_owned()]));
-    rewrite(pairs, input.treatment(&verb, [ByteSet::EMPTY; 3]), &line);
+    let pairs = || Selector::Pairs(Pairs::new(vec!["a".to_owned(), "u".to_owned()]));
+    rewrite(pairs(), input.treatment(&verb, [ByteSet::EMPTY; 3]), &line);
+    // Put between quotes, every input reaches the reader of strings; without quotes of its own, all of it is one value.
+    let backslashes = line.iter().rev().take_while(|&&byte| byte == b'\\').count();
+    if !line.contains(&b'"') && backslashes % 2 == 0 {
+        let quoted = [b"u=\"", &line[..], b"\""].concat();
+        let (out, _) = rewrite(pairs(), lenient_decode(), &quoted);
+        match string_text(&line) {
+            None => assert_eq!(out, quoted, "{}", quoted.escape_ascii()),
+            Some(text) => {
+                let new = string_text(&out[3..out.len() - 1]);
+                assert_eq!(new.as_deref(), Some(&*simdpct::decode(&text)), "{}", quoted.escape_ascii());
+            }
+        }
+    }
 });

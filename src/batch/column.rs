@@ -70,8 +70,8 @@ offsets!(i8 u8 u16);
 
 /// A borrowed column: value `i` is `bytes[offsets[i]..offsets[i + 1]]`, as in Apache Arrow's variable-size layouts.
 ///
-/// The offsets are `i32` (`Utf8` and `Binary` in Arrow), `i64` (`LargeUtf8` and `LargeBinary`), `u32` or `u64`. The first need not
-/// be 0 and the last need not be the end of the bytes, so a slice of a column is a column.
+/// The offsets are `i32` (`Utf8` and `Binary` in Arrow), `i64` (`LargeUtf8` and `LargeBinary`), `u32` or `u64`. The first need
+/// not be 0 and the last need not be the end of the bytes, so a slice of a column is a column.
 ///
 /// ```
 /// use simdpct::batch::Column;
@@ -88,8 +88,8 @@ pub struct Column<'a, O> {
 }
 
 impl<'a, O: Offset> Column<'a, O> {
-    /// Makes the column of the values that `offsets` cut out of `bytes`. There is one value fewer than offsets. Takes time linear in
-    /// the number of offsets.
+    /// Makes the column of the values that `offsets` cut out of `bytes`. There is one value fewer than offsets. Takes time
+    /// linear in the number of offsets.
     ///
     /// # Errors
     ///
@@ -191,9 +191,9 @@ impl<'a, O: Offset> Column<'a, O> {
 
     /// Iterates over the indices of the values that are not valid UTF-8, in order.
     ///
-    /// Decoded values are bytes, and the strings of many engines are UTF-8. The rows of these indices become null or an error, or
-    /// go through [`String::from_utf8_lossy`](alloc::string::String::from_utf8_lossy). Takes time linear in the bytes: hundreds of
-    /// values are validated at once, and one by one only if that fails.
+    /// Decoded values are bytes, and the strings of many engines are UTF-8. The rows of these indices become null or an error,
+    /// or go through [`String::from_utf8_lossy`](alloc::string::String::from_utf8_lossy). Takes time linear in the bytes:
+    /// hundreds of values are validated at once, and one by one only if that fails.
     ///
     /// ```
     /// use simdpct::Decode;
@@ -423,8 +423,8 @@ impl<O: Offset> ColumnBuf<O> {
         ColumnBuf { bytes: Vec::with_capacity(bytes), offsets }
     }
 
-    /// Makes the column of the values that `offsets` cut out of `bytes`, and so undoes [`ColumnBuf::into_parts`]. Takes time linear
-    /// in the number of offsets.
+    /// Makes the column of the values that `offsets` cut out of `bytes`, and so undoes [`ColumnBuf::into_parts`]. Takes time
+    /// linear in the number of offsets.
     ///
     /// # Errors
     ///

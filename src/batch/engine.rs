@@ -49,8 +49,8 @@ pub(super) trait Codec {
     fn write_values<'id>(&self, input: &[u8], ends: &mut Ends, out: Room<'id>) -> (Written<'id>, usize);
 }
 
-/// Appends the output for each of `values` to `out`. A value that is rejected becomes an empty one, and `rejected` gets its index,
-/// its bytes, and the offset in these.
+/// Appends the output for each of `values` to `out`. A value that is rejected becomes an empty one, and `rejected` gets its
+/// index, its bytes, and the offset in these.
 ///
 /// # Errors
 ///
@@ -264,8 +264,9 @@ fn append_rejected<A: Append>(
     Ok(())
 }
 
-/// Returns the number of values from `index` on, at most [`MAX_VALUES`], before the first that holds a byte of `needle`. It scans at
-/// most twice [`MAX_BYTES`], which are still in the first cache when they are copied. The first value is not longer than that.
+/// Returns the number of values from `index` on, at most [`MAX_VALUES`], before the first that holds a byte of `needle`. It
+/// scans at most twice [`MAX_BYTES`], which are still in the first cache when they are copied. The first value is not longer
+/// than that.
 fn unchanged<I: Offset>(values: Column<'_, I>, index: usize, needle: Needle) -> usize {
     let count = values.fitting(index, MAX_VALUES, 2 * MAX_BYTES);
     match needle.find(values.bytes_of(index, count)) {
@@ -291,8 +292,8 @@ fn append_same<I: Offset, A: Append>(
     if fitting < count { Err(Stop::Full { index: first + index + fitting }) } else { Ok(()) }
 }
 
-/// Appends the output for the `count` values from `index` on. They fit `out` and [`Ends`]. If one is rejected, returns the offset of
-/// that from the start of the first value, and appends nothing.
+/// Appends the output for the `count` values from `index` on. They fit `out` and [`Ends`]. If one is rejected, returns the
+/// offset of that from the start of the first value, and appends nothing.
 #[inline(always)]
 fn append_run<C: Codec, I: Offset, A: Append>(
     codec: &C,
@@ -352,9 +353,9 @@ fn append_one<C: Codec, A: Append>(
     Ok(Ok(()))
 }
 
-/// Appends the offsets of values that end at `ends`, which are ascending and counted from the byte `before`. The first value has the
-/// index `index`. If the end of one does not fit an offset, that value and those after it are removed. If there are not enough
-/// slots, all of them are.
+/// Appends the offsets of values that end at `ends`, which are ascending and counted from the byte `before`. The first value
+/// has the index `index`. If the end of one does not fit an offset, that value and those after it are removed. If there are not
+/// enough slots, all of them are.
 #[inline(always)]
 fn append_ends<A: Append>(
     ends: impl ExactSizeIterator<Item = usize> + DoubleEndedIterator + Clone,

@@ -1,16 +1,16 @@
 //! Many values at once: columns of data engines, lists of URLs, batches of log fields.
 //!
-//! Most values are short, and a call for each costs mainly the call. The batch verbs take many values as one stream of blocks and
-//! track where each ends. A value never affects its neighbours: no escape crosses the end of a value, and the result is the same as
-//! that of a call for each.
+//! Most values are short, and a call for each costs mainly the call. The batch verbs take many values as one stream of blocks
+//! and track where each ends. A value never affects its neighbours: no escape crosses the end of a value, and the result is the
+//! same as that of a call for each.
 //!
 //! | values | verb |
 //! |---|---|
 //! | in one buffer, with offsets ([`Column`]) | [`Encode::encode_column`], [`Decode::decode_column`], [`TryDecode::decode_column`] |
 //! | anywhere in memory, some perhaps null | [`Encode::encode_slices`], [`Decode::decode_slices`], [`TryDecode::decode_slices`] |
 //!
-//! All append to a [`ColumnBuf`], or to an [`UninitColumn`], which is memory of the caller. [`Decode::NORMALIZE`] normalizes columns.
-//! [`Column::invalid_utf8`] finds the decoded values that are not text.
+//! All append to a [`ColumnBuf`], or to an [`UninitColumn`], which is memory of the caller. [`Decode::NORMALIZE`] normalizes
+//! columns. [`Column::invalid_utf8`] finds the decoded values that are not text.
 //!
 //! # Columns as in Apache Arrow
 //!
@@ -37,14 +37,14 @@
 //!
 //! # String views
 //!
-//! Some engines store a value as a view of sixteen bytes (`Utf8View` in Arrow, Polars, DuckDB). An iterator turns each view into a
-//! slice, and a null into `None`. Short values are gathered, and go through the same kernels as a column.
+//! Some engines store a value as a view of sixteen bytes (`Utf8View` in Arrow, Polars, DuckDB). An iterator turns each view
+//! into a slice, and a null into `None`. Short values are gathered, and go through the same kernels as a column.
 //!
 //! ```
 //! use simdpct::{Encode, sets};
 //! use simdpct::batch::ColumnBuf;
 //!
-//! /// Reads a view of Arrow: the length, then either up to twelve bytes, or a prefix of four, the index of a buffer and an offset.
+//! /// Reads a view of Arrow: the length, then up to twelve bytes, or a prefix of four, the index of a buffer and an offset.
 //! fn value<'a>(view: &'a [u8; 16], buffers: &[&'a [u8]]) -> &'a [u8] {
 //!     let word = |at: usize| u32::from_le_bytes(view[at..at + 4].try_into().unwrap()) as usize;
 //!     match word(0) {

@@ -32,7 +32,8 @@ pub(super) mod sealed {
         /// Returns the number of bytes and values.
         fn lens(&self) -> (usize, usize);
 
-        /// Appends the bytes that `write` writes, after reserving `room` bytes, which must fit. Returns the other result of `write`.
+        /// Appends the bytes that `write` writes, after reserving `room` bytes, which must fit. Returns the other result of
+        /// `write`.
         fn write<T>(&mut self, room: usize, write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T))
         -> T;
 
@@ -62,8 +63,8 @@ pub trait ColumnOut: Append {
     /// The error of appending: [`TooLong`] for a [`ColumnBuf`], [`ColumnError`] for an [`UninitColumn`].
     type Error: core::error::Error;
 
-    /// Restores or completes the column after `stop` and makes the error. The column had `before` bytes and values when the verb
-    /// began, and `rest` counts the bytes and values that are missing.
+    /// Restores or completes the column after `stop` and makes the error. The column had `before` bytes and values when the
+    /// verb began, and `rest` counts the bytes and values that are missing.
     #[doc(hidden)]
     fn failed(
         &mut self,
@@ -137,12 +138,13 @@ impl<O: Offset> ColumnOut for ColumnBuf<O> {
     }
 }
 
-/// A column in memory of the caller that need not be initialised, such as the buffers of a host, which are filled without a copy.
+/// A column in memory of the caller that need not be initialised, such as the buffers of a host, which are filled without a
+/// copy.
 ///
 /// The bytes of the values are written from the start of the one buffer, and the offsets (0, and where each value ends)
-/// from the start of the other. Encoding needs at most three bytes for each byte of input and decoding at most one, so buffers of
-/// that size are always large enough. Smaller ones may be large enough, too. If the values do not fit, the error gives the size
-/// needed.
+/// from the start of the other. Encoding needs at most three bytes for each byte of input and decoding at most one, so buffers
+/// of that size are always large enough. Smaller ones may be large enough, too. If the values do not fit, the error gives the
+/// size needed.
 ///
 /// ```
 /// use std::mem::MaybeUninit;
@@ -203,7 +205,7 @@ impl<O: Offset> Append for UninitColumn<'_, O> {
 
     #[inline(always)]
     fn spare(&self) -> (usize, usize) {
-        // If there is no slot for the first offset, there is none for values either.
+        // A column without a slot for the first offset has no slots for values.
         (self.bytes.spare(), self.offsets.spare())
     }
 

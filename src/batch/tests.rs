@@ -7,7 +7,7 @@ use core::mem::MaybeUninit;
 use super::{Column, ColumnBuf, ColumnError, Offset, TooLong, UninitColumn};
 use crate::{ByteSet, Decode, Encode, Tier};
 
-/// `count` values of `len` spaces.
+/// Makes `count` values of `len` spaces.
 fn spaces(count: usize, len: usize) -> (Vec<u8>, Vec<u64>) {
     (vec![b' '; count * len], (0..=count as u64).map(|index| index * len as u64).collect())
 }

@@ -4,14 +4,14 @@ use super::column::{Column, Offset};
 use super::engine::{self, Codec, Needle};
 use super::out::ColumnOut;
 use super::slice::NullableBytes;
-use crate::coder::{Coder, KeepSet};
+use crate::coder::{self, KeepSet};
 use crate::decode::{Core, Decode, TryDecode};
 use crate::encode::Encode;
 use crate::error::MalformedEscape;
 use crate::kernel::cursor::{Room, Written};
 use crate::kernel::ends::Ends;
 
-impl<S: KeepSet> Codec for Coder<S> {
+impl Codec for coder::Core {
     const GROWTH: usize = 3;
 
     #[inline(always)]
@@ -21,17 +21,17 @@ impl<S: KeepSet> Codec for Coder<S> {
 
     #[inline(always)]
     fn measure(&self, value: &[u8]) -> Result<usize, usize> {
-        Ok(Coder::measure(self, value).len)
+        Ok(coder::Core::measure(self, value).len)
     }
 
     #[inline(always)]
     fn write<'id>(&self, value: &[u8], out: Room<'id>) -> (Written<'id>, usize) {
-        (Coder::write(self, value, out), value.len())
+        (coder::Core::write(self, value, out), value.len())
     }
 
     #[inline(always)]
     fn write_values<'id>(&self, input: &[u8], ends: &mut Ends, out: Room<'id>) -> (Written<'id>, usize) {
-        (self.kernels().encode_values(self.job(), input, ends, out), input.len())
+        (self.kernels().encode_values(&self.job, input, ends, out), input.len())
     }
 }
 
@@ -70,8 +70,8 @@ impl<S: KeepSet> Encode<S> {
     /// # Errors
     ///
     /// [`TooLong`](crate::batch::TooLong) if the output is too long for its offsets; a `ColumnBuf` is then unchanged.
-    /// [`ColumnTooSmall`](crate::batch::ColumnTooSmall) if an `UninitColumn` is too small; it then holds the values before the first
-    /// that does not fit.
+    /// [`ColumnTooSmall`](crate::batch::ColumnTooSmall) if an `UninitColumn` is too small; it then holds the values before the
+    /// first that does not fit.
     ///
     /// ```
     /// use simdpct::batch::{Column, ColumnBuf};
@@ -88,14 +88,14 @@ impl<S: KeepSet> Encode<S> {
         values: Column<'_, I>,
         out: &mut C,
     ) -> Result<(), C::Error> {
-        engine::column(&self.coder, values, out, |_, _, _| {})
+        engine::column(self.coder.core(), values, out, |_, _, _| {})
     }
 
-    /// Encodes each of `values`, which may be anywhere in memory and may be null, and appends the results to `out`. A null becomes an
-    /// empty value, so a validity bitmap stays valid.
+    /// Encodes each of `values`, which may be anywhere in memory and may be null, and appends the results to `out`. A null
+    /// becomes an empty value, so a validity bitmap stays valid.
     ///
-    /// Takes any iterator over `&[u8]`, `&str` or `Option`s of these. Short values are gathered first, so this is nearly as fast as a
-    /// column.
+    /// Takes any iterator over `&[u8]`, `&str` or `Option`s of these. Short values are gathered first, so this is nearly as
+    /// fast as a column.
     ///
     /// # Errors
     ///
@@ -116,20 +116,20 @@ impl<S: KeepSet> Encode<S> {
         values: impl IntoIterator<Item: NullableBytes>,
         out: &mut C,
     ) -> Result<(), C::Error> {
-        engine::slices(&self.coder, values, out, |_, _, _| {})
+        engine::slices(self.coder.core(), values, out, |_, _, _| {})
     }
 }
 
 impl Decode {
     /// Decodes each value of a column and appends the results to `out`, a [`ColumnBuf`](crate::batch::ColumnBuf) or an
-    /// [`UninitColumn`](crate::batch::UninitColumn). The results are those of [`Decode::decode`]; [`Decode::NORMALIZE`] normalizes.
-    /// The offsets of `out` may have another type.
+    /// [`UninitColumn`](crate::batch::UninitColumn). The results are those of [`Decode::decode`]; [`Decode::NORMALIZE`]
+    /// normalizes. The offsets of `out` may have another type.
     ///
     /// # Errors
     ///
     /// [`TooLong`](crate::batch::TooLong) if the output is too long for its offsets; a `ColumnBuf` is then unchanged.
-    /// [`ColumnTooSmall`](crate::batch::ColumnTooSmall) if an `UninitColumn` is too small; it then holds the values before the first
-    /// that does not fit.
+    /// [`ColumnTooSmall`](crate::batch::ColumnTooSmall) if an `UninitColumn` is too small; it then holds the values before the
+    /// first that does not fit.
     ///
     /// ```
     /// use simdpct::Decode;
@@ -150,11 +150,11 @@ impl Decode {
         engine::column(&self.core, values, out, |_, _, _| {})
     }
 
-    /// Decodes each of `values`, which may be anywhere in memory and may be null, and appends the results to `out`. A null becomes an
-    /// empty value, so a validity bitmap stays valid.
+    /// Decodes each of `values`, which may be anywhere in memory and may be null, and appends the results to `out`. A null
+    /// becomes an empty value, so a validity bitmap stays valid.
     ///
-    /// Takes any iterator over `&[u8]`, `&str` or `Option`s of these. Short values are gathered first, so this is nearly as fast as a
-    /// column.
+    /// Takes any iterator over `&[u8]`, `&str` or `Option`s of these. Short values are gathered first, so this is nearly as
+    /// fast as a column.
     ///
     /// # Errors
     ///
@@ -182,9 +182,9 @@ impl Decode {
 impl TryDecode {
     /// Decodes each value of a column and appends the results to `out`. See [`Decode::decode_column`] for the output.
     ///
-    /// One bad value does not end the batch. If the decoder is strict, a value with a malformed escape becomes an empty one, and
-    /// `rejected` gets its index and the error, whose offsets count from the start of the value. The caller can then make the value
-    /// null, keep it as it was, or report it.
+    /// One bad value does not end the batch. If the decoder is strict, a value with a malformed escape becomes an empty one,
+    /// and `rejected` gets its index and the error, whose offsets count from the start of the value. The caller can then make
+    /// the value null, keep it as it was, or report it.
     ///
     /// # Errors
     ///

@@ -13,8 +13,8 @@ pub(crate) const MAX_BYTES: usize = 8 * 1024;
 /// The number of lanes of the smallest block that is used for inputs longer than one block.
 const LANES: usize = 64;
 
-/// The number of blocks to track: those of [`MAX_BYTES`] bytes, one more because the first may be short, one that begins at the end
-/// of the bytes, and the one after it, which [`Follow::cut`] reads.
+/// The number of blocks to track: those of [`MAX_BYTES`] bytes, one more because the first may be short, one that begins at the
+/// end of the bytes, and the one after it, which [`Follow::cut`] reads.
 const BLOCKS: usize = MAX_BYTES / LANES + 3;
 
 /// The record of one block that the ends inside it need: the offset of its first lane in the output, and the lanes that become
@@ -25,11 +25,12 @@ struct Settled {
     mask: u64,
 }
 
-/// The ends of at most [`MAX_VALUES`] values, which have at most [`MAX_BYTES`] bytes together, with a record for each of their blocks.
+/// The ends of at most [`MAX_VALUES`] values, which have at most [`MAX_BYTES`] bytes together, with a record for each of their
+/// blocks.
 ///
-/// The number of ends in a block cannot be predicted, so the loop over blocks does not loop over ends. It only keeps a record of each
-/// block, and the ends are computed afterwards. They are marked before the loop only if the blocks need them. Memory is written only
-/// as far as the values need it, so a few values cost little.
+/// The number of ends in a block cannot be predicted, so the loop over blocks does not loop over ends. It only keeps a record
+/// of each block, and the ends are computed afterwards. They are marked before the loop only if the blocks need them. Memory is
+/// written only as far as the values need it, so a few values cost little.
 pub(crate) struct Ends {
     /// The ends in the input, ascending.
     given: ArrayVec<u32, MAX_VALUES>,
@@ -93,8 +94,8 @@ impl Ends {
         }
     }
 
-    /// Reports whether an escape was decoded that crosses the end of a value, in blocks whose ends were not marked. The output is then
-    /// invalid.
+    /// Reports whether an escape was decoded that crosses the end of a value, in blocks whose ends were not marked. The output
+    /// is then invalid.
     #[inline(always)]
     pub(crate) fn crossed(&self) -> bool {
         self.crossed
@@ -117,8 +118,8 @@ impl Ends {
     }
 }
 
-/// The state of [`Ends`] while a kernel goes from block to block. It is separate so that the compiler keeps it in registers: a count in
-/// memory would make each block wait for the one before.
+/// The state of [`Ends`] while a kernel goes from block to block. It is separate so that the compiler keeps it in registers: a
+/// count in memory would make each block wait for the one before.
 pub(crate) struct Follow<'e> {
     given: &'e [u32],
     places: &'e mut ArrayVec<u32, MAX_VALUES>,
@@ -132,8 +133,8 @@ pub(crate) struct Follow<'e> {
 }
 
 impl Follow<'_> {
-    /// Returns the lanes of the next block that are among the last two before an end. The block has `lanes` lanes and is `missing` lanes
-    /// short.
+    /// Returns the lanes of the next block that are among the last two before an end. The block has `lanes` lanes and is
+    /// `missing` lanes short.
     #[inline(always)]
     pub(crate) fn cut(&self, lanes: usize, missing: usize) -> u64 {
         let (marks, block) = (self.marks, self.settled.len());
@@ -143,16 +144,16 @@ impl Follow<'_> {
         (here >> 1 | here >> 2 | next << (lanes - 1) | next << (lanes - 2)) >> missing
     }
 
-    /// Records the next block, which is `missing` lanes short. The output has `written` bytes before it, and the lanes of `mask` become
-    /// several bytes or none.
+    /// Records the next block, which is `missing` lanes short. The output has `written` bytes before it, and the lanes of
+    /// `mask` become several bytes or none.
     #[inline(always)]
     pub(crate) fn settle(&mut self, written: usize, mask: u64, missing: usize) {
         debug_assert!(self.settled.spare() > 0);
         self.settled.push(Settled { start: written.wrapping_sub(missing), mask: mask << missing });
     }
 
-    /// Computes the ends in the output, after the last block. Blocks have `lanes` lanes, the output has `written` bytes, and each lane
-    /// of a mask gives `1 + BY` bytes.
+    /// Computes the ends in the output, after the last block. Blocks have `lanes` lanes, the output has `written` bytes, and
+    /// each lane of a mask gives `1 + BY` bytes.
     #[inline(always)]
     pub(crate) fn finish<const BY: isize>(&mut self, written: usize, lanes: usize) {
         self.settle(written, 0, 0);

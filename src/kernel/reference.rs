@@ -46,7 +46,7 @@ impl Step {
         Step { used: 3, bytes, len: 3, changed: false }
     }
 
-    /// The bytes of the output.
+    /// Iterates over the bytes of the output.
     pub(crate) fn output(self) -> impl Iterator<Item = u8> {
         self.bytes.to_le_bytes().into_iter().take(self.len)
     }
@@ -63,7 +63,7 @@ pub(crate) fn encode(job: &EncodeJob, rest: &[u8]) -> Step {
     if job.set.contains(rest[0]) && !has_meaning { Step::copy(rest[0]) } else { encode_special(job, rest) }
 }
 
-/// The part of [`encode`] for a byte that is not in the set, or has a meaning under the rule.
+/// Does the part of [`encode`] for a byte that is not in the set, or has a meaning under the rule.
 #[inline(always)]
 pub(crate) fn encode_special(job: &EncodeJob, rest: &[u8]) -> Step {
     match (job.rule, rest[0]) {
@@ -83,7 +83,8 @@ pub(crate) fn decode(job: &DecodeJob, rest: &[u8]) -> Option<Step> {
     }
 }
 
-/// The part of [`decode`] for a `%`, or for a `+` that means a space. `PLAIN` decoding has neither `+` nor escapes that stay.
+/// Does the part of [`decode`] for a `%`, or for a `+` that means a space. `PLAIN` decoding has neither `+` nor escapes that
+/// stay.
 #[inline(always)]
 pub(crate) fn decode_special<const PLAIN: bool>(job: &DecodeJob, rest: &[u8]) -> Option<Step> {
     Some(match (rest[0], hex::unescape(rest)) {

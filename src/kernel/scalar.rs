@@ -1,7 +1,7 @@
 //! The scalar tier: the engine for CPUs without a vector tier.
 //!
-//! [`rewrite`] finds the bytes that may change by searching eight bytes at a time in a machine word, copies everything else, and
-//! asks `reference` about each byte that it found.
+//! [`rewrite`] finds the bytes that may change by searching eight bytes at a time in a machine word, copies everything else,
+//! and asks `reference` about each byte that it found.
 
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Room, Written};
@@ -36,7 +36,7 @@ trait Rule: Copy {
     fn special(self, word: u64) -> u64;
     /// Returns the step for a byte that was found, which `rest` begins with; `None` if a strict decoder rejects it.
     fn one(self, rest: &[u8]) -> Option<Step>;
-    /// Whether a malformed escape is an error.
+    /// Reports whether a malformed escape is an error.
     #[inline(always)]
     fn is_strict(self) -> bool {
         false
@@ -539,8 +539,8 @@ fn unescape(strict: bool, input: &[u8], mut start: usize, out: &mut impl Output)
     Ok(())
 }
 
-/// Writes the word at offset `start` with its escapes decoded, and returns the number of its bytes that were read. That is `len`, or
-/// if more input follows, eight less the bytes at the end that may start an escape.
+/// Writes the word at offset `start` with its escapes decoded, and returns the number of its bytes that were read. That is
+/// `len`, or if more input follows, eight less the bytes at the end that may start an escape.
 #[inline(always)]
 fn write_unescaped(
     word: u64,

@@ -141,8 +141,8 @@ impl<'a, T: Copy> Slots<'a, T> {
 
     /// Returns the values, for as long as the slots are borrowed.
     pub(crate) fn into_slice(self) -> &'a [T] {
-        // SAFETY: by the invariant the first `len` slots exist and are initialised. They are borrowed mutably for `'a`, and `self`,
-        // which held that borrow, is consumed.
+        // SAFETY: by the invariant the first `len` slots exist and are initialised. They are borrowed mutably for `'a`, and
+        // `self`, which held that borrow, is consumed.
         unsafe { core::slice::from_raw_parts(self.slots.as_ptr().cast(), self.len) }
     }
 }

@@ -30,8 +30,8 @@ pub use write::{FinishError, Writer};
 
 /// A conversion that takes input in pieces and appends output, for [`Writer`], [`Reader`] and generic code.
 ///
-/// [`Encoder`], [`Decoder`] and [`TryDecoder`] implement it, and your own types may, too. Their inherent methods do the same, without
-/// a `Result` if they cannot fail.
+/// [`Encoder`], [`Decoder`] and [`TryDecoder`] implement it, and your own types may, too. Their inherent methods do the same,
+/// without a `Result` if they cannot fail.
 ///
 /// ```
 /// use simdpct::stream::{Decoder, Transform};
@@ -75,7 +75,8 @@ struct Held {
 }
 
 impl Held {
-    /// Passes the held bytes and `piece` to `each`, in one or two parts that cut no escape, each with its offset. Holds the rest.
+    /// Passes the held bytes and `piece` to `each`, in one or two parts that cut no escape, each with its offset. Holds the
+    /// rest.
     fn push<E>(
         &mut self,
         piece: &[u8],
@@ -160,7 +161,7 @@ impl<S: KeepSet> Encoder<S> {
     /// Takes the next piece, and appends to `out` the output that does not depend on later input.
     pub fn push(&mut self, piece: &(impl AsRef<[u8]> + ?Sized), out: &mut Vec<u8>) {
         let Encoder { encode, held } = self;
-        if encode.coder.job().rule != EncodeRule::KeepEscapes {
+        if encode.coder.core().job.rule != EncodeRule::KeepEscapes {
             return encode.encode_append(piece, out);
         }
         let Ok(()) = held.push::<Infallible>(piece.as_ref(), |part, _| {
@@ -246,8 +247,8 @@ impl Transform for Decoder {
     }
 }
 
-/// A decoder for input in pieces, with the options of a [`TryDecode`]: a malformed escape is an error, with its offset in the whole
-/// input.
+/// A decoder for input in pieces, with the options of a [`TryDecode`]: a malformed escape is an error, with its offset in the
+/// whole input.
 ///
 /// The input before it is decoded and appended. After an error, the stream takes no more input, and each call returns the same
 /// error.
@@ -282,8 +283,8 @@ impl TryDecoder {
     ///
     /// # Errors
     ///
-    /// The first malformed escape, with its offset from the start of the first piece. The output before it is appended. Every later
-    /// call returns it again.
+    /// The first malformed escape, with its offset from the start of the first piece. The output before it is appended. Every
+    /// later call returns it again.
     pub fn push(
         &mut self,
         piece: &(impl AsRef<[u8]> + ?Sized),

@@ -40,7 +40,7 @@ pub struct Reader<T: Transform, R> {
     output: Vec<u8>,
     given: usize,
     /// The error of the transform, after which it takes no more input.
-    refused: Option<T::Error>,
+    error: Option<T::Error>,
     /// Whether the inner reader is at its end.
     ended: bool,
 }
@@ -54,7 +54,7 @@ impl<T: Transform, R> Reader<T, R> {
             input: vec![0; PIECE].into_boxed_slice(),
             output: Vec::new(),
             given: 0,
-            refused: None,
+            error: None,
             ended: false,
         }
     }
@@ -84,7 +84,7 @@ impl<T: Transform, R: Read> BufRead for Reader<T, R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         // Some input gives no output, such as the start of an escape.
         while self.given == self.output.len() {
-            if let Some(error) = &self.refused {
+            if let Some(error) = &self.error {
                 return Err(io::Error::new(ErrorKind::InvalidData, error.clone()));
             }
             if self.ended {
@@ -97,7 +97,7 @@ impl<T: Transform, R: Read> BufRead for Reader<T, R> {
             };
             self.output.clear();
             self.given = 0;
-            self.refused = if len == 0 {
+            self.error = if len == 0 {
                 self.ended = true;
                 self.transform.finish(&mut self.output).err()
             } else {

@@ -12,11 +12,12 @@ const PIECE: usize = 64 * 1024;
 
 /// A writer that transforms its input and passes the output on to another writer. It implements [`io::Write`].
 ///
-/// Call [`Writer::finish`] at the end. Otherwise an escape that is held back is lost, and also the output that the inner writer has
-/// not taken yet.
+/// Call [`Writer::finish`] at the end. Otherwise an escape that is held back is lost, and also the output that the inner writer
+/// has not taken yet.
 ///
-/// The inner writer may take only a part of the output, or nothing for now ([`WouldBlock`](ErrorKind::WouldBlock)). The rest waits
-/// in a buffer, and the next call goes on with it, so nothing is lost or written twice. While output waits, no input is taken. [`Interrupted`](ErrorKind::Interrupted) is retried.
+/// The inner writer may take only a part of the output, or nothing for now ([`WouldBlock`](ErrorKind::WouldBlock)). The rest
+/// waits in a buffer, and the next call goes on with it, so nothing is lost or written twice. While output waits, no input is
+/// taken. [`Interrupted`](ErrorKind::Interrupted) is retried.
 ///
 /// If the transform fails, the output before the error is passed on. Every later call returns the same error: the error of the
 /// transform, wrapped as [`InvalidData`](ErrorKind::InvalidData).
@@ -39,7 +40,7 @@ pub struct Writer<T: Transform, W> {
     buffer: Vec<u8>,
     taken: usize,
     /// The error of the transform, after which it takes no more input.
-    refused: Option<T::Error>,
+    error: Option<T::Error>,
     /// An error of the inner writer that no call has returned yet.
     deferred: Option<io::Error>,
     /// Whether the input has ended for the transform.
@@ -49,7 +50,7 @@ pub struct Writer<T: Transform, W> {
 impl<T: Transform, W> Writer<T, W> {
     /// Makes a writer that passes the output of `transform` on to `inner`.
     pub fn new(transform: T, inner: W) -> Writer<T, W> {
-        Writer { transform, inner, buffer: Vec::new(), taken: 0, refused: None, deferred: None, ended: false }
+        Writer { transform, inner, buffer: Vec::new(), taken: 0, error: None, deferred: None, ended: false }
     }
 
     /// Returns the inner writer.
@@ -102,13 +103,13 @@ impl<T: Transform, W: Write> Writer<T, W> {
 
     fn end(&mut self) -> io::Result<()> {
         self.pass_on()?;
-        if !self.ended && self.refused.is_none() {
+        if !self.ended && self.error.is_none() {
             self.ended = true;
-            self.refused = self.transform.finish(&mut self.buffer).err();
+            self.error = self.transform.finish(&mut self.buffer).err();
             self.pass_on()?;
         }
         self.flush_inner()?;
-        self.refusal()
+        self.check_error()
     }
 
     /// Passes on the output that waits, all of it or up to an error.
@@ -141,8 +142,8 @@ impl<T: Transform, W: Write> Writer<T, W> {
     }
 
     /// Returns the error of the transform, if it takes no more input.
-    fn refusal(&self) -> io::Result<()> {
-        match &self.refused {
+    fn check_error(&self) -> io::Result<()> {
+        match &self.error {
             Some(error) => Err(io::Error::new(ErrorKind::InvalidData, error.clone())),
             None => Ok(()),
         }
@@ -150,18 +151,18 @@ impl<T: Transform, W: Write> Writer<T, W> {
 }
 
 impl<T: Transform, W: Write> Write for Writer<T, W> {
-    /// Takes at most 64 KiB of `bytes`, and none of them if it returns an error. An error of the inner writer that occurs after bytes
-    /// were taken is returned by the next call. If the transform fails, the output before the error was passed on.
+    /// Takes at most 64 KiB of `bytes`, and none of them if it returns an error. An error of the inner writer that occurs after
+    /// bytes were taken is returned by the next call. If the transform fails, the output before the error was passed on.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.pass_on()?;
-        self.refusal()?;
+        self.check_error()?;
         if self.ended {
             return Err(io::Error::new(ErrorKind::InvalidInput, "the input of this writer has ended"));
         }
         let piece = &bytes[..bytes.len().min(PIECE)];
-        self.refused = self.transform.push(piece, &mut self.buffer).err();
+        self.error = self.transform.push(piece, &mut self.buffer).err();
         let passed_on = self.pass_on();
-        self.refusal()?;
+        self.check_error()?;
         match passed_on {
             // The bytes were taken, so this call cannot return the error.
             Err(error) if error.kind() != ErrorKind::WouldBlock => self.deferred = Some(error),
@@ -173,7 +174,7 @@ impl<T: Transform, W: Write> Write for Writer<T, W> {
     fn flush(&mut self) -> io::Result<()> {
         self.pass_on()?;
         self.flush_inner()?;
-        self.refusal()
+        self.check_error()
     }
 }
 

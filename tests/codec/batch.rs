@@ -1,4 +1,4 @@
-//! Many values at once: each as if it were alone, whatever its neighbours are.
+//! The batch verbs: each value gives the output that it gives alone, whatever its neighbours are.
 
 use std::mem::MaybeUninit;
 
@@ -7,11 +7,11 @@ use simdpct::{ByteSet, Decode, Encode, sets};
 
 use testkit::check::{Decoding, Encoding};
 use testkit::columns;
-use testkit::oracle::{self, Members, Rule};
+use testkit::oracle::{self, Rule, UNRESERVED};
 use testkit::shapes::{Rng, SHAPES};
 use testkit::tiers::{runs, tiers};
 
-/// Pieces of every shape that add up to `count` values, of which many are empty, short or cut inside an escape.
+/// Makes pieces of every shape that add up to `count` values, of which many are empty, short or cut inside an escape.
 fn values(count: usize, longest: usize, rng: &mut Rng) -> (Vec<u8>, Vec<i32>) {
     let (mut bytes, mut offsets) = (Vec::new(), vec![0]);
     while offsets.len() <= count {
@@ -19,7 +19,7 @@ fn values(count: usize, longest: usize, rng: &mut Rng) -> (Vec<u8>, Vec<i32>) {
         let len = rng.below(longest);
         bytes.extend(shape(len, rng));
         let end = bytes.len() as i32;
-        // Ends in the middle, more often than not close to each other.
+        // Ends inside the piece, many of them close to each other.
         let mut at = *offsets.last().unwrap();
         while at < end && offsets.len() < count {
             at = (at + [0, 1, 2, 3, 5, 62, 64, 200][rng.below(8)]).min(end);
@@ -30,7 +30,7 @@ fn values(count: usize, longest: usize, rng: &mut Rng) -> (Vec<u8>, Vec<i32>) {
     (bytes, offsets)
 }
 
-/// The columns of all tests: few and many values, short and long.
+/// Calls `each` with columns of few and many values, short and long.
 fn for_all(mut each: impl FnMut(&[u8], &[i32])) {
     let mut rng = Rng(11);
     for round in 0..150 {
@@ -38,21 +38,17 @@ fn for_all(mut each: impl FnMut(&[u8], &[i32])) {
         let (bytes, offsets) = values(count, longest, &mut rng);
         if round < 5 || runs(round) {
             each(&bytes, &offsets);
-            // Bytes before the first value and after the last belong to nobody.
+            // Bytes before the first value and after the last belong to no value.
             let inner = &offsets[offsets.len() / 3..offsets.len() - offsets.len() / 3];
             each(&bytes, inner);
         }
     }
 }
 
-fn unreserved() -> Members {
-    oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-}
-
 #[test]
 fn encode() {
     for rule in [Rule::Plain, Rule::KeepEscapes, Rule::Form] {
-        for members in [unreserved(), Rng(12).members()] {
+        for members in [UNRESERVED, Rng(12).members()] {
             let encoding = Encoding { members, rule, upper: rule != Rule::Form };
             for_all(|bytes, offsets| columns::encode(&encoding, bytes, offsets));
         }
@@ -74,8 +70,8 @@ fn decode_strict() {
     }
 }
 
-/// Up to 256 values and 8 KiB go to a kernel together: every block of such a run has ends of its own, so that one which
-/// is taken for another is seen. The runs end in a whole block, one byte before and one after.
+/// Up to 256 values and 8 KiB go to a kernel together. Every block of such a run has different ends, so that a block which is
+/// mistaken for another one shows. The runs end with a whole block, one byte before and one byte after.
 #[test]
 fn runs_as_long_as_a_kernel_takes() {
     let mut rng = Rng(13);
@@ -86,44 +82,40 @@ fn runs_as_long_as_a_kernel_takes() {
             if !runs(case * 4 + mean) {
                 continue;
             }
-            // Dirty in each block, and not alike in any two.
+            // Every block has bytes that change, and no two are alike.
             let bytes: Vec<u8> = (0..total).map(|_| rng.pick(b"%%4a1F /z+")).collect();
             let mut offsets = vec![0];
             while *offsets.last().unwrap() < total {
                 let next = offsets.last().unwrap() + 1 + rng.below(2 * mean) as i32;
                 offsets.push(next.min(total));
             }
-            for rule in [Rule::Plain, Rule::KeepEscapes, Rule::Form] {
-                let encoding = Encoding { members: unreserved(), rule, upper: true };
-                columns::encode(&encoding, &bytes, &offsets);
-            }
-            for decoding in [Decoding::ALL, Decoding::FORM, Decoding::NORMALIZE] {
-                columns::decode(&decoding, &bytes, &offsets);
-            }
+            Encoding::modes(UNRESERVED)
+                .iter()
+                .for_each(|encoding| columns::encode(encoding, &bytes, &offsets));
+            Decoding::MODES.iter().for_each(|decoding| columns::decode(decoding, &bytes, &offsets));
             // Without malformed escapes, so that a strict decoder takes long runs, too.
-            let valid: Vec<u8> = bytes.iter().map(|byte| if *byte == b'%' { b'-' } else { *byte }).collect();
-            let mut valid = valid;
+            let mut valid: Vec<u8> =
+                bytes.iter().map(|byte| if *byte == b'%' { b'-' } else { *byte }).collect();
             for start in
                 offsets.windows(2).filter(|value| value[1] - value[0] >= 3).map(|value| value[0] as usize)
             {
                 valid[start..start + 3].copy_from_slice(b"%41");
             }
             columns::decode_strict(&Decoding::ALL, &valid, &offsets);
-            // And one at the end of it.
+            // With one malformed escape at the end.
             *valid.last_mut().unwrap() = b'%';
             columns::decode_strict(&Decoding::ALL, &valid, &offsets);
         }
     }
 }
 
-/// A value that ends inside what would be an escape without the end, at every lane of a block; alone, and before an escape that is
-/// malformed wherever values end.
+/// A value that ends inside `%41`, at every lane of a block: alone, and before an escape that is malformed wherever values end.
 #[test]
 fn no_escape_reaches_over_an_end() {
     for before in 0..200 {
         for cut in 1..3 {
             for (after, malformed) in [(0, false), (3, true), (60, true), (130, true)] {
-                // A run begins after the first value, for two that change are followed by more.
+                // Two values that change come first, so that a run begins.
                 let mut bytes = b"%20%20%20".to_vec();
                 bytes.extend(vec![b'a'; before]);
                 let end = (bytes.len() + cut) as i32;
@@ -131,7 +123,7 @@ fn no_escape_reaches_over_an_end() {
                 bytes.extend(vec![b'b'; after]);
                 bytes.extend(if malformed { &b"%zz%20"[..] } else { b"%20" });
                 let total = bytes.len() as i32;
-                // Five values at least are left, or they would go alone.
+                // At least five values are left, else they would go to the kernel one by one.
                 let offsets = [0, 3, 6, 9, end, total, total];
                 columns::decode(&Decoding::ALL, &bytes, &offsets);
                 columns::decode_strict(&Decoding::ALL, &bytes, &offsets);
@@ -140,7 +132,7 @@ fn no_escape_reaches_over_an_end() {
     }
 }
 
-/// Values of slices at the length from which on they are not gathered, among short ones.
+/// Slices around the length from which on they are not gathered, among short ones.
 #[test]
 fn slices_long_and_short() {
     let mut rng = Rng(14);
@@ -150,7 +142,7 @@ fn slices_long_and_short() {
             bytes.extend((0..len).map(|_| rng.pick(b"%4a1 /z+")));
             offsets.push(bytes.len() as i32);
         }
-        columns::encode(&Encoding::plain(unreserved()), &bytes, &offsets);
+        columns::encode(&Encoding::plain(UNRESERVED), &bytes, &offsets);
         columns::decode(&Decoding::ALL, &bytes, &offsets);
         columns::decode_strict(&Decoding::ALL, &bytes, &offsets);
     }
@@ -217,7 +209,7 @@ fn everything_that_is_bytes_or_perhaps_not() {
 }
 
 #[test]
-fn invalid_offsets_are_refused() {
+fn invalid_offsets_are_rejected() {
     let index = |offsets: &[i32]| Column::new(b"abc", offsets).map(|_| ()).map_err(|error| error.index);
     assert_eq!(index(&[]), Err(0));
     assert_eq!(index(&[-1, 2]), Err(0));
@@ -259,7 +251,7 @@ fn values_that_are_not_utf8() {
             let value: &[u8] = match rng.below(if round % 3 == 0 { 40 } else { 4000 }) {
                 0 => b"\xff",
                 1 => b"\xc3",
-                // Together with the one before it this may be a character.
+                // Together with the value before it, this may be a character.
                 2 => b"\xa9 and more",
                 3 => b"\xe2\x82",
                 4 => b"\xed\xa0\x80",
@@ -273,7 +265,7 @@ fn values_that_are_not_utf8() {
             }
         }
         assert_eq!(column.as_column().invalid_utf8().collect::<Vec<_>>(), expected);
-        // Bytes outside the column are of no account.
+        // Bytes outside the column do not count.
         let offsets = column.offsets();
         let inner = Column::new(column.bytes(), &offsets[offsets.len() / 2..]).unwrap();
         let expected = expected.iter().filter_map(|index| index.checked_sub(offsets.len() / 2));

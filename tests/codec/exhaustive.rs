@@ -1,14 +1,12 @@
 //! Every short input there is.
 
-use simdpct::Encode;
-
-use testkit::check::{Checker, Decoding, Encoding, bad, byte_set};
+use testkit::check::{Checker, Decoding, Encoding, malformed, wrote};
 use testkit::guard::Place;
-use testkit::oracle::{self, Members, Rule};
-use testkit::shapes::INTERESTING;
-use testkit::tiers::{exhaustive, runs, scale, tiers};
+use testkit::oracle::{self, UNRESERVED};
+use testkit::shapes::{INTERESTING, words};
+use testkit::tiers::{exhaustive, scale, tiers};
 
-/// All bytes, or below full scale those that some rule looks at.
+/// Returns all bytes, or below full scale those with a meaning under some rule.
 fn alphabet() -> Vec<u8> {
     if scale() < 100 { interesting() } else { (0..=255).collect() }
 }
@@ -20,51 +18,24 @@ fn interesting() -> Vec<u8> {
     bytes
 }
 
-/// Calls `each` with every word of at most `longest` bytes of `alphabet`; below full scale, with some of those of
-/// three and more.
-fn words(alphabet: &[u8], longest: usize, mut each: impl FnMut(&[u8])) {
-    let mut index = 0;
-    let mut each = |word: &[u8]| {
-        index += 1;
-        if word.len() < 3 || runs(index) {
-            each(word);
-        }
-    };
-    fn extend(alphabet: &[u8], word: &mut Vec<u8>, longest: usize, each: &mut impl FnMut(&[u8])) {
-        each(word);
-        if word.len() < longest {
-            for &byte in alphabet {
-                word.push(byte);
-                extend(alphabet, word, longest, each);
-                word.pop();
-            }
-        }
-    }
-    extend(alphabet, &mut Vec::new(), longest, &mut each);
-}
-
 /// Decodes every word of at most `longest` bytes, lenient and strict, as it is and at the lanes `at`.
 fn decode_words(decoding: Decoding, alphabet: &[u8], longest: usize, lanes: &[usize]) {
     let (mut expected, mut count) = (Vec::new(), 0);
     let mut out = [0; 160];
-    words(alphabet, longest, |word| {
+    words(alphabet, longest, 2, |word| {
         count += 1;
         for &lane in lanes {
             let mut padded = [b'a'; 80];
             padded[lane..lane + word.len()].copy_from_slice(word);
-            // Alone, or at the lane of a block that more follows.
+            // Alone, or at a lane of a block that is not the last.
             let input = if lane == 0 { word } else { &padded[..] };
             decoding.expected(input, &mut expected);
-            let right = oracle::first_bad(input).map_or(Ok(expected.len()), Err);
+            let right = oracle::first_malformed(input).map_or(Ok(expected.len()), Err);
             for &tier in tiers() {
                 let decode = decoding.decoder(tier);
                 let written = decode.decode_to_slice(input, &mut out);
-                assert!(
-                    written == Ok(expected.len()) && out[..expected.len()] == expected,
-                    "tier {tier}, b\"{}\"",
-                    input.escape_ascii()
-                );
-                let strict = decode.strict().decoded_len(input).map_err(bad);
+                assert!(wrote(written, &out, &expected), "tier {tier}, b\"{}\"", input.escape_ascii());
+                let strict = decode.strict().decoded_len(input).map_err(malformed);
                 assert_eq!(strict, right, "tier {tier}, b\"{}\"", input.escape_ascii());
             }
         }
@@ -103,44 +74,31 @@ fn decode_all_words_of_a_small_alphabet() {
 
 #[test]
 fn encode_all_inputs_of_two_bytes_and_more() {
-    let unreserved: Members =
-        oracle::members(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-._~");
-    let set = byte_set(&unreserved);
     let mut expected = Vec::new();
     let mut out = [0; 64];
     let mut check = |word: &[u8]| {
-        for rule in [Rule::Plain, Rule::KeepEscapes, Rule::Form] {
-            let encoding = Encoding { members: unreserved, rule, upper: true };
+        for encoding in Encoding::modes(UNRESERVED) {
             encoding.expected(word, &mut expected);
             for &tier in tiers() {
-                let encode = encoding.applied(Encode::keeping(set).tier(tier));
-                let written = encode.encode_to_slice(word, &mut out);
-                assert!(
-                    written == Ok(expected.len()) && out[..expected.len()] == expected,
-                    "tier {tier}, {rule:?}, b\"{}\"",
-                    word.escape_ascii()
-                );
+                let written = encoding.encoder(tier).encode_to_slice(word, &mut out);
+                let (rule, input) = (encoding.rule, word.escape_ascii());
+                assert!(wrote(written, &out, &expected), "tier {tier}, {rule:?}, b\"{input}\"");
             }
         }
     };
-    words(&alphabet(), if exhaustive() { 3 } else { 2 }, &mut check);
-    words(&interesting(), 3, &mut check);
-    words(b"%4dG +", 6, &mut check);
+    words(&alphabet(), if exhaustive() { 3 } else { 2 }, 2, &mut check);
+    words(&interesting(), 3, 2, &mut check);
+    words(b"%4dG +", 6, 2, &mut check);
 }
 
-/// Every verb, between guard pages.
+/// Checks every verb, between guard pages.
 #[test]
 fn all_verbs_on_short_words() {
     let mut checker = Checker::new();
-    let unreserved = oracle::members(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-._~");
-    words(b"%4fG+ \xe9", 4, |word| {
+    words(b"%4fG+ \xe9", 4, 2, |word| {
         for place in [Place::End(0), Place::Start(0)] {
-            for rule in [Rule::Plain, Rule::KeepEscapes, Rule::Form] {
-                checker.encode(&Encoding { members: unreserved, rule, upper: true }, word, place);
-            }
-            for decoding in [Decoding::ALL, Decoding::FORM, Decoding::NORMALIZE] {
-                checker.decode(&decoding, word, place);
-            }
+            Encoding::modes(UNRESERVED).iter().for_each(|encoding| checker.encode(encoding, word, place));
+            Decoding::MODES.iter().for_each(|decoding| checker.decode(decoding, word, place));
         }
     });
 }

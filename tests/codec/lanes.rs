@@ -1,15 +1,15 @@
-//! Every predicate of a kernel at every lane of a block: membership of all 256 bytes, hexadecimal digits,
-//! escapes across the ends of vectors and blocks.
+//! Every predicate of a kernel at every lane of a block: membership of all 256 bytes, hexadecimal digits, and escapes that
+//! cross the ends of vectors and blocks.
 
 use simdpct::{ByteSet, sets};
 
-use testkit::check::{Checker, Decoding, Encoding, bad, byte_set};
+use testkit::check::{Checker, Decoding, Encoding, byte_set, malformed, wrote};
 use testkit::guard::{PLACES, Place};
-use testkit::oracle::{self, Members, Rule};
+use testkit::oracle::{self, Members, Rule, UNRESERVED};
 use testkit::shapes::Rng;
 use testkit::tiers::{runs, tiers};
 
-/// All named sets, sets that hold bytes of either half, and the two extremes.
+/// Returns all named sets, sets with bytes of either half, and the two extremes.
 fn all_sets() -> Vec<Members> {
     let mut rng = Rng(11);
     let named = sets::ALL.iter().map(|named| named.set.to_byte_set());
@@ -22,7 +22,7 @@ fn all_sets() -> Vec<Members> {
     all.push(std::array::from_fn(|byte| byte % 16 == 9));
     all.push(std::array::from_fn(|byte| byte / 16 == 11));
     all.extend((0..12).map(|_| rng.members()));
-    // Those that are looked up without a table hold these, and at most one other ASCII byte; and those that just do not.
+    // A set of these and at most one other ASCII byte is looked up without a table. Sets that just are or are not of that kind:
     const USUAL: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._";
     for (others, without) in [
         (&b""[..], None),
@@ -49,7 +49,7 @@ fn all_sets() -> Vec<Members> {
     all
 }
 
-/// A member of the set and a stranger, where there are such, as what surrounds the byte under test.
+/// Returns a member of the set and a byte that is not, if they exist, to surround the byte under test.
 fn surroundings(members: &Members) -> Vec<u8> {
     let find =
         |member: bool| (0..=255u8).rev().find(|&byte| members[byte as usize] == member && byte != b'%');
@@ -75,7 +75,7 @@ fn membership_in_every_set_of_every_byte_at_every_lane() {
                             let encode = simdpct::Encode::keeping(set).tier(tier);
                             let written = encode.encode_to_slice(&input, &mut out);
                             assert!(
-                                written == Ok(expected.len()) && out[..expected.len()] == expected,
+                                wrote(written, &out, &expected),
                                 "tier {tier}, byte {byte:#04x} at lane {at} of {len} x {around:#04x}, set {set:?}"
                             );
                         }
@@ -86,15 +86,10 @@ fn membership_in_every_set_of_every_byte_at_every_lane() {
     }
 }
 
-/// The set of letters, digits and `-._~`, which is looked at without a kernel where the input is shortest.
-fn unreserved() -> Members {
-    oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-}
-
 #[test]
 fn every_byte_at_every_place_of_the_shortest_inputs() {
-    // With and without the bytes that the look takes for granted.
-    let usual = unreserved();
+    // With and without the bytes that the check for short inputs assumes.
+    let usual = UNRESERVED;
     let mut others = [usual; 3];
     others[0][b'_' as usize] = false;
     others[1][b'5' as usize] = false;
@@ -122,36 +117,29 @@ fn every_byte_at_every_place_of_the_shortest_inputs() {
 }
 
 #[test]
-fn one_change_at_every_place_where_a_way_of_its_own_ends() {
-    // Inputs of one piece, of one block, of two, of four, and what follows each.
+fn one_change_at_every_place_where_one_code_path_ends() {
+    // Inputs of one piece, of one block, of two, of four, and a little more than each.
     let lens = (1..=18).chain(31..=34).chain(62..=67).chain(126..=131).chain([192, 193]).chain(254..=259);
     let mut checker = Checker::new();
     for len in lens.chain(318..=322) {
-        // Near the places where a block may start, counted from either end.
+        // Offsets near the start of a block, counted from either end.
         let near = |at: usize| at % 64 <= 2 || at % 64 >= 61 || at % 16 == 15;
         for at in (0..len).filter(|&at| near(at) || near(len - 1 - at)) {
             let place = PLACES[(len + at) % 2];
             let mut input = vec![b'b'; len];
             input[at] = b'/';
-            for rule in [Rule::Plain, Rule::KeepEscapes, Rule::Form] {
-                checker.encode(&Encoding { members: unreserved(), rule, upper: true }, &input, place);
-            }
-            // Digits all over: if an escape was cut, the next block would go on with others.
+            Encoding::modes(UNRESERVED).iter().for_each(|encoding| checker.encode(encoding, &input, place));
+            // Only digits, so that an escape which a block cuts would seem to go on in the next one.
             input.fill(b'4');
             input[at] = b'%';
-            for decoding in [Decoding::ALL, Decoding::FORM, Decoding::NORMALIZE] {
-                checker.decode(&decoding, &input, place);
-            }
-            checker.encode(
-                &Encoding { members: unreserved(), rule: Rule::KeepEscapes, upper: true },
-                &input,
-                place,
-            );
+            Decoding::MODES.iter().for_each(|decoding| checker.decode(decoding, &input, place));
+            let keep_escapes = Encoding { members: UNRESERVED, rule: Rule::KeepEscapes, upper: true };
+            checker.encode(&keep_escapes, &input, place);
         }
     }
 }
 
-/// The inputs with `%XY` at every place of two blocks and a bit: in clean text, amid digits, amid `%`.
+/// Calls `each` with `%XY` at every place of two blocks and a bit: in clean text, between digits, between `%`.
 fn escape_at_every_lane(mut each: impl FnMut(u8, &[u8])) {
     for len in [64, 67, 131] {
         for at in (0..len).filter(|at| runs(len + at)) {
@@ -180,25 +168,21 @@ fn every_escape_at_every_lane() {
         Decoding::keeping(Rng(12).members()),
     ];
     escape_at_every_lane(|byte, input| {
-        let right = oracle::first_bad(input);
+        let right = oracle::first_malformed(input);
         for decoding in &decodings {
             decoding.expected(input, &mut expected);
             for &tier in tiers() {
                 let decode = decoding.decoder(tier);
                 let written = decode.decode_to_slice(input, &mut out[..input.len()]);
                 assert!(
-                    written == Ok(expected.len()) && out[..expected.len()] == expected,
+                    wrote(written, &out, &expected),
                     "tier {tier}, escape of {byte:#04x}, keep {:?}, b\"{}\"",
                     byte_set(&decoding.keep),
                     input.escape_ascii()
                 );
-                let strict = decode.strict().decoded_len(input).map_err(bad);
-                assert_eq!(
-                    strict,
-                    right.map_or(Ok(expected.len()), Err),
-                    "{tier} b\"{}\"",
-                    input.escape_ascii()
-                );
+                let strict = decode.strict().decoded_len(input).map_err(malformed);
+                let right = right.map_or(Ok(expected.len()), Err);
+                assert_eq!(strict, right, "{tier} b\"{}\"", input.escape_ascii());
             }
         }
     });
@@ -213,30 +197,30 @@ fn all_pairs_of_bytes_after_a_percent_sign() {
     {
         let mut input = [b'.'; 80];
         input[at] = b'%';
-        // Whole, and with the block partial: the second byte is the last of the input.
+        // All of it, and a part whose last byte is the second of the pair.
         let lengths = [input.len(), at + 3];
         for pair in (0..=u16::MAX).filter(|pair| runs(index * 65536 + usize::from(*pair))) {
             input[at + 1..at + 3].copy_from_slice(&pair.to_be_bytes());
             let input = &input[..lengths[usize::from(pair) & 1]];
             oracle::decode(input, &[false; 256], false, &mut expected);
-            let right = oracle::first_bad(input);
+            let right = oracle::first_malformed(input);
             for &tier in tiers() {
                 let decode = simdpct::Decode::new().tier(tier);
                 let written = decode.decode_to_slice(input, &mut out);
                 assert!(
-                    written == Ok(expected.len()) && out[..expected.len()] == expected,
+                    wrote(written, &out, &expected),
                     "tier {tier}, pair {pair:#06x} at lane {at} of {}",
                     input.len()
                 );
-                let strict = decode.strict().decoded_len(input).map_err(bad).err();
+                let strict = decode.strict().decoded_len(input).map_err(malformed).err();
                 assert_eq!(strict, right, "tier {tier}, pair {pair:#06x} at lane {at} of {}", input.len());
             }
         }
     }
 }
 
-/// Escapes one after another, so long that some tiers decode many at a time, which begin and end at every place of an escape; whole,
-/// and with any byte replaced.
+/// A run of escapes that is long enough for tiers that decode many at a time. It begins and ends at any place of an escape, and
+/// any byte of it is replaced.
 #[test]
 fn runs_of_escapes_with_any_byte_replaced() {
     let mut rng = Rng(29);
@@ -257,16 +241,16 @@ fn runs_of_escapes_with_any_byte_replaced() {
             let mut input = clean.clone();
             input[place] = byte;
             oracle::decode(&input, &[false; 256], false, &mut expected);
-            let wrong = oracle::first_bad(&input);
+            let wrong = oracle::first_malformed(&input);
             for &tier in tiers() {
                 let decode = simdpct::Decode::new().tier(tier);
                 let len = decode.decode_to_slice(&input, &mut out);
                 assert!(
-                    len == Ok(expected.len()) && out[..expected.len()] == expected,
+                    wrote(len, &out, &expected),
                     "tier {tier}, byte {byte:#04x} at {place} of a run from {before} on, {after} after it"
                 );
                 written.clear();
-                let strict = decode.strict().decode_append(&input, &mut written).map_err(bad).err();
+                let strict = decode.strict().decode_append(&input, &mut written).map_err(malformed).err();
                 assert_eq!(
                     strict, wrong,
                     "tier {tier}, byte {byte:#04x} at {place} of a run from {before} on"
@@ -280,45 +264,41 @@ fn runs_of_escapes_with_any_byte_replaced() {
     }
 }
 
-/// The whole range of verbs, between guard pages, on one special thing at each lane.
+/// Checks all verbs, between guard pages, with one special thing at each lane.
 #[test]
 fn one_thing_at_every_lane() {
     let mut checker = Checker::new();
-    let unreserved = oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~");
     let things: [&[u8]; 14] = [
         b" ", b"%", b"%4", b"%41", b"%e2", b"%zz", b"%4z", b"%%41", b"%4%41", b"%41%42", b"+", b"\xff",
         b"%2B%2b", b"%%%",
     ];
     for (index, thing) in things.iter().enumerate() {
         for at in (0..=130).filter(|at| runs(index * 131 + at)) {
-            for behind in [0, 1, 2, 3, 64] {
+            for after in [0, 1, 2, 3, 64] {
                 let mut input = vec![b'a'; at];
                 input.extend_from_slice(thing);
-                input.resize(input.len() + behind, b'b');
-                for place in [Place::End(0), PLACES[1 + (at + behind) % 4]] {
-                    for rule in [Rule::Plain, Rule::KeepEscapes, Rule::Form] {
-                        checker.encode(&Encoding { members: unreserved, rule, upper: true }, &input, place);
-                    }
-                    for decoding in [Decoding::ALL, Decoding::FORM, Decoding::NORMALIZE] {
-                        checker.decode(&decoding, &input, place);
-                    }
+                input.resize(input.len() + after, b'b');
+                for place in [Place::End(0), PLACES[1 + (at + after) % 4]] {
+                    Encoding::modes(UNRESERVED)
+                        .iter()
+                        .for_each(|encoding| checker.encode(encoding, &input, place));
+                    Decoding::MODES.iter().for_each(|decoding| checker.decode(decoding, &input, place));
                 }
             }
         }
     }
 }
 
-/// Kernels choose by how many lanes of a block are escapes.
+/// Kernels choose a method by the number of escapes in a block.
 #[test]
 fn any_number_of_escapes_in_a_block() {
     let mut checker = Checker::new();
     let mut rng = Rng(13);
-    let unreserved = oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~");
     for count in 0..=64 {
         for (turn, len) in [64, 128, 192, 60, 33, 16].into_iter().enumerate().filter(|(_, len)| *len >= count)
         {
             let mut input = vec![b'a'; len];
-            // In one block, where there are several.
+            // If there are several blocks, all escapes are in one of them.
             let block = 64 * (turn % 3).min((len - 1) / 64);
             let lanes = (len - block).min(64);
             let mut left = count.min(lanes);
@@ -329,10 +309,10 @@ fn any_number_of_escapes_in_a_block() {
                 }
             }
             let place = PLACES[(count + turn) % PLACES.len()];
-            checker.encode(&Encoding::plain(unreserved), &input, place);
-            // The same as escapes, and as many as fit in a block.
+            checker.encode(&Encoding::plain(UNRESERVED), &input, place);
+            // The same text encoded, and as much of it as fits in a block.
             let mut escaped = Vec::new();
-            oracle::encode(&input, &unreserved, Rule::Plain, true, &mut escaped);
+            oracle::encode(&input, &UNRESERVED, Rule::Plain, true, &mut escaped);
             checker.decode(&Decoding::ALL, &escaped, place);
             escaped.truncate(len);
             checker.decode(&Decoding::ALL, &escaped, place);
@@ -341,10 +321,9 @@ fn any_number_of_escapes_in_a_block() {
     }
 }
 
-/// The first step of a driver takes only as many lanes as make the rest of the input whole blocks: one byte of 129. The lanes
-/// after those belong to the next step, and nothing may look at them twice. What surrounds the escape decides whether a
-/// mistake shows: a byte to encode that would pass for a digit, a `%` within the first step. These few cases run at every
-/// scale.
+/// Calls `each` with inputs around the first step of a driver. That step takes only as many lanes as leave whole blocks: one
+/// byte of 129. The lanes after it belong to the next step, and may not be processed twice. The bytes around the escape decide
+/// whether a mistake shows, such as a byte that could pass for a digit. These few cases run at every scale.
 fn where_one_step_ends_and_the_next_begins(mut each: impl FnMut(&[u8])) {
     for len in [17, 33, 65, 129, 191] {
         for at in [0, 1, 2, 14, 15, 16, 31, 62, 63, 64, 65, 127].into_iter().filter(|&at| at < len) {
@@ -364,11 +343,9 @@ fn where_one_step_ends_and_the_next_begins(mut each: impl FnMut(&[u8])) {
 #[test]
 fn encoding_where_one_step_ends_and_the_next_begins() {
     let mut checker = Checker::new();
-    let members = oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~");
     where_one_step_ends_and_the_next_begins(|input| {
-        for rule in [Rule::Plain, Rule::KeepEscapes, Rule::Form] {
-            checker.encode(&Encoding { members, rule, upper: true }, input, Place::End(0));
-        }
+        let modes = Encoding::modes(UNRESERVED);
+        modes.iter().for_each(|encoding| checker.encode(encoding, input, Place::End(0)));
     });
 }
 

@@ -1,8 +1,8 @@
-//! Every operation, every tier, every length up to 256, several alignments, all shapes of data.
+//! Every operation on every tier, with every length up to 256, several alignments, and all shapes of data.
 
 use testkit::check::{Checker, Decoding, Encoding};
 use testkit::guard::{PLACES, Place};
-use testkit::oracle::{self, Members, Rule};
+use testkit::oracle::{self, Members, Rule, UNRESERVED};
 use testkit::shapes::{Rng, SHAPES};
 use testkit::tiers::runs;
 
@@ -24,7 +24,7 @@ fn for_all(mut each: impl FnMut(&[u8], Place)) {
     }
 }
 
-/// Longer than a block of the library that works in pieces (in place: 8192 bytes).
+/// Calls `each` with inputs longer than the pieces in which the library works, such as 8192 bytes for decoding in place.
 fn for_long(mut each: impl FnMut(&[u8], Place)) {
     let mut rng = Rng(2);
     for len in [257, 511, 512, 513, 514, 1023, 1025, 4095, 8191, 8192, 8193, 8194, 20_000] {
@@ -37,13 +37,13 @@ fn for_long(mut each: impl FnMut(&[u8], Place)) {
     }
 }
 
-/// ASCII only; about half of all bytes; everything but `%` and a space (so that hardly anything is escaped).
+/// Returns a set of ASCII bytes, one of about half of all bytes, and one of everything but `%` and a space, with which hardly
+/// anything is escaped.
 fn sets() -> [Members; 3] {
-    let unreserved = oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~");
     let mut most = [true; 256];
     most[b'%' as usize] = false;
     most[b' ' as usize] = false;
-    [unreserved, Rng(3).members(), most]
+    [UNRESERVED, Rng(3).members(), most]
 }
 
 fn encodes(rule: Rule) {

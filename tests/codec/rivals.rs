@@ -1,4 +1,4 @@
-//! Other crates give the same answers; `testkit::rivals` names the exceptions.
+//! The same answers as other crates. `testkit::rivals` says what has no counterpart there.
 
 use proptest::prelude::*;
 use simdpct::{AsciiSet, Encode, sets};

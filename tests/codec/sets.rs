@@ -73,7 +73,7 @@ const SPECIFIED: &[Row] = &[
     row("java-form", JAVA_FORM, AlphanumericAnd(".-*_")),
 ];
 
-/// The sets that are groups of delimiters or of other special bytes, and not what may stay in some place.
+/// The sets that are building blocks: groups of delimiters or of other special bytes.
 const BLOCKS: [&str; 6] = [
     "rfc3986-gen-delims",
     "rfc3986-sub-delims",
@@ -88,7 +88,7 @@ fn kinds_are_as_listed_here() {
     let blocks: Vec<&str> =
         ALL.iter().filter(|named| named.kind == SetKind::Block).map(|named| named.name).collect();
     assert_eq!(blocks, BLOCKS);
-    // Who asks for a policy wants letters and digits kept, or nothing.
+    // A policy keeps all letters and digits, or nothing.
     for named in ALL.iter().filter(|named| named.kind == SetKind::Policy) {
         assert!(named.set.is_empty() || ALPHANUMERIC.difference(named.set).is_empty(), "{}", named.name);
     }
@@ -158,7 +158,7 @@ mod constants {
         assert!(AsciiSet::EMPTY.complement().len() == 128 && ByteSet::EMPTY.complement().len() == 256);
 }
 
-/// What is escaped is `set` and every byte that is not ASCII.
+/// `Encode::escaping` escapes the bytes of the set and every byte that is not ASCII.
 #[test]
 fn escaping_is_keeping_the_rest() {
     for named in ALL {

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use simdpct::{ByteSet, Decode};
 
 use testkit::oracle::{self, Members};
-use testkit::tiers::{runs, scaled, tiers};
+use testkit::shapes::words;
+use testkit::tiers::{scaled, tiers};
 
 /// Repeats `pass` until nothing changes, and counts.
 fn repeat(input: &[u8], pass: impl Fn(&[u8], &mut Vec<u8>)) -> (Vec<u8>, usize) {
@@ -27,7 +28,7 @@ fn stable(decode: &Decode, input: &[u8]) -> (Vec<u8>, usize) {
     (out.split_off(6), layers)
 }
 
-/// Checks `input`, and `input` below three more layers: enough that the kernels leave it to the single pass.
+/// Checks `input`, and `input` under three more layers, which are enough that the kernels leave it to the single pass.
 fn check(input: &[u8], keep: &Members, form: bool) {
     let mut decode = Decode::new().keep(ByteSet::EMPTY.add(&oracle::bytes(keep)));
     if form {
@@ -44,42 +45,27 @@ fn check(input: &[u8], keep: &Members, form: bool) {
     }
 }
 
-fn words(alphabet: &[u8], longest: u32, mut each: impl FnMut(&[u8])) {
-    let base = alphabet.len();
-    for len in 0..=longest {
-        let mut word = vec![0; len as usize];
-        for number in (0..base.pow(len)).filter(|&number| len < 5 || runs(number)) {
-            let mut rest = number;
-            for byte in &mut word {
-                *byte = alphabet[rest % base];
-                rest /= base;
-            }
-            each(&word);
-        }
-    }
-}
-
 #[test]
 fn every_short_word() {
     let none = oracle::members(b"");
-    // `%25` is `%`, `%2` and `%5` are starts, `%22` is neither; `z` is no digit.
-    words(b"%25", 10, |word| check(word, &none, false));
-    words(b"%25z", 7, |word| check(word, &none, false));
-    // `%34` is `4`, `%43` is `C`, which is a digit as well.
-    words(b"%34C", 7, |word| check(word, &none, false));
+    // `%25` is `%`, `%2` and `%5` start an escape, `%22` is neither, and `z` is not a digit.
+    words(b"%25", 10, 4, |word| check(word, &none, false));
+    words(b"%25z", 7, 4, |word| check(word, &none, false));
+    // `%34` is `4`, and `%43` is `C`, which is a digit as well.
+    words(b"%34C", 7, 4, |word| check(word, &none, false));
     // `%2B` is `+`.
-    words(b"%2B+", 7, |word| check(word, &none, true));
-    // Kept: what is a digit, what is `%`, what is neither.
+    words(b"%2B+", 7, 4, |word| check(word, &none, true));
+    // Escapes that stay: of a digit, of `%`, and of others.
     for keep in [&b"4"[..], b"%", b"D", b"\x33", b"4C\x34"] {
-        words(b"%34C", 6, |word| check(word, &oracle::members(keep), false));
-        words(b"%25", 8, |word| check(word, &oracle::members(keep), false));
+        words(b"%34C", 6, 4, |word| check(word, &oracle::members(keep), false));
+        words(b"%25", 8, 4, |word| check(word, &oracle::members(keep), false));
     }
 }
 
 #[test]
 fn normalization_until_stable() {
     let wrap = |word: &[u8]| word.iter().map(|&byte| byte as char).collect::<String>();
-    words(b"%236f", 6, |word| {
+    words(b"%236f", 6, 4, |word| {
         // Three layers of unreserved digits: `%%332` is `%32` is `2`.
         for input in [wrap(word), wrap(word).replace('2', "%%3%33%32")] {
             let wanted = repeat(input.as_bytes(), oracle::normalize);
@@ -134,7 +120,7 @@ fn examples_of_safe_browsing() {
     assert!(matches!(simdpct::decode_until_stable("100%"), std::borrow::Cow::Borrowed(b"100%")));
 }
 
-/// What is quadratic by repetition takes no longer than copying a few times: 32 MiB in 16 million layers.
+/// 32 MiB in 16 million layers take no longer than a few copies, while repeated decoding would be quadratic.
 #[test]
 fn the_time_is_linear() {
     for unit in ["25", "%25", "%", "%4", "%2"] {
@@ -142,7 +128,7 @@ fn the_time_is_linear() {
         let started = Instant::now();
         let (_, layers) = stable(&Decode::new(), input.as_bytes());
         assert!(unit != "25" || layers == (input.len() - 1) / 2, "{layers} layers");
-        // By repetition, hours; the limit is generous for slow or busy machines.
+        // Repeated decoding would take hours. The limit is generous for slow or busy machines.
         assert!(started.elapsed() < Duration::from_secs(30), "{unit}: {:?}", started.elapsed());
     }
 }

@@ -1,4 +1,4 @@
-//! Streams: any way of cutting the input gives what one call gives.
+//! Streams: however the input is cut, the output is that of one call.
 
 use std::io::{self, BufRead, ErrorKind, Read, Write};
 
@@ -6,29 +6,23 @@ use proptest::prelude::*;
 use simdpct::stream::{Decoder, Encoder, Reader, Transform, TryDecoder, Writer};
 use simdpct::{Decode, Encode, MalformedEscape, sets};
 
-use testkit::check::{bad, byte_set};
-use testkit::oracle::{self, Bad, Rule};
-use testkit::shapes::{Rng, SHAPES};
-use testkit::streams::{check, run, unreserved};
+use testkit::check::{Encoding, malformed};
+use testkit::oracle::{self, Malformed, Rule, UNRESERVED};
+use testkit::shapes::{Rng, SHAPES, words};
+use testkit::streams::{check, run};
 use testkit::tiers::{runs, scale, scaled, tiers};
 
 #[test]
 fn short_words_cut_in_every_way() {
-    let alphabet = b"%4dG+";
     let longest = if scale() < 100 { 4 } else { 5 };
-    for len in 0..=longest {
-        for word in 0..alphabet.len().pow(len) {
-            let digit = |place: u32| word / alphabet.len().pow(place) % alphabet.len();
-            let input: Vec<u8> = (0..len).map(|place| alphabet[digit(place)]).collect();
-            for cut in 0..1usize << len.saturating_sub(1) {
-                let cuts: Vec<usize> = (1..input.len()).filter(|at| cut >> (at - 1) & 1 == 1).collect();
-                tiers().iter().for_each(|&tier| check(tier, &input, &cuts));
-            }
+    words(b"%4dG+", longest, longest, |input| {
+        for cut in 0..1usize << input.len().saturating_sub(1) {
+            let cuts: Vec<usize> = (1..input.len()).filter(|at| cut >> (at - 1) & 1 == 1).collect();
+            tiers().iter().for_each(|&tier| check(tier, input, &cuts));
         }
-    }
+    });
 }
 
-/// Escapes at the ends of blocks, cut once and twice, with empty pieces too.
 #[test]
 fn escapes_cut_around_blocks() {
     for at in [0, 13, 61, 62, 63, 64, 127, 190].into_iter().filter(|&at| runs(at)) {
@@ -68,7 +62,7 @@ fn a_finished_stream_starts_anew() {
         run(&mut decoder, b"ab%41", &[3], &mut out).unwrap();
         decoder.push(b"c%", &mut out).unwrap();
         let error = decoder.finish(&mut out).unwrap_err();
-        assert_eq!(bad(error), Bad { offset: 1, not_hex: None });
+        assert_eq!(malformed(error), Malformed { offset: 1, not_hex: None });
         assert_eq!(out, b"abAc");
 
         let mut encoder = Encoder::new(Encode::keeping(sets::RFC3986_UNRESERVED).keep_escapes().tier(tier));
@@ -94,7 +88,7 @@ proptest! {
     }
 }
 
-/// Takes at most seven bytes at a time, and counts flushes.
+/// A writer that takes at most seven bytes at a time, and counts flushes.
 #[derive(Default)]
 struct Slow {
     bytes: Vec<u8>,
@@ -122,14 +116,14 @@ fn writers_pass_on_what_a_call_gives() {
             let input: Vec<u8> = (0..len).map(|_| rng.pick(b"%%42fzab +")).collect();
             let mut expected = Vec::new();
 
-            let encode = Encode::keeping(byte_set(&unreserved())).keep_escapes().tier(tier);
-            let mut writer = Writer::new(Encoder::new(encode), Slow::default());
+            let encoding = Encoding { rule: Rule::KeepEscapes, ..Encoding::plain(UNRESERVED) };
+            let mut writer = Writer::new(Encoder::new(encoding.encoder(tier)), Slow::default());
             for piece in input.chunks(1 + len / 9) {
                 writer.write_all(piece).unwrap();
             }
             writer.flush().unwrap();
             let inner = writer.finish().unwrap();
-            oracle::encode(&input, &unreserved(), Rule::KeepEscapes, true, &mut expected);
+            encoding.expected(&input, &mut expected);
             assert!(inner.bytes == expected, "encode, tier {tier}, {len}");
             assert_eq!(inner.flushes, 2);
 
@@ -161,7 +155,7 @@ fn writers_report_malformed_escapes_with_their_offset() {
             .get_ref()
             .and_then(|error| error.downcast_ref::<MalformedEscape>())
             .expect("a MalformedEscape");
-        assert_eq!(bad(*cause), Bad { offset, not_hex: Some((offset + 2, b'x')) });
+        assert_eq!(malformed(*cause), Malformed { offset, not_hex: Some((offset + 2, b'x')) });
 
         let mut writer = Writer::new(TryDecoder::new(Decode::new().tier(tier).strict()), Vec::new());
         writer.write_all(b"abc%4").unwrap();
@@ -170,16 +164,16 @@ fn writers_report_malformed_escapes_with_their_offset() {
             .get_ref()
             .and_then(|error| error.downcast_ref::<MalformedEscape>())
             .expect("a MalformedEscape");
-        assert_eq!(bad(*cause), Bad { offset: 3, not_hex: None });
+        assert_eq!(malformed(*cause), Malformed { offset: 3, not_hex: None });
     }
 }
 
-/// A failing inner writer is reported as it is, by the first call that takes no bytes, and what it did not take is kept.
+/// The error of an inner writer is returned by the first call that takes no bytes, and the bytes that it did not take are kept.
 #[test]
 fn writers_report_the_error_of_the_inner_writer() {
     let mut room = [0; 4];
     let mut writer = Writer::new(Encoder::new(Encode::keeping(sets::RFC3986_UNRESERVED)), &mut room[..]);
-    // The bytes were taken: four of their five encoded ones were written, and the other waits.
+    // The call takes the bytes: four of the five encoded bytes are written, and the last one waits.
     assert_eq!(writer.write(b"a b").unwrap(), 3);
     assert_eq!(writer.buffer(), b"b");
     assert_eq!(writer.write(b"c").unwrap_err().kind(), ErrorKind::WriteZero);
@@ -189,11 +183,12 @@ fn writers_report_the_error_of_the_inner_writer() {
     assert_eq!(&room, b"a%20");
 }
 
-/// What an inner writer or reader does next.
+/// The next action of an inner writer or reader.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Act {
-    /// So many bytes at most.
+    /// It takes or gives at most this many bytes.
     Take(usize),
+    /// It fails.
     Fail(ErrorKind),
 }
 
@@ -206,12 +201,12 @@ const ACTS: [Act; 6] = [
     Act::Fail(ErrorKind::StorageFull),
 ];
 
-/// An inner writer and reader that follows a script, and after it does all that is asked.
+/// An inner writer and reader that follows a script, and after the script takes or gives all bytes.
 #[derive(Debug)]
 struct Script<'s> {
     acts: std::slice::Iter<'s, Act>,
     bytes: Vec<u8>,
-    /// Errors that are not to be retried at once: each must reach the caller.
+    /// The errors that must reach the caller: all but those that are retried at once.
     failed: Vec<ErrorKind>,
 }
 
@@ -255,15 +250,15 @@ impl Read for Script<'_> {
     }
 }
 
-/// Every script of four acts.
+/// Iterates over every script of four acts, or of three below full scale.
 fn scripts() -> impl Iterator<Item = Vec<Act>> {
     let len = if scale() < 100 { 3 } else { 4 };
     (0..ACTS.len().pow(len))
         .map(move |script| (0..len).map(|place| ACTS[script / ACTS.len().pow(place) % ACTS.len()]).collect())
 }
 
-/// Writes `pieces` as a caller does who keeps to the contract of [`Write`]: after an error, the same bytes again. Returns the
-/// inner writer, the errors that it saw, and the one of the transform.
+/// Writes `pieces` by the contract of [`Write`]: after an error, the same bytes again. Returns the inner writer, the errors
+/// that the caller saw, and the error of the transform.
 fn write_by_contract<'s, T: Transform>(
     mut writer: Writer<T, Script<'s>>,
     pieces: &[&[u8]],
@@ -288,7 +283,7 @@ fn write_by_contract<'s, T: Transform>(
     loop {
         match writer.finish() {
             Ok(inner) => {
-                assert!(invalid.is_none(), "a writer that refused its input finishes with Ok");
+                assert!(invalid.is_none(), "a writer whose transform failed finishes with Ok");
                 return (inner, seen, None);
             }
             Err(error) if error.error().kind() == ErrorKind::InvalidData => {
@@ -304,8 +299,7 @@ fn write_by_contract<'s, T: Transform>(
     }
 }
 
-/// Whatever the inner writer does, all is written once; and every error of it is seen but for those of a call that took
-/// bytes, where waiting says enough.
+/// Whatever the inner writer does, every byte is written once. The caller sees every error that lasts.
 #[test]
 fn writers_lose_nothing_and_write_nothing_twice() {
     let pieces = [&b"a%2"[..], b"0b%41%", b"4", b"2cd%2"];
@@ -331,9 +325,9 @@ fn writers_lose_nothing_and_write_nothing_twice() {
     }
 }
 
-/// A call of a writer that has refused its input repeats the error, and nothing more is written.
+/// After an error of the transform, every call repeats the error, and nothing more is written.
 #[test]
-fn writers_stay_refused() {
+fn writers_stay_failed() {
     let mut writer = Writer::new(TryDecoder::new(Decode::new().strict()), Vec::new());
     let said = writer.write(b"ok%20%zz").unwrap_err().to_string();
     assert_eq!(writer.write(b"%41").unwrap_err().to_string(), said);
@@ -344,7 +338,7 @@ fn writers_stay_refused() {
     assert_eq!(error.into_writer().into_inner(), b"ok ");
 }
 
-/// The input has ended where `finish` got as far as telling the transform.
+/// Once `finish` has ended the input of the transform, a writer takes no more input.
 #[test]
 fn a_writer_takes_nothing_after_its_end() {
     let acts = [Act::Take(1000), Act::Fail(ErrorKind::WouldBlock)];
@@ -355,7 +349,7 @@ fn a_writer_takes_nothing_after_its_end() {
     assert_eq!(writer.finish().unwrap().bytes, b"a%4");
 }
 
-/// Reads to the end as a caller does who tries again after errors, `most` bytes at once.
+/// Reads to the end, at most `most` bytes at once, and tries again after errors.
 fn read_by_contract<T: Transform>(
     reader: &mut Reader<T, Script<'_>>,
     most: usize,

@@ -1,4 +1,4 @@
-//! Decoding to text: strict, lossy, and leaving escapes that are not UTF-8.
+//! Decoding to text, with each policy for invalid UTF-8.
 
 use proptest::prelude::*;
 use simdpct::{Decode, OnInvalidUtf8};
@@ -19,7 +19,7 @@ fn shapes_of_all_lengths() {
     }
 }
 
-/// Every first byte with what may follow it: bare, escaped, cut off, and in the middle of text.
+/// Every first byte with tails of every kind: bare, escaped, cut off, and in the middle of text.
 #[test]
 fn sequences_valid_and_not() {
     let tails: [&[u8]; 8] = [
@@ -45,7 +45,6 @@ fn sequences_valid_and_not() {
     }
 }
 
-/// What is documented as one-line functions.
 #[test]
 fn functions_are_the_verbs() {
     for input in ["", "caf%C3%A9", "a+b", "%FF%zz", "caf\u{e9}%20%c3"] {
@@ -60,7 +59,7 @@ fn functions_are_the_verbs() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(scaled(512)) })]
 
-    /// Text of which some bytes are escaped and some are damaged.
+    /// Text with some bytes escaped and one damaged.
     #[test]
     fn damaged_text(
         text in any::<String>(),
@@ -83,14 +82,14 @@ proptest! {
         check(&input);
     }
 
-    /// What [`OnInvalidUtf8::Keep`] gives, decoded, is what decoding gives, as long as no `%` is decoded.
+    /// The text of [`OnInvalidUtf8::Keep`] decodes to the same bytes as the input, if no `%` is decoded.
     #[test]
-    fn partial_loses_nothing(input in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn keeping_loses_nothing(input in proptest::collection::vec(any::<u8>(), 0..200)) {
         let keep = byte_set(&oracle::members(b"%"));
         for &tier in tiers() {
             let decode = Decode::new().keep(keep).tier(tier);
-            let partial = decode.decode_utf8_with(&input, OnInvalidUtf8::Keep);
-            prop_assert_eq!(decode.decode(&*partial), decode.decode(&input));
+            let kept = decode.decode_utf8_with(&input, OnInvalidUtf8::Keep);
+            prop_assert_eq!(decode.decode(&*kept), decode.decode(&input));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which tiers this run covers.
+//! The tiers: the ones that this run covers, and their names.
 
 use simdpct::Tier;
 

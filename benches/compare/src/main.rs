@@ -75,12 +75,6 @@ enum Action {
         #[arg(long, default_value_t = SEED)]
         seed: u64,
     },
-    /// Print statistics of the URLs
-    Statistics {
-        /// Read lines from FILE instead of generating them
-        #[arg(long, value_name = "FILE")]
-        corpus: Option<PathBuf>,
-    },
     /// Repeat one operation, for a tool that counts instructions, and print the bytes of one pass
     Work {
         /// The verb: `encode`, `encode, slice`, `decode`, `decode, strict`, ...
@@ -111,7 +105,6 @@ fn main() -> ExitCode {
     let done = match cli.command {
         None => compare(&cli.compare),
         Some(Action::Corpus { bytes, seed }) => write_corpus(bytes, seed),
-        Some(Action::Statistics { corpus }) => statistics(corpus.as_deref()),
         Some(Action::Work { verb, row, tier, strings, passes }) => work(&verb, &row, tier, strings, passes),
         Some(Action::Tiers) => Tier::available().try_for_each(|tier| writeln!(io::stdout(), "{tier}")),
     };
@@ -260,14 +253,6 @@ fn write_corpus(bytes: u64, seed: u64) -> io::Result<()> {
         written += url.len() as u64 + 1;
     }
     out.flush()
-}
-
-fn statistics(corpus: Option<&Path>) -> io::Result<()> {
-    let urls = match corpus {
-        Some(list) => read_urls(SEED, list)?,
-        None => Urls::new(SEED).distinct(DISTINCT),
-    };
-    writeln!(io::stdout(), "{}", Statistics::of(&urls))
 }
 
 fn work(verb: &str, row: &str, tier: Tier, strings: usize, passes: usize) -> io::Result<()> {

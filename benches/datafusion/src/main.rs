@@ -52,38 +52,26 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
     );
 
     let percent = |name, work| Task::of(format!("percent-encoding: {name}"), work);
-    let spark = |function: Arc<ScalarUDF>| Task {
-        name: format!("spark: {}", function.name()),
-        function,
-        names: vec![],
-    };
     let url = datafusion_spark::function::url::functions();
-    let spark = |name: &str| url.iter().find(|function| function.name() == name).cloned().map(spark);
-    let encode = || -> Result<Vec<Task>> {
-        Ok([Some(Task::ours("pct_encode", &[])), Some(percent("encode", encode_all)), spark("url_encode")]
-            .into_iter()
-            .flatten()
-            .collect())
+    let spark = |name: &str| {
+        let function = url.iter().find(|function| function.name() == name).expect("a function of DataFusion");
+        Task { name: format!("spark: {name}"), function: Arc::clone(function), names: vec![] }
     };
-    let decode = || -> Result<Vec<Task>> {
-        Ok([
-            Some(Task::ours("pct_decode", &[])),
-            Some(Task::ours("try_pct_decode", &[])),
-            Some(percent("decode", decode_all)),
-            spark("try_url_decode"),
-        ]
-        .into_iter()
-        .flatten()
-        .collect())
-    };
+    let encode = [Task::ours("pct_encode", &[]), percent("encode", encode_all), spark("url_encode")];
+    let decode = [
+        Task::ours("pct_decode", &[]),
+        Task::ours("try_pct_decode", &[]),
+        percent("decode", decode_all),
+        spark("try_url_decode"),
+    ];
     for (layout, of) in [("Utf8", DataType::Utf8), ("Utf8View", DataType::Utf8View)] {
         let as_layout = |batches: &[ArrayRef]| {
             batches.iter().map(|batch| cast(batch, &of)).collect::<std::result::Result<Vec<_>, _>>()
         };
         let (found, encoded) = (as_layout(&found)?, as_layout(&encoded)?);
-        compare(&format!("{layout}, encode"), &found, &encode()?)?;
-        compare(&format!("{layout}, decode as found"), &found, &decode()?)?;
-        compare(&format!("{layout}, decode encoded"), &encoded, &decode()?)?;
+        compare(&format!("{layout}, encode"), &found, &encode)?;
+        compare(&format!("{layout}, decode as found"), &found, &decode)?;
+        compare(&format!("{layout}, decode encoded"), &encoded, &decode)?;
         let alone = [
             Task::ours("pct_normalize", &[]),
             Task::ours("url_canonical", &["rfc3986"]),

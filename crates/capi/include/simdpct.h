@@ -65,7 +65,8 @@ extern "C" {
 
 #define SIMDPCT_OK 0
 #define SIMDPCT_UNCHANGED 1    /* the output would equal the input, so nothing was written (SIMDPCT_IF_CHANGED) */
-#define SIMDPCT_TOO_SMALL (-1) /* the output needs a capacity of `needed` bytes; nothing was written */
+#define SIMDPCT_TOO_SMALL (-1) /* the output needs a capacity of `needed` bytes. Nothing was written, except by batch
+                                  functions, which write the values that fit */
 #define SIMDPCT_MALFORMED (-2) /* the input has a malformed escape at `offset` (SIMDPCT_STRICT) */
 #define SIMDPCT_INVALID (-3)   /* an argument breaks the rules under "Arguments" above; nothing was written */
 #define SIMDPCT_NOT_FOUND (-4) /* no set or tier has this name */

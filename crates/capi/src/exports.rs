@@ -2,12 +2,15 @@
 //!
 //! # Safety
 //!
-//! All functions of this module have one contract, which is that of the header. Take a pointer that is aligned and not NULL,
-//! and the memory there: as many values as the length or count after the pointer says, or one value if there is no length.
+//! All functions of this module have one contract, which is that of the header. It is about the memory of each pointer argument
+//! that is aligned and not NULL. The header says how large the memory is: the length or count of values, 32 bytes of a bitmap,
+//! a string up to its NUL, or else one value.
 //!
-//! - A pointer to `const` points to initialised values that nothing writes to during the call.
-//! - Any other pointer points to memory that may be written, and that nothing else accesses during the call. Streams, `valid`
-//!   and the bytes of an in-place function are initialised.
+//! - If the pointer is to `const`, the memory is initialised, and nothing but the function writes to it during the call.
+//! - Otherwise the memory may be written, and nothing but the function accesses it during the call. Streams, `valid` and the bytes
+//!   of an in-place function are initialised.
+//!
+//! Each `#[unsafe(no_mangle)]` is sound because no other library defines a symbol that begins with `simdpct_`.
 //!
 //! The functions detect all else: NULL, misaligned pointers, sizes that no memory can have, and overlaps. They compare the
 //! addresses of outputs with those of inputs before they make a reference, so that an exclusive reference is the only one.

@@ -2,6 +2,7 @@
 
 use core::ffi::{CStr, c_char};
 
+// SAFETY: these are the declarations of the C standard. `abort` has no precondition, so it is safe to call.
 unsafe extern "C" {
     safe fn abort() -> !;
     fn getenv(name: *const c_char) -> *const c_char;

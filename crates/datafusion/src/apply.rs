@@ -1,72 +1,105 @@
-//! A verb on an Arrow array: the layouts of text and binary, nulls and dictionaries.
+//! Applies a verb to an Arrow array: the layouts of text and binary, nulls and dictionaries.
 
 use std::sync::Arc;
 
 use arrow_select::dictionary::garbage_collect_any_dictionary;
 use datafusion_common::arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewArray, BooleanBufferBuilder, GenericBinaryArray, GenericByteArray,
-    GenericByteViewArray, GenericStringArray, StringViewArray, make_array, make_view,
+    GenericByteViewArray, GenericStringArray, OffsetSizeTrait, StringViewArray, make_array, make_view,
 };
 use datafusion_common::arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use datafusion_common::arrow::compute;
-use datafusion_common::arrow::datatypes::{ByteArrayType, ByteViewType, DataType};
-use datafusion_common::{Result, exec_datafusion_err, exec_err};
-use simdpct::batch::{Column, InvalidOffsets, TooLong};
+use datafusion_common::arrow::datatypes::{ArrowNativeType, ByteArrayType, ByteViewType, DataType};
+use datafusion_common::{DataFusionError, Result, exec_datafusion_err, exec_err};
+use simdpct::batch::{Column, ColumnBuf, InvalidOffsets, Offset, TooLong};
+use simdpct_functions::{Failure, Form, Values, Verb, canonicalize_each};
 
-use crate::canonical;
-use crate::codec::{self, Made, Slices, Width};
-use crate::verb::{Code, Verb};
+/// A verb and the type of its results.
+#[derive(Clone, Copy)]
+pub(crate) struct Job {
+    pub(crate) verb: Verb,
+    /// Whether the results are text, and not binary.
+    pub(crate) text: bool,
+}
 
-/// Applies a verb to each value. The result is the array itself if nothing changes, but for its type.
-pub(crate) fn apply(values: &ArrayRef, verb: &Verb) -> Result<ArrayRef> {
+/// Applies a verb to each value. Returns the array itself if no value changes and its type stays.
+pub(crate) fn apply(values: &ArrayRef, job: Job) -> Result<ArrayRef> {
     let changed = match values.data_type() {
-        DataType::Utf8 => offsets(values.as_string::<i32>(), verb),
-        DataType::LargeUtf8 => offsets(values.as_string::<i64>(), verb),
-        DataType::Binary => offsets(values.as_binary::<i32>(), verb),
-        DataType::LargeBinary => offsets(values.as_binary::<i64>(), verb),
-        DataType::Utf8View => views(values.as_string_view(), verb),
-        DataType::BinaryView => views(values.as_binary_view(), verb),
-        DataType::Dictionary(..) => return dictionary(values, verb),
+        DataType::Utf8 => offsets(values.as_string::<i32>(), job),
+        DataType::LargeUtf8 => offsets(values.as_string::<i64>(), job),
+        DataType::Binary => offsets(values.as_binary::<i32>(), job),
+        DataType::LargeBinary => offsets(values.as_binary::<i64>(), job),
+        DataType::Utf8View => views(values.as_string_view(), job),
+        DataType::BinaryView => views(values.as_binary_view(), job),
+        DataType::Dictionary(..) => return dictionary(values, job),
         other => return exec_err!("neither text nor binary: {other}"),
     }?;
     match changed {
         Some(made) => Ok(made),
-        None => as_type(values, &verb.gives(values.data_type())),
+        None => as_type(values, &with_layout(job.text, values.data_type())),
     }
 }
 
-/// The same values; of text as binary, and of ASCII in binary as text.
+/// Returns the type for text or binary in the layout of another type.
+pub(crate) fn with_layout(text: bool, of: &DataType) -> DataType {
+    match of {
+        DataType::Dictionary(keys, values) => {
+            DataType::Dictionary(keys.clone(), Box::new(with_layout(text, values)))
+        }
+        DataType::LargeUtf8 | DataType::LargeBinary if text => DataType::LargeUtf8,
+        DataType::LargeUtf8 | DataType::LargeBinary => DataType::LargeBinary,
+        DataType::Utf8View | DataType::BinaryView if text => DataType::Utf8View,
+        DataType::Utf8View | DataType::BinaryView => DataType::BinaryView,
+        _ if text => DataType::Utf8,
+        _ => DataType::Binary,
+    }
+}
+
+/// Returns the same bytes as another type: text as binary, or ASCII in binary as text.
 fn as_type(values: &ArrayRef, of: &DataType) -> Result<ArrayRef> {
     Ok(if values.data_type() == of { Arc::clone(values) } else { compute::cast(values, of)? })
 }
 
-fn too_long(_: TooLong) -> datafusion_common::DataFusionError {
-    exec_datafusion_err!("the values of a batch become longer than 2 GiB; cast the column to LargeUtf8")
+fn too_long(_: TooLong) -> DataFusionError {
+    exec_datafusion_err!("the results of a batch are longer than 2 GiB; cast the column to LargeUtf8")
 }
 
-fn offsets<T>(array: &GenericByteArray<T>, verb: &Verb) -> Result<Option<ArrayRef>>
+fn failed(failure: Failure) -> DataFusionError {
+    match failure {
+        Failure::TooLong(error) => too_long(error),
+        rejected => exec_datafusion_err!("{rejected}"),
+    }
+}
+
+/// Applies a verb to an array with offsets. Returns `None` if no value changes.
+fn offsets<T>(array: &GenericByteArray<T>, Job { verb, text }: Job) -> Result<Option<ArrayRef>>
 where
-    T: ByteArrayType<Offset: Width>,
+    T: ByteArrayType<Offset: OffsetSizeTrait + Offset + TryInto<usize>>,
 {
     let column = Column::new(array.value_data(), array.value_offsets())
-        .map_err(|wrong: InvalidOffsets| exec_datafusion_err!("not valid as an Arrow array: {wrong}"))?;
-    let made = match *verb {
-        Verb::Code(code) => codec::code(&column, code),
-        Verb::Canonicalize(profile, on_wrong) => canonical::column(&column, profile, on_wrong),
-    };
-    let Some(Made { column, nulls }) = made.map_err(too_long)? else { return Ok(None) };
-    let (bytes, offsets) = column.into_parts();
+        .map_err(|error: InvalidOffsets| exec_datafusion_err!("not valid as an Arrow array: {error}"))?;
+    // An array can be a slice, which uses only some of the bytes.
+    let (first, last) = (array.value_offsets()[0], array.value_offsets()[array.len()]);
+    let used = &array.value_data()[first.as_usize()..last.as_usize()];
+    if verb.needs_escapes() && memchr::memchr(b'%', used).is_none() {
+        return Ok(None);
+    }
+    let out = ColumnBuf::with_capacity(array.len(), verb.capacity(used.len()));
+    let results = verb.apply(&column, out).map_err(failed)?;
+    if results.equal(&column) {
+        return Ok(None);
+    }
+    let nulls = with_nulls(array, results.nulls());
+    let (bytes, offsets) =
+        results.into_column(ColumnBuf::with_capacity, drop).map_err(too_long)?.into_parts();
     let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
-    let nulls = with_nulls(array, &nulls);
-    Ok(Some(match verb.gives(array.data_type()) {
-        DataType::Utf8 | DataType::LargeUtf8 => {
-            Arc::new(GenericStringArray::<T::Offset>::try_new(offsets, buffer(bytes), nulls)?)
-        }
-        _ => Arc::new(GenericBinaryArray::<T::Offset>::try_new(offsets, buffer(bytes), nulls)?),
+    Ok(Some(match text {
+        true => Arc::new(GenericStringArray::<T::Offset>::try_new(offsets, buffer(bytes), nulls)?),
+        false => Arc::new(GenericBinaryArray::<T::Offset>::try_new(offsets, buffer(bytes), nulls)?),
     }))
 }
 
-/// The bytes without a copy, unless most of the memory is not used.
+/// Makes a buffer of bytes, without a copy unless more than half of the memory is unused.
 fn buffer(mut bytes: Vec<u8>) -> Buffer {
     if bytes.capacity() / 2 > bytes.len() {
         bytes.shrink_to_fit();
@@ -74,9 +107,10 @@ fn buffer(mut bytes: Vec<u8>) -> Buffer {
     Buffer::from_vec(bytes)
 }
 
-/// The validity of the array with more nulls.
-fn with_nulls(array: &dyn Array, more: &[usize]) -> Option<NullBuffer> {
-    if more.is_empty() {
+/// Returns the validity of the array with more nulls.
+fn with_nulls(array: &dyn Array, more: impl Iterator<Item = usize>) -> Option<NullBuffer> {
+    let mut more = more.peekable();
+    if more.peek().is_none() {
         return array.nulls().cloned();
     }
     let mut bits = BooleanBufferBuilder::new(array.len());
@@ -84,35 +118,49 @@ fn with_nulls(array: &dyn Array, more: &[usize]) -> Option<NullBuffer> {
         Some(nulls) => bits.append_buffer(nulls.inner()),
         None => bits.append_n(array.len(), true),
     }
-    for &index in more {
-        bits.set_bit(index, false);
-    }
+    more.for_each(|row| bits.set_bit(row, false));
     Some(NullBuffer::new(bits.finish()))
 }
 
-fn views<T: ByteViewType>(array: &GenericByteViewArray<T>, verb: &Verb) -> Result<Option<ArrayRef>> {
+/// Applies a verb to an array of views. Returns `None` if no value changes.
+fn views<T: ByteViewType>(
+    array: &GenericByteViewArray<T>,
+    Job { verb, text }: Job,
+) -> Result<Option<ArrayRef>> {
     // The rows that may change, and their values.
-    let given = (0..array.len()).zip(array.iter()).filter_map(|(row, value)| Some((row, value?.as_ref())));
-    let decodes = matches!(verb, Verb::Code(Code::Decode(_) | Code::DecodeBytes | Code::Normalize));
+    let valid = (0..array.len()).zip(array.iter()).filter_map(|(row, value)| Some((row, value?.as_ref())));
     let (mut rows, values): (Vec<usize>, Vec<&[u8]>) =
-        given.filter(|(_, value)| !decodes || memchr::memchr(b'%', value).is_some()).unzip();
-    let (column, nulls) = match *verb {
-        Verb::Code(code) => match codec::code(&Slices(&values), code).map_err(too_long)? {
-            None => return Ok(None),
-            Some(Made { column, nulls }) => (column, nulls.iter().map(|&index| rows[index]).collect()),
-        },
-        Verb::Canonicalize(profile, on_wrong) => {
-            let (changed, Made { column, nulls }) =
-                canonical::changes(&Slices(&values), profile, on_wrong).map_err(too_long)?;
-            if changed.is_empty() && nulls.is_empty() {
-                return Ok(None);
+        valid.filter(|(_, value)| !verb.needs_escapes() || memchr::memchr(b'%', value).is_some()).unzip();
+    let (column, nulls): (_, Vec<usize>) = if let Verb::Canonicalize { profile, policy, utf8 } = verb {
+        // Most URLs are canonical already, so only the others are copied.
+        let (mut column, mut nulls, mut changed) = (ColumnBuf::<i32>::new(), Vec::new(), Vec::new());
+        canonicalize_each(&values[..], profile, policy, utf8, |index, form| {
+            match form {
+                Form::Same => {}
+                Form::New(form) => {
+                    column.push(form)?;
+                    changed.push(rows[index]);
+                }
+                Form::Null => nulls.push(rows[index]),
             }
-            let nulls: Vec<usize> = nulls.iter().map(|&index| rows[index]).collect();
-            rows = changed.iter().map(|&index| rows[index]).collect();
-            (column, nulls)
+            Ok(())
+        })
+        .map_err(failed)?;
+        if changed.is_empty() && nulls.is_empty() {
+            return Ok(None);
         }
+        rows = changed;
+        (column, nulls)
+    } else {
+        let out = ColumnBuf::with_capacity(values.len(), verb.capacity(values[..].size()));
+        let results = verb.apply(&values[..], out).map_err(failed)?;
+        if results.equal(&values[..]) {
+            return Ok(None);
+        }
+        let nulls = results.nulls().map(|index| rows[index]).collect();
+        (results.into_column(ColumnBuf::with_capacity, drop).map_err(too_long)?, nulls)
     };
-    // Other values stay where they are. If there are none, nothing needs the buffers that there were.
+    // Values that do not change stay in their buffers. If all change, the result does not keep the old buffers alive.
     let all = rows.len() == array.len() - array.null_count();
     let (mut views, mut buffers) = match all {
         true => (vec![0; array.len()], Vec::new()),
@@ -126,22 +174,22 @@ fn views<T: ByteViewType>(array: &GenericByteViewArray<T>, verb: &Verb) -> Resul
         views[row] = 0;
     }
     buffers.push(buffer(column.into_parts().0));
-    let (views, nulls) = (ScalarBuffer::from(views), with_nulls(array, &nulls));
-    Ok(Some(match verb.gives(array.data_type()) {
-        DataType::Utf8View => Arc::new(StringViewArray::try_new(views, buffers, nulls)?),
-        _ => Arc::new(BinaryViewArray::try_new(views, buffers, nulls)?),
+    let (views, nulls) = (ScalarBuffer::from(views), with_nulls(array, nulls.into_iter()));
+    Ok(Some(match text {
+        true => Arc::new(StringViewArray::try_new(views, buffers, nulls)?),
+        false => Arc::new(BinaryViewArray::try_new(views, buffers, nulls)?),
     }))
 }
 
-/// Works on each value of the dictionary once. The keys stay, but for those of values that become null.
-fn dictionary(array: &ArrayRef, verb: &Verb) -> Result<ArrayRef> {
-    // A batch is often a slice of more rows, and has the dictionary of all of them.
+/// Applies a verb to each value of a dictionary once. The keys stay, except for those of values that become null.
+fn dictionary(array: &ArrayRef, job: Job) -> Result<ArrayRef> {
+    // A batch is often a slice of more rows, with a dictionary for all of them.
     let array = match array.as_any_dictionary() {
         all if all.values().len() > all.len() => &garbage_collect_any_dictionary(all)?,
         _ => array,
     };
     let dictionary = array.as_any_dictionary();
-    let values = apply(dictionary.values(), verb)?;
+    let values = apply(dictionary.values(), job)?;
     if Arc::ptr_eq(&values, dictionary.values()) {
         return Ok(Arc::clone(array));
     }
@@ -150,7 +198,7 @@ fn dictionary(array: &ArrayRef, verb: &Verb) -> Result<ArrayRef> {
     if !more_nulls {
         return Ok(made);
     }
-    // Not all that reads dictionaries expects nulls among their values.
+    // Some readers of dictionaries do not expect nulls among the values.
     let nulls = made.logical_nulls();
     Ok(make_array(made.to_data().into_builder().nulls(nulls).build()?))
 }

@@ -1,160 +1,86 @@
-//! The functions as DataFusion sees them: names, types, documentation, and their call with constants and columns.
+//! The functions as DataFusion sees them: types, documentation, and calls with constants and columns.
 
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, LazyLock};
 
 use datafusion_common::arrow::array::{Array, ArrayRef, AsArray, UInt32Array, new_null_array};
 use datafusion_common::arrow::compute;
 use datafusion_common::arrow::datatypes::{DataType, Field, FieldRef};
-use datafusion_common::{Result, ScalarValue, exec_err, plan_err};
+use datafusion_common::{Result, ScalarValue, exec_err, plan_datafusion_err, plan_err};
 use datafusion_expr::{
     ColumnarValue, DocSection, Documentation, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature,
     Volatility,
 };
-use simdpct::Encode;
+use simdpct_functions::{Name, Output, SqlFunction, sql_functions};
 
-use crate::apply;
-use crate::verb::{Code, OnWrong, Verb, layout, profile, set};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
-    PctEncode,
-    PctDecode,
-    TryPctDecode,
-    PctDecodeBlob,
-    PctNormalize,
-    UrlCanonical,
-    TryUrlCanonical,
-}
-
-impl Kind {
-    pub(crate) const ALL: [Kind; 7] = [
-        Kind::PctEncode,
-        Kind::PctDecode,
-        Kind::TryPctDecode,
-        Kind::PctDecodeBlob,
-        Kind::PctNormalize,
-        Kind::UrlCanonical,
-        Kind::TryUrlCanonical,
-    ];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Kind::PctEncode => "pct_encode",
-            Kind::PctDecode => "pct_decode",
-            Kind::TryPctDecode => "try_pct_decode",
-            Kind::PctDecodeBlob => "pct_decode_blob",
-            Kind::PctNormalize => "pct_normalize",
-            Kind::UrlCanonical => "url_canonical",
-            Kind::TryUrlCanonical => "try_url_canonical",
-        }
-    }
-
-    /// What a second argument names, if there may be one.
-    const fn second(self) -> Option<&'static str> {
-        match self {
-            Kind::PctEncode => Some("set"),
-            Kind::UrlCanonical | Kind::TryUrlCanonical => Some("profile"),
-            _ => None,
-        }
-    }
-
-    const fn first(self) -> &'static str {
-        match self {
-            Kind::PctEncode => "value",
-            Kind::UrlCanonical | Kind::TryUrlCanonical => "url",
-            _ => "text",
-        }
-    }
-
-    const fn description(self) -> &'static str {
-        match self {
-            Kind::PctEncode => {
-                "Percent-encodes text (its UTF-8) or binary: all bytes become escapes but those of the set, \
-                 which are letters, digits and '- . _ ~' if none is named."
-            }
-            Kind::PctDecode => {
-                "Decodes percent-encoded text. A malformed escape stays as it is, and so does an escape \
-                 whose byte would not be part of UTF-8."
-            }
-            Kind::TryPctDecode => {
-                "Decodes percent-encoded text, and gives NULL where an escape is malformed or the result is not UTF-8."
-            }
-            Kind::PctDecodeBlob => "Decodes percent-encoded text to the exact bytes, as binary.",
-            Kind::PctNormalize => {
-                "Decodes escapes of unreserved bytes, and puts the others in upper case (RFC 3986, 6.2.2)."
-            }
-            Kind::UrlCanonical => {
-                "The canonical form of a URL by a profile, 'rfc3986-scheme' if none is named. A URL that the \
-                 profile refuses stays as it is."
-            }
-            Kind::TryUrlCanonical => {
-                "The canonical form of a URL by a profile, 'rfc3986-scheme' if none is named, and NULL where \
-                 the profile refuses the URL."
-            }
-        }
-    }
-
-    fn verb(self, name: Option<&str>) -> Result<Verb> {
-        Ok(match self {
-            Kind::PctEncode => Verb::Code(Code::Encode(Encode::keeping(set(name)?))),
-            Kind::PctDecode => Verb::Code(Code::Decode(OnWrong::Keep)),
-            Kind::TryPctDecode => Verb::Code(Code::Decode(OnWrong::Null)),
-            Kind::PctDecodeBlob => Verb::Code(Code::DecodeBytes),
-            Kind::PctNormalize => Verb::Code(Code::Normalize),
-            Kind::UrlCanonical => Verb::Canonicalize(profile(self.name(), name)?, OnWrong::Keep),
-            Kind::TryUrlCanonical => Verb::Canonicalize(profile(self.name(), name)?, OnWrong::Null),
-        })
-    }
-
-    /// Whether the result may be null where no argument is.
-    const fn refuses(self) -> bool {
-        matches!(self, Kind::TryPctDecode | Kind::TryUrlCanonical)
-    }
-
-    /// The type of the first argument as it is taken: as it is, if it is text, or binary where that is encoded.
-    fn takes(self, given: &DataType) -> Option<DataType> {
-        match given {
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(given.clone()),
-            DataType::Null => Some(DataType::Utf8),
-            DataType::Binary | DataType::LargeBinary | DataType::BinaryView if self == Kind::PctEncode => {
-                Some(given.clone())
-            }
-            DataType::FixedSizeBinary(_) if self == Kind::PctEncode => Some(DataType::Binary),
-            DataType::Dictionary(keys, values) => {
-                Some(DataType::Dictionary(keys.clone(), Box::new(self.takes(values)?)))
-            }
-            _ => None,
-        }
-    }
-
-    fn gives(self, taken: &DataType) -> DataType {
-        layout(self != Kind::PctDecodeBlob, taken)
-    }
-}
+use crate::apply::{self, Job};
 
 /// A function of SQL.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug)]
 pub(crate) struct Function {
-    kind: Kind,
+    sql: &'static SqlFunction,
     signature: Signature,
 }
 
+impl PartialEq for Function {
+    fn eq(&self, other: &Function) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Function {}
+
+impl Hash for Function {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
 impl Function {
-    pub(crate) fn new(kind: Kind) -> Function {
-        Function { kind, signature: Signature::user_defined(Volatility::Immutable) }
+    pub(crate) fn new(sql: &'static SqlFunction) -> Function {
+        Function { sql, signature: Signature::user_defined(Volatility::Immutable) }
     }
 
-    fn call(&self) -> String {
-        let (name, first) = (self.kind.name(), self.kind.first());
-        self.kind
-            .second()
-            .map_or_else(|| format!("{name}({first})"), |second| format!("{name}({first} [, {second}])"))
+    /// Returns the name of the second argument, if there may be one.
+    fn second(&self) -> Option<&'static str> {
+        self.sql.function.name.map(Name::argument)
+    }
+
+    /// Returns the type that the first argument is passed as: its own if it is text, or binary if the function takes that.
+    fn passed(&self, given: &DataType) -> Option<DataType> {
+        let takes_binary = self.sql.function.takes_binary;
+        match given {
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(given.clone()),
+            DataType::Null => Some(DataType::Utf8),
+            DataType::Binary | DataType::LargeBinary | DataType::BinaryView if takes_binary => {
+                Some(given.clone())
+            }
+            DataType::FixedSizeBinary(_) if takes_binary => Some(DataType::Binary),
+            DataType::Dictionary(keys, values) => {
+                Some(DataType::Dictionary(keys.clone(), Box::new(self.passed(values)?)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the type of the result for a first argument that is passed as `passed`.
+    fn result(&self, passed: &DataType) -> DataType {
+        apply::with_layout(self.is_text(), passed)
+    }
+
+    fn is_text(&self) -> bool {
+        self.sql.function.output == Output::Text
+    }
+
+    fn job(&self, name: Option<&str>) -> Result<Job> {
+        let verb = self.sql.verb(name).map_err(|message| plan_datafusion_err!("{message}"))?;
+        Ok(Job { verb, text: self.is_text() })
     }
 }
 
 impl ScalarUDFImpl for Function {
     fn name(&self) -> &str {
-        self.kind.name()
+        self.sql.name
     }
 
     fn signature(&self) -> &Signature {
@@ -162,44 +88,45 @@ impl ScalarUDFImpl for Function {
     }
 
     fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
-        let most = 1 + usize::from(self.kind.second().is_some());
+        let syntax = self.sql.syntax();
+        let most = 1 + usize::from(self.second().is_some());
         if given.is_empty() || given.len() > most {
-            return plan_err!("{} has not {} arguments", self.call(), given.len());
+            return plan_err!("{syntax} does not take {} arguments", given.len());
         }
-        let Some(taken) = self.kind.takes(&given[0]) else {
-            let takes = if self.kind == Kind::PctEncode { "text or binary" } else { "text" };
-            return plan_err!("{}: {} is {takes}, and not {}", self.call(), self.kind.first(), given[0]);
+        let Some(passed) = self.passed(&given[0]) else {
+            let types = if self.sql.function.takes_binary { "text or binary" } else { "text" };
+            return plan_err!("{syntax}: {} must be {types}, not {}", self.sql.function.value, given[0]);
         };
-        let mut types = vec![taken];
-        if let (Some(given), Some(second)) = (given.get(1), self.kind.second()) {
+        let mut types = vec![passed];
+        if let (Some(given), Some(second)) = (given.get(1), self.second()) {
             let is_text = match given {
                 DataType::Dictionary(_, values) => values.is_string() || values.is_null(),
                 given => given.is_string() || given.is_null(),
             };
             if !is_text {
-                return plan_err!("{}: {second} is text, and not {given}", self.call());
+                return plan_err!("{syntax}: {second} must be text, not {given}");
             }
             types.push(DataType::Utf8);
         }
         Ok(types)
     }
 
-    fn return_type(&self, taken: &[DataType]) -> Result<DataType> {
-        match taken.first() {
-            Some(first) => Ok(self.kind.gives(first)),
-            None => plan_err!("{} has not 0 arguments", self.call()),
+    fn return_type(&self, passed: &[DataType]) -> Result<DataType> {
+        match passed.first() {
+            Some(first) => Ok(self.result(first)),
+            None => plan_err!("{} does not take 0 arguments", self.sql.syntax()),
         }
     }
 
     fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
         let types: Vec<_> = args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
-        // A wrong name is told before a query runs.
+        // A constant name that is unknown fails here, before the query runs.
         if let Some(Some(name)) = args.scalar_arguments.get(1)
             && let Some(Some(name)) = name.try_as_str()
         {
-            self.kind.verb(Some(name))?;
+            self.job(Some(name))?;
         }
-        let nullable = self.kind.refuses() || args.arg_fields.iter().any(|field| field.is_nullable());
+        let nullable = self.sql.makes_nulls() || args.arg_fields.iter().any(|field| field.is_nullable());
         Ok(Arc::new(Field::new(self.name(), self.return_type(&types)?, nullable)))
     }
 
@@ -210,65 +137,62 @@ impl ScalarUDFImpl for Function {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let rows = args.number_rows;
         match &args.args[..] {
-            [value] => with_verb(value, &self.kind.verb(None)?),
+            [value] => with_job(value, self.job(None)?),
             [value, ColumnarValue::Scalar(name)] => match name.try_as_str() {
-                Some(Some(name)) => with_verb(value, &self.kind.verb(Some(name))?),
-                _ => Ok(ColumnarValue::Scalar(ScalarValue::try_new_null(
-                    &self.kind.gives(&value.data_type()),
-                )?)),
+                Some(Some(name)) => with_job(value, self.job(Some(name))?),
+                _ => Ok(ColumnarValue::Scalar(ScalarValue::try_new_null(&self.result(&value.data_type()))?)),
             },
             [value, ColumnarValue::Array(names)] => {
                 self.with_names(&value.to_array(rows)?, names).map(ColumnarValue::Array)
             }
-            _ => exec_err!("{} has not {} arguments", self.call(), args.args.len()),
+            _ => exec_err!("{} does not take {} arguments", self.sql.syntax(), args.args.len()),
         }
     }
 
     fn documentation(&self) -> Option<&Documentation> {
-        static ALL: LazyLock<Vec<Documentation>> = LazyLock::new(|| {
-            let document = |kind: Kind| {
-                let syntax = Function::new(kind).call();
-                let section = DocSection { include: false, label: "URL Functions", description: None };
-                let documentation = Documentation::builder(section, kind.description(), syntax)
-                    .with_argument(kind.first(), "A column, a constant or another expression.");
-                match kind.second() {
-                    Some(second) => {
-                        documentation.with_argument(second, format!("The name of a {second}.")).build()
-                    }
-                    None => documentation.build(),
-                }
-            };
-            Kind::ALL.into_iter().map(document).collect()
-        });
-        Kind::ALL.iter().position(|kind| *kind == self.kind).and_then(|index| ALL.get(index))
+        static ALL: LazyLock<Vec<Documentation>> =
+            LazyLock::new(|| sql_functions().iter().map(document).collect());
+        let index = sql_functions().iter().position(|sql| sql.name == self.name())?;
+        ALL.get(index)
     }
 }
 
-/// One verb for all rows.
-fn with_verb(value: &ColumnarValue, verb: &Verb) -> Result<ColumnarValue> {
+fn document(sql: &SqlFunction) -> Documentation {
+    let section = DocSection { include: false, label: "URL Functions", description: None };
+    let documentation = Documentation::builder(section, sql.about(), sql.syntax())
+        .with_argument(sql.function.value, "A column, a constant or another expression.");
+    match sql.function.name.map(Name::argument) {
+        Some(second) => documentation.with_argument(second, format!("The name of a {second}.")).build(),
+        None => documentation.build(),
+    }
+}
+
+/// Applies one job to all rows.
+fn with_job(value: &ColumnarValue, job: Job) -> Result<ColumnarValue> {
     Ok(match value {
-        ColumnarValue::Array(values) => ColumnarValue::Array(apply::apply(values, verb)?),
+        ColumnarValue::Array(values) => ColumnarValue::Array(apply::apply(values, job)?),
         ColumnarValue::Scalar(value) => {
-            let made = apply::apply(&value.to_array()?, verb)?;
+            let made = apply::apply(&value.to_array()?, job)?;
             ColumnarValue::Scalar(ScalarValue::try_from_array(&made, 0)?)
         }
     })
 }
 
 impl Function {
-    /// A name for each row. Names are few, so the rows of each go through its verb together.
+    /// Applies the function with a name for each row. There are few different names, so rows are grouped by name.
     fn with_names(&self, values: &ArrayRef, names: &ArrayRef) -> Result<ArrayRef> {
-        let gives = self.kind.gives(values.data_type());
-        // The rows of a dictionary's value may have different names.
+        let result = self.result(values.data_type());
+        // Rows that share a value of a dictionary may have different names.
         let values = match values.data_type() {
             DataType::Dictionary(_, flat) => compute::cast(values, flat)?,
             _ => Arc::clone(values),
         };
         let Some(names) = names.as_string_opt::<i32>() else {
-            return exec_err!("{}: names came as {}", self.call(), names.data_type());
+            return exec_err!("{}: the names are of type {}", self.sql.syntax(), names.data_type());
         };
-        // The first group is of the rows whose name is null.
+        // The first group has the rows whose name is null.
         let mut groups: Vec<(Option<&str>, Vec<u32>)> = vec![(None, Vec::new())];
+        // The group of each row, and its index in the results of the group.
         let mut places = Vec::with_capacity(names.len());
         let mut group = 0;
         for (row, name) in (0_u32..).zip(names) {
@@ -281,19 +205,19 @@ impl Function {
             places.push((group, if group == 0 { 0 } else { groups[group].1.len() }));
             groups[group].1.push(row);
         }
-        let flat = self.kind.gives(values.data_type());
+        let flat = self.result(values.data_type());
         let mut made = vec![new_null_array(&flat, 1)];
         for (name, rows) in &groups[1..] {
-            let verb = self.kind.verb(*name)?;
+            let job = self.job(*name)?;
             let some = if rows.len() == values.len() {
                 Arc::clone(&values)
             } else {
                 compute::take(&values, &UInt32Array::from(rows.clone()), None)?
             };
-            made.push(apply::apply(&some, &verb)?);
+            made.push(apply::apply(&some, job)?);
         }
         let made: Vec<&dyn Array> = made.iter().map(|some| &**some).collect();
         let flat = compute::interleave(&made, &places)?;
-        Ok(if gives == *flat.data_type() { flat } else { compute::cast(&flat, &gives)? })
+        Ok(if result == *flat.data_type() { flat } else { compute::cast(&flat, &result)? })
     }
 }

@@ -1,10 +1,10 @@
-//! Percent-encoding and canonical URLs as functions of DuckDB.
+//! The DuckDB extension: percent-encoding and canonical URLs as functions of SQL.
 //!
-//! `functions` says what each function does to a chunk of rows and knows nothing of DuckDB. `engine` is the border: the
-//! entry point, registration, and vectors as slices; all `unsafe` of the crate is there. What users see is described in
-//! README.md.
+//! The crate `simdpct-functions` defines the functions. `functions` applies them to the vectors of a chunk, `api` is the border
+//! to DuckDB's C API, and `extension` registers the functions when DuckDB loads the library.
 
 #![deny(unsafe_code)]
 
-mod engine;
+mod api;
+mod extension;
 mod functions;

@@ -1,38 +1,42 @@
-//! The Python package `simdpct`: what the stubs in `python/simdpct` declare.
+//! The compiled part of the Python package `simdpct`, which the stubs in `python/simdpct` declare.
 //!
-//! | module | what |
+//! | module | purpose |
 //! |---|---|
-//! | `call` | urllib's functions, as Python calls them; what is unusual goes on to urllib |
+//! | `urllib` | the table of the functions that replace urllib's, as CPython calls them |
+//! | `quoting`, `query` | what these functions do |
+//! | `call` | the arguments of a call, and urllib's own functions for unusual ones |
 //! | `object` | Python objects as slices, and slices as Python objects |
-//! | `quoting`, `query` | what urllib's functions do |
-//! | `strings` | what urllib does not have, of one string |
-//! | `arrow` | columns that come and go by the Arrow C data interface |
-//! | `columns` | what is done to columns, on all cores |
+//! | `strings` | functions of one string that urllib does not have |
+//! | `table` | the functions on columns, as Python calls them |
+//! | `plugin`, `options` | the same functions as Polars calls them, and their options |
+//! | `columns` | runs the functions of the crate `simdpct-functions` on columns, on all cores |
+//! | `part` | results in memory: bits, views, strings with offsets |
+//! | `arrow` | columns from and to other libraries, by the Arrow C data interface |
 //! | `pool` | memory that is used again |
-//! | `table` | the functions on columns, as Python has them |
-//! | `plugin` | the same functions, as Polars calls them by its C interface for plugins |
-//! | `options` | their options, on the way through Polars |
 //!
-//! `unsafe` is in `arrow`, `call`, `object` and `plugin` only.
+//! Only `arrow`, `call`, `object`, `plugin` and `urllib` contain `unsafe`.
 
 mod arrow;
 mod call;
 mod columns;
 mod object;
 mod options;
+mod part;
 mod plugin;
 mod pool;
 mod query;
 mod quoting;
 mod strings;
 mod table;
+mod urllib;
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use uri::canon::Profile;
 
 /// The compiled part of simdpct.
-#[pymodule]
+// Items of lists and dicts are read in several steps, which only the GIL keeps together.
+#[pymodule(gil_used = true)]
 fn _simdpct(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
@@ -44,7 +48,7 @@ fn _simdpct(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let functions = [
         wrap_pyfunction!(strings::normalize, module)?,
         wrap_pyfunction!(strings::validate, module)?,
-        wrap_pyfunction!(strings::check, module)?,
+        wrap_pyfunction!(strings::count, module)?,
         wrap_pyfunction!(strings::decode_until_stable, module)?,
         wrap_pyfunction!(strings::canonicalize, module)?,
         wrap_pyfunction!(strings::split, module)?,
@@ -55,12 +59,12 @@ fn _simdpct(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(table::canonicalize_array, module)?,
         wrap_pyfunction!(table::malformed_array, module)?,
     ];
-    // For simdpct.polars only.
+    // Only simdpct.polars uses these two.
     module.add_function(wrap_pyfunction!(options::polars_options, module)?)?;
     module.add_function(wrap_pyfunction!(options::polars_threads, module)?)?;
     for function in functions {
         function.setattr("__module__", "simdpct")?;
         module.add_function(function)?;
     }
-    call::install(module)
+    urllib::install(module)
 }

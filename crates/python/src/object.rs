@@ -1,7 +1,7 @@
 //! Python objects as slices, and slices as Python objects.
 //!
-//! pyo3 has safe functions for this. They turn each failure into an exception first, and panic when there is no memory; here
-//! a failure is a [`Stop`], and costs nothing where it only means that urllib has to do the work.
+//! PyO3 has safe functions for this. They turn each failure into an exception first, and panic if there is no memory. Here, a
+//! failure is a [`Stop`], which costs nothing if it only means that urllib has to answer.
 
 use std::marker::PhantomData;
 
@@ -9,9 +9,9 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 pub(crate) enum Stop {
-    /// urllib's own function is to be called: it knows what to answer, or which exception to raise.
+    /// The call is unusual: urllib's own function has to answer it or raise an exception.
     Unusual,
     /// An exception is set.
     Raised,
@@ -20,7 +20,7 @@ pub(crate) enum Stop {
 impl From<PyErr> for Stop {
     #[cold]
     fn from(error: PyErr) -> Stop {
-        // It was just raised, so the thread is attached; this call is cheap then.
+        // The exception was just raised, so the thread is attached, and this call is cheap.
         Python::attach(|py| error.restore(py));
         Stop::Raised
     }
@@ -28,10 +28,18 @@ impl From<PyErr> for Stop {
 
 pub(crate) type Answer<'py> = Result<Bound<'py, PyAny>, Stop>;
 
-/// An object that somebody else keeps alive.
+/// A borrowed object.
 // INVARIANT: the object is alive, and the thread attached to the interpreter, during `'py`.
 #[derive(Clone, Copy)]
+#[repr(transparent)]
 pub(crate) struct Obj<'py>(*mut ffi::PyObject, PhantomData<&'py ()>);
+
+impl<'a> From<&'a Bound<'_, PyAny>> for Obj<'a> {
+    fn from(object: &'a Bound<'_, PyAny>) -> Obj<'a> {
+        // A `Bound` owns a reference and only exists while the thread is attached.
+        Obj(object.as_ptr(), PhantomData)
+    }
+}
 
 impl<'py> Obj<'py> {
     /// # Safety
@@ -42,75 +50,76 @@ impl<'py> Obj<'py> {
         Obj(pointer, PhantomData)
     }
 
-    /// Its address, which no other object has while this one is alive.
+    /// Returns the address, which no other object has while this one is alive.
     #[inline(always)]
     pub(crate) fn address(self) -> usize {
         self.0.addr()
     }
 
-    /// A reference of its own.
+    /// Returns a new reference.
     #[inline(always)]
-    pub(crate) fn own(self, py: Python<'py>) -> Bound<'py, PyAny> {
-        // SAFETY: it is alive.
+    pub(crate) fn own<'a>(self, py: Python<'a>) -> Bound<'a, PyAny> {
+        // SAFETY: the object is alive, by the invariant.
         unsafe { Bound::from_borrowed_ptr(py, self.0) }
     }
 
     #[inline(always)]
     pub(crate) fn is_none(self) -> bool {
-        // SAFETY: None is always there.
+        // SAFETY: `None` exists as long as the interpreter, to which the thread is attached.
         self.0 == unsafe { ffi::Py_None() }
     }
 
-    /// The value of a bool, and of nothing else.
+    /// Returns the value of a `bool`.
     #[inline(always)]
     pub(crate) fn as_bool(self) -> Option<bool> {
-        // SAFETY: both are always there.
+        // SAFETY: both exist as long as the interpreter, to which the thread is attached.
         let (yes, no) = unsafe { (ffi::Py_True(), ffi::Py_False()) };
         if self.0 == yes { Some(true) } else { (self.0 == no).then_some(false) }
     }
 
-    /// Whether its type is exactly this one.
+    /// Reports whether the type of the object is this one, and not a subclass.
     #[inline(always)]
     fn is_a(self, class: *mut ffi::PyTypeObject) -> bool {
-        // SAFETY: it is alive.
+        // SAFETY: the object is alive, by the invariant.
         unsafe { ffi::Py_TYPE(self.0) == class }
     }
 
-    /// The UTF-8 of a `str`, but not of a subclass, and not with surrogates.
+    /// Returns the UTF-8 of a `str`, unless it is of a subclass or has surrogates.
     ///
-    /// For ASCII these are the bytes of the object; of other text, CPython makes UTF-8 once and keeps it.
+    /// For ASCII these are the bytes of the object. For other text, CPython makes the UTF-8 once and keeps it.
     #[inline(always)]
     pub(crate) fn as_utf8(self) -> Option<&'py [u8]> {
         if !self.is_a(&raw mut ffi::PyUnicode_Type) {
             return None;
         }
         let mut len = 0;
-        // SAFETY: it is a str and alive.
+        // SAFETY: the object is alive, by the invariant, and a str, by the check above.
         let data = unsafe { ffi::PyUnicode_AsUTF8AndSize(self.0, &raw mut len) };
         if data.is_null() {
-            // SAFETY: the thread is attached.
+            // SAFETY: the thread is attached, by the invariant.
             unsafe { ffi::PyErr_Clear() };
             return None;
         }
-        // SAFETY: so many bytes are there, as long as the object, which does not change.
+        // SAFETY: CPython says that there are `len` bytes. They do not change and live as long as the object, which is for `'py`.
         Some(unsafe { std::slice::from_raw_parts(data.cast(), len.cast_unsigned()) })
     }
 
-    /// The bytes of a `bytes`, but not of a subclass.
+    /// Returns the bytes of a `bytes`, unless it is of a subclass.
     #[inline(always)]
     pub(crate) fn as_bytes(self) -> Option<&'py [u8]> {
         if !self.is_a(&raw mut ffi::PyBytes_Type) {
             return None;
         }
-        // SAFETY: it is a bytes and alive, so these cannot fail, and its bytes do not change.
+        // SAFETY: the object is alive for `'py`, by the invariant, and a bytes, by the check above. So these calls cannot fail, and its
+        // bytes do not change.
         unsafe {
             let data = ffi::PyBytes_AsString(self.0);
             Some(std::slice::from_raw_parts(data.cast(), ffi::PyBytes_Size(self.0).cast_unsigned()))
         }
     }
 
-    /// What `str()` gives for an `int`, `float`, `bool` or `None`, whose conversion runs no Python code.
-    pub(crate) fn plain_str(self, py: Python<'py>) -> Answer<'py> {
+    /// Returns the `str()` of an `int`, `float`, `bool` or `None`. CPython may run Python code for that, to convert large ints.
+    pub(crate) fn plain_str<'a>(self, py: Python<'a>) -> Answer<'a> {
         let plain = self.is_a(&raw mut ffi::PyLong_Type)
             || self.is_a(&raw mut ffi::PyFloat_Type)
             || self.is_a(&raw mut ffi::PyBool_Type)
@@ -118,94 +127,103 @@ impl<'py> Obj<'py> {
         if !plain {
             return Err(Stop::Unusual);
         }
-        // SAFETY: it is alive; the result is a new reference or NULL.
+        // SAFETY: the object is alive, by the invariant. The result is a new reference, or NULL with an exception.
         unsafe { made(py, ffi::PyObject_Str(self.0)) }
     }
 
-    /// The value of an `int` that fits.
+    /// Returns the value of an `int` that fits.
     pub(crate) fn as_int(self) -> Option<i64> {
         if !self.is_a(&raw mut ffi::PyLong_Type) {
             return None;
         }
         let mut overflow = 0;
-        // SAFETY: it is an int and alive.
+        // SAFETY: the object is alive, by the invariant, and an int, by the check above.
         let value = unsafe { ffi::PyLong_AsLongLongAndOverflow(self.0, &raw mut overflow) };
         (overflow == 0).then_some(value)
     }
 
-    /// The items of a `list` or `tuple`, but not of a subclass.
-    ///
-    /// Each is alive while nobody changes a list, so no Python code may run before it is out of use.
-    pub(crate) fn as_items(self) -> Option<impl ExactSizeIterator<Item = Obj<'py>>> {
-        let list = self.is_a(&raw mut ffi::PyList_Type);
-        if !list && !self.is_a(&raw mut ffi::PyTuple_Type) {
+    /// Returns the items of a `tuple`, unless it is of a subclass.
+    pub(crate) fn tuple_items(self) -> Option<impl ExactSizeIterator<Item = Obj<'py>>> {
+        if !self.is_a(&raw mut ffi::PyTuple_Type) {
             return None;
         }
-        // SAFETY: it is a list or tuple, and alive.
-        let len = unsafe { if list { ffi::PyList_Size(self.0) } else { ffi::PyTuple_Size(self.0) } };
+        // SAFETY: the object is alive, by the invariant, and a tuple, by the check above.
+        let len = unsafe { ffi::PyTuple_Size(self.0) };
         Some((0..len.cast_unsigned()).map(move |index| {
-            let index = index.cast_signed();
-            // SAFETY: the list or tuple is alive and has this item, which it keeps alive; only Python code could change that.
-            unsafe {
-                Obj::new(if list {
-                    ffi::PyList_GetItem(self.0, index)
-                } else {
-                    ffi::PyTuple_GetItem(self.0, index)
-                })
-            }
+            // SAFETY: the tuple has this item. It is alive for `'py` and does not change, so it keeps the item alive as long.
+            unsafe { Obj::new(ffi::PyTuple_GetItem(self.0, index.cast_signed())) }
         }))
     }
 
-    /// Whether it is a `tuple`, but not of a subclass.
-    pub(crate) fn is_tuple(self) -> bool {
-        self.is_a(&raw mut ffi::PyTuple_Type)
+    /// Returns the items of a `list`, unless it is of a subclass: those of now, because Python code can change the list.
+    pub(crate) fn list_items<'a>(self, py: Python<'a>) -> Option<Vec<Bound<'a, PyAny>>> {
+        if !self.is_a(&raw mut ffi::PyList_Type) {
+            return None;
+        }
+        // SAFETY: the object is alive, by the invariant, and a list, by the check above.
+        let len = unsafe { ffi::PyList_Size(self.0) };
+        let mut items = Vec::with_capacity(len.cast_unsigned());
+        for index in 0..len {
+            // SAFETY: the list has this item: it has not changed, because nothing in this loop runs Python code or detaches the thread
+            // (the module is declared to use the GIL). For the same reason the item is alive until it is owned.
+            items.push(unsafe { Bound::from_borrowed_ptr(py, ffi::PyList_GetItem(self.0, index)) });
+        }
+        Some(items)
     }
 
-    /// The keys and values of a `dict`, but not of a subclass. As with `as_items`, no Python code may run meanwhile.
-    pub(crate) fn as_entries(self) -> Option<impl Iterator<Item = (Obj<'py>, Obj<'py>)>> {
+    /// Returns the keys and values of a `dict`, unless it is of a subclass: those of now, because Python code can change it.
+    pub(crate) fn dict_entries<'a>(
+        self,
+        py: Python<'a>,
+    ) -> Option<Vec<(Bound<'a, PyAny>, Bound<'a, PyAny>)>> {
         if !self.is_a(&raw mut ffi::PyDict_Type) {
             return None;
         }
-        let mut at = 0;
-        Some(std::iter::from_fn(move || {
-            let (mut key, mut value) = (std::ptr::null_mut(), std::ptr::null_mut());
-            // SAFETY: it is a dict and alive; it keeps what it holds alive, and only Python code could change that.
-            unsafe {
-                let more = ffi::PyDict_Next(self.0, &raw mut at, &raw mut key, &raw mut value);
-                (more != 0).then(|| (Obj::new(key), Obj::new(value)))
+        // SAFETY: the object is alive, by the invariant, and a dict, by the check above.
+        let len = unsafe { ffi::PyDict_Size(self.0) };
+        let mut entries = Vec::with_capacity(len.cast_unsigned());
+        let (mut at, mut key, mut value) = (0, std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: nothing in this loop runs Python code or detaches the thread, so the dict does not change, and its keys and values are
+        // alive until they are owned. After a result other than 0, both pointers are set.
+        unsafe {
+            while ffi::PyDict_Next(self.0, &raw mut at, &raw mut key, &raw mut value) != 0 {
+                entries.push((Bound::from_borrowed_ptr(py, key), Bound::from_borrowed_ptr(py, value)));
             }
-        }))
+        }
+        Some(entries)
     }
 }
 
-/// A new reference.
+/// Owns a new reference.
 ///
 /// # Safety
 ///
 /// `pointer` is a new reference, or NULL and an exception is set.
 #[inline(always)]
 unsafe fn made<'py>(py: Python<'py>, pointer: *mut ffi::PyObject) -> Answer<'py> {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: the caller promises exactly this.
     unsafe { Bound::from_owned_ptr_or_opt(py, pointer) }.ok_or(Stop::Raised)
 }
 
-/// Text of bytes that are ASCII, as what an encoder gives.
+/// Makes a `str` of ASCII, such as the result of an encoder.
 #[inline(always)]
 pub(crate) fn new_str<'py>(py: Python<'py>, ascii: &[u8]) -> Answer<'py> {
-    // SAFETY: the thread is attached; a slice has a length that fits.
+    // SAFETY: `py` proves that the thread is attached, and a slice has a length that fits. The result is a new reference, or NULL
+    // with an exception.
     unsafe { made(py, ffi::PyUnicode_FromStringAndSize(ascii.as_ptr().cast(), ascii.len().cast_signed())) }
 }
 
-/// The text of bytes. With `replace`, what is not UTF-8 becomes U+FFFD; otherwise it is `Stop::Unusual`.
+/// Makes a `str` of UTF-8. With `replace`, invalid UTF-8 becomes U+FFFD; otherwise it is `Stop::Unusual`.
 #[inline(always)]
 pub(crate) fn decode_str<'py>(py: Python<'py>, bytes: &[u8], replace: bool) -> Answer<'py> {
     let errors = if replace { c"replace" } else { c"strict" };
-    // SAFETY: the thread is attached; a slice has a length that fits.
+    // SAFETY: `py` proves that the thread is attached, and a slice has a length that fits. The result is a new reference, or NULL
+    // with an exception.
     let text = unsafe {
         made(py, ffi::PyUnicode_DecodeUTF8(bytes.as_ptr().cast(), bytes.len().cast_signed(), errors.as_ptr()))
     };
     if text.is_err() && !replace {
-        // SAFETY: the thread is attached.
+        // SAFETY: `py` proves that the thread is attached.
         unsafe { ffi::PyErr_Clear() };
         return Err(Stop::Unusual);
     }
@@ -214,12 +232,13 @@ pub(crate) fn decode_str<'py>(py: Python<'py>, bytes: &[u8], replace: bool) -> A
 
 #[inline(always)]
 pub(crate) fn new_bytes<'py>(py: Python<'py>, bytes: &[u8]) -> Answer<'py> {
-    // SAFETY: the thread is attached; a slice has a length that fits.
+    // SAFETY: `py` proves that the thread is attached, and a slice has a length that fits. The result is a new reference, or NULL
+    // with an exception.
     unsafe { made(py, ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), bytes.len().cast_signed())) }
 }
 
 pub(crate) fn new_list(py: Python<'_>) -> Result<Bound<'_, PyList>, Stop> {
-    // SAFETY: the thread is attached; the result is a new list or NULL.
+    // SAFETY: `py` proves that the thread is attached. The result is a new list, or NULL with an exception.
     unsafe { Ok(made(py, ffi::PyList_New(0))?.cast_into_unchecked()) }
 }
 
@@ -228,7 +247,8 @@ pub(crate) fn new_pair<'py>(
     first: Bound<'py, PyAny>,
     second: Bound<'py, PyAny>,
 ) -> Result<Bound<'py, PyTuple>, Stop> {
-    // SAFETY: the thread is attached. Both items are set before anybody sees the tuple, which takes over the references.
+    // SAFETY: `py` proves that the thread is attached. The tuple has two places, and both are set before anybody else sees it. It takes
+    // over the references.
     unsafe {
         let pair = made(py, ffi::PyTuple_New(2))?;
         ffi::PyTuple_SetItem(pair.as_ptr(), 0, first.into_ptr());

@@ -1,39 +1,44 @@
-//! The options of an expression on their way through Polars: from Python to text, and from that to a verb.
+//! The options of an expression on their way through Polars: from Python to text, and from text to a job.
 //!
-//! Polars takes the options of a plugin as keyword arguments, serializes them, and hands over the bytes: pickled so far, but it
-//! promises no more than that they have to be fit for JSON. So they are one ASCII string with a mark at its start and at its
-//! end, which looks the same in either, and is looked for.
+//! Polars takes the options of a plugin as keyword arguments, serializes them, and passes on the bytes. They are pickled so far,
+//! but Polars only promises a form for values that JSON can express. So the options are one ASCII string, which looks the same in
+//! either form, with marks at its start and end, which this module searches for.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use codec::Decode;
+use functions::{CANONICALIZE, DECODE, ENCODE, Function, MALFORMED, NORMALIZE, Name, Options};
 use memchr::{memchr, memmem};
 use pyo3::prelude::*;
-use uri::canon::Profile;
 
-use crate::columns::{OnWrong, Verb};
+use crate::columns::Job;
 use crate::strings::{self, Text};
 use crate::{quoting, table};
 
-/// Where the options start: after this. The number is that of their form.
+/// The mark before the options. The number is that of their format.
 const START: &str = "simdpct:1 ";
-/// Where they end.
+/// The mark after the options.
 const END: char = ';';
 
-/// The expressions.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Function {
-    Quote,
-    QuotePlus,
-    Unquote,
-    UnquotePlus,
-    Normalize,
-    Canonicalize,
-    Malformed,
+/// An expression of Polars: a function and whether a space is written `+`.
+#[derive(Clone, Copy)]
+pub(crate) struct Expression {
+    function: &'static Function,
+    plus: bool,
 }
 
-/// Options as text, for the keyword arguments of a plugin of Polars; ValueError as of the functions on columns.
+impl Expression {
+    pub(crate) const QUOTE: Expression = Expression { function: &ENCODE, plus: false };
+    pub(crate) const QUOTE_PLUS: Expression = Expression { function: &ENCODE, plus: true };
+    pub(crate) const UNQUOTE: Expression = Expression { function: &DECODE, plus: false };
+    pub(crate) const UNQUOTE_PLUS: Expression = Expression { function: &DECODE, plus: true };
+    pub(crate) const NORMALIZE: Expression = Expression { function: &NORMALIZE, plus: false };
+    pub(crate) const CANONICALIZE: Expression = Expression { function: &CANONICALIZE, plus: false };
+    pub(crate) const MALFORMED: Expression = Expression { function: &MALFORMED, plus: false };
+}
+
+/// Return the options of an expression as text, for the keyword arguments of a plugin. Raises ValueError like the functions on
+/// columns.
 #[pyfunction]
 #[pyo3(signature = (*, safe = None, profile = None, errors = None))]
 pub(crate) fn polars_options(
@@ -49,58 +54,64 @@ pub(crate) fn polars_options(
         text += &format!("profile={} ", strings::profile(name)?.name());
     }
     if let Some(errors) = errors {
-        table::on_wrong(errors, profile.is_none())?;
+        // All functions without a profile have the same choices.
+        table::policy(if profile.is_some() { &CANONICALIZE } else { &DECODE }, errors)?;
         text += &format!("errors={errors} ");
     }
     text.push(END);
     Ok(text)
 }
 
-impl Function {
-    /// What an expression does, by the keyword arguments as Polars has serialized them.
-    pub(crate) fn verb(self, kwargs: &[u8]) -> Result<Verb, String> {
-        if let Function::Malformed = self {
-            return Ok(Verb::Malformed);
-        }
-        self.verb_of(kwargs).ok_or_else(|| {
-            "its options are not such as this version of simdpct.polars passes; was the plan made by another?".to_owned()
-        })
+impl Expression {
+    /// Returns the job of an expression, by the keyword arguments as Polars has serialized them.
+    ///
+    /// # Errors
+    ///
+    /// A message if the options are missing or unknown.
+    pub(crate) fn job(self, kwargs: &[u8]) -> Result<Job, String> {
+        let options = self.options(kwargs).ok_or_else(|| {
+            "the options are not such as this version of simdpct.polars passes; did another version make the plan?".to_owned()
+        })?;
+        Ok(Job { function: self.function, options })
     }
 
-    fn verb_of(self, kwargs: &[u8]) -> Option<Verb> {
-        let options = &kwargs[memmem::find(kwargs, START.as_bytes())? + START.len()..];
-        let options = std::str::from_utf8(&options[..memchr(END as u8, options)?]).ok()?;
-        let (mut safe, mut profile, mut errors) = (None, None, None);
-        for option in options.split_ascii_whitespace() {
-            match option.split_once('=')? {
-                ("safe", bits) => safe = Some(u128::from_str_radix(bits, 16).ok()?),
-                ("profile", name) => profile = Some(Profile::find(name)?),
-                ("errors", name) => errors = Some(OnWrong::find(name)?),
+    fn options(self, kwargs: &[u8]) -> Option<Options> {
+        let mut options = Options { plus: self.plus, ..Options::default() };
+        let (needs_safe, needs_profile) =
+            (self.function.name == Some(Name::Set), self.function.name == Some(Name::Profile));
+        let needs_errors = !self.function.policies.is_empty();
+        if !needs_safe && !needs_errors {
+            return Some(options);
+        }
+        let text = &kwargs[memmem::find(kwargs, START.as_bytes())? + START.len()..];
+        let text = std::str::from_utf8(&text[..memchr(END as u8, text)?]).ok()?;
+        let (mut safe, mut profile, mut errors) = (false, false, false);
+        for option in text.split_ascii_whitespace() {
+            let (name, value) = option.split_once('=')?;
+            match name {
+                "safe" => options.keep = quoting::keep(u128::from_str_radix(value, 16).ok()?),
+                "profile" => options.profile = functions::find_profile(value).ok()?,
+                "errors" => options.policy = table::find_policy(value)?,
                 _ => return None,
             }
+            safe |= name == "safe";
+            profile |= name == "profile";
+            errors |= name == "errors";
         }
-        Some(match self {
-            Function::Quote => Verb::Encode(quoting::encoder_of_bits(safe?, false)),
-            Function::QuotePlus => Verb::Encode(quoting::encoder_of_bits(safe?, true)),
-            Function::Unquote => Verb::Decode(Decode::new(), errors?),
-            Function::UnquotePlus => Verb::Decode(Decode::new().form(), errors?),
-            Function::Normalize => Verb::Normalize(errors?),
-            Function::Canonicalize => Verb::Canonicalize(profile?, errors?),
-            Function::Malformed => Verb::Malformed,
-        })
+        ((safe, profile, errors) == (needs_safe, needs_profile, needs_errors)).then_some(options)
     }
 }
 
-/// How many threads Polars has; 0 if nobody has said.
+/// The number of threads that Polars has; 0 if nobody has said.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
-/// Says how many threads Polars has. No expression uses more.
+/// Set the number of threads that Polars has. No expression uses more.
 #[pyfunction]
 pub(crate) fn polars_threads(count: usize) {
     THREADS.store(count, Ordering::Relaxed);
 }
 
-/// How many threads an expression may use; `None` if nobody has said.
+/// Returns the number of threads that an expression may use; `None` if nobody has said.
 pub(crate) fn threads() -> Option<NonZero<usize>> {
     NonZero::new(THREADS.load(Ordering::Relaxed))
 }

@@ -1,10 +1,10 @@
-//! Expressions of Polars, by its C interface for plugins, version 0.1: three structs and a few symbols, by hand.
+//! The border to Polars: its C interface for plugins, version 0.1, which is three structs and a few symbols.
 //!
-//! Polars opens this library by its path, asks `_polars_plugin_get_version`, and refuses what it does not speak. While it
-//! plans, it calls `_polars_plugin_field_NAME` for the type of the result; while it works, `_polars_plugin_NAME` with columns by
-//! the Arrow C data interface. Both get the options. A call that fails returns nothing, and leaves a message for
-//! `_polars_plugin_get_last_error_message`. Polars calls from threads of its own, which do not hold the lock of the
-//! interpreter, so nothing here is Python's.
+//! Polars opens this library by its path, calls `_polars_plugin_get_version`, and rejects versions that it does not know. While it
+//! plans a query, it calls `_polars_plugin_field_NAME` for the type of the result, and while it runs, `_polars_plugin_NAME` with
+//! columns by the Arrow C data interface. Both get the options. A call that fails returns nothing and leaves a message for
+//! `_polars_plugin_get_last_error_message`. Polars calls on its own threads, which do not have the GIL, so nothing here uses
+//! Python.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -14,11 +14,12 @@ use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use crate::arrow::{self, ArrowArray, ArrowSchema, Chunk, Held, Input, Layout, Refused, Type};
+use crate::arrow::{self, ArrowArray, ArrowSchema, Imported, Input, Owned, Rejected};
 use crate::columns::{self, Failure, Output};
-use crate::options::{self, Function};
+use crate::options::{self, Expression};
+use crate::part::{Layout, Part, Type};
 
-/// The version of the interface: its major number in the upper half.
+/// The version of the interface, with the major number in the upper half.
 const VERSION: u32 = 1;
 
 /// A column: its type, and an array for each chunk.
@@ -31,36 +32,36 @@ struct SeriesExport {
     private_data: *mut c_void,
 }
 
-/// What Polars says of a call.
+/// The circumstances of a call.
 #[repr(C)]
 struct CallerContext {
-    /// The lowest bit: Polars works on other threads by itself, so a plugin should not.
+    /// The lowest bit is set if Polars works on other threads at the same time, so that a plugin should not.
     flags: u64,
 }
 
-// ---- what comes
-
 /// A column of Polars, which is released when this is dropped.
+// INVARIANT: Polars made `export`, and nobody else releases it.
 struct Given {
     export: SeriesExport,
-    arrays: Vec<Held<ArrowArray>>,
+    arrays: Vec<Owned<ArrowArray>>,
 }
 
 impl Given {
     /// # Safety
     ///
-    /// `export` is a column as Polars makes them, and the caller does not use it any more.
+    /// `export` is a column that Polars made, and the caller does not use it any more.
     unsafe fn take(export: *const SeriesExport) -> Given {
-        // SAFETY: it is ours now. Its release frees the structs of the arrays and not what they hold, which is ours, too.
+        // SAFETY: the caller hands the column over, with `len` arrays. Its `release` frees the structs of the arrays, but not
+        // what they hold, which the caller hands over, too.
         unsafe {
             let export = export.read();
-            let arrays = (0..export.len).map(|index| Held::of((*export.arrays.add(index)).read())).collect();
-            Given { export, arrays }
+            let array = |index| Owned::new((*export.arrays.add(index)).read());
+            Given { arrays: (0..export.len).map(array).collect(), export }
         }
     }
 
     fn schema(&self) -> Result<&ArrowSchema, String> {
-        // SAFETY: the schema of a column lives as long as the column.
+        // SAFETY: by the invariant the schema is NULL or valid as long as the column.
         unsafe { self.export.field.as_ref() }.ok_or_else(|| "a column without a type".to_owned())
     }
 }
@@ -68,13 +69,13 @@ impl Given {
 impl Drop for Given {
     fn drop(&mut self) {
         if let Some(release) = self.export.release {
-            // SAFETY: `take` has it from Polars, and this is the only call.
+            // SAFETY: by the invariant this is Polars's function for it, and the only call.
             unsafe { release(&raw mut self.export) };
         }
     }
 }
 
-/// The bytes of the options.
+/// Returns the bytes of the options.
 ///
 /// # Safety
 ///
@@ -83,39 +84,42 @@ unsafe fn bytes<'a>(kwargs: *const u8, len: usize) -> &'a [u8] {
     if kwargs.is_null() || len == 0 {
         return &[];
     }
-    // SAFETY: by the requirement of this function.
+    // SAFETY: the caller promises `len` bytes.
     unsafe { std::slice::from_raw_parts(kwargs, len) }
 }
 
-/// The type of a column, and whether its values can only be null.
+/// Returns the type of a column, and whether it can only have nulls.
 fn class_of(schema: &ArrowSchema) -> Result<(Type, bool), String> {
     if arrow::is_null_type(schema) {
         return Ok((Type { layout: Layout::View, text: true }, true));
     }
     match arrow::class_of(schema) {
         Ok((class, false)) => Ok((class, false)),
-        Ok((_, true)) | Err(Refused::Type(_)) => {
+        Ok((_, true)) | Err(Rejected::Type(_)) => {
             let name = arrow::name_of(schema).to_string_lossy().into_owned();
             Err(format!(
                 "column {name:?} is not of String or Binary; cast it: pl.col({name:?}).cast(pl.String)"
             ))
         }
-        Err(refused) => Err(refused.to_string()),
+        Err(rejected) => Err(rejected.to_string()),
     }
 }
 
-// ---- what goes
-
-/// A result, as long as Polars has it.
+/// A result that Polars uses.
 struct Made {
-    schema: Held<ArrowSchema>,
-    /// Polars moves out of these, and releases what was in them.
+    schema: Owned<ArrowSchema>,
+    /// Polars takes over and releases the contents.
     _arrays: Vec<ArrowArray>,
     pointers: Vec<*mut ArrowArray>,
 }
 
+/// Frees the memory of a result.
+///
+/// # Safety
+///
+/// `series` is a result of `export` that is not released.
 unsafe extern "C" fn release_series(series: *mut SeriesExport) {
-    // SAFETY: Polars calls this with what `export` made, once.
+    // SAFETY: the caller promises it, so the private data is the box that `export` made, and nobody has freed it.
     unsafe {
         drop(Box::from_raw((*series).private_data.cast::<Made>()));
         (*series).release = None;
@@ -125,7 +129,8 @@ unsafe extern "C" fn release_series(series: *mut SeriesExport) {
 fn export(output: Output, name: CString) -> SeriesExport {
     let mut arrays: Vec<_> = output.parts.iter().map(arrow::array_of).collect();
     let pointers = arrays.iter_mut().map(|array| &raw mut *array).collect();
-    let schema = Held::of(arrow::schema_of(output.class, name));
+    // SAFETY: the schema is new, and Polars does not release it: `release_series` does.
+    let schema = unsafe { Owned::new(arrow::schema_of(output.class, name)) };
     let mut made = Box::new(Made { schema, _arrays: arrays, pointers });
     SeriesExport {
         field: made.schema.get_mut(),
@@ -136,41 +141,40 @@ fn export(output: Output, name: CString) -> SeriesExport {
     }
 }
 
-// ---- what is between
-
-/// More rows than this are worked on by several threads. What the streaming engine passes is less, and it does so on all cores.
+/// Up to this many rows are processed on one thread. The streaming engine passes fewer, on all cores at once.
 const ALONE: usize = 2 * columns::ROWS;
 
 fn apply(
-    function: Function,
+    expression: Expression,
     mut inputs: Vec<Given>,
     kwargs: &[u8],
     parallel: bool,
 ) -> Result<(Output, CString), String> {
-    let verb = function.verb(kwargs)?;
+    let job = expression.job(kwargs)?;
     let [given] = &mut inputs[..] else {
         return Err("one column is needed".to_owned());
     };
     let arrays = mem::take(&mut given.arrays);
     let schema = given.schema()?;
     let name = arrow::name_of(schema);
-    let (class, null) = class_of(schema)?;
-    let result = verb.class(class);
-    let as_text = |refused: Refused| refused.to_string();
+    let (class, is_null) = class_of(schema)?;
+    let result = job.class(class);
+    let as_text = |rejected: Rejected| rejected.to_string();
     let mut len = 0_usize;
     for array in &arrays {
-        len = len.saturating_add(arrow::rows_of(array).map_err(as_text)?);
+        len = len.saturating_add(array.rows().map_err(as_text)?);
     }
-    if null || len == 0 {
-        let part = columns::nulls(result, len);
+    if is_null || len == 0 {
+        let part = Part::of_nulls(result.layout, len);
         return Ok((Output { class: result, parts: vec![Arc::new(part)] }, name));
     }
-    let chunks = arrays.into_iter().map(|array| Chunk::new(array, false, class));
+    // SAFETY: the arrays of a column of Polars are of its schema.
+    let chunks = arrays.into_iter().map(|array| unsafe { Imported::new(array, (class, false)) });
     let input = Input { class, chunks: chunks.collect::<Result<_, _>>().map_err(as_text)? };
     let threads = if parallel || len <= ALONE { NonZero::new(1) } else { options::threads() };
-    let output = columns::apply(&input, verb, threads).map_err(|failure| match failure {
+    let output = columns::apply(&input, job, threads).map_err(|failure| match failure {
         Failure::Row(row, why) => {
-            // Not its number, which is one among the rows of this call only.
+            // The message has no row number, because Polars passes only some rows in each call.
             let value = columns::value(&input, row);
             format!("{why}, in {} of column {:?}", shown(&value), name.to_string_lossy())
         }
@@ -182,7 +186,7 @@ fn apply(
     Ok((output, name))
 }
 
-/// A value for a message: quoted, and only the start of a long one.
+/// Quotes a value, or the start of a long one, for a message.
 fn shown(value: &[u8]) -> String {
     const MOST: usize = 100;
     let text = String::from_utf8_lossy(value);
@@ -193,26 +197,28 @@ fn shown(value: &[u8]) -> String {
 }
 
 thread_local! {
-    /// Why the last call on this thread failed.
+    /// The message of the last call on this thread that failed.
     static MESSAGE: RefCell<CString> = RefCell::default();
 }
 
-/// Does the work of a call from Polars, and keeps the message of what fails. No panic goes on to Polars.
+/// Does the work of a call, and keeps the message if it fails. A panic does not reach Polars.
 fn enter(work: impl FnOnce() -> Result<(), String>) {
     let panicked = |_: Box<dyn Any + Send>| Err("a bug in simdpct: its code panicked".to_owned());
     if let Err(why) = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked) {
         let message = CString::new(why.replace('\0', "\\0")).unwrap_or_default();
-        // Where the thread is just ending, there is nobody to ask for it.
+        // If the thread is just ending, nobody asks for the message.
         let _ = MESSAGE.try_with(|last| last.replace(message));
     }
 }
 
+/// Writes the results of an expression to `out`.
+///
 /// # Safety
 ///
-/// As Polars calls `_polars_plugin_NAME`: there are `count` columns at `inputs`, which are now ours, bytes at `kwargs`, as many as
-/// it says, room for a column at `out`, and `context` is NULL or valid.
+/// There are `count` columns of Polars at `inputs`, which the caller does not use any more; bytes at `kwargs`, as many as it says,
+/// alive during the call; a place for a column at `out`; and `context` is NULL or valid.
 unsafe fn call(
-    function: Function,
+    expression: Expression,
     inputs: *const SeriesExport,
     count: usize,
     kwargs: (*const u8, usize),
@@ -220,66 +226,65 @@ unsafe fn call(
     context: *const CallerContext,
 ) {
     enter(|| {
-        // SAFETY: by the requirements of this function.
+        // SAFETY: the caller promises the columns, the bytes and the context.
         let (inputs, kwargs, context) = unsafe {
             let inputs: Vec<_> = (0..count).map(|index| Given::take(inputs.add(index))).collect();
             (inputs, bytes(kwargs.0, kwargs.1), context.as_ref())
         };
         let parallel = context.is_some_and(|context| context.flags & 1 != 0);
-        let (output, name) = apply(function, inputs, kwargs, parallel)?;
-        // SAFETY: there is room for it, and nothing there yet.
+        let (output, name) = apply(expression, inputs, kwargs, parallel)?;
+        // SAFETY: the caller promises a place for a column, which is empty.
         unsafe { out.write(export(output, name)) };
         Ok(())
     });
 }
 
+/// Writes the type of the results of an expression to `out`.
+///
 /// # Safety
 ///
-/// As Polars calls `_polars_plugin_field_NAME`: there are `count` types at `inputs`, which stay Polars's, room for one at `out`,
-/// and bytes at `kwargs`, as many as it says.
+/// There are `count` schemas at `inputs`, which stay with the caller; a place for one at `out`; and bytes at `kwargs`, as many as it
+/// says, alive during the call.
 unsafe fn field(
-    function: Function,
+    expression: Expression,
     inputs: *const ArrowSchema,
     count: usize,
     out: *mut ArrowSchema,
     kwargs: (*const u8, usize),
 ) {
     enter(|| {
-        let verb = function.verb(
-            // SAFETY: by the requirements of this function.
-            unsafe { bytes(kwargs.0, kwargs.1) },
-        )?;
+        // SAFETY: the caller promises the bytes.
+        let job = expression.job(unsafe { bytes(kwargs.0, kwargs.1) })?;
         if count != 1 {
             return Err("one column is needed".to_owned());
         }
-        // SAFETY: there is one.
+        // SAFETY: the caller promises a schema.
         let schema = unsafe { &*inputs };
         let (class, _) = class_of(schema)?;
-        // SAFETY: there is room for it, and nothing there yet.
-        unsafe { out.write(arrow::schema_of(verb.class(class), arrow::name_of(schema))) };
+        // SAFETY: the caller promises a place for a schema, which is empty.
+        unsafe { out.write(arrow::schema_of(job.class(class), arrow::name_of(schema))) };
         Ok(())
     });
 }
 
-// ---- the symbols
-
+/// Returns the version of the interface.
 #[unsafe(no_mangle)]
 extern "C" fn _polars_plugin_get_version() -> u32 {
     VERSION
 }
 
-/// Lives until the next call on this thread.
+/// Returns the message of the last call on this thread that failed. It lives until the next call on the thread.
 #[unsafe(no_mangle)]
 extern "C" fn _polars_plugin_get_last_error_message() -> *const c_char {
     const NONE: &CStr = c"";
     MESSAGE.try_with(|last| last.borrow().as_ptr()).unwrap_or(NONE.as_ptr())
 }
 
-macro_rules! functions {
-    ($($call:ident $field:ident $function:ident;)*) => {$(
+macro_rules! expressions {
+    ($($call:ident $field:ident $expression:ident;)*) => {$(
         /// # Safety
         ///
-        /// As of `call`.
+        /// The arguments are as [`call`] requires. Polars calls this by its name.
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $call(
             inputs: *const SeriesExport,
@@ -289,13 +294,13 @@ macro_rules! functions {
             out: *mut SeriesExport,
             context: *const CallerContext,
         ) {
-            // SAFETY: the same requirements.
-            unsafe { call(Function::$function, inputs, count, (kwargs, len), out, context) }
+            // SAFETY: the caller promises exactly this.
+            unsafe { call(Expression::$expression, inputs, count, (kwargs, len), out, context) }
         }
 
         /// # Safety
         ///
-        /// As of `field`.
+        /// The arguments are as [`field`] requires. Polars calls this by its name.
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $field(
             inputs: *const ArrowSchema,
@@ -304,17 +309,17 @@ macro_rules! functions {
             kwargs: *const u8,
             len: usize,
         ) {
-            // SAFETY: the same requirements.
-            unsafe { field(Function::$function, inputs, count, out, (kwargs, len)) }
+            // SAFETY: the caller promises exactly this.
+            unsafe { field(Expression::$expression, inputs, count, out, (kwargs, len)) }
         }
     )*};
 }
-functions! {
-    _polars_plugin_quote _polars_plugin_field_quote Quote;
-    _polars_plugin_quote_plus _polars_plugin_field_quote_plus QuotePlus;
-    _polars_plugin_unquote _polars_plugin_field_unquote Unquote;
-    _polars_plugin_unquote_plus _polars_plugin_field_unquote_plus UnquotePlus;
-    _polars_plugin_normalize _polars_plugin_field_normalize Normalize;
-    _polars_plugin_canonicalize _polars_plugin_field_canonicalize Canonicalize;
-    _polars_plugin_malformed _polars_plugin_field_malformed Malformed;
+expressions! {
+    _polars_plugin_quote _polars_plugin_field_quote QUOTE;
+    _polars_plugin_quote_plus _polars_plugin_field_quote_plus QUOTE_PLUS;
+    _polars_plugin_unquote _polars_plugin_field_unquote UNQUOTE;
+    _polars_plugin_unquote_plus _polars_plugin_field_unquote_plus UNQUOTE_PLUS;
+    _polars_plugin_normalize _polars_plugin_field_normalize NORMALIZE;
+    _polars_plugin_canonicalize _polars_plugin_field_canonicalize CANONICALIZE;
+    _polars_plugin_malformed _polars_plugin_field_malformed MALFORMED;
 }

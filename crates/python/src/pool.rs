@@ -1,19 +1,21 @@
-//! Memory that results have been freed of, for the next ones.
+//! Memory of results that are gone, for new results.
 //!
-//! The system takes four times as long to give out new pages as the codec takes to fill them, so large buffers are kept, up to a
-//! limit: the memory of one result is that of the next.
+//! The system takes four times as long to provide new pages as the codec takes to fill them. So large buffers are kept, up to a
+//! limit.
 
 use std::sync::{Mutex, TryLockError};
 
-/// Smaller buffers are left to the allocator, which keeps them by itself.
+/// Buffers below this many bytes are freed, because the allocator keeps them by itself.
 const LARGE: usize = 1 << 16;
-/// What is kept at most, in bytes.
+/// A pool keeps at most this many bytes.
 const LIMIT: usize = 128 << 20;
 
+/// Buffers to use again.
 pub(crate) struct Pool<T>(Mutex<Kept<T>>);
 
 struct Kept<T> {
     buffers: Vec<Vec<T>>,
+    /// The number of bytes that they have together.
     size: usize,
 }
 
@@ -26,7 +28,7 @@ impl<T> Pool<T> {
         Pool(Mutex::new(Kept { buffers: Vec::new(), size: 0 }))
     }
 
-    /// An empty vector with room for `count` values.
+    /// Returns an empty vector with capacity for `count` values.
     pub(crate) fn take(&self, count: usize) -> Vec<T> {
         let fits = |buffer: &Vec<T>| (count..=count.saturating_mul(4)).contains(&buffer.capacity());
         if count.saturating_mul(size_of::<T>()) >= LARGE
@@ -40,7 +42,7 @@ impl<T> Pool<T> {
         Vec::with_capacity(count)
     }
 
-    /// Keeps a vector's memory, if it is large and there is room for it.
+    /// Keeps the memory of a vector, if it is large and the limit allows it.
     pub(crate) fn give(&self, mut buffer: Vec<T>) {
         let size = size_of_buffer(&buffer);
         if (LARGE..=LIMIT).contains(&size)
@@ -53,11 +55,11 @@ impl<T> Pool<T> {
         }
     }
 
-    /// Nothing, if another thread has it: then it is quicker to do without.
+    /// Locks the pool, or returns `None` if another thread has it: then it is quicker to do without.
     fn lock(&self) -> Option<std::sync::MutexGuard<'_, Kept<T>>> {
         match self.0.try_lock() {
             Ok(kept) => Some(kept),
-            // What is in there is whole between two statements.
+            // A panic cannot leave the buffers half changed.
             Err(TryLockError::Poisoned(kept)) => Some(kept.into_inner()),
             Err(TryLockError::WouldBlock) => None,
         }

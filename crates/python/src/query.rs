@@ -1,17 +1,21 @@
-//! Queries, as urllib.parse has them: `urlencode`, `parse_qsl`, `parse_qs`.
+//! Queries: `urlencode`, `parse_qsl` and `parse_qs` of urllib.parse.
 //!
-//! urllib's `urlencode` has `quote_plus` as a default argument, bound when it was defined, so replacing `quote_plus` does not
-//! make it faster.
+//! urllib binds `quote_plus` as the default of an argument of `urlencode`, so replacing `quote_plus` would not make `urlencode`
+//! faster.
 
 use codec::{AsciiSet, Decode, Encode};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyDictMethods, PyList, PyListMethods};
 
-use crate::call::{self, Call};
+use crate::call::{Call, Pair};
 use crate::object::{Answer, Obj, Stop, decode_str, new_list, new_pair, new_str};
-use crate::quoting::{Errors, errors, for_query, is_utf8, with_decoded};
+use crate::quoting::{self, Errors, errors, for_query, is_utf8, with_decoded};
 
-/// An argument that is a bool, or that is not given.
+pub(crate) static URLENCODE: Pair = Pair::new();
+pub(crate) static PARSE_QSL: Pair = Pair::new();
+pub(crate) static PARSE_QS: Pair = Pair::new();
+
+/// Returns the value of an argument that is a bool, or false if it is not given.
 fn flag(argument: Option<Obj<'_>>) -> Result<bool, Stop> {
     argument.map_or(Ok(false), |argument| argument.as_bool().ok_or(Stop::Unusual))
 }
@@ -23,33 +27,35 @@ pub(crate) fn urlencode<'py>(call: &Call<'py>) -> Answer<'py> {
     let doseq = flag(doseq)?;
     let plus = match quote_via {
         None => true,
-        Some(function) if call::is_function(function, call::QUOTE_PLUS) => true,
-        Some(function) if call::is_function(function, call::QUOTE) => false,
+        Some(function) if quoting::QUOTE_PLUS.contains(function) => true,
+        Some(function) if quoting::QUOTE.contains(function) => false,
         Some(_) => return Err(Stop::Unusual),
     };
     if !is_utf8(encoding) {
         return Err(Stop::Unusual);
     }
     self::errors(errors)?;
-    for_query(call.py, safe, plus, |encoder| {
-        let mut out = Pairs { py: call.py, out: String::new(), encoder, doseq };
-        if let Some(entries) = query.as_entries() {
-            for (key, value) in entries {
-                out.push(key, value)?;
+    let py = call.py;
+    for_query(py, safe, plus, |encoder| {
+        let mut out = Pairs { py, out: String::new(), encoder, doseq };
+        if let Some(entries) = query.dict_entries(py) {
+            for (key, value) in &entries {
+                out.push(key.into(), value.into())?;
+            }
+        } else if let Some(pairs) = query.tuple_items() {
+            for pair in pairs {
+                out.push_tuple(pair)?;
             }
         } else {
-            for pair in query.as_items().ok_or(Stop::Unusual)? {
-                let mut items = pair.as_items().filter(|_| pair.is_tuple()).ok_or(Stop::Unusual)?;
-                match (items.next(), items.next(), items.next()) {
-                    (Some(key), Some(value), None) => out.push(key, value)?,
-                    _ => return Err(Stop::Unusual),
-                }
+            for pair in &query.list_items(py).ok_or(Stop::Unusual)? {
+                out.push_tuple(pair.into())?;
             }
         }
-        new_str(call.py, out.out.as_bytes())
+        new_str(py, out.out.as_bytes())
     })
 }
 
+/// A query that is being written.
 struct Pairs<'a, 'py> {
     py: Python<'py>,
     out: String,
@@ -57,24 +63,41 @@ struct Pairs<'a, 'py> {
     doseq: bool,
 }
 
-impl<'py> Pairs<'_, 'py> {
-    fn push(&mut self, key: Obj<'py>, value: Obj<'py>) -> Result<(), Stop> {
-        match value.as_items().filter(|_| self.doseq) {
-            None => self.pair(key, value),
-            Some(values) => {
-                // A key that urllib would refuse is refused even if there is no value.
-                let before = self.out.len();
-                self.value(key)?;
-                self.out.truncate(before);
-                for value in values {
-                    self.pair(key, value)?;
-                }
-                Ok(())
-            }
+impl Pairs<'_, '_> {
+    /// Appends a pair, which has to be a tuple of two.
+    fn push_tuple(&mut self, pair: Obj<'_>) -> Result<(), Stop> {
+        let mut items = pair.tuple_items().ok_or(Stop::Unusual)?;
+        match (items.next(), items.next(), items.next()) {
+            (Some(key), Some(value), None) => self.push(key, value),
+            _ => Err(Stop::Unusual),
         }
     }
 
-    fn pair(&mut self, key: Obj<'py>, value: Obj<'py>) -> Result<(), Stop> {
+    /// Appends a pair; with `doseq`, a pair for each item of a value that is a list or tuple.
+    fn push(&mut self, key: Obj<'_>, value: Obj<'_>) -> Result<(), Stop> {
+        if !self.doseq {
+            self.pair(key, value)
+        } else if let Some(values) = value.tuple_items() {
+            self.pairs(key, values)
+        } else if let Some(values) = value.list_items(self.py) {
+            self.pairs(key, values.iter().map(Obj::from))
+        } else {
+            self.pair(key, value)
+        }
+    }
+
+    fn pairs<'a>(&mut self, key: Obj<'_>, values: impl Iterator<Item = Obj<'a>>) -> Result<(), Stop> {
+        // urllib converts the key first, so a key that it rejects is rejected even if there is no value.
+        let before = self.out.len();
+        self.value(key)?;
+        self.out.truncate(before);
+        for value in values {
+            self.pair(key, value)?;
+        }
+        Ok(())
+    }
+
+    fn pair(&mut self, key: Obj<'_>, value: Obj<'_>) -> Result<(), Stop> {
         if !self.out.is_empty() {
             self.out.push('&');
         }
@@ -83,7 +106,7 @@ impl<'py> Pairs<'_, 'py> {
         self.value(value)
     }
 
-    fn value(&mut self, value: Obj<'py>) -> Result<(), Stop> {
+    fn value(&mut self, value: Obj<'_>) -> Result<(), Stop> {
         if let Some(bytes) = value.as_utf8().or_else(|| value.as_bytes()) {
             self.encoder.encode_append(bytes, &mut self.out);
             return Ok(());
@@ -114,7 +137,7 @@ pub(crate) fn parse_qs<'py>(call: &Call<'py>) -> Answer<'py> {
     Ok(dict.into_any())
 }
 
-/// Hands the pairs of the query to `add`.
+/// Passes the pairs of the query to `add`.
 fn parse<'py>(
     call: &Call<'py>,
     mut add: impl FnMut(Bound<'py, PyAny>, Bound<'py, PyAny>) -> Result<(), Stop>,
@@ -145,7 +168,7 @@ fn parse<'py>(
     };
     let max = max_num_fields.filter(|max| !max.is_none());
     if query.is_empty() {
-        // Whether a limit is looked at then, and whether it is strictly wrong, depends on the version of Python.
+        // Versions of Python differ in whether they check the limit then, and whether `strict_parsing` rejects it.
         return if max.is_some() || strict { Err(Stop::Unusual) } else { Ok(()) };
     }
     if let Some(max) = max {

@@ -1,7 +1,7 @@
-//! `quote` and `unquote`, as urllib.parse has them.
+//! `quote`, `unquote` and their relatives of urllib.parse.
 //!
-//! What is fast: `str` and `bytes` themselves, in UTF-8. Other types, charsets, surrogates and whatever raises an exception
-//! are urllib's own business (`Stop::Unusual`).
+//! The fast paths take `str` and `bytes` themselves, in UTF-8. urllib answers calls with other types, charsets or surrogates, and
+//! raises all exceptions ([`Stop::Unusual`]).
 
 use std::mem::MaybeUninit;
 use std::sync::{LazyLock, Mutex};
@@ -9,47 +9,53 @@ use std::sync::{LazyLock, Mutex};
 use codec::{AsciiSet, Decode, Encode, sets};
 use pyo3::prelude::*;
 
-use crate::call::Call;
+use crate::call::{Call, Pair};
 use crate::object::{Answer, Obj, Stop, decode_str, new_bytes, new_str};
 
-/// Results up to this size are made on the stack.
+pub(crate) static QUOTE: Pair = Pair::new();
+pub(crate) static QUOTE_PLUS: Pair = Pair::new();
+pub(crate) static QUOTE_FROM_BYTES: Pair = Pair::new();
+pub(crate) static UNQUOTE: Pair = Pair::new();
+pub(crate) static UNQUOTE_PLUS: Pair = Pair::new();
+pub(crate) static UNQUOTE_TO_BYTES: Pair = Pair::new();
+
+/// Results up to this size are written to the stack first.
 const STACK: usize = 3072;
 
-/// An encoder, and whether a space becomes `+`.
 type Encoder = Encode<AsciiSet>;
 
 static SLASH: LazyLock<Encoder> = LazyLock::new(|| Encode::keeping(sets::PYTHON_QUOTE));
 static NOTHING: LazyLock<Encoder> = LazyLock::new(|| encoder_of(b"", false));
 static NOTHING_PLUS: LazyLock<Encoder> = LazyLock::new(|| encoder_of(b"", true));
 
-/// What urllib keeps besides `safe`.
-pub(crate) fn encoder_of(safe: &[u8], plus: bool) -> Encoder {
-    encoder_of_bits(bits_of(safe), plus)
+fn encoder_of(safe: &[u8], plus: bool) -> Encoder {
+    let encoder = Encode::keeping(keep(bits_of(safe)));
+    if plus { encoder.form_keeping_plus() } else { encoder }
 }
 
-/// A bit for each byte of `safe`. Python ignores what is not ASCII.
+/// Returns a bit for each byte of `safe`. Like Python, it ignores what is not ASCII.
 pub(crate) fn bits_of(safe: &[u8]) -> u128 {
     safe.iter().filter(|byte| byte.is_ascii()).fold(0, |bits, byte| bits | 1 << byte)
 }
 
-pub(crate) fn encoder_of_bits(safe: u128, plus: bool) -> Encoder {
-    let encoder = Encode::keeping(sets::RFC3986_UNRESERVED.union(AsciiSet::from_bitmap(safe)));
-    if plus { encoder.form_keeping_plus() } else { encoder }
+/// Returns the bytes that urllib does not encode: unreserved characters and those of `safe`.
+pub(crate) fn keep(safe: u128) -> AsciiSet {
+    sets::RFC3986_UNRESERVED.union(AsciiSet::from_bitmap(safe))
 }
 
-/// An encoder made before, for the same object as `safe`.
+/// An encoder and the argument `safe` that it was made for.
 struct Cached {
     safe: Py<PyAny>,
     plus: bool,
     encoder: Encoder,
 }
 
-/// Programs pass few different objects for `safe`: constants, which are the same object each time.
+/// The encoders of the last arguments `safe`. Programs pass few different objects, because they pass constants.
 static CACHE: Mutex<([Option<Cached>; 4], usize)> = Mutex::new(([const { None }; 4], 0));
 
-/// The encoder for an argument `safe`.
+/// Calls `then` with the encoder for an argument `safe`.
 #[inline(always)]
-pub(crate) fn with_encoder<'py>(
+fn with_encoder<'py>(
     py: Python<'py>,
     safe: Option<Obj<'py>>,
     default: &LazyLock<Encoder>,
@@ -63,7 +69,7 @@ pub(crate) fn with_encoder<'py>(
 }
 
 fn cached<'py>(py: Python<'py>, safe: Obj<'py>, plus: bool) -> Result<Encoder, Stop> {
-    // Held by another thread or poisoned: do without.
+    // If another thread uses the cache, it is quicker to do without it.
     let Ok(mut cache) = CACHE.try_lock() else {
         return Ok(encoder_of(safe_bytes(safe)?, plus));
     };
@@ -85,12 +91,12 @@ fn cached<'py>(py: Python<'py>, safe: Obj<'py>, plus: bool) -> Result<Encoder, S
     Ok(encoder)
 }
 
-/// As bytes; what is not ASCII has no effect.
+/// Returns the bytes of an argument `safe`.
 fn safe_bytes(safe: Obj<'_>) -> Result<&[u8], Stop> {
     safe.as_utf8().or_else(|| safe.as_bytes()).ok_or(Stop::Unusual)
 }
 
-/// Whether an argument `encoding` is UTF-8, by the names that most people write.
+/// Reports whether an argument `encoding` is UTF-8, by the names that most people write.
 #[inline(always)]
 pub(crate) fn is_utf8(encoding: Option<Obj<'_>>) -> bool {
     match encoding {
@@ -100,7 +106,7 @@ pub(crate) fn is_utf8(encoding: Option<Obj<'_>>) -> bool {
     }
 }
 
-/// Error handlers that are always there. They matter only where there is an error, and there urllib is called.
+/// Error handlers that every Python has. They only matter for errors, which urllib handles.
 const HANDLERS: &[&[u8]] = &[
     b"strict",
     b"replace",
@@ -111,11 +117,12 @@ const HANDLERS: &[&[u8]] = &[
     b"surrogatepass",
 ];
 
-/// What an argument `errors` says of decoding.
+/// The meaning of an argument `errors` for decoding.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Errors {
+    /// Invalid UTF-8 becomes U+FFFD.
     Replace,
-    /// Another handler, which matters only where there is an error.
+    /// Another handler, which only matters for errors.
     Other,
 }
 
@@ -132,8 +139,9 @@ pub(crate) fn errors(argument: Option<Obj<'_>>) -> Result<Errors, Stop> {
     }
 }
 
+/// Reports whether an argument is given and not `None`.
 #[inline(always)]
-pub(crate) fn is_given(argument: Option<Obj<'_>>) -> bool {
+fn is_given(argument: Option<Obj<'_>>) -> bool {
     argument.is_some_and(|argument| !argument.is_none())
 }
 
@@ -156,7 +164,7 @@ pub(crate) fn quote_from_bytes<'py>(call: &Call<'py>) -> Answer<'py> {
     with_encoder(call.py, safe, &SLASH, false, |encoder| encoded(call.py, bytes, None, encoder, false))
 }
 
-/// The encoder of urlencode.
+/// Calls `then` with the encoder of `urlencode` for an argument `safe`.
 #[inline(always)]
 pub(crate) fn for_query<'py>(
     py: Python<'py>,
@@ -183,7 +191,7 @@ fn quote_any<'py>(
             if !is_utf8(encoding) {
                 return Err(Stop::Unusual);
             }
-            // There are no errors, as there are no surrogates.
+            // Text without surrogates has no errors, but an unknown handler is one.
             self::errors(errors)?;
             (utf8, Some(string))
         }
@@ -195,7 +203,7 @@ fn quote_any<'py>(
     with_encoder(py, safe, default, plus, |encoder| encoded(py, bytes, same, encoder, plus))
 }
 
-/// The encoded text; `same` if it is that of `bytes`.
+/// Encodes `bytes`. Returns `same`, the object that they are the text of, if nothing changes.
 #[inline(always)]
 fn encoded<'py>(
     py: Python<'py>,
@@ -207,12 +215,12 @@ fn encoded<'py>(
     if bytes.len() > STACK / 3 {
         return encoded_long(py, bytes, same, encoder);
     }
-    let mut room = [MaybeUninit::uninit(); STACK];
-    let Ok(out) = encoder.encode_to_uninit(bytes, &mut room) else {
+    let mut buffer = [MaybeUninit::uninit(); STACK];
+    let Ok(out) = encoder.encode_to_uninit(bytes, &mut buffer) else {
         return Err(Stop::Unusual);
     };
     match same {
-        // Only a space that becomes a plus sign leaves the length as it is.
+        // Every change makes the text longer, except that of a space to a plus sign.
         Some(same) if out.len() == bytes.len() && (!plus || out == bytes) => Ok(same.own(py)),
         _ => new_str(py, out),
     }
@@ -243,7 +251,7 @@ pub(crate) fn unquote<'py>(call: &Call<'py>) -> Answer<'py> {
     if let Some(text) = string.as_utf8() {
         return decoded(call.py, text, Some(string), Decode::new(), false, handler);
     }
-    // With bytes, None is an error.
+    // urllib rejects `None` together with bytes.
     match string.as_bytes() {
         Some(bytes) if !encoding.is_some_and(Obj::is_none) && !errors.is_some_and(Obj::is_none) => {
             decoded(call.py, bytes, None, Decode::new(), false, handler)
@@ -277,11 +285,11 @@ pub(crate) fn unquote_to_bytes<'py>(call: &Call<'py>) -> Answer<'py> {
     })
 }
 
-/// The text of what `bytes` decode to; `same` if that is the text of `bytes`.
+/// Decodes `bytes` to text. Returns `same`, the object that they are the text of, if nothing changes.
 ///
-/// urllib decodes each run of ASCII by itself. All of it at once gives the same: what is not ASCII in a `str` starts with the
-/// first byte of a character and ends with its last one, so a run of bytes that is wrong never goes on there. An error other
-/// than by replacement is left to urllib, because the exception tells offsets in the run.
+/// urllib decodes each run of ASCII by itself. Decoding everything at once gives the same: other characters of a `str` start with
+/// the first byte of a character and end with its last one, so invalid UTF-8 in a run of ASCII never continues in them. Errors
+/// other than replacement are left to urllib, because the exception has offsets in the run.
 #[inline(always)]
 fn decoded<'py>(
     py: Python<'py>,
@@ -297,6 +305,7 @@ fn decoded<'py>(
     })
 }
 
+/// Calls `then` with the decoded bytes.
 #[inline(always)]
 pub(crate) fn with_decoded<'py>(
     bytes: &[u8],
@@ -306,8 +315,8 @@ pub(crate) fn with_decoded<'py>(
     if bytes.len() > STACK {
         return then(&decoder.decode(bytes));
     }
-    let mut room = [MaybeUninit::uninit(); STACK];
-    match decoder.decode_to_uninit(bytes, &mut room) {
+    let mut buffer = [MaybeUninit::uninit(); STACK];
+    match decoder.decode_to_uninit(bytes, &mut buffer) {
         Ok(out) => then(out),
         Err(_) => Err(Stop::Unusual),
     }

@@ -1,4 +1,4 @@
-//! What urllib does not have, of one string: normalize, validate, count, decode until stable; and whole URLs.
+//! Functions of one string that urllib does not have: for escapes, and for the parts of URLs.
 
 use std::borrow::Cow;
 
@@ -26,12 +26,12 @@ impl<'py> FromPyObject<'_, 'py> for Text<'py> {
         if let Ok(bytes) = object.cast::<PyBytes>() {
             return Ok(Text::Bytes(bytes.to_owned()));
         }
-        Err(PyTypeError::new_err(format!("a str or bytes is needed, and not {}", object.get_type().name()?)))
+        Err(PyTypeError::new_err(format!("expected a str or bytes, not {}", object.get_type().name()?)))
     }
 }
 
 impl<'py> Text<'py> {
-    /// As UTF-8. A surrogate raises UnicodeEncodeError.
+    /// Returns the bytes, or the UTF-8 of a `str`. A surrogate raises `UnicodeEncodeError`.
     pub(crate) fn bytes(&self) -> PyResult<&[u8]> {
         match self {
             Text::Str(text) => Ok(text.to_str()?.as_bytes()),
@@ -39,20 +39,17 @@ impl<'py> Text<'py> {
         }
     }
 
-    /// An object of the same type with these bytes, which is this object if they are borrowed. What is not UTF-8 becomes
-    /// U+FFFD in a `str`.
+    /// Makes an object of the same type of a result. Returns this object if the result is borrowed, and thus equal to it. Invalid
+    /// UTF-8 becomes U+FFFD in a `str`.
     fn answer(&self, py: Python<'py>, bytes: Cow<'_, [u8]>) -> Bound<'py, PyAny> {
         match (self, bytes) {
             (Text::Str(text), Cow::Borrowed(_)) => text.clone().into_any(),
             (Text::Bytes(bytes), Cow::Borrowed(_)) => bytes.clone().into_any(),
-            (Text::Str(_), Cow::Owned(bytes)) => {
-                PyString::new(py, &String::from_utf8_lossy(&bytes)).into_any()
-            }
-            (Text::Bytes(_), Cow::Owned(bytes)) => PyBytes::new(py, &bytes).into_any(),
+            (_, Cow::Owned(bytes)) => self.part(py, &bytes),
         }
     }
 
-    /// A part of this, as an object of the same type.
+    /// Makes an object of the same type. Invalid UTF-8 becomes U+FFFD in a `str`.
     fn part(&self, py: Python<'py>, bytes: &[u8]) -> Bound<'py, PyAny> {
         match self {
             Text::Str(_) => PyString::new(py, &String::from_utf8_lossy(bytes)).into_any(),
@@ -60,7 +57,7 @@ impl<'py> Text<'py> {
         }
     }
 
-    /// An offset in bytes, as an index of this object.
+    /// Converts an offset in bytes to an index of this object.
     fn index(&self, offset: usize) -> PyResult<usize> {
         Ok(match self {
             Text::Str(text) => {
@@ -80,8 +77,7 @@ create_exception!(
 
 /// Upper-case the digits of escapes, and decode those of unreserved characters (RFC 3986, 6.2.2.1 and 6.2.2.2).
 ///
-/// Two URLs that differ only in these mean the same. A str or bytes gives the same type; what is normalized already is returned
-/// as it is.
+/// Two URLs that differ only in these mean the same. Returns the type that it gets, and the object itself if nothing changes.
 ///
 /// >>> normalize('/%7ejoe/a%2fb')
 /// '/~joe/a%2Fb'
@@ -118,19 +114,19 @@ pub(crate) fn validate(py: Python<'_>, string: Text<'_>) -> PyResult<()> {
     Err(error)
 }
 
-/// What `check` counts.
+/// The numbers of escapes of each kind.
 #[pyclass(frozen, get_all, eq, module = "simdpct")]
 #[derive(PartialEq)]
 pub(crate) struct Counts {
-    /// Valid escapes.
+    /// The number of valid escapes.
     escapes: u64,
-    /// Each `%` that does not start a valid escape.
+    /// The number of `%` that do not start a valid escape.
     malformed: u64,
-    /// Valid escapes with a digit in lower case.
+    /// The number of valid escapes with a digit in lower case.
     lower_case: u64,
-    /// Valid escapes of unreserved characters, which need none.
+    /// The number of valid escapes of unreserved characters, which need no escape.
     unreserved: u64,
-    /// Valid escapes of `%`: perhaps the text was encoded twice.
+    /// The number of valid escapes of `%`: perhaps the text was encoded twice.
     percent: u64,
 }
 
@@ -147,19 +143,19 @@ impl Counts {
 
 /// Count the escapes of a str or bytes by kind.
 ///
-/// >>> check('%20%2f%25%41%')
+/// >>> count('%20%2f%25%41%')
 /// Counts(escapes=4, malformed=1, lower_case=1, unreserved=1, percent=1)
 #[pyfunction]
 #[pyo3(signature = (string, /))]
-pub(crate) fn check(string: Text<'_>) -> PyResult<Counts> {
+pub(crate) fn count(string: Text<'_>) -> PyResult<Counts> {
     let codec::Counts { escapes, malformed, lower_case, unreserved, percent, .. } =
         codec::count(string.bytes()?);
     Ok(Counts { escapes, malformed, lower_case, unreserved, percent })
 }
 
-/// Decode until nothing changes: for text that was encoded several times, unknown how often. Takes linear time.
+/// Decode until nothing changes, in linear time: for text that was encoded an unknown number of times.
 ///
-/// What is not UTF-8 becomes U+FFFD in a str; bytes give bytes.
+/// Returns the type that it gets. Invalid UTF-8 becomes U+FFFD in a str.
 ///
 /// >>> decode_until_stable('%252525%41')
 /// '%A'
@@ -169,18 +165,15 @@ pub(crate) fn decode_until_stable<'py>(py: Python<'py>, string: Text<'py>) -> Py
     Ok(string.answer(py, codec::decode_until_stable(string.bytes()?)))
 }
 
-/// The profile of a name.
+/// Returns the profile with this name. An unknown name raises `ValueError`.
 pub(crate) fn profile(name: &str) -> PyResult<Profile> {
-    Profile::find(name).ok_or_else(|| {
-        let names: Vec<_> = Profile::ALL.iter().map(|profile| profile.name()).collect();
-        PyValueError::new_err(format!("there is no profile {name:?}; there are {}", names.join(", ")))
-    })
+    functions::find_profile(name).map_err(PyValueError::new_err)
 }
 
-/// The canonical form of a URL, by the name of a profile: one of PROFILES.
+/// Return the canonical form of a URL by a profile, which is one of PROFILES.
 ///
-/// There is no one canonical form: crawlers, archives, browsers and block lists each have their own. A str or bytes gives the
-/// same type. ValueError, if the profile refuses the URL.
+/// Crawlers, archives, browsers and block lists each have a canonical form of their own. Returns the type that it gets. Raises
+/// ValueError if the profile rejects the URL.
 ///
 /// >>> canonicalize('HTTP://www.Example.com:80/a/./b/../%7Ejoe', 'rfc3986-scheme')
 /// 'http://www.example.com/a/~joe'
@@ -192,26 +185,33 @@ pub(crate) fn canonicalize<'py>(
     profile: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let form = self::profile(profile)?.canonicalize(url.bytes()?);
-    let form = form.map_err(|refused| PyValueError::new_err(refused.to_string()))?;
+    let form = form.map_err(|rejected| PyValueError::new_err(rejected.to_string()))?;
     if let (Text::Str(_), Cow::Owned(form)) = (&url, &form)
         && std::str::from_utf8(form).is_err()
     {
-        return Err(PyValueError::new_err("the form is not UTF-8; pass bytes"));
+        return Err(PyValueError::new_err("the canonical form is not valid UTF-8; pass the URL as bytes"));
     }
     Ok(url.answer(py, form))
 }
 
-/// The parts of a URL, as they are in it: not decoded. None is a part that is not there.
-#[pyclass(frozen, get_all, module = "simdpct")]
+/// The parts of a URL, not decoded. A part that the URL does not have is None.
+#[pyclass(frozen, generic, get_all, module = "simdpct")]
 pub(crate) struct Parts {
+    /// The scheme, without the colon.
     scheme: Option<Py<PyAny>>,
+    /// The authority: userinfo, host and port.
     authority: Option<Py<PyAny>>,
+    /// The user name, and the password after a colon.
     userinfo: Option<Py<PyAny>>,
+    /// The host. An IPv6 address has its brackets.
     host: Option<Py<PyAny>>,
-    /// As a number; None also if it is not one of at most 65535.
+    /// The port as a number; None also if it is not a number up to 65535.
     port: Option<u16>,
+    /// The path, which may be empty.
     path: Py<PyAny>,
+    /// The query, without the question mark.
     query: Option<Py<PyAny>>,
+    /// The fragment, without the number sign.
     fragment: Option<Py<PyAny>>,
 }
 
@@ -243,7 +243,7 @@ impl Parts {
     }
 }
 
-/// Split any str or bytes into the parts of a URL (RFC 3986, appendix B). Nothing is decoded and nothing refused.
+/// Split a URL into its parts (RFC 3986, appendix B). It takes any str or bytes, and decodes nothing.
 ///
 /// >>> split('https://example.com:8080/a%2Fb?q=1#top')
 /// Parts(scheme='https', authority='example.com:8080', host='example.com', port=8080, path='/a%2Fb', query='q=1', fragment='top')
@@ -264,10 +264,10 @@ pub(crate) fn split(py: Python<'_>, url: Text<'_>) -> PyResult<Parts> {
     })
 }
 
-/// One part of a URL, decoded: 'scheme', 'user', 'password', 'host', 'port', 'path', 'query' or 'fragment'. With `param`, the
-/// value of the first query parameter of that name, decoded as a form. None if it is not there.
+/// Return one decoded part of a URL: 'scheme', 'user', 'password', 'host', 'port', 'path', 'query' or 'fragment'. With `param`,
+/// return the value of the first query parameter with that name, decoded as in a form. Return None if the URL does not have it.
 ///
-/// Split first and decode each piece once: `%2F` in a path or `%26` in a value is not taken for a delimiter.
+/// The URL is split first and each piece decoded once, so `%2F` in a path or `%26` in a value is not a delimiter.
 ///
 /// >>> get('https://example.com/a%20b?to=x%26y&q=1', 'path')
 /// '/a b'
@@ -299,7 +299,7 @@ pub(crate) fn get<'py>(
             "fragment" => parts.fragment().map(Piece::decode),
             _ => return Err(PyValueError::new_err(format!("a URL has no part {part:?}"))),
         },
-        _ => return Err(PyValueError::new_err("either the name of a part or `param`")),
+        _ => return Err(PyValueError::new_err("pass either the name of a part or `param`")),
     };
     Ok(decoded.map(|decoded| url.part(py, &decoded)))
 }

@@ -1,20 +1,20 @@
-//! The functions on columns, and the class of their results, as Python has them.
+//! The functions on columns, and the class of their results, for Python.
 
 use std::num::NonZero;
 use std::sync::Arc;
 
-use codec::Decode;
+use functions::{CANONICALIZE, DECODE, ENCODE, Function, MALFORMED, NORMALIZE, Options, Policy};
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::arrow::{self, Part, Type};
-use crate::columns::{self, Failure, OnWrong, Verb};
-use crate::quoting;
+use crate::columns::{self, Failure, Job};
+use crate::part::{self, Part, Type};
 use crate::strings::{self, Text};
+use crate::{arrow, quoting};
 
-/// A column of results. It goes to whoever takes Arrow data by the PyCapsule interface:
-/// `pyarrow.chunked_array(column)`, `polars.Series(column)`, `pandas.Series.from_arrow(column)`, DuckDB by way of
-/// `pyarrow.table`; none of these copies it. `pyarrow.array(column)` puts the parts of a long one together first.
+/// A column of results, for any library that takes Arrow data by the PyCapsule interface: `pyarrow.chunked_array(column)`,
+/// `polars.Series(column)`, `pandas.Series.from_arrow(column)`, and DuckDB through `pyarrow.table`. None of these copies it.
+/// `pyarrow.array(column)` joins the parts of a long column first.
 #[pyclass(frozen, name = "Column", module = "simdpct")]
 pub(crate) struct PyColumn {
     class: Type,
@@ -24,13 +24,13 @@ pub(crate) struct PyColumn {
 #[pymethods]
 impl PyColumn {
     fn __len__(&self) -> usize {
-        self.parts.iter().map(|part| part.len).sum()
+        self.parts.iter().map(|part| part.len()).sum()
     }
 
-    /// How many values are null.
+    /// The number of nulls.
     #[getter]
     fn null_count(&self) -> usize {
-        self.parts.iter().filter_map(|part| part.validity.as_ref()).map(|(_, nulls)| nulls).sum()
+        self.parts.iter().map(|part| part.nulls()).sum()
     }
 
     fn __repr__(&self) -> String {
@@ -47,12 +47,12 @@ impl PyColumn {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-        // A request is one that may be ignored.
+        // The interface allows to ignore the request.
         let _ = requested_schema;
         let (class, parts) = (self.class, &self.parts);
-        let part = py.detach(|| columns::joined(class, parts)).ok_or_else(|| {
+        let part = py.detach(|| part::joined(class.layout, parts)).ok_or_else(|| {
             PyOverflowError::new_err(
-                "too long for one array with offsets of 32 bits; take it as a stream of chunks",
+                "the column is too long for one array with offsets of 32 bits; take it as a stream of chunks",
             )
         })?;
         Ok((arrow::schema_capsule(py, class)?, arrow::array_capsule(py, &part)?))
@@ -69,15 +69,21 @@ impl PyColumn {
     }
 }
 
-fn apply(values: &Bound<'_, PyAny>, verb: Verb, threads: Option<usize>) -> PyResult<PyColumn> {
+fn apply(
+    values: &Bound<'_, PyAny>,
+    function: &'static Function,
+    options: Options,
+    threads: Option<usize>,
+) -> PyResult<PyColumn> {
     let threads = match threads.map(NonZero::new) {
-        Some(None) => return Err(PyValueError::new_err("threads is a positive number")),
+        Some(None) => return Err(PyValueError::new_err("threads must be a positive number")),
         Some(threads) => threads,
         None => None,
     };
     let input = arrow::import(values)?;
+    let job = Job { function, options };
     let made =
-        values.py().detach(|| columns::apply(&input, verb, threads)).map_err(|failure| match failure {
+        values.py().detach(|| columns::apply(&input, job, threads)).map_err(|failure| match failure {
             Failure::Row(row, why) => PyValueError::new_err(format!("row {row}: {why}")),
             Failure::TooLong(row) => PyOverflowError::new_err(format!(
                 "row {row}: its result is longer than 2 GiB; cast the column to large_string"
@@ -89,19 +95,34 @@ fn apply(values: &Bound<'_, PyAny>, verb: Verb, threads: Option<usize>) -> PyRes
     Ok(PyColumn { class: made.class, parts: made.parts })
 }
 
-/// The argument `errors`; `replace` says whether that is one of the choices.
-pub(crate) fn on_wrong(errors: &str, replace: bool) -> PyResult<OnWrong> {
-    OnWrong::find(errors).filter(|found| replace || *found != OnWrong::Replace).ok_or_else(|| {
-        let choices =
-            if replace { "'replace', 'keep', 'null' or 'strict'" } else { "'keep', 'null' or 'strict'" };
-        PyValueError::new_err(format!("errors has to be {choices}, and not {errors:?}"))
+/// Returns Python's name for a policy, as the argument `errors`.
+fn name_of(policy: Policy) -> &'static str {
+    match policy {
+        Policy::Fail => "strict",
+        policy => policy.name(),
+    }
+}
+
+/// Returns the policy with this name in Python.
+pub(crate) fn find_policy(name: &str) -> Option<Policy> {
+    Policy::ALL.into_iter().find(|policy| name_of(*policy) == name)
+}
+
+/// Returns the policy for an argument `errors`. A name that the function does not have raises `ValueError`.
+pub(crate) fn policy(function: &Function, errors: &str) -> PyResult<Policy> {
+    let choices = || function.policies.iter().map(|(policy, _)| *policy);
+    find_policy(errors).filter(|found| choices().any(|policy| policy == *found)).ok_or_else(|| {
+        let names: Vec<_> = choices().map(|policy| format!("'{}'", name_of(policy))).collect();
+        let (last, others) = names.split_last().expect("a function with choices");
+        PyValueError::new_err(format!("errors must be {} or {last}, not {errors:?}", others.join(", ")))
     })
 }
 
-/// Percent-encode each value of a column, as `quote`, or with `plus` as `quote_plus`.
+/// Percent-encode each value of a column like `quote`, or with `plus` like `quote_plus`.
 ///
-/// `values` is anything with `__arrow_c_array__` or `__arrow_c_stream__`: columns of pyarrow, polars, pandas 3, DuckDB, of
-/// strings or binary. The result is of the same type; nulls stay. It takes all cores, or `threads`, and not the GIL.
+/// `values` is any object with `__arrow_c_array__` or `__arrow_c_stream__`, such as a column of pyarrow, polars, pandas 3 or DuckDB,
+/// of strings or binary. The result is of the same type; nulls stay. The work runs on all cores, or on `threads`, and without
+/// the GIL.
 ///
 /// >>> import pyarrow
 /// >>> pyarrow.array(quote_array(pyarrow.array(["a b", None, "é"]))).to_pylist()
@@ -116,14 +137,18 @@ pub(crate) fn quote_array(
     threads: Option<usize>,
 ) -> PyResult<PyColumn> {
     let safe = safe.as_ref().map_or(Ok(&b"/"[..]), Text::bytes)?;
-    apply(values, Verb::Encode(quoting::encoder_of(safe, plus)), threads)
+    let keep = quoting::keep(quoting::bits_of(safe));
+    apply(values, &ENCODE, Options { keep, plus, ..Options::default() }, threads)
 }
 
-/// Decode the escapes of each value of a column, as `unquote`, or with `plus` as `unquote_plus`.
+/// Decode the escapes of each value of a column like `unquote`, or with `plus` like `unquote_plus`.
 ///
-/// `errors` says what becomes of a value that has a malformed escape or, if the column is one of strings, is not UTF-8 when
-/// decoded. 'replace', as urllib: malformed escapes stay, and U+FFFD stands for what is not UTF-8. 'keep': malformed escapes
-/// stay, and so do the escapes of what is not UTF-8. 'null': the value is null. 'strict': ValueError, with the row.
+/// `errors` says what happens to a value with a malformed escape or, in a column of strings, with invalid UTF-8 when decoded:
+///
+/// - 'keep': malformed escapes stay, and so do the escapes of invalid UTF-8.
+/// - 'replace', like urllib: malformed escapes stay, and U+FFFD replaces invalid UTF-8.
+/// - 'null': the value becomes null.
+/// - 'strict': raise ValueError, which names the row.
 ///
 /// >>> import pyarrow
 /// >>> pyarrow.array(unquote_array(pyarrow.array(["a%20b", "%FF", "100%"]), errors="null")).to_pylist()
@@ -136,13 +161,14 @@ pub(crate) fn unquote_array(
     errors: &str,
     threads: Option<usize>,
 ) -> PyResult<PyColumn> {
-    let decoder = if plus { Decode::new().form() } else { Decode::new() };
-    apply(values, Verb::Decode(decoder, on_wrong(errors, true)?), threads)
+    let policy = policy(&DECODE, errors)?;
+    apply(values, &DECODE, Options { plus, policy, ..Options::default() }, threads)
 }
 
-/// Normalize the escapes of each value of a column, as `normalize`.
+/// Normalize the escapes of each value of a column like `normalize`.
 ///
-/// `errors` says what becomes of a value that has a malformed escape: 'keep', and it stays, 'null' or 'strict'.
+/// `errors` says what happens to a value with a malformed escape: with 'keep' or 'replace' the escape stays, with 'null' the value
+/// becomes null, and 'strict' raises ValueError.
 ///
 /// >>> import pyarrow
 /// >>> pyarrow.array(normalize_array(pyarrow.array(["/%7ejoe/a%2fb"]))).to_pylist()
@@ -154,12 +180,14 @@ pub(crate) fn normalize_array(
     errors: &str,
     threads: Option<usize>,
 ) -> PyResult<PyColumn> {
-    apply(values, Verb::Normalize(on_wrong(errors, true)?), threads)
+    let policy = policy(&NORMALIZE, errors)?;
+    apply(values, &NORMALIZE, Options { policy, ..Options::default() }, threads)
 }
 
-/// The canonical form of each URL of a column, as `canonicalize`.
+/// Bring each URL of a column into a canonical form like `canonicalize`.
 ///
-/// `errors` says what becomes of a URL that the profile refuses: 'null', 'keep' or 'strict'.
+/// `errors` says what happens to a URL that the profile rejects: with 'keep' it stays, with 'null' it becomes null, and 'strict'
+/// raises ValueError.
 ///
 /// >>> import pyarrow
 /// >>> urls = pyarrow.array(["HTTP://Example.com:80/%7Ejoe", "http://a:99999/"])
@@ -173,11 +201,14 @@ pub(crate) fn canonicalize_array(
     errors: &str,
     threads: Option<usize>,
 ) -> PyResult<PyColumn> {
-    apply(values, Verb::Canonicalize(strings::profile(profile)?, on_wrong(errors, false)?), threads)
+    let (profile, policy) = (strings::profile(profile)?, policy(&CANONICALIZE, errors)?);
+    apply(values, &CANONICALIZE, Options { profile, policy, ..Options::default() }, threads)
 }
 
-/// Which values of a column are malformed, as a column of booleans: those with a malformed escape and, of strings, those that
-/// are not UTF-8 when decoded. These are the values that `errors` of `unquote_array` is about.
+/// Report for each value of a column whether it is malformed, as a column of booleans.
+///
+/// A malformed value has a malformed escape or, in a column of strings, invalid UTF-8 when decoded. `errors` of `unquote_array` says
+/// what happens to these values.
 ///
 /// >>> import pyarrow
 /// >>> pyarrow.array(malformed_array(pyarrow.array(["a%20b", "%FF", "100%", None]))).to_pylist()
@@ -185,5 +216,5 @@ pub(crate) fn canonicalize_array(
 #[pyfunction]
 #[pyo3(signature = (values, *, threads = None))]
 pub(crate) fn malformed_array(values: &Bound<'_, PyAny>, threads: Option<usize>) -> PyResult<PyColumn> {
-    apply(values, Verb::Malformed, threads)
+    apply(values, &MALFORMED, Options::default(), threads)
 }

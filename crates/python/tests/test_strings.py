@@ -1,4 +1,4 @@
-"""What urllib does not have, of one string."""
+"""Functions of one string that urllib does not have."""
 
 import random
 
@@ -35,10 +35,10 @@ def test_validate():
         assert raised.value.offset == len(text[:offset].encode())
 
 
-def test_check():
-    counts = simdpct.check("%20%2f%25%41%")
+def test_count():
+    counts = simdpct.count("%20%2f%25%41%")
     assert (counts.escapes, counts.malformed, counts.lower_case, counts.unreserved, counts.percent) == (4, 1, 1, 1, 1)
-    assert counts == simdpct.check(b"%20%2f%25%41%") != simdpct.check("")
+    assert counts == simdpct.count(b"%20%2f%25%41%") != simdpct.count("")
 
 
 def test_until_stable():
@@ -60,12 +60,12 @@ def test_canonicalize():
     assert simdpct.canonicalize(url.encode(), "rfc3986-scheme") == b"http://www.example.com/a/~joe%2F"
     clean = "http://example.com/a"
     for profile in simdpct.PROFILES:
-        # SURT is a key for sorting, and no URL.
+        # A SURT is a key for sorting, not a URL.
         key = "com,example)/a" if profile.startswith("surt") else clean
         assert simdpct.canonicalize(clean, profile) == key
     with pytest.raises(ValueError, match="not a number.*at offset 9"):
         simdpct.canonicalize("http://a:99999/", "rfc3986")
-    with pytest.raises(ValueError, match='there is no profile "x".*rfc3986'):
+    with pytest.raises(ValueError, match="there is no profile 'x'; profiles are .*rfc3986"):
         simdpct.canonicalize(url, "x")
 
 
@@ -88,17 +88,22 @@ def test_split_and_get():
             simdpct.get(url, **args)
 
 
-@pytest.mark.parametrize("function", [simdpct.normalize, simdpct.validate, simdpct.check, simdpct.split, simdpct.decode_until_stable])
-def test_what_is_no_text(function):
+@pytest.mark.parametrize("function", [simdpct.normalize, simdpct.validate, simdpct.count, simdpct.split, simdpct.decode_until_stable])
+def test_objects_that_are_not_text(function):
     for thing in (None, 5, bytearray(b"a"), ["a"]):
-        with pytest.raises(TypeError, match="a str or bytes is needed"):
+        with pytest.raises(TypeError, match="expected a str or bytes, not "):
             function(thing)
     with pytest.raises(UnicodeEncodeError):
         function("\ud800")
 
 
+def test_the_type_of_parts_takes_an_argument():
+    """The stub declares Parts[str] and Parts[bytes], and an annotation may be evaluated."""
+    assert simdpct.Parts[str].__origin__ is simdpct.Parts
+
+
 def test_results_cannot_be_changed():
-    for result, name in [(simdpct.check(""), "escapes"), (simdpct.split(""), "path")]:
+    for result, name in [(simdpct.count(""), "escapes"), (simdpct.split(""), "path")]:
         with pytest.raises(AttributeError):
             setattr(result, name, 1)
         assert repr(result).startswith(type(result).__name__)

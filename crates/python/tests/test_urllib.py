@@ -1,4 +1,4 @@
-"""What is particular to this package: identity, speed without copies, patching. Answers are differential.py's business."""
+"""Properties of this package: identity, results without copies, patching. differential.py compares answers with urllib's."""
 
 import ast
 import doctest
@@ -17,6 +17,7 @@ import urllib.request
 import pytest
 
 import differential
+import lifetime
 import simdpct
 
 NAMES = simdpct._patch._NAMES
@@ -55,18 +56,35 @@ def test_examples():
 def test_stubs_declare_what_there_is():
     package = pathlib.Path(simdpct.__file__).parent
     assert (package / "py.typed").exists()
-    for stub, module in [("__init__.pyi", simdpct)]:
-        body = ast.parse((package / stub).read_text()).body
-        declared = {node.name for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-        declared |= {node.target.id for node in body if isinstance(node, ast.AnnAssign)}
-        assert {name for name in declared if name[0] != "_" or name == "__version__"} == set(module.__all__)
-        for node in body:
-            if isinstance(node, ast.FunctionDef) and not inspect.isclass(getattr(module, node.name)):
-                arguments = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
-                names = [argument.arg for argument in arguments]
-                real = list(inspect.signature(getattr(module, node.name)).parameters)
-                # An overload for bytes has no encoding.
-                assert names == (real[: len(names)] if node.decorator_list else real), node.name
+    body = ast.parse((package / "__init__.pyi").read_text(encoding="utf-8")).body
+    declared = {node.name for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    declared |= {node.target.id for node in body if isinstance(node, ast.AnnAssign)}
+    assert {name for name in declared if name[0] != "_" or name == "__version__"} == set(simdpct.__all__)
+    described = set()
+    for node in body:
+        if not isinstance(node, (ast.FunctionDef, ast.ClassDef)) or node.name[0] == "_":
+            continue
+        thing = getattr(simdpct, node.name)
+        # The first of several overloads has the documentation.
+        if node.name not in described:
+            assert ast.get_docstring(node) == inspect.getdoc(thing), node.name
+            described.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            for member in node.body:
+                if isinstance(member, ast.FunctionDef) and member.name[0] != "_":
+                    assert ast.get_docstring(member) == inspect.getdoc(getattr(thing, member.name)), member.name
+        else:
+            arguments = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
+            names = [argument.arg for argument in arguments]
+            real = list(inspect.signature(thing).parameters)
+            # An overload for bytes has no encoding.
+            assert names == (real[: len(names)] if node.decorator_list else real), node.name
+    assert len(described) > 25
+
+
+def test_objects_that_go_away_during_a_call():
+    if lifetime.main() == 75:
+        pytest.skip("this version of Python converts ints without Python code")
 
 
 @pytest.mark.parametrize("length", [1, 16, 60, 1000, 1024, 1025, 3072, 3073, 100_000])

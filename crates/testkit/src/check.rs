@@ -1,6 +1,7 @@
-//! One input against the oracle: every verb of every tier, between guard pages.
+//! The check of one input against the oracle: every verb of every tier, between guard pages.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
+use std::fmt::Debug;
 use std::mem::MaybeUninit;
 
 use simdpct::{
@@ -8,48 +9,53 @@ use simdpct::{
 };
 
 use crate::guard::{CANARY, Place, Room};
-use crate::oracle::{self, Bad, Members, Rule};
+use crate::oracle::{self, Malformed, Members, Rule};
 use crate::tiers::tiers;
 
-/// An encoding, in the words of the oracle.
+/// An encoding, in the terms of the oracle.
 #[derive(Clone, Copy)]
 pub struct Encoding {
     /// The bytes that stay.
     pub members: Members,
     /// The rule.
     pub rule: Rule,
-    /// Upper-case digits.
+    /// Whether digits are in upper case.
     pub upper: bool,
 }
 
-/// A decoding, in the words of the oracle.
+/// A decoding, in the terms of the oracle.
 #[derive(Clone, Copy)]
 pub struct Decoding {
     /// The bytes whose escapes stay.
     pub keep: Members,
-    /// `+` is a space.
+    /// Whether `+` is a space.
     pub plus: bool,
-    /// The normalization of RFC 3986 (which ignores `keep` and `plus`).
+    /// Whether this is the normalization of RFC 3986, which ignores `keep` and `plus`.
     pub normalize: bool,
 }
 
-/// The library's form of a set.
+/// Converts a set of the oracle to one of the library.
 pub fn byte_set(members: &Members) -> ByteSet {
     ByteSet::EMPTY.add(&oracle::bytes(members))
 }
 
 impl Encoding {
-    /// The plain rule, in upper case.
+    /// Makes the default encoding, with digits in upper case.
     pub fn plain(members: Members) -> Encoding {
         Encoding { members, rule: Rule::Plain, upper: true }
     }
 
-    /// The library's encoder.
+    /// Makes an encoding of each of three rules, with digits in upper case.
+    pub fn modes(members: Members) -> [Encoding; 3] {
+        [Rule::Plain, Rule::KeepEscapes, Rule::Form].map(|rule| Encoding { members, rule, upper: true })
+    }
+
+    /// Makes the encoder of the library.
     pub fn encoder(&self, tier: Tier) -> Encode<ByteSet> {
         self.applied(Encode::keeping(byte_set(&self.members)).tier(tier))
     }
 
-    /// `encode`, with the rule and the case.
+    /// Adds the rule and the case to `encode`.
     pub fn applied<S: KeepSet>(&self, encode: Encode<S>) -> Encode<S> {
         let encode = match self.rule {
             Rule::Plain => encode,
@@ -60,38 +66,40 @@ impl Encoding {
         encode.hex_case(if self.upper { HexCase::Upper } else { HexCase::Lower })
     }
 
-    /// The offset of the first byte that changes.
+    /// Returns the offset of the first byte that changes.
     pub fn first_change(&self, input: &[u8]) -> Option<usize> {
-        // Up to there the output is the input, and `%25` begins with the byte that it replaces.
+        // Before that, the output is the input. `%25` begins with the byte that it replaces.
         let mut out = Vec::new();
         self.expected(input, &mut out);
-        let percent = |at: usize| match self.rule {
+        let percent_changes = |at: usize| match self.rule {
             Rule::KeepEscapes => oracle::escape_at(input, at).is_none(),
             _ => !self.members[usize::from(b'%')],
         };
-        (0..input.len()).find(|&at| out[at] != input[at] || (input[at] == b'%' && percent(at)))
+        (0..input.len()).find(|&at| out[at] != input[at] || (input[at] == b'%' && percent_changes(at)))
     }
 
-    /// The oracle's answer.
+    /// Writes the answer of the oracle to `out`.
     pub fn expected(&self, input: &[u8], out: &mut Vec<u8>) {
         oracle::encode(input, &self.members, self.rule, self.upper, out);
     }
 }
 
 impl Decoding {
-    /// Every escape.
+    /// Decodes every escape.
     pub const ALL: Decoding = Decoding { keep: [false; 256], plus: false, normalize: false };
-    /// Every escape, and `+` is a space.
+    /// Decodes every escape, and reads `+` as a space.
     pub const FORM: Decoding = Decoding { plus: true, ..Decoding::ALL };
-    /// The normalization.
+    /// Normalizes.
     pub const NORMALIZE: Decoding = Decoding { normalize: true, ..Decoding::ALL };
+    /// The three modes without a set.
+    pub const MODES: [Decoding; 3] = [Decoding::ALL, Decoding::FORM, Decoding::NORMALIZE];
 
-    /// All escapes but those of `keep`.
+    /// Makes the decoding of all escapes but those of `keep`.
     pub fn keeping(keep: Members) -> Decoding {
         Decoding { keep, ..Decoding::ALL }
     }
 
-    /// The library's decoder.
+    /// Makes the decoder of the library.
     pub fn decoder(&self, tier: Tier) -> Decode {
         if self.normalize {
             return Decode::NORMALIZE.tier(tier);
@@ -100,10 +108,9 @@ impl Decoding {
         if self.plus { decode.form() } else { decode }
     }
 
-    /// The offset of the first byte or escape that changes.
+    /// Returns the offset of the first byte or escape that changes.
     pub fn first_change(&self, input: &[u8]) -> Option<usize> {
-        let mut out = Vec::new();
-        let mut at = 0;
+        let (mut out, mut at) = (Vec::new(), 0);
         while at < input.len() {
             let len = if oracle::escape_at(input, at).is_some() { 3 } else { 1 };
             self.expected(&input[at..at + len], &mut out);
@@ -115,7 +122,7 @@ impl Decoding {
         None
     }
 
-    /// The oracle's answer.
+    /// Writes the answer of the oracle to `out`.
     pub fn expected(&self, input: &[u8], out: &mut Vec<u8>) {
         if self.normalize {
             oracle::normalize(input, out);
@@ -125,127 +132,143 @@ impl Decoding {
     }
 }
 
-/// An error of the library, in the words of the oracle.
-pub fn bad(error: MalformedEscape) -> Bad {
+/// Reports whether a verb wrote exactly `expected` to the start of `out`.
+pub fn wrote<E>(written: Result<usize, E>, out: &[u8], expected: &[u8]) -> bool {
+    written.is_ok_and(|len| len == expected.len()) && out.starts_with(expected)
+}
+
+/// Converts an error of the library to one of the oracle.
+pub fn malformed(error: MalformedEscape) -> Malformed {
     let not_hex = match error.cause {
         MalformedCause::Truncated => None,
         MalformedCause::NotHex { offset, byte } => Some((offset, byte)),
         other => panic!("the oracle has no word for {other:?}"),
     };
-    Bad { offset: error.offset, not_hex }
+    Malformed { offset: error.offset, not_hex }
 }
 
-/// Why a decoder could not write into a slice, in the words of the oracle.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Refused {
-    /// A malformed escape.
-    Bad(Bad),
+/// The error of a decoder that could not write into a slice, in the terms of the oracle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SliceError {
+    Malformed(Malformed),
     /// The slice is too small: the size needed.
     TooSmall(usize),
 }
 
-fn refused(error: DecodeError) -> Refused {
-    match error {
-        DecodeError::Malformed(error) => Refused::Bad(bad(error)),
-        DecodeError::BufferTooSmall(error) => Refused::TooSmall(error.needed),
+fn slice_error(error: impl Into<DecodeError>) -> SliceError {
+    match error.into() {
+        DecodeError::Malformed(error) => SliceError::Malformed(malformed(error)),
+        DecodeError::BufferTooSmall(error) => SliceError::TooSmall(error.needed),
         other => panic!("{other:?}"),
     }
 }
 
-/// A slice as memory that need not be initialised.
-fn uninit(slice: &mut [u8]) -> &mut [MaybeUninit<u8>] {
-    // SAFETY: the layout is the same, and the library writes initialised bytes only.
+/// Views a slice as memory that need not be initialised.
+///
+/// # Safety
+///
+/// The caller writes initialised bytes only.
+unsafe fn uninit(slice: &mut [u8]) -> &mut [MaybeUninit<u8>] {
+    // SAFETY: the layout is the same, and by the precondition all bytes stay initialised.
     unsafe { &mut *(std::ptr::from_mut(slice) as *mut [MaybeUninit<u8>]) }
 }
 
-/// The verbs of a decoder, strict or lenient, with errors in the words of the oracle.
-#[allow(missing_docs, reason = "the names are those of the verbs")]
-pub trait Verbs: Copy {
-    fn decoded_len(&self, input: &[u8]) -> Result<usize, Bad>;
-    fn decode_to_slice(&self, input: &[u8], out: &mut [u8]) -> Result<usize, Refused>;
-    fn decode<'a>(&self, input: &'a [u8]) -> Result<Cow<'a, [u8]>, Bad>;
-    fn decode_append(&self, input: &[u8], out: &mut Vec<u8>) -> Result<(), Bad>;
-    fn decode_in_place(&self, bytes: &mut [u8]) -> Result<usize, Bad>;
+/// The verbs of a decoder, strict or lenient, with errors in the terms of the oracle.
+trait Verbs: Copy {
+    fn decoded_len(self, input: &[u8]) -> Result<usize, Malformed>;
+    fn is_decoded(self, input: &[u8]) -> Result<bool, Malformed>;
+    fn first_change(self, input: &[u8]) -> Result<Option<usize>, Malformed>;
+    fn decode(self, input: &[u8]) -> Result<Cow<'_, [u8]>, Malformed>;
+    fn decode_append(self, input: &[u8], out: &mut Vec<u8>) -> Result<(), Malformed>;
+    fn decode_in_place(self, bytes: &mut [u8]) -> Result<usize, Malformed>;
+    fn decode_owned(self, input: &[u8]) -> Result<Vec<u8>, Malformed>;
+    fn decode_to_slice(self, input: &[u8], out: &mut [u8]) -> Result<usize, SliceError>;
     fn decode_to_uninit<'o>(
-        &self,
+        self,
         input: &[u8],
         out: &'o mut [MaybeUninit<u8>],
-    ) -> Result<&'o mut [u8], Refused>;
-    fn decode_owned(&self, input: Vec<u8>) -> Result<Vec<u8>, Bad>;
-    fn is_decoded(&self, input: &[u8]) -> Result<bool, Bad>;
-    fn first_change(&self, input: &[u8]) -> Result<Option<usize>, Bad>;
+    ) -> Result<&'o mut [u8], SliceError>;
 }
 
-impl Verbs for Decode {
-    fn decoded_len(&self, input: &[u8]) -> Result<usize, Bad> {
-        Ok(Decode::decoded_len(self, input))
+macro_rules! verbs {
+    ($($decoder:ident, |$result:ident| $converted:expr;)*) => {$(
+        impl Verbs for $decoder {
+            verbs!(@each $decoder, |$result| $converted,
+                decoded_len(input: &[u8]) -> usize,
+                is_decoded(input: &[u8]) -> bool,
+                first_change(input: &[u8]) -> Option<usize>,
+                decode_append(input: &[u8], out: &mut Vec<u8>) -> (),
+                decode_in_place(bytes: &mut [u8]) -> usize,
+                decode_owned(input: &[u8]) -> Vec<u8>,
+            );
+            fn decode(self, input: &[u8]) -> Result<Cow<'_, [u8]>, Malformed> {
+                let $result = $decoder::decode(&self, input);
+                $converted
+            }
+            fn decode_to_slice(self, input: &[u8], out: &mut [u8]) -> Result<usize, SliceError> {
+                $decoder::decode_to_slice(&self, input, out).map_err(slice_error)
+            }
+            fn decode_to_uninit<'o>(
+                self,
+                input: &[u8],
+                out: &'o mut [MaybeUninit<u8>],
+            ) -> Result<&'o mut [u8], SliceError> {
+                $decoder::decode_to_uninit(&self, input, out).map_err(slice_error)
+            }
+        }
+    )*};
+    (@each $decoder:ident, |$result:ident| $converted:expr,
+        $($verb:ident($($name:ident: $type:ty),*) -> $output:ty,)*) => {$(
+        fn $verb(self, $($name: $type),*) -> Result<$output, Malformed> {
+            let $result = $decoder::$verb(&self, $($name),*);
+            $converted
+        }
+    )*};
+}
+verbs! {
+    Decode, |result| Ok(result);
+    TryDecode, |result| result.map_err(malformed);
+}
+
+/// The case that a failed assertion names.
+struct Case<'a> {
+    tier: Tier,
+    place: Place,
+    input: &'a [u8],
+}
+
+impl Case<'_> {
+    #[track_caller]
+    fn that(&self, verb: &str, holds: bool) {
+        let Case { tier, place, input } = self;
+        assert!(holds, "{verb} of tier {tier} at {place:?} on b\"{}\"", input.escape_ascii());
     }
-    fn decode_to_slice(&self, input: &[u8], out: &mut [u8]) -> Result<usize, Refused> {
-        Decode::decode_to_slice(self, input, out).map_err(|error| Refused::TooSmall(error.needed))
+
+    #[track_caller]
+    fn equal<T: PartialEq + Debug>(&self, verb: &str, got: T, expected: T) {
+        if got != expected {
+            self.that(&format!("{got:?}, not {expected:?}: {verb}"), false);
+        }
     }
-    fn decode<'a>(&self, input: &'a [u8]) -> Result<Cow<'a, [u8]>, Bad> {
-        Ok(Decode::decode(self, input))
+
+    #[track_caller]
+    fn same(&self, verb: &str, got: &[u8], expected: &[u8]) {
+        if got != expected {
+            let (got, expected) = (got.escape_ascii(), expected.escape_ascii());
+            self.that(&format!("\n     got b\"{got}\"\nexpected b\"{expected}\"\n{verb}"), false);
+        }
     }
-    fn decode_append(&self, input: &[u8], out: &mut Vec<u8>) -> Result<(), Bad> {
-        Decode::decode_append(self, input, out);
-        Ok(())
-    }
-    fn decode_in_place(&self, bytes: &mut [u8]) -> Result<usize, Bad> {
-        Ok(Decode::decode_in_place(self, bytes))
-    }
-    fn decode_to_uninit<'o>(
-        &self,
-        input: &[u8],
-        out: &'o mut [MaybeUninit<u8>],
-    ) -> Result<&'o mut [u8], Refused> {
-        Decode::decode_to_uninit(self, input, out).map_err(|error| Refused::TooSmall(error.needed))
-    }
-    fn decode_owned(&self, input: Vec<u8>) -> Result<Vec<u8>, Bad> {
-        Ok(Decode::decode_owned(self, input))
-    }
-    fn is_decoded(&self, input: &[u8]) -> Result<bool, Bad> {
-        Ok(Decode::is_decoded(self, input))
-    }
-    fn first_change(&self, input: &[u8]) -> Result<Option<usize>, Bad> {
-        Ok(Decode::first_change(self, input))
+
+    /// Compares a `Cow`, which has to be borrowed if nothing changes.
+    #[track_caller]
+    fn cow<T: ToOwned + AsRef<[u8]> + ?Sized>(&self, cow: Cow<'_, T>, expected: &[u8]) {
+        self.same("the Cow", (*cow).as_ref(), expected);
+        self.equal("borrowing of the Cow", matches!(cow, Cow::Borrowed(_)), self.input == expected);
     }
 }
 
-impl Verbs for TryDecode {
-    fn decoded_len(&self, input: &[u8]) -> Result<usize, Bad> {
-        TryDecode::decoded_len(self, input).map_err(bad)
-    }
-    fn decode_to_slice(&self, input: &[u8], out: &mut [u8]) -> Result<usize, Refused> {
-        TryDecode::decode_to_slice(self, input, out).map_err(refused)
-    }
-    fn decode<'a>(&self, input: &'a [u8]) -> Result<Cow<'a, [u8]>, Bad> {
-        TryDecode::decode(self, input).map_err(bad)
-    }
-    fn decode_append(&self, input: &[u8], out: &mut Vec<u8>) -> Result<(), Bad> {
-        TryDecode::decode_append(self, input, out).map_err(bad)
-    }
-    fn decode_in_place(&self, bytes: &mut [u8]) -> Result<usize, Bad> {
-        TryDecode::decode_in_place(self, bytes).map_err(bad)
-    }
-    fn decode_to_uninit<'o>(
-        &self,
-        input: &[u8],
-        out: &'o mut [MaybeUninit<u8>],
-    ) -> Result<&'o mut [u8], Refused> {
-        TryDecode::decode_to_uninit(self, input, out).map_err(refused)
-    }
-    fn decode_owned(&self, input: Vec<u8>) -> Result<Vec<u8>, Bad> {
-        TryDecode::decode_owned(self, input).map_err(bad)
-    }
-    fn is_decoded(&self, input: &[u8]) -> Result<bool, Bad> {
-        TryDecode::is_decoded(self, input).map_err(bad)
-    }
-    fn first_change(&self, input: &[u8]) -> Result<Option<usize>, Bad> {
-        TryDecode::first_change(self, input).map_err(bad)
-    }
-}
-
-/// Rooms for input and output, and what the oracle says.
+/// A checker, with guarded memory for input and output.
+#[derive(Default)]
 pub struct Checker {
     input: Room,
     output: Room,
@@ -253,246 +276,18 @@ pub struct Checker {
     appended: Vec<u8>,
 }
 
-/// The tier and the case that a failed assertion names.
-macro_rules! context {
-    ($tier:expr, $place:expr, $src:expr, $what:expr) => {
-        format_args!("{} of tier {} at {:?} on b\"{}\"", $what, $tier, $place, $src.escape_ascii())
-    };
-}
-
-/// Fails unless the bytes are those expected.
-macro_rules! same {
-    ($got:expr, $expected:expr, $($context:tt)*) => {{
-        let (got, expected): (&[u8], &[u8]) = ($got, $expected);
-        assert!(
-            got == expected,
-            "{}:\n     got b\"{}\"\nexpected b\"{}\"",
-            context!($($context)*), got.escape_ascii(), expected.escape_ascii(),
-        );
-    }};
-}
-
-impl Default for Checker {
-    fn default() -> Checker {
-        Checker::new()
-    }
-}
-
 impl Checker {
-    /// Empty rooms.
+    /// Makes a checker.
     pub fn new() -> Checker {
-        Checker { input: Room::new(), output: Room::new(), expected: Vec::new(), appended: Vec::new() }
+        Checker::default()
     }
 
-    /// Every verb of encoding, on every tier.
+    /// Checks every verb of encoding, on every tier.
     pub fn encode(&mut self, encoding: &Encoding, input: &[u8], place: Place) {
-        encoding.expected(input, &mut self.expected);
-        let first_change = encoding.first_change(input);
-        for &tier in tiers() {
-            self.encode_by(encoding.encoder(tier), first_change, tier, input, place);
-        }
+        self.encode_with(byte_set(&encoding.members), encoding, input, place);
     }
 
-    /// Every verb of the encoder `encode` of `tier` against `self.expected`.
-    fn encode_by<S: KeepSet>(
-        &mut self,
-        encode: Encode<S>,
-        first_change: Option<usize>,
-        tier: Tier,
-        input: &[u8],
-        place: Place,
-    ) where
-        S::Text: AsRef<[u8]>,
-    {
-        let Checker { input: input_room, output, expected, appended } = self;
-        let src: &[u8] = input_room.put(input, place);
-        let len = expected.len();
-        assert_eq!(encode.encoded_len(src), len, "{}", context!(tier, place, src, "encoded_len"));
-
-        // Exact, roomy, and room for the worst case, which is another path of the library.
-        for room in [len, len + 1, 3 * src.len() + 64] {
-            let out = output.take(room, place);
-            let written = encode.encode_to_slice(src, out);
-            assert_eq!(written, Ok(len), "{}", context!(tier, place, src, "*_to_slice"));
-            same!(&out[..len], expected, tier, place, src, "*_to_slice");
-            assert!(output.intact(), "{} wrote outside the slice", context!(tier, place, src, "*_to_slice"));
-        }
-        for room in [len.saturating_sub(1), len / 2, 0] {
-            if room < len {
-                let out = output.take(room, place);
-                let error = encode.encode_to_slice(src, out).expect_err("the slice is too small");
-                assert_eq!(error.needed, len, "{}", context!(tier, place, src, "BufferTooSmall"));
-                let untouched = out.iter().all(|&byte| byte == CANARY) && output.intact();
-                assert!(untouched, "{} wrote", context!(tier, place, src, "*_to_slice that failed"));
-            }
-        }
-
-        let cow = encode.encode(src);
-        let text: &[u8] = (*cow).as_ref();
-        same!(text, expected, tier, place, src, "the Cow");
-        let borrowed = matches!(cow, Cow::Borrowed(_));
-        assert_eq!(borrowed, src == &expected[..], "{}", context!(tier, place, src, "borrowing of the Cow"));
-
-        // Onto content: once where room has to be made, once where there is just enough of it.
-        for spare in [0, len] {
-            let mut fresh = Vec::with_capacity(4 + spare);
-            fresh.extend_from_slice(b"new:");
-            encode.encode_append(src, &mut fresh);
-            same!(&fresh[..4], b"new:", tier, place, src, "append, before");
-            same!(&fresh[4..], expected, tier, place, src, "append");
-        }
-        appended.truncate(7);
-        let before = appended.len();
-        encode.encode_append(src, appended);
-        same!(&appended[before..], expected, tier, place, src, "append to a reused buffer");
-        for room in [len, 3 * src.len() + 64] {
-            let out = output.take(room, place);
-            let written = encode.encode_to_uninit(src, uninit(out)).expect("there is room");
-            same!(written, expected, tier, place, src, "encode_to_uninit");
-            assert!(output.intact(), "{} wrote outside", context!(tier, place, src, "encode_to_uninit"));
-        }
-        if len > 0 {
-            let out = output.take(len - 1, place);
-            let needed = encode.encode_to_uninit(src, uninit(out)).map_err(|error| error.needed).err();
-            assert_eq!(needed, Some(len), "{}", context!(tier, place, src, "encode_to_uninit"));
-        }
-        let owned = encode.encode_owned(src);
-        let text: &[u8] = std::borrow::Borrow::<S::Text>::borrow(&owned).as_ref();
-        same!(text, expected, tier, place, src, "encode_owned");
-        let changed = src != &expected[..];
-        assert_eq!(encode.is_encoded(src), !changed, "{}", context!(tier, place, src, "is_encoded"));
-        assert_eq!(encode.first_change(src), first_change, "{}", context!(tier, place, src, "first_change"));
-        assert!(input_room.intact(), "the input room changed");
-    }
-
-    /// Every verb of decoding, lenient and strict, on every tier.
-    pub fn decode(&mut self, decoding: &Decoding, input: &[u8], place: Place) {
-        decoding.expected(input, &mut self.expected);
-        let first_bad = oracle::first_bad(input);
-        let first_change = decoding.first_change(input);
-        for &tier in tiers() {
-            let decode = decoding.decoder(tier);
-            self.decode_by(decode, None, first_change, tier, input, place);
-            self.decode_by(decode.strict_if(false), None, first_change, tier, input, place);
-            self.decode_by(decode.strict(), first_bad, first_change, tier, input, place);
-        }
-    }
-
-    /// Every verb of the decoder `decode` of `tier` against `self.expected`, or against the error.
-    fn decode_by(
-        &mut self,
-        decode: impl Verbs,
-        error: Option<Bad>,
-        first_change: Option<usize>,
-        tier: Tier,
-        input: &[u8],
-        place: Place,
-    ) {
-        let Checker { input: input_room, output, expected, appended } = self;
-        let src: &[u8] = input_room.put(input, place);
-        let len = expected.len();
-        let right = error.map_or(Ok(len), Err);
-        let got = decode.decoded_len(src);
-        assert_eq!(got, right, "{}", context!(tier, place, src, "decoded_len"));
-
-        // Exact, one more, and as long as the input, which is another path of the library.
-        for room in [len, len + 1, src.len(), src.len() + 64] {
-            let out = output.take(room, place);
-            match (decode.decode_to_slice(src, out), error) {
-                (Ok(written), None) => {
-                    assert_eq!(written, len, "{}", context!(tier, place, src, "*_to_slice"));
-                    same!(&out[..len], expected, tier, place, src, "*_to_slice");
-                }
-                (Err(Refused::Bad(got)), Some(error)) => {
-                    assert_eq!(got, error, "{}", context!(tier, place, src, "*_to_slice"));
-                }
-                (got, _) => panic!("{}: {got:?}, not {right:?}", context!(tier, place, src, "*_to_slice")),
-            }
-            assert!(output.intact(), "{} wrote outside the slice", context!(tier, place, src, "*_to_slice"));
-        }
-        for room in [len.saturating_sub(1), len / 2, 0] {
-            if room < len {
-                let out = output.take(room, place);
-                match (decode.decode_to_slice(src, out), error) {
-                    (Err(Refused::TooSmall(needed)), None) => {
-                        assert_eq!(needed, len, "{}", context!(tier, place, src, "BufferTooSmall"));
-                    }
-                    (Err(Refused::Bad(got)), Some(error)) => {
-                        assert_eq!(got, error, "{}", context!(tier, place, src, "*_to_slice"));
-                    }
-                    (got, _) => panic!("{}: {got:?}", context!(tier, place, src, "*_to_slice without room")),
-                }
-                let untouched = out.iter().all(|&byte| byte == CANARY) && output.intact();
-                assert!(untouched, "{} wrote", context!(tier, place, src, "*_to_slice that failed"));
-            }
-        }
-
-        match decode.decode(src) {
-            Ok(cow) => {
-                assert_eq!(error, None, "{}", context!(tier, place, src, "the Cow"));
-                same!(&cow, expected, tier, place, src, "the Cow");
-                let borrowed = matches!(cow, Cow::Borrowed(_));
-                assert_eq!(
-                    borrowed,
-                    src == &expected[..],
-                    "{}",
-                    context!(tier, place, src, "borrowing of the Cow")
-                );
-            }
-            Err(got) => assert_eq!(Some(got), error, "{}", context!(tier, place, src, "the Cow")),
-        }
-
-        let append = |out: &mut Vec<u8>| {
-            let before = out.len();
-            let result = decode.decode_append(src, out);
-            assert_eq!(result, right.map(drop), "{}", context!(tier, place, src, "append"));
-            let right: &[u8] = if error.is_none() { expected } else { b"" };
-            same!(&out[before..], right, tier, place, src, "append");
-        };
-        for spare in [0, len, src.len()] {
-            let mut fresh = Vec::with_capacity(4 + spare);
-            fresh.extend_from_slice(b"new:");
-            append(&mut fresh);
-            same!(&fresh[..4], b"new:", tier, place, src, "append, before");
-        }
-        appended.truncate(7);
-        append(appended);
-
-        let bytes = input_room.put(input, place);
-        match decode.decode_in_place(bytes) {
-            Ok(written) => {
-                assert_eq!(Ok(written), right, "{}", context!(tier, place, input, "in_place"));
-                same!(&bytes[..written], expected, tier, place, input, "in_place");
-            }
-            Err(got) => {
-                assert_eq!(Some(got), error, "{}", context!(tier, place, input, "in_place"));
-                same!(bytes, input, tier, place, input, "in_place that failed");
-            }
-        }
-        assert!(input_room.intact(), "{} wrote outside", context!(tier, place, input, "in_place"));
-
-        let src: &[u8] = input_room.put(input, place);
-        for room in [len, src.len() + 64] {
-            let out = output.take(room, place);
-            match (decode.decode_to_uninit(src, uninit(out)), error) {
-                (Ok(bytes), None) => same!(bytes, expected, tier, place, src, "decode_to_uninit"),
-                (Err(Refused::Bad(got)), Some(error)) => {
-                    assert_eq!(got, error, "{}", context!(tier, place, src, "decode_to_uninit"));
-                }
-                (got, _) => panic!("{}: {got:?}", context!(tier, place, src, "decode_to_uninit")),
-            }
-            assert!(output.intact(), "{} wrote outside", context!(tier, place, src, "decode_to_uninit"));
-        }
-        let vec = decode.decode_owned(src.to_vec());
-        let right = error.map_or(Ok(()), Err);
-        assert_eq!(vec, right.map(|()| expected.clone()), "{}", context!(tier, place, src, "decode_owned"));
-        let unchanged = right.map(|()| src == &expected[..]);
-        assert_eq!(decode.is_decoded(src), unchanged, "{}", context!(tier, place, src, "is_decoded"));
-        let changes = right.map(|()| first_change);
-        assert_eq!(decode.first_change(src), changes, "{}", context!(tier, place, src, "first_change"));
-    }
-
-    /// Every verb of the encoder of `encode`, which the caller made for the set of `encoding`, on every tier.
+    /// Checks every verb of encoding with `set`, which has the members of `encoding`, on every tier.
     pub fn encode_with<S: KeepSet>(&mut self, set: S, encoding: &Encoding, input: &[u8], place: Place)
     where
         S::Text: AsRef<[u8]>,
@@ -500,13 +295,152 @@ impl Checker {
         encoding.expected(input, &mut self.expected);
         let first_change = encoding.first_change(input);
         for &tier in tiers() {
-            self.encode_by(
-                encoding.applied(Encode::keeping(set)).tier(tier),
-                first_change,
-                tier,
-                input,
-                place,
-            );
+            let encode = encoding.applied(Encode::keeping(set)).tier(tier);
+            self.encode_by(encode, first_change, &Case { tier, place, input });
         }
+    }
+
+    /// Checks every verb of the encoder `encode` against `self.expected`.
+    fn encode_by<S: KeepSet>(&mut self, encode: Encode<S>, first_change: Option<usize>, case: &Case<'_>)
+    where
+        S::Text: AsRef<[u8]>,
+    {
+        let Checker { input: input_room, output, expected, appended } = self;
+        let (place, len) = (case.place, expected.len());
+        let src: &[u8] = input_room.put(case.input, place);
+        case.equal("encoded_len", encode.encoded_len(src), len);
+        case.equal("is_encoded", encode.is_encoded(src), src == expected);
+        case.equal("first_change", encode.first_change(src), first_change);
+        case.cow(encode.encode(src), expected);
+
+        // The exact size, one byte more, and the worst case, which takes another path of the library.
+        for room in [len, len + 1, 3 * src.len() + 64] {
+            let out = output.take(room, place);
+            case.equal("encode_to_slice", encode.encode_to_slice(src, out), Ok(len));
+            case.same("encode_to_slice", &out[..len], expected);
+            case.that("wrote outside: encode_to_slice", output.intact());
+        }
+        for room in [len.saturating_sub(1), len / 2, 0].into_iter().filter(|&room| room < len) {
+            let out = output.take(room, place);
+            let needed = encode.encode_to_slice(src, out).map_err(|error| error.needed);
+            case.equal("encode_to_slice, too small", needed, Err(len));
+            let untouched = out.iter().all(|&byte| byte == CANARY) && output.intact();
+            case.that("wrote: encode_to_slice, too small", untouched);
+        }
+        for room in [len, 3 * src.len() + 64] {
+            let out = output.take(room, place);
+            // SAFETY: the library writes initialised bytes only.
+            let written = encode.encode_to_uninit(src, unsafe { uninit(out) }).expect("it is large enough");
+            case.same("encode_to_uninit", written, expected);
+            case.that("wrote outside: encode_to_uninit", output.intact());
+        }
+        if len > 0 {
+            let out = output.take(len - 1, place);
+            // SAFETY: the library writes initialised bytes only.
+            let needed = encode.encode_to_uninit(src, unsafe { uninit(out) }).map_err(|error| error.needed);
+            case.equal("encode_to_uninit, too small", needed.err(), Some(len));
+        }
+
+        // Appending to content, without spare capacity and with just enough of it.
+        for spare in [0, len] {
+            let mut fresh = Vec::with_capacity(4 + spare);
+            fresh.extend_from_slice(b"new:");
+            encode.encode_append(src, &mut fresh);
+            case.same("encode_append, before", &fresh[..4], b"new:");
+            case.same("encode_append", &fresh[4..], expected);
+        }
+        appended.truncate(7);
+        let before = appended.len();
+        encode.encode_append(src, appended);
+        case.same("encode_append to a reused buffer", &appended[before..], expected);
+
+        let owned = encode.encode_owned(src);
+        case.same("encode_owned", Borrow::<S::Text>::borrow(&owned).as_ref(), expected);
+        case.that("the input changed", input_room.intact());
+    }
+
+    /// Checks every verb of decoding, lenient and strict, on every tier.
+    pub fn decode(&mut self, decoding: &Decoding, input: &[u8], place: Place) {
+        decoding.expected(input, &mut self.expected);
+        let first_malformed = oracle::first_malformed(input);
+        let first_change = decoding.first_change(input);
+        for &tier in tiers() {
+            let (decode, case) = (decoding.decoder(tier), Case { tier, place, input });
+            self.decode_by(decode, Ok(first_change), &case);
+            self.decode_by(decode.strict_if(false), Ok(first_change), &case);
+            self.decode_by(decode.strict(), first_malformed.map_or(Ok(first_change), Err), &case);
+        }
+    }
+
+    /// Checks every verb of `decode` against `self.expected`, or against the error.
+    fn decode_by(
+        &mut self,
+        decode: impl Verbs,
+        first_change: Result<Option<usize>, Malformed>,
+        case: &Case<'_>,
+    ) {
+        let Checker { input: input_room, output, expected, appended } = self;
+        let (place, len) = (case.place, expected.len());
+        let src: &[u8] = input_room.put(case.input, place);
+        let result = first_change.map(drop);
+        let slice_result = result.map_err(SliceError::Malformed);
+        case.equal("decoded_len", decode.decoded_len(src), result.map(|()| len));
+        case.equal("is_decoded", decode.is_decoded(src), result.map(|()| src == expected));
+        case.equal("first_change", decode.first_change(src), first_change);
+        case.equal("decode_owned", decode.decode_owned(src), result.map(|()| expected.clone()));
+        match decode.decode(src) {
+            Ok(cow) => {
+                case.equal("decode", Ok(()), result);
+                case.cow(cow, expected);
+            }
+            Err(error) => case.equal("decode", Err(error), result),
+        }
+
+        // The exact size, one byte more, and the length of the input, which takes another path of the library.
+        for room in [len, len + 1, src.len(), src.len() + 64] {
+            let out = output.take(room, place);
+            let written = decode.decode_to_slice(src, out);
+            case.equal("decode_to_slice", written, slice_result.map(|()| len));
+            if result.is_ok() {
+                case.same("decode_to_slice", &out[..len], expected);
+            }
+            case.that("wrote outside: decode_to_slice", output.intact());
+        }
+        for room in [len.saturating_sub(1), len / 2, 0].into_iter().filter(|&room| room < len) {
+            let out = output.take(room, place);
+            let error = slice_result.err().unwrap_or(SliceError::TooSmall(len));
+            case.equal("decode_to_slice, too small", decode.decode_to_slice(src, out), Err(error));
+            let untouched = out.iter().all(|&byte| byte == CANARY) && output.intact();
+            case.that("wrote: decode_to_slice, too small", untouched);
+        }
+        for room in [len, src.len() + 64] {
+            let out = output.take(room, place);
+            // SAFETY: the library writes initialised bytes only.
+            let written = decode.decode_to_uninit(src, unsafe { uninit(out) }).map(|bytes| &*bytes);
+            case.equal("decode_to_uninit", written, slice_result.map(|()| &expected[..]));
+            case.that("wrote outside: decode_to_uninit", output.intact());
+        }
+
+        let decoded: &[u8] = if result.is_ok() { expected } else { b"" };
+        let append = |out: &mut Vec<u8>| {
+            let before = out.len();
+            case.equal("decode_append", decode.decode_append(src, out), result);
+            case.same("decode_append", &out[before..], decoded);
+        };
+        for spare in [0, len, src.len()] {
+            let mut fresh = Vec::with_capacity(4 + spare);
+            fresh.extend_from_slice(b"new:");
+            append(&mut fresh);
+            case.same("decode_append, before", &fresh[..4], b"new:");
+        }
+        appended.truncate(7);
+        append(appended);
+
+        let bytes = input_room.put(case.input, place);
+        let written = decode.decode_in_place(bytes);
+        case.equal("decode_in_place", written, result.map(|()| len));
+        let (got, right) = if result.is_ok() { (&bytes[..len], decoded) } else { (&*bytes, case.input) };
+        case.same("decode_in_place", got, right);
+        case.that("wrote outside: decode_in_place", input_room.intact());
     }
 }

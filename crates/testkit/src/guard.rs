@@ -1,31 +1,31 @@
-//! Memory whose every access outside a slice is a crash, or is found afterwards.
+//! Memory in which every access outside a slice crashes, or is found afterwards.
 //!
-//! On Unix a [`Room`] lies between two pages that may not be touched, so a kernel that reads or writes one byte
-//! too far dies on the spot. Elsewhere (WebAssembly) a [`Room`] is a plain vector: [`FAULTS`] says which it is. On
-//! all targets the bytes of the room next to the slice are canaries that [`Room::intact`] checks.
+//! On Unix, a [`Room`] is between two pages that may not be touched, so a kernel that reads or writes one byte too far crashes.
+//! On other targets (WebAssembly), a [`Room`] is a plain vector; [`FAULTS`] says which it is. On all targets, the bytes around
+//! the slice are canaries, which [`Room::intact`] checks.
 
 use std::ops::Range;
 
-/// The byte that fills a room.
+/// The byte that fills unused memory.
 pub const CANARY: u8 = 0xA5;
 
-/// The usable size of a new room, in bytes, at least.
+/// The least usable size of a new room, in bytes.
 const SIZE: usize = 4096;
 
-/// Where in a room a slice lies.
+/// The position of a slice in a room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// This many bytes after the start; with 0, flush against the guard page before it.
+    /// The slice starts this many bytes after the start; with 0, right after the first guard page.
     Start(usize),
-    /// This many bytes before the end; with 0, flush against the guard page after it.
+    /// The slice ends this many bytes before the end; with 0, right before the second guard page.
     End(usize),
 }
 
-/// Flush against either guard page, and off the alignment of every vector.
+/// Positions next to either guard page, and without the alignment of any vector.
 pub const PLACES: [Place; 5] =
     [Place::End(0), Place::Start(0), Place::Start(1), Place::Start(31), Place::End(7)];
 
-/// Room for one slice.
+/// Guarded memory for one slice.
 pub struct Room {
     memory: imp::Memory,
     slice: Range<usize>,
@@ -38,7 +38,7 @@ impl Default for Room {
 }
 
 impl Room {
-    /// An empty room.
+    /// Makes an empty room.
     pub fn new() -> Room {
         Room::of(SIZE)
     }
@@ -49,7 +49,7 @@ impl Room {
         Room { memory, slice: 0..0 }
     }
 
-    /// A slice of `len` canaries at `place`.
+    /// Makes a slice of `len` canaries at `place`.
     pub fn take(&mut self, len: usize, place: Place) -> &mut [u8] {
         let (Place::Start(by) | Place::End(by)) = place;
         if by + len > self.memory.bytes().len() {
@@ -66,25 +66,25 @@ impl Room {
         &mut self.memory.bytes()[start..start + len]
     }
 
-    /// A copy of `bytes` at `place`.
+    /// Makes a copy of `bytes` at `place`.
     pub fn put(&mut self, bytes: &[u8], place: Place) -> &mut [u8] {
         let slice = self.take(bytes.len(), place);
         slice.copy_from_slice(bytes);
         slice
     }
 
-    /// Whether nothing outside the slice has changed since it was taken.
+    /// Reports whether nothing outside the slice has changed.
     pub fn intact(&mut self) -> bool {
         let (slice, bytes) = (self.slice.clone(), self.memory.bytes());
         let canaries = [CANARY; 64];
         let clean = |bytes: &[u8]| bytes.chunks(64).all(|chunk| *chunk == canaries[..chunk.len()]);
-        // A stray vector store lands near the slice; looking at the whole room would only be slow.
+        // A wrong vector store lands near the slice. Checking the whole room would only be slow.
         clean(&bytes[slice.start.saturating_sub(256)..slice.start])
             && clean(&bytes[slice.end..bytes.len().min(slice.end + 256)])
     }
 }
 
-/// Whether this target's rooms have guard pages.
+/// Whether rooms have guard pages on this target.
 pub const FAULTS: bool = cfg!(unix);
 
 #[cfg(unix)]
@@ -92,8 +92,8 @@ mod imp {
     use std::ptr;
 
     /// Usable pages between two that may not be touched.
-    // INVARIANT: `start` is the start of `len` readable and writable bytes of a mapping of our own that begins
-    // `page` bytes before it and ends `page` bytes after them.
+    // INVARIANT: `start` is the start of `len` readable and writable bytes. They are part of a mapping that this value owns,
+    // which begins `page` bytes before them and ends `page` bytes after them.
     pub struct Memory {
         start: *mut u8,
         len: usize,
@@ -119,14 +119,15 @@ mod imp {
         }
 
         pub fn bytes(&mut self) -> &mut [u8] {
-            // SAFETY: by the invariant these bytes are ours, and zeroed pages are initialised.
+            // SAFETY: by the invariant, this value owns the bytes, and `&mut self` makes the borrow exclusive. A new anonymous
+            // mapping is zeroed, so the bytes are initialised.
             unsafe { std::slice::from_raw_parts_mut(self.start, self.len) }
         }
     }
 
     impl Drop for Memory {
         fn drop(&mut self) {
-            // SAFETY: by the invariant this is the whole mapping, and `self` was its only owner.
+            // SAFETY: by the invariant, this is the whole mapping, and `self` owns it.
             unsafe { libc::munmap(self.start.sub(self.page).cast(), self.len + 2 * self.page) };
         }
     }

@@ -1,7 +1,8 @@
-//! What the tests and the fuzz targets of simdpct share.
+//! The code that the tests and the fuzz targets of simdpct share.
 //!
-//! [`oracle`] says what is right, a byte at a time; [`check`], [`columns`], [`streams`], [`text`] and [`questions`] hold every
-//! verb of every tier to it, on one input; [`shapes`] makes inputs, and [`guard`] puts them between guard pages.
+//! [`oracle`] gives the right answers, a byte at a time. [`check`], [`columns`], [`streams`], [`text`] and [`questions`]
+//! compare every verb of every tier with it, on one input. [`shapes`] makes inputs, and [`guard`] puts them between guard
+//! pages.
 
 pub mod check;
 pub mod columns;

@@ -1,9 +1,8 @@
-//! One input against other crates.
+//! The comparison of one input with other crates.
 //!
-//! Exceptions: there is none for `percent-encoding` and `form_urlencoded`. `urlencoding::decode` returns an error
-//! where its input decodes to bytes that are not UTF-8, as `decode_utf8` does, and is compared with that;
-//! `form_urlencoded` decodes whole queries, and to text with U+FFFD, so it gets one value without `&`. No rival keeps
-//! escapes, is strict, normalizes, or has sets with bytes of 0x80 or more.
+//! There are no exceptions, but not every verb has a counterpart. `urlencoding::decode` fails for invalid UTF-8, so it is
+//! compared with `decode_utf8`. `form_urlencoded` decodes whole queries, and to text with U+FFFD, so it gets one value without
+//! `&`. No other crate keeps escapes, is strict, normalizes, or has sets with bytes of 0x80 or more.
 
 use std::borrow::Cow;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -13,13 +12,12 @@ use simdpct::{AsciiSet, Decode, Encode, sets};
 
 use crate::tiers::tiers;
 
-/// A set, and the complement of its ASCII part as a rival's set, which holds the bytes to escape.
+/// A set of bytes that stay, and the same as a set of `percent-encoding`, which holds the bytes to escape.
 pub type Pair = (AsciiSet, &'static RivalSet);
 
-/// `set` and its rival, which escapes all bytes of 0x80 or more.
+/// Makes the pair of `set`.
 pub fn pair(set: AsciiSet) -> Pair {
-    // percent-encoding takes only sets that live until the process ends. They stay in a list, so that a leak checker finds
-    // them in use.
+    // `percent-encoding` takes only `'static` sets. They stay in a list, so that a leak checker finds them in use.
     static SETS: Mutex<Vec<&RivalSet>> = Mutex::new(Vec::new());
     let rival = set.complement().iter().fold(RivalSet::EMPTY, |rival, byte| rival.add(byte));
     let rival = Box::leak(Box::new(rival));
@@ -27,13 +25,13 @@ pub fn pair(set: AsciiSet) -> Pair {
     (set, rival)
 }
 
-/// All named sets.
+/// Returns the pairs of all named sets.
 pub fn named() -> &'static [Pair] {
     static NAMED: OnceLock<Vec<Pair>> = OnceLock::new();
     NAMED.get_or_init(|| sets::ALL.iter().map(|named| pair(named.set)).collect())
 }
 
-/// Encoding with each of `pairs`, as a component, and as form data, on every tier.
+/// Checks encoding with each of `pairs`, as a component, and as form data, on every tier.
 pub fn check_encode(input: &[u8], pairs: &[Pair]) {
     for &tier in tiers() {
         for (set, rival) in pairs {
@@ -47,7 +45,7 @@ pub fn check_encode(input: &[u8], pairs: &[Pair]) {
     }
 }
 
-/// Decoding to bytes, to text and from form data, on every tier.
+/// Checks decoding to bytes, to text and from form data, on every tier.
 pub fn check_decode(input: &[u8]) {
     let context = format!("b\"{}\"", input.escape_ascii());
     for &tier in tiers() {

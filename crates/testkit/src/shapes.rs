@@ -1,11 +1,13 @@
-//! Data of every shape that a kernel treats differently.
+//! Inputs of every shape that a kernel treats differently.
 
-/// Pseudo-random numbers (SplitMix64): the same on every run and every target.
+use crate::tiers::runs;
+
+/// A generator of pseudo-random numbers (SplitMix64), which gives the same on every run and every target.
 #[derive(Clone)]
 pub struct Rng(pub u64);
 
 impl Rng {
-    /// 64 random bits.
+    /// Returns 64 random bits.
     #[allow(clippy::should_implement_trait, reason = "a number, not an `Option` of one")]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -15,28 +17,28 @@ impl Rng {
         bits ^ (bits >> 31)
     }
 
-    /// A random number below `end`.
+    /// Returns a random number below `end`.
     pub fn below(&mut self, end: usize) -> usize {
         (self.next() % end as u64) as usize
     }
 
-    /// A random byte.
+    /// Returns a random byte.
     pub fn byte(&mut self) -> u8 {
         (self.next() >> 56) as u8
     }
 
-    /// One of `bytes`.
+    /// Returns one of `bytes`.
     pub fn pick(&mut self, bytes: &[u8]) -> u8 {
         bytes[self.below(bytes.len())]
     }
 
-    /// A random set of about half of all bytes.
+    /// Returns a random set of about half of all bytes.
     pub fn members(&mut self) -> [bool; 256] {
         std::array::from_fn(|_| self.next() >> 63 == 1)
     }
 }
 
-/// Bytes that some rule looks at, both cases of digits, and neighbours of the digits in ASCII.
+/// Bytes with a meaning under some rule, digits of both cases, and the neighbours of the digits in ASCII.
 pub const INTERESTING: &[u8] = b"%%%%%%0123456789abcdefABCDEF/:@G`g +-._~!*'()\r\n\x00\x7f\x80\xa5\xc3\xff";
 
 /// A kind of data: its name, and how to make `len` bytes of it.
@@ -66,7 +68,7 @@ pub const SHAPES: &[Shape] = &[
     ("some escapes", |len, rng| sprinkle(len, rng, 6)),
 ];
 
-/// `pattern`, again and again.
+/// Repeats `pattern` up to `len` bytes.
 pub fn cycle(pattern: &[u8], len: usize) -> Vec<u8> {
     pattern.iter().copied().cycle().take(len).collect()
 }
@@ -78,7 +80,7 @@ fn end_in(end: &[u8], len: usize) -> Vec<u8> {
     data
 }
 
-/// Clean bytes, and about one in `every` places an escape, a malformed one or a special byte.
+/// Makes clean text in which about one in `every` places is an escape, a malformed one or a special byte.
 fn sprinkle(len: usize, rng: &mut Rng, every: usize) -> Vec<u8> {
     let mut data = Vec::with_capacity(len + 3);
     while data.len() < len {
@@ -96,4 +98,26 @@ fn sprinkle(len: usize, rng: &mut Rng, every: usize) -> Vec<u8> {
     }
     data.truncate(len);
     data
+}
+
+/// Calls `each` with every word of at most `longest` bytes of `alphabet`. At a scale below 100 %, it leaves out some of the
+/// words that are longer than `whole`.
+pub fn words(alphabet: &[u8], longest: usize, whole: usize, mut each: impl FnMut(&[u8])) {
+    fn extend(alphabet: &[u8], word: &mut Vec<u8>, longest: usize, each: &mut impl FnMut(&[u8])) {
+        each(word);
+        if word.len() < longest {
+            for &byte in alphabet {
+                word.push(byte);
+                extend(alphabet, word, longest, each);
+                word.pop();
+            }
+        }
+    }
+    let mut index = 0;
+    extend(alphabet, &mut Vec::new(), longest, &mut |word: &[u8]| {
+        index += 1;
+        if word.len() <= whole || runs(index) {
+            each(word);
+        }
+    });
 }

@@ -1,10 +1,10 @@
-//! One input, cut in one way, against the oracle.
+//! The check of streams against the oracle: one input, cut in one way.
 
 use simdpct::Tier;
 use simdpct::stream::{Decoder, Encoder, Transform, TryDecoder};
 
-use crate::check::{Decoding, Encoding, bad};
-use crate::oracle::{self, Members, Rule};
+use crate::check::{Decoding, Encoding, malformed};
+use crate::oracle::{self, Rule, UNRESERVED};
 
 /// Pushes `input`, cut at `cuts`, through `transform`.
 pub fn run<T: Transform>(
@@ -21,26 +21,18 @@ pub fn run<T: Transform>(
     transform.finish(out)
 }
 
-/// The unreserved bytes of RFC 3986.
-pub fn unreserved() -> Members {
-    oracle::members(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-}
-
 fn encodings() -> Vec<Encoding> {
-    let rules = [Rule::Plain, Rule::KeepEscapes, Rule::Form];
-    let mut encodings: Vec<_> =
-        rules.into_iter().map(|rule| Encoding { members: unreserved(), rule, upper: true }).collect();
-    // A set that holds `%` and digits only.
-    encodings.push(Encoding { members: oracle::members(b"%4d"), rule: Rule::KeepEscapes, upper: false });
-    encodings
+    // The last set holds `%` and digits only.
+    let digits = Encoding { members: oracle::members(b"%4d"), rule: Rule::KeepEscapes, upper: false };
+    Encoding::modes(UNRESERVED).into_iter().chain([digits]).collect()
 }
 
 fn decodings() -> Vec<Decoding> {
     let keep = Decoding::keeping(oracle::members(b"%/\r\n\x4d"));
-    vec![Decoding::ALL, Decoding::FORM, Decoding::NORMALIZE, keep]
+    Decoding::MODES.into_iter().chain([keep]).collect()
 }
 
-/// All streams of `tier` on `input`, cut at `cuts`.
+/// Checks all streams of `tier` on `input`, cut at `cuts`.
 pub fn check(tier: Tier, input: &[u8], cuts: &[usize]) {
     let context = || format!("tier {tier}, b\"{}\" cut at {cuts:?}", input.escape_ascii());
     let (mut expected, mut out) = (Vec::new(), Vec::new());
@@ -59,15 +51,18 @@ pub fn check(tier: Tier, input: &[u8], cuts: &[usize]) {
         out.clear();
         let mut strict = TryDecoder::new(decoding.decoder(tier).strict());
         let result = run(&mut strict, input, cuts, &mut out);
-        let first = oracle::first_bad(input);
-        assert_eq!(result.map_err(bad).err(), first, "strict, {}", context());
-        // All that comes before the error was appended.
-        decoding.expected(&input[..first.map_or(input.len(), |bad| bad.offset)], &mut expected);
+        let first = oracle::first_malformed(input);
+        assert_eq!(result.map_err(malformed).err(), first, "strict, {}", context());
+        // The output before the error was appended, and nothing after it, whatever the next pieces are.
+        decoding.expected(&input[..first.map_or(input.len(), |first| first.offset)], &mut expected);
         assert!(out == expected, "strict, {}: b\"{}\"", context(), out.escape_ascii());
-        // And nothing after it, whatever comes.
         if first.is_some() {
             let again = [strict.push(b"%41", &mut out), strict.finish(&mut out), strict.push(b"", &mut out)];
-            assert!(again.iter().all(|again| again.map_err(bad).err() == first), "strict, {}", context());
+            assert!(
+                again.iter().all(|again| again.map_err(malformed).err() == first),
+                "strict, {}",
+                context()
+            );
             assert!(out == expected, "strict, {}: b\"{}\"", context(), out.escape_ascii());
         }
     }

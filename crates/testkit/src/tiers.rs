@@ -7,19 +7,19 @@ use simdpct::Tier;
 
 use crate::guard;
 
-/// Names, separated by commas: tiers that must be there.
+/// The variable with the names of the tiers that must be there, separated by commas.
 pub const REQUIRE: &str = "SIMDPCT_REQUIRE_TIERS";
 
-/// Names, separated by commas: of the tiers that are there, only these are tested; for the slowest emulator.
+/// The variable with the names of the tiers to test, separated by commas, for the slowest emulator.
 pub const ONLY: &str = "SIMDPCT_TEST_TIERS";
 
-/// A percentage: how much of the long loops runs; for emulated CPUs.
+/// The variable with the percentage of the long loops to run, for emulated CPUs.
 pub const SCALE: &str = "SIMDPCT_TEST_SCALE";
 
-/// Set: loops that take minutes run too.
+/// The variable that enables loops that take minutes.
 pub const EXHAUSTIVE: &str = "SIMDPCT_EXHAUSTIVE";
 
-/// Every tier of this CPU, or those of them that [`ONLY`] names.
+/// Returns every tier of this CPU, or those of them that [`ONLY`] names.
 pub fn tiers() -> &'static [Tier] {
     static TIERS: OnceLock<Vec<Tier>> = OnceLock::new();
     TIERS.get_or_init(|| {
@@ -30,7 +30,8 @@ pub fn tiers() -> &'static [Tier] {
     })
 }
 
-/// Says which tiers this run covers, past the capture of the test harness, so that every run of tests does. `ci/cpus` reads it.
+/// Prints the tiers that this run covers. It bypasses the capture of the test harness, so that every run shows them. `ci/cpus`
+/// reads the line.
 pub fn report() {
     let names: Vec<&str> = tiers().iter().map(|tier| tier.name()).collect();
     let absent: Vec<&str> = Tier::compiled().filter(|name| Tier::find(name).is_none()).collect();
@@ -44,7 +45,7 @@ pub fn report() {
     std::io::stderr().write_all(line.as_bytes()).expect("stderr is open");
 }
 
-/// Fails if a tier that [`REQUIRE`] names is not there.
+/// Panics if a tier that [`REQUIRE`] names is not there.
 pub fn require() {
     let required = std::env::var(REQUIRE).unwrap_or_default();
     for name in required.split(',').map(str::trim).filter(|name| !name.is_empty()) {
@@ -57,7 +58,7 @@ pub fn require() {
     }
 }
 
-/// The percentage of long loops to run.
+/// Returns the percentage of long loops to run.
 pub fn scale() -> u64 {
     static PERCENT: OnceLock<u64> = OnceLock::new();
     *PERCENT.get_or_init(|| match std::env::var(SCALE) {
@@ -66,19 +67,19 @@ pub fn scale() -> u64 {
     })
 }
 
-/// Whether loops that take minutes run.
+/// Reports whether loops that take minutes run.
 pub fn exhaustive() -> bool {
     std::env::var_os(EXHAUSTIVE).is_some_and(|value| value != "0")
 }
 
-/// Whether the case `index` of a long loop runs: all at 100 %, fewer below, and the same ones each time.
+/// Reports whether the case `index` of a long loop runs: all cases at 100 %, fewer below, and always the same ones.
 pub fn runs(index: usize) -> bool {
-    // A multiplicative hash, so that no pattern of the loop (a lane, a length) is left out as a whole.
+    // A multiplicative hash, so that no lane or length is left out as a whole.
     let hash = (index as u64).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
     hash % 100 < scale()
 }
 
-/// `count`, reduced to the scale, but at least one.
+/// Scales `count`, to at least one.
 pub fn scaled(count: u32) -> u32 {
     u32::try_from((u64::from(count) * scale() / 100).max(1)).unwrap_or(u32::MAX)
 }

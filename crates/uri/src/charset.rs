@@ -50,37 +50,15 @@ impl Charset {
     pub fn single_byte() -> [Charset; 28] {
         use encoding_rs::*;
 
-        [
-            WINDOWS_1252,
-            WINDOWS_1251,
-            WINDOWS_1250,
-            WINDOWS_1253,
-            WINDOWS_1254,
-            WINDOWS_1255,
-            WINDOWS_1256,
-            WINDOWS_1257,
-            WINDOWS_1258,
-            WINDOWS_874,
-            KOI8_R,
-            KOI8_U,
-            ISO_8859_2,
-            ISO_8859_3,
-            ISO_8859_4,
-            ISO_8859_5,
-            ISO_8859_6,
-            ISO_8859_7,
-            ISO_8859_8,
-            ISO_8859_8_I,
-            ISO_8859_10,
-            ISO_8859_13,
-            ISO_8859_14,
-            ISO_8859_15,
-            ISO_8859_16,
-            IBM866,
-            MACINTOSH,
+        #[rustfmt::skip]
+        let charsets = [
+            WINDOWS_1252, WINDOWS_1251, WINDOWS_1250, WINDOWS_1253, WINDOWS_1254, WINDOWS_1255,
+            WINDOWS_1256, WINDOWS_1257, WINDOWS_1258, WINDOWS_874, KOI8_R, KOI8_U, ISO_8859_2,
+            ISO_8859_3, ISO_8859_4, ISO_8859_5, ISO_8859_6, ISO_8859_7, ISO_8859_8, ISO_8859_8_I,
+            ISO_8859_10, ISO_8859_13, ISO_8859_14, ISO_8859_15, ISO_8859_16, IBM866, MACINTOSH,
             X_MAC_CYRILLIC,
-        ]
-        .map(Charset)
+        ];
+        charsets.map(Charset)
     }
 
     /// Decodes a piece of a form. Bytes that are invalid in this charset become U+FFFD.

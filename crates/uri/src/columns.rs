@@ -111,10 +111,15 @@ impl Columns {
     /// length of `url`.
     #[must_use]
     pub fn parts<'a>(&self, row: usize, url: &'a [u8]) -> Option<Parts<'a>> {
-        if row >= self.len() {
-            return None;
-        }
-        let at = Offsets::from_array(self.0.each_ref().map(|column| column[row] as usize));
+        let at = |column: usize| Some(*self.0[column].get(row)? as usize);
+        let at = Offsets {
+            scheme_end: at(0)?,
+            host_start: at(1)?,
+            host_end: at(2)?,
+            path_start: at(3)?,
+            path_end: at(4)?,
+            query_end: at(5)?,
+        };
         // The offsets are in order and within `url`, even if the row was made of another URL.
         (at.query_end <= url.len()).then(|| Parts::from_offsets(url, at))
     }

@@ -34,13 +34,6 @@ impl Offsets {
         [self.scheme_end, self.host_start, self.host_end, self.path_start, self.path_end, self.query_end]
     }
 
-    /// Makes offsets of their fields in order.
-    #[cfg(feature = "alloc")]
-    pub(crate) const fn from_array(fields: [usize; 6]) -> Offsets {
-        let [scheme_end, host_start, host_end, path_start, path_end, query_end] = fields;
-        Offsets { scheme_end, host_start, host_end, path_start, path_end, query_end }
-    }
-
     /// Returns the offset after the scheme and its colon, where `//` starts if there is an authority.
     #[inline]
     pub(crate) const fn after_scheme(&self) -> usize {

@@ -165,7 +165,7 @@ impl<'a> Parts<'a> {
         (self.at.path_end < self.at.query_end).then(|| &self.input[self.at.path_end + 1..self.at.query_end])
     }
 
-    /// Returns the parameters of the query, which `&` separates. Without a query there are none.
+    /// Returns the parameters of the query, which `&` separates. Without a query the iterator is empty.
     ///
     /// ```
     /// let url = simdpct_uri::split("/search?q=a%26b&page=2&exact");

@@ -1,4 +1,4 @@
-//! Inputs, outputs, and what separates values.
+//! The options for inputs, outputs and record separators.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -13,82 +13,83 @@ use crate::io::names::{Reading, Sources};
 pub const INPUT: &str = "Input";
 const OUTPUT: &str = "Output";
 
-/// The inputs.
+/// The options that name the inputs.
 #[derive(Debug, Args)]
 pub struct Files {
-    /// Files to read one after the other; standard input when there is none, or for `-`. Compressed ones (gzip, zstd,
+    /// Files to read, one after the other; standard input if there is none, or for `-`. Compressed files (gzip, zstd,
     /// bzip2, xz) are recognised by their first bytes
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 
-    /// Read the files that FILE names, one a line; `-` is standard input
+    /// Read the files that FILE lists, one name a line; `-` is standard input
     #[arg(long, value_name = "FILE", help_heading = INPUT, value_hint = ValueHint::FilePath, conflicts_with_all = ["files", "files0_from"])]
     pub files_from: Option<PathBuf>,
 
-    /// The same with names that end in NUL, as `find -print0` writes them
+    /// Like --files-from, but each name ends in NUL, as `find -print0` writes them
     #[arg(long, value_name = "FILE", help_heading = INPUT, value_hint = ValueHint::FilePath, conflicts_with = "files")]
     pub files0_from: Option<PathBuf>,
 
-    /// Work on STRING instead of files: one record, as if it were a line of a file; may be given several times
+    /// Read STRING instead of files, as one record; may be given several times
     #[arg(
         short = 'e', long, value_name = "STRING", help_heading = INPUT, allow_hyphen_values = true,
         conflicts_with_all = ["files", "files_from", "files0_from"]
     )]
     pub expression: Vec<OsString>,
 
-    /// Take all files as they are: none is decompressed, or refused because it is a zip archive, UTF-16 or the like
+    /// Read every file as it is: decompress none, and accept zip archives, UTF-16 and other formats that are rejected
+    /// otherwise
     #[arg(long, help_heading = INPUT)]
     pub no_decompress: bool,
 
-    /// The most memory for decompressing a file, in MiB [default: 128, and 256 for xz]
+    /// Memory limit for decompressing one file, in MiB [default: 128, and 256 for xz]
     ///
-    /// Files that were compressed with a large window, as by `zstd --long=31`, need more.
+    /// Files that were compressed with a large window, for example by `zstd --long=31`, need more.
     #[arg(long, value_name = "MIB", help_heading = INPUT, value_parser = clap::value_parser!(u32).range(1..=16384))]
     pub memory: Option<u32>,
 }
 
-/// The output.
+/// The options that name the output.
 #[derive(Debug, Args)]
 pub struct Target {
-    /// Write to FILE, which appears whole or not at all; it may be one of the inputs. It is compressed if its name
-    /// ends in .gz, .zst, .bz2 or .xz
+    /// Write to FILE, which appears whole or not at all; it may be one of the inputs. The output is compressed if the
+    /// name ends in .gz, .zst, .bz2 or .xz
     ///
-    /// The new file takes over mode, extended attributes and access lists of the old one, and its owner if you may give
-    /// files away. A symbolic link is followed; one to a file that is not there is refused. A device or a pipe is written
-    /// to as it is, and so is a stream that is open already: `/dev/stdout`, `/dev/fd/3`, or the file that standard
-    /// output or standard error is redirected to.
+    /// The new file takes over the mode, the extended attributes and the access lists of the old one, and its owner
+    /// if you may give files away. A symbolic link is followed; a link to a missing file is an error. Devices, pipes
+    /// and streams that are already open (`/dev/stdout`, `/dev/fd/3`, or the file that standard output or standard
+    /// error is redirected to) are written to directly.
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
-    /// Replace each file by the output for it, whole or not at all; with SUFFIX (`-i.bak` or `--in-place=.bak`), keep the
-    /// old one under its name and SUFFIX. What was compressed will be
+    /// Replace each file by its output, whole or not at all. With SUFFIX (`-i.bak` or `--in-place=.bak`), keep the
+    /// old file under its name plus SUFFIX. Compressed files stay compressed
     ///
-    /// A file that changes while it is read stays as it is, which is an error. What is kept of the old file is what
-    /// --output keeps.
+    /// If a file changes while it is read, it is left alone and the run reports an error. The new file keeps the same
+    /// attributes as with --output.
     #[arg(
         short, long, value_name = "SUFFIX", help_heading = OUTPUT, num_args = 0..=1, require_equals = true, default_missing_value = "",
         conflicts_with_all = ["output", "compress"]
     )]
     pub in_place: Option<String>,
 
-    /// Compress the output; `none` for a plain file whatever its name
+    /// Compress the output in this format; `none` writes a plain file whatever its name
     #[arg(long, value_name = "FORMAT", help_heading = OUTPUT, value_enum)]
     pub compress: Option<Compress>,
 
-    /// How hard to compress, as the command of that format counts: gzip and xz 0-9, zstd 1-22, bzip2 1-9
+    /// The compression level, on the scale of the format: gzip and xz 0-9, zstd 1-22, bzip2 1-9
     #[arg(long, value_name = "N", help_heading = OUTPUT)]
     pub level: Option<u8>,
 
-    /// Do not wait until files are on the disk: quicker, but after a power cut a file that was written may be empty
+    /// Do not wait until files are on the disk. This is faster, but a power cut can leave a written file empty
     #[arg(long, help_heading = OUTPUT)]
     pub no_sync: bool,
 
-    /// No progress bar
+    /// Show no progress bar
     #[arg(short, long)]
     pub quiet: bool,
 }
 
-/// What to compress the output with.
+/// The compression format of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Compress {
     Gzip,
@@ -99,7 +100,7 @@ pub enum Compress {
 }
 
 impl Files {
-    /// The inputs, which hold `records`.
+    /// Returns the inputs. Each `--expression` becomes one of `records`.
     pub fn sources(self, records: Records) -> Sources {
         let list = match (self.files_from, self.files0_from) {
             (Some(path), _) => Some((path, b'\n')),
@@ -123,7 +124,7 @@ impl Files {
 }
 
 impl Target {
-    /// The output.
+    /// Returns the destination of the output.
     pub fn destination(self) -> Destination {
         let format = match self.compress {
             Some(Compress::Gzip) => Some(Format::Gzip),
@@ -143,20 +144,20 @@ impl Target {
     }
 }
 
-/// What separates values.
+/// The options that say where records end.
 #[derive(Debug, Args)]
 pub struct RecordArgs {
-    /// The input is bytes without structure: line ends are encoded, and %0A and %0D decoded
+    /// Treat the input as bytes without records: line ends are encoded, and %0A and %0D are decoded
     #[arg(long, help_heading = INPUT, conflicts_with_all = ["field", "log", "csv", "jsonl", "logfmt"])]
     raw: bool,
 
-    /// Records end in NUL instead of a newline: %00 stays escaped, and line ends are data
+    /// End records with NUL instead of a newline: %00 stays escaped, and line ends are data
     #[arg(short = '0', long, help_heading = INPUT, conflicts_with = "raw")]
     null: bool,
 }
 
 impl RecordArgs {
-    /// The choice.
+    /// Returns the record separator.
     pub fn records(&self) -> Records {
         match (self.raw, self.null) {
             (true, _) => Records::Raw,

@@ -1,4 +1,4 @@
-//! What the command says of itself: sets, manual pages, completions.
+//! The arguments of the commands that describe pct itself: sets, manual pages, completions.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use simdpct::NamedSet;
 
 use super::parsers::SetParser;
 
-/// Write the manual pages or shell completions, which derive from the same definitions as this help
+/// Write the manual pages or shell completions, which are generated from the same definitions as this help
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -16,7 +16,7 @@ Examples:
   pct generate zsh > /usr/local/share/zsh/site-functions/_pct
   pct generate fish > ~/.config/fish/completions/pct.fish")]
 pub struct Generate {
-    /// What to write
+    /// The format to write
     pub what: Generated,
 
     /// Write all manual pages to DIR instead of the main one to standard output
@@ -24,7 +24,7 @@ pub struct Generate {
     pub directory: Option<PathBuf>,
 }
 
-/// What is made from the definitions of the arguments.
+/// A file format that is generated from the definitions of the arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Generated {
     Man,
@@ -33,7 +33,7 @@ pub enum Generated {
     Fish,
 }
 
-/// List the named sets, their bytes and where they are defined
+/// List the named sets, their bytes and the specifications that define them
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -42,28 +42,29 @@ Examples:
   pct sets --table                            every character and its escapes
   pct sets --table --as json                  the same for a program")]
 pub struct Sets {
-    /// Only these
+    /// List only these sets
     #[arg(value_name = "NAME", hide_possible_values = true, value_parser = SetParser::ALL)]
     pub names: Vec<&'static NamedSet>,
 
-    /// Write the reference tables instead: every character of ASCII and windows-1252, and its escapes in windows-1252 and UTF-8
+    /// Write the reference tables instead: every character of ASCII and windows-1252 with its escapes in windows-1252
+    /// and UTF-8
     #[arg(long, conflicts_with = "names")]
     pub table: bool,
 
-    /// How the tables are written
+    /// The format of the tables
     #[arg(long = "as", value_name = "STYLE", default_value = "text", requires = "table")]
     pub style: TableStyle,
 }
 
-/// How tables are written.
+/// The format of the reference tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TableStyle {
-    /// For a person
+    /// Aligned columns, for reading
     Text,
-    /// With a header
+    /// Tab-separated values with a header
     Tsv,
-    /// An array of objects
+    /// A JSON array of objects
     Json,
-    /// Two tables, to be put into a page
+    /// Two HTML tables, to be pasted into a page
     Html,
 }

@@ -1,4 +1,4 @@
-//! The verbs that look: check, audit.
+//! The arguments of the commands that report on their input: check, audit.
 
 use std::num::NonZeroUsize;
 
@@ -16,11 +16,11 @@ use crate::select::logs::Log;
 
 /// Report suspicious and malformed escapes
 ///
-/// Each finding is one line on standard output, FILE:LINE:OFFSET: KIND: TEXT, where OFFSET is the number of bytes
-/// of the file before it. A summary goes to stderr.
+/// Each finding is one line on standard output, FILE:LINE:OFFSET: KIND: TEXT, where OFFSET is the number of bytes in
+/// the file before the finding. A summary goes to stderr.
 ///
-/// If fields, columns or keys are selected, only these are looked at, and TEXT begins with which one it is and how many bytes of
-/// its record are before the finding: `column url at 12: %00`.
+/// If fields, columns or keys are selected, only these are checked. TEXT then begins with the name of the field and
+/// the offset of the finding in its record: `column url at 12: %00`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -37,48 +37,49 @@ Examples:
   echo 'GET /a%2fb' | pct check --field 2     <stdin>:1:6: separator: field 2 at 6: %2f is /
 
 Exit codes:
-  0  nothing found
-  1  something found
-  2  the arguments make no sense, or a file could not be read")]
+  0  no findings
+  1  findings
+  2  wrong arguments, or a file could not be read")]
 pub struct Check {
     #[command(flatten)]
     pub files: Files,
 
-    /// Records end in NUL instead of a newline
+    /// End records with NUL instead of a newline
     #[arg(short = '0', long, help_heading = INPUT)]
     pub null: bool,
 
     #[command(flatten)]
     pub places: Places,
 
-    /// The most memory for one record of which values are selected, in MiB
+    /// Memory limit for one record in which values are selected, in MiB
     ///
-    /// A longer one is a finding, `unreadable`, and a message says where. Whole lines may be of any length, but one of more
-    /// than 16 MiB is not looked at as a URL.
+    /// A longer record is reported as a finding, `unreadable`, with a message that says where. Whole lines may have
+    /// any length, but lines of more than 16 MiB are not checked as URLs.
     #[arg(long, value_name = "MIB", help_heading = INPUT, default_value = "2", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub max_record: u32,
 
-    /// Report only these kinds
+    /// Report only findings of these kinds
     ///
-    /// Those about URLs are looked for only if they are named here, or with --component.
+    /// The kinds about URLs are checked only if they are named here or --component is given.
     #[arg(long, value_name = "KIND,...", value_delimiter = ',', conflicts_with = "ignore")]
     pub only: Vec<Group>,
 
-    /// Report all but these kinds
+    /// Report findings of all kinds but these
     #[arg(long, value_name = "KIND,...", value_delimiter = ',')]
     pub ignore: Vec<Group>,
 
-    /// Values are URLs: report only what is in these components of them
+    /// Treat values as URLs, and report only findings in these components
     ///
-    /// scheme, userinfo, host, port, path, query, fragment. Without --only, all kinds.
+    /// The components are scheme, userinfo, host, port, path, query and fragment. All kinds are reported unless
+    /// --only is given.
     #[arg(long, value_name = "COMPONENT,...", value_delimiter = ',', value_parser = listing::find_component)]
     pub component: Vec<Component>,
 
-    /// Write each finding as a line of JSON: file, line, offset, kind, text
+    /// Write each finding as one line of JSON with the members file, line, offset, kind and text
     #[arg(long, conflicts_with = "files_with_findings")]
     pub json: bool,
 
-    /// Write only the names of files with findings, and read no more of a file than up to its first
+    /// Write only the names of files with findings, and stop reading each file at its first finding
     #[arg(short = 'l', long)]
     pub files_with_findings: bool,
 
@@ -86,20 +87,20 @@ pub struct Check {
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max: Option<u64>,
 
-    /// Print nothing, and stop at the first finding: the exit code says it all
+    /// Print nothing and stop at the first finding: the exit code is the result
     #[arg(short, long)]
     pub quiet: bool,
 
-    /// Use N threads [default: one for each core, and a single one while the input is small]
+    /// The number of threads [default: one for each core, or a single one for small input]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
 }
 
-/// Sum up what the escapes of a log or a list of URLs hold
+/// Summarise the escapes in a log or a list of URLs
 ///
-/// One pass counts the lines that hold something malformed or suspicious, shows the first examples of each, and draws
-/// how many escapes lines have and which bytes are escaped most. Memory does not depend on the input, nor the exit
-/// code on what is found; `pct check` lists every finding.
+/// One pass counts the lines that contain something malformed or suspicious, shows the first examples of each kind,
+/// and draws how many escapes each line has and which bytes are escaped most often. Memory use does not depend on the
+/// size of the input, and the exit code does not depend on the findings. `pct check` lists every finding.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -110,25 +111,25 @@ pub struct Audit {
     #[command(flatten)]
     pub files: Files,
 
-    /// Records end in NUL instead of a newline
+    /// End records with NUL instead of a newline
     #[arg(short = '0', long, help_heading = INPUT)]
     pub null: bool,
 
-    /// How many examples to show of each kind
+    /// The number of examples to show of each kind
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(..=1000))]
     pub examples: u16,
 
-    /// Write JSON
+    /// Write the summary as JSON
     #[arg(long)]
     pub json: bool,
 
-    /// No progress bar
+    /// Show no progress bar
     #[arg(short, long)]
     pub quiet: bool,
 }
 
 impl Check {
-    /// What is asked for.
+    /// Converts the arguments to a request.
     pub fn request(self) -> CheckRequest {
         let is_wanted = |group: &Group| {
             let is_usual = group.is_usual() || !self.component.is_empty();
@@ -158,7 +159,7 @@ impl Check {
 }
 
 impl Audit {
-    /// What is asked for.
+    /// Converts the arguments to a request.
     pub fn request(self) -> audit::Request {
         audit::Request {
             sources: self.files.sources(records(self.null)),
@@ -170,7 +171,7 @@ impl Audit {
     }
 }
 
-/// What separates records.
+/// Returns the record separator that `--null` chooses.
 fn records(null: bool) -> Records {
     if null { Records::Null } else { Records::Lines }
 }

@@ -1,7 +1,7 @@
-//! What a person can ask for: help, the manual page and completions all derive from these definitions.
+//! The definitions of the arguments, from which help, manual pages and completions are generated.
 //!
-//! Each subcommand is one struct; options that several share are structs of their own, flattened in. They become plain
-//! options here, and nothing below [`crate::commands`] knows clap.
+//! Each subcommand is one struct, and options that several subcommands share are structs that are flattened into
+//! them. The methods called `request` convert them to plain options, so nothing below [`crate::commands`] knows clap.
 
 mod files;
 mod info;
@@ -23,7 +23,7 @@ Examples:
   pct encode names.txt                        escape all but unreserved bytes, line by line
   pct decode -e 'caf%C3%A9%20noir'            text instead of a file
   pct decode urls.txt -o plain.txt            write plain.txt whole or not at all
-  pct audit access.log                        what is in there, in one page
+  pct audit access.log                        a summary of its escapes, on one page
   pct help decode                             options and examples of one command";
 
 const EXAMPLES: &str = "\
@@ -33,29 +33,29 @@ Examples:
   pct decode -e 'caf%C3%A9%20noir'            text instead of a file
   pct decode urls.txt -o plain.txt            write plain.txt whole or not at all
   pct check --only malformed,nul access.log.gz
-  pct decode crawl.zst -o plain.txt.gz        compressed files are read and written as what they are
+  pct decode crawl.zst -o plain.txt.gz        reads and writes compressed files
   pct normalize -i.bak lists/*.txt            replace files, and keep the old ones
-  pct audit access.log                        what is in there, in one page
+  pct audit access.log                        a summary of its escapes, on one page
   pct decode --field 5.2 --charset gbk -j2 access.log.gz -o plain.log.zst
   pct decode -i --csv --column url crawl.csv.gz
   pct decode --log combined --only access.log | sort | uniq -c
   pct normalize crawl.txt | sort -u           one spelling of escapes (RFC 3986, section 6.2.2)
-  pct normalize --profile whatwg crawl.txt    canonical forms of whole URLs; --list has all
+  pct normalize --profile whatwg crawl.txt    canonical forms of whole URLs; --list names all
   pct get '{host}' crawl.txt | sort | uniq -c
   pct help decode                             options and examples of one command
 
 Exit codes:
-  0  all is well
-  1  check has found something, or --strict or a policy of `fail` has stopped the run
-  2  the arguments are wrong, or a file could not be read or written; other inputs are read all the same
+  0  success
+  1  check has findings, or --strict or a policy of `fail` has stopped the run
+  2  wrong arguments, or a file could not be read or written; the other inputs are still read
 
-When the reader of standard output goes away (`pct ... | head`), pct ends quietly, with 0; check with 1 if it has
-found something. After an error, FILE of `-o FILE` is as it was.
+When the reader of standard output exits (`pct ... | head`), pct stops quietly with 0, or check with 1 if it has
+findings. After an error, the FILE of `-o FILE` is unchanged.
 
 Environment:
-  SIMDPCT_TIER  use the kernels of this tier (see `pct cpu`) instead of the best ones
-  NO_COLOR      no colours in help
-  TMPDIR        where a whole line that is longer than --max-record waits until it is known what becomes of it";
+  SIMDPCT_TIER  use the kernels of this tier instead of the best ones; `pct cpu` lists the tiers
+  NO_COLOR      show help without colours
+  TMPDIR        the directory for lines longer than --max-record that have to wait for a decision of a policy";
 
 /// Percent-encode, decode, normalize and check URLs at close to the speed of copying
 ///
@@ -72,12 +72,12 @@ Environment:
     args_conflicts_with_subcommands = true
 )]
 pub struct Cli {
-    /// With --version: show what `pct cpu` shows as well
-    // Clap ends at --version, so this is read where the version is printed; see `main`.
+    /// With --version: also show the output of `pct cpu`
+    // Clap exits at --version, so `commands::run` looks for this flag itself when it prints the version.
     #[arg(long, requires = "version")]
     verbose: bool,
 
-    /// What to do.
+    /// The subcommand to run.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -98,7 +98,7 @@ pub enum Command {
     Check(Check),
     Audit(Audit),
     Sets(Sets),
-    /// Show the instruction sets that this build and this CPU have, and which one is in use
+    /// Show the instruction sets that this build and this CPU support, and which one is in use
     Cpu,
     #[command(hide = true)]
     Generate(Generate),

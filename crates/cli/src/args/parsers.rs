@@ -1,6 +1,6 @@
-//! Values of options that clap does not read by itself.
+//! Parsers for option values that clap does not read by itself.
 //!
-//! The rooms below know nothing of clap, so the names of their choices, and what help says of them, are here.
+//! The modules below do not depend on clap, so the names and help texts of their choices are defined here.
 
 use std::ffi::{OsStr, OsString};
 
@@ -17,18 +17,18 @@ use crate::url::row::Style;
 use crate::value::policy::Policy;
 use crate::value::stats::StatsFormat;
 
-/// Reads the name of a set.
+/// Parses the name of a set.
 #[derive(Clone)]
 pub struct SetParser {
-    /// Whether only policies will do.
+    /// Whether building blocks are rejected, so that only policies remain.
     policies: bool,
 }
 
 impl SetParser {
-    /// Of those that an encoder may keep.
+    /// Accepts only the sets that an encoder may keep.
     pub const POLICIES: SetParser = SetParser { policies: true };
 
-    /// Of all.
+    /// Accepts all sets.
     pub const ALL: SetParser = SetParser { policies: false };
 
     fn takes(&self, set: &NamedSet) -> bool {
@@ -45,12 +45,12 @@ impl TypedValueParser for SetParser {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        // There are many: completions show them, help points to `pct sets`.
+        // Completions show the names, which are too many for help; help points to `pct sets` instead.
         Some(Box::new(sets::ALL.iter().filter(|set| self.takes(set)).map(|set| PossibleValue::new(set.name))))
     }
 }
 
-/// Reads the label of a charset.
+/// Parses the label of a charset.
 #[derive(Clone)]
 pub struct CharsetParser;
 
@@ -67,7 +67,7 @@ impl TypedValueParser for CharsetParser {
     }
 }
 
-/// Reads the name of a canonical form.
+/// Parses the name of a canonical form.
 #[derive(Clone)]
 pub struct ProfileParser;
 
@@ -78,7 +78,7 @@ impl TypedValueParser for ProfileParser {
         let name = value.to_string_lossy();
         Profile::find(&name).ok_or_else(|| {
             let names: Vec<_> = Profile::ALL.iter().map(|profile| profile.name()).collect();
-            let message = format!("unknown profile '{name}'; there are: {}\n", names.join(", "));
+            let message = format!("unknown profile '{name}'; expected one of {}\n", names.join(", "));
             Error::raw(ErrorKind::InvalidValue, message)
         })
     }
@@ -89,7 +89,7 @@ impl TypedValueParser for ProfileParser {
     }
 }
 
-/// Reads bytes, which may be given as escapes.
+/// Parses a set of bytes, in which a byte may be written as an escape.
 #[derive(Clone)]
 pub struct BytesParser;
 
@@ -105,36 +105,26 @@ impl TypedValueParser for BytesParser {
     }
 }
 
-/// Reads what is written between values.
-#[derive(Clone)]
-pub struct JoinParser;
-
-impl TypedValueParser for JoinParser {
-    type Value = u8;
-
-    fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<u8, Error> {
-        match (value.as_encoded_bytes(), value.to_str()) {
-            (_, Some("tab" | "\\t")) => Ok(b'\t'),
-            (_, Some("space")) => Ok(b' '),
-            // These are part of escapes, or of line ends.
-            ([byte], _) if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"%\r\n".contains(byte) => {
-                Ok(*byte)
-            }
-            _ => {
-                let message = "--output-delimiter: one ASCII character that is no letter, digit or %, or `tab` or `space`\n";
-                Err(Error::raw(ErrorKind::InvalidValue, message))
-            }
+/// Parses the byte that is written between values.
+pub fn join_delimiter(text: &str) -> Result<u8, &'static str> {
+    match (text, text.as_bytes()) {
+        ("tab" | "\\t", _) => Ok(b'\t'),
+        ("space", _) => Ok(b' '),
+        // Letters, digits and `%` are parts of escapes; CR and LF end lines.
+        (_, &[byte]) if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"%\r\n".contains(&byte) => {
+            Ok(byte)
         }
+        _ => Err("expected one ASCII character other than a letter, a digit or %, or `tab` or `space`"),
     }
 }
 
-/// The set called `name`, or what to tell the person.
+/// Returns the set called `name`, or an error message that suggests an alternative.
 fn find_set(name: &str, parser: &SetParser) -> Result<&'static NamedSet, String> {
     match sets::find_any(name) {
         Some(set) if parser.takes(set) => Ok(set),
         Some(set) => Err(format!(
-            "--set {name}: these bytes are a building block, and to keep only them is hardly meant; `--escape {}` \
-             escapes them, `pct sets` lists the sets to keep",
+            "--set {name}: this set is a building block, not a policy for encoding; `--escape {}` \
+             escapes its bytes, and `pct sets` lists the sets to keep",
             set.name
         )),
         None => {
@@ -146,7 +136,7 @@ fn find_set(name: &str, parser: &SetParser) -> Result<&'static NamedSet, String>
     }
 }
 
-/// Up to four names that `name` may stand for, best first.
+/// Returns up to four set names that are similar to `name`, the best first.
 fn similar(name: &str, parser: &SetParser) -> Vec<&'static str> {
     let likeness = |set: &NamedSet| {
         let part = !name.is_empty() && (set.name.contains(name) || name.contains(set.name));
@@ -158,7 +148,7 @@ fn similar(name: &str, parser: &SetParser) -> Vec<&'static str> {
     ranked.into_iter().filter(|(likeness, _)| *likeness >= 0.8).map(|(_, name)| name).take(4).collect()
 }
 
-/// Reads the bytes of `--escape`: the name of a set, or themselves.
+/// Parses the bytes of `--escape`: the name of a set, or the bytes themselves.
 #[derive(Clone)]
 pub struct EscapeParser;
 
@@ -173,63 +163,40 @@ impl TypedValueParser for EscapeParser {
     }
 }
 
-impl ValueEnum for Policy {
-    fn value_variants<'a>() -> &'a [Policy] {
-        &[Policy::Keep, Policy::Replace, Policy::Empty, Policy::Drop, Policy::Fail]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let (name, help) = match self {
-            Policy::Keep => ("keep", "Do what can be done: what is malformed stays as it is"),
-            Policy::Replace => {
-                ("replace", "Write \"%25\" for a \"%\" that starts no escape, U+FFFD for what is not UTF-8")
+/// Implements [`ValueEnum`] for an enum, with the name and the help text of each variant.
+macro_rules! choices {
+    ($type:ident: $($variant:ident $name:literal $help:literal;)*) => {
+        impl ValueEnum for $type {
+            fn value_variants<'a>() -> &'a [$type] {
+                &[$($type::$variant),*]
             }
-            Policy::Empty => ("empty", "Make the value empty (\"-\" in a blank-separated line)"),
-            Policy::Drop => ("drop", "Leave the record out"),
-            Policy::Fail => ("fail", "Stop, say where it is, and exit with 1, as --strict"),
-        };
-        Some(PossibleValue::new(name).help(help))
-    }
+
+            fn to_possible_value(&self) -> Option<PossibleValue> {
+                Some(match self {
+                    $($type::$variant => PossibleValue::new($name).help($help),)*
+                })
+            }
+        }
+    };
 }
 
-impl ValueEnum for Style {
-    fn value_variants<'a>() -> &'a [Style] {
-        &[Style::Tsv, Style::Csv, Style::Jsonl]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let (name, help) = match self {
-            Style::Tsv => ("tsv", "Tabs between them, and no quotes"),
-            Style::Csv => ("csv", "Commas between them, in quotes where needed (RFC 4180)"),
-            Style::Jsonl => ("jsonl", "JSON, one document a line"),
-        };
-        Some(PossibleValue::new(name).help(help))
-    }
+choices! { Policy:
+    Keep "keep" "Leave bad escapes and bytes as they are, and convert the rest";
+    Replace "replace" "Write \"%25\" for a \"%\" that starts no escape, and U+FFFD for invalid UTF-8";
+    Empty "empty" "Make the value empty (\"-\" in a blank-separated line)";
+    Drop "drop" "Leave the record out";
+    Fail "fail" "Stop with an error that says where, and exit with 1, like --strict";
 }
 
-impl ValueEnum for Log {
-    fn value_variants<'a>() -> &'a [Log] {
-        &Log::ALL
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let (name, help) = self.describe();
-        Some(PossibleValue::new(name).help(help))
-    }
+choices! { Style:
+    Tsv "tsv" "Separated by tabs, without quotes";
+    Csv "csv" "Separated by commas, quoted where necessary (RFC 4180)";
+    Jsonl "jsonl" "JSON, one document per line";
 }
 
-impl ValueEnum for StatsFormat {
-    fn value_variants<'a>() -> &'a [StatsFormat] {
-        &[StatsFormat::Text, StatsFormat::Json]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let (name, help) = match self {
-            StatsFormat::Text => ("text", "A line for each count"),
-            StatsFormat::Json => ("json", "One JSON object"),
-        };
-        Some(PossibleValue::new(name).help(help))
-    }
+choices! { StatsFormat:
+    Text "text" "One line per count";
+    Json "json" "One JSON object";
 }
 
 impl ValueEnum for Group {
@@ -238,25 +205,16 @@ impl ValueEnum for Group {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        let help = match self {
-            Group::Malformed => "A \"%\" that is not followed by two hexadecimal digits",
-            Group::Utf8 => "Bytes that are not UTF-8 after decoding; at most one a record",
-            Group::Double => "An escaped \"%\" in front of two hexadecimal digits, as in %2541",
-            Group::Nul => "%00",
-            Group::Separator => "An escaped \"/\" or \"\\\"",
-            Group::Dot => "An escaped \".\"",
-            Group::Needless => {
-                "An escape of a letter, a digit or one of \"-._~\"; not looked for unless named"
-            }
-            Group::Illegal => "Of a URL: a byte that its component may hold only as an escape",
-            Group::NonAscii => "Of a URL: bytes that are not ASCII, which an IRI may have",
-            Group::Control => "Of a URL: a control byte as such",
-            Group::Host => {
-                "Of a URL: a host in brackets that is no address, or more than one \"@\" before it"
-            }
-            Group::Port => "Of a URL: a port that is no number of at most 65535",
-            Group::Unreadable => "A record whose values cannot be found: not JSON, or too long",
-        };
-        Some(PossibleValue::new(self.name()).help(help))
+        Some(PossibleValue::new(self.name()).help(self.description()))
+    }
+}
+
+impl ValueEnum for Log {
+    fn value_variants<'a>() -> &'a [Log] {
+        Log::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name).help(self.help))
     }
 }

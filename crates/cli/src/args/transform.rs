@@ -1,4 +1,4 @@
-//! The verbs that write: encode, decode, normalize.
+//! The arguments of the commands that convert values: encode, decode, normalize.
 
 use std::sync::Arc;
 
@@ -6,9 +6,8 @@ use clap::{Args, ValueEnum};
 use simdpct::{ByteSet, NamedSet, sets};
 use simdpct_uri::canon::Profile;
 
-use super::files::{Files, RecordArgs, Target};
 use super::parsers::{BytesParser, CharsetParser, EscapeParser, ProfileParser, SetParser};
-use super::values::Pipe;
+use super::values::{Pipe, StrictPipe};
 use crate::engine::plan::Request;
 use crate::ground::charset::Charset;
 use crate::select::logs::Log;
@@ -31,14 +30,9 @@ Examples:
   echo 'http://a.com/50% x?q=%2F' | pct encode --url        http://a.com/50%25%20x?q=%2F
   head -c 16 /dev/urandom | pct encode --raw  any bytes, newlines too
 
-A \"\\r\" that is not directly before \"\\n\" is data, and is escaped.")]
+A \"\\r\" that is not directly before \"\
+\" is data and is escaped.")]
 pub struct Encode {
-    #[command(flatten)]
-    pub files: Files,
-    #[command(flatten)]
-    pub target: Target,
-    #[command(flatten)]
-    pub records: RecordArgs,
     #[command(flatten)]
     pub pipe: Pipe,
 
@@ -46,28 +40,30 @@ pub struct Encode {
     #[arg(long, value_name = "NAME", default_value = "rfc3986-unreserved", hide_possible_values = true, value_parser = SetParser::POLICIES)]
     pub set: &'static NamedSet,
 
-    /// Escape exactly these bytes, and every byte that is not ASCII
+    /// Escape exactly these bytes, and all bytes that are not ASCII
     ///
-    /// The other direction of --set. The name of a set, such as `rfc1738-unsafe`, means its bytes; anything else is a
-    /// list of bytes, where %XX names one that is hard to type.
+    /// This is the opposite of --set. The name of a set, such as `rfc1738-unsafe`, stands for its bytes; anything
+    /// else is a list of bytes, in which %XX names a byte that is hard to type.
     #[arg(long, value_name = "BYTES|NAME", value_parser = EscapeParser, allow_hyphen_values = true, conflicts_with = "set")]
     pub escape: Option<ByteSet>,
 
-    /// Bytes that stay as well; %XX names one that is hard to type
+    /// Keep these bytes as well; %XX names a byte that is hard to type
     #[arg(long, value_name = "BYTES", value_parser = BytesParser, allow_hyphen_values = true)]
     pub keep: Vec<ByteSet>,
 
-    /// Leave valid escapes alone and escape only a "%" that starts none: encoding twice changes nothing
+    /// Leave valid escapes alone, and escape only a "%" that starts none: encoding twice changes nothing
     #[arg(long)]
     pub keep_escapes: bool,
 
-    /// Write a space as "+", and escape "+"; with `--set whatwg-form`, the URL Standard's form data
+    /// Write a space as "+", and escape "+"; together with `--set whatwg-form`, this is the URL Standard's form
+    /// encoding
     #[arg(long, conflicts_with = "keep_escapes")]
     pub form: bool,
 
-    /// Encode a whole URL: syntax stays, and what no URL may hold is escaped
+    /// Encode a whole URL: keep its syntax, and escape only bytes that no URL may contain
     ///
-    /// Reserved bytes and their escapes stay (RFC 3986, section 2.2); every other "%" is data. `decode --url` is the exact inverse.
+    /// Reserved bytes and their escapes stay (RFC 3986, section 2.2); every other "%" is data and is escaped. `decode
+    /// --url` is the exact inverse.
     #[arg(long, conflicts_with_all = ["set", "escape", "keep", "keep_escapes", "form", "lower", "charset"])]
     pub url: bool,
 
@@ -77,8 +73,8 @@ pub struct Encode {
 
     /// Escape the bytes of the text in this charset instead of UTF-8
     ///
-    /// A character that the charset does not have is written as browsers do: %26%23, its number, %3B. Bytes of the
-    /// input that are not UTF-8 are escaped as they are. Labels mean what they mean to browsers, so `iso-8859-1`,
+    /// A character that the charset lacks is written in the way of browsers: %26%23, its number, %3B. Input bytes
+    /// that are invalid UTF-8 are escaped unchanged. Labels mean what they mean to browsers, so `iso-8859-1`,
     /// `latin1` and `us-ascii` are windows-1252; `iso-8859-1-strict` and `us-ascii-strict` are exact.
     #[arg(long, value_name = "LABEL", value_parser = CharsetParser, hide_possible_values = true)]
     pub charset: Option<Charset>,
@@ -88,8 +84,8 @@ pub struct Encode {
 ///
 /// A "%" that is not followed by two hexadecimal digits stays as it is, unless --strict is given.
 ///
-/// The options work in this order, however you order them: --nginx; escapes, with --percent-u, --times and --until-stable;
-/// --charset; --printable. What --keep names, and line ends, stay escaped in each.
+/// The steps run in this order, whatever the order of the options: --nginx; escapes, with --percent-u, --times and
+/// --until-stable; --charset; --printable. The bytes of --keep, and line ends, stay escaped in each step.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -117,17 +113,9 @@ Examples:
   pct decode --strict urls.txt -o plain.txt   all or nothing")]
 pub struct Decode {
     #[command(flatten)]
-    pub files: Files,
-    #[command(flatten)]
-    pub target: Target,
-    #[command(flatten)]
-    pub records: RecordArgs,
-    #[command(flatten)]
-    pub pipe: Pipe,
-    #[command(flatten)]
-    pub strict: Strict,
+    pub pipe: StrictPipe,
 
-    /// Bytes whose escapes stay; %XX names one that is hard to type
+    /// Keep the escapes of these bytes; %XX names a byte that is hard to type
     #[arg(long, value_name = "BYTES", value_parser = BytesParser, allow_hyphen_values = true)]
     pub keep: Vec<ByteSet>,
 
@@ -137,18 +125,18 @@ pub struct Decode {
 
     /// Decode a whole URL: the exact inverse of `encode --url`
     ///
-    /// Reserved bytes stay escaped (RFC 3986, section 2.2), so that the parts of the URL stay what they are.
+    /// Reserved bytes stay escaped (RFC 3986, section 2.2), so that the URL still has the same parts.
     #[arg(
         long,
         conflicts_with_all = ["keep", "form", "times", "until_stable", "nginx", "percent_u", "charset", "printable"]
     )]
     pub url: bool,
 
-    /// Decode only in the query of a URL, names and values; what delimits them stays escaped
+    /// Decode only the names and values in the query of a URL; delimiters stay escaped
     #[arg(long, conflicts_with_all = ["url", "path"])]
     pub query: bool,
 
-    /// Decode only in the path of a URL; an escaped "/" stays
+    /// Decode only the path of a URL; an escaped "/" stays
     #[arg(long, conflicts_with = "url")]
     pub path: bool,
 
@@ -156,58 +144,60 @@ pub struct Decode {
     pub unwrap: Unwrap,
 }
 
-/// What else is undone when decoding.
+/// The options that undo further layers of encoding.
 #[derive(Debug, Args)]
 pub struct Unwrap {
-    /// Decode N times, which is what N runs do
+    /// Decode N times, with the same result as N runs
     ///
-    /// Only what is read is looked at for --strict; \xHH and %uXXXX are read once.
+    /// --strict checks only the input of the first time; \xHH and %uXXXX are read once.
     #[arg(long, value_name = "N", default_value = "1", hide_default_value = true, value_parser = clap::value_parser!(u16).range(1..))]
     pub times: u16,
 
-    /// Decode until nothing changes, in linear time: to see what is wrapped up
+    /// Decode until nothing changes, in linear time, to reveal values that are escaped several times
     ///
-    /// Only what is read is looked at for --strict; \xHH and %uXXXX are read once. With --form, every "+" of
-    /// whatever layer becomes a space.
+    /// --strict checks only the input of the first time; \xHH and %uXXXX are read once. With --form, a "+" in any
+    /// layer becomes a space.
     #[arg(long, conflicts_with = "times")]
     pub until_stable: bool,
 
-    /// Undo \xHH, as nginx writes it in logs, before decoding
+    /// Decode \xHH, which nginx writes in logs, before percent-decoding
     ///
-    /// With --jsonl, strings may have such escapes, as those of a `log_format` that writes JSON without `escape=json`.
+    /// With --jsonl, strings may contain such escapes: a `log_format` without `escape=json` writes them.
     #[arg(long)]
     pub nginx: bool,
 
-    /// Decode %uXXXX as well: UTF-16 code units, as `escape` of JavaScript writes them
+    /// Decode %uXXXX as well: UTF-16 code units, as JavaScript's `escape` writes them
     ///
-    /// A surrogate without its other half stays. %XX next to it is a byte; `--charset latin1` reads it as
-    /// `unescape` does.
+    /// A surrogate without its other half stays as it is. A %XX next to it is a byte; with `--charset latin1` the
+    /// result is that of JavaScript's `unescape`.
     #[arg(long)]
     pub percent_u: bool,
 
-    /// The decoded bytes are text in this charset: write it in UTF-8
+    /// Read the decoded bytes as text in this charset, and write it as UTF-8
     ///
-    /// Bytes that mean nothing in the charset are written as escapes, so `--charset utf-8` decodes only what is UTF-8.
-    /// Characters of --percent-u are left alone. Labels mean what they mean to browsers, so `iso-8859-1`, `latin1` and
-    /// `us-ascii` are windows-1252; `iso-8859-1-strict` and `us-ascii-strict` are exact.
+    /// Bytes that are invalid in the charset are written as escapes, so `--charset utf-8` decodes only valid UTF-8.
+    /// Characters that --percent-u decodes are not converted. Labels mean what they mean to browsers, so
+    /// `iso-8859-1`, `latin1` and `us-ascii` are windows-1252; `iso-8859-1-strict` and `us-ascii-strict` are exact.
     #[arg(long, value_name = "LABEL", value_parser = CharsetParser, hide_possible_values = true)]
     pub charset: Option<Charset>,
 
-    /// Leave nothing in the output that a terminal obeys: escape it again
+    /// Escape everything in the output that controls a terminal
     ///
-    /// That is: C0 controls but for line ends, DEL, C1 controls, bytes that are not UTF-8, line and paragraph
-    /// separators (U+2028, U+2029), and marks that turn the direction of text. Those that were not escaped in the
-    /// input are escaped, too.
+    /// These are C0 controls other than line ends, DEL, C1 controls, invalid UTF-8, line and paragraph separators
+    /// (U+2028, U+2029), and characters that change the direction of text. They are escaped even if they were not
+    /// escaped in the input.
     #[arg(long)]
     pub printable: bool,
 }
 
-/// Spell escapes one way (RFC 3986, sections 6.2.2.1 and 6.2.2.2)
+/// Write equivalent escapes in one way (RFC 3986, sections 6.2.2.1 and 6.2.2.2)
 ///
-/// Escapes of unreserved bytes are decoded, and the digits of all other escapes are written in upper case. Nothing else
-/// changes: not the case of scheme and host, nor dot segments, nor ports. With --profile, all of a URL gets a canonical form.
+/// Escapes of unreserved bytes are decoded, and the digits of all other escapes are written in upper case. Nothing
+/// else changes: neither the case of scheme and host, nor dot segments, nor ports. With --profile, the whole URL is
+/// brought into a canonical form.
 ///
-/// A URL that a profile refuses stays as it is; --rejects says where and why, and --on-error what else becomes of it.
+/// A URL that the profile rejects stays as it is; --rejects says where and why, and --on-error chooses another
+/// policy.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -216,25 +206,17 @@ Examples:
   echo 'HTTP://A.com/a/../%7eb' | pct normalize --profile rfc3986    http://a.com/~b
   echo 'http://a.com:80' | pct normalize --profile rfc3986-scheme    http://a.com/
   echo 'http://a.com/?b=2&a=%31#c' | pct normalize --profile w3lib-2.5     http://a.com/?a=1&b=2
-  pct normalize --list                        all profiles
+  pct normalize --list                        lists all profiles
   pct normalize --profile rfc3986-scheme --rejects bad.txt crawl.txt | sort -u
   pct normalize --profile whatwg --csv --column url --into key crawl.csv
   echo '/%28%7e%29' | pct normalize --dialect rfc2396     /(~)")]
 pub struct Normalize {
     #[command(flatten)]
-    pub files: Files,
-    #[command(flatten)]
-    pub target: Target,
-    #[command(flatten)]
-    pub records: RecordArgs,
-    #[command(flatten)]
-    pub pipe: Pipe,
-    #[command(flatten)]
-    pub strict: Strict,
+    pub pipe: StrictPipe,
 
     /// Write the canonical form by this profile
     ///
-    /// A profile is versioned and never changes; no two give the same keys. `--list` says what each is.
+    /// A profile is versioned and never changes, and no two profiles give the same keys. `--list` describes each.
     #[arg(long, value_name = "NAME", value_parser = ProfileParser, hide_possible_values = true)]
     pub profile: Option<Profile>,
 
@@ -242,14 +224,14 @@ pub struct Normalize {
     #[arg(long, conflicts_with_all = ["profile", "files", "expression", "dialect"])]
     pub list: bool,
 
-    /// The specification that says which bytes are unreserved, so that their escapes are decoded
+    /// The specification that defines the unreserved bytes, whose escapes are decoded
     ///
-    /// RFC 2396 has `! * ' ( )` as well, RFC 1738 also `$ + ,` and not `~`.
+    /// RFC 2396 adds `! * ' ( )`; RFC 1738 also adds `$ + ,` and omits `~`.
     #[arg(long, value_name = "NAME", default_value = "rfc3986", conflicts_with = "profile")]
     pub dialect: Unreserved,
 }
 
-/// A specification that has a set of unreserved bytes.
+/// A specification that defines a set of unreserved bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Unreserved {
     Rfc3986,
@@ -257,31 +239,22 @@ pub enum Unreserved {
     Rfc1738,
 }
 
-/// What becomes of malformed escapes.
-#[derive(Debug, Args)]
-pub struct Strict {
-    /// Stop at the first malformed escape, say where it is, and exit with 1
-    #[arg(long, conflicts_with = "on_error")]
-    pub strict: bool,
-}
-
-/// The bytes of all of `sets`.
+/// Returns the union of `sets`.
 fn all(sets: &[ByteSet]) -> ByteSet {
     sets.iter().fold(ByteSet::EMPTY, |all, set| all.union(*set))
 }
 
-/// The bytes that stay where `escaped` and all that are not ASCII are escaped.
+/// Returns the ASCII bytes outside `escaped`.
 fn kept(escaped: ByteSet) -> ByteSet {
     let ascii: Vec<u8> = (0..0x80).collect();
     ByteSet::EMPTY.add(&ascii).intersection(escaped.complement())
 }
 
 impl Encode {
-    /// What is asked for.
+    /// Converts the arguments to a request.
     pub fn request(self) -> Request {
         if self.url {
-            let verb = Verb::Rewrite(Arc::new(EncodeUrl));
-            return self.pipe.request(verb, self.files, self.target, &self.records, false);
+            return self.pipe.request(Verb::Rewrite(Arc::new(EncodeUrl)), false);
         }
         let verb = Verb::Encode(EncodeOptions {
             keep: self.escape.map_or(self.set.set.to_byte_set(), kept).union(all(&self.keep)),
@@ -290,20 +263,19 @@ impl Encode {
             lower: self.lower,
             charset: self.charset,
         });
-        self.pipe.request(verb, self.files, self.target, &self.records, false)
+        self.pipe.request(verb, false)
     }
 }
 
 impl Decode {
-    /// What is asked for.
+    /// Converts the arguments to a request.
     pub fn request(self) -> Request {
         if self.url {
-            let verb = Verb::Rewrite(Arc::new(DecodeUrl));
-            return self.pipe.request(verb, self.files, self.target, &self.records, self.strict.strict);
+            return self.pipe.rewrite(DecodeUrl);
         }
         let Unwrap { times, until_stable, nginx, percent_u, charset, printable } = self.unwrap;
-        // What such a log has, and would be left in otherwise.
-        let nginx = nginx || self.pipe.places.log.is_some_and(Log::is_nginx);
+        // nginx writes such logs with `\xHH` escapes, which would stay in the values otherwise.
+        let nginx = nginx || self.pipe.pipe.places.log.is_some_and(Log::is_nginx);
         let verb = Verb::Decode(DecodeOptions {
             keep: all(&self.keep),
             form: self.form,
@@ -318,20 +290,20 @@ impl Decode {
                 _ => None,
             },
         });
-        self.pipe.request(verb, self.files, self.target, &self.records, self.strict.strict)
+        self.pipe.request(verb)
     }
 }
 
 impl Normalize {
-    /// What is asked for.
+    /// Converts the arguments to a request.
     pub fn request(self) -> Request {
-        // The profile of escapes has no need of whole URLs.
+        // This profile changes only escapes, so it does not need whole URLs.
         let verb = match (self.profile.filter(|profile| *profile != Profile::Escapes), self.dialect) {
             (Some(profile), _) => Verb::Rewrite(Arc::new(Canonical(profile))),
             (None, Unreserved::Rfc3986) => Verb::Normalize(sets::RFC3986_UNRESERVED.to_byte_set()),
             (None, Unreserved::Rfc2396) => Verb::Normalize(sets::RFC2396_UNRESERVED.to_byte_set()),
             (None, Unreserved::Rfc1738) => Verb::Normalize(sets::RFC1738_UNRESERVED.to_byte_set()),
         };
-        self.pipe.request(verb, self.files, self.target, &self.records, self.strict.strict)
+        self.pipe.request(verb)
     }
 }

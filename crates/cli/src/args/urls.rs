@@ -1,56 +1,30 @@
-//! The verbs for whole URLs: split, get, join, resolve, iri, uri, form.
+//! The arguments of the commands for whole URLs: split, get, join, resolve, iri, uri, form.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::Args;
 use simdpct_uri::Strictness;
 use simdpct_uri::form::LineEnds;
 
-use super::files::{Files, RecordArgs, Target};
 use super::parsers::CharsetParser;
-use super::transform::Strict;
-use super::values::Pipe;
+use super::values::StrictPipe;
 use crate::engine::plan::Request;
 use crate::ground::charset::Charset;
-use crate::url::Rewrite;
 use crate::url::form::{FromForm, ToForm};
 use crate::url::join;
 use crate::url::part::{self, Part};
 use crate::url::refer::{self, ToIri, ToUri};
 use crate::url::row::Style;
 use crate::url::split::{self, Template};
-use crate::value::options::Verb;
-
-/// What all of them take.
-#[derive(Debug, Args)]
-pub struct Whole {
-    #[command(flatten)]
-    pub files: Files,
-    #[command(flatten)]
-    pub target: Target,
-    #[command(flatten)]
-    pub records: RecordArgs,
-    #[command(flatten)]
-    pub pipe: Pipe,
-    #[command(flatten)]
-    pub strict: Strict,
-}
-
-impl Whole {
-    fn request(self, rewrite: impl Rewrite + 'static) -> Request {
-        let verb = Verb::Rewrite(Arc::new(rewrite));
-        self.pipe.request(verb, self.files, self.target, &self.records, self.strict.strict)
-    }
-}
 
 /// Split URLs into their parts, before anything is decoded (RFC 3986, sections 2.4 and 3)
 ///
-/// Each URL becomes a row of TSV or CSV, or an object of JSON. Every input has parts, and `pct join` gives it back. The parts are
-/// as they are written; with --decode each is decoded once.
+/// Each URL becomes a row of TSV or CSV, or an object of JSON. Every input can be split, and `pct join` restores it.
+/// The parts are written unchanged; --decode decodes each once.
 ///
-/// In TSV and CSV a part that is not there is nothing, and an empty one is \"\": `http://a/` has no query, `http://a/?` an empty one.
-/// In JSON the member is left out. A line end or NUL in a cell is escaped, and a tab in TSV. There is no header.
+/// In TSV and CSV, a missing part is an empty cell, and an empty part is \"\": `http://a/` has no query, `http://a/?`
+/// has an empty one. In JSON, a missing part has no member. Line ends and NUL in a cell are escaped, and tabs in TSV.
+/// There is no header.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -60,38 +34,38 @@ Examples:
   pct split --fields host crawl.txt | sort | uniq -c
   pct split --fields host --query-param q,page --as csv crawl.txt -o pages.csv.gz
   pct split --csv --column url --fields host --into host crawl.csv
-  pct split crawl.txt | pct join scheme=https -           another scheme for each")]
+  pct split crawl.txt | pct join scheme=https -           changes the scheme of each")]
 pub struct Split {
     #[command(flatten)]
-    pub whole: Whole,
+    pub pipe: StrictPipe,
 
-    /// The parts, in this order
+    /// The parts to write, in this order
     ///
-    /// url, scheme, authority, userinfo, user, password, host, port, path, query, fragment; and query:NAME for the value of the
-    /// first parameter of that name.
+    /// The parts are url, scheme, authority, userinfo, user, password, host, port, path, query, fragment, and
+    /// query:NAME for the value of the first parameter of that name.
     #[arg(long, value_name = "PART,...", value_delimiter = ',', default_value = part::USUAL, value_parser = Part::find)]
     pub fields: Vec<Part>,
 
-    /// The values of these parameters as well, as query:NAME
+    /// Also write the values of these parameters, like query:NAME
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub query_param: Vec<String>,
 
     /// Decode each part once, after splitting
     ///
-    /// What delimits the pieces of a part stays escaped, and so does `%`: %2F in a path; %26, %3D, %3B, %2B in a query. The value
-    /// of query:NAME is one piece: all of it is decoded, and `+` is a space.
+    /// `%` and the delimiters inside a part stay escaped: %2F in a path; %26, %3D, %3B, %2B in a query. The value of
+    /// query:NAME has no delimiters: all of it is decoded, and `+` becomes a space.
     #[arg(long)]
     pub decode: bool,
 
-    /// How parts are written
+    /// The format of the parts
     #[arg(long = "as", value_name = "STYLE", default_value = "tsv")]
     pub style: Style,
 }
 
 /// Write the parts of URLs that a template names
 ///
-/// `{host}` is the host as it is written, `{query:q}` the value of the first parameter `q`; what a URL does not have is empty. The
-/// names are those of `pct split --fields`. \t is a tab, \{ a brace, and \\ a backslash.
+/// `{host}` stands for the host unchanged, `{query:q}` for the value of the first parameter `q`, and a missing part
+/// is empty. The names are those of `pct split --fields`. \t is a tab, \{ a brace, and \\ a backslash.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -100,12 +74,12 @@ Examples:
   pct get '{scheme}://{host}/' crawl.txt | sort -u
   pct get '{host}' --log combined --only access.log")]
 pub struct Get {
-    /// Text with {PART} in it
+    /// The text to write, with {PART} for each part
     #[arg(value_parser = Template::new)]
     pub template: Template,
 
     #[command(flatten)]
-    pub whole: Whole,
+    pub pipe: StrictPipe,
 
     /// Decode each part once, as `pct split --decode` does
     #[arg(long)]
@@ -114,11 +88,12 @@ pub struct Get {
 
 /// Join parts to URLs: the inverse of `pct split`
 ///
-/// Each record is a row of parts, or an object of JSON. PART=VALUE among the files is the same in every URL; if there are no
-/// files, that makes one URL, and what is wrong with it ends the run. A file whose name is like that is `./PART=VALUE`.
+/// Each record is a row of parts, or an object of JSON. A PART=VALUE among the files sets this part of every URL. If
+/// there are no files, the result is one URL, and an error in it ends the run. Write `./PART=VALUE` for a file that
+/// has such a name.
 ///
-/// Parts that would not be read back as they are, such as a host with a slash, are refused. user and password, or authority, may be
-/// given instead of userinfo; query:NAME is added to the query if that has no such parameter.
+/// Parts that could not be read back unchanged, such as a host with a slash, are rejected. user and password, or
+/// authority, may replace userinfo; query:NAME is added to the query unless the query has that parameter.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -130,24 +105,24 @@ Examples:
   echo 'http://a.com/x?' | pct split | pct join             http://a.com/x?")]
 pub struct Join {
     #[command(flatten)]
-    pub whole: Whole,
+    pub pipe: StrictPipe,
 
-    /// What the columns of a row are, as in `pct split --fields`
+    /// The parts in the columns of a row, as in `pct split --fields`
     #[arg(long, value_name = "PART,...", value_delimiter = ',', default_value = part::USUAL, value_parser = Part::find)]
     pub fields: Vec<Part>,
 
-    /// How parts are written
+    /// The format of the rows
     #[arg(long, value_name = "STYLE", default_value = "tsv")]
     pub from: Style,
 
-    /// The parts are data: escape them, each with the set of its component
+    /// Treat the parts as data, and escape each with the set of its component
     ///
-    /// The inverse of `pct split --decode`: escapes in a path, a query and userinfo stay.
+    /// This is the inverse of `pct split --decode`: escapes in a path, a query and userinfo stay.
     #[arg(long)]
     pub encode: bool,
 }
 
-/// Write the targets of references as seen from a base (RFC 3986, section 5)
+/// Resolve references against a base URL (RFC 3986, section 5)
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -155,46 +130,46 @@ Examples:
   pct resolve --base https://example.org/ --jsonl --key request.url events.jsonl")]
 pub struct Resolve {
     #[command(flatten)]
-    pub whole: Whole,
+    pub pipe: StrictPipe,
 
-    /// The URL that the references are relative to
+    /// The base URL
     #[arg(long, value_name = "URL")]
     pub base: String,
 
-    /// Read `http:g` as `g` if the base is http, too, as some old parsers have it (section 5.2.2)
+    /// Read `http:g` as `g` if the base is http as well, like some old parsers (section 5.2.2)
     #[arg(long)]
     pub not_strict: bool,
 }
 
-/// Write URIs as people read them: IRIs (RFC 3987, section 3.2)
+/// Write URIs in readable form, as IRIs (RFC 3987, section 3.2)
 ///
-/// Escapes of UTF-8 that can be seen are decoded, and hosts by IDNA. Escapes of ASCII stay, so the meaning does; `pct uri`
-/// leads back.
+/// Escapes of visible UTF-8 characters are decoded, and hosts are converted by IDNA. Escapes of ASCII stay, so the
+/// meaning does not change; `pct uri` is the way back.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   echo 'http://xn--r8jz45g.jp/%E5%BC%95%E3%81%8D%2F' | pct iri     http://例え.jp/引き%2F")]
 pub struct Iri {
     #[command(flatten)]
-    pub whole: Whole,
+    pub pipe: StrictPipe,
 }
 
-/// Write IRIs as URIs: hosts by IDNA (UTS 46), all else as UTF-8 in escapes (RFC 3987, section 3.1)
+/// Write IRIs as URIs: convert hosts by IDNA (UTS 46), and escape all other UTF-8 (RFC 3987, section 3.1)
 ///
-/// Escapes stay, and a URI stays as it is. A host that is not valid is refused.
+/// Escapes stay, and URIs do not change. A URL whose host is not valid is rejected.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   echo 'http://例え.jp/引き%2F' | pct uri     http://xn--r8jz45g.jp/%E5%BC%95%E3%81%8D%2F")]
 pub struct Uri {
     #[command(flatten)]
-    pub whole: Whole,
+    pub pipe: StrictPipe,
 }
 
-/// Write the pairs of forms, and forms of pairs (application/x-www-form-urlencoded)
+/// Convert forms to pairs, and pairs to forms (application/x-www-form-urlencoded)
 ///
-/// Each record is a form, such as the query of a URL. In TSV and CSV, names and values follow each other; in JSON it is an array of
-/// pairs, in which nothing is lost. --from also reads an object, whose values may be arrays.
+/// Each record is a form, such as the query of a URL. In TSV and CSV, names and values alternate. In JSON, a form is
+/// an array of pairs, which loses nothing; --from also reads an object, whose values may be arrays.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -205,13 +180,13 @@ Examples:
   pct get '{query}' crawl.txt | pct form")]
 pub struct Form {
     #[command(flatten)]
-    pub whole: Whole,
+    pub pipe: StrictPipe,
 
-    /// How pairs are written
+    /// The format of the pairs
     #[arg(long = "as", value_name = "STYLE", default_value = "tsv", conflicts_with = "from")]
     pub style: Style,
 
-    /// Read pairs that are written like this, and write forms
+    /// Read pairs in this format, and write forms
     #[arg(long, value_name = "STYLE")]
     pub from: Option<Style>,
 
@@ -219,34 +194,35 @@ pub struct Form {
     #[arg(long, requires = "from")]
     pub crlf: bool,
 
-    /// The form is in this charset; what it is read from, or written as, is UTF-8
+    /// The charset of the form; the pairs are always UTF-8
     ///
-    /// Bytes that mean nothing in the charset are written as escapes; a character that it does not have, as browsers do:
-    /// %26%23, its number, %3B. Labels mean what they mean to browsers; `iso-8859-1-strict` and `us-ascii-strict` are exact.
+    /// Bytes that are invalid in the charset are written as escapes. A character that the charset lacks is written in
+    /// the way of browsers: %26%23, its number, %3B. Labels mean what they mean to browsers; `iso-8859-1-strict` and
+    /// `us-ascii-strict` are exact.
     #[arg(long, value_name = "LABEL", value_parser = CharsetParser, hide_possible_values = true)]
     pub charset: Option<Charset>,
 }
 
 impl Split {
-    /// What is asked for.
+    /// Converts the arguments to a request.
     pub fn request(self) -> Request {
         let mut fields = self.fields;
         fields.extend(self.query_param.into_iter().map(Part::Parameter));
-        self.whole.request(split::Split::new(fields, self.style, self.decode))
+        self.pipe.rewrite(split::Split::new(fields, self.style, self.decode))
     }
 }
 
 impl Get {
-    /// What is asked for.
+    /// Converts the arguments to a request.
     pub fn request(self) -> Request {
-        self.whole.request(split::Get::new(self.template, self.decode))
+        self.pipe.rewrite(split::Get::new(self.template, self.decode))
     }
 }
 
 impl Join {
-    /// What is asked for; or what is wrong with that.
+    /// Converts the arguments to a request, or returns an error message.
     pub fn request(mut self) -> Result<Request, String> {
-        let files = &mut self.whole.files;
+        let files = &mut self.pipe.pipe.files;
         let mut fixed = Vec::new();
         let mut others: Vec<PathBuf> = Vec::new();
         for name in std::mem::take(&mut files.files) {
@@ -261,15 +237,15 @@ impl Join {
             || files.files0_from.is_some()
             || !files.expression.is_empty();
         if !fixed.is_empty() && !has_input {
-            // One row without parts of its own.
+            // An empty row, which has only the fixed parts.
             files.expression.push("".into());
-            self.whole.strict.strict |= self.whole.pipe.on_error.is_none();
+            self.pipe.strict |= self.pipe.pipe.on_error.is_none();
         }
-        Ok(self.whole.request(join::Join::new(self.fields, self.from, fixed, self.encode)))
+        Ok(self.pipe.rewrite(join::Join::new(self.fields, self.from, fixed, self.encode)))
     }
 }
 
-/// The name and the value of `PART=VALUE`, if that is what `argument` is and not the name of a file.
+/// Splits `PART=VALUE`; `None` if `argument` is the name of a file.
 fn assignment(argument: &std::path::Path) -> Option<(&str, &[u8])> {
     let bytes = argument.as_os_str().as_encoded_bytes();
     let at = memchr::memchr(b'=', bytes)?;
@@ -279,36 +255,36 @@ fn assignment(argument: &std::path::Path) -> Option<(&str, &[u8])> {
 }
 
 impl Resolve {
-    /// What is asked for; or what is wrong with that.
+    /// Converts the arguments to a request, or returns an error message.
     pub fn request(self) -> Result<Request, String> {
         let strictness = if self.not_strict { Strictness::Lenient } else { Strictness::Strict };
-        Ok(self.whole.request(refer::Resolve::new(self.base.into_bytes(), strictness)?))
+        Ok(self.pipe.rewrite(refer::Resolve::new(self.base.into_bytes(), strictness)?))
     }
 }
 
 impl Iri {
-    /// What is asked for.
+    /// Converts the arguments to a request.
     pub fn request(self) -> Request {
-        self.whole.request(ToIri)
+        self.pipe.rewrite(ToIri)
     }
 }
 
 impl Uri {
-    /// What is asked for.
+    /// Converts the arguments to a request.
     pub fn request(self) -> Request {
-        self.whole.request(ToUri)
+        self.pipe.rewrite(ToUri)
     }
 }
 
 impl Form {
-    /// What is asked for.
+    /// Converts the arguments to a request.
     pub fn request(self) -> Request {
         match self.from {
             Some(from) => {
                 let line_ends = if self.crlf { LineEnds::CrLf } else { LineEnds::Kept };
-                self.whole.request(ToForm { from, line_ends, charset: self.charset })
+                self.pipe.rewrite(ToForm { from, line_ends, charset: self.charset })
             }
-            None => self.whole.request(FromForm { style: self.style, charset: self.charset }),
+            None => self.pipe.rewrite(FromForm { style: self.style, charset: self.charset }),
         }
     }
 }

@@ -1,29 +1,31 @@
-//! Where values are in a record, what becomes of bad ones, and how the work is spread.
+//! The options that select values in a record, that treat bad values, and that set the number of threads.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::{Args, ValueHint};
 
 use super::files::{Files, RecordArgs, Target};
-use super::parsers::JoinParser;
+use super::parsers::join_delimiter;
 use crate::engine::plan::{Columns, PreviewFormat, Request, Selection, Shape};
-use crate::select::fields::{Delimiter, Spot};
+use crate::select::fields::{Delimiter, Position};
 use crate::select::jsonl::KeyPath;
 use crate::select::logs::Log;
+use crate::url::Rewrite;
 use crate::value::options::Verb;
 use crate::value::policy::{Policies, Policy};
 use crate::value::stats::StatsFormat;
 
-/// Where values are.
+/// The options that select values in a record.
 #[derive(Debug, Args)]
 pub struct Places {
     /// Work on fields of each line: N counts from 1, and N.W is word W of field N
     ///
-    /// By default fields are separated by blanks, and a "quoted field" or a [bracketed date] is one, as in access
-    /// logs: `--field 5.2` is the request target of the common and combined formats, `--field 8` the referrer.
-    /// Everything else stays byte for byte, and decoding makes nothing that would split or end a field: such
-    /// bytes, and control bytes, stay escaped. A line without the field passes.
+    /// By default fields are separated by blanks, and a "quoted field" or a [bracketed date] is one field, as in
+    /// access logs: `--field 5.2` is the request target of the common and combined formats, `--field 8` the referrer.
+    /// Everything else stays byte for byte. Bytes that would split or end a field stay escaped, and so do control
+    /// bytes. A line without the field stays as it is.
     #[arg(
         long,
         value_name = "N[.W],...",
@@ -31,12 +33,15 @@ pub struct Places {
         help_heading = VALUES,
         conflicts_with_all = ["csv", "jsonl", "logfmt"]
     )]
-    pub field: Vec<Spot>,
+    pub field: Vec<Position>,
 
-    /// Work on the URLs of a log of this format: the request, and mostly the referrer
+    /// Work on the URLs in a log of this format: the request and usually the referrer
     ///
-    /// Which fields that is, and what quotes they have, `pct help decode` lists with the names. The columns of w3c,
-    /// cloudfront and iis are those that the last `#Fields:` line names.
+    /// `pct help decode` lists the formats with their fields and quotes. In w3c, cloudfront and iis logs, the last
+    /// `#Fields:` line names the columns.
+    ///
+    /// In combined, common and nginx logs, fields are counted from the date, which is field 4: a user name may contain
+    /// blanks. A line without a date in brackets before a quoted request is unreadable.
     #[arg(
         long,
         value_name = "FORMAT",
@@ -45,63 +50,71 @@ pub struct Places {
     )]
     pub log: Option<Log>,
 
-    /// What separates fields or columns: one byte, or `tab` or `space`
+    /// The separator of fields or columns: one byte, or `tab` or `space`
     ///
-    /// `space`, the default of --field, is any number of blanks around fields that may be quoted or bracketed.
-    /// With any other byte, fields have no quotes. The default of --csv is a comma.
+    /// `space`, the default of --field, means any number of blanks around fields that may be quoted or bracketed.
+    /// With any other separator, fields have no quotes. The default of --csv is a comma.
     #[arg(short, long, value_name = "CHAR", help_heading = VALUES, conflicts_with_all = ["jsonl", "logfmt"])]
     pub delimiter: Option<Delimiter>,
 
-    /// Fields are separated by tabs: the same as `--delimiter tab`
+    /// Separate fields by tabs; short for `--delimiter tab`
     #[arg(long, help_heading = VALUES, requires = "field", conflicts_with = "delimiter")]
     pub tsv: bool,
 
     /// Work on columns of CSV (RFC 4180)
     ///
-    /// Cells that do not change stay byte for byte; those that do are quoted as needed. Rows may be ragged: one
-    /// without the column passes. Each file has a header row.
+    /// Cells that do not change stay byte for byte; those that change are quoted where necessary. Rows may be ragged:
+    /// a row without the column stays as it is. Each file has a header row.
     #[arg(long, help_heading = VALUES, group = "tables", requires = "column", conflicts_with_all = ["jsonl", "logfmt", "null"])]
     pub csv: bool,
 
-    /// The columns, by name or by number from 1; all columns of that name
+    /// The columns, by name or by number from 1; a name selects all columns that have it
     #[arg(long, value_name = "NAME|N,...", value_delimiter = ',', help_heading = VALUES, requires = "tables")]
     pub column: Vec<String>,
 
-    /// The first row of CSV is a row like any other
+    /// Treat the first row of CSV as data
     #[arg(long, help_heading = VALUES, requires = "csv")]
     pub no_header: bool,
 
-    /// Work on string values of JSON, one document a line
+    /// Work on string values of JSON, one document per line
     ///
-    /// Everything else stays byte for byte. A value that changes is written without needless escapes; bytes that
-    /// are not UTF-8 and so cannot be in JSON stay percent-encoded. A line that is not JSON is refused.
+    /// Everything else stays byte for byte. A value that changes is written with as few escapes as possible; bytes
+    /// that are invalid UTF-8 stay percent-encoded, because JSON cannot contain them. A line that is not JSON is
+    /// unreadable.
     #[arg(long, help_heading = VALUES, group = "documents", requires = "key", conflicts_with = "null")]
     pub jsonl: bool,
 
-    /// Work on values of logfmt: `key=value` between blanks, where a value may be in quotes
+    /// Work on values of logfmt: `key=value` between blanks, where a value may be quoted
     ///
-    /// A value that changes gets quotes if it needs them.
+    /// A value that changes is quoted where necessary. An unknown escape makes a quoted value unreadable.
     #[arg(long, help_heading = VALUES, group = "documents", requires = "key", conflicts_with = "null")]
     pub logfmt: bool,
 
-    /// Where the values are: `request.url`, `urls[]` or `items[].href`, as in jq; `.` is the document itself
+    /// The paths of the values, as in jq: `request.url`, `urls[]` or `items[].href`; `.` is the document itself
     ///
-    /// `**` at the end is every string there and below. A "\" before a ".", "[" or "*" makes it a part of a name. With
-    /// --logfmt it is the key as it is.
+    /// `**` at the end selects every string at this place and below. A "\" before a ".", "[" or "*" makes the
+    /// character part of a name. With --logfmt, PATH is the literal key.
     #[arg(long, value_name = "PATH,...", value_delimiter = ',', help_heading = VALUES, requires = "documents")]
     pub key: Vec<KeyPath>,
 }
 
-/// Options that all verbs share which write what they read.
+/// The options that are common to all commands that write a converted copy of their input.
 #[derive(Debug, Args)]
 pub struct Pipe {
     #[command(flatten)]
+    pub files: Files,
+    #[command(flatten)]
+    pub target: Target,
+    #[command(flatten)]
+    pub records: RecordArgs,
+    #[command(flatten)]
     pub places: Places,
 
-    /// Work on columns of a Parquet file; all other columns are copied as they are
+    /// Work on columns of a Parquet file; all other columns are copied unchanged
     ///
-    /// A column of a struct or a list is named as `request.url`. Text stays UTF-8: escapes of other bytes stay escaped. A
-    /// place is FILE:ROW, from 1. Needs a `pct` that was built with `--features parquet`.
+    /// A column inside a struct or a list has a name such as `request.url`. Text stays UTF-8: escapes of other bytes
+    /// stay escaped. Messages give places as FILE:ROW, from 1. This option needs a `pct` that was built with
+    /// `--features parquet`.
     #[arg(
         long,
         help_heading = VALUES,
@@ -111,27 +124,28 @@ pub struct Pipe {
     )]
     pub parquet: bool,
 
-    /// Write the header of the first file only
+    /// Write only the header of the first file
     ///
-    /// A file with another header is left out, with a message and exit code 2. Without this option each header is written.
+    /// A file with a different header is left out, with a message and exit code 2. Without this option every header
+    /// is written.
     #[arg(long, help_heading = VALUES, requires = "csv", conflicts_with = "no_header")]
     pub one_header: bool,
 
-    /// Write just the values, each on a line of its own, for `| sort | uniq -c`
+    /// Write only the values, each on a line of its own, for `| sort | uniq -c`
     ///
     /// Line ends in a value are escaped. There is no header.
     #[arg(long, help_heading = SHAPE, conflicts_with = "raw")]
     pub only: bool,
 
-    /// With --only: the values of one record on one line, with this between: one character, `tab` or `space`
+    /// With --only: write the values of a record on one line, separated by CHAR: one character, `tab` or `space`
     ///
-    /// It is escaped where it is part of a value.
-    #[arg(long, value_name = "CHAR", help_heading = SHAPE, requires = "only", value_parser = JoinParser)]
+    /// The separator is escaped inside values.
+    #[arg(long, value_name = "CHAR", help_heading = SHAPE, requires = "only", value_parser = join_delimiter)]
     pub output_delimiter: Option<u8>,
 
-    /// Write the new value beside the old one: in a new column after it, or as a new member of its object
+    /// Keep the old value, and write the new one next to it: in a new column, or as a new member of its object
     ///
-    /// One name for each column or key.
+    /// Give one name for each column or key.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = SHAPE, conflicts_with = "only")]
     pub into: Vec<String>,
 
@@ -139,35 +153,36 @@ pub struct Pipe {
     #[arg(long, help_heading = SHAPE)]
     pub only_changed: bool,
 
-    /// With --in-place: replace nothing, and say how many lines of which files would change
+    /// With --in-place: replace nothing, and report how many lines of which files would change
     #[arg(long, help_heading = SHAPE, requires = "in_place", conflicts_with = "diff")]
     pub dry_run: bool,
 
-    /// With --in-place: replace nothing, and show what would change, as a unified diff
+    /// With --in-place: replace nothing, and show the changes as a unified diff
     ///
-    /// In colours on a terminal, unless NO_COLOR is set. Of compressed files it shows the text.
+    /// The diff is coloured on a terminal, unless NO_COLOR is set. For compressed files it shows the uncompressed
+    /// text.
     #[arg(long, help_heading = SHAPE, requires = "in_place")]
     pub diff: bool,
 
-    /// What becomes of a value with a malformed escape, of a URL that is refused, and of a line that is not JSON [default: keep]
+    /// The policy for malformed escapes, rejected URLs and unreadable records [default: keep]
     #[arg(long, value_name = "POLICY", help_heading = POLICIES, conflicts_with = "raw")]
     pub on_error: Option<Policy>,
 
-    /// What becomes of a value that is not UTF-8, or not in the --charset [default: keep]
+    /// The policy for values that are invalid UTF-8, or invalid in the --charset [default: keep]
     ///
-    /// With `keep`, bytes that are nothing in the charset stay escaped. Decoded values are looked at when they are
-    /// decoded, values to be encoded before that. A character that the charset of `encode` lacks is written as a
-    /// reference to it both with `keep` and `replace`.
+    /// With `keep`, bytes that are invalid in the charset stay escaped. Values are checked after decoding, or before
+    /// encoding. With `keep` and `replace`, `encode` writes a character that its charset lacks as a numeric
+    /// reference.
     #[arg(long, value_name = "POLICY", help_heading = POLICIES, conflicts_with = "raw")]
     pub on_invalid_utf8: Option<Policy>,
 
-    /// Write refused values to FILE, one a line: FILE:LINE:OFFSET: REASON: RECORD
+    /// Write rejected values to FILE, one per line: FILE:LINE:OFFSET: REASON: RECORD
     ///
-    /// The record is escaped so that it is one line. Like the output, FILE appears whole or not at all.
+    /// Line ends and control bytes in RECORD are escaped. Like the output, FILE appears whole or not at all.
     #[arg(long, value_name = "FILE", help_heading = POLICIES, value_hint = ValueHint::FilePath, conflicts_with = "raw")]
     pub rejects: Option<PathBuf>,
 
-    /// Sum up on stderr: records, bytes, escapes, what was wrong with them, and the most layers of a value
+    /// Print counts to stderr: records, bytes, escapes, errors, and the largest number of layers of a value
     #[arg(
         long,
         value_name = "FORMAT",
@@ -179,30 +194,42 @@ pub struct Pipe {
     )]
     pub stats: Option<StatsFormat>,
 
-    /// The most memory for one record, in MiB
+    /// Memory limit for one record, in MiB
     ///
-    /// With fields, columns, keys and whole URLs, a longer record is refused: it stays as it is unless --on-error is `drop`
-    /// or `fail`, and a message says where. Other whole lines may be of any length, and what is said of one is the same: a
-    /// longer one is worked on in parts, which wait in a temporary file if a policy may leave all of it out.
+    /// With fields, columns, keys and whole URLs, a longer record is unreadable: it stays as it is unless --on-error
+    /// is `drop` or `fail`, and a message says where it is. In all other cases, lines may have any length and the
+    /// results are the same: a longer line is processed in parts, which wait in a temporary file if a policy may
+    /// leave the line out.
     #[arg(long, value_name = "MIB", help_heading = POLICIES, default_value = "2", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub max_record: u32,
 
-    /// Use N threads [default: one for each core, and a single one while the input is small]
+    /// The number of threads [default: one for each core, or a single one for small input]
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
 }
 
+/// The options of a command that also has --strict.
+#[derive(Debug, Args)]
+pub struct StrictPipe {
+    #[command(flatten)]
+    pub pipe: Pipe,
+
+    /// Stop at the first malformed escape with an error that says where, and exit with 1
+    #[arg(long, conflicts_with = "on_error")]
+    pub strict: bool,
+}
+
 const SHAPE: &str = "What is written";
 const VALUES: &str = "Where values are (by default each line is one)";
-const POLICIES: &str = "Values that cannot be read";
+const POLICIES: &str = "Bad values";
 
 impl Places {
-    /// What separates fields or columns, if that was said.
+    /// Returns the separator of fields or columns, if one was given.
     pub fn delimiter(&self) -> Option<Delimiter> {
         if self.tsv { Some(Delimiter::Byte(b'\t')) } else { self.delimiter }
     }
 
-    /// What is selected.
+    /// Returns the selected places.
     pub fn selection(self, one_header: bool) -> Selection {
         if !self.field.is_empty() {
             Selection::Fields(self.field)
@@ -221,15 +248,8 @@ impl Places {
 }
 
 impl Pipe {
-    /// What is asked for, of which these are some options.
-    pub fn request(
-        self,
-        verb: Verb,
-        files: Files,
-        target: Target,
-        records: &RecordArgs,
-        strict: bool,
-    ) -> Request {
+    /// Converts these options to a request for `verb`. `strict` means that --strict is given.
+    pub fn request(self, verb: Verb, strict: bool) -> Request {
         let places = self.places;
         let delimiter = places.delimiter();
         let selection =
@@ -237,9 +257,9 @@ impl Pipe {
         let malformed = if strict { Policy::Fail } else { self.on_error.unwrap_or(Policy::Keep) };
         Request {
             verb,
-            sources: files.sources(records.records()),
-            destination: target.destination(),
-            records: records.records(),
+            sources: self.files.sources(self.records.records()),
+            destination: self.target.destination(),
+            records: self.records.records(),
             selection,
             shape: Shape {
                 only: self.only,
@@ -259,5 +279,17 @@ impl Pipe {
             max_record: self.max_record,
             jobs: self.jobs,
         }
+    }
+}
+
+impl StrictPipe {
+    /// Converts these options to a request for `verb`.
+    pub fn request(self, verb: Verb) -> Request {
+        self.pipe.request(verb, self.strict)
+    }
+
+    /// Converts these options to a request for `rewrite` of whole URLs.
+    pub fn rewrite(self, rewrite: impl Rewrite + 'static) -> Request {
+        self.request(Verb::Rewrite(Arc::new(rewrite)))
     }
 }

@@ -1,4 +1,4 @@
-//! Which kernels there are and which are in use.
+//! `pct cpu`: lists the kernel tiers, and says which one is in use.
 
 use std::env;
 use std::fmt::Write;
@@ -8,8 +8,8 @@ use simdpct::Tier;
 use crate::ground::error::{Failure, Outcome};
 use crate::io::output::Output;
 
-/// Fails when the environment asks for a tier that cannot be had. The library would fall back on the best one,
-/// but who forces a tier wants to know.
+/// Fails if SIMDPCT_TIER names a tier that is not available. The library would fall back to the best tier, but
+/// whoever forces a tier wants an error.
 pub fn check_forced_tier() -> Result<(), Failure> {
     let Some(forced) = env::var_os(Tier::ENV_VAR).filter(|forced| !forced.is_empty()) else {
         return Ok(());
@@ -25,10 +25,10 @@ pub fn check_forced_tier() -> Result<(), Failure> {
     };
     let available: Vec<_> = Tier::available().map(Tier::name).collect();
     let variable = Tier::ENV_VAR;
-    Err(Failure::Usage(format!("{variable}={forced}: {problem}; there is {}", available.join(", "))))
+    Err(Failure::Usage(format!("{variable}={forced}: {problem}; available: {}", available.join(", "))))
 }
 
-/// Describes the tiers.
+/// Prints the tiers.
 pub fn describe() -> Result<Outcome, Failure> {
     let forced = env::var_os(Tier::ENV_VAR).is_some_and(|forced| !forced.is_empty());
     let mut text = format!("pct {} on {}\n", env!("CARGO_PKG_VERSION"), env::consts::ARCH);

@@ -1,4 +1,4 @@
-//! The manual pages and shell completions.
+//! `pct generate`: writes the manual pages and shell completions.
 
 use std::path::Path;
 use std::{fs, io};
@@ -14,7 +14,7 @@ use crate::ground::error::{Failure, Outcome};
 use crate::ground::shown::shown;
 use crate::io::output::{Output, STDOUT};
 
-/// `pct generate`.
+/// Runs `pct generate`.
 pub fn generate(args: &Generate) -> Result<Outcome, Failure> {
     let mut command = Cli::command();
     let mut text = Vec::new();
@@ -23,7 +23,7 @@ pub fn generate(args: &Generate) -> Result<Outcome, Failure> {
             pages(command, directory).map_err(|error| Failure::open(shown(directory), error))?;
             return Ok(Outcome::Clean);
         }
-        (_, Some(_)) => return Err(Failure::Usage("--directory is for manual pages".to_owned())),
+        (_, Some(_)) => return Err(Failure::Usage("--directory applies only to manual pages".to_owned())),
         (Generated::Man, None) => {
             page(command.disable_help_subcommand(true), &mut text)
                 .map_err(|error| Failure::output(STDOUT, 0, error))?;
@@ -36,7 +36,7 @@ pub fn generate(args: &Generate) -> Result<Outcome, Failure> {
     Ok(Outcome::Clean)
 }
 
-/// Writes a page for the command and one for each subcommand that help shows.
+/// Writes one page for the command itself and one for each visible subcommand.
 fn pages(command: Command, directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     let mut command = command.disable_help_subcommand(true);
@@ -49,11 +49,11 @@ fn pages(command: Command, directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a page. What comes after the options in help gets sections of its own here, and its examples stay lines.
+/// Writes one page. The text after the options becomes sections of their own, with the examples as literal lines.
 fn page(command: Command, text: &mut Vec<u8>) -> io::Result<()> {
     let after = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string);
     let command = command.after_help(Resettable::Reset).after_long_help(Resettable::Reset);
-    // Help points to a list of long ones; a manual is that list.
+    // Help refers to `pct sets` for a long list of values; a manual page prints the list.
     let command = command.mut_args(|arg| arg.hide_possible_values(false));
     Man::new(command).render(text)?;
     let mut roff = Roff::new();

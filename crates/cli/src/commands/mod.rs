@@ -1,4 +1,4 @@
-//! The subcommands: arguments become plain options, and are run.
+//! Runs the subcommands: parses the arguments and starts the engine.
 
 mod cpu;
 mod generate;
@@ -18,7 +18,7 @@ use crate::ground::error::{Failure, Outcome};
 use crate::inspect::audit::audit;
 use crate::io::output;
 
-/// Does what the arguments of the process ask for.
+/// Runs the command that the arguments of the process ask for.
 pub fn run() -> Result<Outcome, Failure> {
     match Cli::try_parse_from(spelt(env::args_os().collect())) {
         Ok(cli) => dispatch(cli.command),
@@ -29,7 +29,8 @@ pub fn run() -> Result<Outcome, Failure> {
     }
 }
 
-/// `arguments`, with `-i.bak` spelt as `--in-place=.bak`: clap takes a value that may be left out only after a `=`.
+/// Returns `arguments` with `-i.bak` rewritten as `--in-place=.bak`, because clap accepts an optional value only
+/// after a `=`.
 fn spelt(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let suffix = |argument: &OsString| {
         let suffix = argument.to_str()?.strip_prefix("-i")?;
@@ -57,14 +58,14 @@ fn spelt(mut arguments: Vec<OsString>) -> Vec<OsString> {
     arguments
 }
 
-/// Whether the argument after `argument` is its value.
+/// Reports whether `argument` is an option whose value is the next argument.
 fn takes_next(verb: &clap::Command, argument: &OsStr) -> bool {
     let Some(text) = argument.to_str() else { return false };
     let takes = |option: &Arg| option.get_action().takes_values() && !option.is_require_equals_set();
     let mut options = verb.get_arguments();
     match (text.strip_prefix("--"), text.strip_prefix('-')) {
         (Some(long), _) => options.any(|option| option.get_long() == Some(long) && takes(option)),
-        // The last one of several; after one that takes values comes its value.
+        // In a group of short options, the first that takes a value uses the rest of the group, or the next argument.
         (None, Some(shorts)) => {
             let of = |short| verb.get_arguments().find(|option| option.get_short() == Some(short));
             let first = shorts.char_indices().find(|&(_, short)| of(short).is_some_and(takes));
@@ -97,15 +98,15 @@ fn dispatch(command: Command) -> Result<Outcome, Failure> {
     }
 }
 
-/// Whether the version is asked for, with `--verbose` before or after it.
+/// Reports whether `--version` was given together with `--verbose`.
 fn is_verbose_version(message: &clap::Error) -> bool {
     message.kind() == ErrorKind::DisplayVersion && env::args_os().any(|argument| argument == "--verbose")
 }
 
-/// Prints help, the version, or what is wrong with the arguments.
+/// Prints help, the version, or the usage error.
 fn print(message: &clap::Error) -> Result<Outcome, Failure> {
     if message.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        // With stderr closed there is nobody to help.
+        // If stderr is closed, nobody reads the help, so the error is ignored.
         let _ = message.print();
         return Err(Failure::Reported { code: 2 });
     }
@@ -120,7 +121,7 @@ fn print(message: &clap::Error) -> Result<Outcome, Failure> {
     Ok(Outcome::Clean)
 }
 
-/// What to tell who asks for a subcommand that there is not.
+/// Returns the message for an unknown subcommand, with the most similar name.
 fn no_such_verb(message: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(name)) = message.get(ContextKind::InvalidSubcommand) else { return None };
     let cli = Cli::command();

@@ -1,4 +1,4 @@
-//! `pct normalize --list`: the canonical forms.
+//! `pct normalize --list`: lists the canonical forms.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use simdpct_uri::canon::Profile;
 use crate::ground::error::{Failure, Outcome};
 use crate::io::output::Output;
 
-/// Lists them, a line each.
+/// Lists the profiles, one per line.
 pub fn list() -> Result<Outcome, Failure> {
     let width = Profile::ALL.iter().map(|profile| profile.name().len()).max().unwrap_or(0);
     let mut text = String::new();

@@ -8,7 +8,7 @@ use crate::args::Sets;
 use crate::ground::error::{Failure, Outcome};
 use crate::io::output::Output;
 
-/// Lists the sets asked for, or all.
+/// Lists the sets named in `args`, or all of them.
 pub fn list(args: &Sets) -> Result<Outcome, Failure> {
     let all: Vec<_> = sets::ALL.iter().collect();
     let mut text = String::new();
@@ -32,7 +32,7 @@ pub fn list(args: &Sets) -> Result<Outcome, Failure> {
     Ok(Outcome::Clean)
 }
 
-/// The members of `set`, with the usual ranges and a space by name.
+/// Returns the members of `set` as text, with letters and digits as ranges and the space by its name.
 fn spell(set: &AsciiSet) -> String {
     let mut words = Vec::new();
     let mut rest = *set;

@@ -1,4 +1,4 @@
-//! `pct sets --table`: the reference tables of URL encoding, as the code itself has them.
+//! `pct sets --table`: writes the reference tables of URL encoding, computed by the library itself.
 
 use std::fmt::Write;
 
@@ -11,16 +11,16 @@ use crate::args::TableStyle;
 use crate::ground::error::{Failure, Outcome};
 use crate::io::output::Output;
 
-/// A character, and how it is escaped.
+/// One character and its escapes.
 #[derive(Serialize)]
 struct Row {
     /// Its byte in windows-1252, in hexadecimal digits.
     byte: String,
-    /// The character, or the abbreviation of what cannot be seen.
+    /// The character, or an abbreviation if it is invisible.
     character: String,
-    /// The name of what cannot be seen.
+    /// The name of an invisible character.
     name: &'static str,
-    /// What RFC 3986 says of it.
+    /// Its class in RFC 3986.
     class: &'static str,
     #[serde(rename = "windows-1252")]
     windows_1252: String,
@@ -28,42 +28,15 @@ struct Row {
     utf8: String,
 }
 
-/// C0 controls and the space, by number.
-const UNSEEN: [(&str, &str); 33] = [
-    ("NUL", "null"),
-    ("SOH", "start of heading"),
-    ("STX", "start of text"),
-    ("ETX", "end of text"),
-    ("EOT", "end of transmission"),
-    ("ENQ", "enquiry"),
-    ("ACK", "acknowledge"),
-    ("BEL", "bell"),
-    ("BS", "backspace"),
-    ("HT", "horizontal tab"),
-    ("LF", "line feed"),
-    ("VT", "vertical tab"),
-    ("FF", "form feed"),
-    ("CR", "carriage return"),
-    ("SO", "shift out"),
-    ("SI", "shift in"),
-    ("DLE", "data link escape"),
-    ("DC1", "device control 1"),
-    ("DC2", "device control 2"),
-    ("DC3", "device control 3"),
-    ("DC4", "device control 4"),
-    ("NAK", "negative acknowledge"),
-    ("SYN", "synchronous idle"),
-    ("ETB", "end of transmission block"),
-    ("CAN", "cancel"),
-    ("EM", "end of medium"),
-    ("SUB", "substitute"),
-    ("ESC", "escape"),
-    ("FS", "file separator"),
-    ("GS", "group separator"),
-    ("RS", "record separator"),
-    ("US", "unit separator"),
-    ("SP", "space"),
-];
+/// The abbreviations and names of the C0 controls and the space, by byte.
+const UNSEEN: &str = "\
+    NUL null, SOH start of heading, STX start of text, ETX end of text, EOT end of transmission, \
+    ENQ enquiry, ACK acknowledge, BEL bell, BS backspace, HT horizontal tab, LF line feed, \
+    VT vertical tab, FF form feed, CR carriage return, SO shift out, SI shift in, DLE data link escape, \
+    DC1 device control 1, DC2 device control 2, DC3 device control 3, DC4 device control 4, \
+    NAK negative acknowledge, SYN synchronous idle, ETB end of transmission block, CAN cancel, \
+    EM end of medium, SUB substitute, ESC escape, FS file separator, GS group separator, \
+    RS record separator, US unit separator, SP space";
 
 impl Row {
     fn of(byte: u8, charset: Charset) -> Row {
@@ -74,7 +47,10 @@ impl Row {
             0xA0 => ("NBSP", "no-break space"),
             0xAD => ("SHY", "soft hyphen"),
             _ if text.chars().all(char::is_control) && !byte.is_ascii() => ("", "not assigned"),
-            _ => UNSEEN.get(usize::from(byte)).copied().unwrap_or((&text, "")),
+            _ => {
+                let unseen = UNSEEN.split(", ").nth(byte.into()).and_then(|both| both.split_once(' '));
+                unseen.unwrap_or((&text, ""))
+            }
         };
         let mut windows_1252 = String::new();
         charset.encode_append(&text, NONE, &mut windows_1252);
@@ -99,13 +75,13 @@ impl Row {
     }
 }
 
-/// What the columns are called.
+/// The titles of the columns.
 const HEADER: [&str; 6] = ["byte", "character", "name", "class", "windows-1252", "utf-8"];
 
-/// Writes them.
+/// Writes the tables in the given style.
 pub fn write(style: TableStyle) -> Result<Outcome, Failure> {
     let Some(charset) = Charset::find("windows-1252") else {
-        return Err(Failure::Usage("there is no windows-1252".to_owned()));
+        return Err(Failure::Usage("windows-1252 is not supported".to_owned()));
     };
     let rows: Vec<_> = (0..=u8::MAX).map(|byte| Row::of(byte, charset)).collect();
     let tables = [("ASCII", &rows[..0x80]), ("Windows-1252 and UTF-8", &rows[0x80..])];

@@ -1,5 +1,7 @@
 //! Single escapes.
 
+use std::borrow::Cow;
+
 use simdpct::ByteSet;
 
 /// Returns the byte of an escape; `None` if it is malformed.
@@ -21,4 +23,17 @@ pub fn hex(digits: &[u8]) -> Option<u16> {
 /// Appends the escapes of `bytes`.
 pub fn escape(bytes: &[u8], out: &mut Vec<u8>) {
     simdpct::Encode::keeping(ByteSet::EMPTY).encode_append(bytes, out);
+}
+
+/// Returns `bytes` as text, in which those that are invalid UTF-8 are escaped.
+pub fn to_text(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut text = String::new();
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.push_str(&simdpct::encode(chunk.invalid()));
+    }
+    Cow::Owned(text)
 }

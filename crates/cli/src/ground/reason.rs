@@ -15,6 +15,10 @@ pub enum Reason {
     NotInCharset,
     /// A line is not JSON.
     NotJson(String),
+    /// A line of an access log has no date in brackets before a quoted request.
+    NoRequest,
+    /// A quoted value has a backslash that does not start a known escape.
+    UnknownEscape,
     /// The work rejects the URL.
     Url(String),
     /// A line of an index is CDXJ, not CDX.
@@ -51,6 +55,8 @@ impl fmt::Display for Reason {
             Reason::InvalidUtf8 => f.write_str("not UTF-8"),
             Reason::NotInCharset => f.write_str("not in the charset"),
             Reason::NotJson(message) => write!(f, "not JSON: {message}"),
+            Reason::NoRequest => f.write_str("no date in brackets before a quoted request"),
+            Reason::UnknownEscape => f.write_str("unknown or incomplete escape in a quoted value"),
             Reason::Url(message) => f.write_str(message),
             Reason::Cdxj => f.write_str(
                 "this is CDXJ, which has JSON after two words; `cut -d' ' -f3- | pct decode --jsonl --key url` reads that",

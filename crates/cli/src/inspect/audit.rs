@@ -1,4 +1,4 @@
-//! `pct audit`: counts what the escapes of files hold, line by line, and keeps the first examples.
+//! `pct audit`: counts the escapes and findings of files line by line, and keeps the first examples.
 
 use super::page;
 use super::summary::{BUCKETS, Example, Summary};
@@ -12,32 +12,32 @@ use crate::io::progress::Progress;
 use crate::scan::kind::Kind;
 use crate::scan::scanner::{Found, Observer, Scan, State, ready};
 
-/// What was asked for.
+/// The options of `pct audit`.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub sources: Sources,
-    /// What ends a line.
+    /// The byte that ends a record.
     pub end: u8,
-    /// The most examples of each kind.
+    /// The maximum number of examples of each kind.
     pub examples: usize,
     pub json: bool,
-    /// Whether no progress bar is wanted.
+    /// Whether the progress bar is off.
     pub quiet: bool,
 }
 
-/// The bytes that are read before any of them is looked at.
+/// The size of the read buffer.
 const WINDOW: usize = 4 * BLOCK;
 
-/// The bytes of an example before what was found.
+/// The number of bytes that an example shows before the finding.
 const SHOWN_BEFORE: usize = 32;
 
-/// A sequence that is no UTF-8 may have begun so many bytes before it is found.
+/// An invalid UTF-8 sequence is found at its end, at most this many bytes after its start.
 const LONGEST_SEQUENCE: usize = 12;
 
-/// The bytes that stay in the window after they have been looked at.
+/// The number of scanned bytes that stay in the window for examples.
 const BEHIND: usize = SHOWN_BEFORE + LONGEST_SEQUENCE;
 
-/// `pct audit`.
+/// Runs `pct audit`.
 pub fn audit(request: &Request) -> Result<Outcome, Failure> {
     let mut audit = Audit::new(request.end, request.examples);
     let names = Names::new(&request.sources)?;
@@ -45,12 +45,12 @@ pub fn audit(request: &Request) -> Result<Outcome, Failure> {
     let mut inputs = Inputs::new(&request.sources, names, Others::Done, progress);
     let mut window = Buffer::new(WINDOW);
     inputs.each(|input| {
-        let result = audit.look(input, &mut window);
+        let result = audit.scan(input, &mut window);
         audit.summary.bytes += input.offset();
         result.map(|()| true)
     })?;
     let read = inputs.outcome();
-    // The progress bar goes away before anything is written.
+    // Removes the progress bar before the report is written.
     drop(inputs);
     if audit.summary.files == 0 && read.is_err() {
         return read.map(|()| Outcome::Clean);
@@ -66,11 +66,11 @@ pub fn audit(request: &Request) -> Result<Outcome, Failure> {
     }
 }
 
-/// Counts.
+/// The observer that counts findings and collects examples.
 struct Audit {
     summary: Summary,
     end: u8,
-    /// The most examples of each kind.
+    /// The maximum number of examples of each kind.
     examples: usize,
     file: String,
 }
@@ -92,13 +92,13 @@ impl Audit {
         Audit { summary, end, examples, file: String::new() }
     }
 
-    /// Looks at one input, a window at a time.
-    fn look(&mut self, input: &mut Input, window: &mut Buffer) -> Result<(), Failure> {
+    /// Scans one input, a window at a time.
+    fn scan(&mut self, input: &mut Input, window: &mut Buffer) -> Result<(), Failure> {
         input.name().clone_into(&mut self.file);
         self.summary.files += 1;
         let wanted = Kind::ALL.into_iter().fold(0, |kinds, kind| kinds | kind.bit());
         let mut state = State::new(self.end, wanted, false);
-        // What was looked at, and what was read.
+        // The number of bytes of the window that were scanned, and that were read.
         let (mut seen, mut len) = (0, 0);
         loop {
             let read = input.read(&mut window[len..])?;
@@ -118,7 +118,7 @@ impl Audit {
         }
     }
 
-    /// Counts a line for a kind, and keeps it as an example if there are too few.
+    /// Counts the line at the first finding of this kind in it, and keeps it as an example unless there are enough.
     fn first(&mut self, found: &Found<'_>) {
         let Found { kind, line, offset, line_start, window, base, .. } = *found;
         self.summary.lines_of[kind as usize] += 1;
@@ -137,7 +137,7 @@ impl Audit {
 }
 
 impl Observer for Audit {
-    // They serve examples, too.
+    // Examples show up to this many bytes after the start of the finding.
     const AHEAD: usize = 64;
     const EACH_LINE: bool = true;
 

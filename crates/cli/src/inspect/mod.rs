@@ -1,4 +1,4 @@
-//! What the escapes of files hold, summed up: [`audit`] counts and keeps examples, [`page`] lays that out.
+//! Summarises the escapes in files: [`audit`] counts and keeps examples, [`page`] formats the report.
 
 pub mod audit;
 mod page;

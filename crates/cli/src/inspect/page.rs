@@ -1,4 +1,4 @@
-//! The report of `pct audit`: text with bars for a person, JSON for a program.
+//! The report of `pct audit`: text with bars for reading, or JSON.
 
 use std::fmt::Write;
 use std::io;
@@ -10,20 +10,20 @@ use crate::ground::error::Failure;
 use crate::io::output::STDOUT;
 use crate::scan::kind::Kind;
 
-/// The columns of what is no terminal and says nothing of its width.
+/// The width of the report if the output is not a terminal and COLUMNS is not set.
 const USUAL_WIDTH: usize = 100;
 
-/// The bytes that are shown as those escaped most.
+/// The number of bytes in the histogram of escaped bytes.
 const TOP: usize = 16;
 
-/// The report as text. `null` says that its lines are records that end in NUL.
+/// Formats the report as text. `null` means that records end in NUL and are not called lines.
 pub fn text(report: &Summary, null: bool) -> String {
     let page = Page { width: width(), blocks: has_blocks() };
     let (one, unit) = if null { ("record", "records") } else { ("line", "lines") };
     let Summary { files, lines, bytes, longest, escapes, .. } = report;
     let with_escapes = lines - report.buckets[0];
     let mut text = String::new();
-    // Writing to a string does not fail.
+    // Writing to a `String` cannot fail, here and below.
     let _ = writeln!(
         text,
         "{} in {}, {}, the longest of {}",
@@ -39,10 +39,10 @@ pub fn text(report: &Summary, null: bool) -> String {
         counted(with_escapes, one),
         share(with_escapes, *lines)
     );
-    let _ = writeln!(text, "{:46} {unit:>14} {:>8} {:>14}", "What is in them", "of all", "found");
+    let _ = writeln!(text, "{:46} {unit:>14} {:>8} {:>14}", "Findings", "of all", "found");
     for kind in Kind::ALL {
         let (of, found) = (report.lines_of[kind as usize], report.found_of[kind as usize]);
-        let (_, meaning) = kind.describe();
+        let meaning = kind.description();
         let _ = writeln!(
             text,
             "{meaning:46} {:>14} {:>8} {:>14}",
@@ -70,7 +70,7 @@ pub fn text(report: &Summary, null: bool) -> String {
     text
 }
 
-/// The report as JSON.
+/// Formats the report as JSON.
 pub fn json(report: &Summary) -> Result<String, Failure> {
     #[derive(Serialize)]
     struct Json {
@@ -116,15 +116,12 @@ pub fn json(report: &Summary) -> Result<String, Failure> {
         offset: example.offset,
         text: String::from_utf8_lossy(&example.text).into_owned(),
     };
-    let finding = |kind: Kind| {
-        let (name, meaning) = kind.describe();
-        JsonFinding {
-            kind: name,
-            meaning,
-            lines: report.lines_of[kind as usize],
-            found: report.found_of[kind as usize],
-            examples: report.examples[kind as usize].iter().map(example).collect(),
-        }
+    let finding = |kind: Kind| JsonFinding {
+        kind: kind.name(),
+        meaning: kind.description(),
+        lines: report.lines_of[kind as usize],
+        found: report.found_of[kind as usize],
+        examples: report.examples[kind as usize].iter().map(example).collect(),
     };
     let bucket = |(at, &lines): (usize, &u64)| JsonBucket {
         least: BUCKETS[at],
@@ -146,7 +143,7 @@ pub fn json(report: &Summary) -> Result<String, Failure> {
     text.map(|text| text + "\n").map_err(|error| Failure::output(STDOUT, 0, io::Error::from(error)))
 }
 
-/// The bytes that are escaped at all, the most frequent ones first.
+/// Returns the bytes that are escaped at least once, the most frequent ones first.
 fn most_escaped(report: &Summary) -> Vec<(u8, u64)> {
     let counts = (0..=u8::MAX).zip(report.byte_counts);
     let mut bytes: Vec<_> = counts.filter(|(_, count)| *count > 0).collect();
@@ -154,7 +151,7 @@ fn most_escaped(report: &Summary) -> Vec<(u8, u64)> {
     bytes
 }
 
-/// An escape and, where there is one, the sign for its byte.
+/// Returns the escape of `byte`, followed by its character or name if it has one.
 fn spell(byte: u8) -> String {
     match byte {
         b' ' => "%20 space".to_owned(),
@@ -168,10 +165,10 @@ fn spell(byte: u8) -> String {
     }
 }
 
-/// What the report is drawn on.
+/// The properties of the display.
 struct Page {
     width: usize,
-    /// Whether blocks of an eighth of a column can be drawn.
+    /// Whether the block characters with an eighth of a column can be displayed.
     blocks: bool,
 }
 
@@ -187,7 +184,7 @@ impl Page {
         text.push('\n');
     }
 
-    /// Rows of a label, a number, its share of `total` and a bar.
+    /// Appends rows of a label, a count, its share of `total` and a bar.
     fn histogram(&self, text: &mut String, rows: &[(String, u64)], total: u64) {
         let most = rows.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
         for (label, count) in rows {
@@ -199,7 +196,7 @@ impl Page {
         }
     }
 
-    /// A bar for `count`, which is as long as `columns` for `most`. Whatever is not zero can be seen.
+    /// Returns a bar for `count`, in proportion to `columns` for `most`. A count above zero has at least one mark.
     fn bar(&self, count: u64, most: u64, columns: usize) -> String {
         let parts = if self.blocks { 8 } else { 1 };
         let exact = u128::from(count) * (columns * parts) as u128 / u128::from(most);
@@ -216,14 +213,14 @@ impl Page {
     }
 }
 
-/// The columns of the terminal.
+/// Returns the number of columns of the terminal.
 fn width() -> usize {
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     columns.or_else(terminal).unwrap_or(USUAL_WIDTH).clamp(40, 400)
 }
 
-/// Whether the locale is one of UTF-8.
+/// Reports whether the locale uses UTF-8.
 fn has_blocks() -> bool {
     let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
     let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG")).unwrap_or_default();
@@ -231,7 +228,8 @@ fn has_blocks() -> bool {
     cfg!(windows) || locale.contains("utf-8") || locale.contains("utf8")
 }
 
-/// Text in which nothing can move a terminal's cursor: letters and printable ASCII stay, all else is spelt out.
+/// Returns `bytes` as text that cannot control a terminal: letters and printable ASCII stay, everything else is
+/// escaped.
 fn visible(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
@@ -242,28 +240,27 @@ fn visible(bytes: &[u8]) -> String {
                 text.extend(sign.escape_default());
             }
         }
-        // Writing to a string does not fail.
         let _ = write!(text, "{}", chunk.invalid().escape_ascii());
     }
     text
 }
 
-/// `part` of `whole`, in percent.
+/// Returns `part` of `whole` in percent.
 fn share(part: u64, whole: u64) -> String {
     let percent = if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 };
     match percent {
-        // What is there does not look as if it were not.
+        // A small share that is not zero must not be shown as zero.
         percent if part > 0 && percent < 0.01 => "<0.01%".to_owned(),
         percent => format!("{percent:.2}%"),
     }
 }
 
-/// A number of what `unit` names.
+/// Returns a number with its unit, in the plural if necessary.
 fn counted(number: u64, unit: &str) -> String {
     format!("{} {unit}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
-/// A number with its digits in groups of three.
+/// Returns a number with its digits in groups of three.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();

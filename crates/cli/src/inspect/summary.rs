@@ -1,22 +1,22 @@
-//! What `pct audit` counts.
+//! The counts of `pct audit`.
 
 use crate::scan::kind::Kind;
 
-/// The first line that a bucket of the number of escapes of a line takes; the next begins where it ends.
+/// The smallest number of escapes of each bucket of lines; a bucket ends before the next one begins.
 pub const BUCKETS: [u64; 9] = [0, 1, 2, 3, 5, 9, 17, 33, 65];
 
-/// A line that holds something.
+/// A line with a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Example {
     pub file: String,
     pub line: u64,
-    /// The number of bytes of the file before what was found.
+    /// The offset of the finding in the file.
     pub offset: u64,
-    /// What stands around it in the line.
+    /// The text around the finding.
     pub text: Vec<u8>,
 }
 
-/// What was counted.
+/// The counts and examples of all files.
 #[derive(Clone, Debug)]
 pub struct Summary {
     pub files: u64,
@@ -24,11 +24,11 @@ pub struct Summary {
     pub lines: u64,
     pub longest: u64,
     pub escapes: u64,
-    /// Lines by their number of escapes, as [`BUCKETS`] says.
+    /// The number of lines in each bucket of [`BUCKETS`].
     pub buckets: [u64; BUCKETS.len()],
-    /// How often each byte is escaped.
+    /// The number of escapes of each byte.
     pub byte_counts: [u64; 256],
-    /// How many lines hold each kind, and how often it was found in all.
+    /// For each kind, the number of lines with findings of it, and the number of findings.
     pub lines_of: [u64; Kind::ALL.len()],
     pub found_of: [u64; Kind::ALL.len()],
     pub examples: [Vec<Example>; Kind::ALL.len()],

@@ -1,32 +1,32 @@
-//! Findings of a chunk of input.
+//! The findings of `pct check` in a chunk of input.
 
 use std::fmt::{self, Write};
 use std::ops::Range;
 
 use super::kind::Group;
 
-/// Something that was found.
+/// A finding.
 pub struct Finding {
     pub group: Group,
-    /// The line ends of the chunk before it.
+    /// The number of line ends in the chunk before the finding.
     pub line: u64,
-    /// Where it is in the chunk; negative in a record that has begun before.
+    /// The offset in the chunk; negative if the finding is in a record that began in an earlier chunk.
     pub offset: i64,
-    /// The selected value that it is in, if values are selected.
+    /// The selected value that contains the finding, if values are selected.
     pub value: Option<Value>,
     text: Range<usize>,
 }
 
-/// A selected value in which something was found.
+/// A selected value that contains a finding.
 pub struct Value {
-    /// What it was selected by: `column` and its name, say.
+    /// The type of the selection, such as `column`, and its name.
     pub kind: &'static str,
     pub name: String,
-    /// Where in its record the finding is.
+    /// The offset of the finding in its record.
     pub at: i64,
 }
 
-/// Findings, in order.
+/// The findings of a chunk in order, with their texts in one buffer.
 #[derive(Default)]
 pub struct List {
     findings: Vec<Finding>,
@@ -34,36 +34,37 @@ pub struct List {
 }
 
 impl List {
-    /// Starts anew.
+    /// Removes all findings.
     pub fn clear(&mut self) {
         self.findings.clear();
         self.texts.clear();
     }
 
-    /// How many there are.
+    /// Returns the number of findings.
     pub fn len(&self) -> usize {
         self.findings.len()
     }
 
-    /// Adds one.
+    /// Adds a finding.
     pub fn add(&mut self, group: Group, line: u64, offset: i64, text: fmt::Arguments<'_>) {
         let from = self.texts.len();
-        // Writing to a string does not fail.
+        // Writing to a `String` cannot fail.
         let _ = self.texts.write_fmt(text);
         self.findings.push(Finding { group, line, offset, value: None, text: from..self.texts.len() });
     }
 
-    /// All.
+    /// Returns all findings.
     pub fn iter(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter()
     }
 
-    /// Those from number `from` on, whose places are not known before the value that they are in has been looked at.
+    /// Returns the findings from number `from` on. The caller completes their positions after it has checked the
+    /// value.
     pub fn since(&mut self, from: usize) -> &mut [Finding] {
         &mut self.findings[from..]
     }
 
-    /// What there is to say of one.
+    /// Returns the text of `finding`.
     pub fn text(&self, finding: &Finding) -> &str {
         &self.texts[finding.text.clone()]
     }

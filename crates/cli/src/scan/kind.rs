@@ -1,122 +1,98 @@
-//! What a line can hold.
+//! The kinds of findings.
 
 use simdpct_uri::FlawKind;
 
-/// What a line can hold. The order is that of the report of `pct audit`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    Malformed,
-    Nul,
-    Newline,
-    Control,
-    RawControl,
-    Slash,
-    Backslash,
-    Dot,
-    Double,
-    Overlong,
-    Utf8,
-    LowerCase,
-    Unreserved,
+/// Defines an enum with a list of its variants, and a name and a description of each.
+macro_rules! named {
+    ($(#[$meta:meta])* $type:ident: $($variant:ident $name:literal $description:literal;)*) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $type {
+            $($variant,)*
+        }
+
+        impl $type {
+            /// All variants, in order.
+            pub const ALL: [$type; [$($name),*].len()] = [$($type::$variant),*];
+
+            /// Returns the name in reports and options.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $($type::$variant => $name,)*
+                }
+            }
+
+            /// Returns the meaning in reports and help.
+            pub fn description(self) -> &'static str {
+                match self {
+                    $($type::$variant => $description,)*
+                }
+            }
+        }
+    };
+}
+
+named! {
+    /// A kind of finding, in the order of the report of `pct audit`.
+    Kind:
+    Malformed "malformed" "% without two hexadecimal digits";
+    Nul "nul" "%00";
+    Newline "newline" "escaped line end: %0A, %0D";
+    Control "control" "other escaped control byte";
+    RawControl "raw-control" "unescaped control byte other than tab";
+    Slash "slash" "escaped /";
+    Backslash "backslash" "escaped \\";
+    Dot "dot" "escaped .";
+    Double "double" "escaped twice: %25 and two digits";
+    Overlong "overlong" "overlong UTF-8 after decoding";
+    Utf8 "utf8" "other invalid UTF-8 after decoding";
+    LowerCase "lower-case" "hexadecimal digits in lower case";
+    Unreserved "unreserved" "needless escape: A-Z a-z 0-9 - . _ ~";
+}
+
+named! {
+    /// A group of kinds, under the name that `pct check` reports, in the order of its summary. The groups from `Illegal`
+    /// to `Port` are about whole URLs. `Unreadable` is a record or value that cannot be parsed.
+    Group:
+    Malformed "malformed" "A malformed escape: a \"%\" that is not followed by two hexadecimal digits";
+    Utf8 "utf8" "Decoded bytes that are invalid UTF-8; at most one finding per record";
+    Double "double" "An escaped \"%\" in front of two hexadecimal digits, as in %2541";
+    Nul "nul" "%00";
+    Separator "separator" "An escaped \"/\" or \"\\\"";
+    Dot "dot" "An escaped \".\"";
+    Needless "needless" "An escape of a letter, a digit or one of \"-._~\"; reported only if named";
+    Illegal "illegal" "In a URL: a byte that its component may contain only as an escape";
+    NonAscii "non-ascii" "In a URL: bytes that are not ASCII, which only an IRI may contain";
+    Control "control" "In a URL: an unescaped control byte";
+    Host "host" "In a URL: an invalid address in brackets, or more than one \"@\" before the host";
+    Port "port" "In a URL: a port that is not a number up to 65535";
+    Unreadable "unreadable" "A record or quoted value that cannot be parsed, or a record that is too long";
 }
 
 impl Kind {
-    /// All of them.
-    pub const ALL: [Kind; 13] = [
-        Kind::Malformed,
-        Kind::Nul,
-        Kind::Newline,
-        Kind::Control,
-        Kind::RawControl,
-        Kind::Slash,
-        Kind::Backslash,
-        Kind::Dot,
-        Kind::Double,
-        Kind::Overlong,
-        Kind::Utf8,
-        Kind::LowerCase,
-        Kind::Unreserved,
-    ];
-
-    /// Its name in JSON, and what it means.
-    pub fn describe(self) -> (&'static str, &'static str) {
-        match self {
-            Kind::Malformed => ("malformed", "% without two hexadecimal digits"),
-            Kind::Nul => ("nul", "%00"),
-            Kind::Newline => ("newline", "escaped line end: %0A, %0D"),
-            Kind::Control => ("control", "other escaped control byte"),
-            Kind::RawControl => ("raw-control", "control byte as such, but no tab"),
-            Kind::Slash => ("slash", "escaped /"),
-            Kind::Backslash => ("backslash", "escaped \\"),
-            Kind::Dot => ("dot", "escaped ."),
-            Kind::Double => ("double", "escaped twice: %25 and two digits"),
-            Kind::Overlong => ("overlong", "overlong UTF-8 after decoding"),
-            Kind::Utf8 => ("utf8", "other invalid UTF-8 after decoding"),
-            Kind::LowerCase => ("lower-case", "hexadecimal digits in lower case"),
-            Kind::Unreserved => ("unreserved", "needless escape: A-Z a-z 0-9 - . _ ~"),
-        }
-    }
-
-    /// The set that holds only this kind.
+    /// Returns the set with only this kind, as a bit mask.
     pub const fn bit(self) -> u16 {
         1 << self as u16
     }
 
-    /// What `pct check` calls it, if it can be a finding there.
+    /// Returns the group under which `pct check` reports this kind, if it does.
     pub fn group(self) -> Option<Group> {
         Group::ALL.into_iter().find(|group| group.kinds() & self.bit() != 0)
     }
 }
 
-/// The kinds as `pct check` names them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
-    Malformed,
-    Utf8,
-    Double,
-    Nul,
-    Separator,
-    Dot,
-    Needless,
-    // These are about a whole URL.
-    Illegal,
-    NonAscii,
-    Control,
-    Host,
-    Port,
-    /// A record is not what it should be, so that nobody can say what its values hold.
-    Unreadable,
-}
-
 impl Group {
-    /// All of them, in the order of the summary.
-    pub const ALL: [Group; 13] = [
-        Group::Malformed,
-        Group::Utf8,
-        Group::Double,
-        Group::Nul,
-        Group::Separator,
-        Group::Dot,
-        Group::Needless,
-        Group::Illegal,
-        Group::NonAscii,
-        Group::Control,
-        Group::Host,
-        Group::Port,
-        Group::Unreadable,
-    ];
-
-    /// Whether it is looked for if nobody has said what: what is suspicious in any text with escapes.
+    /// Reports whether the group is checked by default, because it is suspicious in any text with escapes.
     pub fn is_usual(self) -> bool {
         self != Group::Needless && !self.is_of_urls()
     }
 
-    /// Whether it is about a line that is a URL, and not about its escapes.
+    /// Reports whether the group is about whole URLs and not about escapes.
     pub fn is_of_urls(self) -> bool {
         matches!(self, Group::Illegal | Group::NonAscii | Group::Control | Group::Host | Group::Port)
     }
 
-    /// What `kind` is called; `None` for what is found among escapes.
+    /// Returns the group of a flaw of a URL, or `None` if the check of escapes reports it.
     pub fn of_flaw(kind: FlawKind) -> Option<Group> {
         match kind {
             FlawKind::Illegal(_) | FlawKind::ColonInFirstSegment => Some(Group::Illegal),
@@ -128,26 +104,7 @@ impl Group {
         }
     }
 
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Group::Malformed => "malformed",
-            Group::Utf8 => "utf8",
-            Group::Double => "double",
-            Group::Nul => "nul",
-            Group::Separator => "separator",
-            Group::Dot => "dot",
-            Group::Needless => "needless",
-            Group::Illegal => "illegal",
-            Group::NonAscii => "non-ascii",
-            Group::Control => "control",
-            Group::Host => "host",
-            Group::Port => "port",
-            Group::Unreadable => "unreadable",
-        }
-    }
-
-    /// The set of its kinds.
+    /// Returns the set of the group's kinds.
     pub const fn kinds(self) -> u16 {
         match self {
             Group::Malformed => Kind::Malformed.bit(),

@@ -1,6 +1,4 @@
-//! What `pct check` says of what is found.
-
-use std::fmt;
+//! Turns what the scanner finds into the findings of `pct check`.
 
 use simdpct::escapes;
 use simdpct_uri::{Component, FlawKind, Offsets, split};
@@ -9,27 +7,27 @@ use super::finding::List;
 use super::kind::Group;
 use super::scanner::{Found, Observer, Scan, State};
 
-/// The bytes after a `%` that must be there before it is looked at: `%25` and two digits.
+/// The number of bytes that must follow a `%` before it is scanned: the rest of `%25`, and two digits.
 pub const AHEAD: usize = 4;
 
-/// What is looked for.
+/// The findings that are wanted.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct Criteria {
     groups: Vec<Group>,
-    /// The set of their kinds.
+    /// The set of the kinds in `groups`.
     kinds: u16,
-    /// Those about URLs.
+    /// The groups that are about whole URLs.
     of_urls: Vec<Group>,
-    /// The components that findings must be in, if values are URLs; empty for any.
+    /// If values are URLs, the components in which findings are wanted; empty for all.
     components: Vec<Component>,
-    /// What ends a record.
+    /// The byte that ends a record.
     end: u8,
 }
 
-impl Wanted {
-    /// These kinds, in these components of URLs, or anywhere if there are none. Records end in `end`.
-    pub fn new(groups: &[Group], components: &[Component], end: u8) -> Wanted {
-        Wanted {
+impl Criteria {
+    /// Asks for `groups`, in these components of URLs, or anywhere if `components` is empty. Records end in `end`.
+    pub fn new(groups: &[Group], components: &[Component], end: u8) -> Criteria {
+        Criteria {
             groups: groups.to_vec(),
             kinds: groups.iter().fold(0, |kinds, group| kinds | group.kinds()),
             of_urls: groups.iter().copied().filter(|group| group.is_of_urls()).collect(),
@@ -38,36 +36,36 @@ impl Wanted {
         }
     }
 
-    /// Whether `group` is looked for.
+    /// Reports whether `group` is wanted.
     pub fn contains(&self, group: Group) -> bool {
         self.groups.contains(&group)
     }
 
-    /// Whether values are looked at as URLs.
+    /// Reports whether values are parsed as URLs.
     pub fn takes_urls(&self) -> bool {
         !self.of_urls.is_empty() || !self.components.is_empty()
     }
 
-    /// Before the first line.
+    /// Returns the state of a scanner at the start of a file.
     pub fn state(&self) -> State {
         State::new(self.end, self.kinds, self.takes_urls())
     }
 
-    /// Adds what is in `value` to `list`, by its offset in it.
-    pub fn look(&self, value: &[u8], list: &mut List) {
+    /// Adds the findings of `value` to `list`, with their offsets in it.
+    pub fn scan_value(&self, value: &[u8], list: &mut List) {
         let mut listing = Listing { end: None, ..Listing::new(self, 0, list) };
         Scan { observer: &mut listing, state: &mut self.state() }.value(value);
     }
 
-    /// Adds what is in whole `lines` to `list`, and returns their number.
-    pub fn look_at_lines(&self, lines: &[u8], list: &mut List) -> u64 {
+    /// Adds the findings of complete `lines` to `list`, and returns the number of lines.
+    pub fn scan_lines(&self, lines: &[u8], list: &mut List) -> u64 {
         let mut state = self.state();
-        self.look_at_window(&mut state, lines, lines.len(), 0, true, list)
+        self.scan_window(&mut state, lines, lines.len(), 0, true, list)
     }
 
-    /// Adds what is in the first `ready` bytes of a `window` to `list`, and returns how many lines end. The offsets of the
-    /// list are those of `state`, moved by `shift`; its lines are those after the first.
-    pub fn look_at_window(
+    /// Adds the findings in the first `ready` bytes of `window` to `list`, and returns the number of lines that end
+    /// there. `shift` is added to the offsets of `state`; line numbers count from the first line of `state`.
+    pub fn scan_window(
         &self,
         state: &mut State,
         window: &[u8],
@@ -86,7 +84,7 @@ impl Wanted {
     }
 }
 
-/// The component of the byte at `at` of a URL; its delimiters belong to what they begin.
+/// Returns the component of the byte at `at` of a URL. A delimiter belongs to the component after it.
 fn component(url: Offsets, at: usize) -> Component {
     let authority = if url.scheme_end > 0 { url.scheme_end + 1 } else { 0 };
     match at {
@@ -100,30 +98,30 @@ fn component(url: Offsets, at: usize) -> Component {
     }
 }
 
-/// Makes a list of what is found.
+/// An observer that adds findings to a list.
 struct Listing<'a> {
-    wanted: &'a Wanted,
-    /// What ends a line; `None` if a value is looked at by itself.
+    wanted: &'a Criteria,
+    /// The byte that ends a line; `None` if a single value is scanned.
     end: Option<u8>,
-    /// The number of the last line that was split, and where its parts are.
+    /// The line number and the component offsets of the last line that was split.
     split: Option<(u64, Offsets)>,
     list: &'a mut List,
-    /// What is to be added to offsets.
+    /// The number that is added to each offset.
     shift: i64,
-    /// The lines that ended.
+    /// The number of lines that ended.
     lines: u64,
 }
 
 impl<'a> Listing<'a> {
-    fn new(wanted: &'a Wanted, shift: i64, list: &'a mut List) -> Listing<'a> {
+    fn new(wanted: &'a Criteria, shift: i64, list: &'a mut List) -> Listing<'a> {
         Listing { wanted, end: Some(wanted.end), split: None, list, shift, lines: 0 }
     }
 
-    fn add(&mut self, group: Group, line: u64, offset: u64, text: fmt::Arguments<'_>) {
-        self.list.add(group, line - 1, offset as i64 + self.shift, text);
+    fn add(&mut self, group: Group, line: u64, offset: u64, text: &str) {
+        self.list.add(group, line - 1, offset as i64 + self.shift, format_args!("{text}"));
     }
 
-    /// The component that something was found in; `None` if the line is too long to be known as a URL.
+    /// Returns the component that contains the finding; `None` if the start of a long line has left the window.
     fn component_of(&mut self, found: &Found<'_>) -> Option<Component> {
         let start = found.line_start.checked_sub(found.base)?;
         let offsets = match self.split {
@@ -150,7 +148,7 @@ impl Observer for Listing<'_> {
         if wanted.of_urls.is_empty() {
             return;
         }
-        // Where the last run of bytes that are not ASCII ends: of a run, the first is enough.
+        // The end of the last run of non-ASCII bytes: one finding for each run is enough.
         let mut run_end = None;
         for flaw in split(url).flaws() {
             if let FlawKind::NonAscii(_) = flaw.kind
@@ -167,30 +165,21 @@ impl Observer for Listing<'_> {
             }
             let at = offset + flaw.offset as u64;
             let component = name(flaw.component);
-            match flaw.kind {
-                FlawKind::Illegal(byte) => {
-                    let byte = char::from(byte);
-                    self.add(group, line, at, format_args!("'{byte}' in the {component}"));
-                }
+            let text = match flaw.kind {
+                FlawKind::Illegal(byte) => format!("'{}' in the {component}", char::from(byte)),
                 FlawKind::NonAscii(byte) | FlawKind::Control(byte) => {
-                    self.add(group, line, at, format_args!("byte 0x{byte:02X} in the {component}"));
+                    format!("byte 0x{byte:02X} in the {component}")
                 }
-                FlawKind::ColonInFirstSegment => self.add(
-                    group,
-                    line,
-                    at,
-                    format_args!("':' in the first segment of a path without a scheme"),
-                ),
-                FlawKind::SeveralAt => {
-                    self.add(group, line, at, format_args!("more than one '@' before the host"));
+                FlawKind::ColonInFirstSegment => {
+                    "':' in the first path segment, without a scheme before it".to_owned()
                 }
-                FlawKind::UnclosedBracket => self.add(group, line, at, format_args!("'[' without ']'")),
-                FlawKind::BadAddress => self.add(group, line, at, format_args!("no address in brackets")),
-                FlawKind::BadPort => {
-                    self.add(group, line, at, format_args!("not a number of at most 65535"));
-                }
-                _ => {}
-            }
+                FlawKind::SeveralAt => "more than one '@' before the host".to_owned(),
+                FlawKind::UnclosedBracket => "'[' without ']'".to_owned(),
+                FlawKind::BadAddress => "invalid address in brackets".to_owned(),
+                FlawKind::BadPort => "not a number up to 65535".to_owned(),
+                _ => continue,
+            };
+            self.add(group, line, at, &text);
         }
     }
 
@@ -203,46 +192,26 @@ impl Observer for Listing<'_> {
         {
             return;
         }
-        let (line, at) = (found.line, found.offset);
         let ahead = found.ahead();
         let spelling = |len: usize| ahead[..len.min(ahead.len())].escape_ascii();
-        match group {
+        let text = match group {
             Group::Malformed => {
                 let start = &ahead[..ahead.len().min(3)];
+                let Some(escape) = escapes(start).find_map(Result::err) else { return };
                 let shown = start.split(|&byte| byte == self.wanted.end || byte == b'\r').next();
-                let shown = shown.unwrap_or_default().escape_ascii();
-                let cause = escapes(start).find_map(Result::err).map(|escape| escape.cause);
-                if let Some(cause) = cause {
-                    self.add(group, line, at, format_args!("{shown}: {cause}"));
-                }
+                format!("{}: {}", shown.unwrap_or_default().escape_ascii(), escape.cause)
             }
-            // One in a record is enough.
-            Group::Utf8 if found.before & group.kinds() != 0 => {}
-            Group::Utf8 => {
-                let byte = found.byte;
-                self.add(
-                    group,
-                    line,
-                    at,
-                    format_args!("not UTF-8 after decoding, from byte 0x{byte:02X} on"),
-                );
-            }
-            Group::Double => {
-                let digits = ahead[3..5].escape_ascii();
-                self.add(group, line, at, format_args!("{} decodes to %{digits}", spelling(5)));
-            }
-            Group::Nul => self.add(group, line, at, format_args!("{}", spelling(3))),
+            // One finding for each record is enough.
+            Group::Utf8 if found.before & group.kinds() != 0 => return,
+            Group::Utf8 => format!("invalid UTF-8 after decoding, from byte 0x{:02X} on", found.byte),
+            Group::Double => format!("{} decodes to %{}", spelling(5), ahead[3..5].escape_ascii()),
+            Group::Nul => spelling(3).to_string(),
             Group::Separator | Group::Dot | Group::Needless => {
-                let byte = char::from(found.byte);
-                self.add(group, line, at, format_args!("{} is {byte}", spelling(3)));
+                format!("{} is {}", spelling(3), char::from(found.byte))
             }
-            Group::Illegal
-            | Group::NonAscii
-            | Group::Control
-            | Group::Host
-            | Group::Port
-            | Group::Unreadable => {}
-        }
+            _ => return,
+        };
+        self.add(group, found.line, found.offset, &text);
     }
 
     fn line(&mut self, _: u64, _: u64) {
@@ -254,7 +223,7 @@ impl Observer for Listing<'_> {
     }
 }
 
-/// Its name in messages and options.
+/// Returns the name of a component in messages and options.
 fn name(component: Component) -> &'static str {
     NAMES.iter().find(|(_, known)| *known == component).map_or("URL", |(name, _)| *name)
 }
@@ -269,10 +238,10 @@ const NAMES: &[(&str, Component)] = &[
     ("fragment", Component::Fragment),
 ];
 
-/// The component called `name`; or what to tell the person.
+/// Returns the component called `name`, or an error message.
 pub fn find_component(name: &str) -> Result<Component, String> {
     NAMES.iter().find(|(known, _)| *known == name).map(|(_, component)| *component).ok_or_else(|| {
         let names: Vec<_> = NAMES.iter().map(|(name, _)| *name).collect();
-        format!("unknown component '{name}'; there are: {}", names.join(", "))
+        format!("unknown component '{name}'; expected one of {}", names.join(", "))
     })
 }

@@ -1,4 +1,4 @@
-//! What can be suspicious in escapes: one list of kinds, one scanner, and what `pct check` says of what it finds.
+//! Finds suspicious escapes: the kinds of findings, the scanner, and the list for `pct check`.
 
 pub mod finding;
 pub mod kind;

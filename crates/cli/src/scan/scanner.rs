@@ -1,63 +1,65 @@
-//! Finds what the escapes of lines, or of single values, hold.
+//! Finds malformed and suspicious escapes in lines or single values.
 //!
-//! A line is looked at in pieces, as windows cut it, so that it may be of any length. Most lines hold only printable
-//! text and some escapes: one vectorised look tells, and then only the `%` are visited.
+//! The scanner processes a line in the pieces that a window cuts from it, so lines may have any length. Most lines
+//! contain only printable text and some escapes: one vectorised check proves that, and then only each `%` is visited.
 
 use super::kind::Kind;
 
-/// Makes a report of what is found.
+/// Receives what the scanner finds.
 pub trait Observer {
-    /// A `%` is looked at when this many bytes after it are there: at least `%25` and two digits.
+    /// The number of bytes that must follow a `%` in the window before it is scanned: at least the rest of `%25` and
+    /// two digits.
     const AHEAD: usize;
 
-    /// Whether each line counts, even if nothing is in it. Otherwise several may be skipped at once.
+    /// Whether the observer needs a call for each line. Otherwise lines without findings are skipped together.
     const EACH_LINE: bool;
 
-    /// A line, without its end, whose number and offset these are, if lines are URLs. One that is not in the window from
-    /// its start on is left out.
+    /// Receives a line without its end, with its number and offset, if lines are URLs. The scanner omits a line whose
+    /// start has left the window.
     fn url(&mut self, _url: &[u8], _line: u64, _offset: u64) {}
 
-    /// An escape of `byte`.
+    /// Receives an escape of `byte`.
     fn escape(&mut self, byte: u8);
 
-    /// Something was found.
+    /// Receives a finding.
     fn found(&mut self, found: &Found<'_>);
 
-    /// A line ends, of `len` bytes and with so many escapes.
+    /// Receives the end of a line, with its length in bytes and its number of escapes.
     fn line(&mut self, len: u64, escapes: u64);
 
-    /// Lines end in which nothing is.
+    /// Receives a number of lines that were skipped because they contain neither escapes nor findings.
     fn clean_lines(&mut self, count: u64);
 }
 
-/// Something that was found.
+/// A finding of the scanner.
 pub struct Found<'w> {
     pub kind: Kind,
-    /// The kinds that were found before in the same line.
+    /// The set of kinds that were found earlier in the same line.
     pub before: u16,
-    /// The byte that the escape stands for, or the first of what is no UTF-8.
+    /// The byte that the escape stands for, or the first byte of an invalid UTF-8 sequence.
     pub byte: u8,
-    /// The number of the line in the file, from 1.
+    /// The line number in the file, from 1.
     pub line: u64,
-    /// The offset in the file of what was found, and of the line.
+    /// The offset of the finding in the file.
     pub offset: u64,
     pub line_start: u64,
-    /// The bytes around it, and their offset in the file. A sequence may have begun before them.
+    /// The window, and its offset in the file. An invalid UTF-8 sequence may begin before the window.
     pub window: &'w [u8],
     pub base: u64,
 }
 
 impl<'w> Found<'w> {
-    /// The bytes from what was found on.
+    /// Returns the bytes from the start of the finding on.
     pub fn ahead(&self) -> &'w [u8] {
         &self.window[(self.offset.max(self.base) - self.base) as usize..]
     }
 }
 
-/// Up to where a window can be looked at: so that no escape, and no line end of two bytes, is cut.
+/// Returns the number of bytes of `window` that can be scanned without cutting an escape or a CRLF. The first `seen`
+/// bytes have been scanned before, and `ahead` bytes stay unscanned.
 pub fn ready(window: &[u8], seen: usize, ahead: usize) -> usize {
     let ready = window.len().saturating_sub(ahead).max(seen);
-    // The bytes up to `ready` that were not seen, and those after it.
+    // The unscanned bytes before the cut, and the bytes after it.
     match (&window[seen..ready], &window[ready..]) {
         ([.., b'%'], [high, low, ..]) if unescape(*high, *low).is_some() => ready - 1,
         ([.., b'%', high], [low, ..]) if unescape(*high, *low).is_some() => ready - 2,
@@ -66,7 +68,7 @@ pub fn ready(window: &[u8], seen: usize, ahead: usize) -> usize {
     }
 }
 
-/// What an escape of each byte is, but for its spelling and UTF-8.
+/// The kinds of an escape of each byte, apart from those about UTF-8 and the spelling of the escape.
 const KINDS_OF_BYTES: [u16; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -86,31 +88,31 @@ const KINDS_OF_BYTES: [u16; 256] = {
     table
 };
 
-/// How far lines that come in windows have been looked at.
+/// The state of a scan between two windows.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// The kinds that are wanted.
+    /// The set of kinds that are reported.
     wanted: u16,
     /// Whether lines are URLs.
     takes_urls: bool,
-    /// What ends a line.
+    /// The byte that ends a line.
     end: u8,
-    /// The number of the line at hand.
+    /// The number of the current line.
     line: u64,
-    /// The offset of the window.
+    /// The offset of the window in the file.
     base: u64,
-    /// The offset of the line.
+    /// The offset of the current line in the file.
     line_start: u64,
-    /// The kinds and the number of escapes of the line so far.
+    /// The kinds that were found in the current line, and the number of its escapes.
     kinds: u16,
     escapes: u64,
     sequence: Sequence,
-    /// Where the sequence at hand begins.
+    /// The offset of the current UTF-8 sequence in the file.
     sequence_start: u64,
 }
 
 impl State {
-    /// Before the first of lines that end in `end`, of which the kinds `wanted` are looked for.
+    /// Starts at the first line. Lines end in `end`, and the kinds in `wanted` are reported.
     pub fn new(end: u8, wanted: u16, takes_urls: bool) -> State {
         State {
             wanted,
@@ -126,32 +128,32 @@ impl State {
         }
     }
 
-    /// The offset of the window.
+    /// Returns the offset of the window in the file.
     pub fn base(&self) -> u64 {
         self.base
     }
 
-    /// The window moves on by so many bytes.
+    /// Moves the window by `len` bytes.
     pub fn advance(&mut self, len: usize) {
         self.base += len as u64;
     }
 }
 
-/// A scanner of windows, which tells an observer what it finds.
+/// A scanner of windows, which reports to an observer.
 pub struct Scan<'o, O> {
     pub observer: &'o mut O,
     pub state: &'o mut State,
 }
 
 impl<O: Observer> Scan<'_, O> {
-    /// Looks at a value by itself, whatever its bytes.
+    /// Scans a single value, which may contain any bytes.
     pub fn value(&mut self, value: &[u8]) {
         self.piece(value, 0, value.len());
         self.url(value);
         self.interrupt(value);
     }
 
-    /// Looks at the bytes from `seen` to `ready`; those around them serve examples and the digits of escapes.
+    /// Scans the bytes from `seen` to `ready`. The bytes around them are for examples and for the digits of escapes.
     pub fn window(&mut self, window: &[u8], seen: usize, ready: usize) {
         let mut from = seen;
         while from < ready {
@@ -159,7 +161,7 @@ impl<O: Observer> Scan<'_, O> {
                 from = self.skip(window, from, ready);
             }
             let Some(len) = memchr::memchr(self.state.end, &window[from..ready]) else {
-                // `ready` is before a `\r` that may belong to the line end.
+                // `ready` may be before a `\r`, which is part of the line end.
                 self.piece(window, from, ready);
                 break;
             };
@@ -172,7 +174,8 @@ impl<O: Observer> Scan<'_, O> {
         }
     }
 
-    /// The line that ends with `window` is a URL, if it is whole.
+    /// Passes the line that ends with `window` to the observer if lines are URLs and the start of the line is in the
+    /// window.
     fn url(&mut self, window: &[u8]) {
         if self.state.takes_urls
             && let Some(start) = self.state.line_start.checked_sub(self.state.base)
@@ -181,7 +184,7 @@ impl<O: Observer> Scan<'_, O> {
         }
     }
 
-    /// Skips whole lines without a `%`, and returns where they end.
+    /// Skips complete lines without a `%`, and returns the end of the last one.
     fn skip(&mut self, window: &[u8], from: usize, ready: usize) -> usize {
         if self.state.sequence.is_open() {
             return from;
@@ -200,13 +203,13 @@ impl<O: Observer> Scan<'_, O> {
         next
     }
 
-    /// Looks at a piece of a line.
+    /// Scans a part of a line.
     fn piece(&mut self, window: &[u8], from: usize, to: usize) {
         if self.is_clean(&window[from..to]) {
             self.printable(window, from, to);
             return;
         }
-        // Most of it may still be.
+        // Most of the part may still be printable.
         let mut at = from;
         while at < to {
             let end = to.min(at + 32);
@@ -218,7 +221,7 @@ impl<O: Observer> Scan<'_, O> {
         }
     }
 
-    /// Whether nothing in `piece` is to be found but what begins with a `%`.
+    /// Reports whether `piece` can contain findings only at a `%`.
     fn is_clean(&self, piece: &[u8]) -> bool {
         if self.state.wanted & Kind::RawControl.bit() != 0 {
             return is_printable(piece);
@@ -227,12 +230,12 @@ impl<O: Observer> Scan<'_, O> {
             || simdutf8::basic::from_utf8(piece).is_ok()
     }
 
-    /// Looks at bytes of which only the `%` matter; the last escape may reach further than that. Returns where what was
-    /// looked at ends.
+    /// Scans bytes in which findings can only be at a `%`. Returns the end of the scanned bytes, which an escape can
+    /// move past `to`.
     fn printable(&mut self, window: &[u8], from: usize, to: usize) -> usize {
         let mut at = from;
         while at < to {
-            // Escapes often follow one another.
+            // An escape is often followed by another one.
             if window[at] != b'%' {
                 self.interrupt(window);
                 match memchr::memchr(b'%', &window[at..to]) {
@@ -245,7 +248,7 @@ impl<O: Observer> Scan<'_, O> {
         at
     }
 
-    /// The same for any bytes.
+    /// Scans bytes in which findings can be anywhere. Returns the end of the scanned bytes.
     fn bytes(&mut self, window: &[u8], from: usize, to: usize) -> usize {
         let mut at = from;
         while at < to {
@@ -263,8 +266,8 @@ impl<O: Observer> Scan<'_, O> {
         at
     }
 
-    /// Looks at a `%`, and returns where what it starts ends. No digit ends a line, so that the digits need not be
-    /// told from what follows the line.
+    /// Scans the escape at `at`, and returns its end. The digits may be read past the end of the line, because no
+    /// line end is a digit.
     #[inline]
     fn percent(&mut self, window: &[u8], at: usize) -> usize {
         let byte = match window[at..] {
@@ -278,7 +281,7 @@ impl<O: Observer> Scan<'_, O> {
         };
         self.state.escapes += 1;
         self.observer.escape(byte);
-        // What it breaks comes before it.
+        // A sequence that this byte interrupts is reported before the escape.
         self.byte(byte, window, at);
         let mut kinds = KINDS_OF_BYTES[usize::from(byte)];
         // Of the hexadecimal digits, only lower-case letters are above 0x60.
@@ -294,7 +297,7 @@ impl<O: Observer> Scan<'_, O> {
         at + 3
     }
 
-    /// Takes the next byte after decoding, whose place in the window is `at`.
+    /// Processes the decoded byte at `at` of the window.
     #[inline]
     fn byte(&mut self, byte: u8, window: &[u8], at: usize) {
         if byte.is_ascii() {
@@ -310,7 +313,7 @@ impl<O: Observer> Scan<'_, O> {
         }
     }
 
-    /// Takes a byte that belongs to no sequence of several bytes.
+    /// Ends an open UTF-8 sequence, which is incomplete.
     #[inline]
     fn interrupt(&mut self, window: &[u8]) {
         if self.state.sequence.is_open() {
@@ -319,7 +322,7 @@ impl<O: Observer> Scan<'_, O> {
         }
     }
 
-    /// Tells of something at `offset` of the file.
+    /// Reports a finding at `offset` of the file, if its kind is wanted.
     #[inline]
     fn found(&mut self, kind: Kind, byte: u8, window: &[u8], offset: u64) {
         if self.state.wanted & kind.bit() == 0 {
@@ -343,7 +346,7 @@ impl<O: Observer> Scan<'_, O> {
         (self.state.kinds, self.state.escapes) = (0, 0);
     }
 
-    /// Ends the input, whose last window has been looked at.
+    /// Ends the input after its last window has been scanned.
     pub fn finish(&mut self, window: &[u8]) {
         let end = self.state.base + window.len() as u64;
         if end > self.state.line_start {
@@ -354,14 +357,14 @@ impl<O: Observer> Scan<'_, O> {
     }
 }
 
-/// The byte of an escape with these digits, if that is what they are.
+/// Returns the byte of the escape with these digits, if both are hexadecimal.
 #[inline]
 fn unescape(high: u8, low: u8) -> Option<u8> {
     let (high, low) = (DIGITS[usize::from(high)], DIGITS[usize::from(low)]);
     ((high | low) & 0xF0 == 0).then_some(high << 4 | low)
 }
 
-/// The value of each digit, and 0xFF for all other bytes.
+/// The value of each hexadecimal digit, and 0xFF for all other bytes.
 const DIGITS: [u8; 256] = {
     let mut table = [0xFF; 256];
     let mut value = 0;
@@ -373,25 +376,25 @@ const DIGITS: [u8; 256] = {
     table
 };
 
-/// A tab separates fields of logs, so it is not counted.
+/// Reports whether `byte` is a control byte other than a tab, which is common in logs.
 fn is_control(byte: u8) -> bool {
     byte < 0x20 && byte != b'\t' || byte == 0x7F
 }
 
-/// Whether `piece` is ASCII without control bytes.
+/// Reports whether `piece` is ASCII without control bytes.
 fn is_printable(piece: &[u8]) -> bool {
-    // Without an early exit within a chunk, so that it compiles to vector code.
+    // There is no early exit inside a chunk, so that the loop compiles to vector code.
     let is_other = |byte: u8| u8::from(!byte.is_ascii()) | u8::from(is_control(byte));
     let (chunks, rest) = piece.as_chunks::<64>();
     let all = |bytes: &[u8]| bytes.iter().fold(0, |any, &byte| any | is_other(byte)) == 0;
     chunks.iter().all(|chunk| all(chunk)) && all(rest)
 }
 
-/// A UTF-8 sequence, judged by its structure: a first byte says how many follow, whatever they make.
+/// A UTF-8 sequence, read by its structure: the first byte gives the length, even if the code point is not allowed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sequence {
     first: u8,
-    /// The bytes that are missing; 0 between sequences.
+    /// The number of bytes that are still to come; 0 between sequences.
     missing: u8,
     least: u32,
     code_point: u32,
@@ -402,8 +405,8 @@ impl Sequence {
         self.missing > 0
     }
 
-    /// Takes a byte that is not ASCII: a first one, or one that follows an open sequence. Returns what is wrong
-    /// with the sequence, once it is over.
+    /// Adds a byte that is not ASCII: the first of a sequence, or a continuation of the open one. Returns the error
+    /// of the sequence once it is complete.
     fn push(&mut self, byte: u8) -> Option<Kind> {
         if !self.is_open() {
             let (missing, least) = match byte {

@@ -1,69 +1,69 @@
-//! Columns of CSV: RFC 4180, with any ASCII delimiter.
+//! Selects columns of CSV: RFC 4180, with any ASCII delimiter.
 //!
-//! Where a record ends is decided in [`ends`](super::ends), and where a cell ends by [`cell_end`], which looks for quotes
-//! and delimiters only, at the speed of memchr. Cells with quotes in quotes are read by `csv-core`.
+//! [`ends`](super::ends) finds the ends of records. [`cell_end`] finds the ends of cells: it searches only for quotes
+//! and delimiters, with memchr. Cells with escaped quotes are read by `csv-core`.
 
 use std::ops::Range;
 
 use csv_core::{Reader, ReaderBuilder, Terminator};
 
 use super::edit::{Edit, Form};
-use crate::value::policy::{Action, At, Record, Treat};
-use crate::value::report::Report;
+use super::pass::Pass;
+use crate::value::policy::{Action, At, Treat};
 
-/// The columns that hold values.
+/// The columns that contain values.
 pub struct Table {
     delimiter: u8,
-    /// In order, counted from 0.
+    /// Indices from 0, in ascending order.
     columns: Vec<usize>,
-    /// What they are called in the header, or by number from 1.
+    /// The name of each column in the header, or its number from 1.
     titles: Vec<String>,
-    /// The names of the columns of new values, one for each; empty if these replace the old ones.
+    /// The names of the new columns, one for each column; empty if new values replace the old ones.
     names: Vec<String>,
     reader: Box<Reader>,
-    /// Room for the value of a cell, and its length.
+    /// A buffer for the unquoted cell, and the length of the cell in it.
     cell: Vec<u8>,
     cell_len: usize,
-    /// What becomes of it.
+    /// A buffer for the new value.
     new: Vec<u8>,
 }
 
 impl Clone for Table {
     fn clone(&self) -> Table {
-        // In csv-core 0.1.13, a clone of a `Reader` has lost its output flags and reads nothing.
+        // csv-core 0.1.13 does not copy the output flags of a `Reader`, so a clone of it reads nothing.
         let (columns, titles, names) = (self.columns.clone(), self.titles.clone(), self.names.clone());
         Table { columns, titles, names, ..Table::new(self.delimiter) }
     }
 }
 
 impl Table {
-    /// Without columns yet.
+    /// Returns a table in which no columns are selected yet.
     pub fn new(delimiter: u8) -> Table {
         let mut builder = ReaderBuilder::new();
-        // Records come without their line end, so any line feed is data.
+        // Records are passed without their line end, so every line feed is data.
         builder.delimiter(delimiter).terminator(Terminator::Any(b'\n'));
         let reader = Box::new(builder.build());
         let (columns, titles, names) = (Vec::new(), Vec::new(), Vec::new());
         Table { delimiter, columns, titles, names, reader, cell: Vec::new(), cell_len: 0, new: Vec::new() }
     }
 
-    /// The delimiter.
+    /// Returns the delimiter.
     pub fn delimiter(&self) -> u8 {
         self.delimiter
     }
 
-    /// The columns, counted from 0.
+    /// Returns the indices of the columns, from 0.
     pub fn columns(&self) -> &[usize] {
         &self.columns
     }
 
-    /// What they are called.
+    /// Returns the titles of the columns.
     pub fn titles(&self) -> &[String] {
         &self.titles
     }
 
-    /// Finds the columns `wanted` in the `header`, if there is one; or says what is wrong with them. New values get
-    /// columns of the names `into`, if there are any.
+    /// Selects the columns `wanted`, by the names in `header` or by number. If `into` has names, new values are
+    /// written to columns of these names. Returns an error message if a column does not exist or a name is taken.
     pub fn choose(
         &mut self,
         wanted: &[String],
@@ -83,15 +83,15 @@ impl Table {
                 continue;
             };
             let (count, all) = (known.len(), || known.join(", "));
-            // Several columns may have one name.
+            // Several columns may have the same name.
             let by_name: Vec<_> = (0..known.len()).filter(|&at| known[at] == *name).collect();
             match (by_name.as_slice(), by_number) {
                 ([], Some(column)) if column < known.len() => columns.push((column, into)),
-                ([], Some(_)) => return Err(format!("no column {name}; there are {count}: {}", all())),
-                ([], None) => return Err(format!("no column '{name}'; there are: {}", all())),
+                ([], Some(_)) => return Err(format!("no column {name}; the header has {count}: {}", all())),
+                ([], None) => return Err(format!("no column '{name}'; the header has: {}", all())),
                 ([_, _, ..], _) if into.is_some() => {
                     return Err(format!(
-                        "--into: {} columns are called '{name}'; choose by number",
+                        "--into: {} columns are called '{name}'; select one by number",
                         by_name.len()
                     ));
                 }
@@ -101,7 +101,7 @@ impl Table {
         if let Some(taken) =
             into.iter().find(|name| header_names.iter().flatten().any(|known| known == *name))
         {
-            return Err(format!("--into {taken}: there is such a column already"));
+            return Err(format!("--into {taken}: the header has this column already"));
         }
         columns.sort();
         columns.dedup_by_key(|(column, _)| *column);
@@ -115,7 +115,7 @@ impl Table {
         Ok(())
     }
 
-    /// What the cells of `line` hold.
+    /// Returns the unquoted cells of `line`.
     fn cells(&mut self, line: &[u8]) -> Vec<String> {
         let mut cells = Vec::new();
         let mut at = Some(0);
@@ -128,7 +128,7 @@ impl Table {
         cells
     }
 
-    /// The `header`, with the columns of new values.
+    /// Returns `header` with the names of the new columns added.
     pub fn header(&self, header: &[u8]) -> Vec<u8> {
         let mut new = Vec::new();
         let mut edit = Edit::new(header, 0, &mut new, Form::Whole);
@@ -151,17 +151,11 @@ impl Table {
         new
     }
 
-    /// Rewrites the values of one record. `has_quotes` says whether cells are quoted.
-    pub fn rewrite(
-        &mut self,
-        record: Record<'_>,
-        has_quotes: bool,
-        treatment: &mut impl Treat,
-        edit: &mut Edit<'_>,
-        report: &mut Report,
-    ) -> Action {
+    /// Rewrites the values of one record. `has_quotes` tells whether the record contains a quote.
+    pub fn rewrite(&mut self, has_quotes: bool, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
+        let record = pass.record;
         let line = record.bytes();
-        report.stats.looked = true;
+        pass.report.stats.searched = true;
         let (mut number, mut at) = (0, Some(0));
         for index in 0..self.columns.len() {
             let column = self.columns[index];
@@ -185,8 +179,8 @@ impl Table {
                     break raw;
                 }
             };
-            report.stats.find(index);
-            let action = self.rewrite_cell(index, raw, has_quotes, record, treatment, edit, report);
+            pass.report.stats.find(index);
+            let action = self.rewrite_cell(index, raw, has_quotes, pass);
             if action != Action::Write {
                 return action;
             }
@@ -194,17 +188,14 @@ impl Table {
         Action::Write
     }
 
-    #[allow(clippy::too_many_arguments, reason = "the inner half of `rewrite`")]
     fn rewrite_cell(
         &mut self,
         index: usize,
         raw: Range<usize>,
         has_quotes: bool,
-        record: Record<'_>,
-        treatment: &mut impl Treat,
-        edit: &mut Edit<'_>,
-        report: &mut Report,
+        pass: &mut Pass<'_, '_, impl Treat>,
     ) -> Action {
+        let record = pass.record;
         let (start, stop) = (record.start + raw.start, record.start + raw.end);
         let bytes = &record.chunk[start..stop];
         let is_quoted = has_quotes && bytes.first() == Some(&b'"');
@@ -219,49 +210,47 @@ impl Table {
         };
         self.new.clear();
         let place = |offset| start + if is_quoted { raw_offset(bytes, offset) } else { offset };
-        let action = treatment.value(At::plain(index), value, &mut self.new, record, report, place);
+        let action = pass.treatment.value(At::plain(index), value, &mut self.new, record, pass.report, place);
         if action != Action::Write {
             return action;
         }
         let has_changed = self.new != value;
         if has_changed {
-            edit.change();
+            pass.edit.change();
         }
-        if let Form::Values { .. } = edit.form() {
-            let out = edit.open(start);
-            let from = out.len();
-            out.extend_from_slice(&self.new);
-            edit.close(from, stop);
-        } else if !self.names.is_empty() {
-            let out = edit.copy_to(stop);
+        if pass.edit.write_bare(start, stop, &self.new) {
+            return action;
+        }
+        if !self.names.is_empty() {
+            let out = pass.edit.copy_to(stop);
             if is_quoted && !is_closed(bytes) {
-                // The file ends within it.
+                // The file ends inside the quotes.
                 out.push(b'"');
             }
             out.push(self.delimiter);
             write_cell(self.delimiter, &self.new, is_quoted, out);
         } else if has_changed {
-            // A row of one empty cell would be no row.
+            // A row that consists of one empty cell would be an empty line.
             let is_alone = stop - start == record.bytes().len();
             let needs_quotes = is_quoted || (is_alone && self.new.is_empty());
-            write_cell(self.delimiter, &self.new, needs_quotes, edit.copy_to(start));
-            edit.skip_to(stop);
+            write_cell(self.delimiter, &self.new, needs_quotes, pass.edit.copy_to(start));
+            pass.edit.skip_to(stop);
         }
         action
     }
 
-    /// Reads the value of the cell `raw` into `self.cell`.
+    /// Unquotes the cell `raw` into `self.cell`.
     fn read(&mut self, raw: &[u8]) {
         if self.cell.len() <= raw.len() {
             self.cell.resize(raw.len() + 1, 0);
         }
         self.reader.reset();
-        // It ends with its input, and there is room for all of it.
+        // The buffer is longer than the input, so one call reads the whole cell.
         (_, _, self.cell_len) = self.reader.read_field(raw, &mut self.cell);
     }
 }
 
-/// Writes a cell, in quotes if it needs them anyway.
+/// Appends a cell, quoted if `needs_quotes` or if the value requires it.
 fn write_cell(delimiter: u8, value: &[u8], needs_quotes: bool, out: &mut Vec<u8>) {
     let is_special =
         || memchr::memchr3(b'"', b'\n', b'\r', value).is_some() || memchr::memchr(delimiter, value).is_some();
@@ -280,7 +269,7 @@ fn write_cell(delimiter: u8, value: &[u8], needs_quotes: bool, out: &mut Vec<u8>
     out.push(b'"');
 }
 
-/// Whether the quotes of the quoted cell `raw` end.
+/// Reports whether the quoted cell `raw` has a closing quote.
 fn is_closed(raw: &[u8]) -> bool {
     let mut at = 1;
     while let Some(found) = memchr::memchr(b'"', &raw[at..]) {
@@ -293,12 +282,12 @@ fn is_closed(raw: &[u8]) -> bool {
     false
 }
 
-/// The end of the cell of `line` that starts at `from`.
+/// Returns the end of the cell of `line` that starts at `from`.
 fn cell_end(delimiter: u8, line: &[u8], from: usize) -> usize {
     let mut at = from;
     while line.get(at) == Some(&b'"') {
         match memchr::memchr(b'"', &line[at + 1..]) {
-            // Behind it is another quote if this one is data.
+            // Another quote after this one means that this one is data.
             Some(found) => at += found + 2,
             None => return line.len(),
         }
@@ -306,7 +295,7 @@ fn cell_end(delimiter: u8, line: &[u8], from: usize) -> usize {
     memchr::memchr(delimiter, &line[at..]).map_or(line.len(), |found| at + found)
 }
 
-/// Where byte `offset` of the value of the quoted cell `raw` stands in it.
+/// Maps byte `offset` of the unquoted value to its offset in the quoted cell `raw`.
 fn raw_offset(raw: &[u8], offset: usize) -> usize {
     let (mut at, mut is_quoted) = (1, true);
     for index in 0.. {

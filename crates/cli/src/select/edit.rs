@@ -1,33 +1,34 @@
-//! Output that is input with some stretches replaced, or only what was found in it.
+//! Builds output as a copy of the input with some parts replaced, or from the replaced parts alone.
 
-/// What is written of a record.
+/// The parts of a record that are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
-    /// All of it, with new values.
+    /// The whole record, with new values.
     #[default]
     Whole,
-    /// Its values. Each is a record of its own that ends in `end`, unless a delimiter joins those of one record.
+    /// Only the values. Each becomes a record that ends in `end`, unless a delimiter joins the values of one record.
     Values { delimiter: Option<u8>, end: u8 },
-    /// None of it: values are only looked at. What is appended is of no use.
+    /// Nothing: values are only checked, and the output is discarded.
     Nothing,
 }
 
-/// Copies input to output, but for what is replaced. What stays is copied in pieces as long as possible.
+/// Copies input to output and replaces values. The unchanged parts in between are copied in as few pieces as
+/// possible.
 pub struct Edit<'a> {
     input: &'a [u8],
-    /// The bytes of the input that are settled.
+    /// The number of input bytes that have been copied or replaced.
     done: usize,
     out: &'a mut Vec<u8>,
     form: Form,
-    /// The values of the record that were written.
+    /// The number of values of the current record that were written.
     values: usize,
-    /// Whether anybody wants to know if one has changed.
+    /// Whether [`Edit::compare`] checks for changes.
     watches: bool,
-    /// Whether one of them has changed.
+    /// Whether a value of the current record has changed.
     has_changed: bool,
 }
 
-/// A state to come back to.
+/// A state to which [`Edit::rewind`] can return.
 #[derive(Clone, Copy)]
 pub struct Mark {
     done: usize,
@@ -35,29 +36,29 @@ pub struct Mark {
 }
 
 impl<'a> Edit<'a> {
-    /// Appends to `out` what becomes of `input` from `start` on.
+    /// Creates an edit that starts at offset `start` of `input` and appends to `out`.
     pub fn new(input: &'a [u8], start: usize, out: &'a mut Vec<u8>, form: Form) -> Edit<'a> {
         Edit { input, done: start, out, form, values: 0, watches: false, has_changed: false }
     }
 
-    /// The same, which notes whether a value has changed.
+    /// Sets whether [`Edit::compare`] checks if values change.
     pub fn watching(self, watches: bool) -> Edit<'a> {
         Edit { watches, ..self }
     }
 
-    /// The output.
+    /// Returns the output.
     #[inline]
     pub fn output(&mut self) -> &mut Vec<u8> {
         self.out
     }
 
-    /// What is written.
+    /// Returns which parts of a record are written.
     #[inline]
     pub fn form(&self) -> Form {
         self.form
     }
 
-    /// Copies the input up to `at`, if all of it is written, and returns the output, to which a replacement can be
+    /// Copies the input up to `at`, if whole records are written, and returns the output so that a replacement can be
     /// appended.
     #[inline]
     pub fn copy_to(&mut self, at: usize) -> &mut Vec<u8> {
@@ -68,13 +69,14 @@ impl<'a> Edit<'a> {
         self.out
     }
 
-    /// Leaves out the input up to `at`.
+    /// Skips the input up to `at`.
     #[inline]
     pub fn skip_to(&mut self, at: usize) {
         self.done = at;
     }
 
-    /// The output up to the value at `at`, to which what becomes of it must be appended before [`Edit::close`].
+    /// Prepares the output for the value at `at` of the input. The caller appends the new value and calls
+    /// [`Edit::close`].
     #[inline]
     pub fn open(&mut self, at: usize) -> &mut Vec<u8> {
         self.copy_to(at);
@@ -86,7 +88,7 @@ impl<'a> Edit<'a> {
         self.out
     }
 
-    /// The value that was appended at `from` of the output is that of the input up to `stop`.
+    /// Ends the value that was appended at `from` of the output, and skips the old value up to `stop` of the input.
     #[inline]
     pub fn close(&mut self, from: usize, stop: usize) {
         self.done = stop;
@@ -95,7 +97,20 @@ impl<'a> Edit<'a> {
         }
     }
 
-    /// Ends the value that was appended at `from`, and makes it one line.
+    /// Writes `value` for the value of the input from `start` to `stop`, if only values are written. Returns whether it
+    /// did; otherwise the caller writes the value with the syntax around it.
+    pub fn write_bare(&mut self, start: usize, stop: usize, value: &[u8]) -> bool {
+        let is_bare = matches!(self.form, Form::Values { .. });
+        if is_bare {
+            let out = self.open(start);
+            let from = out.len();
+            out.extend_from_slice(value);
+            self.close(from, stop);
+        }
+        is_bare
+    }
+
+    /// Ends the value that was appended at `from`: escapes line ends and delimiters in it.
     fn end_value(&mut self, from: usize) {
         let Form::Values { delimiter, end } = self.form else { return };
         self.values += 1;
@@ -115,7 +130,7 @@ impl<'a> Edit<'a> {
         }
     }
 
-    /// If anybody wants to know: whether what was appended at `from` of the output is not `value`, so that it has changed.
+    /// Notes whether the output from `from` on differs from `value`, if changes are tracked.
     #[inline]
     pub fn compare(&mut self, from: usize, value: &[u8]) {
         if self.watches && !self.has_changed {
@@ -123,25 +138,25 @@ impl<'a> Edit<'a> {
         }
     }
 
-    /// A value has changed.
+    /// Notes that a value has changed.
     pub fn change(&mut self) {
         self.has_changed = true;
     }
 
-    /// Whether a value of the record has changed.
+    /// Reports whether a value of the current record has changed.
     #[inline]
     pub fn has_changed(&self) -> bool {
         self.has_changed
     }
 
-    /// A record begins: the state at hand.
+    /// Starts a record, and returns the state before it.
     #[inline]
     pub fn begin(&mut self) -> Mark {
         (self.values, self.has_changed) = (0, false);
         Mark { done: self.done, len: self.out.len() }
     }
 
-    /// A record ends, at `at` of the input.
+    /// Ends a record, at offset `at` of the input.
     #[inline]
     pub fn end(&mut self, at: usize) {
         if let Form::Values { delimiter, end } = self.form {
@@ -152,7 +167,7 @@ impl<'a> Edit<'a> {
         }
     }
 
-    /// Goes back to `mark`.
+    /// Returns to `mark`: discards the output after it.
     pub fn rewind(&mut self, mark: Mark) {
         self.done = mark.done;
         self.out.truncate(mark.len);

@@ -1,11 +1,11 @@
-//! Where records of CSV end: a line feed within quotes is data.
+//! Finds the ends of CSV records, where a line feed inside quotes is data.
 //!
-//! [`Ends`] is the definition, a step at a time. [`Scan`] says the same of whole blocks of 64 bytes at once, wherever quotes
-//! are where they belong.
+//! [`Ends`] is the definition, a step at a time. [`Scan`] gives the same result for blocks of 64 bytes, as long as
+//! quotes are only where RFC 4180 allows them.
 
-/// Finds the ends of records in input that comes in pieces.
+/// Finds the ends of records in input that arrives in pieces.
 ///
-/// A quote opens a cell only at its start, and within a cell that is quoted two quotes are one that is data.
+/// A quote opens a quoted cell only at the start of the cell. Inside a quoted cell, two quotes stand for one.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends {
     delimiter: u8,
@@ -14,10 +14,10 @@ pub struct Ends {
 
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// Outside of quotes, after this byte.
+    /// Outside quotes; the field is the previous byte.
     Outside(u8),
     Quoted,
-    /// After a quote within quotes.
+    /// After a quote inside quotes: it either closes them or begins an escaped quote.
     Quote,
 }
 
@@ -25,12 +25,12 @@ enum State {
 const START: State = State::Outside(b'\n');
 
 impl Ends {
-    /// At the start of a record.
+    /// Starts at the beginning of a record.
     pub fn new(delimiter: u8) -> Ends {
         Ends { delimiter, state: START }
     }
 
-    /// The end of the record under way, after its line feed; or `None` when it does not end in `piece`.
+    /// Returns the end of the current record, after its line feed, or `None` if it does not end in `piece`.
     pub fn next(&mut self, piece: &[u8]) -> Option<usize> {
         let mut at = 0;
         loop {
@@ -59,7 +59,7 @@ impl Ends {
                     let after = memchr::memchr(b'"', rest)? + 1;
                     at += after;
                     match rest[after..] {
-                        // Most often another such cell follows.
+                        // Usually another quoted cell follows.
                         [byte, b'"', ..] if byte == self.delimiter => {
                             at += 2;
                             State::Quoted
@@ -76,29 +76,29 @@ impl Ends {
         }
     }
 
-    /// The same, at the start of a record.
+    /// Returns a copy that is at the beginning of a record.
     pub fn fresh(self) -> Ends {
         Ends::new(self.delimiter)
     }
 }
 
-/// The ends of the records of a chunk: a bit for each byte, set for line feeds that end one. There are none as long as there
-/// is no quote, for then every line feed does.
+/// The ends of the records of a chunk, as one bit per byte that is set for each line feed that ends a record. The
+/// list is empty while the chunk has no quote, because every line feed ends a record then.
 #[derive(Clone, Debug, Default)]
 pub struct Marks(Vec<u64>);
 
 impl Marks {
-    /// Whether there are none, because every line feed ends a record.
+    /// Reports whether the list is empty because every line feed ends a record.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Takes them away.
+    /// Removes all marks.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// The end of the record that byte `at` is part of, if it has one.
+    /// Returns the end of the record that contains byte `at`, if the record is complete.
     pub fn end(&self, at: usize) -> Option<usize> {
         let (mut index, mut word) = (at / BLOCK, *self.0.get(at / BLOCK)? & u64::MAX << (at % BLOCK));
         while word == 0 {
@@ -108,7 +108,7 @@ impl Marks {
         Some(index * BLOCK + word.trailing_zeros() as usize + 1)
     }
 
-    /// The start of the record that byte `at` is part of.
+    /// Returns the start of the record that contains byte `at`.
     pub fn start(&self, at: usize) -> usize {
         let (whole, rest) = (at / BLOCK, at % BLOCK);
         let word = self.0.get(whole).map_or(0, |word| word & !(u64::MAX << rest));
@@ -119,40 +119,40 @@ impl Marks {
     }
 }
 
-/// The bytes that are looked at together.
+/// The number of bytes that are processed together.
 const BLOCK: usize = 64;
 
-/// Marks the ends of the records in bytes that become more.
+/// Marks the ends of records in a buffer that grows.
 #[derive(Clone, Copy, Debug)]
 pub struct Scan {
-    /// After the blocks that are done.
+    /// The state after the complete blocks.
     ends: Ends,
-    /// After all bytes.
+    /// The state after all bytes.
     last: Ends,
-    /// The bytes of the blocks that are done.
+    /// The number of bytes in complete blocks.
     done: usize,
-    /// The bytes looked at in vain for a quote.
-    looked: usize,
-    /// The last end of a record.
+    /// The number of bytes that are known to contain no quote.
+    searched: usize,
+    /// The end of the last complete record.
     end: Option<usize>,
 }
 
 impl Scan {
-    /// At `ends`, the start of a record.
+    /// Starts in the state `ends`, at the beginning of a record.
     pub fn new(ends: Ends) -> Scan {
-        Scan { ends, last: ends, done: 0, looked: 0, end: None }
+        Scan { ends, last: ends, done: 0, searched: 0, end: None }
     }
 
-    /// Marks the ends in `bytes`, which begin with those of the last time, and returns the last.
-    pub fn look(&mut self, bytes: &[u8], marks: &mut Marks) -> Option<usize> {
+    /// Marks the ends in `bytes`, which begins with the bytes of the previous call, and returns the last end.
+    pub fn update(&mut self, bytes: &[u8], marks: &mut Marks) -> Option<usize> {
         if marks.is_empty() {
-            let more = &bytes[self.looked..];
+            let more = &bytes[self.searched..];
             if memchr::memchr(b'"', more).is_none() {
                 if let Some(&last) = more.last() {
                     self.last.state = State::Outside(last);
                 }
-                let found = memchr::memrchr(b'\n', more).map(|found| self.looked + found + 1);
-                (self.end, self.looked) = (found.or(self.end), bytes.len());
+                let found = memchr::memrchr(b'\n', more).map(|found| self.searched + found + 1);
+                (self.end, self.searched) = (found.or(self.end), bytes.len());
                 return self.end;
             }
         }
@@ -168,23 +168,23 @@ impl Scan {
         self.end
     }
 
-    /// The state after all bytes.
+    /// Returns the state after all bytes.
     pub fn last(&self) -> Ends {
         self.last
     }
 }
 
 impl Ends {
-    /// Passes `blocks`, and marks the line feeds that end a record.
+    /// Processes `blocks`, and marks the line feeds that end a record.
     fn mark(&mut self, blocks: &[[u8; BLOCK]], marks: &mut Marks) {
         let delimiter = self.delimiter;
-        // Whether all before the first quote is quoted, and whether a quote may open a cell if it comes first.
+        // Bit masks: whether the bytes before the first quote are quoted, and whether that quote may open a cell.
         let (mut is_quoted, mut may_open) = self.bits();
         for block in blocks {
             let [quotes, feeds, delimiters] = [b'"', b'\n', delimiter].map(|byte| mask(block, byte));
-            // From each quote that opens to the byte before the one that closes.
+            // One bit for each byte from an opening quote up to the byte before the closing one.
             let quoted = parity(quotes) ^ is_quoted;
-            // Two quotes within quotes close and open again.
+            // An escaped quote counts as a closing and an opening quote.
             let openers = quotes | feeds | delimiters;
             if quotes & quoted & !(openers << 1 | may_open) == 0 {
                 marks.0.push(feeds & !quoted);
@@ -198,8 +198,8 @@ impl Ends {
         self.state = Ends::state(is_quoted, may_open);
     }
 
-    /// What the state is for whole blocks: whether they begin within quotes, in each bit, and whether a quote may open a
-    /// cell, in the lowest.
+    /// Returns the state as bit masks: whether the next block begins inside quotes, in every bit, and whether a quote
+    /// may open a cell at its start, in the lowest bit.
     fn bits(&self) -> (u64, u64) {
         match self.state {
             State::Quoted => (u64::MAX, 0),
@@ -208,7 +208,8 @@ impl Ends {
         }
     }
 
-    /// The other way round. At the start of a cell, a quote does what it does after a quote within quotes.
+    /// Returns the state for these masks. At the start of a cell, a quote has the same effect as after a quote inside
+    /// quotes.
     fn state(is_quoted: u64, may_open: u64) -> State {
         match (is_quoted, may_open) {
             (0, 0) => State::Outside(b'"'),
@@ -217,7 +218,7 @@ impl Ends {
         }
     }
 
-    /// Passes at most a block, a step at a time: where a quote is data though it is not within quotes.
+    /// Processes at most one block with [`Ends::next`], which also reads misplaced quotes.
     #[cold]
     fn step(&mut self, block: &[u8]) -> u64 {
         let (mut at, mut marks) = (0, 0);
@@ -229,8 +230,8 @@ impl Ends {
     }
 }
 
-/// A bit for each byte of `block` that is `wanted`. It is written so that it compiles to vector code: eight bytes
-/// become one, by bits in the wrong order, which are then put in the right one.
+/// Returns a bit for each byte of `block` that equals `wanted`. The loop compiles to vector code: it makes one byte
+/// of eight, with the bits in a different order, which `transposed` corrects.
 #[inline(always)]
 fn mask(block: &[u8; BLOCK], wanted: u8) -> u64 {
     let mut bits = [0; BLOCK];
@@ -241,7 +242,7 @@ fn mask(block: &[u8; BLOCK], wanted: u8) -> u64 {
     transposed(rows.iter().fold(0, |all, row| all | u64::from_le_bytes(*row)))
 }
 
-/// The transpose of a matrix of eight by eight bits.
+/// Returns the transpose of an 8x8 matrix of bits.
 #[inline(always)]
 fn transposed(mut bits: u64) -> u64 {
     for (shift, mask) in
@@ -253,7 +254,7 @@ fn transposed(mut bits: u64) -> u64 {
     bits
 }
 
-/// For each bit, whether the number of bits up to it is odd.
+/// Returns a mask in which each bit is the parity of the bits up to and including it.
 #[inline(always)]
 fn parity(mut bits: u64) -> u64 {
     for shift in [1, 2, 4, 8, 16, 32] {
@@ -266,7 +267,7 @@ fn parity(mut bits: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// The ends that [`Ends`] finds, and its state after them.
+    /// Returns the ends that [`Ends`] finds, and its final state.
     fn stepwise(bytes: &[u8]) -> (Vec<usize>, Ends) {
         let (mut ends, mut found, mut at) = (Ends::new(b','), Vec::new(), 0);
         while let Some(len) = ends.next(&bytes[at..]) {
@@ -300,7 +301,7 @@ mod tests {
             };
             let mut bytes = Vec::new();
             for _ in 0..random(if round % 10 == 0 { 200 } else { 40 }) {
-                // Cells as writers write them, and whatever else.
+                // Even rounds have cells as writers write them, odd rounds have anything.
                 bytes.extend_from_slice(words[if round % 2 == 0 { 4 + random(8) } else { random(12) }]);
             }
             let (wanted, state) = stepwise(&bytes);
@@ -308,7 +309,7 @@ mod tests {
             while len < bytes.len() {
                 len = bytes.len().min(len + 1 + random(150));
                 let last = wanted.iter().copied().rfind(|&end| end <= len);
-                assert_eq!(scan.look(&bytes[..len], &mut marks), last, "{}", bytes.escape_ascii());
+                assert_eq!(scan.update(&bytes[..len], &mut marks), last, "{}", bytes.escape_ascii());
             }
             if bytes.contains(&b'"') {
                 let (mut found, mut at) = (Vec::new(), 0);

@@ -1,4 +1,4 @@
-//! Fields of a line, separated by one byte or, as in access logs, by blanks.
+//! Selects fields of a line, separated by one byte or, as in access logs, by blanks.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,18 +6,18 @@ use std::str::FromStr;
 
 use simdpct::ByteSet;
 
-use super::edit::{Edit, Form};
-use super::legend::Legend;
-pub use super::spot::Spot;
+use super::edit::Form;
+use super::field_map::FieldMap;
+use super::pass::Pass;
+pub use super::position::Position;
 use crate::ground::escape::escape;
 use crate::ground::reason::{Reason, Refusal};
-use crate::value::policy::{Action, Around, At, Record, Treat};
-use crate::value::report::Report;
+use crate::value::policy::{Action, Around, At, Treat};
 
-/// What separates fields.
+/// The separator of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delimiter {
-    /// Blanks, with quoted and bracketed fields.
+    /// Blanks, between fields that may be quoted or bracketed.
     Blanks,
     /// This byte.
     Byte(u8),
@@ -31,10 +31,12 @@ impl FromStr for Delimiter {
             "space" | " " => Ok(Delimiter::Blanks),
             "tab" | "\\t" => Ok(Delimiter::Byte(b'\t')),
             _ => match text.as_bytes() {
-                // These can be part of an escape, a quoted cell or a line end.
-                [b'\n' | b'\r' | b'"' | b'%' | b'+'] => Err("this byte has another meaning"),
+                // These bytes can be part of an escape, a quoted cell or a line end.
+                [b'\n' | b'\r' | b'"' | b'%' | b'+'] => {
+                    Err("this byte cannot separate fields: it is part of escapes, quotes or line ends")
+                }
                 [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() => Ok(Delimiter::Byte(*byte)),
-                _ => Err("one ASCII character that is no letter or digit, or `tab` or `space`"),
+                _ => Err("expected one ASCII character other than a letter or digit, or `tab` or `space`"),
             },
         }
     }
@@ -49,72 +51,75 @@ impl fmt::Display for Delimiter {
     }
 }
 
-/// How a line is split.
+/// The rule by which a line is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
-    /// At each such byte.
+    /// At each occurrence of this byte.
     Byte(u8),
-    /// At blanks, any number of them, that are not within `Marks`.
-    Blanks(Marks),
+    /// At blanks, any number of them, outside enclosed fields.
+    Blanks(Enclosure),
 }
 
-/// What may hold a field together in which there are blanks.
+/// The marks that can enclose a field that contains blanks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Marks {
-    pub quotes: bool,
-    pub brackets: bool,
+pub enum Enclosure {
+    None,
+    Quotes,
+    QuotesOrBrackets,
 }
 
 impl From<Delimiter> for Split {
     fn from(delimiter: Delimiter) -> Split {
         match delimiter {
-            Delimiter::Blanks => Split::Blanks(Marks { quotes: true, brackets: true }),
+            Delimiter::Blanks => Split::Blanks(Enclosure::QuotesOrBrackets),
             Delimiter::Byte(byte) => Split::Byte(byte),
         }
     }
 }
 
 impl Split {
-    /// The bytes that decoding must not make in a value, by what is [`Around`] it: controls, those of `structure`, and
-    /// those that would split or end what it is in.
+    /// Returns the bytes that stay escaped in a value, for each variant of [`Around`]: control bytes, the bytes of
+    /// `structure`, and the bytes that would split or end the field.
     pub fn kept(self, structure: ByteSet) -> [ByteSet; 3] {
         let controls: Vec<u8> = (0..0x20).chain([0x7F]).collect();
         let structure = structure.add(&controls);
         let (structure, bytes): (ByteSet, [&[u8]; 3]) = match self {
             Split::Byte(byte) => (structure.add(&[byte]), [b"", b"", b" "]),
-            Split::Blanks(Marks { quotes: false, brackets: false }) => (structure, [b" "; 3]),
-            // In quotes, as Apache writes them, a backslash may make a quote no end.
+            Split::Blanks(Enclosure::None) => (structure, [b" "; 3]),
+            // In Apache's quoted fields, a backslash escapes a quote.
             Split::Blanks(_) => (structure, [b" \"\\", b"\"\\", b" \"\\]"]),
         };
         bytes.map(|bytes| structure.add(bytes))
     }
 }
 
-/// The fields of a line that hold values.
+/// The fields of a line that contain values.
 #[derive(Clone, Debug)]
 pub struct Fields {
     split: Split,
-    /// In order.
-    spots: Vec<Spot>,
-    /// What lines of the file itself say about its fields.
-    legend: Option<Legend>,
-    /// Whether the work may make structure however the bytes are chosen that it must not make.
+    /// In the order of the line.
+    positions: Vec<Position>,
+    /// The lines of the file that name its fields.
+    field_map: Option<FieldMap>,
+    /// Whether lines are those of an access log; see [`Fields::of_access_log`].
+    is_access_log: bool,
+    /// Whether the work can produce structure even though those bytes stay escaped.
     mends: bool,
 }
 
-/// A field.
+/// A field of a line.
 struct Field {
-    /// Without quotes or brackets.
+    /// The field without its quotes or brackets.
     value: Range<usize>,
     kind: Kind,
-    /// Where the search for the next field begins, if there is one.
+    /// The start of the search for the next field, if there is one.
     next: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Bare,
-    /// In quotes. It is fragile if one of the quotes within is no end only because no blank follows it.
+    /// In quotes. The field is fragile if a quote inside it would end it if a blank followed.
     Quoted {
         is_fragile: bool,
     },
@@ -122,81 +127,95 @@ enum Kind {
 }
 
 impl Fields {
-    /// The fields that `spots` name; or what is wrong with them. `mends` says that the work may make structure even if
-    /// it is told not to: encoding may unveil or make quotes, brackets and delimiters, and so may a charset.
-    pub fn new(spots: &[Spot], split: Split, mends: bool) -> Result<Fields, String> {
-        let mut spots = spots.to_vec();
-        spots.sort();
-        spots.dedup();
-        match spots.windows(2).find(|pair| pair[0].field == pair[1].field && pair[0].word.is_none()) {
+    /// Selects the fields at `positions`, or returns an error message. `mends` means that the work can produce structure
+    /// that is not in [`Split::kept`]: encoding can remove a backslash or add quotes and delimiters, and a charset
+    /// can too.
+    pub fn new(positions: &[Position], split: Split, mends: bool) -> Result<Fields, String> {
+        let mut positions = positions.to_vec();
+        positions.sort();
+        positions.dedup();
+        match positions.windows(2).find(|pair| pair[0].field == pair[1].field && pair[0].word.is_none()) {
             Some(pair) => {
-                Err(format!("--field: a word of field {0} and all of field {0}", pair[0].field + 1))
+                Err(format!("--field: field {0} and a word of it are both selected", pair[0].field + 1))
             }
-            None => Ok(Fields { split, spots, legend: None, mends }),
+            None => Ok(Fields { split, positions, field_map: None, is_access_log: false, mends }),
         }
     }
 
-    /// Fields that lines of the file itself name.
-    pub fn named(legend: Legend, split: Split, mends: bool) -> Fields {
-        Fields { split, spots: legend.spots(), legend: Some(legend), mends }
+    /// Counts fields from the date in brackets before the quoted request, which is field 4. The fields before it can
+    /// contain blanks and brackets, because clients choose the user name. Lines without such a date are unreadable.
+    pub fn of_access_log(self) -> Fields {
+        Fields { is_access_log: true, ..self }
     }
 
-    /// The fields that were looked for.
-    pub fn spots(&self) -> &[Spot] {
-        &self.spots
+    /// Selects the fields that lines of the file itself name.
+    pub fn named(map: FieldMap, split: Split, mends: bool) -> Fields {
+        let positions = map.positions();
+        Fields { split, positions, field_map: Some(map), is_access_log: false, mends }
     }
 
-    /// Whether any number of blanks separates them.
+    /// Returns the positions of the fields.
+    pub fn positions(&self) -> &[Position] {
+        &self.positions
+    }
+
+    /// Reports whether blanks separate the fields.
     pub fn is_separated_by_blanks(&self) -> bool {
         matches!(self.split, Split::Blanks(_))
     }
 
-    /// What lines of the file itself say about its fields, if that matters.
-    pub fn legend(&self) -> Option<&Legend> {
-        self.legend.as_ref()
+    /// Returns the description of the lines that name fields, if the format has such lines.
+    pub fn field_map(&self) -> Option<&FieldMap> {
+        self.field_map.as_ref()
     }
 
-    /// What to tell the person if no line named a field that is looked for.
+    /// Returns the message for a file in which no line named a selected field.
     pub fn missing(&self, was_found: bool) -> Vec<String> {
-        let Some(legend) = self.legend.as_ref().filter(|_| !was_found) else { return Vec::new() };
-        let prefix = String::from_utf8_lossy(legend.prefix());
-        let columns = legend.columns().join(", ");
-        vec![format!("no line that begins with '{}' names one of {columns}", prefix.trim())]
+        let Some(map) = self.field_map.as_ref().filter(|_| !was_found) else { return Vec::new() };
+        let prefix = String::from_utf8_lossy(map.prefix());
+        let columns = map.columns().join(", ");
+        vec![format!("no line starting with '{}' names any of {columns}", prefix.trim())]
     }
 
     /// Rewrites the values of one record.
-    pub fn rewrite(
-        &mut self,
-        record: Record<'_>,
-        treatment: &mut impl Treat,
-        edit: &mut Edit<'_>,
-        report: &mut Report,
-    ) -> Action {
-        if let Some(legend) = &self.legend {
-            match legend.read(record.bytes()) {
+    pub fn rewrite(&mut self, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
+        let record = pass.record;
+        if let Some(map) = &self.field_map {
+            match map.read(record.bytes()) {
                 None => {}
-                Some(spots) => {
-                    if let Some(spots) = spots {
-                        self.spots = spots;
+                Some(positions) => {
+                    if let Some(positions) = positions {
+                        self.positions = positions;
                     }
                     return Action::Write;
                 }
             }
-            if legend.is_foreign(record.bytes()) {
+            if map.is_foreign(record.bytes()) {
                 return Action::Stop(Refusal { offset: record.start, reason: Reason::Cdxj });
             }
         }
-        report.stats.looked = true;
-        let is_doubled = self.legend.as_ref().is_some_and(Legend::doubles_quotes);
+        pass.report.stats.searched = true;
+        let is_doubled = self.field_map.as_ref().is_some_and(FieldMap::doubles_quotes);
         let mut line = Line { bytes: record.bytes(), no_quote: false, no_bracket: false, is_doubled };
-        if let Split::Blanks(marks) = self.split {
-            (line.no_quote, line.no_bracket) = (!marks.quotes, !marks.brackets);
+        if let Split::Blanks(enclosure) = self.split {
+            line.no_quote = enclosure == Enclosure::None;
+            line.no_bracket = enclosure != Enclosure::QuotesOrBrackets;
         }
-        let mut spots = self.spots.iter().enumerate().peekable();
+        let mut positions = self.positions.iter().enumerate().peekable();
         let (mut number, mut next) = (0, Some(0));
-        while let (Some(from), Some((_, wanted))) = (next, spots.peek()) {
+        if self.is_access_log {
+            match date(line.bytes) {
+                Some(start) => (number, next) = (DATE, Some(start)),
+                None if line.bytes.iter().all(|&byte| is_blank(byte)) => return Action::Write,
+                None => {
+                    let refusal = Refusal { offset: record.start, reason: Reason::NoRequest };
+                    return pass.treatment.unreadable(record, refusal, pass.report);
+                }
+            }
+        }
+        while let (Some(from), Some((_, wanted))) = (next, positions.peek()) {
             let field = match self.split {
-                // Nobody looks at the fields before it.
+                // Skips the fields before the next selected one.
                 Split::Byte(byte) if number < wanted.field => {
                     let skip = wanted.field - number;
                     let found = memchr::memchr_iter(byte, &line.bytes[from..]).nth(skip - 1);
@@ -213,26 +232,27 @@ impl Fields {
                     None => break,
                 },
             };
-            while let Some((index, spot)) = spots.next_if(|(_, spot)| spot.field == number) {
-                let value = match spot.word {
+            while let Some((index, position)) = positions.next_if(|(_, position)| position.field == number) {
+                let value = match position.word {
                     None => field.value.clone(),
                     Some(word) => match nth_word(line.bytes, field.value.clone(), word) {
                         Some(value) => value,
                         None => continue,
                     },
                 };
-                report.stats.find(if self.legend.is_some() { 0 } else { index });
-                let at = At { index, around: self.around(&line, &field, spot) };
+                pass.report.stats.find(if self.field_map.is_some() { 0 } else { index });
+                let at = At { index, around: self.around(&line, &field, position) };
                 let (start, stop) = (record.start + value.start, record.start + value.end);
                 let bytes = &record.chunk[start..stop];
-                let out = edit.open(start);
+                let out = pass.edit.open(start);
                 let from = out.len();
-                let action = treatment.value(at, bytes, out, record, report, |offset| start + offset);
-                if edit.form() == Form::Whole {
-                    self.mend(&field, bytes, edit.output(), from);
+                let action =
+                    pass.treatment.value(at, bytes, out, record, pass.report, |offset| start + offset);
+                if pass.edit.form() == Form::Whole {
+                    self.mend(&field, bytes, pass.edit.output(), from);
                 }
-                edit.compare(from, bytes);
-                edit.close(from, stop);
+                pass.edit.compare(from, bytes);
+                pass.edit.close(from, stop);
                 if action != Action::Write {
                     return action;
                 }
@@ -243,61 +263,61 @@ impl Fields {
         Action::Write
     }
 
-    /// Which bytes a value must not get: those that would split or end what it is in.
+    /// Returns the syntax around a value, which decides the bytes that stay escaped in it.
     #[inline]
-    fn around(&self, line: &Line<'_>, field: &Field, spot: &Spot) -> Around {
+    fn around(&self, line: &Line<'_>, field: &Field, position: &Position) -> Around {
         match self.split {
-            // It has words, and no other spaces.
-            Split::Byte(_) if spot.word.is_some() => Around::Guarded,
-            Split::Byte(_) | Split::Blanks(Marks { quotes: false, brackets: false }) => Around::Plain,
-            // A bracket before it that has no end must not get one.
-            Split::Blanks(marks) if marks.brackets && line.no_bracket => Around::Guarded,
+            // The field consists of words, so decoding must not add spaces.
+            Split::Byte(_) if position.word.is_some() => Around::Guarded,
+            Split::Byte(_) | Split::Blanks(Enclosure::None) => Around::Plain,
+            // An unclosed bracket earlier in the line must not become closed.
+            Split::Blanks(Enclosure::QuotesOrBrackets) if line.no_bracket => Around::Guarded,
             Split::Blanks(_) => match field.kind {
-                Kind::Quoted { is_fragile: false } if spot.word.is_none() => Around::Quotes,
+                Kind::Quoted { is_fragile: false } if position.word.is_none() => Around::Quotes,
                 Kind::Bracketed | Kind::Quoted { is_fragile: true } => Around::Guarded,
                 Kind::Bare | Kind::Quoted { .. } => Around::Plain,
             },
         }
     }
 
-    /// Takes back, in what was appended at `from` of `out`, what would change how the line is split.
+    /// Escapes those bytes that were appended at `from` of `out` and that would change how the line is split.
     #[inline]
     fn mend(&self, field: &Field, value: &[u8], out: &mut Vec<u8>, from: usize) {
-        let Split::Blanks(marks) = self.split else {
+        let Split::Blanks(enclosure) = self.split else {
             if self.mends && out[from..] != *value {
                 self.escape_structure(value, out, from);
             }
             return;
         };
-        if marks.brackets
+        if enclosure == Enclosure::QuotesOrBrackets
             && field.kind == Kind::Bare
             && out.get(from) == Some(&b'[')
             && !value.starts_with(b"[")
         {
-            // It would begin a bracketed field.
+            // A bracket at the start would begin a bracketed field.
             let spelt = value.get(..3).filter(|spelt| spelt.eq_ignore_ascii_case(b"%5b")).unwrap_or(b"%5B");
             out.splice(from..=from, spelt.iter().copied());
         }
         if self.mends && out[from..] != *value {
             self.escape_structure(value, out, from);
             if out.len() == from && field.kind == Kind::Bare {
-                // An empty field would be none.
+                // An empty field would disappear from the line.
                 out.push(b'-');
             }
         }
     }
 
-    /// Escapes all structure in what was appended at `from` of `out` if there is more of it than in `value`, or if a
-    /// backslash went that may have hidden some.
+    /// Escapes all structural bytes that were appended at `from` of `out`, if there are more of them than in `value`,
+    /// or if a backslash is missing that may have escaped one.
     fn escape_structure(&self, value: &[u8], out: &mut Vec<u8>, from: usize) {
-        // Blanks are not among it: nothing but decoding makes them, and that is told.
+        // Blanks are not in the list: only decoding produces them, and the decoder keeps their escapes.
         let delimiter;
         let structure: &[u8] = match self.split {
             Split::Byte(byte) => {
                 delimiter = [byte];
                 &delimiter
             }
-            Split::Blanks(Marks { quotes: false, brackets: false }) => return,
+            Split::Blanks(Enclosure::None) => return,
             Split::Blanks(_) => b"\"\\[]",
         };
         let count = |bytes: &[u8], byte| memchr::memchr_iter(byte, bytes).count();
@@ -317,16 +337,16 @@ impl Fields {
 /// A line whose fields are separated by blanks.
 struct Line<'a> {
     bytes: &'a [u8],
-    /// No quoted field ends in what is left.
+    /// Whether no quoted field ends in the rest of the line.
     no_quote: bool,
-    /// No bracketed field ends in what is left.
+    /// Whether no bracketed field ends in the rest of the line.
     no_bracket: bool,
-    /// Whether two quotes within quotes are one that is data.
+    /// Whether two quotes inside quotes stand for one.
     is_doubled: bool,
 }
 
 impl Line<'_> {
-    /// The first field from `from` on.
+    /// Returns the first field from `from` on.
     fn field(&mut self, from: usize) -> Option<Field> {
         let start = from + self.bytes[from..].iter().position(|&byte| !is_blank(byte))?;
         let close = match self.bytes[start] {
@@ -351,9 +371,9 @@ impl Line<'_> {
         })
     }
 
-    /// Where the field that starts with the quote or bracket at `start` ends: before a blank or the end of the
-    /// line, and not after an odd number of backslashes. Also whether a mark before that is no end only because no
-    /// blank follows it.
+    /// Returns the end of the field that starts with the quote or bracket at `start`: the first such mark that is
+    /// followed by a blank or the end of the line, and not preceded by an odd number of backslashes. Also reports
+    /// whether an earlier mark would be the end if a blank followed it.
     fn close(&self, mark: u8, start: usize) -> Option<(usize, bool)> {
         let (mut is_fragile, mut from) = (false, start + 1);
         for found in memchr::memchr_iter(mark, &self.bytes[start + 1..]) {
@@ -378,10 +398,20 @@ impl Line<'_> {
     }
 }
 
-/// The bytes of `rest` before the first blank.
+/// The number of the date among the fields of an access log.
+const DATE: usize = 3;
+
+/// Returns the offset of the date of an access log: of the bracket that opens before the first `] "`. Quotes in the
+/// fields before it are escaped, so the first quote after a blank is that of the request.
+fn date(line: &[u8]) -> Option<usize> {
+    let end = memchr::memmem::find(line, b"] \"")?;
+    memchr::memrchr(b'[', &line[..end])
+}
+
+/// Returns the length of the first word of `rest`.
 #[inline]
 fn word_len(rest: &[u8]) -> usize {
-    // Most words are so short that a search in a register beats a call.
+    // Most words are short, so a search in one register is faster than a call of memchr.
     const ONES: u64 = u64::MAX / 0xFF;
     if let Some(&word) = rest.first_chunk::<8>() {
         let word = u64::from_le_bytes(word);
@@ -394,7 +424,7 @@ fn word_len(rest: &[u8]) -> usize {
     memchr::memchr2(b' ', b'\t', rest).unwrap_or(rest.len())
 }
 
-/// Word number `n` of `field`.
+/// Returns word number `n` of `field`.
 fn nth_word(line: &[u8], field: Range<usize>, n: usize) -> Option<Range<usize>> {
     let mut at = field.start;
     for number in 0.. {

@@ -1,44 +1,44 @@
-//! Reading JSON in place: where strings are, what they mean, and how to write one.
+//! Reads JSON in place: finds the selected strings, unescapes them and writes new ones.
 
 use std::ops::Range;
 
 use crate::ground::escape::hex;
 
-/// What is selected below a place in a document.
+/// A node of a [`Tree`]: the selection at one place in a document.
 #[derive(Clone, Debug, Default)]
 pub struct Node {
-    /// The values of these keys; indices in [`Tree`].
+    /// The nodes of the values of these keys, as indices in [`Tree`].
     keys: Vec<(Vec<u8>, u32)>,
-    /// The values of all other keys.
+    /// The node of the values of all other keys.
     other: u32,
-    /// Each element.
+    /// The node of each element.
     each: u32,
-    /// The number of the path that the string here is a value of.
+    /// The number of the path that selects a string at this place.
     value: Option<u32>,
 }
 
-/// What is selected in a document: nodes, the first of which is the root.
+/// The selected places of a document, as a tree whose first node is the root.
 #[derive(Clone, Debug)]
 pub struct Tree {
     nodes: Vec<Node>,
 }
 
-/// Where nothing is selected.
+/// The index of a place below which nothing is selected.
 const NOTHING: u32 = u32::MAX;
 
 /// A step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The value of this key.
+    /// To the value of this key.
     Key(String),
-    /// Each element.
+    /// To each element.
     Each,
-    /// Every string here and below.
+    /// To every string at this place and below.
     Every,
 }
 
 impl Tree {
-    /// What `paths` select.
+    /// Returns the places that `paths` select.
     pub fn new<'p>(paths: impl Iterator<Item = &'p [Step]>) -> Tree {
         let mut tree = Tree { nodes: Vec::new() };
         tree.node();
@@ -89,7 +89,7 @@ impl Tree {
         self.add(next, rest, number);
     }
 
-    /// Below a place where every string is selected, it is selected as well where other paths lead.
+    /// Adds the places below a [`Step::Every`] to the nodes that other paths have there.
     fn spread(&mut self, at: u32, every: Option<u32>) {
         let index = at as usize;
         let node = &mut self.nodes[index];
@@ -115,7 +115,7 @@ impl Tree {
         }
     }
 
-    /// Where the key with this spelling leads.
+    /// Returns the node of the key that is spelled `raw` in the document.
     fn key(&self, at: u32, raw: &[u8], has_escapes: bool, nginx: bool) -> u32 {
         let Some(node) = self.nodes.get(at as usize) else { return NOTHING };
         if node.keys.is_empty() {
@@ -123,7 +123,7 @@ impl Tree {
         }
         let mut room = Vec::new();
         let name = if has_escapes {
-            // A lone surrogate is in no name.
+            // An invalid key, with a lone surrogate, matches no name.
             let _ = unescape(raw, &mut room, nginx);
             &room[..]
         } else {
@@ -133,23 +133,23 @@ impl Tree {
     }
 }
 
-/// A string that was selected.
+/// A selected string.
 #[derive(Clone, Debug)]
 pub struct Span {
-    /// Without its quotes.
+    /// The range of the string without its quotes.
     pub range: Range<usize>,
     pub has_escapes: bool,
     /// The number of its path.
     pub path: u32,
-    /// The number of the object whose member it is.
+    /// The number of the object that contains it, if it is the value of a member.
     pub object: Option<u32>,
 }
 
-/// A container that is open.
+/// An object or array that is not closed yet.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     is_object: bool,
-    /// What is selected in it.
+    /// The node of the container.
     node: u32,
     number: u32,
 }
@@ -158,21 +158,21 @@ struct Open {
 #[derive(Clone, Debug, Default)]
 pub struct Reader {
     open: Vec<Open>,
-    /// The strings that were selected.
+    /// The selected strings of the last document.
     pub spans: Vec<Span>,
-    /// The objects that have a member of one of the names that were watched for, and the number of the name.
+    /// The objects that have a member with one of the watched names, and the number of the name.
     pub watched: Vec<(u32, usize)>,
-    /// Whether `\xHH` is an escape, as nginx writes it.
+    /// Whether `\xHH` is a valid escape, as in the logs of nginx.
     pub nginx: bool,
 }
 
 impl Reader {
-    /// One for which `\xHH` is an escape if `nginx` says so.
+    /// Creates a reader. `nginx` makes `\xHH` a valid escape.
     pub fn new(nginx: bool) -> Reader {
         Reader { nginx, ..Reader::default() }
     }
 
-    /// Reads `bytes`, one document, which is UTF-8; or says where it ceases to be JSON.
+    /// Reads `bytes`, one document in UTF-8. Fails with the offset of the first byte that is not JSON.
     pub fn read(&mut self, tree: &Tree, bytes: &[u8], watch: &[String]) -> Result<(), usize> {
         self.open.clear();
         self.spans.clear();
@@ -180,7 +180,7 @@ impl Reader {
         let mut at = blanks(bytes, 0);
         let (mut node, mut objects) = (0, 0);
         loop {
-            // A value begins.
+            // Reads the start of a value.
             match bytes.get(at) {
                 Some(b'"') => {
                     let (stop, has_escapes) = string(bytes, at, self.nginx)?;
@@ -217,7 +217,7 @@ impl Reader {
                 Some(b'n') => at = literal(bytes, at, b"null")?,
                 _ => at = number(bytes, at)?,
             }
-            // It has ended, and others may end with it.
+            // The value is complete; closes the containers that end after it.
             loop {
                 if bytes.get(at).is_none_or(|&byte| byte <= b' ') {
                     at = blanks(bytes, at);
@@ -246,7 +246,7 @@ impl Reader {
         }
     }
 
-    /// Reads the key at `at`, and returns where its value begins, and what is selected there.
+    /// Reads the key at `at`, and returns the offset of its value and the node of the value.
     fn key(&mut self, tree: &Tree, bytes: &[u8], at: usize, watch: &[String]) -> Result<(usize, u32), usize> {
         if bytes.get(at) != Some(&b'"') {
             return Err(at);
@@ -271,7 +271,7 @@ impl Reader {
     }
 }
 
-/// The first place from `at` on where no white space is.
+/// Returns the first offset from `at` on that is not white space.
 fn blanks(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\t' | b'\n' | b'\r') = bytes.get(at) {
         at += 1;
@@ -283,7 +283,7 @@ fn literal(bytes: &[u8], at: usize, word: &[u8]) -> Result<usize, usize> {
     if bytes[at..].starts_with(word) { Ok(at + word.len()) } else { Err(at) }
 }
 
-/// The end of the number at `at`.
+/// Returns the end of the number at `at`.
 fn number(bytes: &[u8], mut at: usize) -> Result<usize, usize> {
     let digits = |at: usize| at + bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     at += usize::from(bytes.get(at) == Some(&b'-'));
@@ -311,7 +311,7 @@ fn number(bytes: &[u8], mut at: usize) -> Result<usize, usize> {
     Ok(at)
 }
 
-/// The end of the string at `at`, after its quote, and whether there are escapes in it.
+/// Returns the end of the string at `at`, after its closing quote, and whether the string contains escapes.
 fn string(bytes: &[u8], at: usize, nginx: bool) -> Result<(usize, bool), usize> {
     let mut at = at + 1;
     let mut has_escapes = false;
@@ -328,7 +328,7 @@ fn string(bytes: &[u8], at: usize, nginx: bool) -> Result<(usize, bool), usize> 
     }
 }
 
-/// The length of the escape at the start of `rest`.
+/// Returns the length of the escape at the start of `rest`.
 fn escape_len(rest: &[u8], nginx: bool) -> Option<usize> {
     match rest {
         [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => Some(2),
@@ -338,14 +338,15 @@ fn escape_len(rest: &[u8], nginx: bool) -> Option<usize> {
     }
 }
 
-/// The bytes at the start of `rest` that mean themselves in a string: no quotes, backslashes or controls.
+/// Returns the number of bytes at the start of `rest` that a string may contain unescaped: no quotes, backslashes or
+/// control bytes.
 fn plain(rest: &[u8]) -> usize {
     const ONES: u64 = u64::MAX / 0xFF;
     const HIGH: u64 = ONES << 7;
     let mut at = 0;
     while let Some(&word) = rest[at..].first_chunk::<8>() {
         let word = u64::from_le_bytes(word);
-        // The lowest mark is right, and those after it do not matter.
+        // Marks above the lowest one can be wrong, but only the lowest is used.
         let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
         let low = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
         let found = low | zero(word ^ (ONES * u64::from(b'"'))) | zero(word ^ (ONES * u64::from(b'\\')));
@@ -358,8 +359,8 @@ fn plain(rest: &[u8]) -> usize {
     at + rest[at..].iter().take_while(is_plain).count()
 }
 
-/// Appends what the `raw` string, without its quotes, means; or says where an escape is that means nothing: in JSON, a
-/// lone surrogate.
+/// Appends the text that `raw`, the inside of a quoted string, stands for. Fails with the offset of the first backslash
+/// that starts no known escape; in a string that [`Reader`] has accepted, that is a lone surrogate.
 pub fn unescape(raw: &[u8], out: &mut Vec<u8>, nginx: bool) -> Result<(), usize> {
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'\\', &raw[at..]) {
@@ -367,7 +368,7 @@ pub fn unescape(raw: &[u8], out: &mut Vec<u8>, nginx: bool) -> Result<(), usize>
         at += found;
         let (byte, len) = match raw.get(at + 1) {
             Some(&byte @ (b'"' | b'\\' | b'/' | b'\'')) => (byte, 2),
-            // These two are not JSON, but logfmt as Go writes it.
+            // Not valid in JSON, but Go writes these in logfmt.
             Some(b'a') => (7, 2),
             Some(b'v') => (11, 2),
             Some(b'b') => (8, 2),
@@ -375,7 +376,7 @@ pub fn unescape(raw: &[u8], out: &mut Vec<u8>, nginx: bool) -> Result<(), usize>
             Some(b'n') => (b'\n', 2),
             Some(b'r') => (b'\r', 2),
             Some(b't') => (b'\t', 2),
-            Some(b'x') if nginx => (hex(raw.get(at + 2..at + 4).unwrap_or_default()).unwrap_or(0) as u8, 4),
+            Some(b'x') if nginx => (raw.get(at + 2..at + 4).and_then(hex).ok_or(at)? as u8, 4),
             Some(b'u') => {
                 let (character, len) = unicode(&raw[at..]).ok_or(at)?;
                 out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
@@ -391,7 +392,7 @@ pub fn unescape(raw: &[u8], out: &mut Vec<u8>, nginx: bool) -> Result<(), usize>
     Ok(())
 }
 
-/// The character that the `\uXXXX`, or two of them, at the start of `rest` mean, and their length.
+/// Returns the character of the `\uXXXX`, or the pair of them, at the start of `rest`, and its length in `rest`.
 fn unicode(rest: &[u8]) -> Option<(char, usize)> {
     let unit = |at: usize| match rest.get(at..at + 6)? {
         [b'\\', b'u', digits @ ..] => hex(digits),
@@ -405,7 +406,7 @@ fn unicode(rest: &[u8]) -> Option<(char, usize)> {
     Some((character, 12))
 }
 
-/// Where byte `offset` of what the `raw` string means comes from.
+/// Maps byte `offset` of the unescaped string to its offset in `raw`.
 pub fn raw_offset(raw: &[u8], offset: usize, nginx: bool) -> usize {
     let (mut at, mut bytes) = (0, 0);
     while bytes < offset && at < raw.len() {
@@ -421,7 +422,7 @@ pub fn raw_offset(raw: &[u8], offset: usize, nginx: bool) -> usize {
     at.min(raw.len())
 }
 
-/// Writes a JSON string.
+/// Appends a JSON string.
 pub fn write_string(value: &[u8], out: &mut Vec<u8>) {
     let mut rest = value;
     out.push(b'"');
@@ -462,37 +463,53 @@ mod tests {
     }
 
     #[test]
+    fn unescape_reads_any_string_or_says_where_it_cannot() {
+        const PIECES: [&str; 16] = [
+            "\\", "\\\\", "\\x", "\\x4", "\\x41", "\\u", "\\u0041", "\\u00e9", "\\ud83d", "\\ude00", "\\n",
+            "\\q", "4", "g", "é", "\\/",
+        ];
+        let unescaped = |raw: &[u8], nginx: bool| {
+            let mut out = Vec::new();
+            unescape(raw, &mut out, nginx).map(|()| out)
+        };
+        let (mut known, mut unknown) = (0, 0);
+        // Every string of at most four pieces; number 16 is no piece.
+        for code in 0..17_usize.pow(4) {
+            let pieces = [code % 17, code / 17 % 17, code / 289 % 17, code / 4913];
+            let raw: String = pieces.iter().filter_map(|&piece| PIECES.get(piece)).copied().collect();
+            let raw = raw.as_bytes();
+            for nginx in [false, true] {
+                match unescaped(raw, nginx) {
+                    Ok(text) => {
+                        known += 1;
+                        let offsets: Vec<_> = (0..=text.len()).map(|at| raw_offset(raw, at, nginx)).collect();
+                        assert!(offsets.is_sorted() && offsets.last() == Some(&raw.len()), "{offsets:?}");
+                        if !raw.windows(2).any(|pair| pair == b"\\x") {
+                            let quoted = [b"\"", raw, b"\""].concat();
+                            assert_eq!(serde_json::from_slice::<String>(&quoted).unwrap().as_bytes(), text);
+                        }
+                    }
+                    Err(at) => {
+                        unknown += 1;
+                        assert_eq!(raw[at], b'\\', "{}", raw.escape_ascii());
+                        // Everything before the offset can be read, and nothing starts at the offset.
+                        assert!(unescaped(&raw[..at], nginx).is_ok(), "{}", raw.escape_ascii());
+                        assert_eq!(unescaped(&raw[at..], nginx), Err(0), "{}", raw.escape_ascii());
+                    }
+                }
+            }
+        }
+        assert!(known > 10_000 && unknown > 10_000, "{known} {unknown}");
+    }
+
+    #[test]
     fn it_agrees_with_serde_on_what_is_json() {
         let tree = Tree::new([&[Step::Every][..]].into_iter());
-        let words = [
-            "{",
-            "}",
-            "[",
-            "]",
-            ",",
-            ":",
-            "\"a\"",
-            "\"\\u00e9\"",
-            "\"\\ud83d\\ude00\"",
-            "1",
-            "-",
-            "0",
-            ".5",
-            "e+1",
-            "true",
-            "null",
-            "nul",
-            " ",
-            "\t",
-            "\"",
-            "\\",
-            "\"\\x41\"",
-            "\"\u{1}\"",
-            "\"\u{7f}é\"",
-            "01",
-            "1.",
-            "false",
-        ];
+        let words: Vec<_> =
+            r#"{ } [ ] , : "a" "\u00e9" "\ud83d\ude00" 1 - 0 .5 e+1 true null nul " \ "\x41" 01 1. false"#
+                .split(' ')
+                .chain([" ", "\t", "\"\u{1}\"", "\"\u{7f}é\""])
+                .collect();
         let mut seed = 1_u64;
         let mut accepted = 0;
         for _ in 0..300_000 {

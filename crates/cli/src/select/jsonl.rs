@@ -1,6 +1,6 @@
-//! String values of JSON, one document a line.
+//! Selects string values of JSON, one document per line.
 //!
-//! [`json`](super::json) tells where the values are; everything else is copied as it is.
+//! [`json`](super::json) finds the values; everything else is copied unchanged.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,16 +8,16 @@ use std::str::FromStr;
 
 use serde::de::IgnoredAny;
 
-use super::edit::{Edit, Form};
 use super::json::{Reader, Span, Step, Tree, raw_offset, unescape, write_string};
+use super::pass::Pass;
+use crate::ground::escape::to_text;
 use crate::ground::reason::{Reason, Refusal};
-use crate::value::policy::{Action, At, Record, Treat};
-use crate::value::report::Report;
+use crate::value::policy::{Action, At, Treat};
 
-/// A path to values: `request.url`, `urls[]`, `items[].href`, `**`.
+/// A path to values, such as `request.url`, `urls[]`, `items[].href` or `**`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyPath {
-    /// As it was given.
+    /// The path exactly as the user typed it.
     text: String,
     steps: Vec<Step>,
 }
@@ -29,25 +29,12 @@ impl fmt::Display for KeyPath {
 }
 
 impl KeyPath {
-    /// The path through objects with these keys.
-    pub fn of(keys: &[&str]) -> KeyPath {
-        let steps = keys.iter().map(|&key| Step::Key(key.to_owned())).collect();
-        KeyPath { text: keys.join("."), steps }
-    }
-
-    /// To the elements of what is there.
-    pub fn each(mut self) -> KeyPath {
-        self.text.push_str("[]");
-        self.steps.push(Step::Each);
-        self
-    }
-
-    /// As it was given.
+    /// Returns the path exactly as the user typed it.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether it ends in a key, so that its value is a member of an object.
+    /// Reports whether the path ends in a key, so that its value is a member of an object.
     pub fn is_member(&self) -> bool {
         matches!(self.steps.last(), Some(Step::Key(_)))
     }
@@ -60,18 +47,20 @@ impl FromStr for KeyPath {
         let mut steps = Vec::new();
         let mut key = String::new();
         let mut has_key = false;
-        // As jq has it: `.` is the document itself, and may begin any path.
+        // As in jq, `.` is the document itself, and a path may begin with a dot.
         let path = if text.starts_with("..") { text } else { text.strip_prefix('.').unwrap_or(text) };
         let mut rest = path.chars();
         while let Some(character) = rest.next() {
             match character {
                 '\\' => {
-                    key.push(rest.next().ok_or("a character after \"\\\"")?);
+                    key.push(rest.next().ok_or("expected a character after \"\\\"")?);
                     has_key = true;
                 }
                 '[' => {
                     let is_each = ["]", "*]"].iter().find_map(|end| rest.as_str().strip_prefix(end));
-                    rest = is_each.ok_or("`[]` for each element; \"\\[\" in a name")?.chars();
+                    rest = is_each
+                        .ok_or("expected `[]`, for each element; write \"\\[\" for a bracket in a name")?
+                        .chars();
                     if has_key {
                         steps.push(Step::Key(std::mem::take(&mut key)));
                         has_key = false;
@@ -80,21 +69,21 @@ impl FromStr for KeyPath {
                 }
                 '*' if !has_key && rest.as_str().starts_with('*') => {
                     if rest.as_str() != "*" {
-                        return Err("`**`, every string, at the end; \"\\*\" in a name");
+                        return Err("`**` must be at the end; write \"\\*\" for an asterisk in a name");
                     }
                     rest.next();
                     steps.push(Step::Every);
                 }
                 '.' if has_key => {
                     steps.push(Step::Key(std::mem::take(&mut key)));
-                    // What follows may be an empty name only if it is at the end.
+                    // Only the last name may be empty.
                     has_key = false;
                     if rest.as_str().is_empty() {
-                        return Err("a name after \".\"");
+                        return Err("expected a name after \".\"");
                     }
                 }
                 '.' if steps.last() == Some(&Step::Each) && !rest.as_str().is_empty() => {}
-                '.' => return Err("a name before \".\""),
+                '.' => return Err("expected a name before \".\""),
                 _ => {
                     key.push(character);
                     has_key = true;
@@ -105,28 +94,28 @@ impl FromStr for KeyPath {
             steps.push(Step::Key(key));
         }
         if steps.is_empty() && text != "." {
-            return Err("a name, or `.` for the document itself");
+            return Err("expected a name, or `.` for the document itself");
         }
         Ok(KeyPath { text: text.to_owned(), steps })
     }
 }
 
-/// The keys that hold values.
+/// The keys whose values are selected.
 #[derive(Clone)]
 pub struct Keys {
     paths: Vec<KeyPath>,
     tree: Tree,
     reader: Reader,
-    /// The names under which new values are written beside the old ones, one for each path; empty if they replace them.
+    /// For each path, the key under which its new value is added; empty if new values replace the old ones.
     names: Vec<String>,
-    /// A value, and what becomes of it.
+    /// Buffers for the unescaped value and the new value.
     old: Vec<u8>,
     new: Vec<u8>,
 }
 
 impl Keys {
-    /// The keys of `paths`; with `names`, new values are written beside the old ones. `nginx` says that `\xHH` is an
-    /// escape of strings.
+    /// Selects the values at `paths`. If `names` is not empty, new values are added under these keys. `nginx` makes
+    /// `\xHH` a valid escape in strings.
     pub fn new(paths: &[KeyPath], names: &[String], nginx: bool) -> Keys {
         Keys {
             tree: Tree::new(paths.iter().map(|path| path.steps.as_slice())),
@@ -138,24 +127,19 @@ impl Keys {
         }
     }
 
-    /// The paths that were looked for.
+    /// Returns the paths.
     pub fn paths(&self) -> &[KeyPath] {
         &self.paths
     }
 
-    /// Rewrites the values of one record; fails if it is not JSON.
-    pub fn rewrite(
-        &mut self,
-        record: Record<'_>,
-        treatment: &mut impl Treat,
-        edit: &mut Edit<'_>,
-        report: &mut Report,
-    ) -> Result<Action, Refusal> {
+    /// Rewrites the values of one record. Fails if the record is not JSON.
+    pub fn rewrite(&mut self, pass: &mut Pass<'_, '_, impl Treat>) -> Result<Action, Refusal> {
+        let record = pass.record;
         let bytes = record.bytes();
         let refuse = |offset: usize, reason: Reason| Refusal { offset: record.start + offset, reason };
         let not_json = |offset: usize, message: &str| refuse(offset, Reason::NotJson(message.to_owned()));
         if let Err(offset) = crate::ground::utf8::validate(bytes) {
-            return Err(not_json(offset, "not UTF-8"));
+            return Err(not_json(offset, "invalid UTF-8"));
         }
         let Keys { tree, reader, names, .. } = self;
         if let Err(offset) = reader.read(tree, bytes, names) {
@@ -164,15 +148,17 @@ impl Keys {
             }
             return Err(not_json(offset, &why(bytes)));
         }
-        // Lines of a document that goes on over several may be strings and numbers.
-        report.stats.looked |= !self.reader.spans.is_empty() || bytes.trim_ascii_start().starts_with(b"{");
+        // A line of a document that is spread over several lines can be a string or a number, so only an object
+        // counts.
+        pass.report.stats.searched |=
+            !self.reader.spans.is_empty() || bytes.trim_ascii_start().starts_with(b"{");
         for index in 0..self.reader.spans.len() {
             let span = self.reader.spans[index].clone();
-            report.stats.find(span.path as usize);
+            pass.report.stats.find(span.path as usize);
             if let Some(name) = self.clash(&span) {
                 return Err(refuse(span.range.start - 1, Reason::HasKey(name.to_owned())));
             }
-            let action = self.value(&span, record, treatment, edit, report)?;
+            let action = self.value(&span, pass)?;
             if action != Action::Write {
                 return Ok(action);
             }
@@ -180,7 +166,7 @@ impl Keys {
         Ok(Action::Write)
     }
 
-    /// The name under which the new value would be written, if its object has one such member already.
+    /// Returns the key for the new value if the object has a member with this key already.
     fn clash(&self, span: &Span) -> Option<&str> {
         let name = self.names.get(span.path as usize)?;
         let is_taken =
@@ -189,14 +175,8 @@ impl Keys {
     }
 
     /// Rewrites one value.
-    fn value(
-        &mut self,
-        span: &Span,
-        record: Record<'_>,
-        treatment: &mut impl Treat,
-        edit: &mut Edit<'_>,
-        report: &mut Report,
-    ) -> Result<Action, Refusal> {
+    fn value(&mut self, span: &Span, pass: &mut Pass<'_, '_, impl Treat>) -> Result<Action, Refusal> {
+        let record = pass.record;
         let Keys { reader, names, old, new, .. } = self;
         let (start, stop) = (record.start + span.range.start, record.start + span.range.end);
         let raw = &record.chunk[start..stop];
@@ -204,7 +184,7 @@ impl Keys {
             old.clear();
             unescape(raw, old, reader.nginx).map_err(|offset| Refusal {
                 offset: start + offset,
-                reason: Reason::NotJson("lone surrogate in a string".to_owned()),
+                reason: Reason::NotJson("a lone surrogate in a string".to_owned()),
             })?;
             &old[..]
         } else {
@@ -213,44 +193,42 @@ impl Keys {
         new.clear();
         let place =
             |offset| start + if span.has_escapes { raw_offset(raw, offset, reader.nginx) } else { offset };
-        let action = treatment.value(At::plain(span.path as usize), value, new, record, report, place);
+        let action =
+            pass.treatment.value(At::plain(span.path as usize), value, new, record, pass.report, place);
         if action != Action::Write {
             return Ok(action);
         }
-        if let Form::Values { .. } = edit.form() {
+        if pass.edit.write_bare(start, stop, new) {
             if *new != value {
-                edit.change();
+                pass.edit.change();
             }
-            let out = edit.open(start);
-            let from = out.len();
-            out.extend_from_slice(new);
-            edit.close(from, stop);
             return Ok(Action::Write);
         }
         let name = names.get(span.path as usize);
         if *new == value && name.is_none() {
             return Ok(Action::Write);
         }
-        let new = text(new);
-        // What only turned out to be no text is as it was, and is not spelt anew.
+        // Bytes that are invalid UTF-8 stay percent-encoded, because JSON cannot contain them.
+        let new = to_text(new);
+        // If decoding only gave bytes that had to be escaped again, the value keeps its old spelling.
         let has_changed = match &new {
             Cow::Borrowed(new) => new.as_bytes() != value,
             Cow::Owned(new) => !new.as_bytes().eq_ignore_ascii_case(value),
         };
         if has_changed {
-            edit.change();
+            pass.edit.change();
         }
         match name {
             Some(name) => {
-                let out = edit.copy_to(stop + 1);
+                let out = pass.edit.copy_to(stop + 1);
                 out.push(b',');
                 write_string(name.as_bytes(), out);
                 out.push(b':');
                 write_string(new.as_bytes(), out);
             }
             None if has_changed => {
-                write_string(new.as_bytes(), edit.copy_to(start - 1));
-                edit.skip_to(stop + 1);
+                write_string(new.as_bytes(), pass.edit.copy_to(start - 1));
+                pass.edit.skip_to(stop + 1);
             }
             None => {}
         }
@@ -258,22 +236,7 @@ impl Keys {
     }
 }
 
-/// `value` as text; bytes that are not UTF-8, and so cannot be in JSON, are percent-encoded.
-fn text(value: &[u8]) -> Cow<'_, str> {
-    match simdutf8::basic::from_utf8(value) {
-        Ok(value) => Cow::Borrowed(value),
-        Err(_) => {
-            let mut text = String::new();
-            for chunk in value.utf8_chunks() {
-                text.push_str(chunk.valid());
-                text.push_str(&simdpct::encode(chunk.invalid()));
-            }
-            Cow::Owned(text)
-        }
-    }
-}
-
-/// Why `line` is not JSON, in the words of the usual parser.
+/// Returns serde_json's explanation why `line` is not JSON.
 #[cold]
 fn why(line: &[u8]) -> String {
     match serde_json::from_slice::<IgnoredAny>(line) {

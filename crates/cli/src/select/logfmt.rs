@@ -1,46 +1,41 @@
-//! Values of logfmt: `key=value` pairs between blanks, where a value may be in quotes.
+//! Selects values of logfmt: `key=value` pairs between blanks, where a value may be quoted.
 
-use super::edit::{Edit, Form};
 use super::json::{raw_offset, unescape, write_string};
-use crate::value::policy::{Action, At, Record, Treat};
-use crate::value::report::Report;
+use super::pass::Pass;
+use crate::ground::reason::{Reason, Refusal};
+use crate::value::policy::{Action, At, Treat};
 
-/// The keys that hold values.
+/// The keys whose values are selected.
 #[derive(Clone)]
 pub struct Pairs {
     keys: Vec<String>,
-    /// A value, and what becomes of it.
+    /// Buffers for the unescaped value and the new value.
     old: Vec<u8>,
     new: Vec<u8>,
 }
 
 impl Pairs {
-    /// The values of `keys`.
+    /// Selects the values of `keys`.
     pub fn new(keys: Vec<String>) -> Pairs {
         Pairs { keys, old: Vec::new(), new: Vec::new() }
     }
 
-    /// The keys that were looked for.
+    /// Returns the keys.
     pub fn keys(&self) -> &[String] {
         &self.keys
     }
 
     /// Rewrites the values of one record.
-    pub fn rewrite(
-        &mut self,
-        record: Record<'_>,
-        treatment: &mut impl Treat,
-        edit: &mut Edit<'_>,
-        report: &mut Report,
-    ) -> Action {
+    pub fn rewrite(&mut self, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
+        let record = pass.record;
         let line = record.bytes();
-        report.stats.looked = true;
+        pass.report.stats.searched = true;
         let mut at = 0;
         while let Some(pair) = next(line, at) {
             at = pair.stop;
             let index = self.keys.iter().position(|key| key.as_bytes() == &line[pair.start..pair.equals]);
             if let Some(index) = index {
-                let action = self.value(pair, index, record, treatment, edit, report);
+                let action = self.value(pair, index, pass);
                 if action != Action::Write {
                     return action;
                 }
@@ -50,15 +45,8 @@ impl Pairs {
     }
 
     /// Rewrites the value of `pair`.
-    fn value(
-        &mut self,
-        pair: Pair,
-        index: usize,
-        record: Record<'_>,
-        treatment: &mut impl Treat,
-        edit: &mut Edit<'_>,
-        report: &mut Report,
-    ) -> Action {
+    fn value(&mut self, pair: Pair, index: usize, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
+        let record = pass.record;
         let Pairs { old, new, .. } = self;
         let (start, stop) = (record.start + pair.equals + 1, record.start + pair.stop);
         let spelt = &record.chunk[start..stop];
@@ -66,56 +54,54 @@ impl Pairs {
         let raw = &spelt[quotes..spelt.len() - quotes];
         let value = if pair.is_quoted && raw.contains(&b'\\') {
             old.clear();
-            if unescape(raw, old, true).is_err() {
-                // Whatever it is, it is not what decoding should guess at.
-                treatment.meaningless(record, start, report);
-                return Action::Write;
+            if let Err(at) = unescape(raw, old, true) {
+                let refusal = Refusal { offset: start + quotes + at, reason: Reason::UnknownEscape };
+                return match pass.treatment.unreadable(record, refusal, pass.report) {
+                    // Only this value stays as it is: the other values of the line can be read.
+                    Action::Copy => Action::Write,
+                    action => action,
+                };
             }
             &old[..]
         } else {
             raw
         };
-        report.stats.find(index);
+        pass.report.stats.find(index);
         new.clear();
         let place =
             |offset| start + quotes + if pair.is_quoted { raw_offset(raw, offset, true) } else { offset };
-        let action = treatment.value(At::plain(index), value, new, record, report, place);
+        let action = pass.treatment.value(At::plain(index), value, new, record, pass.report, place);
         if action != Action::Write {
             return action;
         }
         if *new != value {
-            edit.change();
+            pass.edit.change();
         }
-        if let Form::Values { .. } = edit.form() {
-            let out = edit.open(start);
-            let from = out.len();
-            out.extend_from_slice(new);
-            edit.close(from, stop);
-        } else if *new != value {
-            let out = edit.copy_to(start);
+        if !pass.edit.write_bare(start, stop, new) && *new != value {
+            let out = pass.edit.copy_to(start);
             let needs_quotes = |byte: &u8| *byte <= b' ' || b"=\"\\\x7F".contains(byte);
             if pair.is_quoted || new.iter().any(needs_quotes) {
                 write_string(new, out);
             } else {
                 out.extend_from_slice(new);
             }
-            edit.skip_to(stop);
+            pass.edit.skip_to(stop);
         }
         Action::Write
     }
 }
 
-/// A key and its value, by their places in a line.
+/// A key and its value, as offsets in a line.
 #[derive(Clone, Copy)]
 struct Pair {
     start: usize,
     equals: usize,
     stop: usize,
-    /// Whether the value is in quotes, which are part of it.
+    /// Whether the value is quoted. The offsets include the quotes.
     is_quoted: bool,
 }
 
-/// The first pair from `at` on.
+/// Returns the first pair from `at` on.
 fn next(line: &[u8], mut at: usize) -> Option<Pair> {
     loop {
         let start = at + line[at..].iter().position(|&byte| !is_blank(byte))?;
@@ -138,7 +124,7 @@ fn next(line: &[u8], mut at: usize) -> Option<Pair> {
     }
 }
 
-/// The end of the value in quotes that starts at `start`, if it has one.
+/// Returns the end of the quoted value that starts at `start`, if the quotes are closed.
 fn close(line: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     loop {

@@ -1,31 +1,31 @@
-//! Where the values of a record are: all of it, fields, columns of CSV, keys of JSON or of logfmt.
+//! Selects the values of a record: the whole record, fields, columns of CSV, keys of JSON or of logfmt.
 //!
-//! What is not a value is copied in stretches as long as possible ([`edit`]), or left out.
+//! Everything else is copied in as few pieces as possible ([`edit`]), or left out.
 
 pub mod csv;
 pub mod edit;
 pub mod ends;
+mod field_map;
 pub mod fields;
 mod json;
 pub mod jsonl;
-mod legend;
 pub mod logfmt;
 pub mod logs;
-mod spot;
+pub mod pass;
+mod position;
 
 use self::csv::Table;
-use self::edit::Edit;
 use self::fields::Fields;
 use self::jsonl::Keys;
 use self::logfmt::Pairs;
-use crate::value::policy::{Action, At, Record, Treat};
-use crate::value::report::Report;
+use self::pass::Pass;
+use crate::value::policy::{Action, At, Treat};
 use crate::value::stats::Stats;
 
-/// Where the values of a record are.
+/// The places of the values in a record.
 #[derive(Clone)]
 pub enum Selector {
-    /// All of it is one.
+    /// The whole record is one value.
     Line,
     Fields(Fields),
     Table(Table),
@@ -34,92 +34,87 @@ pub enum Selector {
 }
 
 impl Selector {
-    /// Rewrites the values of `record`. `has_quotes` says whether cells are quoted.
-    pub fn rewrite(
-        &mut self,
-        record: Record<'_>,
-        has_quotes: bool,
-        treatment: &mut impl Treat,
-        edit: &mut Edit<'_>,
-        report: &mut Report,
-    ) -> Action {
+    /// Rewrites the values of the record of `pass`. `has_quotes` tells whether the record contains a quote of CSV.
+    pub fn rewrite(&mut self, has_quotes: bool, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
         match self {
             Selector::Line => {
-                let out = edit.copy_to(record.start);
+                let record = pass.record;
+                let out = pass.edit.copy_to(record.start);
                 let from = out.len();
                 let place = |offset| record.start + offset;
-                let action = treatment.value(At::plain(0), record.bytes(), out, record, report, place);
-                edit.compare(from, record.bytes());
-                edit.skip_to(record.stop);
+                let action =
+                    pass.treatment.value(At::plain(0), record.bytes(), out, record, pass.report, place);
+                pass.edit.compare(from, record.bytes());
+                pass.edit.skip_to(record.stop);
                 action
             }
-            Selector::Fields(fields) => fields.rewrite(record, treatment, edit, report),
-            Selector::Table(table) => table.rewrite(record, has_quotes, treatment, edit, report),
-            Selector::Pairs(pairs) => pairs.rewrite(record, treatment, edit, report),
-            Selector::Keys(keys) => match keys.rewrite(record, treatment, edit, report) {
+            Selector::Fields(fields) => fields.rewrite(pass),
+            Selector::Table(table) => table.rewrite(has_quotes, pass),
+            Selector::Pairs(pairs) => pairs.rewrite(pass),
+            Selector::Keys(keys) => match keys.rewrite(pass) {
                 Ok(action) => action,
-                Err(refusal) => treatment.unreadable(record, refusal, report),
+                Err(refusal) => pass.treatment.unreadable(pass.record, refusal, pass.report),
             },
         }
     }
 
-    /// What selects value number `index`: `field` and `5.2`, `column` and `url`, `key` and `request.url`.
+    /// Returns the type and name of value number `index`, such as `field` and `5.2`, `column` and `url`, or `key` and
+    /// `request.url`.
     pub fn name(&self, index: usize) -> (&'static str, String) {
         match self {
             Selector::Line => ("line", String::new()),
-            Selector::Fields(fields) => ("field", fields.spots()[index].to_string()),
+            Selector::Fields(fields) => ("field", fields.positions()[index].to_string()),
             Selector::Table(table) => ("column", table.titles()[index].clone()),
             Selector::Keys(keys) => ("key", keys.paths()[index].to_string()),
             Selector::Pairs(pairs) => ("key", pairs.keys()[index].clone()),
         }
     }
 
-    /// Whether all that was looked for is in what `stats` has counted, so that no message is due.
+    /// Reports whether every selected place was found at least once, so that [`Selector::missing`] has no messages.
     pub fn has_found_all(&self, stats: &Stats) -> bool {
-        stats.looked && self.missing(stats).is_empty()
+        stats.searched && self.missing(stats).is_empty()
     }
 
-    /// Whether a record means the same whatever is before it, so that it can be passed by.
+    /// Reports whether a record means the same whatever precedes it, so that records can be skipped.
     pub fn can_pass_by(&self) -> bool {
         match self {
-            Selector::Fields(fields) => fields.legend().is_none(),
+            Selector::Fields(fields) => fields.field_map().is_none(),
             Selector::Line => false,
             _ => true,
         }
     }
 
-    /// What to tell the person if no record had what was looked for, of which only those counted in `stats` were found;
-    /// one message for each that was not.
+    /// Returns one message for each selected place that no record had, by the counts in `stats`.
     pub fn missing(&self, stats: &Stats) -> Vec<String> {
         let is_missing = |index: &usize| !stats.found(*index);
         if stats.clashes > 0 {
             let (count, plural) = (stats.clashes, if stats.clashes == 1 { "" } else { "s" });
             return vec![format!(
-                "--into: that name is taken in {count} record{plural}, where nothing was added"
+                "--into: {count} record{plural} already had this name, and nothing was added there"
             )];
         }
         if let Selector::Keys(_) = self
-            && !stats.looked
+            && !stats.searched
         {
             return match stats.unreadable {
                 0 => Vec::new(),
                 _ => vec![
-                    "no line is JSON: --jsonl wants one document a line; `jq -c .` writes one, `jq -c '.[]'` the elements \
+                    "no line is JSON: --jsonl expects one document per line; use `jq -c .`, or `jq -c '.[]'` for the elements \
                      of an array"
                         .to_owned(),
                 ],
             };
         }
-        if !stats.looked {
+        if !stats.searched {
             return Vec::new();
         }
         match self {
             Selector::Line => Vec::new(),
-            Selector::Fields(fields) if fields.legend().is_some() => fields.missing(stats.found(0)),
+            Selector::Fields(fields) if fields.field_map().is_some() => fields.missing(stats.found(0)),
             Selector::Fields(fields) => {
-                let spots = fields.spots();
-                let missing = (0..spots.len()).filter(is_missing);
-                missing.map(|index| format!("no line has field {}", spots[index])).collect()
+                let positions = fields.positions();
+                let missing = (0..positions.len()).filter(is_missing);
+                missing.map(|index| format!("no line has field {}", positions[index])).collect()
             }
             Selector::Table(table) => {
                 let missing = (0..table.columns().len()).filter(is_missing);

@@ -4,14 +4,15 @@ use simdpct::ByteSet;
 use simdpct_uri::canon::{self, CanonicalizeError, Profile};
 
 use super::Rewrite;
+use crate::ground::fault::OnFault;
 use crate::ground::reason::{Reason, Refusal};
 
-/// The canonical form by a profile.
+/// Writes the canonical form of a URL by a profile.
 #[derive(Clone, Copy, Debug)]
 pub struct Canonical(pub Profile);
 
 impl Rewrite for Canonical {
-    fn append(&self, value: &[u8], _: &ByteSet, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn append(&self, value: &[u8], _: &ByteSet, _: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
         self.0.canonicalize_append(value, out).map_err(refusal)
     }
 

@@ -1,21 +1,28 @@
-//! The converters of whole URLs, `encode --url` and `decode --url`: the rule is that of [`Converter`].
+//! The converters of `encode --url` and `decode --url`, which are those of [`Converter`].
 
 use simdpct::ByteSet;
 use simdpct_uri::Converter;
 
 use super::Rewrite;
+use crate::ground::fault::OnFault;
 use crate::ground::reason::Refusal;
 
-/// Escapes what a URL may not hold, `%` too.
+/// Escapes the bytes that a URL cannot contain, and `%`.
 #[derive(Clone, Copy, Debug)]
 pub struct EncodeUrl;
 
-/// Decodes what [`EncodeUrl`] has escaped.
+/// Decodes the escapes of [`EncodeUrl`].
 #[derive(Clone, Copy, Debug)]
 pub struct DecodeUrl;
 
 impl Rewrite for EncodeUrl {
-    fn append(&self, value: &[u8], structure: &ByteSet, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn append(
+        &self,
+        value: &[u8],
+        structure: &ByteSet,
+        _: OnFault,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
         Converter::new().keeping(*structure).encode_append(value, out);
         Ok(())
     }
@@ -26,7 +33,13 @@ impl Rewrite for EncodeUrl {
 }
 
 impl Rewrite for DecodeUrl {
-    fn append(&self, value: &[u8], structure: &ByteSet, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn append(
+        &self,
+        value: &[u8],
+        structure: &ByteSet,
+        _: OnFault,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
         Converter::new().keeping(*structure).decode_append(value, out);
         Ok(())
     }

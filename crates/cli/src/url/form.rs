@@ -1,4 +1,4 @@
-//! `application/x-www-form-urlencoded`: a form to the row of its pairs, and back.
+//! Converts `application/x-www-form-urlencoded` to rows of pairs, and back.
 
 use std::borrow::Cow;
 
@@ -12,16 +12,16 @@ use crate::ground::charset::Charset;
 use crate::ground::fault::OnFault;
 use crate::ground::reason::{Reason, Refusal};
 
-/// The pairs of a form: names and values in turn, or an array of pairs.
+/// Writes the pairs of a form, as alternating names and values or as a JSON array of pairs.
 #[derive(Clone, Copy, Debug)]
 pub struct FromForm {
-    /// How they are written.
+    /// The format of the pairs.
     pub style: Style,
-    /// The charset that they are in, if it is not UTF-8.
+    /// The charset of the form, if it is not UTF-8.
     pub charset: Option<Charset>,
 }
 
-/// The parameters of `form` that are not empty, which are its pairs, by where they start.
+/// Returns the offsets of the non-empty parameters of `form`, each of which is a pair.
 fn starts(form: &[u8]) -> impl Iterator<Item = usize> {
     let mut next = 0;
     form.split(|&byte| byte == b'&').filter_map(move |parameter| {
@@ -32,11 +32,7 @@ fn starts(form: &[u8]) -> impl Iterator<Item = usize> {
 }
 
 impl Rewrite for FromForm {
-    fn append(&self, value: &[u8], structure: &ByteSet, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        self.append_text(value, structure, OnFault::Keep, out)
-    }
-
-    fn append_text(
+    fn append(
         &self,
         value: &[u8],
         _: &ByteSet,
@@ -76,54 +72,26 @@ impl FromForm {
             out.push(b']');
             return;
         }
-        // An empty value needs no mark: there are no values that are not there.
+        // A pair always has a value, so an empty cell stands for an empty value.
         let cells =
             pairs.flat_map(|(name, value)| [name, value].map(|cell| Some(cell).filter(|c| !c.is_empty())));
         row::write_cells(self.style, false, cells, out);
     }
 }
 
-/// The form of pairs.
+/// Writes a form of pairs.
 #[derive(Clone, Copy, Debug)]
 pub struct ToForm {
-    /// How they are written.
+    /// The format of the pairs.
     pub from: Style,
-    /// What becomes of line ends in them.
+    /// The treatment of line ends in names and values.
     pub line_ends: LineEnds,
     /// The charset of the form, if it is not UTF-8.
     pub charset: Option<Charset>,
 }
 
-impl ToForm {
-    /// Adds a pair of text to `form`, as bytes in the charset.
-    fn add(
-        self,
-        form: &mut Serializer,
-        name: &[u8],
-        value: &[u8],
-        on_invalid: OnFault,
-    ) -> Result<(), Refusal> {
-        let Some(charset) = self.charset else {
-            form.append_pair(name, value);
-            return Ok(());
-        };
-        // Where in the row a pair is, nobody knows any more.
-        let bytes = |text: &[u8]| {
-            let mut bytes = Vec::new();
-            let encoded = charset.encode(text, on_invalid, &mut bytes);
-            encoded.map(|()| bytes).map_err(|refusal| Refusal { offset: 0, ..refusal })
-        };
-        form.append_pair(&bytes(name)?, &bytes(value)?);
-        Ok(())
-    }
-}
-
 impl Rewrite for ToForm {
-    fn append(&self, value: &[u8], structure: &ByteSet, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        self.append_text(value, structure, OnFault::Keep, out)
-    }
-
-    fn append_text(
+    fn append(
         &self,
         value: &[u8],
         _: &ByteSet,
@@ -133,46 +101,23 @@ impl Rewrite for ToForm {
         if value.is_empty() {
             return Ok(());
         }
-        let refuse = |message: &str| Refusal { offset: 0, reason: Reason::Url(message.to_owned()) };
         let mut form = Serializer::new();
         form.line_ends(self.line_ends);
-        if self.from != Style::Jsonl {
-            let cells = row::read_cells(self.from, value)?;
-            let (pairs, rest) = cells.as_chunks::<2>();
-            if !rest.is_empty() {
-                return Err(refuse("names and values in turn are wanted: a value is missing"));
-            }
-            for [name, value] in pairs {
-                let (name, value) =
-                    (name.as_deref().unwrap_or_default(), value.as_deref().unwrap_or_default());
-                self.add(&mut form, name, value, on_invalid)?;
-            }
-        } else {
-            let wanted = || refuse("an array of pairs is wanted, such as [[\"a\",\"1\"]], or an object");
-            match row::read_json(value)? {
-                Value::Array(pairs) => {
-                    for pair in &pairs {
-                        match pair.as_array().map(Vec::as_slice) {
-                            Some([name, value]) => {
-                                let (name, value) =
-                                    (text(name).ok_or_else(wanted)?, text(value).ok_or_else(wanted)?);
-                                self.add(&mut form, name.as_bytes(), value.as_bytes(), on_invalid)?;
-                            }
-                            _ => return Err(wanted()),
-                        }
+        for pair in self.pairs(value)? {
+            let [name, value] = match self.charset {
+                None => pair,
+                Some(charset) => {
+                    let mut encoded = [Vec::new(), Vec::new()];
+                    for (text, bytes) in pair.iter().zip(&mut encoded) {
+                        // The offset of the pair in its row is not known here.
+                        charset
+                            .encode(text, on_invalid, bytes)
+                            .map_err(|refusal| Refusal { offset: 0, ..refusal })?;
                     }
+                    encoded.map(Cow::Owned)
                 }
-                Value::Object(members) => {
-                    for (name, value) in &members {
-                        let one = std::slice::from_ref(value);
-                        for value in value.as_array().map_or(one, Vec::as_slice) {
-                            let value = text(value).ok_or_else(wanted)?;
-                            self.add(&mut form, name.as_bytes(), value.as_bytes(), on_invalid)?;
-                        }
-                    }
-                }
-                _ => return Err(wanted()),
-            }
+            };
+            form.append_pair(&name, &value);
         }
         out.extend_from_slice(form.finish().as_bytes());
         Ok(())
@@ -183,12 +128,50 @@ impl Rewrite for ToForm {
     }
 }
 
-/// What a form has for a string, number or truth value.
-fn text(value: &Value) -> Option<Cow<'_, str>> {
+impl ToForm {
+    /// Reads the names and values of `row`.
+    fn pairs<'a>(&self, row: &'a [u8]) -> Result<Vec<[Cow<'a, [u8]>; 2]>, Refusal> {
+        let refuse = |message: &str| Refusal { offset: 0, reason: Reason::Url(message.to_owned()) };
+        if self.from != Style::Jsonl {
+            let cells = row::read_cells(self.from, row)?;
+            let mut cells = cells.into_iter().map(Option::unwrap_or_default);
+            let mut pairs = Vec::new();
+            while let Some(name) = cells.next() {
+                let value = cells.next();
+                let message = "expected alternating names and values, and the last value is missing";
+                pairs.push([name, value.ok_or_else(|| refuse(message))?]);
+            }
+            return Ok(pairs);
+        }
+        let pair =
+            |name: String, value: Value| Some([name, text(value)?].map(|text| text.into_bytes().into()));
+        let pairs: Option<Vec<_>> = match row::read_json(row)? {
+            Value::Array(pairs) => pairs
+                .into_iter()
+                .map(|item| {
+                    let [name, value] = serde_json::from_value(item).ok()?;
+                    pair(text(name)?, value)
+                })
+                .collect(),
+            Value::Object(members) => members
+                .into_iter()
+                .flat_map(|(name, value)| {
+                    let values = if let Value::Array(values) = value { values } else { vec![value] };
+                    values.into_iter().map(move |value| pair(name.clone(), value))
+                })
+                .collect(),
+            _ => None,
+        };
+        pairs.ok_or_else(|| refuse("expected an array of pairs, such as [[\"a\",\"1\"]], or an object"))
+    }
+}
+
+/// Returns a string, number or boolean as text for a form.
+fn text(value: Value) -> Option<String> {
     match value {
-        Value::String(text) => Some(Cow::Borrowed(text)),
-        Value::Number(number) => Some(Cow::Owned(number.to_string())),
-        Value::Bool(truth) => Some(Cow::Owned(truth.to_string())),
+        Value::String(text) => Some(text),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(truth) => Some(truth.to_string()),
         Value::Null | Value::Array(_) | Value::Object(_) => None,
     }
 }

@@ -1,4 +1,4 @@
-//! Parts to URLs: the inverse of splitting.
+//! Joins parts to URLs, which is the inverse of splitting.
 
 use std::borrow::Cow;
 
@@ -9,21 +9,22 @@ use simdpct_uri::Components;
 use super::Rewrite;
 use super::part::Part;
 use super::row::{self, Style};
+use crate::ground::fault::OnFault;
 use crate::ground::reason::{Reason, Refusal};
 
-/// A row of parts becomes a URL.
+/// Joins the parts of a row to a URL.
 #[derive(Clone, Debug)]
 pub struct Join {
-    /// What the cells of a row are.
+    /// The parts in the cells of a row.
     fields: Vec<Part>,
     style: Style,
-    /// Parts of every URL, instead of those of the row.
+    /// Parts that are the same in every URL and replace those of the row.
     fixed: Vec<(Part, Vec<u8>)>,
-    /// Whether the parts are data, to be escaped.
+    /// Whether the parts are data and are escaped.
     encode: bool,
 }
 
-/// The parts that are there.
+/// The parts of one URL.
 #[derive(Default)]
 struct Given<'a> {
     scheme: Option<Cow<'a, [u8]>>,
@@ -44,15 +45,15 @@ fn refuse(message: impl Into<String>) -> Refusal {
 }
 
 impl Join {
-    /// Rows whose cells are `fields`; members of objects have names. Those that are `fixed` are the same in every URL.
+    /// Reads rows whose cells are `fields`, or objects whose members are named. `fixed` is added to every URL.
     pub fn new(fields: Vec<Part>, style: Style, fixed: Vec<(Part, Vec<u8>)>, encode: bool) -> Join {
         Join { fields, style, fixed, encode }
     }
 
-    /// One of the pieces of `given`, which is `value`.
+    /// Sets one part of `given` to `value`.
     fn give<'a>(given: &mut Given<'a>, part: &Part, value: Cow<'a, [u8]>) -> Result<(), Refusal> {
         let place = match part {
-            Part::Url => return Err(refuse("'url' is all of a URL, and nothing to join")),
+            Part::Url => return Err(refuse("'url' is a whole URL and not a part to join")),
             Part::Scheme => &mut given.scheme,
             Part::Authority => &mut given.authority,
             Part::Userinfo => &mut given.userinfo,
@@ -72,7 +73,7 @@ impl Join {
         Ok(())
     }
 
-    /// All that is given of the URL of `row`.
+    /// Returns all parts for the URL of `row`.
     fn given<'a>(&'a self, row: &'a [u8]) -> Result<Given<'a>, Refusal> {
         let mut given = if row.is_empty() { Given::default() } else { self.read(row)? };
         for (part, value) in &self.fixed {
@@ -90,7 +91,7 @@ impl Join {
             let cells = row::read_cells(self.style, row)?;
             if cells.len() > self.fields.len() {
                 let (cells, fields) = (cells.len(), self.fields.len());
-                return Err(refuse(format!("{cells} pieces for {fields} fields")));
+                return Err(refuse(format!("expected {fields} cells but found {cells}")));
             }
             for (part, cell) in self.fields.iter().zip(cells) {
                 if let Some(cell) = cell {
@@ -100,7 +101,7 @@ impl Join {
             return Ok(given);
         }
         let Value::Object(members) = row::read_json(row)? else {
-            return Err(refuse("an object of parts is wanted, such as {\"host\":\"a\"}"));
+            return Err(refuse("expected an object of parts, such as {\"host\":\"a\"}"));
         };
         for (name, value) in members {
             let part = Part::find(&name).map_err(refuse)?;
@@ -108,14 +109,14 @@ impl Join {
                 Value::Null => continue,
                 Value::String(text) => text,
                 Value::Number(number) => number.to_string(),
-                _ => return Err(refuse(format!("'{name}' is no string"))),
+                _ => return Err(refuse(format!("'{name}' is not a string"))),
             };
             Join::give(&mut given, &part, Cow::Owned(text.into_bytes()))?;
         }
         Ok(given)
     }
 
-    /// `value`, escaped for where it stays if it is data.
+    /// Returns `value`, with the bytes outside `set` escaped if the parts are data.
     fn escaped<'a>(&self, set: AsciiSet, keeps_escapes: bool, value: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
         if !self.encode {
             return value;
@@ -125,7 +126,7 @@ impl Join {
         Cow::Owned(encode.encode(&value).into_owned().into_bytes())
     }
 
-    /// The authority of what is given.
+    /// Builds the authority from its parts.
     fn authority<'a>(&self, given: &mut Given<'a>) -> Result<Option<Cow<'a, [u8]>>, Refusal> {
         let userinfo = match (given.userinfo.take(), given.user.take(), given.password.take()) {
             (Some(userinfo), ..) => Some(self.escaped(sets::RFC3986_USERINFO, true, userinfo)),
@@ -143,7 +144,7 @@ impl Join {
         };
         let Some(host) = given.host.take() else {
             if given.authority.is_none() && (userinfo.is_some() || given.port.is_some()) {
-                return Err(refuse("there is userinfo or a port, but no host"));
+                return Err(refuse("userinfo or a port needs a host"));
             }
             return Ok(given.authority.take());
         };
@@ -169,12 +170,12 @@ impl Join {
             return Ok(Some(Cow::Owned(authority)));
         }
         let host = host.escape_ascii();
-        Err(refuse(format!("host, userinfo and port would not be read back as they are: host '{host}'")))
+        Err(refuse(format!("host, userinfo and port cannot be read back from the authority: host '{host}'")))
     }
 
-    /// The query of what is given: those parameters are added that it does not have.
+    /// Builds the query, and adds the parameters that it does not contain yet.
     fn query<'a>(&self, given: &mut Given<'a>) -> Option<Cow<'a, [u8]>> {
-        // What is not data among parameters is what delimits them.
+        // These bytes delimit parameters, so they are escaped in data.
         let set = sets::RFC3986_QUERY.remove(b"&=+;");
         let mut query =
             given.query.take().map(|query| self.escaped(sets::RFC3986_QUERY, true, query).into_owned());
@@ -196,7 +197,7 @@ impl Join {
 }
 
 impl Rewrite for Join {
-    fn append(&self, value: &[u8], _: &ByteSet, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn append(&self, value: &[u8], _: &ByteSet, _: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let mut given = self.given(value)?;
         let authority = self.authority(&mut given)?;
         let query = self.query(&mut given);
@@ -215,7 +216,7 @@ impl Rewrite for Join {
         let parts = [
             ("scheme", wanted.scheme, read.scheme),
             ("authority", wanted.authority, read.authority),
-            // It may have got a dot segment, so that it is read as a path.
+            // The path may have been prefixed with a dot segment so that it is read as a path.
             ("path", Some(wanted.path).filter(|path| !read.path.ends_with(path)), None),
             ("query", wanted.query, read.query),
             ("fragment", wanted.fragment, read.fragment),
@@ -224,7 +225,7 @@ impl Rewrite for Join {
             None => Ok(()),
             Some((name, wanted, _)) => {
                 let wanted = wanted.unwrap_or_default().escape_ascii();
-                Err(refuse(format!("the {name} would not be read back as it is: '{wanted}'")))
+                Err(refuse(format!("the {name} cannot be read back from the URL: '{wanted}'")))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The parts of a URL by name, as it is asked for them.
+//! The named parts of a URL.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use simdpct::{ByteSet, Decode};
 use simdpct_uri::Parts;
 
-/// A part of a URL that has a name.
+/// A named part of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
     Url,
@@ -24,7 +24,7 @@ pub enum Part {
     Parameter(String),
 }
 
-/// Those with a fixed name.
+/// The parts with a fixed name.
 const NAMES: &[(&str, Part)] = &[
     ("url", Part::Url),
     ("scheme", Part::Scheme),
@@ -39,22 +39,22 @@ const NAMES: &[(&str, Part)] = &[
     ("fragment", Part::Fragment),
 ];
 
-/// The parts that give the URL back when they are joined.
+/// The default parts, which give the URL back when they are joined.
 pub const USUAL: &str = "scheme,userinfo,host,port,path,query,fragment";
 
 impl Part {
-    /// The part called `name`; or what to tell the person.
+    /// Returns the part called `name`, or an error message.
     pub fn find(name: &str) -> Result<Part, String> {
         if let Some(parameter) = name.strip_prefix("query:").filter(|name| !name.is_empty()) {
             return Ok(Part::Parameter(parameter.to_owned()));
         }
         NAMES.iter().find(|(known, _)| *known == name).map(|(_, part)| part.clone()).ok_or_else(|| {
             let names: Vec<_> = NAMES.iter().map(|(name, _)| *name).collect();
-            format!("unknown part '{name}'; there are: {}, query:NAME", names.join(", "))
+            format!("unknown part '{name}'; expected one of {}, query:NAME", names.join(", "))
         })
     }
 
-    /// The part of `url`, as it is written; `None` if there is none.
+    /// Returns this part of `url` unchanged; `None` if the URL does not have it.
     pub fn raw<'a>(&self, url: &Parts<'a>) -> Option<&'a [u8]> {
         match self {
             Part::Url => Some(url.input()),
@@ -75,11 +75,11 @@ impl Part {
         }
     }
 
-    /// `raw`, the part, decoded once. What would be read as a delimiter in it, and `%`, stays escaped if the part has pieces;
-    /// so do the bytes of `keep`.
+    /// Returns `raw`, which is this part, decoded once. The bytes of `keep` stay escaped. If the part consists of
+    /// pieces, so do its delimiters and `%`.
     pub fn decoded<'a>(&self, raw: &'a [u8], keep: ByteSet) -> Cow<'a, [u8]> {
         let decode = match self {
-            // There are no escapes in these, or they mean nothing before it is split.
+            // These contain no escapes, or must be split before they are decoded.
             Part::Url | Part::Scheme | Part::Port => return Cow::Borrowed(raw),
             Part::Authority | Part::Userinfo | Part::Path | Part::Query => {
                 Decode::new().keep(keep.union(self.delimiters()))
@@ -90,7 +90,7 @@ impl Part {
         decode.decode(raw)
     }
 
-    /// What delimits the pieces of the part, and the `%` of those that are escaped.
+    /// Returns the delimiters between the pieces of the part, and `%`.
     fn delimiters(&self) -> ByteSet {
         ByteSet::EMPTY.add(match self {
             Part::Authority => b":@%",

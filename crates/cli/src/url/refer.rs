@@ -1,12 +1,13 @@
-//! References to their targets, and IRIs to URIs and back.
+//! Resolves references, and converts IRIs to URIs and back.
 
 use simdpct::ByteSet;
 use simdpct_uri::{Strictness, iri, resolve_append, split};
 
 use super::Rewrite;
+use crate::ground::fault::OnFault;
 use crate::ground::reason::{Reason, Refusal};
 
-/// The target of a reference as seen from a base (RFC 3986, section 5.2).
+/// Resolves a reference against a base (RFC 3986, section 5.2).
 #[derive(Clone, Debug)]
 pub struct Resolve {
     base: Vec<u8>,
@@ -14,7 +15,7 @@ pub struct Resolve {
 }
 
 impl Resolve {
-    /// As seen from `base`; or what to tell the person.
+    /// Resolves against `base`, or returns an error message if it has no scheme.
     pub fn new(base: Vec<u8>, strictness: Strictness) -> Result<Resolve, String> {
         if split(&base).is_uri() {
             return Ok(Resolve { base, strictness });
@@ -25,40 +26,40 @@ impl Resolve {
 }
 
 impl Rewrite for Resolve {
-    fn append(&self, value: &[u8], _: &ByteSet, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn append(&self, value: &[u8], _: &ByteSet, _: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
         resolve_append(&self.base, value, self.strictness, out)
             .map_err(|error| Refusal { offset: 0, reason: Reason::Url(error.to_string()) })
     }
 }
 
-/// The URI of an IRI.
+/// Converts an IRI to a URI.
 #[derive(Clone, Copy, Debug)]
 pub struct ToUri;
 
 impl Rewrite for ToUri {
-    fn append(&self, value: &[u8], _: &ByteSet, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn append(&self, value: &[u8], _: &ByteSet, _: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let text = std::str::from_utf8(value)
             .map_err(|error| Refusal { offset: error.valid_up_to(), reason: Reason::InvalidUtf8 })?;
         let uri = iri::to_uri(text).map_err(|error| Refusal {
             offset: error.offset,
-            reason: Reason::Url("the host is not valid by IDNA".to_owned()),
+            reason: Reason::Url("the host is invalid in IDNA".to_owned()),
         })?;
         out.extend_from_slice(uri.as_bytes());
         Ok(())
     }
 
     fn reads_escapes(&self) -> bool {
-        // What is malformed is escaped.
+        // Malformed escapes are escaped.
         false
     }
 }
 
-/// The IRI of a URI.
+/// Converts a URI to an IRI.
 #[derive(Clone, Copy, Debug)]
 pub struct ToIri;
 
 impl Rewrite for ToIri {
-    fn append(&self, value: &[u8], _: &ByteSet, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn append(&self, value: &[u8], _: &ByteSet, _: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
         out.extend_from_slice(iri::from_uri(value).as_bytes());
         Ok(())
     }

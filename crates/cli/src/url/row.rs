@@ -1,16 +1,16 @@
-//! Pieces as a line of text: TSV, CSV or JSON, to and from.
+//! Reads and writes the parts of a URL as a line of TSV, CSV or JSON.
 //!
-//! A part that is not there and one that is empty are not the same: `http://a/` has no query, `http://a/?` an empty one. In
-//! TSV and CSV nothing at all is a part that is not there, and `""` is an empty one; in JSON the member is left out.
+//! A missing part differs from an empty one: `http://a/` has no query, and `http://a/?` has an empty one. In TSV and
+//! CSV an empty cell is a missing part, and `""` is an empty one; in JSON a missing part has no member.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::ground::escape::escape;
+use crate::ground::escape::{escape, to_text};
 use crate::ground::reason::{Reason, Refusal};
 
-/// How pieces are written.
+/// The format of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     Tsv,
@@ -18,11 +18,12 @@ pub enum Style {
     Jsonl,
 }
 
-/// An empty part, which is there.
+/// The cell of an empty part.
 const EMPTY: &[u8] = b"\"\"";
 
 impl Style {
-    /// The bytes that decoding must not make in a cell, so that a row is one line and has its cells. JSON escapes them.
+    /// Returns the bytes that stay escaped in a cell, so that a row is one line and keeps its cells. JSON has escapes
+    /// of its own.
     pub fn structure(self) -> &'static [u8] {
         match self {
             Style::Tsv => b"\t\r\n\0",
@@ -36,13 +37,13 @@ impl Style {
     }
 }
 
-/// Whether every piece of `value` is written as it is, whatever the style of its row.
+/// Reports whether every piece of `value` can be written without escapes and quotes in all formats.
 pub fn is_plain(value: &[u8]) -> bool {
-    // Without an early exit, so that it compiles to vector code.
+    // There is no early exit, so that the loop compiles to vector code.
     !value.iter().fold(false, |any, &byte| any | (byte < 0x20) | (byte == b'"') | (byte == b','))
 }
 
-/// Appends `cells` as a row of TSV or CSV. `is_plain` says that none of them needs escapes or quotes.
+/// Appends `cells` as a row of TSV or CSV. `is_plain` means that no cell needs escapes or quotes.
 pub fn write_cells<'a>(
     style: Style,
     is_plain: bool,
@@ -63,7 +64,7 @@ pub fn write_cells<'a>(
     }
 }
 
-/// A cell that has no quotes, in which a tab or a line end stays escaped.
+/// Appends a cell of TSV, without quotes. Tabs and line ends are percent-encoded.
 fn write_tsv(cell: &[u8], out: &mut Vec<u8>) {
     if cell == EMPTY {
         escape(cell, out);
@@ -79,7 +80,7 @@ fn write_tsv(cell: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// A cell in quotes, if it needs them (RFC 4180). A line end stays escaped, so that a row is one line.
+/// Appends a cell of CSV, quoted if necessary (RFC 4180). Line ends are percent-encoded, so that a row is one line.
 fn write_csv(cell: &[u8], out: &mut Vec<u8>) {
     if !cell.iter().fold(false, |any, &byte| any | (byte < 0x20 || byte == b'"' || byte == b',')) {
         out.extend_from_slice(cell);
@@ -97,7 +98,7 @@ fn write_csv(cell: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Appends an object of those `members` that are there.
+/// Appends an object of the `members` that are not missing.
 pub fn write_object<'a>(members: impl Iterator<Item = (&'a str, Option<Cow<'a, [u8]>>)>, out: &mut Vec<u8>) {
     let mut before = b'{';
     for (name, value) in members {
@@ -115,24 +116,13 @@ pub fn write_object<'a>(members: impl Iterator<Item = (&'a str, Option<Cow<'a, [
     out.push(b'}');
 }
 
-/// Appends a JSON string; bytes that are not UTF-8 are percent-encoded.
+/// Appends a JSON string, in which bytes that are invalid UTF-8 are percent-encoded.
 pub fn write_string(value: &[u8], out: &mut Vec<u8>) {
-    let text = match std::str::from_utf8(value) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => {
-            let mut text = String::new();
-            for chunk in value.utf8_chunks() {
-                text.push_str(chunk.valid());
-                text.push_str(&simdpct::encode(chunk.invalid()));
-            }
-            Cow::Owned(text)
-        }
-    };
-    // Writing a string to memory does not fail.
-    let _ = serde_json::to_writer(out, &text);
+    // Writing a string to memory cannot fail.
+    let _ = serde_json::to_writer(out, &to_text(value));
 }
 
-/// The cells of a row of TSV or CSV.
+/// Returns the cells of a row of TSV or CSV.
 pub fn read_cells(style: Style, row: &[u8]) -> Result<Vec<Option<Cow<'_, [u8]>>>, Refusal> {
     if style == Style::Tsv {
         return Ok(row
@@ -155,7 +145,7 @@ pub fn read_cells(style: Style, row: &[u8]) -> Result<Vec<Option<Cow<'_, [u8]>>>
         } else {
             let (cell, len) = read_quoted(rest).ok_or(Refusal {
                 offset: at,
-                reason: Reason::Url("not CSV: quotes that do not end before a comma".to_owned()),
+                reason: Reason::Url("not CSV: a quoted cell does not end before a comma".to_owned()),
             })?;
             cells.push(Some(Cow::Owned(cell)));
             at += len;
@@ -167,7 +157,7 @@ pub fn read_cells(style: Style, row: &[u8]) -> Result<Vec<Option<Cow<'_, [u8]>>>
     }
 }
 
-/// The content of the quoted cell at the start of `rest`, and its length with quotes.
+/// Returns the content of the quoted cell at the start of `rest`, and its length with quotes.
 fn read_quoted(rest: &[u8]) -> Option<(Vec<u8>, usize)> {
     let mut cell = Vec::new();
     let mut at = 1;
@@ -183,7 +173,7 @@ fn read_quoted(rest: &[u8]) -> Option<(Vec<u8>, usize)> {
     }
 }
 
-/// The JSON document that `row` is.
+/// Parses `row` as a JSON document.
 pub fn read_json(row: &[u8]) -> Result<Value, Refusal> {
     serde_json::from_slice(row).map_err(|error| {
         let text = error.to_string();

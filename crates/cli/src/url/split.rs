@@ -1,4 +1,4 @@
-//! URLs to their parts: rows, and templates.
+//! Writes the parts of URLs, as rows or in templates.
 
 use std::borrow::Cow;
 
@@ -7,37 +7,44 @@ use simdpct::ByteSet;
 use super::Rewrite;
 use super::part::Part;
 use super::row::{self, Style};
+use crate::ground::fault::OnFault;
 use crate::ground::reason::Refusal;
 
-/// The parts of a URL in a row.
+/// Writes the parts of a URL as a row.
 #[derive(Clone, Debug)]
 pub struct Split {
     fields: Vec<Part>,
-    /// As members of an object are called.
+    /// The names of the members of a JSON object.
     names: Vec<String>,
     style: Style,
-    /// Whether each is decoded once.
+    /// Whether each part is decoded once.
     decode: bool,
 }
 
 impl Split {
-    /// The `fields`, in this order.
+    /// Writes the parts `fields`, in this order.
     pub fn new(fields: Vec<Part>, style: Style, decode: bool) -> Split {
         Split { names: fields.iter().map(Part::to_string).collect(), fields, style, decode }
     }
 }
 
 impl Rewrite for Split {
-    fn append(&self, value: &[u8], structure: &ByteSet, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn append(
+        &self,
+        value: &[u8],
+        structure: &ByteSet,
+        _: OnFault,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
         let url = simdpct_uri::split(value);
-        // In JSON a line end can be written.
+        // JSON can contain line ends, escaped in its own way.
         let keep = match self.style {
             Style::Tsv | Style::Csv => structure.add(self.style.structure()),
             Style::Jsonl => ByteSet::EMPTY,
         };
         let cells = self.fields.iter().map(|part| {
             let raw = part.raw(&url)?;
-            // There always is a path, so an empty one needs no mark.
+            // A path is never missing, so an empty cell stands for an empty path.
             if raw.is_empty() && *part == Part::Path && self.style != Style::Jsonl {
                 return None;
             }
@@ -54,7 +61,7 @@ impl Rewrite for Split {
     }
 }
 
-/// Text with parts of a URL in it.
+/// Text with placeholders for parts of a URL.
 #[derive(Clone, Debug)]
 pub struct Template {
     items: Vec<Item>,
@@ -67,7 +74,7 @@ enum Item {
 }
 
 impl Template {
-    /// Reads `{host}`, `{query:q}` and so on; `\t`, `\\`, `\{`. Or says what is wrong.
+    /// Parses a template with `{host}`, `{query:q}` and so on, and the escapes `\t`, `\\` and `\{`.
     pub fn new(text: &str) -> Result<Template, String> {
         let mut items = Vec::new();
         let mut plain = Vec::new();
@@ -77,7 +84,7 @@ impl Template {
             let after = &rest[at + 1..];
             if rest.as_bytes()[at] == b'{' {
                 let Some((name, after)) = after.split_once('}') else {
-                    return Err(format!("'{}' has no '}}'; \"\\{{\" is a '{{'", &rest[at..]));
+                    return Err(format!("'{}' has no '}}'; write \"\\{{\" for a literal '{{'", &rest[at..]));
                 };
                 if !plain.is_empty() {
                     items.push(Item::Text(std::mem::take(&mut plain)));
@@ -89,7 +96,7 @@ impl Template {
             let byte = match after.as_bytes().first() {
                 Some(b't') => b'\t',
                 Some(byte @ (b'\\' | b'{')) => *byte,
-                _ => return Err("after a '\\' comes 't', '\\' or '{'".to_owned()),
+                _ => return Err("a '\\' must be followed by 't', '\\' or '{'".to_owned()),
             };
             plain.push(byte);
             rest = &after[1..];
@@ -102,7 +109,7 @@ impl Template {
     }
 }
 
-/// A template filled with the parts of a URL.
+/// Fills a template with the parts of a URL.
 #[derive(Clone, Debug)]
 pub struct Get {
     template: Template,
@@ -118,7 +125,13 @@ impl Get {
 }
 
 impl Rewrite for Get {
-    fn append(&self, value: &[u8], structure: &ByteSet, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn append(
+        &self,
+        value: &[u8],
+        structure: &ByteSet,
+        _: OnFault,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
         let url = simdpct_uri::split(value);
         for item in &self.template.items {
             match item {

@@ -1,12 +1,12 @@
-//! Where input can be cut so that work on the parts gives what work on the whole does.
+//! Finds offsets at which a value can be cut so that its parts can be converted one by one.
 
 use crate::ground::escape::{byte_of, hex};
 
-/// So far before a byte [`anywhere`] looks.
+/// The number of bytes that [`anywhere`] reads before a cut.
 pub const LOOK_BEHIND: usize = 64;
 
-/// The last place in `bytes`, if there is any, where any work can be cut: after line ends, punctuation and letters
-/// after F, escaped or not.
+/// Returns the last offset in `bytes`, if any, at which every conversion can be cut: after line ends, punctuation and
+/// letters after F, escaped or not.
 pub fn anywhere(bytes: &[u8]) -> Option<usize> {
     (1..=bytes.len()).rev().find(|&end| match bytes[..end] {
         [.., last] if is_end(last) => true,
@@ -17,22 +17,22 @@ pub fn anywhere(bytes: &[u8]) -> Option<usize> {
     })
 }
 
-/// The last place in `bytes`, if there is any, where work that looks at single bytes and escapes can be cut, and where
-/// nothing that is counted or refused is cut either.
+/// Returns the last offset in `bytes`, if any, at which a conversion of single bytes and escapes can be cut without
+/// splitting anything that is counted or rejected.
 pub fn between_escapes(bytes: &[u8]) -> Option<usize> {
-    // What follows a cut must be seen. A character has at most four units.
+    // The bytes after a cut must be known. A character has at most four units.
     let most = bytes.len().checked_sub(3)?;
     (1..=most).rev().take(LOOK_BEHIND).find(|&end| {
         let (before, after) = bytes.split_at(end);
         !before[end.saturating_sub(2)..].contains(&b'%')
             && !ends_in_nested(before)
             && before.last() != Some(&b'\r')
-            // After four in a row nothing is a sequence any more.
+            // After four continuation bytes, no UTF-8 sequence can go on.
             && (!is_continuation(after) || ends_in_continuations(before))
     })
 }
 
-/// Whether `bytes` end in four units, bytes or escapes of them, that continue a UTF-8 sequence.
+/// Reports whether `bytes` end in four units, each a byte or an escape, that continue a UTF-8 sequence.
 fn ends_in_continuations(bytes: &[u8]) -> bool {
     let mut rest = bytes;
     (0..4).all(|_| {
@@ -44,25 +44,27 @@ fn ends_in_continuations(bytes: &[u8]) -> bool {
     })
 }
 
-/// Whether `bytes` end in `%25`, or in that and a digit: more digits would make it an escape of the next layer.
+/// Reports whether `bytes` end in `%25`, or in `%25` and a digit: with more digits, that is an escape of the next
+/// layer.
 fn ends_in_nested(bytes: &[u8]) -> bool {
     bytes.ends_with(b"%25")
         || bytes.split_last().is_some_and(|(last, rest)| last.is_ascii_hexdigit() && rest.ends_with(b"%25"))
 }
 
-/// Whether `bytes` begin with a byte, or the escape of one, that continues a UTF-8 sequence.
+/// Reports whether `bytes` begin with a byte that continues a UTF-8 sequence, or with the escape of one.
 fn is_continuation(bytes: &[u8]) -> bool {
     let first = bytes.first_chunk().and_then(byte_of).or(bytes.first().copied());
     first.is_some_and(|byte| (0x80..0xC0).contains(&byte))
 }
 
-/// Whether nothing can go on after a byte: an escape of whatever kind, or a character, of which an ASCII byte is
-/// at most the end in whatever charset. A `\r` is no such byte, because of `\r\n`.
+/// Reports whether `byte` ends every escape and every character before it. In any charset, an ASCII byte is at most
+/// the last byte of a character. A `\r` is excluded because of `\r
+/// `.
 fn is_end(byte: u8) -> bool {
     byte.is_ascii() && !byte.is_ascii_hexdigit() && !b"%\\ux\r".contains(&byte)
 }
 
-/// Whether two more digits make `start` end in an escape, in whatever layer: `%`, `%25`, `%2525` and so on.
+/// Reports whether `start` and two more digits end in an escape of any layer: `%`, `%25`, `%2525` and so on.
 fn is_escape(start: &[u8]) -> bool {
     let mut rest = &start[start.len().saturating_sub(LOOK_BEHIND - 2)..];
     while let Some(before) = rest.strip_suffix(b"25") {

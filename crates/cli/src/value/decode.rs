@@ -1,4 +1,4 @@
-//! Decoding a value, in the steps that the head of [`super`] lists.
+//! Decodes a value, in the steps that the documentation of [`super`] lists.
 
 use std::borrow::Cow;
 
@@ -6,9 +6,7 @@ use simdpct::{ByteSet, MalformedCause, MalformedEscape};
 
 use super::handling::Handling;
 use super::options::{DecodeOptions, Layers};
-use super::origins::How;
 use super::{nginx, origins, percent_u, printable};
-use crate::ground::charset::Charset;
 use crate::ground::fault::OnFault;
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::records::Records;
@@ -18,103 +16,85 @@ use crate::ground::utf8;
 #[derive(Clone)]
 pub struct Decoder {
     decode: simdpct::Decode,
-    pub(super) keep: ByteSet,
-    pub(super) form: bool,
-    /// Whose ends stay.
+    /// The options, in which `keep` contains the structure as well.
+    pub(super) options: DecodeOptions,
+    /// The separator of the records in a value, whose ends stay.
     pub(super) records: Records,
-    pub(super) layers: Layers,
-    pub(super) nginx: bool,
-    pub(super) percent_u: bool,
-    pub(super) charset: Option<Charset>,
-    pub(super) printable: bool,
     /// Whether the digits of escapes that stay become upper case.
     pub(super) upper: bool,
     buffers: Buffers,
 }
 
-/// What the steps leave to each other, kept only for its room.
+/// The buffers between the steps, kept so that they are allocated once.
 #[derive(Clone, Default)]
 struct Buffers {
-    /// After `--nginx`.
+    /// The value after `--nginx`.
     logged: Vec<u8>,
     parts: Parts,
-    /// After `--charset`.
+    /// The value after `--charset`.
     text: Vec<u8>,
 }
 
-/// Those for a part of a value.
+/// The buffers for a part of a value.
 #[derive(Clone, Default)]
 struct Parts {
-    /// After the first layer, with `--percent-u`.
+    /// The part after the first layer, with `--percent-u`.
     first: Vec<u8>,
-    /// After all layers.
+    /// The part after all layers.
     decoded: Vec<u8>,
 }
 
 impl Decoder {
-    /// Decodes as `options` ask, and does not make the bytes of `structure`. Of `records`, if pieces hold several, the
-    /// ends stay.
+    /// Creates a decoder with `options`. The bytes of `structure` stay escaped, and the ends of `records` stay, if a
+    /// value contains several records.
     pub fn new(options: &DecodeOptions, structure: ByteSet, records: Records) -> Decoder {
         let keep = options.keep.union(structure);
+        // Form decoding would turn a "+" into a space.
+        let form = options.form && !structure.contains(b' ');
         let decode = simdpct::Decode::new().keep(keep);
-        let DecodeOptions { form, layers, nginx, percent_u, charset, printable, .. } = *options;
-        // A "+" that is a space makes one, too.
-        let form = form && !structure.contains(b' ');
         Decoder {
             decode: if form { decode.form() } else { decode },
-            keep,
-            form,
+            options: DecodeOptions { keep, form, ..options.clone() },
             records,
-            layers,
-            nginx,
-            percent_u,
-            charset,
-            printable,
             upper: false,
             buffers: Buffers::default(),
         }
     }
 
-    /// Decodes what equivalent URLs may differ in, which is escapes of `unreserved` bytes, and does not make the bytes of
+    /// Creates a decoder that normalizes escapes: it decodes those of `unreserved` bytes, other than the bytes of
     /// `structure`.
     pub fn normalizer(unreserved: ByteSet, structure: ByteSet) -> Decoder {
         let keep = unreserved.complement().union(structure);
         Decoder {
             decode: simdpct::Decode::NORMALIZE.keep(keep),
-            keep,
-            form: false,
+            options: DecodeOptions { keep, ..DecodeOptions::ONCE },
             records: Records::Raw,
-            layers: Layers::Times(1),
-            nginx: false,
-            percent_u: false,
-            charset: None,
-            printable: false,
             upper: true,
             buffers: Buffers::default(),
         }
     }
 
-    /// Whether there is no other step than decoding once.
+    /// Reports whether decoding once is the only step.
     pub fn is_plain(&self) -> bool {
-        let Decoder { nginx, percent_u, charset, printable, .. } = *self;
-        self.layers == Layers::Times(1) && !nginx && !percent_u && charset.is_none() && !printable
+        let DecodeOptions { nginx, percent_u, charset, printable, .. } = self.options;
+        self.options.layers == Layers::Times(1) && !nginx && !percent_u && charset.is_none() && !printable
     }
 
-    /// Whether a value without a "%" stays as it is.
+    /// Reports whether every value without a "%" stays as it is.
     pub fn needs_percent(&self) -> bool {
-        !self.form && !self.nginx && self.charset.is_none() && !self.printable
+        !self.options.form && !self.options.nginx && self.options.charset.is_none() && !self.options.printable
     }
 
-    /// The length of the `%uXXXX` at the start of `rest`, if that is read.
+    /// Returns the length of the `%uXXXX` at the start of `rest`, if the decoder reads such escapes.
     pub fn percent_u(&self, rest: &[u8]) -> Option<usize> {
-        if !self.percent_u {
+        if !self.options.percent_u {
             return None;
         }
         percent_u::character_at(rest).map(|(_, len)| len)
     }
 
-    /// Appends what becomes of `value`, and returns the number of layers. After a refusal, what was appended means
-    /// nothing.
+    /// Appends the decoded `value`, and returns the number of layers. After an error, the appended bytes are
+    /// meaningless.
     pub fn apply(&mut self, value: &[u8], handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
         if !self.is_plain() || handling.repairs() {
             let mut buffers = std::mem::take(&mut self.buffers);
@@ -137,7 +117,7 @@ impl Decoder {
         Ok(usize::from(bytes.len() != value.len() || self.reads_plus(value)))
     }
 
-    /// All steps, one after the other.
+    /// Runs all steps in turn.
     fn steps(
         &self,
         buffers: &mut Buffers,
@@ -146,17 +126,18 @@ impl Decoder {
         out: &mut Vec<u8>,
     ) -> Result<usize, Refusal> {
         let Buffers { logged, parts, text } = buffers;
-        let mut rest = if self.nginx { nginx::unescape(value, &self.keep, logged) } else { value };
+        let mut rest =
+            if self.options.nginx { nginx::unescape(value, &self.options.keep, logged) } else { value };
         if handling.malformed == OnFault::Refuse {
             self.validate(rest).map_err(|escape| malformed(self.place(value, escape)))?;
         }
         // The last step writes to `out`.
-        let to_text = if self.printable { &mut *text } else { &mut *out };
-        if self.printable {
+        let to_text = if self.options.printable { &mut *text } else { &mut *out };
+        if self.options.printable {
             to_text.clear();
         }
         let mut layers = 0;
-        // No escape and no character reaches over a `%` that starts no escape.
+        // No escape and no character continues across a malformed `%`, so the parts between them are independent.
         while handling.malformed == OnFault::Repair
             && let Err(escape) = self.validate(rest)
         {
@@ -167,19 +148,19 @@ impl Decoder {
         }
         let part = self.part(rest, parts, handling.not_text, to_text);
         layers = layers.max(part.map_err(|at| self.not_text(value, at))?);
-        if self.printable {
+        if self.options.printable {
             printable::append(text, self.records, out);
         }
         Ok(layers)
     }
 
-    /// The first `%` of `bytes` that starts no escape.
+    /// Fails with the first malformed escape in `bytes`.
     fn validate(&self, bytes: &[u8]) -> Result<(), MalformedEscape> {
-        if self.percent_u { percent_u::validate(bytes) } else { simdpct::validate(bytes) }
+        if self.options.percent_u { percent_u::validate(bytes) } else { simdpct::validate(bytes) }
     }
 
-    /// Appends `bytes`, decoded to text, to `out`, and returns the number of layers; or the number of decoded bytes
-    /// before the first that is refused because it is no text.
+    /// Appends `bytes`, decoded to text, and returns the number of layers. Fails with the number of decoded bytes
+    /// before the first one that is rejected.
     fn part(
         &self,
         bytes: &[u8],
@@ -187,7 +168,7 @@ impl Decoder {
         on_invalid: OnFault,
         out: &mut Vec<u8>,
     ) -> Result<usize, usize> {
-        let Some(charset) = self.charset else {
+        let Some(charset) = self.options.charset else {
             let start = out.len();
             let layers = self.decode(bytes, first, out);
             if on_invalid == OnFault::Refuse {
@@ -217,22 +198,22 @@ impl Decoder {
         Ok(layers)
     }
 
-    /// The refusal of what stands, in `value` after decoding, at `at`.
+    /// Returns the error for invalid text at offset `at` of the decoded `value`.
     fn not_text(&self, value: &[u8], at: usize) -> Refusal {
         let offset = self.origin(value, at);
-        let reason = if self.charset.is_some() { Reason::NotInCharset } else { Reason::InvalidUtf8 };
+        let reason = if self.options.charset.is_some() { Reason::NotInCharset } else { Reason::InvalidUtf8 };
         Refusal { offset, reason }
     }
 
-    /// Hands `bytes` to `each` in parts between characters that `%uXXXX` names and that no charset concerns,
-    /// which are those that are not ASCII.
+    /// Passes `bytes` to `each` in parts, which are separated by the `%uXXXX` of characters outside ASCII. Such a
+    /// character is not converted by the charset.
     fn each_part<E>(
         &self,
         bytes: &[u8],
         mut each: impl FnMut(&[u8], Option<char>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut from = 0;
-        if self.percent_u {
+        if self.options.percent_u {
             for (found, character) in percent_u::characters(bytes) {
                 if !character.is_ascii() {
                     each(&bytes[from..found.start], Some(character))?;
@@ -243,14 +224,14 @@ impl Decoder {
         each(&bytes[from..], None)
     }
 
-    /// Appends `bytes`, all layers decoded, and returns their number.
+    /// Appends `bytes` with all layers decoded, and returns the number of layers.
     fn decode(&self, bytes: &[u8], first: &mut Vec<u8>, out: &mut Vec<u8>) -> usize {
         let start = out.len();
-        if self.percent_u && percent_u::characters(bytes).next().is_some() {
+        if self.options.percent_u && percent_u::characters(bytes).next().is_some() {
             first.clear();
-            let changed = percent_u::decode(bytes, &self.decode, &self.keep, first);
+            let changed = percent_u::decode(bytes, &self.decode, &self.options.keep, first);
             return usize::from(changed)
-                + match self.layers {
+                + match self.options.layers {
                     Layers::UntilStable => self.decode.decode_until_stable_append(first, out),
                     Layers::Times(times) => {
                         out.extend_from_slice(first);
@@ -258,7 +239,7 @@ impl Decoder {
                     }
                 };
         }
-        match self.layers {
+        match self.options.layers {
             Layers::UntilStable => self.decode.decode_until_stable_append(bytes, out),
             Layers::Times(times) => {
                 self.decode.decode_append(bytes, out);
@@ -268,7 +249,7 @@ impl Decoder {
         }
     }
 
-    /// Decodes what stands in `out` from `start` on `times` more times, and returns how often that changed it.
+    /// Decodes the bytes of `out` from `start` on up to `times` times, and returns how often that changed them.
     fn repeat(&self, times: u16, start: usize, out: &mut Vec<u8>) -> usize {
         for layer in 0..times {
             let (before, plus) = (out.len(), self.reads_plus(&out[start..]));
@@ -281,15 +262,15 @@ impl Decoder {
         times.into()
     }
 
-    /// Whether there is a `+` that is a space, which shows in no length.
+    /// Reports whether decoding turns a `+` into a space, which does not change the length.
     fn reads_plus(&self, bytes: &[u8]) -> bool {
-        self.form && memchr::memchr(b'+', bytes).is_some()
+        self.options.form && memchr::memchr(b'+', bytes).is_some()
     }
 
-    /// The same malformed escape, with its place in `value`.
+    /// Returns the malformed escape with its offset in `value` instead of the offset after `--nginx`.
     fn place(&self, value: &[u8], mut escape: MalformedEscape) -> MalformedEscape {
-        if self.nginx {
-            let origins = origins::of_logged(value, &self.keep);
+        if self.options.nginx {
+            let origins = origins::of_logged(value, &self.options.keep);
             let origin = |at: usize| origins.get(at).copied().unwrap_or(value.len());
             escape.offset = origin(escape.offset);
             if let MalformedCause::NotHex { offset, .. } = &mut escape.cause {
@@ -299,22 +280,16 @@ impl Decoder {
         escape
     }
 
-    /// What to know to tell where decoded bytes come from.
-    pub(super) fn how(&self) -> How {
-        let Decoder { keep, form, layers, nginx, percent_u, .. } = *self;
-        How { keep, form, layers, nginx, percent_u }
-    }
-
-    /// Where, in `value`, the byte comes from that is at `at` after decoding.
+    /// Returns the offset in `value` of the byte at offset `at` of the decoded value.
     fn origin(&self, value: &[u8], at: usize) -> usize {
         if self.is_plain() {
-            return origins::of_plain(&self.keep, value, at);
+            return origins::of_plain(&self.options.keep, value, at);
         }
-        origins::of_decoded(&self.how(), value).origins.get(at).copied().unwrap_or(value.len())
+        origins::of_decoded(&self.options, value).origins.get(at).copied().unwrap_or(value.len())
     }
 }
 
-/// The refusal of a malformed escape.
+/// Returns the error for a malformed escape.
 pub(super) fn malformed(escape: MalformedEscape) -> Refusal {
     Refusal { offset: escape.offset, reason: Reason::Malformed(escape.cause) }
 }

@@ -1,4 +1,4 @@
-//! Encoding a value: `--charset`, then escapes.
+//! Encodes a value: converts it to the charset, then escapes it.
 
 use simdpct::{ByteSet, HexCase};
 
@@ -15,7 +15,7 @@ use crate::ground::utf8;
 pub struct Encoder {
     pub(super) escape: Escape,
     pub(super) charset: Option<Charset>,
-    /// What is to be escaped next.
+    /// The bytes in the charset that are not escaped yet.
     bytes: Vec<u8>,
 }
 
@@ -55,20 +55,21 @@ impl Escape {
 }
 
 impl Encoder {
-    /// Encodes as `options` ask, in pieces of several records whose ends stay; [`Records::Raw`] if there are none.
+    /// Creates an encoder with `options` for pieces of several records, whose ends stay; with [`Records::Raw`], every
+    /// byte is data.
     pub fn new(options: &EncodeOptions, records: Records) -> Encoder {
         Encoder { escape: Escape::new(options, records), charset: options.charset, bytes: Vec::new() }
     }
 
-    /// Whether each byte is encoded by itself.
+    /// Reports whether each byte is encoded by itself.
     pub fn is_blockwise(&self) -> bool {
         self.charset.is_none()
     }
 
-    /// Appends what becomes of `value`. After a refusal, what was appended means nothing.
+    /// Appends the encoded `value`. After an error, the appended bytes are meaningless.
     pub fn apply(&mut self, value: &[u8], on_invalid: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let Encoder { escape, charset, bytes } = self;
-        // What is not UTF-8 is repaired before it is escaped.
+        // Invalid UTF-8 is replaced before the value is escaped.
         let text = (on_invalid == OnFault::Repair).then(|| String::from_utf8_lossy(value));
         let value = text.as_ref().map_or(value, |text| text.as_bytes());
         let Some(charset) = charset else {

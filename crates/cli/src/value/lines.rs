@@ -1,26 +1,27 @@
-//! Encoding lines: a line end stays, and a `\r` elsewhere is data.
+//! Encodes lines: a line end stays, and a `\r` elsewhere is data.
 
 use simdpct::stream::Encoder;
 use simdpct::{ByteSet, Encode};
 
-/// Encodes lines: a `\r` directly before `\n` stays, any other is data.
+/// Encodes lines: a `\r` directly before `
+/// ` stays, and any other `\r` is data.
 ///
-/// Most blocks hold no `\r`, or only those of line ends, and go through one encoder in one piece; the other
-/// encoder takes stretches in which each `\r` is data.
+/// Most blocks contain no `\r`, or only those of line ends, and go through one encoder in one piece. The other
+/// encoder handles the stretches in which each `\r` is data.
 #[derive(Clone, Debug)]
 pub struct LineEncoder {
     /// Keeps `\r`.
     structure: Encoder<ByteSet>,
     /// Escapes `\r`.
     data: Encoder<ByteSet>,
-    /// Whether the stretch under way is one of `data`.
+    /// Whether `data` encodes the current stretch.
     is_data: bool,
-    /// Whether the last piece ended in a `\r`, of which the next byte decides.
+    /// Whether the last piece ended in a `\r`, whose meaning depends on the next byte.
     held: bool,
 }
 
 impl LineEncoder {
-    /// Encodes with the encoding that `make` makes of the set of `keep` and line ends.
+    /// Creates an encoder from the encodings that `make` returns for `keep` and the bytes of line ends.
     pub fn new(keep: ByteSet, make: impl Fn(ByteSet) -> Encode<ByteSet>) -> LineEncoder {
         LineEncoder {
             structure: Encoder::new(make(keep.add(b"\r\n"))),
@@ -34,7 +35,8 @@ impl LineEncoder {
         if self.is_data { &mut self.data } else { &mut self.structure }
     }
 
-    /// Begins a stretch whose first byte is a `\r`. No escape reaches over it, so the encoder can be left.
+    /// Begins a stretch whose first byte is a `\r`. No escape continues across it, so the other encoder can be
+    /// finished.
     fn stretch(&mut self, is_data: bool, out: &mut Vec<u8>) {
         if self.is_data != is_data {
             self.encoder().finish(out);
@@ -42,7 +44,7 @@ impl LineEncoder {
         }
     }
 
-    /// Takes the next piece and appends what it makes certain to `out`.
+    /// Encodes the next piece, as far as its meaning is certain.
     pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) {
         let Some((&first, _)) = piece.split_first() else { return };
         if std::mem::take(&mut self.held) {
@@ -58,7 +60,7 @@ impl LineEncoder {
         };
         let mut from = 0;
         for at in memchr::memchr_iter(b'\r', settled) {
-            // Within `settled` the last byte may be a `\r` too, before the one that is held.
+            // The last byte of `settled` may be a `\r` as well, in front of the held one.
             let is_data = piece.get(at + 1) != Some(&b'\n');
             if is_data != self.is_data {
                 self.encoder().push(&settled[from..at], out);
@@ -69,7 +71,7 @@ impl LineEncoder {
         self.encoder().push(&settled[from..], out);
     }
 
-    /// Ends the input, appends what was held back, and starts anew.
+    /// Encodes the held `\r`, ends the input, and resets the encoder.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         if std::mem::take(&mut self.held) {
             self.stretch(true, out);

@@ -1,15 +1,15 @@
-//! What is done to one value, whichever input it comes from.
+//! Converts one value, independently of the input that contains it.
 //!
-//! Decoding goes through these steps, most of which are off unless asked for:
+//! Decoding consists of these steps, most of which are optional:
 //!
-//! 1. `--nginx`: `\xHH`, as log files write it, is undone, once;
-//! 2. escapes are decoded: `%XX`, and with `--percent-u` also `%uXXXX` of the first layer; `--times` and
-//!    `--until-stable` go on with the `%XX` that come to light;
-//! 3. `--charset`: the bytes become UTF-8;
-//! 4. `--printable`: what should not reach a terminal is escaped again.
+//! 1. `--nginx`: decodes the `\xHH` of log files, once;
+//! 2. escapes: decodes `%XX`, and with `--percent-u` also the `%uXXXX` of the first layer; `--times` and
+//!    `--until-stable` decode the further layers of `%XX`;
+//! 3. `--charset`: converts the bytes to UTF-8;
+//! 4. `--printable`: escapes everything that controls a terminal.
 //!
-//! Bytes that are kept (`--keep`, and line ends in line mode) stay escaped in each of them. Encoding is two steps:
-//! `--charset`, then escapes. Work on whole URLs is that of [`crate::url`].
+//! The bytes of `--keep`, and line ends in line mode, stay escaped in each step. Encoding consists of two steps:
+//! `--charset`, then escapes. Whole URLs are converted by [`crate::url`].
 
 pub mod cut;
 mod decode;

@@ -1,10 +1,11 @@
-//! `\xHH`, as nginx writes `"`, `\` and bytes below 0x20 and above 0x7E in its logs (`log_format`, `escape=default`).
+//! Decodes `\xHH`, which nginx writes in its logs for `"`, `\` and bytes below 0x20 and above 0x7E (`log_format`,
+//! `escape=default`).
 
 use simdpct::ByteSet;
 
 use crate::ground::escape::hex;
 
-/// The byte of the escape at the start of `rest`, of four bytes.
+/// Returns the byte of the four-byte escape at the start of `rest`.
 pub fn byte_at(rest: &[u8]) -> Option<u8> {
     match *rest {
         [b'\\', b'x', high, low, ..] => hex(&[high, low]).map(|value| value as u8),
@@ -12,7 +13,7 @@ pub fn byte_at(rest: &[u8]) -> Option<u8> {
     }
 }
 
-/// Undoes the escapes of `value` but those of `keep`, in `room` if there are any.
+/// Decodes the escapes of `value`, except those of the bytes in `keep`. Uses `room` only if there are any.
 pub fn unescape<'a>(value: &'a [u8], keep: &ByteSet, room: &'a mut Vec<u8>) -> &'a [u8] {
     let mut from = 0;
     room.clear();

@@ -1,4 +1,4 @@
-//! What can be asked of the work on a value.
+//! The options of conversions.
 
 use std::sync::Arc;
 
@@ -7,19 +7,19 @@ use simdpct::ByteSet;
 use crate::ground::charset::Charset;
 use crate::url::Rewrite;
 
-/// What is done to values.
+/// The conversion of values that a command asks for.
 #[derive(Clone, Debug)]
 pub enum Verb {
     Encode(EncodeOptions),
     Decode(DecodeOptions),
-    /// Escapes of these bytes are decoded, and the others written in upper case.
+    /// Decode the escapes of these bytes, and write the others in upper case.
     Normalize(ByteSet),
-    /// Whole URLs become something else.
+    /// Rewrite whole URLs.
     Rewrite(Arc<dyn Rewrite>),
 }
 
 impl Verb {
-    /// The charset, if there is one.
+    /// Returns the charset, if one is used.
     pub fn charset(&self) -> Option<Charset> {
         match self {
             Verb::Encode(options) => options.charset,
@@ -28,25 +28,25 @@ impl Verb {
         }
     }
 
-    /// Whether keeping the escapes of these bytes could tear characters apart, because in its charset the bytes of visible
-    /// ASCII are halves of characters, too.
+    /// Reports whether keeping the escapes of the bytes `kept` can split characters, because the charset uses the
+    /// bytes of visible ASCII as halves of characters.
     pub fn may_garble(&self, kept: ByteSet) -> bool {
         matches!(self, Verb::Decode(options) if options.charset.is_some_and(Charset::is_stateful))
             && (0x21..0x7F).any(|byte| kept.contains(byte))
     }
 
-    /// The bytes whose escapes were asked to stay.
+    /// Returns the bytes whose escapes stay because of `--keep`.
     pub fn kept(&self) -> ByteSet {
         if let Verb::Decode(options) = self { options.keep } else { ByteSet::EMPTY }
     }
 
-    /// Whether `\xHH` is read as nginx writes it.
+    /// Reports whether `\xHH` is decoded.
     pub fn is_nginx(&self) -> bool {
         matches!(self, Verb::Decode(options) if options.nginx)
     }
 
-    /// Whether it may make quotes, brackets and delimiters that it was told not to make, or unveil some: a charset may
-    /// have them as parts of other characters, and encoding may take away the backslash before one that stays.
+    /// Reports whether the result can contain quotes, brackets and delimiters that should stay escaped: a charset can
+    /// have them as parts of other characters, and encoding can remove the backslash in front of one.
     pub fn may_make_structure(&self) -> bool {
         match self {
             Verb::Encode(_) | Verb::Rewrite(_) => true,
@@ -55,7 +55,7 @@ impl Verb {
         }
     }
 
-    /// Whether it needs all of a value at once.
+    /// Reports whether the conversion needs a whole value at once.
     pub fn takes_whole_values(&self) -> bool {
         match self {
             Verb::Rewrite(_) => true,
@@ -65,7 +65,7 @@ impl Verb {
     }
 }
 
-/// How to encode.
+/// The options of encoding.
 #[derive(Clone, Debug)]
 pub struct EncodeOptions {
     /// The bytes that stay as they are.
@@ -80,34 +80,48 @@ pub struct EncodeOptions {
     pub charset: Option<Charset>,
 }
 
-/// How to decode. Most of it is off unless asked for.
+/// The options of decoding, most of which are off by default.
 #[derive(Clone, Debug)]
 pub struct DecodeOptions {
     /// The bytes whose escapes stay.
     pub keep: ByteSet,
-    /// Whether `+` is a space.
+    /// Whether `+` becomes a space.
     pub form: bool,
     pub layers: Layers,
-    /// Whether `\xHH` is undone first.
+    /// Whether `\xHH` is decoded first.
     pub nginx: bool,
-    /// Whether `%uXXXX` is read.
+    /// Whether `%uXXXX` is decoded.
     pub percent_u: bool,
     /// The charset of the decoded bytes.
     pub charset: Option<Charset>,
-    /// Whether what a terminal obeys is escaped again.
+    /// Whether everything that controls a terminal is escaped again.
     pub printable: bool,
-    /// The part of a URL that is decoded, if it is not all of the value.
+    /// The part of a URL that is decoded; `None` for the whole value.
     pub scope: Option<Scope>,
 }
 
-/// A part of a URL that is decoded by itself.
+impl DecodeOptions {
+    /// Decodes every escape once, and does nothing else.
+    pub const ONCE: DecodeOptions = DecodeOptions {
+        keep: ByteSet::EMPTY,
+        form: false,
+        layers: Layers::Times(1),
+        nginx: false,
+        percent_u: false,
+        charset: None,
+        printable: false,
+        scope: None,
+    };
+}
+
+/// A part of a URL that can be decoded alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     Path,
     Query,
 }
 
-/// How often to decode.
+/// The number of times that a value is decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layers {
     Times(u16),

@@ -1,17 +1,18 @@
-//! Where decoded bytes come from: for messages, so each step is taken again, a byte at a time.
+//! Maps decoded bytes to their offsets in the value, for messages. Speed does not matter, so each step runs a byte at
+//! a time.
 
 use simdpct::ByteSet;
 
-use super::options::Layers;
+use super::options::{DecodeOptions, Layers};
 use super::{nginx, percent_u};
 use crate::ground::escape::byte_of;
 
-/// Bytes, and the offset in the value that each comes from.
+/// Bytes with their offsets in the value.
 #[derive(Default)]
 pub struct Traced {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// Where each comes from.
+    /// The offset of each byte in the value.
     pub origins: Vec<usize>,
 }
 
@@ -25,7 +26,8 @@ impl Traced {
         self.origins.resize(self.bytes.len(), origin);
     }
 
-    /// Replaces, once, each stretch of which `replace` makes something else: how long it is, and what.
+    /// Replaces each stretch for which `replace` returns its length and its replacement. A replacement is not
+    /// searched again.
     fn replace(self, mut replace: impl FnMut(&[u8]) -> Option<(usize, Vec<u8>)>) -> Traced {
         let mut result = Traced::default();
         let mut at = 0;
@@ -52,14 +54,16 @@ fn logged(value: &[u8], keep: &ByteSet) -> Traced {
     })
 }
 
-/// The origins of the bytes after `--nginx`.
+/// Returns the offset in the value of each byte after `--nginx`.
 pub fn of_logged(value: &[u8], keep: &ByteSet) -> Vec<usize> {
     logged(value, keep).origins
 }
 
-/// Where the byte at `at` comes from, if there is no other step than decoding once: without a look at every byte.
+/// Returns the offset of the decoded byte at `at`, if decoding once is the only step. Reads only the escapes of
+/// `value`.
 pub fn of_plain(keep: &ByteSet, value: &[u8], at: usize) -> usize {
-    // What comes after the first `from` bytes of the value comes after all but `left` of the decoded ones.
+    // The bytes of the value after the first `from` correspond to the decoded bytes after all but `left` of the first
+    // `at`.
     let (mut from, mut left) = (0, at);
     for percent in memchr::memchr_iter(b'%', value) {
         if percent - from >= left {
@@ -76,18 +80,9 @@ pub fn of_plain(keep: &ByteSet, value: &[u8], at: usize) -> usize {
     value.len().min(from + left)
 }
 
-/// How a value is decoded, as far as that moves bytes.
-pub struct How {
-    pub keep: ByteSet,
-    pub form: bool,
-    pub layers: Layers,
-    pub nginx: bool,
-    pub percent_u: bool,
-}
-
-/// The bytes after all layers, before `--charset`; characters of `%uXXXX` are UTF-8.
-pub fn of_decoded(how: &How, value: &[u8]) -> Traced {
-    let How { keep, form, .. } = how;
+/// Returns the bytes after all layers and before `--charset`. Characters of `%uXXXX` are in UTF-8.
+pub fn of_decoded(options: &DecodeOptions, value: &[u8]) -> Traced {
+    let DecodeOptions { keep, form, .. } = options;
     let pass = |traced: Traced, percent_u: bool| {
         traced.replace(|rest| {
             if let Some((character, len)) = percent_u::character_at(rest).filter(|_| percent_u) {
@@ -105,12 +100,12 @@ pub fn of_decoded(how: &How, value: &[u8]) -> Traced {
             }
         })
     };
-    let traced = if how.nginx { logged(value, keep) } else { Traced::new(value) };
-    let traced = pass(traced, how.percent_u);
-    match how.layers {
+    let traced = if options.nginx { logged(value, keep) } else { Traced::new(value) };
+    let traced = pass(traced, options.percent_u);
+    match options.layers {
         Layers::Times(times) => (1..times).fold(traced, |traced, _| pass(traced, false)),
         Layers::UntilStable => {
-            // One pass does, because the order of the steps does not matter.
+            // One pass is enough, because the order in which escapes are decoded does not matter.
             let mut result = Traced::default();
             for (byte, origin) in traced.bytes.into_iter().zip(traced.origins) {
                 result.push(&[byte], origin);
@@ -140,13 +135,12 @@ mod tests {
     fn the_short_way_is_the_long_way() {
         let words: [&[u8]; 8] = [b"%41", b"%0a", b"%2", b"%", b"a", b"%zz", b"+", b"%ff"];
         let keep = ByteSet::EMPTY.add(b"\n");
-        let layers = Layers::Times(1);
         for number in 0..words.len().pow(4) {
             let value: Vec<u8> =
                 (0..4).flat_map(|index| words[number / words.len().pow(index) % 8]).copied().collect();
             for form in [false, true] {
-                let how = How { keep, form, layers, nginx: false, percent_u: false };
-                for (at, origin) in of_decoded(&how, &value).origins.into_iter().enumerate() {
+                let options = DecodeOptions { keep, form, ..DecodeOptions::ONCE };
+                for (at, origin) in of_decoded(&options, &value).origins.into_iter().enumerate() {
                     assert_eq!(of_plain(&keep, &value, at), origin, "{} {at}", value.escape_ascii());
                 }
             }

@@ -1,4 +1,4 @@
-//! `%uXXXX`, a UTF-16 code unit, as JavaScript's `escape` writes it (ECMA-262, annex B.2.1).
+//! Decodes `%uXXXX`, a UTF-16 code unit in the form of JavaScript's `escape` (ECMA-262, annex B.2.1).
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use simdpct::{ByteSet, MalformedEscape};
 
 use crate::ground::escape::hex;
 
-/// The code unit at the start of `rest`, of six bytes.
+/// Returns the code unit of the six-byte escape at the start of `rest`.
 fn unit_at(rest: &[u8]) -> Option<u16> {
     match *rest {
         [b'%', b'u', a, b, c, d, ..] => hex(&[a, b, c, d]),
@@ -14,8 +14,8 @@ fn unit_at(rest: &[u8]) -> Option<u16> {
     }
 }
 
-/// The character at the start of `rest`, and in how many bytes it is spelt. A surrogate without its other half is
-/// none.
+/// Returns the character that is escaped at the start of `rest`, and the length of its escapes. `None` for a lone
+/// surrogate.
 pub fn character_at(rest: &[u8]) -> Option<(char, usize)> {
     let first = unit_at(rest)?;
     let second = unit_at(&rest[6..]);
@@ -25,16 +25,17 @@ pub fn character_at(rest: &[u8]) -> Option<(char, usize)> {
     }
 }
 
-/// The characters that `value` spells so, and where.
+/// Returns the characters of all `%uXXXX` in `value`, with their ranges.
 pub fn characters(value: &[u8]) -> impl Iterator<Item = (Range<usize>, char)> {
-    // The second half of a pair is found as well, and is no character by itself.
+    // The search also finds the second half of a pair, which is not a character by itself.
     memchr::memmem::find_iter(value, b"%u").filter_map(|found| {
         let (character, len) = character_at(&value[found..])?;
         Some((found..found + len, character))
     })
 }
 
-/// Appends `value`, with both kinds of escapes decoded once but those of `keep`, and returns whether there were any.
+/// Appends `value` with both kinds of escapes decoded once, except those of the bytes in `keep`. Returns whether it
+/// contained any.
 pub fn decode(value: &[u8], decode: &simdpct::Decode, keep: &ByteSet, out: &mut Vec<u8>) -> bool {
     let (mut from, mut changed) = (0, false);
     let plain = |bytes: &[u8], out: &mut Vec<u8>| {
@@ -55,12 +56,12 @@ pub fn decode(value: &[u8], decode: &simdpct::Decode, keep: &ByteSet, out: &mut 
     changed | plain(&value[from..], out)
 }
 
-/// Whether `keep` holds `character`.
+/// Reports whether `keep` contains `character`.
 pub fn is_kept(character: char, keep: &ByteSet) -> bool {
     character.is_ascii() && keep.contains(character as u8)
 }
 
-/// The first `%` that starts no escape of either kind.
+/// Fails with the first `%` that starts an escape of neither kind.
 pub fn validate(value: &[u8]) -> Result<(), MalformedEscape> {
     let mut from = 0;
     while let Err(mut escape) = simdpct::validate(&value[from..]) {

@@ -1,4 +1,4 @@
-//! What is done to one value, and to one that cannot be read.
+//! Converts the values of records, and applies the policies for bad ones.
 
 use super::handling::Handling;
 use super::report::Report;
@@ -8,81 +8,81 @@ use super::work::Work;
 use crate::ground::fault::OnFault;
 use crate::ground::reason::{Reason, Refusal};
 
-/// What becomes of a value that cannot be read.
+/// The policy for a bad value or record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// Do what can be done.
+    /// Leave the bad parts as they are, and convert the rest.
     Keep,
-    /// Repair the value.
+    /// Replace the bad parts.
     Replace,
     /// Make the value empty.
     Empty,
     /// Leave the record out.
     Drop,
-    /// End the run.
+    /// Stop with an error.
     Fail,
 }
 
-/// What becomes of what cannot be read.
+/// The policies for bad values and records.
 #[derive(Clone, Copy, Debug)]
 pub struct Policies {
-    /// Of malformed escapes, of URLs that are refused, and of records that cannot be read at all.
+    /// For malformed escapes, rejected URLs and unreadable records.
     pub malformed: Policy,
-    /// Of what is not UTF-8, or not of the charset.
+    /// For values that are invalid in UTF-8 or in the charset.
     pub not_text: Policy,
 }
 
 impl Policies {
-    /// Whether nothing of a value may be written before all of it was looked at.
+    /// Reports whether a value must be checked completely before any of it is written.
     pub fn withhold(self) -> bool {
         [self.malformed, self.not_text]
             .iter()
             .any(|policy| matches!(policy, Policy::Empty | Policy::Drop | Policy::Fail))
     }
 
-    /// Whether a run may end at what it meets.
+    /// Reports whether a fault can stop the run.
     pub fn can_fail(self) -> bool {
         [self.malformed, self.not_text].contains(&Policy::Fail)
     }
 }
 
-/// What to do with a record after one of its values was treated.
+/// The action for a record after one of its values was converted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Write the new value.
     Write,
     /// Write an empty value.
     Empty,
-    /// Write the record as it is: it cannot be read.
+    /// Write the record unchanged, because it is unreadable.
     Copy,
     /// Leave the record out.
     Drop,
-    /// End the run. The offset is that in the chunk.
+    /// Stop the run. The offset counts from the start of the chunk.
     Stop(Refusal),
 }
 
-/// A record, and its place.
+/// A record and its position.
 #[derive(Clone, Copy)]
 pub struct Record<'a> {
-    /// The chunk that it is part of.
+    /// The chunk that contains the record.
     pub chunk: &'a [u8],
-    /// Its start in the chunk.
+    /// The start of the record in the chunk.
     pub start: usize,
-    /// Its end in the chunk, without the line end.
+    /// The end of the record in the chunk, without the line end.
     pub stop: usize,
-    /// What is counted for line numbers.
+    /// The byte that ends a line, for line numbers.
     pub end: u8,
-    /// The start of the record, if the chunk is a part of it.
+    /// The start of the record, if the chunk contains only a part of it.
     pub shown: Option<&'a [u8]>,
 }
 
 impl<'a> Record<'a> {
-    /// Its bytes.
+    /// Returns the bytes of the record.
     pub fn bytes(&self) -> &'a [u8] {
         &self.chunk[self.start..self.stop]
     }
 
-    /// Adds to `report`, if that is wanted, what is wrong at `offset` of the chunk, unless it is there already.
+    /// Adds a rejection at `offset` of the chunk to `report`, if rejections are reported and the record has none yet.
     pub fn refuse(&self, report: &mut Report, offset: usize, reason: &Reason) {
         let is_known = report.refused.last().is_some_and(|last| last.offset >= self.start as i64);
         if report.rejects && !is_known {
@@ -92,36 +92,36 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Which bytes would break the record around a value.
+/// The syntax around a value, which determines the bytes that must stay escaped in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Around {
-    /// The usual ones.
+    /// The usual syntax.
     Plain,
-    /// Those around a value between quotes of its own, where blanks do no harm.
+    /// Quotes that enclose only this value, in which blanks do no harm.
     Quotes,
-    /// Those where a bracket may end as well.
+    /// Syntax that a bracket could end as well.
     Guarded,
 }
 
-/// Which value of a record it is.
+/// The place of a value in a record.
 #[derive(Clone, Copy, Debug)]
 pub struct At {
-    /// Its number among those that were selected.
+    /// The number of the selection.
     pub index: usize,
     pub around: Around,
 }
 
 impl At {
-    /// Number `index`, with nothing unusual around it.
+    /// Returns the place for selection number `index`, with the usual syntax around it.
     pub fn plain(index: usize) -> At {
         At { index, around: Around::Plain }
     }
 }
 
-/// What is done to the values of records.
+/// Converts or checks the values of records.
 pub trait Treat {
-    /// Appends what becomes of `value`, which is part of `record`, to `out`. `place` tells where in the chunk a byte of
-    /// the value comes from.
+    /// Appends the new value for `value`, which is part of `record`. `place` maps an offset in the value to its
+    /// offset in the chunk.
     fn value(
         &mut self,
         at: At,
@@ -132,42 +132,38 @@ pub trait Treat {
         place: impl Fn(usize) -> usize,
     ) -> Action;
 
-    /// What becomes of `record`, whose values cannot be found.
+    /// Returns the action for a record, or a value in it, that cannot be parsed.
     fn unreadable(&mut self, record: Record<'_>, refusal: Refusal, report: &mut Report) -> Action;
-
-    /// One of its values, at `offset` of the chunk, is spelt in a way that means nothing. It stays as it is.
-    fn meaningless(&mut self, record: Record<'_>, offset: usize, report: &mut Report);
 }
 
-/// What the policies say of a value that came in pieces.
+/// The result of the policies for a value that arrived in pieces.
 pub struct Judged {
     pub action: Action,
-    /// What is wrong, by its offset in the value.
+    /// The fault, with its offset in the value.
     pub refused: Option<(u64, Reason)>,
 }
 
-/// What is done to values.
+/// Converts values, and applies the policies for bad ones.
 #[derive(Clone)]
 pub struct Treatment {
-    plain: Work,
-    quoted: Work,
-    guarded: Work,
+    /// The conversion for each variant of [`Around`].
+    works: [Work; 3],
     policies: Policies,
-    /// Nobody wants to know what is wrong with values.
+    /// Whether faults have no effect, so that values need no checks.
     lenient: bool,
     /// Whether values are counted.
     stats: bool,
-    /// What an empty value is written as.
+    /// The text of an empty value.
     empty: &'static [u8],
-    /// The value that says that there is none, and stays; empty if nothing does.
+    /// The text that stands for a missing value and stays as it is; empty if there is no such text.
     none: &'static [u8],
 }
 
 impl Treatment {
-    /// Does `plain`, `quoted` or `guarded`, by what is [`Around`] a value. `stats` and `rejects` say what is wanted
-    /// besides.
+    /// Creates a treatment that runs one of `works`, depending on the syntax [`Around`] a value. `stats` and `rejects`
+    /// tell whether values are counted and rejections are reported.
     pub fn new(
-        [plain, quoted, guarded]: [Work; 3],
+        works: [Work; 3],
         policies: Policies,
         stats: bool,
         rejects: bool,
@@ -175,26 +171,27 @@ impl Treatment {
     ) -> Treatment {
         let keeps = [policies.malformed, policies.not_text] == [Policy::Keep; 2];
         let lenient = keeps && !stats && !rejects;
-        Treatment { plain, quoted, guarded, policies, lenient, stats, empty, none: b"" }
+        Treatment { works, policies, lenient, stats, empty, none: b"" }
     }
 
-    /// The same, where the value `none` says that there is none, if the work is on whole URLs: to other work it is text.
+    /// Sets the text `none` that stands for a missing value. It matters only for whole URLs; other conversions treat
+    /// it as text.
     pub fn with_none(self, none: &'static [u8]) -> Treatment {
         Treatment { none: if self.takes_whole_values() { none } else { b"" }, ..self }
     }
 
-    /// What becomes of values that cannot be read.
+    /// Returns the policies for bad values.
     pub fn policies(&self) -> Policies {
         self.policies
     }
 
-    /// Whether a value without a "%" stays as it is, and nobody wants to know of it.
+    /// Reports whether a value without a "%" needs neither conversion nor checks.
     pub fn needs_percent(&self) -> bool {
-        self.lenient && [&self.plain, &self.quoted, &self.guarded].into_iter().all(Work::needs_percent)
+        self.lenient && self.works.iter().all(Work::needs_percent)
     }
 
-    /// Does to `value` what [`Treat::value`] does, where it may be a part of one, so that nobody can tell yet whether the whole changes, and an
-    /// empty one is an action.
+    /// Converts like [`Treat::value`], but `value` may be a part of a value. It therefore does not count changes, and
+    /// returns [`Action::Empty`] instead of writing an empty value.
     pub fn part(
         &mut self,
         around: Around,
@@ -223,13 +220,14 @@ impl Treatment {
         };
         if stats {
             report.stats.values += 1;
-            report.stats.look(value, value.len(), work);
+            report.stats.count_escapes(value, value.len(), work);
             report.stats.layers = report.stats.layers.max(layers as u64);
         }
         action
     }
 
-    /// The same work on a value that comes in pieces, which notes what the policies do not take.
+    /// Returns the same conversion for a value that arrives in pieces. It notes the faults that the policies do not
+    /// ignore.
     pub fn stream(&self) -> Stream {
         let malformed = match self.policies.malformed {
             Policy::Keep => OnFault::Keep,
@@ -241,10 +239,10 @@ impl Treatment {
             Policy::Replace => OnFault::Repair,
             _ => OnFault::Refuse,
         };
-        Stream::new(&self.plain, Handling { malformed, not_text })
+        Stream::new(&self.works[Around::Plain as usize], Handling { malformed, not_text })
     }
 
-    /// What the policies say of the faults of a value, the first of each kind, by their offset in it.
+    /// Applies the policies to the faults of a value that arrived in pieces.
     pub fn judge(&self, faults: &Faults) -> Judged {
         let mut judged = Judged { action: Action::Write, refused: None };
         let kinds =
@@ -263,33 +261,29 @@ impl Treatment {
         judged
     }
 
-    /// Counts the escapes of `value` that begin before `upto`, as [`Stats::look`] does.
-    pub fn look(&self, value: &[u8], upto: usize, stats: &mut Stats) -> usize {
-        stats.look(value, upto, &self.plain)
+    /// Counts the escapes of `value` that begin before `upto`. See [`Stats::count_escapes`].
+    pub fn count_escapes(&self, value: &[u8], upto: usize, stats: &mut Stats) -> usize {
+        stats.count_escapes(value, upto, &self.works[Around::Plain as usize])
     }
 
-    /// Whether the work needs all of a value at once.
+    /// Reports whether the conversion needs a whole value at once.
     pub fn takes_whole_values(&self) -> bool {
-        self.plain.takes_whole_values()
+        self.works[Around::Plain as usize].takes_whole_values()
     }
 
-    /// What an empty value is written as.
+    /// Returns the text of an empty value.
     pub fn empty(&self) -> &'static [u8] {
         self.empty
     }
 
-    /// Where a value can be cut so that work on the parts gives what work on the whole does.
+    /// Returns an offset at which a value can be cut so that its parts can be converted one by one.
     pub fn cut(&self, value: &[u8]) -> Option<usize> {
-        self.plain.cut(value)
+        self.works[Around::Plain as usize].cut(value)
     }
 
     #[inline]
     fn work(&mut self, around: Around) -> &mut Work {
-        match around {
-            Around::Plain => &mut self.plain,
-            Around::Quotes => &mut self.quoted,
-            Around::Guarded => &mut self.guarded,
-        }
+        &mut self.works[around as usize]
     }
 }
 
@@ -331,15 +325,13 @@ impl Treat for Treatment {
         match self.policies.malformed {
             Policy::Drop => Action::Drop,
             Policy::Fail => Action::Stop(refusal),
-            // There is no value that could be replaced.
+            // An unreadable record has no value that could be replaced.
             Policy::Keep | Policy::Replace | Policy::Empty => Action::Copy,
         }
     }
-
-    fn meaningless(&mut self, _: Record<'_>, _: usize, _: &mut Report) {}
 }
 
-/// Does to `value`, which was refused, what the policies say; and returns the layers, if it is written.
+/// Applies the policies to a rejected `value`. Returns the action and the number of layers.
 #[cold]
 fn refuse(
     work: &mut Work,
@@ -356,7 +348,7 @@ fn refuse(
         Policy::Drop => Some((Action::Drop, 0)),
         Policy::Fail => Some((Action::Stop(refusal), 0)),
     };
-    // Both can be wrong with it.
+    // A value can have both kinds of faults.
     let mut not_text = Some(refusal);
     if let Some(refusal) = not_text.take_if(|refusal| refusal.reason.is_malformed()) {
         report.stats.unreadable += u64::from(!matches!(refusal.reason, Reason::Malformed(_)));

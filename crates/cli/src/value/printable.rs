@@ -1,16 +1,16 @@
-//! `--printable`: what a terminal would obey, or a reader could not see, is escaped again.
+//! `--printable`: escapes characters that control a terminal or are invisible.
 
 use crate::ground::escape::escape;
 use crate::ground::records::Records;
 use crate::ground::shown::is_harmful;
 
-/// The bytes that are looked at together.
+/// The number of bytes that are checked together.
 const LANES: usize = 32;
 
-/// Appends `text`, in which all but structure is made printable. What comes out is UTF-8.
+/// Appends `text` with everything but the ends of `records` made printable. The result is valid UTF-8.
 pub fn append(text: &[u8], records: Records, out: &mut Vec<u8>) {
     let mut rest = text;
-    // Up to the first error, so this is linear.
+    // Validation stops at the first error, so the loop takes linear time.
     while let Err(error) = simdutf8::compat::from_utf8(rest) {
         let (valid, others) = rest.split_at(error.valid_up_to());
         append_valid(valid, records, out);
@@ -21,9 +21,9 @@ pub fn append(text: &[u8], records: Records, out: &mut Vec<u8>) {
     append_valid(rest, records, out);
 }
 
-/// The same for `text` that is UTF-8.
+/// Appends `text`, which is valid UTF-8, like [`append`].
 fn append_valid(text: &[u8], records: Records, out: &mut Vec<u8>) {
-    // Without records, a space is no end that must not be escaped either.
+    // A space is never suspect, so with `Records::Raw` no byte is exempt.
     let end = if records == Records::Raw { b' ' } else { records.end() };
     let mut rest = text;
     while let Some(at) = first_suspect(rest, end) {
@@ -46,17 +46,17 @@ fn append_valid(text: &[u8], records: Records, out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
-/// Where `text` has the first byte that may begin something harmful and is not `end`.
+/// Returns the offset of the first byte of `text` that can begin a harmful character and is not `end`.
 fn first_suspect(text: &[u8], end: u8) -> Option<usize> {
     let is_suspect = |byte: &u8| is_suspect(*byte) & (*byte != end);
-    // Without an early exit within the lanes, so that it compiles to vector code.
+    // There is no early exit inside a chunk, so that the loop compiles to vector code.
     let is_any = |lanes: &[u8; LANES]| lanes.iter().fold(false, |any, byte| any | is_suspect(byte));
     let (all, _) = text.as_chunks::<LANES>();
     let clean = LANES * all.iter().position(is_any).unwrap_or(all.len());
     text[clean..].iter().position(is_suspect).map(|at| clean + at)
 }
 
-/// Whether a character that is harmful may begin with this byte.
+/// Reports whether a harmful character can begin with this byte.
 fn is_suspect(byte: u8) -> bool {
     (byte < b' ') | (byte == 0x7F) | (byte == 0xC2) | (byte == 0xD8) | (byte == 0xE2)
 }

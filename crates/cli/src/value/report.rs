@@ -1,4 +1,4 @@
-//! What is to be said of a chunk besides its output.
+//! The messages about a chunk.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -7,57 +7,57 @@ use super::stats::Stats;
 use crate::ground::reason::{Reason, Refusal};
 use crate::scan::finding::List;
 
-/// What is to be said of a chunk besides its output. Lines and offsets count from the start of the chunk; an offset is
-/// negative in a value that has begun before.
+/// The messages about a chunk. Lines and offsets count from the start of the chunk; an offset is negative in a value
+/// that began in an earlier chunk.
 #[derive(Default)]
 pub struct Report {
-    /// Whether places matter, so that lines have to be counted.
+    /// Whether positions are reported, so that lines must be counted.
     pub places: bool,
-    /// Whether refused values are wanted one by one.
+    /// Whether each rejection is reported.
     pub rejects: bool,
     pub stats: Stats,
-    /// The line ends of the chunk, if places matter.
+    /// The number of line ends in the chunk, if positions are reported.
     pub lines: u64,
-    /// The bytes of the chunk whose lines are counted.
+    /// The number of bytes in which line ends have been counted.
     counted: usize,
-    /// What was refused.
+    /// The rejections.
     pub refused: Vec<Refused>,
-    /// The texts of `refused`.
+    /// The texts of the rejections.
     texts: String,
-    /// What was found in values that are only looked at.
+    /// The findings of `pct check`.
     pub findings: List,
-    /// What ends the run, if something does.
+    /// The error that stops the run.
     pub stop: Option<Stop>,
-    /// Whether the last record is written and has no end, which only the last one of a file may do.
+    /// Whether the last record was written without an end, which is possible only at the end of a file.
     pub is_open: bool,
-    /// Values in which an escape is spelt in too many layers.
+    /// The number of values with an escape in more layers than can be decoded.
     pub too_deep: u64,
 }
 
-/// A refused value that ends the run.
+/// A rejection that stops the run.
 pub struct Stop {
     pub line: u64,
     pub offset: i64,
     pub reason: Reason,
 }
 
-/// A refused value.
+/// A rejection.
 pub struct Refused {
     pub line: u64,
     pub offset: i64,
     text: Range<usize>,
 }
 
-/// The bytes of a record that are shown.
+/// The maximum number of bytes of a record that a rejection shows.
 pub const SHOWN: usize = 64 * 1024;
 
 impl Report {
-    /// An empty one.
+    /// Creates an empty report.
     pub fn new(places: bool, rejects: bool) -> Report {
         Report { places, rejects, ..Report::default() }
     }
 
-    /// Starts anew.
+    /// Resets the report for the next chunk.
     pub fn clear(&mut self) {
         self.stats = Stats::default();
         (self.lines, self.counted, self.stop, self.too_deep, self.is_open) = (0, 0, None, 0, false);
@@ -66,7 +66,7 @@ impl Report {
         self.findings.clear();
     }
 
-    /// Counts the line ends of `chunk` up to `offset`, which never decreases by much.
+    /// Returns the number of line ends before `offset` of `chunk`. Offsets may go back by a few bytes between calls.
     pub fn line(&mut self, chunk: &[u8], end: u8, offset: usize) -> u64 {
         if let Some(bytes) = chunk.get(self.counted..offset) {
             self.lines += memchr::memchr_iter(end, bytes).count() as u64;
@@ -76,16 +76,16 @@ impl Report {
         self.lines - memchr::memchr_iter(end, &chunk[offset..self.counted]).count() as u64
     }
 
-    /// Ends the run at `offset` of `chunk`.
+    /// Stops the run at `offset` of `chunk`.
     pub fn stop(&mut self, chunk: &[u8], end: u8, Refusal { offset, reason }: Refusal) {
         let line = self.line(chunk, end, offset);
         self.stop = Some(Stop { line, offset: offset as i64, reason });
     }
 
-    /// Adds a refused value.
+    /// Adds a rejection.
     pub fn refuse(&mut self, line: u64, offset: i64, reason: &Reason, record: &[u8]) {
         let from = self.texts.len();
-        // Writing to a string does not fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(self.texts, "{reason}: ");
         escape(&record[..record.len().min(SHOWN)], &mut self.texts);
         if record.len() > SHOWN {
@@ -94,13 +94,13 @@ impl Report {
         self.refused.push(Refused { line, offset, text: from..self.texts.len() });
     }
 
-    /// The reason and the record of a refused value.
+    /// Returns the reason and the record of a rejection.
     pub fn text(&self, refused: &Refused) -> &str {
         &self.texts[refused.text.clone()]
     }
 }
 
-/// Appends `record` as one line of text: `\` and controls are escaped as in C, as are bytes that are not UTF-8.
+/// Appends `record` as one line of text. Backslashes, control bytes and invalid UTF-8 are escaped as in C.
 fn escape(record: &[u8], out: &mut String) {
     for chunk in record.utf8_chunks() {
         for character in chunk.valid().chars() {

@@ -1,4 +1,4 @@
-//! Work on whole URLs, and what to do about faults in them.
+//! Applies a [`Rewrite`] of whole URLs, and the treatment of faults in them.
 
 use std::sync::Arc;
 
@@ -13,20 +13,20 @@ use crate::ground::records::Records;
 use crate::ground::utf8;
 use crate::url::Rewrite;
 
-/// Does what a [`Rewrite`] does, and makes no structure.
+/// Applies a [`Rewrite`], and escapes structural bytes in its result.
 #[derive(Clone)]
 pub struct Rewriter {
     rewrite: Arc<dyn Rewrite>,
-    /// The bytes that must not be made.
+    /// The bytes that the result must not contain unescaped.
     structure: ByteSet,
-    /// The same, where there are so few that a search for them is fast; line ends are two.
+    /// The same bytes if there are at most three, for a fast search. Line ends are two.
     few: Option<[u8; 3]>,
-    /// What is given at once, if that may be several records.
+    /// The separator, if a value can contain several records.
     records: Records,
 }
 
 impl Rewriter {
-    /// Does `rewrite` to single values, or, unless `records` is [`Records::Raw`], to whole records with their ends.
+    /// Applies `rewrite` to single values, or to texts of several records unless `records` is [`Records::Raw`].
     pub fn new(rewrite: Arc<dyn Rewrite>, structure: ByteSet, records: Records) -> Rewriter {
         let members: Vec<u8> = (0..=u8::MAX).filter(|&byte| structure.contains(byte)).collect();
         let few = match members[..] {
@@ -38,7 +38,7 @@ impl Rewriter {
         Rewriter { rewrite, structure, few, records }
     }
 
-    /// Where the first byte of the structure is in `bytes`.
+    /// Returns the offset of the first structural byte in `bytes`.
     fn find_structure(&self, bytes: &[u8]) -> Option<usize> {
         match self.few {
             Some([a, b, c]) => memchr::memchr3(a, b, c, bytes),
@@ -46,8 +46,8 @@ impl Rewriter {
         }
     }
 
-    /// Appends what becomes of `value`. A URL that is refused stays as it is, unless `handling` says otherwise. After a
-    /// refusal, what was appended means nothing.
+    /// Appends the new value. A rejected URL stays as it is unless `handling` says otherwise. After an error, the
+    /// appended bytes are meaningless.
     pub fn apply(&self, value: &[u8], handling: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
         match self.records {
             Records::Raw => self.one(value, handling, out),
@@ -55,7 +55,7 @@ impl Rewriter {
         }
     }
 
-    /// Whole records. Offsets mean nothing.
+    /// Rewrites a text of several records. The offset of an error is meaningless.
     fn all(&self, text: &[u8], handling: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let (from, end) = (out.len(), self.records.end());
         let mut has_refused = false;
@@ -64,7 +64,7 @@ impl Rewriter {
             if has_refused && handling.malformed == OnFault::Refuse {
                 return Err(Refusal { offset: 0, reason: Reason::Url(String::new()) });
             }
-            self.look(text, handling)?;
+            self.check_escapes(text, handling)?;
             return text_only(text, handling, out, from);
         }
         let mut start = 0;
@@ -82,17 +82,17 @@ impl Rewriter {
         Ok(())
     }
 
-    /// One value.
+    /// Rewrites one value.
     fn one(&self, value: &[u8], handling: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let from = out.len();
-        self.look(value, handling)?;
+        self.check_escapes(value, handling)?;
         let repaired;
         let mut new = value;
         if handling.repairs() {
             repaired = self.repaired(value, handling);
             new = &repaired;
         }
-        if let Err(refusal) = self.rewrite.append_text(new, &self.structure, handling.not_text, out) {
+        if let Err(refusal) = self.rewrite.append(new, &self.structure, handling.not_text, out) {
             let is_text = !matches!(refusal.reason, Reason::InvalidUtf8 | Reason::NotInCharset);
             let on_fault = if is_text { handling.malformed } else { handling.not_text };
             if on_fault == OnFault::Refuse {
@@ -112,15 +112,15 @@ impl Rewriter {
         text_only(value, handling, out, from)
     }
 
-    /// Refuses malformed escapes, if that is asked for.
-    fn look(&self, value: &[u8], handling: Handling) -> Result<(), Refusal> {
+    /// Fails if malformed escapes are rejected and `value` contains one.
+    fn check_escapes(&self, value: &[u8], handling: Handling) -> Result<(), Refusal> {
         if handling.malformed == OnFault::Refuse && self.rewrite.reads_escapes() {
             simdpct::validate(value).map_err(malformed)?;
         }
         Ok(())
     }
 
-    /// `value` without the faults that are to be repaired.
+    /// Returns `value` with its faults repaired, as far as `handling` asks for that.
     fn repaired(&self, value: &[u8], handling: Handling) -> Vec<u8> {
         let mut new = Vec::new();
         let mut rest = value;
@@ -140,7 +140,7 @@ impl Rewriter {
     }
 }
 
-/// Refuses or repairs what was appended at `from` of `out`, and comes from `value`, if it is not UTF-8.
+/// Rejects or repairs the bytes of `out` from `from` on, which were made of `value`, if they are not valid UTF-8.
 fn text_only(value: &[u8], handling: Handling, out: &mut Vec<u8>, from: usize) -> Result<(), Refusal> {
     if handling.not_text == OnFault::Keep || utf8::validate(&out[from..]).is_ok() {
         return Ok(());
@@ -151,7 +151,7 @@ fn text_only(value: &[u8], handling: Handling, out: &mut Vec<u8>, from: usize) -
         out.extend_from_slice(text.as_bytes());
         return Ok(());
     }
-    // Either the value is no text as it is, or one of its escapes is none.
+    // Either the value itself or one of its escapes is invalid UTF-8.
     let offset = match utf8::validate(value) {
         Err(offset) => offset,
         Ok(()) => simdpct::Decode::new().decode_utf8(value).map_or_else(|error| error.offset, |_| 0),

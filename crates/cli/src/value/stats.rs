@@ -1,4 +1,4 @@
-//! The summary of `--stats`.
+//! The counts of `--stats`.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -7,16 +7,16 @@ use simdpct::escapes;
 
 use super::work::Work;
 
-/// How to sum up.
+/// The format of the counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatsFormat {
-    /// A line for each count.
+    /// One line per count.
     Text,
     /// One JSON object.
     Json,
 }
 
-/// What was counted. Counts of several pieces of input add up.
+/// The counts of a piece of input. Counts of several pieces can be added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     pub records: u64,
@@ -26,40 +26,40 @@ pub struct Stats {
     pub values: u64,
     pub changed: u64,
     pub escapes: u64,
-    /// `%` that start no escape.
+    /// The number of `%` that start no escape.
     pub malformed: u64,
-    /// Values that are not UTF-8, or not in the charset.
+    /// The number of values that are invalid in UTF-8 or in the charset.
     pub invalid_utf8: u64,
-    /// Escaped `%` in front of two hexadecimal digits.
+    /// The number of escaped `%` in front of two hexadecimal digits.
     pub double: u64,
-    /// Records that could not be read at all: not JSON, or too long.
+    /// The number of records and quoted values that cannot be parsed, and of records that are too long.
     pub unreadable: u64,
-    /// The most times that decoding changed a value.
+    /// The largest number of layers of a value.
     pub layers: u64,
-    /// Whether a record was looked at in which there may be values. This and what follows is not shown.
-    pub looked: bool,
-    /// Records in which there is no place for a new value beside the old one.
+    /// Whether any record could contain values. This field and those after it are not printed.
+    pub searched: bool,
+    /// The number of records in which the key for a new value is taken.
     pub clashes: u64,
-    /// The selected places at which there were values, as a set of their numbers.
+    /// The set of the numbers of those selections that were found.
     found: u64,
 }
 
 impl Stats {
-    /// There was a value at selected place number `index`.
+    /// Notes that selection number `index` was found.
     #[inline]
     pub fn find(&mut self, index: usize) {
         self.found |= 1 << index.min(63);
     }
 
-    /// Whether there was a value at selected place number `index`.
+    /// Reports whether selection number `index` was found.
     pub fn found(&self, index: usize) -> bool {
-        // The last number is shared by all that follow.
+        // All selections from number 63 on share a bit.
         self.found & 1 << index.min(63) != 0
     }
 
-    /// Counts the escapes of a value, before the work, that begin before `upto`. Returns where to go on if there is
-    /// more of it.
-    pub fn look(&mut self, value: &[u8], upto: usize, work: &Work) -> usize {
+    /// Counts the escapes of an unconverted value that begin before `upto`. Returns the offset at which to continue
+    /// if more of the value follows.
+    pub fn count_escapes(&mut self, value: &[u8], upto: usize, work: &Work) -> usize {
         // The end of the last `%uXXXX`.
         let mut read = 0;
         let mut next = upto;
@@ -91,59 +91,47 @@ impl Stats {
         next
     }
 
-    /// Adds the counts of other input.
+    /// Adds the counts of another piece of input.
     pub fn add(&mut self, other: &Stats) {
         let layers = self.layers.max(other.layers);
-        for (sum, (_, count)) in self.counts_mut().into_iter().zip(other.counts()) {
+        for ((_, sum), (_, count)) in self.counts_mut().into_iter().zip(other.counts()) {
             *sum += count;
         }
         self.layers = layers;
-        self.looked |= other.looked;
+        self.searched |= other.searched;
         self.clashes += other.clashes;
         self.found |= other.found;
     }
 
-    fn counts(&self) -> [(&'static str, u64); 12] {
+    /// Returns the counts that are printed, with their names.
+    fn counts(mut self) -> [(&'static str, u64); 12] {
+        self.counts_mut().map(|(name, count)| (name, *count))
+    }
+
+    fn counts_mut(&mut self) -> [(&'static str, &mut u64); 12] {
         [
-            ("records", self.records),
-            ("dropped", self.dropped),
-            ("bytes_in", self.bytes_in),
-            ("bytes_out", self.bytes_out),
-            ("values", self.values),
-            ("changed", self.changed),
-            ("escapes", self.escapes),
-            ("malformed", self.malformed),
-            ("invalid_utf8", self.invalid_utf8),
-            ("double_encoded", self.double),
-            ("unreadable", self.unreadable),
-            ("layers", self.layers),
+            ("records", &mut self.records),
+            ("dropped", &mut self.dropped),
+            ("bytes_in", &mut self.bytes_in),
+            ("bytes_out", &mut self.bytes_out),
+            ("values", &mut self.values),
+            ("changed", &mut self.changed),
+            ("escapes", &mut self.escapes),
+            ("malformed", &mut self.malformed),
+            ("invalid_utf8", &mut self.invalid_utf8),
+            ("double_encoded", &mut self.double),
+            ("unreadable", &mut self.unreadable),
+            ("layers", &mut self.layers),
         ]
     }
 
-    fn counts_mut(&mut self) -> [&mut u64; 12] {
-        [
-            &mut self.records,
-            &mut self.dropped,
-            &mut self.bytes_in,
-            &mut self.bytes_out,
-            &mut self.values,
-            &mut self.changed,
-            &mut self.escapes,
-            &mut self.malformed,
-            &mut self.invalid_utf8,
-            &mut self.double,
-            &mut self.unreadable,
-            &mut self.layers,
-        ]
-    }
-
-    /// Writes the summary to stderr.
+    /// Prints the counts to stderr.
     pub fn print(&self, format: StatsFormat) {
         let mut text = String::new();
         match format {
             StatsFormat::Text => {
                 for (name, count) in self.counts() {
-                    // Writing to a string does not fail.
+                    // Writing to a `String` cannot fail.
                     let _ = writeln!(text, "{:<16}{count:>20}", name.replace('_', " "));
                 }
             }
@@ -153,7 +141,7 @@ impl Stats {
                 let _ = writeln!(text, "{{{}}}", members.join(","));
             }
         }
-        // With stderr closed nobody wants the summary.
+        // If stderr is closed, nobody reads the counts, so the error is ignored.
         let _ = io::stderr().write_all(text.as_bytes());
     }
 }

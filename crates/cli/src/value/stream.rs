@@ -1,8 +1,8 @@
-//! Work on one value that comes in pieces, cut anywhere.
+//! Converts one value that arrives in pieces, cut anywhere.
 //!
-//! The kernels work on values in memory, or on parts that end where nothing can go on. A value of any length may have no
-//! such place, so here each step keeps what it has begun: a byte at a time, with the place that it comes from. That is
-//! slower, but takes time linear in the length, bounded memory, and gives the same bytes.
+//! The usual conversion needs a value in memory, or parts that are cut where nothing continues. A long value may have
+//! no such place, so here each step keeps its unfinished bytes, with their offsets in the value, and works a byte at
+//! a time. That is slower, but takes linear time and bounded memory, and gives the same bytes.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use super::decode::Decoder;
 use super::encode::Escape;
 use super::handling::Handling;
 use super::lines::LineEncoder;
-use super::options::Layers;
+use super::options::{DecodeOptions, Layers};
 use super::work::Work;
 use super::{nginx, percent_u, printable};
 use crate::ground::charset::{self, Charset, Lacking};
@@ -22,31 +22,31 @@ use crate::ground::fault::OnFault;
 use crate::ground::reason::Reason;
 use crate::ground::records::Records;
 
-/// The most escapes of the last layer that may be unfinished at once, with `--until-stable`. It bounds memory, and an
-/// escape that is spelt in more layers than this, one inside the other, may keep the outermost.
+/// The maximum number of nested unfinished escapes with `--until-stable`. It bounds memory use: an escape in more
+/// layers keeps its outermost layer.
 const DEEPEST: usize = 1 << 16;
 
-/// The bytes that go through all steps at once.
+/// The number of bytes that pass through all steps at once.
 const PIECE: usize = 4096;
 
-/// Work on a value that comes in pieces.
+/// The conversion of a value that arrives in pieces.
 pub struct Stream {
     steps: Steps,
     faults: Faults,
-    /// The bytes of the value taken so far.
+    /// The number of bytes of the value so far.
     offset: u64,
-    /// The input that does not show in the output yet, while all of it is equal.
+    /// The input that the output has not caught up with, as long as both are equal.
     echo: Option<VecDeque<u8>>,
 }
 
 enum Steps {
     Encode(Box<Encoding>),
     Decode(Box<Decoding>),
-    /// A URL is never worked on in parts: one that is too long stays as it is.
+    /// A URL is never converted in parts: if it is too long, it stays as it is.
     Copy,
 }
 
-/// What was wrong, first of each kind, by offset in the value.
+/// The first fault of each kind, with its offset in the value.
 #[derive(Clone, Default)]
 pub struct Faults {
     pub malformed: Option<(u64, Reason)>,
@@ -54,8 +54,8 @@ pub struct Faults {
 }
 
 impl Stream {
-    /// Does what `work` does. [`Stream::faults`] tells of what `handling` refuses; after a malformed escape that is
-    /// refused, nothing comes out any more.
+    /// Converts like `work`. [`Stream::faults`] returns the faults that `handling` rejects. After a rejected
+    /// malformed escape, the output ends.
     pub fn new(work: &Work, handling: Handling) -> Stream {
         let steps = match work {
             Work::Encode(encoder) => {
@@ -67,14 +67,14 @@ impl Stream {
         Stream { steps, faults: Faults::default(), offset: 0, echo: Some(VecDeque::new()) }
     }
 
-    /// Takes a piece of the value, and appends what becomes of it, as far as that is settled.
+    /// Converts the next piece of the value, as far as the result is certain.
     pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) {
         for piece in piece.chunks(PIECE) {
             self.step(piece, false, out);
         }
     }
 
-    /// Ends the value, and appends the rest of what becomes of it.
+    /// Ends the value, and appends the rest of the result.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         self.step(&[], true, out);
     }
@@ -96,17 +96,17 @@ impl Stream {
         }
     }
 
-    /// What was wrong so far.
+    /// Returns the faults so far.
     pub fn faults(&self) -> &Faults {
         &self.faults
     }
 
-    /// Whether what came out differs from what went in, once it is finished.
+    /// Reports whether the output differs from the input. Call it after [`Stream::finish`].
     pub fn has_changed(&self) -> bool {
         self.echo.as_ref().is_none_or(|echo| !echo.is_empty())
     }
 
-    /// In how many layers the value was escaped so far.
+    /// Returns the largest number of layers so far.
     pub fn layers(&self) -> usize {
         match &self.steps {
             Steps::Encode(_) | Steps::Copy => 0,
@@ -114,7 +114,7 @@ impl Stream {
         }
     }
 
-    /// Whether it held an escape in more layers than can be kept, of which the outermost stays.
+    /// Reports whether the value contained an escape in more layers than can be decoded.
     pub fn is_too_deep(&self) -> bool {
         match &self.steps {
             Steps::Encode(_) | Steps::Copy => false,
@@ -123,7 +123,7 @@ impl Stream {
     }
 }
 
-/// Bytes on their way from one step to the next, and the place in the value that each comes from.
+/// Bytes between two steps, with their offsets in the value.
 #[derive(Default)]
 struct Traced {
     bytes: Vec<u8>,
@@ -147,25 +147,25 @@ struct Decoding {
     nginx: bool,
     percent_u: bool,
     keep: ByteSet,
-    /// Whose ends stay, if what comes out is made printable.
+    /// The separator whose records' ends stay, if the result is made printable.
     printable: Option<Records>,
     handling: Handling,
-    /// What `--nginx` has not looked at.
+    /// The input of `--nginx` that is not processed yet.
     raw: Traced,
-    /// What the first layer has not looked at.
+    /// The input of the first layer that is not processed yet.
     logged: Traced,
     open: Open,
     text: Text,
-    /// Whether a malformed escape was refused.
+    /// Whether the output has ended at a rejected malformed escape.
     has_ended: bool,
-    /// What `--printable` has not looked at.
+    /// The input of `--printable` that is not processed yet.
     shown: Vec<u8>,
 }
 
 impl Decoding {
     fn new(decoder: &Decoder, handling: Handling) -> Decoding {
-        let Decoder { keep, form, layers, nginx, percent_u, charset, printable, records, upper, .. } =
-            *decoder;
+        let DecodeOptions { keep, form, layers, nginx, percent_u, charset, printable, .. } = decoder.options;
+        let (records, upper) = (decoder.records, decoder.upper);
         Decoding {
             nginx,
             percent_u,
@@ -201,7 +201,7 @@ impl Decoding {
         self.shown = shown;
     }
 
-    /// Undoes `\xHH`, if that is asked for.
+    /// Decodes `\xHH`, if that is an option.
     fn undo_nginx(&mut self, is_last: bool) {
         let Decoding { raw, logged, keep, .. } = self;
         if !self.nginx {
@@ -225,9 +225,9 @@ impl Decoding {
         raw.take(at);
     }
 
-    /// Decodes all layers, and what is settled of them to text.
+    /// Decodes all layers, and converts the settled bytes to text.
     fn decode(&mut self, is_last: bool, faults: &mut Faults, out: &mut Vec<u8>) {
-        // Two units of a character; or an escape.
+        // The length of the longest escape: a pair of `%uXXXX`, or `%XX`.
         let ahead = if self.percent_u { 12 } else { 3 };
         let mut at = 0;
         while at < self.logged.bytes.len() && (is_last || self.logged.bytes.len() - at >= ahead) {
@@ -245,7 +245,7 @@ impl Decoding {
                         self.open.push(byte, 0, origin, &mut self.text.decoded);
                     }
                 } else if self.text.charset.is_some() && !character.is_ascii() {
-                    // No charset concerns it.
+                    // The character is not converted by the charset.
                     self.open.layers = self.open.layers.max(1);
                     self.end_part(faults, out);
                     out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
@@ -269,7 +269,7 @@ impl Decoding {
                     return;
                 }
                 if self.handling.malformed == OnFault::Repair {
-                    // No escape and no character reaches over it.
+                    // No escape and no character continues across a malformed `%`.
                     self.end_part(faults, out);
                     out.extend_from_slice(b"%25");
                     at += 1;
@@ -287,14 +287,14 @@ impl Decoding {
         }
     }
 
-    /// Ends what escapes and characters can reach over.
+    /// Ends all unfinished escapes and characters.
     fn end_part(&mut self, faults: &mut Faults, out: &mut Vec<u8>) {
         self.open.close(&mut self.text.decoded);
         self.text.step(true, faults, out);
     }
 }
 
-/// How much of `text` can be made printable: all but the start of a character or line end.
+/// Returns the length of `text` without an unfinished character or line end at its end.
 fn settled(text: &[u8], records: Records) -> usize {
     if records == Records::Lines && text.last() == Some(&b'\r') {
         return text.len() - 1;
@@ -302,7 +302,7 @@ fn settled(text: &[u8], records: Records) -> usize {
     text.len() - unfinished(text)
 }
 
-/// The length of the start of a character that `text` ends in.
+/// Returns the length of the unfinished character at the end of `text`.
 fn unfinished(text: &[u8]) -> usize {
     let tail = &text[text.len().saturating_sub(3)..];
     (1..=tail.len())
@@ -313,28 +313,28 @@ fn unfinished(text: &[u8]) -> usize {
         .unwrap_or(0)
 }
 
-/// Escapes that are not finished: of each there is a `%`, and perhaps the first digit. The next byte of one may be what
-/// the escape after it stands for.
+/// The unfinished escapes, each of which is a `%` and possibly its first digit. They are nested: the next byte of one
+/// may be the result of the escape after it.
 struct Open {
     keep: ByteSet,
     form: bool,
     /// Whether the digits of escapes that stay become upper case.
     upper: bool,
-    /// The most layers to decode.
+    /// The maximum number of layers to decode.
     limit: u32,
-    /// The most open escapes.
+    /// The maximum number of unfinished escapes.
     most: usize,
     items: VecDeque<Item>,
-    /// The escapes among them.
+    /// The number of escapes in `items`.
     count: usize,
-    /// Whether the oldest were given up.
+    /// Whether the outermost escapes were dropped.
     is_cut: bool,
     is_too_deep: bool,
-    /// The most layers so far.
+    /// The largest number of layers so far.
     layers: u32,
 }
 
-/// A byte, in how many layers it was escaped, and the place that it comes from.
+/// A byte with its number of layers and its offset in the value.
 #[derive(Clone, Copy)]
 struct Item {
     byte: u8,
@@ -344,7 +344,7 @@ struct Item {
 
 impl Open {
     fn new(keep: ByteSet, form: bool, upper: bool, layers: Layers) -> Open {
-        // An escape with as many open ones after it as there are layers is never decoded.
+        // An escape around as many unfinished ones as there are layers is never decoded.
         let (limit, most) = match layers {
             Layers::Times(times) => (times.into(), times.into()),
             Layers::UntilStable => (u32::MAX, DEEPEST),
@@ -363,7 +363,7 @@ impl Open {
         }
     }
 
-    /// Takes a byte; what can no longer be part of an escape goes to `out`.
+    /// Adds a byte. Bytes that are no longer part of an unfinished escape go to `out`.
     fn push(&mut self, byte: u8, depth: u32, origin: u64, out: &mut Traced) {
         let mut item = Item { byte, depth, origin };
         self.layers = self.layers.max(depth);
@@ -401,7 +401,7 @@ impl Open {
                     let depth = percent.depth.max(high.depth).max(item.depth).saturating_add(1);
                     if self.keep.contains(value) || depth > self.limit {
                         self.items.push_back(item);
-                        // What comes to light by decoding is not looked at again.
+                        // An escape that appears only by decoding keeps its spelling.
                         if self.upper && depth == 1 {
                             self.items
                                 .iter_mut()
@@ -421,7 +421,7 @@ impl Open {
         }
     }
 
-    /// Lets go of the oldest.
+    /// Drops the outermost escape.
     fn give_up(&mut self, out: &mut Traced) {
         while let Some(item) = self.items.pop_front() {
             out.push(item.byte, item.origin);
@@ -433,7 +433,7 @@ impl Open {
         self.is_cut |= self.limit == u32::MAX;
     }
 
-    /// Ends all of them.
+    /// Ends all escapes.
     fn close(&mut self, out: &mut Traced) {
         for item in self.items.drain(..) {
             out.push(item.byte, item.origin);
@@ -442,18 +442,18 @@ impl Open {
     }
 }
 
-/// Decoded bytes to text.
+/// Converts decoded bytes to text.
 struct Text {
     charset: Option<Charset>,
     on_invalid: OnFault,
-    /// Under way in a value or a part of one.
+    /// The decoder of the current value or part of one.
     decoder: Option<charset::Decoder>,
-    /// The bytes at hand, after some that were taken before.
+    /// The decoded bytes, of which the first `taken` have been converted.
     decoded: Traced,
     taken: usize,
 }
 
-/// A decoder may go back this far.
+/// The number of converted bytes that a decoder may read again.
 const HISTORY: usize = 16;
 
 impl Text {
@@ -461,10 +461,10 @@ impl Text {
         Text { charset, on_invalid, decoder: None, decoded: Traced::default(), taken: 0 }
     }
 
-    /// Appends what is settled of the bytes at hand; all of it at the end of a part.
+    /// Appends the text of the decoded bytes: of all at the end of a part, otherwise of the settled ones.
     fn step(&mut self, is_last: bool, faults: &mut Faults, out: &mut Vec<u8>) {
         let Text { charset, on_invalid, decoder, decoded, taken } = self;
-        // Bytes that are not UTF-8 stay, if they may.
+        // Invalid UTF-8 stays as it is, so no conversion is necessary.
         if charset.is_none() && *on_invalid == OnFault::Keep {
             out.append(&mut decoded.bytes);
             decoded.origins.clear();
@@ -498,11 +498,11 @@ struct Encoding {
     escape: Escaping,
     charset: Option<Charset>,
     on_invalid: OnFault,
-    /// Under way in a stretch of text.
+    /// The encoder of the current stretch of text.
     encoder: Option<charset::Encoder>,
-    /// The start of a character.
+    /// The start of an unfinished character.
     begun: Vec<u8>,
-    /// In the charset.
+    /// The bytes in the charset.
     bytes: Vec<u8>,
 }
 
@@ -554,7 +554,7 @@ impl Encoding {
         }
     }
 
-    /// Encodes whole characters, and what is none.
+    /// Encodes complete characters and invalid bytes.
     fn text(&mut self, bytes: &[u8], mut offset: u64, faults: &mut Faults, out: &mut Vec<u8>) {
         for chunk in bytes.utf8_chunks() {
             self.characters(chunk.valid(), offset, faults, out);

@@ -1,4 +1,4 @@
-//! What shows only for single values: refusals, their places, layers. All else is tested through the binary.
+//! Tests of single values: errors, their offsets, and layers. All other behaviour is tested through the binary.
 
 use simdpct::sets::RFC3986_UNRESERVED;
 use simdpct::{ByteSet, MalformedCause};
@@ -13,7 +13,7 @@ use crate::ground::fault::OnFault;
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::records::Records;
 
-/// What `pct` makes of `args`, as far as tests here use them.
+/// Returns the conversion for `args`, with the options that these tests use.
 fn verb(args: &[&str]) -> Verb {
     let mut rest = args[1..].iter();
     let mut encode = EncodeOptions {
@@ -23,16 +23,7 @@ fn verb(args: &[&str]) -> Verb {
         lower: false,
         charset: None,
     };
-    let mut decode = DecodeOptions {
-        keep: ByteSet::EMPTY,
-        form: false,
-        layers: Layers::Times(1),
-        nginx: false,
-        percent_u: false,
-        charset: None,
-        printable: false,
-        scope: None,
-    };
+    let mut decode = DecodeOptions::ONCE;
     while let Some(option) = rest.next() {
         let mut value = || rest.next().expect("a value");
         match *option {
@@ -58,17 +49,17 @@ fn verb(args: &[&str]) -> Verb {
     }
 }
 
-/// The work that `pct` does with `args` on a line.
+/// Returns the conversion of a line with `args`.
 fn work(args: &[&str]) -> Work {
     Work::on_values(&verb(args), Records::Lines.structure())
 }
 
-/// What becomes of `value` where nothing is refused, and of how many layers.
+/// Converts `value` without rejecting anything, and returns the number of layers.
 fn lenient(work: &mut Work, value: &[u8], out: &mut Vec<u8>) -> usize {
     work.apply(value, Handling::KEEP, out).expect("nothing is refused")
 }
 
-/// What `args` make of `value`, or where it is refused: `malformed`, `utf8` or `charset`.
+/// Converts `value` with `args`, or returns the kind and the offset of the error.
 fn apply(args: &[&str], value: &str) -> Result<Vec<u8>, (&'static str, usize)> {
     let mut out = b"before".to_vec();
     let result = work(args).apply(value.as_bytes(), Handling::REFUSE, &mut out);
@@ -116,7 +107,7 @@ fn refusals_say_where() {
 }
 
 #[test]
-fn what_is_not_looked_at_is_not_refused() {
+fn unchecked_faults_are_not_rejected() {
     let mut out = Vec::new();
     let malformed = Handling { malformed: OnFault::Refuse, ..Handling::KEEP };
     let not_text = Handling { not_text: OnFault::Refuse, ..Handling::KEEP };
@@ -159,7 +150,12 @@ fn layers_are_counted() {
     }
 }
 
-/// Values in which everything that the steps look at is frequent.
+/// Splits a list of words at its spaces, and adds a word that is a space.
+fn words(list: &str) -> Vec<&str> {
+    list.split(' ').chain([" "]).collect()
+}
+
+/// Passes `count` random values to `each`. All pieces of syntax are frequent in them.
 fn values(words: &[&str], count: usize, mut each: impl FnMut(usize, String)) {
     let mut state = 7_u64;
     let mut next = || {
@@ -171,38 +167,14 @@ fn values(words: &[&str], count: usize, mut each: impl FnMut(usize, String)) {
     }
 }
 
-/// The steps that say where a byte comes from decode as those that decode.
+/// The traced bytes are the decoded bytes.
 #[test]
 fn origins_are_those_of_the_result() {
-    const WORDS: &[&str] = &[
-        "%",
-        "%2",
-        "25",
-        "%25",
-        "%41",
-        "%2541",
-        "%%34",
-        "41",
-        "+",
-        "%2B",
-        "%0A",
-        "%250d",
-        "\\x25",
-        "\\x5cx41",
-        "\\x4",
-        "%u0041",
-        "%u000A",
-        "%u0025",
-        "%uD83D%uDE00",
-        "%uD83D",
-        "%uDE00",
-        "%u12",
-        "é",
-        "%C3%A9",
-        "z",
-        "/",
-    ];
-    values(WORDS, 20_000, |round, value| {
+    let words = words(
+        "% %2 25 %25 %41 %2541 %%34 41 + %2B %0A %250d \\x25 \\x5cx41 \\x4 %u0041 %u000A %u0025 \
+         %uD83D%uDE00 %uD83D %uDE00 %u12 é %C3%A9 z /",
+    );
+    values(&words, 20_000, |round, value| {
         let mut args = vec!["decode"];
         let options = ["--form", "--nginx", "--percent-u", "--until-stable"];
         args.extend(
@@ -215,7 +187,7 @@ fn origins_are_those_of_the_result() {
         let mut out = Vec::new();
         lenient(&mut work, value.as_bytes(), &mut out);
         let Work::Decode(decoding) = &work else { panic!() };
-        let traced = origins::of_decoded(&decoding.how(), value.as_bytes());
+        let traced = origins::of_decoded(&decoding.options, value.as_bytes());
         assert_eq!(
             traced.bytes.escape_ascii().to_string(),
             out.escape_ascii().to_string(),
@@ -228,51 +200,13 @@ fn origins_are_those_of_the_result() {
     });
 }
 
-/// The parts of a value that is cut become the parts of what the whole becomes.
+/// Converting the parts of a cut value gives the same as converting the whole value.
 #[test]
 fn cuts_do_not_show() {
-    const WORDS: &[&str] = &[
-        "%",
-        "2",
-        "5",
-        "%25",
-        "%2520",
-        "%252",
-        "20",
-        "%20",
-        "%2F",
-        "41",
-        "+",
-        "/",
-        "g",
-        "zz",
-        "@",
-        "u",
-        "x",
-        "\\x",
-        "\\x41",
-        "\\",
-        "%u",
-        "%u0041",
-        "%uD83D",
-        "%uDE00",
-        "00",
-        "é",
-        "你",
-        "%81",
-        "%81%30",
-        "%C4",
-        "%E3",
-        "a",
-        "0",
-        "é",
-        "%0A",
-        "\n",
-        "\r\n",
-        "\r",
-        " ",
-        "\u{1F600}",
-    ];
+    let words = words(
+        "% 2 5 %25 %2520 %252 20 %20 %2F 41 + / g zz @ u x \\x \\x41 \\ %u %u0041 %uD83D %uDE00 00 é \
+         你 %81 %81%30 %C4 %E3 a 0 é %0A \n \r\n \r \u{1F600}",
+    );
     let args: &[&[&str]] = &[
         &["decode", "--times", "3", "--form"],
         &["decode", "--until-stable"],
@@ -289,7 +223,7 @@ fn cuts_do_not_show() {
     ];
     let mut works: Vec<Work> = args.iter().map(|args| Work::across(&verb(args), Records::Lines)).collect();
     let (mut places, mut cuts) = (0, 0);
-    values(WORDS, 20_000, |_, value| {
+    values(&words, 20_000, |_, value| {
         let value = value.as_bytes();
         places += value.len();
         for end in (1..value.len()).filter(|&end| cut::anywhere(&value[..end]) == Some(end)) {
@@ -313,63 +247,14 @@ fn cuts_do_not_show() {
     assert!(cuts > places / 20, "{cuts} cuts of {places}");
 }
 
-/// What comes in pieces, cut anywhere, becomes what the whole becomes, and the same is said of it.
+/// Converting a value in pieces, cut anywhere, gives the same result and the same errors as converting it at once.
 #[test]
 fn pieces_are_the_whole() {
-    const WORDS: &[&str] = &[
-        "%",
-        "2",
-        "5",
-        "%25",
-        "%2520",
-        "%252",
-        "%%34",
-        "%3",
-        "%4",
-        "%c3%a9",
-        "%2F",
-        "41",
-        "+",
-        "%2B",
-        "/",
-        "g",
-        "zz",
-        "\\x",
-        "\\x41",
-        "\\x5",
-        "\\",
-        "%u",
-        "%u0041",
-        "%u0025",
-        "%u000A",
-        "%uD83D",
-        "%uDE00",
-        "%u4F60",
-        "00",
-        "é",
-        "你",
-        "%81",
-        "%81%30",
-        "%C4",
-        "%E3",
-        "a",
-        "0",
-        "%0A",
-        "\r",
-        "\r\n",
-        " ",
-        "\u{1F600}",
-        "\u{202E}",
-        "%1B",
-        "%24B",
-        "\u{1b}$B",
-        "$",
-        "%1B%28B",
-        "\u{1b}(B",
-        "%FF",
-        "%E4%BD",
-        "\u{fffd}",
-    ];
+    let words = words(
+        "% 2 5 %25 %2520 %252 %%34 %3 %4 %c3%a9 %2F 41 + %2B / g zz \\x \\x41 \\x5 \\ %u %u0041 \
+         %u0025 %u000A %uD83D %uDE00 %u4F60 00 é 你 %81 %81%30 %C4 %E3 a 0 %0A \r \r\n \u{1F600} \
+         \u{202E} %1B %24B \u{1b}$B $ %1B%28B \u{1b}(B %FF %E4%BD \u{fffd}",
+    );
     let args: &[&[&str]] = &[
         &["decode"],
         &["decode", "--form", "--keep", "/%"],
@@ -411,7 +296,7 @@ fn pieces_are_the_whole() {
             (Work::across(&verb(args), Records::Lines), Records::Lines),
             (Work::across(&verb(args), Records::Null), Records::Null),
         ] {
-            values(WORDS, 600, |round, value| {
+            values(&words, 600, |round, value| {
                 let value = value.as_bytes();
                 for handling in handlings {
                     let mut whole = Vec::new();
@@ -441,7 +326,7 @@ fn pieces_are_the_whole() {
                                 refused += 1;
                                 let (at, why) = fault.expect(&case);
                                 assert_eq!(*at, *offset as u64, "{case}");
-                                // Where the next byte is, counts from there.
+                                // The offset in the cause counts from the escape, so only its text is compared.
                                 let kind = std::mem::discriminant(reason);
                                 assert_eq!(
                                     (std::mem::discriminant(why), why.to_string()),
@@ -458,7 +343,7 @@ fn pieces_are_the_whole() {
     assert!(refused > 10_000, "{refused}");
 }
 
-/// As many open escapes as there may be, and one more; and time that grows with the length only.
+/// Nested escapes up to the limit are decoded, deeper ones are reported, and both take linear time.
 #[test]
 fn deep_values_end() {
     for layers in [1, 9, 400_000] {
@@ -469,7 +354,7 @@ fn deep_values_end() {
         stream.finish(&mut out);
         assert_eq!((out.as_slice(), stream.layers()), (&b"A"[..], layers));
     }
-    // Each digit is an escape of the one after it: `%4` and what `%3x` stands for.
+    // The second digit of each escape is the result of the escape after it.
     for (depth, is_too_deep) in [(1_000, false), (60_000, false), (70_000, true)] {
         let value = format!("{}3", "%3".repeat(depth));
         let mut stream = Stream::new(&work(&["decode", "--until-stable"]), Handling::KEEP);

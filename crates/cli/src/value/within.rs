@@ -1,4 +1,4 @@
-//! Decoding in one part of a URL.
+//! Decodes one part of a URL.
 
 use simdpct::ByteSet;
 
@@ -8,7 +8,7 @@ use super::options::{DecodeOptions, Scope};
 use crate::ground::reason::Refusal;
 use crate::ground::records::Records;
 
-/// Decodes a part of a URL, and leaves the others alone.
+/// Decodes one part of a URL, and leaves the other parts alone.
 #[derive(Clone)]
 pub struct Within {
     pub(super) decoder: Decoder,
@@ -16,18 +16,18 @@ pub struct Within {
 }
 
 impl Within {
-    /// Decodes the part `scope` as `options` ask. What delimits its pieces, or ends it, stays escaped.
+    /// Creates a decoder of the part `scope`. Delimiters inside the part and the bytes that end it stay escaped.
     pub fn new(options: &DecodeOptions, scope: Scope, structure: ByteSet) -> Within {
         let delimiters: &[u8] = match scope {
             Scope::Path => b"/?#",
-            // A "+" that was escaped is none that is a space.
+            // An escaped "+" must not become one that means a space.
             Scope::Query if options.form => b"&=;#",
             Scope::Query => b"&=;#+",
         };
         Within { decoder: Decoder::new(options, structure.add(delimiters), Records::Raw), scope }
     }
 
-    /// Appends what becomes of `value`, and returns the number of layers.
+    /// Appends the new value, and returns the number of layers.
     pub fn apply(&mut self, value: &[u8], handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
         let at = simdpct_uri::split(value).offsets();
         let (start, end) = match self.scope {

@@ -1,4 +1,4 @@
-//! What is done to one value, whichever verb asks for it.
+//! Selects the conversion of a value for each command.
 
 use simdpct::ByteSet;
 
@@ -12,24 +12,24 @@ use super::within::Within;
 use crate::ground::reason::Refusal;
 use crate::ground::records::Records;
 
-/// What is done to one value.
+/// The conversion of a value.
 #[derive(Clone)]
 pub enum Work {
     Encode(Box<Encoder>),
     Decode(Box<Decoder>),
-    /// Decoding in a part of a URL.
+    /// Decodes a part of a URL.
     Within(Box<Within>),
-    /// On whole URLs.
+    /// Rewrites whole URLs.
     Rewrite(Box<Rewriter>),
 }
 
 impl Work {
-    /// Work on single values, which does not make the bytes of `structure`.
+    /// Creates the conversion of single values. The bytes of `structure` stay escaped.
     pub fn on_values(verb: &Verb, structure: ByteSet) -> Work {
         Work::new(verb, structure, Records::Raw)
     }
 
-    /// Work on pieces of several records, whose ends stay.
+    /// Creates the conversion of texts that contain several records, whose ends stay.
     pub fn across(verb: &Verb, records: Records) -> Work {
         Work::new(verb, records.structure(), records)
     }
@@ -50,8 +50,8 @@ impl Work {
         }
     }
 
-    /// Appends what becomes of `value` to `out`, and returns in how many layers it was escaped: how many times decoding
-    /// it changed something. On a refusal `out` is unchanged.
+    /// Appends the new value to `out`, and returns the number of layers: how many times decoding changed the value.
+    /// After an error, `out` is unchanged.
     pub fn apply(&mut self, value: &[u8], handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
         let start = out.len();
         let result = match self {
@@ -66,25 +66,27 @@ impl Work {
         result
     }
 
-    /// The length of the `%uXXXX` at the start of `rest`, if that is read: of two, for the halves of a character.
-    pub fn percent_u(&self, rest: &[u8]) -> Option<usize> {
+    /// Returns the decoder, if the conversion decodes.
+    fn decoder(&self) -> Option<&Decoder> {
         match self {
-            Work::Decode(decoder) => decoder.percent_u(rest),
-            Work::Within(within) => within.decoder.percent_u(rest),
+            Work::Decode(decoder) => Some(decoder),
+            Work::Within(within) => Some(&within.decoder),
             Work::Encode(_) | Work::Rewrite(_) => None,
         }
     }
 
-    /// Whether a value without a "%" stays as it is.
-    pub fn needs_percent(&self) -> bool {
-        match self {
-            Work::Encode(_) | Work::Rewrite(_) => false,
-            Work::Decode(decoder) => decoder.needs_percent(),
-            Work::Within(within) => within.decoder.needs_percent(),
-        }
+    /// Returns the length of the `%uXXXX`, or the pair of them, at the start of `rest`, if the conversion decodes them.
+    pub fn percent_u(&self, rest: &[u8]) -> Option<usize> {
+        self.decoder()?.percent_u(rest)
     }
 
-    /// Whether it works byte by byte without regard to where values end, so that blocks can be used.
+    /// Reports whether every value without a "%" stays as it is.
+    pub fn needs_percent(&self) -> bool {
+        self.decoder().is_some_and(Decoder::needs_percent)
+    }
+
+    /// Reports whether bytes are converted independently of the ends of values, so that blocks of input can be
+    /// converted.
     pub fn is_blockwise(&self) -> bool {
         match self {
             Work::Encode(encoder) => encoder.is_blockwise(),
@@ -93,13 +95,13 @@ impl Work {
         }
     }
 
-    /// Whether it needs all of a value at once.
+    /// Reports whether the conversion needs a whole value at once.
     pub fn takes_whole_values(&self) -> bool {
         matches!(self, Work::Within(_) | Work::Rewrite(_))
     }
 
-    /// Where one value can be cut so that work on the parts, and what is said of them, is what it is of the whole: the
-    /// last such place in `bytes`, if there is any.
+    /// Returns the last offset in `bytes`, if any, at which a value can be cut so that converting the parts gives the
+    /// same result and the same messages as converting the whole value.
     pub fn cut(&self, bytes: &[u8]) -> Option<usize> {
         if self.is_stateful() || self.takes_whole_values() {
             None
@@ -110,18 +112,16 @@ impl Work {
         }
     }
 
-    /// Whether it can be done to pieces of several records at once.
+    /// Reports whether texts that contain several records can be converted at once.
     pub fn takes_records(&self) -> bool {
         !matches!(self, Work::Within(_)) && !self.is_stateful()
     }
 
-    /// Whether what a byte means depends on bytes before it, without limit, so that a value cannot be cut.
+    /// Reports whether the meaning of a byte can depend on any byte before it, so that a value cannot be cut.
     pub fn is_stateful(&self) -> bool {
         let charset = match self {
             Work::Encode(encoder) => encoder.charset,
-            Work::Decode(decoder) => decoder.charset,
-            Work::Within(within) => within.decoder.charset,
-            Work::Rewrite(_) => None,
+            _ => self.decoder().and_then(|decoder| decoder.options.charset),
         };
         charset.is_some_and(|charset| charset.is_stateful())
     }

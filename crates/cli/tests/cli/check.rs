@@ -30,7 +30,7 @@ fn each_kind_is_found() {
             "4:35: separator: %5c is \\",
             "4:38: dot: %2E is .",
             "4:41: dot: %2e is .",
-            "5:45: utf8: not UTF-8 after decoding, from byte 0xC3 on",
+            "5:45: utf8: invalid UTF-8 after decoding, from byte 0xC3 on",
             "6:55: malformed: %4: the input ends inside it",
         ]
     );
@@ -56,12 +56,12 @@ fn utf8_is_reported_once_a_record_at_its_first_byte() {
     assert_eq!(
         findings(&[], b"\xFFa\xFEb%FD\n%c0%ae\n\xE2\x82\nok\n%E2%82x%FF\n%ED%A0%80\nend\xC3"),
         [
-            "1:0: utf8: not UTF-8 after decoding, from byte 0xFF on",
-            "2:8: utf8: not UTF-8 after decoding, from byte 0xC0 on",
-            "3:15: utf8: not UTF-8 after decoding, from byte 0xE2 on",
-            "5:21: utf8: not UTF-8 after decoding, from byte 0xE2 on",
-            "6:32: utf8: not UTF-8 after decoding, from byte 0xED on",
-            "7:45: utf8: not UTF-8 after decoding, from byte 0xC3 on",
+            "1:0: utf8: invalid UTF-8 after decoding, from byte 0xFF on",
+            "2:8: utf8: invalid UTF-8 after decoding, from byte 0xC0 on",
+            "3:15: utf8: invalid UTF-8 after decoding, from byte 0xE2 on",
+            "5:21: utf8: invalid UTF-8 after decoding, from byte 0xE2 on",
+            "6:32: utf8: invalid UTF-8 after decoding, from byte 0xED on",
+            "7:45: utf8: invalid UTF-8 after decoding, from byte 0xC3 on",
         ]
     );
 }
@@ -107,8 +107,8 @@ fn records_may_end_in_nul() {
         findings(&["-0"], b"a\n%\0\xC3\0\xA9%"),
         [
             "1:2: malformed: %: '\\x00' is not a hexadecimal digit",
-            "2:4: utf8: not UTF-8 after decoding, from byte 0xC3 on",
-            "3:6: utf8: not UTF-8 after decoding, from byte 0xA9 on",
+            "2:4: utf8: invalid UTF-8 after decoding, from byte 0xC3 on",
+            "3:6: utf8: invalid UTF-8 after decoding, from byte 0xA9 on",
             "3:7: malformed: %: the input ends inside it",
         ]
     );
@@ -220,16 +220,16 @@ fn kinds_of_urls_are_found_if_they_are_named() {
     let all = ["--only", "illegal,non-ascii,control,needless,host,port"];
     let found = [
         "1:8: host: more than one '@' before the host",
-        "1:13: port: not a number of at most 65535",
+        "1:13: port: not a number up to 65535",
         "1:20: illegal: ' ' in the path",
         "1:22: non-ascii: byte 0xC3 in the path",
         "1:27: illegal: '|' in the query",
         "1:29: control: byte 0x09 in the fragment",
         "2:43: needless: %7e is ~",
         "2:38: host: '[' without ']'",
-        "3:54: host: no address in brackets",
+        "3:54: host: invalid address in brackets",
         "4:61: needless: %7E is ~",
-        "4:64: illegal: ':' in the first segment of a path without a scheme",
+        "4:64: illegal: ':' in the first path segment, without a scheme before it",
     ];
     assert_eq!(findings(&all, input), found);
     assert_eq!(findings(&[], input), [""; 0], "they are no usual ones");
@@ -269,7 +269,7 @@ fn findings_can_be_confined_to_components() {
     assert_eq!(at("scheme,userinfo,port"), [""; 0]);
     let unknown = run(&["check", "--component", "hots"], "");
     assert_eq!(unknown.code, Some(2));
-    assert!(unknown.err.contains("unknown component 'hots'; there are: scheme, "), "{}", unknown.err);
+    assert!(unknown.err.contains("unknown component 'hots'; expected one of scheme, "), "{}", unknown.err);
 }
 
 /// A line is looked at whole, wherever it is read in pieces.

@@ -92,10 +92,10 @@ fn delimited_fields_are_counted_from_one() {
 #[test]
 fn options_that_make_no_sense_are_refused() {
     for (args, wanted) in [
-        (&["--field", "0"][..], "a number of a field, from 1"),
-        (&["--field", "5,5.2"], "a word of field 5 and all of field 5"),
-        (&["--field", "1", "-d", "ab"], "one ASCII character"),
-        (&["--field", "1", "-d", "%"], "another meaning"),
+        (&["--field", "0"][..], "expected the number of a field, from 1"),
+        (&["--field", "5,5.2"], "field 5 and a word of it are both selected"),
+        (&["--field", "1", "-d", "ab"], "expected one ASCII character"),
+        (&["--field", "1", "-d", "%"], "this byte cannot separate fields"),
         (&["--field", "1", "--raw"], "--raw"),
         (&["--field", "1", "--csv", "--column", "1"], "--csv"),
         (&["-d", ","], "--delimiter needs --field or --csv"),

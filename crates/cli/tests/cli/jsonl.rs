@@ -88,7 +88,7 @@ fn a_line_that_is_not_json_is_refused() {
         assert_eq!((run.out.as_slice(), run.code), (&b"{\"u\":\"A\"}\n"[..], Some(1)));
     }
     let run = run(&["decode", "--jsonl", "--key", "u", "--strict"], b"{\"u\":\"\xFF\"}");
-    assert_eq!(run.err, "pct: <stdin>:1: offset 6: not JSON: not UTF-8\n");
+    assert_eq!(run.err, "pct: <stdin>:1: offset 6: not JSON: invalid UTF-8\n");
 }
 
 #[test]

@@ -44,6 +44,55 @@ fn apache_and_nginx() {
     );
 }
 
+/// The fields before the date are chosen by clients: a user name may contain blanks and brackets. Debian's vhost_combined
+/// has one field more.
+#[test]
+fn access_logs_are_read_from_the_date_on() {
+    let tail = r#"[10/Oct/2000:13:55:36 -0700] "GET /%00 HTTP/1.1" 200 1 "http://r/%00" "ua""#;
+    let starts = [
+        "1.2.3.4 - frank ",
+        "1.2.3.4 - a b ",
+        "1.2.3.4 - [a ",
+        "1.2.3.4 - [a] b ",
+        r#"1.2.3.4 - \"a] \"b "#,
+        r#"1.2.3.4 - \x22a] \x22 "#,
+        "1.2.3.4 - [10/Oct/2000:13:55:36 -0700] ",
+        "1.2.3.4 x y  - ",
+        "example.org:80 1.2.3.4 - - ",
+        "",
+    ];
+    for (log, wanted) in [("combined", 2), ("nginx", 2), ("common", 1)] {
+        for start in starts {
+            let line = format!("{start}{tail}\n");
+            let check = run(&["check", "--log", log], &line);
+            let findings = String::from_utf8(check.out).unwrap();
+            assert_eq!((findings.lines().count(), check.code), (wanted, Some(1)), "{log} {line}");
+            assert!(findings.lines().all(|finding| finding.contains(": nul: field ")), "{findings}");
+            let request = start.len() + tail.find("/%00").unwrap();
+            assert!(
+                findings.starts_with(&format!("<stdin>:1:{}: nul: field 5.2 at", request + 1)),
+                "{findings}"
+            );
+        }
+        let text =
+            format!("1 - - {tail}\n\n1 - - [10/Oct/2000:13:55:36] GET /%41 200\n%41 \"GET /%41 HTTP/1.1\"\n");
+        let reason = "no date in brackets before a quoted request";
+        let check =
+            String::from_utf8(run(&["check", "--log", log, "--only", "unreadable"], &text).out).unwrap();
+        let lines: Vec<_> = check.lines().map(|line| line.split(':').nth(1).unwrap()).collect();
+        assert_eq!(lines, ["3", "4"], "{check}");
+        assert!(check.lines().all(|line| line.ends_with(&format!(": unreadable: {reason}"))), "{check}");
+        let decode = run(&["decode", "--log", log, "--stats=json"], &text);
+        assert!(decode.out == text.as_bytes() && decode.err.contains("\"unreadable\":2"), "{}", decode.err);
+        let strict = run(&["decode", "--log", log, "--strict"], &text);
+        let offset = text.find("1 - - [10/Oct/2000:13:55:36] ").unwrap();
+        assert_eq!(
+            (strict.err, strict.code),
+            (format!("pct: <stdin>:3: offset {offset}: {reason}\n"), Some(1))
+        );
+    }
+}
+
 #[test]
 fn nginx_json_may_have_its_own_escapes() {
     let args = ["decode", "--jsonl", "--key", "uri", "--nginx"];
@@ -162,6 +211,60 @@ fn logfmt_values_are_quoted_as_they_need() {
     assert_eq!(ok(&["decode", "--logfmt", "--key", "u"], b"u=\"%FF\" u=%FE"), b"u=\"\xFF\" u=\xFE");
     let strict = run(&["decode", "--logfmt", "--key", "u", "--strict"], "a=1 u=\"\\\"\\u00e9%zz\"");
     assert_eq!(strict.err, "pct: <stdin>:1: offset 15: malformed escape: 'z' is not a hexadecimal digit\n");
+}
+
+#[test]
+fn unknown_escapes_in_quoted_values_stay_and_are_reported() {
+    let verbs: &[&[&str]] = &[
+        &["decode"],
+        &["encode", "--keep", "/"],
+        &["normalize"],
+        &["iri"],
+        &["uri"],
+        &["form"],
+        &["get", "{url}"],
+        &["split", "--fields", "path"],
+    ];
+    let on = |verb: &[&str], options: &[&str], input: &str| {
+        run(&[verb, &["--logfmt", "--key", "u"], options].concat(), input)
+    };
+    for value in [
+        r#"\x"#,
+        r#"\x4"#,
+        r#"%41\xzzQ"#,
+        r#"\x4g"#,
+        r#"a\x"#,
+        r#"\u"#,
+        r#"\u004"#,
+        r#"\ud800"#,
+        r#"\ud800\u0041"#,
+        r#"\q%41"#,
+        r#"%41\x4\""#,
+    ] {
+        let line = format!("a=1 u=\"{value}\"");
+        for verb in verbs {
+            let kept = on(verb, &[], &line);
+            assert_eq!(
+                (kept.out.as_slice(), kept.code),
+                (line.as_bytes(), Some(0)),
+                "{verb:?}: {}",
+                kept.err
+            );
+        }
+        let reason = "unknown or incomplete escape in a quoted value";
+        let offset = 7 + value.find('\\').unwrap();
+        assert_eq!(
+            on(&["decode"], &["--on-error", "fail"], &line).err,
+            format!("pct: <stdin>:1: offset {offset}: {reason}\n")
+        );
+        assert_eq!(on(&["decode"], &["--on-error", "drop"], &line).out, b"");
+        let check = String::from_utf8(on(&["check"], &[], &line).out).unwrap();
+        assert_eq!(check.lines().next(), Some(&*format!("<stdin>:1:{offset}: unreadable: {reason}")));
+        let stats = on(&["decode"], &["--stats=json"], &line).err;
+        assert!(stats.contains("\"unreadable\":1"), "{stats}");
+    }
+    // The other values of the line are decoded all the same.
+    assert_eq!(on(&["decode"], &[], r#"u="\x%41" u="\x41%42""#).out, br#"u="\x%41" u="AB""#);
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn lone_surrogates_that_nobody_chose_do_no_harm() {
         assert_eq!(text(&["-q", "--strict", "--jsonl", "--key", "u,a.b,x[]"], line), wanted);
     }
     let chosen = run(&["decode", "--strict", "--jsonl", "--key", "u"], r#"{"u":"\ud800"}"#);
-    assert_eq!(chosen.err, "pct: <stdin>:1: offset 6: not JSON: lone surrogate in a string\n");
+    assert_eq!(chosen.err, "pct: <stdin>:1: offset 6: not JSON: a lone surrogate in a string\n");
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn who_selects_nothing_is_told_once() {
         (
             &["--jsonl", "--key", "x"],
             "{\n  \"x\":\n \"%41\"\n",
-            "no line is JSON: --jsonl wants one document a line; `jq -c .` writes one, `jq -c '.[]'` the elements of an array",
+            "no line is JSON: --jsonl expects one document per line; use `jq -c .`, or `jq -c '.[]'` for the elements of an array",
         ),
         (&["--field", "30"], "a b\n", "no line has field 30"),
         (&["--field", "2.3"], "a b\n", "no line has field 2.3"),
@@ -53,7 +53,7 @@ fn who_selects_nothing_is_told_once() {
         (
             &["--log", "iis"],
             "a b\n",
-            "no line that begins with '#Fields:' names one of cs-uri, cs-uri-stem, cs-uri-query, cs(Referer), cs(Referrer)",
+            "no line starting with '#Fields:' names any of cs-uri, cs-uri-stem, cs-uri-query, cs(Referer), cs(Referrer)",
         ),
     ] {
         let Run { err, code, .. } = run(&[&["decode"], args].concat(), input);
@@ -78,9 +78,9 @@ fn who_selects_nothing_is_told_once() {
 #[test]
 fn columns_that_are_not_there_are_errors() {
     for (column, message) in [
-        ("9", "no column 9; there are 2: a, b"),
-        ("3", "no column 3; there are 2: a, b"),
-        ("c", "no column 'c'; there are: a, b"),
+        ("9", "no column 9; the header has 2: a, b"),
+        ("3", "no column 3; the header has 2: a, b"),
+        ("c", "no column 'c'; the header has: a, b"),
     ] {
         let Run { out, err, code } = run(&["decode", "--csv", "--column", column], "a,b\n1,2\n");
         assert_eq!((out.len(), err, code), (0, format!("pct: <stdin>: {message}\n"), Some(2)));
@@ -93,7 +93,7 @@ fn all_columns_of_a_name_are_worked_on() {
     let both = run(&["decode", "--csv", "--column", "u", "--into", "w"], "u,v,u\n");
     assert_eq!(
         (both.err.as_str(), both.code),
-        ("pct: <stdin>: --into: 2 columns are called 'u'; choose by number\n", Some(2))
+        ("pct: <stdin>: --into: 2 columns are called 'u'; select one by number\n", Some(2))
     );
 }
 
@@ -163,8 +163,8 @@ fn only_values_are_written_one_a_line() {
     for (args, wanted) in [
         (&["--only"][..], "--only needs --field"),
         (&["--only", "--raw"], "--raw"),
-        (&["--only", "--field", "1", "--output-delimiter", "ab"], "one ASCII character"),
-        (&["--only", "--field", "1", "--output-delimiter", "%"], "one ASCII character"),
+        (&["--only", "--field", "1", "--output-delimiter", "ab"], "expected one ASCII character"),
+        (&["--only", "--field", "1", "--output-delimiter", "%"], "expected one ASCII character"),
         (&["--output-delimiter", ","], "--only"),
     ] {
         let run = run(&[&["decode"], args].concat(), "");
@@ -202,7 +202,7 @@ fn new_columns() {
         "u,v\n%41,A\n"
     );
     for (args, wanted) in [
-        (&["--csv", "--column", "u", "--into", "v"][..], "--into v: there is such a column already"),
+        (&["--csv", "--column", "u", "--into", "v"][..], "--into v: the header has this column already"),
         (&["--csv", "--column", "1", "--no-header", "--into", "v"], "no place for the name"),
         (&["--field", "1", "--into", "v"], "--into needs --csv or --jsonl"),
         (&["--jsonl", "--key", "a[]", "--into", "v"], "not a member of an object"),
@@ -237,7 +237,7 @@ fn new_members() {
     assert_eq!(String::from_utf8(out).unwrap(), taken.replace("%43\"", "%43\",\"v\":\"C\""));
     assert_eq!(
         (err.as_str(), code),
-        ("pct: --into: that name is taken in 2 records, where nothing was added\n", Some(0))
+        ("pct: --into: 2 records already had this name, and nothing was added there\n", Some(0))
     );
     let strict = run(&[&args[..], &["--strict"]].concat(), taken);
     assert_eq!(

@@ -57,7 +57,7 @@ fn headers_name_columns() {
     let missing = run(&["decode", "--csv", "--column", "c"], "a,b\n1,2\n");
     assert_eq!(
         (missing.err.as_str(), missing.code),
-        ("pct: <stdin>: no column 'c'; there are: a, b\n", Some(2))
+        ("pct: <stdin>: no column 'c'; the header has: a, b\n", Some(2))
     );
     assert_eq!(ok(&["decode", "--csv", "--no-header", "--column", "2"], "%41,%42\n"), b"%41,B\n");
     let missing = run(&["decode", "--csv", "--no-header", "--column", "c"], "");

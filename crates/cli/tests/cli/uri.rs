@@ -95,7 +95,7 @@ fn the_list_of_profiles_says_what_each_is() {
     }
     let Run { out, err, code } = run(&["normalize", "--profile", "rfc9999"], "");
     assert_eq!((out, code), (Vec::new(), Some(2)));
-    assert!(err.starts_with("pct: unknown profile 'rfc9999'; there are: escapes, rfc3986, "), "{err}");
+    assert!(err.starts_with("pct: unknown profile 'rfc9999'; expected one of escapes, rfc3986, "), "{err}");
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn split_writes_the_parts_as_they_are() {
     assert_eq!(raw, b"{\"path\":\"a%FF\\\"\\t\"}\n");
     let run = run(&["split", "--fields", "hots"], "");
     assert_eq!(run.code, Some(2));
-    assert!(run.err.contains("unknown part 'hots'; there are: url, scheme, "), "{}", run.err);
+    assert!(run.err.contains("unknown part 'hots'; expected one of url, scheme, "), "{}", run.err);
 }
 
 #[test]
@@ -284,14 +284,14 @@ fn join_refuses_what_would_not_be_read_back() {
         join(&["scheme=https", "host=a.com", "port=80", "path=/x", "query:q=1", "query:p=2", "fragment="]);
     assert_eq!((good.out, good.code), (b"https://a.com:80/x?q=1&p=2#\n".to_vec(), Some(0)));
     for (args, reason) in [
-        (&["host=a/b"][..], "host, userinfo and port would not be read back as they are: host 'a/b'"),
-        (&["host=a", "port=x/"], "host, userinfo and port would not be read back"),
-        (&["port=80"], "there is userinfo or a port, but no host"),
-        (&["scheme=1a", "path=b"], "the scheme would not be read back as it is: '1a'"),
-        (&["host=a", "path=b"], "the authority would not be read back as it is: 'a'"),
-        (&["path=/a?b"], "the path would not be read back as it is: '/a?b'"),
-        (&["query=a#b"], "the query would not be read back as it is: 'a#b'"),
-        (&["url=a"], "'url' is all of a URL, and nothing to join"),
+        (&["host=a/b"][..], "host, userinfo and port cannot be read back from the authority: host 'a/b'"),
+        (&["host=a", "port=x/"], "host, userinfo and port cannot be read back"),
+        (&["port=80"], "userinfo or a port needs a host"),
+        (&["scheme=1a", "path=b"], "the scheme cannot be read back from the URL: '1a'"),
+        (&["host=a", "path=b"], "the authority cannot be read back from the URL: 'a'"),
+        (&["path=/a?b"], "the path cannot be read back from the URL: '/a?b'"),
+        (&["query=a#b"], "the query cannot be read back from the URL: 'a#b'"),
+        (&["url=a"], "'url' is a whole URL and not a part to join"),
     ] {
         let Run { out, err, code } = join(args);
         assert_eq!((out, code), (Vec::new(), Some(1)), "{args:?}");
@@ -329,7 +329,8 @@ fn get_fills_a_template() {
         "/x y A b & q=A%2Bb&p=%26\n".replace("%2B", "+")
     );
     assert_eq!(text(&["get", "{host}", "--field", "2"], "x http://a/b y\n"), "x a y\n");
-    for (template, reason) in [("{host", "has no '}'"), ("{x}", "unknown part 'x'"), ("\\n", "after a '\\'")]
+    for (template, reason) in
+        [("{host", "has no '}'"), ("{x}", "unknown part 'x'"), ("\\n", "a '\\' must be followed by")]
     {
         let Run { err, code, .. } = run(&["get", template], "");
         assert_eq!(code, Some(2), "{template}");
@@ -377,7 +378,7 @@ fn hosts_that_idna_does_not_take_are_refused() {
     let Run { err, code, .. } = run(&["uri", "--strict"], input);
     assert_eq!(code, Some(1));
     assert!(err.starts_with("pct: <stdin>:2: offset "), "{err}");
-    assert!(err.ends_with(": the host is not valid by IDNA\n"), "{err}");
+    assert!(err.ends_with(": the host is invalid in IDNA\n"), "{err}");
     // What is not UTF-8 is a matter of the other policy.
     assert_eq!(ok(&["uri"], b"/\xFF\n"), b"/\xFF\n");
     assert_eq!(ok(&["uri", "--on-invalid-utf8", "drop"], b"/\xFF\n/\xC3\xA9\n"), b"/%C3%A9\n");

@@ -10,10 +10,10 @@ The functions of urllib.parse, with the same arguments, answers and exceptions:
 
 `patch()` puts them into urllib.parse, for programs and libraries that you do not want to change.
 
-Columns of pyarrow, polars, pandas and DuckDB, by the Arrow C data interface: `quote_array`, `unquote_array`, `normalize_array`,
+For columns of pyarrow, polars, pandas and DuckDB, by the Arrow C data interface: `quote_array`, `unquote_array`, `normalize_array`,
 `canonicalize_array`, `malformed_array`. Expressions for queries in Polars are in `simdpct.polars`.
 
-And of one string: `normalize`, `validate`, `check`, `decode_until_stable`; of a URL: `split`, `get`, `canonicalize`.
+For one string: `normalize`, `validate`, `count`, `decode_until_stable`; for a URL: `split`, `get`, `canonicalize`.
 """
 
 from ._patch import patch, unpatch
@@ -26,7 +26,7 @@ from ._simdpct import (
     __version__,
     canonicalize,
     canonicalize_array,
-    check,
+    count,
     decode_until_stable,
     get,
     malformed_array,
@@ -56,7 +56,7 @@ __all__ = [
     "__version__",
     "canonicalize",
     "canonicalize_array",
-    "check",
+    "count",
     "decode_until_stable",
     "get",
     "malformed_array",

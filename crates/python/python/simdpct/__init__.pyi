@@ -1,5 +1,5 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, AnyStr, Final, Literal, Protocol, final, overload
+from typing import Any, AnyStr, Final, Generic, Literal, Protocol, final, overload
 
 __version__: str
 PROFILES: Final[tuple[str, ...]]
@@ -11,20 +11,62 @@ class _QuoteVia(Protocol):
     def __call__(self, string: bytes, safe: str | bytes, /) -> str: ...
 
 @overload
-def quote(string: str, safe: str | Iterable[int] = "/", encoding: str | None = None, errors: str | None = None) -> str: ...
+def quote(string: str, safe: str | Iterable[int] = "/", encoding: str | None = None, errors: str | None = None) -> str:
+    """Percent-encode a str or bytes. Letters, digits, `_.-~` and the characters of `safe` stay.
+
+    The same as urllib.parse.quote.
+
+    >>> quote('/El Niño/')
+    '/El%20Ni%C3%B1o/'
+    """
 @overload
 def quote(string: bytes | bytearray, safe: str | Iterable[int] = "/") -> str: ...
 @overload
-def quote_plus(string: str, safe: str | bytes = "", encoding: str | None = None, errors: str | None = None) -> str: ...
+def quote_plus(string: str, safe: str | bytes = "", encoding: str | None = None, errors: str | None = None) -> str:
+    """Percent-encode a str or bytes for an HTML form: a space becomes a plus sign.
+
+    The same as urllib.parse.quote_plus.
+
+    >>> quote_plus('fish & chips')
+    'fish+%26+chips'
+    """
 @overload
 def quote_plus(string: bytes | bytearray, safe: str | bytes = "") -> str: ...
-def quote_from_bytes(bs: bytes | bytearray, safe: str | Iterable[int] = "/") -> str: ...
+def quote_from_bytes(bs: bytes | bytearray, safe: str | Iterable[int] = "/") -> str:
+    r"""Percent-encode bytes or a bytearray, and nothing else.
+
+    The same as urllib.parse.quote_from_bytes.
+
+    >>> quote_from_bytes(b'a&\xef')
+    'a%26%EF'
+    """
 @overload
-def unquote(string: str, encoding: str | None = "utf-8", errors: str | None = "replace") -> str: ...
+def unquote(string: str, encoding: str | None = "utf-8", errors: str | None = "replace") -> str:
+    """Decode the escapes of a str or bytes. A malformed escape stays as it is.
+
+    The same as urllib.parse.unquote.
+
+    >>> unquote('/El%20Ni%C3%B1o/100%')
+    '/El Niño/100%'
+    """
 @overload
 def unquote(string: bytes, encoding: str = "utf-8", errors: str = "replace") -> str: ...
-def unquote_plus(string: str, encoding: str | None = "utf-8", errors: str | None = "replace") -> str: ...
-def unquote_to_bytes(string: str | bytes | bytearray) -> bytes: ...
+def unquote_plus(string: str, encoding: str | None = "utf-8", errors: str | None = "replace") -> str:
+    """Decode the escapes of a value of an HTML form: a plus sign becomes a space.
+
+    The same as urllib.parse.unquote_plus.
+
+    >>> unquote_plus('fish+%26+chips')
+    'fish & chips'
+    """
+def unquote_to_bytes(string: str | bytes | bytearray) -> bytes:
+    r"""Decode the escapes of a str or bytes to bytes. Other characters of a str become UTF-8.
+
+    The same as urllib.parse.unquote_to_bytes.
+
+    >>> unquote_to_bytes('a%26%EF')
+    b'a&\xef'
+    """
 def urlencode(
     query: Mapping[Any, Any] | Sequence[tuple[Any, Any]],
     doseq: bool = False,
@@ -32,7 +74,18 @@ def urlencode(
     encoding: str | None = None,
     errors: str | None = None,
     quote_via: _QuoteVia | Callable[..., str] = ...,
-) -> str: ...
+) -> str:
+    """Encode a mapping, or a sequence of pairs, as the query of a URL.
+
+    If `doseq` is true, each item of a value that is a sequence makes a pair of its own.
+
+    The same as urllib.parse.urlencode.
+
+    >>> urlencode({'q': 'fish & chips', 'page': 2})
+    'q=fish+%26+chips&page=2'
+    >>> urlencode({'tag': ['a', 'b']}, doseq=True)
+    'tag=a&tag=b'
+    """
 @overload
 def parse_qs(
     qs: str | None,
@@ -42,7 +95,14 @@ def parse_qs(
     errors: str = "replace",
     max_num_fields: int | None = None,
     separator: str = "&",
-) -> dict[str, list[str]]: ...
+) -> dict[str, list[str]]:
+    """Return the decoded pairs of a query as a dict, with a list of values for each name.
+
+    The same as urllib.parse.parse_qs.
+
+    >>> parse_qs('tag=a&tag=b')
+    {'tag': ['a', 'b']}
+    """
 @overload
 def parse_qs(
     qs: bytes | bytearray,
@@ -62,7 +122,14 @@ def parse_qsl(
     errors: str = "replace",
     max_num_fields: int | None = None,
     separator: str = "&",
-) -> list[tuple[str, str]]: ...
+) -> list[tuple[str, str]]:
+    """Return the decoded pairs of a query as a list.
+
+    The same as urllib.parse.parse_qsl.
+
+    >>> parse_qsl('q=fish+%26+chips&page=2')
+    [('q', 'fish & chips'), ('page', '2')]
+    """
 @overload
 def parse_qsl(
     qs: bytes | bytearray,
@@ -73,52 +140,133 @@ def parse_qsl(
     max_num_fields: int | None = None,
     separator: str | bytes = "&",
 ) -> list[tuple[bytes, bytes]]: ...
-def patch(*, everywhere: bool = False) -> None: ...
-def unpatch() -> None: ...
+def patch(*, everywhere: bool = False) -> None:
+    """Put the functions of this package into urllib.parse, for the whole process.
+
+    Modules that have run `from urllib.parse import quote` before keep urllib's function. If `everywhere` is true, the functions
+    are also replaced in all loaded modules that have them as global variables. Call it early, before threads start. Calling
+    it again does no harm, and `unpatch` takes everything back.
+
+    >>> import urllib.parse, simdpct
+    >>> simdpct.patch()
+    >>> urllib.parse.quote is simdpct.quote
+    True
+    >>> simdpct.unpatch()
+    """
+def unpatch() -> None:
+    """Take back what `patch` did. A function that somebody else has replaced since then stays."""
 
 class MalformedEscape(ValueError):
+    """A `%` that is not followed by two hexadecimal digits. `offset` is its index."""
+
     offset: int
 
 @final
 class Counts:
-    @property
-    def escapes(self) -> int: ...
-    @property
-    def malformed(self) -> int: ...
-    @property
-    def lower_case(self) -> int: ...
-    @property
-    def unreserved(self) -> int: ...
-    @property
-    def percent(self) -> int: ...
+    """The numbers of escapes of each kind."""
 
-# Of the type of the URL; Any, because a class of CPython cannot say so for each attribute.
+    @property
+    def escapes(self) -> int:
+        """The number of valid escapes."""
+    @property
+    def malformed(self) -> int:
+        """The number of `%` that do not start a valid escape."""
+    @property
+    def lower_case(self) -> int:
+        """The number of valid escapes with a digit in lower case."""
+    @property
+    def unreserved(self) -> int:
+        """The number of valid escapes of unreserved characters, which need no escape."""
+    @property
+    def percent(self) -> int:
+        """The number of valid escapes of `%`: perhaps the text was encoded twice."""
+
 @final
-class Parts:
-    @property
-    def scheme(self) -> Any: ...
-    @property
-    def authority(self) -> Any: ...
-    @property
-    def userinfo(self) -> Any: ...
-    @property
-    def host(self) -> Any: ...
-    @property
-    def port(self) -> int | None: ...
-    @property
-    def path(self) -> Any: ...
-    @property
-    def query(self) -> Any: ...
-    @property
-    def fragment(self) -> Any: ...
+class Parts(Generic[AnyStr]):
+    """The parts of a URL, not decoded. A part that the URL does not have is None."""
 
-def normalize(string: AnyStr, /) -> AnyStr: ...
-def validate(string: str | bytes, /) -> None: ...
-def check(string: str | bytes, /) -> Counts: ...
-def decode_until_stable(string: AnyStr, /) -> AnyStr: ...
-def canonicalize(url: AnyStr, profile: str, /) -> AnyStr: ...
-def split(url: str | bytes, /) -> Parts: ...
-def get(url: AnyStr, part: str | None = None, *, param: str | bytes | None = None) -> AnyStr | None: ...
+    @property
+    def scheme(self) -> AnyStr | None:
+        """The scheme, without the colon."""
+    @property
+    def authority(self) -> AnyStr | None:
+        """The authority: userinfo, host and port."""
+    @property
+    def userinfo(self) -> AnyStr | None:
+        """The user name, and the password after a colon."""
+    @property
+    def host(self) -> AnyStr | None:
+        """The host. An IPv6 address has its brackets."""
+    @property
+    def port(self) -> int | None:
+        """The port as a number; None also if it is not a number up to 65535."""
+    @property
+    def path(self) -> AnyStr:
+        """The path, which may be empty."""
+    @property
+    def query(self) -> AnyStr | None:
+        """The query, without the question mark."""
+    @property
+    def fragment(self) -> AnyStr | None:
+        """The fragment, without the number sign."""
+
+def normalize(string: AnyStr, /) -> AnyStr:
+    """Upper-case the digits of escapes, and decode those of unreserved characters (RFC 3986, 6.2.2.1 and 6.2.2.2).
+
+    Two URLs that differ only in these mean the same. Returns the type that it gets, and the object itself if nothing changes.
+
+    >>> normalize('/%7ejoe/a%2fb')
+    '/~joe/a%2Fb'
+    """
+def validate(string: str | bytes, /) -> None:
+    """Raise MalformedEscape, a ValueError, if there is a `%` that is not followed by two hexadecimal digits.
+
+    >>> validate('100%25')
+    >>> validate('100%')
+    Traceback (most recent call last):
+        ...
+    simdpct.MalformedEscape: the escape at offset 3 is cut off by the end
+    """
+def count(string: str | bytes, /) -> Counts:
+    """Count the escapes of a str or bytes by kind.
+
+    >>> count('%20%2f%25%41%')
+    Counts(escapes=4, malformed=1, lower_case=1, unreserved=1, percent=1)
+    """
+def decode_until_stable(string: AnyStr, /) -> AnyStr:
+    """Decode until nothing changes, in linear time: for text that was encoded an unknown number of times.
+
+    Returns the type that it gets. Invalid UTF-8 becomes U+FFFD in a str.
+
+    >>> decode_until_stable('%252525%41')
+    '%A'
+    """
+def canonicalize(url: AnyStr, profile: str, /) -> AnyStr:
+    """Return the canonical form of a URL by a profile, which is one of PROFILES.
+
+    Crawlers, archives, browsers and block lists each have a canonical form of their own. Returns the type that it gets. Raises
+    ValueError if the profile rejects the URL.
+
+    >>> canonicalize('HTTP://www.Example.com:80/a/./b/../%7Ejoe', 'rfc3986-scheme')
+    'http://www.example.com/a/~joe'
+    """
+def split(url: AnyStr, /) -> Parts[AnyStr]:
+    """Split a URL into its parts (RFC 3986, appendix B). It takes any str or bytes, and decodes nothing.
+
+    >>> split('https://example.com:8080/a%2Fb?q=1#top')
+    Parts(scheme='https', authority='example.com:8080', host='example.com', port=8080, path='/a%2Fb', query='q=1', fragment='top')
+    """
+def get(url: AnyStr, part: str | None = None, *, param: str | bytes | None = None) -> AnyStr | None:
+    """Return one decoded part of a URL: 'scheme', 'user', 'password', 'host', 'port', 'path', 'query' or 'fragment'. With `param`,
+    return the value of the first query parameter with that name, decoded as in a form. Return None if the URL does not have it.
+
+    The URL is split first and each piece decoded once, so `%2F` in a path or `%26` in a value is not a delimiter.
+
+    >>> get('https://example.com/a%20b?to=x%26y&q=1', 'path')
+    '/a b'
+    >>> get('https://example.com/a%20b?to=x%26y&q=1', param='to')
+    'x&y'
+    """
 
 class _ArrowArray(Protocol):
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
@@ -128,8 +276,14 @@ class _ArrowStream(Protocol):
 
 @final
 class Column:
+    """A column of results, for any library that takes Arrow data by the PyCapsule interface: `pyarrow.chunked_array(column)`,
+    `polars.Series(column)`, `pandas.Series.from_arrow(column)`, and DuckDB through `pyarrow.table`. None of these copies it.
+    `pyarrow.array(column)` joins the parts of a long column first.
+    """
+
     @property
-    def null_count(self) -> int: ...
+    def null_count(self) -> int:
+        """The number of nulls."""
     def __len__(self) -> int: ...
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
@@ -137,25 +291,76 @@ class Column:
 
 def quote_array(
     values: _ArrowArray | _ArrowStream, safe: str | bytes = "/", *, plus: bool = False, threads: int | None = None
-) -> Column: ...
+) -> Column:
+    """Percent-encode each value of a column like `quote`, or with `plus` like `quote_plus`.
+
+    `values` is any object with `__arrow_c_array__` or `__arrow_c_stream__`, such as a column of pyarrow, polars, pandas 3 or DuckDB,
+    of strings or binary. The result is of the same type; nulls stay. The work runs on all cores, or on `threads`, and without
+    the GIL.
+
+    >>> import pyarrow
+    >>> pyarrow.array(quote_array(pyarrow.array(["a b", None, "é"]))).to_pylist()
+    ['a%20b', None, '%C3%A9']
+    """
 def unquote_array(
     values: _ArrowArray | _ArrowStream,
     *,
     plus: bool = False,
-    errors: Literal["replace", "keep", "null", "strict"] = "replace",
+    errors: Literal["keep", "replace", "null", "strict"] = "replace",
     threads: int | None = None,
-) -> Column: ...
+) -> Column:
+    """Decode the escapes of each value of a column like `unquote`, or with `plus` like `unquote_plus`.
+
+    `errors` says what happens to a value with a malformed escape or, in a column of strings, with invalid UTF-8 when decoded:
+
+    - 'keep': malformed escapes stay, and so do the escapes of invalid UTF-8.
+    - 'replace', like urllib: malformed escapes stay, and U+FFFD replaces invalid UTF-8.
+    - 'null': the value becomes null.
+    - 'strict': raise ValueError, which names the row.
+
+    >>> import pyarrow
+    >>> pyarrow.array(unquote_array(pyarrow.array(["a%20b", "%FF", "100%"]), errors="null")).to_pylist()
+    ['a b', None, None]
+    """
 def normalize_array(
     values: _ArrowArray | _ArrowStream,
     *,
-    errors: Literal["replace", "keep", "null", "strict"] = "keep",
+    errors: Literal["keep", "replace", "null", "strict"] = "keep",
     threads: int | None = None,
-) -> Column: ...
+) -> Column:
+    """Normalize the escapes of each value of a column like `normalize`.
+
+    `errors` says what happens to a value with a malformed escape: with 'keep' or 'replace' the escape stays, with 'null' the value
+    becomes null, and 'strict' raises ValueError.
+
+    >>> import pyarrow
+    >>> pyarrow.array(normalize_array(pyarrow.array(["/%7ejoe/a%2fb"]))).to_pylist()
+    ['/~joe/a%2Fb']
+    """
 def canonicalize_array(
     values: _ArrowArray | _ArrowStream,
     profile: str,
     *,
     errors: Literal["keep", "null", "strict"] = "null",
     threads: int | None = None,
-) -> Column: ...
-def malformed_array(values: _ArrowArray | _ArrowStream, *, threads: int | None = None) -> Column: ...
+) -> Column:
+    """Bring each URL of a column into a canonical form like `canonicalize`.
+
+    `errors` says what happens to a URL that the profile rejects: with 'keep' it stays, with 'null' it becomes null, and 'strict'
+    raises ValueError.
+
+    >>> import pyarrow
+    >>> urls = pyarrow.array(["HTTP://Example.com:80/%7Ejoe", "http://a:99999/"])
+    >>> pyarrow.array(canonicalize_array(urls, "rfc3986-scheme")).to_pylist()
+    ['http://example.com/~joe', None]
+    """
+def malformed_array(values: _ArrowArray | _ArrowStream, *, threads: int | None = None) -> Column:
+    """Report for each value of a column whether it is malformed, as a column of booleans.
+
+    A malformed value has a malformed escape or, in a column of strings, invalid UTF-8 when decoded. `errors` of `unquote_array` says
+    what happens to these values.
+
+    >>> import pyarrow
+    >>> pyarrow.array(malformed_array(pyarrow.array(["a%20b", "%FF", "100%", None]))).to_pylist()
+    [False, True, True, None]
+    """

@@ -1,4 +1,4 @@
-"""Putting this package's functions where urllib's are."""
+"""Puts the functions of this package into urllib.parse."""
 
 import sys
 import urllib.parse
@@ -19,16 +19,16 @@ _NAMES = (
 )
 _ORIGINALS = {name: getattr(urllib.parse, name) for name in _NAMES}
 _OURS = {name: getattr(_simdpct, name) for name in _NAMES} | {"urlencode": urlencode}
-# What has been replaced: the module, the name in it, and what was there.
+# The functions that were replaced: the module, the name in it, and the function.
 _replaced = []
 
 
 def patch(*, everywhere=False):
     """Put the functions of this package into urllib.parse, for the whole process.
 
-    Modules that have done `from urllib.parse import quote` before keep urllib's function, unless `everywhere` is true: then
-    the functions are replaced in every module that is loaded, wherever they are global variables. Call it early, before
-    threads are started. Calling it again does no harm; `unpatch` takes all back.
+    Modules that have run `from urllib.parse import quote` before keep urllib's function. If `everywhere` is true, the functions
+    are also replaced in all loaded modules that have them as global variables. Call it early, before threads start. Calling
+    it again does no harm, and `unpatch` takes everything back.
 
     >>> import urllib.parse, simdpct
     >>> simdpct.patch()
@@ -50,7 +50,7 @@ def patch(*, everywhere=False):
 
 
 def unpatch():
-    """Take back what `patch` did. What somebody else has put in its place since then stays."""
+    """Take back what `patch` did. A function that somebody else has replaced since then stays."""
     while _replaced:
         module, name, original = _replaced.pop()
         if getattr(module, name, None) is _OURS[original.__name__]:

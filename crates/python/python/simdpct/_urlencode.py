@@ -1,4 +1,4 @@
-"""urlencode, whose signature only Python can say: the default of `quote_via` is a function."""
+"""urlencode. It is in Python because the default of `quote_via` is a function, which a built-in signature cannot express."""
 
 from ._simdpct import quote_plus
 from ._simdpct import urlencode as _urlencode
@@ -7,8 +7,9 @@ from ._simdpct import urlencode as _urlencode
 def urlencode(query, doseq=False, safe="", encoding=None, errors=None, quote_via=quote_plus):
     """Encode a mapping, or a sequence of pairs, as the query of a URL.
 
-    If `doseq` is true, each item of a value that is a sequence makes a pair of its own. The same as
-    urllib.parse.urlencode.
+    If `doseq` is true, each item of a value that is a sequence makes a pair of its own.
+
+    The same as urllib.parse.urlencode.
 
     >>> urlencode({'q': 'fish & chips', 'page': 2})
     'q=fish+%26+chips&page=2'

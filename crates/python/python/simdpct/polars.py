@@ -8,17 +8,17 @@
 >>> frame.lazy().filter(~pct.malformed("url")).select(pct.unquote("url")).collect(engine="streaming")["url"].to_list()
 ['/a b', '/café']
 
-Each takes the name of a column, an expression or a Series, of String or Binary, and the result is of the same type and name; nulls
-stay. A column of another type (Categorical and Enum, too) is an error while the query is planned: cast it first.
+Each function takes the name of a column, an expression or a Series, of String or Binary. The result has the same type and name; nulls
+stay. A column of another type, also Categorical and Enum, is an error while the query is planned: cast it first.
 
-`errors` says what becomes of a value that is malformed, and a bad row never ends a query unless it is 'strict':
+`errors` says what happens to a malformed value. Only 'strict' ends a query:
 
-- 'replace', as urllib: malformed escapes stay, and U+FFFD stands for what is not UTF-8 when decoded.
-- 'keep': malformed escapes stay, and so do the escapes of what is not UTF-8.
-- 'null': the value is null.
-- 'strict': polars.exceptions.ComputeError, with the value.
+- 'keep': malformed escapes stay, and so do the escapes of invalid UTF-8.
+- 'replace', like urllib: malformed escapes stay, and U+FFFD replaces invalid UTF-8.
+- 'null': the value becomes null.
+- 'strict': raise polars.exceptions.ComputeError, which names the value.
 
-In columns of Binary, bytes that are not UTF-8 are nothing wrong.
+In columns of Binary, results need not be valid UTF-8.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from . import _simdpct
 __all__ = ["canonicalize", "malformed", "normalize", "quote", "quote_plus", "unquote", "unquote_plus"]
 
 if int(_pl.__version__.split(".")[0]) < 1:
-    raise ImportError(f"simdpct.polars needs Polars 1.0 or later, and this is {_pl.__version__}")
+    raise ImportError(f"simdpct.polars needs Polars 1.0 or later, not {_pl.__version__}")
 
 from polars.plugins import register_plugin_function as _register  # noqa: E402
 
@@ -54,7 +54,7 @@ def _expression(name: str, column: _Column, **options: str | bytes) -> _pl.Expr:
 
 
 def quote(column: _Column, safe: str | bytes = "/") -> _pl.Expr:
-    """Percent-encode each value, but for letters, digits, `_.-~` and the characters of `safe`, as urllib.parse.quote.
+    """Percent-encode each value like urllib.parse.quote. Letters, digits, `_.-~` and the characters of `safe` stay.
 
     >>> pl.select(pct.quote(pl.Series(["/El Niño/", None]))).to_series().to_list()
     ['/El%20Ni%C3%B1o/', None]
@@ -63,7 +63,7 @@ def quote(column: _Column, safe: str | bytes = "/") -> _pl.Expr:
 
 
 def quote_plus(column: _Column, safe: str | bytes = "") -> _pl.Expr:
-    """As quote, with a plus sign for each space: for the values of an HTML form.
+    """Percent-encode each value for an HTML form: a space becomes a plus sign.
 
     >>> pl.select(pct.quote_plus(pl.Series(["fish & chips"]))).to_series().to_list()
     ['fish+%26+chips']
@@ -72,7 +72,7 @@ def quote_plus(column: _Column, safe: str | bytes = "") -> _pl.Expr:
 
 
 def unquote(column: _Column, *, errors: Literal["replace", "keep", "null", "strict"] = "replace") -> _pl.Expr:
-    """Decode the escapes of each value, as urllib.parse.unquote.
+    """Decode the escapes of each value like urllib.parse.unquote.
 
     >>> frame = pl.DataFrame({"path": ["/a%20b", "/%FF", "/100%"]})
     >>> frame.select(pct.unquote("path", errors="null"))["path"].to_list()
@@ -82,7 +82,7 @@ def unquote(column: _Column, *, errors: Literal["replace", "keep", "null", "stri
 
 
 def unquote_plus(column: _Column, *, errors: Literal["replace", "keep", "null", "strict"] = "replace") -> _pl.Expr:
-    """As unquote, with a space for each plus sign: for the values of an HTML form.
+    """Decode the escapes of each value of an HTML form: a plus sign becomes a space.
 
     >>> pl.select(pct.unquote_plus(pl.Series(["fish+%26+chips"]))).to_series().to_list()
     ['fish & chips']
@@ -93,7 +93,7 @@ def unquote_plus(column: _Column, *, errors: Literal["replace", "keep", "null", 
 def normalize(column: _Column, *, errors: Literal["replace", "keep", "null", "strict"] = "keep") -> _pl.Expr:
     """Upper-case the digits of escapes, and decode those of unreserved characters (RFC 3986, 6.2.2.1 and 6.2.2.2).
 
-    Two URLs that differ only in these mean the same, so this is what to join and group by. Only malformed escapes are errors.
+    Two URLs that differ only in these mean the same, so join and group by the normalized URL. Only malformed escapes are errors.
 
     >>> frame = pl.DataFrame({"url": ["/%7ejoe", "/~joe", "/a%2fb"]})
     >>> frame.group_by(pct.normalize("url"), maintain_order=True).len().rows()
@@ -103,9 +103,9 @@ def normalize(column: _Column, *, errors: Literal["replace", "keep", "null", "st
 
 
 def canonicalize(column: _Column, profile: str, *, errors: Literal["keep", "null", "strict"] = "null") -> _pl.Expr:
-    """The canonical form of each URL, by the name of a profile: one of simdpct.PROFILES.
+    """Bring each URL into the canonical form of a profile, which is one of simdpct.PROFILES.
 
-    `errors` says what becomes of a URL that the profile refuses.
+    `errors` says what happens to a URL that the profile rejects.
 
     >>> frame = pl.DataFrame({"url": ["HTTP://Example.com:80/%7Ejoe", "http://a:99999/"]})
     >>> frame.select(pct.canonicalize("url", "rfc3986-scheme"))["url"].to_list()
@@ -115,7 +115,7 @@ def canonicalize(column: _Column, profile: str, *, errors: Literal["keep", "null
 
 
 def malformed(column: _Column) -> _pl.Expr:
-    """Whether each value is malformed, as Boolean: has a malformed escape or, in a column of String, is not UTF-8 when decoded.
+    """Report whether each value has a malformed escape or, in a column of String, is not valid UTF-8 when decoded.
 
     >>> frame = pl.DataFrame({"path": ["/a%20b", "/%FF", "/100%", None]})
     >>> frame.select(pct.malformed("path"))["path"].to_list()

@@ -124,7 +124,7 @@ profiles! {
     /// `escapes`: escapes of unreserved bytes are decoded, the others are written in upper case, as by [`simdpct::normalize`].
     ///
     /// The URL is not split, and no input is rejected.
-    Escapes = "escapes", "RFC 3986, 6.2.2, of escapes only: what normalize does without --profile",
+    Escapes = "escapes", "RFC 3986, 6.2.2, for escapes only: simdpct's normalize",
         Form::Bytes(simdpct_normalize);
 
     /// `rfc3986`: syntax-based normalization (RFC 3986, section 6.2.2).
@@ -141,7 +141,7 @@ profiles! {
     /// `rfc3986-scheme`: `rfc3986` with scheme-based normalization (section 6.2.3).
     ///
     /// For `http`, `https`, `ws`, `wss` and `ftp`, the default port is removed and an empty path becomes `/`.
-    Rfc3986Scheme = "rfc3986-scheme", "the same and 6.2.3: no default port, no empty path, by scheme",
+    Rfc3986Scheme = "rfc3986-scheme", "RFC 3986, 6.2.2 and 6.2.3: rfc3986, without default ports and empty paths",
         Form::Url(Some(prove::<scan::Rfc3986<true>>), |url, out| rfc3986::append(url, true, out));
 
     /// `whatwg`: the serialization of the URL Standard, as the crate url 2.5 makes it.
@@ -219,15 +219,15 @@ profiles! {
         Form::Url(Some(prove::<scan::W3lib>), |url, out| w3lib::append(url, true, false, out));
 
     /// `w3lib-2.5-no-blank-values`: `w3lib-2.5` with `keep_blank_values=False`, which removes parameters with an empty value.
-    W3lib2_5NoBlankValues if "idna" = "w3lib-2.5-no-blank-values", "the same with keep_blank_values=False",
+    W3lib2_5NoBlankValues if "idna" = "w3lib-2.5-no-blank-values", "keys of Scrapy, w3lib 2.5 with keep_blank_values=False",
         Form::Url(Some(prove::<scan::W3lib>), |url, out| w3lib::append(url, false, false, out));
 
     /// `w3lib-2.5-fragments`: `w3lib-2.5` with `keep_fragments=True`.
-    W3lib2_5Fragments if "idna" = "w3lib-2.5-fragments", "the same with keep_fragments=True",
+    W3lib2_5Fragments if "idna" = "w3lib-2.5-fragments", "keys of Scrapy, w3lib 2.5 with keep_fragments=True",
         Form::Url(Some(prove::<scan::W3lib>), |url, out| w3lib::append(url, true, true, out));
 
     /// `w3lib-2.5-no-blank-values-fragments`: `w3lib-2.5` with both arguments.
-    W3lib2_5NoBlankValuesFragments if "idna" = "w3lib-2.5-no-blank-values-fragments", "the same with both",
+    W3lib2_5NoBlankValuesFragments if "idna" = "w3lib-2.5-no-blank-values-fragments", "keys of Scrapy, w3lib 2.5 with both arguments",
         Form::Url(Some(prove::<scan::W3lib>), |url, out| w3lib::append(url, false, true, out));
 
     /// `robots`: a path or pattern as google/robotstxt compares it.

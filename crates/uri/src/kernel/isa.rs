@@ -394,8 +394,12 @@ mod x86 {
         #[inline(always)]
         fn load(self, bytes: &[u8; 64]) -> [__m128i; 4] {
             let quarters = bytes.as_chunks().0;
-            let [a, b, c, d] = [0, 1, 2, 3].map(|i| &quarters[i]);
-            [self.load_16(a), self.load_16(b), self.load_16(c), self.load_16(d)]
+            [
+                self.load_16(&quarters[0]),
+                self.load_16(&quarters[1]),
+                self.load_16(&quarters[2]),
+                self.load_16(&quarters[3]),
+            ]
         }
 
         #[inline(always)]

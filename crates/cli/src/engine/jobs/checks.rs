@@ -21,10 +21,11 @@ use crate::io::output::Output;
 use crate::io::progress::Progress;
 use crate::scan::finding::Value;
 use crate::scan::kind::Group;
-use crate::scan::listing::{AHEAD, Wanted};
+use crate::scan::listing::{AHEAD, Criteria};
 use crate::scan::scanner::{State, ready};
 use crate::select::Selector;
 use crate::select::edit::{Edit, Form};
+use crate::select::pass::Pass;
 use crate::value::policy::{Action, At, Record, Treat};
 use crate::value::report::Report;
 use crate::value::stats::Stats;
@@ -142,7 +143,7 @@ struct Checks {
 /// Lists the findings in selected values, which stay unchanged.
 #[derive(Clone)]
 struct Look {
-    wanted: Wanted,
+    wanted: Criteria,
     /// For each finding in the current record the number of its value, or `None` if it is about the record itself.
     found_in: Vec<Option<usize>>,
 }
@@ -169,7 +170,7 @@ impl Treat for Look {
         place: impl Fn(usize) -> usize,
     ) -> Action {
         let from = report.findings.len();
-        self.wanted.look(value, &mut report.findings);
+        self.wanted.scan_value(value, &mut report.findings);
         for number in from..report.findings.len() {
             let at = place(report.findings.since(number)[0].offset as usize);
             let line = report.line(record.chunk, record.end, at);
@@ -186,15 +187,11 @@ impl Treat for Look {
         self.add(record, refusal.offset, report, format_args!("{}", refusal.reason));
         Action::Copy
     }
-
-    fn meaningless(&mut self, record: Record<'_>, offset: usize, report: &mut Report) {
-        self.add(record, offset, report, format_args!("a value in quotes with an escape that means nothing"));
-    }
 }
 
 impl Checks {
     fn new(options: &Options, target: Target) -> Checks {
-        let wanted = Wanted::new(&options.wanted, &options.components, options.records.end());
+        let wanted = Criteria::new(&options.wanted, &options.components, options.records.end());
         Checks {
             target,
             records: options.records,
@@ -212,7 +209,8 @@ impl Checks {
         scrap.clear();
         let from = report.findings.len();
         let mut edit = Edit::new(record.chunk, record.start, scrap, Form::Nothing);
-        if let Action::Stop(refusal) = selector.rewrite(record, has_quotes, look, &mut edit, report) {
+        let mut pass = Pass { record, treatment: look, edit: &mut edit, report };
+        if let Action::Stop(refusal) = selector.rewrite(has_quotes, &mut pass) {
             report.stop(record.chunk, record.end, refusal);
             return false;
         }
@@ -231,7 +229,7 @@ impl Job for Checks {
         let (bytes, line_end) = (chunk.bytes, self.records.end());
         report.stats.bytes_in += bytes.len() as u64;
         if let Selector::Line = self.target.selector {
-            let lines = self.look.wanted.look_at_lines(bytes, &mut report.findings);
+            let lines = self.look.wanted.scan_lines(bytes, &mut report.findings);
             report.stats.records += lines;
             report.lines = lines - u64::from(bytes.last().is_some_and(|last| *last != line_end));
             return;
@@ -273,8 +271,7 @@ impl Job for Checks {
         let window = &self.rest;
         let ready = if part.is_last { window.len() } else { ready(window, 0, AHEAD) };
         let Checks { look, state, .. } = self;
-        let ends =
-            look.wanted.look_at_window(state, window, ready, shift, part.is_last, &mut report.findings);
+        let ends = look.wanted.scan_window(state, window, ready, shift, part.is_last, &mut report.findings);
         state.advance(ready);
         self.rest.drain(..ready);
         report.stats.bytes_in += bytes.len() as u64;

@@ -9,10 +9,10 @@ use crate::ground::records::Records;
 use crate::select::Selector;
 use crate::select::csv::Table;
 use crate::select::edit::Form;
-use crate::select::fields::{Delimiter, Fields, Split, Spot};
+use crate::select::fields::{Delimiter, Fields, Position, Split};
 use crate::select::jsonl::{KeyPath, Keys};
 use crate::select::logfmt::Pairs;
-use crate::select::logs::{Log, Meaning};
+use crate::select::logs::{ACCESS, Log, LogPlaces};
 use crate::value::options::{DecodeOptions, Verb};
 use crate::value::work::Work;
 
@@ -21,7 +21,7 @@ use crate::value::work::Work;
 pub enum Selection {
     /// Each record is a value.
     Records,
-    Fields(Vec<Spot>),
+    Fields(Vec<Position>),
     Columns(Columns),
     Keys(Vec<KeyPath>),
     Pairs(Vec<KeyPath>),
@@ -131,9 +131,9 @@ impl Selection {
         let mut columns = Columns::default();
         let (selector, kept) = match self {
             Selection::Records => (Selector::Line, [structure; 3]),
-            Selection::Fields(spots) => {
+            Selection::Fields(positions) => {
                 let split = Split::from(delimiter.unwrap_or(Delimiter::Blanks));
-                (Selector::Fields(Fields::new(spots, split, mends)?), split.kept(structure))
+                (Selector::Fields(Fields::new(positions, split, mends)?), split.kept(structure))
             }
             Selection::Columns(selected) => {
                 columns = selected.clone();
@@ -151,15 +151,22 @@ impl Selection {
                 let keys = keys.iter().map(|key| key.text().to_owned()).collect();
                 (Selector::Pairs(Pairs::new(keys)), [ByteSet::EMPTY; 3])
             }
-            Selection::Log(log) => match log.meaning() {
-                Meaning::Fields(spots, split) => {
-                    (Selector::Fields(Fields::new(spots, split, mends)?), split.kept(structure))
+            Selection::Log(log) => match log.places {
+                LogPlaces::Access(positions) => {
+                    let fields = Fields::new(positions, ACCESS, mends)?.of_access_log();
+                    (Selector::Fields(fields), ACCESS.kept(structure))
                 }
-                Meaning::Named(legend, split) => {
+                LogPlaces::Fields(positions, split) => {
+                    (Selector::Fields(Fields::new(positions, split, mends)?), split.kept(structure))
+                }
+                LogPlaces::Named(map, split) => {
                     is_sequential = true;
-                    (Selector::Fields(Fields::named(legend, split, mends)), split.kept(structure))
+                    (Selector::Fields(Fields::named(map, split, mends)), split.kept(structure))
                 }
-                Meaning::Keys(paths) => (Selector::Keys(Keys::new(&paths, &[], nginx)), [ByteSet::EMPTY; 3]),
+                LogPlaces::Keys(paths) => {
+                    let paths = paths.iter().map(|path| path.parse()).collect::<Result<Vec<_>, _>>()?;
+                    (Selector::Keys(Keys::new(&paths, &[], nginx)), [ByteSet::EMPTY; 3])
+                }
             },
             Selection::Parquet(_) => return Err("--parquet: there are no records to select from".to_owned()),
         };

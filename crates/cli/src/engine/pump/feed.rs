@@ -365,7 +365,7 @@ impl LastEnd {
                 }
             }
             Cut::Table(_) => {
-                if let Some(end) = self.scan.look(bytes, marks) {
+                if let Some(end) = self.scan.update(bytes, marks) {
                     self.end = end;
                 }
             }

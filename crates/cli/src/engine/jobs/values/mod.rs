@@ -23,6 +23,7 @@ use crate::io::input::Input;
 use crate::io::names::Sources;
 use crate::select::Selector;
 use crate::select::edit::{Edit, Form};
+use crate::select::pass::Pass;
 use crate::value::policy::{Action, Policies, Policy, Record, Treatment};
 use crate::value::report::{Report, Stop};
 use crate::value::work::Work;
@@ -214,7 +215,8 @@ impl Values {
         let start = record.start;
         let mark = edit.begin();
         let leaves_out;
-        match self.target.selector.rewrite(record, has_quotes, &mut self.treatment, edit, report) {
+        let mut pass = Pass { record, treatment: &mut self.treatment, edit, report };
+        match self.target.selector.rewrite(has_quotes, &mut pass) {
             Action::Write | Action::Empty => {
                 edit.end(end);
                 leaves_out = self.only_changed && !edit.has_changed();

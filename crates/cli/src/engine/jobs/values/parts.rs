@@ -122,7 +122,7 @@ impl Parts {
             self.uncounted.extend_from_slice(value);
             let ahead = if part.is_cut { 0 } else { ESCAPE };
             let upto = self.uncounted.len().saturating_sub(ahead);
-            let counted = treatment.look(&self.uncounted, upto, &mut report.stats);
+            let counted = treatment.count_escapes(&self.uncounted, upto, &mut report.stats);
             self.uncounted.drain(..counted);
             report.stats.layers = report.stats.layers.max(stream.layers() as u64);
         }

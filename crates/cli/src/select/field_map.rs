@@ -1,0 +1,78 @@
+//! Reads the lines of a file that name its fields.
+
+use super::position::Position;
+
+/// The columns of W3C logs that contain URLs or parts of URLs.
+const W3C_COLUMNS: &[&str] = &["cs-uri", "cs-uri-stem", "cs-uri-query", "cs(Referer)", "cs(Referrer)"];
+
+/// The columns of CDX that contain URLs: the original URL and the target of a redirect.
+const CDX_COLUMNS: &[&str] = &["a", "r"];
+
+/// The lines of a file format that name its fields. Each applies to the lines after it.
+#[derive(Clone, Copy, Debug)]
+pub struct FieldMap {
+    /// The start of a line that names fields.
+    prefix: &'static [u8],
+    /// The start of a line that contains no fields.
+    comment: &'static [u8],
+    /// The names of the fields that contain values.
+    columns: &'static [&'static str],
+    /// The fields that contain values before a line names any.
+    default: &'static [Position],
+}
+
+impl FieldMap {
+    /// Returns the map of W3C logs.
+    pub const fn w3c() -> FieldMap {
+        FieldMap { prefix: b"#Fields:", comment: b"#", columns: W3C_COLUMNS, default: &[] }
+    }
+
+    /// Returns the map of CDX indexes of web archives.
+    pub const fn cdx() -> FieldMap {
+        // Without a header line, the format is ` CDX N b a m s k r M S V g`.
+        const DEFAULT: &[Position] = &[Position::of(2), Position::of(6)];
+        FieldMap { prefix: b" CDX ", comment: b" CDX ", columns: CDX_COLUMNS, default: DEFAULT }
+    }
+
+    /// Returns the positions that apply before a line names fields.
+    pub fn positions(&self) -> Vec<Position> {
+        self.default.to_vec()
+    }
+
+    /// Reports whether two quotes inside quotes stand for one, as in the strings of W3C logs.
+    pub fn doubles_quotes(&self) -> bool {
+        self.columns == W3C_COLUMNS
+    }
+
+    /// Reports whether `line` is not CDX but CDXJ, which has JSON after two words.
+    pub fn is_foreign(&self, line: &[u8]) -> bool {
+        let mut words = line.splitn(3, |&byte| byte == b' ');
+        self.columns == CDX_COLUMNS && words.nth(2).is_some_and(|rest| rest.starts_with(b"{"))
+    }
+
+    /// Returns the names of the selected fields.
+    pub fn columns(&self) -> &'static [&'static str] {
+        self.columns
+    }
+
+    /// Returns the start of a line that names fields.
+    pub fn prefix(&self) -> &'static [u8] {
+        self.prefix
+    }
+
+    /// Reads `line`. Returns `None` if it contains fields, and otherwise the positions that it names, if any.
+    pub fn read(&self, line: &[u8]) -> Option<Option<Vec<Position>>> {
+        if !line.starts_with(self.comment) {
+            return None;
+        }
+        let Some(names) = line.strip_prefix(self.prefix) else { return Some(None) };
+        let names = names.split(|byte| b" \t".contains(byte)).filter(|name| !name.is_empty());
+        // The names in CDX are letters whose case matters; names of W3C logs are case-insensitive.
+        let is_same = |column: &[u8], name: &[u8]| {
+            if column.len() == 1 { column == name } else { column.eq_ignore_ascii_case(name) }
+        };
+        let is_wanted = |name: &[u8]| self.columns.iter().any(|column| is_same(column.as_bytes(), name));
+        let wanted = names.enumerate().filter(|(_, name)| is_wanted(name));
+        Some(Some(wanted.map(|(at, _)| Position::of(at)).collect()))
+    }
+}

@@ -1,0 +1,322 @@
+//! DuckDB's C API, version 1.2.0: its table of functions, its handles and its vectors as Rust types.
+//!
+//! Only functions that are stable in that version are used.
+
+#![allow(unsafe_code, reason = "calls C functions and reads memory of DuckDB")]
+
+use std::ffi::{CStr, c_void};
+use std::ops::Range;
+use std::{mem, ptr, slice};
+
+use libduckdb_sys as sys;
+use simdpct_functions::Values;
+
+/// The version of the C API that the extension asks for and that its footer names.
+pub(crate) const VERSION: &CStr = c"v1.2.0";
+
+/// The functions of DuckDB that this extension uses.
+// INVARIANT: each function that `used!` lists is there.
+pub(crate) struct Api(sys::duckdb_ext_api_v1);
+
+macro_rules! used {
+    ($($name:ident)*) => {
+        impl Api {
+            /// Copies the functions that are used from DuckDB's table, which is only valid while the extension is loaded.
+            /// Returns `None` if one is missing.
+            ///
+            /// # Safety
+            ///
+            /// `table` points to DuckDB's table of version 1.2.0 or later. It may be shorter than its type, which ends with
+            /// the functions of later versions.
+            pub(crate) unsafe fn new(table: *const sys::duckdb_ext_api_v1) -> Option<Api> {
+                // SAFETY: all fields are of type `Option<fn>`, for which zero is `None`.
+                let mut api = unsafe { mem::zeroed::<sys::duckdb_ext_api_v1>() };
+                $(
+                    // SAFETY: the function belongs to version 1.2.0, so the caller's table has the field.
+                    api.$name = Some(unsafe { (*table).$name }?);
+                )*
+                Some(Api(api))
+            }
+        }
+    };
+}
+
+used! {
+    duckdb_connect duckdb_disconnect
+    duckdb_create_logical_type duckdb_destroy_logical_type
+    duckdb_data_chunk_get_column_count duckdb_data_chunk_get_vector duckdb_data_chunk_get_size
+    duckdb_vector_get_data duckdb_vector_get_validity duckdb_vector_ensure_validity_writable
+    duckdb_vector_assign_string_element_len duckdb_validity_set_row_invalid
+    duckdb_create_scalar_function duckdb_destroy_scalar_function duckdb_scalar_function_set_name
+    duckdb_scalar_function_add_parameter duckdb_scalar_function_set_return_type duckdb_scalar_function_set_function
+    duckdb_scalar_function_set_extra_info duckdb_scalar_function_get_extra_info duckdb_scalar_function_set_error
+    duckdb_create_scalar_function_set duckdb_destroy_scalar_function_set duckdb_add_scalar_function_to_set
+    duckdb_register_scalar_function_set
+}
+
+/// Calls a function of DuckDB that `used!` lists. Callers prove that the arguments are valid.
+macro_rules! duckdb {
+    ($api:expr, $name:ident($($argument:expr),* $(,)?)) => {
+        ($api.0.$name.expect("a function that is listed in `used!`"))($($argument),*)
+    };
+}
+
+macro_rules! handles {
+    ($($(#[$doc:meta])* $name:ident($raw:ty) $destroy:ident)*) => {$(
+        $(#[$doc])*
+        // INVARIANT: DuckDB made the handle, and only `drop` destroys it.
+        pub(crate) struct $name<'a> {
+            api: &'a Api,
+            raw: $raw,
+        }
+
+        impl Drop for $name<'_> {
+            fn drop(&mut self) {
+                // SAFETY: by the invariant the handle is live. DuckDB ignores NULL.
+                unsafe { duckdb!(self.api, $destroy(&mut self.raw)) };
+            }
+        }
+    )*};
+}
+
+handles! {
+    /// A connection to a database.
+    Connection(sys::duckdb_connection) duckdb_disconnect
+    /// The type of an argument or of a result.
+    LogicalType(sys::duckdb_logical_type) duckdb_destroy_logical_type
+    /// One signature of a function.
+    ScalarFunction(sys::duckdb_scalar_function) duckdb_destroy_scalar_function
+    /// The signatures of a function.
+    ScalarFunctionSet(sys::duckdb_scalar_function_set) duckdb_destroy_scalar_function_set
+}
+
+impl<'a> Connection<'a> {
+    /// Connects to a database, or returns `None` if DuckDB does not let it.
+    ///
+    /// # Safety
+    ///
+    /// `database` is an open database.
+    pub(crate) unsafe fn new(api: &'a Api, database: sys::duckdb_database) -> Option<Connection<'a>> {
+        let mut connection = Connection { api, raw: ptr::null_mut() };
+        // SAFETY: the database is open, and the second argument is a place for a handle.
+        let state = unsafe { duckdb!(api, duckdb_connect(database, &mut connection.raw)) };
+        (state == sys::duckdb_state_DuckDBSuccess).then_some(connection)
+    }
+
+    /// Registers a function, and reports whether DuckDB takes it.
+    pub(crate) fn register(&self, set: &ScalarFunctionSet<'_>) -> bool {
+        // SAFETY: both handles are live. DuckDB copies the set.
+        let state = unsafe { duckdb!(self.api, duckdb_register_scalar_function_set(self.raw, set.raw)) };
+        state == sys::duckdb_state_DuckDBSuccess
+    }
+}
+
+/// The types that the functions have.
+#[derive(Clone, Copy)]
+pub(crate) enum Type {
+    /// Text.
+    Varchar,
+    /// Bytes.
+    Blob,
+}
+
+impl<'a> LogicalType<'a> {
+    fn new(api: &'a Api, of: Type) -> LogicalType<'a> {
+        let id = match of {
+            Type::Varchar => sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR,
+            Type::Blob => sys::DUCKDB_TYPE_DUCKDB_TYPE_BLOB,
+        };
+        // SAFETY: the argument is the number of a type.
+        LogicalType { api, raw: unsafe { duckdb!(api, duckdb_create_logical_type(id)) } }
+    }
+}
+
+/// A function that DuckDB calls for each chunk of rows.
+pub(crate) type Callback =
+    unsafe extern "C" fn(sys::duckdb_function_info, sys::duckdb_data_chunk, sys::duckdb_vector);
+
+impl<'a> ScalarFunctionSet<'a> {
+    /// Makes a function without signatures.
+    pub(crate) fn new(api: &'a Api, name: &CStr) -> ScalarFunctionSet<'a> {
+        // SAFETY: the name ends with a zero byte, and DuckDB copies it.
+        let raw = unsafe { duckdb!(api, duckdb_create_scalar_function_set(name.as_ptr())) };
+        ScalarFunctionSet { api, raw }
+    }
+
+    /// Adds a signature, and reports whether DuckDB takes it. [`extra_info`] returns `extra` during a call.
+    ///
+    /// # Safety
+    ///
+    /// It is sound to call `callback` as DuckDB does: on any thread, with a function info, a chunk of rows with one column of
+    /// each type of `parameters`, and a vector of type `result` for as many rows, all valid during the call.
+    pub(crate) unsafe fn add<T: Sync>(
+        &mut self,
+        name: &CStr,
+        parameters: &[Type],
+        result: Type,
+        callback: Callback,
+        extra: &'static T,
+    ) -> bool {
+        let api = self.api;
+        let extra = ptr::from_ref(extra).cast_mut().cast::<c_void>();
+        // SAFETY: handles are live until the end of this function, and DuckDB copies them and the name. It calls `callback`
+        // under the conditions that the caller promises. Nothing has to free `extra`, which nobody writes to.
+        unsafe {
+            let function = ScalarFunction { api, raw: duckdb!(api, duckdb_create_scalar_function()) };
+            duckdb!(api, duckdb_scalar_function_set_name(function.raw, name.as_ptr()));
+            for &parameter in parameters {
+                let of = LogicalType::new(api, parameter);
+                duckdb!(api, duckdb_scalar_function_add_parameter(function.raw, of.raw));
+            }
+            let of = LogicalType::new(api, result);
+            duckdb!(api, duckdb_scalar_function_set_return_type(function.raw, of.raw));
+            duckdb!(api, duckdb_scalar_function_set_extra_info(function.raw, extra, None));
+            duckdb!(api, duckdb_scalar_function_set_function(function.raw, Some(callback)));
+            duckdb!(api, duckdb_add_scalar_function_to_set(self.raw, function.raw))
+                == sys::duckdb_state_DuckDBSuccess
+        }
+    }
+}
+
+/// Returns what [`ScalarFunctionSet::add`] was given for the function that is called.
+///
+/// # Safety
+///
+/// `info` is the argument of a callback that was added with a `T`.
+pub(crate) unsafe fn extra_info<T>(api: &Api, info: sys::duckdb_function_info) -> &'static T {
+    // SAFETY: `add` set a reference to a `T` that lives as long as the process.
+    unsafe { &*duckdb!(api, duckdb_scalar_function_get_extra_info(info)).cast::<T>() }
+}
+
+/// Ends the query with a message.
+///
+/// # Safety
+///
+/// `info` is the argument of a callback.
+pub(crate) unsafe fn set_error(api: &Api, info: sys::duckdb_function_info, message: &CStr) {
+    // SAFETY: the info is valid during the call, and DuckDB copies the message, which ends with a zero byte.
+    unsafe { duckdb!(api, duckdb_scalar_function_set_error(info, message.as_ptr())) };
+}
+
+/// Returns the columns of a chunk of rows.
+///
+/// # Safety
+///
+/// `chunk` is the argument of a callback whose parameters are all of type VARCHAR or BLOB. `'a` ends before the call does.
+pub(crate) unsafe fn columns<'a>(api: &Api, chunk: sys::duckdb_data_chunk) -> Vec<Vector<'a>> {
+    // SAFETY: the chunk is valid, and indices are below the number of its columns. DuckDB flattens the arguments of a callback,
+    // so a column has a value for each row, which nobody writes to during the call. If there is a validity mask, it has
+    // a bit for each row.
+    unsafe {
+        let rows = duckdb!(api, duckdb_data_chunk_get_size(chunk)) as usize;
+        let count = duckdb!(api, duckdb_data_chunk_get_column_count(chunk));
+        let column = |index| {
+            let vector = duckdb!(api, duckdb_data_chunk_get_vector(chunk, index));
+            let values: *mut c_void = duckdb!(api, duckdb_vector_get_data(vector));
+            let mask = duckdb!(api, duckdb_vector_get_validity(vector));
+            Vector {
+                values: slice::from_raw_parts(values.cast(), rows),
+                validity: (!mask.is_null()).then(|| slice::from_raw_parts(mask, rows.div_ceil(64))),
+                start: 0,
+            }
+        };
+        (0..count).map(column).collect()
+    }
+}
+
+/// Some rows of a column.
+// INVARIANT: the values that the mask does not exclude are strings of DuckDB, valid for `'a`.
+pub(crate) struct Vector<'a> {
+    values: &'a [sys::duckdb_string_t],
+    /// A bit for each row of the column, which is zero for nulls. `None` if no row is null.
+    validity: Option<&'a [u64]>,
+    /// The number of the first row in the column.
+    start: usize,
+}
+
+impl<'a> Vector<'a> {
+    /// Reports whether a row is not null.
+    pub(crate) fn is_valid(&self, row: usize) -> bool {
+        let row = self.start + row;
+        self.validity.is_none_or(|mask| mask[row / 64] >> (row % 64) & 1 != 0)
+    }
+
+    /// Returns a range of the rows.
+    pub(crate) fn slice(&self, rows: Range<usize>) -> Vector<'a> {
+        Vector { start: self.start + rows.start, values: &self.values[rows], validity: self.validity }
+    }
+}
+
+impl<'a> Values<'a> for Vector<'a> {
+    type Offset = i64;
+
+    fn rows(&self) -> usize {
+        self.values.len()
+    }
+
+    #[inline]
+    fn get(&self, row: usize) -> Option<&'a [u8]> {
+        let values: &'a [sys::duckdb_string_t] = self.values;
+        let value = &values[row].value;
+        if !self.is_valid(row) {
+            return None;
+        }
+        // SAFETY: by the invariant this is a string of DuckDB. Both variants of the union start with the length. At most twelve
+        // bytes are in the value itself, and more are at the pointer.
+        Some(unsafe {
+            let length = value.inlined.length as usize;
+            let start =
+                if length <= 12 { value.inlined.inlined.as_ptr() } else { value.pointer.ptr.cast_const() };
+            slice::from_raw_parts(start.cast(), length)
+        })
+    }
+
+    fn size(&self) -> usize {
+        self.iter().flatten().map(<[u8]>::len).sum()
+    }
+}
+
+/// The vector of results.
+// INVARIANT: `vector` is a vector of type VARCHAR or BLOB with capacity for `rows` rows, and this is its only user.
+pub(crate) struct Output<'a> {
+    api: &'a Api,
+    vector: sys::duckdb_vector,
+    rows: usize,
+    /// NULL, or the validity mask of `vector`.
+    mask: *mut u64,
+}
+
+impl<'a> Output<'a> {
+    /// # Safety
+    ///
+    /// `vector` is of type VARCHAR or BLOB, has capacity for `rows` rows, and is not used otherwise during `'a`.
+    pub(crate) unsafe fn new(api: &'a Api, vector: sys::duckdb_vector, rows: usize) -> Output<'a> {
+        Output { api, vector, rows, mask: ptr::null_mut() }
+    }
+
+    /// Writes a result. DuckDB copies the value.
+    pub(crate) fn put(&mut self, row: usize, value: &[u8]) {
+        assert!(row < self.rows);
+        let (start, len) = (value.as_ptr().cast(), value.len() as sys::idx_t);
+        // SAFETY: the vector is one of strings and has this row, and there are `len` bytes at `start`.
+        unsafe {
+            duckdb!(
+                self.api,
+                duckdb_vector_assign_string_element_len(self.vector, row as sys::idx_t, start, len)
+            );
+        }
+    }
+
+    /// Makes a result null.
+    pub(crate) fn put_null(&mut self, row: usize) {
+        assert!(row < self.rows);
+        // SAFETY: the vector is valid. After the first call it has a mask, with a bit for each row.
+        unsafe {
+            if self.mask.is_null() {
+                duckdb!(self.api, duckdb_vector_ensure_validity_writable(self.vector));
+                self.mask = duckdb!(self.api, duckdb_vector_get_validity(self.vector));
+            }
+            duckdb!(self.api, duckdb_validity_set_row_invalid(self.mask, row as sys::idx_t));
+        }
+    }
+}

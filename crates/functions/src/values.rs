@@ -1,0 +1,67 @@
+//! A batch of rows, whichever way an engine stores it.
+
+use simdpct::batch::{Column, Offset};
+
+/// A batch of rows, each of which is a value or null.
+pub trait Values<'a> {
+    /// The type of the offsets of [`Values::column`]; any type if there is no column.
+    type Offset: Offset;
+
+    /// Returns the number of rows.
+    fn rows(&self) -> usize;
+
+    /// Returns the value of a row, or `None` if it is null.
+    fn get(&self, row: usize) -> Option<&'a [u8]>;
+
+    /// Returns the number of bytes that all values have together. It only sizes buffers, so an estimate will do.
+    fn size(&self) -> usize;
+
+    /// Returns all rows as one column, if that is how they are stored. A null row may have any bytes in it.
+    fn column(&self) -> Option<Column<'a, Self::Offset>> {
+        None
+    }
+
+    /// Iterates over the rows.
+    fn iter(&self) -> impl Iterator<Item = Option<&'a [u8]>> {
+        (0..self.rows()).map(|row| self.get(row))
+    }
+}
+
+/// A column without nulls.
+impl<'a, O: Offset + TryInto<usize>> Values<'a> for Column<'a, O> {
+    type Offset = O;
+
+    fn rows(&self) -> usize {
+        self.len()
+    }
+
+    fn get(&self, row: usize) -> Option<&'a [u8]> {
+        Column::get(self, row)
+    }
+
+    fn size(&self) -> usize {
+        let place = |offset: Option<&O>| offset.and_then(|offset| (*offset).try_into().ok()).unwrap_or(0);
+        place(self.offsets().last()) - place(self.offsets().first())
+    }
+
+    fn column(&self) -> Option<Column<'a, O>> {
+        Some(*self)
+    }
+}
+
+/// Values in separate places, none of them null.
+impl<'a> Values<'a> for [&'a [u8]] {
+    type Offset = i32;
+
+    fn rows(&self) -> usize {
+        self.len()
+    }
+
+    fn get(&self, row: usize) -> Option<&'a [u8]> {
+        Some(self[row])
+    }
+
+    fn size(&self) -> usize {
+        <[_]>::iter(self).map(|value| value.len()).sum()
+    }
+}

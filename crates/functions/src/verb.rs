@@ -1,0 +1,244 @@
+//! The bodies of the functions, for batches of rows.
+
+use simdpct::batch::{ColumnBuf, Offset, TooLong};
+use simdpct::{AsciiSet, Decode, Encode, OnInvalidUtf8};
+use simdpct_uri::canon::Profile;
+
+use crate::canonical::{self, Form};
+use crate::policy::{Failure, Policy};
+use crate::values::Values;
+
+/// The body of a function with its options.
+///
+/// If `utf8` is set, the results are text, and a result that is not valid UTF-8 is handled by the policy.
+#[derive(Clone, Copy, Debug)]
+pub enum Verb {
+    /// Percent-encodes.
+    Encode(Encode<AsciiSet>),
+    /// Decodes, or normalizes with [`Decode::NORMALIZE`].
+    Decode {
+        /// The escapes that are decoded, and whether `+` is a space.
+        decoder: Decode,
+        /// The handling of malformed escapes and invalid UTF-8.
+        policy: Policy,
+        /// Whether the results are text.
+        utf8: bool,
+    },
+    /// Brings URLs into the canonical form of a profile.
+    Canonicalize {
+        /// The rules of the form.
+        profile: Profile,
+        /// The handling of URLs that the profile rejects.
+        policy: Policy,
+        /// Whether the results are text.
+        utf8: bool,
+    },
+    /// Finds the rows for which decoding with [`Policy::Null`] gives null. [`Results::nulls`] lists them.
+    Malformed {
+        /// Whether invalid UTF-8 counts, too.
+        utf8: bool,
+    },
+}
+
+/// The results of a batch.
+#[derive(Debug)]
+pub struct Results<O: Offset> {
+    /// The result of each row, except for the rows in `replaced`. A null row has any bytes.
+    column: ColumnBuf<O>,
+    /// The rows whose result is another than in `column`, in ascending order. `None` is null.
+    replaced: Vec<(usize, Option<Vec<u8>>)>,
+}
+
+impl Verb {
+    /// Applies the verb to each row. `out` is an empty column, whose memory the results use. Null rows stay null.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Rejected`] for the first bad value if the policy is [`Policy::Fail`]; [`Failure::TooLong`] if the results
+    /// are longer than the offsets of `out` can express.
+    pub fn apply<'a, V, O>(self, values: &V, mut out: ColumnBuf<O>) -> Result<Results<O>, Failure>
+    where
+        V: Values<'a> + ?Sized,
+        O: Offset,
+    {
+        match self {
+            Verb::Encode(encoder) => {
+                match values.column() {
+                    Some(column) => encoder.encode_column(column, &mut out),
+                    None => encoder.encode_slices(values.iter(), &mut out),
+                }?;
+                Ok(Results { column: out, replaced: Vec::new() })
+            }
+            Verb::Decode { decoder, policy: Policy::Keep, utf8 } => {
+                decode(values, decoder, utf8.then_some(OnInvalidUtf8::Keep), out)
+            }
+            Verb::Decode { decoder, policy: Policy::Replace, utf8 } => {
+                decode(values, decoder, utf8.then_some(OnInvalidUtf8::Replace), out)
+            }
+            Verb::Decode { decoder, policy: Policy::Null, utf8 } => {
+                decode_strictly(values, decoder, false, utf8, out)
+            }
+            Verb::Decode { decoder, policy: Policy::Fail, utf8 } => {
+                decode_strictly(values, decoder, true, utf8, out)
+            }
+            Verb::Malformed { utf8 } => decode_strictly(values, Decode::new(), false, utf8, out),
+            Verb::Canonicalize { profile, policy, utf8 } => {
+                let mut replaced = Vec::new();
+                canonical::canonicalize_each(values, profile, policy, utf8, |row, form| {
+                    out.push(match form {
+                        Form::Same => values.get(row).unwrap_or_default(),
+                        Form::New(form) => form,
+                        Form::Null => {
+                            replaced.push((row, None));
+                            b""
+                        }
+                    })
+                })?;
+                Ok(Results { column: out, replaced })
+            }
+        }
+    }
+
+    /// Returns a capacity in bytes that is enough for the results of most values, which have `size` bytes together.
+    #[must_use]
+    pub fn capacity(&self, size: usize) -> usize {
+        /// The codec writes whole blocks, and cuts off what is too much.
+        const SPARE: usize = 256;
+        /// The encoder works on 8 KiB at a time, each byte of which may become three.
+        const RUN: usize = 3 << 13;
+        match self {
+            Verb::Encode(_) => size + (size / 2 + RUN).min(size * 2) + SPARE,
+            Verb::Decode { .. } | Verb::Malformed { .. } => size + SPARE,
+            Verb::Canonicalize { .. } => size,
+        }
+    }
+
+    /// Reports whether a value without `%` is always its own result, so that the verb need not see it.
+    #[must_use]
+    pub fn needs_escapes(&self) -> bool {
+        match self {
+            Verb::Decode { decoder, .. } => decoder.is_decoded("+"),
+            Verb::Malformed { .. } | Verb::Encode(_) | Verb::Canonicalize { .. } => false,
+        }
+    }
+}
+
+/// Decodes each row. Malformed escapes stay. `on_invalid` says how text is made of invalid UTF-8; without it, results are bytes.
+fn decode<'a, O: Offset>(
+    values: &(impl Values<'a> + ?Sized),
+    decoder: Decode,
+    on_invalid: Option<OnInvalidUtf8>,
+    mut out: ColumnBuf<O>,
+) -> Result<Results<O>, Failure> {
+    match values.column() {
+        Some(column) => decoder.decode_column(column, &mut out),
+        None => decoder.decode_slices(values.iter(), &mut out),
+    }?;
+    let mut replaced = Vec::new();
+    if let Some(on_invalid) = on_invalid {
+        for row in out.as_column().invalid_utf8() {
+            let text = values.get(row).map(|value| decoder.decode_utf8_with(value, on_invalid));
+            replaced.push((row, Some(text.unwrap_or_default().into_owned().into_bytes())));
+        }
+    }
+    Ok(Results { column: out, replaced })
+}
+
+/// Decodes each row. A malformed escape makes its row null, or fails; and if results are text, so does invalid UTF-8.
+fn decode_strictly<'a, O: Offset>(
+    values: &(impl Values<'a> + ?Sized),
+    decoder: Decode,
+    fail: bool,
+    utf8: bool,
+    mut out: ColumnBuf<O>,
+) -> Result<Results<O>, Failure> {
+    let strict = decoder.strict();
+    let (mut replaced, mut first) = (Vec::new(), None);
+    // The bytes of a null row do not matter.
+    let rejected = |row, error| {
+        if values.get(row).is_some() {
+            first.get_or_insert((row, error));
+            replaced.push((row, None));
+        }
+    };
+    match values.column() {
+        Some(column) => strict.decode_column(column, &mut out, rejected),
+        None => strict.decode_slices(values.iter(), &mut out, rejected),
+    }?;
+    let mut first = first.map(|(row, error)| (row, error.to_string()));
+    if utf8 {
+        for row in out.as_column().invalid_utf8() {
+            let value = values.get(row);
+            if let Some(value) = value
+                && first.as_ref().is_none_or(|(before, _)| row < *before)
+            {
+                first = decoder.decode_utf8(value).err().map(|error| (row, error.to_string()));
+            }
+            replaced.push((row, value.is_none().then(Vec::new)));
+        }
+        // A value with a malformed escape is empty in the column, so no row is in the list twice.
+        replaced.sort_unstable_by_key(|(row, _)| *row);
+    }
+    match first.filter(|_| fail) {
+        Some((row, why)) => Err(Failure::Rejected { row, why }),
+        None => Ok(Results { column: out, replaced }),
+    }
+}
+
+impl<O: Offset> Results<O> {
+    /// Iterates over the results. Those of null rows are any bytes, and those that became null are `None`.
+    pub fn iter(&self) -> impl Iterator<Item = Option<&[u8]>> {
+        let mut replaced = self.replaced.iter().peekable();
+        self.column.iter().enumerate().map(move |(row, value)| {
+            match replaced.next_if(|(replaced, _)| *replaced == row) {
+                Some((_, replacement)) => replacement.as_deref(),
+                None => Some(value),
+            }
+        })
+    }
+
+    /// Iterates over the rows that became null, in ascending order.
+    pub fn nulls(&self) -> impl Iterator<Item = usize> {
+        self.replaced.iter().filter(|(_, value)| value.is_none()).map(|(row, _)| *row)
+    }
+
+    /// Reports whether each row has the same value as before.
+    pub fn equal<'a>(&self, values: &(impl Values<'a> + ?Sized)) -> bool {
+        // Lengths differ in nearly every batch that changes.
+        let size = self.replaced.is_empty().then_some(self.column.bytes().len());
+        size.is_none_or(|size| size == values.size())
+            && self.iter().zip(values.iter()).all(|(result, value)| value.is_none() || result == value)
+    }
+
+    /// Returns the memory of the results, to use it again.
+    #[must_use]
+    pub fn into_memory(self) -> ColumnBuf<O> {
+        self.column
+    }
+
+    /// Turns the results into one column, in which rows that became null are empty. `new` makes an empty column with capacity
+    /// for a number of values and bytes, if a copy is needed, and `free` gets the column that was copied.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLong`] if the results are longer than the offsets can express.
+    pub fn into_column(
+        self,
+        new: impl FnOnce(usize, usize) -> ColumnBuf<O>,
+        free: impl FnOnce(ColumnBuf<O>),
+    ) -> Result<ColumnBuf<O>, TooLong> {
+        let is_in_place = |(row, value): &(usize, Option<Vec<u8>>)| {
+            self.column.get(*row) == Some(value.as_deref().unwrap_or(b""))
+        };
+        if self.replaced.iter().all(is_in_place) {
+            return Ok(self.column);
+        }
+        let more: usize = self.replaced.iter().filter_map(|(_, value)| Some(value.as_ref()?.len())).sum();
+        let mut out = new(self.column.len(), self.column.bytes().len() + more);
+        for value in self.iter() {
+            out.push(value.unwrap_or_default())?;
+        }
+        free(self.column);
+        Ok(out)
+    }
+}

@@ -1,0 +1,315 @@
+//! Every verb and policy against one call for each value, over all ways to store values; and the documentation.
+
+use std::fs;
+use std::path::Path;
+
+use simdpct::batch::{Column, ColumnBuf};
+use simdpct::{Decode, OnInvalidUtf8, sets};
+use simdpct_functions::{
+    CANONICALIZE, DECODE, DECODE_BYTES, ENCODE, Failure, Function, MALFORMED, NORMALIZE, Options, Policy,
+    Values, Verb, find_profile, find_set, sql_functions,
+};
+use simdpct_uri::canon::Profile;
+
+/// Rows of any bytes. Null rows have bytes, too, which nobody may see.
+struct Rows {
+    values: Vec<Vec<u8>>,
+    valid: Vec<bool>,
+}
+
+/// The rows as separate values.
+struct Scattered<'a>(&'a Rows);
+
+impl<'a> Values<'a> for Scattered<'a> {
+    type Offset = i32;
+
+    fn rows(&self) -> usize {
+        self.0.values.len()
+    }
+
+    fn get(&self, row: usize) -> Option<&'a [u8]> {
+        self.0.valid[row].then(|| &self.0.values[row][..])
+    }
+
+    fn size(&self) -> usize {
+        0
+    }
+}
+
+/// The rows as one column with a validity of its own.
+struct Stored<'a>(Scattered<'a>, Column<'a, i64>);
+
+impl<'a> Values<'a> for Stored<'a> {
+    type Offset = i64;
+
+    fn rows(&self) -> usize {
+        self.0.rows()
+    }
+
+    fn get(&self, row: usize) -> Option<&'a [u8]> {
+        self.0.get(row)
+    }
+
+    fn size(&self) -> usize {
+        self.1.size()
+    }
+
+    fn column(&self) -> Option<Column<'a, i64>> {
+        Some(self.1)
+    }
+}
+
+/// Makes rows of pieces of URLs, of which every seventh is null.
+fn rows(seed: u64, count: usize, utf8: bool) -> Rows {
+    let text = [
+        "%",
+        "%2",
+        "%41",
+        "%zz",
+        "%FF",
+        "%c3%a9",
+        "%C3",
+        "a",
+        "/",
+        "é",
+        "日本",
+        "+",
+        " ",
+        "%25",
+        "%7e",
+        "x-eleven-xx",
+        "\n",
+        "\r",
+        "%0A",
+        "HTTP://EXAMPLE.org:80/./a/../b?",
+        "http://a:99999/",
+        "http://b.example/plain/path",
+        "\u{1f600}",
+        "%ED%A0%80",
+    ];
+    let mut state = seed;
+    let mut below = |limit: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % limit
+    };
+    let mut value = || {
+        let mut value = Vec::new();
+        for _ in 0..below(9) {
+            match below(if utf8 { text.len() } else { text.len() + 2 }) {
+                piece if piece < text.len() => value.extend_from_slice(text[piece].as_bytes()),
+                piece => value.push(0xC3 + (piece - text.len()) as u8),
+            }
+        }
+        // Some are longer than a batch of lines.
+        if below(500) == 0 { value.repeat(3000) } else { value }
+    };
+    Rows {
+        values: (0..count).map(|_| value()).collect(),
+        valid: (0..count).map(|row| row % 7 != 6).collect(),
+    }
+}
+
+/// The result for one value, in the plainest way: `Err` is the diagnostic.
+fn one(verb: Verb, value: &[u8]) -> Result<Vec<u8>, String> {
+    match verb {
+        Verb::Encode(encoder) => Ok(encoder.encode(value).into_owned().into()),
+        Verb::Malformed { utf8 } => {
+            one(Verb::Decode { decoder: Decode::new(), policy: Policy::Fail, utf8 }, value)
+        }
+        Verb::Decode { decoder, policy, utf8 } => match policy {
+            Policy::Keep | Policy::Replace if utf8 => {
+                let keep = policy == Policy::Keep;
+                let on_invalid = if keep { OnInvalidUtf8::Keep } else { OnInvalidUtf8::Replace };
+                Ok(decoder.decode_utf8_with(value, on_invalid).into_owned().into())
+            }
+            Policy::Keep | Policy::Replace => Ok(decoder.decode(value).into_owned()),
+            Policy::Null | Policy::Fail => {
+                let bytes = decoder.strict().decode(value).map_err(|error| error.to_string())?;
+                match decoder.decode_utf8(value) {
+                    Err(error) if utf8 => Err(error.to_string()),
+                    _ => Ok(bytes.into_owned()),
+                }
+            }
+        },
+        Verb::Canonicalize { profile, policy, utf8 } => {
+            let form =
+                profile.canonicalize(value).map(|form| form.into_owned()).map_err(|error| error.to_string());
+            let form = form.and_then(|form| match std::str::from_utf8(&form) {
+                Err(_) if utf8 => Err("the canonical form is not valid UTF-8".to_owned()),
+                _ => Ok(form),
+            });
+            if policy == Policy::Keep { Ok(form.unwrap_or_else(|_| value.to_vec())) } else { form }
+        }
+    }
+}
+
+/// Checks a verb on rows in one of their forms.
+fn check<'a>(verb: Verb, fail: bool, values: &impl Values<'a>, rows: &Rows, what: &str) {
+    let wanted: Vec<_> = rows.values.iter().map(|value| one(verb, value)).collect();
+    let is_valid = |row: usize| rows.valid[row];
+    let results = match verb.apply(values, ColumnBuf::<i32>::new()) {
+        Ok(results) => results,
+        Err(Failure::Rejected { row, why }) => {
+            assert!(fail, "{what}: row {row}, {why}");
+            let first = (0..wanted.len()).find(|&row| is_valid(row) && wanted[row].is_err());
+            assert_eq!(Some(row), first, "{what}");
+            assert_eq!(Err(why), wanted[row], "{what}");
+            return;
+        }
+        Err(failure) => panic!("{what}: {failure}"),
+    };
+    assert!(
+        !fail || (0..wanted.len()).all(|row| !is_valid(row) || wanted[row].is_ok()),
+        "{what}: nothing failed"
+    );
+    let nulls: Vec<usize> = results.nulls().filter(|row| is_valid(*row)).collect();
+    let bad = (0..wanted.len()).filter(|&row| is_valid(row) && wanted[row].is_err());
+    assert_eq!(nulls, bad.collect::<Vec<_>>(), "{what}: nulls");
+    for (row, result) in results.iter().enumerate().filter(|(row, _)| is_valid(*row)) {
+        assert_eq!(
+            result,
+            wanted[row].as_deref().ok(),
+            "{what}: {:?}",
+            String::from_utf8_lossy(&rows.values[row])
+        );
+    }
+    let equal = (0..wanted.len()).all(|row| !is_valid(row) || wanted[row].as_ref() == Ok(&rows.values[row]));
+    assert_eq!(results.equal(values), equal && values.size() == rows.values.concat().len(), "{what}: equal");
+    let mut freed = 0;
+    let column = results.into_column(ColumnBuf::with_capacity, |_| freed += 1).expect("it fits");
+    assert!(freed <= 1);
+    for (row, result) in column.iter().enumerate().filter(|(row, _)| is_valid(*row)) {
+        assert_eq!(result, wanted[row].as_deref().unwrap_or_default(), "{what}: as a column");
+    }
+}
+
+/// Checks a function with all its policies.
+fn check_function(function: &Function, name: &str, options: Options) {
+    let policies: Vec<Policy> = match function.policies {
+        [] => vec![Policy::Keep],
+        policies => policies.iter().map(|(policy, _)| *policy).collect(),
+    };
+    for policy in policies {
+        // Values that are not UTF-8 although the results have to be are not better than such results.
+        for (utf8, utf8_values) in [(true, true), (false, false), (true, false)] {
+            for (seed, count) in [(1, 0), (2, 1), (3, 13), (4, 2000)] {
+                let mut rows = rows(seed, count, utf8_values);
+                let verb = (function.verb)(&Options { policy, utf8, ..options });
+                for clean in [false, true] {
+                    if clean {
+                        // A batch without bad values, except in null rows. `Fail` lets it through.
+                        let valid = rows.values.iter_mut().zip(&rows.valid).filter(|(_, valid)| **valid);
+                        valid
+                            .filter(|(value, _)| one(verb, value).is_err())
+                            .for_each(|(value, _)| value.clear());
+                    }
+                    let what = format!(
+                        "{name}, {policy:?}, utf8: {utf8} of {utf8_values}, seed {seed}, clean: {clean}"
+                    );
+                    let fail = policy == Policy::Fail;
+                    check(verb, fail, &Scattered(&rows), &rows, &what);
+                    let mut column = ColumnBuf::<i64>::new();
+                    rows.values.iter().for_each(|value| column.push(value).expect("it fits"));
+                    check(verb, fail, &Stored(Scattered(&rows), column.as_column()), &rows, &what);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn functions_equal_a_call_for_each_value() {
+    for plus in [false, true] {
+        let options = Options { plus, ..Options::default() };
+        let path = Options { keep: sets::RFC3986_PATH, ..options };
+        check_function(&ENCODE, "encode", options);
+        check_function(&ENCODE, "encode a path", path);
+        check_function(&DECODE, "decode", options);
+        check_function(&DECODE_BYTES, "decode to bytes", options);
+    }
+    check_function(&NORMALIZE, "normalize", Options::default());
+    check_function(&MALFORMED, "malformed", Options::default());
+    for &profile in Profile::ALL {
+        check_function(&CANONICALIZE, profile.name(), Options { profile, ..Options::default() });
+    }
+}
+
+#[test]
+fn names_are_found() {
+    assert_eq!(find_profile("whatwg"), Ok(Profile::Whatwg));
+    assert!(
+        find_profile("nope")
+            .expect_err("no profile")
+            .starts_with("there is no profile 'nope'; profiles are escapes, ")
+    );
+    assert_eq!(find_set("rfc3986-path"), Ok(sets::RFC3986_PATH));
+    // A building block is no policy.
+    assert!(
+        find_set("rfc1738-unsafe")
+            .expect_err("no set")
+            .starts_with("there is no set 'rfc1738-unsafe'; sets are ")
+    );
+    let names: Vec<_> = sql_functions().iter().map(|function| function.syntax()).collect();
+    assert_eq!(
+        names,
+        [
+            "pct_encode(value [, set])",
+            "pct_decode(text)",
+            "try_pct_decode(text)",
+            "pct_decode_blob(text)",
+            "pct_normalize(text)",
+            "url_canonical(url [, profile])",
+            "try_url_canonical(url [, profile])",
+        ]
+    );
+    for function in sql_functions() {
+        let unknown = function.verb(Some("nope")).err();
+        let wanted =
+            function.function.name.map(|name| format!("{}: there is no {}", function.name, name.argument()));
+        assert_eq!(unknown.is_some(), wanted.is_some());
+        assert!(unknown.unwrap_or_default().starts_with(&wanted.unwrap_or_default()));
+        assert!(function.verb(None).is_ok());
+    }
+}
+
+#[test]
+fn verbs_that_need_escapes_leave_other_values_alone() {
+    for plus in [false, true] {
+        for function in [&ENCODE, &DECODE, &DECODE_BYTES, &NORMALIZE, &CANONICALIZE] {
+            let verb = (function.verb)(&Options { plus, ..Options::default() });
+            if verb.needs_escapes() {
+                let values = [&b"A+b c/\xC3\xA9"[..]];
+                assert!(
+                    verb.apply(&values[..], ColumnBuf::<i32>::new()).expect("it fits").equal(&values[..])
+                );
+            }
+        }
+    }
+    assert!((DECODE.verb)(&Options::default()).needs_escapes());
+}
+
+/// The table of functions is documentation in several places. `SIMDPCT_BLESS=1` writes it there.
+#[test]
+fn the_documentation_has_the_table() {
+    let mut table = String::from("| function | result |\n|---|---|\n");
+    for function in sql_functions() {
+        table += &format!("| `{}` | {} |\n", function.syntax(), function.about());
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (file, start) in [
+        ("FUNCTIONS.md", ""),
+        ("../duckdb/README.md", "| function |"),
+        ("../datafusion/README.md", "| function |"),
+    ] {
+        let path = root.join(file);
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let start = text.find(start).expect("a table");
+        let len = text[start..].find("\n\n").map_or(text.len() - start, |end| end + 1);
+        if std::env::var_os("SIMDPCT_BLESS").is_some() {
+            let text = format!("{}{table}{}", &text[..start], &text[start + len..]);
+            fs::write(&path, text).expect("it can be written");
+        } else {
+            assert_eq!(text[start..start + len], table, "{file}: SIMDPCT_BLESS=1 writes it anew");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Columns that this package has made.
+
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::ptr::null;
+use std::sync::Arc;
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+use super::{ArrowArray, ArrowArrayStream, ArrowSchema, FORMATS, Owned, Released};
+use crate::part::{Data, Part, Type};
+
+/// Keeps a part alive, and the array of pointers to its buffers.
+struct Exported {
+    /// Only its memory is used.
+    _part: Arc<Part>,
+    pointers: Vec<*const c_void>,
+}
+
+/// Frees the memory of an array.
+///
+/// # Safety
+///
+/// `array` is one of `array_of` that is not released.
+unsafe extern "C" fn release_array(array: *mut ArrowArray) {
+    // SAFETY: the caller promises it, so the private data is the box that `array_of` made, and nobody has freed it.
+    unsafe {
+        drop(Box::from_raw((*array).private_data.cast::<Exported>()));
+        (*array).release = None;
+    }
+}
+
+/// Makes an array of a part.
+pub(crate) fn array_of(part: &Arc<Part>) -> ArrowArray {
+    let validity = part.validity().map_or(null(), |bits| bits.bytes().as_ptr().cast());
+    let mut pointers: Vec<*const c_void> = vec![validity];
+    match part.data() {
+        Data::Small(column) => {
+            pointers.extend([column.offsets().as_ptr().cast(), column.bytes().as_ptr().cast()]);
+        }
+        Data::Large(column) => {
+            pointers.extend([column.offsets().as_ptr().cast(), column.bytes().as_ptr().cast()]);
+        }
+        Data::View(views) => {
+            pointers.push(views.views().as_ptr().cast());
+            pointers.extend(views.buffers().iter().map(|bytes| bytes.as_ptr().cast::<c_void>()));
+            pointers.push(views.lens().as_ptr().cast());
+        }
+        Data::Bool(bits) => pointers.push(bits.bytes().as_ptr().cast()),
+    }
+    let exported = Box::new(Exported { _part: Arc::clone(part), pointers });
+    ArrowArray {
+        length: part.len().cast_signed() as i64,
+        null_count: part.nulls().cast_signed() as i64,
+        n_buffers: exported.pointers.len().cast_signed() as i64,
+        buffers: exported.pointers.as_ptr(),
+        release: Some(release_array),
+        private_data: Box::into_raw(exported).cast(),
+        ..ArrowArray::NULL
+    }
+}
+
+/// Frees the memory of a schema.
+///
+/// # Safety
+///
+/// `schema` is one of `schema_of` that is not released.
+unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
+    // SAFETY: the caller promises it, so the private data is the string that `schema_of` made, and nobody has freed it.
+    unsafe {
+        drop(CString::from_raw((*schema).private_data.cast()));
+        (*schema).release = None;
+    }
+}
+
+/// Makes the schema of a column.
+pub(crate) fn schema_of(class: Type, name: CString) -> ArrowSchema {
+    const NULLABLE: i64 = 2;
+    let format = FORMATS.iter().find(|(_, known)| *known == class).map_or(c"b", |(format, _)| *format);
+    // The name is the private data, too, which is thus never NULL: to Polars, NULL means that the schema was released.
+    let name = name.into_raw();
+    ArrowSchema {
+        format: format.as_ptr(),
+        name,
+        flags: NULLABLE,
+        release: Some(release_schema),
+        private_data: name.cast(),
+        ..ArrowSchema::NULL
+    }
+}
+
+/// The private data of a stream.
+struct Stream {
+    class: Type,
+    parts: std::vec::IntoIter<Arc<Part>>,
+}
+
+/// Writes the schema of a stream to `out`.
+///
+/// # Safety
+///
+/// `stream` is one of `stream_of` that is not released, and `out` is a place for a schema.
+unsafe extern "C" fn stream_schema(stream: *mut ArrowArrayStream, out: *mut ArrowSchema) -> c_int {
+    // SAFETY: the caller promises it, so the private data is a `Stream`.
+    unsafe { out.write(schema_of((*(*stream).private_data.cast::<Stream>()).class, CString::default())) };
+    0
+}
+
+/// Writes the next array of a stream to `out`, or one that is released at its end.
+///
+/// # Safety
+///
+/// `stream` is one of `stream_of` that is not released, no other thread uses it, and `out` is a place for an array.
+unsafe extern "C" fn stream_next(stream: *mut ArrowArrayStream, out: *mut ArrowArray) -> c_int {
+    // SAFETY: the caller promises it, so the private data is a `Stream`, which nobody else uses.
+    unsafe {
+        let next = (*(*stream).private_data.cast::<Stream>()).parts.next();
+        out.write(next.map_or(ArrowArray::NULL, |part| array_of(&part)));
+    }
+    0
+}
+
+/// Returns no message, because no call fails. It does not use its argument.
+unsafe extern "C" fn stream_error(_: *mut ArrowArrayStream) -> *const c_char {
+    null()
+}
+
+/// Frees the memory of a stream.
+///
+/// # Safety
+///
+/// `stream` is one of `stream_of` that is not released.
+unsafe extern "C" fn release_stream(stream: *mut ArrowArrayStream) {
+    // SAFETY: the caller promises it, so the private data is the box that `stream_of` made, and nobody has freed it.
+    unsafe {
+        drop(Box::from_raw((*stream).private_data.cast::<Stream>()));
+        (*stream).release = None;
+    }
+}
+
+fn stream_of(class: Type, parts: Vec<Arc<Part>>) -> ArrowArrayStream {
+    ArrowArrayStream {
+        get_schema: Some(stream_schema),
+        get_next: Some(stream_next),
+        get_last_error: Some(stream_error),
+        release: Some(release_stream),
+        private_data: Box::into_raw(Box::new(Stream { class, parts: parts.into_iter() })).cast(),
+    }
+}
+
+/// Frees the struct of a capsule, and releases it unless somebody has taken it over.
+///
+/// # Safety
+///
+/// CPython calls this once with a capsule of `capsule_of`, when it frees the capsule.
+unsafe extern "C" fn drop_capsule<T: Released>(capsule: *mut ffi::PyObject) {
+    // SAFETY: the pointer of the capsule is the box that `capsule_of` made, and only this function frees it. It is NULL if somebody has
+    // renamed the capsule; then the exception is cleared and the memory stays.
+    unsafe {
+        let inside = ffi::PyCapsule_GetPointer(capsule, T::CAPSULE.as_ptr()).cast::<T>();
+        if inside.is_null() {
+            ffi::PyErr_Clear();
+        } else {
+            drop(Owned(Box::from_raw(inside)));
+        }
+    }
+}
+
+fn capsule_of<T: Released>(py: Python<'_>, inside: T) -> PyResult<Bound<'_, PyAny>> {
+    let inside = Box::into_raw(Box::new(inside));
+    // SAFETY: `py` proves that the thread is attached. The pointer is not NULL, and the name is a constant. If there is no capsule,
+    // nobody else has the box.
+    unsafe {
+        let capsule = ffi::PyCapsule_New(inside.cast(), T::CAPSULE.as_ptr(), Some(drop_capsule::<T>));
+        if capsule.is_null() {
+            drop(Owned(Box::from_raw(inside)));
+            return Err(PyErr::fetch(py));
+        }
+        Ok(Bound::from_owned_ptr(py, capsule))
+    }
+}
+
+pub(crate) fn schema_capsule(py: Python<'_>, class: Type) -> PyResult<Bound<'_, PyAny>> {
+    capsule_of(py, schema_of(class, CString::default()))
+}
+
+pub(crate) fn array_capsule<'py>(py: Python<'py>, part: &Arc<Part>) -> PyResult<Bound<'py, PyAny>> {
+    capsule_of(py, array_of(part))
+}
+
+pub(crate) fn stream_capsule(
+    py: Python<'_>,
+    class: Type,
+    parts: Vec<Arc<Part>>,
+) -> PyResult<Bound<'_, PyAny>> {
+    capsule_of(py, stream_of(class, parts))
+}

@@ -1,0 +1,163 @@
+//! Columns from and to other libraries, by the Arrow C data interface and its capsules for Python.
+//!
+//! <https://arrow.apache.org/docs/format/CDataInterface.html>, CStreamInterface and PyCapsuleInterface. `import` checks columns as far
+//! as it can: layout, number and alignment of buffers, offsets, views. The interface has no way to check that a buffer is as
+//! long as it has to be; a producer promises it.
+
+mod export;
+mod import;
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr::{null, null_mut};
+
+pub(crate) use export::{array_capsule, array_of, schema_capsule, schema_of, stream_capsule};
+pub(crate) use import::{Imported, Input, Rejected, Stored, class_of, import, is_null_type, name_of};
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+use crate::part::{Layout, Type};
+
+/// The type of a column.
+// INVARIANT: a schema that is not released is valid as the interface says: strings and children live as long as it does.
+// Schemas come from `schema_of`, and from producers, whose promise this is.
+#[repr(C)]
+pub(crate) struct ArrowSchema {
+    format: *const c_char,
+    name: *const c_char,
+    metadata: *const c_char,
+    flags: i64,
+    n_children: i64,
+    children: *mut *mut ArrowSchema,
+    dictionary: *mut ArrowSchema,
+    release: Option<unsafe extern "C" fn(*mut ArrowSchema)>,
+    private_data: *mut c_void,
+}
+
+/// The data of a column.
+// INVARIANT: an array that is not released is valid as the interface says: `buffers` has `n_buffers` pointers and `children`
+// `n_children`, which live as long as the array. Arrays come from `array_of`, and from producers, whose promise this is.
+#[repr(C)]
+pub(crate) struct ArrowArray {
+    length: i64,
+    null_count: i64,
+    offset: i64,
+    n_buffers: i64,
+    n_children: i64,
+    buffers: *const *const c_void,
+    children: *mut *mut ArrowArray,
+    dictionary: *mut ArrowArray,
+    release: Option<unsafe extern "C" fn(*mut ArrowArray)>,
+    private_data: *mut c_void,
+}
+
+/// A column in several arrays.
+// INVARIANT: the functions of a stream that is not released may be called as the interface says.
+#[repr(C)]
+struct ArrowArrayStream {
+    get_schema: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowSchema) -> c_int>,
+    get_next: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowArray) -> c_int>,
+    get_last_error: Option<unsafe extern "C" fn(*mut ArrowArrayStream) -> *const c_char>,
+    release: Option<unsafe extern "C" fn(*mut ArrowArrayStream)>,
+    private_data: *mut c_void,
+}
+
+/// One of the three structs. The owner calls its `release`, once, unless it is `None`.
+pub(crate) trait Released: Sized {
+    /// The name of the capsules for Python that have such a struct.
+    const CAPSULE: &'static CStr;
+    /// A struct that is released.
+    const NULL: Self;
+
+    /// Calls the function `release` of the struct, if there is one.
+    fn release(&mut self);
+}
+
+macro_rules! released {
+    ($($name:ident $capsule:literal { $($field:ident: $empty:expr),* })*) => {$(
+        impl Released for $name {
+            const CAPSULE: &'static CStr = $capsule;
+            const NULL: $name = $name { $($field: $empty,)* release: None, private_data: null_mut() };
+
+            fn release(&mut self) {
+                if let Some(release) = self.release {
+                    // SAFETY: the struct is not released, so by its invariant this is the function that does it.
+                    unsafe { release(self) };
+                    self.release = None;
+                }
+            }
+        }
+    )*};
+}
+released! {
+    ArrowSchema c"arrow_schema" {
+        format: null(), name: null(), metadata: null(), flags: 0, n_children: 0, children: null_mut(), dictionary: null_mut()
+    }
+    ArrowArray c"arrow_array" {
+        length: 0, null_count: 0, offset: 0, n_buffers: 0, n_children: 0, buffers: null(), children: null_mut(),
+        dictionary: null_mut()
+    }
+    ArrowArrayStream c"arrow_array_stream" { get_schema: None, get_next: None, get_last_error: None }
+}
+
+/// A struct that is released when this is dropped.
+// INVARIANT: nobody else releases it.
+pub(crate) struct Owned<T: Released>(Box<T>);
+
+impl<T: Released> Owned<T> {
+    fn null() -> Owned<T> {
+        Owned(Box::new(T::NULL))
+    }
+
+    /// Takes a struct over.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else releases it.
+    pub(crate) unsafe fn new(inside: T) -> Owned<T> {
+        Owned(Box::new(inside))
+    }
+
+    pub(crate) fn get(&self) -> &T {
+        &self.0
+    }
+
+    pub(crate) fn get_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+
+    /// Takes over the struct in a capsule, and leaves one that is released.
+    fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Owned<T>> {
+        // SAFETY: the argument is an object. One that is not a capsule of this name gives NULL and an exception.
+        let inside = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), T::CAPSULE.as_ptr()) }.cast::<T>();
+        if inside.is_null() {
+            return Err(PyErr::fetch(capsule.py()));
+        }
+        let mut owned = Owned::null();
+        // SAFETY: by the PyCapsule interface, a capsule of this name has such a struct, which may be moved. The thread has the GIL,
+        // so nobody else uses the capsule, and its destructor finds a struct that is released.
+        unsafe { std::ptr::swap(inside, &raw mut *owned.0) };
+        Ok(owned)
+    }
+}
+
+impl<T: Released> Drop for Owned<T> {
+    fn drop(&mut self) {
+        self.0.release();
+    }
+}
+
+// SAFETY: the interface allows a consumer to release from any thread.
+unsafe impl<T: Released> Send for Owned<T> {}
+// SAFETY: nothing writes through a shared reference, and by the interface the buffers of an array do not change.
+unsafe impl<T: Released> Sync for Owned<T> {}
+
+/// The formats of the interface for the types of this package.
+const FORMATS: [(&CStr, Type); 7] = [
+    (c"u", Type { layout: Layout::Small, text: true }),
+    (c"U", Type { layout: Layout::Large, text: true }),
+    (c"vu", Type { layout: Layout::View, text: true }),
+    (c"z", Type { layout: Layout::Small, text: false }),
+    (c"Z", Type { layout: Layout::Large, text: false }),
+    (c"vz", Type { layout: Layout::View, text: false }),
+    (c"b", Type { layout: Layout::Bool, text: false }),
+];

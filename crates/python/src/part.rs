@@ -1,0 +1,368 @@
+//! Results in memory: parts of a column, each with its values and its validity, in the layouts of Arrow.
+
+use std::mem;
+use std::sync::Arc;
+
+use codec::batch::{ColumnBuf, Offset};
+
+use crate::pool::Pool;
+
+/// The memory of results is used again for others.
+pub(crate) static BYTES: Pool<u8> = Pool::new();
+static VIEWS: Pool<View> = Pool::new();
+
+/// The way in which values are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// Bytes and offsets of 32 bits.
+    Small,
+    /// Bytes and offsets of 64 bits.
+    Large,
+    /// Views of 16 bytes.
+    View,
+    /// Bits. Only results have them.
+    Bool,
+}
+
+/// The type of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Type {
+    pub(crate) layout: Layout,
+    /// Whether values are UTF-8 and not any bytes.
+    pub(crate) text: bool,
+}
+
+/// A view of a value, as in Arrow: its length in 32 bits; then up to twelve bytes, or the first four bytes, the number of a buffer
+/// and an offset in it.
+#[derive(Clone, Copy)]
+#[repr(C, align(8))]
+pub(crate) struct View([u8; 16]);
+
+impl View {
+    const EMPTY: View = View([0; 16]);
+
+    /// Makes the view of a value, which is at `start` of a buffer.
+    fn new(value: &[u8], buffer: u32, start: u32) -> View {
+        let mut view = View::EMPTY;
+        let (head, rest) = view.0.split_at_mut(4);
+        head.copy_from_slice(&(value.len() as u32).to_le_bytes());
+        match value.first_chunk::<4>().filter(|_| value.len() > rest.len()) {
+            None => rest[..value.len()].copy_from_slice(value),
+            Some(prefix) => {
+                rest[..4].copy_from_slice(prefix);
+                rest[4..8].copy_from_slice(&buffer.to_le_bytes());
+                rest[8..].copy_from_slice(&start.to_le_bytes());
+            }
+        }
+        view
+    }
+
+    #[inline(always)]
+    fn word(&self, index: usize) -> u32 {
+        u32::from_le_bytes(self.0.as_chunks().0[index])
+    }
+
+    /// Returns the length of the value.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        self.word(0) as usize
+    }
+
+    /// Returns the value, or `None` if it is not in the buffers.
+    #[inline(always)]
+    pub(crate) fn value<'a>(&'a self, buffers: &[&'a [u8]]) -> Option<&'a [u8]> {
+        let len = self.len();
+        if len <= 12 {
+            return Some(&self.0[4..4 + len]);
+        }
+        buffers.get(self.word(2) as usize)?.get(self.word(3) as usize..)?.get(..len)
+    }
+}
+
+/// A part of a bitmap, which need not begin at the start of a byte.
+#[derive(Clone, Copy)]
+pub(crate) struct Bits<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) start: usize,
+}
+
+impl<'a> Bits<'a> {
+    #[inline(always)]
+    pub(crate) fn get(&self, index: usize) -> bool {
+        let at = self.start + index;
+        self.bytes[at / 8] >> (at % 8) & 1 != 0
+    }
+
+    /// Returns the bits from `start` on.
+    pub(crate) fn skip(&self, start: usize) -> Bits<'a> {
+        Bits { bytes: self.bytes, start: self.start + start }
+    }
+}
+
+/// A bitmap. The bits of the last byte after its end are 0.
+#[derive(Default)]
+pub(crate) struct BitBuf {
+    bytes: Vec<u8>,
+    len: usize,
+}
+
+impl BitBuf {
+    /// Makes a bitmap of equal bits.
+    pub(crate) fn of(bit: bool, len: usize) -> BitBuf {
+        let mut bits = BitBuf { bytes: vec![if bit { 0xFF } else { 0 }; len.div_ceil(8)], len };
+        bits.clear_end();
+        bits
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(crate) fn set(&mut self, index: usize, bit: bool) {
+        let mask = 1 << (index % 8);
+        if bit { self.bytes[index / 8] |= mask } else { self.bytes[index / 8] &= !mask }
+    }
+
+    /// Appends the first `count` bits of `bits`.
+    pub(crate) fn extend(&mut self, bits: Bits<'_>, count: usize) {
+        let from = &bits.bytes[bits.start / 8..];
+        let (skip, shift) = (bits.start % 8, self.len % 8);
+        for at in 0..count.div_ceil(8) {
+            let pair = u16::from_le_bytes([from[at], from.get(at + 1).copied().unwrap_or(0)]);
+            let byte = (pair >> skip) as u8;
+            match self.bytes.last_mut().filter(|_| shift != 0) {
+                None => self.bytes.push(byte),
+                Some(last) => {
+                    *last |= byte << shift;
+                    self.bytes.push(byte >> (8 - shift));
+                }
+            }
+        }
+        self.len += count;
+        self.bytes.truncate(self.len.div_ceil(8));
+        self.clear_end();
+    }
+
+    fn clear_end(&mut self) {
+        if let Some(last) = self.bytes.last_mut().filter(|_| !self.len.is_multiple_of(8)) {
+            *last &= (1 << (self.len % 8)) - 1;
+        }
+    }
+
+    fn bits(&self) -> Bits<'_> {
+        Bits { bytes: &self.bytes, start: 0 }
+    }
+}
+
+/// Views and the buffers that they refer to.
+// INVARIANT: each view is of a value in `buffers`, and `lens` are their lengths.
+#[derive(Default)]
+pub(crate) struct ViewBuf {
+    views: Vec<View>,
+    buffers: Vec<Vec<u8>>,
+    lens: Vec<i64>,
+}
+
+impl ViewBuf {
+    /// Makes the views of a column, whose bytes become the only buffer.
+    pub(crate) fn new(column: ColumnBuf<i32>) -> ViewBuf {
+        let mut views = VIEWS.take(column.len());
+        let values = column.iter().zip(column.offsets());
+        views.extend(values.map(|(value, start)| View::new(value, 0, start.cast_unsigned())));
+        let (bytes, _) = column.into_parts();
+        ViewBuf { views, lens: vec![bytes.len().cast_signed() as i64], buffers: vec![bytes] }
+    }
+
+    pub(crate) fn views(&self) -> &[View] {
+        &self.views
+    }
+
+    pub(crate) fn buffers(&self) -> &[Vec<u8>] {
+        &self.buffers
+    }
+
+    pub(crate) fn lens(&self) -> &[i64] {
+        &self.lens
+    }
+
+    fn extend(&mut self, other: &ViewBuf) {
+        let first = self.buffers.len() as u32;
+        self.views.extend(other.views.iter().map(|view| match view.len() {
+            0..=12 => *view,
+            _ => {
+                let mut view = *view;
+                let number = view.word(2) + first;
+                view.0[8..12].copy_from_slice(&number.to_le_bytes());
+                view
+            }
+        }));
+        self.buffers.extend_from_slice(&other.buffers);
+        self.lens.extend_from_slice(&other.lens);
+    }
+}
+
+/// Values, without their validity.
+pub(crate) enum Data {
+    Small(ColumnBuf<i32>),
+    Large(ColumnBuf<i64>),
+    View(ViewBuf),
+    Bool(BitBuf),
+}
+
+impl Data {
+    fn len(&self) -> usize {
+        match self {
+            Data::Small(column) => column.len(),
+            Data::Large(column) => column.len(),
+            Data::View(views) => views.views.len(),
+            Data::Bool(bits) => bits.len,
+        }
+    }
+}
+
+/// A validity bitmap, whose bits are 0 for nulls, and the number of nulls.
+pub(crate) struct Validity {
+    bits: BitBuf,
+    nulls: usize,
+}
+
+impl Validity {
+    pub(crate) fn new(bits: BitBuf) -> Validity {
+        let valid: usize = bits.bytes.iter().map(|byte| byte.count_ones() as usize).sum();
+        Validity { nulls: bits.len - valid, bits }
+    }
+}
+
+/// A part of a column.
+// INVARIANT: `validity` has as many bits as there are values.
+pub(crate) struct Part {
+    data: Data,
+    validity: Option<Validity>,
+}
+
+impl Part {
+    pub(crate) fn new(data: Data, validity: Option<Validity>) -> Part {
+        assert!(validity.as_ref().is_none_or(|validity| validity.bits.len == data.len()));
+        Part { data, validity }
+    }
+
+    /// Makes a part of `len` nulls.
+    pub(crate) fn of_nulls(layout: Layout, len: usize) -> Part {
+        fn empty<O: Offset>(len: usize) -> ColumnBuf<O> {
+            let mut column = ColumnBuf::with_capacity(len, 0);
+            (0..len).for_each(|_| column.push(b"").expect("a column without bytes is not too long"));
+            column
+        }
+        let data = match layout {
+            Layout::Small => Data::Small(empty(len)),
+            Layout::Large => Data::Large(empty(len)),
+            Layout::View => Data::View(ViewBuf { views: vec![View::EMPTY; len], ..ViewBuf::default() }),
+            Layout::Bool => Data::Bool(BitBuf::of(false, len)),
+        };
+        Part::new(data, (len > 0).then(|| Validity::new(BitBuf::of(false, len))))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.data.len()
+    }
+
+    pub(crate) fn nulls(&self) -> usize {
+        self.validity.as_ref().map_or(0, |validity| validity.nulls)
+    }
+
+    pub(crate) fn validity(&self) -> Option<&BitBuf> {
+        self.validity.as_ref().map(|validity| &validity.bits)
+    }
+
+    pub(crate) fn data(&self) -> &Data {
+        &self.data
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        match mem::replace(&mut self.data, Data::Bool(BitBuf::default())) {
+            Data::Small(column) => BYTES.give(column.into_parts().0),
+            Data::Large(column) => BYTES.give(column.into_parts().0),
+            Data::View(views) => {
+                VIEWS.give(views.views);
+                views.buffers.into_iter().for_each(|bytes| BYTES.give(bytes));
+            }
+            Data::Bool(_) => {}
+        }
+    }
+}
+
+/// Joins the parts of a column. Returns `None` if they are too long for offsets of 32 bits.
+pub(crate) fn joined(layout: Layout, parts: &[Arc<Part>]) -> Option<Arc<Part>> {
+    if let [part] = parts {
+        return Some(Arc::clone(part));
+    }
+    let data = match layout {
+        Layout::Small => Data::Small(concatenated(parts, |data| match data {
+            Data::Small(column) => Some(column),
+            _ => None,
+        })?),
+        Layout::Large => Data::Large(concatenated(parts, |data| match data {
+            Data::Large(column) => Some(column),
+            _ => None,
+        })?),
+        Layout::View => {
+            let mut all = ViewBuf::default();
+            parts.iter().for_each(|part| {
+                if let Data::View(views) = &part.data {
+                    all.extend(views)
+                }
+            });
+            Data::View(all)
+        }
+        Layout::Bool => {
+            let mut all = BitBuf::default();
+            parts.iter().for_each(|part| {
+                if let Data::Bool(bits) = &part.data {
+                    all.extend(bits.bits(), bits.len)
+                }
+            });
+            Data::Bool(all)
+        }
+    };
+    let validity = parts.iter().any(|part| part.nulls() > 0).then(|| {
+        let mut all = BitBuf::default();
+        for part in parts {
+            match part.validity() {
+                Some(bits) => all.extend(bits.bits(), part.len()),
+                None => all.extend(BitBuf::of(true, part.len()).bits(), part.len()),
+            }
+        }
+        Validity::new(all)
+    });
+    Some(Arc::new(Part::new(data, validity)))
+}
+
+/// Joins columns. Returns `None` if they are too long for their offsets.
+fn concatenated<O: Offset + TryFrom<usize> + TryInto<usize>>(
+    parts: &[Arc<Part>],
+    column: impl Fn(&Data) -> Option<&ColumnBuf<O>>,
+) -> Option<ColumnBuf<O>> {
+    let columns = || parts.iter().filter_map(|part| column(&part.data));
+    let mut bytes = Vec::with_capacity(columns().map(|column| column.bytes().len()).sum());
+    let mut offsets = Vec::with_capacity(1 + columns().map(ColumnBuf::len).sum::<usize>());
+    offsets.push(O::try_from(0).ok()?);
+    for column in columns() {
+        for offset in &column.offsets()[1..] {
+            let offset: usize = (*offset).try_into().ok()?;
+            offsets.push(O::try_from(bytes.len() + offset).ok()?);
+        }
+        bytes.extend_from_slice(column.bytes());
+    }
+    ColumnBuf::from_parts(bytes, offsets).ok()
+}
+
+/// Makes an empty column with capacity for a number of values and bytes, of memory that was used before.
+pub(crate) fn column_with_capacity<O: Offset>(values: usize, bytes: usize) -> ColumnBuf<O> {
+    let mut offsets = ColumnBuf::<O>::new().into_parts().1;
+    offsets.reserve(values);
+    // A column without values has one offset.
+    ColumnBuf::from_parts(BYTES.take(bytes), offsets)
+        .unwrap_or_else(|_| ColumnBuf::with_capacity(values, bytes))
+}
