@@ -292,7 +292,7 @@ static const contender decoders[] = {
     {"a table and a loop, in place", loop_place, ALWAYS, 1},
     {"nginx, `ngx_unescape_uri`", decode_nginx, WELL_FORMED, 0},
     {"nginx, in place", nginx_place, WELL_FORMED, 1},
-    {"apr (refuses `%00`, `%2F`)", decode_apr, NEVER, 0},
+    {"apr (rejects `%00`, `%2F`)", decode_apr, NEVER, 0},
     {"GLib (allocates)", decode_glib, WELL_FORMED, 0},
     {"libcurl (allocates)", decode_curl, ALWAYS, 0},
     {"**simdpct**, `IF_CHANGED`", decode_if_changed, ALWAYS, 0},

@@ -3,9 +3,8 @@
 use simdpct::batch::TooLong;
 use simdpct_uri::canon::Profile;
 
-use crate::table::Policy;
+use crate::policy::{Failure, Policy};
 use crate::values::Values;
-use crate::verb::Failure;
 
 /// The result for one URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,14 +16,16 @@
 #![doc = include_str!("../FUNCTIONS.md")]
 
 mod canonical;
+mod policy;
 mod table;
 mod values;
 mod verb;
 
 pub use canonical::{Form, canonicalize_each};
+pub use policy::{Failure, Policy};
 pub use table::{
     CANONICALIZE, DECODE, DECODE_BYTES, ENCODE, Function, MALFORMED, NORMALIZE, Name, Options, Output,
-    Policy, SqlFunction, find_profile, find_set, sql_functions,
+    SqlFunction, find_profile, find_set, sql_functions,
 };
 pub use values::Values;
-pub use verb::{Failure, Results, Verb};
+pub use verb::{Results, Verb};

@@ -6,20 +6,8 @@ use std::sync::LazyLock;
 use simdpct::{AsciiSet, Decode, Encode, SetKind, sets};
 use simdpct_uri::canon::Profile;
 
+use crate::policy::Policy;
 use crate::verb::Verb;
-
-/// The handling of a bad value: a malformed escape, decoded bytes that are invalid UTF-8, or a URL that a profile rejects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Policy {
-    /// Leaves the value as it is. If some escapes of a value are bad, only these stay.
-    Keep,
-    /// Writes U+FFFD instead of invalid UTF-8. Malformed escapes stay.
-    Replace,
-    /// Makes the value null.
-    Null,
-    /// Ends the call with an error.
-    Fail,
-}
 
 /// The type of the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +34,7 @@ pub enum Name {
 pub struct Options {
     /// The bytes that an encoder leaves as they are.
     pub keep: AsciiSet,
-    /// Whether `+` stands for a space, as in HTML forms.
+    /// Whether a space is written `+`, as in HTML forms.
     pub plus: bool,
     /// The canonical form.
     pub profile: Profile,
@@ -192,22 +180,6 @@ static ALL: [&Function; 6] = [&ENCODE, &DECODE, &DECODE_BYTES, &NORMALIZE, &CANO
 
 fn decoder(options: &Options) -> Decode {
     if options.plus { Decode::new().form() } else { Decode::new() }
-}
-
-impl Policy {
-    /// The policies.
-    pub const ALL: [Policy; 4] = [Policy::Keep, Policy::Replace, Policy::Null, Policy::Fail];
-
-    /// Returns the name: `keep`, `replace`, `null` or `fail`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Policy::Keep => "keep",
-            Policy::Replace => "replace",
-            Policy::Null => "null",
-            Policy::Fail => "fail",
-        }
-    }
 }
 
 impl Name {

@@ -1,13 +1,11 @@
 //! The bodies of the functions, for batches of rows.
 
-use std::fmt;
-
 use simdpct::batch::{ColumnBuf, Offset, TooLong};
 use simdpct::{AsciiSet, Decode, Encode, OnInvalidUtf8};
 use simdpct_uri::canon::Profile;
 
 use crate::canonical::{self, Form};
-use crate::table::Policy;
+use crate::policy::{Failure, Policy};
 use crate::values::Values;
 
 /// The body of a function with its options.
@@ -19,7 +17,7 @@ pub enum Verb {
     Encode(Encode<AsciiSet>),
     /// Decodes, or normalizes with [`Decode::NORMALIZE`].
     Decode {
-        /// Which escapes are decoded, and whether `+` is a space.
+        /// The escapes that are decoded, and whether `+` is a space.
         decoder: Decode,
         /// The handling of malformed escapes and invalid UTF-8.
         policy: Policy,
@@ -49,35 +47,6 @@ pub struct Results<O: Offset> {
     column: ColumnBuf<O>,
     /// The rows whose result is another than in `column`, in ascending order. `None` is null.
     replaced: Vec<(usize, Option<Vec<u8>>)>,
-}
-
-/// The reason why a batch has no results.
-#[derive(Debug)]
-pub enum Failure {
-    /// A value is bad, and the policy is [`Policy::Fail`].
-    Rejected {
-        /// The row of the value.
-        row: usize,
-        /// The diagnostic.
-        why: String,
-    },
-    /// The results do not fit the offsets.
-    TooLong(TooLong),
-}
-
-impl From<TooLong> for Failure {
-    fn from(error: TooLong) -> Failure {
-        Failure::TooLong(error)
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Failure::Rejected { row, why } => write!(out, "row {row}: {why}"),
-            Failure::TooLong(error) => error.fmt(out),
-        }
-    }
 }
 
 impl Verb {

@@ -14,7 +14,7 @@
 //! assert_eq!(percent_decode_str(&query).decode_utf8().unwrap(), "q=caf\u{e9} au lait");
 //! ```
 //!
-//! # What is fast
+//! # Speed
 //!
 //! `to_string()`, `Display`, the conversions to [`Cow`](alloc::borrow::Cow), `decode_utf8`, `decode_utf8_lossy` and `collect()` of
 //! decoded bytes pass the whole input to simdpct; inputs of a few bytes are handled inline. The iterators yield the same pieces as

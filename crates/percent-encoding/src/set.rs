@@ -12,7 +12,7 @@ use core::ops;
 ///
 /// /// <https://url.spec.whatwg.org/#fragment-percent-encode-set>
 /// const FRAGMENT: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'`');
-/// /// What RFC 3986, section 2.3, does not call unreserved.
+/// /// All bytes that are not unreserved (RFC 3986, section 2.3).
 /// const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 ///
 /// assert_eq!(utf8_percent_encode("a <b>/c", FRAGMENT).to_string(), "a%20%3Cb%3E/c");

@@ -28,7 +28,7 @@ async fn client(address: std::net::SocketAddr, target: String, until: Instant) -
             }
         }
         if !buffer.starts_with(b"HTTP/1.1 200") {
-            return Err(io::Error::other("the server refused a request"));
+            return Err(io::Error::other("the server rejected a request"));
         }
         requests += 1;
     }

@@ -9,7 +9,7 @@ use super::app;
 /// Requests `targets` one after the other, and returns the status, the target of a redirect and the text of each response.
 async fn ask<const N: usize>(targets: [&str; N]) -> [(StatusCode, String, String); N] {
     let mut app = app();
-    let mut answers = Vec::new();
+    let mut responses = Vec::new();
     for target in targets {
         let request = Request::get(target).body(Body::empty()).unwrap();
         let response = app.call(request).await.unwrap();
@@ -17,13 +17,13 @@ async fn ask<const N: usize>(targets: [&str; N]) -> [(StatusCode, String, String
             response.headers().get(header::LOCATION).map_or("", |value| value.to_str().unwrap()).to_owned();
         let status = response.status();
         let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap();
-        answers.push((status, location, String::from_utf8(bytes.to_vec()).unwrap()));
+        responses.push((status, location, String::from_utf8(bytes.to_vec()).unwrap()));
     }
-    answers.try_into().unwrap()
+    responses.try_into().unwrap()
 }
 
 #[tokio::test]
-async fn malformed_escapes_are_refused_before_handlers_run() {
+async fn malformed_escapes_are_rejected_before_handlers_run() {
     for target in ["/search?q=100%", "/search?q=%4", "/login?user=%zz", "/search?%0g"] {
         let [(status, ..)] = ask([target]).await;
         assert_eq!(status, StatusCode::BAD_REQUEST, "{target}");
@@ -32,9 +32,9 @@ async fn malformed_escapes_are_refused_before_handlers_run() {
 
 #[tokio::test]
 async fn equivalent_targets_have_one_answer() {
-    let answers =
+    let responses =
         ask(["/search?q=%7eann+caf%c3%a9", "/search?q=~ann+caf%C3%A9", "/search?q=%7Eann+caf%C3%a9"]).await;
-    for (status, _, text) in answers {
+    for (status, _, text) in responses {
         assert_eq!((status, text.as_str()), (StatusCode::OK, "9 characters\n"));
     }
 }

@@ -1,0 +1,63 @@
+//! The policies for bad values, and the errors of a batch.
+
+use std::fmt;
+
+use simdpct::batch::TooLong;
+
+/// The handling of a bad value: a malformed escape, decoded bytes that are invalid UTF-8, or a URL that a profile rejects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Policy {
+    /// Leaves the value as it is. If some escapes of a value are bad, only these stay.
+    Keep,
+    /// Writes U+FFFD instead of invalid UTF-8. Malformed escapes stay.
+    Replace,
+    /// Makes the value null.
+    Null,
+    /// Ends the call with an error.
+    Fail,
+}
+
+impl Policy {
+    /// The policies.
+    pub const ALL: [Policy; 4] = [Policy::Keep, Policy::Replace, Policy::Null, Policy::Fail];
+
+    /// Returns the name: `keep`, `replace`, `null` or `fail`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Policy::Keep => "keep",
+            Policy::Replace => "replace",
+            Policy::Null => "null",
+            Policy::Fail => "fail",
+        }
+    }
+}
+
+/// The reason why a batch has no results.
+#[derive(Debug)]
+pub enum Failure {
+    /// A value is bad, and the policy is [`Policy::Fail`].
+    Rejected {
+        /// The row of the value.
+        row: usize,
+        /// The diagnostic.
+        why: String,
+    },
+    /// The results do not fit the offsets.
+    TooLong(TooLong),
+}
+
+impl From<TooLong> for Failure {
+    fn from(error: TooLong) -> Failure {
+        Failure::TooLong(error)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Rejected { row, why } => write!(out, "row {row}: {why}"),
+            Failure::TooLong(error) => error.fmt(out),
+        }
+    }
+}
