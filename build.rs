@@ -1,4 +1,4 @@
-//! Turns `sets.def` into documented constants and a registry.
+//! Turns `sets.def` into documented constants and a registry, and tells the kernels whether they are optimized.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -12,6 +12,12 @@ type Members = [bool; 256];
 
 fn main() {
     println!("cargo::rerun-if-changed={DEFINITIONS}");
+    // The kernels have to be inlined into their entry points to be fast. Without optimization they are slow anyway, and inlining
+    // would make the library eight times as large and take three times as long to build.
+    println!("cargo::rustc-check-cfg=cfg(optimized)");
+    if env::var_os("OPT_LEVEL").is_none_or(|level| level != "0") {
+        println!("cargo::rustc-cfg=optimized");
+    }
     let text = fs::read_to_string(DEFINITIONS).unwrap_or_else(|e| fail(0, &e.to_string()));
     let out = env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
     fs::write(Path::new(&out).join("sets.rs"), generate(&text)).expect("OUT_DIR is writable");

@@ -3,8 +3,8 @@
     pip install dist/simdpct-*.whl -r crates/python/requirements-test.txt yarl
     python crates/python/bench.py [URLS [PART...]]
 
-URLS is a file with a URL in each line; without it, generated ones. A PART is strings, lengths, columns or polars. Prints medians of rounds in which the rivals take turns, in
-nanoseconds for each value, without the loop around the call.
+URLS is a file with a URL in each line; without it, generated ones. A PART is strings, lengths, columns
+or polars. Prints nanoseconds for each value, without the loop around the call: medians of rounds in which the rivals take turns.
 """
 
 import itertools
@@ -43,7 +43,7 @@ def urls():
 
 def once(function, values):
     """Nanoseconds a value, with those of the loop."""
-    # At C speed, so that what is around the call is small.
+    # The loop is in C, so that its share is small.
     start = time.perf_counter_ns()
     for _ in map(function, values):
         pass
@@ -59,7 +59,7 @@ def compare(title, values, *functions, note=""):
         for function, so_far in zip(functions, times):
             so_far.append(once(function, values))
     base = min(loop)
-    # len() is a call, too: what it takes with its loop is less than any call here takes.
+    # This measures the loop: len() with its loop takes less than any call here.
     medians = [statistics.median(so_far) for so_far in times]
     ours = medians[0]
     cells = [f"{ours:.0f}", *(f"{theirs:.0f} ({theirs / ours:.1f})" for theirs in medians[1:])]
@@ -104,7 +104,7 @@ def lengths():
             unit = {"clean": "abcdefgh/", "dirty": "a b/é&?=", "quoted": "a%20b%C3%A9"}[kind]
             text = (unit * (length // len(unit) + 1))[:length]
             ours, theirs = (simdpct.unquote, UNQUOTER) if kind == "quoted" else (simdpct.quote, QUOTER)
-            # Distinct objects, as real strings are, all in the cache.
+            # The objects are distinct, like real strings, and fit into the cache.
             values = ["".join(["", text]) for _ in range(64)] * max(2, 2000 // (64 + length))
             times = [min(once(function, values) for _ in range(5)) for function in (ours, theirs)]
             ratio = times[1] / times[0]
@@ -156,7 +156,7 @@ def polars(found):
     rows = list(itertools.islice(itertools.cycle(found), 1_000_000))
     as_found = pl.DataFrame({"url": rows})
     quoted = as_found.select(pct.quote("url", ""))
-    # For str.replace_many: each character that there is, and its escapes.
+    # str.replace_many gets each character with its escapes.
     escapes = {character: urllib.parse.quote(character, "") for character in {*map(chr, range(128)), *"".join(found)}}
     escapes = {character: escape for character, escape in escapes.items() if character != escape}
     print(f"\n| ns a row, {len(rows)} rows, {pl.thread_pool_size()} threads | in memory | streaming | `str.replace_many` | `map_batches`, urllib | `map_elements`, urllib |")
@@ -181,7 +181,7 @@ def polars(found):
             expression, rounds, engine = rival
             query, times, result = frame.lazy().select(expression), [], None
             for _ in range(rounds):
-                # So that its memory can be used again.
+                # The next result uses this memory again.
                 del result
                 start = time.perf_counter_ns()
                 result = query.collect(engine=engine)["url"]

@@ -101,33 +101,30 @@ impl<'a> Cursor<'a> {
         self.end.addr() - self.at.addr()
     }
 
-    /// A pointer to `width` writable bytes, at most [`MAX_WINDOW`]: the room ahead, or `stage`.
-    ///
-    /// Follow it by [`Cursor::commit`] with the same width and stage.
+    /// Returns a window of `width` writable bytes, at most [`MAX_WINDOW`]: the room ahead, or `stage` if there is too little.
     #[inline(always)]
-    pub(crate) fn window(&self, width: usize, stage: &mut Stage) -> *mut u8 {
-        // Every caller's width is a constant, so this is decided at compile time.
+    pub(crate) fn window<'w>(&'w mut self, width: usize, stage: &'w mut Stage) -> Window<'w, 'a> {
+        // Every width is a constant, so this is decided at compile time.
         assert!(width <= MAX_WINDOW);
-        if self.room() >= width { self.at } else { stage.0.as_mut_ptr().cast() }
+        Window { cursor: self, width, stage }
     }
 
-    /// Keeps the first `len` bytes of the window.
+    /// Returns the place of the next byte.
+    #[inline(always)]
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.at
+    }
+
+    /// Keeps the next `len` bytes.
     ///
     /// # Safety
     ///
-    /// `stage` and `width` are those of the last call of [`Cursor::window`], with no write to the cursor since;
-    /// `len <= width`; the first `len` bytes of the window are initialised.
+    /// `len <= self.room()`, and the caller has initialised these bytes.
     #[inline(always)]
-    pub(crate) unsafe fn commit(&mut self, width: usize, len: usize, stage: &Stage) {
-        debug_assert!(len <= width);
-        if self.room() >= width {
-            // SAFETY: `len <= width <= room`, so `at` stays within the room, and the caller wrote these bytes.
-            self.at = unsafe { self.at.add(len) };
-        } else {
-            // SAFETY: `len <= width <= MAX_WINDOW`, and the caller wrote these bytes of the stage.
-            let staged = unsafe { core::slice::from_raw_parts(stage.0.as_ptr().cast::<u8>(), len) };
-            self.push_slice(staged);
-        }
+    pub(crate) unsafe fn advance(&mut self, len: usize) {
+        debug_assert!(len <= self.room());
+        // SAFETY: the caller vouches for `len <= room`, so `at` stays within the room.
+        self.at = unsafe { self.at.add(len) };
     }
 
     /// Writes 64 to 128 bytes, if `bytes` are so many and there is room. No path of it is a call, which would make the
@@ -215,11 +212,11 @@ impl<'a> Cursor<'a> {
         const WIDTH: usize = 3 * MOST + 1;
         let bytes = &bytes[..bytes.len().min(MOST)];
         let mut stage = Stage::new();
-        let window = self.window(WIDTH, &mut stage);
-        // SAFETY: the window has three bytes for each and one more, and what is counted was written.
+        let mut window = self.window(WIDTH, &mut stage);
+        // SAFETY: the window has three bytes for each and one more, and `triple` wrote as many as it returns.
         unsafe {
-            let len = triple(bytes, window, escapes, escaped);
-            self.commit(WIDTH, len, &stage);
+            let len = triple(bytes, window.as_mut_ptr(), escapes, escaped);
+            window.keep(len);
         }
     }
 
@@ -233,6 +230,45 @@ impl<'a> Cursor<'a> {
         unsafe {
             self.at.copy_from_nonoverlapping(bytes.as_ptr(), len);
             self.at = self.at.add(len);
+        }
+    }
+}
+
+/// Bytes that vector code may write before it knows how many it keeps.
+// INVARIANT: `width <= MAX_WINDOW`.
+pub(crate) struct Window<'w, 'a> {
+    cursor: &'w mut Cursor<'a>,
+    width: usize,
+    stage: &'w mut Stage,
+}
+
+impl Window<'_, '_> {
+    #[inline(always)]
+    fn is_direct(&self) -> bool {
+        self.cursor.room() >= self.width
+    }
+
+    /// Returns a pointer to the writable bytes, as many as the window is wide.
+    #[inline(always)]
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
+        if self.is_direct() { self.cursor.at } else { self.stage.0.as_mut_ptr().cast() }
+    }
+
+    /// Keeps the first `len` bytes.
+    ///
+    /// # Safety
+    ///
+    /// `len` is at most the width, and the caller has initialised these bytes.
+    #[inline(always)]
+    pub(crate) unsafe fn keep(self, len: usize) {
+        debug_assert!(len <= self.width);
+        if self.is_direct() {
+            // SAFETY: `len <= width <= room`, and the caller wrote these bytes at the cursor.
+            unsafe { self.cursor.advance(len) };
+        } else {
+            // SAFETY: `len <= width <= MAX_WINDOW`, and the caller wrote these bytes of the stage.
+            let staged = unsafe { core::slice::from_raw_parts(self.stage.0.as_ptr().cast::<u8>(), len) };
+            self.cursor.push_slice(staged);
         }
     }
 }

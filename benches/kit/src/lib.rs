@@ -1,4 +1,4 @@
-//! What the benchmarks share: rows of input, and ways to call simdpct and its rivals.
+//! Rows of input, and ways to call simdpct and its rivals, for all benchmarks.
 //!
 //! Rows are URLs with the statistics of real lists, and text of other kinds. The same seed gives the same bytes on every
 //! machine.

@@ -78,7 +78,7 @@ where
 {
     let column = Column::new(array.value_data(), array.value_offsets())
         .map_err(|error: InvalidOffsets| exec_datafusion_err!("not valid as an Arrow array: {error}"))?;
-    // Of a slice, only these bytes are in use.
+    // An array can be a slice, which uses only some of the bytes.
     let (first, last) = (array.value_offsets()[0], array.value_offsets()[array.len()]);
     let used = &array.value_data()[first.as_usize()..last.as_usize()];
     if verb.needs_escapes() && memchr::memchr(b'%', used).is_none() {

@@ -228,7 +228,7 @@ pub(crate) unsafe fn columns<'a>(api: &Api, chunk: sys::duckdb_data_chunk) -> Ve
 // INVARIANT: the values that the mask does not exclude are strings of DuckDB, valid for `'a`.
 pub(crate) struct Vector<'a> {
     values: &'a [sys::duckdb_string_t],
-    /// A bit for each row of the column, which is zero for nulls. Without a mask there are none.
+    /// A bit for each row of the column, which is zero for nulls. `None` if no row is null.
     validity: Option<&'a [u64]>,
     /// The number of the first row in the column.
     start: usize,

@@ -58,7 +58,8 @@ fn register(api: &Api, connection: &Connection<'_>, sql: &'static SqlFunction) -
         ResultType::Boolean => unimplemented!("no function of SQL gives booleans"),
     };
     let mut set = ScalarFunctionSet::new(api, &name);
-    let values: &[Type] = if sql.function.takes_binary { &[Type::Varchar, Type::Blob] } else { &[Type::Varchar] };
+    let values: &[Type] =
+        if sql.function.takes_binary { &[Type::Varchar, Type::Blob] } else { &[Type::Varchar] };
     let most = 1 + usize::from(sql.function.name.is_some());
     let mut registered = true;
     for &value in values {
@@ -83,7 +84,8 @@ unsafe extern "C" fn chunk(
 ) {
     let api = API.get().expect("the entry point has set it");
     // SAFETY: the caller promises it; `register` passes an `SqlFunction`, and nothing of the call outlives this function.
-    let (function, columns) = unsafe { (api::extra_info::<SqlFunction>(api, info), api::columns(api, input)) };
+    let (function, columns) =
+        unsafe { (api::extra_info::<SqlFunction>(api, info), api::columns(api, input)) };
     let (values, names) = (&columns[0], columns.get(1));
     // SAFETY: the caller promises it, and nobody else uses the vector during the call.
     let mut out = unsafe { Output::new(api, output, values.rows()) };

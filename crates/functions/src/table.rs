@@ -34,7 +34,7 @@ pub enum Name {
 pub struct Options {
     /// The bytes that an encoder leaves as they are.
     pub keep: AsciiSet,
-    /// Whether `+` stands for a space, as in HTML forms.
+    /// Whether a space is written `+`, as in HTML forms.
     pub plus: bool,
     /// The canonical form.
     pub profile: Profile,

@@ -17,7 +17,7 @@ pub enum Verb {
     Encode(Encode<AsciiSet>),
     /// Decodes, or normalizes with [`Decode::NORMALIZE`].
     Decode {
-        /// Which escapes are decoded, and whether `+` is a space.
+        /// The escapes that are decoded, and whether `+` is a space.
         decoder: Decode,
         /// The handling of malformed escapes and invalid UTF-8.
         policy: Policy,

@@ -1,7 +1,7 @@
 """Percent-encoding and canonical URLs as functions of DataFusion in Python: `pip install simdpct datafusion pyarrow`.
 
-Each batch goes to simdpct as an Arrow array, and the result comes back as one, without a copy and without a Python object for
-each row. (For DataFusion in Rust there is crates/datafusion.)
+Each batch goes to simdpct as an Arrow array, and the result is another one, without a copy and without a Python object for each
+row. (crates/datafusion is for DataFusion in Rust.)
 """
 
 import datafusion

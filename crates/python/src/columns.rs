@@ -304,7 +304,7 @@ pub(crate) fn apply(input: &Input, job: Job, threads: Option<NonZero<usize>>) ->
         }
         run();
     });
-    let mut results: Vec<(usize, Result<Vec<Arc<Part>>, Failure>)> = results.into_inner().unwrap_or_default();
+    let mut results = results.into_inner().unwrap_or_default();
     results.sort_by_key(|(index, _)| *index);
     let mut parts = Vec::with_capacity(results.len());
     for (_, result) in results {

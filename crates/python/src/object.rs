@@ -183,8 +183,8 @@ impl<'py> Obj<'py> {
         let len = unsafe { ffi::PyDict_Size(self.0) };
         let mut entries = Vec::with_capacity(len.cast_unsigned());
         let (mut at, mut key, mut value) = (0, std::ptr::null_mut(), std::ptr::null_mut());
-        // SAFETY: as in `list_items`, nothing in this loop lets the dict change, so it keeps its keys and values alive until they are
-        // owned. After a result other than 0, both pointers are set.
+        // SAFETY: nothing in this loop runs Python code or detaches the thread, so the dict does not change, and its keys and values are
+        // alive until they are owned. After a result other than 0, both pointers are set.
         unsafe {
             while ffi::PyDict_Next(self.0, &raw mut at, &raw mut key, &raw mut value) != 0 {
                 entries.push((Bound::from_borrowed_ptr(py, key), Bound::from_borrowed_ptr(py, value)));

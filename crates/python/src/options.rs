@@ -20,7 +20,7 @@ const START: &str = "simdpct:1 ";
 /// The mark after the options.
 const END: char = ';';
 
-/// An expression of Polars: a function and whether `+` stands for a space.
+/// An expression of Polars: a function and whether a space is written `+`.
 #[derive(Clone, Copy)]
 pub(crate) struct Expression {
     function: &'static Function,

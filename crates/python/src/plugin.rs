@@ -174,7 +174,7 @@ fn apply(
     let threads = if parallel || len <= ALONE { NonZero::new(1) } else { options::threads() };
     let output = columns::apply(&input, job, threads).map_err(|failure| match failure {
         Failure::Row(row, why) => {
-            // The number of the row says nothing, because Polars passes some of the rows in each call.
+            // The message has no row number, because Polars passes only some rows in each call.
             let value = columns::value(&input, row);
             format!("{why}, in {} of column {:?}", shown(&value), name.to_string_lossy())
         }
@@ -233,7 +233,7 @@ unsafe fn call(
         };
         let parallel = context.is_some_and(|context| context.flags & 1 != 0);
         let (output, name) = apply(expression, inputs, kwargs, parallel)?;
-        // SAFETY: the caller promises a place for a column, in which there is none yet.
+        // SAFETY: the caller promises a place for a column, which is empty.
         unsafe { out.write(export(output, name)) };
         Ok(())
     });
@@ -261,7 +261,7 @@ unsafe fn field(
         // SAFETY: the caller promises a schema.
         let schema = unsafe { &*inputs };
         let (class, _) = class_of(schema)?;
-        // SAFETY: the caller promises a place for a schema, in which there is none yet.
+        // SAFETY: the caller promises a place for a schema, which is empty.
         unsafe { out.write(arrow::schema_of(job.class(class), arrow::name_of(schema))) };
         Ok(())
     });

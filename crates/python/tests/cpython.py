@@ -2,8 +2,8 @@
 
     python cpython.py [MODULE...]
 
-They are the modules of the interpreter that runs this; none is part of this repository. Exits with 1 if a test fails that is
-not an exception named here, or if an exception passes, and with 75 if the interpreter came without its tests.
+The tests are modules of the interpreter that runs this. Exits with 1 if a test fails that is not an exception named here, and with
+75 if the interpreter was installed without its tests.
 """
 
 import importlib.util
@@ -16,13 +16,13 @@ import simdpct
 
 MODULES = ["test.test_urllib", "test.test_urlparse", "test.test_urllib2"]
 
-# Tests that cannot pass, and why.
+# Tests that cannot pass, each with the reason.
 EXCEPTIONS = {
-    # Both compare __all__ with what the module defines, by each function's __module__.
-    "test.test_urlparse.UrlParseTestCase.test_all": "looks at __module__",
-    "test.test_urllib2.TrivialTests.test___all__": "looks at __module__",
+    # Both compare __all__ with the functions that the module defines, by their __module__.
+    "test.test_urlparse.UrlParseTestCase.test_all": "reads __module__",
+    "test.test_urllib2.TrivialTests.test___all__": "reads __module__",
     # Reads the default of quote_plus's argument `safe` from __defaults__, which a built-in function does not have.
-    "test.test_urllib.QuotingTests.test_default_safe": "looks at __defaults__",
+    "test.test_urllib.QuotingTests.test_default_safe": "reads __defaults__",
 }
 
 

@@ -1,8 +1,8 @@
-"""Compares every function with urllib's: seeded random calls, over what people pass and what nobody should.
+"""Compares every function with urllib's by seeded random calls, with usual arguments and with hostile ones.
 
     python differential.py [CALLS [SEED]]
 
-The answer has to be equal and of the same type, or the exception of the same type with the same arguments.
+Answers must be equal and of the same type, and exceptions of the same type with the same arguments.
 """
 
 import itertools
@@ -34,11 +34,11 @@ SEPARATORS = ["&", ";", "=", "%", "+", "é", "&&", "", b"&", b";", None, 5, "\ud
 
 
 class Text(str):
-    """A str that is not exactly one."""
+    """A subclass of str."""
 
 
 class Data(bytes):
-    """Likewise."""
+    """A subclass of bytes."""
 
 
 def text(rng):
@@ -61,7 +61,7 @@ def text(rng):
 
 
 def value(rng):
-    """What a function that takes text may be given."""
+    """Return an argument for a function that takes text."""
     string = text(rng)
     kind = rng.random()
     if kind < 0.7:
@@ -73,7 +73,7 @@ def value(rng):
 
 
 def item(rng):
-    """A key or value for urlencode."""
+    """Return a key or value for urlencode."""
     kind = rng.random()
     if kind < 0.7:
         return value(rng)
@@ -90,7 +90,7 @@ def hashable(rng):
 
 
 def query(rng):
-    """What urlencode may be given."""
+    """Return an argument for urlencode."""
     pairs = [(hashable(rng), item(rng)) for _ in range(rng.choice((0, 1, 1, 2, 3, 8)))]
     kind = rng.random()
     if kind < 0.4:
@@ -103,7 +103,7 @@ def query(rng):
 
 
 def form(rng):
-    """What parse_qsl may be given."""
+    """Return an argument for parse_qsl."""
     kind = rng.random()
     if kind < 0.1:
         return value(rng)
@@ -137,7 +137,7 @@ def main(calls=1_000_000, seed=1):
     parsing = [("keep_blank_values", flags), ("strict_parsing", flags), *decoding]
     parsing += [("max_num_fields", limits), ("separator", SEPARATORS)]
     encoding = [("safe", SAFE), *decoding]
-    # Name, how often, what for the first argument, and the others in order.
+    # Each function with its weight, the values of the first argument, and the other arguments in order.
     functions = [
         ("quote", 26, values, encoding),
         ("quote_plus", 15, values, encoding),
@@ -177,7 +177,7 @@ def main(calls=1_000_000, seed=1):
             args += [None] * 8
         theirs = outcome(getattr(urllib.parse, name), args, named)
         ours = outcome(getattr(simdpct, name), args, named)
-        # NaN is not made, and what has no `==` of its own is compared by identity.
+        # No value is NaN, and objects without `==` are compared by identity.
         if ours != theirs:
             print(f"{name}(*{args!r}, **{named!r})\n  urllib:  {theirs!r}\n  simdpct: {ours!r}")
             return 1

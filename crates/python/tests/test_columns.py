@@ -1,5 +1,6 @@
-"""Columns: every type, layout and producer, against one call for each value."""
+"""Tests columns of every type, layout and producer against one call for each value."""
 
+import ctypes
 import os
 import pathlib
 import random
@@ -42,7 +43,7 @@ def each(function):
 
 
 def keep(value):
-    """The escapes of what is not UTF-8 stay: decode what is, from the longest on."""
+    """Decode the valid UTF-8 in a value, and keep the other escapes."""
     data, out, at = urllib.parse.unquote_to_bytes(value), [], 0
     places, position = [], 0
     source = value.encode()
@@ -86,7 +87,7 @@ VERBS = [
 
 
 def check(result, class_, wanted):
-    """The result as one array, and as chunks; both valid as Arrow says."""
+    """Check a result as one array and as chunks, and that both are valid Arrow data."""
     array = pyarrow.array(result)
     array.validate(full=True)
     assert array.type == class_
@@ -107,11 +108,11 @@ def test_text(class_, verb):
         array = pyarrow.array(rows, class_)
         wanted = [each(one)(row) for row in rows]
         check(verb(array), class_, wanted)
-        # Slices: offsets and validity that do not start at the start.
+        # The offsets and validity of a slice start inside their buffers.
         for start, end in [(1, count), (3, count - 2), (8, count), (9, 9)]:
             if start <= end:
                 check(verb(array[start:end]), class_, wanted[start:end])
-        # Chunks, with empty ones.
+        # Some chunks are empty.
         chunked = pyarrow.chunked_array([array[: count // 3], array[:0], array[count // 3 :]], class_)
         check(verb(chunked), class_, wanted)
 
@@ -126,7 +127,7 @@ def test_binary(class_):
     check(simdpct.quote_array(array, ""), class_, quoted)
     check(simdpct.unquote_array(array), class_, [each(simdpct.unquote_to_bytes)(row) for row in rows])
     check(simdpct.unquote_array(pyarrow.array(quoted, class_), errors="strict"), class_, rows)
-    # Bytes that are not UTF-8 are nothing wrong, malformed escapes are.
+    # Bytes need not be valid UTF-8, but malformed escapes are bad.
     check(simdpct.malformed_array(array), pyarrow.bool_(), [each(lambda value: True)(row) for row in rows])
 
 
@@ -144,7 +145,7 @@ def test_malformed(class_):
             check(simdpct.malformed_array(array[5:]), pyarrow.bool_(), wanted[5:])
 
 
-def test_strict_tells_the_first_row():
+def test_strict_names_the_first_row():
     rows = ["a"] * 200_000
     rows[199_999] = "%zz"
     rows[70_001] = "é%FF"
@@ -155,7 +156,7 @@ def test_strict_tells_the_first_row():
                 simdpct.unquote_array(array, errors="strict", threads=threads)
             with pytest.raises(ValueError, match=r"^row 150000: malformed escape at offset 0"):
                 simdpct.normalize_array(array, errors="strict", threads=threads)
-    # A null is not wrong, whatever its memory holds.
+    # The bytes under a null do not matter.
     array = pyarrow.Array.from_buffers(
         pyarrow.string(), 2, [pyarrow.py_buffer(b"\x02"), pyarrow.py_buffer(b"\0\0\0\0\3\0\0\0\4\0\0\0"), pyarrow.py_buffer(b"%FFa")]
     )
@@ -175,7 +176,7 @@ def test_many_rows_on_many_threads(class_):
         for threads in (1, 3, None):
             result = verb(array, threads=threads)
             check(result, class_, wanted)
-            # One array of all, again and again.
+            # Each request for one array makes the same one.
             assert pyarrow.array(result).equals(pyarrow.array(result))
 
 
@@ -196,7 +197,7 @@ def test_canonicalize(class_):
         assert ours == [simdpct.canonicalize(rows[0], profile)]
 
 
-def test_what_is_no_column():
+def test_objects_that_are_not_columns():
     table = pyarrow.table({"a": ["b"], "c": ["d"]})
     dictionary = pyarrow.array(["a"]).dictionary_encode()
     for thing, why in [
@@ -214,7 +215,7 @@ def test_what_is_no_column():
     for threads in (0, -1):
         with pytest.raises((ValueError, OverflowError)):
             simdpct.quote_array(pyarrow.array(["a"]), threads=threads)
-    # One column of a table is one column, also of a slice of it.
+    # A table with one column is a column, and so is a slice of it.
     check(simdpct.quote_array(table.select(["a"])), pyarrow.string(), ["b"])
     batch = pyarrow.record_batch({"a": ["a b", None, "c d", "e"]})[1:3]
     check(simdpct.quote_array(batch), pyarrow.string(), [None, "c%20d"])
@@ -237,14 +238,14 @@ def test_columns_that_are_not_valid():
         (views, 1, numbers(20, 0, 0, 1)),
         (views, 1, numbers(-1, 0, 0, 0)),
     ]:
-        # pyarrow looks, too, so what it looks at is good until it has.
+        # pyarrow checks, too, so the memory only becomes invalid after its check.
         memory = bytearray(len(what))
         array = pyarrow.Array.from_buffers(class_, length, [None, pyarrow.py_buffer(memory), data])
         memory[:] = what
         for function in (simdpct.quote_array, simdpct.unquote_array, simdpct.malformed_array):
             with pytest.raises(ValueError, match="not valid as an Arrow column"):
                 function(array)
-    # What the view of a null says is no matter.
+    # The view of a null does not matter.
     memory = bytearray(16)
     array = pyarrow.Array.from_buffers(views, 1, [pyarrow.py_buffer(b"\0"), pyarrow.py_buffer(memory), data])
     memory[:] = numbers(20, 0, 7, 0)
@@ -270,11 +271,39 @@ def test_capsules_are_used_once():
 
     with pytest.raises(ValueError):
         simdpct.quote_array(Wrong())
-    # A capsule of ours that nobody takes is freed with what it holds.
+    # A capsule that nobody uses is freed with its contents.
     result = simdpct.quote_array(pyarrow.array(["a b"] * 1000))
     for _ in range(1000):
         result.__arrow_c_schema__(), result.__arrow_c_array__(), result.__arrow_c_stream__(None)
     check(result, pyarrow.string(), ["a%20b"] * 1000)
+
+
+def test_capsules_that_others_change():
+    api = ctypes.pythonapi
+    api.PyCapsule_SetName.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    # A capsule with another name is freed, although its contents cannot be found.
+    name, result = b"other", simdpct.quote_array(pyarrow.array(["a b"]))
+    capsule = result.__arrow_c_schema__()
+    api.PyCapsule_SetName(capsule, name)
+    del capsule
+    check(result, pyarrow.string(), ["a%20b"])
+
+    class Changed:
+        def __arrow_c_array__(self, requested_schema=None):
+            schema, array = pyarrow.array(["a b"]).__arrow_c_array__()
+            # The numbers are length, null count, offset and the number of buffers.
+            numbers = (ctypes.c_int64 * 4).from_address(api.PyCapsule_GetPointer(array, b"arrow_array"))
+            assert list(numbers) == [1, 0, 0, 3]
+            numbers[3] = self.buffers
+            return schema, array
+
+    for buffers in (-1, 0, 2):
+        changed = Changed()
+        changed.buffers = buffers
+        with pytest.raises(ValueError, match="a buffer is missing"):
+            simdpct.quote_array(changed)
 
 
 def test_a_stream_that_fails():
@@ -287,7 +316,7 @@ def test_a_stream_that_fails():
         simdpct.quote_array(reader)
 
 
-def test_results_outlive_what_they_were_made_of():
+def test_results_outlive_their_inputs():
     arrays = [pyarrow.array(simdpct.quote_array(pyarrow.array([f"a {i}"] * 3000))) for i in range(50)]
     for i, array in enumerate(arrays):
         assert array.to_pylist() == [f"a%20{i}"] * 3000
@@ -313,7 +342,7 @@ def test_threads_of_python():
     assert not wrong
 
 
-def test_the_lock_of_the_interpreter_is_free_meanwhile():
+def test_the_gil_is_free_during_the_work():
     array = pyarrow.array(["%" * 100] * 100_000)
     go, seen = threading.Lock(), []
     go.acquire()
@@ -325,7 +354,7 @@ def test_the_lock_of_the_interpreter_is_free_meanwhile():
     thread = threading.Thread(target=look)
     thread.start()
     interval = sys.getswitchinterval()
-    # From here on, a thread has the lock until it gives it up by itself. This one does so in quote_array only.
+    # From here on, a thread has the GIL until it releases it. This thread only releases it in quote_array.
     sys.setswitchinterval(1000)
     try:
         go.release()
@@ -368,7 +397,7 @@ def test_duckdb():
 
 
 def test_datafusion():
-    """The functions of examples/datafusion_udfs.py, in queries."""
+    """Runs the functions of examples/datafusion_udfs.py in queries."""
     datafusion = pytest.importorskip("datafusion")
     example = pathlib.Path(__file__).parent.parent / "examples" / "datafusion_udfs.py"
     functions = runpy.run_path(str(example))
@@ -406,7 +435,7 @@ def test_results_are_columns_themselves():
 
 @pytest.mark.skipif("SIMDPCT_EXHAUSTIVE" not in os.environ, reason="takes 5 GB; SIMDPCT_EXHAUSTIVE=1 runs it")
 def test_long_values():
-    """Offsets of 32 bits are not enough for what three rows become, so there are more parts than one."""
+    """The results of three rows are too long for offsets of 32 bits, so there are several parts."""
     row = "%" * (300 << 20)
     array = pyarrow.array([row] * 3)
     result = simdpct.quote_array(array, threads=1)

@@ -1,6 +1,6 @@
-"""Expressions of Polars: each against urllib or one call for each value, in every kind of query.
+"""Tests the expressions for Polars in every kind of query, against urllib or one call for each value.
 
-SIMDPCT_TEST_URLS=FILE has them work on one more list of URLs, one in each line.
+SIMDPCT_TEST_URLS=FILE adds a list of URLs, one in each line.
 """
 
 import ctypes
@@ -34,7 +34,7 @@ LIBRARY = simdpct._simdpct.__file__
 
 
 def real():
-    """URLs as they are found: our samples, vectors of others, and links of the packages that are installed here; in three forms."""
+    """Return real URLs in three forms: our samples, test vectors, and links of the packages that are installed here."""
     files = [REPOSITORY / "samples" / name for name in ("urls.txt", "crawl.txt")]
     files += sorted((REPOSITORY / "crates/uri/tests/vectors").glob("*.tsv"))
     files += [pathlib.Path(name) for name in [os.environ.get("SIMDPCT_TEST_URLS")] if name]
@@ -47,7 +47,7 @@ def real():
 
 
 def mutants(count):
-    """Real URLs, and `count` of them with damage: cut, spliced, with malformed escapes and escapes of what is not UTF-8; and nulls."""
+    """Return real URLs, and `count` damaged ones: cut, spliced, with malformed escapes or invalid UTF-8; some are null."""
     rng = random.Random(1)
     urls = real()
     rows = urls.copy()
@@ -81,7 +81,7 @@ def refused_is_none(value):
         return None
 
 
-# An expression, and what it does to one value that is not null.
+# Each expression, with a function for one value that is not null.
 EXPRESSIONS = {
     "quote": (lambda c: pct.quote(c), urllib.parse.quote),
     "quote, safe": (lambda c: pct.quote(c, ":/?&=é"), lambda value: urllib.parse.quote(value, ":/?&=é")),
@@ -138,14 +138,14 @@ def test_each_row_is_as_urllib_has_it(name):
         frame.lazy().with_columns(expression("url")).select("url").collect(**STREAMING),
     ):
         assert_series_equal(result["url"], results)
-    # Slices: views, offsets and validity that do not start at the start.
+    # The views, offsets and validity of a slice start inside their buffers.
     for start, length in [(1, 7), (3, 64), (8, 1), (len(ROWS) - 5, 5), (100, 0)]:
         assert_series_equal(frame.slice(start, length).select(expression("url"))["url"], results.slice(start, length))
         assert_series_equal(
             lazy.slice(start, length).collect(**STREAMING)["url"],
             results.slice(start, length),
         )
-    # A Series is an expression, too.
+    # A Series can be passed like an expression.
     assert_series_equal(pl.select(expression(frame["url"])).to_series(), results)
 
 
@@ -168,7 +168,7 @@ def test_binary():
             back.collect(**options),
             pl.DataFrame({"data": each(bytes), "m": [None if row is None else False for row in rows]}),
         )
-        # Bytes that are not UTF-8 are nothing wrong, malformed escapes are.
+        # Bytes need not be valid UTF-8, but malformed escapes are bad.
         assert lazy.select(pct.malformed("data")).collect(**options)["data"].drop_nulls().all()
 
 
@@ -199,7 +199,7 @@ def test_queries(options, tmp_path):
     frame = pl.DataFrame({"row": range(len(ROWS)), "url": ROWS, "key": [row % 7 for row in range(len(ROWS))]})
     unquoted = pl.Series("url", wanted("unquote"))
     whole = frame.with_columns(unquoted)
-    # Predicates, before and after the work.
+    # Predicates run before and after the expression.
     query = frame.lazy().filter(~pct.malformed("url"), pl.col("key") > 2).with_columns(pct.unquote("url", errors="strict"))
     clean = [
         (row, value, row % 7)
@@ -209,7 +209,7 @@ def test_queries(options, tmp_path):
     assert query.sort("row").collect(**options).rows() == clean
     query = frame.lazy().with_columns(pct.unquote("url")).filter(pl.col("url").str.contains("/", literal=True))
     assert_frame_equal(query.sort("row").collect(**options), whole.filter(pl.col("url").str.contains("/", literal=True)))
-    # Groups: by a result, of results, and over.
+    # Group by a result, group results, and use a window.
     counts = frame.lazy().group_by(pct.unquote("url")).len().sort("url").collect(**options)
     assert_frame_equal(counts, whole.group_by("url").len().sort("url"))
     query = frame.lazy().group_by("key").agg(
@@ -221,7 +221,7 @@ def test_queries(options, tmp_path):
     over = frame.lazy().select(a=pct.unquote("url").over("key"), b=pct.quote(pl.col("url").first().over("key"))).collect(**options)
     assert over["a"].to_list() == unquoted.to_list()
     assert over["b"].to_list()[:7] == wanted("quote", ROWS[:7])
-    # Expressions in expressions, several columns, literals.
+    # Nest expressions, and use several columns and literals.
     twice = frame.lazy().select(pct.unquote(pct.quote(pl.col("url") + "é%")), x=pct.quote(pl.lit("a b")), y=pct.quote(pl.lit(None)))
     twice = twice.collect(**options)
     assert twice["url"].to_list() == [None if row is None else row + "é%" for row in ROWS]
@@ -230,7 +230,7 @@ def test_queries(options, tmp_path):
     assert both.rows(named=True) == [{"a!": "A", "b!": "B"}]
     joined = frame.lazy().select("row", k=pct.normalize("url")).join(frame.lazy().select(k=pct.normalize("url")).unique(), on="k")
     assert joined.collect(**options).height == len(ROWS) - ROWS.count(None)
-    # Files.
+    # Read and write files.
     frame.write_parquet(tmp_path / "in.parquet", row_group_size=1000)
     pl.scan_parquet(tmp_path / "in.parquet").select(pct.unquote("url")).sink_parquet(tmp_path / "out.parquet")
     assert_series_equal(pl.read_parquet(tmp_path / "out.parquet")["url"], unquoted)
@@ -245,7 +245,7 @@ def test_nothing_and_nulls(name, options):
         result = pl.LazyFrame({"url": pl.Series(rows, dtype=pl.String)}).select(expression("url")).collect(**options)["url"]
         assert_series_equal(result, pl.Series("url", wanted(name, rows), dtype))
         assert result.null_count() == rows.count(None)
-    # A column of which nothing is known but that it is null.
+    # A column of type Null only has nulls.
     for count in (0, 1, 9, 200_000):
         query = pl.LazyFrame({"url": pl.Series([None] * count, dtype=pl.Null)}).select(expression("url"))
         assert query.collect_schema()["url"] == dtype
@@ -253,7 +253,7 @@ def test_nothing_and_nulls(name, options):
 
 
 def test_results_are_columns_of_polars_as_any():
-    """What Polars does with views relies on all parts of them: prefixes, lengths, inline values, null counts."""
+    """Polars relies on all parts of views: prefixes, lengths, inline values, null counts."""
     frame = pl.DataFrame({"url": ROWS}).with_columns(ours=pct.unquote("url"), theirs=pl.Series(wanted("unquote")))
     assert_series_equal(frame["ours"], frame["theirs"], check_names=False)
     assert frame["ours"].null_count() == ROWS.count(None)
@@ -262,7 +262,7 @@ def test_results_are_columns_of_polars_as_any():
     assert frame.join(frame, left_on="ours", right_on="theirs", how="anti").height == ROWS.count(None)
     assert frame["ours"].str.len_bytes().to_list() == frame["theirs"].str.len_bytes().to_list()
     assert frame["ours"].cast(pl.Categorical).cast(pl.String).to_list() == frame["theirs"].to_list()
-    # The frame that it was made of is gone, and other memory is where it was.
+    # The input frame is gone, and other data has its memory.
     results = [pl.DataFrame({"a": [f"a {i}"] * 3000}).select(pct.quote("a"))["a"] for i in range(50)]
     for i, result in enumerate(results):
         assert result.to_list() == [f"a%20{i}"] * 3000
@@ -282,14 +282,14 @@ def test_strict():
         frame.select(pct.normalize("path", errors="strict"))
     with pytest.raises(pl.exceptions.ComputeError, match='port.*in "http://a:99999/" of column "url"'):
         pl.select(pct.canonicalize(pl.Series("url", ["http://a:99999/"]), "rfc3986-scheme", errors="strict"))
-    # The first that is wrong, of many on several threads; long values are cut, and a NUL does not end the message.
+    # Of many rows on several threads, the message names the first bad one. It cuts long values, and a NUL does not end it.
     rows = ["a"] * 300_000
     rows[150_001], rows[299_999] = "\0é%zz" + "b" * 5000, "%"
     with pytest.raises(pl.exceptions.ComputeError) as raised:
         pl.DataFrame({"path": rows}).select(pct.unquote("path", errors="strict"))
     message = str(raised.value)
     assert "\\0é%zzbbb" in message and len(message) < 500
-    # After an error, all goes on.
+    # Queries work after an error.
     assert frame.select(pct.unquote("path", errors="null"))["path"].to_list() == ["/a b", None, None, None]
 
 
@@ -325,7 +325,7 @@ def test_arguments():
     ],
     ids=lambda series: str(series.dtype),
 )
-def test_other_types_are_refused_while_the_query_is_planned(series):
+def test_other_types_are_rejected_while_the_query_is_planned(series):
     lazy = pl.LazyFrame([series])
     why = r'column "n" is not of String or Binary; cast it: pl.col\("n"\).cast\(pl.String\)'
     for expression, _ in EXPRESSIONS.values():
@@ -334,7 +334,7 @@ def test_other_types_are_refused_while_the_query_is_planned(series):
     with pytest.raises(pl.exceptions.ComputeError, match=why):
         lazy.select(pct.quote("n")).collect()
     if not series.dtype.is_nested():
-        # What the message says to do, works.
+        # The advice of the message works.
         assert lazy.select(pct.quote(pl.col("n").cast(pl.String))).collect().height == 1
 
 
@@ -350,7 +350,7 @@ def test_threads():
                     pl.DataFrame({"a": [name]}).select(pct.unquote("a", errors="strict"))
                     wrong.append(name)
                 except pl.exceptions.ComputeError as raised:
-                    # The message of this thread and of no other.
+                    # The message is that of this thread.
                     if error not in str(raised) or name not in str(raised):
                         wrong.append(str(raised))
             a, b = frame.lazy().select(pct.unquote("url").alias("a"), pct.quote("url").alias("b")).collect(
@@ -376,7 +376,7 @@ def anonymous_memory():
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is read from /proc")
 def test_nothing_leaks():
-    # So many chunks that what goes with each, some 100 bytes, would be noticed as well.
+    # There are so many chunks that even a leak of 100 bytes for each would be noticed.
     chunks = pl.concat([pl.DataFrame({"a": ["a b/é%zz" * 5] * 5})] * 5000, rechunk=False)
     assert chunks.n_chunks() == 5000
     strict = chunks.lazy().select(pct.unquote("a", errors="strict"))
@@ -392,7 +392,7 @@ def test_nothing_leaks():
     run(3)
     before = anonymous_memory()
     run(15)
-    # The structs of the chunks that go in are 50 MB in all, the values that come out as much.
+    # The structs of the input chunks take 50 MB in all, and so do the results.
     assert anonymous_memory() - before < 15 << 20
 
 
@@ -400,11 +400,11 @@ def test_plans_can_be_sent():
     lazy = pl.LazyFrame({"url": ["a b", None]}).select(pct.quote("url", safe=" "), x=pct.unquote("url"), y=pct.quote("url"))
     again = pickle.loads(pickle.dumps(lazy))
     assert again.collect().rows() == lazy.collect().rows() == [("a b", "a b", "a%20b"), (None, None, None)]
-    # In another process, which has not imported this module.
+    # Run the plan in another process, which has not imported this module.
     code = "import pickle, sys; print(pickle.loads(sys.stdin.buffer.read()).collect().rows())"
     other = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(lazy), capture_output=True, check=True)
     assert other.stdout.decode().strip() == "[('a b', 'a b', 'a%20b'), (None, None, None)]"
-    # Equal expressions are one, and others are not.
+    # Expressions are equal if their options are.
     assert pct.quote("a").meta.eq(pct.quote("a", "/")) and not pct.quote("a").meta.eq(pct.quote("a", ""))
 
 
@@ -416,9 +416,9 @@ def test_a_version_that_is_too_old():
 
 
 def test_the_border():
-    """Calls that Polars does not make: an error, with a message, and never a panic that goes on."""
+    """Calls that Polars does not make give an error with a message, and a panic does not reach the caller."""
     library = ctypes.CDLL(LIBRARY)
-    # Version 0.1 of the interface: Polars refuses a plugin of one that it does not speak.
+    # This is version 0.1 of the interface. Polars rejects a plugin of another version.
     assert library._polars_plugin_get_version() == 0x0001
     message = library._polars_plugin_get_last_error_message
     message.restype = ctypes.c_char_p
@@ -440,9 +440,9 @@ def test_the_border():
         assert function(0, good) == "one column is needed"
         for options in (b"", b"\x80", good[:-6], good.replace(b":1 ", b":2 "), good.replace(b"safe", b"save"), good.replace(b"safe=0", b"safe=g")):
             assert "options are not such as this version" in function(0, options)
-        # As JSON, the options are found as well.
+        # The options are also found in JSON.
         assert function(0, b'{"options":"simdpct:1 safe=0 ;"}') == "one column is needed"
-    # So many columns that no list can hold them: that panics.
+    # No list can have so many columns, so this panics.
     assert call(2**62, good) == "a bug in simdpct: its code panicked"
     # Each thread has its own message, and a new thread has none.
     seen = []
@@ -450,7 +450,7 @@ def test_the_border():
     thread.start()
     thread.join()
     assert seen == [b""] and message() == b"a bug in simdpct: its code panicked"
-    # Columns of which there is no data.
+    # After these errors, calls still work.
     assert "options" in call(0, b"") and pl.select(pct.quote(pl.Series(["a b"]))).item() == "a%20b"
 
 

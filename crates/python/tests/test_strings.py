@@ -60,7 +60,7 @@ def test_canonicalize():
     assert simdpct.canonicalize(url.encode(), "rfc3986-scheme") == b"http://www.example.com/a/~joe%2F"
     clean = "http://example.com/a"
     for profile in simdpct.PROFILES:
-        # SURT is a key for sorting, and no URL.
+        # A SURT is a key for sorting, not a URL.
         key = "com,example)/a" if profile.startswith("surt") else clean
         assert simdpct.canonicalize(clean, profile) == key
     with pytest.raises(ValueError, match="not a number.*at offset 9"):
@@ -89,7 +89,7 @@ def test_split_and_get():
 
 
 @pytest.mark.parametrize("function", [simdpct.normalize, simdpct.validate, simdpct.count, simdpct.split, simdpct.decode_until_stable])
-def test_what_is_no_text(function):
+def test_objects_that_are_not_text(function):
     for thing in (None, 5, bytearray(b"a"), ["a"]):
         with pytest.raises(TypeError, match="expected a str or bytes, not "):
             function(thing)

@@ -1,48 +1,48 @@
-//! Where values end: one value that is the whole input, or many that lie one after the other.
+//! Where values end: one value that is the whole input, or a batch of adjacent values.
 
 use crate::kernel::ends::Follow;
 
-/// The ends of values; see [`Follow`] for what is asked of it. The compiler drops what is done for one value.
+/// The ends of values. See [`Follow`] for the methods. The compiler drops what they do for a single value.
 pub(super) trait Bounds {
-    /// Whether there may be ends.
+    /// Whether there may be ends inside the input.
     const MANY: bool;
 
-    /// The lanes of the next block that are the last two before an end.
-    #[inline(always)]
-    fn cut(&self, _lanes: usize, _missing: usize) -> u64 {
+    /// Returns the lanes of the next block that are the last two before an end.
+    #[cfg_attr(optimized, inline(always))]
+    fn cut(&self, _lanes: usize, _padding: usize) -> u64 {
         0
     }
 
-    /// Hears of the next block.
-    #[inline(always)]
-    fn settle(&mut self, _written: usize, _mask: u64, _missing: usize) {}
+    /// Remembers the next block.
+    #[cfg_attr(optimized, inline(always))]
+    fn settle(&mut self, _written: usize, _mask: u64, _padding: usize) {}
 
-    /// Hears that there are no more blocks.
-    #[inline(always)]
+    /// Maps the ends after the last block.
+    #[cfg_attr(optimized, inline(always))]
     fn finish<const BY: isize>(&mut self, _written: usize, _lanes: usize) {}
 }
 
-/// One value.
-pub(super) struct Whole;
+/// A single value.
+pub(super) struct Single;
 
-impl Bounds for Whole {
+impl Bounds for Single {
     const MANY: bool = false;
 }
 
 impl Bounds for Follow<'_> {
     const MANY: bool = true;
 
-    #[inline(always)]
-    fn cut(&self, lanes: usize, missing: usize) -> u64 {
-        Follow::cut(self, lanes, missing)
+    #[cfg_attr(optimized, inline(always))]
+    fn cut(&self, lanes: usize, padding: usize) -> u64 {
+        Follow::cut(self, lanes, padding)
     }
 
-    #[inline(always)]
-    fn settle(&mut self, written: usize, mask: u64, missing: usize) {
-        Follow::settle(self, written, mask, missing);
+    #[cfg_attr(optimized, inline(always))]
+    fn settle(&mut self, written: usize, mask: u64, padding: usize) {
+        Follow::settle(self, written, mask, padding);
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn finish<const BY: isize>(&mut self, written: usize, lanes: usize) {
         Follow::finish::<BY>(self, written, lanes);
     }

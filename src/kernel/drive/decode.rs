@@ -11,233 +11,271 @@
 //!     normalizing: the digits of valid lanes that stay are written in upper case
 //! ```
 //!
-//! Digits in the next block are carried there as two bits. The stride is always a whole block: a load never waits
-//! for the masks of the block before it.
+//! Digits in the next block are carried there as two bits. The stride is always a whole block, so no load waits for the masks
+//! of the block before it.
 
-use super::bounds::{Bounds, Whole};
+use super::bounds::{Bounds, Single};
 use super::sink::Sink;
-use super::{Isa, digits_of, first, missing};
+use super::{Isa, Lanes, digits_of, padding};
 use crate::kernel::cursor::{Cursor, Room};
 use crate::kernel::ends::Ends;
-use crate::kernel::job::{DecodeJob, DecodeRule, Decoded, Measure, Measured};
+use crate::kernel::job::{DecodeJob, Decoded, Measure, Measured};
 
-/// Decodes `input` into `out`.
-#[inline(always)]
-pub(crate) fn decode<'c, I: Isa>(isa: I, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
-    let (out, stopped) = by_rule(isa, job, input, Whole, Cursor::new(out));
-    Decoded { written: out.finish(), stopped }
+/// Decodes `input` in the default mode, which decodes every escape.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn decode<'c, I: Isa>(isa: I, job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
+    decoded(default_mode(isa, job, input, Single, Cursor::new(out)))
 }
 
-/// Decodes an input of more than one block and at most two under the plain rule. If there is a `%`, both blocks are decoded: which
-/// of them has one could not be predicted. `None` if there is too little room.
-#[inline(always)]
-pub(crate) fn decode_two<'c, I: Isa>(
+/// Decodes `input` in a mode that keeps some escapes or replaces `+`.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn decode_other_mode<'c, I: Isa>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
     out: Room<'c>,
-) -> Option<Decoded<'c>> {
-    if input.len() <= I::LANES || input.len() > 2 * I::LANES || out.len() < I::LANES {
-        return None;
-    }
-    let (lanes, last) = (input.len() - I::LANES, &input[input.len() - I::LANES..]);
-    let blocks = [isa.load(input), isa.load(last)];
-    let mut out = Cursor::new(out);
-    // Others have looked already.
-    if const { I::LOOK <= I::LANES } && isa.none_equal(blocks, b'%') {
-        let copied = out.push_ends(input);
-        return copied.then(|| Decoded { written: out.finish(), stopped: input.len() });
-    }
-    let mut state = begin::<I, _, _, false>(isa, job, input, Whole, out);
-    let taken = match state.take::<true, false>(blocks[0], input, lanes, I::LANES - lanes) {
-        Err(lane) => Err(lane),
-        // What was written is no longer than what was read, so there is room; this tells the compiler so.
-        Ok(()) if state.sink.room() < I::LANES => return None,
-        Ok(()) => state.take::<true, false>(blocks[1], last, I::LANES, 0).map_err(|lane| lanes + lane),
-    };
-    let stopped = taken.err().unwrap_or(input.len());
-    Some(Decoded { written: state.sink.finish(), stopped })
+) -> Decoded<'c> {
+    decoded(other_mode(isa, job, input, Single, Cursor::new(out)))
 }
 
-/// Decodes an input of more than a block under the plain rule, block by block and without other loops; `None` if there is too
-/// little room.
-#[inline(always)]
-pub(crate) fn decode_few<'c, I: Isa>(
+/// Measures what [`decode`] would write.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn measure<I: Isa>(isa: I, job: &DecodeJob, input: &[u8]) -> Measured {
+    measured(default_mode(isa, job, input, Single, Measure::default()))
+}
+
+/// Measures what [`decode_other_mode`] would write.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn measure_other_mode<I: Isa>(isa: I, job: &DecodeJob, input: &[u8]) -> Measured {
+    measured(other_mode(isa, job, input, Single, Measure::default()))
+}
+
+/// Decodes a batch of adjacent values in the default mode, and maps where they end in `input` to where they end in `out`.
+///
+/// Blocks are decoded as if there were no ends, and the ends are checked afterwards. Returns `None` if an escape crosses an
+/// end, which takes a value that ends in `%` or `%` and a digit, before one that starts with a digit.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn decode_values<'c, I: Isa>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
+    ends: &mut Ends,
     out: Room<'c>,
 ) -> Option<Decoded<'c>> {
-    if input.len() <= I::LANES {
-        return None;
-    }
-    let mut state = begin::<I, _, _, false>(isa, job, input, Whole, Cursor::new(out));
-    let (mut rest, mut lanes) = (input, I::LANES - missing::<I>(input));
-    loop {
-        // What was written is no longer than what was read, so this is known of all blocks when it is of the first. The
-        // compiler does not know it.
-        if rest.len() < I::LANES || state.sink.room() < I::LANES {
-            return None;
-        }
-        // Which block has a `%` could not be predicted, where decoding one takes less than a mispredicted branch.
-        let taken = if const { I::TOGETHER == 4 } {
-            state.step::<true, false>(rest, lanes, I::LANES - lanes)
-        } else {
-            state.step::<false, false>(rest, lanes, I::LANES - lanes)
-        };
-        if let Err(lane) = taken {
-            let stopped = input.len() - rest.len() + lane;
-            return Some(Decoded { written: state.sink.finish(), stopped });
-        }
-        (rest, lanes) = (&rest[lanes..], I::LANES);
-        if rest.is_empty() {
-            return Some(Decoded { written: state.finish().finish(), stopped: input.len() });
-        }
-    }
+    let follow = ends.follow(padding::<I>(input), I::LANES, false);
+    let done = default_mode(isa, job, input, follow, Cursor::new(out));
+    if ends.crossed() { None } else { Some(decoded(done)) }
 }
 
-/// What [`decode`] would write.
-#[inline(always)]
-pub(crate) fn decode_measure<I: Isa>(isa: I, job: &DecodeJob, input: &[u8]) -> Measured {
-    let (measure, stopped) = by_rule(isa, job, input, Whole, Measure::default());
-    Measured::new(measure, stopped)
-}
-
-/// Decodes the values that lie in `input` one after the other; turns where they end into where they end in `out`. No
-/// escape reaches over the end of a value.
-#[inline(always)]
-pub(crate) fn decode_values<'c, I: Isa>(
+/// Decodes a batch of adjacent values in any mode, with their ends marked: no escape crosses the end of a value.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn decode_marked_values<'c, I: Isa>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
     ends: &mut Ends,
     out: Room<'c>,
 ) -> Decoded<'c> {
-    let follow = ends.follow(missing::<I>(input), I::LANES, true);
-    // The plain rule is that of a decoder that keeps nothing.
-    let (out, stopped) = blocks::<I, _, _, true>(isa, job, input, follow, Cursor::new(out));
+    let follow = ends.follow(padding::<I>(input), I::LANES, true);
+    decoded(other_mode(isa, job, input, follow, Cursor::new(out)))
+}
+
+#[cfg_attr(optimized, inline(always))]
+fn decoded<'c>((out, stopped): (Cursor<'c>, usize)) -> Decoded<'c> {
     Decoded { written: out.finish(), stopped }
 }
 
-/// As [`decode_values`] under the plain rule, but blocks are decoded as if there were no ends. That an escape reached over one is
-/// seen where its place in the output is looked up. `None` if one did, which takes a value that ends in `%` or `%` and a digit,
-/// before one that starts with a digit.
-#[inline(always)]
-pub(crate) fn decode_plain_values<'c, I: Isa>(
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn measured((measure, stopped): (Measure, usize)) -> Measured {
+    Measured::new(measure, stopped)
+}
+
+/// Decodes an input of at most one block, in the default mode unless `KEEP`. Returns the sink, and the length of the input or the offset of
+/// the malformed escape that ended a strict decoding; `None` if the input is longer.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn one_block<I: Isa, S: Sink<I>, const KEEP: bool>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
-    ends: &mut Ends,
+    sink: S,
+) -> Option<(S, usize)> {
+    let lanes = Lanes::of_short(input)?;
+    let mut state = State::<I, S, Single, KEEP>::new(isa, job, input, Single, sink);
+    let taken = state.take::<true, false>(isa.load(input), input, lanes);
+    Some((state.sink, taken.err().unwrap_or(input.len())))
+}
+
+/// Decodes an input of more than one block and at most two in the default mode. If there is a `%`, both blocks are decoded,
+/// because which of them has one is unpredictable. Returns `None` if there is too little room.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn two_blocks<'c, I: Isa>(
+    isa: I,
+    job: &DecodeJob,
+    input: &[u8],
     out: Room<'c>,
 ) -> Option<Decoded<'c>> {
-    let follow = ends.follow(missing::<I>(input), I::LANES, false);
-    let (out, stopped) = blocks::<I, _, _, false>(isa, job, input, follow, Cursor::new(out));
-    if ends.crossed() { None } else { Some(Decoded { written: out.finish(), stopped }) }
+    let last = input.get(input.len().checked_sub(I::LANES)?..)?;
+    let lanes = Lanes::of_short(&input[..input.len() - I::LANES])?;
+    if out.len() < I::LANES {
+        return None;
+    }
+    let blocks = [isa.load(input), isa.load(last)];
+    let mut out = Cursor::new(out);
+    // If `lacks` covers such inputs, `copy_two` has checked already.
+    if const { I::LONGEST_LOOK <= I::LANES } && isa.none_equal(blocks, b'%') {
+        let copied = out.push_ends(input);
+        return copied.then(|| decoded((out, input.len())));
+    }
+    let mut state = State::<I, _, _, false>::new(isa, job, input, Single, out);
+    let taken = match state.take::<false, false>(blocks[0], input, lanes) {
+        Err(lane) => Err(lane),
+        // The output so far is no longer than the input so far, so there is room. This tells the compiler so.
+        Ok(_) if state.sink.room() < I::LANES => return None,
+        Ok(_) => state
+            .take::<false, false>(blocks[1], last, Lanes::ALL)
+            .map_err(|lane| input.len() - I::LANES + lane),
+    };
+    Some(decoded((state.sink, taken.err().unwrap_or(input.len()))))
+}
+
+/// Decodes an input of more than one block in the default mode, block by block, without the loops for clean runs. Returns
+/// `None` if there is too little room.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn medium<'c, I: Isa>(
+    isa: I,
+    job: &DecodeJob,
+    input: &[u8],
+    out: Room<'c>,
+) -> Option<Decoded<'c>> {
+    let mut state = State::<I, _, _, false>::new(isa, job, input, Single, Cursor::new(out));
+    let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
+    loop {
+        // The output so far is no longer than the input so far, so if there is room for the first block, there is for all.
+        // This tells the compiler so.
+        if rest.len() < I::LANES || state.sink.room() < I::LANES {
+            return None;
+        }
+        // Which block has a `%` is unpredictable, and decoding one takes less than a mispredicted branch.
+        let taken = if const { I::TOGETHER == 4 } {
+            state.take::<false, false>(isa.load(rest), rest, lanes)
+        } else {
+            state.take::<true, true>(isa.load(rest), rest, lanes)
+        };
+        if let Err(lane) = taken {
+            return Some(decoded((state.sink, input.len() - rest.len() + lane)));
+        }
+        (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
+        if rest.is_empty() {
+            return Some(decoded((state.sink, input.len())));
+        }
+    }
 }
 
 /// Returns the sink, and the length of the input or the offset of the malformed escape that ended a strict decoding.
-#[inline(always)]
-fn by_rule<I: Isa, S: Sink<I>, B: Bounds>(
+#[cfg_attr(optimized, inline(always))]
+fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
     bounds: B,
     sink: S,
 ) -> (S, usize) {
-    match job.rule {
-        DecodeRule::Plain => blocks::<I, S, B, false>(isa, job, input, bounds, sink),
-        // One copy of the code: whether `+` is a space is the same in each block, and so costs nothing.
-        DecodeRule::Keep | DecodeRule::Form => blocks::<I, S, B, true>(isa, job, input, bounds, sink),
+    let mut state = State::<I, S, B, false>::new(isa, job, input, bounds, sink);
+    let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
+    if input.is_empty() {
+        return (state.finish(), input.len());
     }
-}
-
-#[inline(always)]
-fn blocks<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
-    isa: I,
-    job: &DecodeJob,
-    input: &[u8],
-    bounds: B,
-    sink: S,
-) -> (S, usize) {
-    let missing = missing::<I>(input);
-    let mut state = begin::<I, S, B, KEEP>(isa, job, input, bounds, sink);
-    if input.len() <= I::LANES {
-        if !state.form && !B::MANY && state.isa.lacks(input, b'%') {
-            state.sink.copy(input);
-            return (state.sink, input.len());
+    loop {
+        // The first block, and those for which the room may be too little.
+        if let Err(lane) = state.take::<true, true>(isa.load(rest), rest, lanes) {
+            return (state.finish(), input.len() - rest.len() + lane);
         }
-        // Most inputs: code without loops is shorter.
-        return match state.step::<false, true>(input, input.len(), missing) {
-            Ok(()) => (state.finish(), input.len()),
-            Err(lane) => (state.finish(), lane),
-        };
-    }
-    let (mut rest, mut lanes) = (input, I::LANES - missing);
-    let at = |rest: &[u8], lane| input.len() - rest.len() + lane;
-    // Where the room is known to be ample, no block has to look.
-    if state.sink.room() >= I::LANES {
-        if let Err(lane) = state.step::<false, false>(rest, lanes, missing) {
-            return (state.finish(), at(rest, lane));
-        }
-        (rest, lanes) = (&rest[lanes..], I::LANES);
-        // Constant, so that tiers without such groups compile none of this.
-        if const { I::TOGETHER == 4 } {
-            loop {
-                match state.groups::<4>(&mut rest) {
-                    Ok(true) => state.escapes(&mut rest),
-                    Ok(false) => break,
-                    Err(lane) => return (state.finish(), at(rest, lane)),
+        (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
+        while rest.len() >= I::LANES && state.sink.room() >= I::LANES {
+            if const { I::TOGETHER == 4 } {
+                let mut taken = 1;
+                if rest.len() < 4 * I::LANES {
+                    if state.pass::<1>(rest) {
+                        rest = &rest[I::LANES..];
+                        continue;
+                    }
+                } else if state.pass::<4>(rest) {
+                    rest = &rest[4 * I::LANES..];
+                    continue;
+                } else {
+                    taken = 4;
+                }
+                let before = state.sink.written();
+                for _ in 0..taken {
+                    // For the compiler: there is room for all but the first of these, too.
+                    if state.sink.room() < I::LANES {
+                        break;
+                    }
+                    // Which of these blocks has a `%` is unpredictable, and decoding one takes less than a mispredicted branch.
+                    if let Err(lane) = state.take::<false, false>(isa.load(rest), rest, Lanes::ALL) {
+                        return (state.finish(), input.len() - rest.len() + lane);
+                    }
+                    rest = &rest[I::LANES..];
+                }
+                // A group that became a third is nothing but escapes.
+                let is_run = taken == 4 && state.sink.written() - before <= 4 * I::LANES / 3 + 1;
+                state.run = if is_run { u64::MAX } else { 0 };
+            } else {
+                match state.take::<true, true>(isa.load(rest), rest, Lanes::ALL) {
+                    Err(lane) => return (state.finish(), input.len() - rest.len() + lane),
+                    Ok(changed) => {
+                        rest = &rest[I::LANES..];
+                        while !changed && rest.len() >= 2 * I::LANES && state.pass::<2>(rest) {
+                            rest = &rest[2 * I::LANES..];
+                        }
+                    }
                 }
             }
-        }
-        while rest.len() >= I::LANES && state.sink.room() >= I::LANES {
-            if let Err(lane) = state.step::<false, false>(rest, I::LANES, 0) {
-                return (state.finish(), at(rest, lane));
-            }
-            rest = &rest[I::LANES..];
-            if state.is_run() {
+            if const { State::<I, S, B, false>::LOOKS_FOR_RUNS } && state.run == u64::MAX {
                 state.escapes(&mut rest);
             }
         }
-    }
-    while rest.len() >= I::LANES {
-        if let Err(lane) = state.step::<false, false>(rest, lanes, I::LANES - lanes) {
-            return (state.finish(), at(rest, lane));
+        if rest.len() < I::LANES {
+            return (state.finish(), input.len());
         }
-        (rest, lanes) = (&rest[lanes..], I::LANES);
     }
-    (state.finish(), input.len())
 }
 
-/// The state before the first block.
-#[inline(always)]
-fn begin<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool>(
+/// Returns what [`default_mode`] returns.
+#[cfg_attr(optimized, inline(always))]
+fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
     bounds: B,
     sink: S,
-) -> Blocks<I, S, B, KEEP> {
-    Blocks {
-        isa,
-        class: isa.class(&job.set, input.len()),
-        strict: job.strict,
-        members_stay: job.members_stay,
-        upper: job.upper,
-        form: KEEP && job.plus(),
-        spilt: 0,
-        spilt_digits: 0,
-        dropped: 0,
-        full: 0,
-        run: false,
-        bounds,
-        sink,
+) -> (S, usize) {
+    let mut state = State::<I, S, B, true>::new(isa, job, input, bounds, sink);
+    let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
+    if input.is_empty() {
+        return (state.finish(), input.len());
+    }
+    loop {
+        // The first block, and those for which the room may be too little.
+        if let Err(lane) = state.take::<true, true>(isa.load(rest), rest, lanes) {
+            return (state.finish(), input.len() - rest.len() + lane);
+        }
+        (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
+        while rest.len() >= I::LANES && state.sink.room() >= I::LANES {
+            if let Err(lane) = state.take::<true, true>(isa.load(rest), rest, Lanes::ALL) {
+                return (state.finish(), input.len() - rest.len() + lane);
+            }
+            rest = &rest[I::LANES..];
+        }
+        if rest.len() < I::LANES {
+            return (state.finish(), input.len());
+        }
     }
 }
 
-/// What one block leaves to the next. (A closure would not be inlined into the entry points, nor then would the
+/// The state that one block leaves to the next. (A closure would not be inlined into the entry points, nor then would the
 /// intrinsics in it.)
-struct Blocks<I: Isa, S, B, const KEEP: bool> {
+struct State<I: Isa, S, B, const KEEP: bool> {
     isa: I,
     class: I::Class,
     /// Whether a malformed escape is an error.
@@ -246,188 +284,161 @@ struct Blocks<I: Isa, S, B, const KEEP: bool> {
     upper: bool,
     /// Whether a `+` is a space; never, unless `KEEP`.
     form: bool,
-    /// The lanes of the next block that are digits of escapes in this one, which were decoded.
-    spilt: u64,
-    /// The same for all escapes, of which some may stay, where the digits of these are written in upper case.
-    spilt_digits: u64,
-    /// The lanes that were dropped from this one.
+    /// The lanes of the next block that are digits of decoded escapes in this one.
+    carry: u64,
+    /// The lanes of the next block that are digits of any escape in this one. The digits of escapes that stay are written in
+    /// upper case.
+    carry_all: u64,
+    /// The lanes that were dropped from this block.
     dropped: u64,
-    /// The lanes of escapes in this one, of a tier that asks.
+    /// The lanes of this block that belong to decoded escapes, where runs of escapes are looked for.
     full: u64,
-    /// Whether this one and the one before were nothing but escapes, of such a tier. One among others is nothing to go by: the
-    /// guess costs more than the block.
-    run: bool,
+    /// The lanes that belong to decoded escapes both in this block and in the one before. All lanes are the sign of a run: a
+    /// single such block predicts nothing, and a wrong guess costs more than the block.
+    run: u64,
     bounds: B,
     sink: S,
 }
 
-impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> Blocks<I, S, B, KEEP> {
-    /// Whether blocks of nothing but escapes are looked for.
+impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<I, S, B, KEEP> {
+    /// Whether runs of nothing but escapes have a loop of their own.
     const LOOKS_FOR_RUNS: bool = I::DECODES_ALL && S::WRITES && !KEEP && !B::MANY;
 
-    /// Whether that is seen block by block. Of a group it is seen at once.
+    /// Whether runs are found block by block, and not by groups of blocks.
     const KEEPS_FULL: bool = Self::LOOKS_FOR_RUNS && I::TOGETHER == 1;
 
-    /// Whether the last two blocks were nothing but escapes.
-    #[inline(always)]
-    fn is_run(&self) -> bool {
-        Self::KEEPS_FULL && self.run
+    #[cfg_attr(optimized, inline(always))]
+    fn new(isa: I, job: &DecodeJob, input: &[u8], bounds: B, sink: S) -> Self {
+        State {
+            isa,
+            class: isa.class(&job.set, input.len()),
+            strict: job.strict,
+            members_stay: job.members_stay,
+            upper: job.upper,
+            form: KEEP && job.plus(),
+            carry: 0,
+            carry_all: 0,
+            dropped: 0,
+            full: 0,
+            run: 0,
+            bounds,
+            sink,
+        }
     }
 
-    /// All blocks have been taken, or all up to a malformed escape.
-    #[inline(always)]
+    /// Ends the values of a batch after the last block, or after the block with a malformed escape.
+    #[cfg_attr(optimized, inline(always))]
     fn finish(mut self) -> S {
         self.bounds.finish::<-1>(self.sink.written(), I::LANES);
         self.sink
     }
 
-    /// Takes whole blocks from the start of `rest`, `M` at a time, while there are so many and ample room, or up to `M` that were
-    /// nothing but escapes, and returns whether it was these; or returns the lane of a malformed escape in the block that `rest` then
-    /// starts with.
-    #[inline(always)]
-    fn groups<const M: usize>(&mut self, rest: &mut &[u8]) -> Result<bool, usize> {
-        while rest.len() >= M * I::LANES && self.sink.room() >= M * I::LANES {
-            if self.pass::<M>(rest) {
-                *rest = &rest[M * I::LANES..];
-                continue;
-            }
-            let room = self.sink.room();
-            // A block among others that has a `%`, or has none, could not be predicted.
-            for _ in 0..M {
-                // There is room; this tells the compiler so.
-                if self.sink.room() < I::LANES {
-                    break;
-                }
-                self.step::<true, false>(rest, I::LANES, 0)?;
-                *rest = &rest[I::LANES..];
-            }
-            // A group that became a third is nothing but escapes.
-            if Self::LOOKS_FOR_RUNS && room - self.sink.room() <= M * I::LANES / 3 + 1 {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Takes three whole blocks at a time from the start of `rest`, of one value, while these are nothing but escapes; text in a
-    /// script without ASCII is. The first of them may begin with digits, and then as many come after the last.
-    #[inline(always)]
+    /// Decodes three whole blocks at a time from the start of `rest`, while these are nothing but escapes, which text in a
+    /// script without ASCII is. The first of them may begin with carried digits, and then as many follow the last.
+    #[cfg_attr(optimized, inline(always))]
     fn escapes(&mut self, rest: &mut &[u8]) {
-        let digits = self.spilt.count_ones() as usize;
+        let digits = self.carry.count_ones() as usize;
         while self.sink.room() >= I::LANES
             && let Some(values) = rest.get(digits..).and_then(|escapes| self.isa.all_escapes(escapes))
         {
-            self.sink.store(self.isa, values, I::LANES);
+            self.sink.store(self.isa, values, Lanes::ALL);
             *rest = &rest[3 * I::LANES..];
         }
     }
 
-    /// Takes the `M` whole blocks at the start of `rest`, of one value, if there is nothing to do in them.
-    #[inline(always)]
+    /// Writes the `M` whole blocks at the start of `rest` if nothing in them is decoded.
+    #[cfg_attr(optimized, inline(always))]
     fn pass<const M: usize>(&mut self, rest: &[u8]) -> bool {
-        // Of many values, those that have nothing to decode seldom come here.
-        if B::MANY || self.spilt | self.spilt_digits != 0 {
+        if self.carry != 0 || self.sink.room() < M * I::LANES {
             return false;
         }
         let mut blocks = [self.isa.load(rest); M];
         for i in 1..M {
             blocks[i] = self.isa.load(&rest[i * I::LANES..]);
         }
-        let clean =
-            self.isa.none_equal(blocks, b'%') && !(KEEP && self.form && !self.isa.none_equal(blocks, b'+'));
+        let clean = self.isa.none_equal(blocks, b'%');
         if clean {
-            self.dropped = 0;
+            for i in 0..M {
+                self.bounds.settle(self.sink.written() + i * I::LANES, 0, 0);
+            }
+            (self.dropped, self.run) = (0, 0);
             self.sink.store_whole(self.isa, blocks);
         }
         clean
     }
 
-    /// Takes the block at the start of `rest`, `lanes` lanes and `missing` fewer than a whole one, or returns the lane of a
-    /// malformed escape. A `DIRTY` block is decoded without a look at whether there is anything to do, unless escapes may stay. In
-    /// one that is `ALONE` with a `%`, whether that starts an escape could not be predicted.
-    #[inline(always)]
-    fn step<const DIRTY: bool, const ALONE: bool>(
-        &mut self,
-        rest: &[u8],
-        lanes: usize,
-        missing: usize,
-    ) -> Result<(), usize> {
-        self.take::<DIRTY, ALONE>(self.isa.load(rest), rest, lanes, missing)
-    }
-
-    /// The same, for a block that is loaded.
-    #[inline(always)]
-    fn take<const DIRTY: bool, const ALONE: bool>(
+    /// Decodes the first `lanes` lanes of `block`, which is at the start of `rest`, and returns whether there was
+    /// anything to do, or the lane of a malformed escape.
+    ///
+    /// With `CHECK`, a block without anything to do is stored as it is. With `GUESS`, so is one in which nothing is dropped, which
+    /// pays if that is predictable.
+    #[cfg_attr(optimized, inline(always))]
+    fn take<const CHECK: bool, const GUESS: bool>(
         &mut self,
         mut block: I::Block,
         rest: &[u8],
-        lanes: usize,
-        missing: usize,
-    ) -> Result<(), usize> {
+        lanes: Lanes<I>,
+    ) -> Result<bool, usize> {
         let isa = self.isa;
-        // What follows the lanes is zeros, or the next block.
-        let here = if rest.len() > lanes { first(lanes) } else { u64::MAX };
-        if (!DIRTY || KEEP) && self.spilt | self.spilt_digits == 0 && isa.surely_lacks(block, b'%', here) {
-            self.bounds.settle(self.sink.written(), 0, missing);
-            self.run = false;
-            // Two stores: to choose between two blocks and store one would take more instructions than the rest.
+        // After the lanes there are zeros, or the next block.
+        let here = if rest.len() > lanes.count() { lanes.mask() } else { u64::MAX };
+        if CHECK && self.carry | self.carry_all == 0 && isa.surely_lacks(block, b'%', here) {
+            self.bounds.settle(self.sink.written(), 0, lanes.padding());
+            self.run = 0;
+            // Two stores: choosing between two blocks and storing one would take more instructions than the rest.
             if KEEP && self.form {
                 self.sink.changed(isa.eq(block, b'+') != 0);
                 self.sink.store(isa, isa.replace(block, b'+', b' '), lanes);
             } else {
                 self.sink.store(isa, block, lanes);
             }
-            return Ok(());
+            return Ok(false);
         }
         if KEEP && self.form {
             self.sink.changed(isa.eq(block, b'+') != 0);
             block = isa.replace(block, b'+', b' ');
         }
         let found = isa.escapes(block, rest);
-        let cut = if KEEP { self.bounds.cut(I::LANES, missing) } else { 0 };
+        let cut = if KEEP { self.bounds.cut(I::LANES, lanes.padding()) } else { 0 };
         let valid = found.valid & here & !cut;
         if self.strict {
             let malformed = isa.eq(block, b'%') & here & !valid;
             if malformed != 0 {
-                // An escape before it may reach over an end, and that is then the malformed one.
-                let drop = digits_of::<I>(valid, lanes, &mut self.spilt);
-                self.bounds.settle(self.sink.written(), drop, missing);
+                // An escape before it may cross an end, and is then the malformed one.
+                let drop = digits_of(valid, lanes, &mut self.carry);
+                self.bounds.settle(self.sink.written(), drop, lanes.padding());
                 return Err(malformed.trailing_zeros() as usize);
             }
         }
         let (mut decoded, mut result) = (valid, found.decoded);
         if KEEP {
-            let (some, with_values) = if const { ALONE } {
-                isa.decode_some(block, &found, &self.class, !self.members_stay)
-            } else {
-                isa.decode_some_of_many(block, &found, &self.class, !self.members_stay)
-            };
+            let (some, with_values) = isa.decode_some(block, &found, &self.class, !self.members_stay);
             (decoded, result) = (valid & some, with_values);
         }
         if KEEP && B::MANY && found.valid & here & cut != 0 {
             result = isa.select(decoded, block, found.values);
         }
         if KEEP && self.upper {
-            // With those of escapes that are decoded, which are dropped: so this waits for less.
-            let digits = digits_of::<I>(valid, lanes, &mut self.spilt_digits);
+            // The digits of decoded escapes are dropped anyway. Including them makes this wait for less.
+            let digits = digits_of(valid, lanes, &mut self.carry_all);
             self.sink.changed(digits & isa.lower(result) != 0);
             result = isa.upper(digits, result);
         }
-        let drop = digits_of::<I>(decoded, lanes, &mut self.spilt);
-        self.bounds.settle(self.sink.written(), drop, missing);
+        let drop = digits_of(decoded, lanes, &mut self.carry);
+        self.bounds.settle(self.sink.written(), drop, lanes.padding());
         self.sink.changed(decoded != 0);
         if Self::KEEPS_FULL {
             let full = decoded | drop;
-            self.run = full & core::mem::replace(&mut self.full, full) == u64::MAX;
+            self.run = full & core::mem::replace(&mut self.full, full);
         }
         let before = core::mem::replace(&mut self.dropped, drop);
-        if const { KEEP || !(DIRTY || ALONE) } && drop | before == 0 {
+        if const { KEEP || GUESS } && drop | before == 0 {
             // Escapes that stay and malformed ones, which is what normalizing mostly meets. A block among others in which
-            // something is decoded could not be predicted.
+            // something is decoded is unpredictable.
             self.sink.store(isa, result, lanes);
         } else {
             self.sink.compress(isa, result, drop, lanes);
         }
-        Ok(())
+        Ok(true)
     }
 }

@@ -1,94 +1,76 @@
-//! The operations, as the entry points of a tier see them: what each does with an input of one block, of two, of a few, and of many.
-//!
-//! Most inputs are short, under the plain rule, and have room to spare; these get code without a stage and without loops.
+//! The operations: their operands, and which driver handles an input of which length and mode.
 
-use super::{Isa, Tier};
-use super::{decode, encode, short};
-use crate::kernel::cursor::{Room, Written};
+use super::{Isa, Tier, decode, encode, short};
+use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, Measure, Measured};
 
-/// An operation and what it is done with.
+/// An operation with its operands.
 ///
-/// An entry point asks in this order: [`Operation::short`], and if that is not for this input, one of the others. Each of these is a
-/// function of its own, which saves the registers that it needs.
+/// An entry point of a tier tries [`Operation::short`] first, and if that returns `None`, calls one of the other functions.
+/// Each of these is compiled as a function of its own, which saves only the registers that it needs.
 pub(crate) trait Operation: Sized {
-    /// What it returns.
+    /// The type of the result.
     type Done;
 
-    /// Whether inputs of two blocks, or of a few, have functions of their own, on the tiers that have such.
-    const FEW: bool = false;
+    /// Whether [`Operation::two_blocks`] and [`Operation::medium`] exist.
+    const HAS_MEDIUM: bool = false;
 
-    /// Whether [`Operation::plain`] is [`Operation::long`], so that this need not be compiled for the plain rule.
-    const PLAIN_IS_LONG: bool = true;
+    /// Reports whether the job is in the default mode.
+    fn is_default(&self) -> bool;
 
-    /// Whether it is under the plain rule.
-    fn is_plain(&self) -> bool;
-
-    /// The number of bytes of the input.
+    /// Returns the number of bytes of the input.
     fn len(&self) -> usize;
 
-    /// Whether one block is little code, and fits without a stage.
-    fn is_direct<I: Isa>(&self, isa: I) -> bool;
+    /// Handles one block in the default mode. Returns `None` if it needs a driver that checks the room.
+    fn one_block<I: Isa>(&mut self, isa: I) -> Option<Self::Done>;
 
-    /// An input of any length, under any rule.
-    fn long<I: Isa>(&mut self, isa: I) -> Self::Done;
+    /// Handles an input of any length in the default mode. Returns `None` if [`Operation::other_mode`] has to do it.
+    fn long<I: Isa>(&mut self, isa: I) -> Option<Self::Done>;
 
-    /// The same under the plain rule, if that is all that there is to it.
-    #[inline(always)]
-    fn plain<I: Isa>(&mut self, isa: I) -> Option<Self::Done> {
-        Some(self.long(isa))
+    /// Handles an input of any length in a mode other than the default.
+    fn other_mode<I: Isa>(&mut self, isa: I) -> Self::Done;
+
+    /// Handles a short input in a mode other than the default. Returns `None` if [`Operation::other_mode`] does it.
+    #[cfg_attr(optimized, inline(always))]
+    fn short_other_mode<T: Tier>(&mut self, _tier: T) -> Option<Self::Done> {
+        None
     }
 
-    /// An input of one block, narrow or wide; or one that is only copied.
-    #[inline(always)]
+    /// Handles an input of one block, narrow or wide, or one of two blocks that is only copied.
+    #[cfg_attr(optimized, inline(always))]
     fn short<T: Tier>(&mut self, tier: T) -> Option<Self::Done> {
-        if short::is_narrow(tier, self.len()) {
-            self.block(tier.narrow())
+        if T::SHORT > 0 && self.len() <= T::SHORT {
+            self.one_block(tier.narrow())
         } else if self.len() <= T::Wide::LANES {
-            self.block(tier.wide())
-        } else if self.len() <= T::Wide::LOOK {
+            self.one_block(tier.wide())
+        } else if self.len() <= T::Wide::LONGEST_LOOK {
             self.copy_two(tier.wide())
         } else {
             None
         }
     }
 
-    /// One block.
-    #[inline(always)]
-    fn block<I: Isa>(&mut self, isa: I) -> Option<Self::Done> {
-        match self.copy(isa) {
-            None if self.is_direct(isa) => Some(self.long(isa)),
-            done => done,
-        }
-    }
-
-    /// One block that surely stays as it is.
-    #[inline(always)]
-    fn copy<I: Isa>(&mut self, _isa: I) -> Option<Self::Done> {
+    /// Copies an input of more than one block and at most [`Isa::LONGEST_LOOK`] bytes if it stays unchanged.
+    #[cfg_attr(optimized, inline(always))]
+    fn copy_two<I: Isa>(&mut self, _isa: I) -> Option<Self::Done> {
         None
     }
 
-    /// More than a block, and at most [`Isa::LOOK`] bytes, that surely stay as they are.
-    #[inline(always)]
-    fn copy_two<I: Isa>(&mut self, isa: I) -> Option<Self::Done> {
-        self.copy(isa)
-    }
-
-    /// More than a block and at most two, under the plain rule.
-    #[inline(always)]
-    fn two<I: Isa>(&mut self, _isa: I) -> Option<Self::Done> {
+    /// Handles more than one block and at most two, in the default mode.
+    #[cfg_attr(optimized, inline(always))]
+    fn two_blocks<I: Isa>(&mut self, _isa: I) -> Option<Self::Done> {
         None
     }
 
-    /// More than a block and at most [`Isa::FEW`] bytes, under the plain rule.
-    #[inline(always)]
-    fn few<I: Isa>(&mut self, _isa: I) -> Option<Self::Done> {
+    /// Handles more than one block and at most [`Isa::MEDIUM`] bytes, in the default mode.
+    #[cfg_attr(optimized, inline(always))]
+    fn medium<I: Isa>(&mut self, _isa: I) -> Option<Self::Done> {
         None
     }
 }
 
-/// Encoding a value.
+/// Encodes a value.
 pub(crate) struct Encode<'a, 'c> {
     pub(crate) job: &'a EncodeJob,
     pub(crate) input: &'a [u8],
@@ -97,39 +79,54 @@ pub(crate) struct Encode<'a, 'c> {
 
 impl<'c> Operation for Encode<'_, 'c> {
     type Done = Written<'c>;
-    const FEW: bool = true;
+    const HAS_MEDIUM: bool = true;
 
-    #[inline(always)]
-    fn is_plain(&self) -> bool {
+    #[cfg_attr(optimized, inline(always))]
+    fn is_default(&self) -> bool {
         self.job.is_plain()
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn len(&self) -> usize {
         self.input.len()
     }
-    #[inline(always)]
-    fn is_direct<I: Isa>(&self, _: I) -> bool {
-        self.job.is_plain() && self.out.len() >= I::WINDOW
+    #[cfg_attr(optimized, inline(always))]
+    fn one_block<I: Isa>(&mut self, isa: I) -> Option<Written<'c>> {
+        if !self.job.is_plain() || self.out.len() < I::WINDOW {
+            return None;
+        }
+        Some(encode::one_block::<_, _, true>(isa, self.job, self.input, Cursor::new(self.out))?.finish())
     }
-    #[inline(always)]
-    fn long<I: Isa>(&mut self, isa: I) -> Written<'c> {
-        encode::encode(isa, self.job, self.input, self.out)
+    #[cfg_attr(optimized, inline(always))]
+    fn long<I: Isa>(&mut self, isa: I) -> Option<Written<'c>> {
+        Some(encode::encode(isa, self.job, self.input, self.out))
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
+    fn other_mode<I: Isa>(&mut self, isa: I) -> Written<'c> {
+        encode::encode_other_mode(isa, self.job, self.input, self.out)
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn short_other_mode<T: Tier>(&mut self, tier: T) -> Option<Written<'c>> {
+        if T::SHORT == 0 || self.input.len() > T::SHORT {
+            return None;
+        }
+        let out = Cursor::new(self.out);
+        Some(encode::one_block::<_, _, false>(tier.narrow(), self.job, self.input, out)?.finish())
+    }
+    #[cfg_attr(optimized, inline(always))]
     fn copy_two<I: Isa>(&mut self, isa: I) -> Option<Written<'c>> {
         short::encode_copy(isa, self.job, self.input, self.out)
     }
-    #[inline(always)]
-    fn two<I: Isa>(&mut self, isa: I) -> Option<Written<'c>> {
-        encode::encode_two(isa, self.job, self.input, self.out)
+    #[cfg_attr(optimized, inline(always))]
+    fn two_blocks<I: Isa>(&mut self, isa: I) -> Option<Written<'c>> {
+        encode::two_blocks(isa, self.job, self.input, self.out)
     }
-    #[inline(always)]
-    fn few<I: Isa>(&mut self, isa: I) -> Option<Written<'c>> {
-        encode::encode_few(isa, self.job, self.input, self.out)
+    #[cfg_attr(optimized, inline(always))]
+    fn medium<I: Isa>(&mut self, isa: I) -> Option<Written<'c>> {
+        encode::medium(isa, self.job, self.input, self.out)
     }
 }
 
-/// Decoding a value.
+/// Decodes a value.
 pub(crate) struct Decode<'a, 'c> {
     pub(crate) job: &'a DecodeJob,
     pub(crate) input: &'a [u8],
@@ -138,39 +135,60 @@ pub(crate) struct Decode<'a, 'c> {
 
 impl<'c> Operation for Decode<'_, 'c> {
     type Done = Decoded<'c>;
-    const FEW: bool = true;
+    const HAS_MEDIUM: bool = true;
 
-    #[inline(always)]
-    fn is_plain(&self) -> bool {
+    #[cfg_attr(optimized, inline(always))]
+    fn is_default(&self) -> bool {
         self.job.is_plain()
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn len(&self) -> usize {
         self.input.len()
     }
-    #[inline(always)]
-    fn is_direct<I: Isa>(&self, _: I) -> bool {
-        !self.job.plus() && self.out.len() >= I::LANES
+    #[cfg_attr(optimized, inline(always))]
+    fn one_block<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
+        match self.copy_two(isa) {
+            None if self.job.is_plain() && self.out.len() >= I::LANES => {
+                let (out, stopped) =
+                    decode::one_block::<_, _, false>(isa, self.job, self.input, Cursor::new(self.out))?;
+                Some(Decoded { written: out.finish(), stopped })
+            }
+            done => done,
+        }
     }
-    #[inline(always)]
-    fn long<I: Isa>(&mut self, isa: I) -> Decoded<'c> {
-        decode::decode(isa, self.job, self.input, self.out)
+    #[cfg_attr(optimized, inline(always))]
+    fn long<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
+        Some(decode::decode(isa, self.job, self.input, self.out))
     }
-    #[inline(always)]
-    fn copy<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
+    #[cfg_attr(optimized, inline(always))]
+    fn other_mode<I: Isa>(&mut self, isa: I) -> Decoded<'c> {
+        decode::decode_other_mode(isa, self.job, self.input, self.out)
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn short_other_mode<T: Tier>(&mut self, tier: T) -> Option<Decoded<'c>> {
+        let out = Cursor::new(self.out);
+        let (out, stopped) = if T::SHORT > 0 && self.input.len() <= T::SHORT {
+            decode::one_block::<_, _, true>(tier.narrow(), self.job, self.input, out)?
+        } else {
+            decode::one_block::<_, _, true>(tier.wide(), self.job, self.input, out)?
+        };
+        Some(Decoded { written: out.finish(), stopped })
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn copy_two<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
         short::decode_copy(isa, self.job, self.input, self.out)
     }
-    #[inline(always)]
-    fn two<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
-        decode::decode_two(isa, self.job, self.input, self.out)
+    #[cfg_attr(optimized, inline(always))]
+    fn two_blocks<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
+        decode::two_blocks(isa, self.job, self.input, self.out)
     }
-    #[inline(always)]
-    fn few<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
-        decode::decode_few(isa, self.job, self.input, self.out)
+    #[cfg_attr(optimized, inline(always))]
+    fn medium<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
+        decode::medium(isa, self.job, self.input, self.out)
     }
 }
 
-/// What [`Encode`] would write.
+/// Measures what [`Encode`] would write.
 pub(crate) struct EncodeMeasure<'a> {
     pub(crate) job: &'a EncodeJob,
     pub(crate) input: &'a [u8],
@@ -179,25 +197,32 @@ pub(crate) struct EncodeMeasure<'a> {
 impl Operation for EncodeMeasure<'_> {
     type Done = Measure;
 
-    #[inline(always)]
-    fn is_plain(&self) -> bool {
+    #[cfg_attr(optimized, inline(always))]
+    fn is_default(&self) -> bool {
         self.job.is_plain()
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn len(&self) -> usize {
         self.input.len()
     }
-    #[inline(always)]
-    fn is_direct<I: Isa>(&self, _: I) -> bool {
-        self.job.is_plain()
+    #[cfg_attr(optimized, inline(always))]
+    fn one_block<I: Isa>(&mut self, isa: I) -> Option<Measure> {
+        if !self.job.is_plain() {
+            return None;
+        }
+        encode::one_block::<_, _, true>(isa, self.job, self.input, Measure::default())
     }
-    #[inline(always)]
-    fn long<I: Isa>(&mut self, isa: I) -> Measure {
-        encode::encode_measure(isa, self.job, self.input)
+    #[cfg_attr(optimized, inline(always))]
+    fn long<I: Isa>(&mut self, isa: I) -> Option<Measure> {
+        Some(encode::measure(isa, self.job, self.input))
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn other_mode<I: Isa>(&mut self, isa: I) -> Measure {
+        encode::measure_other_mode(isa, self.job, self.input)
     }
 }
 
-/// What [`Decode`] would write.
+/// Measures what [`Decode`] would write.
 pub(crate) struct DecodeMeasure<'a> {
     pub(crate) job: &'a DecodeJob,
     pub(crate) input: &'a [u8],
@@ -206,25 +231,38 @@ pub(crate) struct DecodeMeasure<'a> {
 impl Operation for DecodeMeasure<'_> {
     type Done = Measured;
 
-    #[inline(always)]
-    fn is_plain(&self) -> bool {
+    #[cfg_attr(optimized, inline(always))]
+    fn is_default(&self) -> bool {
         self.job.is_plain()
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn len(&self) -> usize {
         self.input.len()
     }
-    #[inline(always)]
-    fn is_direct<I: Isa>(&self, _: I) -> bool {
-        !self.job.plus()
+    #[cfg_attr(optimized, inline(always))]
+    fn one_block<I: Isa>(&mut self, isa: I) -> Option<Measured> {
+        if !self.job.plus() && isa.lacks(self.input, b'%') {
+            let unchanged = Measure { len: self.input.len(), changed: false };
+            return Some(Measured::new(unchanged, self.input.len()));
+        }
+        if !self.job.is_plain() {
+            return None;
+        }
+        let (measure, stopped) =
+            decode::one_block::<_, _, false>(isa, self.job, self.input, Measure::default())?;
+        Some(Measured::new(measure, stopped))
     }
-    #[inline(always)]
-    fn long<I: Isa>(&mut self, isa: I) -> Measured {
-        decode::decode_measure(isa, self.job, self.input)
+    #[cfg_attr(optimized, inline(always))]
+    fn long<I: Isa>(&mut self, isa: I) -> Option<Measured> {
+        Some(decode::measure(isa, self.job, self.input))
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn other_mode<I: Isa>(&mut self, isa: I) -> Measured {
+        decode::measure_other_mode(isa, self.job, self.input)
     }
 }
 
-/// Encoding many values. They are many bytes, so there are no functions for few.
+/// Encodes a batch of values. A batch has many bytes, so it needs no functions for short inputs.
 pub(crate) struct EncodeValues<'a, 'c> {
     pub(crate) job: &'a EncodeJob,
     pub(crate) input: &'a [u8],
@@ -235,25 +273,33 @@ pub(crate) struct EncodeValues<'a, 'c> {
 impl<'c> Operation for EncodeValues<'_, 'c> {
     type Done = Written<'c>;
 
-    #[inline(always)]
-    fn is_plain(&self) -> bool {
+    #[cfg_attr(optimized, inline(always))]
+    fn is_default(&self) -> bool {
         self.job.is_plain()
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn len(&self) -> usize {
-        usize::MAX
+        self.input.len()
     }
-    #[inline(always)]
-    fn is_direct<I: Isa>(&self, _: I) -> bool {
-        false
+    #[cfg_attr(optimized, inline(always))]
+    fn short<T: Tier>(&mut self, _: T) -> Option<Written<'c>> {
+        None
     }
-    #[inline(always)]
-    fn long<I: Isa>(&mut self, isa: I) -> Written<'c> {
-        encode::encode_values(isa, self.job, self.input, self.ends, self.out)
+    #[cfg_attr(optimized, inline(always))]
+    fn one_block<I: Isa>(&mut self, _: I) -> Option<Written<'c>> {
+        None
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn long<I: Isa>(&mut self, isa: I) -> Option<Written<'c>> {
+        Some(encode::encode_values(isa, self.job, self.input, self.ends, self.out))
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn other_mode<I: Isa>(&mut self, isa: I) -> Written<'c> {
+        encode::encode_values_other_mode(isa, self.job, self.input, self.ends, self.out)
     }
 }
 
-/// Decoding many values.
+/// Decodes a batch of values.
 pub(crate) struct DecodeValues<'a, 'c> {
     pub(crate) job: &'a DecodeJob,
     pub(crate) input: &'a [u8],
@@ -263,26 +309,29 @@ pub(crate) struct DecodeValues<'a, 'c> {
 
 impl<'c> Operation for DecodeValues<'_, 'c> {
     type Done = Decoded<'c>;
-    const PLAIN_IS_LONG: bool = false;
 
-    #[inline(always)]
-    fn is_plain(&self) -> bool {
+    #[cfg_attr(optimized, inline(always))]
+    fn is_default(&self) -> bool {
         self.job.is_plain()
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn len(&self) -> usize {
-        usize::MAX
+        self.input.len()
     }
-    #[inline(always)]
-    fn is_direct<I: Isa>(&self, _: I) -> bool {
-        false
+    #[cfg_attr(optimized, inline(always))]
+    fn short<T: Tier>(&mut self, _: T) -> Option<Decoded<'c>> {
+        None
     }
-    #[inline(always)]
-    fn long<I: Isa>(&mut self, isa: I) -> Decoded<'c> {
+    #[cfg_attr(optimized, inline(always))]
+    fn one_block<I: Isa>(&mut self, _: I) -> Option<Decoded<'c>> {
+        None
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn long<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
         decode::decode_values(isa, self.job, self.input, self.ends, self.out)
     }
-    #[inline(always)]
-    fn plain<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
-        decode::decode_plain_values(isa, self.job, self.input, self.ends, self.out)
+    #[cfg_attr(optimized, inline(always))]
+    fn other_mode<I: Isa>(&mut self, isa: I) -> Decoded<'c> {
+        decode::decode_marked_values(isa, self.job, self.input, self.ends, self.out)
     }
 }

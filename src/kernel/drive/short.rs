@@ -1,37 +1,20 @@
-//! What is decided about an input before a driver begins: which blocks it is for, and whether it stays as it is.
+//! Copies inputs that stay as they are, before a driver begins.
 
-use super::{Isa, Tier};
+use super::Isa;
 use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::job::{DecodeJob, Decoded, EncodeJob};
 
-/// Whether an input of so many bytes is for the narrow blocks of `tier`, if it has such.
-#[inline(always)]
-pub(crate) fn is_narrow<T: Tier>(_: T, len: usize) -> bool {
-    T::SHORT > 0 && len <= T::SHORT
-}
-
-/// The longest input for the functions for two blocks; 0 if they are not used.
-#[inline(always)]
-pub(crate) fn two_blocks<I: Isa>(_: I) -> usize {
-    if I::TWO { 2 * I::LANES } else { 0 }
-}
-
-/// The longest input for the functions for a few blocks.
-#[inline(always)]
-pub(crate) fn few_blocks<I: Isa>(_: I) -> usize {
-    I::FEW
-}
-
-/// Copies an input of more than one block and at most two if encoding surely leaves it as it is; `None` says nothing.
-#[inline(always)]
-pub(crate) fn encode_copy<'c, I: Isa>(
+/// Copies an input of more than one block and at most two if encoding in the default mode leaves it unchanged. `None` means
+/// that this is not known.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn encode_copy<'c, I: Isa>(
     isa: I,
     job: &EncodeJob,
     input: &[u8],
     out: Room<'c>,
 ) -> Option<Written<'c>> {
     let class = isa.class(&job.set, input.len());
-    let ends = [isa.load(input), isa.load(input.get(input.len() - I::LANES..)?)];
+    let ends = [isa.load(input), isa.load(input.get(input.len().checked_sub(I::LANES)?..)?)];
     if !job.is_plain() || !isa.all_members(ends, &class) {
         return None;
     }
@@ -39,10 +22,10 @@ pub(crate) fn encode_copy<'c, I: Isa>(
     if out.push_ends(input) { Some(out.finish()) } else { None }
 }
 
-/// Copies an input that decoding surely leaves as it is, which most are, or decodes it in a word; `None` says nothing. No room
-/// is needed but for the input.
-#[inline(always)]
-pub(crate) fn decode_copy<'c, I: Isa>(
+/// Copies an input that has no `%`, which most inputs are, or decodes it in a machine word. `None` means that the input has
+/// to be decoded block by block. The output never needs more room than the input has bytes.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn decode_copy<'c, I: Isa>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],

@@ -1,145 +1,152 @@
 //! Where the drivers' blocks go: to the caller's room, or only to a count.
 
-use super::{Isa, first};
+use super::{Isa, Lanes};
 use crate::hex::HexCase;
 use crate::kernel::cursor::Cursor;
 use crate::kernel::job::Measure;
 
 /// A receiver of blocks. One loop serves writing and measuring, so the two cannot disagree.
 pub(super) trait Sink<I: Isa> {
-    /// Whether what it takes is written.
+    /// Whether it writes the blocks.
     const WRITES: bool;
-    /// Takes the first `lanes` lanes.
-    fn store(&mut self, isa: I, block: I::Block, lanes: usize);
-    /// Takes whole blocks.
+    /// Receives the first `lanes` lanes.
+    fn store(&mut self, isa: I, block: I::Block, lanes: Lanes<I>);
+    /// Receives whole blocks.
     fn store_whole<const M: usize>(&mut self, isa: I, blocks: [I::Block; M]);
-    /// Takes a short input as it is.
+    /// Receives a short input unchanged.
     fn copy(&mut self, input: &[u8]);
-    /// Takes the first `lanes` lanes without those in `drop`.
-    fn compress(&mut self, isa: I, block: I::Block, drop: u64, lanes: usize);
-    /// Takes the first `lanes` lanes, those in `escape` as escapes.
-    fn expand(&mut self, isa: I, block: I::Block, input: &[u8], escape: u64, lanes: usize, case: HexCase);
-    /// The same, where these are all lanes that are not members of `class`.
+    /// Receives the first `lanes` lanes without those in `drop`.
+    fn compress(&mut self, isa: I, block: I::Block, drop: u64, lanes: Lanes<I>);
+    /// Receives the first `lanes` lanes, those in `escape` as escapes.
+    fn expand(&mut self, isa: I, block: I::Block, input: &[u8], escape: u64, lanes: Lanes<I>, case: HexCase);
+    /// Receives the first `lanes` lanes, those in `escape` as escapes, which are all that are not members of `class`.
     #[allow(clippy::too_many_arguments, reason = "those of `expand`, and the set")]
-    fn expand_others(
+    fn expand_non_members(
         &mut self,
         isa: I,
         block: I::Block,
         input: &[u8],
         class: &I::Class,
         escape: u64,
-        lanes: usize,
+        lanes: Lanes<I>,
         case: HexCase,
     );
-    /// Takes a whole block of 64 lanes, all as escapes.
+    /// Receives all lanes as escapes.
     fn expand_all(&mut self, isa: I, block: I::Block, input: &[u8], case: HexCase);
-    /// The number of bytes taken.
+    /// Returns the number of bytes received.
     fn written(&self) -> usize;
-    /// The number of bytes that there is room for.
+    /// Returns the number of bytes that there is room for.
     fn room(&self) -> usize;
-    /// Hears whether something that was taken differs from the input.
+    /// Notes whether something that was received differs from the input.
     fn changed(&mut self, changed: bool);
 }
 
 impl<I: Isa> Sink<I> for Cursor<'_> {
     const WRITES: bool = true;
-    #[inline(always)]
-    fn store(&mut self, isa: I, block: I::Block, lanes: usize) {
+    #[cfg_attr(optimized, inline(always))]
+    fn store(&mut self, isa: I, block: I::Block, lanes: Lanes<I>) {
         isa.store(block, lanes, self);
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn store_whole<const M: usize>(&mut self, isa: I, blocks: [I::Block; M]) {
         isa.store_whole(blocks, self);
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn copy(&mut self, input: &[u8]) {
         self.push_run(input);
     }
-    #[inline(always)]
-    fn compress(&mut self, isa: I, block: I::Block, drop: u64, lanes: usize) {
+    #[cfg_attr(optimized, inline(always))]
+    fn compress(&mut self, isa: I, block: I::Block, drop: u64, lanes: Lanes<I>) {
         isa.compress(block, drop, lanes, self);
     }
-    #[inline(always)]
-    fn expand(&mut self, isa: I, block: I::Block, input: &[u8], escape: u64, lanes: usize, case: HexCase) {
+    #[cfg_attr(optimized, inline(always))]
+    fn expand(&mut self, isa: I, block: I::Block, input: &[u8], escape: u64, lanes: Lanes<I>, case: HexCase) {
         isa.expand(block, input, escape, lanes, case, self);
     }
-    #[inline(always)]
-    fn expand_others(
+    #[cfg_attr(optimized, inline(always))]
+    fn expand_non_members(
         &mut self,
         isa: I,
         block: I::Block,
         input: &[u8],
         class: &I::Class,
         escape: u64,
-        lanes: usize,
+        lanes: Lanes<I>,
         case: HexCase,
     ) {
-        isa.expand_others(block, input, class, escape, lanes, case, self);
+        isa.expand_non_members(block, input, class, escape, lanes, case, self);
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn expand_all(&mut self, isa: I, block: I::Block, input: &[u8], case: HexCase) {
         isa.expand_all(block, input, case, self);
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn written(&self) -> usize {
         Cursor::written(self)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn room(&self) -> usize {
         Cursor::room(self)
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn changed(&mut self, _: bool) {}
+}
+
+impl Measure {
+    #[cfg_attr(optimized, inline(always))]
+    fn add(&mut self, bytes: usize) {
+        self.len = self.len.saturating_add(bytes);
+    }
 }
 
 impl<I: Isa> Sink<I> for Measure {
     const WRITES: bool = false;
-    #[inline(always)]
-    fn store(&mut self, _: I, _: I::Block, lanes: usize) {
-        self.len = self.len.saturating_add(lanes);
+    #[cfg_attr(optimized, inline(always))]
+    fn store(&mut self, _: I, _: I::Block, lanes: Lanes<I>) {
+        self.add(lanes.count());
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn store_whole<const M: usize>(&mut self, _: I, _: [I::Block; M]) {
-        self.len = self.len.saturating_add(M * I::LANES);
+        self.add(M * I::LANES);
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn copy(&mut self, input: &[u8]) {
-        self.len = self.len.saturating_add(input.len());
+        self.add(input.len());
     }
-    #[inline(always)]
-    fn compress(&mut self, _: I, _: I::Block, drop: u64, lanes: usize) {
-        self.len = self.len.saturating_add((first(lanes) & !drop).count_ones() as usize);
+    #[cfg_attr(optimized, inline(always))]
+    fn compress(&mut self, _: I, _: I::Block, drop: u64, lanes: Lanes<I>) {
+        self.add((lanes.mask() & !drop).count_ones() as usize);
     }
-    #[inline(always)]
-    fn expand(&mut self, _: I, _: I::Block, _: &[u8], escape: u64, lanes: usize, _: HexCase) {
-        self.len = self.len.saturating_add(lanes + 2 * escape.count_ones() as usize);
+    #[cfg_attr(optimized, inline(always))]
+    fn expand(&mut self, _: I, _: I::Block, _: &[u8], escape: u64, lanes: Lanes<I>, _: HexCase) {
+        self.add(lanes.count() + 2 * escape.count_ones() as usize);
     }
-    #[inline(always)]
-    fn expand_others(
+    #[cfg_attr(optimized, inline(always))]
+    fn expand_non_members(
         &mut self,
         isa: I,
         block: I::Block,
         input: &[u8],
         _: &I::Class,
         escape: u64,
-        lanes: usize,
+        lanes: Lanes<I>,
         case: HexCase,
     ) {
         self.expand(isa, block, input, escape, lanes, case);
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn expand_all(&mut self, _: I, _: I::Block, _: &[u8], _: HexCase) {
-        self.len = self.len.saturating_add(3 * I::LANES);
+        self.add(3 * I::LANES);
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn written(&self) -> usize {
         self.len
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn room(&self) -> usize {
         usize::MAX
     }
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn changed(&mut self, changed: bool) {
         self.changed |= changed;
     }

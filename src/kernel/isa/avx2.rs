@@ -8,7 +8,7 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 
 use super::blocks::Blocks;
-use super::tables::{IN_ORDER, Places, SLIDE, THIRDS};
+use super::tables::{IN_ORDER, Places, Row, SLIDE, THIRDS};
 use super::token::Avx2;
 use super::vector::{Vector, each_one_intrinsic, operators, slide};
 use crate::kernel::drive::Tier;
@@ -18,12 +18,12 @@ impl Tier for Avx2 {
     type Narrow = Blocks<Register, 1>;
     const SHORT: usize = 32;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn wide(self) -> Self::Wide {
         Blocks::new(self)
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn narrow(self) -> Self::Narrow {
         Blocks::new(self)
     }
@@ -42,7 +42,7 @@ operators! { Register:
 
 impl Register {
     /// One of the halves.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn half(self, upper: bool) -> __m128i {
         // SAFETY: a value exists only where the CPU has AVX2.
         unsafe { if upper { _mm256_extracti128_si256::<1>(self.0) } else { _mm256_castsi256_si128(self.0) } }
@@ -53,7 +53,7 @@ impl Register {
     /// # Safety
     ///
     /// As of [`Vector::load_partial`]; and the CPU has AVX2.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn quarter(input: &[u8], i: usize, of: usize) -> __m128i {
         let (start, down) = slide(input.len(), i, of);
         // SAFETY: `start + 16 <= len`, and at most 48 lanes come before the last sixteen.
@@ -85,19 +85,19 @@ unsafe impl Vector for Register {
         last_pairs(other) = _mm256_unpackhi_epi8;
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn load(_: Avx2, from: *const u8) -> Self {
         // SAFETY: the token proves AVX2; the caller vouches for the bytes.
         Register(unsafe { _mm256_loadu_si256(from.cast()) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn load_halves(_: Avx2, low: *const u8, high: *const u8) -> Self {
         // SAFETY: the token proves AVX2; the caller vouches for the bytes.
         Register(unsafe { _mm256_loadu2_m128i(high.cast(), low.cast()) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn load_partial(token: Avx2, input: &[u8], i: usize, of: usize) -> Self {
         // SAFETY: the token proves AVX2; there are 32 bytes from there on, or the caller vouches for sixteen.
         unsafe {
@@ -110,37 +110,37 @@ unsafe impl Vector for Register {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn store(self, to: *mut u8) {
         // SAFETY: a value exists only where the CPU has AVX2; the caller vouches for the bytes.
         unsafe { _mm256_storeu_si256(to.cast(), self.0) };
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn store_part(self, part: usize, to: *mut u8) {
         // SAFETY: a value exists only where the CPU has AVX2; the caller vouches for the bytes.
         unsafe { _mm_storeu_si128(to.cast(), self.half(part == 1)) };
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn splat(_: Avx2, byte: u8) -> Self {
         // SAFETY: the token proves AVX2.
         Register(unsafe { _mm256_set1_epi8(byte.cast_signed()) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn table(_: Avx2, bytes: &[u8; 16]) -> Self {
         // SAFETY: the token proves AVX2; sixteen bytes are readable.
         Register(unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(bytes.as_ptr().cast())) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn words(_: Avx2, low: u64, high: u64) -> Self {
         // SAFETY: the token proves AVX2.
         Register(unsafe { _mm256_setr_epi64x(low.cast_signed(), high.cast_signed(), 0, 0) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn spread(_: Avx2, mask: u64, i: usize) -> Self {
         // SAFETY: the token proves AVX2.
         Register(unsafe {
@@ -152,31 +152,31 @@ unsafe impl Vector for Register {
         })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn high_half(self) -> Self {
         // SAFETY: a value exists only where the CPU has AVX2. The shift moves bits between bytes, so it is masked.
         Register(unsafe { _mm256_and_si256(_mm256_srli_epi16::<4>(self.0), _mm256_set1_epi8(0x0F)) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn without(self, bits: Self) -> Self {
         // SAFETY: a value exists only where the CPU has AVX2.
         Register(unsafe { _mm256_andnot_si256(bits.0, self.0) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn blend(self, marks: Self, other: Self) -> Self {
         // SAFETY: a value exists only where the CPU has AVX2.
         Register(unsafe { _mm256_blendv_epi8(self.0, other.0, marks.0) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn unless(self, bad: Self) -> Self {
         // Blends and masks look at the top bit only.
         self.without(bad)
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn after<const BY: i32>(self, next: Self) -> Self {
         // SAFETY: a value exists only where the CPU has AVX2.
         Register(unsafe {
@@ -184,7 +184,7 @@ unsafe impl Vector for Register {
         })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn mask<const N: usize>(marks: [Self; N]) -> u64 {
         let mut mask = 0;
         for i in 0..N {
@@ -194,22 +194,23 @@ unsafe impl Vector for Register {
         mask
     }
 
-    #[inline(always)]
-    unsafe fn write_places(self, part: usize, places: *const Places, to: *mut u8) {
+    #[cfg_attr(optimized, inline(always))]
+    unsafe fn write_places(self, part: usize, places: &Places, to: *mut u8) {
         // SAFETY: a value exists only where the CPU has AVX2; places are aligned, and the caller vouches for the bytes.
         unsafe {
-            let lanes = _mm_shuffle_epi8(self.half(part == 1), _mm_load_si128(places.cast()));
+            let lanes =
+                _mm_shuffle_epi8(self.half(part == 1), _mm_load_si128(places.bytes().as_ptr().cast()));
             _mm_storeu_si128(to.cast(), lanes);
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn after_eight(self, next: Self) -> Self {
         // SAFETY: a value exists only where the CPU has AVX2.
         Register(unsafe { _mm256_alignr_epi8::<8>(next.0, self.0) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn is_dense<const N: usize>(token: Avx2, marks: [Self; N], _: u64) -> bool {
         // 255 for each escape of a group, and the most over the registers.
         let mut most = Self::splat(token, 0).0;
@@ -221,8 +222,8 @@ unsafe impl Vector for Register {
         Register(unsafe { _mm256_cmpgt_epi16(most, _mm256_set1_epi16(4 * 255)) }).any()
     }
 
-    #[inline(always)]
-    unsafe fn write_group<const DENSE: bool>(self, part: usize, row: *const u8, to: *mut u8, token: Avx2) {
+    #[cfg_attr(optimized, inline(always))]
+    unsafe fn write_group<const DENSE: bool>(self, part: usize, row: &Row, to: *mut u8, token: Avx2) {
         // SAFETY: a value exists only where the CPU has AVX2. A row is 32 bytes, aligned to as many; the caller vouches for the
         // bytes.
         unsafe {
@@ -232,16 +233,16 @@ unsafe impl Vector for Register {
                 } else {
                     _mm256_permute4x64_epi64::<0xEE>(self.0)
                 });
-                both.place(Register(_mm256_load_si256(row.cast())), token).store(to);
+                both.place(Register(_mm256_load_si256(row.0.as_ptr().cast())), token).store(to);
             } else {
-                let bytes = _mm_shuffle_epi8(self.half(part == 1), _mm_load_si128(row.cast()));
+                let bytes = _mm_shuffle_epi8(self.half(part == 1), _mm_load_si128(row.0.as_ptr().cast()));
                 let percent = Self::splat(token, b'%').half(false);
                 _mm_storeu_si128(to.cast(), _mm_xor_si128(bytes, percent));
             }
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn thirds(token: Avx2, from: *const u8) -> [Self; 3] {
         // Sixteen escapes in the lower halves of three registers, and sixteen in the upper ones. The places of what they are made of
         // differ, so that one of each fill a register.
@@ -262,7 +263,7 @@ unsafe impl Vector for Register {
         [percent, first, Register(unsafe { _mm256_alignr_epi8::<1>(second.0, second.0) })]
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn in_order(self, token: Avx2) -> Self {
         self.shuffle(Self::table(token, &IN_ORDER))
     }

@@ -15,7 +15,7 @@ use super::tables::BITS;
 use super::token::Avx512;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{Escapes, Isa, OneKind, behind, first};
+use crate::kernel::drive::{Escapes, Isa, Lanes, OneWidth, lookahead, low_mask};
 use crate::set::ByteSet;
 
 /// All ones in the places of the members of a set that are ASCII bytes; and the bits of all others, of which most sets hold
@@ -116,40 +116,40 @@ const PERCENT_OF_RUN: [[u8; 64]; 3] = {
 };
 
 /// Where `lane` is written.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn place(escape: u64, lane: usize) -> usize {
-    lane + 2 * (escape & first(lane)).count_ones() as usize
+    lane + 2 * (escape & low_mask(lane)).count_ones() as usize
 }
 
 impl Avx512 {
     /// Sixteen bytes in each quarter of a register.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn quarters(self, bytes: &[u8; 16]) -> __m512i {
         // SAFETY: the token proves AVX-512; sixteen bytes are readable.
         unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(bytes.as_ptr().cast())) }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn whole(self, bytes: &[u8; 64]) -> __m512i {
         // SAFETY: the token proves AVX-512; 64 bytes are readable.
         unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn all(self, byte: u8) -> __m512i {
         // SAFETY: the token proves AVX-512.
         unsafe { _mm512_set1_epi8(byte.cast_signed()) }
     }
 
     /// Looks up each byte, without its top bit, in a table of 128.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn look_up(self, table: [__m512i; 2], block: __m512i) -> __m512i {
         // SAFETY: the token proves AVX-512.
         unsafe { _mm512_permutex2var_epi8(table[0], block, table[1]) }
     }
 
     /// The top bit is set in the lanes that are members of the set, and only there.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn members(self, block: __m512i, class: &Class) -> __m512i {
         let ascii = self.look_up(class.ascii, block);
         // SAFETY: the token proves AVX-512.
@@ -165,14 +165,14 @@ impl Avx512 {
     }
 
     /// 64 bytes, all ones in those of the bits of `mask`.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn spread(self, mask: u64) -> __m512i {
         // SAFETY: the token proves AVX-512.
         unsafe { _mm512_movm_epi8(mask) }
     }
 
     /// The bits of the lanes of a group, each at the first lane of its triple.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn deposit(self, mask: u64) -> u64 {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the token proves BMI2.
@@ -187,7 +187,7 @@ impl Avx512 {
     }
 
     /// The lanes of group `i` as escapes, and a byte that is the first of the lane after.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn triple(self, i: usize, [starts, high, low]: [__m512i; 3]) -> __m512i {
         let from = self.whole(&TRIPLES[i]);
         // Blending by vectors takes other ports than by masks, which would need those that the permutations fill.
@@ -201,7 +201,7 @@ impl Avx512 {
 
     /// What the triples are made of: the first byte of each lane, and the digits of all. Of what is looked up for these, the
     /// permutation ignores the upper half and more.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sources(self, starts: __m512i, block: __m512i, case: HexCase) -> [__m512i; 3] {
         let digits = self.quarters(case.digits());
         // SAFETY: the token proves AVX-512.
@@ -212,15 +212,15 @@ impl Avx512 {
     }
 
     /// The lanes after each of `block`, by one and by two, when it is at the start of `input`.
-    #[inline(always)]
-    fn behind(self, block: __m512i, input: &[u8]) -> [__m512i; 2] {
+    #[cfg_attr(optimized, inline(always))]
+    fn lookahead(self, block: __m512i, input: &[u8]) -> [__m512i; 2] {
         if let (Some(first), Some(second)) = (
             input.get(1..).and_then(<[u8]>::first_chunk::<64>),
             input.get(2..).and_then(<[u8]>::first_chunk::<64>),
         ) {
             return [self.whole(first), self.whole(second)];
         }
-        let next = u16::from_le_bytes(behind::<Self>(input));
+        let next = u16::from_le_bytes(lookahead::<Self>(input));
         // SAFETY: the token proves AVX-512.
         unsafe {
             let next = _mm512_zextsi128_si512(_mm_cvtsi32_si128(i32::from(next)));
@@ -230,7 +230,7 @@ impl Avx512 {
     }
 
     /// Each of the digits of a run, the first or the second of each escape.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn digits_of_run(self, which: usize, [a, b, c]: [__m512i; 3]) -> __m512i {
         let from = self.whole(&DIGITS_OF_RUN[which]);
         let in_third = self.whole(&THIRD_OF_RUN[which]);
@@ -244,7 +244,7 @@ impl Avx512 {
     }
 
     /// What the bytes of `block` are as digits, of which [`DIGITS`] says which.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn digits(self, which: usize, block: __m512i) -> __m512i {
         // What is not ASCII is looked up as 0x7F, which is no digit either.
         // SAFETY: the token proves AVX-512.
@@ -253,28 +253,47 @@ impl Avx512 {
         self.look_up([self.whole(low), self.whole(high)], ascii)
     }
 
+    /// Writes the first `len` lanes, at most all.
+    #[cfg_attr(optimized, inline(always))]
+    fn store_low(self, block: __m512i, len: usize, out: &mut Cursor<'_>) {
+        if out.room() >= 64 {
+            // SAFETY: the token proves AVX-512; there is room for all 64 lanes, which are written, and no more are kept.
+            unsafe {
+                _mm512_storeu_si512(out.as_mut_ptr().cast(), block);
+                out.advance(len.min(64));
+            }
+        } else {
+            let len = len.min(out.room());
+            // SAFETY: the token proves AVX-512; there is room for the `len` lanes of the mask, which are written.
+            unsafe {
+                _mm512_mask_storeu_epi8(out.as_mut_ptr().cast(), low_mask(len), block);
+                out.advance(len);
+            }
+        }
+    }
+
     /// The lanes above `byte`, both below 0x80.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn above(self, block: __m512i, byte: u8) -> u64 {
         // SAFETY: the token proves AVX-512.
         unsafe { _mm512_cmpgt_epi8_mask(block, self.all(byte)) }
     }
 }
 
-impl OneKind for Avx512 {}
+impl OneWidth for Avx512 {}
 
 impl Isa for Avx512 {
     const LANES: usize = 64;
     const TOGETHER: usize = 4;
-    const LOOK: usize = 128;
-    const TWO: bool = true;
-    const FEW: usize = 256;
+    const LONGEST_LOOK: usize = 128;
+    const TWO_BLOCKS: bool = true;
+    const MEDIUM: usize = 256;
     const EXPANDS_ALL: bool = true;
     const DECODES_ALL: bool = true;
     type Block = __m512i;
     type Class = Class;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn class(self, set: &ByteSet, _: usize) -> Class {
         let [a, b, c, d] = *set.words();
         let [ascii, high] = set.halves();
@@ -285,16 +304,16 @@ impl Isa for Avx512 {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn load(self, input: &[u8]) -> __m512i {
         match input.first_chunk::<64>() {
             Some(bytes) => self.whole(bytes),
             // SAFETY: the token proves AVX-512; only the bytes of the mask are read.
-            None => unsafe { _mm512_maskz_loadu_epi8(first(input.len()), input.as_ptr().cast()) },
+            None => unsafe { _mm512_maskz_loadu_epi8(low_mask(input.len()), input.as_ptr().cast()) },
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn bytes(self, block: __m512i) -> [u8; 64] {
         let mut bytes = [0; 64];
         // SAFETY: the token proves AVX-512; 64 bytes are writable.
@@ -302,7 +321,7 @@ impl Isa for Avx512 {
         bytes
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn member(self, block: __m512i, class: &Class) -> u64 {
         // A shuffle gives zero where the byte is above 0x7F: each half of the set sees only its own bytes.
         // SAFETY: the token proves AVX-512.
@@ -314,13 +333,13 @@ impl Isa for Avx512 {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn member_of_many(self, block: __m512i, class: &Class) -> u64 {
         // SAFETY: the token proves AVX-512.
         unsafe { _mm512_movepi8_mask(self.members(block, class)) }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn all_members<const M: usize>(self, blocks: [__m512i; M], class: &Class) -> bool {
         let mut all = self.all(0xFF);
         for block in blocks {
@@ -331,7 +350,7 @@ impl Isa for Avx512 {
         unsafe { _mm512_movepi8_mask(all) == u64::MAX }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn lacks(self, input: &[u8], byte: u8) -> bool {
         // Of at most 64, a block says it as fast.
         if input.len() <= 64 || input.len() > 128 {
@@ -343,25 +362,25 @@ impl Isa for Avx512 {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn eq(self, block: __m512i, byte: u8) -> u64 {
         // SAFETY: the token proves AVX-512.
         unsafe { _mm512_cmpeq_epi8_mask(block, self.all(byte)) }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn lower(self, block: __m512i) -> u64 {
         self.above(block, b'Z')
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn replace(self, block: __m512i, from: u8, to: u8) -> __m512i {
         self.select(self.eq(block, from), block, self.all(to))
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn escapes(self, block: __m512i, input: &[u8]) -> Escapes<__m512i> {
-        let [first, second] = self.behind(block, input);
+        let [first, second] = self.lookahead(block, input);
         let [high, low] = [self.digits(0, first), self.digits(1, second)];
         // SAFETY: the token proves AVX-512.
         unsafe {
@@ -369,11 +388,11 @@ impl Isa for Avx512 {
             // The half of each digit that is zero if it is one.
             let bad = _mm512_ternarylogic_epi32::<0xCA>(self.all(0x0F), high, low);
             let valid = _mm512_mask_testn_epi8_mask(self.eq(block, b'%'), bad, bad);
-            Escapes { valid, values, decoded: self.select(valid, block, values), lanes: block }
+            Escapes { valid, values, decoded: self.select(valid, block, values), marks: block }
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn all_escapes(self, input: &[u8]) -> Option<__m512i> {
         let [a, b, c] = input.first_chunk::<192>()?.as_chunks::<64>().0 else { return None };
         let parts = [self.whole(a), self.whole(b), self.whole(c)];
@@ -393,14 +412,14 @@ impl Isa for Avx512 {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn select(self, mask: u64, block: __m512i, other: __m512i) -> __m512i {
         // SAFETY: the token proves AVX-512.
         unsafe { _mm512_mask_blend_epi8(mask, block, other) }
     }
 
-    #[inline(always)]
-    fn decode_some_of_many(
+    #[cfg_attr(optimized, inline(always))]
+    fn decode_some(
         self,
         block: __m512i,
         found: &Escapes<__m512i>,
@@ -418,7 +437,7 @@ impl Isa for Avx512 {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn upper(self, mask: u64, block: __m512i) -> __m512i {
         // Of the digits, only lower-case letters are above `Z`.
         // SAFETY: the token proves AVX-512.
@@ -428,69 +447,55 @@ impl Isa for Avx512 {
         }
     }
 
-    #[inline(always)]
-    fn store(self, block: __m512i, lanes: usize, out: &mut Cursor<'_>) {
-        let mut stage = Stage::new();
-        if out.room() >= 64 {
-            let window = out.window(64, &mut stage);
-            // SAFETY: the token proves AVX-512; the window has 64 bytes, which are all written, and `lanes <= 64`.
-            unsafe {
-                _mm512_storeu_si512(window.cast(), block);
-                out.commit(64, lanes, &stage);
-            }
-        } else {
-            let window = out.window(lanes, &mut stage);
-            // SAFETY: the token proves AVX-512; the window has `lanes` bytes, which are those of the mask.
-            unsafe {
-                _mm512_mask_storeu_epi8(window.cast(), first(lanes), block);
-                out.commit(lanes, lanes, &stage);
-            }
-        }
+    #[cfg_attr(optimized, inline(always))]
+    fn store(self, block: __m512i, lanes: Lanes<Self>, out: &mut Cursor<'_>) {
+        self.store_low(block, lanes.count(), out);
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn store_whole<const M: usize>(self, blocks: [__m512i; M], out: &mut Cursor<'_>) {
         let mut stage = Stage::new();
-        let window = out.window(M * 64, &mut stage);
+        let mut window = out.window(M * 64, &mut stage);
+        let start = window.as_mut_ptr();
         for (i, block) in blocks.into_iter().enumerate() {
-            // SAFETY: the token proves AVX-512; the window has as many bytes as `M` blocks.
-            unsafe { _mm512_storeu_si512(window.add(64 * i).cast(), block) };
+            // SAFETY: the token proves AVX-512; the window is as wide as `M` blocks.
+            unsafe { _mm512_storeu_si512(start.add(64 * i).cast(), block) };
         }
-        // SAFETY: the whole window was written.
-        unsafe { out.commit(M * 64, M * 64, &stage) };
+        // SAFETY: the loop wrote the whole window.
+        unsafe { window.keep(M * 64) };
     }
 
-    #[inline(always)]
-    fn compress(self, block: __m512i, drop: u64, lanes: usize, out: &mut Cursor<'_>) {
-        let keep = first(lanes) & !drop;
-        // What comes after the kept lanes does not matter. It is not zeroed, for Bochs 2.7, which tests this tier where
-        // no CPU has it, zeroes everything when all 64 lanes are kept.
+    #[cfg_attr(optimized, inline(always))]
+    fn compress(self, block: __m512i, drop: u64, lanes: Lanes<Self>, out: &mut Cursor<'_>) {
+        let keep = lanes.mask() & !drop;
+        // The lanes after the kept ones do not matter. They are not zeroed, because Bochs 2.7, which tests this tier on CPUs
+        // without it, zeroes everything when all 64 lanes are kept.
         // SAFETY: the token proves AVX-512.
         let kept = unsafe { _mm512_mask_compress_epi8(block, keep, block) };
-        self.store(kept, keep.count_ones() as usize, out);
+        self.store_low(kept, keep.count_ones() as usize, out);
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn expand(
         self,
         block: __m512i,
         input: &[u8],
         escape: u64,
-        lanes: usize,
+        lanes: Lanes<Self>,
         case: HexCase,
         out: &mut Cursor<'_>,
     ) {
-        let escape = escape & first(lanes);
+        let escape = escape & lanes.mask();
         let mut stage = Stage::new();
-        let window = out.window(TRIPLED, &mut stage);
+        let mut window = out.window(TRIPLED, &mut stage);
+        let start = window.as_mut_ptr();
         // SAFETY: the token proves AVX-512.
         let starts = unsafe { _mm512_mask_mov_epi8(block, escape, self.all(b'%')) };
         let sources = self.sources(starts, block, case);
-        // Of an input that is one group, the others would take as long as it. (A longer one is asked by its length, which the
-        // callers for more than a block know.)
-        let groups = if input.len() <= GROUP && lanes <= GROUP { 1 } else { 3 };
+        // If the input is no more than one group, writing the other groups would double the time.
+        let groups = if input.len() <= GROUP && lanes.count() <= GROUP { 1 } else { 3 };
         // SAFETY: the window has room for three groups, and for two digits after them. The groups write `lanes` bytes and two
-        // more for each escape, without a gap: one does if `lanes` is no more than its own.
+        // more for each escape, without a gap; a single group does so if `lanes` is no more than its own.
         unsafe {
             for i in 0..3 {
                 if i >= groups {
@@ -498,31 +503,32 @@ impl Isa for Avx512 {
                 }
                 let stay = STAY.wrapping_add(self.deposit(escape >> (GROUP * i)).wrapping_mul(6));
                 let kept = _mm512_maskz_compress_epi8(stay, self.triple(i, sources));
-                _mm512_storeu_si512(window.add(place(escape, GROUP * i)).cast(), kept);
+                _mm512_storeu_si512(start.add(place(escape, GROUP * i)).cast(), kept);
             }
-            if lanes == 64 {
+            if lanes.is_all() {
                 // If the last lane stays, they do not count.
                 let [_, digits @ ..] = hex::escape(input[63], case);
-                window.add(place(escape, 63) + 1).cast::<[u8; 2]>().write_unaligned(digits);
+                start.add(place(escape, 63) + 1).cast::<[u8; 2]>().write_unaligned(digits);
             }
-            out.commit(TRIPLED, lanes + 2 * escape.count_ones() as usize, &stage);
+            window.keep(lanes.count() + 2 * escape.count_ones() as usize);
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn expand_all(self, block: __m512i, input: &[u8], case: HexCase, out: &mut Cursor<'_>) {
         let mut stage = Stage::new();
-        let window = out.window(TRIPLED, &mut stage);
+        let mut window = out.window(TRIPLED, &mut stage);
+        let start = window.as_mut_ptr();
         let sources = self.sources(self.all(b'%'), block, case);
         // SAFETY: the token proves AVX-512. The window has room for all, and all is written: the triples of 63 lanes, the first
         // byte of the last, and its digits.
         unsafe {
             for i in 0..3 {
-                _mm512_storeu_si512(window.add(3 * GROUP * i).cast(), self.triple(i, sources));
+                _mm512_storeu_si512(start.add(3 * GROUP * i).cast(), self.triple(i, sources));
             }
             let [_, digits @ ..] = hex::escape(input[63], case);
-            window.add(TRIPLED - 2).cast::<[u8; 2]>().write(digits);
-            out.commit(TRIPLED, TRIPLED, &stage);
+            start.add(TRIPLED - 2).cast::<[u8; 2]>().write(digits);
+            window.keep(TRIPLED);
         }
     }
 }

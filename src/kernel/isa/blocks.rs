@@ -6,11 +6,11 @@
 //!
 //! The loops over registers are unrolled. (A closure would not be inlined into the entry points, nor then the intrinsics in it.)
 
-use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, Row, last_left, without_digits};
+use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, Row, without_digits};
 use super::vector::Vector;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{Escapes, Isa, behind, first};
+use crate::kernel::drive::{Escapes, Isa, Lanes, lookahead, low_mask};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
 
@@ -27,42 +27,42 @@ pub(crate) struct Class<V> {
 }
 
 impl<V: Vector, const N: usize> Blocks<V, N> {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     pub(super) fn new(token: V::Token) -> Self {
         Blocks(token)
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn all(self, byte: u8) -> V {
         V::splat(self.0, byte)
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn table(self, bytes: &[u8; 16]) -> V {
         V::table(self.0, bytes)
     }
 
     /// The bit of a row of a set that stands for each byte.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn bit(self, bytes: V) -> V {
         self.table(&BITS).shuffle(bytes.high_half())
     }
 
     /// Zero in the lanes that are no ASCII members of the set, and only there.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn ascii_member(self, bytes: V, class: &Class<V>) -> V {
         class.ascii.look_up(bytes) & self.bit(bytes)
     }
 
     /// Zero in the lanes that are no other members of the set, and only there.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn high_member(self, bytes: V, class: &Class<V>) -> V {
         class.high.look_up(bytes ^ self.all(0x80)) & self.bit(bytes)
     }
 
     /// Marks the lanes that are no members of the set.
-    #[inline(always)]
-    fn others(self, block: [V; N], class: &Class<V>) -> [V; N] {
+    #[cfg_attr(optimized, inline(always))]
+    fn non_members(self, block: [V; N], class: &Class<V>) -> [V; N] {
         let mut others = block;
         for i in 0..N {
             others[i] = self.ascii_member(block[i], class).eq(self.all(0));
@@ -76,20 +76,20 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
     }
 
     /// In the low half the value of each hexadecimal digit; the top bit is set in the other lanes, and only there.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn digits(self, bytes: V) -> V {
         let high = self.table(&DIGIT_HIGH).shuffle(bytes.high_half());
         self.table(&DIGIT_LOW).look_up(bytes).add_saturating(high)
     }
 
     /// The digits in which each byte is spelt: the high one and the low one.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn spelt(self, bytes: V, digits: V) -> [V; 2] {
         [digits.shuffle(bytes.high_half()), digits.shuffle(bytes & self.all(0x0F))]
     }
 
     /// Marks the lanes of `mask`.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn spread(self, mask: u64) -> [V; N] {
         let mut marks = [self.all(0); N];
         for i in 0..N {
@@ -104,7 +104,7 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
     /// # Safety
     ///
     /// [`Blocks::EXPANDED`] bytes are writable at `window`.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn groups<const DENSE: bool>(
         self,
         block: [V; N],
@@ -125,12 +125,12 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
                     // SAFETY: before group `g` come at most `24 * g` bytes, and the window has room for one more group then.
                     unsafe {
                         if V::COUNTS_GROUPS {
-                            let escapes = escape & first(8 * group);
+                            let escapes = escape & low_mask(8 * group);
                             at = window.add(8 * group + 2 * escapes.count_ones() as usize);
                         }
                         eights[half].write_group::<DENSE>(part, row, at, self.0);
                         if !V::COUNTS_GROUPS {
-                            at = at.add(Row::len(row));
+                            at = at.add(row.len());
                         }
                     }
                 }
@@ -139,78 +139,10 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         at
     }
 
-    /// All groups but the last at their longest, and what is written for one.
-    const EXPANDED: usize = (Self::LANES / 8 - 1) * 24 + V::GROUP;
-
-    /// Writes the first `lanes` lanes, those in `escape` as escapes; these are marked, and so may be lanes that come after the first
-    /// `lanes`.
-    #[inline(always)]
-    fn expand_marked(
-        self,
-        block: [V; N],
-        marks: [V; N],
-        escape: u64,
-        lanes: usize,
-        case: HexCase,
-        out: &mut Cursor<'_>,
-    ) {
-        let mut stage = Stage::new();
-        let window = out.window(Self::EXPANDED, &mut stage);
-        let digits = self.table(case.digits()).prepared(self.0);
-        // SAFETY: the window is as wide as it has to be; the groups write `lanes` bytes and two more for each escape without a gap.
-        unsafe {
-            let end = if V::is_dense(self.0, marks, escape) {
-                self.groups::<true>(block, marks, escape, digits, window)
-            } else {
-                self.groups::<false>(block, marks, escape, digits, window)
-            };
-            let len = if V::COUNTS_GROUPS {
-                lanes + 2 * escape.count_ones() as usize
-            } else {
-                // Lanes after the end are a byte each.
-                end.addr() - window.addr() - (Self::LANES - lanes)
-            };
-            out.commit(Self::EXPANDED, len, &stage);
-        }
-    }
-}
-
-impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
-    const LANES: usize = V::BYTES * N;
-    const TWO: bool = V::LOADS_NEXT && Self::LANES == 64;
-    const EXPANDS_ALL: bool = Self::LANES == 64;
-    const DECODES_ALL: bool = Self::LANES == 64;
-    type Block = [V; N];
-    type Class = Class<V>;
-
-    #[inline(always)]
-    fn class(self, set: &ByteSet, _: usize) -> Class<V> {
-        let [ascii, high] = set.halves();
-        Class { ascii: self.table(ascii), high: self.table(high), is_ascii: set.is_ascii() }
-    }
-
-    #[inline(always)]
-    fn load(self, input: &[u8]) -> [V; N] {
-        let mut block = [self.all(0); N];
-        if input.len() >= Self::LANES {
-            for i in 0..N {
-                // SAFETY: `BYTES * i + BYTES <= LANES <= len`.
-                block[i] = unsafe { V::load(self.0, input.as_ptr().add(V::BYTES * i)) };
-            }
-        } else if input.len() < 16 {
-            let [low, high] = words(input);
-            block[0] = V::words(self.0, low, high);
-        } else {
-            for i in 0..N {
-                // SAFETY: there are sixteen bytes, and fewer than the block has.
-                block[i] = unsafe { V::load_partial(self.0, input, i, N) };
-            }
-        }
-        block
-    }
-
-    #[inline(always)]
-    fn ends(self, input: &[u8]) -> Option<[V; N]> {
+    /// Loads as many bytes as half the lanes from the start of `input`, and as many from its end, which may overlap. Returns
+    /// `None` if the input is shorter than that, or longer than a block.
+    #[cfg_attr(optimized, inline(always))]
+    fn load_ends(self, input: &[u8]) -> Option<[V; N]> {
         let mut block = [self.all(0); N];
         let half = Self::LANES / 2;
         let end = input.len().checked_sub(half)?;
@@ -233,18 +165,95 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         Some(block)
     }
 
-    #[inline(always)]
-    fn strays(self, input: &[u8], class: &Class<V>) -> Option<u64> {
-        let (ends, half) = (self.ends(input)?, Self::LANES / 2);
+    /// All groups but the last at their longest, and what is written for one.
+    const EXPANDED: usize = (Self::LANES / 8 - 1) * 24 + V::GROUP;
+
+    /// Writes the first `lanes` lanes, those to escape as escapes.
+    #[cfg_attr(optimized, inline(always))]
+    fn expand_marked(
+        self,
+        block: [V; N],
+        Marked { marks, escape }: Marked<V, N>,
+        lanes: Lanes<Self>,
+        case: HexCase,
+        out: &mut Cursor<'_>,
+    ) {
+        let mut stage = Stage::new();
+        let mut window = out.window(Self::EXPANDED, &mut stage);
+        let start = window.as_mut_ptr();
+        let digits = self.table(case.digits()).prepared(self.0);
+        // SAFETY: the window has `EXPANDED` bytes. The groups write without a gap: a row says how many bytes a group has, and only a
+        // group with more than four lanes of `escape`, which are all marked, has more than the sixteen that are always written.
+        // They end after `LANES` bytes and two more for each escape, of which `lanes` bytes and two for each are kept.
+        unsafe {
+            let end = if V::is_dense(self.0, marks, escape) {
+                self.groups::<true>(block, marks, escape, digits, start)
+            } else {
+                self.groups::<false>(block, marks, escape, digits, start)
+            };
+            window.keep(if V::COUNTS_GROUPS {
+                lanes.count() + 2 * escape.count_ones() as usize
+            } else {
+                // Lanes after the end are a byte each.
+                end.addr() - start.addr() - lanes.padding()
+            });
+        }
+    }
+}
+
+/// The lanes of a block to escape, as marks and as a mask.
+// INVARIANT: each lane of `escape` is marked. Lanes after the end of the input may be marked, too.
+struct Marked<V, const N: usize> {
+    marks: [V; N],
+    escape: u64,
+}
+
+impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
+    const LANES: usize = V::BYTES * N;
+    const TWO_BLOCKS: bool = V::LOADS_NEXT && Self::LANES == 64;
+    const EXPANDS_ALL: bool = Self::LANES == 64;
+    const DECODES_ALL: bool = Self::LANES == 64;
+    type Block = [V; N];
+    type Class = Class<V>;
+
+    #[cfg_attr(optimized, inline(always))]
+    fn class(self, set: &ByteSet, _: usize) -> Class<V> {
+        let [ascii, high] = set.halves();
+        Class { ascii: self.table(ascii), high: self.table(high), is_ascii: set.is_ascii() }
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn load(self, input: &[u8]) -> [V; N] {
+        let mut block = [self.all(0); N];
+        if input.len() >= Self::LANES {
+            for i in 0..N {
+                // SAFETY: `BYTES * i + BYTES <= LANES <= len`.
+                block[i] = unsafe { V::load(self.0, input.as_ptr().add(V::BYTES * i)) };
+            }
+        } else if input.len() < 16 {
+            let [low, high] = words(input);
+            block[0] = V::words(self.0, low, high);
+        } else {
+            for i in 0..N {
+                // SAFETY: there are sixteen bytes, and fewer than the block has.
+                block[i] = unsafe { V::load_partial(self.0, input, i, N) };
+            }
+        }
+        block
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn lanes_to_escape(self, input: &[u8], class: &Class<V>) -> Option<u64> {
+        let (ends, half) = (self.load_ends(input)?, Self::LANES / 2);
         // Most inputs stay as they are.
         if V::MASKS_ARE_SLOW && self.all_members([ends], class) {
             return Some(0);
         }
-        let others = !self.member(ends, class) & first(Self::LANES);
-        Some(others & first(half) | (others >> half) << (input.len() - half))
+        let escape = !self.member(ends, class) & Lanes::<Self>::ALL.mask();
+        Some(escape & low_mask(half) | (escape >> half) << (input.len() - half))
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn bytes(self, block: [V; N]) -> [u8; 64] {
         let mut bytes = [0; 64];
         for (lanes, out) in block.into_iter().zip(bytes.chunks_exact_mut(V::BYTES)) {
@@ -254,7 +263,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         bytes
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn member(self, block: [V; N], class: &Class<V>) -> u64 {
         let mut marks = block;
         for i in 0..N {
@@ -270,7 +279,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         !others
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn all_members<const M: usize>(self, blocks: [[V; N]; M], class: &Class<V>) -> bool {
         let mut all = self.all(0xFF);
         for m in 0..M {
@@ -281,15 +290,15 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         all.all_nonzero()
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn lacks(self, input: &[u8], byte: u8) -> bool {
-        match self.ends(input) {
+        match self.load_ends(input) {
             Some(ends) => self.none_equal([ends], byte),
             None => false,
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn none_equal<const M: usize>(self, blocks: [[V; N]; M], byte: u8) -> bool {
         let mut found = self.all(0);
         for m in 0..M {
@@ -300,12 +309,12 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         !found.any()
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn surely_lacks(self, block: [V; N], byte: u8, lanes: u64) -> bool {
         if V::MASKS_ARE_SLOW { self.none_equal([block], byte) } else { self.eq(block, byte) & lanes == 0 }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn eq(self, mut block: [V; N], byte: u8) -> u64 {
         for i in 0..N {
             block[i] = block[i].eq(self.all(byte));
@@ -313,7 +322,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         V::mask(block)
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn lower(self, mut block: [V; N]) -> u64 {
         for i in 0..N {
             block[i] = block[i].above(self.all(b'Z'));
@@ -321,7 +330,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         V::mask(block)
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn replace(self, mut block: [V; N], from: u8, to: u8) -> [V; N] {
         for i in 0..N {
             block[i] = block[i].blend(block[i].eq(self.all(from)), self.all(to));
@@ -329,21 +338,19 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         block
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn escapes(self, block: [V; N], input: &[u8]) -> Escapes<[V; N]> {
-        let mut found = Escapes { valid: 0, values: block, decoded: block, lanes: block };
+        let mut found = Escapes { valid: 0, values: block, decoded: block, marks: block };
         let mut digits = block;
         for i in 0..N {
             digits[i] = self.digits(block[i]);
         }
-        let next = match input.get(Self::LANES..) {
-            Some(more) if V::LOADS_NEXT && more.len() >= V::BYTES => {
-                // SAFETY: the guard has seen that there are as many bytes.
-                self.digits(unsafe { V::load(self.0, more.as_ptr()) })
-            }
+        let next = match input.get(Self::LANES..Self::LANES + V::BYTES) {
+            // SAFETY: the slice has as many bytes as a register.
+            Some(more) if V::LOADS_NEXT => self.digits(unsafe { V::load(self.0, more.as_ptr()) }),
             _ => {
-                let behind = behind::<Self>(input);
-                let digits = u16::from_le_bytes([hex::value(behind[0]), hex::value(behind[1])]);
+                let [first, second] = lookahead::<Self>(input);
+                let digits = u16::from_le_bytes([hex::value(first), hex::value(second)]);
                 V::words(self.0, u64::from(digits), 0)
             }
         };
@@ -351,30 +358,30 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
             let next = if i + 1 < N { digits[i + 1] } else { next };
             let (first, second) = (digits[i].after::<1>(next), digits[i].after::<2>(next));
             found.values[i] = V::value(first, second, self.0);
-            found.lanes[i] = block[i].eq(self.all(b'%')).unless(first | second);
-            found.decoded[i] = block[i].decoded(first, second, found.lanes[i], self.0);
+            found.marks[i] = block[i].eq(self.all(b'%')).unless(first | second);
+            found.decoded[i] = block[i].decoded(first, second, found.marks[i], self.0);
         }
-        found.valid = V::mask(found.lanes);
+        found.valid = V::mask(found.marks);
         found
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn all_escapes(self, input: &[u8]) -> Option<[V; N]> {
-        let input = input.first_chunk::<192>()?;
+        let input = input.get(..3 * Self::LANES)?;
         let mut values = [self.all(0); N];
         let (mut percent, mut bad) = (self.all(0xFF), self.all(0));
         for i in 0..N {
-            // SAFETY: only for blocks of 64 lanes, of which the last register starts three times `BYTES` before the end.
+            // SAFETY: `3 * BYTES * i + 3 * BYTES <= 3 * LANES`, which the input has.
             let [start, first, second] = unsafe { V::thirds(self.0, input.as_ptr().add(3 * V::BYTES * i)) };
             let (first, second) = (self.digits(first), self.digits(second));
             percent = percent & start.eq(self.all(b'%'));
             bad = bad | first | second;
             values[i] = V::value(first, second, self.0).in_order(self.0);
         }
-        if V::mask([percent.unless(bad)]) == first(V::BYTES) { Some(values) } else { None }
+        if V::mask([percent.unless(bad)]) == low_mask(V::BYTES) { Some(values) } else { None }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn select(self, mask: u64, mut block: [V; N], other: [V; N]) -> [V; N] {
         let marks = self.spread(mask);
         for i in 0..N {
@@ -383,7 +390,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         block
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn decode_some(
         self,
         mut block: [V; N],
@@ -392,15 +399,15 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         members: bool,
     ) -> (u64, [V; N]) {
         let flip = if members { self.all(0xFF) } else { self.all(0) };
-        let mut marks = self.others(found.values, class);
+        let mut marks = self.non_members(found.values, class);
         for i in 0..N {
-            marks[i] = (marks[i] ^ flip) & found.lanes[i];
+            marks[i] = (marks[i] ^ flip) & found.marks[i];
             block[i] = block[i].blend(marks[i], found.values[i]);
         }
         (V::mask(marks), block)
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn upper(self, mask: u64, mut block: [V; N]) -> [V; N] {
         let marks = self.spread(mask);
         for i in 0..N {
@@ -411,102 +418,116 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         block
     }
 
-    #[inline(always)]
-    fn store(self, block: [V; N], lanes: usize, out: &mut Cursor<'_>) {
+    #[cfg_attr(optimized, inline(always))]
+    fn store(self, block: [V; N], lanes: Lanes<Self>, out: &mut Cursor<'_>) {
         let mut stage = Stage::new();
-        let window = out.window(Self::LANES, &mut stage);
+        let mut window = out.window(Self::LANES, &mut stage);
+        let start = window.as_mut_ptr();
         for i in 0..N {
-            // SAFETY: `BYTES * i + BYTES <= LANES`, which the window has.
-            unsafe { block[i].store(window.add(V::BYTES * i)) };
+            // SAFETY: `BYTES * i + BYTES <= LANES`, the width of the window.
+            unsafe { block[i].store(start.add(V::BYTES * i)) };
         }
-        // SAFETY: the whole window was written, and `lanes <= LANES`.
-        unsafe { out.commit(Self::LANES, lanes, &stage) };
+        // SAFETY: the loop wrote the whole window, and no `Lanes` has more than `LANES`.
+        unsafe { window.keep(lanes.count()) };
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn store_whole<const M: usize>(self, blocks: [[V; N]; M], out: &mut Cursor<'_>) {
         let mut stage = Stage::new();
-        let window = out.window(M * Self::LANES, &mut stage);
+        let mut window = out.window(M * Self::LANES, &mut stage);
+        let start = window.as_mut_ptr();
         for m in 0..M {
             for i in 0..N {
-                // SAFETY: the window has as many bytes as `M` blocks.
-                unsafe { blocks[m][i].store(window.add(Self::LANES * m + V::BYTES * i)) };
+                // SAFETY: the window is as wide as `M` blocks.
+                unsafe { blocks[m][i].store(start.add(Self::LANES * m + V::BYTES * i)) };
             }
         }
-        // SAFETY: the whole window was written.
-        unsafe { out.commit(M * Self::LANES, M * Self::LANES, &stage) };
+        // SAFETY: the loops wrote the whole window.
+        unsafe { window.keep(M * Self::LANES) };
     }
 
-    #[inline(always)]
-    fn compress(self, block: [V; N], drop: u64, lanes: usize, out: &mut Cursor<'_>) {
+    #[cfg_attr(optimized, inline(always))]
+    fn compress(self, block: [V; N], drop: u64, lanes: Lanes<Self>, out: &mut Cursor<'_>) {
         let mut stage = Stage::new();
-        let window = out.window(Self::LANES, &mut stage);
+        let mut window = out.window(Self::LANES, &mut stage);
+        let start = window.as_mut_ptr();
         let mut left = 0;
         for i in 0..N {
             for part in 0..V::PARTS {
                 let sixteen = V::PARTS * i + part;
                 let places = without_digits((drop >> (16 * sixteen)) as u16);
-                // SAFETY: the places are sixteen. Each sixteen lanes before left at most as many: if they are not counted, these are
-                // `left`, and one for each.
+                // SAFETY: each sixteen lanes before left at most sixteen bytes, so there is room for sixteen more. (If lanes are not
+                // counted, that is `last_left`, at most 15, and one for each.)
                 unsafe {
                     let before = if V::COUNTS_LANES {
                         V::staying_before(self.0, drop, sixteen)
                     } else {
                         left + sixteen
                     };
-                    block[i].write_places(part, places, window.add(before));
+                    block[i].write_places(part, places, start.add(before));
                     if !V::COUNTS_LANES {
-                        left += last_left(places);
+                        left += places.last_left();
                     }
                 }
             }
         }
         let len = if V::COUNTS_LANES {
-            (first(lanes) & !drop).count_ones() as usize
-        } else if lanes < Self::LANES {
+            (lanes.mask() & !drop).count_ones() as usize
+        } else if !lanes.is_all() {
             // Of the lanes after the end, at most two are dropped.
-            let (missing, over) =
-                (Self::LANES - lanes, drop.checked_shr(lanes as u32).unwrap_or(0) as usize & 3);
-            (left + Self::LANES / 16).saturating_sub(missing - (over - (over >> 1)).min(missing))
+            let over = drop.checked_shr(lanes.count() as u32).unwrap_or(0) as usize & 3;
+            let padding = lanes.padding();
+            (left + Self::LANES / 16).saturating_sub(padding - (over - (over >> 1)).min(padding))
         } else {
             left + Self::LANES / 16
         };
-        // SAFETY: the lanes that stay were written without a gap, and are no more than all.
-        unsafe { out.commit(Self::LANES, len, &stage) };
+        // SAFETY: each write of sixteen bytes starts within the one before or at its end, so there is no gap; and where the lanes
+        // that stay end is within the last of them.
+        unsafe { window.keep(len) };
     }
 
-    #[inline(always)]
-    fn expand(self, block: [V; N], _: &[u8], escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
-        let escape = escape & first(lanes);
-        self.expand_marked(block, self.spread(escape), escape, lanes, case, out);
+    #[cfg_attr(optimized, inline(always))]
+    fn expand(
+        self,
+        block: [V; N],
+        _: &[u8],
+        escape: u64,
+        lanes: Lanes<Self>,
+        case: HexCase,
+        out: &mut Cursor<'_>,
+    ) {
+        let escape = escape & lanes.mask();
+        self.expand_marked(block, Marked { marks: self.spread(escape), escape }, lanes, case, out);
     }
 
-    #[inline(always)]
-    fn expand_others(
+    #[cfg_attr(optimized, inline(always))]
+    fn expand_non_members(
         self,
         block: [V; N],
         _: &[u8],
         class: &Class<V>,
-        escape: u64,
-        lanes: usize,
+        _: u64,
+        lanes: Lanes<Self>,
         case: HexCase,
         out: &mut Cursor<'_>,
     ) {
-        self.expand_marked(block, self.others(block, class), escape, lanes, case, out);
+        let marks = self.non_members(block, class);
+        let escape = V::mask(marks) & lanes.mask();
+        self.expand_marked(block, Marked { marks, escape }, lanes, case, out);
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn expand_all(self, block: [V; N], _: &[u8], case: HexCase, out: &mut Cursor<'_>) {
-        let width = 3 * Self::LANES;
         let mut stage = Stage::new();
-        let window = out.window(width, &mut stage);
+        let mut window = out.window(3 * Self::LANES, &mut stage);
+        let start = window.as_mut_ptr();
         let digits = self.table(case.digits()).prepared(self.0);
         for i in 0..N {
             let [high, low] = self.spelt(block[i], digits);
-            // SAFETY: the window has three bytes for each lane, and all are written.
-            unsafe { V::write_escapes(high, low, window.add(3 * V::BYTES * i), self.0) };
+            // SAFETY: the window has three bytes for each lane.
+            unsafe { V::write_escapes(high, low, start.add(3 * V::BYTES * i), self.0) };
         }
-        // SAFETY: the whole window was written.
-        unsafe { out.commit(width, width, &stage) };
+        // SAFETY: the loop wrote the whole window.
+        unsafe { window.keep(3 * Self::LANES) };
     }
 }

@@ -1,4 +1,4 @@
-//! What an x86 CPU has, of the features that tiers use. It is asked itself (`cpuid`), which needs no `std`.
+//! Detects the features of an x86 CPU that the tiers use, with `cpuid`, which needs no `std`.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::{__cpuid_count, _xgetbv, CpuidResult};
@@ -17,10 +17,10 @@ const AVX512F: u16 = 1 << 7;
 const AVX512BW: u16 = 1 << 8;
 const AVX512VBMI: u16 = 1 << 9;
 const AVX512VBMI2: u16 = 1 << 10;
-/// The CPU has been asked.
+/// Marks that the CPU has been asked.
 const ASKED: u16 = 1 << 15;
 
-/// The bit of a feature, which is named as in the Rust reference. In a constant, a name that is not known does not compile.
+/// Returns the bit of a feature by its name in the Rust reference. In a constant, an unknown name does not compile.
 pub(super) const fn bit(feature: &str) -> u16 {
     match feature.as_bytes() {
         b"sse2" => SSE2,
@@ -38,8 +38,8 @@ pub(super) const fn bit(feature: &str) -> u16 {
     }
 }
 
-/// Whether the CPU has the feature of this bit, and the system saves the registers that it needs. The CPU is asked once:
-/// under a hypervisor, `cpuid` takes microseconds.
+/// Reports whether the CPU has the feature of this bit, and the system saves the registers that it needs. The CPU is asked
+/// once, because `cpuid` takes microseconds under a hypervisor.
 pub(super) fn has(bit: u16) -> bool {
     // Two threads that ask at once get the same answer, so no order is needed.
     static FOUND: AtomicU16 = AtomicU16::new(0);
@@ -51,8 +51,8 @@ pub(super) fn has(bit: u16) -> bool {
     found & bit != 0
 }
 
-/// Asks the CPU. Nothing is found where `cpuid` is not allowed (SGX), and where code is the system itself, which must save
-/// the registers of others before it uses them: there, a tier needs the features to be those of the build.
+/// Asks the CPU. Finds nothing in SGX, where `cpuid` is not allowed, and in a kernel, which must save the registers of programs
+/// before it uses them. There, a tier exists only if the build enables its features.
 fn ask() -> u16 {
     if cfg!(any(target_env = "sgx", target_os = "none")) {
         return 0;
@@ -74,7 +74,7 @@ fn ask() -> u16 {
     let seven = cpuid(7);
     found |= when(seven.ebx, 3, BMI1) | when(seven.ebx, 8, BMI2);
 
-    // Wide registers need a system that saves them: XSAVE and OSXSAVE say that it can be asked, and XCR0 which it saves.
+    // Wide registers need a system that saves them. If the CPU has XSAVE and OSXSAVE, XCR0 says which registers it saves.
     const XSAVE: u32 = 0b11 << 26;
     const AVX: u32 = 1 << 28;
     const SAVES_YMM: u64 = 0b110;
@@ -82,12 +82,14 @@ fn ask() -> u16 {
     if one.ecx & (XSAVE | AVX) != XSAVE | AVX {
         return found;
     }
-    // SAFETY: the CPU has XSAVE, and the system has enabled it.
+    // SAFETY: `one.ecx` has just shown XSAVE and OSXSAVE.
     let saved = unsafe { saved_registers() };
     if saved & SAVES_YMM == SAVES_YMM {
         found |= when(seven.ebx, 5, AVX2);
     }
-    if saved & SAVES_ZMM == SAVES_ZMM {
+    // Rust's `avx512f` includes `fma` and `f16c`, so a CPU without these must not run code that enables it.
+    const FMA_AND_F16C: u32 = 1 << 12 | 1 << 29;
+    if saved & SAVES_ZMM == SAVES_ZMM && one.ecx & FMA_AND_F16C == FMA_AND_F16C {
         found |= when(seven.ebx, 16, AVX512F)
             | when(seven.ebx, 30, AVX512BW)
             | when(seven.ecx, 1, AVX512VBMI)
@@ -96,10 +98,14 @@ fn ask() -> u16 {
     found
 }
 
-/// Which registers the system saves (XCR0).
+/// Returns the registers that the system saves (XCR0).
+///
+/// # Safety
+///
+/// The CPU has XSAVE, and the system has enabled it (OSXSAVE).
 #[target_feature(enable = "xsave")]
-fn saved_registers() -> u64 {
-    // SAFETY: the caller has seen that the system has enabled XSAVE.
+unsafe fn saved_registers() -> u64 {
+    // SAFETY: the caller vouches for XSAVE and OSXSAVE, and register 0 exists with them.
     unsafe { _xgetbv(0) }
 }
 

@@ -18,12 +18,12 @@ pub(crate) struct NoEscape {
 }
 
 impl Look for NoEscape {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn one(self, byte: u8) -> bool {
         !self.strict || byte != b'%'
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn three(self, len: usize, start: u16, end: u16) -> bool {
         if self.strict {
             no_percent(u64::from(start) | u64::from(end) << 32, 0)
@@ -32,7 +32,7 @@ impl Look for NoEscape {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn seven(self, len: usize, start: u32, end: u32) -> bool {
         let (start, end) = (u64::from(start), u64::from(end));
         if self.strict {
@@ -44,7 +44,7 @@ impl Look for NoEscape {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sixteen(self, start: u64, end: u64) -> bool {
         no_percent(start, if self.strict { end } else { end << 16 })
     }
@@ -56,32 +56,32 @@ impl Look for NoEscape {
 pub(crate) struct AllUsual;
 
 impl Look for AllUsual {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn one(self, byte: u8) -> bool {
         let byte = u64::from(byte) | u64::from_le_bytes([b'a'; 8]) << 8;
         all_usual(byte, byte)
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn three(self, _: usize, start: u16, end: u16) -> bool {
         let all = u64::from(start) | u64::from(end) << 16;
         all_usual(all | all << 32, all | all << 32)
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn seven(self, _: usize, start: u32, end: u32) -> bool {
         let both = u64::from(start) | u64::from(end) << 32;
         all_usual(both, both)
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn sixteen(self, start: u64, end: u64) -> bool {
         all_usual(start, end)
     }
 }
 
 /// Whether no byte of two words is `%`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn no_percent(a: u64, b: u64) -> bool {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     // SAFETY: the target has SSE2.
@@ -107,7 +107,7 @@ fn no_percent(a: u64, b: u64) -> bool {
 }
 
 /// Whether all bytes of two words are letters, digits, `-`, `.` or `_`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn all_usual(a: u64, b: u64) -> bool {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     // SAFETY: the target has SSE2.
@@ -150,7 +150,7 @@ fn all_usual(a: u64, b: u64) -> bool {
 
 /// Whether no bit is set.
 #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn none(lanes: core::arch::aarch64::uint8x16_t) -> bool {
     use core::arch::aarch64::*;
     // SAFETY: the target has NEON. Numbers of 64 bits saturate, so what is not zero stays so.

@@ -13,11 +13,10 @@ use core::num::NonZeroU8;
 use core::sync::atomic::{AtomicU8, Ordering};
 
 use crate::kernel::cursor::{Room, Written};
-use crate::kernel::drive::Tier as _;
 use crate::kernel::drive::operation::{
     Decode, DecodeMeasure, DecodeValues, Encode, EncodeMeasure, EncodeValues, Operation,
 };
-use crate::kernel::drive::short::{few_blocks, is_narrow, two_blocks};
+use crate::kernel::drive::{Isa, Tier as _};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, Measure, Measured};
 use crate::kernel::scalar;
@@ -76,83 +75,89 @@ macro_rules! has {
     };
 }
 
-/// The entry point of an operation: the only kind of function that enables CPU features, and the only one that makes a
-/// token. What each does is said by [`Operation`].
+/// The entry points of an operation: the only functions that enable CPU features, and the only ones that make a token. Each makes
+/// one call; [`Operation`] says what it does.
 ///
-/// Each kind of input has a function of its own, since the prologue of one that does all takes longer than a short input.
+/// Each kind of input has a function of its own, because the prologue of one that does all takes longer than a short input.
 macro_rules! entry {
     ([$($feature:tt)*] $token:ident $operation:ident($($operand:ident: $type:ty),*) -> $output:ty) => {{
         $(#[target_feature(enable = $feature)])*
-        fn first<'c>($($operand: $type),*) -> $output {
-            let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
-            if !it.is_plain() {
-                return other($(it.$operand),*);
-            }
-            match it.short(tier) {
-                Some(done) => done,
-                None if $operation::FEW && it.len() <= two_blocks(tier.wide()) => two($(it.$operand),*),
-                None if $operation::FEW && it.len() <= few_blocks(tier.wide()) => few($(it.$operand),*),
-                None => plain($(it.$operand),*),
-            }
-        }
-
-        // Two blocks. (As a part of the function above, it would make that one save registers for shorter inputs, too.)
-        $(#[target_feature(enable = $feature)])*
-        #[inline(never)]
-        fn two<'c>($($operand: $type),*) -> $output {
-            let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
-            match it.two(tier.wide()) {
-                Some(done) => done,
-                None => plain($(it.$operand),*),
-            }
-        }
-
-        // A few blocks.
-        $(#[target_feature(enable = $feature)])*
-        #[inline(never)]
-        fn few<'c>($($operand: $type),*) -> $output {
-            let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
-            match it.few(tier.wide()) {
-                Some(done) => done,
-                None => plain($(it.$operand),*),
-            }
-        }
-
-        // Longer, or with little room.
-        $(#[target_feature(enable = $feature)])*
-        #[inline(never)]
-        fn plain<'c>($($operand: $type),*) -> $output {
-            let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
-            // Nobody asks for another rule, but the compiler would keep code for it; and below for this one.
-            if it.is_plain() && let Some(done) = it.plain(tier.wide()) {
-                return done;
-            }
-            any($(it.$operand),*)
-        }
-
-        // Short, under another rule.
-        $(#[target_feature(enable = $feature)])*
-        #[inline(never)]
-        fn other<'c>($($operand: $type),*) -> $output {
+        fn entry<'c>($($operand: $type),*) -> $output {
             let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
             match it.short(tier) {
                 Some(done) => done,
-                None => any($(it.$operand),*),
+                None if !it.is_default() => short_other_mode($(it.$operand),*),
+                None if $operation::HAS_MEDIUM && it.len() <= longest_two_blocks(tier.wide()) => {
+                    two_blocks($(it.$operand),*)
+                }
+                None if $operation::HAS_MEDIUM && it.len() <= longest_medium(tier.wide()) => medium($(it.$operand),*),
+                None => long($(it.$operand),*),
             }
         }
 
         $(#[target_feature(enable = $feature)])*
         #[inline(never)]
-        fn any<'c>($($operand: $type),*) -> $output {
+        fn two_blocks<'c>($($operand: $type),*) -> $output {
             let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
-            if $operation::PLAIN_IS_LONG && it.is_plain() {
-                return plain($(it.$operand),*);
+            match it.two_blocks(tier.wide()) {
+                Some(done) => done,
+                None => long($(it.$operand),*),
             }
-            if is_narrow(tier, it.len()) { it.long(tier.narrow()) } else { it.long(tier.wide()) }
         }
 
-        first
+        $(#[target_feature(enable = $feature)])*
+        #[inline(never)]
+        fn medium<'c>($($operand: $type),*) -> $output {
+            let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
+            match it.medium(tier.wide()) {
+                Some(done) => done,
+                None => long($(it.$operand),*),
+            }
+        }
+
+        $(#[target_feature(enable = $feature)])*
+        #[inline(never)]
+        fn long<'c>($($operand: $type),*) -> $output {
+            let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
+            match it.long(tier.wide()) {
+                Some(done) => done,
+                None => other_mode($(it.$operand),*),
+            }
+        }
+
+        $(#[target_feature(enable = $feature)])*
+        #[inline(never)]
+        fn short_other_mode<'c>($($operand: $type),*) -> $output {
+            let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
+            match it.short_other_mode(tier) {
+                Some(done) => done,
+                None => other_mode($(it.$operand),*),
+            }
+        }
+
+        $(#[target_feature(enable = $feature)])*
+        #[inline(never)]
+        fn other_mode<'c>($($operand: $type),*) -> $output {
+            let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
+            it.other_mode(tier.wide())
+        }
+
+        entry
     }};
+}
+
+/// Returns the longest input for [`Operation::two_blocks`]; 0 if a tier does not use it.
+#[allow(dead_code, reason = "some targets have no vector tier")]
+#[cfg_attr(optimized, inline(always))]
+fn longest_two_blocks<I: Isa>(_: I) -> usize {
+    if I::TWO_BLOCKS { 2 * I::LANES } else { 0 }
+}
+
+/// Returns the longest input for [`Operation::medium`]; 0 if a tier does not use it.
+#[allow(dead_code, reason = "some targets have no vector tier")]
+#[cfg_attr(optimized, inline(always))]
+fn longest_medium<I: Isa>(_: I) -> usize {
+    I::MEDIUM
 }
 
 /// One line a tier, best first: its name, its token, the architectures, and every feature that it may use.
@@ -230,7 +235,7 @@ macro_rules! tables {
         impl Tier {
             $(
                 #[allow(clippy::extra_unused_lifetimes, reason = "that of the room, which not every operation takes")]
-                #[inline(always)]
+                #[cfg_attr(optimized, inline(always))]
                 pub(crate) fn $method<'c>(self, $($operand: $type),*) -> $output {
                     // SAFETY: by the invariant of `Tier` the number is that of a tier, and the CPU has its features.
                     unsafe {
@@ -309,7 +314,7 @@ impl Tier {
 
     const SCALAR: Tier = Tier(NonZeroU8::new(COUNT as u8).unwrap());
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn index(self) -> usize {
         usize::from(self.0.get()) - 1
     }

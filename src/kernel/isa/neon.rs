@@ -8,7 +8,7 @@
 use core::arch::aarch64::*;
 
 use super::blocks::Blocks;
-use super::tables::{BITS, NEGATED_BITS, Places, sums_below};
+use super::tables::{BITS, NEGATED_BITS, Places, Row, sums_below};
 use super::token::Neon;
 use super::vector::{Vector, each_one_intrinsic, operators};
 use crate::kernel::drive::Tier;
@@ -18,12 +18,12 @@ impl Tier for Neon {
     type Narrow = Blocks<Register, 2>;
     const SHORT: usize = 32;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn wide(self) -> Self::Wide {
         Blocks::new(self)
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn narrow(self) -> Self::Narrow {
         Blocks::new(self)
     }
@@ -41,7 +41,7 @@ operators! { Register:
 }
 
 /// In each byte, the number of bits in that byte of `mask`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 fn counts(_: Neon, mask: u64) -> uint8x8_t {
     // SAFETY: the token proves NEON.
     unsafe { vcnt_u8(vcreate_u8(mask)) }
@@ -66,37 +66,37 @@ unsafe impl Vector for Register {
         after_eight(next) = vextq_u8::<8>;
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn load(_: Neon, from: *const u8) -> Self {
         // SAFETY: the token proves NEON; the caller vouches for the bytes.
         Register(unsafe { vld1q_u8(from) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn load_halves(_: Neon, low: *const u8, high: *const u8) -> Self {
         // SAFETY: the token proves NEON; the caller vouches for the bytes.
         Register(unsafe { vcombine_u8(vld1_u8(low), vld1_u8(high)) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn store(self, to: *mut u8) {
         // SAFETY: a value exists only where the CPU has NEON; the caller vouches for the bytes.
         unsafe { vst1q_u8(to, self.0) };
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn splat(_: Neon, byte: u8) -> Self {
         // SAFETY: the token proves NEON.
         Register(unsafe { vdupq_n_u8(byte) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn words(_: Neon, low: u64, high: u64) -> Self {
         // SAFETY: the token proves NEON.
         Register(unsafe { vcombine_u8(vcreate_u8(low), vcreate_u8(high)) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn spread(token: Neon, mask: u64, i: usize) -> Self {
         // SAFETY: the token proves NEON.
         Register(unsafe {
@@ -106,38 +106,38 @@ unsafe impl Vector for Register {
         })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn look_up(self, bytes: Self) -> Self {
         // The place of a byte above 0x7F is out of range, which gives zero.
         // SAFETY: a value exists only where the CPU has NEON.
         Register(unsafe { vqtbl1q_u8(self.0, vandq_u8(bytes.0, vdupq_n_u8(0x8F))) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn blend(self, marks: Self, other: Self) -> Self {
         // SAFETY: a value exists only where the CPU has NEON.
         Register(unsafe { vbslq_u8(marks.0, other.0, self.0) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn unless(self, bad: Self) -> Self {
         // SAFETY: a value exists only where the CPU has NEON.
         Register(unsafe { vandq_u8(vcgezq_s8(vreinterpretq_s8_u8(bad.0)), self.0) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn after<const BY: i32>(self, next: Self) -> Self {
         // SAFETY: a value exists only where the CPU has NEON.
         Register(unsafe { vextq_u8::<BY>(self.0, next.0) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn value(first: Self, second: Self, _: Neon) -> Self {
         // SAFETY: a value exists only where the CPU has NEON.
         Register(unsafe { vsliq_n_u8::<4>(second.0, first.0) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn mask<const N: usize>(marks: [Self; N]) -> u64 {
         // What is summed is the negative of each bit. Of sums of bits the compiler sees that nothing carries, and makes three
         // instructions of each.
@@ -154,56 +154,56 @@ unsafe impl Vector for Register {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn any(self) -> bool {
         // (A maximum over the lanes takes longer, and the compiler adds two instructions to it.)
         // SAFETY: a value exists only where the CPU has NEON. Numbers of 64 bits saturate, so what is not zero stays so.
         unsafe { vget_lane_u64::<0>(vreinterpret_u64_u32(vqmovn_u64(vreinterpretq_u64_u8(self.0)))) != 0 }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn all_nonzero(self) -> bool {
         // SAFETY: a value exists only where the CPU has NEON.
         !Register(unsafe { vceqzq_u8(self.0) }).any()
     }
 
-    #[inline(always)]
-    unsafe fn write_places(self, _: usize, places: *const Places, to: *mut u8) {
+    #[cfg_attr(optimized, inline(always))]
+    unsafe fn write_places(self, _: usize, places: &Places, to: *mut u8) {
         // SAFETY: a value exists only where the CPU has NEON; the caller vouches for the bytes.
-        unsafe { self.shuffle(Register(vld1q_u8(places.cast()))).store(to) };
+        unsafe { self.shuffle(Register(vld1q_u8(places.bytes().as_ptr()))).store(to) };
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn staying_before(token: Neon, drop: u64, i: usize) -> usize {
         // SAFETY: the token proves NEON.
         let counts = unsafe { vget_lane_u64::<0>(vreinterpret_u64_u8(counts(token, drop))) };
         16 * i - usize::from((sums_below(counts) >> (16 * i)) as u8)
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn prepared(self, _: Neon) -> Self {
         self
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn place(self, places: Self, token: Neon) -> Self {
         // SAFETY: a value exists only where the CPU has NEON.
         Register(unsafe { vqtbx1q_u8(Self::splat(token, b'%').0, self.0, places.0) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn first_eights(self, other: Self) -> Self {
         // SAFETY: a value exists only where the CPU has NEON.
         Register(unsafe { vcombine_u8(vget_low_u8(self.0), vget_low_u8(other.0)) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn last_eights(self, other: Self) -> Self {
         // SAFETY: a value exists only where the CPU has NEON.
         Register(unsafe { vcombine_u8(vget_high_u8(self.0), vget_high_u8(other.0)) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn is_dense<const N: usize>(token: Neon, _: [Self; N], escape: u64) -> bool {
         // SAFETY: the token proves NEON.
         unsafe {
@@ -212,25 +212,25 @@ unsafe impl Vector for Register {
         }
     }
 
-    #[inline(always)]
-    unsafe fn write_group<const DENSE: bool>(self, _: usize, row: *const u8, to: *mut u8, token: Neon) {
+    #[cfg_attr(optimized, inline(always))]
+    unsafe fn write_group<const DENSE: bool>(self, _: usize, row: &Row, to: *mut u8, token: Neon) {
         // SAFETY: a value exists only where the CPU has NEON. A row is 32 bytes; the caller vouches for the bytes.
         unsafe {
-            self.place(Self::load(token, row), token).store(to);
+            self.place(Self::load(token, row.0.as_ptr()), token).store(to);
             if DENSE {
                 let percent = Self::splat(token, b'%').0;
-                vst1_u8(to.add(16), vqtbx1_u8(vget_low_u8(percent), self.0, vld1_u8(row.add(16))));
+                vst1_u8(to.add(16), vqtbx1_u8(vget_low_u8(percent), self.0, vld1_u8(row.0.as_ptr().add(16))));
             }
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn write_escapes(high: Self, low: Self, to: *mut u8, token: Neon) {
         // SAFETY: a value exists only where the CPU has NEON; the caller vouches for the bytes.
         unsafe { vst3q_u8(to, uint8x16x3_t(Self::splat(token, b'%').0, high.0, low.0)) };
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn thirds(_: Neon, from: *const u8) -> [Self; 3] {
         // SAFETY: the token proves NEON; the caller vouches for the bytes.
         let uint8x16x3_t(percent, first, second) = unsafe { vld3q_u8(from) };

@@ -6,7 +6,7 @@
 use core::arch::wasm32::*;
 
 use super::blocks::Blocks;
-use super::tables::{BITS, Places, any_above_four, counts};
+use super::tables::{BITS, Places, Row, any_above_four, counts};
 use super::token::Simd128;
 use super::vector::{Vector, each_one_intrinsic, operators};
 use crate::kernel::drive::Tier;
@@ -16,12 +16,12 @@ impl Tier for Simd128 {
     type Narrow = Blocks<Register, 2>;
     const SHORT: usize = 32;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn wide(self) -> Self::Wide {
         Blocks::new(self)
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn narrow(self) -> Self::Narrow {
         Blocks::new(self)
     }
@@ -57,13 +57,13 @@ unsafe impl Vector for Register {
         after_eight(next) = u64x2_shuffle::<1, 2>;
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn load(_: Simd128, from: *const u8) -> Self {
         // SAFETY: the caller vouches for the bytes.
         Register(unsafe { v128_load(from.cast()) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn load_halves(_: Simd128, low: *const u8, high: *const u8) -> Self {
         // SAFETY: the caller vouches for the bytes.
         Register(unsafe {
@@ -71,51 +71,51 @@ unsafe impl Vector for Register {
         })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn store(self, to: *mut u8) {
         // SAFETY: the caller vouches for the bytes.
         unsafe { v128_store(to.cast(), self.0) };
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn splat(_: Simd128, byte: u8) -> Self {
         Register(u8x16_splat(byte))
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn words(_: Simd128, low: u64, high: u64) -> Self {
         Register(u64x2(low, high))
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn spread(token: Simd128, mask: u64, i: usize) -> Self {
         let bits = Self::table(token, &BITS).0;
         let byte_of_lane = u8x16_add(u64x2(0, 0x0101_0101_0101_0101), u8x16_splat(2 * i as u8));
         Register(u8x16_eq(v128_and(u8x16_swizzle(u64x2_splat(mask), byte_of_lane), bits), bits))
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn high_half(self) -> Self {
         Register(u8x16_shr(self.0, 4))
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn look_up(self, bytes: Self) -> Self {
         // The place of a byte above 0x7F is out of range, which gives zero.
         Register(u8x16_swizzle(self.0, v128_and(bytes.0, u8x16_splat(0x8F))))
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn blend(self, marks: Self, other: Self) -> Self {
         Register(v128_bitselect(other.0, self.0, marks.0))
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn unless(self, bad: Self) -> Self {
         Register(v128_and(i8x16_ge(bad.0, u8x16_splat(0)), self.0))
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn after<const BY: i32>(self, next: Self) -> Self {
         // The places of a shuffle have to be written out.
         Register(if BY == 1 {
@@ -125,14 +125,14 @@ unsafe impl Vector for Register {
         })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn value(first: Self, second: Self, token: Simd128) -> Self {
         // Engines have the 16-bit shift as one instruction; it would move what is above the digits into the next byte.
         let low = Self::splat(token, 0x0F);
         Register(u16x8_shl((first & low).0, 4)) | second & low
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn mask<const N: usize>(marks: [Self; N]) -> u64 {
         let mut mask = 0;
         for i in 0..N {
@@ -141,44 +141,44 @@ unsafe impl Vector for Register {
         mask
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn any(self) -> bool {
         v128_any_true(self.0)
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn all_nonzero(self) -> bool {
         u8x16_all_true(self.0)
     }
 
-    #[inline(always)]
-    unsafe fn write_places(self, _: usize, places: *const Places, to: *mut u8) {
+    #[cfg_attr(optimized, inline(always))]
+    unsafe fn write_places(self, _: usize, places: &Places, to: *mut u8) {
         // SAFETY: the caller vouches for the bytes.
-        unsafe { self.shuffle(Register(v128_load(places.cast()))).store(to) };
+        unsafe { self.shuffle(Register(v128_load(places.bytes().as_ptr().cast()))).store(to) };
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn prepared(self, _: Simd128) -> Self {
         self
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn place(self, places: Self, _: Simd128) -> Self {
         Register(v128_or(u8x16_swizzle(self.0, places.0), u8x16_sub_sat(places.0, u8x16_splat(0x80))))
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn is_dense<const N: usize>(_: Simd128, _: [Self; N], escape: u64) -> bool {
         any_above_four(counts(escape))
     }
 
-    #[inline(always)]
-    unsafe fn write_group<const DENSE: bool>(self, _: usize, row: *const u8, to: *mut u8, token: Simd128) {
+    #[cfg_attr(optimized, inline(always))]
+    unsafe fn write_group<const DENSE: bool>(self, _: usize, row: &Row, to: *mut u8, token: Simd128) {
         // SAFETY: a row is 32 bytes; the caller vouches for the bytes.
         unsafe {
-            self.place(Self::load(token, row), token).store(to);
+            self.place(Self::load(token, row.0.as_ptr()), token).store(to);
             if DENSE {
-                let end = self.place(Register(v128_load64_zero(row.add(16).cast())), token);
+                let end = self.place(Register(v128_load64_zero(row.0.as_ptr().add(16).cast())), token);
                 v128_store64_lane::<0>(end.0, to.add(16).cast());
             }
         }

@@ -14,7 +14,7 @@ use super::tables::count;
 use super::token::Sse2;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage, triple};
-use crate::kernel::drive::{self, Escapes, Isa, OneKind, behind, first};
+use crate::kernel::drive::{self, Escapes, Isa, Lanes, OneWidth, lookahead, low_mask};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
 
@@ -77,21 +77,21 @@ pub(crate) enum Class {
 }
 
 impl Sse2 {
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn all(self, byte: u8) -> __m128i {
         // SAFETY: the token proves SSE2.
         unsafe { _mm_set1_epi8(byte.cast_signed()) }
     }
 
     /// The lanes, of four registers of lanes that are all ones or all zeros, as a mask.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn mask(self, quarters: Block) -> u64 {
         let [a, b, c, d] = each!(quarters, |quarter| u64::from(_mm_movemask_epi8(quarter).cast_unsigned()));
         a | b << 16 | c << 32 | d << 48
     }
 
     /// All ones in the lanes from `start` to `start + more`.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn in_range(self, quarter: __m128i, (start, more): (u8, u8)) -> __m128i {
         // SAFETY: the token proves SSE2.
         unsafe {
@@ -101,7 +101,7 @@ impl Sse2 {
     }
 
     /// All ones in the lanes of ASCII letters, digits, `-`, `.`, `_` and the byte in all lanes of `other`.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn usual(self, quarter: __m128i, other: __m128i) -> __m128i {
         // SAFETY: the token proves SSE2.
         unsafe {
@@ -118,7 +118,7 @@ impl Sse2 {
     }
 
     /// All ones in the lanes of members, if the set is looked up in lanes.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn members(self, block: Block, class: &Class) -> Option<Block> {
         match class {
             Class::Usual(other, _) => Some(each!(block, |quarter| self.usual(quarter, *other))),
@@ -134,7 +134,7 @@ impl Sse2 {
     }
 
     /// All ones in the lanes of `mask`.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn spread(self, mask: u64) -> Block {
         each!(|i| {
             let bits = _mm_cvtsi32_si128(i32::from((mask >> (16 * i)) as u16));
@@ -147,14 +147,14 @@ impl Sse2 {
     }
 
     /// The lanes of `mask` from `other`, the others from `quarter`.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn blend(self, mask: __m128i, quarter: __m128i, other: __m128i) -> __m128i {
         // SAFETY: the token proves SSE2.
         unsafe { _mm_or_si128(_mm_and_si128(mask, other), _mm_andnot_si128(mask, quarter)) }
     }
 
     /// The value of each hexadecimal digit; 16 or more in the other lanes.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn digits(self, quarter: __m128i) -> __m128i {
         // SAFETY: the token proves SSE2.
         unsafe {
@@ -172,7 +172,7 @@ impl Sse2 {
     /// # Safety
     ///
     /// `at + 16 <= input.len() <= 64`.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn usual_at(self, input: &[u8], at: usize, other: __m128i) -> u64 {
         // SAFETY: the token proves SSE2, and the caller vouches for sixteen bytes.
         unsafe {
@@ -182,7 +182,7 @@ impl Sse2 {
     }
 
     /// As [`Isa::escapes`], for an input of at most sixteen bytes.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn escapes_of_one(self, mut block: Block) -> Escapes<Block> {
         let mut values = block;
         // SAFETY: the token proves SSE2.
@@ -199,7 +199,7 @@ impl Sse2 {
             block[0] = self.blend(valid, block[0], values[0]);
             u64::from(_mm_movemask_epi8(valid).cast_unsigned())
         };
-        Escapes { valid, values, decoded: block, lanes: block }
+        Escapes { valid, values, decoded: block, marks: block }
     }
 
     /// Writes to `window` the lanes of `rest`, run by run, each with `N` registers that follow it, over what the run before
@@ -208,7 +208,7 @@ impl Sse2 {
     /// # Safety
     ///
     /// `16 * N` bytes are readable from each lane of `rest` in `bytes`, and `64 + 16 * N` are writable.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn copy_runs<const N: usize>(self, bytes: &[u8; 128], mut rest: u64, window: *mut u8) {
         let mut written = 0;
         while rest != 0 {
@@ -217,7 +217,7 @@ impl Sse2 {
             // SAFETY: `written < 64`, and the caller vouches for the rest.
             unsafe { self.copy::<N>(bytes.as_ptr().add(start), window.add(written)) };
             written += len;
-            rest &= !first(start + len);
+            rest &= !low_mask(start + len);
         }
     }
 
@@ -228,7 +228,7 @@ impl Sse2 {
     ///
     /// `16 * N` bytes are readable from each lane of `escape` on; `16 * N` and three are writable after each, and two more for
     /// each before it.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn escape_few<const N: usize>(
         self,
         bytes: &[u8; 128],
@@ -248,7 +248,7 @@ impl Sse2 {
     }
 
     /// The lanes of `block`, and as many zeros, so that 64 bytes are readable from any lane.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn padded(self, block: Block) -> [u8; 128] {
         let mut bytes = [0; 128];
         bytes[..64].copy_from_slice(&self.bytes(block));
@@ -260,7 +260,7 @@ impl Sse2 {
     /// # Safety
     ///
     /// `16 * N` bytes are readable at `from` and writable at `to`, and they do not overlap.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn copy<const N: usize>(self, from: *const u8, to: *mut u8) {
         for i in 0..N {
             // SAFETY: the token proves SSE2; the caller vouches for `16 * N` bytes.
@@ -277,7 +277,7 @@ fn looked_up(bytes: &[u8; 64], lanes: u64, set: &ByteSet) -> u64 {
     drive::bits(lanes).fold(0, |members, lane| members | u64::from(set.bit(bytes[lane])) << lane)
 }
 
-impl OneKind for Sse2 {}
+impl OneWidth for Sse2 {}
 
 impl Isa for Sse2 {
     const LANES: usize = 64;
@@ -285,7 +285,7 @@ impl Isa for Sse2 {
     type Block = Block;
     type Class = Class;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn class(self, set: &ByteSet, len: usize) -> Class {
         if let Some(other) = set.usual_and_one() {
             return Class::Usual(self.all(other), len);
@@ -307,7 +307,7 @@ impl Isa for Sse2 {
         Class::Ranges(ranges, used, *set)
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn load(self, input: &[u8]) -> Block {
         match input.first_chunk::<64>() {
             // SAFETY: the token proves SSE2; 64 bytes are readable.
@@ -331,8 +331,8 @@ impl Isa for Sse2 {
         }
     }
 
-    #[inline(always)]
-    fn strays(self, input: &[u8], class: &Class) -> Option<u64> {
+    #[cfg_attr(optimized, inline(always))]
+    fn lanes_to_escape(self, input: &[u8], class: &Class) -> Option<u64> {
         let len = input.len();
         let &Class::Usual(other, _) = class else { return None };
         if !(17..=64).contains(&len) {
@@ -349,10 +349,10 @@ impl Isa for Sse2 {
             }
             members
         };
-        Some(!members & first(len))
+        Some(!members & low_mask(len))
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn bytes(self, block: Block) -> [u8; 64] {
         let mut bytes = [0; 64];
         for (quarter, out) in block.into_iter().zip(bytes.as_chunks_mut::<16>().0) {
@@ -362,7 +362,7 @@ impl Isa for Sse2 {
         bytes
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn member(self, block: Block, class: &Class) -> u64 {
         if let Class::Usual(other, ..=16) = class {
             // SAFETY: the token proves SSE2.
@@ -377,7 +377,7 @@ impl Isa for Sse2 {
         (0..*lanes.min(&64)).fold(0, |mask, i| mask | member(i))
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn all_members<const M: usize>(self, blocks: [Block; M], class: &Class) -> bool {
         let mut all = self.all(0xFF);
         for block in blocks {
@@ -389,7 +389,7 @@ impl Isa for Sse2 {
         unsafe { _mm_movemask_epi8(all) == 0xFFFF }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn lacks(self, input: &[u8], byte: u8) -> bool {
         let (len, byte) = (input.len(), self.all(byte));
         let found = if len < 16 {
@@ -412,34 +412,36 @@ impl Isa for Sse2 {
         unsafe { _mm_movemask_epi8(found) == 0 }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn eq(self, block: Block, byte: u8) -> u64 {
         self.mask(each!(block, |quarter| _mm_cmpeq_epi8(quarter, self.all(byte))))
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn lower(self, block: Block) -> u64 {
         self.mask(each!(block, |quarter| _mm_cmpgt_epi8(quarter, self.all(b'Z'))))
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn replace(self, block: Block, from: u8, to: u8) -> Block {
         each!(block, |quarter| self.blend(_mm_cmpeq_epi8(quarter, self.all(from)), quarter, self.all(to)))
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn escapes(self, block: Block, input: &[u8]) -> Escapes<Block> {
         if input.len() <= 16 {
             return self.escapes_of_one(block);
         }
-        let behind = behind::<Self>(input);
+        let [first, second] = lookahead::<Self>(input);
         let digits = each!(block, |quarter| self.digits(quarter));
-        let next = u16::from_le_bytes([hex::value(behind[0]), hex::value(behind[1])]);
+        let next = u16::from_le_bytes([hex::value(first), hex::value(second)]);
         // SAFETY: the token proves SSE2.
         let next = unsafe { _mm_cvtsi32_si128(i32::from(next)) };
-        let behind = [digits[1], digits[2], digits[3], next];
-        let first = each!(|i| _mm_or_si128(_mm_srli_si128::<1>(digits[i]), _mm_slli_si128::<15>(behind[i])));
-        let second = each!(|i| _mm_or_si128(_mm_srli_si128::<2>(digits[i]), _mm_slli_si128::<14>(behind[i])));
+        let following = [digits[1], digits[2], digits[3], next];
+        let first =
+            each!(|i| _mm_or_si128(_mm_srli_si128::<1>(digits[i]), _mm_slli_si128::<15>(following[i])));
+        let second =
+            each!(|i| _mm_or_si128(_mm_srli_si128::<2>(digits[i]), _mm_slli_si128::<14>(following[i])));
         // The 16-bit shift would move what is above the digits into the next byte.
         let values =
             each!(|i| _mm_or_si128(_mm_slli_epi16::<4>(_mm_and_si128(first[i], self.all(0x0F))), second[i]));
@@ -449,16 +451,16 @@ impl Isa for Sse2 {
             _mm_and_si128(digits, _mm_cmpeq_epi8(block[i], self.all(b'%')))
         });
         let decoded = each!(|i| self.blend(valid[i], block[i], values[i]));
-        Escapes { valid: self.mask(valid), values, decoded, lanes: block }
+        Escapes { valid: self.mask(valid), values, decoded, marks: block }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn select(self, mask: u64, block: Block, other: Block) -> Block {
         let mask = self.spread(mask);
         each!(|i| self.blend(mask[i], block[i], other[i]))
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn decode_some(self, block: Block, found: &Escapes<Block>, class: &Class, members: bool) -> (u64, Block) {
         /// Of more escapes than this, all lanes are compared with the ranges faster than each is looked up.
         const FEW: usize = 16;
@@ -476,7 +478,7 @@ impl Isa for Sse2 {
         (decoded, self.select(decoded, block, found.values))
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn upper(self, mask: u64, block: Block) -> Block {
         let mask = self.spread(mask);
         // Of the digits, only lower-case letters are above `Z`.
@@ -486,36 +488,38 @@ impl Isa for Sse2 {
         })
     }
 
-    #[inline(always)]
-    fn store(self, block: Block, lanes: usize, out: &mut Cursor<'_>) {
+    #[cfg_attr(optimized, inline(always))]
+    fn store(self, block: Block, lanes: Lanes<Self>, out: &mut Cursor<'_>) {
         let mut stage = Stage::new();
-        let window = out.window(64, &mut stage).cast::<__m128i>();
-        // SAFETY: the token proves SSE2; the window has 64 bytes, which are all written, and `lanes <= 64`.
+        let mut window = out.window(64, &mut stage);
+        let start = window.as_mut_ptr().cast::<__m128i>();
+        // SAFETY: the token proves SSE2; the window has 64 bytes, which are all written, and no `Lanes` has more.
         unsafe {
-            _mm_storeu_si128(window, block[0]);
-            _mm_storeu_si128(window.add(1), block[1]);
-            _mm_storeu_si128(window.add(2), block[2]);
-            _mm_storeu_si128(window.add(3), block[3]);
-            out.commit(64, lanes, &stage);
+            _mm_storeu_si128(start, block[0]);
+            _mm_storeu_si128(start.add(1), block[1]);
+            _mm_storeu_si128(start.add(2), block[2]);
+            _mm_storeu_si128(start.add(3), block[3]);
+            window.keep(lanes.count());
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn store_whole<const M: usize>(self, blocks: [Block; M], out: &mut Cursor<'_>) {
         let mut stage = Stage::new();
-        let window = out.window(M * 64, &mut stage);
+        let mut window = out.window(M * 64, &mut stage);
+        let start = window.as_mut_ptr();
         for (m, block) in blocks.into_iter().enumerate() {
             for (i, quarter) in block.into_iter().enumerate() {
-                // SAFETY: the token proves SSE2; the window has as many bytes as `M` blocks.
-                unsafe { _mm_storeu_si128(window.add(64 * m + 16 * i).cast(), quarter) };
+                // SAFETY: the token proves SSE2; the window is as wide as `M` blocks.
+                unsafe { _mm_storeu_si128(start.add(64 * m + 16 * i).cast(), quarter) };
             }
         }
-        // SAFETY: the whole window was written.
-        unsafe { out.commit(M * 64, M * 64, &stage) };
+        // SAFETY: the loops wrote the whole window.
+        unsafe { window.keep(M * 64) };
     }
 
-    #[inline(always)]
-    fn compress(self, block: Block, drop: u64, lanes: usize, out: &mut Cursor<'_>) {
+    #[cfg_attr(optimized, inline(always))]
+    fn compress(self, block: Block, drop: u64, lanes: Lanes<Self>, out: &mut Cursor<'_>) {
         /// Up to 63 lanes, and a block.
         const WINDOW: usize = 128;
         /// If more lanes than this are dropped, those that stay are copied one by one faster than run by run.
@@ -524,56 +528,66 @@ impl Isa for Sse2 {
         const THIRDS: u64 = 0x9249_2492_4924_9249;
         let bytes = self.padded(block);
         let mut stage = Stage::new();
-        let window = out.window(WINDOW, &mut stage);
-        let rest = first(lanes) & !drop;
-        if lanes <= 16 {
+        let mut window = out.window(WINDOW, &mut stage);
+        let start = window.as_mut_ptr();
+        let rest = lanes.mask() & !drop;
+        if lanes.count() <= 16 {
             // SAFETY: sixteen of 128 bytes are readable from each of sixteen lanes, and 128 are writable.
-            unsafe { self.copy_runs::<1>(&bytes, rest, window) };
+            unsafe { self.copy_runs::<1>(&bytes, rest, start) };
         } else if rest == THIRDS.wrapping_shl(rest.trailing_zeros()) {
             // Nothing but escapes, such as those of Chinese: where the lanes are is known. After the last are zeros.
-            let start = rest.trailing_zeros() as usize;
+            let first = rest.trailing_zeros() as usize;
             for i in 0..22 {
                 // SAFETY: `i < 22`, and the window has 128 bytes.
-                unsafe { window.add(i).write(bytes[(start + 3 * i) % 128]) };
+                unsafe { start.add(i).write(bytes[(first + 3 * i) % 128]) };
             }
-        } else if count(first(lanes) & drop) > FEW {
+        } else if count(lanes.mask() & drop) > FEW {
             for (written, lane) in drive::bits(rest).enumerate() {
                 // SAFETY: fewer than 64 bytes were written before.
-                unsafe { window.add(written).write(bytes[lane]) };
+                unsafe { start.add(written).write(bytes[lane]) };
             }
         } else {
             // SAFETY: 64 of 128 bytes are readable from each lane, and 128 are writable.
-            unsafe { self.copy_runs::<4>(&bytes, rest, window) };
+            unsafe { self.copy_runs::<4>(&bytes, rest, start) };
         }
         // SAFETY: the lanes that stay were written without a gap, at most 64.
-        unsafe { out.commit(WINDOW, count(rest), &stage) };
+        unsafe { window.keep(count(rest)) };
     }
 
-    #[inline(always)]
-    fn expand(self, block: Block, _: &[u8], escape: u64, lanes: usize, case: HexCase, out: &mut Cursor<'_>) {
+    #[cfg_attr(optimized, inline(always))]
+    fn expand(
+        self,
+        block: Block,
+        _: &[u8],
+        escape: u64,
+        lanes: Lanes<Self>,
+        case: HexCase,
+        out: &mut Cursor<'_>,
+    ) {
         /// Three bytes for each of 63 lanes, and a block or four bytes.
         const WINDOW: usize = 63 * 3 + 64;
         /// With more escapes than this, byte by byte is faster than copying a block after each.
         const FEW: usize = 16;
         // The last of the few may be that of lane 63, and a block is copied after it.
         const { assert!(63 + 2 * (FEW - 1) + 3 + 64 <= WINDOW) };
-        let escape = escape & first(lanes);
+        let escape = escape & lanes.mask();
         let bytes = self.padded(block);
         let escapes = case.escapes();
         let escaped = count(escape);
         let mut stage = Stage::new();
-        let window = out.window(WINDOW, &mut stage);
-        if lanes <= 16 {
+        let mut window = out.window(WINDOW, &mut stage);
+        let start = window.as_mut_ptr();
+        if lanes.count() <= 16 {
             // SAFETY: sixteen of 128 bytes are readable after each of sixteen lanes; the window has room for three bytes for
             // each and sixteen more.
-            unsafe { self.escape_few::<1>(&bytes, escape, escapes, window) };
+            unsafe { self.escape_few::<1>(&bytes, escape, escapes, start) };
         } else if escaped <= FEW {
             // SAFETY: a block is readable after each lane and writable after three bytes for each of so few: the assertion above.
-            unsafe { self.escape_few::<4>(&bytes, escape, escapes, window) };
+            unsafe { self.escape_few::<4>(&bytes, escape, escapes, start) };
         } else if escaped == 64 {
             for (lane, &byte) in bytes[..64].iter().enumerate() {
                 // SAFETY: `3 * lane + 4 <= 3 * 63 + 4`, which the window has.
-                unsafe { window.add(3 * lane).cast::<[u8; 4]>().write_unaligned(escapes[usize::from(byte)]) };
+                unsafe { start.add(3 * lane).cast::<[u8; 4]>().write_unaligned(escapes[usize::from(byte)]) };
             }
         } else {
             let mut rest = escape;
@@ -583,9 +597,9 @@ impl Isa for Sse2 {
                 lowest
             };
             // SAFETY: the window has room for three bytes for each lane, and one more.
-            unsafe { triple(&bytes[..lanes.min(64)], window, escapes, escaped) };
+            unsafe { triple(&bytes[..lanes.count()], start, escapes, escaped) };
         }
         // SAFETY: `lanes` bytes and two more for each escape were written without a gap.
-        unsafe { out.commit(WINDOW, lanes + 2 * escaped, &stage) };
+        unsafe { window.keep(lanes.count() + 2 * escaped) };
     }
 }

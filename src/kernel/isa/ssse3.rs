@@ -9,7 +9,7 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 
 use super::blocks::Blocks;
-use super::tables::{Places, SHIFTED_LESS, any_above_four, counts};
+use super::tables::{Places, Row, SHIFTED_LESS, any_above_four, counts};
 use super::token::Ssse3;
 use super::vector::{Vector, each_one_intrinsic, operators};
 use crate::kernel::drive::Tier;
@@ -19,12 +19,12 @@ impl Tier for Ssse3 {
     type Narrow = Blocks<Register, 2>;
     const SHORT: usize = 32;
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn wide(self) -> Self::Wide {
         Blocks::new(self)
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn narrow(self) -> Self::Narrow {
         Blocks::new(self)
     }
@@ -60,37 +60,37 @@ unsafe impl Vector for Register {
         last_pairs(other) = _mm_unpackhi_epi8;
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn load(_: Ssse3, from: *const u8) -> Self {
         // SAFETY: the token proves SSSE3; the caller vouches for the bytes.
         Register(unsafe { _mm_loadu_si128(from.cast()) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn load_halves(_: Ssse3, low: *const u8, high: *const u8) -> Self {
         // SAFETY: the token proves SSSE3; the caller vouches for the bytes.
         Register(unsafe { _mm_unpacklo_epi64(_mm_loadl_epi64(low.cast()), _mm_loadl_epi64(high.cast())) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn store(self, to: *mut u8) {
         // SAFETY: a value exists only where the CPU has SSSE3; the caller vouches for the bytes.
         unsafe { _mm_storeu_si128(to.cast(), self.0) };
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn splat(_: Ssse3, byte: u8) -> Self {
         // SAFETY: the token proves SSSE3.
         Register(unsafe { _mm_set1_epi8(byte.cast_signed()) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn words(_: Ssse3, low: u64, high: u64) -> Self {
         // SAFETY: the token proves SSSE3.
         Register(unsafe { _mm_set_epi64x(high.cast_signed(), low.cast_signed()) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn spread(_: Ssse3, mask: u64, i: usize) -> Self {
         // SAFETY: the token proves SSSE3.
         Register(unsafe {
@@ -101,31 +101,31 @@ unsafe impl Vector for Register {
         })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn high_half(self) -> Self {
         // SAFETY: a value exists only where the CPU has SSSE3. The shift moves bits between bytes, so it is masked.
         Register(unsafe { _mm_and_si128(_mm_srli_epi16::<4>(self.0), _mm_set1_epi8(0x0F)) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn without(self, bits: Self) -> Self {
         // SAFETY: a value exists only where the CPU has SSSE3.
         Register(unsafe { _mm_andnot_si128(bits.0, self.0) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn unless(self, bad: Self) -> Self {
         // SAFETY: a value exists only where the CPU has SSSE3.
         self.without(Register(unsafe { _mm_cmplt_epi8(bad.0, _mm_setzero_si128()) }))
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn after<const BY: i32>(self, next: Self) -> Self {
         // SAFETY: a value exists only where the CPU has SSSE3.
         Register(unsafe { _mm_alignr_epi8::<BY>(next.0, self.0) })
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn decoded(self, first: Self, second: Self, marks: Self, token: Ssse3) -> Self {
         let low = second & Self::splat(token, 0x0F);
         // SAFETY: a value exists only where the CPU has SSSE3.
@@ -135,7 +135,7 @@ unsafe impl Vector for Register {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn mask<const N: usize>(marks: [Self; N]) -> u64 {
         let mut mask = 0;
         for i in 0..N {
@@ -145,30 +145,30 @@ unsafe impl Vector for Register {
         mask
     }
 
-    #[inline(always)]
-    unsafe fn write_places(self, _: usize, places: *const Places, to: *mut u8) {
+    #[cfg_attr(optimized, inline(always))]
+    unsafe fn write_places(self, _: usize, places: &Places, to: *mut u8) {
         // SAFETY: a value exists only where the CPU has SSSE3; places are aligned, and the caller vouches for the bytes.
-        unsafe { self.shuffle(Register(_mm_load_si128(places.cast()))).store(to) };
+        unsafe { self.shuffle(Register(_mm_load_si128(places.bytes().as_ptr().cast()))).store(to) };
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn after_eight(self, next: Self) -> Self {
         self.after::<8>(next)
     }
 
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn is_dense<const N: usize>(_: Ssse3, _: [Self; N], escape: u64) -> bool {
         any_above_four(counts(escape))
     }
 
-    #[inline(always)]
-    unsafe fn write_group<const DENSE: bool>(self, _: usize, row: *const u8, to: *mut u8, token: Ssse3) {
+    #[cfg_attr(optimized, inline(always))]
+    unsafe fn write_group<const DENSE: bool>(self, _: usize, row: &Row, to: *mut u8, token: Ssse3) {
         // SAFETY: a value exists only where the CPU has SSSE3. A row is 32 bytes, aligned to as many; the caller vouches for the
         // bytes.
         unsafe {
-            self.place(Register(_mm_load_si128(row.cast())), token).store(to);
+            self.place(Register(_mm_load_si128(row.0.as_ptr().cast())), token).store(to);
             if DENSE {
-                let end = self.place(Register(_mm_load_si128(row.add(16).cast())), token);
+                let end = self.place(Register(_mm_load_si128(row.0.as_ptr().add(16).cast())), token);
                 _mm_storel_epi64(to.add(16).cast(), end.0);
             }
         }

@@ -138,24 +138,45 @@ static STARTS: ([u16; 256], [u16; 256]) = {
     (rows, columns)
 };
 
-/// The sixteen places that move the lanes that are not in `drop` to the front, if digits can fill these; else any places.
-#[inline(always)]
-pub(super) fn without_digits(drop: u16) -> *const Places {
+const _: () = {
+    let mut mask = 0;
+    while mask < 256 {
+        let (row, column) = (STARTS.0[mask] as usize, STARTS.1[mask] as usize);
+        assert!(row % size_of::<Places>() == 0 && column % size_of::<Places>() == 0);
+        assert!(row + size_of::<[Places; DIGITS]>() <= size_of::<[[Places; DIGITS]; DIGITS]>());
+        assert!(column < size_of::<[Places; DIGITS]>());
+        mask += 1;
+    }
+    let mut entry = 0;
+    while entry < DIGITS * DIGITS {
+        assert!(WITHOUT_DIGITS[entry / DIGITS][entry % DIGITS].0[15] < 16);
+        entry += 1;
+    }
+};
+
+/// Returns the places that move the lanes that are not in `drop` to the front, if digits can fill these; else any places.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn without_digits(drop: u16) -> &'static Places {
     let [low, high] = drop.to_le_bytes();
     let start = usize::from(STARTS.0[usize::from(low)]) + usize::from(STARTS.1[usize::from(high)]);
-    WITHOUT_DIGITS.as_ptr().cast::<Places>().wrapping_byte_add(start)
+    // SAFETY: the assertions above: each start is that of an entry, a row's within the table and a column's within a row.
+    unsafe { &*WITHOUT_DIGITS.as_ptr().cast::<Places>().byte_add(start) }
 }
 
-/// One less than the number of lanes that the places leave, which [`without_digits`] gave.
-///
-/// # Safety
-///
-/// It gave the places.
-#[inline(always)]
-pub(super) unsafe fn last_left(places: *const Places) -> usize {
-    // Volatile, or the compiler would take it from the register that holds the places, which is slower.
-    // SAFETY: the places are sixteen.
-    usize::from(unsafe { places.cast::<u8>().add(15).read_volatile() })
+impl Places {
+    /// Returns the places themselves.
+    #[cfg_attr(optimized, inline(always))]
+    pub(super) fn bytes(&self) -> &[u8; 16] {
+        &self.0
+    }
+
+    /// Returns one less than the number of lanes that the places leave, which is at most 15.
+    #[cfg_attr(optimized, inline(always))]
+    pub(super) fn last_left(&self) -> usize {
+        // Volatile, or the compiler would take it from the register that holds the places, which is slower.
+        // SAFETY: a reference is readable.
+        usize::from(unsafe { (&raw const self.0[15]).read_volatile() })
+    }
 }
 
 /// A place of [`EXPAND`] that stands for `%`: a shuffle gives zero there, and what is above 0x80 is the `%`.
@@ -217,32 +238,39 @@ pub(super) static DIGITS_OF: [[[u8; 16]; 3]; 2] = {
 /// How to write eight lanes, some of them as escapes: where up to 24 bytes come from (lanes 0-7 hold the bytes, or
 /// the high digits of those to escape, and lanes 8-15 the low digits); and how many bytes there are.
 #[repr(align(32))]
-pub(super) struct Row(pub [u8; 32]);
+pub(crate) struct Row(pub [u8; 32]);
 
 impl Row {
     /// The place of the number of bytes.
     pub(super) const LEN: usize = 31;
 
-    /// The row for the lanes from `8 * group` on, of which those in `escape` are escaped.
-    #[inline(always)]
-    pub(super) fn of_group(escape: u64, group: usize) -> *const u8 {
+    /// Returns the row for the lanes from `8 * group` on, of which those in `escape` are escaped.
+    #[cfg_attr(optimized, inline(always))]
+    pub(super) fn of_group(escape: u64, group: usize) -> &'static Row {
         // A rotation leaves its source where it is, which a shift does not.
         let offset = escape.rotate_left((69 - 8 * group as u32) % 64) as usize & (255 * size_of::<Row>());
-        EXPAND.as_ptr().cast::<u8>().wrapping_add(offset)
+        // (An index would become two shifts.)
+        // SAFETY: the table has 256 rows, and the mask leaves of the offset the start of one of them.
+        unsafe { &*EXPAND.as_ptr().byte_add(offset) }
     }
 
-    /// The number of bytes of a row that [`Row::of_group`] gave.
-    ///
-    /// # Safety
-    ///
-    /// It gave the row.
-    #[inline(always)]
-    pub(super) unsafe fn len(row: *const u8) -> usize {
+    /// Returns the number of bytes that the row writes, from 8 to 24.
+    #[cfg_attr(optimized, inline(always))]
+    pub(super) fn len(&self) -> usize {
         // Volatile, or the compiler would take it from the registers that hold the rest of the row, which is slower.
-        // SAFETY: the row has 32 bytes.
-        usize::from(unsafe { row.add(Row::LEN).read_volatile() })
+        // SAFETY: a reference is readable.
+        usize::from(unsafe { (&raw const self.0[Row::LEN]).read_volatile() })
     }
 }
+
+const _: () = {
+    let mut mask = 0;
+    while mask < 256 {
+        let escapes = (mask as u8).count_ones() as u8;
+        assert!(EXPAND[mask].0[Row::LEN] == 8 + 2 * escapes);
+        mask += 1;
+    }
+};
 
 /// A [`Row`] for each mask of lanes to escape.
 pub(super) static EXPAND: [Row; 256] = {
@@ -281,7 +309,7 @@ pub(super) static SLIDE: [u8; 64] = {
 };
 
 /// In each byte, the number of bits in that byte of `mask`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) const fn counts(mask: u64) -> u64 {
     const EACH: u64 = 0x0101_0101_0101_0101;
     let pairs = mask - ((mask >> 1) & (EACH * 0x55));
@@ -290,25 +318,25 @@ pub(super) const fn counts(mask: u64) -> u64 {
 }
 
 /// In byte `j`, the sum of the bytes below byte `j`, which is below 256.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) const fn sums_below(counts: u64) -> u64 {
     counts.wrapping_mul(0x0101_0101_0101_0101) << 8
 }
 
 /// In byte `j`, the number of bits in the bytes of `mask` below byte `j`; at most 56.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) const fn counts_below(mask: u64) -> u64 {
     sums_below(counts(mask))
 }
 
 /// Whether a byte is above 4, of bytes of at most 8.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) const fn any_above_four(counts: u64) -> bool {
     (counts + 0x7B7B_7B7B_7B7B_7B7B) & 0x8080_8080_8080_8080 != 0
 }
 
 /// The number of bits in `mask`, without `popcnt`.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) const fn count(mask: u64) -> usize {
     let below = counts_below(mask) >> 56;
     below as usize + (mask >> 56).count_ones() as usize

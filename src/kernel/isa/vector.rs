@@ -6,8 +6,8 @@
 
 use core::ops::{BitAnd, BitOr, BitXor};
 
-use super::tables::{DIGITS_OF, PAIRS, Places, SHIFTED, SLIDE, THIRDS};
-use crate::kernel::drive::first;
+use super::tables::{DIGITS_OF, PAIRS, Places, Row, SHIFTED, SLIDE, THIRDS};
+use crate::kernel::drive::low_mask;
 
 /// A register of bytes. A value exists only where the CPU has the instruction set: it is made by a token or of other values.
 ///
@@ -62,8 +62,9 @@ pub(crate) unsafe trait Vector:
     /// # Safety
     ///
     /// `i < of`, and `input` has at least sixteen bytes and fewer than the block.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn load_partial(token: Self::Token, input: &[u8], i: usize, of: usize) -> Self {
+        const { assert!(Self::BYTES == 16) };
         let (start, down) = slide(input.len(), i, of);
         // SAFETY: `start + 16 <= len`, and at most 48 lanes come before the last sixteen.
         unsafe {
@@ -82,9 +83,10 @@ pub(crate) unsafe trait Vector:
     /// # Safety
     ///
     /// Sixteen bytes are writable, and `part < PARTS`.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn store_part(self, _part: usize, to: *mut u8) {
-        // SAFETY: a register of one part has sixteen bytes.
+        const { assert!(Self::BYTES == 16) };
+        // SAFETY: a register has sixteen bytes, and the caller vouches for as many.
         unsafe { self.store(to) };
     }
 
@@ -94,9 +96,10 @@ pub(crate) unsafe trait Vector:
     fn splat(token: Self::Token, byte: u8) -> Self;
 
     /// Sixteen bytes in each part.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn table(token: Self::Token, bytes: &[u8; 16]) -> Self {
-        // SAFETY: a register of one part has sixteen bytes.
+        const { assert!(Self::BYTES == 16) };
+        // SAFETY: a register has as many bytes as the array.
         unsafe { Self::load(token, bytes.as_ptr()) }
     }
 
@@ -133,7 +136,7 @@ pub(crate) unsafe trait Vector:
     fn look_up(self, bytes: Self) -> Self;
 
     /// `other` in the marked lanes.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn blend(self, marks: Self, other: Self) -> Self {
         marks & other | self.without(marks)
     }
@@ -145,13 +148,13 @@ pub(crate) unsafe trait Vector:
     fn after<const BY: i32>(self, next: Self) -> Self;
 
     /// The values that two digits spell, of which the low halves are those of the digits.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn value(first: Self, second: Self, token: Self::Token) -> Self {
         Self::table(token, &SHIFTED).look_up(first) | second & Self::splat(token, 0x0F)
     }
 
     /// The block, with the values that digits spell in the marked lanes, all of which are `%`.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn decoded(self, first: Self, second: Self, marks: Self, token: Self::Token) -> Self {
         self.blend(marks, Self::value(first, second, token))
     }
@@ -162,13 +165,13 @@ pub(crate) unsafe trait Vector:
     fn mask<const N: usize>(marks: [Self; N]) -> u64;
 
     /// Whether a lane is marked.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn any(self) -> bool {
         Self::mask([self]) != 0
     }
 
     /// Whether no lane is zero.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn all_nonzero(self) -> bool {
         !self.eq(self.without(self)).any()
     }
@@ -179,26 +182,26 @@ pub(crate) unsafe trait Vector:
     ///
     /// # Safety
     ///
-    /// Sixteen bytes are writable, `part < PARTS`, and the places are sixteen.
-    unsafe fn write_places(self, part: usize, places: *const Places, to: *mut u8);
+    /// Sixteen bytes are writable, and `part < PARTS`.
+    unsafe fn write_places(self, part: usize, places: &Places, to: *mut u8);
 
     /// How many of the first `16 * i` lanes are not in `drop`; at most all of these.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn staying_before(_token: Self::Token, drop: u64, i: usize) -> usize {
-        (first(16 * i) & !drop).count_ones() as usize
+        (low_mask(16 * i) & !drop).count_ones() as usize
     }
 
     // -- Escapes
 
     /// In the form in which [`Vector::write_group`] and [`Vector::place`] take bytes. A shuffle gives zero for `%`, so the bits of that
     /// are flipped in all that is shuffled, and then back.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn prepared(self, token: Self::Token) -> Self {
         self ^ Self::splat(token, b'%')
     }
 
     /// Prepared bytes at `places`, and `%` where these say so.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn place(self, places: Self, token: Self::Token) -> Self {
         self.shuffle(places) ^ Self::splat(token, b'%')
     }
@@ -226,21 +229,15 @@ pub(crate) unsafe trait Vector:
     ///
     /// # Safety
     ///
-    /// [`Vector::GROUP`] bytes are writable, `part < PARTS`, and the row is one of the table.
-    unsafe fn write_group<const DENSE: bool>(
-        self,
-        part: usize,
-        row: *const u8,
-        to: *mut u8,
-        token: Self::Token,
-    );
+    /// [`Vector::GROUP`] bytes are writable, and `part < PARTS`.
+    unsafe fn write_group<const DENSE: bool>(self, part: usize, row: &Row, to: *mut u8, token: Self::Token);
 
     /// Writes each lane as an escape, of the prepared digits.
     ///
     /// # Safety
     ///
     /// Three times as many bytes are writable.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn write_escapes(high: Self, low: Self, to: *mut u8, token: Self::Token) {
         // The digits of eight lanes each, from lane 0, 4 and 8 on.
         let (first, last) = (high.first_pairs(low), high.last_pairs(low));
@@ -260,8 +257,9 @@ pub(crate) unsafe trait Vector:
     /// # Safety
     ///
     /// They are readable.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     unsafe fn thirds(token: Self::Token, from: *const u8) -> [Self; 3] {
+        const { assert!(Self::BYTES == 16) };
         let mut parts = [Self::splat(token, 0); 3];
         for j in 0..3 {
             // SAFETY: the caller vouches for them.
@@ -280,7 +278,7 @@ pub(crate) unsafe trait Vector:
     }
 
     /// Lanes in the order of [`Vector::thirds`] in their own.
-    #[inline(always)]
+    #[cfg_attr(optimized, inline(always))]
     fn in_order(self, _token: Self::Token) -> Self {
         self
     }
@@ -288,7 +286,7 @@ pub(crate) unsafe trait Vector:
 
 /// Where sixteen bytes of a partial block come from that has `of` times as many: those from lane `16 * i` on or the last, and by how
 /// many lanes these are to be slid down.
-#[inline(always)]
+#[cfg_attr(optimized, inline(always))]
 pub(super) fn slide(len: usize, i: usize, of: usize) -> (usize, usize) {
     let last = len.saturating_sub(16);
     let start = if i + 1 == of { last } else { last.min(16 * i) };
@@ -299,7 +297,7 @@ pub(super) fn slide(len: usize, i: usize, of: usize) -> (usize, usize) {
 macro_rules! each_one_intrinsic {
     ($($name:ident($($other:ident),*) = $intrinsic:expr;)*) => {
         $(
-            #[inline(always)]
+            #[cfg_attr(optimized, inline(always))]
             fn $name(self $(, $other: Self)*) -> Self {
                 // SAFETY: a value exists only where the CPU has the instruction.
                 #[allow(unused_unsafe, reason = "on WebAssembly it is safe")]
@@ -315,7 +313,7 @@ macro_rules! operators {
         $(
             impl core::ops::$operator for $register {
                 type Output = Self;
-                #[inline(always)]
+                #[cfg_attr(optimized, inline(always))]
                 fn $name(self, other: Self) -> Self {
                     // SAFETY: a value exists only where the CPU has the instruction.
                     #[allow(unused_unsafe, reason = "on WebAssembly it is safe")]

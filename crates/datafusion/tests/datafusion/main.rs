@@ -1,4 +1,4 @@
-//! The functions in DataFusion itself, through SQL, data frames and calls, against models that look at one byte at a time.
+//! Tests the functions in DataFusion, through SQL, data frames and calls, against models that process one byte at a time.
 
 mod model;
 mod rows;
@@ -34,7 +34,7 @@ fn session(partitions: usize) -> SessionContext {
     ctx
 }
 
-/// The values of an array of text or binary, flat.
+/// Returns the values of an array of text or binary. Dictionaries are unpacked.
 fn values(array: &ArrayRef) -> Vec<Value> {
     let flat = match array.data_type() {
         DataType::Dictionary(_, of) => cast(array, of).expect("its values"),
@@ -52,7 +52,7 @@ fn values(array: &ArrayRef) -> Vec<Value> {
     }
 }
 
-/// The first column of a query, with the type that was planned. Dictionaries are unpacked: each batch has its own.
+/// Returns the first column of a query with the planned type. Dictionaries are unpacked, because each batch has its own.
 fn column(ctx: &SessionContext, sql: &str) -> Result<(DataType, ArrayRef)> {
     run(async {
         let frame = ctx.sql(sql).await?;
@@ -107,11 +107,11 @@ fn constants() -> Result<()> {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn errors_name_the_problem() {
     let ctx = session(1);
     for (sql, message) in [
         ("pct_encode('a', 'nope')", "pct_encode: there is no set 'nope'; sets are "),
-        // A block of sets, and no policy.
+        // This set is only a building block of others.
         ("pct_encode('a', 'rfc1738-unsafe')", "there is no set"),
         ("url_canonical('a', 'nope')", "url_canonical: there is no profile 'nope'; profiles are "),
         (
@@ -128,12 +128,12 @@ fn what_is_wrong_is_said() {
         let error = column(&ctx, &format!("SELECT {sql}")).expect_err(sql).to_string();
         assert!(error.contains(message), "{sql}: {error}");
     }
-    // A wrong constant is told before anything is read.
+    // An unknown constant is an error before anything is read.
     let planned = run(async { ctx.sql("SELECT pct_encode(v, 'nope') FROM (VALUES ('a')) t(v)").await });
     assert!(planned.expect_err("planned").to_string().contains("no set 'nope'"));
 }
 
-/// The layouts of text.
+/// Returns the layouts of text.
 fn layouts() -> Vec<DataType> {
     let dictionary = |keys, of| DataType::Dictionary(Box::new(keys), Box::new(of));
     vec![
@@ -156,7 +156,7 @@ fn binary(of: &DataType) -> DataType {
     }
 }
 
-/// A table of the number of each row, `i`, and its value, `v`, as batches that are slices of one.
+/// Registers a table with the number of each row, `i`, and its value, `v`. Its batches are slices of one array.
 fn table(ctx: &SessionContext, name: &str, column: &ArrayRef) -> Result<()> {
     let numbers = Arc::new(Int32Array::from_iter_values(0..i32::try_from(column.len()).expect("few rows")));
     let schema = Arc::new(Schema::new(vec![
@@ -240,7 +240,7 @@ fn binary_is_encoded() -> Result<()> {
         let want = given.iter().map(|value| value.as_ref().map(|value| model::encode_bytes(value, "")));
         assert!(values(&got).into_iter().eq(want), "{of}");
     }
-    // Also where nothing changes but the type.
+    // The type changes even if no value does.
     let clean: ArrayRef =
         Arc::new(BinaryArray::from_iter_values(["abc", "a-value-of-more-than-twelve-bytes"]));
     for of in [DataType::Binary, DataType::LargeBinary, DataType::BinaryView] {
@@ -255,7 +255,7 @@ fn function(name: &str) -> Arc<ScalarUDF> {
     functions().into_iter().find(|function| function.name() == name).expect("a function")
 }
 
-/// Calls a function as an engine does.
+/// Calls a function like an engine.
 fn call(name: &str, arrays: &[ArrayRef]) -> Result<ArrayRef> {
     let function = function(name);
     let rows = arrays[0].len();
@@ -271,7 +271,7 @@ fn call(name: &str, arrays: &[ArrayRef]) -> Result<ArrayRef> {
 }
 
 #[test]
-fn what_does_not_change_is_not_copied() -> Result<()> {
+fn unchanged_columns_are_not_copied() -> Result<()> {
     let plain = [Some("https://a.example/a/path/that/is/long"), None, Some("short"), Some("")];
     let clean = [Some("letters-digits_0.1~only-and-long"), None, Some("short"), Some("")];
     let flat = |values: &[Option<&str>]| Arc::new(StringArray::from(values.to_vec())) as ArrayRef;
@@ -283,7 +283,7 @@ fn what_does_not_change_is_not_copied() -> Result<()> {
             ("pct_normalize", &plain),
             ("url_canonical", &plain),
         ] {
-            // An escape that stays as it is changes nothing either.
+            // Some escapes stay as they are.
             let escaped = [Some("https://a.example/%2F%C3%A9/that/is/long"), values[1], values[2]];
             let cases: &[&[Option<&str>]] = if name == "pct_normalize" || name == "url_canonical" {
                 &[values, &escaped]
@@ -295,7 +295,7 @@ fn what_does_not_change_is_not_copied() -> Result<()> {
                 assert!(Arc::ptr_eq(&call(name, &[Arc::clone(&given)])?, &given), "{name} of {of}");
             }
         }
-        // As binary it is another array on the same memory.
+        // The binary array uses the same memory.
         let given = cast(&flat(&plain), &of)?;
         let made = call("pct_decode_blob", &[Arc::clone(&given)])?;
         let memory = |array: &ArrayRef| match array.data_type() {
@@ -310,7 +310,7 @@ fn what_does_not_change_is_not_copied() -> Result<()> {
 }
 
 #[test]
-fn views_that_do_not_change_stay_where_they_are() -> Result<()> {
+fn unchanged_views_keep_their_buffers() -> Result<()> {
     let stays = "https://a.example/a/path/that/is/long";
     let array = StringViewArray::from(vec![
         Some(stays),
@@ -326,7 +326,7 @@ fn views_that_do_not_change_stay_where_they_are() -> Result<()> {
     assert_eq!(made.data_buffers().len(), 2);
     assert!(made.iter().eq([Some(stays), Some("caf\u{e9}-and-more-of-it"), None, Some("A"), Some("b")]));
 
-    // Where all change, what there was is let go.
+    // If all values change, the result does not keep the old buffers.
     let array = StringViewArray::from(vec![Some("caf%C3%A9-and-more-of-it"), None]);
     let made = call("pct_decode", &[Arc::new(array)])?;
     assert_eq!(made.as_string_view().data_buffers().len(), 1);
@@ -335,7 +335,7 @@ fn views_that_do_not_change_stay_where_they_are() -> Result<()> {
 }
 
 #[test]
-fn values_of_a_dictionary_are_worked_on_once() -> Result<()> {
+fn values_of_a_dictionary_are_processed_once() -> Result<()> {
     let values_of: ArrayRef = Arc::new(StringArray::from(vec![Some("a%20b"), Some("%zz"), None, Some("c")]));
     let keys = Int8Array::from(vec![Some(0), Some(1), None, Some(2), Some(3), Some(0), Some(0)]);
     let given: ArrayRef = Arc::new(DictionaryArray::<Int8Type>::try_new(keys.clone(), values_of)?);
@@ -347,12 +347,12 @@ fn values_of_a_dictionary_are_worked_on_once() -> Result<()> {
     let want = [text("a b"), text("%zz"), None, None, text("c"), text("a b"), text("a b")];
     assert_eq!(values(&made), want);
 
-    // What becomes null is null by its key, too.
+    // A value that becomes null gets a null key, too.
     let made = call("try_pct_decode", &[given])?;
     assert_eq!(values(&made), [text("a b"), None, None, None, text("c"), text("a b"), text("a b")]);
     assert_eq!(made.null_count(), 3);
 
-    // A batch that is a slice of many rows has a dictionary of which it uses little.
+    // A batch that is a slice of many rows uses little of its dictionary.
     let many = StringArray::from_iter_values((0..5000).map(|row| format!("%{:02x}-{row}", row % 256)));
     let many = cast(&many, &DataType::Dictionary(Box::new(DataType::UInt16), Box::new(DataType::Utf8)))?;
     let made = call("pct_normalize", &[many.slice(4000, 100)])?;
@@ -365,7 +365,7 @@ fn values_of_a_dictionary_are_worked_on_once() -> Result<()> {
 }
 
 #[test]
-fn names_of_rows_go_with_dictionaries() -> Result<()> {
+fn each_row_of_a_dictionary_has_its_own_name() -> Result<()> {
     let given: ArrayRef =
         Arc::new(DictionaryArray::<Int32Type>::from_iter([Some("/a b"), None, Some("/a b"), Some("/a b")]));
     let names: ArrayRef =
@@ -377,7 +377,7 @@ fn names_of_rows_go_with_dictionaries() -> Result<()> {
 }
 
 #[test]
-fn what_lies_under_a_null_does_not_matter() -> Result<()> {
+fn bytes_under_a_null_do_not_matter() -> Result<()> {
     let (given, _) = (StringArray::from(vec!["%FF", "%zz", "a%20b", "x", "HTTP://A"]), ());
     let mut valid = NullBufferBuilder::new(5);
     [false, false, true, true, false].into_iter().for_each(|bit| valid.append(bit));

@@ -1,4 +1,4 @@
-//! What the functions should give, in the plainest way: a byte or an escape at a time.
+//! Models of the functions, written in the plainest way: one byte or escape at a time.
 
 use simdpct_uri::canon::Profile;
 
@@ -9,7 +9,7 @@ pub fn encode(text: &str, keep: &str) -> Vec<u8> {
     encode_bytes(text.as_bytes(), keep)
 }
 
-/// Unreserved bytes stay, and those of `keep`.
+/// Encodes all bytes except unreserved bytes and those of `keep`.
 pub fn encode_bytes(bytes: &[u8], keep: &str) -> Vec<u8> {
     let one = |&byte: &u8| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => vec![byte],
@@ -19,7 +19,7 @@ pub fn encode_bytes(bytes: &[u8], keep: &str) -> Vec<u8> {
     bytes.iter().flat_map(one).collect()
 }
 
-/// The value of the escape at the start.
+/// Returns the value of the escape at the start.
 fn escape(text: &[u8]) -> Option<u8> {
     match text {
         [b'%', high, low, ..] => Some(
@@ -29,7 +29,7 @@ fn escape(text: &[u8]) -> Option<u8> {
     }
 }
 
-/// Each byte of what is decoded, and how it is spelt.
+/// Returns each decoded byte with its spelling.
 fn decoded(text: &str) -> Vec<(u8, &[u8])> {
     let (mut rest, mut out) = (text.as_bytes(), Vec::new());
     while let Some(first) = rest.first() {
@@ -44,7 +44,7 @@ pub fn decode(text: &str) -> Vec<u8> {
     decoded(text).into_iter().map(|(byte, _)| byte).collect()
 }
 
-/// Escapes of bytes that are not part of UTF-8 stay as they are.
+/// Decodes, except for escapes of bytes that are not part of valid UTF-8.
 pub fn decode_keeping(text: &str) -> Vec<u8> {
     let decoded = decoded(text);
     let bytes: Vec<u8> = decoded.iter().map(|(byte, _)| *byte).collect();
@@ -71,7 +71,7 @@ pub fn normalize(text: &str) -> Vec<u8> {
     let one = |(byte, spelling): (u8, &[u8])| {
         if encode_bytes(&[byte], "") == [byte] { vec![byte] } else { spelling.to_vec() }
     };
-    // A byte that is no escape may be a letter that must not change.
+    // A letter outside of an escape must not change its case.
     let upper = |(byte, spelling): (u8, &[u8])| {
         let made = one((byte, spelling));
         if made.len() == 3 { made.to_ascii_uppercase() } else { made }
@@ -79,7 +79,7 @@ pub fn normalize(text: &str) -> Vec<u8> {
     decoded(text).into_iter().flat_map(upper).collect()
 }
 
-/// The canonical form of one URL, if there is one that is text.
+/// Returns the canonical form of one URL, if the profile does not reject it and the form is valid UTF-8.
 pub fn canonical(profile: &str, url: &str) -> Option<Vec<u8>> {
     let profile = Profile::find(profile).expect("a profile");
     let form = profile.canonicalize(url).ok()?.into_owned();

@@ -1,8 +1,8 @@
-//! Real URLs, what was made of them, and hostile text.
+//! Rows for the tests: real URLs, encoded ones, and hostile text.
 
 use crate::model;
 
-/// A generator of numbers, the same each time.
+/// A generator of pseudo-random numbers with a fixed seed.
 struct Numbers(u64);
 
 impl Numbers {
@@ -41,7 +41,7 @@ const PIECES: [&str; 26] = [
     "\u{1}",
 ];
 
-/// Every seventh row is null.
+/// Makes rows, of which every seventh is null.
 pub fn rows(count: usize) -> Vec<Option<String>> {
     let lines: Vec<&str> =
         [include_str!("../../../../samples/urls.txt"), include_str!("../../../../samples/crawl.txt")]

@@ -232,7 +232,7 @@ impl Imported {
     }
 }
 
-/// Returns the type of a column, and whether the column is the only child of a struct, which stands for a table.
+/// Returns the type of a column, and whether the column is the only child of a struct, the form of a table.
 pub(crate) fn class_of(schema: &ArrowSchema) -> Result<(Type, bool), Rejected> {
     let mut schema = schema;
     let mut is_child = false;
