@@ -89,7 +89,7 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ),
     ("engine/plan engine/plan/*", "engine/plan engine/jobs engine/pump engine/sink select value io ground"),
     ("engine", ""),
-    // What is asked for, in the plain types of the rooms below; never what these do.
+    // The user's request, in the plain types of the rooms below, but never the work of these.
     (
         "args args/*",
         "args engine/plan/Request engine/plan/PreviewFormat engine/plan/Selection engine/plan/Shape engine/plan/Columns \
