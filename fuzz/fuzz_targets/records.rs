@@ -1,4 +1,4 @@
-//! Rewrites values of the command's records: the line splits into the same fields, and JSON keeps everything but the value.
+//! Rewrites values of the command's records: the line splits into the same fields, JSON keeps everything but the value, quoted values keep their text.
 
 #![no_main]
 // The modules of the command are included whole, and only parts of them are used.

@@ -86,7 +86,7 @@ pub fn lengths(text: &str) -> Option<Vec<Lengths>> {
 /// Finds the newest of the `wanted` files in `folder`, by the date at the start of their names.
 pub fn newest(folder: &Path, wanted: impl Fn(&str) -> bool) -> Option<PathBuf> {
     let names = fs::read_dir(folder).ok()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    // Of the files of one day, the one with the shortest name: special conditions make names longer.
+    // Special conditions make names longer, so the shortest name of a day is the usual record.
     let best = names
         .filter(|name| wanted(name))
         .max_by(|a, b| a.get(..10).cmp(&b.get(..10)).then(b.len().cmp(&a.len())).then(a.cmp(b)))?;

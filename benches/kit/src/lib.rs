@@ -1,4 +1,4 @@
-//! What the benchmarks share: rows of input, and ways to call simdpct and its rivals.
+//! Rows of input, and ways to call simdpct and its rivals, for all benchmarks.
 //!
 //! Rows are URLs with the statistics of real lists, and text of other kinds. The same seed gives the same bytes on every
 //! machine.
@@ -18,12 +18,12 @@ mod rows;
 mod urls;
 mod verb;
 
-pub use self::contender::{Answer, Buffers, Contender, Role};
-pub use self::ours::{expected, ours};
-pub use self::random::Random;
-pub use self::rows::{DISTINCT, Row, Spec, Unit, fixed_length, read_urls, specs};
-pub use self::urls::{Statistics, Urls};
-pub use self::verb::{Shape, Verb};
+pub use contender::{Answer, Buffers, Contender, Role};
+pub use ours::{expected, ours};
+pub use random::Random;
+pub use rows::{DISTINCT, Row, Spec, Unit, fixed_length, read_urls, specs};
+pub use urls::{Statistics, Urls};
+pub use verb::{Shape, Verb};
 
 /// The seed of all generated input.
 pub const SEED: u64 = 0x51_3D_9C_75;

@@ -48,7 +48,7 @@ impl Row {
     }
 
     /// Replaces the `%` of each malformed escape by `_`. A strict decoder rejects a string with a malformed escape, and the time
-    /// of a rejection says nothing.
+    /// of a rejection is meaningless.
     fn well_formed(mut self) -> Row {
         let bytes = self.text.as_bytes();
         let malformed = |&(at, &byte): &(usize, &u8)| {

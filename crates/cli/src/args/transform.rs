@@ -149,13 +149,13 @@ pub struct Decode {
 pub struct Unwrap {
     /// Decode N times, with the same result as N runs
     ///
-    /// --strict checks only the input of the first time; \xHH and %uXXXX are read once.
+    /// --strict checks only the first layer; \xHH and %uXXXX are read once.
     #[arg(long, value_name = "N", default_value = "1", hide_default_value = true, value_parser = clap::value_parser!(u16).range(1..))]
     pub times: u16,
 
     /// Decode until nothing changes, in linear time, to reveal values that are escaped several times
     ///
-    /// --strict checks only the input of the first time; \xHH and %uXXXX are read once. With --form, a "+" in any
+    /// --strict checks only the first layer; \xHH and %uXXXX are read once. With --form, a "+" in any
     /// layer becomes a space.
     #[arg(long, conflicts_with = "times")]
     pub until_stable: bool,

@@ -214,7 +214,7 @@ pub struct StrictPipe {
     #[command(flatten)]
     pub pipe: Pipe,
 
-    /// Stop at the first malformed escape with an error that says where, and exit with 1
+    /// Stop at the first malformed escape, rejected URL or unreadable record: say where, and exit with 1
     #[arg(long, conflicts_with = "on_error")]
     pub strict: bool,
 }

@@ -1,4 +1,4 @@
-//! Charsets: bytes to UTF-8 and back, as the Encoding Standard says, and two strict ones that it does not have.
+//! Charsets: converts bytes to UTF-8 and back by the Encoding Standard, and by two strict charsets that it lacks.
 
 use std::ops::Range;
 
@@ -11,12 +11,12 @@ use super::reason::{Reason, Refusal};
 /// A charset in which ASCII bytes are ASCII characters, as they are in URLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Charset {
-    /// One of the Encoding Standard.
+    /// A charset of the Encoding Standard.
     Standard(&'static Encoding),
     /// ISO 8859-1: each byte is the character of its number. To the Encoding Standard, and so to browsers, this name
     /// means windows-1252, which differs from 0x80 to 0x9F.
     Latin1,
-    /// US-ASCII, in which bytes from 0x80 on are nothing.
+    /// US-ASCII, in which bytes from 0x80 on are invalid.
     Ascii,
 }
 
@@ -65,7 +65,7 @@ pub const NAMES: &[&str] = &[
 ];
 
 impl Charset {
-    /// The charset with this label, or what to tell the person.
+    /// Returns the charset with this label, or an error message.
     pub fn find(label: &str) -> Result<Charset, String> {
         match label.trim_ascii().to_ascii_lowercase().as_str() {
             "iso-8859-1-strict" => return Ok(Charset::Latin1),
@@ -100,12 +100,12 @@ impl Charset {
         }
     }
 
-    /// Whether what a byte means depends on bytes before it, without limit.
+    /// Reports whether the meaning of a byte depends on any number of bytes before it.
     pub fn is_stateful(self) -> bool {
         self == Charset::Standard(ISO_2022_JP)
     }
 
-    /// A decoder of one value.
+    /// Returns a decoder for one value.
     pub fn decoder(self) -> Decoder {
         match self {
             Charset::Standard(encoding) => Decoder::Standard(encoding.new_decoder_without_bom_handling()),
@@ -114,7 +114,7 @@ impl Charset {
         }
     }
 
-    /// An encoder of one value.
+    /// Returns an encoder for one value.
     pub fn encoder(self) -> Encoder {
         match self {
             Charset::Standard(encoding) => Encoder::Standard(encoding.new_encoder()),
@@ -123,8 +123,8 @@ impl Charset {
         }
     }
 
-    /// Appends `bytes` as UTF-8. `on_invalid` says what becomes of those that are nothing in this charset: they
-    /// are escaped, refused, or replaced by U+FFFD. An error is the offset of the first.
+    /// Appends `bytes` as UTF-8. Bytes that are invalid in this charset are escaped, rejected, or replaced by U+FFFD, as
+    /// `on_invalid` says. The error is the offset of the first rejected byte.
     pub fn decode(self, bytes: &[u8], on_invalid: OnFault, out: &mut Vec<u8>) -> Result<(), usize> {
         if !self.is_stateful() && Encoding::ascii_valid_up_to(bytes) == bytes.len() {
             out.extend_from_slice(bytes);
@@ -145,8 +145,8 @@ impl Charset {
 }
 
 impl Charset {
-    /// Appends the bytes of `text`. A character that the charset does not have is written as a reference to it, as browsers
-    /// do: `&#`, its number, `;`. Bytes that are not UTF-8 stay, or become U+FFFD before anything else. Or both are refused.
+    /// Appends `text` in this charset. As in browsers, a character that the charset lacks is written as `&#`, its number,
+    /// `;`. Bytes that are not UTF-8 stay, or become U+FFFD first. With [`OnFault::Refuse`] both are rejected.
     pub fn encode(self, text: &[u8], on_invalid: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let mut offset = 0;
         for chunk in text.utf8_chunks() {
@@ -177,17 +177,17 @@ impl Charset {
     }
 }
 
-/// A character that a charset does not have.
+/// A character that a charset lacks.
 pub struct Lacking<'a> {
-    /// The character that is referred to instead, which is most often itself.
+    /// The character that is written as a number. The charset may name another one than that of the text.
     pub character: char,
-    /// Where it is in the text.
+    /// Its offset in the text.
     pub at: usize,
     /// The text after it.
     pub rest: &'a str,
 }
 
-/// Appends what is written for `invalid` bytes.
+/// Appends the replacement for `invalid` bytes.
 pub fn replace(invalid: &[u8], on_invalid: OnFault, out: &mut Vec<u8>) {
     match on_invalid {
         OnFault::Repair => out.extend_from_slice("\u{fffd}".as_bytes()),
@@ -195,7 +195,7 @@ pub fn replace(invalid: &[u8], on_invalid: OnFault, out: &mut Vec<u8>) {
     }
 }
 
-/// Decodes one value, which may come in pieces.
+/// A decoder for one value, which may come in pieces.
 pub enum Decoder {
     Standard(encoding_rs::Decoder),
     Latin1,
@@ -203,9 +203,9 @@ pub enum Decoder {
 }
 
 impl Decoder {
-    /// Appends `bytes` from `read` on as UTF-8, up to the first that are nothing in this charset, and sets `read` to
-    /// where it is to go on. These are returned; they may begin in an earlier piece if `bytes` do not hold the last
-    /// sixteen bytes of it before `read`.
+    /// Appends `bytes` from `read` on as UTF-8, up to the first invalid ones, and sets `read` to the place after them.
+    /// Returns the range of the invalid bytes. To be complete, this needs the last sixteen bytes before `read` in `bytes`,
+    /// because they may begin in an earlier piece.
     pub fn decode(
         &mut self,
         bytes: &[u8],
@@ -244,7 +244,7 @@ impl Decoder {
                 DecoderResult::InputEmpty => break None,
                 DecoderResult::OutputFull => {}
                 DecoderResult::Malformed(len, after) => {
-                    // The decoder remembers what it has read after them.
+                    // The decoder has read `after` valid bytes after the invalid ones, and keeps them.
                     let end = read.saturating_sub(after.into());
                     break Some(end.saturating_sub(len.into())..end);
                 }
@@ -255,15 +255,15 @@ impl Decoder {
     }
 }
 
-/// Encodes one value, which may come in pieces.
+/// An encoder for one value, which may come in pieces.
 pub enum Encoder {
     Standard(encoding_rs::Encoder),
-    /// Characters below this number are bytes.
+    /// A charset in which each character below this number is one byte.
     Below(u32),
 }
 
 impl Encoder {
-    /// Appends the bytes of `text`, up to the first character that the charset does not have.
+    /// Appends `text` in the charset, up to the first character that the charset lacks, and returns that.
     pub fn encode<'a>(&mut self, text: &'a str, is_last: bool, out: &mut Vec<u8>) -> Option<Lacking<'a>> {
         let encoder = match self {
             Encoder::Standard(encoder) => encoder,
@@ -289,7 +289,7 @@ impl Encoder {
                 EncoderResult::InputEmpty => break None,
                 EncoderResult::OutputFull => {}
                 EncoderResult::Unmappable(character) => {
-                    // The charset may name another one.
+                    // The reported character may not be the one in the text, so its place is found by length.
                     let read = &text[..text.len() - rest.len()];
                     let at = read.char_indices().next_back().map_or(0, |(at, _)| at);
                     break Some(Lacking { character, at, rest });
@@ -301,8 +301,8 @@ impl Encoder {
     }
 }
 
-/// Makes room in `out`, after what is `written`, for what becomes of the `rest`: a little at a time, because room is
-/// filled, and what is lacking in a charset may end a stretch at any byte.
+/// Grows `out` after the `written` bytes for the result of `rest` bytes. It grows a little at a time, because new bytes are
+/// filled with zeros and conversion may stop at any byte.
 fn make_room(out: &mut Vec<u8>, written: usize, rest: usize) {
     let room = (3 * rest).clamp(LEAST_ROOM, MOST_ROOM);
     if out.len() < written + room / 2 {
@@ -310,6 +310,6 @@ fn make_room(out: &mut Vec<u8>, written: usize, rest: usize) {
     }
 }
 
-/// Twice what a character, or the escapes of what is none, may take.
+/// Twice the longest result of one character or of one invalid sequence.
 const LEAST_ROOM: usize = 64;
 const MOST_ROOM: usize = 4096;

@@ -1,4 +1,4 @@
-//! How a run ends: the exit codes, and the one line that says what went wrong.
+//! The end of a run: its exit code, and the message of an error.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use super::reason::Reason;
 
-/// How a run ended that could do its work.
+/// The outcome of a run without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// All is well.
+    /// The run has nothing to report.
     Clean,
     /// `check` has found something.
     Findings,
@@ -24,48 +24,48 @@ impl From<Outcome> for ExitCode {
     }
 }
 
-/// Where something is in a file.
+/// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The name of the file, as the person gave it.
+    /// The name of the file, as the user gave it.
     pub file: String,
-    /// The line, or with `-0` the record, counted from 1.
+    /// The number of the line, or with `-0` of the record, from 1.
     pub line: u64,
-    /// The number of bytes of the file before it.
+    /// The number of bytes before it.
     pub offset: u64,
 }
 
-/// Why a run ended early.
+/// The reason why a run ended early.
 #[derive(Debug)]
 pub enum Failure {
-    /// Input that `--strict` or the policy `fail` does not take.
+    /// Input that `--strict` or the policy `fail` rejects.
     Data { place: Place, reason: Reason },
-    /// An input that cannot be read, and how far that went. The others can be.
+    /// An input cannot be read at `offset`. The others are still processed.
     Input { file: String, offset: Option<u64>, error: io::Error },
-    /// Another file that cannot be read or written, and how far that went.
+    /// Another file cannot be read or written at `offset`.
     Io { file: String, offset: Option<u64>, error: io::Error },
-    /// Arguments or an environment that make no sense.
+    /// The arguments or the environment are invalid.
     Usage(String),
-    /// The reader of the output went away: it has seen enough.
+    /// The reader has closed the output.
     ReaderGone,
-    /// Enough is known of an input: there is no need to read on.
+    /// The rest of an input is not needed.
     Enough,
-    /// Failures of single files, which were reported when they happened; the worst has this exit code.
+    /// Single files failed and were reported. `code` is the highest of their exit codes.
     Reported { code: u8 },
 }
 
 impl Failure {
-    /// `error` came from opening an input.
+    /// The failure for an `error` that came from opening an input.
     pub fn missing(file: impl fmt::Display, error: io::Error) -> Failure {
         Failure::Input { file: file.to_string(), offset: None, error }
     }
 
-    /// `error` came from reading an input at `offset`.
+    /// The failure for an `error` that came from reading an input at `offset`.
     pub fn input(file: impl fmt::Display, offset: u64, error: io::Error) -> Failure {
         Failure::Input { file: file.to_string(), offset: Some(offset), error }
     }
 
-    /// The same of a list of inputs, without which nothing goes on.
+    /// Converts the failure of an input to that of a list of inputs, which ends the run.
     pub fn of_list(self) -> Failure {
         match self {
             Failure::Input { file, offset, error } => Failure::Io { file, offset, error },
@@ -73,12 +73,12 @@ impl Failure {
         }
     }
 
-    /// `error` came from opening `file`, which is no input.
+    /// The failure for an `error` that came from opening `file`, which is not an input.
     pub fn open(file: impl fmt::Display, error: io::Error) -> Failure {
         Failure::Io { file: file.to_string(), offset: None, error }
     }
 
-    /// `error` came from writing `file` at `offset`.
+    /// The failure for an `error` that came from writing `file` at `offset`.
     pub fn output(file: impl fmt::Display, offset: u64, error: io::Error) -> Failure {
         match error.kind() {
             ErrorKind::BrokenPipe => Failure::ReaderGone,
@@ -86,7 +86,7 @@ impl Failure {
         }
     }
 
-    /// Says on stderr what went wrong, and returns the exit code.
+    /// Prints the failure to stderr and returns the exit code.
     pub fn report(&self) -> u8 {
         let code = match self {
             Failure::ReaderGone | Failure::Enough => return 0,
@@ -117,13 +117,13 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Says on stderr what does not end the run.
+/// Prints a warning to stderr.
 pub fn warn(message: fmt::Arguments<'_>) {
-    // With stderr closed there is nobody to tell.
+    // If stderr is closed, nobody reads the warning.
     let _ = writeln!(io::stderr(), "pct: {message}");
 }
 
-/// An I/O error without the number of the operating system.
+/// An I/O error without the error number of the operating system.
 struct Plain<'a>(&'a io::Error);
 
 impl fmt::Display for Plain<'_> {

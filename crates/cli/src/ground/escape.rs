@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use simdpct::ByteSet;
 
-/// The byte of an escape.
+/// Returns the byte of an escape; `None` if it is malformed.
 pub fn byte_of(escape: &[u8; 3]) -> Option<u8> {
     match *escape {
         [b'%', high, low] => hex(&[high, low]).map(|value| value as u8),
@@ -12,7 +12,7 @@ pub fn byte_of(escape: &[u8; 3]) -> Option<u8> {
     }
 }
 
-/// The value of at most four hexadecimal digits.
+/// Returns the value of at most four hexadecimal digits.
 pub fn hex(digits: &[u8]) -> Option<u16> {
     digits.iter().try_fold(0, |value, &digit| {
         let digit = char::from(digit).to_digit(16)?;

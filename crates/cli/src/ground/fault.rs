@@ -1,12 +1,12 @@
-//! What to do about what is wrong.
+//! The treatment of faults in values.
 
-/// What to do about one kind of fault in a value.
+/// The treatment of one kind of fault in a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnFault {
-    /// What is wrong stays, as well as that can be.
+    /// The faulty bytes stay, if the output can hold them.
     Keep,
-    /// The value is refused.
+    /// The value is rejected.
     Refuse,
-    /// What is wrong is replaced.
+    /// The faulty bytes are replaced.
     Repair,
 }

@@ -1,5 +1,5 @@
-//! The words that all rooms share: how a run ends, why a value is refused and what is done then, what separates records,
-//! how names are shown, and the charsets that text may be in.
+//! The types that all rooms share: outcomes and failures, reasons for rejecting a value, record separators, charsets, and
+//! the spelling of file names in messages.
 
 pub mod charset;
 pub mod error;

@@ -1,29 +1,29 @@
-//! Why a value or a record is refused.
+//! The reasons for rejecting a value or a record.
 
 use std::fmt;
 
 use simdpct::MalformedCause;
 
-/// Why a value or a record is refused.
+/// The reason for rejecting a value or a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// A `%` starts no escape.
+    /// A `%` does not start an escape.
     Malformed(MalformedCause),
-    /// What should be text is not UTF-8.
+    /// The bytes are not valid UTF-8.
     InvalidUtf8,
-    /// The charset has no such bytes, or no such character.
+    /// The bytes are not valid in the charset, or the charset lacks a character.
     NotInCharset,
     /// A line is not JSON.
     NotJson(String),
     /// A line of an access log has no date in brackets before a quoted request.
     NoRequest,
-    /// A quoted value has a backslash that starts no known escape.
+    /// A quoted value has a backslash that does not start a known escape.
     UnknownEscape,
-    /// A whole URL is not one that the work takes.
+    /// The work rejects the URL.
     Url(String),
-    /// A line of an index is of another format than it was said to be.
+    /// A line of an index is CDXJ, not CDX.
     Cdxj,
-    /// An object has a member of the name under which a new value would be written.
+    /// An object already has a member with the name for the new value.
     HasKey(String),
     /// A record has more bytes than `--max-record` allows.
     TooLong {
@@ -33,18 +33,18 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Whether it is how a value is written that is wrong, and not the text that it stands for.
+    /// Reports whether the spelling of a value is at fault, not the text that it stands for.
     pub fn is_malformed(&self) -> bool {
         matches!(self, Reason::Malformed(_) | Reason::Url(_) | Reason::NotJson(_))
     }
 }
 
-/// Something that is refused: where, and why. Offsets count from the start of a value, or, in a report, of a chunk.
+/// A rejection. Its offset counts from the start of the value or, in a report, of the chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The first byte that is wrong.
+    /// The offset of the first faulty byte.
     pub offset: usize,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
 }
 

@@ -1,8 +1,8 @@
-//! What separates values in the input.
+//! The separators of records in the input.
 
 use simdpct::ByteSet;
 
-/// What separates values.
+/// The separator of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Records {
     /// Lines, which end in `\n` or `\r\n`.
@@ -14,7 +14,7 @@ pub enum Records {
 }
 
 impl Records {
-    /// The bytes that are structure, and that decoding therefore must not make.
+    /// Returns the bytes that separate records, which decoding must not make.
     pub fn structure(self) -> ByteSet {
         ByteSet::EMPTY.add(match self {
             Records::Lines => b"\r\n",
@@ -23,7 +23,7 @@ impl Records {
         })
     }
 
-    /// The byte that is counted for line numbers.
+    /// Returns the byte that is counted for line numbers.
     pub fn end(self) -> u8 {
         match self {
             Records::Lines | Records::Raw => b'\n',
@@ -31,7 +31,7 @@ impl Records {
         }
     }
 
-    /// The length of `record` without its end.
+    /// Returns the length of `record` without its end.
     pub fn without_end(self, record: &[u8]) -> usize {
         match record {
             [start @ .., b'\r', b'\n'] if self == Records::Lines => start.len(),

@@ -1,9 +1,9 @@
-//! Names of files in messages.
+//! The spelling of file names in messages.
 
 use std::fmt::Write;
 use std::path::Path;
 
-/// `path` as one line of text: what a terminal would obey, or a reader could not see, is spelt as in C.
+/// Returns `path` as one line of text. Characters that a terminal would obey or a reader could not see are escaped as in C.
 pub fn shown(path: &Path) -> String {
     let mut text = String::new();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
@@ -24,14 +24,14 @@ pub fn shown(path: &Path) -> String {
     text
 }
 
-/// Controls (C0, DEL, C1), line and paragraph separators, and the marks that turn the direction of text (Unicode
+/// Reports whether `character` is harmful in a terminal: controls (C0, DEL, C1), line and paragraph separators, and the marks that turn the direction of text (Unicode
 /// Standard Annex 9).
 pub fn is_harmful(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
-/// `text` as a shell takes it for one word.
+/// Returns `text` quoted as one word of a shell.
 pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }

@@ -1,25 +1,25 @@
-//! What a new file takes over from the old one that it replaces: owner, extended attributes with access lists, mode.
+//! Copies owner, extended attributes with access lists, and mode from the old file to the one that replaces it.
 
 use std::fs::{File, Metadata};
 use std::io;
 
-/// Gives `new` what `old`, of which this is the metadata, has besides its bytes. Returns the extended attributes that
-/// could not be kept.
+/// Copies the attributes of `old`, which has this metadata, to `new`. Returns the names of the extended attributes that
+/// could not be copied.
 pub fn keep(old: &File, metadata: &Metadata, new: &File) -> io::Result<Vec<String>> {
     keep_owner(new, metadata)?;
-    // Before the mode, which may forbid it. An access list sets the mode, too, and to the same.
+    // This must come before the mode, which may forbid it. An access list sets the mode, too, to the same value.
     let lost = keep_extended(old, new);
     new.set_permissions(metadata.permissions())?;
     Ok(lost)
 }
 
-/// Gives `new` the owner and group of the old file, if this user may.
+/// Gives `new` the owner and group of the old file, if the user is allowed to.
 fn keep_owner(new: &File, old: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt, fchown};
         let is = new.metadata()?;
-        // Who may not give files away replaces them by their own, as with `sed -i`.
+        // A user who may not change the owner gets a file of their own, as with `sed -i`.
         if is.gid() != old.gid() {
             let _ = fchown(new, None, Some(old.gid()));
         }
@@ -36,7 +36,7 @@ fn keep_owner(new: &File, old: &Metadata) -> io::Result<()> {
 fn keep_extended(old: &File, new: &File) -> Vec<String> {
     use rustix::fs::{XattrFlags, fgetxattr, fgetxattr_query, fremovexattr, fsetxattr};
 
-    /// What access lists are called on Linux: a folder's default may have given the new file one.
+    /// The name of access lists on Linux. The new file may have one by the default of its folder.
     const ACCESS: &str = "system.posix_acl_access";
 
     let value = |file: &File, name: &str| {
@@ -57,13 +57,13 @@ fn keep_extended(old: &File, new: &File) -> Vec<String> {
         }
     }
     if !names.iter().any(|name| name == ACCESS) {
-        // Most often there is none.
+        // This fails if there is none, which is the usual case.
         let _ = fremovexattr(new, ACCESS);
     }
     lost
 }
 
-/// The names of the extended attributes of `file`; none where there are no such things.
+/// Returns the names of the extended attributes of `file`; none if the file system has no attributes.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 fn names_of(file: &File) -> Vec<String> {
     use rustix::fs::{flistxattr, flistxattr_query};

@@ -2,21 +2,21 @@
 
 use std::ops::{Deref, DerefMut};
 
-/// What processors call a page, for the purpose of copying.
+/// The size of a page.
 const PAGE: usize = 4096;
 
 /// A buffer that starts in the middle of a page.
 ///
-/// The system copies files from the start of pages. Some processors (AMD Zen 3, by `rep movsb`) take three times as
-/// long for that if the target lies a few bytes further in its page than the source does in its own. That is where
-/// allocators put large buffers, and where a block comes after the start of an escape that was cut off.
+/// The system copies files from the start of pages. On some processors (AMD Zen 3, with `rep movsb`) this takes three times
+/// as long if the target is a few bytes further in its page than the source is in its own. Allocators return such targets
+/// for large buffers, and so does a block that begins with the carried start of an escape.
 pub struct Buffer {
     bytes: Vec<u8>,
     start: usize,
 }
 
 impl Buffer {
-    /// One of `len` bytes.
+    /// A buffer of `len` bytes.
     pub fn new(len: usize) -> Buffer {
         let bytes = vec![0; len + PAGE];
         let start = (bytes.as_ptr().align_offset(PAGE) + PAGE / 2) % PAGE;
@@ -25,7 +25,7 @@ impl Buffer {
         buffer
     }
 
-    /// Makes it longer.
+    /// Grows the buffer to `len` bytes.
     pub fn grow(&mut self, len: usize) {
         let mut longer = Buffer::new(len);
         longer[..self.len()].copy_from_slice(self);

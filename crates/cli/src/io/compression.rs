@@ -17,33 +17,33 @@ pub enum Format {
     Xz,
 }
 
-/// What the first bytes of a file say.
+/// The format of a file, judged by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guess {
-    /// They are those of this format, or of none.
+    /// The file has this format, or is not compressed.
     Settled(Option<Format>),
-    /// They are those of a format that cannot be read.
+    /// The file has an unsupported format.
     Foreign(&'static Foreign),
-    /// They may become those of a format.
+    /// More bytes are needed.
     Open,
 }
 
-/// A format that is recognised so that nobody takes its bytes for text.
+/// An unsupported format. It is recognised so that its bytes are not taken for text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Foreign {
     name: &'static str,
-    /// How it becomes text.
+    /// The command that converts it to text.
     remedy: &'static str,
-    /// Its first bytes; `None` is any but NUL.
+    /// The first bytes of such a file; `None` is any byte except NUL.
     signature: &'static [Option<u8>],
 }
 
 impl Foreign {
-    /// What to say of such a file.
+    /// Returns the error for such a file.
     pub fn refusal(&self) -> io::Error {
         let Foreign { name, remedy, .. } = self;
         let message = format!(
-            "this is {name}, which pct does not read; {remedy}, or --no-decompress takes it as it is"
+            "this is {name}, which pct does not read; {remedy}, or --no-decompress reads it unchanged"
         );
         io::Error::new(io::ErrorKind::InvalidData, message)
     }
@@ -53,8 +53,8 @@ macro_rules! bytes {
     ($($byte:expr)*) => { &[$(Some($byte)),*] };
 }
 
-/// Formats that people have, but that are not read. UTF-16 is told by the order mark and a character of ASCII, because
-/// any bytes may begin with such a mark.
+/// The unsupported formats. UTF-16 is recognised by its byte order mark together with an ASCII character, because the mark
+/// alone may be the start of other data.
 static FOREIGN: [Foreign; 8] = [
     Foreign {
         name: "a zip archive",
@@ -94,7 +94,7 @@ static FOREIGN: [Foreign; 8] = [
     },
 ];
 
-/// The most memory that decompressing may take.
+/// The memory limit for decompression.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
     /// In MiB.
@@ -102,16 +102,16 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// The memory that was asked for, or else as much as files need that are compressed as usual.
+    /// The limit that the user gave, or one that is enough for files that were compressed with usual options.
     pub fn new(format: Format, asked: Option<u32>) -> Memory {
-        // More than the highest preset of xz needs, and what `zstd -d` allows.
+        // The first is more than the highest preset of xz needs, the second is the limit of `zstd -d`.
         let usual = if format == Format::Xz { 256 } else { 128 };
         Memory { limit: asked.unwrap_or(usual) }
     }
 }
 
-/// The first bytes of each format, between two bounds each. That of bzip2 is text that a list may well begin
-/// with, so the number that follows it, of a block or of the end, is looked at too.
+/// The first bytes of each format, as lower and upper bounds. The header of bzip2 is text that a list may begin with, so
+/// the magic number after it is compared, too.
 const SIGNATURES: [(Format, &[u8], &[u8]); 6] = [
     (Format::Gzip, b"\x1F\x8B\x08", b"\x1F\x8B\x08"),
     (Format::Zstd, b"\x28\xB5\x2F\xFD", b"\x28\xB5\x2F\xFD"),
@@ -148,7 +148,7 @@ impl Format {
         guess
     }
 
-    /// The format that the extension of `path` stands for.
+    /// Returns the format that the extension of `path` stands for.
     pub fn of_extension(path: &Path) -> Option<Format> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "gz" | "gzip" => Some(Format::Gzip),
@@ -159,7 +159,7 @@ impl Format {
         }
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Format::Gzip => "gzip",
@@ -169,7 +169,7 @@ impl Format {
         }
     }
 
-    /// The levels that there are, as the format's own command numbers them.
+    /// Returns the levels, as the format's own command numbers them.
     pub fn levels(self) -> RangeInclusive<u8> {
         match self {
             Format::Gzip | Format::Xz => 0..=9,
@@ -178,7 +178,7 @@ impl Format {
         }
     }
 
-    /// The level that the format's own command uses when none is given.
+    /// Returns the default level of the format's own command.
     pub fn usual_level(self) -> u8 {
         match self {
             Format::Gzip | Format::Xz => 6,
@@ -187,21 +187,21 @@ impl Format {
         }
     }
 
-    /// Whether zeros between and after its members are nothing.
+    /// Reports whether zeros between and after members are padding.
     pub fn has_padding(self) -> bool {
         matches!(self, Format::Gzip | Format::Xz)
     }
 
-    /// What `error`, which came from reading, means to a person.
+    /// Describes an `error` that came from reading in words for the user.
     pub fn explain(self, error: io::Error, memory: Memory) -> io::Error {
-        // The operating system's errors are about the file, all others about what it holds.
+        // Errors of the operating system are about the file, all others about its content.
         if error.raw_os_error().is_some() {
             return error;
         }
         let (kind, name, text) = (error.kind(), self.name(), error.to_string());
         let message = match kind {
             io::ErrorKind::UnexpectedEof => format!("the {name} data end too early"),
-            // The words of libzstd and liblzma.
+            // These are messages of libzstd and liblzma.
             _ if text.contains("too much memory") || text.contains("memory limit reached") => {
                 format!(
                     "decompressing the {name} data needs more memory than {} MiB; --memory allows more",
@@ -215,7 +215,7 @@ impl Format {
     }
 }
 
-/// Writes in compressed form. [`Writer::finish`] ends that form.
+/// A compressor that writes to `W`. [`Writer::finish`] completes the stream.
 pub enum Writer<W: Write> {
     Gzip(flate2::write::GzEncoder<W>),
     Zstd(zstd::Encoder<'static, W>),
@@ -249,7 +249,7 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Ends the compressed form.
+    /// Completes the compressed stream.
     pub fn finish(&mut self) -> io::Result<()> {
         match self {
             Writer::Gzip(encoder) => encoder.try_finish(),
@@ -259,7 +259,7 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// What it writes to, once that is finished.
+    /// Completes the compressed stream and returns the inner writer.
     pub fn into_inner(self) -> io::Result<W> {
         match self {
             Writer::Gzip(encoder) => encoder.finish(),
@@ -269,7 +269,7 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// What it writes to.
+    /// Returns the inner writer.
     pub fn get_ref(&self) -> &W {
         match self {
             Writer::Gzip(encoder) => encoder.get_ref(),
@@ -279,7 +279,7 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// What it writes to.
+    /// Returns the inner writer.
     pub fn get_mut(&mut self) -> &mut W {
         match self {
             Writer::Gzip(encoder) => encoder.get_mut(),

@@ -1,6 +1,6 @@
-//! Decompression in a thread of its own, so that the codec costs no time beside it.
+//! Decompression in a thread of its own, so that it runs at the same time as the codec.
 //!
-//! Buffers go round: filled ones to the reader, empty ones back. Their number bounds the memory.
+//! The thread sends filled buffers to the reader, which sends them back. Their number bounds the memory.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -15,13 +15,13 @@ use super::members::Members;
 use super::progress;
 use super::streams::Patient;
 
-/// The bytes that a buffer takes.
+/// The size of a buffer.
 const BUFFER: usize = 2 * BLOCK;
 
-/// Buffers on their way to the reader; one more is being filled, and one read.
+/// The number of filled buffers that wait for the reader. One more is being filled, and one read.
 const WAITING: usize = 2;
 
-/// A buffer, empty at the end of the file, or what went wrong and at which offset of the compressed file.
+/// A buffer, which is empty at the end of the file; or an error with its offset in the compressed file.
 type Message = Result<Vec<u8>, (u64, io::Error)>;
 
 /// A file that is being decompressed.
@@ -34,7 +34,7 @@ pub struct Decompressor {
 }
 
 impl Decompressor {
-    /// Decompresses `start` and the rest of `file`.
+    /// Starts to decompress `start` and the rest of `file`.
     pub fn spawn(format: Format, memory: Memory, start: Vec<u8>, file: File) -> io::Result<Decompressor> {
         let (sender, filled) = sync_channel(WAITING);
         let (emptied, returned) = channel();
@@ -43,7 +43,7 @@ impl Decompressor {
             let input = BufReader::with_capacity(BLOCK, io::Cursor::new(start).chain(Patient(file)));
             let input = Counted { input, offset: Arc::clone(&offset) };
             if let Err(error) = decompress(format, memory, input, &sender, &returned) {
-                // A reader that is gone needs no error.
+                // Sending fails if the reader is gone, which needs no error.
                 let _ = sender.send(Err((offset.load(Ordering::Relaxed), format.explain(error, memory))));
             }
         };
@@ -51,14 +51,14 @@ impl Decompressor {
         Ok(Decompressor { filled, emptied, buffer: Vec::new(), taken: 0, has_ended: false })
     }
 
-    /// Reads what is there, at most a `block` of it, and returns how much; 0 at the end.
+    /// Reads at most a `block` and returns its length; 0 at the end.
     pub fn read(&mut self, block: &mut [u8]) -> Result<usize, (u64, io::Error)> {
         if self.taken == self.buffer.len() && !self.has_ended {
             let gone = |_| Err((0, io::Error::other("the decompressor has stopped")));
             let buffer = std::mem::replace(&mut self.buffer, self.filled.recv().unwrap_or_else(gone)?);
             self.taken = 0;
             self.has_ended = self.buffer.is_empty();
-            // At the end of the file nobody takes it any more.
+            // At the end of the file the thread is gone and the buffer is not needed.
             let _ = self.emptied.send(buffer);
         }
         let rest = &self.buffer[self.taken..];
@@ -93,7 +93,7 @@ fn decompress(
     }
 }
 
-/// Counts what is taken from a compressed file.
+/// Counts the bytes that are read from a compressed file.
 struct Counted<R> {
     input: R,
     offset: Arc<AtomicU64>,

@@ -1,4 +1,4 @@
-//! What is read into what: many files into one output, or, in place, each into itself.
+//! Connects inputs with outputs: many files with one output or, in place, each file with itself.
 
 use std::collections::HashSet;
 use std::fs;
@@ -15,36 +15,36 @@ use super::version::{Identity, Version};
 use crate::ground::error::{Failure, Outcome};
 use crate::ground::shown::shown;
 
-/// Where output goes.
+/// The destination of the output.
 #[derive(Clone, Debug)]
 pub struct Destination {
     pub place: Writes,
-    /// How hard to compress; the format's usual level when there is none.
+    /// The compression level; `None` for the usual level of the format.
     pub level: Option<u8>,
-    /// Whether files and folders must be on the disk at the end.
+    /// Whether files and folders must be on the disk when the run ends.
     pub sync: bool,
     /// Whether no progress bar is wanted.
     pub quiet: bool,
 }
 
-/// Which files are written.
+/// The files that are written.
 #[derive(Clone, Debug)]
 pub enum Writes {
     /// Standard output.
     Stdout { format: Option<Format> },
     /// A file that appears whole or not at all.
     File { path: PathBuf, format: Option<Format> },
-    /// Each input is replaced. With a suffix that is not empty the old file is kept under its name and suffix.
+    /// Each input is replaced. If the suffix is not empty, the old file is kept under its name and suffix.
     InPlace { suffix: String },
 }
 
 impl Destination {
-    /// Whether the output goes to standard output.
+    /// Reports whether the output is standard output.
     pub fn is_stdout(&self) -> bool {
         matches!(self.place, Writes::Stdout { .. })
     }
 
-    /// The file that is written, if it has a name of its own.
+    /// Returns the file of `--output`, if there is one.
     pub fn path(&self) -> Option<&Path> {
         match &self.place {
             Writes::File { path, .. } => Some(path),
@@ -52,7 +52,7 @@ impl Destination {
         }
     }
 
-    /// The suffix of the old files, if they are kept.
+    /// Returns the suffix of the old files, if they are kept.
     pub fn suffix(&self) -> Option<&str> {
         match &self.place {
             Writes::InPlace { suffix } if !suffix.is_empty() => Some(suffix),
@@ -60,7 +60,7 @@ impl Destination {
         }
     }
 
-    /// Format and level of an output that is not in place.
+    /// Returns the format and level of an output that is not in place.
     fn compression(&self) -> Result<Option<(Format, u8)>, Failure> {
         let (Writes::Stdout { format } | Writes::File { format, .. }) = &self.place else { return Ok(None) };
         if format.is_none() && self.level.is_some() {
@@ -71,7 +71,7 @@ impl Destination {
         format.map(|format| self.leveled(format)).transpose()
     }
 
-    /// `format` with the level asked for, or its usual one.
+    /// Returns `format` with the level that the user gave, or its usual one.
     fn leveled(&self, format: Format) -> Result<(Format, u8), Failure> {
         let level = self.level.unwrap_or(format.usual_level());
         if format.levels().contains(&level) {
@@ -83,8 +83,8 @@ impl Destination {
     }
 }
 
-/// Does `work` for each output, which then appears whole or, if the work fails, not at all. In place, each file is a
-/// job of its own: what fails is reported, and the other files are done all the same.
+/// Calls `work` for each output. The output appears whole or, if the work fails, not at all. In place, each file has an
+/// output of its own; a failure is reported, and the other files are still processed.
 pub fn each(
     sources: &Sources,
     destination: &Destination,
@@ -97,7 +97,7 @@ pub fn each(
     let how = How { compression: destination.compression()?, suffix: "", sync: destination.sync };
     let mut output = Output::create(destination.path(), how)?;
     let progress = Progress::start(names.known(), destination.quiet, destination.is_stdout());
-    // What is written as it is goes on, as with `cat`; a file that would not be whole does not appear.
+    // A direct output goes on with the other inputs, as `cat` does. A file that would be incomplete does not appear.
     let others = if output.is_atomic() { Others::Opened } else { Others::Done };
     let mut inputs = Inputs::new(sources, names, others, progress);
     work(&mut inputs, &mut output)?;
@@ -106,9 +106,7 @@ pub fn each(
             return inputs.outcome().map(|()| Outcome::Clean);
         }
         let name = output.name();
-        return Err(Failure::Usage(format!(
-            "{name}: stays as it was, because not every input could be read"
-        )));
+        return Err(Failure::Usage(format!("{name}: not replaced, because not every input could be read")));
     }
     output.commit()?;
     inputs.outcome().map(|()| Outcome::Clean)
@@ -165,36 +163,36 @@ fn in_place(
     waiting.code.map_or(Ok(Outcome::Clean), |code| Err(Failure::Reported { code }))
 }
 
-/// The most files that wait for the disk together, and the threads on which they do: a file system puts many on the disk
-/// at once in little more time than one.
+/// The number of files that wait for the disk together, and of threads that wait. A file system writes many files in
+/// little more time than one.
 const WAITING: usize = 64;
 const THREADS: usize = 16;
 
-/// Files do not wait until one of more bytes is written.
+/// A file of more bytes is not written while others wait.
 const LARGE: u64 = 2 << 20;
 
-/// New files in place of old ones that are written, but not on the disk yet, and so have no name.
+/// New files that have been written, but wait for the disk before they get their names.
 struct Waiting {
     files: Vec<Replacement>,
-    /// Those in which files have got new names.
+    /// The folders in which files got new names.
     folders: Folders,
-    /// The exit code of the files that have failed.
+    /// The exit code for the files that failed.
     code: Option<u8>,
 }
 
-/// A new file in place of an old one.
+/// A new file that replaces an old one.
 struct Replacement {
     name: PathBuf,
     old: Option<Identity>,
     backup: Option<PathBuf>,
     new: Output,
-    /// Why it is not on the disk. A second attempt might succeed though data are lost.
+    /// The error of the first attempt to sync it. A second attempt might succeed although data are lost.
     failed: Option<Failure>,
 }
 
 impl Waiting {
-    /// Whether the files should not wait for that of the name `name`: it is large, or one of them, or their backups are what
-    /// it is or what its backup is, so that what is known of these is going to change.
+    /// Reports whether the waiting files must get their names before `name` is processed: because it is large, or because
+    /// it or its backup is one of these files or their backups.
     fn concern(&self, name: &Path, suffix: &str) -> bool {
         let waits = |path: &Path| {
             let identity = fs::metadata(path).ok().and_then(|metadata| Identity::of_path(path, &metadata));
@@ -211,13 +209,13 @@ impl Waiting {
                 || backup(name, suffix).is_some_and(|backup| waits(&backup) || is_backup()))
     }
 
-    /// Waits until all are on the disk, and gives each its name.
+    /// Waits until all files are on the disk, and gives each its name.
     fn finish(&mut self, taken: &mut Taken, suffix: &str, progress: &mut Progress) {
         if self.files.len() > 1 {
             std::thread::scope(|scope| {
                 for files in self.files.chunks_mut(WAITING.div_ceil(THREADS)) {
                     let sync = move || files.iter_mut().for_each(|file| file.failed = file.new.sync().err());
-                    // Without a thread, each waits before it gets its name.
+                    // If the system refuses a thread, `commit_to` waits.
                     let _ = std::thread::Builder::new().name("sync".to_owned()).spawn_scoped(scope, sync);
                 }
             });
@@ -231,21 +229,21 @@ impl Waiting {
         }
     }
 
-    /// Says what went wrong with a file; the others are done all the same.
+    /// Reports the failure of one file. The others are still processed.
     fn report(&mut self, failure: &Failure, progress: &mut Progress) {
-        // A bar would be drawn over the message.
+        // The progress bar would overwrite the message.
         progress.hide();
         self.code = self.code.max(Some(failure.report()));
     }
 }
 
-/// Whether `name` is a regular file; to open a pipe would wait for somebody who writes to it.
+/// Fails if `name` is not a regular file. Opening a pipe would wait for a writer.
 fn regular(name: &Path) -> Result<(), Failure> {
     match fs::metadata(name) {
         Ok(metadata) if !metadata.is_file() => {
             Err(refused(name, "not a regular file, so it cannot be replaced"))
         }
-        // Who opens it finds out what is wrong.
+        // Opening the file will report the error.
         _ => Ok(()),
     }
 }
@@ -254,15 +252,14 @@ fn refused(name: &Path, what: &str) -> Failure {
     Failure::open(shown(name), io::Error::new(io::ErrorKind::InvalidInput, what))
 }
 
-/// The files that have replaced others, and backups, by their only names: a file that is named twice would be worked on
-/// twice, and a backup may replace what is no old version of the file.
+/// The files that this run has written, so that none is processed twice and no backup replaces one of them.
 struct Taken {
     new: HashSet<Identity>,
     backups: HashSet<PathBuf>,
 }
 
 impl Taken {
-    /// None yet. Fails if, of the files that are known, one is the backup of another.
+    /// No files. Fails if one of `names` is the backup of another.
     fn new(names: &[PathBuf], suffix: &str) -> Result<Taken, Failure> {
         if !suffix.is_empty() {
             let paths: HashSet<_> = names.iter().filter_map(|name| fs::canonicalize(name).ok()).collect();
@@ -275,38 +272,40 @@ impl Taken {
         Ok(Taken { new: HashSet::new(), backups: HashSet::new() })
     }
 
-    /// Whether `input`, which is the file `name`, may be replaced.
+    /// Fails if `input`, the file `name`, must not be replaced.
     fn check(&self, name: &Path, input: &Input, suffix: &str) -> Result<(), Failure> {
         let refused = |what: &str| Err(refused(name, what));
         let Some(identity) = input.version().and_then(Version::identity) else { return Ok(()) };
         if streams::shared(identity).is_some() {
-            return refused("standard output or standard error goes there, so it cannot be replaced");
+            return refused(
+                "standard output or standard error is redirected to this file, so it cannot be replaced",
+            );
         }
         let is_backup = || fs::canonicalize(name).is_ok_and(|path| self.backups.contains(&path));
         if self.new.contains(identity) || (!self.backups.is_empty() && is_backup()) {
-            return refused("this file has been replaced already, or is the backup of one that has");
+            return refused("this file has already been replaced, or is the backup of one that has");
         }
-        // A file at the backup's place that this run has made is not an old version.
+        // The backup must not replace a file that this run has written.
         match backup(name, suffix) {
             Some(backup) if self.made(&backup) || self.backups.contains(&backup) => Err(clash(name, &backup)),
             _ => Ok(()),
         }
     }
 
-    /// Whether the file at `path` has replaced another.
+    /// Reports whether this run has written the file at `path`.
     fn made(&self, path: &Path) -> bool {
         let Ok(metadata) = fs::metadata(path) else { return false };
         Identity::of_path(path, &metadata).is_some_and(|identity| self.new.contains(&identity))
     }
 
-    /// The file `new` has replaced that of the name `name`.
+    /// Records that `new` has replaced the file `name`.
     fn take(&mut self, name: &Path, new: Option<Identity>, suffix: &str) {
         self.new.extend(new);
         self.backups.extend(backup(name, suffix));
     }
 }
 
-/// The name under which the old version of `name` is kept, if it is.
+/// Returns the name under which the old version of `name` is kept, if it is.
 fn backup(name: &Path, suffix: &str) -> Option<PathBuf> {
     if suffix.is_empty() {
         return None;
@@ -322,7 +321,7 @@ fn clash(name: &Path, backup: &Path) -> Failure {
     ))
 }
 
-/// Writes what will replace the file `name`.
+/// Writes the file that will replace `name`.
 fn replace(
     name: &Path,
     inputs: &mut Inputs,

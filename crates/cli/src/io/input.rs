@@ -1,4 +1,4 @@
-//! Where input comes from: files and standard input, in blocks, decompressed if need be.
+//! The inputs: files and standard input, read in blocks, and decompressed if they are compressed.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
@@ -13,54 +13,54 @@ use super::streams::Patient;
 use super::version::Version;
 use crate::ground::error::Failure;
 
-/// What text from the command line is called in messages.
+/// The name of text from the command line in messages.
 const TEXT: &str = "<-e>";
 
 /// The inputs, opened one after the other.
 pub struct Inputs {
-    /// One that is open already.
+    /// An input that is already open.
     first: Option<Input>,
     names: Names,
     reading: Reading,
     progress: Option<Progress>,
-    /// What becomes of the others if one cannot be read.
+    /// The treatment of the other inputs if one cannot be read.
     others: Others,
-    /// How many there were.
+    /// The number of inputs that have been opened.
     count: u64,
-    /// The exit code of those that could not be read.
+    /// The exit code for the inputs that could not be read.
     code: Option<u8>,
-    /// Room for the start of a file.
+    /// A buffer for the start of a file.
     spare: Vec<u8>,
 }
 
-/// What becomes of the other inputs when one cannot be read.
+/// The treatment of the other inputs if one cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Others {
-    /// They are worked on: who reads the output sees what there is.
+    /// They are processed, so that the output has everything that could be read.
     Done,
-    /// They are opened, so that everything that is wrong is said.
+    /// They are only opened, so that every error is reported.
     Opened,
-    /// There are none.
+    /// There are no others.
     None,
 }
 
 impl Inputs {
-    /// Those of `sources`. `progress` is taken away before anything is said.
+    /// The inputs of `sources`. `progress` is hidden before a message is printed.
     pub fn new(sources: &Sources, names: Names, others: Others, progress: Progress) -> Inputs {
         let first = sources.text.clone().map(Input::text);
         let (reading, progress) = (sources.reading, Some(progress));
         Inputs { first, names, reading, progress, others, count: 0, code: None, spare: Vec::new() }
     }
 
-    /// Only `input`.
+    /// A single open input.
     pub fn only(input: Input, reading: Reading) -> Inputs {
         let names = Names::Given(Vec::new().into_iter());
         let (first, others) = (Some(input), Others::None);
         Inputs { first, names, reading, progress: None, others, count: 0, code: None, spare: Vec::new() }
     }
 
-    /// Does `work` to each, until it returns false. What cannot be read is reported, and does not keep the others from
-    /// being read.
+    /// Calls `work` with each input until it returns false. An input that cannot be read is reported, and the others
+    /// are treated as [`Others`] says.
     pub fn each(&mut self, mut work: impl FnMut(&mut Input) -> Result<bool, Failure>) -> Result<(), Failure> {
         while let Some(input) = self.next() {
             self.count += 1;
@@ -85,22 +85,22 @@ impl Inputs {
         Ok(())
     }
 
-    /// What the first one is decompressed from.
+    /// Returns the compressed format of the first input.
     pub fn format(&self) -> Option<Format> {
         self.first.as_ref().and_then(|input| input.format)
     }
 
-    /// The room for the start of a file.
+    /// Returns the buffer for the start of a file.
     pub fn into_spare(self) -> Vec<u8> {
         self.spare
     }
 
-    /// How many there were.
+    /// Returns the number of inputs that have been opened.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Whether all could be read.
+    /// Fails if an input could not be read.
     pub fn outcome(&self) -> Result<(), Failure> {
         self.code.map_or(Ok(()), |code| Err(Failure::Reported { code }))
     }
@@ -110,14 +110,14 @@ impl Inputs {
             return Some(Ok(input));
         }
         let is_wanted = self.is_wanted();
-        // Nobody waits for what is not worked on.
+        // Standard input is not waited for if it is not processed.
         let named = |name: &Result<PathBuf, Failure>| name.as_ref().is_ok_and(|name| names::is_stdin(name));
         let name = self.names.find(|name| is_wanted || !named(name))?;
         let spare = std::mem::take(&mut self.spare);
         Some(name.and_then(|name| Input::open_with(&name, self.reading, spare)))
     }
 
-    /// Whether the next one is worked on, and not just opened.
+    /// Reports whether the next input is processed, not only opened.
     fn is_wanted(&self) -> bool {
         self.code.is_none() || self.others == Others::Done
     }
@@ -129,12 +129,12 @@ pub struct Input {
     source: Source,
     format: Option<Format>,
     version: Option<Version>,
-    /// The bytes read so far, after decompression.
+    /// The number of bytes read, after decompression.
     offset: u64,
 }
 
 enum Source {
-    /// The file, if there is one, after the `len` bytes of `start` of which `taken` were handed out.
+    /// The first `len` bytes of `start`, of which `taken` were handed out, and then the file, if there is one.
     Direct {
         start: Vec<u8>,
         len: usize,
@@ -145,7 +145,7 @@ enum Source {
 }
 
 impl Input {
-    /// Opens `path`; `-` is standard input. `start` is room for its start.
+    /// Opens `path`; `-` is standard input. `start` is a buffer for its start.
     pub fn open_with(path: &Path, reading: Reading, mut start: Vec<u8>) -> Result<Input, Failure> {
         let (name, mut file, metadata) = names::open(path)?;
         let (mut len, mut format) = (0, None);
@@ -170,13 +170,13 @@ impl Input {
         Ok(Input { name, source, format, version, offset: 0 })
     }
 
-    /// Text from the command line.
+    /// An input that holds text from the command line.
     fn text(text: Vec<u8>) -> Input {
         let source = Source::Direct { len: text.len(), start: text, taken: 0, file: None };
         Input { name: TEXT.to_owned(), source, format: None, version: None, offset: 0 }
     }
 
-    /// The room for its start.
+    /// Returns the buffer for its start.
     fn into_spare(self) -> Vec<u8> {
         match self.source {
             Source::Direct { start, .. } => start,
@@ -184,17 +184,17 @@ impl Input {
         }
     }
 
-    /// Its name in messages.
+    /// Returns its name for messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Which version of which file it is, if it is a regular one.
+    /// Returns the version of the file, if it is a regular one.
     pub fn version(&self) -> Option<&Version> {
         self.version.as_ref()
     }
 
-    /// The file, if it is a regular one and is not decompressed. Reading it moves what is read next.
+    /// Returns the file, if it is a regular one and not compressed. Reading from it moves the position of this input.
     #[cfg(feature = "parquet")]
     pub fn regular(&self) -> Option<&File> {
         match &self.source {
@@ -203,12 +203,12 @@ impl Input {
         }
     }
 
-    /// The number of bytes read so far, after decompression.
+    /// Returns the number of bytes read, after decompression.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Skips `prefix`, and returns whether it was there; or `None` if too little was read to tell.
+    /// Skips `prefix` and reports whether it was there; `None` if too few bytes have been read to tell.
     pub fn skip(&mut self, prefix: &[u8]) -> Option<bool> {
         let Source::Direct { start, len, taken, .. } = &mut self.source else { return None };
         let rest = &start[*taken..*len];

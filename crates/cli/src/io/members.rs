@@ -1,13 +1,13 @@
-//! Compressed data of several members, frames or streams, read as one text.
+//! Reads compressed data of several members, frames or streams as one text.
 
 use std::io::{self, BufRead, Read};
 
 use super::compression::{Format, Guess, Memory};
 
-/// What [`Format::explain`] takes for garbage after the data: no reader of files gives it.
+/// The kind of error for garbage after the data, which [`Format::explain`] describes. Reading files never returns it.
 pub const GARBAGE: io::ErrorKind = io::ErrorKind::InvalidFilename;
 
-/// Reads what `input` holds in compressed form, to its end.
+/// Decompresses an input to its end.
 pub struct Members<R: BufRead> {
     format: Format,
     memory: Memory,
@@ -16,7 +16,7 @@ pub struct Members<R: BufRead> {
 }
 
 enum State<R: BufRead> {
-    /// Before a member, which must be there at the start.
+    /// Before a member. The first one must exist.
     Between {
         input: R,
         is_start: bool,
@@ -33,7 +33,7 @@ enum Member<R: BufRead> {
 }
 
 impl<R: BufRead> Members<R> {
-    /// Reads `input`, which is of this `format`.
+    /// Decompresses `input`, which has this `format`.
     pub fn new(format: Format, memory: Memory, input: R) -> Members<R> {
         Members { format, memory, state: Some(State::Between { input, is_start: true }) }
     }
@@ -46,7 +46,7 @@ impl<R: BufRead> Read for Members<R> {
                 None => return Ok(0),
                 Some(State::Within(mut member)) => {
                     let read = member.read(bytes);
-                    // An interrupted read goes on.
+                    // After an interrupted read the caller tries again.
                     self.state = Some(match read {
                         Ok(0) => State::Between { input: member.into_inner(), is_start: false },
                         _ => State::Within(member),
@@ -66,7 +66,7 @@ impl<R: BufRead> Read for Members<R> {
     }
 }
 
-/// Whether another member follows; fails if something else does.
+/// Reports whether another member follows. Fails if other bytes follow.
 fn follows(format: Format, input: &mut impl BufRead) -> io::Result<bool> {
     loop {
         let rest = match input.fill_buf() {
@@ -81,7 +81,7 @@ fn follows(format: Format, input: &mut impl BufRead) -> io::Result<bool> {
                 let is_member = match Format::guess(rest) {
                     Guess::Settled(found) => found == Some(format),
                     Guess::Foreign(_) => false,
-                    // The decoder will see.
+                    // The decoder will report an incomplete member.
                     Guess::Open => true,
                 };
                 input.consume(zeros);

@@ -14,5 +14,5 @@ mod streams;
 mod unfinished;
 pub mod version;
 
-/// The bytes read at once: what a pipe holds, and so few that input and output stay in the second-level cache.
+/// The number of bytes that are read at once: the capacity of a pipe. Input and output fit in the second-level cache.
 pub const BLOCK: usize = 64 * 1024;

@@ -1,4 +1,4 @@
-//! The names of inputs: from the arguments, or from a list that is read as the work goes on.
+//! The names of inputs: from the arguments, or from a list that is read during the run.
 
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, ErrorKind, IsTerminal, Read, Write};
@@ -8,17 +8,17 @@ use super::streams::{self, Patient};
 use crate::ground::error::Failure;
 use crate::ground::shown::{quoted, shown};
 
-/// What standard input is called in messages.
+/// The name of standard input in messages.
 pub const STDIN: &str = "<stdin>";
 
-/// Which files to read, and how.
+/// The inputs, and how they are read.
 #[derive(Clone, Debug)]
 pub struct Sources {
-    /// Their names; `-` is standard input.
+    /// The names of files; `-` is standard input.
     pub names: Vec<PathBuf>,
-    /// Instead of that: a file that lists the names, and the byte that ends each.
+    /// A file that lists the names instead, and the byte that ends each name.
     pub list: Option<(PathBuf, u8)>,
-    /// Instead of files: this text.
+    /// A text that is the input instead of files.
     pub text: Option<Vec<u8>>,
     pub reading: Reading,
 }
@@ -26,24 +26,24 @@ pub struct Sources {
 /// How files are read.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
-    /// Whether compressed files are decompressed, and those of foreign formats refused.
+    /// Whether compressed files are decompressed, and those of unsupported formats rejected.
     pub decompress: bool,
-    /// The most memory that decompressing may take, in MiB, if that was said.
+    /// The memory limit for decompression, in MiB, if the user gave one.
     pub memory: Option<u32>,
 }
 
-/// Whether `path` means standard input.
+/// Reports whether `path` means standard input.
 pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// The longest name that a list of files may hold.
+/// The length limit for a name in a list of files.
 const LONGEST_NAME: u64 = 64 * 1024;
 
 /// The names of the inputs, from the arguments or from a list.
 pub enum Names {
     Given(std::vec::IntoIter<PathBuf>),
-    /// A list, which is read as the work goes on, so that it may be of any length.
+    /// A list, which may be of any length, because it is read during the run.
     Listed {
         list: Box<dyn BufRead + Send>,
         name: String,
@@ -54,7 +54,7 @@ pub enum Names {
 }
 
 impl Names {
-    /// Those of `sources`; standard input when it names none.
+    /// The names of `sources`, or standard input if there are none.
     pub fn new(sources: &Sources) -> Result<Names, Failure> {
         let Some((path, end)) = &sources.list else {
             let is_stdin = sources.names.is_empty() && sources.text.is_none();
@@ -66,7 +66,7 @@ impl Names {
         Ok(Names::Listed { list, name, is_stdin: is_stdin(path), end: *end, offset: 0 })
     }
 
-    /// Those that are known before any work is done, if all are.
+    /// Returns the names, if they are known in advance.
     pub fn known(&self) -> Option<&[PathBuf]> {
         match self {
             Names::Given(names) => Some(names.as_slice()),
@@ -74,7 +74,7 @@ impl Names {
         }
     }
 
-    /// The next one of a list.
+    /// Reads the next name of a list.
     fn listed(
         list: &mut dyn BufRead,
         name: &str,
@@ -89,7 +89,8 @@ impl Names {
             let len =
                 read.map_err(|error| Failure::input(name, *offset, error)).map_err(Failure::of_list)? as u64;
             if bytes.pop_if(|last| *last == end).is_none() && len == LONGEST_NAME {
-                let error = io::Error::new(ErrorKind::InvalidFilename, "no file has a name as long as this");
+                let error =
+                    io::Error::new(ErrorKind::InvalidFilename, "the name is longer than a file name can be");
                 return Err(Failure::input(name, *offset, error).of_list());
             }
             *offset += len;
@@ -122,27 +123,27 @@ impl Iterator for Names {
     }
 }
 
-/// A name as the operating system takes it.
+/// Converts a name to a path of the operating system.
 #[cfg(unix)]
 fn path(bytes: Vec<u8>) -> io::Result<PathBuf> {
     Ok(PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes)))
 }
 
-/// A name as the operating system takes it.
+/// Converts a name to a path of the operating system.
 #[cfg(not(unix))]
 fn path(bytes: Vec<u8>) -> io::Result<PathBuf> {
     let name = String::from_utf8(bytes).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
     Ok(PathBuf::from(name.trim_end_matches('\r')))
 }
 
-/// The file of that name, or standard input, what to call it, and what is known of it.
+/// Opens the file `path` or standard input. Returns its name for messages, the file and its metadata.
 pub fn open(path: &Path) -> Result<(String, File, Metadata), Failure> {
     if is_stdin(path) {
         let failed = |error| Failure::missing(STDIN, error);
         let file = streams::stdin().map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if file.is_terminal() && io::stderr().is_terminal() {
-            // Who did not mean to type would wait for an output that does not come.
+            // A user who forgot the input would wait for output in vain.
             let hint = "pct: reading from the terminal; Ctrl-D ends the input, `pct help` shows examples";
             let _ = writeln!(io::stderr(), "{hint}");
         }
@@ -157,7 +158,7 @@ pub fn open(path: &Path) -> Result<(String, File, Metadata), Failure> {
     Ok((shown(path), file, metadata))
 }
 
-/// A hint for who gives text where files are named.
+/// Adds a hint to `error` if `path` looks like text that was meant as input.
 fn explain(path: &Path, error: io::Error) -> io::Error {
     let is_text =
         |name: &str| name.contains(|character| "% ?&<>\"'".contains(character)) || name.contains("://");

@@ -1,4 +1,4 @@
-//! Where output goes: standard output, or a file that appears whole or not at all.
+//! One output: standard output, or a file that appears whole or not at all.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -17,17 +17,17 @@ use crate::ground::shown::shown;
 
 pub use super::streams::is_stdout;
 
-/// What standard output is called in messages.
+/// The name of standard output in messages.
 pub const STDOUT: &str = "<stdout>";
 
 /// One open output.
 pub struct Output {
     name: String,
-    /// There until it is committed.
+    /// The open stream; `None` after the commit.
     stream: Option<Stream>,
-    /// Which file is written to or will be replaced, if it is a regular one.
+    /// The identity of the regular file that is written or will be replaced.
     identity: Option<Identity>,
-    /// The version of the file to be replaced that was read.
+    /// The version of the file to be replaced, if it is also an input.
     read: Option<Version>,
 }
 
@@ -39,16 +39,16 @@ enum Stream {
 /// A file that counts the bytes written to it.
 struct Counted {
     place: Place,
-    /// The bytes written so far.
+    /// The number of bytes written.
     offset: u64,
-    /// Whether nothing more shall be written: compressors would end what an error has cut off.
+    /// Whether writes are rejected. After an error this keeps a compressor from completing its stream.
     is_closed: bool,
 }
 
 enum Place {
-    /// Standard output, or a device or pipe that was named: what is written is gone.
+    /// Standard output, or a named device or pipe. Bytes that are written cannot be taken back.
     Direct(File),
-    /// A new file next to `target`, which it will replace.
+    /// A new file in the folder of `target`, which it will replace.
     Atomic(Box<Atomic>),
 }
 
@@ -56,12 +56,12 @@ enum Place {
 struct Atomic {
     temporary: NamedTempFile,
     target: PathBuf,
-    /// The name under which the old file is kept.
+    /// The name under which the old file is kept, if it is.
     backup: Option<PathBuf>,
     unfinished: Unfinished,
-    /// Whether it must be on the disk before it gets its name.
+    /// Whether the file must be on the disk before it gets its name.
     sync: bool,
-    /// Whether it is.
+    /// Whether the file is on the disk.
     is_synced: bool,
 }
 
@@ -72,7 +72,7 @@ impl Write for Counted {
         }
         let len = match &self.place {
             Place::Direct(file) => Patient(file).write(bytes)?,
-            // Others may write to it, too, where room was left for them.
+            // Other threads may write to the ranges that are reserved for them.
             #[cfg(unix)]
             Place::Atomic(atomic) => {
                 std::os::unix::fs::FileExt::write_at(atomic.temporary.as_file(), bytes, self.offset)?
@@ -89,11 +89,11 @@ impl Write for Counted {
     }
 }
 
-/// A file of which several threads write parts.
-pub struct Shared(#[cfg_attr(not(unix), allow(dead_code, reason = "there are none"))] File);
+/// A file to which several threads write.
+pub struct Shared(#[cfg_attr(not(unix), allow(dead_code, reason = "only Unix writes at an offset"))] File);
 
 impl Shared {
-    /// Writes all of `bytes` at `place`.
+    /// Writes all of `bytes` at offset `place`.
     pub fn write(&self, bytes: &[u8], place: u64) -> io::Result<()> {
         #[cfg(unix)]
         return std::os::unix::fs::FileExt::write_all_at(&self.0, bytes, place);
@@ -102,14 +102,14 @@ impl Shared {
     }
 }
 
-/// How a file is made.
+/// The options for a new file.
 #[derive(Clone, Copy, Debug)]
 pub struct How<'a> {
-    /// The format and level, if it is compressed.
+    /// The format and level of the compression, if there is any.
     pub compression: Option<(Format, u8)>,
-    /// What the old file is called then, after its name; it is not kept if this is empty.
+    /// The suffix of the name under which the old file is kept. It is not kept if this is empty.
     pub suffix: &'a str,
-    /// Whether the file must be on the disk when it has its name.
+    /// Whether the file must be on the disk before it gets its name.
     pub sync: bool,
 }
 
@@ -119,7 +119,7 @@ impl Output {
         Output::create(None, How { compression: None, suffix: "", sync: false })
     }
 
-    /// Opens `path`, or standard output when there is none or it is `-`.
+    /// Opens `path`, or standard output if `path` is `None` or `-`.
     pub fn create(path: Option<&Path>, how: How<'_>) -> Result<Output, Failure> {
         let Some(path) = path.filter(|path| path.as_os_str() != "-") else {
             let file = streams::stdout().map_err(|error| Failure::open(STDOUT, error))?;
@@ -133,7 +133,7 @@ impl Output {
         }
     }
 
-    /// Writes to `file` as it is.
+    /// Opens an output that writes to `file` directly.
     fn direct(name: String, file: File, how: How<'_>) -> Result<Output, Failure> {
         if how.compression.is_some() && file.is_terminal() {
             return Err(Failure::Usage(
@@ -145,7 +145,7 @@ impl Output {
         Output::new(name, Place::Direct(file), identity, how)
     }
 
-    /// Opens a file that will replace that of the name `path`.
+    /// Opens a new file that will replace the one at `path`.
     pub fn replace(path: &Path, how: How<'_>) -> Result<Output, Failure> {
         let name = shown(path);
         let (atomic, identity) = atomic(path, how).map_err(|error| Failure::open(&name, error))?;
@@ -164,18 +164,18 @@ impl Output {
         Ok(Output { name, stream: Some(stream), identity, read: None })
     }
 
-    /// Its name in messages.
+    /// Returns the name of the output for messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether it appears whole or not at all.
+    /// Reports whether the file appears whole or not at all.
     pub fn is_atomic(&self) -> bool {
         matches!(self.stream.as_ref().map(|stream| &stream.counted().place), Some(Place::Atomic(_)))
     }
 
-    /// Records that `version` of a file is an input. Fails when that is the very file that is being written to, which
-    /// would feed on itself. A file that is replaced at the end may well be an input, if it stays the same until then.
+    /// Records that `version` of a file is an input. Fails if it is the file that is being written to directly, because
+    /// the run would read its own output. A file that is replaced at the end may be an input, if it stays unchanged.
     pub fn reads(&mut self, version: Option<&Version>, name: &str) -> Result<(), Failure> {
         let Some(version) = version.filter(|version| self.identity.as_ref() == version.identity()) else {
             return Ok(());
@@ -190,7 +190,7 @@ impl Output {
         Err(Failure::Usage(format!("{name}: the input is the output as well; name it with -o instead")))
     }
 
-    /// Whether this is written to the file of this `version`, or will replace it.
+    /// Reports whether this output writes to the file with this `version`, or will replace it.
     pub fn harms(&self, version: Option<&Version>) -> bool {
         self.identity.is_some() && version.and_then(Version::identity) == self.identity.as_ref()
     }
@@ -205,8 +205,8 @@ impl Output {
         result.map_err(|error| Failure::output(&self.name, stream.counted().offset, error))
     }
 
-    /// The file that is written to, once more, if nobody can see it before it is whole: then its parts can be written in
-    /// any order, to the places that [`Output::reserve`] gives.
+    /// Returns another handle of the file, if it is not visible before the commit. Threads may then write to the offsets
+    /// that [`Output::reserve`] returns, in any order.
     pub fn shared(&self) -> Option<Shared> {
         match &self.stream {
             #[cfg(unix)]
@@ -217,7 +217,7 @@ impl Output {
         }
     }
 
-    /// Leaves room for `len` bytes, which must be written to the [`Shared`] file, and returns their place.
+    /// Reserves `len` bytes, which must be written to the [`Shared`] file, and returns their offset.
     pub fn reserve(&mut self, len: usize) -> u64 {
         let Some(Stream::Plain(file)) = &mut self.stream else { return 0 };
         let place = file.offset;
@@ -225,12 +225,12 @@ impl Output {
         place
     }
 
-    /// What to say of an `error` that came from writing at `offset`.
+    /// Returns the failure for an `error` that came from writing at `offset`.
     pub fn failed(&self, offset: u64, error: io::Error) -> Failure {
         Failure::output(&self.name, offset, error)
     }
 
-    /// Ends the compressed form, if it has one. Nothing can be written any more.
+    /// Completes the compressed stream, if there is one. No more bytes can be written.
     pub fn end(&mut self) -> Result<(), Failure> {
         if let Some(Stream::Compressed(writer)) = &mut self.stream {
             let result = writer.finish();
@@ -246,8 +246,8 @@ impl Output {
         Ok(())
     }
 
-    /// Waits until a new file that has been ended is on the disk, if it must be before it gets its name. Of several files,
-    /// each can wait on a thread of its own.
+    /// Waits until a new file is on the disk, if `sync` was asked for. Call [`Output::end`] first. Several files can wait
+    /// on a thread each.
     pub fn sync(&mut self) -> Result<(), Failure> {
         let Some(Stream::Plain(Counted { place: Place::Atomic(atomic), offset, .. })) = &mut self.stream
         else {
@@ -261,16 +261,16 @@ impl Output {
         Ok(())
     }
 
-    /// Ends the compressed form, if it has one, and puts a new file in the place of the old one. An output that is
-    /// dropped without this leaves no trace of a file, and a compressed stream is not ended.
+    /// Completes the compressed stream, if there is one, and replaces the old file by the new one. An output that is
+    /// dropped without this leaves no file, and an incomplete compressed stream.
     pub fn commit(self) -> Result<(), Failure> {
         let mut folders = Folders::default();
         self.commit_to(&mut folders)?;
         folders.sync()
     }
 
-    /// The same, but that the name of the file may be lost with the power until `folders` are synced: each only once.
-    /// Returns which file has come into being.
+    /// Commits, but leaves the folder to be synced by the caller, once for all files in it. Until then a power failure
+    /// may lose the name of the file. Returns the identity of the new file.
     pub fn commit_to(mut self, folders: &mut Folders) -> Result<Option<Identity>, Failure> {
         self.end()?;
         self.sync()?;
@@ -292,10 +292,10 @@ impl Atomic {
         let metadata = temporary.as_file().metadata().map_err(|error| Failure::open(name, error))?;
         let identity = Identity::of(temporary.as_file(), &metadata);
         if let Some(read) = read {
-            // Nobody can be kept from writing between this look and the new name, but it is a moment.
+            // Another process may still write between this check and the new name. No system call excludes that.
             let now = fs::metadata(&target).map(|metadata| Version::of_path(&target, &metadata));
             if !now.is_ok_and(|now| now == *read) {
-                let error = io::Error::other("changed while it was read, so it stays as it is");
+                let error = io::Error::other("the file changed while it was read, so it is not replaced");
                 return Err(Failure::open(name, error));
             }
         }
@@ -312,14 +312,14 @@ impl Atomic {
     }
 }
 
-/// Folders in which files have got new names.
+/// The folders in which files got new names.
 #[derive(Default)]
 pub struct Folders(BTreeSet<PathBuf>);
 
 impl Folders {
-    /// Puts those names on the disk.
+    /// Waits until the names are on the disk.
     pub fn sync(self) -> Result<(), Failure> {
-        // Elsewhere a folder cannot be opened.
+        // Other systems cannot open a folder.
         #[cfg(unix)]
         for folder in self.0 {
             let result = File::open(&folder).and_then(|file| synced(&file));
@@ -329,7 +329,7 @@ impl Folders {
     }
 }
 
-/// Waits until `file` is on the disk, where there is a disk.
+/// Waits until `file` is on the disk, if it is stored on one.
 fn synced(file: &File) -> io::Result<()> {
     match file.sync_all() {
         Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
@@ -354,11 +354,11 @@ impl Drop for Output {
     }
 }
 
-/// Gives the file `target` the name `backup` as well, whole or not at all.
+/// Gives the file `target` a second name, `backup`, or copies it.
 fn keep(target: &Path, backup: &Path) -> io::Result<()> {
     let (temporary, unfinished) = Unfinished::create(|| {
         let link = |path: &Path| fs::hard_link(target, path);
-        // Not every file system has links.
+        // Some file systems have no links.
         let copy = |path: &Path| fs::copy(target, path).map(drop);
         let builder = || {
             let mut builder = tempfile::Builder::new();
@@ -373,20 +373,20 @@ fn keep(target: &Path, backup: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The device or pipe at `path`, if it is there and is one.
+/// Opens the device or pipe at `path`; `None` if there is none.
 fn special(path: &Path) -> io::Result<Option<File>> {
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => Err(ErrorKind::IsADirectory.into()),
         Ok(metadata) if !metadata.is_file() => OpenOptions::new().write(true).open(path).map(Some),
-        // What is wrong will be wrong with the file, too.
+        // Creating the file will report the error.
         _ => Ok(None),
     }
 }
 
-/// A new file that will replace that of the name `path`; and which file that is, if it is there.
+/// Creates the file that will replace the one at `path`. Returns it with the identity of the old file, if there is one.
 fn atomic(path: &Path, how: How<'_>) -> io::Result<(Atomic, Option<Identity>)> {
     let old = match OpenOptions::new().write(true).open(path) {
-        // A file that could not be written to shall not be replaced either.
+        // A file without write permission must not be replaced either.
         Ok(file) => {
             let metadata = file.metadata()?;
             Some((file, metadata))
@@ -394,7 +394,7 @@ fn atomic(path: &Path, how: How<'_>) -> io::Result<(Atomic, Option<Identity>)> {
         Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
-    // A symbolic link stays one: what it points to is replaced.
+    // A symbolic link stays: the file that it points to is replaced.
     let target = match streams::resolved(path) {
         Ok(target) => target,
         Err(error) if old.is_some() => return Err(error),
@@ -406,7 +406,7 @@ fn atomic(path: &Path, how: How<'_>) -> io::Result<(Atomic, Option<Identity>)> {
     let backup = Some(how.suffix).filter(|suffix| !suffix.is_empty()).map(|suffix| backup(&target, suffix));
     let mut builder = tempfile::Builder::new();
     builder.prefix(".pct-").suffix(".tmp");
-    // Without an old file: what any program makes, less the umask.
+    // A file that replaces none has the usual permissions: all, less the umask.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let (temporary, unfinished) = Unfinished::create(|| builder.tempfile_in(folder(&target)))?;
@@ -421,10 +421,10 @@ fn atomic(path: &Path, how: How<'_>) -> io::Result<(Atomic, Option<Identity>)> {
     Ok((Atomic { temporary, target, backup, unfinished, sync: how.sync, is_synced: false }, identity))
 }
 
-/// Whether files of these names would be one: the names of one regular file, or of one that is not there yet.
+/// Reports whether both paths name one regular file, or would if they created it.
 pub fn is_one(a: &Path, b: &Path) -> bool {
     match (fs::metadata(a), fs::metadata(b)) {
-        // Nothing is opened: a pipe would wait.
+        // This opens nothing, because opening a pipe waits.
         (Ok(of_a), Ok(of_b)) if of_a.is_file() && of_b.is_file() => {
             let identity = Identity::of_path(a, &of_a);
             identity.is_some() && identity == Identity::of_path(b, &of_b)
@@ -437,14 +437,14 @@ pub fn is_one(a: &Path, b: &Path) -> bool {
     }
 }
 
-/// Whether standard output is a terminal on which colours are welcome (no-color.org).
+/// Reports whether standard output is a terminal that shows colours (no-color.org).
 pub fn has_colours() -> bool {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_none_or(|terminal| terminal == "dumb");
     io::stdout().is_terminal() && !is_set("NO_COLOR") && !is_dumb
 }
 
-/// The name under which the old file of the name `target` is kept.
+/// Returns the name under which the old file `target` is kept.
 pub fn backup(target: &Path, suffix: &str) -> PathBuf {
     let mut name = target.as_os_str().to_owned();
     name.push(suffix);

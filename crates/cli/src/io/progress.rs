@@ -1,4 +1,4 @@
-//! A progress bar on stderr, for work that takes long and a person who watches.
+//! A progress bar on stderr, if the run takes long and stderr is a terminal.
 
 use std::fs;
 use std::io::{self, IsTerminal};
@@ -12,27 +12,27 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::names;
 
-/// The bytes that were read, as they lie in the files: before decompression.
+/// The number of bytes read from files, before decompression.
 static READ: AtomicU64 = AtomicU64::new(0);
 
-/// Work that ends sooner needs no bar.
+/// Runs that end sooner show no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Between two looks at how far the work is.
+/// The time between two updates.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// Bytes were read.
+/// Records that `bytes` bytes were read.
 #[inline]
 pub fn advance(bytes: usize) {
     READ.fetch_add(bytes as u64, Ordering::Relaxed);
 }
 
-/// A bar, which goes away when this is dropped. It has a thread of its own, so that the work never draws.
+/// A progress bar, which disappears when this is dropped. It is drawn by a thread of its own.
 pub struct Progress(Option<(SyncSender<()>, JoinHandle<()>)>);
 
 impl Progress {
-    /// A bar for reading the files of these names, as far as they are known, if a person sees it. `fills_terminal`
-    /// says that the work writes to standard output as it goes on: on a terminal a bar would be in its way.
+    /// Starts a bar for the files `names`, if they are known and stderr is a terminal. `fills_terminal` says that the run
+    /// writes to standard output all the time; if that is a terminal, there is no bar.
     pub fn start(names: Option<&[PathBuf]>, quiet: bool, fills_terminal: bool) -> Progress {
         let types = names.is_some_and(|names| names.iter().any(|name| names::is_stdin(name)))
             && io::stdin().is_terminal();
@@ -54,18 +54,18 @@ impl Progress {
             }
             bar.finish_and_clear();
         };
-        // Without a thread there is no bar, and nothing else is the worse for it.
+        // If the system refuses a thread, there is no bar.
         let thread = thread::Builder::new().name("progress".to_owned()).spawn(work);
         Progress(thread.ok().map(|thread| (stop, thread)))
     }
 }
 
 impl Progress {
-    /// Takes the bar away for good.
+    /// Removes the bar.
     pub fn hide(&mut self) {
         if let Some((stop, thread)) = self.0.take() {
             drop(stop);
-            // Whatever it says next must not be drawn over; a bar that has failed is gone as well.
+            // Waits until the thread has removed the bar, so that it does not overwrite the next message.
             let _ = thread.join();
         }
     }
@@ -77,7 +77,7 @@ impl Drop for Progress {
     }
 }
 
-/// The bytes that the file of that name holds; `None` for a pipe.
+/// Returns the size of the file `name`; `None` for a pipe.
 fn size(name: &PathBuf) -> Option<u64> {
     let metadata = if names::is_stdin(name) {
         #[cfg(unix)]
@@ -88,18 +88,18 @@ fn size(name: &PathBuf) -> Option<u64> {
     } else {
         fs::metadata(name)
     };
-    // A file that is not there is an error soon.
+    // A missing file is reported when it is opened.
     metadata.ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len())
 }
 
-/// Without colours, so there is nothing for `NO_COLOR` to turn off.
+/// Returns a bar without colours, which therefore agrees with `NO_COLOR`.
 fn bar(total: Option<u64>) -> ProgressBar {
     let template = match total {
         Some(_) => "{percent:>3}% [{bar:32}] {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
         None => "{spinner} {bytes}, {bytes_per_sec}, {elapsed}",
     };
     let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
-    // The templates are valid, as a test sees.
+    // The templates are valid; a test draws a bar.
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.set_style(style.progress_chars("=> "));
     bar

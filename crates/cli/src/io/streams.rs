@@ -1,4 +1,4 @@
-//! Streams that are open already: the standard ones, and those that a path such as `/dev/fd/3` means.
+//! Streams that are already open: the standard streams, and those that a path such as `/dev/fd/3` names.
 
 use std::fs::{self, File};
 use std::io;
@@ -7,10 +7,10 @@ use std::sync::OnceLock;
 
 use super::version::Identity;
 
-/// The most symbolic links that a path is followed through, as in the kernel.
+/// The number of symbolic links that are followed; the limit of Linux.
 const LINKS: usize = 40;
 
-/// Standard input as a file of its own, without the buffer of [`io::stdin`].
+/// Returns standard input as a file, without the buffer of [`io::stdin`].
 pub fn stdin() -> io::Result<File> {
     #[cfg(unix)]
     let owned = std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned();
@@ -19,7 +19,7 @@ pub fn stdin() -> io::Result<File> {
     owned.map(File::from)
 }
 
-/// Standard output as a file of its own, without the line buffer of [`io::stdout`].
+/// Returns standard output as a file, without the line buffer of [`io::stdout`].
 pub fn stdout() -> io::Result<File> {
     #[cfg(unix)]
     let owned = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
@@ -28,7 +28,7 @@ pub fn stdout() -> io::Result<File> {
     owned.map(File::from)
 }
 
-/// Standard error as a file of its own.
+/// Returns standard error as a file.
 pub fn stderr() -> io::Result<File> {
     #[cfg(unix)]
     let owned = std::os::fd::AsFd::as_fd(&io::stderr()).try_clone_to_owned();
@@ -37,9 +37,9 @@ pub fn stderr() -> io::Result<File> {
     owned.map(File::from)
 }
 
-/// The open stream that `path` means, if it means one: it names a descriptor of this process, or the regular file that
-/// standard output or standard error is redirected to. Who writes to it goes on where the others who share it are; a
-/// new file in its place would take from them what they have written and will write.
+/// Returns the open stream that `path` names: a descriptor of this process, or the regular file that standard output or
+/// standard error is redirected to. Writes continue at the position that all its users share. Replacing the file would
+/// lose what the other users write.
 pub fn of_path(path: &Path) -> io::Result<Option<File>> {
     match descriptor(path) {
         Some(0) => stdin().map(Some),
@@ -58,7 +58,7 @@ pub fn of_path(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Whether `path` means standard output, or the regular file that it is redirected to.
+/// Reports whether `path` names standard output, or the regular file that it is redirected to.
 pub fn is_stdout(path: &Path) -> bool {
     if let Some(number) = descriptor(path) {
         return number == 1;
@@ -68,7 +68,7 @@ pub fn is_stdout(path: &Path) -> bool {
     identity.and_then(|identity| shared(&identity)) == Some(1)
 }
 
-/// The number of the stream, standard output or standard error, that is redirected to this regular file.
+/// Returns the number of the stream, 1 or 2, that is redirected to this regular file.
 pub fn shared(identity: &Identity) -> Option<u32> {
     static OPEN: OnceLock<[(u32, Option<Identity>); 2]> = OnceLock::new();
     let of = |file: io::Result<File>| {
@@ -80,15 +80,15 @@ pub fn shared(identity: &Identity) -> Option<u32> {
     open.iter().find(|(_, open)| open.as_ref() == Some(identity)).map(|(number, _)| *number)
 }
 
-/// The number of the descriptor of this process that `path` names: `/dev/stdout`, `/dev/fd/3`, `/proc/self/fd/3`, or a
-/// link to one of these.
+/// Returns the number of the descriptor of this process that `path` names: `/dev/stdout`, `/dev/fd/3`,
+/// `/proc/self/fd/3`, or a link to one of these.
 fn descriptor(path: &Path) -> Option<u32> {
     if !cfg!(unix) {
         return None;
     }
     let mut path = path.to_owned();
     for _ in 0..LINKS {
-        // Most paths are no link, and most folders hold no descriptors.
+        // Most paths end here: they are not links, and their folder holds no descriptors.
         let number = path.file_name()?.to_str().and_then(|name| name.parse().ok());
         if let Some(number) = number
             && is_folder_of_descriptors(folder(&path))
@@ -107,12 +107,12 @@ fn is_folder_of_descriptors(folder: &Path) -> bool {
     known.iter().any(|known| fs::canonicalize(known).is_ok_and(|known| known == folder))
 }
 
-/// The folder that holds `path`.
+/// Returns the folder that holds `path`.
 pub fn folder(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// The descriptor `number`, which `path` names, once more. On Linux, to open that path opens the file anew, at its
+/// Duplicates the descriptor `number`, which `path` names. Opening the path would, on Linux, open the file again at its
 /// start.
 #[cfg(target_os = "linux")]
 fn duplicate(number: u32, path: &Path) -> io::Result<File> {
@@ -123,7 +123,7 @@ fn duplicate(number: u32, path: &Path) -> io::Result<File> {
     match duplicate {
         Ok(descriptor) => Ok(File::from(descriptor)),
         Err(error) => {
-            // Old kernels and sandboxes have no such call; a pipe or device has no start.
+            // Old kernels and sandboxes lack this call. A pipe or device has no start, so its path can be opened.
             if fs::metadata(path)?.is_file() { Err(error.into()) } else { open(path) }
         }
     }
@@ -138,7 +138,7 @@ fn open(path: &Path) -> io::Result<File> {
     fs::OpenOptions::new().write(true).open(path)
 }
 
-/// A file that is waited for when it asks to come back later: a pipe that somebody has set not to block.
+/// A file whose reads and writes wait, even if another process has made the pipe non-blocking.
 pub struct Patient<F>(pub F);
 
 impl<F: AsFile> Patient<F> {
@@ -162,7 +162,7 @@ impl<F: AsFile> Patient<F> {
     }
 }
 
-/// What holds or borrows a file.
+/// A type that holds or borrows a file.
 pub trait AsFile {
     fn file(&self) -> &File;
 }
@@ -205,7 +205,7 @@ impl<F: AsFile> io::Write for Patient<F> {
     }
 }
 
-/// Where the link `path` leads, if it is one.
+/// Returns the target of `path` if it is a symbolic link, and `path` otherwise.
 pub fn resolved(path: &Path) -> io::Result<PathBuf> {
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_symlink() => fs::canonicalize(path),

@@ -1,4 +1,4 @@
-//! The temporary files of unfinished outputs, which signals remove.
+//! Removes the temporary files of unfinished outputs if a signal ends the process.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,22 +9,22 @@ use tempfile::NamedTempFile;
 static STATE: Mutex<State> = Mutex::new(State { paths: Vec::new(), watches: false });
 
 struct State {
-    /// The temporary files that there are.
+    /// The temporary files of this process.
     paths: Vec<PathBuf>,
     /// Whether a thread waits for signals.
     watches: bool,
 }
 
-/// Stands for a temporary file of this process. While it lives, a signal that ends the process removes the file
-/// first; the file's own `drop` does so on errors.
+/// The registration of a temporary file. While it exists, a signal that ends the process removes the file first. On
+/// errors the `drop` of the file itself removes it.
 pub struct Unfinished(PathBuf);
 
 impl Unfinished {
-    /// The file that `make` makes.
+    /// Calls `make` and registers the file that it creates.
     pub fn create<F>(
         make: impl FnOnce() -> io::Result<NamedTempFile<F>>,
     ) -> io::Result<(NamedTempFile<F>, Unfinished)> {
-        // Held while the file is made, so that no signal falls between that and its name.
+        // Locked until the file is registered, so that no signal is handled in between.
         let mut state = state();
         if !state.watches {
             #[cfg(unix)]
@@ -37,7 +37,7 @@ impl Unfinished {
         Ok((file, unfinished))
     }
 
-    /// The file has got its final name.
+    /// Removes the registration, because the file has its final name.
     pub fn done(self) {}
 }
 
@@ -56,24 +56,24 @@ fn remove_on_signals() -> io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::{iterator::Signals, low_level::emulate_default_handler};
 
-    // `nohup` and the shell's `&` ask for some signals to be ignored.
+    // `nohup` and the shell's `&` start processes with some signals ignored, and these stay ignored.
     let asked = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
     let mut signals = Signals::new(asked)?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever() {
             let state = state();
             for path in &state.paths {
-                // The process ends either way, and there is nobody to tell.
+                // The process ends in any case.
                 let _ = std::fs::remove_file(path);
             }
-            // The lock is kept: no output may be finished, nor a file be made, after this.
+            // The lock is kept, so that no file is created or renamed after this.
             let _ = emulate_default_handler(signal);
         }
     })?;
     Ok(())
 }
 
-/// Whether the process was started with `signal` ignored, where the system tells.
+/// Reports whether the process was started with `signal` ignored. Only Linux has this file.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -16,14 +16,8 @@ pub struct EncodeUrl;
 pub struct DecodeUrl;
 
 impl Rewrite for EncodeUrl {
-    fn append(
-        &self,
-        value: &[u8],
-        structure: &ByteSet,
-        _: OnFault,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
-        Converter::new().keeping(*structure).encode_append(value, out);
+    fn append(&self, value: &[u8], keep: &ByteSet, _: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        Converter::new().keeping(*keep).encode_append(value, out);
         Ok(())
     }
 
@@ -33,14 +27,8 @@ impl Rewrite for EncodeUrl {
 }
 
 impl Rewrite for DecodeUrl {
-    fn append(
-        &self,
-        value: &[u8],
-        structure: &ByteSet,
-        _: OnFault,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
-        Converter::new().keeping(*structure).decode_append(value, out);
+    fn append(&self, value: &[u8], keep: &ByteSet, _: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        Converter::new().keeping(*keep).decode_append(value, out);
         Ok(())
     }
 }

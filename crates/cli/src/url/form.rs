@@ -32,13 +32,7 @@ fn starts(form: &[u8]) -> impl Iterator<Item = usize> {
 }
 
 impl Rewrite for FromForm {
-    fn append(
-        &self,
-        value: &[u8],
-        _: &ByteSet,
-        on_invalid: OnFault,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
+    fn append(&self, value: &[u8], _: &ByteSet, on_fault: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let Some(charset) = self.charset else {
             self.write(form::pairs(value), out);
             return Ok(());
@@ -47,7 +41,7 @@ impl Rewrite for FromForm {
         for ((name, value), offset) in form::pairs(value).zip(starts(value)) {
             let text = |bytes: &[u8]| {
                 let mut text = Vec::new();
-                let decoded = charset.decode(bytes, on_invalid, &mut text);
+                let decoded = charset.decode(bytes, on_fault, &mut text);
                 decoded.map_err(|_| Refusal { offset, reason: Reason::NotInCharset })?;
                 Ok(Cow::Owned(text))
             };
@@ -91,13 +85,7 @@ pub struct ToForm {
 }
 
 impl Rewrite for ToForm {
-    fn append(
-        &self,
-        value: &[u8],
-        _: &ByteSet,
-        on_invalid: OnFault,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
+    fn append(&self, value: &[u8], _: &ByteSet, on_fault: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
         if value.is_empty() {
             return Ok(());
         }
@@ -111,7 +99,7 @@ impl Rewrite for ToForm {
                     for (text, bytes) in pair.iter().zip(&mut encoded) {
                         // The offset of the pair in its row is not known here.
                         charset
-                            .encode(text, on_invalid, bytes)
+                            .encode(text, on_fault, bytes)
                             .map_err(|refusal| Refusal { offset: 0, ..refusal })?;
                     }
                     encoded.map(Cow::Owned)

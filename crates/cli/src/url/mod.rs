@@ -21,14 +21,14 @@ use crate::ground::reason::Refusal;
 
 /// A conversion that needs a whole value at once.
 pub trait Rewrite: Debug + Send + Sync {
-    /// Appends the converted `value`. The bytes of `structure` stay escaped where the conversion decodes. If the conversion
-    /// has a charset, `on_invalid` decides whether bytes that are invalid in it are escaped, rejected or replaced. After an
-    /// error, the appended bytes are meaningless.
+    /// Appends the converted `value`. The bytes of `keep` stay escaped where the conversion decodes. If the conversion has a
+    /// charset, `on_fault` decides whether bytes that are invalid in it are escaped, rejected or replaced. After an error,
+    /// the appended bytes are meaningless.
     fn append(
         &self,
         value: &[u8],
-        structure: &ByteSet,
-        on_invalid: OnFault,
+        keep: &ByteSet,
+        on_fault: OnFault,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal>;
 

@@ -29,17 +29,11 @@ impl Split {
 }
 
 impl Rewrite for Split {
-    fn append(
-        &self,
-        value: &[u8],
-        structure: &ByteSet,
-        _: OnFault,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
+    fn append(&self, value: &[u8], keep: &ByteSet, _: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let url = simdpct_uri::split(value);
         // JSON can contain line ends, escaped in its own way.
         let keep = match self.style {
-            Style::Tsv | Style::Csv => structure.add(self.style.structure()),
+            Style::Tsv | Style::Csv => keep.add(self.style.structure()),
             Style::Jsonl => ByteSet::EMPTY,
         };
         let cells = self.fields.iter().map(|part| {
@@ -125,20 +119,14 @@ impl Get {
 }
 
 impl Rewrite for Get {
-    fn append(
-        &self,
-        value: &[u8],
-        structure: &ByteSet,
-        _: OnFault,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
+    fn append(&self, value: &[u8], keep: &ByteSet, _: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let url = simdpct_uri::split(value);
         for item in &self.template.items {
             match item {
                 Item::Text(text) => out.extend_from_slice(text),
                 Item::Part(part) => {
                     let raw = part.raw(&url).unwrap_or_default();
-                    let cell = if self.decode { part.decoded(raw, *structure) } else { raw.into() };
+                    let cell = if self.decode { part.decoded(raw, *keep) } else { raw.into() };
                     out.extend_from_slice(&cell);
                 }
             }

@@ -142,7 +142,7 @@ fn an_output_is_not_replaced_by_a_part() {
     let run = run(&args, "");
     assert_eq!(run.code, Some(2));
     assert_eq!(run.err.lines().count(), 3, "{}", run.err);
-    assert!(run.err.contains(&format!("pct: {}: stays as it was", path("out"))), "{}", run.err);
+    assert!(run.err.contains(&format!("pct: {}: not replaced", path("out"))), "{}", run.err);
     assert_eq!(fs::read(path("out")).unwrap(), b"old");
     assert_eq!(entries(dir.path()), 2);
 }

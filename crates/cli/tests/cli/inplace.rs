@@ -414,7 +414,7 @@ fn many_files_are_replaced_as_one_by_one() {
         assert_eq!(fs::read(path("link")).unwrap(), b"80 A\n");
         let said = |what: &str| run.err.lines().filter(|line| line.contains(what)).count();
         assert_eq!(said("missing"), 2, "{}", run.err);
-        assert_eq!(said("has been replaced already"), if suffix.is_empty() { 2 } else { 3 }, "{}", run.err);
+        assert_eq!(said("has already been replaced"), if suffix.is_empty() { 2 } else { 3 }, "{}", run.err);
         let temporary = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().contains(".pct-");
         assert!(!fs::read_dir(dir.path()).unwrap().any(|entry| temporary(&entry.unwrap())));
     }

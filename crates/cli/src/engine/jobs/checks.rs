@@ -33,7 +33,7 @@ use crate::value::stats::Stats;
 /// The longest line that is checked as a URL.
 const LONGEST: usize = 16 << 20;
 
-/// Which files are checked for which findings, and how these are listed.
+/// The options of a check: the files, the kinds of findings, and the format of the list.
 #[derive(Clone, Debug)]
 pub struct Options {
     pub sources: Sources,

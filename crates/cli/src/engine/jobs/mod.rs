@@ -1,4 +1,4 @@
-//! The jobs: what is done to the input of each file.
+//! The jobs, which process the input of each file.
 
 pub mod blocks;
 pub mod checks;
@@ -31,7 +31,7 @@ pub struct Target {
     pub columns: Columns,
 }
 
-/// What a job writes besides its output.
+/// The outputs of a job besides its main one.
 #[derive(Clone, Debug, Default)]
 pub struct OutputOptions {
     /// The file for rejected values.

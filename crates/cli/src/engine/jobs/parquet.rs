@@ -1,7 +1,7 @@
 //! Columns of Parquet files.
 //!
-//! The chosen columns are read, worked on and written again, some rows at a time. All other columns are copied as they are,
-//! with their pages, statistics, indexes and filters, and nothing of them is decompressed.
+//! The chosen columns are read, changed and written again, some rows at a time. All other columns are copied with their
+//! pages, statistics, indexes and filters, without being decompressed.
 
 use std::fs::File;
 use std::io;
@@ -37,20 +37,20 @@ use crate::value::report::Report;
 use crate::value::stats::Stats;
 use crate::value::work::Work;
 
-/// The rows that are worked on together.
+/// The number of rows that are read at once.
 const ROWS: usize = 1024;
 
-/// What is done to the chosen columns.
+/// The work on the chosen columns.
 pub struct Parquet {
-    /// Their names, or their numbers from 1.
+    /// The names of the columns, or their numbers from 1.
     columns: Vec<String>,
-    /// The work on values that may be any bytes, and on those that are text and stay so.
+    /// The work on columns of bytes, and on columns of text, which must stay UTF-8.
     bytes: Treatment,
     text: Treatment,
 }
 
 impl Parquet {
-    /// Does what `verb` says to `columns`.
+    /// Does `verb` to `columns`.
     pub fn new(
         verb: &Verb,
         columns: &[String],
@@ -58,13 +58,13 @@ impl Parquet {
         options: &OutputOptions,
     ) -> Result<Parquet, String> {
         let treatment = |verb: &Verb| {
-            // Nothing that a value may hold could end it.
+            // A value may hold any byte, because its length is stored.
             let work = Work::on_values(verb, ByteSet::EMPTY);
             let work = [work.clone(), work.clone(), work];
             Treatment::new(work, policies, options.stats.is_some(), options.rejects.is_some(), b"")
         };
         let text = match verb {
-            // Escapes of bytes that are not UTF-8 stay.
+            // With a charset, escapes of invalid UTF-8 stay.
             Verb::Decode(options) if options.charset.is_none() => {
                 &Verb::Decode(DecodeOptions { charset: Some(Charset::find("utf-8")?), ..options.clone() })
             }
@@ -82,7 +82,7 @@ pub fn run(
     options: &OutputOptions,
 ) -> Result<Outcome, Failure> {
     let mut account = Account::open(options, destination.sync)?;
-    // The format has compression of its own.
+    // Parquet compresses its pages itself.
     let sources = Sources { reading: Reading { decompress: false, ..sources.reading }, ..sources.clone() };
     let result = files::each(&sources, destination, |inputs, output| {
         let mut is_first = true;
@@ -103,11 +103,11 @@ pub fn run(
     result
 }
 
-/// Does `work` on the file `name`. The crate that reads Parquet panics at some broken files, where others are errors.
+/// Does `work` on the file `name`. The crate that reads Parquet panics on some broken files.
 fn guarded(name: &str, work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| ()));
-    // What was begun is not used any more: the output is dropped, and nothing of it appears.
+    // Unwind safety: after a panic the unfinished output is dropped and its file does not appear.
     let result = panic::catch_unwind(AssertUnwindSafe(work));
     panic::set_hook(hook);
     result.unwrap_or_else(|panic| {
@@ -164,7 +164,7 @@ fn rewrite(
         Ok(())
     })();
     match (failure, written) {
-        // What went wrong with the output is what made the writer fail.
+        // The writer fails if the output does; the error of the output says why.
         (Some(failure), _) | (None, Err(Ended::Failure(failure))) => Err(failure),
         (None, Err(Ended::Parquet(error))) => Err(read(error)),
         (None, Ok(())) => Ok(()),
@@ -189,7 +189,7 @@ impl From<Failure> for Ended {
     }
 }
 
-/// The system's error, if it is one, and not a description of it.
+/// Returns the system's error inside `error`, if there is one.
 fn plain(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(error) => match error.downcast::<io::Error>() {
@@ -201,7 +201,7 @@ fn plain(error: ParquetError) -> io::Error {
     }
 }
 
-/// The leaves of the schema that `columns` name: a whole path, or one above it.
+/// Returns the leaves of the schema that `columns` name by their paths or by the path of a group.
 fn choose(columns: &[String], leaves: &[Arc<ColumnDescriptor>]) -> Result<Vec<usize>, String> {
     let mut chosen = Vec::new();
     let mut roots: Vec<&str> = leaves.iter().map(|leaf| leaf.path().parts()[0].as_str()).collect();
@@ -224,11 +224,11 @@ fn choose(columns: &[String], leaves: &[Arc<ColumnDescriptor>]) -> Result<Vec<us
         if found.is_empty() {
             return Err(format!("there is no column '{column}'; there are {}", roots.join(", ")));
         }
-        // Of a path above several leaves, those that hold bytes are meant.
+        // A group stands for those of its leaves that hold bytes.
         let holds_bytes = |index: &usize| leaves[*index].physical_type() == Type::BYTE_ARRAY;
         if !found.iter().any(holds_bytes) {
             let holds = leaves[found[0]].physical_type();
-            return Err(format!("the column '{column}' holds {holds}, and no text"));
+            return Err(format!("the column '{column}' holds {holds}, not text"));
         }
         found.retain(holds_bytes);
         chosen.extend(found);
@@ -238,18 +238,18 @@ fn choose(columns: &[String], leaves: &[Arc<ColumnDescriptor>]) -> Result<Vec<us
     Ok(chosen)
 }
 
-/// How the new file is written: the chosen columns as they were, as far as the old file tells.
+/// Returns the properties of the new file: those of the old one, as far as it records them.
 fn properties(metadata: &ParquetMetaData, chosen: &[usize]) -> WriterPropertiesPtr {
     let of_file = metadata.file_metadata();
     let mut properties = WriterProperties::builder()
         .set_key_value_metadata(of_file.key_value_metadata().cloned())
         .set_offset_index_disabled(metadata.page_index().is_none());
     if let Some(creator) = of_file.created_by() {
-        // Readers judge statistics by who wrote them, and most are copied.
+        // Readers trust statistics by their author, and most statistics are copied.
         properties = properties.set_created_by(creator.to_owned());
     }
     let Some(group) = metadata.row_groups().first() else { return Arc::new(properties.build()) };
-    // What is sorted by a column that changes is sorted no more.
+    // The order by a changed column is lost.
     let sorted = group
         .sorting_columns()
         .filter(|columns| !columns.iter().any(|column| chosen.contains(&(column.column_idx as usize))));
@@ -265,7 +265,7 @@ fn properties(metadata: &ParquetMetaData, chosen: &[usize]) -> WriterPropertiesP
     Arc::new(properties.build())
 }
 
-/// What one file needs on its way.
+/// The state of one file.
 struct Pass<'a> {
     name: &'a str,
     file: &'a File,
@@ -278,7 +278,7 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Copies a column that nobody chose.
+    /// Copies a column that was not chosen.
     fn copy(
         &self,
         group: usize,
@@ -299,7 +299,7 @@ impl Pass<'_> {
         Ok(out.append_column(self.file, close)?)
     }
 
-    /// Works on a chosen column.
+    /// Rewrites a chosen column.
     fn work(
         &mut self,
         reader: ColumnReader,
@@ -337,7 +337,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// What becomes of some values; `row` tells the row of one.
+    /// Returns the new values for `values`. `row` returns the row of a value, for messages.
     fn values(
         &mut self,
         values: &[ByteArray],
@@ -357,7 +357,7 @@ impl Pass<'_> {
                     Place { file: self.name.to_owned(), line: row(index), offset: refusal.offset as u64 };
                 return Err(Failure::Data { place, reason: refusal.reason }.into());
             }
-            // A set may keep one byte of a character and escape the others; then the value stays.
+            // A set may keep one byte of a character and escape the others. Such a value stays unchanged.
             if is_text && simdutf8::basic::from_utf8(&out[start..]).is_err() {
                 out.truncate(start);
                 out.extend_from_slice(value);
@@ -384,24 +384,24 @@ impl Pass<'_> {
     }
 }
 
-/// Finds the rows of values, which null rows have none of and lists several.
+/// Finds the row of a value. A null row has no value and a list may have several.
 #[derive(Default)]
 struct Places {
-    /// The rows of the file before those that are worked on, and how many these are.
+    /// The number of rows before the current row group, and of rows that were read last.
     before: u64,
     records: u64,
-    /// The rows of the row group that were worked on before.
+    /// The number of rows of the row group that were read earlier.
     done: u64,
 }
 
 impl Places {
-    /// Goes on to the next rows, of a row group before which there are `before`.
+    /// Goes on to the next `records` rows of a row group that has `before` rows before it.
     fn start(&mut self, before: u64, records: u64) {
         self.done += self.records;
         (self.before, self.records) = (before, records);
     }
 
-    /// The row of a value, from 1. It is asked for rarely, so it is looked for from the start.
+    /// Returns the row of value number `index`, from 1. Only messages need it, so it searches from the start.
     fn row(&self, index: usize, nulls: &[i16], max: i16, repeats: &[i16]) -> u64 {
         let first = self.before + self.done + 1;
         if nulls.is_empty() {
@@ -417,13 +417,13 @@ impl Places {
     }
 }
 
-/// Whether the values of a column are UTF-8.
+/// Reports whether the values of a column are UTF-8.
 fn is_text(leaf: &ColumnDescriptor) -> bool {
     matches!(leaf.logical_type_ref(), Some(LogicalType::String | LogicalType::Enum | LogicalType::Json))
         || matches!(leaf.converted_type(), ConvertedType::UTF8 | ConvertedType::ENUM | ConvertedType::JSON)
 }
 
-/// Writes to the output, and keeps what goes wrong there.
+/// Writes to the output and keeps its error, which `io::Error` cannot hold.
 struct Sink<'a> {
     output: &'a mut Output,
     failure: &'a mut Option<Failure>,

@@ -1,4 +1,4 @@
-//! What the user asked for, and the job that does it. Options that contradict each other are rejected here, except for
+//! Makes a job of the request of the user. Options that contradict each other are rejected here, except for
 //! pairs that exclude each other whatever their values: these are in the definitions of the arguments.
 
 mod selection;
@@ -6,7 +6,6 @@ mod selection;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf, is_separator};
 
-use self::selection::Selected;
 use super::jobs::blocks::{self, Blocks};
 #[cfg(feature = "parquet")]
 use super::jobs::parquet::{self, Parquet};
@@ -164,25 +163,11 @@ impl Request {
 
     /// Returns the job on values.
     fn values(&self, options: &OutputOptions) -> Result<Values, String> {
-        let &Request { ref selection, ref verb, records, delimiter, ref shape, policies, max_record, .. } =
-            self;
-        let Selected { target, work, empty, none, form } =
-            selection.selected(verb, records, delimiter, shape)?;
+        let &Request { ref verb, records, ref shape, policies, max_record, .. } = self;
+        let selected = self.selection.selected(verb, records, self.delimiter, shape)?;
         let (into, only_changed) = (shape.into.clone(), shape.only_changed);
-        let lines = Some(Work::across(verb, records));
-        let spec = Spec {
-            target,
-            work,
-            lines,
-            empty,
-            none,
-            form,
-            into,
-            only_changed,
-            policies,
-            records,
-            max_record,
-        };
+        let lines = Work::across(verb, records);
+        let spec = Spec { selected, lines, into, only_changed, policies, records, max_record };
         Ok(Values::new(spec, options))
     }
 }

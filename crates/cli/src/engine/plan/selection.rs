@@ -4,6 +4,7 @@ use simdpct::ByteSet;
 
 use crate::engine::jobs::Target;
 use crate::engine::jobs::tables::Columns;
+use crate::engine::jobs::values::Selected;
 use crate::ground::records::Records;
 use crate::select::Selector;
 use crate::select::csv::Table;
@@ -29,7 +30,7 @@ pub enum Selection {
     Parquet(Vec<String>),
 }
 
-/// What is written of records.
+/// The parts of records that are written.
 #[derive(Clone, Debug, Default)]
 pub struct Shape {
     /// Whether only the values are written.
@@ -40,19 +41,6 @@ pub struct Shape {
     pub into: Vec<String>,
     /// Whether only changed records are written.
     pub only_changed: bool,
-}
-
-/// The values of records, and the work on them.
-pub struct Selected {
-    pub target: Target,
-    /// The work on a value, by the bytes around it.
-    pub work: [Work; 3],
-    /// The spelling of an empty value.
-    pub empty: &'static [u8],
-    /// The value that means "no value"; empty if there is none.
-    pub none: &'static [u8],
-    /// What is written of a record.
-    pub form: Form,
 }
 
 impl Selection {

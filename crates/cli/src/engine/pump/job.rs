@@ -1,4 +1,4 @@
-//! The work on one chunk, as the pump sees it.
+//! The interface of a job: its work on one chunk.
 
 use super::feed::{Chunk, Part};
 use crate::ground::reason::Reason;
@@ -29,7 +29,7 @@ pub trait Job: Clone + Send {
     fn report(&self) -> Report;
 }
 
-/// What to do with a record that does not fit in memory.
+/// The treatment of a record that does not fit in memory.
 pub enum Long {
     /// Write it unchanged.
     Copy(Reason),

@@ -10,28 +10,28 @@ use crate::io::output::Output;
 use crate::scan::finding::{Finding, List, Value};
 use crate::scan::kind::Group;
 
-/// What is to be read next.
+/// The input that is read next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// More of the file.
+    /// The rest of the file.
     More,
-    /// The next file: enough is known of this one.
+    /// The next file; this one needs no more findings.
     File,
-    /// Nothing: enough is known.
+    /// Nothing; the list is complete.
     Nothing,
 }
 
-/// So many bytes of findings are written at once.
+/// Findings are buffered and written in pieces of this size.
 const BUFFER: usize = 64 * 1024;
 
-/// What is written of findings.
+/// The format of the list of findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Show {
-    /// A line of text for each.
+    /// One line of text for each finding.
     Text,
-    /// A line of JSON for each.
+    /// One line of JSON for each finding.
     Json,
-    /// The names of files that have some.
+    /// The names of files that have findings.
     Files,
 }
 
@@ -49,23 +49,23 @@ struct Line<'a> {
     text: &'a str,
 }
 
-/// What has been found so far.
+/// The findings of a run.
 pub struct Findings {
     buffer: String,
     quiet: bool,
     show: Show,
-    /// The most that are wanted.
+    /// The number of findings after which the run ends.
     max: u64,
-    /// How many there were of each kind.
+    /// The number of findings of each kind.
     counts: [u64; Group::ALL.len()],
-    /// Whether there were some in the file at hand.
+    /// Whether the current file has findings.
     has_some: bool,
-    /// The place of the last.
+    /// The place of the last finding.
     last: String,
 }
 
 impl Findings {
-    /// None yet. There is no need for more than `max`.
+    /// An empty list, which is complete after `max` findings.
     pub fn new(quiet: bool, show: Show, max: Option<u64>) -> Findings {
         Findings {
             buffer: String::new(),
@@ -78,17 +78,17 @@ impl Findings {
         }
     }
 
-    /// A file begins.
+    /// Begins another file.
     pub fn file(&mut self) {
         self.has_some = false;
     }
 
-    /// Whether nobody wants to see more than that there is something.
+    /// Reports whether only the exit code matters and a finding has decided it.
     pub fn settled(&self) -> bool {
         self.quiet && self.total() > 0
     }
 
-    /// What has to be read to know more.
+    /// Returns the input that is read next.
     pub fn next(&self) -> Next {
         if self.total() >= self.max {
             Next::Nothing
@@ -99,8 +99,8 @@ impl Findings {
         }
     }
 
-    /// Takes the findings of a chunk of `file`, at `offset` and after so many `lines` of it, and writes them to `output`.
-    /// Fails with [`Failure::Enough`] when nothing more of the file is wanted.
+    /// Writes the findings of a chunk to `output`. The chunk is at `offset` of `file`, after `lines` lines.
+    /// Fails with [`Failure::Enough`] if the rest of the file is not needed.
     pub fn take(
         &mut self,
         file: &str,
@@ -160,12 +160,12 @@ impl Findings {
         Ok(())
     }
 
-    /// What the findings mean for the exit code.
+    /// Returns the outcome of the run, which decides the exit code.
     pub fn outcome(&self) -> Outcome {
         if self.total() == 0 { Outcome::Clean } else { Outcome::Findings }
     }
 
-    /// Sums up: `what` says what was looked at.
+    /// Prints the summary to stderr. `what` names the input that was checked.
     pub fn summarize(&mut self, what: &str) {
         if self.quiet {
             return;
@@ -173,7 +173,7 @@ impl Findings {
         let total = self.total();
         let mut line = match (total, self.show) {
             (0, _) => format!("pct: no findings in {what}"),
-            // Of each file, one was enough.
+            // There is one finding for each file.
             (1, Show::Files) => "pct: 1 file has findings, the first of them:".to_owned(),
             (_, Show::Files) => format!("pct: {total} files have findings, the first of them:"),
             _ if total == self.max => {
@@ -191,7 +191,7 @@ impl Findings {
                 separator = ", ";
             }
         }
-        // With stderr closed nobody wants the summary.
+        // If stderr is closed, nobody reads the summary.
         let _ = writeln!(io::stderr(), "{line}");
     }
 

@@ -1,7 +1,7 @@
-//! What `--in-place` would do: a unified diff, or how many lines would change.
+//! The effect that `--in-place` would have: a unified diff, or the number of lines that would change.
 //!
-//! Which record becomes which is known, so nothing has to be searched for: this takes linear time, and memory for the
-//! lines around a change and for as many changed lines as follow each other.
+//! The job says which record becomes which, so no search for differences is needed. This takes linear time, and memory
+//! for the lines around a change and for the changed lines in a row.
 
 use std::collections::VecDeque;
 use std::io::{self, Write as _};
@@ -9,24 +9,24 @@ use std::io::{self, Write as _};
 use crate::ground::error::Failure;
 use crate::io::output::Output;
 
-/// What is shown.
+/// The format of a preview.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Show {
-    /// How many lines would change.
+    /// The number of lines that would change.
     Counts,
     /// A unified diff.
     Diff,
 }
 
-/// Unchanged lines around changed ones.
+/// The number of unchanged lines before and after changed ones.
 const CONTEXT: usize = 3;
 
-/// Marks a line that stays, goes, or comes.
+/// The marks of unchanged, removed and added lines.
 pub const STAYS: u8 = b' ';
 pub const GOES: u8 = b'-';
 pub const COMES: u8 = b'+';
 
-/// After a line without an end.
+/// The text after a line without a line end.
 const NO_END: &[u8] = b"\n\\ No newline at end of file\n";
 
 /// Appends the lines of `bytes`, each after `mark`.
@@ -40,40 +40,40 @@ pub fn mark(mark: u8, bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// What would be done to one file.
+/// The preview of one file.
 pub struct Preview {
     show: Show,
     name: String,
     has_colours: bool,
-    /// The numbers of the next lines, from 1.
+    /// The numbers of the next line in the old and the new file, from 1.
     old: u64,
     new: u64,
-    /// Lines that stay, after the last hunk.
+    /// The last unchanged lines after the previous hunk.
     before: VecDeque<Vec<u8>>,
     hunk: Option<Hunk>,
-    /// Lines that go or come.
+    /// The numbers of removed and of added lines.
     gone: u64,
     come: u64,
     has_header: bool,
-    /// What comes before the first line and is not part of it.
+    /// The byte order mark before the first line, or nothing.
     prefix: &'static [u8],
 }
 
-/// Lines that change, and those around them.
+/// Changed lines, and the unchanged lines around them.
 struct Hunk {
     old: u64,
     new: u64,
     old_lines: u64,
     new_lines: u64,
     text: Vec<u8>,
-    /// Of the last stretch of changed lines, those that come.
+    /// The added lines of the last changed lines in a row.
     plus: Vec<u8>,
-    /// Lines that stay, after those.
+    /// The unchanged lines after these.
     after: VecDeque<Vec<u8>>,
 }
 
 impl Preview {
-    /// Of the file called `name`.
+    /// An empty preview of the file `name`.
     pub fn new(show: Show, name: &str, has_colours: bool) -> Preview {
         Preview {
             show,
@@ -90,12 +90,12 @@ impl Preview {
         }
     }
 
-    /// The file begins with `prefix`, which the lines do not have.
+    /// Sets the `prefix` of the file, which is not part of its first line.
     pub fn begin(&mut self, prefix: &'static [u8]) {
         self.prefix = prefix;
     }
 
-    /// Takes marked lines, in the order of the file.
+    /// Adds marked lines, in the order of the file.
     pub fn push(&mut self, marked: &[u8], output: &mut Output) -> Result<(), Failure> {
         let mut rest = marked;
         while let Some(end) = memchr::memchr(b'\n', rest) {
@@ -123,7 +123,7 @@ impl Preview {
         Ok(())
     }
 
-    /// Takes bytes that stay and are not shown: a record that is too long.
+    /// Counts the lines of a record that is too long to be shown, and stays unchanged.
     pub fn pass(&mut self, bytes: &[u8], output: &mut Output) -> Result<(), Failure> {
         self.close(output)?;
         self.before.clear();
@@ -176,7 +176,7 @@ impl Preview {
         Ok(())
     }
 
-    /// Writes the hunk under way.
+    /// Writes the current hunk.
     fn close(&mut self, output: &mut Output) -> Result<(), Failure> {
         let Some(mut hunk) = self.hunk.take() else { return Ok(()) };
         hunk.text.append(&mut hunk.plus);
@@ -194,7 +194,7 @@ impl Preview {
             self.paint("1", format!("--- {name}\n").as_bytes(), &mut text);
             self.paint("1", format!("+++ {name}\n").as_bytes(), &mut text);
         }
-        // Of no lines, the place is that of the line before.
+        // An empty range is at the line before it.
         let place = |first: u64, lines: u64| if lines == 0 { first - 1 } else { first };
         let (old, new) = (place(hunk.old, old_lines), place(hunk.new, new_lines));
         self.paint("36", format!("@@ -{old},{old_lines} +{new},{new_lines} @@\n").as_bytes(), &mut text);
@@ -212,7 +212,7 @@ impl Preview {
         output.write(&text)
     }
 
-    /// Appends `line`, which ends in a line feed, in a colour if there are any.
+    /// Appends `line`, which ends in a line feed, in `colour` if the preview has colours.
     fn paint(&self, colour: &str, line: &[u8], out: &mut Vec<u8>) {
         if !self.has_colours {
             out.extend_from_slice(line);
@@ -223,7 +223,7 @@ impl Preview {
         out.extend_from_slice(b"\x1B[m\n");
     }
 
-    /// The file ends. Returns whether it would change.
+    /// Ends the file and reports whether it would change.
     pub fn finish(mut self, output: &mut Output) -> Result<bool, Failure> {
         self.close(output)?;
         let lines = self.gone.max(self.come);
@@ -235,10 +235,10 @@ impl Preview {
     }
 }
 
-/// Says how many of the files would change.
+/// Prints to stderr how many of the files would change.
 pub fn print_total(changed: u64, files: u64) {
     let plural = if files == 1 { "" } else { "s" };
-    // With stderr closed there is nobody to tell.
+    // If stderr is closed, nobody reads this.
     let _ =
         writeln!(io::stderr(), "pct: {changed} of {files} file{plural} would change; nothing was written");
 }

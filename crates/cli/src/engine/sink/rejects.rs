@@ -8,10 +8,10 @@ use crate::io::compression::Format;
 use crate::io::output::{How, Output};
 use crate::io::version::Version;
 
-/// Refused values of a few chunks are written at once.
+/// Rejected values are buffered and written in pieces of this size.
 const BUFFER: usize = 64 * 1024;
 
-/// The file of `--rejects`, which appears whole or not at all.
+/// The file of `--rejects`. It appears whole or not at all.
 pub struct Rejects {
     output: Output,
     buffer: String,
@@ -25,7 +25,7 @@ impl Rejects {
         Ok(Rejects { output, buffer: String::new() })
     }
 
-    /// Fails when the file would replace an input, of which this is the version.
+    /// Fails if the file would replace the input `name`, which has this version.
     pub fn forbid(&self, input: Option<&Version>, name: &str) -> Result<(), Failure> {
         if self.output.harms(input) {
             return Err(Failure::Usage(format!("{name}: an input and --rejects are the same file")));
@@ -40,7 +40,7 @@ impl Rejects {
         if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
     }
 
-    /// Puts the file in its place.
+    /// Completes the file and gives it its name.
     pub fn commit(mut self) -> Result<(), Failure> {
         self.flush()?;
         self.output.commit()

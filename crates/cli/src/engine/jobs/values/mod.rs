@@ -28,19 +28,24 @@ use crate::value::policy::{Action, Policies, Policy, Record, Treatment};
 use crate::value::report::{Report, Stop};
 use crate::value::work::Work;
 
-/// What is done to the values of records.
-pub struct Spec {
+/// The values of records, and the work on them.
+pub struct Selected {
     pub target: Target,
     /// The work on a value, by the bytes around it.
     pub work: [Work; 3],
-    /// The work on whole lines at once, if a record is a value.
-    pub lines: Option<Work>,
     /// The spelling of an empty value.
     pub empty: &'static [u8],
-    /// The value that means "no value"; empty if there is none.
+    /// The value that means "no value", such as a hyphen in logs; otherwise empty.
     pub none: &'static [u8],
-    /// What is written of a record.
+    /// The part of a record that is written.
     pub form: Form,
+}
+
+/// The options of a job on values.
+pub struct Spec {
+    pub selected: Selected,
+    /// The work on whole lines at once, for records that are values.
+    pub lines: Work,
     /// The names of the columns or keys for new values.
     pub into: Vec<String>,
     /// Whether only changed records are written.
@@ -135,7 +140,7 @@ pub struct Values {
     target: Target,
     treatment: Treatment,
     needs: Needs,
-    /// What is written of a record.
+    /// The part of a record that is written.
     form: Form,
     /// The names of the columns or keys for new values.
     into: Vec<String>,
@@ -155,26 +160,15 @@ pub struct Values {
 impl Values {
     /// Does what `spec` says, with the output of `options`.
     pub fn new(spec: Spec, options: &OutputOptions) -> Values {
-        let Spec {
-            target,
-            work,
-            lines,
-            empty,
-            none,
-            form,
-            into,
-            only_changed,
-            policies,
-            records,
-            max_record,
-        } = spec;
+        let Spec { selected, lines, into, only_changed, policies, records, max_record } = spec;
+        let Selected { target, work, empty, none, form } = selected;
         let OutputOptions { rejects, stats, preview } = options;
         let (rejects, stats, is_preview) = (rejects.is_some(), stats.is_some(), preview.is_some());
         let treatment = Treatment::new(work, policies, stats, rejects, empty).with_none(none);
         let is_plain = !is_preview && !only_changed;
         // Values of batches are not counted.
         let is_batched = is_plain && !stats && matches!(target.selector, Selector::Line);
-        let lines = lines.filter(|work| is_batched && work.takes_records());
+        let lines = Some(lines).filter(|work| is_batched && work.takes_records());
         Values {
             skips: is_plain
                 && form == Form::Whole

@@ -9,7 +9,7 @@ use crate::value::report::{Report, SHOWN, Stop};
 /// The longest escape, with the bytes after it that decide what it means.
 const ESCAPE: usize = 16;
 
-/// What a run has to know of records besides their values.
+/// The facts about records that a run needs besides their values.
 #[derive(Clone, Copy)]
 pub struct Needs {
     pub records: Records,
@@ -29,7 +29,7 @@ pub struct Parts {
     is_rejected: bool,
     is_not_text: bool,
     has_changed: bool,
-    /// What happens to the record, if its parts are not written.
+    /// The action for the record, if its parts are not written.
     action: Option<Action>,
     /// Its line end.
     end: Vec<u8>,
