@@ -261,8 +261,9 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(
             return (state.finish(), input.len() - rest.len() + lane);
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
-        // A loop of its own makes writing 5 % to 10 % faster. Measuring in these modes is rare.
-        while S::WRITES && rest.len() >= I::LANES && state.sink.room() >= I::LANES {
+        // Measuring in these modes is rare.
+        while S::WRITES && I::LOOPS_IN_OTHER_MODES && rest.len() >= I::LANES && state.sink.room() >= I::LANES
+        {
             if let Err(lane) = state.take::<true, true>(isa.load(rest), rest, Lanes::ALL) {
                 return (state.finish(), input.len() - rest.len() + lane);
             }

@@ -202,8 +202,12 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(isa: I, job: &EncodeJob, input: &[u
         // The first block, and those for which the room may be too little.
         state.take::<false>(isa.load(rest), rest, lanes);
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
-        // A loop of its own makes writing 5 % to 10 % faster. Measuring in these modes is rare.
-        while S::WRITES && rest.len() >= I::LANES && state.sink.room() >= MAX_WINDOW {
+        // Measuring in these modes is rare.
+        while S::WRITES
+            && I::LOOPS_IN_OTHER_MODES
+            && rest.len() >= I::LANES
+            && state.sink.room() >= MAX_WINDOW
+        {
             state.take::<false>(isa.load(rest), rest, Lanes::ALL);
             rest = &rest[I::LANES..];
         }

@@ -313,6 +313,8 @@ impl OneWidth for Sse2 {}
 impl Isa for Sse2 {
     const LANES: usize = 64;
     const WORD: bool = true;
+    // Few CPUs without SSSE3 are left, and the loops of this tier are long.
+    const LOOPS_IN_OTHER_MODES: bool = false;
     type Block = Block;
     type Class = Class;
 
