@@ -169,7 +169,8 @@ impl<O: Observer> Scan<'_, O> {
                 from = self.skip(window, from, ready);
             }
             let Some(len) = memchr::memchr(self.state.end, &window[from..ready]) else {
-                // The piece ends at `ready`, even if the rest of its line is in the next window.
+                // No line ends before `ready`: the rest of the line is in the next window, or the input ends. `ready`
+                // never separates a `\r` from its `\n`.
                 self.piece(window, from, ready);
                 break;
             };

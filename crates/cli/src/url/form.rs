@@ -17,7 +17,7 @@ use crate::ground::reason::{Reason, Refusal};
 pub struct FromForm {
     /// The format in which the pairs are written.
     pub style: Style,
-    /// The charset of the form, if it is not UTF-8.
+    /// The charset of the form; `None` for UTF-8.
     pub charset: Option<Charset>,
 }
 
@@ -80,7 +80,7 @@ pub struct ToForm {
     pub from: Style,
     /// The treatment of line ends in the names and values of pairs.
     pub line_ends: LineEnds,
-    /// The charset of the form, if it is not UTF-8.
+    /// The charset of the form; `None` for UTF-8.
     pub charset: Option<Charset>,
 }
 

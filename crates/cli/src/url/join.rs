@@ -176,7 +176,8 @@ impl Join {
 
     /// Builds the query of the URL, and adds the parameters that the given query does not contain.
     fn query<'a>(&self, given: &mut Given<'a>) -> Option<Cow<'a, [u8]>> {
-        // The removed bytes delimit or separate parameters, so they are escaped in names and values.
+        // The removed bytes have a meaning of their own in parameters, so names and values must contain them only as
+        // escapes.
         let set = sets::RFC3986_QUERY.remove(b"&=+;");
         let mut query =
             given.query.take().map(|query| self.escaped(sets::RFC3986_QUERY, true, query).into_owned());

@@ -1,6 +1,6 @@
 //! Rewrites whole URLs: each value becomes one value, or is rejected with an offset and a reason.
 //!
-//! The other modules use only the trait [`Rewrite`] of the conversions here. The crate simdpct-uri splits, joins and
+//! The modules that process values use only the trait [`Rewrite`]. The crate simdpct-uri splits, joins and
 //! canonicalizes URLs; this module adds the text formats of their parts.
 
 pub mod canonical;
