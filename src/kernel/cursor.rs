@@ -251,7 +251,7 @@ impl Window<'_, '_> {
     /// Returns a pointer to the writable bytes, as many as the window is wide.
     #[inline(always)]
     pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
-        if self.is_direct() { self.cursor.at } else { self.stage.0.as_mut_ptr().cast() }
+        if self.is_direct() { self.cursor.as_mut_ptr() } else { self.stage.0.as_mut_ptr().cast() }
     }
 
     /// Keeps the first `len` bytes.
