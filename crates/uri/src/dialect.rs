@@ -83,7 +83,7 @@ pub const fn set_for(component: Component, dialect: Dialect) -> AsciiSet {
         (Component::Path, Dialect::Rfc1738Ftp) => RFC1738_FSEGMENT,
         (Component::Path, Dialect::Rfc2396) => RFC2396_SEGMENT,
         (Component::Path, Dialect::Rfc3986) => sets::RFC3986_SEGMENT,
-        // A backslash is a slash in special schemes.
+        // The URL Standard reads a backslash as a slash in special schemes, so data must not hold one.
         (Component::Path, Dialect::Whatwg) => sets::WHATWG_PATH.remove(b"%/\\"),
 
         (Component::Query, Dialect::Rfc1738) => RFC1738_HSEGMENT,

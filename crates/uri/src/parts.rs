@@ -37,14 +37,14 @@ pub(crate) fn split_at_level(level: Level, input: &[u8]) -> Parts<'_> {
     Parts { input, at: level.split(input) }
 }
 
-/// A URI or relative reference and the positions of its parts. [`split`] makes it.
+/// A URI or relative reference and the positions of its parts. [`split`] returns it.
 ///
 /// The path and the query are raw bytes, because decoding them whole would mix up data and delimiters;
 /// [`segments`](Parts::segments) and [`query_pairs`](Parts::query_pairs) return [`Piece`]s, which can be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Parts<'a> {
     input: &'a [u8],
-    // INVARIANT: the offsets of a split, so in order; the largest, `query_end`, is at most `input.len()`.
+    // INVARIANT: the offsets come from a split, so they are in order; the largest, `query_end`, is at most `input.len()`.
     at: Offsets,
 }
 

@@ -12,14 +12,14 @@ use crate::url::Rewrite;
 pub enum Verb {
     Encode(EncodeOptions),
     Decode(DecodeOptions),
-    /// Decode the escapes of these bytes, and write the others in upper case.
+    /// Decode the escapes of these bytes, and write all other escapes in upper case.
     Normalize(ByteSet),
     /// Rewrite whole URLs.
     Rewrite(Arc<dyn Rewrite>),
 }
 
 impl Verb {
-    /// Returns the charset, if one is used.
+    /// Returns the charset of the conversion, if it is not UTF-8.
     pub fn charset(&self) -> Option<Charset> {
         match self {
             Verb::Encode(options) => options.charset,

@@ -10,7 +10,7 @@ use crate::ground::escape::byte_of;
 /// Bytes with their offsets in the value.
 #[derive(Default)]
 pub struct Traced {
-    /// The bytes.
+    /// The bytes after the conversion steps so far.
     pub bytes: Vec<u8>,
     /// The offset of each byte in the value.
     pub origins: Vec<usize>,
@@ -54,7 +54,7 @@ fn logged(value: &[u8], keep: &ByteSet) -> Traced {
     })
 }
 
-/// Returns the offset in the value of each byte after `--nginx`.
+/// Returns the offset in `value` of each byte that remains after the `\xHH` of `--nginx` are decoded.
 pub fn of_logged(value: &[u8], keep: &ByteSet) -> Vec<usize> {
     logged(value, keep).origins
 }

@@ -20,9 +20,9 @@ pub struct Report {
     pub lines: u64,
     /// The number of bytes in which line ends have been counted.
     counted: usize,
-    /// The rejections.
+    /// The rejected values and records of the chunk.
     pub refused: Vec<Refused>,
-    /// The texts of the rejections.
+    /// The reasons and records of all rejections, one after the other.
     texts: String,
     /// The findings of `pct check`.
     pub findings: List,
@@ -41,7 +41,7 @@ pub struct Stop {
     pub reason: Reason,
 }
 
-/// A rejection.
+/// A rejected value or record: its position, and the range of its text in the report.
 pub struct Refused {
     pub line: u64,
     pub offset: i64,

@@ -13,7 +13,7 @@ use super::Operation;
 use super::split::Split;
 use crate::offsets::Offsets;
 
-/// The kernels to run, with the token that proves that this CPU has their features.
+/// The instruction set whose kernels run, with the token that proves that this CPU has its features.
 #[derive(Clone, Copy)]
 pub(crate) enum Level {
     Scalar,
@@ -25,7 +25,7 @@ pub(crate) enum Level {
     Avx512(Avx512),
 }
 
-/// Calls a method of the token of a level, or the scalar method of the operation.
+/// Calls a method of the token in `$level`, or on the scalar level `run_scalar` of the operation.
 macro_rules! call {
     ($level:ident.$method:ident($operation:ident)) => {
         match $level {
@@ -44,7 +44,7 @@ macro_rules! call {
 }
 
 impl Level {
-    /// Returns the best kernels for `tier`.
+    /// Returns the level with the best kernels for `tier`.
     pub(crate) fn of(tier: Tier) -> Level {
         #[cfg(target_arch = "x86_64")]
         if !tier.features().is_empty() {
@@ -56,7 +56,7 @@ impl Level {
         Level::Scalar
     }
 
-    /// Returns the kernels for the active tier.
+    /// Returns the level of the active tier. The level is chosen once.
     #[inline(always)]
     pub(crate) fn active() -> Level {
         // INVARIANT: 0, or the number of a level that `Level::of` has returned. Only `choose` writes it.
@@ -93,14 +93,14 @@ impl Level {
         }
     }
 
-    /// Splits one URL. It is [`Level::run`] for one operation, so that callers in other crates share one copy of the kernel.
+    /// Splits one URL. Unlike [`Level::run`], this is not generic, so callers in other crates share one copy of the kernel.
     #[inline(always)]
     pub(crate) fn split(self, url: &[u8]) -> Offsets {
         let operation = Split { url };
         call!(self.split(operation))
     }
 
-    /// Runs `operation` with these kernels.
+    /// Runs `operation` with the kernels of this level.
     #[cfg(feature = "alloc")]
     pub(crate) fn run<O: Operation>(self, operation: O) -> O::Output {
         call!(self.run(operation))
@@ -118,7 +118,7 @@ mod x86 {
     use super::super::{Isa, Operation, Sets};
     use crate::offsets::Offsets;
 
-    /// The features of every CPU that this build runs on.
+    /// The features that this build enables for every CPU.
     const BASELINE: &[&str] = if cfg!(target_feature = "sse2") { &["sse2"] } else { &[] };
 
     /// Defines the token of an instruction set, and the only functions that enable its features.
@@ -164,7 +164,7 @@ mod x86 {
     token!(Avx2 ["avx2" "bmi1" "bmi2" "lzcnt" "popcnt"]);
     token!(Sse2["sse2"]);
 
-    /// Returns `mask`, and hides from LLVM how it was made.
+    /// Returns `mask` unchanged, but hides from LLVM how it was computed. See `Isa::opaque`.
     #[inline(always)]
     fn hide(mut mask: u64) -> u64 {
         // SAFETY: the assembly is a comment, so it changes no register, no memory and no flag.
@@ -184,7 +184,8 @@ mod x86 {
         #[inline(always)]
         fn load_short(self, bytes: &[u8]) -> __m512i {
             let lanes = if bytes.len() < 64 { (1 << bytes.len()) - 1 } else { !0 };
-            // SAFETY: the token proves AVX-512 BW; a masked load reads only its lanes, which are at most `bytes.len()`.
+            // SAFETY: the token proves AVX-512 BW; a masked load reads only the lanes in `lanes`, of which there are at most
+            // `bytes.len()`.
             unsafe { _mm512_maskz_loadu_epi8(lanes, bytes.as_ptr().cast()) }
         }
 
@@ -237,7 +238,7 @@ mod x86 {
             unsafe { _mm512_permutex2var_epi8(low, block, high) }
         }
 
-        /// Returns, for each of the first `K` bits of a byte, the lanes in which it is set.
+        /// Returns, for each of the first `K` bits, a mask of the lanes whose byte has this bit set.
         #[inline(always)]
         fn masks<const K: usize>(self, bits: __m512i) -> [u64; K] {
             let mut masks = [0; K];
@@ -249,8 +250,8 @@ mod x86 {
         }
     }
 
-    /// A block in two registers. The first lane of `high` is lane `shift` of the block: 32 if the block is whole, fewer if it is short,
-    /// where the two registers overlap.
+    /// A block of at most 64 bytes in two registers. The first lane of `high` is lane `shift` of the block. `shift` is 32 for a
+    /// whole block, and less for a short one, whose registers may overlap.
     #[derive(Clone, Copy)]
     pub(crate) struct Halves {
         low: __m256i,
@@ -259,7 +260,7 @@ mod x86 {
     }
 
     impl Avx2 {
-        /// Returns the top bits of the lanes of a block.
+        /// Returns a mask of the lanes of a block whose top bit is set.
         #[inline(always)]
         fn mask(self, low: __m256i, high: __m256i, shift: u32) -> u64 {
             // SAFETY: the token proves AVX2.
@@ -354,7 +355,7 @@ mod x86 {
 
     #[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "only canonical forms look up sets"))]
     impl Avx2 {
-        /// Returns, for each ASCII byte, the bit of its high half in a table; zero for other bytes.
+        /// Returns, for each ASCII byte, the bit of its high half in a row of `Sets::by_low_half`. Returns zero for other bytes.
         #[inline(always)]
         fn row(self, bytes: __m256i) -> __m256i {
             // SAFETY: the token proves AVX2.
@@ -362,13 +363,14 @@ mod x86 {
                 let rows = _mm256_broadcastsi128_si256(_mm_setr_epi8(
                     1, 2, 4, 8, 16, 32, 64, -128, 0, 0, 0, 0, 0, 0, 0, 0,
                 ));
-                // The shift moves bits from byte to byte; the mask removes them.
+                // The shift is one of 16-bit words, so it moves bits from one byte to the next; the mask removes them.
                 let half = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), _mm256_set1_epi8(15));
                 _mm256_shuffle_epi8(rows, half)
             }
         }
 
-        /// Returns all ones in the lanes whose byte is not in the set with this table. `row` is that of `bytes`.
+        /// Returns all ones in the lanes whose byte is not in the set with this table. `row` is the result of [`Self::row`] for
+        /// `bytes`.
         #[inline(always)]
         fn absent(self, bytes: __m256i, row: __m256i, table: &[u8; 16]) -> __m256i {
             // SAFETY: the token proves AVX2; the reference proves that 16 bytes are readable.

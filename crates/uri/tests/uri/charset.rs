@@ -3,7 +3,7 @@
 use simdpct::sets;
 use simdpct_uri::charset::{Charset, Guess, guess};
 
-/// web-platform-tests, url/percent-encoding (see vectors/README.md): the special-query set, as these tests have it.
+/// Checks the vectors of web-platform-tests, url/percent-encoding (see vectors/README.md), which use the special-query set.
 #[test]
 fn percent_encode_after_encoding() {
     let mut cases = 0;
