@@ -162,7 +162,8 @@ pub enum Strictness {
     /// A reference such as `http:g` is always an absolute URI.
     #[default]
     Strict,
-    /// `http:g` is the relative reference `g` if the base has the same scheme, in any case. Some old parsers do this.
+    /// A reference such as `http:g` means the relative reference `g` if its base has the same scheme, in any case. Some old
+    /// parsers do this.
     Lenient,
 }
 
