@@ -9,9 +9,9 @@ use crate::ground::escape::hex;
 pub struct Node {
     /// The keys that are selected by name, each with the index in [`Tree`] of the node for its value.
     keys: Vec<(Vec<u8>, u32)>,
-    /// The index of the node of the values of all other keys.
+    /// The index of the node for the values of all other keys.
     other: u32,
-    /// The index of the node of each array element.
+    /// The index of the node for each array element.
     each: u32,
     /// The index of the path that selects a string at this place, if there is one.
     value: Option<u32>,
