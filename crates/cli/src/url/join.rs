@@ -24,7 +24,7 @@ pub struct Join {
     encode: bool,
 }
 
-/// The parts of one URL.
+/// The parts from which one URL is built; `None` for parts that are not given.
 #[derive(Default)]
 struct Given<'a> {
     scheme: Option<Cow<'a, [u8]>>,

@@ -166,7 +166,7 @@ impl<'a> Shared<'a> {
         Some(waited.unwrap_or_else(PoisonError::into_inner)).filter(|output| output.ended.is_ok())
     }
 
-    /// Calls `work` with the sink and lets the next chunk be written. Returns `None` if the run has failed.
+    /// Calls `work` with the sink, and then lets the next chunk be written. Returns `None` if the run has failed.
     fn finish(
         &self,
         turn: Option<MutexGuard<'_, OutputState<'a>>>,
