@@ -75,7 +75,7 @@ impl Row {
     }
 }
 
-/// The recipe of a row.
+/// The description of a row, and the function that makes it.
 pub struct Spec {
     /// The name of the row, which is unique within the verb.
     pub name: String,

@@ -13,7 +13,7 @@ pub enum Dialect {
     /// RFC 1738, obsolete, with the sets of `ftp`: a `?` stays in a path, because it does not start a query, and a `;` is escaped,
     /// because `;type=a` ends the path.
     Rfc1738Ftp,
-    /// RFC 2396, of 1998, obsolete.
+    /// RFC 2396, of 1998, which is obsolete.
     Rfc2396,
     /// RFC 3986, the current standard of the IETF.
     Rfc3986,

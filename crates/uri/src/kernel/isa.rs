@@ -144,7 +144,7 @@ mod x86 {
                     [$($feature),*].iter().all(has).then(|| unsafe { $token::new() })
                 }
 
-                /// Runs an operation.
+                /// Runs `operation` with the features of the instruction set enabled.
                 #[cfg(feature = "alloc")]
                 $(#[target_feature(enable = $feature)])*
                 pub(super) fn run<O: Operation>(self, operation: O) -> O::Output {
