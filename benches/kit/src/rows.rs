@@ -1,4 +1,4 @@
-//! The rows of the benchmarks.
+//! Makes the rows of the benchmarks: the input that contenders process.
 
 use std::path::Path;
 use std::{fs, io};
