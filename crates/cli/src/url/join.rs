@@ -12,7 +12,7 @@ use super::row::{self, Style};
 use crate::ground::fault::OnFault;
 use crate::ground::reason::{Reason, Refusal};
 
-/// Joins the parts of a URL, which are the cells of a row, to a URL.
+/// The conversion that builds a URL from its parts, which are the cells of a row.
 #[derive(Clone, Debug)]
 pub struct Join {
     /// The part of the URL that each cell of a row holds.

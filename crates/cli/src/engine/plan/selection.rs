@@ -33,7 +33,7 @@ pub enum Selection {
 /// The options that decide which parts of records are written.
 #[derive(Clone, Debug, Default)]
 pub struct Shape {
-    /// Whether only the values are written.
+    /// Whether only the selected values are written, without the rest of the record.
     pub only: bool,
     /// The byte that is written between the values of one record, if only the values are written.
     pub delimiter: Option<u8>,

@@ -35,7 +35,7 @@ pub enum Piece {
     End,
 }
 
-/// A part of a record that is longer than the block.
+/// A part of a record that is longer than a block, and so is processed in parts.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
     /// The offset of the part in the input.

@@ -152,7 +152,7 @@ impl<'a> Shared<'a> {
                 }
             };
             if result.is_none() {
-                // This thread does not hold the output lock here, so locking the input cannot deadlock.
+                // This thread must hold no lock here: locking the input a second time would deadlock.
                 lock(&self.input).ended = true;
                 return;
             }
