@@ -39,7 +39,7 @@ impl Series {
     }
 }
 
-/// The values of several series, side by side.
+/// A group of bars side by side, one for each series.
 pub struct Group {
     /// The title of the group, which is drawn below its bars.
     pub title: String,
@@ -192,7 +192,7 @@ pub fn ranking(title: &str, below: &str, bars: &[(String, f64)]) -> String {
 pub fn lines(chart: &Lines) -> String {
     let points = || chart.lines.iter().flat_map(|(_, points)| points);
     let longest = points().map(|point| point.0).max().unwrap_or(1).max(1);
-    // The slowest rival would leave no room for the others.
+    // The slowest contender of the chart decides where its scale ends.
     let highest = {
         let mut last: Vec<f64> = chart
             .lines

@@ -44,7 +44,7 @@ pub struct Timed {
     pub idiom: &'static str,
     /// The role of the contender in the comparison.
     pub role: Role,
-    /// The comparison of its answers with the expected ones.
+    /// The comparison of the answers of the contender with the expected ones.
     pub agreement: Agreement,
     /// The nanoseconds for all strings of the row, one figure for each round.
     pub times: Vec<f64>,

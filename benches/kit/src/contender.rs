@@ -34,7 +34,7 @@ impl Buffers {
     }
 }
 
-/// The result of a call, in the form in which a library returns it.
+/// The result of a call, in the type that a library returns.
 pub trait Answer {
     /// Returns the bytes of the answer, or `None` if the library rejected the input.
     fn bytes(&self) -> Option<&[u8]>;

@@ -1,4 +1,4 @@
-//! The rows of the benchmarks.
+//! Makes the rows of the benchmarks: the input that contenders process.
 
 use std::path::Path;
 use std::{fs, io};
@@ -75,7 +75,7 @@ impl Row {
     }
 }
 
-/// The recipe of a row.
+/// The description of a row, and the function that makes it.
 pub struct Spec {
     /// The name of the row, which is unique within the verb.
     pub name: String,

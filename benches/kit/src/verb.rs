@@ -10,7 +10,7 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// Both directions.
+    /// Both verbs: encoding and decoding.
     pub const ALL: [Verb; 2] = [Verb::Encode, Verb::Decode];
 
     /// Returns the ways to call this library for the verb, [`Shape::Append`] first.

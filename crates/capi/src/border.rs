@@ -100,7 +100,7 @@ fn is_array<T>(data: *const T, count: usize) -> bool {
         && size.is_some_and(|size| isize::try_from(size).is_ok() && data.addr().checked_add(size).is_some())
 }
 
-/// A range of addresses. It is compared with others and never accessed.
+/// A range of addresses, which is compared with other ranges and never accessed.
 #[derive(Clone, Copy)]
 pub(crate) struct Range {
     start: usize,

@@ -164,7 +164,7 @@ impl Stream {
         let (rest, left) = if more == piece.len() {
             (&[][..], left)
         } else {
-            // At this point, at least all held bytes are settled.
+            // Here the held bytes, if there are any, have two more bytes after them in the joint, so all of them are settled.
             let rest = &piece[settled.saturating_sub(held)..];
             rest.split_at(rest.len() - hold_back(rest))
         };

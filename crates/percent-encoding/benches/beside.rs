@@ -140,7 +140,7 @@ macro_rules! operations {
 operations!(old, upstream);
 operations!(new, percent_encoding);
 
-/// Strings that are adjacent in memory.
+/// The strings of a row. They are adjacent in memory.
 struct Strings {
     text: String,
     ends: Vec<usize>,

@@ -69,7 +69,8 @@ impl Charset {
         }
     }
 
-    /// Decodes the escapes of a piece, and then the bytes from this charset. Returns `None` if the bytes are invalid in it.
+    /// Decodes the escapes of a piece, and then converts the bytes from this charset. Returns `None` if the bytes are invalid in
+    /// the charset.
     ///
     /// A byte order mark is text like any other. Malformed escapes stay. Takes time linear in the input.
     #[must_use]

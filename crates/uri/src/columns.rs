@@ -46,19 +46,19 @@ macro_rules! columns {
     };
 }
 
-// The order is that of `Offsets::to_array`.
+// The indexes are those of the array that `Offsets::to_array` returns.
 columns! {
-    /// Returns the ends of the schemes; 0 for a URL without a scheme.
+    /// Returns the end of the scheme of each URL; 0 for a URL without a scheme.
     scheme_end = 0;
-    /// Returns the starts of the hosts.
+    /// Returns the start of the host of each URL.
     host_start = 1;
-    /// Returns the ends of the hosts.
+    /// Returns the end of the host of each URL.
     host_end = 2;
-    /// Returns the starts of the paths, which are the ends of the authorities.
+    /// Returns the start of the path of each URL, which is the end of its authority.
     path_start = 3;
-    /// Returns the ends of the paths.
+    /// Returns the end of the path of each URL.
     path_end = 4;
-    /// Returns the ends of the queries.
+    /// Returns the end of the query of each URL.
     query_end = 5;
 }
 

@@ -118,7 +118,7 @@ pub(crate) fn guard(has_scheme: bool, has_authority: bool, path: &[u8]) -> &'sta
 pub fn remove_dot_segments(path: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     let mut left = path;
-    // Steps A and D: a relative path loses the dot segments that it starts with.
+    // Steps A and D of RFC 3986, section 5.2.4: a relative path loses the dot segments that it starts with.
     loop {
         left = match left {
             b"." | b".." => b"",
@@ -126,7 +126,7 @@ pub fn remove_dot_segments(path: &[u8], out: &mut Vec<u8>) {
             _ => break,
         };
     }
-    // Step E copies a first segment that has no slash before it.
+    // Step E of section 5.2.4 copies a first segment that has no slash before it.
     if !left.is_empty() && left[0] != b'/' {
         let end = memchr::memchr(b'/', left).unwrap_or(left.len());
         out.extend_from_slice(&left[..end]);
@@ -137,8 +137,8 @@ pub fn remove_dot_segments(path: &[u8], out: &mut Vec<u8>) {
         let end = memchr::memchr(b'/', rest).unwrap_or(rest.len());
         let (segment, after) = rest.split_at(end);
         match segment {
-            // Steps B and C remove the segment, and for `..` also the segment before it. If the removed segment was the last, a
-            // slash remains.
+            // Steps B and C of section 5.2.4 remove the segment, and for `..` also the segment before it. If the removed segment
+            // was the last, a slash remains.
             b"." => {}
             b".." => {
                 let parent = memchr::memrchr(b'/', &out[start..]).unwrap_or(0);
@@ -229,7 +229,7 @@ fn append_target(
         r.scheme = None;
     }
 
-    // These are the steps of section 5.2.2. `merged` is the target path if it joins the paths of base and reference.
+    // These are the steps of RFC 3986, section 5.2.2. `merged` is the target path if it joins the paths of base and reference.
     let (mut target, mut merged) = (r, None);
     let mut remove = true;
     if r.scheme.is_none() {
@@ -241,7 +241,7 @@ fn append_target(
                 target.query = r.query.or(base.query);
                 remove = false;
             } else if !r.path.starts_with(b"/") {
-                // Section 5.2.3: the path of the reference replaces the part of the base path after its last slash.
+                // RFC 3986, section 5.2.3: the path of the reference replaces the part of the base path after its last slash.
                 let before = if base.authority.is_some() && base.path.is_empty() {
                     &b"/"[..]
                 } else {

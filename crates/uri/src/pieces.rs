@@ -150,8 +150,8 @@ pub struct QueryPair<'a> {
 pub struct QueryPairs<'a>(Separated<'a>);
 
 impl<'a> QueryPairs<'a> {
-    /// Returns the parameters of `query`, which must not include its `?`. Empty ones, as in `a&&b`, are left out, as in the URL
-    /// Standard.
+    /// Returns the parameters of `query`, which must not include its `?`. Empty parameters, as in `a&&b`, are left out, as in the
+    /// URL Standard.
     #[must_use]
     pub fn new(query: &'a [u8]) -> QueryPairs<'a> {
         QueryPairs(Separated { left: Some(query), delimiter: b'&' })

@@ -283,7 +283,7 @@ fn surt_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str
         (Err(why), Ok(_)) if why == "Host" && !is_ascii_host(url) => {
             Some("a name that IDNA 2003 and UTS 46 map differently")
         }
-        // No other host is rejected.
+        // This is the only other case in which the profile rejects a host.
         (Err(why), Ok(_)) if why == "Host" => {
             Some("no host: surt takes the first segment of the path for one")
         }

@@ -21,7 +21,7 @@ pub enum Reason {
     UnknownEscape,
     /// The conversion rejects the URL, with this message.
     Url(String),
-    /// A line of an index is CDXJ, not CDX.
+    /// A line of a web archive index has the format CDXJ, not CDX.
     Cdxj,
     /// An object already has a member with the name for the new value.
     HasKey(String),

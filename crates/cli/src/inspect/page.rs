@@ -165,7 +165,7 @@ fn spell(byte: u8) -> String {
     }
 }
 
-/// The properties of the display for which the report is formatted.
+/// The properties of the terminal or file for which the report is formatted.
 struct Page {
     width: usize,
     /// Whether the display has the Unicode block characters, which divide a column into eighths.

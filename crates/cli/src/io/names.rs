@@ -11,7 +11,7 @@ use crate::ground::shown::{quoted, shown};
 /// The name of standard input in messages.
 pub const STDIN: &str = "<stdin>";
 
-/// The inputs, and how they are read.
+/// The names of the inputs, and the options for reading them.
 #[derive(Clone, Debug)]
 pub struct Sources {
     /// The names of files; `-` is standard input.

@@ -49,7 +49,7 @@ struct Counted {
 enum Place {
     /// Standard output, or a named device or pipe. Bytes written to it cannot be taken back.
     Direct(File),
-    /// A new file in the folder of `target`, which it will replace.
+    /// The output is a new temporary file, in the same folder as the file that it will replace.
     Atomic(Box<Atomic>),
 }
 

@@ -244,7 +244,8 @@ impl<O: Observer> Scan<'_, O> {
     fn printable(&mut self, window: &[u8], from: usize, to: usize) -> usize {
         let mut at = from;
         while at < to {
-            // An escape is often followed by another one.
+            // An escape is often followed by another one, so the search for the next `%` starts with a check of one
+            // byte.
             if window[at] != b'%' {
                 self.interrupt(window);
                 match memchr::memchr(b'%', &window[at..to]) {

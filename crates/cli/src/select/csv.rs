@@ -224,7 +224,7 @@ impl Table {
         if !self.names.is_empty() {
             let out = pass.edit.copy_to(stop);
             if is_quoted && !is_closed(bytes) {
-                // The file ends inside the quotes.
+                // The file ends inside this quoted cell, so the missing quote is added.
                 out.push(b'"');
             }
             out.push(self.delimiter);

@@ -230,8 +230,8 @@ impl Ends {
     }
 }
 
-/// Returns a bit for each byte of `block` that equals `wanted`. The loop compiles to vector code: it makes one byte
-/// of eight, with the bits in a different order, which `transposed` corrects.
+/// Returns a mask with a bit for each byte of `block`, set if the byte equals `wanted`. The code is written so that it
+/// compiles to vector code; its bits are in a different order at first, which [`transposed`] corrects.
 #[inline(always)]
 fn mask(block: &[u8; BLOCK], wanted: u8) -> u64 {
     let mut bits = [0; BLOCK];

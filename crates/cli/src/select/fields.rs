@@ -17,7 +17,7 @@ use crate::value::policy::{Action, Around, At, Treat};
 /// The separator of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delimiter {
-    /// Blanks, between fields that may be quoted or bracketed.
+    /// Runs of blanks, between fields that may be quoted or bracketed.
     Blanks,
     /// The byte that separates fields, such as a tab.
     Byte(u8),

@@ -7,11 +7,11 @@ use crate::ground::escape::hex;
 /// A node of a [`Tree`]: the selection at one place in a document.
 #[derive(Clone, Debug, Default)]
 pub struct Node {
-    /// The nodes of the values of these keys, as indices in [`Tree`].
+    /// The keys that are selected by name, each with the index in [`Tree`] of the node for its value.
     keys: Vec<(Vec<u8>, u32)>,
-    /// The index of the node of the values of all other keys.
+    /// The index of the node for the values of all other keys.
     other: u32,
-    /// The index of the node of each array element.
+    /// The index of the node for each array element.
     each: u32,
     /// The index of the path that selects a string at this place, if there is one.
     value: Option<u32>,
@@ -149,7 +149,7 @@ pub struct Span {
 #[derive(Clone, Copy, Debug)]
 struct Open {
     is_object: bool,
-    /// The node of the container.
+    /// The index of the node that tells which values in the object or array are selected.
     node: u32,
     number: u32,
 }

@@ -100,7 +100,7 @@ impl FromStr for KeyPath {
     }
 }
 
-/// The keys whose values are selected.
+/// The paths whose values are selected in JSON Lines.
 #[derive(Clone)]
 pub struct Keys {
     paths: Vec<KeyPath>,

@@ -5,7 +5,7 @@ use super::pass::Pass;
 use crate::ground::reason::{Reason, Refusal};
 use crate::value::policy::{Action, At, Treat};
 
-/// The keys whose values are selected.
+/// The keys whose values are selected in logfmt.
 #[derive(Clone)]
 pub struct Pairs {
     keys: Vec<String>,

@@ -1,6 +1,6 @@
 //! Selects the values of a record: the whole record, fields, columns of CSV, keys of JSON or of logfmt.
 //!
-//! Everything else is copied in as few pieces as possible ([`edit`]), or left out.
+//! The text around the values is copied in as few pieces as possible ([`edit`]), or left out.
 
 pub mod csv;
 pub mod edit;

@@ -12,7 +12,7 @@ use super::row::{self, Style};
 use crate::ground::fault::OnFault;
 use crate::ground::reason::{Reason, Refusal};
 
-/// Joins the parts of a URL, which are the cells of a row, to a URL.
+/// The conversion that builds a URL from its parts, which are the cells of a row.
 #[derive(Clone, Debug)]
 pub struct Join {
     /// The part of the URL that each cell of a row holds.
@@ -24,7 +24,7 @@ pub struct Join {
     encode: bool,
 }
 
-/// The parts of one URL.
+/// The parts from which one URL is built; `None` for parts that are not given.
 #[derive(Default)]
 struct Given<'a> {
     scheme: Option<Cow<'a, [u8]>>,

@@ -61,7 +61,7 @@ impl Decoder {
         }
     }
 
-    /// Creates a decoder that normalizes escapes: it decodes those of `unreserved` bytes, other than the bytes of
+    /// Creates a decoder that normalizes escapes: it decodes the escapes of the bytes in `unreserved`, except those in
     /// `structure`.
     pub fn normalizer(unreserved: ByteSet, structure: ByteSet) -> Decoder {
         let keep = unreserved.complement().union(structure);
@@ -93,7 +93,7 @@ impl Decoder {
         percent_u::character_at(rest).map(|(_, len)| len)
     }
 
-    /// Appends the decoded `value`, and returns the number of layers. After an error, the appended bytes are
+    /// Appends the decoded `value`, and returns the number of layers of escapes. After an error, the appended bytes are
     /// meaningless.
     pub fn apply(&mut self, value: &[u8], handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
         if !self.is_plain() || handling.repairs() {
@@ -224,7 +224,7 @@ impl Decoder {
         each(&bytes[from..], None)
     }
 
-    /// Appends `bytes` with all layers decoded, and returns the number of layers.
+    /// Appends `bytes` with all layers of escapes decoded, and returns the number of layers.
     fn decode(&self, bytes: &[u8], first: &mut Vec<u8>, out: &mut Vec<u8>) -> usize {
         let start = out.len();
         if self.options.percent_u && percent_u::characters(bytes).next().is_some() {

@@ -68,7 +68,7 @@ impl Verb {
 /// The options of encoding.
 #[derive(Clone, Debug)]
 pub struct EncodeOptions {
-    /// The bytes that stay as they are.
+    /// The bytes that are not escaped.
     pub keep: ByteSet,
     /// Whether valid escapes stay.
     pub keep_escapes: bool,
@@ -92,7 +92,7 @@ pub struct DecodeOptions {
     pub nginx: bool,
     /// Whether `%uXXXX` is decoded.
     pub percent_u: bool,
-    /// The charset of the decoded bytes.
+    /// The charset of the decoded bytes, if it is not UTF-8.
     pub charset: Option<Charset>,
     /// Whether everything that controls a terminal is escaped again.
     pub printable: bool,

@@ -62,8 +62,7 @@ pub fn of_logged(value: &[u8], keep: &ByteSet) -> Vec<usize> {
 /// Returns the offset of the decoded byte at `at`, if decoding once is the only step. Reads only the escapes of
 /// `value`.
 pub fn of_plain(keep: &ByteSet, value: &[u8], at: usize) -> usize {
-    // The bytes of the value after the first `from` correspond to the decoded bytes after all but `left` of the first
-    // `at`.
+    // Invariant: decoding the first `from` bytes of `value` gives `at - left` bytes.
     let (mut from, mut left) = (0, at);
     for percent in memchr::memchr_iter(b'%', value) {
         if percent - from >= left {

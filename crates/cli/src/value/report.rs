@@ -1,4 +1,4 @@
-//! The messages about a chunk.
+//! Collects the counts, rejections and other messages about a chunk of input.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -7,8 +7,8 @@ use super::stats::Stats;
 use crate::ground::reason::{Reason, Refusal};
 use crate::scan::finding::List;
 
-/// The messages about a chunk. Lines and offsets count from the start of the chunk; an offset is negative in a value
-/// that began in an earlier chunk.
+/// The messages about a chunk of input. Lines and offsets count from the start of the chunk; an offset is negative in
+/// a value that began in an earlier chunk.
 #[derive(Default)]
 pub struct Report {
     /// Whether positions are reported, so that lines must be counted.

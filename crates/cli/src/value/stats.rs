@@ -34,7 +34,7 @@ pub struct Stats {
     pub double: u64,
     /// The number of records and quoted values that cannot be parsed, and of records that are too long.
     pub unreadable: u64,
-    /// The largest number of layers of a value.
+    /// The largest number of layers of escapes that were decoded in a value.
     pub layers: u64,
     /// Whether any record could contain values. This field and those after it are not printed.
     pub searched: bool,

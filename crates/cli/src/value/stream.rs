@@ -106,7 +106,7 @@ impl Stream {
         self.echo.as_ref().is_none_or(|echo| !echo.is_empty())
     }
 
-    /// Returns the largest number of layers so far.
+    /// Returns the largest number of layers of escapes that have been decoded so far.
     pub fn layers(&self) -> usize {
         match &self.steps {
             Steps::Encode(_) | Steps::Copy => 0,
@@ -330,11 +330,11 @@ struct Open {
     /// Whether outermost escapes were written undecoded because more than `most` were nested, with `--until-stable`.
     is_cut: bool,
     is_too_deep: bool,
-    /// The largest number of layers so far.
+    /// The largest number of layers of escapes that have been decoded so far.
     layers: u32,
 }
 
-/// A byte with its number of layers and its offset in the value.
+/// A byte, the number of layers of escapes that were decoded to get it, and its offset in the value.
 #[derive(Clone, Copy)]
 struct Item {
     byte: u8,

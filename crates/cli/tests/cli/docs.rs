@@ -37,7 +37,7 @@ fn check_page(root: &Path, name: &str, directory: &Path, at_least: usize) {
         shell.args(["-c", &format!("{{ {line}; }} 2>&1")]).current_dir(directory);
         shell.env("PATH", &path).env("LC_ALL", "C.UTF-8").env("COLUMNS", "100");
         let output = shell.output().unwrap().stdout;
-        // The page is valid UTF-8, so bytes of the output that are not are replaced before the comparison.
+        // The page is valid UTF-8, so invalid bytes of the output are replaced before the comparison.
         assert_same(&command, String::from_utf8_lossy(&output).as_bytes(), wanted.as_bytes());
     }
 }

@@ -106,7 +106,7 @@ fn permissions_and_links_stay() {
     assert_eq!(fs::read(dir.path().join("file.old")).unwrap(), b"%20");
 }
 
-/// A file that is named twice is converted once, and a backup never replaces a file that is itself converted.
+/// A file that is named twice is converted only once, and a backup that the run makes is never converted.
 #[cfg(unix)]
 #[test]
 fn no_file_is_replaced_twice() {

@@ -1,4 +1,5 @@
-//! Tests output names such as `/dev/stdout` that mean an open stream, and closed or non-blocking standard streams.
+//! Tests output names that mean an open stream, such as `/dev/stdout`, and standard streams that are unusual: pipes that
+//! do not block, and the null device.
 
 use std::fs::{self, File};
 use std::process::{Command, Stdio};

@@ -263,7 +263,7 @@ fn join_is_the_inverse_of_split() {
     let text: Vec<u8> = input.iter().copied().filter(|byte| *byte != 0xFF).collect();
     let rows = ok(&["split", "--as", "jsonl"], &text);
     assert_same("jsonl", &ok(&["join", "--from", "jsonl"], &rows), &text);
-    // Splitting with `--decode` and joining with `--encode` gives an equivalent URL, except for the spelling of escapes.
+    // Splitting with `--decode` and then joining with `--encode` gives the same URL, except for the spelling of escapes.
     let clean = b"http://u%3A:p%40@a.b/x%2Fy%25z/%C3%A9?a=%26&b=%2B+%25#f%20g\n/?q\n";
     let rows = ok(&["split", "--decode"], clean);
     assert_eq!(

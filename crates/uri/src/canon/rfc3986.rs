@@ -19,7 +19,7 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
         return Err(CanonicalizeError { offset, reason });
     }
 
-    // Section 6.2.2.1: schemes and hosts are written in lower case.
+    // RFC 3986, section 6.2.2.1: schemes and hosts are written in lower case.
     let mut default = None;
     if let Some(scheme) = parts.scheme() {
         let start = out.len();
@@ -37,7 +37,7 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
             out.push(b'@');
         }
         append_host(host.raw(), out);
-        // Section 3.2.3 removes an empty port, and section 6.2.3 removes the default port.
+        // RFC 3986, section 3.2.3, removes an empty port, and section 6.2.3 removes the default port.
         if let Some(port) = parts.port().filter(|port| !port.is_empty())
             && (default.is_none() || port_number(port) != default)
         {

@@ -112,8 +112,8 @@ trait Splitter: Copy {
     /// Splits `url`. `text` starts with `url`, and its further bytes may be loaded, too.
     fn split(self, url: &[u8], text: &[u8]) -> Offsets;
 
-    /// Splits the first line of `text`. Returns the length of the line without its LF, that of the URL without CR as well, and the
-    /// offsets of the URL.
+    /// Splits the first line of `text`. Returns the length of the line without LF, the length of the URL without LF and CR, and
+    /// the offsets of the parts of the URL.
     fn split_line(self, text: &[u8]) -> (usize, usize, Offsets);
 }
 

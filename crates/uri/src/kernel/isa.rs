@@ -144,7 +144,7 @@ mod x86 {
                     [$($feature),*].iter().all(has).then(|| unsafe { $token::new() })
                 }
 
-                /// Runs an operation.
+                /// Runs `operation` with the features of the instruction set enabled.
                 #[cfg(feature = "alloc")]
                 $(#[target_feature(enable = $feature)])*
                 pub(super) fn run<O: Operation>(self, operation: O) -> O::Output {
@@ -177,27 +177,28 @@ mod x86 {
 
         #[inline(always)]
         fn load(self, bytes: &[u8; 64]) -> __m512i {
-            // SAFETY: the token proves AVX-512 F; the reference proves that 64 bytes are readable.
+            // SAFETY: the token `self` exists only on a CPU with AVX-512 F; the reference proves that 64 bytes are readable.
             unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
         }
 
         #[inline(always)]
         fn load_short(self, bytes: &[u8]) -> __m512i {
             let lanes = if bytes.len() < 64 { (1 << bytes.len()) - 1 } else { !0 };
-            // SAFETY: the token proves AVX-512 BW; a masked load reads only the lanes in `lanes`, of which there are at most
+            // SAFETY: the token `self` exists only on a CPU with AVX-512 BW; a masked load reads only the lanes in `lanes`, which
+            // are at most the first `bytes.len()`.
             // `bytes.len()`.
             unsafe { _mm512_maskz_loadu_epi8(lanes, bytes.as_ptr().cast()) }
         }
 
         #[inline(always)]
         fn eq(self, block: __m512i, byte: u8) -> u64 {
-            // SAFETY: the token proves AVX-512 BW.
+            // SAFETY: the token `self` exists only on a CPU with AVX-512 BW.
             unsafe { _mm512_cmpeq_epi8_mask(block, _mm512_set1_epi8(byte.cast_signed())) }
         }
 
         #[inline(always)]
         fn high(self, block: __m512i) -> u64 {
-            // SAFETY: the token proves AVX-512 BW.
+            // SAFETY: the token `self` exists only on a CPU with AVX-512 BW.
             unsafe { _mm512_movepi8_mask(block) }
         }
 
@@ -215,14 +216,14 @@ mod x86 {
             second: &Sets,
         ) -> [u64; K] {
             let (first, second) = (self.bits(before, first), self.bits(block, second));
-            // SAFETY: the token proves AVX-512 F.
+            // SAFETY: the token `self` exists only on a CPU with AVX-512 F.
             self.masks(unsafe { _mm512_and_si512(first, second) })
         }
 
         #[inline(always)]
         fn any_pair(self, before: __m512i, block: __m512i, first: &Sets, second: &Sets) -> u64 {
             let (first, second) = (self.bits(before, first), self.bits(block, second));
-            // SAFETY: the token proves AVX-512 BW.
+            // SAFETY: the token `self` exists only on a CPU with AVX-512 BW.
             unsafe { _mm512_test_epi8_mask(first, second) }
         }
     }
@@ -234,7 +235,7 @@ mod x86 {
         fn bits(self, block: __m512i, sets: &Sets) -> __m512i {
             let tables = sets.by_byte.as_chunks().0;
             let (low, high) = (self.load(&tables[0]), self.load(&tables[1]));
-            // SAFETY: the token proves AVX-512 VBMI.
+            // SAFETY: the token `self` exists only on a CPU with AVX-512 VBMI.
             unsafe { _mm512_permutex2var_epi8(low, block, high) }
         }
 
@@ -243,7 +244,7 @@ mod x86 {
         fn masks<const K: usize>(self, bits: __m512i) -> [u64; K] {
             let mut masks = [0; K];
             for (k, mask) in masks.iter_mut().enumerate() {
-                // SAFETY: the token proves AVX-512 BW.
+                // SAFETY: the token `self` exists only on a CPU with AVX-512 BW.
                 *mask = unsafe { _mm512_test_epi8_mask(bits, _mm512_set1_epi8((1_u8 << k).cast_signed())) };
             }
             masks
@@ -263,26 +264,26 @@ mod x86 {
         /// Returns a mask of the lanes of a block whose top bit is set.
         #[inline(always)]
         fn mask(self, low: __m256i, high: __m256i, shift: u32) -> u64 {
-            // SAFETY: the token proves AVX2.
+            // SAFETY: the token `self` exists only on a CPU with AVX2.
             let (low, high) = unsafe { (_mm256_movemask_epi8(low), _mm256_movemask_epi8(high)) };
             u64::from(low.cast_unsigned()) | u64::from(high.cast_unsigned()) << shift
         }
 
         #[inline(always)]
         fn load_32(self, bytes: &[u8; 32]) -> __m256i {
-            // SAFETY: the token proves AVX2; the reference proves that 32 bytes are readable.
+            // SAFETY: the token `self` exists only on a CPU with AVX2; the reference proves that 32 bytes are readable.
             unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
         }
 
         #[inline(always)]
         fn load_16(self, bytes: &[u8; 16]) -> __m256i {
-            // SAFETY: the token proves AVX2; the reference proves that 16 bytes are readable.
+            // SAFETY: the token `self` exists only on a CPU with AVX2; the reference proves that 16 bytes are readable.
             unsafe { _mm256_zextsi128_si256(_mm_loadu_si128(bytes.as_ptr().cast())) }
         }
 
         #[inline(always)]
         fn word(self, word: u64) -> __m256i {
-            // SAFETY: the token proves AVX2.
+            // SAFETY: the token `self` exists only on a CPU with AVX2.
             unsafe { _mm256_zextsi128_si256(_mm_cvtsi64_si128(word.cast_signed())) }
         }
     }
@@ -323,7 +324,7 @@ mod x86 {
 
         #[inline(always)]
         fn eq(self, block: Halves, byte: u8) -> u64 {
-            // SAFETY: the token proves AVX2.
+            // SAFETY: the token `self` exists only on a CPU with AVX2.
             let (low, high) = unsafe {
                 let byte = _mm256_set1_epi8(byte.cast_signed());
                 (_mm256_cmpeq_epi8(block.low, byte), _mm256_cmpeq_epi8(block.high, byte))
@@ -358,7 +359,7 @@ mod x86 {
         /// Returns, for each ASCII byte, the bit of its high half in a row of `Sets::by_low_half`. Returns zero for other bytes.
         #[inline(always)]
         fn row(self, bytes: __m256i) -> __m256i {
-            // SAFETY: the token proves AVX2.
+            // SAFETY: the token `self` exists only on a CPU with AVX2.
             unsafe {
                 let rows = _mm256_broadcastsi128_si256(_mm_setr_epi8(
                     1, 2, 4, 8, 16, 32, 64, -128, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -373,7 +374,7 @@ mod x86 {
         /// `bytes`.
         #[inline(always)]
         fn absent(self, bytes: __m256i, row: __m256i, table: &[u8; 16]) -> __m256i {
-            // SAFETY: the token proves AVX2; the reference proves that 16 bytes are readable.
+            // SAFETY: the token `self` exists only on a CPU with AVX2; the reference proves that 16 bytes are readable.
             unsafe {
                 let table = _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast()));
                 let member = _mm256_and_si256(_mm256_shuffle_epi8(table, bytes), row);
@@ -385,7 +386,7 @@ mod x86 {
     impl Sse2 {
         #[inline(always)]
         fn load_16(self, bytes: &[u8; 16]) -> __m128i {
-            // SAFETY: the token proves SSE2; the reference proves that 16 bytes are readable.
+            // SAFETY: the token `self` exists only on a CPU with SSE2; the reference proves that 16 bytes are readable.
             unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
         }
     }
@@ -415,7 +416,7 @@ mod x86 {
         fn eq(self, block: [__m128i; 4], byte: u8) -> u64 {
             let mut equal = block;
             for quarter in &mut equal {
-                // SAFETY: the token proves SSE2.
+                // SAFETY: the token `self` exists only on a CPU with SSE2.
                 *quarter = unsafe { _mm_cmpeq_epi8(*quarter, _mm_set1_epi8(byte.cast_signed())) };
             }
             self.high(equal)
@@ -425,7 +426,7 @@ mod x86 {
         fn high(self, block: [__m128i; 4]) -> u64 {
             let mut mask = 0;
             for (i, quarter) in block.into_iter().enumerate() {
-                // SAFETY: the token proves SSE2.
+                // SAFETY: the token `self` exists only on a CPU with SSE2.
                 mask |= u64::from(unsafe { _mm_movemask_epi8(quarter) }.cast_unsigned()) << (16 * i);
             }
             mask
@@ -436,7 +437,7 @@ mod x86 {
         fn members<const K: usize>(self, block: [__m128i; 4], sets: &Sets) -> [u64; K] {
             let mut bytes = [0_u8; 64];
             for (bytes, quarter) in bytes.as_chunks_mut::<16>().0.iter_mut().zip(block) {
-                // SAFETY: the token proves SSE2; the reference proves that 16 bytes are writable.
+                // SAFETY: the token `self` exists only on a CPU with SSE2; the reference proves that 16 bytes are writable.
                 unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), quarter) };
             }
             for byte in &mut bytes {
@@ -447,7 +448,7 @@ mod x86 {
             for (k, mask) in masks.iter_mut().enumerate() {
                 let mut lanes = bits;
                 for quarter in &mut lanes {
-                    // SAFETY: the token proves SSE2.
+                    // SAFETY: the token `self` exists only on a CPU with SSE2.
                     *quarter = unsafe {
                         let bit = _mm_set1_epi8((1_u8 << k).cast_signed());
                         _mm_cmpeq_epi8(_mm_and_si128(*quarter, bit), bit)

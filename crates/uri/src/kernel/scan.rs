@@ -295,7 +295,8 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
         let (scheme, alpha, delimiter, dot) = (scheme & ascii, alpha & ascii, delimiter & ascii, dot & ascii);
         let start = state.lines.find(newline);
 
-        // A CR before an LF is part of the line end. If the block ends after the CR, the line is not proven.
+        // A CR before an LF is part of the line end. If the block ends after the CR, the LF is not visible, and the line is not
+        // proven.
         let line_end = isa.eq(block, b'\r') & newline >> 1;
         let mut bad = control & ascii & !line_end;
 
@@ -305,7 +306,8 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
         bad |= scheme_end & !state.lower.ends(scheme & !upper, named);
         let after_scheme = state.after_scheme.next(scheme_end);
 
-        // An authority with upper case, a port, userinfo, an address in brackets or non-ASCII bytes is not proven.
+        // An authority with upper case, a port, userinfo, an address in brackets or non-ASCII bytes is bad: its line is not
+        // proven.
         let authority = state.authorities.find(slash, after_scheme | start);
         let authority_end = state.authority.ends(!delimiter, authority);
         bad |= state.region.between(authority, authority_end) & (upper | !ascii);
@@ -451,7 +453,7 @@ const fn digit_sets(decoded: [u16; 6]) -> [Sets; 2] {
 /// The rule of Google Safe Browsing, versions 4 and 5.
 pub(crate) struct SafeBrowsing;
 
-/// The sets of the rule. The eighth has the bytes that a key holds only as escapes: controls and space without LF, `#` and DEL.
+/// The sets of the rule. The eighth set has the bytes that a key must escape: controls and space without LF, `#` and DEL.
 static SAFE_BROWSING_SETS: Sets = key_sets(&controls::<34>(b"#\x7f"));
 /// The digits of the escapes that a key does not hold: of bytes above 0x20 and below 0x7F, without `#`. `%25` is among them,
 /// because the decoded `%` may start another escape.
@@ -465,7 +467,8 @@ impl KeyRule for SafeBrowsing {
     #[inline(always)]
     fn bad<I: Isa>(isa: I, block: I::Block, key: &Key, escaped: u64, carries: &mut [Carry; 3]) -> u64 {
         let [after_letter, after_dot, after_0] = carries;
-        // A host that ends in a letter is not an address, unless it is a hexadecimal number.
+        // A host that ends in a letter is not an IPv4 address, unless its last number is hexadecimal. So other ends and `0x` are
+        // bad.
         let mut bad = escaped | key.host_end & !after_letter.next(key.lower);
         bad |= isa.eq(block, b'x') & after_0.next(isa.eq(block, b'0')) & key.host;
         // A dot at the start of a host or after another dot is bad. The check of the last letter above rejects a dot at the end.
@@ -478,7 +481,7 @@ impl KeyRule for SafeBrowsing {
 #[cfg(feature = "idna")]
 pub(crate) struct W3lib;
 
-/// The sets of the rule. The eighth has the bytes that stay as they are in a path.
+/// The sets of the rule. The eighth set has the bytes that stay as they are in a path.
 #[cfg(feature = "idna")]
 static W3LIB_SETS: Sets =
     key_sets(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,:=@[]|/%");
@@ -585,7 +588,7 @@ impl Rule for Whatwg {
         let file_authority = authority & (file << 4 | state.file_end >> 60);
         state.file_end = file;
 
-        // The host is in lower case, without a port, and not an address, which would end in a digit.
+        // A proven host is in lower case, has no port, and does not end in a digit, because an address does.
         let host_end = state.host_end.ends(!delimiter, authority);
         let host = state.host.between(authority, host_end);
         let file_host_end = state.file_host_end.ends(!delimiter, file_authority);

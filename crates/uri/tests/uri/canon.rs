@@ -31,7 +31,7 @@ pub(crate) fn form(profile: Profile, url: &str) -> String {
     }
 }
 
-/// Checks rows of a URL and its form, prints all mismatches, and returns the number of rows.
+/// Checks pairs of a URL and its expected form, prints all mismatches, and returns the number of pairs.
 pub(crate) fn check<S: AsRef<str>>(profile: Profile, cases: impl IntoIterator<Item = (S, S)>) -> usize {
     let mut count = 0;
     let mut wrong = Vec::new();
@@ -46,7 +46,7 @@ pub(crate) fn check<S: AsRef<str>>(profile: Profile, cases: impl IntoIterator<It
     count
 }
 
-/// Checks rows of a URL and its error, and that an error leaves the output unchanged.
+/// Checks URLs with the offset and the reason of their errors, and that an error leaves the output unchanged.
 pub(crate) fn check_rejected(profile: Profile, cases: &[(&str, usize, Reason)]) {
     for &(url, offset, reason) in cases {
         let error = profile.canonicalize(url).expect_err(url);
@@ -317,7 +317,7 @@ fn lines_are_what_the_slow_path_gives() {
             text.truncate(text.len().saturating_sub(line_end.len()));
         }
         for &profile in Profile::ALL {
-            // A CR before an LF is part of the line end.
+            // Make the expected text: the form of each URL, and its line end. A CR before an LF is part of the line end.
             let mut right = Vec::new();
             let mut right_rejected = Vec::new();
             let mut at = 0;

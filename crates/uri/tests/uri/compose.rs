@@ -183,7 +183,7 @@ fn data_stays_data_in_every_dialect() {
             (Component::Query, b"#%"),
             (Component::Fragment, b"%"),
         ] {
-            // RFC 1738 lets a user name of ftp hold a question mark.
+            // In RFC 1738, a user name may hold an unescaped question mark.
             let allowed =
                 |byte: u8| (component, dialect, byte) == (Component::Userinfo, Dialect::Rfc1738, b'?');
             let encoded = escape_for(component, dialect).encode(&all);

@@ -133,7 +133,7 @@ fn surt_python() {
     let cases =
         rows(include_str!("../vectors/surt-python-0.3.tsv")).map(|row| (row[0].clone(), row[1].clone()));
     assert_eq!(check(Profile::SurtPython0_3, cases), 411);
-    // Invalid UTF-8 is accepted, but removed from hosts.
+    // The tool accepts invalid UTF-8, but removes it from hosts.
     let key = |url: &[u8]| Profile::SurtPython0_3.canonicalize(url).map(|key| key.into_owned());
     assert_eq!(key(b"http://\xE9a.com/\xE9?\xE9").unwrap(), b"com,a)/%e9?%e9");
     let rejected = [

@@ -25,18 +25,18 @@ use crate::value::stats::{Stats, StatsFormat};
 #[derive(Clone)]
 pub struct Target {
     pub selector: Selector,
-    /// Whether the meaning of a record depends on earlier ones, so that only one thread can work.
+    /// Whether the meaning of a record depends on earlier records, so that only one thread can work.
     pub is_sequential: bool,
     /// The columns to find in the header of each table. Empty unless the selector selects from tables.
     pub columns: Columns,
 }
 
-/// The outputs of a job besides its main one.
+/// The additional outputs of a job, besides its result.
 #[derive(Clone, Debug, Default)]
 pub struct OutputOptions {
     /// The file for rejected values.
     pub rejects: Option<PathBuf>,
-    /// The format of the summary.
+    /// The format of the statistics that are printed at the end of the run; `None` if they are not printed.
     pub stats: Option<StatsFormat>,
     /// The preview that replaces the output, and whether it has colours.
     pub preview: Option<(Show, bool)>,

@@ -42,7 +42,7 @@ pub struct Request {
     pub shape: Shape,
     /// The preview that is written instead of replacing files.
     pub preview: Option<PreviewFormat>,
-    /// The delimiter of fields or columns, if the user gave one.
+    /// The delimiter of fields or columns; `None` if the user gave none.
     pub delimiter: Option<Delimiter>,
     pub policies: Policies,
     /// The file for rejected values.
@@ -59,7 +59,7 @@ pub struct Request {
 #[derive(Clone, Debug)]
 pub struct CheckRequest {
     pub selection: Selection,
-    /// The delimiter of fields or columns, if the user gave one.
+    /// The delimiter of fields or columns; `None` if the user gave none.
     pub delimiter: Option<Delimiter>,
     /// Whether JSON strings may contain nginx's escapes `\xHH`.
     pub nginx: bool,

@@ -33,11 +33,11 @@ pub enum Selection {
 /// The options that decide which parts of records are written.
 #[derive(Clone, Debug, Default)]
 pub struct Shape {
-    /// Whether only the values are written.
+    /// Whether only the selected values are written, without the rest of the record.
     pub only: bool,
-    /// The byte between the values of one record, if only they are written.
+    /// The byte that is written between the values of one record, if only the values are written.
     pub delimiter: Option<u8>,
-    /// The names under which new values are written beside the old ones.
+    /// The names of new columns or keys for converted values, which are written beside the old ones.
     pub into: Vec<String>,
     /// Whether only changed records are written.
     pub only_changed: bool,
@@ -187,7 +187,7 @@ impl Selection {
         let (target, mut kept) = self.locate(records, delimiter, &shape.into, mends, verb.is_nginx())?;
         let selector = &target.selector;
         let has_blanks = matches!(selector, Selector::Fields(fields) if fields.is_separated_by_blanks());
-        // Logs write a hyphen for a missing value.
+        // Logs with fields between blanks write a hyphen for a missing value.
         let none: &[u8] = if has_blanks { b"-" } else { b"" };
         let mut form = Form::Whole;
         let mut empty: &[u8] = b"";

@@ -31,11 +31,11 @@ pub enum Piece {
     /// A record at `offset` of the input that is longer than the block. The block is full of the first bytes of the
     /// record.
     Long { offset: u64 },
-    /// The end of the input.
+    /// The input has ended.
     End,
 }
 
-/// A part of a record that is longer than the block.
+/// A part of a record that is longer than a block, and so is processed in parts.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
     /// The offset of the part in the input.
@@ -104,7 +104,7 @@ impl<'a> Chunk<'a> {
         found.unwrap_or(self.bytes.len())
     }
 
-    /// Returns the record from `start` to `end`, and whether it is a row of a table with quotes in it.
+    /// Returns the record from offset `start` to `end`, and whether it is a table row with quotes in it.
     #[inline]
     pub fn record(&self, start: usize, end: usize, records: Records) -> (Record<'a>, bool) {
         let bytes = &self.bytes[start..end];
@@ -122,7 +122,7 @@ const PART: usize = 256 * 1024;
 pub struct Feed<'i> {
     input: &'i mut Input,
     cut: Cut,
-    /// Bytes that have been read but not handed out.
+    /// The bytes that have been read from the input but not handed out.
     carry: Vec<u8>,
     /// The offset in the input of the next byte to be handed out.
     offset: u64,
@@ -167,7 +167,8 @@ impl<'i> Feed<'i> {
         buffer[..len].copy_from_slice(&self.carry);
         self.carry.clear();
         let mut search = LastEnd { scanned: 0, end: 0, scan: Scan::new(self.ends) };
-        // After a long record the carried bytes may hold whole records.
+        // After a long record the carried bytes may contain whole records, so they are searched before more input is
+        // read.
         let mut cut = search.find(self.cut, &buffer[..len], marks);
         loop {
             let Some(at) = cut else {

@@ -152,7 +152,7 @@ impl<'a> Shared<'a> {
                 }
             };
             if result.is_none() {
-                // This thread does not hold the output lock here, so locking the input cannot deadlock.
+                // This thread must hold no lock here: locking the input a second time would deadlock.
                 lock(&self.input).ended = true;
                 return;
             }
@@ -166,7 +166,7 @@ impl<'a> Shared<'a> {
         Some(waited.unwrap_or_else(PoisonError::into_inner)).filter(|output| output.ended.is_ok())
     }
 
-    /// Calls `work` with the sink and lets the next chunk be written. Returns `None` if the run has failed.
+    /// Calls `work` with the sink, and then lets the next chunk be written. Returns `None` if the run has failed.
     fn finish(
         &self,
         turn: Option<MutexGuard<'_, OutputState<'a>>>,

@@ -2,7 +2,8 @@
 
 use crate::ground::records::Records;
 
-/// Ends the last record of a file before the first one of the next, if both go to one output.
+/// Completes the last record of one input file, if its record end is missing, before output of the next file is
+/// written.
 pub struct FileBoundary {
     /// The byte that ends a record; `None` if the input has no records.
     end: Option<u8>,
@@ -21,7 +22,7 @@ impl FileBoundary {
         FileBoundary { end, is_open: false, is_start: true, is_used: false }
     }
 
-    /// Begins another file.
+    /// Records that the following output belongs to another input file.
     pub fn next_file(&mut self) {
         self.is_start = true;
     }

@@ -78,12 +78,12 @@ impl Findings {
         }
     }
 
-    /// Begins another file.
+    /// Records that the following findings belong to another file.
     pub fn file(&mut self) {
         self.has_some = false;
     }
 
-    /// Reports whether only the exit code matters and a finding has decided it.
+    /// Reports whether only the exit code matters and a finding has already decided it.
     pub fn settled(&self) -> bool {
         self.quiet && self.total() > 0
     }

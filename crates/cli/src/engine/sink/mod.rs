@@ -53,7 +53,7 @@ impl<'o> Sink<'o> {
         if self.preview.is_none() && self.findings.is_none() { self.output.shared() } else { None }
     }
 
-    /// Takes the output and the report of the chunk at `offset`.
+    /// Writes `out`, the result for the chunk at `offset`, and processes the report of this chunk.
     pub fn take(&mut self, offset: u64, out: &[u8], report: &Report) -> Result<(), Failure> {
         self.write(out, report.is_open)?;
         self.note(offset, report)
@@ -68,7 +68,8 @@ impl<'o> Sink<'o> {
         self.output.write(bytes)
     }
 
-    /// Reserves space in the output for `bytes` and returns its offset. The caller writes them to the shared file.
+    /// Reserves space in the output for `bytes` and returns its offset. The caller writes `bytes` there, to the
+    /// shared file.
     pub fn reserve(&mut self, bytes: &[u8], is_open: bool) -> Result<u64, Failure> {
         self.begin(bytes, is_open)?;
         Ok(self.output.reserve(bytes.len()))
@@ -84,7 +85,8 @@ impl<'o> Sink<'o> {
         Ok(())
     }
 
-    /// Takes the report of the chunk at `offset`: rejected values, counts, findings, and the error that ends the run.
+    /// Processes the report of the chunk at `offset`: rejected values, counts, findings, and the error that ends the
+    /// run.
     pub fn note(&mut self, offset: u64, report: &Report) -> Result<(), Failure> {
         if let Some(rejects) = &mut self.rejects {
             for refused in &report.refused {

@@ -99,7 +99,7 @@ impl Preview {
         self.prefix = prefix;
     }
 
-    /// Adds marked lines, in the order of the file.
+    /// Adds lines with marks to the preview. The caller must add them in the order of the file.
     pub fn push(&mut self, marked: &[u8], output: &mut Output) -> Result<(), Failure> {
         let mut rest = marked;
         while let Some(end) = memchr::memchr(b'\n', rest) {

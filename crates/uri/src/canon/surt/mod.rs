@@ -432,7 +432,7 @@ fn python_address(host: &[u8]) -> Option<Ipv4Addr> {
 /// four octal numbers.
 fn java_address(host: &[u8]) -> Option<Ipv4Addr> {
     if host.iter().all(u8::is_ascii_digit) {
-        // A number that is larger than a Java `long` is a name.
+        // To the tool, a number that is larger than a Java `long` is a name and not an address.
         let significant = host.iter().position(|&digit| digit != b'0').unwrap_or(host.len());
         let fits = host.len() - significant < 19
             || core::str::from_utf8(host).is_ok_and(|digits| digits.parse::<i64>().is_ok());

@@ -81,7 +81,7 @@ pub fn run(
             };
             let mut preview = Preview::new(show, input.name(), has_colours);
             let sink = Sink { preview: Some(&mut preview), ..sink };
-            // A preview shows each file with its own header.
+            // A preview shows each file separately, so no file repeats the header of another.
             pass(input, sink, job.clone(), &mut Header::default(), threads, &mut workspace)?;
             files += 1;
             changed += u64::from(preview.finish(output)?);

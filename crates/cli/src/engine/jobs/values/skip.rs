@@ -10,7 +10,8 @@ const DENSE: u32 = 8;
 /// The number of records for which the search pauses.
 const PAUSE: u32 = 64;
 
-/// Finds the records of a chunk that hold a `%`, or a `\` that may spell one.
+/// Finds the records of a chunk that contain a `%`. In JSON and logfmt it also finds a `\`, which may begin another
+/// spelling of `%`.
 #[derive(Default)]
 pub struct EscapeSearch {
     /// The offset after the `%` or `\` that was found last; 0 before the first search.
