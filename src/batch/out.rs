@@ -162,7 +162,8 @@ impl<O: Offset> ColumnOut for ColumnBuf<O> {
 /// ```
 pub struct UninitColumn<'a, O> {
     bytes: Slots<'a, u8>,
-    // INVARIANT: `offsets` ascends from 0 to `bytes.len()`. Only if it has no slot at all is it empty, and then `bytes` is
+    // INVARIANT: `offsets` is empty only if it has no slot, and then `bytes` is empty, too. Otherwise it ascends from 0 to
+    // `bytes.len()`.
     // empty, too.
     offsets: Slots<'a, O>,
 }

@@ -34,7 +34,7 @@ const PIECE: usize = 16 * 1024;
 pub struct Reader<T: Transform, R> {
     transform: T,
     inner: R,
-    /// The buffer for the inner reader.
+    /// The buffer into which the inner reader reads.
     input: Box<[u8]>,
     /// The output of the transform. The caller has read its first `given` bytes.
     output: Vec<u8>,

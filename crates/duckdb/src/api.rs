@@ -136,7 +136,7 @@ pub(crate) type Callback =
     unsafe extern "C" fn(sys::duckdb_function_info, sys::duckdb_data_chunk, sys::duckdb_vector);
 
 impl<'a> ScalarFunctionSet<'a> {
-    /// Makes a function without signatures.
+    /// Makes a function that has no signatures yet.
     pub(crate) fn new(api: &'a Api, name: &CStr) -> ScalarFunctionSet<'a> {
         // SAFETY: `name` is a C string, and DuckDB copies it.
         let raw = unsafe { duckdb!(api, duckdb_create_scalar_function_set(name.as_ptr())) };

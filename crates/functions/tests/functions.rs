@@ -143,7 +143,7 @@ fn one(verb: Verb, value: &[u8]) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Checks a verb on test rows that are stored in one of the ways.
+/// Checks a verb on `values`, which are the test rows `rows`, stored in one of several ways.
 fn check<'a>(verb: Verb, fail: bool, values: &impl Values<'a>, rows: &Rows, what: &str) {
     let wanted: Vec<_> = rows.values.iter().map(|value| one(verb, value)).collect();
     let is_valid = |row: usize| rows.valid[row];

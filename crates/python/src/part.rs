@@ -7,7 +7,7 @@ use codec::batch::{ColumnBuf, Offset};
 
 use crate::pool::Pool;
 
-/// The pool of memory for the bytes of results, which is reused when a result is freed.
+/// The pool for the byte buffers of results. A result that is freed returns its buffers to the pool.
 pub(crate) static BYTES: Pool<u8> = Pool::new();
 static VIEWS: Pool<View> = Pool::new();
 
