@@ -164,7 +164,6 @@ pub struct UninitColumn<'a, O> {
     bytes: Slots<'a, u8>,
     // INVARIANT: `offsets` is empty only if it has no slot, and then `bytes` is empty, too. Otherwise it ascends from 0 to
     // `bytes.len()`.
-    // empty, too.
     offsets: Slots<'a, O>,
 }
 
