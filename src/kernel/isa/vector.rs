@@ -203,8 +203,8 @@ pub(crate) unsafe trait Vector:
 
     // -- Escapes
 
-    /// Returns the register in the form that [`Vector::write_group`] and [`Vector::place`] need: each lane xor `%`. A shuffle
-    /// can only give zero for a lane that is not copied; the xor after the shuffle turns that zero into `%`.
+    /// Returns the register in the form that [`Vector::write_group`] and [`Vector::place`] need. By default, each lane is xored
+    /// with `%`: a shuffle gives zero for a lane that is not copied, and the xor after the shuffle turns that zero into `%`.
     #[cfg_attr(optimized, inline(always))]
     fn prepared(self, token: Self::Token) -> Self {
         self ^ Self::splat(token, b'%')
