@@ -1,7 +1,7 @@
-//! Looks at a few bytes with what every CPU of the target has: no tier, no call.
+//! Checks of short inputs with instructions that every CPU of the target has. They need neither a tier nor a call.
 //!
-//! For inputs of at most sixteen bytes, the call of a kernel takes longer than all other work. The verbs look at these where
-//! they are inlined.
+//! For inputs of at most sixteen bytes, the call of a kernel takes longer than all other work, so the verbs inline these
+//! checks.
 
 use crate::kernel::word::Look;
 #[cfg(not(any(
@@ -10,10 +10,10 @@ use crate::kernel::word::Look;
 )))]
 use crate::kernel::word::equal;
 
-/// Whether decoding leaves a few bytes as they are, if `+` is not a space.
+/// The check whether decoding leaves a short input unchanged, in a mode in which `+` stays.
 #[derive(Clone, Copy)]
 pub(crate) struct NoEscape {
-    /// Whether a malformed escape is an error. If not, a `%` among the last two bytes is a byte like any other.
+    /// Whether a malformed escape is an error. If not, a `%` in the last two bytes stays unchanged.
     pub(crate) strict: bool,
 }
 
@@ -38,7 +38,7 @@ impl Look for NoEscape {
         if self.strict {
             no_percent(start | end << 32, 0)
         } else {
-            // All bytes in their order, at the top of a word; then without the last two.
+            // This joins all bytes in their order at the top of a word and then shifts the last two out.
             let bytes = start << (64 - 8 * len) | end << 32;
             no_percent(bytes << 16, 0)
         }
@@ -50,8 +50,8 @@ impl Look for NoEscape {
     }
 }
 
-/// Whether an encoder leaves a few bytes as they are, if its set holds all letters, digits, `-`, `.` and `_`, which nearly every
-/// set does.
+/// The check whether encoding leaves a short input unchanged, for a set with all letters, digits, `-`, `.` and `_`. Nearly
+/// every set has these.
 #[derive(Clone, Copy)]
 pub(crate) struct AllUsual;
 
@@ -80,18 +80,18 @@ impl Look for AllUsual {
     }
 }
 
-/// Whether no byte of two words is `%`.
+/// Reports whether no byte of the two words is `%`.
 #[cfg_attr(optimized, inline(always))]
 fn no_percent(a: u64, b: u64) -> bool {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    // SAFETY: the target has SSE2.
+    // SAFETY: this is compiled only for targets with SSE2.
     unsafe {
         use core::arch::x86_64::*;
         let bytes = _mm_set_epi64x(b.cast_signed(), a.cast_signed());
         _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(b'%'.cast_signed()))) == 0
     }
     #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
-    // SAFETY: the target has NEON.
+    // SAFETY: this is compiled only for targets with NEON.
     unsafe {
         use core::arch::aarch64::*;
         let bytes = vcombine_u8(vcreate_u8(a), vcreate_u8(b));
@@ -106,33 +106,33 @@ fn no_percent(a: u64, b: u64) -> bool {
     }
 }
 
-/// Whether all bytes of two words are letters, digits, `-`, `.` or `_`.
+/// Reports whether all bytes of the two words are letters, digits, `-`, `.` or `_`. Always `false` on targets without vectors.
 #[cfg_attr(optimized, inline(always))]
 fn all_usual(a: u64, b: u64) -> bool {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    // SAFETY: the target has SSE2.
+    // SAFETY: this is compiled only for targets with SSE2.
     unsafe {
         use core::arch::x86_64::*;
         let bytes = _mm_set_epi64x(b.cast_signed(), a.cast_signed());
         let all = |byte: u8| _mm_set1_epi8(byte.cast_signed());
-        // Comparisons are signed: a range is moved down to where the signed numbers begin.
+        // Comparisons are signed, so an addition moves a range to the lowest signed numbers.
         let letters = _mm_add_epi8(_mm_or_si128(bytes, all(0x20)), all(0x80 - b'a'));
         let letters = _mm_cmplt_epi8(letters, all(0x80 + 26));
-        // From `-` to `9`, without `/`.
+        // The bytes from `-` to `9` are `-`, `.`, `/` and the digits; `/` is excluded afterwards.
         let digits = _mm_cmplt_epi8(_mm_add_epi8(bytes, all(0x80 - b'-')), all(0x80 + 13));
         let digits = _mm_andnot_si128(_mm_cmpeq_epi8(bytes, all(b'/')), digits);
         let low_line = _mm_cmpeq_epi8(bytes, all(b'_'));
         _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(letters, digits), low_line)) == 0xFFFF
     }
     #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
-    // SAFETY: the target has NEON.
+    // SAFETY: this is compiled only for targets with NEON.
     unsafe {
         use core::arch::aarch64::*;
         let bytes = vcombine_u8(vcreate_u8(a), vcreate_u8(b));
-        // A range is moved down to zero.
+        // A subtraction moves a range to zero, so one comparison tests it.
         let letters = vsubq_u8(vorrq_u8(bytes, vdupq_n_u8(0x20)), vdupq_n_u8(b'a'));
         let letters = vcltq_u8(letters, vdupq_n_u8(26));
-        // From `-` to `9`, without `/`.
+        // The bytes from `-` to `9` are `-`, `.`, `/` and the digits; `/` is excluded afterwards.
         let digits = vcltq_u8(vsubq_u8(bytes, vdupq_n_u8(b'-')), vdupq_n_u8(13));
         let digits = vbicq_u8(digits, vceqq_u8(bytes, vdupq_n_u8(b'/')));
         let low_line = vceqq_u8(bytes, vdupq_n_u8(b'_'));
@@ -148,11 +148,11 @@ fn all_usual(a: u64, b: u64) -> bool {
     }
 }
 
-/// Whether no bit is set.
+/// Reports whether no bit of `lanes` is set.
 #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
 #[cfg_attr(optimized, inline(always))]
 fn none(lanes: core::arch::aarch64::uint8x16_t) -> bool {
     use core::arch::aarch64::*;
-    // SAFETY: the target has NEON. Numbers of 64 bits saturate, so what is not zero stays so.
+    // SAFETY: this is compiled only for targets with NEON. The narrowing saturates, so a word that is not zero stays nonzero.
     unsafe { vget_lane_u64::<0>(vreinterpret_u64_u32(vqmovn_u64(vreinterpretq_u64_u8(lanes)))) == 0 }
 }

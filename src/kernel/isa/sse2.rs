@@ -1,9 +1,9 @@
 //! SSE2, the baseline of x86-64: 64 lanes in four registers.
 //!
-//! There is no byte shuffle. Letters, digits and three marks, which most sets hold and many hold little else, are twelve
-//! operations; another set is a handful of ranges, which are compared one by one; a set of many ranges, or an input too
-//! short to find the ranges, is looked up byte by byte. Few lanes are removed, and few escapes written, by copying what
-//! follows to where it belongs, whole registers at a time; many byte by byte, without a branch.
+//! SSE2 has no byte shuffle. Most sets are letters, digits, `-`, `.`, `_` and at most one byte more, and these take twelve
+//! operations a register. Another set is compared range by range. A set of too many ranges, or an input too short to find the
+//! ranges, is looked up byte by byte. If few lanes are dropped or escaped, the rest of the block is copied to its new place,
+//! whole registers at a time. If there are many, bytes are written one by one, without a branch on their content.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -18,11 +18,11 @@ use crate::kernel::drive::{self, Escapes, Isa, Lanes, OneWidth, lookahead, low_m
 use crate::kernel::word::words;
 use crate::set::ByteSet;
 
-/// Each of the four registers of a block, for tiers whose registers hold sixteen lanes. (A closure would not be inlined
-/// into the entry points, nor then the intrinsics in it.)
+/// Evaluates an expression for each of the four registers of a block, for tiers whose registers hold sixteen lanes. This is a
+/// macro because a closure and its intrinsics would not be inlined into the entry points.
 ///
-/// The expression may use intrinsics of the tier that take and give registers; what reads or writes memory needs an
-/// `unsafe` block of its own.
+/// The expression may use intrinsics of the tier that take and return registers. Intrinsics that read or write memory need an
+/// `unsafe` block of their own.
 macro_rules! each {
     ($block:expr, |$quarter:ident| $value:expr) => {{
         let block = $block;
@@ -32,7 +32,7 @@ macro_rules! each {
         })
     }};
     (|$i:ident| $value:expr) => {{
-        // SAFETY: it stands in a method of the tier's token, which proves the features of the intrinsics.
+        // SAFETY: every use is in a method of the tier's token, which proves the CPU features of the intrinsics.
         #[allow(unused_unsafe, reason = "not every expression needs it")]
         unsafe {
             [
@@ -59,20 +59,21 @@ macro_rules! each {
 
 type Block = [__m128i; 4];
 
-/// The most ranges that are compared.
+/// The largest number of ranges that are compared one by one.
 const RANGES: usize = 10;
 
 /// The shortest input for which finding the ranges of a set pays.
 const LONG: usize = 64;
 
-/// A set, ready for lookups.
+/// A set, prepared for lookups.
 #[derive(Clone, Copy)]
 pub(crate) enum Class {
-    /// Letters, digits, `-`, `.`, `_` and this byte, in all lanes; and how many lanes are looked up.
+    /// A set of letters, digits, `-`, `.`, `_` and one byte, which is in all lanes; and the length of the input.
     Usual(__m128i, usize),
-    /// At most [`RANGES`] ranges: the first byte of each, and how many follow it; and the set, to look up single bytes.
+    /// A set of at most [`RANGES`] ranges: the first byte of each and the number of bytes after it; the number of ranges; and
+    /// the set, to look up single bytes.
     Ranges([(u8, u8); RANGES], usize, ByteSet),
-    /// Any set, and how many lanes are looked up.
+    /// Any other set, and the number of lanes to look up.
     Any(ByteSet, usize),
 }
 
@@ -83,14 +84,14 @@ impl Sse2 {
         unsafe { _mm_set1_epi8(byte.cast_signed()) }
     }
 
-    /// The lanes, of four registers of lanes that are all ones or all zeros, as a mask.
+    /// Returns the mask of the marked lanes of four registers, whose lanes are all ones or all zeros.
     #[cfg_attr(optimized, inline(always))]
     fn mask(self, quarters: Block) -> u64 {
         let [a, b, c, d] = each!(quarters, |quarter| u64::from(_mm_movemask_epi8(quarter).cast_unsigned()));
         a | b << 16 | c << 32 | d << 48
     }
 
-    /// All ones in the lanes from `start` to `start + more`.
+    /// Marks the lanes with a byte from `start` to `start + more`.
     #[cfg_attr(optimized, inline(always))]
     fn in_range(self, quarter: __m128i, (start, more): (u8, u8)) -> __m128i {
         // SAFETY: the token proves SSE2.
@@ -100,16 +101,16 @@ impl Sse2 {
         }
     }
 
-    /// All ones in the lanes of ASCII letters, digits, `-`, `.`, `_` and the byte in all lanes of `other`.
+    /// Marks the lanes of ASCII letters, digits, `-`, `.`, `_` and the byte in all lanes of `other`.
     #[cfg_attr(optimized, inline(always))]
     fn usual(self, quarter: __m128i, other: __m128i) -> __m128i {
         // SAFETY: the token proves SSE2.
         unsafe {
-            // A range becomes the lowest signed numbers. The two cases of a letter differ in one bit, and no other byte
-            // becomes a letter by setting it.
+            // An addition moves a range to the lowest signed numbers, so one comparison tests it. The two cases of a letter
+            // differ in one bit, and setting that bit makes no other byte a letter.
             let letters = _mm_add_epi8(_mm_or_si128(quarter, self.all(0x20)), self.all(0x80 - b'a'));
             let letters = _mm_cmplt_epi8(letters, self.all(0x80 + 26));
-            // From `-` to `9`, but for the one byte between them that is none of these.
+            // The bytes from `-` to `9` are `-`, `.`, `/` and the digits; `/` is excluded afterwards.
             let digits = _mm_cmplt_epi8(_mm_add_epi8(quarter, self.all(0x80 - b'-')), self.all(0x80 + 13));
             let digits = _mm_andnot_si128(_mm_cmpeq_epi8(quarter, self.all(b'/')), digits);
             let marks = _mm_or_si128(_mm_cmpeq_epi8(quarter, self.all(b'_')), _mm_cmpeq_epi8(quarter, other));
@@ -117,7 +118,7 @@ impl Sse2 {
         }
     }
 
-    /// All ones in the lanes of members, if the set is looked up in lanes.
+    /// Marks the lanes that are members of the set. Returns `None` if the set has to be looked up byte by byte.
     #[cfg_attr(optimized, inline(always))]
     fn members(self, block: Block, class: &Class) -> Option<Block> {
         match class {
@@ -133,7 +134,7 @@ impl Sse2 {
         }
     }
 
-    /// All ones in the lanes of `mask`.
+    /// Marks the lanes of `mask`.
     #[cfg_attr(optimized, inline(always))]
     fn spread(self, mask: u64) -> Block {
         each!(|i| {
@@ -146,19 +147,20 @@ impl Sse2 {
         })
     }
 
-    /// The lanes of `mask` from `other`, the others from `quarter`.
+    /// Returns `quarter` with the lanes that `mask` marks taken from `other`.
     #[cfg_attr(optimized, inline(always))]
     fn blend(self, mask: __m128i, quarter: __m128i, other: __m128i) -> __m128i {
         // SAFETY: the token proves SSE2.
         unsafe { _mm_or_si128(_mm_and_si128(mask, other), _mm_andnot_si128(mask, quarter)) }
     }
 
-    /// The value of each hexadecimal digit; 16 or more in the other lanes.
+    /// Returns the value of each hexadecimal digit. Other lanes get 16 or more.
     #[cfg_attr(optimized, inline(always))]
     fn digits(self, quarter: __m128i) -> __m128i {
         // SAFETY: the token proves SSE2.
         unsafe {
-            // `0` to `9` become 0xF6 to 0xFF, and all below them less: saturating parts them from the others.
+            // The addition makes `0` to `9` 0xF6 to 0xFF and bytes below `0` less. The saturating subtraction keeps the two
+            // apart.
             let decimal = _mm_subs_epu8(_mm_add_epi8(quarter, self.all(0xFF - b'9')), self.all(6));
             let decimal = _mm_sub_epi8(decimal, self.all(0xF0));
             let letter = _mm_sub_epi8(_mm_and_si128(quarter, self.all(!0x20)), self.all(b'A'));
@@ -166,29 +168,29 @@ impl Sse2 {
         }
     }
 
-    /// The members among the sixteen bytes from `at` on, of the usual set with the byte in all lanes of `other`, in the lanes
-    /// where they are in the input.
+    /// Returns the members of the usual set among the sixteen bytes of `input` from offset `at` on, as a mask of lanes of the
+    /// input. `other` has the set's additional byte in all lanes.
     ///
     /// # Safety
     ///
     /// `at + 16 <= input.len() <= 64`.
     #[cfg_attr(optimized, inline(always))]
     unsafe fn usual_at(self, input: &[u8], at: usize, other: __m128i) -> u64 {
-        // SAFETY: the token proves SSE2, and the caller vouches for sixteen bytes.
+        // SAFETY: the token proves SSE2, and the caller guarantees `at + 16 <= input.len()`.
         unsafe {
             let bytes = _mm_loadu_si128(input.as_ptr().add(at).cast());
             u64::from(_mm_movemask_epi8(self.usual(bytes, other)).cast_unsigned()) << at
         }
     }
 
-    /// As [`Isa::escapes`], for an input of at most sixteen bytes.
+    /// Finds the escapes in the first register, for an input of at most sixteen bytes. See [`Isa::escapes`].
     #[cfg_attr(optimized, inline(always))]
     fn escapes_of_one(self, mut block: Block) -> Escapes<Block> {
         let mut values = block;
         // SAFETY: the token proves SSE2.
         let valid = unsafe {
             let digits = self.digits(block[0]);
-            // After the input are no digits.
+            // The lanes that are shifted in count as bytes that are not digits.
             let first = _mm_or_si128(_mm_srli_si128::<1>(digits), _mm_slli_si128::<15>(self.all(0xFF)));
             let second = _mm_or_si128(_mm_srli_si128::<2>(digits), _mm_slli_si128::<14>(self.all(0xFF)));
             let high = _mm_slli_epi16::<4>(_mm_and_si128(first, self.all(0x0F)));
@@ -202,32 +204,33 @@ impl Sse2 {
         Escapes { valid, values, decoded: block, marks: block }
     }
 
-    /// Writes to `window` the lanes of `rest`, run by run, each with `N` registers that follow it, over what the run before
-    /// copied too much.
+    /// Writes the lanes of `rest` to `window`, run by run. Each run is written as `N` whole registers from its start, and the
+    /// next run overwrites the surplus.
     ///
     /// # Safety
     ///
-    /// `16 * N` bytes are readable from each lane of `rest` in `bytes`, and `64 + 16 * N` are writable.
+    /// `16 * N` bytes are readable in `bytes` from each lane of `rest` on, and `64 + 16 * N` bytes are writable at `window`.
     #[cfg_attr(optimized, inline(always))]
     unsafe fn copy_runs<const N: usize>(self, bytes: &[u8; 128], mut rest: u64, window: *mut u8) {
         let mut written = 0;
         while rest != 0 {
             let start = rest.trailing_zeros() as usize;
             let len = (!(rest >> start)).trailing_zeros() as usize;
-            // SAFETY: `written < 64`, and the caller vouches for the rest.
+            // SAFETY: the caller guarantees `16 * N` readable bytes from lane `start` on. `written < 64`, so as many are
+            // writable at that offset.
             unsafe { self.copy::<N>(bytes.as_ptr().add(start), window.add(written)) };
             written += len;
             rest &= !low_mask(start + len);
         }
     }
 
-    /// Writes `N` registers of lanes to `window`, those of `escape` as escapes: for each, its three bytes and all that
-    /// follows it.
+    /// Writes `N` registers of lanes to `window`, with the lanes in `escape` as escapes. Each escape is written over the copy
+    /// before it, followed by `N` registers with the lanes after it.
     ///
     /// # Safety
     ///
-    /// `16 * N` bytes are readable from each lane of `escape` on; `16 * N` and three are writable after each, and two more for
-    /// each before it.
+    /// `16 * N` bytes are readable in `bytes` from its start and after each lane of `escape`. At `window`, `16 * N` bytes are
+    /// writable, and after the three bytes of each escape as many.
     #[cfg_attr(optimized, inline(always))]
     unsafe fn escape_few<const N: usize>(
         self,
@@ -236,7 +239,8 @@ impl Sse2 {
         escapes: &[[u8; 4]; 256],
         window: *mut u8,
     ) {
-        // SAFETY: the caller vouches for all places.
+        // SAFETY: the caller guarantees the readable bytes after each lane, and the writable bytes after each escape, which
+        // starts at offset `at`.
         unsafe {
             self.copy::<N>(bytes.as_ptr(), window);
             for (before, lane) in drive::bits(escape).enumerate() {
@@ -247,7 +251,7 @@ impl Sse2 {
         }
     }
 
-    /// The lanes of `block`, and as many zeros, so that 64 bytes are readable from any lane.
+    /// Returns the lanes of `block` and 64 zeros, so that 64 bytes are readable from any lane on.
     #[cfg_attr(optimized, inline(always))]
     fn padded(self, block: Block) -> [u8; 128] {
         let mut bytes = [0; 128];
@@ -255,7 +259,7 @@ impl Sse2 {
         bytes
     }
 
-    /// Copies `N` registers.
+    /// Copies `N` registers of sixteen bytes.
     ///
     /// # Safety
     ///
@@ -263,7 +267,7 @@ impl Sse2 {
     #[cfg_attr(optimized, inline(always))]
     unsafe fn copy<const N: usize>(self, from: *const u8, to: *mut u8) {
         for i in 0..N {
-            // SAFETY: the token proves SSE2; the caller vouches for `16 * N` bytes.
+            // SAFETY: the token proves SSE2; the caller guarantees `16 * N` readable and writable bytes, and `i < N`.
             unsafe {
                 _mm_storeu_si128(to.cast::<__m128i>().add(i), _mm_loadu_si128(from.cast::<__m128i>().add(i)))
             };
@@ -271,29 +275,30 @@ impl Sse2 {
     }
 }
 
-/// Returns the first `lanes` lanes whose bytes are members of `set`. Many kernels use it for rare sets, so it is not inlined.
+/// Returns those of the first `lanes` lanes that are members of `set`. Many kernels use it for rare sets, so it is not inlined.
 #[inline(never)]
 fn all_looked_up(bytes: &[u8; 64], lanes: usize, set: &ByteSet) -> u64 {
     bytes.iter().take(lanes).enumerate().fold(0, |mask, (i, &byte)| mask | u64::from(set.contains(byte)) << i)
 }
 
-/// Returns those of `lanes` whose bytes are members of `set`. Many kernels use it, so it is not inlined.
+/// Returns those of `lanes` that are members of `set`. Many kernels use it, so it is not inlined.
 #[inline(never)]
 fn looked_up(bytes: &[u8; 64], lanes: u64, set: &ByteSet) -> u64 {
     drive::bits(lanes).fold(0, |members, lane| members | u64::from(set.bit(bytes[lane])) << lane)
 }
 
-/// Writes the first `lanes` lanes, those in `escape` as escapes. Many kernels use it for blocks with many escapes, which take so
-/// long that a call does not matter, so it is not inlined.
+/// Writes the first `lanes` lanes, with those in `escape` as escapes. Blocks with many escapes take so long that a call does
+/// not matter, and many kernels use this, so it is not inlined.
 ///
 /// # Safety
 ///
-/// `lanes <= 64`, and `escape` has no other lanes. Three bytes for each lane and one more are writable at `to`.
+/// `lanes <= 64`, and `escape` has no lanes after these. `3 * lanes + 1` bytes are writable at `to`.
 #[inline(never)]
 unsafe fn expand_dense(bytes: &[u8; 128], escape: u64, lanes: usize, escapes: &[[u8; 4]; 256], to: *mut u8) {
     if escape == u64::MAX {
         for (lane, &byte) in bytes[..64].iter().enumerate() {
-            // SAFETY: all 64 lanes are escaped, so `3 * 64 + 1` bytes are writable, and `3 * lane + 4` is no more.
+            // SAFETY: all 64 lanes are escaped, so `lanes` is 64, and the caller guarantees `3 * 64 + 1` bytes. `3 * lane + 4`
+            // is at most that.
             unsafe { to.add(3 * lane).cast::<[u8; 4]>().write_unaligned(escapes[usize::from(byte)]) };
         }
         return;
@@ -304,7 +309,7 @@ unsafe fn expand_dense(bytes: &[u8; 128], escape: u64, lanes: usize, escapes: &[
         rest >>= 1;
         lowest
     };
-    // SAFETY: the caller vouches for three bytes for each lane, and one more.
+    // SAFETY: the caller guarantees `3 * lanes + 1` writable bytes at `to`.
     unsafe { triple(&bytes[..lanes], to, escapes, escaped) };
 }
 
@@ -313,7 +318,7 @@ impl OneWidth for Sse2 {}
 impl Isa for Sse2 {
     const LANES: usize = 64;
     const WORD: bool = true;
-    // Few CPUs without SSSE3 are left, and the loops of this tier are long.
+    // Few CPUs without SSSE3 are left, and such loops would make this tier's code much larger.
     const LOOPS_IN_OTHER_MODES: bool = false;
     type Block = Block;
     type Class = Class;
@@ -343,9 +348,9 @@ impl Isa for Sse2 {
     #[cfg_attr(optimized, inline(always))]
     fn load(self, input: &[u8]) -> Block {
         match input.first_chunk::<64>() {
-            // SAFETY: the token proves SSE2; 64 bytes are readable.
+            // SAFETY: the token proves SSE2; the array has 64 readable bytes.
             Some(bytes) => each!(|i| {
-                // SAFETY: the token proves SSE2; `i < 4`, so sixteen of the 64 bytes are readable there.
+                // SAFETY: the token proves SSE2; `i < 4`, so `16 * i + 16` is at most the 64 bytes of the array.
                 unsafe { _mm_loadu_si128(bytes.as_ptr().cast::<__m128i>().add(i)) }
             }),
             None => {
@@ -371,8 +376,9 @@ impl Isa for Sse2 {
         if !(17..=64).contains(&len) {
             return None;
         }
-        // Two pieces or four, which overlap.
-        // SAFETY: sixteen bytes are readable at each place: `second <= 32`, and `second + 16 <= len`.
+        // Two or four overlapping pieces of sixteen bytes cover the input.
+        // SAFETY: `len >= 17`, so `len - 16` is a valid offset. `second` is at most 32, and `second + 16 <= len` because `len >
+        // 32`.
         let members = unsafe {
             let mut members = self.usual_at(input, 0, other) | self.usual_at(input, len - 16, other);
             if len > 32 {
@@ -389,7 +395,7 @@ impl Isa for Sse2 {
     fn bytes(self, block: Block) -> [u8; 64] {
         let mut bytes = [0; 64];
         for (quarter, out) in block.into_iter().zip(bytes.as_chunks_mut::<16>().0) {
-            // SAFETY: the token proves SSE2; sixteen bytes are writable.
+            // SAFETY: the token proves SSE2; a chunk has sixteen writable bytes.
             unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), quarter) };
         }
         bytes
@@ -425,13 +431,13 @@ impl Isa for Sse2 {
         let (len, byte) = (input.len(), self.all(byte));
         let found = if len < 16 {
             let [low, high] = words(input);
-            // SAFETY: the token proves SSE2. The zeros after the input are not looked for.
+            // The zeros after the input do not match, because no caller checks for zero.
             unsafe { _mm_cmpeq_epi8(_mm_set_epi64x(high.cast_signed(), low.cast_signed()), byte) }
         } else if len <= 64 {
-            // Four pieces, which overlap: no branch is about how many there are.
+            // Four overlapping pieces cover the input, so there is no branch on the number of pieces.
             let second = len / 32 * 16;
             let [a, b, c, d] = each!([0, second, len - 16 - second, len - 16], |at| {
-                // SAFETY: the token proves SSE2; sixteen bytes are readable at each of these.
+                // SAFETY: the token proves SSE2; `len` is from 16 to 64, so each offset is at most `len - 16`.
                 unsafe { _mm_cmpeq_epi8(_mm_loadu_si128(input.as_ptr().add(at).cast()), byte) }
             });
             // SAFETY: the token proves SSE2.
@@ -473,7 +479,7 @@ impl Isa for Sse2 {
             each!(|i| _mm_or_si128(_mm_srli_si128::<1>(digits[i]), _mm_slli_si128::<15>(following[i])));
         let second =
             each!(|i| _mm_or_si128(_mm_srli_si128::<2>(digits[i]), _mm_slli_si128::<14>(following[i])));
-        // The 16-bit shift would move what is above the digits into the next byte.
+        // The mask is needed because the 16-bit shift would move the upper bits of a lane into the next byte.
         let values =
             each!(|i| _mm_or_si128(_mm_slli_epi16::<4>(_mm_and_si128(first[i], self.all(0x0F))), second[i]));
         let valid = each!(|i| {
@@ -493,7 +499,8 @@ impl Isa for Sse2 {
 
     #[cfg_attr(optimized, inline(always))]
     fn decode_some(self, block: Block, found: &Escapes<Block>, class: &Class, members: bool) -> (u64, Block) {
-        /// Of more escapes than this, all lanes are compared with the ranges faster than each is looked up.
+        /// The largest number of escapes whose values are looked up one by one. With more, comparing all lanes with the ranges
+        /// is faster.
         const FEW: usize = 16;
         let found_members = match class {
             Class::Any(set, _) => looked_up(&self.bytes(found.values), found.valid, set),
@@ -512,7 +519,7 @@ impl Isa for Sse2 {
     #[cfg_attr(optimized, inline(always))]
     fn upper(self, mask: u64, block: Block) -> Block {
         let mask = self.spread(mask);
-        // Of the digits, only lower-case letters are above `Z`.
+        // The lanes of `mask` are hexadecimal digits, and of these only lower-case letters are above `Z`.
         each!(|i| {
             let letter = _mm_cmpgt_epi8(block[i], self.all(b'Z'));
             _mm_andnot_si128(_mm_and_si128(letter, _mm_and_si128(mask[i], self.all(0x20))), block[i])
@@ -524,7 +531,8 @@ impl Isa for Sse2 {
         let mut stage = Stage::new();
         let mut window = out.window(64, &mut stage);
         let start = window.as_mut_ptr().cast::<__m128i>();
-        // SAFETY: the token proves SSE2; the window has 64 bytes, which are all written, and no `Lanes` has more.
+        // SAFETY: the token proves SSE2. The window has 64 bytes, the stores initialise all of them, and `lanes.count()` is at
+        // most `LANES`.
         unsafe {
             _mm_storeu_si128(start, block[0]);
             _mm_storeu_si128(start.add(1), block[1]);
@@ -541,21 +549,22 @@ impl Isa for Sse2 {
         let start = window.as_mut_ptr();
         for (m, block) in blocks.into_iter().enumerate() {
             for (i, quarter) in block.into_iter().enumerate() {
-                // SAFETY: the token proves SSE2; the window is as wide as `M` blocks.
+                // SAFETY: the token proves SSE2; `64 * m + 16 * i + 16 <= M * 64`, and the window has `M * 64` writable bytes.
                 unsafe { _mm_storeu_si128(start.add(64 * m + 16 * i).cast(), quarter) };
             }
         }
-        // SAFETY: the loops wrote the whole window.
+        // SAFETY: the loops initialised all `M * 64` bytes of the window.
         unsafe { window.keep(M * 64) };
     }
 
     #[cfg_attr(optimized, inline(always))]
     fn compress(self, block: Block, drop: u64, lanes: Lanes<Self>, out: &mut Cursor<'_>) {
-        /// Up to 63 lanes, and a block.
+        /// The width of the window: up to 63 lanes, and a block written after them.
         const WINDOW: usize = 128;
-        /// If more lanes than this are dropped, those that stay are copied one by one faster than run by run.
+        /// The largest number of dropped lanes for which the lanes that stay are copied run by run. With more, copying them one
+        /// by one is faster.
         const FEW: usize = 20;
-        /// Every third lane.
+        /// A mask of every third lane from lane 0 on.
         const THIRDS: u64 = 0x9249_2492_4924_9249;
         let bytes = self.padded(block);
         let mut stage = Stage::new();
@@ -563,10 +572,12 @@ impl Isa for Sse2 {
         let start = window.as_mut_ptr();
         let rest = lanes.mask() & !drop;
         if lanes.count() <= 16 {
-            // SAFETY: sixteen of 128 bytes are readable from each of sixteen lanes, and 128 are writable.
+            // SAFETY: `rest` is in the first sixteen lanes, so sixteen of the 128 bytes are readable from each, and the window
+            // has 128 bytes.
             unsafe { self.copy_runs::<1>(&bytes, rest, start) };
         } else if rest == THIRDS.wrapping_shl(rest.trailing_zeros()) {
-            // Nothing but escapes, such as those of Chinese: where the lanes are is known. After the last are zeros.
+            // The block is nothing but escapes, such as those of Chinese text, so the lanes that stay are known. After the last
+            // come zeros.
             let first = rest.trailing_zeros() as usize;
             for i in 0..22 {
                 // SAFETY: `i < 22`, and the window has 128 bytes.
@@ -574,14 +585,14 @@ impl Isa for Sse2 {
             }
         } else if count(lanes.mask() & drop) > FEW {
             for (written, lane) in drive::bits(rest).enumerate() {
-                // SAFETY: fewer than 64 bytes were written before.
+                // SAFETY: `rest` has at most 64 lanes, so `written < 64`, and the window has 128 bytes.
                 unsafe { start.add(written).write(bytes[lane]) };
             }
         } else {
-            // SAFETY: 64 of 128 bytes are readable from each lane, and 128 are writable.
+            // SAFETY: 64 of the 128 bytes are readable from each lane on, and the window has 128 bytes.
             unsafe { self.copy_runs::<4>(&bytes, rest, start) };
         }
-        // SAFETY: the lanes that stay were written without a gap, at most 64.
+        // SAFETY: each branch wrote the lanes of `rest` without a gap, and there are at most 64.
         unsafe { window.keep(count(rest)) };
     }
 
@@ -595,11 +606,13 @@ impl Isa for Sse2 {
         case: HexCase,
         out: &mut Cursor<'_>,
     ) {
-        /// Three bytes for each of 63 lanes, and a block or four bytes.
+        /// The width of the window: three bytes for each of 63 lanes, and then a block, which is more than the four bytes of
+        /// the last escape.
         const WINDOW: usize = 63 * 3 + 64;
-        /// With more escapes than this, byte by byte is faster than copying a block after each.
+        /// The largest number of escapes after which the rest of the block is copied. With more, writing byte by byte is
+        /// faster.
         const FEW: usize = 16;
-        // The last of the few may be that of lane 63, and a block is copied after it.
+        // If lane 63 is the last of `FEW` lanes to escape, a block is copied after its three bytes.
         const { assert!(63 + 2 * (FEW - 1) + 3 + 64 <= WINDOW) };
         let escape = escape & lanes.mask();
         let bytes = self.padded(block);
@@ -609,17 +622,18 @@ impl Isa for Sse2 {
         let mut window = out.window(WINDOW, &mut stage);
         let start = window.as_mut_ptr();
         if lanes.count() <= 16 {
-            // SAFETY: sixteen of 128 bytes are readable after each of sixteen lanes; the window has room for three bytes for
-            // each and sixteen more.
+            // SAFETY: `escape` is in the first sixteen lanes, so sixteen of the 128 bytes are readable after each. The window
+            // has more than three bytes for each of these lanes and sixteen more.
             unsafe { self.escape_few::<1>(&bytes, escape, escapes, start) };
         } else if escaped <= FEW {
-            // SAFETY: a block is readable after each lane and writable after three bytes for each of so few: the assertion above.
+            // SAFETY: 64 of the 128 bytes are readable after each lane. The assertion above shows that 64 bytes are writable
+            // after each of at most `FEW` escapes.
             unsafe { self.escape_few::<4>(&bytes, escape, escapes, start) };
         } else {
-            // SAFETY: the window has room for three bytes for each lane, and one more; `escape` has been masked by the lanes.
+            // SAFETY: the window has more than `3 * 64 + 1` bytes, and `escape` was masked by `lanes`.
             unsafe { expand_dense(&bytes, escape, lanes.count(), escapes, start) };
         }
-        // SAFETY: `lanes` bytes and two more for each escape were written without a gap.
+        // SAFETY: each branch wrote `lanes` bytes and two more for each escape without a gap.
         unsafe { window.keep(lanes.count() + 2 * escaped) };
     }
 }
