@@ -13,9 +13,11 @@ use core::num::NonZeroU8;
 use core::sync::atomic::{AtomicU8, Ordering};
 
 use crate::kernel::cursor::{Room, Written};
+#[allow(unused_imports, reason = "some targets have no vector tier")]
 use crate::kernel::drive::operation::{
     Decode, DecodeMeasure, DecodeValues, Encode, EncodeMeasure, EncodeValues, Operation,
 };
+#[allow(unused_imports, reason = "some targets have no vector tier")]
 use crate::kernel::drive::{Isa, Tier as _};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, Measure, Measured};
@@ -79,6 +81,7 @@ macro_rules! has {
 /// one call; [`Operation`] says what it does.
 ///
 /// Each kind of input has a function of its own, because the prologue of one that does all takes longer than a short input.
+#[allow(unused_macros, reason = "some targets have no vector tier")]
 macro_rules! entry {
     ([$($feature:tt)*] $token:ident $operation:ident($($operand:ident: $type:ty),*) -> $output:ty) => {{
         $(#[target_feature(enable = $feature)])*
