@@ -1,4 +1,4 @@
-//! An encoding, and the type of its result. Only here does encoded output become text without a check.
+//! The encoder with the type of its result. Only this module turns encoded output into `str` without a check of its UTF-8.
 
 #[cfg(feature = "alloc")]
 use alloc::{borrow::Cow, borrow::ToOwned, string::String, vec::Vec};
@@ -41,10 +41,10 @@ mod sealed {
 /// ```
 #[cfg(feature = "alloc")]
 pub trait KeepSet: Copy + sealed::Sealed {
-    /// The type of encoded text.
+    /// The type of the encoded output: `str` or `[u8]`.
     type Text: ?Sized + ToOwned<Owned: AppendText<Self::Text>> + 'static;
 
-    /// Returns the members.
+    /// Returns the bytes of the set.
     fn members(&self) -> ByteSet;
 
     #[doc(hidden)]
@@ -57,11 +57,12 @@ pub trait KeepSet: Copy + sealed::Sealed {
 /// A set of bytes that an encoder keeps: an [`AsciiSet`] or a [`ByteSet`]. This trait is sealed.
 #[cfg(not(feature = "alloc"))]
 pub trait KeepSet: Copy + sealed::Sealed {
-    /// Returns the members.
+    /// Returns the bytes of the set.
     fn members(&self) -> ByteSet;
 }
 
-/// A buffer that text of type `T` can be appended to: a `Vec<u8>` for any text, a `String` for `str`. This trait is sealed.
+/// A buffer that encoded output of type `T` can be appended to: a `Vec<u8>` for any `T`, a `String` for `str`. This trait is
+/// sealed.
 #[cfg(feature = "alloc")]
 pub trait AppendText<T: ?Sized>: sealed::Sealed {
     #[doc(hidden)]
@@ -82,7 +83,7 @@ pub struct Coder<S> {
 pub(crate) struct Core {
     pub(crate) job: EncodeJob,
     tier: Option<Tier>,
-    /// Whether the bytes that [`look::AllUsual`] looks for all stay.
+    /// Whether the set holds all bytes that [`look::AllUsual`] accepts, so that an input of only these bytes is copied.
     usual: bool,
 }
 
@@ -136,10 +137,11 @@ impl<S: KeepSet> Coder<S> {
     }
 }
 
-/// The space is added as a whole set: a kernel that loads a row right after a single byte of it was stored would have to wait.
+/// The set of the space, which the form modes add by `union`. Adding the single byte with `add` would be slower: a kernel that
+/// loads a row of the table right after one byte of it was stored has to wait.
 const SPACE: ByteSet = ByteSet::from_bytes(b" ");
 
-/// Returns the members of a set, as [`KeepSet::members`] does, but in constants.
+/// Returns the members of `set`. Unlike [`KeepSet::members`], this function can be called in constants.
 #[inline(always)]
 pub(crate) const fn members<S: KeepSet>(set: &S) -> ByteSet {
     // SAFETY: `KeepSet` is sealed, and implemented for two types: `ByteSet`, and `AsciiSet`, which is a transparent wrapper of
@@ -184,7 +186,7 @@ impl Core {
             if !self.job.is_plain() {
                 return None;
             }
-            // For one byte, the check would take as long as the escape.
+            // A single byte skips this check, which would take as long as writing its escape.
             if input.len() != 1
                 && let Some(copied) = cursor::copy_fewer(input, out, look::AllUsual)
             {
@@ -194,7 +196,7 @@ impl Core {
         })
     }
 
-    /// Encodes into `out`, if it is large enough.
+    /// Encodes into `out`, or returns the size needed if `out` is too small.
     #[inline(always)]
     pub(crate) fn write_checked<'id>(
         &self,
@@ -216,7 +218,7 @@ impl Core {
         if room < needed { Err(BufferTooSmall { needed }) } else { Ok(()) }
     }
 
-    /// Returns the offset of the first byte that encoding changes.
+    /// Returns the offset of the first byte that encoding changes, or `None` if nothing changes.
     pub(crate) fn first_change(&self, input: &[u8]) -> Option<usize> {
         let step = |rest: &[u8]| Some(reference::encode(&self.job, rest));
         reference::first_change(input, |piece| self.measure(piece).changed, step)
@@ -266,7 +268,8 @@ impl Core {
         if input.is_empty() || out.append_short(|room| self.write_short(input, room)) {
             return;
         }
-        // Three bytes for each byte of input, and a window. Written so that it takes few instructions.
+        // If this is true, the capacity holds three bytes for each byte of input and a window. The test is written so that it
+        // takes few instructions.
         let ample = out.spare() / 4 >= input.len() + cursor::MAX_WINDOW / 4;
         if ample {
             self.append_by_kernel(input, 0, out);
@@ -275,8 +278,8 @@ impl Core {
         }
     }
 
-    /// Grows the vector first. This function is not inlined, because every instruction of its caller shows in the time of a
-    /// short input.
+    /// Grows the vector and then appends. This function is not inlined, because more instructions in its caller would slow down
+    /// short inputs.
     #[inline(never)]
     fn append_and_grow(&self, input: &[u8], out: Tail<'_>) {
         let worst = worst(input.len());
@@ -290,8 +293,8 @@ impl Core {
     }
 }
 
-/// Returns the most bytes that `len` bytes become. For a few bytes it is a little more, so that a buffer that is used again
-/// soon has room for whole registers.
+/// Returns the capacity to reserve for `len` bytes of input: three times as much, which is the longest output. For a few bytes
+/// it is a little more, so that a vector that is reused soon has capacity for stores of whole registers.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 fn worst(len: usize) -> usize {
@@ -329,7 +332,8 @@ impl KeepSet for AsciiSet {
         let encoded = coder.core.encode_bytes(input);
         debug_assert!(encoded.is_ascii());
         match encoded {
-            // SAFETY: these bytes are what a `Coder<AsciiSet>` writes, which by its invariant is ASCII; it keeps no others.
+            // SAFETY: the encoder borrows its input only if encoding changes nothing, so these bytes equal its output. By its
+            // invariant, a `Coder<AsciiSet>` writes ASCII only.
             Cow::Borrowed(bytes) => Cow::Borrowed(unsafe { core::str::from_utf8_unchecked(bytes) }),
             // SAFETY: a `Coder<AsciiSet>` wrote the bytes, and by its invariant it writes ASCII only.
             Cow::Owned(bytes) => Cow::Owned(unsafe { String::from_utf8_unchecked(bytes) }),
@@ -340,7 +344,7 @@ impl KeepSet for AsciiSet {
     fn encode_owned(coder: &Coder<Self>, input: Vec<u8>) -> String {
         match Self::encode(coder, &input) {
             Cow::Owned(text) => text,
-            // SAFETY: the text that was borrowed is all of `input`.
+            // SAFETY: the borrowed text is all of `input`, so `input` is valid UTF-8.
             Cow::Borrowed(_) => unsafe { String::from_utf8_unchecked(input) },
         }
     }

@@ -17,8 +17,9 @@ use crate::kernel::reference;
 use crate::kernel::word;
 use crate::set::sets;
 
-/// The verbs that [`Decode`] and [`TryDecode`] share, with the options and the tier. Each returns the offset at which decoding
-/// stopped; a lenient decoder never stops before the end, and so ignores it.
+/// The implementation that [`Decode`] and [`TryDecode`] share: the options and the tier. A method that may meet a malformed
+/// escape returns the offset at which decoding stopped. A lenient decoder never stops before the end, so [`Decode`] ignores
+/// that offset.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Core {
     pub(crate) job: DecodeJob,
@@ -44,8 +45,8 @@ impl Core {
         self.kernels().decode(&self.job, input, out)
     }
 
-    /// Copies a short input that decoding leaves unchanged. Calling a kernel would take longer than all other work. Lenient
-    /// verbs pass a constant for `strict`.
+    /// Copies a short input that decoding leaves unchanged, or returns `None`. For such an input, a call of a kernel would take
+    /// longer than all other work. Callers pass a constant for `strict` where they can, so that the compiler removes a check.
     #[inline(always)]
     fn copy_short<'id>(&self, input: &[u8], out: Room<'id>, strict: bool) -> Option<Written<'id>> {
         if self.job.plus() {
@@ -55,7 +56,8 @@ impl Core {
         cursor::copy_few(input, out, look, |input, out| cursor::copy_fewer(input, out, look))
     }
 
-    /// Decodes into `out` if it is large enough. If the room has to be measured and the input is malformed, nothing is written.
+    /// Decodes into `out`, or returns an error if `out` is too small. If `out` is shorter than the input, the output is
+    /// measured first, and nothing is written if that finds a malformed escape.
     #[inline(always)]
     fn write_checked<'id>(
         &self,
@@ -74,7 +76,8 @@ impl Core {
         Ok(self.write(input, out))
     }
 
-    /// Returns the offset of the malformed escape, if there is one, or checks that the output fits into `room` bytes.
+    /// Returns the offset at which strict decoding stops, or `None` if it reaches the end. In the latter case, the error is
+    /// that the output does not fit into `room` bytes.
     #[inline(never)]
     fn check_room(&self, input: &[u8], room: usize) -> Result<Option<usize>, BufferTooSmall> {
         let measured = self.measure(input);
@@ -84,7 +87,7 @@ impl Core {
         if room < measured.len() { Err(BufferTooSmall { needed: measured.len() }) } else { Ok(None) }
     }
 
-    /// Decodes `bytes` in place. A strict caller has validated them.
+    /// Decodes `bytes` in place and returns the length of the result. A strict caller must have validated `bytes`.
     fn in_place(&self, bytes: &mut [u8]) -> usize {
         if bytes.len() <= 512 {
             self.in_place_by::<512, 576>(bytes)
@@ -93,8 +96,9 @@ impl Core {
         }
     }
 
-    /// Decodes pieces of at most `N` bytes to a buffer of `M` bytes on the stack, and copies the results back. Once the gap
-    /// between the result and the input is so large that they cannot overlap, pieces are decoded straight to their place.
+    /// Decodes in pieces. A piece of at most `N` bytes is decoded to a buffer of `M` bytes on the stack, and the result is
+    /// copied back. Once the result is at least 1024 bytes shorter than the input read so far, pieces are decoded directly to
+    /// their final place.
     fn in_place_by<const N: usize, const M: usize>(&self, bytes: &mut [u8]) -> usize {
         let (mut read, mut written) = (0, 0);
         while read < bytes.len() {
@@ -113,7 +117,8 @@ impl Core {
                 let Ok((decoded, ())) = cursor::fill(&mut buffer, |room| {
                     Ok::<_, core::convert::Infallible>((self.write(piece, room).written, ()))
                 });
-                // In the default mode, a piece that keeps its length is unchanged.
+                // In the default mode, a piece that keeps its length is unchanged, so it needs no copy if it is already in
+                // place.
                 if written < read || decoded.len() < len || !self.job.is_plain() {
                     cursor::lend_slice(&mut bytes[written..], |room| Cursor::new(room).push_run(decoded));
                 }
@@ -125,12 +130,13 @@ impl Core {
         written
     }
 
-    /// Reports whether decoding changes anything in input that is not malformed.
+    /// Reports whether decoding changes `input`. For a strict decoder, `input` must have no malformed escape.
     pub(crate) fn changes(&self, input: &[u8]) -> bool {
         hex::pieces(input, 4096).any(|(_, piece)| self.measure(piece).changed())
     }
 
-    /// Returns the offset of the first byte or escape that decoding changes, in input that is not malformed.
+    /// Returns the offset of the first byte or escape that decoding changes. For a strict decoder, `input` must have no
+    /// malformed escape.
     fn first_change(&self, input: &[u8]) -> Option<usize> {
         let step = |rest: &[u8]| reference::decode(&self.job, rest);
         reference::first_change(input, |piece| self.measure(piece).changed(), step)
@@ -156,7 +162,8 @@ impl Core {
     #[inline(never)]
     fn cow_slow<'a>(&self, input: &'a [u8]) -> (Cow<'a, [u8]>, usize) {
         if input.len() <= ASIDE && !self.job.plus() {
-            // A lenient check would ignore a `%` in the last bytes, but a piece may end before the input does.
+            // The check is strict even for a lenient decoder: it works on pieces of the input, and a lenient check would ignore
+            // a `%` in the last bytes of a piece, although the escape may continue in the next piece.
             return if word::all_stay(input, NoEscape { strict: true }) {
                 (Cow::Borrowed(input), input.len())
             } else {
@@ -200,18 +207,19 @@ impl Core {
         if input.is_empty() || out.append_short(|room| self.copy_short(input, room, strict)) {
             input.len()
         } else if out.spare() >= input.len() {
-            // The output is never longer than the input.
+            // The output is never longer than the input, so the vector need not grow.
             self.append_bytes(input, 0, out)
         } else {
             self.append_and_grow(input, out)
         }
     }
 
-    /// Grows the vector first. This function is not inlined, because every instruction of its caller shows in the time of a
-    /// short input.
+    /// Grows the vector and then appends. This function is not inlined, because more instructions in its caller would slow down
+    /// short inputs.
     #[inline(never)]
     fn append_and_grow(&self, input: &[u8], out: Tail<'_>) -> usize {
-        // A short input reserves a little more, so that a buffer that is used again soon has room for whole registers.
+        // For a short input, this reserves up to 64 bytes, so that a vector that is reused soon has capacity for stores of
+        // whole registers.
         let len = input.len();
         self.append_bytes(input, len.max(len.saturating_mul(4).min(64)), out)
     }
@@ -224,7 +232,8 @@ impl Core {
         })
     }
 
-    /// Decodes `bytes`, which a strict caller has validated, in their own memory, unless they are decoded already.
+    /// Decodes an owned vector in place. If `is_decoded` is true, decoding would change nothing. A strict caller must have
+    /// validated `bytes`.
     fn owned(&self, mut bytes: Vec<u8>, is_decoded: bool) -> Vec<u8> {
         if !is_decoded {
             let len = self.in_place(&mut bytes);
@@ -255,7 +264,7 @@ impl Core {
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub struct Decode {
-    // INVARIANT: not strict.
+    // INVARIANT: `core.job.strict` is false.
     pub(crate) core: Core,
 }
 
@@ -327,8 +336,8 @@ impl Decode {
         self.strict_if(true)
     }
 
-    /// Makes a malformed escape an error if `strict` is true. If it is false, the verbs of the result never fail for the input
-    /// and give what those of `self` give. This is for bindings, which learn the strictness at run time.
+    /// Makes a malformed escape an error if `strict` is true. If `strict` is false, the returned decoder gives the same output
+    /// as `self` and never fails because of its input. Bindings use this, because they learn the strictness at run time.
     ///
     /// ```
     /// use simdpct::Decode;
@@ -485,7 +494,7 @@ impl TryDecode {
     ///
     /// # Errors
     ///
-    /// The first malformed escape.
+    /// Returns the first malformed escape.
     pub fn decoded_len(&self, input: &(impl AsRef<[u8]> + ?Sized)) -> Result<usize, MalformedEscape> {
         let input = input.as_ref();
         let measured = self.core.measure(input);
@@ -497,7 +506,7 @@ impl TryDecode {
     ///
     /// # Errors
     ///
-    /// The first malformed escape.
+    /// Returns the first malformed escape.
     pub fn is_decoded(&self, input: &(impl AsRef<[u8]> + ?Sized)) -> Result<bool, MalformedEscape> {
         let input = input.as_ref();
         if !self.core.job.strict {
@@ -512,7 +521,7 @@ impl TryDecode {
     ///
     /// # Errors
     ///
-    /// The first malformed escape.
+    /// Returns the first malformed escape.
     pub fn first_change(
         &self,
         input: &(impl AsRef<[u8]> + ?Sized),
@@ -574,7 +583,7 @@ impl TryDecode {
     ///
     /// # Errors
     ///
-    /// The first malformed escape; `bytes` is then unchanged.
+    /// Returns the first malformed escape; `bytes` is then unchanged.
     ///
     /// ```
     /// let mut bytes = *b"a%20b%2";
@@ -633,8 +642,8 @@ impl Decode {
 
 #[cfg(feature = "alloc")]
 impl TryDecode {
-    /// Truncates `out` to `len` bytes and returns the error of an input of which decoding stopped at `stopped`. This is not
-    /// inlined, so that the verb can be.
+    /// Truncates `out` to `len` bytes and returns the error for the malformed escape at offset `stopped` of `input`. This
+    /// function is not inlined, so that its caller can be.
     #[cold]
     #[inline(never)]
     fn take_back(input: &[u8], stopped: usize, out: &mut Vec<u8>, len: usize) -> MalformedEscape {
@@ -646,7 +655,7 @@ impl TryDecode {
     ///
     /// # Errors
     ///
-    /// The first malformed escape.
+    /// Returns the first malformed escape.
     #[inline]
     pub fn decode<'a>(
         &self,
@@ -662,15 +671,15 @@ impl TryDecode {
     ///
     /// # Errors
     ///
-    /// The first malformed escape; `out` is then unchanged.
+    /// Returns the first malformed escape; `out` is then unchanged.
     ///
     /// ```
     /// let mut out = b"kept".to_vec();
     /// assert!(simdpct::Decode::new().strict().decode_append("a%2", &mut out).is_err());
     /// assert_eq!(out, b"kept");
     /// ```
-    // The compiler would not inline this by itself, while it inlines the lenient verb. The frame and the result in memory would
-    // cost 2 ns, as much as everything else for 16 bytes.
+    // Without this attribute, the compiler would not inline this method, although it inlines the lenient one. The call costs 2
+    // ns, as much as all other work for 16 bytes.
     #[inline(always)]
     pub fn decode_append(
         &self,
@@ -688,7 +697,7 @@ impl TryDecode {
     ///
     /// # Errors
     ///
-    /// The first malformed escape. The input is gone then; [`TryDecode::decode_in_place`] leaves it to the caller.
+    /// Returns the first malformed escape. The input is then dropped; to keep it, use [`TryDecode::decode_in_place`].
     pub fn decode_owned(&self, input: impl Into<Vec<u8>>) -> Result<Vec<u8>, MalformedEscape> {
         let input = input.into();
         let is_decoded = self.is_decoded(&input)?;

@@ -1,4 +1,4 @@
-//! Decoding to text: invalid UTF-8 is an error, or is treated in one of three ways.
+//! Decoding to text: invalid UTF-8 is an error, or is replaced, dropped or kept as [`OnInvalidUtf8`] says.
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
 
@@ -16,17 +16,17 @@ use crate::utf8;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OnInvalidUtf8 {
-    /// Writes U+FFFD for each part: Python's `errors='replace'`.
+    /// Writes U+FFFD for each maximal invalid part: Python's `errors='replace'`.
     #[default]
     Replace,
-    /// Leaves the bytes out: Python's `errors='ignore'`.
+    /// Leaves the invalid bytes out: Python's `errors='ignore'`.
     Drop,
-    /// Keeps escapes as they are spelt. An invalid byte that the input holds unescaped is written as an escape, so nothing is
-    /// lost.
+    /// Keeps the escapes of invalid bytes as they are spelt. An invalid byte that the input holds unescaped is written as an
+    /// escape, so no information is lost.
     Keep,
 }
 
-/// Decoded text, or the length of the valid start and the bytes.
+/// Decoded text, or, if the decoded bytes are not valid UTF-8, the length of their valid start and the bytes themselves.
 type Checked<'a> = Result<Cow<'a, str>, (usize, Cow<'a, [u8]>)>;
 
 fn checked(bytes: Cow<'_, [u8]>) -> Checked<'_> {
@@ -42,13 +42,14 @@ fn checked(bytes: Cow<'_, [u8]>) -> Checked<'_> {
     }
 }
 
-/// The verbs that [`Decode`] and [`TryDecode`] share. `bytes` are the decoded bytes of `input`.
+/// The text verbs that [`Decode`] and [`TryDecode`] share. The argument `bytes` holds the decoded bytes of `input`.
 impl Core {
     fn utf8<'a>(&self, input: &[u8], bytes: Cow<'a, [u8]>) -> Result<Cow<'a, str>, InvalidUtf8> {
         checked(bytes).map_err(|(valid, _)| self.invalid_utf8(input, valid))
     }
 
-    /// Reuses the memory of `input` if it is decoded already.
+    /// Decodes `input` to a `String`. If `is_decoded` is true, decoding changes nothing, and the result reuses the memory of
+    /// `input`.
     fn utf8_owned(&self, input: Vec<u8>, is_decoded: bool) -> Result<String, InvalidUtf8> {
         if is_decoded {
             return utf8::into_string(input).map_err(|(valid, input)| self.invalid_utf8(&input, valid));
@@ -83,7 +84,8 @@ impl Core {
         for chunk in bytes.utf8_chunks() {
             out.push_str(chunk.valid());
             origins.by_ref().take(chunk.valid().len()).for_each(drop);
-            // The invalid bytes come first, because `zip` asks its first side for one more than it needs.
+            // The invalid bytes are the first side of `zip`, because `zip` consumes one more item of its first side than it
+            // yields, and `origins` must not lose an item.
             for (&byte, origin) in chunk.invalid().iter().zip(origins.by_ref()) {
                 let escape = origin.escape.unwrap_or(hex::escape(byte, HexCase::Upper));
                 out.extend(escape.map(char::from));
@@ -103,11 +105,11 @@ impl Core {
     }
 }
 
-/// The origin of a decoded byte.
+/// The place in the input that a decoded byte comes from.
 struct Origin {
-    /// The offset in the input.
+    /// The offset in the input of the byte or of its escape.
     offset: usize,
-    /// The escape that it was decoded from, if it was.
+    /// The escape that the byte was decoded from; `None` if the byte was not escaped.
     escape: Option<[u8; 3]>,
 }
 
@@ -138,7 +140,7 @@ impl Decode {
     ///
     /// # Errors
     ///
-    /// [`InvalidUtf8`] if the decoded bytes are not valid UTF-8. The input is gone then.
+    /// [`InvalidUtf8`] if the decoded bytes are not valid UTF-8. The input is then dropped.
     ///
     /// ```
     /// use simdpct::Decode;
@@ -233,7 +235,7 @@ impl TryDecode {
     ///
     /// # Errors
     ///
-    /// The errors of [`TryDecode::decode_utf8`]. The input is gone then.
+    /// The errors of [`TryDecode::decode_utf8`]. The input is then dropped.
     pub fn decode_utf8_owned(&self, input: impl Into<Vec<u8>>) -> Result<String, DecodeUtf8Error> {
         let input = input.into();
         let is_decoded = self.is_decoded(&input)?;
@@ -273,7 +275,7 @@ impl TryDecode {
     ///
     /// # Errors
     ///
-    /// The first malformed escape.
+    /// Returns the first malformed escape.
     pub fn decode_utf8_lossy<'a>(
         &self,
         input: &'a (impl AsRef<[u8]> + ?Sized),
@@ -285,7 +287,7 @@ impl TryDecode {
     ///
     /// # Errors
     ///
-    /// The first malformed escape.
+    /// Returns the first malformed escape.
     ///
     /// ```
     /// use simdpct::{Decode, OnInvalidUtf8};

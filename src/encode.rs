@@ -264,8 +264,8 @@ impl<S: KeepSet> Encode<S> {
 
     /// Appends the encoded text to `out`, a `Vec<u8>` or (with an [`AsciiSet`]) a `String`.
     ///
-    /// If the spare capacity is less than three times the input, an input of more than 1024 bytes is measured first, and a
-    /// shorter one reserves that much.
+    /// If the spare capacity is less than three times the input, an input of more than 1024 bytes is measured first, and for a
+    /// shorter input `out` reserves three times its length.
     ///
     /// ```
     /// use simdpct::{Encode, sets};
@@ -347,7 +347,7 @@ pub const fn encode_byte(byte: u8, case: HexCase) -> [u8; 3] {
     hex::escape(byte, case)
 }
 
-/// The set of the free functions.
+/// The set of bytes that the free functions, such as [`encode()`], keep.
 const COMPONENT: AsciiSet = sets::RFC3986_UNRESERVED;
 
 /// Encodes `input` as one component of a URL: keeps `A-Z a-z 0-9 - . _ ~` ([`RFC3986_UNRESERVED`](sets::RFC3986_UNRESERVED))

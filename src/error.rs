@@ -20,7 +20,7 @@ use crate::hex;
 pub struct MalformedEscape {
     /// The offset of the `%` in the input, in bytes.
     pub offset: usize,
-    /// The reason.
+    /// The reason why the escape is malformed.
     pub cause: MalformedCause,
 }
 
@@ -41,9 +41,9 @@ pub enum MalformedCause {
     Truncated,
     /// The `%` is followed by a byte that is not a hexadecimal digit, at once or after one digit.
     NotHex {
-        /// Its offset in the input: one or two after the `%`.
+        /// The offset in the input of the byte that is not a digit: one or two after the `%`.
         offset: usize,
-        /// The byte.
+        /// The byte that is not a hexadecimal digit.
         byte: u8,
     },
 }
@@ -62,13 +62,14 @@ impl MalformedEscape {
         MalformedEscape { offset, cause }
     }
 
-    /// Returns the error for the `%` at which a decoding of `input` stopped, unless it reached the end.
+    /// Returns `Ok` if a decoding of `input` reached its end, that is, if `stopped` is its length. Otherwise returns the error
+    /// for the `%` at offset `stopped`.
     #[inline(always)]
     pub(crate) fn unless_whole(input: &[u8], stopped: usize) -> Result<(), MalformedEscape> {
         if stopped == input.len() { Ok(()) } else { Err(MalformedEscape::at(input, stopped)) }
     }
 
-    /// Moves the error to an input that begins `by` bytes earlier.
+    /// Adds `by` to the offsets of the error, for an input that begins `by` bytes before the part in which the error was found.
     #[cfg(feature = "alloc")]
     pub(crate) fn shifted(mut self, by: usize) -> MalformedEscape {
         self.offset = self.offset.saturating_add(by);
@@ -78,7 +79,8 @@ impl MalformedEscape {
         self
     }
 
-    /// Corrects an error that was found in the first `len` bytes of an input that goes on with a `%`.
+    /// Corrects the cause of an error that was found in the first `len` bytes of an input whose next byte is `%`: the escape is
+    /// not truncated, but has that `%` in place of a digit.
     #[cfg(feature = "alloc")]
     pub(crate) fn before_percent(mut self, len: usize) -> MalformedEscape {
         if self.cause == MalformedCause::Truncated {
@@ -200,7 +202,7 @@ impl fmt::Display for DecodeUtf8Error {
 pub struct InvalidUtf8 {
     /// The offset in the input, in bytes, of the byte or escape where the first invalid sequence starts.
     pub offset: usize,
-    /// The offset of the same place in the decoded bytes.
+    /// The offset in the decoded bytes at which the first invalid sequence starts.
     pub decoded_offset: usize,
 }
 
@@ -213,7 +215,8 @@ impl fmt::Display for InvalidUtf8 {
 impl Error for MalformedEscape {}
 impl Error for BufferTooSmall {}
 impl Error for InvalidUtf8 {}
-// These two show the message of the error that they hold, so that error is not also their source.
+// `DecodeError` and `DecodeUtf8Error` show the message of the error that they hold, so `source` does not return that error as
+// well.
 impl Error for DecodeError {}
 impl Error for DecodeUtf8Error {}
 

@@ -1,6 +1,6 @@
 //! Hexadecimal digits and the three bytes of an escape.
 
-/// The case of hexadecimal digits in the output. Both cases are always read.
+/// The case of hexadecimal digits in the output. Decoding accepts both cases.
 ///
 /// ```
 /// use simdpct::{HexCase, encode_byte};
@@ -17,7 +17,7 @@ pub enum HexCase {
 }
 
 impl HexCase {
-    /// Returns the sixteen digits.
+    /// Returns the sixteen digits in this case, in ascending order.
     #[inline(always)]
     pub(crate) const fn digits(self) -> &'static [u8; 16] {
         match self {
@@ -63,7 +63,7 @@ pub(crate) const fn digit(byte: u8) -> Option<u8> {
     }
 }
 
-/// Returns the byte of the escape at the start of `input`, if that is valid.
+/// Returns the byte of the escape at the start of `input`, or `None` if no valid escape starts there.
 #[inline(always)]
 pub(crate) const fn unescape(input: &[u8]) -> Option<u8> {
     match *input {
@@ -105,8 +105,8 @@ pub(crate) fn held_back(input: &[u8]) -> usize {
     }
 }
 
-/// Cuts `input` into pieces of at most `size` bytes, but never inside an escape, and gives each with its offset. `size` is at
-/// least three.
+/// Cuts `input` into pieces of at most `size` bytes, but never inside an escape, and yields each piece with its offset. `size`
+/// must be at least three.
 pub(crate) fn pieces(input: &[u8], size: usize) -> impl Iterator<Item = (usize, &[u8])> {
     let mut at = 0;
     core::iter::from_fn(move || {

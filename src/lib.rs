@@ -101,7 +101,7 @@ mod encode;
 mod error;
 #[cfg(feature = "alloc")]
 pub mod form;
-// The examples use other crates, which only tests depend on.
+// The examples of the guide use crates that only tests depend on, so it is compiled only for documentation and its tests.
 #[cfg(any(doc, doctest))]
 #[doc = include_str!("../docs/guide.md")]
 pub mod guide {}

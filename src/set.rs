@@ -19,13 +19,15 @@
 /// assert_eq!(iri.encode("/caf\u{e9} au lait"), "/caf\u{e9}%20au%20lait".as_bytes());
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-// C programs hold sets by value, as 64 bytes.
+// C programs hold sets by value, as 64 bytes, so the layout must be that of a C struct.
 #[repr(C)]
 pub struct ByteSet {
-    // INVARIANT: both bitmaps hold the same bytes. If they did not, output would be wrong but in bounds.
-    /// Byte `b` is bit `(b >> 4) & 7` of row `(b >> 7) * 16 + (b & 15)`: 16 rows for ASCII, 16 for the rest.
+    // INVARIANT: `rows` and `words` hold the same members. If they differed, output would be wrong, but no access would be out
+    // of bounds.
+    /// The members as a table for byte shuffles. Byte `b` is bit `(b >> 4) & 7` of row `(b >> 7) * 16 + (b & 15)`: 16 rows for
+    /// ASCII, 16 for the bytes of `0x80` or more.
     rows: [u8; 32],
-    /// Byte `b` is bit `b & 63` of word `b >> 6`.
+    /// The members as a bitmap. Byte `b` is bit `b & 63` of word `b >> 6`.
     words: [u64; 4],
 }
 
@@ -61,8 +63,8 @@ impl ByteSet {
         let mut half = 0;
         while half < 2 {
             let [low, high] = [words[2 * half], words[2 * half + 1]];
-            // The 16 bytes of a half are two columns of eight. Bit `i` of rows `8 * c..` comes from the bits of byte `2 * i +
-            // c`.
+            // Bit `i` of row `8 * c + j` is bit `j` of byte `2 * i + c` of these 16 bytes. So their even bytes (`c` is 0) and
+            // their odd bytes (`c` is 1) are each transposed as a matrix of 8 by 8 bits.
             let [even, odd] = [transpose(columns(low, high, 0)), transpose(columns(low, high, 1))];
             let (even, odd) = (even.to_le_bytes(), odd.to_le_bytes());
             let mut row = 0;
@@ -120,7 +122,7 @@ impl ByteSet {
         self.words[(byte >> 6) as usize] >> (byte & 63) & 1 != 0
     }
 
-    /// Returns 1 for a member, else 0. For a `bool`, the compiler would make a branch.
+    /// Returns 1 for a member, else 0. The compiler would emit a branch for a result of type `bool`.
     #[inline(always)]
     pub(crate) const fn bit(&self, byte: u8) -> u32 {
         (self.words[(byte >> 6) as usize] >> (byte & 63)) as u32 & 1
@@ -287,7 +289,7 @@ impl ByteSet {
         (0..=u8::MAX).filter(move |&byte| set.contains(byte))
     }
 
-    /// The ASCII letters and digits, `-`, `.` and `_`, which nearly every set holds: the first two words.
+    /// The first two words of the set of the ASCII letters and digits, `-`, `.` and `_`. Nearly every set holds these bytes.
     const USUAL: [u64; 2] = [0x03FF_6000_0000_0000, 0x07FF_FFFE_87FF_FFFE];
 
     /// Reports whether the set holds the ASCII letters and digits, `-`, `.` and `_`.
@@ -297,8 +299,9 @@ impl ByteSet {
         low & usual_low == usual_low && high & usual_high == usual_high
     }
 
-    /// Returns the one other member if the set is the ASCII letters and digits, `-`, `.`, `_`, and at most one more ASCII byte;
-    /// `-` if there is no other. Such sets are common, and are looked up without a table.
+    /// Returns the additional member if the set is the ASCII letters and digits, `-`, `.`, `_` and at most one more ASCII byte.
+    /// Returns `-` if there is no additional member, and `None` for any other set. Such sets are common, and kernels look them
+    /// up without a table.
     #[inline(always)]
     pub(crate) const fn usual_and_one(&self) -> Option<u8> {
         let ([low, high, ..], [usual_low, usual_high]) = (self.words, ByteSet::USUAL);
@@ -312,8 +315,8 @@ impl ByteSet {
         }
     }
 
-    /// Returns the first byte from `from` on that is a member (or, if `member` is false, not one); 256 if there is no such
-    /// byte.
+    /// Returns the first byte, at or after `from`, that is a member; or, if `member` is false, the first that is not. Returns
+    /// 256 if there is no such byte.
     #[allow(dead_code, reason = "for tiers without a byte shuffle")]
     #[inline(always)]
     pub(crate) fn next(&self, from: usize, member: bool) -> usize {
@@ -336,7 +339,8 @@ impl ByteSet {
         &self.words
     }
 
-    /// Returns the lookup rows of ASCII bytes, and of the others: row `b & 15`, bit `(b >> 4) & 7`.
+    /// Returns two lookup tables of 16 rows: one for ASCII bytes, one for bytes of `0x80` or more. Byte `b` is bit `(b >> 4) &
+    /// 7` of row `b & 15`.
     #[inline(always)]
     pub(crate) fn halves(&self) -> [&[u8; 16]; 2] {
         let (halves, _) = self.rows.as_chunks();
@@ -344,7 +348,7 @@ impl ByteSet {
     }
 }
 
-/// Returns every other byte of the sixteen of `low` and `high`, from byte `first` on.
+/// Returns every second byte of the sixteen bytes of `low` and `high`, starting at byte `first`, which is 0 or 1.
 const fn columns(low: u64, high: u64, first: u32) -> u64 {
     let mut columns = 0;
     let mut i = 0;
@@ -390,7 +394,7 @@ impl core::fmt::Debug for ByteSet {
 /// ```
 // INVARIANT: no member is 0x80 or more. `str` conversions of encoded text rely on it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-// `coder::members` reads it as a `ByteSet`.
+// `coder::members` reads an `AsciiSet` as a `ByteSet`, so both must have the same layout.
 #[repr(transparent)]
 pub struct AsciiSet(ByteSet);
 
@@ -669,11 +673,11 @@ pub struct NamedSet {
     pub name: &'static str,
     /// The purpose of the set.
     pub kind: SetKind,
-    /// The members: of a policy, the bytes that stay as they are.
+    /// The members. For a policy, they are the bytes that stay as they are.
     pub set: AsciiSet,
-    /// The URL of the specification's clause.
+    /// The URL of the clause of the specification that defines the set.
     pub source: &'static str,
-    /// One line of documentation.
+    /// The description of the set in one line.
     pub description: &'static str,
 }
 

@@ -15,8 +15,8 @@ use crate::hex;
 const PASSES: usize = 3;
 
 impl Decode {
-    /// Decodes `input` again and again until nothing changes, appends the result to `out`, and returns the number of layers: of
-    /// the passes that changed something.
+    /// Decodes `input` again and again until nothing changes, and appends the result to `out`. Returns the number of layers,
+    /// that is, of decoding passes that change something.
     ///
     /// Kept escapes stay in every layer, and [`Decode::form`] reads each `+` that a layer uncovers as a space. Takes time
     /// and working memory linear in the input, whatever the number of layers.
@@ -83,7 +83,7 @@ impl Decode {
     /// A byte of the output can still change only if later input completes an escape with it. So only the end of the output may
     /// change, as far as it consists of `%`, each alone or with one digit. Everything before is final.
     fn collapse(&self, bytes: &mut [u8]) -> (usize, usize) {
-        // For each `%` of that end: the layer that uncovered it or its digit.
+        // For each `%` of the part of the output that may still change, the number of the layer that uncovered it or its digit.
         let mut open: Vec<u32> = Vec::new();
         let (mut read, mut written, mut layers) = (0, 0, 0);
         while read < bytes.len() {

@@ -1,4 +1,4 @@
-//! The gateways from bytes to text. Each checks that the bytes are UTF-8, or sees itself why they are.
+//! The conversions from bytes to text. Each checks that the bytes are UTF-8, or proves it in a SAFETY comment.
 
 #[cfg(feature = "alloc")]
 use alloc::{borrow::Cow, string::String, vec::Vec};
@@ -8,20 +8,20 @@ use crate::decode::Decode;
 #[cfg(feature = "alloc")]
 use crate::kernel::cursor::Tail;
 
-/// Returns `bytes` as text.
+/// Returns `bytes` as text, without a copy.
 ///
 /// # Errors
 ///
-/// The length of the valid start.
+/// Returns the length of the valid start of `bytes` if not all of them are UTF-8.
 pub(crate) fn as_str(bytes: &[u8]) -> Result<&str, usize> {
     simdutf8::compat::from_utf8(bytes).map_err(|error| error.valid_up_to())
 }
 
-/// Returns `bytes` as text.
+/// Returns `bytes` as a `String`, without a copy.
 ///
 /// # Errors
 ///
-/// The length of the valid start, and the bytes.
+/// Returns the length of the valid start, and the bytes, if not all of them are UTF-8.
 #[cfg(feature = "alloc")]
 pub(crate) fn into_string(bytes: Vec<u8>) -> Result<String, (usize, Vec<u8>)> {
     match as_str(&bytes) {
@@ -31,7 +31,8 @@ pub(crate) fn into_string(bytes: Vec<u8>) -> Result<String, (usize, Vec<u8>)> {
     }
 }
 
-/// Appends the bytes that `append` appends, if it returns `true` and they are UTF-8. Otherwise `out` stays as it was.
+/// Calls `append` with the memory of `out`. Keeps the bytes that it appends if it returns `true` and they are UTF-8; otherwise
+/// `out` stays as it was.
 ///
 /// If `append` panics, `out` is empty.
 ///

@@ -9,7 +9,7 @@ use crate::hex;
 ///
 /// # Errors
 ///
-/// The first malformed escape.
+/// Returns the first malformed escape.
 ///
 /// ```
 /// assert!(simdpct::validate("a%20b").is_ok());
@@ -44,7 +44,7 @@ pub fn escapes(input: &(impl AsRef<[u8]> + ?Sized)) -> Escapes<'_> {
 pub struct Escape {
     /// The offset of the `%` in the input, in bytes.
     pub offset: usize,
-    /// The byte that it encodes.
+    /// The byte that the escape encodes.
     pub byte: u8,
 }
 

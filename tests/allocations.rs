@@ -1,4 +1,4 @@
-//! How often the verbs allocate: not at all when nothing changes, once when something does.
+//! Tests how often the verbs allocate: never if nothing changes, once if something does.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -16,7 +16,7 @@ thread_local! {
 }
 
 fn note(size: usize) {
-    // The counter of a thread that ends is gone, and no code reads it.
+    // This fails when the thread ends and its counter is already gone. No code reads the counter then.
     let _ = COUNT.try_with(|count| count.set((count.get().0 + 1, size)));
 }
 
@@ -79,7 +79,7 @@ impl std::fmt::Write for Nowhere {
 const LENGTHS: [usize; 8] = [1, 5, 40, 64, 65, 200, 3000, 100_000];
 const SET: simdpct::AsciiSet = sets::RFC3986_UNRESERVED;
 
-/// Chooses the tier: the first call does, and it reads the environment, which allocates.
+/// Chooses the tier in advance, because the first call of a verb chooses it and reads the environment, which allocates.
 fn warm_up() {
     black_box(simdpct::Tier::active());
 }
@@ -178,7 +178,7 @@ fn appending_to_a_new_buffer_allocates_once() {
     }
 }
 
-/// A buffer grows in proportion to the input: a few bytes do not reserve the window of a kernel.
+/// Checks that a buffer grows in proportion to the input: a short input must not reserve the whole window of a kernel.
 #[test]
 fn a_short_part_takes_little_memory() {
     warm_up();
@@ -189,7 +189,7 @@ fn a_short_part_takes_little_memory() {
         assert!(text.capacity() <= (10 * len).min(256).max(3 * len).max(8), "{len}: {}", text.capacity());
         assert!(bytes.capacity() <= (4 * len).min(64).max(len).max(8), "{len}: {}", bytes.capacity());
     }
-    // Many parts: the buffer grows by a factor.
+    // Many short appends reallocate rarely, because the buffer grows by a factor.
     let mut text = String::new();
     let allocations = count(|| (0..10_000).for_each(|_| simdpct::encode_append("a b", &mut text)));
     assert!(allocations.0 < 20, "{} allocations", allocations.0);
@@ -207,7 +207,7 @@ fn owned_input_is_given_back() {
         none!(Decode::new().decode_utf8_owned(c).unwrap(), Decode::new().decode_owned(d));
         let (a, b) = (kept.clone(), "a%20".repeat(len).into_bytes());
         none!(Decode::NORMALIZE.strict().decode_utf8_owned(a).unwrap());
-        // In its own memory.
+        // An owned vector is decoded in its own memory.
         none!(Decode::new().decode_owned(b));
     }
 }

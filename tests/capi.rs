@@ -1,4 +1,4 @@
-//! Compares `simdpct.h` with the Rust sources of the C library: both have the same functions, constants and structs.
+//! Compares `simdpct.h` with the Rust sources of the C library: both must have the same functions, constants and structs.
 
 #![cfg(not(target_family = "wasm"))] // There are no sources to read there.
 
@@ -13,7 +13,7 @@ fn read(file: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns the header without comments.
+/// Returns the text of `simdpct.h` without its comments.
 fn header() -> String {
     let mut text = read("include/simdpct.h");
     while let Some(start) = text.find("/*") {
@@ -27,7 +27,7 @@ fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the C name of a type of the Rust sources.
+/// Returns the C name of a type that the Rust sources use.
 fn in_c(rust: &str) -> String {
     if let Some(to) = rust.strip_prefix("*const ") {
         return format!("const {} *", in_c(to));
@@ -54,14 +54,14 @@ fn in_c(rust: &str) -> String {
     name.to_owned()
 }
 
-/// Returns the C declaration of `name: type`.
+/// Returns the C declaration of a Rust parameter or field `name: type`.
 fn declaration(parameter: &str) -> String {
     let (name, rust) = parameter.split_once(':').expect("a name and a type");
     let (name, rust) = (name.trim().trim_start_matches("pub "), in_c(rust.trim()));
     if rust.ends_with('*') { format!("{rust}{name}") } else { format!("{rust} {name}") }
 }
 
-/// Returns the source of the exported functions, in which the calls of its macros are replaced by what they expand to.
+/// Returns the source of the exported functions, with each call of its macros replaced by the expansion.
 fn exports() -> String {
     let mut source = words(&read("src/exports.rs"));
     while let Some((before, rest)) = source.split_once("macro_rules! ") {
@@ -121,7 +121,7 @@ fn functions() {
         .split(';')
         .filter_map(|statement| statement.trim().strip_suffix("SIMDPCT_NOEXCEPT"))
         .map(|statement| {
-            // Before the declaration, there may be an `#endif` or the end of a struct.
+            // The statement may begin with an `#endif` or with the end of a struct, which are not part of the declaration.
             statement.rsplit("SIMDPCT_MUST_USE ").next().expect("a declaration").trim().to_owned()
         })
         .collect();
@@ -132,7 +132,7 @@ fn functions() {
     assert!(not_exported.is_empty(), "the library does not export {not_exported:#?}");
 }
 
-/// Returns the value of `-1`, `(-1)`, `1 << 3` or `(1u << 3)`.
+/// Returns the value of a C or Rust constant such as `-1`, `(-1)`, `1 << 3` or `(1u << 3)`.
 fn value(text: &str) -> i64 {
     let text = text.trim().trim_start_matches('(').trim_end_matches(')').replace("1u", "1");
     match text.split_once("<<") {

@@ -1,6 +1,6 @@
-//! The environment variable that forces a tier.
+//! Tests the environment variable that forces a tier.
 //!
-//! It is read once in a process, so this test is alone in its own.
+//! The variable is read once in a process, so this test is the only one of its process.
 
 use simdpct::{Encode, Tier, sets};
 
@@ -8,7 +8,7 @@ use simdpct::{Encode, Tier, sets};
 fn a_person_forces_a_tier() {
     let all: Vec<Tier> = Tier::available().collect();
     let best = all[0];
-    // Any but the best, so that the choice shows wherever there is one.
+    // The forced tier differs from the best one, wherever there are two, so that the choice shows.
     let forced = all[all.len() / 2];
     // SAFETY: this is the only test of the process, and no other thread reads or writes the environment.
     unsafe { std::env::set_var(Tier::ENV_VAR, forced.name()) };

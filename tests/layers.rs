@@ -1,4 +1,4 @@
-//! The layers of the sources: which module may import which, and where `unsafe` and instruction sets may appear.
+//! Checks the layers of the sources: which module may import which, and where `unsafe` and instruction sets may appear.
 //!
 //! The test reads the sources as tokens, so macros count, and comments and strings do not. Change a row only together with the
 //! design.
@@ -12,7 +12,7 @@ use std::path::Path;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 /// The modules, each with the modules that it may import besides its own submodules. `isa/*` means all modules of that folder.
-/// The first row that matches a module counts.
+/// If several rows match a module, only the first counts.
 const MAY_IMPORT: &[(&str, &str)] = &[
     // The vocabulary, which imports nothing above it.
     ("hex", ""),
@@ -23,7 +23,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("kernel/word", ""),
     ("error", "hex"),
     ("kernel/job", "hex set kernel/cursor"),
-    // The rules, and the engine for machines without vectors.
+    // The rules of the codec, and the kernel for machines without vectors.
     ("kernel/reference", "hex kernel/job"),
     ("kernel/scalar", "kernel/cursor kernel/ends hex kernel/job kernel/reference kernel/word set"),
     // The drivers: loops over blocks.
@@ -45,7 +45,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ),
     ("kernel/isa/*", "kernel/isa/tables kernel/isa/token kernel/isa/vector kernel/isa/blocks kernel/drive"),
     ("kernel", ""),
-    // The verbs, which use the tiers only through `Tier`, and `look`, which needs no tier.
+    // The verbs, which use the tiers only through `Tier`; and `look`, which needs no tier.
     (
         "coder",
         "kernel/isa/Tier kernel/isa/look kernel/cursor kernel/reference error hex kernel/job kernel/word set",
@@ -70,8 +70,8 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("lib", "*"),
 ];
 
-/// The same for the command (`crates/cli/src`): rooms, from the ground up, each of which imports only rooms above it in this
-/// table. Within a room modules may import each other, but not in a circle.
+/// The modules of the command (`crates/cli/src`), each with the modules that it may import. The rows are rooms, from the ground
+/// up: each room imports only rooms above it in this table. Within a room modules may import each other, but not in a circle.
 const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ("ground ground/*", "ground"),
     ("io io/*", "io ground"),
@@ -89,7 +89,7 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ),
     ("engine/plan engine/plan/*", "engine/plan engine/jobs engine/pump engine/sink select value io ground"),
     ("engine", ""),
-    // The user's request, in the plain types of the rooms below, but never the work of these.
+    // The user's request. It uses the plain types of the rooms above, but does not call the functions that do the work.
     (
         "args args/*",
         "args engine/plan/Request engine/plan/PreviewFormat engine/plan/Selection engine/plan/Shape engine/plan/Columns \
@@ -100,10 +100,10 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ("main", "commands"),
 ];
 
-/// Tokens of the command that may appear only in these modules.
+/// Tokens of the sources of the command that may appear only in the modules of the second column.
 const COMMAND_ONLY_IN: &[(&str, &str)] = &[("clap ::", "args args/* commands commands/*"), ("unsafe", "")];
 
-/// The same for whole URIs (`crates/uri/src`), from the ground up.
+/// The modules of the crate for whole URIs (`crates/uri/src`), each with the modules that it may import, from the ground up.
 const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("class", ""),
     ("offsets", ""),
@@ -137,23 +137,23 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("lib", ""),
 ];
 
-/// Tokens of whole URIs that may appear only in these modules.
+/// Tokens of the crate for whole URIs that may appear only in the modules of the second column.
 const URI_ONLY_IN: &[(&str, &str)] = &[
     ("unsafe", "kernel/isa"),
     ("core :: arch", "kernel/isa"),
     ("std :: arch", "kernel/isa"),
-    // The crate says which targets have no kernels, where the drivers have no caller.
+    // `lib` says which targets have no kernels, because the drivers have no caller there.
     ("target_arch", "kernel/isa lib"),
     ("target_feature", "kernel/isa"),
 ];
 
-/// The tokens that may appear only in these modules.
+/// Tokens of the main crate that may appear only in the modules of the second column.
 const ONLY_IN: &[(&str, &str)] = &[
     ("unsafe", "kernel/isa kernel/isa/* kernel/cursor kernel/slots coder utf8"),
     ("core :: arch", "kernel/isa kernel/isa/*"),
     ("std :: arch", "kernel/isa kernel/isa/*"),
-    // The crate says which targets have no vector tier, where the drivers have no caller; `word`, where loops over bytes become
-    // vector code.
+    // `lib` says which targets have no vector tier, because the drivers have no caller there. `word` says where the compiler
+    // makes vector code of loops over bytes.
     ("target_arch", "kernel/isa kernel/isa/* kernel/word lib"),
     ("target_feature", "kernel/isa kernel/isa/* lib"),
     ("target_endian", "kernel/isa lib"),
@@ -166,15 +166,16 @@ const C_LIBRARY_UNSAFE: &str = "border exports system";
 /// The modules of the Python package (`crates/python/src`) where `unsafe` may appear.
 const PYTHON_UNSAFE: &str = "arrow arrow/export arrow/import call object plugin urllib";
 
-/// Tokens that may not appear in these modules.
+/// Tokens that may not appear in the modules of the second column.
 const NOT_IN: &[(&str, &str)] = &[
     ("cfg", "kernel/drive kernel/drive/*"),
     ("std", "kernel/drive kernel/drive/* kernel/scalar hex set kernel/job kernel/cursor kernel/word"),
 ];
 
-/// A tree of sources, with its rules. Without rows of `may_import`, every import is allowed, but not in a circle.
+/// The sources of one package, with the rules for them. If `may_import` has no rows, every import is allowed, but not in a
+/// circle.
 struct Tree {
-    /// The folder of the package.
+    /// The folder of the package, relative to the repository.
     root: &'static str,
     may_import: &'static [(&'static str, &'static str)],
     only_in: &'static [(&'static str, &'static str)],
@@ -191,15 +192,15 @@ const TREES: &[Tree] = &[
 
 /// A source file.
 struct Source {
-    /// The name in the rules: `isa/avx2` for `src/isa/avx2.rs`, `isa` for `src/isa/mod.rs`.
+    /// The name of the module in the rules: `isa/avx2` for `src/isa/avx2.rs`, `isa` for `src/isa/mod.rs`.
     module: String,
-    /// The path for messages.
+    /// The path of the file, for messages.
     file: String,
     text: String,
     tokens: Vec<Token>,
 }
 
-/// A token, its line, and its module.
+/// A token of a source file, with its line and its module.
 struct Token {
     text: String,
     line: usize,
@@ -224,7 +225,7 @@ impl Source {
         Source { module, file, text, tokens }
     }
 
-    /// Finds the lines with the tokens of `pattern` in sequence.
+    /// Returns the lines on which the tokens of `pattern` appear in sequence.
     fn find(&self, pattern: &str) -> Vec<usize> {
         let pattern: Vec<&str> = pattern.split(' ').collect();
         let same =
@@ -232,7 +233,7 @@ impl Source {
         self.tokens.windows(pattern.len()).filter(same).map(|window| window[0].line).collect()
     }
 
-    /// Lists every path that begins with `crate` or `super`, counted from the root of the crate, with its line.
+    /// Lists every path that begins with `crate` or `super`, relative to the root of the crate, with its line.
     fn imports(&self) -> Vec<(String, usize)> {
         let mut imports = Vec::new();
         let mut at = 0;
@@ -251,7 +252,7 @@ impl Source {
         imports
     }
 
-    /// Reads the path, or the braces with paths, at the token `at`, and returns the index after it.
+    /// Reads the path, or the paths in braces, at the token `at`, adds them to `imports`, and returns the index after them.
     fn tree(&self, mut at: usize, prefix: &str, imports: &mut Vec<(String, usize)>) -> usize {
         let join = |name: &str| if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
         let token = &self.tokens[at];
@@ -283,7 +284,7 @@ fn parent(module: &str) -> &str {
     module.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
-/// Lists the tokens in order: `::` as one, and groups with their delimiters.
+/// Lists the tokens of `stream` in order. `::` is one token, and a group gives its delimiters and the tokens between them.
 fn flatten(stream: TokenStream, module: &str, out: &mut Vec<Token>) {
     let push = |text: &str, line: usize, module: &str, out: &mut Vec<Token>| {
         let colons = text == ":" && out.last().is_some_and(|last| last.text == ":" && last.line == line);
@@ -340,8 +341,8 @@ fn fail_with(breaches: &[String]) {
 }
 
 impl Tree {
-    /// Lists the imports of `source`, each with its line. An item that the library exports at its root belongs to the module that
-    /// defines it.
+    /// Lists the imports of `source`, each with its line. An item that the library exports at its root counts as part of the
+    /// module that defines it.
     fn imports(&self, source: &Source, exports: &HashMap<String, String>) -> Vec<(String, usize)> {
         let home = |path: String| {
             let root = path.split('/').next().unwrap_or_default();
@@ -350,7 +351,7 @@ impl Tree {
         source.imports().into_iter().map(|(path, line)| (home(path), line)).collect()
     }
 
-    /// Calls `each` with the sources of every tree, and fails with the breaches that it adds.
+    /// Calls `each` with the sources of every tree. Fails if `each` adds a breach of the rules.
     fn check_all(mut each: impl FnMut(&Tree, &[Source], &HashMap<String, String>, &mut Vec<String>)) {
         let mut breaches = Vec::new();
         for tree in TREES {
@@ -362,7 +363,8 @@ impl Tree {
     }
 }
 
-/// Reports whether `module` is one of `patterns`: a module, or all modules directly in a folder.
+/// Reports whether `module` matches one of `patterns`. A pattern is a module, or `folder/*` for all modules directly in a
+/// folder.
 fn is_one_of(module: &str, patterns: &str) -> bool {
     patterns.split_whitespace().any(|pattern| match pattern.strip_suffix("/*") {
         Some(folder) => parent(module) == folder && !folder.is_empty(),
@@ -370,7 +372,7 @@ fn is_one_of(module: &str, patterns: &str) -> bool {
     })
 }
 
-/// Reports whether `path` is one of `prefixes`, or inside one.
+/// Reports whether `path` equals one of `prefixes` or is inside one.
 fn is_within(path: &str, prefixes: &str) -> bool {
     prefixes.split_whitespace().any(|prefix| {
         prefix == "*"
@@ -378,7 +380,7 @@ fn is_within(path: &str, prefixes: &str) -> bool {
     })
 }
 
-/// Returns the items that `lib.rs` exports, each with its module.
+/// Returns the items that `lib.rs` exports, each with the module that defines it.
 fn exports(sources: &[Source]) -> HashMap<String, String> {
     let lib = sources.iter().find(|source| source.module == "lib").expect("src/lib.rs");
     let mut exports = HashMap::new();
@@ -389,7 +391,8 @@ fn exports(sources: &[Source]) -> HashMap<String, String> {
             for (path, line) in paths {
                 let (module, name) =
                     path.rsplit_once('/').unwrap_or_else(|| panic!("src/lib.rs:{line}: {path}"));
-                // `decode` is also a module, and a path that begins with it means the module.
+                // `decode`, for example, is also a module. A path that begins with such a name means the module, and not the
+                // function.
                 if sources.iter().all(|source| source.module != name) {
                     exports.insert(name.to_owned(), module.to_owned());
                 }
@@ -419,7 +422,7 @@ fn modules_import_only_what_their_row_allows() {
     });
 }
 
-/// The rows of the command are in order, so that its rooms cannot import each other in a circle.
+/// The rows of the command must be in order, so that its rooms cannot import each other in a circle.
 #[test]
 fn rooms_of_the_command_import_rooms_above_them() {
     let mut above = Vec::new();
@@ -465,9 +468,9 @@ fn circles_are_found() {
                 ("d", ""),
             ],
         ),
-        // A module may use its submodules, which may use it.
+        // A module may use its submodules, and they may use it, so this is not a circle.
         (false, vec![("a", "mod b; use self::b::X;"), ("a/b", "use super::Y;")]),
-        // Tests import what they test.
+        // A test module may import the items that it tests, so this is not a circle.
         (false, vec![("a", "fn f() {} #[cfg(test)] mod tests { use super::f; }")]),
     ] {
         let sources: Vec<Source> = sources(&texts);
@@ -475,7 +478,7 @@ fn circles_are_found() {
     }
 }
 
-/// Returns the modules of a circle of imports, if there is one.
+/// Returns the modules of a circle of imports, or `None` if there is no circle.
 fn circle(sources: &[Source]) -> Option<String> {
     let exports =
         if sources.iter().any(|source| source.module == "lib") { exports(sources) } else { HashMap::new() };
@@ -492,7 +495,8 @@ fn circle(sources: &[Source]) -> Option<String> {
         let others = paths.filter_map(|(path, _)| module_of(&path)).filter(|other| *other != source.module);
         imports.entry(&source.module).or_default().extend(others);
     }
-    // Removes modules that import nothing that is left, and those that nothing imports, until only circles are left.
+    // The loop removes modules that import no remaining module or that no remaining module imports, until only circles are
+    // left.
     loop {
         let before = imports.len();
         let left: Vec<&str> = imports.keys().copied().collect();
@@ -523,14 +527,14 @@ fn unsafe_and_instruction_sets_stay_where_they_belong() {
     });
 }
 
-/// Clippy checks this, too, but an attribute can silence it, and it does not check macros that are not used.
+/// Clippy checks this as well, but an attribute can silence Clippy, and Clippy does not check macros that are not used.
 #[test]
 fn every_unsafe_block_says_why_it_is_safe() {
     Tree::check_all(|_, sources, _, breaches| {
         for source in sources {
             let lines: Vec<&str> = source.text.lines().collect();
             for line in source.find("unsafe {").into_iter().chain(source.find("unsafe impl")) {
-                // The comment is above the statement, which may begin a few lines earlier.
+                // The SAFETY comment is above the statement, which may begin a few lines before `unsafe`.
                 let near = &lines[line.saturating_sub(7)..line];
                 if !near.iter().any(|line| line.contains("// SAFETY: ")) {
                     breaches.push(format!("{}:{line}: no SAFETY comment", source.file));
@@ -540,12 +544,12 @@ fn every_unsafe_block_says_why_it_is_safe() {
     });
 }
 
-/// Checks the rules: each row names a module that exists, so that a renamed module cannot escape its rule.
+/// Each row of the rules must name a module that exists, so that a renamed module cannot escape its rule.
 #[test]
 fn rules_name_modules_that_exist() {
     Tree::check_all(|tree, sources, _, breaches| {
         let exists = |pattern: &str| sources.iter().any(|source| is_one_of(&source.module, pattern));
-        // A type or a trait of a module, or the tokens of the tiers, which a macro makes.
+        // A path may also name a type or a trait of a module, or the tokens of the tiers, which a macro makes.
         let is_item = |path: &str| {
             let (module, item) = path.rsplit_once('/').unwrap_or_default();
             exists(module) && (item == "token" || item.starts_with(char::is_uppercase))

@@ -1,4 +1,4 @@
-//! The traits that the public types implement. The compiler checks the list, and a test compares it with the sources.
+//! Tests which traits the public types implement. The compiler checks the list, and a test compares the list with the sources.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -18,15 +18,15 @@ use simdpct::{
     TierInUse, TryDecode, UnknownTier,
 };
 
-/// The traits of every public type.
+/// The traits that every public type implements.
 trait Plain: Debug + Send + Sync + Unpin {}
 impl<T: Debug + Send + Sync + Unpin> Plain for T {}
 
-/// The traits of values that are compared and used as keys.
+/// The traits of types whose values are compared and used as keys.
 trait Value: Plain + Copy + Eq + Hash + UnwindSafe + RefUnwindSafe + 'static {}
 impl<T: Plain + Copy + Eq + Hash + UnwindSafe + RefUnwindSafe + 'static> Value for T {}
 
-/// The traits of options, which are passed by value.
+/// The traits of option types, whose values are passed by value.
 trait Options: Plain + Copy + UnwindSafe + RefUnwindSafe {}
 impl<T: Plain + Copy + UnwindSafe + RefUnwindSafe> Options for T {}
 
@@ -36,7 +36,7 @@ impl<T: Plain + Error + Copy + Eq + 'static> PlainError for T {}
 trait Cloned: Plain + Clone {}
 impl<T: Plain + Clone> Cloned for T {}
 
-/// `Trait: Type, Type[Argument];` compiles if the types implement the trait.
+/// Checks lists of the form `Trait: Type, Type[Argument];`. They compile only if the types implement the trait.
 macro_rules! assert_traits {
     ($($bound:ident: $($name:ident $([$($arg:tt)*])?),*;)*) => {
         const NAMES: &[&str] = &[$($(stringify!($name),)*)*];
@@ -58,7 +58,7 @@ assert_traits! {
         TooLong, ColumnTooSmall, ColumnError;
     Options: MalformedCause;
     Cloned: Escapes['static], Iter['static, i64], InvalidUtf8Values['static, u32], ColumnBuf[i32], Encoder[AsciiSet], Decoder, TryDecoder;
-    // These hold a unique borrow, or what the caller gave them.
+    // These types hold a unique borrow or values of the caller's types, so they implement only what all types do.
     Plain: UninitColumn['static, i32], StringWriter, BytesReader, Failed;
 }
 
@@ -74,7 +74,7 @@ fn streams_are_not_copy() {
     }
     impl<T> NotCopy<()> for T {}
     impl<T: Copy> NotCopy<u8> for T {}
-    // If one of these were `Copy`, both impls would fit, and this would not compile.
+    // If one of these types were `Copy`, both impls would match, and this function would not compile.
     <Encoder<AsciiSet> as NotCopy<_>>::check();
     <Decoder as NotCopy<_>>::check();
     <TryDecoder as NotCopy<_>>::check();
@@ -85,14 +85,14 @@ fn streams_are_not_copy() {
 #[test]
 fn the_list_is_complete() {
     let known: BTreeSet<&str> = NAMES.iter().copied().chain(["Reader", "Writer", "FinishError"]).collect();
-    // Types that only a hidden method or a sealed trait names.
+    // These types are public only because a hidden method or a sealed trait names them.
     let hidden = ["Coder", "Stop"];
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = 0;
     for folder in [".", "batch", "stream", "kernel/isa"] {
         for entry in std::fs::read_dir(root.join(folder)).expect("a folder of src") {
             let path = entry.expect("an entry").path();
-            // In the kernels, only the list of tiers is public.
+            // In the kernels, only the module with the list of tiers is public.
             let kernel = folder == "kernel/isa" && !path.ends_with("mod.rs");
             if kernel || path.extension().is_none_or(|extension| extension != "rs") {
                 continue;
@@ -103,7 +103,7 @@ fn the_list_is_complete() {
                     continue;
                 };
                 let name = rest.split(|c: char| !c.is_alphanumeric()).next().expect("a name");
-                // Inside `tiers!`, a name is a variable of the macro.
+                // Inside the macro `tiers!`, the name is a variable of the macro, which leaves an empty name here.
                 if name.is_empty() || hidden.contains(&name) {
                     continue;
                 }

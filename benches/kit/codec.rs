@@ -20,7 +20,7 @@ use benchkit::{
 use criterion::{BenchmarkId, Criterion, Throughput};
 use simdpct::Tier;
 
-/// The rows of [`Shape::Append`]. The other shapes have those that `Spec::has_all_shapes` chooses.
+/// The rows that are measured with [`Shape::Append`]. Other shapes are measured on the rows that `Spec::has_all_shapes` selects.
 const ROWS: &[&str] = &[
     "clean 0-64",
     "clean 16",
@@ -44,7 +44,7 @@ fn row(criterion: &mut Criterion, spec: &Spec, shape: Shape) {
     let right: Vec<_> = strings.iter().map(|input| expected(spec.verb, shape, input, buffers)).collect();
 
     let mut contenders = vec![rivals::memcpy().swap_remove(0)];
-    // Rivals have the default mode only.
+    // Rivals have only the default mode, so they are compared only with `Shape::Append`.
     if shape == Shape::Append {
         let groups = [rivals::percent_encoding(spec.verb), rivals::urlencoding(spec.verb)];
         contenders.extend(groups.map(|mut idioms| idioms.swap_remove(0)));

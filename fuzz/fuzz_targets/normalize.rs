@@ -11,7 +11,7 @@ use testkit::questions;
 #[derive(Arbitrary, Debug)]
 struct Case<'a> {
     place: u8,
-    /// Offsets of bytes that are escaped in the text that the input is compared with.
+    /// Offsets of bytes that are escaped in a copy of the input, with which the input is compared.
     escaped: [u16; 4],
     input: &'a [u8],
 }

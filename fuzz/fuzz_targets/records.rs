@@ -78,7 +78,7 @@ impl Input<'_> {
     }
 }
 
-/// Returns `line` with the selected values rewritten, and what a policy made of the record.
+/// Returns `line` with the selected values rewritten, and the action of the policy for the record.
 fn rewrite(mut selector: Selector, mut treatment: Treatment, line: &[u8]) -> (Vec<u8>, Action) {
     let mut out = Vec::new();
     let mut edit = Edit::new(line, 0, &mut out, Form::Whole);
@@ -94,7 +94,7 @@ fn rewrite(mut selector: Selector, mut treatment: Treatment, line: &[u8]) -> (Ve
     (out, action)
 }
 
-/// Splits `line` into fields, a byte at a time.
+/// Splits `line` into fields, a byte at a time, as the expected result.
 fn fields(line: &[u8], delimiter: Option<u8>) -> Vec<&[u8]> {
     if let Some(delimiter) = delimiter {
         return line.split(|&byte| byte == delimiter).collect();
@@ -126,7 +126,7 @@ fn fields(line: &[u8], delimiter: Option<u8>) -> Vec<&[u8]> {
     fields
 }
 
-/// Decodes all strings of the document.
+/// Decodes all strings of a JSON document.
 fn decoded(document: &Value) -> Value {
     match document {
         Value::String(text) => {
@@ -143,7 +143,7 @@ fn decoded(document: &Value) -> Value {
     }
 }
 
-/// A treatment that decodes once and keeps what it cannot read.
+/// Returns a treatment that decodes once, and keeps malformed escapes and invalid UTF-8.
 fn lenient_decode() -> Treatment {
     let verb = Verb::Decode(DecodeOptions::ONCE);
     let policies = Policies { malformed: Policy::Keep, not_text: Policy::Keep };
@@ -151,7 +151,8 @@ fn lenient_decode() -> Treatment {
     Treatment::new(works, policies, false, false, b"-")
 }
 
-/// The text of the quoted string `raw`, read an escape at a time; `None` if one of its backslashes starts no escape.
+/// Returns the text of the quoted string `raw`, read an escape at a time. Returns `None` if one of its backslashes starts no
+/// escape.
 fn string_text(raw: &[u8]) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     let mut rest = raw;
@@ -175,7 +176,7 @@ fn string_text(raw: &[u8]) -> Option<Vec<u8>> {
                 2
             }
             (b'\\', _) => {
-                // Escapes of JSON have 2 bytes, 6, or 12 for the two halves of a character.
+                // An escape of JSON has 2 bytes, 6 bytes, or 12 bytes for the two halves of a surrogate pair.
                 let escapes = [2, 6, 12].into_iter().filter_map(|len| rest.get(..len));
                 let quoted = escapes.map(|escape| (escape.len(), [b"\"", escape, b"\""].concat()));
                 let mut strings = quoted
@@ -227,7 +228,7 @@ fuzz_target!(|input: Input<'_>| {
 
     let pairs = || Selector::Pairs(Pairs::new(vec!["a".to_owned(), "u".to_owned()]));
     rewrite(pairs(), input.treatment(&verb, [ByteSet::EMPTY; 3]), &line);
-    // Put between quotes, every input reaches the reader of strings; without quotes of its own, all of it is one value.
+    // In quotes, every input reaches the reader of quoted strings. If it holds no quotes itself, all of it is one value.
     let backslashes = line.iter().rev().take_while(|&&byte| byte == b'\\').count();
     if !line.contains(&b'"') && backslashes % 2 == 0 {
         let quoted = [b"u=\"", &line[..], b"\""].concat();

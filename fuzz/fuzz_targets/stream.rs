@@ -8,7 +8,7 @@ use testkit::{streams, tiers};
 
 #[derive(Arbitrary, Debug)]
 struct Case<'a> {
-    /// The lengths of the pieces. Another piece has the rest.
+    /// The lengths of the pieces. The bytes after these pieces are one more piece.
     pieces: Vec<u8>,
     input: &'a [u8],
 }

@@ -1,4 +1,4 @@
-//! Splits URLs from `Builder` into the same pieces again, and reverses converters and IRIs; resolves references.
+//! Builds URLs with `Builder` and splits them into the same pieces; reverses converters and IRIs; resolves references.
 
 #![no_main]
 
@@ -20,7 +20,7 @@ struct Case<'a> {
 }
 
 fuzz_target!(|case: Case<'_>| {
-    // Encoding gives a URL, and decoding gives the input back.
+    // Encoding makes a URL of any input, and decoding must restore the input.
     let (mut url, mut typed) = (Vec::new(), Vec::new());
     Converter::new().encode_append(case.reference, &mut url);
     Converter::new().decode_append(&url, &mut typed);
@@ -64,7 +64,7 @@ fuzz_target!(|case: Case<'_>| {
     assert!(pairs.eq(case.pairs.iter().map(|&(name, value)| (name.into(), value.into()))));
     assert_eq!(parts.fragment().map(|fragment| fragment.decode()).as_deref(), case.fragment);
 
-    // The target of a reference is a URI, and resolving the target gives it again.
+    // The target of a reference is a URI, so resolving the target again must not change it.
     if let Ok(target) = resolve(&url, case.reference) {
         let again = resolve(&url, &target).expect("the base is the same");
         assert_eq!(resolve(&url, &again).as_deref(), Ok(&*again));

@@ -19,7 +19,7 @@ fuzz_target!(|text: &[u8]| {
         for &tier in tiers() {
             assert_eq!(lines(tier), right, "{profile} on {tier}");
         }
-        // The table of `Profile` promises that these are idempotent.
+        // The table in the documentation of `Profile` promises that these profiles are idempotent.
         let promised = match profile {
             Profile::Escapes | Profile::Rfc3986 | Profile::Rfc3986Scheme => simdpct::validate(text).is_ok(),
             Profile::Robots => true,

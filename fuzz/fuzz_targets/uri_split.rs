@@ -30,7 +30,7 @@ fuzz_target!(|text: &[u8]| {
             assert_eq!(split_on(tier, url), right);
             assert_eq!(columns.parts(row, url), Some(right));
             let line = url.strip_suffix(b"\r").unwrap_or(url);
-            // The text has no line after its last line feed, and the column has a value.
+            // After its last line feed a text has no further line, but a column has a last value, which is then empty.
             let is_line = row < lines.len();
             assert!(is_line || row + 1 == urls.len() && url.is_empty());
             if is_line {

@@ -14,7 +14,7 @@ struct Case<'a> {
     /// The number of repetitions of the bytes and the lengths: a kernel takes up to 8 KiB of values at once, and fuzzed inputs
     /// are much shorter.
     times: u8,
-    /// The length of each value. No value has the bytes after the last one.
+    /// The length of each value. The bytes after the last value belong to no value.
     lengths: &'a [u8],
     bytes: &'a [u8],
 }

@@ -8,21 +8,21 @@ use testkit::check::{Checker, Decoding, Encoding};
 use testkit::guard::Place;
 use testkit::oracle::{self, Members, Rule};
 
-/// A fuzzed set.
+/// A set of bytes that the fuzzer chooses.
 #[derive(Arbitrary, Debug)]
 pub enum Set<'a> {
     /// The named set with this number, modulo the number of named sets.
     Named(u8),
     /// The set of these bytes.
     Of(&'a [u8]),
-    /// The set of all other bytes.
+    /// The set of all bytes except these.
     AllBut([u8; 3]),
-    /// The set with this bitmap.
+    /// The set with this bitmap, which has a bit for each byte.
     Bitmap([u8; 32]),
 }
 
 impl Set<'_> {
-    /// Returns the members.
+    /// Returns the members of the set.
     pub fn members(&self) -> Members {
         let named = |index: usize| simdpct::sets::ALL[index % simdpct::sets::ALL.len()].set;
         match *self {
@@ -37,7 +37,7 @@ impl Set<'_> {
     }
 }
 
-/// A fuzzed encoding.
+/// An encoding that the fuzzer chooses.
 #[derive(Arbitrary, Debug)]
 pub struct FuzzedEncoding<'a> {
     set: Set<'a>,
@@ -46,26 +46,26 @@ pub struct FuzzedEncoding<'a> {
 }
 
 impl FuzzedEncoding<'_> {
-    /// Converts to the oracle's type.
+    /// Converts the fuzzed encoding to the oracle's type.
     pub fn encoding(&self) -> Encoding {
         let rule = [Rule::Plain, Rule::KeepEscapes, Rule::Form][usize::from(self.rule % 3)];
         Encoding { members: self.set.members(), rule, upper: self.upper }
     }
 }
 
-/// A fuzzed decoding.
+/// A decoding that the fuzzer chooses.
 #[derive(Arbitrary, Debug)]
 pub enum FuzzedDecoding<'a> {
     /// Decodes every escape.
     All,
-    /// Keeps the escapes of a set; the flag decodes `+`.
+    /// Decodes all escapes except those of a set. The flag decodes `+` to a space, too.
     Keep(Set<'a>, bool),
-    /// Decodes every escape, and `+`.
+    /// Decodes every escape, and `+` to a space.
     Form,
 }
 
 impl FuzzedDecoding<'_> {
-    /// Converts to the oracle's type.
+    /// Converts the fuzzed decoding to the oracle's type.
     pub fn decoding(&self) -> Decoding {
         match self {
             FuzzedDecoding::All => Decoding::ALL,

@@ -22,14 +22,14 @@ pub trait Offset: Copy + Ord + fmt::Debug + sealed::Sealed + 'static {
     #[doc(hidden)]
     fn place(self) -> Option<usize>;
 
-    /// Converts an offset of a [`Column`], which always fits.
+    /// Converts an offset of a [`Column`]. The conversion cannot fail, because the column has checked its offsets.
     #[doc(hidden)]
     fn known_place(self) -> usize;
 
     #[doc(hidden)]
     fn new(place: usize) -> Option<Self>;
 
-    /// Converts a place that [`Offset::new`] accepts.
+    /// Converts `place`, for which [`Offset::new`] must return `Some`.
     #[doc(hidden)]
     fn cast(place: usize) -> Self;
 }
@@ -64,14 +64,14 @@ macro_rules! offsets {
     )*};
 }
 offsets!(i32 i64 u32 u64);
-// Tests reach the limits of these types without gigabytes.
+// With these narrow types, tests reach the limits of offsets without gigabytes of data.
 #[cfg(test)]
 offsets!(i8 u8 u16);
 
 /// A borrowed column: value `i` is `bytes[offsets[i]..offsets[i + 1]]`, as in Apache Arrow's variable-size layouts.
 ///
-/// The offsets are `i32` (`Utf8` and `Binary` in Arrow), `i64` (`LargeUtf8` and `LargeBinary`), `u32` or `u64`. The first need
-/// not be 0 and the last need not be the end of the bytes, so a slice of a column is a column.
+/// The offsets are `i32` (`Utf8` and `Binary` in Arrow), `i64` (`LargeUtf8` and `LargeBinary`), `u32` or `u64`. The first
+/// offset need not be 0, and the last need not be the end of the bytes. So a slice of a column is a column.
 ///
 /// ```
 /// use simdpct::batch::Column;
@@ -83,7 +83,7 @@ offsets!(i8 u8 u16);
 #[derive(Clone, Copy)]
 pub struct Column<'a, O> {
     bytes: &'a [u8],
-    // INVARIANT: not empty, ascending, and the last is at most `bytes.len()`.
+    // INVARIANT: `offsets` is not empty and ascending, and its last offset is at most `bytes.len()`.
     offsets: &'a [O],
 }
 
@@ -122,7 +122,8 @@ impl<'a, O: Offset> Column<'a, O> {
         Ok(Column { bytes, offsets })
     }
 
-    /// Makes a column of parts that keep the invariant.
+    /// Makes a column without a check. `offsets` must not be empty and must be ascending, and its last offset must be at most
+    /// the number of bytes.
     #[inline(always)]
     pub(super) fn of_parts(bytes: &'a [u8], offsets: &'a [O]) -> Column<'a, O> {
         debug_assert!(Column::new(bytes, offsets).is_ok());
@@ -208,7 +209,7 @@ impl<'a, O: Offset> Column<'a, O> {
         InvalidUtf8Values { column: *self, next: 0, checked: 0, valid: true }
     }
 
-    /// Returns the start of value `index`, or the end of the last value.
+    /// Returns the start of value `index` in the bytes. If `index` is the number of values, returns the end of the last value.
     #[inline(always)]
     pub(super) fn place(&self, index: usize) -> usize {
         self.offsets[index].known_place()
@@ -220,7 +221,7 @@ impl<'a, O: Offset> Column<'a, O> {
         &self.bytes[self.place(index)..self.place(index + count)]
     }
 
-    /// Iterates over the ends of the `count` values from `index` on, counted from the start of the first.
+    /// Iterates over the ends of the `count` values from `index` on, as offsets from the start of value `index`.
     #[inline(always)]
     pub(super) fn ends(
         &self,
@@ -249,7 +250,7 @@ impl<O: Offset> fmt::Debug for Column<'_, O> {
     }
 }
 
-/// Bytes that are shown as a byte string literal.
+/// Bytes whose `Debug` output is a byte string literal.
 struct Escaped<'a>(&'a [u8]);
 
 impl fmt::Debug for Escaped<'_> {
@@ -271,7 +272,7 @@ impl<'a, O: Offset> IntoIterator for Column<'a, O> {
 #[derive(Clone, Debug)]
 pub struct Iter<'a, O: Offset> {
     column: Column<'a, O>,
-    // INVARIANT: at most the number of values.
+    // INVARIANT: `next` and `end` are at most the number of values.
     next: usize,
     end: usize,
 }
@@ -307,7 +308,7 @@ impl<O: Offset> DoubleEndedIterator for Iter<'_, O> {
 impl<O: Offset> ExactSizeIterator for Iter<'_, O> {}
 impl<O: Offset> FusedIterator for Iter<'_, O> {}
 
-/// The number of values that are validated together.
+/// The number of values that [`InvalidUtf8Values`] validates at once.
 const TOGETHER: usize = 256;
 
 /// An iterator over the indices of the values that are not valid UTF-8: see [`Column::invalid_utf8`].
@@ -315,9 +316,9 @@ const TOGETHER: usize = 256;
 pub struct InvalidUtf8Values<'a, O: Offset> {
     column: Column<'a, O>,
     next: usize,
-    /// The index up to which the values were validated together.
+    /// The end of the last group of values that was validated together, as an index.
     checked: usize,
-    /// Whether the values that were validated last are all UTF-8.
+    /// Whether all values of that group, which ends at `checked`, are valid UTF-8.
     valid: bool,
 }
 
@@ -385,7 +386,7 @@ fn is_utf8_together<O: Offset>(column: Column<'_, O>, index: usize, count: usize
 #[derive(Clone, PartialEq, Eq)]
 pub struct ColumnBuf<O> {
     pub(super) bytes: Vec<u8>,
-    // INVARIANT: ascending; the first is 0 and the last is `bytes.len()`.
+    // INVARIANT: `offsets` is ascending; its first offset is 0 and its last is `bytes.len()`.
     pub(super) offsets: Vec<O>,
 }
 
@@ -428,7 +429,8 @@ impl<O: Offset> ColumnBuf<O> {
     ///
     /// # Errors
     ///
-    /// [`InvalidOffsets`] as for [`Column::new`], and if the first is not 0 or the last is not the number of bytes.
+    /// [`InvalidOffsets`] if [`Column::new`] would fail, if the first offset is not 0, or if the last is not the number of
+    /// bytes.
     ///
     /// ```
     /// use simdpct::batch::ColumnBuf;
@@ -454,7 +456,7 @@ impl<O: Offset> ColumnBuf<O> {
         self.bytes.reserve(bytes);
     }
 
-    /// Appends `value`. A null is an empty value here; the validity bitmap stays with its owner.
+    /// Appends `value`. For a null, append an empty value: the column has no validity bitmap.
     ///
     /// # Errors
     ///
@@ -590,7 +592,8 @@ impl<'a, O: Offset> IntoIterator for &'a ColumnBuf<O> {
     }
 }
 
-/// Appends values. Only offsets of 64 bits can, because they have a place for every value.
+/// Implements `Extend` and `FromIterator`, which cannot return an error. So only columns with offsets of 64 bits have them,
+/// because these offsets never overflow.
 macro_rules! extend {
     ($($offset:ty)*) => {$(
         #[cfg(feature = "alloc")]
@@ -598,7 +601,7 @@ macro_rules! extend {
             fn extend<I: IntoIterator<Item = V>>(&mut self, values: I) {
                 for value in values {
                     self.bytes.extend_from_slice(value.as_ref());
-                    // No vector is longer than `isize::MAX`.
+                    // The length fits the offset type, because no vector is longer than `isize::MAX` bytes.
                     self.offsets.push(self.bytes.len() as $offset);
                 }
             }

@@ -8,10 +8,11 @@ use crate::kernel::cursor::{Room, Written};
 use crate::kernel::ends::{Ends, MAX_BYTES, MAX_VALUES};
 use crate::kernel::slots::ArrayVec;
 
-/// Fewer values than this go to a kernel one by one: tracking their ends would take longer than a call for each.
+/// The least number of values for a call of a kernel that tracks their ends. Fewer values go to the kernel one by one, because
+/// tracking their ends would take longer than a call for each.
 const MANY: usize = 5;
 
-/// A longer value, in bytes, is not gathered with others, because it is worth a call of its own.
+/// The longest value, in bytes, that is gathered with others. A longer value is worth a call of its own.
 const LONG: usize = 1024;
 
 /// The bytes to search for: a value without any of them is already decoded.
@@ -30,12 +31,13 @@ impl Needle {
     }
 }
 
-/// An encoder or a decoder.
+/// The operation that the batch verbs apply to each value: an encoder or a decoder.
 pub(super) trait Codec {
     /// The largest number of bytes that one byte of input becomes.
     const GROWTH: usize;
 
-    /// Returns the bytes without which a value stays unchanged, or `None` if searching for them takes as long as the work.
+    /// Returns the bytes to search for: a value that contains none of them stays unchanged. Returns `None` if the search would
+    /// take as long as encoding or decoding.
     fn needle(&self) -> Option<Needle>;
 
     /// Returns the exact length of the output for `value`, or the offset at which it is rejected.
@@ -45,12 +47,13 @@ pub(super) trait Codec {
     fn write<'id>(&self, value: &[u8], out: Room<'id>) -> (Written<'id>, usize);
 
     /// Writes the output for consecutive values in `input` that end at `ends`, and turns `ends` into the ends in the output.
-    /// Returns the length of `input`. If a value is rejected, returns the offset of that, and `ends` are unspecified.
+    /// Returns the length of `input`; or, if a value is rejected, the offset in `input` of the error, and the content of `ends`
+    /// is then unspecified.
     fn write_values<'id>(&self, input: &[u8], ends: &mut Ends, out: Room<'id>) -> (Written<'id>, usize);
 }
 
-/// Appends the output for each of `values` to `out`. A value that is rejected becomes an empty one, and `rejected` gets its
-/// index, its bytes, and the offset in these.
+/// Appends the output for each of `values` to `out`. A rejected value becomes an empty one, and `rejected` is called with its
+/// index, its bytes, and the offset of the error in these bytes.
 ///
 /// # Errors
 ///
@@ -85,7 +88,8 @@ pub(super) fn slices<C: Codec, A: ColumnOut>(
         if bytes.len() <= LONG && gathered.push(bytes) {
             continue;
         }
-        // This value does not fit with the others, or goes alone.
+        // This value does not fit into the buffer, or is too long to be gathered. So the values in the buffer are written
+        // first.
         if let Err(error) = gathered.flush(codec, &mut index, out, &mut rejected) {
             stop = Some((error, rest(codec, (0, 0), [bytes].into_iter())));
             break;
@@ -116,15 +120,15 @@ pub(super) fn slices<C: Codec, A: ColumnOut>(
     }))
 }
 
-/// A buffer of short values, which together make a column. Its offsets have the type of the output's, so that both batch verbs
-/// share [`append_many`].
+/// A buffer that gathers short values into a column. Its offsets have the offset type of the output, so that [`column`] and
+/// [`slices`] share one instance of [`append_many`].
 struct Gathered<O> {
     bytes: ArrayVec<u8, MAX_BYTES>,
-    // INVARIANT: ascending; the first is 0 and the last is `bytes.len()`.
+    // INVARIANT: `offsets` is ascending; its first offset is 0 and its last is `bytes.len()`.
     offsets: ArrayVec<O, { MAX_VALUES + 1 }>,
 }
 
-// Every type of offsets holds the length of `bytes`.
+// The length of a full buffer fits every offset type. The narrowest is `i32`.
 const _: () = assert!(MAX_BYTES <= i32::MAX as usize);
 
 impl<O: Offset> Gathered<O> {
@@ -135,7 +139,7 @@ impl<O: Offset> Gathered<O> {
         gathered
     }
 
-    /// Adds a value. Returns `false` if it does not fit.
+    /// Adds a value, or returns `false` if it does not fit into the buffer.
     #[inline(always)]
     fn push(&mut self, value: &[u8]) -> bool {
         if self.offsets.len() > MAX_VALUES || !self.bytes.push_run(value) {
@@ -149,8 +153,8 @@ impl<O: Offset> Gathered<O> {
         Column::of_parts(self.bytes.as_slice(), self.offsets.as_slice())
     }
 
-    /// Appends the output for the values and clears the buffer. The first of them has the index `index`. On an error the buffer
-    /// keeps the values.
+    /// Appends the output for the gathered values to `out`, advances `index`, which is the index of the first of them, and
+    /// clears the buffer. If an error is returned, the buffer keeps the values.
     fn flush<C: Codec, A: Append>(
         &mut self,
         codec: &C,
@@ -166,7 +170,7 @@ impl<O: Offset> Gathered<O> {
     }
 }
 
-/// Adds the number of output bytes and of values to `more`.
+/// Adds the output length of `values` and their number to the two numbers of `more`, and returns the sums.
 fn rest<'v, C: Codec>(
     codec: &C,
     more: (usize, usize),
@@ -177,7 +181,7 @@ fn rest<'v, C: Codec>(
     })
 }
 
-/// Appends the output for each of `values`. The first of them has the index `first`.
+/// Appends the output for each of `values` to `out`. The first value has the index `first` in the whole input.
 #[inline(always)]
 fn append<C: Codec, I: Offset, A: Append>(
     codec: &C,
@@ -186,7 +190,7 @@ fn append<C: Codec, I: Offset, A: Append>(
     out: &mut A,
     rejected: &mut dyn FnMut(usize, &[u8], usize),
 ) -> Result<(), Stop> {
-    // One value is common when a host calls for each row or group. It needs no `Ends`.
+    // Columns of one value are common, because some hosts make a call for each row or group. One value needs no `Ends`.
     if values.len() == 1 {
         return match append_one(codec, values.bytes_of(0, 1), first, out)? {
             Ok(()) => Ok(()),
@@ -221,7 +225,8 @@ fn append_many<C: Codec, I: Offset, A: Append>(
                     break;
                 }
             }
-            // Values that change are near others that change, but also near values that are rejected.
+            // The limit grows while values change, because a value that changes is often next to others that change. It starts
+            // at one, because a value that is rejected makes the work for its whole run useless.
             limit = if same > limit { 1 } else { (limit * 4).min(MAX_VALUES) };
         }
         let (bytes, slots) = out.spare();
@@ -233,7 +238,7 @@ fn append_many<C: Codec, I: Offset, A: Append>(
             whole.map(|()| index += count)
         };
         if let Err(offset) = stopped {
-            // The values before the rejected one are good, but nothing was written yet.
+            // The values of the run before the rejected one are valid, but nothing of the run has been appended yet.
             let good = values.ends(index, count.max(1)).take_while(|&end| end <= offset).count();
             if good > 0 {
                 let _: Result<(), usize> = append_run(codec, values, index, good, &mut ends, first, out)?;
@@ -264,9 +269,9 @@ fn append_rejected<A: Append>(
     Ok(())
 }
 
-/// Returns the number of values from `index` on, at most [`MAX_VALUES`], before the first that holds a byte of `needle`. It
-/// scans at most twice [`MAX_BYTES`], which are still in the first cache when they are copied. The first value is not longer
-/// than that.
+/// Returns how many values from `index` on, at most [`MAX_VALUES`], come before the first that contains a byte of `needle`. It
+/// scans at most twice [`MAX_BYTES`] bytes, which are still in the first-level cache when they are copied. The value at `index`
+/// must not be longer than that.
 fn unchanged<I: Offset>(values: Column<'_, I>, index: usize, needle: Needle) -> usize {
     let count = values.fitting(index, MAX_VALUES, 2 * MAX_BYTES);
     match needle.find(values.bytes_of(index, count)) {
@@ -275,7 +280,7 @@ fn unchanged<I: Offset>(values: Column<'_, I>, index: usize, needle: Needle) -> 
     }
 }
 
-/// Appends the `count` values from `index` on unchanged.
+/// Appends copies of the `count` values from `index` on.
 fn append_same<I: Offset, A: Append>(
     values: Column<'_, I>,
     index: usize,
@@ -292,8 +297,8 @@ fn append_same<I: Offset, A: Append>(
     if fitting < count { Err(Stop::Full { index: first + index + fitting }) } else { Ok(()) }
 }
 
-/// Appends the output for the `count` values from `index` on. They fit `out` and [`Ends`]. If one is rejected, returns the
-/// offset of that from the start of the first value, and appends nothing.
+/// Appends the output for the `count` values from `index` on, which must fit `out` and [`Ends`]. If one is rejected, appends
+/// nothing and returns the offset of the error, counted from the start of value `index`.
 #[inline(always)]
 fn append_run<C: Codec, I: Offset, A: Append>(
     codec: &C,
@@ -353,9 +358,9 @@ fn append_one<C: Codec, A: Append>(
     Ok(Ok(()))
 }
 
-/// Appends the offsets of values that end at `ends`, which are ascending and counted from the byte `before`. The first value
-/// has the index `index`. If the end of one does not fit an offset, that value and those after it are removed. If there are not
-/// enough slots, all of them are.
+/// Appends the offsets of values whose bytes are already in `out`. The ends in `ends` are ascending and count from the byte
+/// `before`; the first value has the index `index`. If the end of a value does not fit an offset, that value and those after it
+/// are removed. If `out` has too few slots for offsets, all of these values are removed.
 #[inline(always)]
 fn append_ends<A: Append>(
     ends: impl ExactSizeIterator<Item = usize> + DoubleEndedIterator + Clone,

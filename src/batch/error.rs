@@ -30,7 +30,7 @@ impl core::error::Error for InvalidOffsets {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TooLong {
-    /// The index, in the input, of the first value whose end does not fit.
+    /// The index, in the input, of the first value whose end does not fit an offset.
     pub index: usize,
 }
 
@@ -64,11 +64,11 @@ impl core::error::Error for TooLong {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ColumnTooSmall {
-    /// The index, in the input, of the first value that is not in the column. The values before it are.
+    /// The index, in the input, of the first value that does not fit. The values before it are in the column.
     pub index: usize,
     /// The number of bytes that the column needs for all values, including those that it has.
     pub bytes: usize,
-    /// The number of offsets that it needs, one more than values.
+    /// The number of offsets that the column needs: one more than the number of values.
     pub offsets: usize,
 }
 
@@ -85,9 +85,9 @@ impl core::error::Error for ColumnTooSmall {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ColumnError {
-    /// The offsets are too narrow.
+    /// The output is too long for the type of the offsets.
     TooLong(TooLong),
-    /// The memory is too small.
+    /// The memory of the caller is too small for the output.
     TooSmall(ColumnTooSmall),
 }
 
@@ -100,7 +100,7 @@ impl fmt::Display for ColumnError {
     }
 }
 
-// It shows the message of the error that it holds, so that error is not also its source.
+// `ColumnError` shows the message of the error that it holds, so `source` does not return that error as well.
 impl core::error::Error for ColumnError {}
 
 impl From<TooLong> for ColumnError {

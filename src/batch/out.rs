@@ -20,7 +20,7 @@ pub(super) mod sealed {
     pub trait Append {
         type Offset: Offset;
 
-        /// Returns the number of bytes and values that can still be appended at most.
+        /// Returns the largest number of bytes, and of values, that can still be appended.
         fn spare(&self) -> (usize, usize);
 
         /// Returns the number of bytes that can be appended without growing.
@@ -29,29 +29,29 @@ pub(super) mod sealed {
         /// Reserves capacity for more values, if the column can grow.
         fn reserve(&mut self, values: usize);
 
-        /// Returns the number of bytes and values.
+        /// Returns the number of bytes and the number of values.
         fn lens(&self) -> (usize, usize);
 
-        /// Appends the bytes that `write` writes, after reserving `room` bytes, which must fit. Returns the other result of
+        /// Reserves `room` bytes, which must fit, and appends the bytes that `write` writes. Returns the second result of
         /// `write`.
         fn write<T>(&mut self, room: usize, write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T))
         -> T;
 
-        /// Appends `bytes`, which fit.
+        /// Appends `bytes`. They must fit.
         fn copy(&mut self, bytes: &[u8]);
 
-        /// Appends offsets, which fit.
+        /// Appends `offsets`. They must fit.
         fn end(&mut self, offsets: impl Iterator<Item = Self::Offset>);
 
-        /// Truncates the bytes, but not the offsets.
+        /// Truncates the bytes to the length `bytes`. The offsets stay.
         fn truncate(&mut self, bytes: usize);
     }
 
     /// The reason why appending stopped.
     pub enum Stop {
-        /// The end of value `index` has no offset.
+        /// The end of value `index` does not fit an offset.
         TooLong { index: usize },
-        /// Value `index` does not fit.
+        /// The bytes or the offset of value `index` do not fit into the memory of the column.
         Full { index: usize },
     }
 }
@@ -63,8 +63,8 @@ pub trait ColumnOut: Append {
     /// The error of appending: [`TooLong`] for a [`ColumnBuf`], [`ColumnError`] for an [`UninitColumn`].
     type Error: core::error::Error;
 
-    /// Restores or completes the column after `stop` and makes the error. The column had `before` bytes and values when the
-    /// verb began, and `rest` counts the bytes and values that are missing.
+    /// Restores or completes the column after `stop` and makes the error. When the verb began, the column had the numbers of
+    /// bytes and values in `before`. The function `rest` counts the bytes and values that are missing.
     #[doc(hidden)]
     fn failed(
         &mut self,
@@ -85,7 +85,7 @@ impl<O: Offset> Append for ColumnBuf<O> {
 
     #[inline(always)]
     fn ready(&self) -> usize {
-        // `write` reserves a window in addition.
+        // `write` reserves `MAX_WINDOW` bytes in addition to the output.
         (self.bytes.capacity() - self.bytes.len()).saturating_sub(cursor::MAX_WINDOW)
     }
 
@@ -141,10 +141,9 @@ impl<O: Offset> ColumnOut for ColumnBuf<O> {
 /// A column in memory of the caller that need not be initialised, such as the buffers of a host, which are filled without a
 /// copy.
 ///
-/// The bytes of the values are written from the start of the one buffer, and the offsets (0, and where each value ends)
-/// from the start of the other. Encoding needs at most three bytes for each byte of input and decoding at most one, so buffers
-/// of that size are always large enough. Smaller ones may be large enough, too. If the values do not fit, the error gives the
-/// size needed.
+/// The bytes of the values are written from the start of `bytes`, and the offsets (0, and where each value ends) from the start
+/// of `offsets`. Encoding needs at most three bytes for each byte of input and decoding at most one, so buffers of that size
+/// are always large enough. Smaller ones may be large enough, too. If the values do not fit, the error gives the size needed.
 ///
 /// ```
 /// use std::mem::MaybeUninit;
@@ -163,7 +162,8 @@ impl<O: Offset> ColumnOut for ColumnBuf<O> {
 /// ```
 pub struct UninitColumn<'a, O> {
     bytes: Slots<'a, u8>,
-    // INVARIANT: empty if there is no slot, and there are then no bytes. Else ascending from 0, and the last is `bytes.len()`.
+    // INVARIANT: `offsets` is empty only if it has no slot, and then `bytes` is empty, too. Otherwise it ascends from 0 to
+    // `bytes.len()`.
     offsets: Slots<'a, O>,
 }
 
@@ -187,7 +187,7 @@ impl<'a, O: Offset> UninitColumn<'a, O> {
         self.len() == 0
     }
 
-    /// Returns the values, for as long as the memory is borrowed.
+    /// Returns the values as a column, which lives as long as the memory is borrowed.
     ///
     /// # Errors
     ///

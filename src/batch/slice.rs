@@ -19,7 +19,7 @@ mod sealed {
 /// assert_eq!(out.offsets(), [0, 3, 3, 4]);
 /// ```
 pub trait NullableBytes: sealed::Sealed {
-    /// Returns the bytes, or `None` for a null.
+    /// Returns the bytes of the value, or `None` if it is null.
     fn nullable_bytes(&self) -> Option<&[u8]>;
 }
 

@@ -1,4 +1,5 @@
-//! Offsets too narrow for the output, with offsets of one and two bytes: the limits of `i32` take gigabytes.
+//! Tests of output that is too long for its offsets. They use offsets of one and two bytes, because reaching the limits of
+//! `i32` takes gigabytes.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -7,12 +8,13 @@ use core::mem::MaybeUninit;
 use super::{Column, ColumnBuf, ColumnError, Offset, TooLong, UninitColumn};
 use crate::{ByteSet, Decode, Encode, Tier};
 
-/// Makes `count` values of `len` spaces.
+/// Makes the bytes and offsets of a column of `count` values, each of `len` spaces.
 fn spaces(count: usize, len: usize) -> (Vec<u8>, Vec<u64>) {
     (vec![b' '; count * len], (0..=count as u64).map(|index| index * len as u64).collect())
 }
 
-/// Encodes `count` values of `len` spaces, three times as long then, into a column whose offsets end at `limit`.
+/// Encodes `count` values of `len` spaces, which become three times as long, into a column whose offsets end at `limit`. Checks
+/// that exactly the values that fit are encoded.
 fn encode_up_to<O: Offset + PartialEq>(count: usize, len: usize, limit: usize, tier: Tier) {
     let (bytes, offsets) = spaces(count, len);
     let values = Column::new(&bytes, &offsets).unwrap();
@@ -36,7 +38,7 @@ fn encode_up_to<O: Offset + PartialEq>(count: usize, len: usize, limit: usize, t
         assert_eq!(from_slices, result, "slices: {count} x {len} after {before}, {tier}");
         assert!(result.is_ok() || out == untouched, "the column is as it was");
 
-        // Lent memory keeps the values that have offsets.
+        // An `UninitColumn` keeps the values whose ends fit its offsets.
         let mut room = vec![MaybeUninit::uninit(); 3 * bytes.len()];
         let mut slots = vec![MaybeUninit::uninit(); count + 1];
         let mut out = UninitColumn::<O>::new(&mut room, &mut slots);
@@ -58,7 +60,8 @@ fn too_long_for_the_offsets() {
             encode_up_to::<i8>(count, len, 127, tier);
             encode_up_to::<u8>(count, len, 255, tier);
         }
-        // One value alone, runs, values that are measured first, and the second run of many.
+        // The cases are a single value, runs of values, values that are long enough to be measured first, and columns of two
+        // runs.
         for (count, len) in [
             (1, 21_845),
             (1, 21_846),

@@ -70,13 +70,13 @@ pub trait Transform {
 struct Held {
     bytes: [u8; 2],
     len: usize,
-    /// The offset of these bytes in the whole input.
+    /// The offset of the held bytes in the whole input.
     offset: usize,
 }
 
 impl Held {
-    /// Passes the held bytes and `piece` to `each`, in one or two parts that cut no escape, each with its offset. Holds the
-    /// rest.
+    /// Passes the held bytes and then `piece` to `each`, in one or two parts, each with its offset in the whole input. No part
+    /// ends inside an escape; the start of an escape at the end of `piece` is held.
     fn push<E>(
         &mut self,
         piece: &[u8],
@@ -84,7 +84,7 @@ impl Held {
     ) -> Result<(), E> {
         let mut rest = piece;
         if self.len > 0 {
-            // Two more bytes complete the escape that is held.
+            // At most two more bytes complete the escape whose start is held.
             let more = rest.len().min(2);
             let mut joint = [0; 4];
             joint[..self.len].copy_from_slice(&self.bytes[..self.len]);
@@ -103,7 +103,7 @@ impl Held {
         self.pass_on(rest, rest.len() - held_back(rest), &mut each)
     }
 
-    /// Passes on `bytes` up to `settled`, and holds the others.
+    /// Passes the first `settled` bytes of `bytes` to `each`, and holds the rest.
     fn pass_on<E>(
         &mut self,
         bytes: &[u8],
@@ -120,7 +120,7 @@ impl Held {
         Ok(())
     }
 
-    /// Returns the held bytes and their offset at the end of the input, and resets the stream.
+    /// Returns the bytes that are held when the input ends, and their offset, and resets the stream.
     fn take(&mut self) -> (Held, usize) {
         let held = core::mem::take(self);
         let offset = held.offset;
@@ -250,8 +250,8 @@ impl Transform for Decoder {
 /// A decoder for input in pieces, with the options of a [`TryDecode`]: a malformed escape is an error, with its offset in the
 /// whole input.
 ///
-/// The input before it is decoded and appended. After an error, the stream takes no more input, and each call returns the same
-/// error.
+/// The input before the malformed escape is decoded and appended. After an error, the stream takes no more input, and each call
+/// returns the same error.
 ///
 /// ```
 /// use simdpct::{Decode, stream::TryDecoder};
@@ -268,7 +268,7 @@ impl Transform for Decoder {
 pub struct TryDecoder {
     decode: TryDecode,
     held: Held,
-    /// The error that ended the input.
+    /// The malformed escape at which decoding stopped, if there was one. Every later call returns it again.
     error: Option<MalformedEscape>,
 }
 
@@ -283,8 +283,8 @@ impl TryDecoder {
     ///
     /// # Errors
     ///
-    /// The first malformed escape, with its offset from the start of the first piece. The output before it is appended. Every
-    /// later call returns it again.
+    /// Returns the first malformed escape, with its offset from the start of the first piece. The output before the escape is
+    /// appended to `out`. Every later call returns the same error.
     pub fn push(
         &mut self,
         piece: &(impl AsRef<[u8]> + ?Sized),
@@ -295,7 +295,8 @@ impl TryDecoder {
             return Err(*error);
         }
         held.push(piece.as_ref(), |part, offset| {
-            // A part ends inside an escape only if a `%`, which is held back, follows and makes that escape malformed.
+            // If `part` ends inside an escape, the next byte is a `%` that is held back. That `%` makes the escape malformed,
+            // but not truncated, so the cause is corrected.
             append_up_to_error(decode, part, out)
                 .map_err(|error| error.before_percent(part.len()).shifted(offset))
         })
@@ -306,8 +307,8 @@ impl TryDecoder {
     ///
     /// # Errors
     ///
-    /// [`MalformedEscape`] if the input ends inside an escape, or if [`TryDecoder::push`] returned it. Every later call
-    /// returns it again.
+    /// [`MalformedEscape`] if the input ends inside an escape, or if an earlier call of [`TryDecoder::push`] returned that
+    /// error. Every later call returns the same error.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), MalformedEscape> {
         if let Some(error) = self.error {
             return Err(error);
@@ -321,11 +322,11 @@ impl TryDecoder {
     }
 }
 
-/// Decodes `part` up to the first malformed escape and appends the result.
+/// Decodes `part` up to the first malformed escape, appends the result, and returns the error if there is one.
 fn append_up_to_error(decode: &TryDecode, part: &[u8], out: &mut Vec<u8>) -> Result<(), MalformedEscape> {
     let result = decode.decode_append(part, out);
     if let Err(error) = result {
-        // Nothing was appended, and the input before the first malformed escape is valid.
+        // After an error, `decode_append` has appended nothing. The input before the first malformed escape is valid.
         let _: Result<(), MalformedEscape> = decode.decode_append(&part[..error.offset], out);
     }
     result

@@ -34,9 +34,9 @@ const PIECE: usize = 16 * 1024;
 pub struct Reader<T: Transform, R> {
     transform: T,
     inner: R,
-    /// The buffer for the inner reader.
+    /// The buffer into which the inner reader reads.
     input: Box<[u8]>,
-    /// The output, of which the first `given` bytes were read.
+    /// The output of the transform. The caller has read its first `given` bytes.
     output: Vec<u8>,
     given: usize,
     /// The error of the transform, after which it takes no more input.
@@ -64,17 +64,17 @@ impl<T: Transform, R> Reader<T, R> {
         &self.inner
     }
 
-    /// Returns the inner reader. It has been read further than this one.
+    /// Returns the inner reader. It may be ahead of this reader, which reads pieces of 16 KiB and transforms them in advance.
     pub fn get_mut(&mut self) -> &mut R {
         &mut self.inner
     }
 
-    /// Returns the inner reader. It has been read further than this one, and the output that was not read is dropped.
+    /// Returns the inner reader. It may be ahead of this reader, and the output that the caller has not read yet is dropped.
     pub fn into_inner(self) -> R {
         self.inner
     }
 
-    /// Returns the output that was not read yet.
+    /// Returns the output that the caller has not read yet.
     pub fn buffer(&self) -> &[u8] {
         &self.output[self.given..]
     }
@@ -82,7 +82,7 @@ impl<T: Transform, R> Reader<T, R> {
 
 impl<T: Transform, R: Read> BufRead for Reader<T, R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        // Some input gives no output, such as the start of an escape.
+        // The loop is needed because some pieces of input, such as the start of an escape, give no output.
         while self.given == self.output.len() {
             if let Some(error) = &self.error {
                 return Err(io::Error::new(ErrorKind::InvalidData, error.clone()));

@@ -7,7 +7,7 @@ use std::vec::Vec;
 
 use super::Transform;
 
-/// The largest number of bytes that one call takes, which bounds the buffer.
+/// The largest number of bytes that one call of `write` takes. This bounds the size of the buffer.
 const PIECE: usize = 64 * 1024;
 
 /// A writer that transforms its input and passes the output on to another writer. It implements [`io::Write`].
@@ -36,14 +36,14 @@ const PIECE: usize = 64 * 1024;
 pub struct Writer<T: Transform, W> {
     transform: T,
     inner: W,
-    /// The output, of which the first `taken` bytes were passed on.
+    /// The output of the transform. The inner writer has taken its first `taken` bytes.
     buffer: Vec<u8>,
     taken: usize,
     /// The error of the transform, after which it takes no more input.
     error: Option<T::Error>,
     /// An error of the inner writer that no call has returned yet.
     deferred: Option<io::Error>,
-    /// Whether the input has ended for the transform.
+    /// Whether the transform was told that the input has ended.
     ended: bool,
 }
 
@@ -58,13 +58,14 @@ impl<T: Transform, W> Writer<T, W> {
         &self.inner
     }
 
-    /// Returns the inner writer. Bytes that are written to it come before the output that waits.
+    /// Returns the inner writer. Bytes that the caller writes to it directly come before the output that this writer still
+    /// holds.
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.inner
     }
 
-    /// Returns the inner writer without ending the input. The bytes that are held back and the output that waits are dropped.
-    /// [`Writer::finish`] drops nothing.
+    /// Returns the inner writer without ending the input. The bytes that are held back, and the output that the inner writer
+    /// has not taken, are dropped. [`Writer::finish`] drops nothing.
     pub fn into_inner(self) -> W {
         self.inner
     }
@@ -81,7 +82,7 @@ impl<T: Transform, W: Write> Writer<T, W> {
     /// # Errors
     ///
     /// [`FinishError`] holds the error, of the inner writer or of the transform, and this writer. After an error of the inner
-    /// writer, such as [`WouldBlock`](ErrorKind::WouldBlock), `finish` can be called again and goes on.
+    /// writer, such as [`WouldBlock`](ErrorKind::WouldBlock), `finish` can be called again to write the rest.
     ///
     /// ```
     /// use std::io::Write;
@@ -112,7 +113,7 @@ impl<T: Transform, W: Write> Writer<T, W> {
         self.check_error()
     }
 
-    /// Passes on the output that waits, all of it or up to an error.
+    /// Writes the buffered output to the inner writer, until the buffer is empty or an error occurs.
     fn pass_on(&mut self) -> io::Result<()> {
         if let Some(error) = self.deferred.take() {
             return Err(error);
@@ -141,7 +142,7 @@ impl<T: Transform, W: Write> Writer<T, W> {
         }
     }
 
-    /// Returns the error of the transform, if it takes no more input.
+    /// Returns the error of the transform if the transform has failed.
     fn check_error(&self) -> io::Result<()> {
         match &self.error {
             Some(error) => Err(io::Error::new(ErrorKind::InvalidData, error.clone())),
@@ -151,8 +152,8 @@ impl<T: Transform, W: Write> Writer<T, W> {
 }
 
 impl<T: Transform, W: Write> Write for Writer<T, W> {
-    /// Takes at most 64 KiB of `bytes`, and none of them if it returns an error. An error of the inner writer that occurs after
-    /// bytes were taken is returned by the next call. If the transform fails, the output before the error was passed on.
+    /// Takes at most 64 KiB of `bytes`, and none of them if it returns an error. If the inner writer fails after bytes were
+    /// taken, the next call returns its error. If the transform fails, the output before the malformed input is passed on.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.pass_on()?;
         self.check_error()?;

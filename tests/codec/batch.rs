@@ -1,4 +1,4 @@
-//! The batch verbs: each value gives the output that it gives alone, whatever its neighbours are.
+//! Tests of the batch verbs: each value must give the output that it gives alone, whatever its neighbours are.
 
 use std::mem::MaybeUninit;
 
@@ -11,7 +11,7 @@ use testkit::oracle::{self, Rule, UNRESERVED};
 use testkit::shapes::{Rng, SHAPES};
 use testkit::tiers::{runs, tiers};
 
-/// Makes pieces of every shape that add up to `count` values, of which many are empty, short or cut inside an escape.
+/// Makes a column of `count` values from pieces of every shape. Many values are empty, short or cut inside an escape.
 fn values(count: usize, longest: usize, rng: &mut Rng) -> (Vec<u8>, Vec<i32>) {
     let (mut bytes, mut offsets) = (Vec::new(), vec![0]);
     while offsets.len() <= count {
@@ -19,7 +19,7 @@ fn values(count: usize, longest: usize, rng: &mut Rng) -> (Vec<u8>, Vec<i32>) {
         let len = rng.below(longest);
         bytes.extend(shape(len, rng));
         let end = bytes.len() as i32;
-        // Ends inside the piece, many of them close to each other.
+        // Values also end inside the piece, many of them close to each other.
         let mut at = *offsets.last().unwrap();
         while at < end && offsets.len() < count {
             at = (at + [0, 1, 2, 3, 5, 62, 64, 200][rng.below(8)]).min(end);
@@ -30,7 +30,7 @@ fn values(count: usize, longest: usize, rng: &mut Rng) -> (Vec<u8>, Vec<i32>) {
     (bytes, offsets)
 }
 
-/// Calls `each` with columns of few and many values, short and long.
+/// Calls `each` with columns of few and of many values, which are short or long.
 fn for_all(mut each: impl FnMut(&[u8], &[i32])) {
     let mut rng = Rng(11);
     for round in 0..150 {
@@ -38,7 +38,8 @@ fn for_all(mut each: impl FnMut(&[u8], &[i32])) {
         let (bytes, offsets) = values(count, longest, &mut rng);
         if round < 5 || runs(round) {
             each(&bytes, &offsets);
-            // Bytes before the first value and after the last belong to no value.
+            // A column may have bytes before its first value and after its last. They belong to no value and must not change
+            // the output.
             let inner = &offsets[offsets.len() / 3..offsets.len() - offsets.len() / 3];
             each(&bytes, inner);
         }
@@ -70,8 +71,8 @@ fn decode_strict() {
     }
 }
 
-/// Up to 256 values and 8 KiB go to a kernel together. Every block of such a run has different ends, so that a block which is
-/// mistaken for another one shows. The runs end with a whole block, one byte before and one byte after.
+/// Tests runs of up to 256 values and 8 KiB, which go to a kernel together. The value ends differ in every block of a run, so
+/// that mistaking one block for another shows. The runs end at the end of a block, one byte before it and one byte after it.
 #[test]
 fn runs_as_long_as_a_kernel_takes() {
     let mut rng = Rng(13);
@@ -82,7 +83,7 @@ fn runs_as_long_as_a_kernel_takes() {
             if !runs(case * 4 + mean) {
                 continue;
             }
-            // Every block has bytes that change, and no two are alike.
+            // Every block has bytes that change, and no two blocks are alike.
             let bytes: Vec<u8> = (0..total).map(|_| rng.pick(b"%%4a1F /z+")).collect();
             let mut offsets = vec![0];
             while *offsets.last().unwrap() < total {
@@ -93,7 +94,7 @@ fn runs_as_long_as_a_kernel_takes() {
                 .iter()
                 .for_each(|encoding| columns::encode(encoding, &bytes, &offsets));
             Decoding::MODES.iter().for_each(|decoding| columns::decode(decoding, &bytes, &offsets));
-            // Without malformed escapes, so that a strict decoder takes long runs, too.
+            // This input has no malformed escapes, so that a strict decoder processes long runs as well.
             let mut valid: Vec<u8> =
                 bytes.iter().map(|byte| if *byte == b'%' { b'-' } else { *byte }).collect();
             for start in
@@ -102,20 +103,21 @@ fn runs_as_long_as_a_kernel_takes() {
                 valid[start..start + 3].copy_from_slice(b"%41");
             }
             columns::decode_strict(&Decoding::ALL, &valid, &offsets);
-            // With one malformed escape at the end.
+            // This input has one malformed escape, at its end.
             *valid.last_mut().unwrap() = b'%';
             columns::decode_strict(&Decoding::ALL, &valid, &offsets);
         }
     }
 }
 
-/// A value that ends inside `%41`, at every lane of a block: alone, and before an escape that is malformed wherever values end.
+/// Tests a value that ends inside `%41`, at every lane of a block. In some cases, an escape follows that is malformed wherever
+/// values end.
 #[test]
 fn no_escape_reaches_over_an_end() {
     for before in 0..200 {
         for cut in 1..3 {
             for (after, malformed) in [(0, false), (3, true), (60, true), (130, true)] {
-                // Two values that change come first, so that a run begins.
+                // Two values that change come first, so that the batch verb begins a run.
                 let mut bytes = b"%20%20%20".to_vec();
                 bytes.extend(vec![b'a'; before]);
                 let end = (bytes.len() + cut) as i32;
@@ -123,7 +125,7 @@ fn no_escape_reaches_over_an_end() {
                 bytes.extend(vec![b'b'; after]);
                 bytes.extend(if malformed { &b"%zz%20"[..] } else { b"%20" });
                 let total = bytes.len() as i32;
-                // At least five values are left, else they would go to the kernel one by one.
+                // After the first value, at least five are left. Fewer would go to the kernel one by one.
                 let offsets = [0, 3, 6, 9, end, total, total];
                 columns::decode(&Decoding::ALL, &bytes, &offsets);
                 columns::decode_strict(&Decoding::ALL, &bytes, &offsets);
@@ -132,7 +134,7 @@ fn no_escape_reaches_over_an_end() {
     }
 }
 
-/// Slices around the length from which on they are not gathered, among short ones.
+/// Tests slices with lengths around the limit above which they are not gathered, among short slices.
 #[test]
 fn slices_long_and_short() {
     let mut rng = Rng(14);
@@ -226,7 +228,7 @@ fn invalid_offsets_are_rejected() {
     assert_eq!(owned(&[0, 3]).unwrap().len(), 1);
 }
 
-/// Without a slot for the first offset there is no column, and no panic.
+/// Tests an `UninitColumn` without a slot for the first offset: decoding into it is an error and not a panic.
 #[test]
 fn memory_for_nothing() {
     let values = Column::new(b"a%41", &[0_i32, 1, 4]).unwrap();
@@ -251,7 +253,7 @@ fn values_that_are_not_utf8() {
             let value: &[u8] = match rng.below(if round % 3 == 0 { 40 } else { 4000 }) {
                 0 => b"\xff",
                 1 => b"\xc3",
-                // Together with the value before it, this may be a character.
+                // This value may form a valid character together with the end of the value before it, but is invalid by itself.
                 2 => b"\xa9 and more",
                 3 => b"\xe2\x82",
                 4 => b"\xed\xa0\x80",
@@ -265,7 +267,7 @@ fn values_that_are_not_utf8() {
             }
         }
         assert_eq!(column.as_column().invalid_utf8().collect::<Vec<_>>(), expected);
-        // Bytes outside the column do not count.
+        // Invalid bytes before the first value of a column must not be reported.
         let offsets = column.offsets();
         let inner = Column::new(column.bytes(), &offsets[offsets.len() / 2..]).unwrap();
         let expected = expected.iter().filter_map(|index| index.checked_sub(offsets.len() / 2));

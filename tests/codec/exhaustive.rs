@@ -1,4 +1,4 @@
-//! Every short input there is.
+//! Tests every short input: all words of a few bytes over an alphabet.
 
 use testkit::check::{Checker, Decoding, Encoding, malformed, wrote};
 use testkit::guard::Place;
@@ -6,7 +6,7 @@ use testkit::oracle::{self, UNRESERVED};
 use testkit::shapes::{INTERESTING, words};
 use testkit::tiers::{exhaustive, scale, tiers};
 
-/// Returns all bytes, or below full scale those with a meaning under some rule.
+/// Returns all bytes; or, if less than 100 % of long loops run, only the bytes with a meaning under some rule.
 fn alphabet() -> Vec<u8> {
     if scale() < 100 { interesting() } else { (0..=255).collect() }
 }
@@ -18,7 +18,7 @@ fn interesting() -> Vec<u8> {
     bytes
 }
 
-/// Decodes every word of at most `longest` bytes, lenient and strict, as it is and at the lanes `at`.
+/// Decodes every word of at most `longest` bytes, lenient and strict: by itself, and at each of the `lanes` of a longer input.
 fn decode_words(decoding: Decoding, alphabet: &[u8], longest: usize, lanes: &[usize]) {
     let (mut expected, mut count) = (Vec::new(), 0);
     let mut out = [0; 160];
@@ -27,7 +27,7 @@ fn decode_words(decoding: Decoding, alphabet: &[u8], longest: usize, lanes: &[us
         for &lane in lanes {
             let mut padded = [b'a'; 80];
             padded[lane..lane + word.len()].copy_from_slice(word);
-            // Alone, or at a lane of a block that is not the last.
+            // The word is the whole input if the lane is 0. Otherwise it is at that lane of a block that is not the last.
             let input = if lane == 0 { word } else { &padded[..] };
             decoding.expected(input, &mut expected);
             let right = oracle::first_malformed(input).map_or(Ok(expected.len()), Err);
@@ -62,7 +62,7 @@ fn decode_three_bytes_around_the_end_of_a_block() {
     }
 }
 
-/// Words of `%`, digits and neighbours of digits: whatever a decoder can confuse, seven bytes deep.
+/// Tests words of `%`, digits and bytes next to digits, seven bytes long: everything that a decoder can confuse.
 #[test]
 fn decode_all_words_of_a_small_alphabet() {
     let longest = if exhaustive() { 9 } else { 7 };
@@ -91,7 +91,7 @@ fn encode_all_inputs_of_two_bytes_and_more() {
     words(b"%4dG +", 6, 2, &mut check);
 }
 
-/// Checks every verb, between guard pages.
+/// Checks every verb on short words, between guard pages.
 #[test]
 fn all_verbs_on_short_words() {
     let mut checker = Checker::new();

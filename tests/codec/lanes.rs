@@ -9,7 +9,7 @@ use testkit::oracle::{self, Members, Rule, UNRESERVED};
 use testkit::shapes::Rng;
 use testkit::tiers::{runs, tiers};
 
-/// Returns all named sets, sets with bytes of either half, and the two extremes.
+/// Returns all named sets, sets with bytes of either half of the 256 bytes, the empty set and the set of all bytes.
 fn all_sets() -> Vec<Members> {
     let mut rng = Rng(11);
     let named = sets::ALL.iter().map(|named| named.set.to_byte_set());
@@ -18,11 +18,12 @@ fn all_sets() -> Vec<Members> {
     all.push([false; 256]);
     all.push([true; 256]);
     all.push(std::array::from_fn(|byte| byte >= 0x80));
-    // One row of the lookup tables, and one column.
+    // These sets are one row of the lookup tables, and one column.
     all.push(std::array::from_fn(|byte| byte % 16 == 9));
     all.push(std::array::from_fn(|byte| byte / 16 == 11));
     all.extend((0..12).map(|_| rng.members()));
-    // A set of these and at most one other ASCII byte is looked up without a table. Sets that just are or are not of that kind:
+    // Kernels look up a set of the `USUAL` bytes and at most one other ASCII byte without a table. The following sets are just
+    // of that kind, or just not.
     const USUAL: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._";
     for (others, without) in [
         (&b""[..], None),
@@ -41,7 +42,7 @@ fn all_sets() -> Vec<Members> {
         without.into_iter().for_each(|byte| members[usize::from(byte)] = false);
         all.push(members);
     }
-    // All but one byte, and only one.
+    // These sets hold all bytes but one, or only one byte.
     for byte in [b'%', b'+', 0x00, 0x7F, 0x80, 0xFF] {
         all.push(std::array::from_fn(|other| other != usize::from(byte)));
         all.push(std::array::from_fn(|other| other == usize::from(byte)));
@@ -49,7 +50,7 @@ fn all_sets() -> Vec<Members> {
     all
 }
 
-/// Returns a member of the set and a byte that is not, if they exist, to surround the byte under test.
+/// Returns a member of the set and a byte that is not a member, if they exist. They surround the byte under test.
 fn surroundings(members: &Members) -> Vec<u8> {
     let find =
         |member: bool| (0..=255u8).rev().find(|&byte| members[byte as usize] == member && byte != b'%');
@@ -64,7 +65,7 @@ fn membership_in_every_set_of_every_byte_at_every_lane() {
         let set = byte_set(members);
         for (turn, around) in surroundings(members).into_iter().enumerate() {
             for lane in (0..64).filter(|lane| runs(index * 64 + lane)) {
-                // In a whole block and at the end of a partial one; in the second block.
+                // The byte is in a whole block, at the end of a partial block, or in the second of two blocks.
                 let cases = [(64, lane), (lane + 1, lane), (128, 64 + lane)];
                 for &(len, at) in if turn == 0 { &cases[..2] } else { &cases[2..] } {
                     let mut input = vec![around; len];
@@ -88,7 +89,7 @@ fn membership_in_every_set_of_every_byte_at_every_lane() {
 
 #[test]
 fn every_byte_at_every_place_of_the_shortest_inputs() {
-    // With and without the bytes that the check for short inputs assumes.
+    // The sets hold or lack the bytes that the quick check for short inputs assumes.
     let usual = UNRESERVED;
     let mut others = [usual; 3];
     others[0][b'_' as usize] = false;
@@ -118,18 +119,19 @@ fn every_byte_at_every_place_of_the_shortest_inputs() {
 
 #[test]
 fn one_change_at_every_place_where_one_code_path_ends() {
-    // Inputs of one piece, of one block, of two, of four, and a little more than each.
+    // The inputs have one piece, one block, two or four blocks, or a little more or less than each.
     let lens = (1..=18).chain(31..=34).chain(62..=67).chain(126..=131).chain([192, 193]).chain(254..=259);
     let mut checker = Checker::new();
     for len in lens.chain(318..=322) {
-        // Offsets near the start of a block, counted from either end.
+        // The offset is near the start or end of a block, which is counted from either end of the input.
         let near = |at: usize| at % 64 <= 2 || at % 64 >= 61 || at % 16 == 15;
         for at in (0..len).filter(|&at| near(at) || near(len - 1 - at)) {
             let place = PLACES[(len + at) % 2];
             let mut input = vec![b'b'; len];
             input[at] = b'/';
             Encoding::modes(UNRESERVED).iter().for_each(|encoding| checker.encode(encoding, &input, place));
-            // Only digits, so that an escape which a block cuts would seem to go on in the next one.
+            // All other bytes are digits, so that an escape which the end of a block cuts would seem to go on in the next
+            // block.
             input.fill(b'4');
             input[at] = b'%';
             Decoding::MODES.iter().for_each(|decoding| checker.decode(decoding, &input, place));
@@ -139,7 +141,8 @@ fn one_change_at_every_place_where_one_code_path_ends() {
     }
 }
 
-/// Calls `each` with `%XY` at every place of two blocks and a bit: in clean text, between digits, between `%`.
+/// Calls `each` with `%XY` at every place of inputs of up to two blocks and three bytes: in clean text, between digits, and
+/// between `%`.
 fn escape_at_every_lane(mut each: impl FnMut(u8, &[u8])) {
     for len in [64, 67, 131] {
         for at in (0..len).filter(|at| runs(len + at)) {
@@ -197,7 +200,7 @@ fn all_pairs_of_bytes_after_a_percent_sign() {
     {
         let mut input = [b'.'; 80];
         input[at] = b'%';
-        // All of it, and a part whose last byte is the second of the pair.
+        // The input is all of these bytes, or a part that ends right after the pair.
         let lengths = [input.len(), at + 3];
         for pair in (0..=u16::MAX).filter(|pair| runs(index * 65536 + usize::from(*pair))) {
             input[at + 1..at + 3].copy_from_slice(&pair.to_be_bytes());
@@ -219,8 +222,8 @@ fn all_pairs_of_bytes_after_a_percent_sign() {
     }
 }
 
-/// A run of escapes that is long enough for tiers that decode many at a time. It begins and ends at any place of an escape, and
-/// any byte of it is replaced.
+/// Tests a run of escapes that is long enough for the tiers that decode many at a time. The run begins and ends at any place of
+/// an escape, and any one of its bytes is replaced.
 #[test]
 fn runs_of_escapes_with_any_byte_replaced() {
     let mut rng = Rng(29);
@@ -264,7 +267,7 @@ fn runs_of_escapes_with_any_byte_replaced() {
     }
 }
 
-/// Checks all verbs, between guard pages, with one special thing at each lane.
+/// Checks all verbs, between guard pages, with one special byte or escape at each lane.
 #[test]
 fn one_thing_at_every_lane() {
     let mut checker = Checker::new();
@@ -289,7 +292,7 @@ fn one_thing_at_every_lane() {
     }
 }
 
-/// Kernels choose a method by the number of escapes in a block.
+/// Tests every number of escapes in a block, because kernels choose a method by that number.
 #[test]
 fn any_number_of_escapes_in_a_block() {
     let mut checker = Checker::new();
@@ -298,7 +301,7 @@ fn any_number_of_escapes_in_a_block() {
         for (turn, len) in [64, 128, 192, 60, 33, 16].into_iter().enumerate().filter(|(_, len)| *len >= count)
         {
             let mut input = vec![b'a'; len];
-            // If there are several blocks, all escapes are in one of them.
+            // If there are several blocks, all bytes to escape are in one of them.
             let block = 64 * (turn % 3).min((len - 1) / 64);
             let lanes = (len - block).min(64);
             let mut left = count.min(lanes);
@@ -310,7 +313,7 @@ fn any_number_of_escapes_in_a_block() {
             }
             let place = PLACES[(count + turn) % PLACES.len()];
             checker.encode(&Encoding::plain(UNRESERVED), &input, place);
-            // The same text encoded, and as much of it as fits in a block.
+            // The encoded text is decoded: all of it, and the part that is as long as the input.
             let mut escaped = Vec::new();
             oracle::encode(&input, &UNRESERVED, Rule::Plain, true, &mut escaped);
             checker.decode(&Decoding::ALL, &escaped, place);
@@ -321,9 +324,10 @@ fn any_number_of_escapes_in_a_block() {
     }
 }
 
-/// Calls `each` with inputs around the first step of a driver. That step takes only as many lanes as leave whole blocks: one
-/// byte of 129. The lanes after it belong to the next step, and may not be processed twice. The bytes around the escape decide
-/// whether a mistake shows, such as a byte that could pass for a digit. These few cases run at every scale.
+/// Calls `each` with inputs around the first step of a driver. That step processes only as many lanes as leave whole blocks:
+/// one byte of an input of 129 bytes. The lanes after them belong to the next step and must not be processed twice. The bytes
+/// around the escape decide whether a mistake shows; for example, they could pass for digits. These few cases run at every
+/// scale.
 fn where_one_step_ends_and_the_next_begins(mut each: impl FnMut(&[u8])) {
     for len in [17, 33, 65, 129, 191] {
         for at in [0, 1, 2, 14, 15, 16, 31, 62, 63, 64, 65, 127].into_iter().filter(|&at| at < len) {

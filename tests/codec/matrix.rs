@@ -1,4 +1,4 @@
-//! Every operation on every tier, with every length up to 256, several alignments, and all shapes of data.
+//! Tests every operation on every tier, with every length up to 256, several alignments, and all shapes of data.
 
 use testkit::check::{Checker, Decoding, Encoding};
 use testkit::guard::{PLACES, Place};
@@ -6,17 +6,17 @@ use testkit::oracle::{self, Members, Rule, UNRESERVED};
 use testkit::shapes::{Rng, SHAPES};
 use testkit::tiers::runs;
 
-/// Lengths around the steps of the kernels, which run at every scale.
+/// The lengths around the steps of the kernels. They run at every scale.
 const STEPS: [usize; 18] = [0, 1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 128, 130, 256];
 
-/// Calls `each` with every input and place of the matrix.
+/// Calls `each` with every input of the matrix at several places in guarded memory.
 fn for_all(mut each: impl FnMut(&[u8], Place)) {
     let mut rng = Rng(1);
     for len in 0..=256 {
         for (index, (_, shape)) in SHAPES.iter().enumerate() {
             let input = shape(len, &mut rng);
             if STEPS.contains(&len) || runs(len * SHAPES.len() + index) {
-                // Flush against either guard page always; the other alignments in turn.
+                // Every input is placed next to either guard page. The other places are used in turn.
                 let other = PLACES[2 + (len + index) % 3];
                 [PLACES[0], PLACES[1], other].iter().for_each(|&place| each(&input, place));
             }
@@ -37,8 +37,8 @@ fn for_long(mut each: impl FnMut(&[u8], Place)) {
     }
 }
 
-/// Returns a set of ASCII bytes, one of about half of all bytes, and one of everything but `%` and a space, with which hardly
-/// anything is escaped.
+/// Returns a set of ASCII bytes, a random set of about half of all bytes, and a set of all bytes but `%` and the space. With
+/// the last set, hardly anything is escaped.
 fn sets() -> [Members; 3] {
     let mut most = [true; 256];
     most[b'%' as usize] = false;

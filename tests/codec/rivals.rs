@@ -1,4 +1,4 @@
-//! The same answers as other crates. `testkit::rivals` says what has no counterpart there.
+//! Tests that the library gives the same output as other crates. `testkit::rivals` says which verbs have no counterpart there.
 
 use proptest::prelude::*;
 use simdpct::{AsciiSet, Encode, sets};
@@ -19,7 +19,7 @@ fn rivals_agree_on_all_shapes() {
     }
 }
 
-/// `percent-encoding` names two sets of its own.
+/// Tests the two sets that `percent-encoding` itself exports, because the other tests make its sets from sets of this library.
 #[test]
 fn rival_sets_by_name() {
     let input: Vec<u8> = (0..=255).collect();

@@ -1,4 +1,4 @@
-//! The named sets against the tables of their specifications, and the algebra of sets.
+//! Tests the named sets against the tables of their specifications, and the algebra of sets.
 
 use std::collections::BTreeSet;
 
@@ -8,20 +8,20 @@ use simdpct::{AsciiSet, ByteSet, NamedSet, SetKind};
 
 use testkit::tiers::scaled;
 
-/// One row, copied from the text of a specification and not from `sets.def`.
+/// One named set with its members, which are copied from the text of a specification and not from `sets.def`.
 struct Row {
     name: &'static str,
     set: AsciiSet,
     rule: Table,
 }
 
-/// How a specification words a set.
+/// The way in which a specification words a set.
 enum Table {
-    /// These bytes stay.
+    /// Only these bytes stay.
     Stay(&'static str),
-    /// Letters, digits and these bytes stay.
+    /// Only letters, digits and these bytes stay.
     AlphanumericAnd(&'static str),
-    /// C0 controls, everything above `~`, and these bytes are escaped.
+    /// Only C0 controls, bytes above `~`, and these bytes are escaped.
     Escape(&'static str),
 }
 use Table::{AlphanumericAnd, Escape, Stay};
@@ -30,7 +30,7 @@ const fn row(name: &'static str, set: AsciiSet, rule: Table) -> Row {
     Row { name, set, rule }
 }
 
-/// Every named set.
+/// The expected members of every named set.
 const SPECIFIED: &[Row] = &[
     row("none", NONE, Stay("")),
     row("alphanumeric", ALPHANUMERIC, AlphanumericAnd("")),
@@ -54,7 +54,7 @@ const SPECIFIED: &[Row] = &[
     row("rfc1738-unreserved", RFC1738_UNRESERVED, AlphanumericAnd("$-_.+!*'(),")),
     row("rfc1738-reserved", RFC1738_RESERVED, Stay(";/?:@=&")),
     row("rfc1738-unsafe", RFC1738_UNSAFE, Stay(" <>\"#%{}|\\^~[]`")),
-    // URL Standard, section 1.3; each with the sets that it includes written out.
+    // URL Standard, section 1.3. For each set, the bytes of the sets that it includes are written out.
     row("whatwg-c0-control", WHATWG_C0_CONTROL, Escape("")),
     row("whatwg-fragment", WHATWG_FRAGMENT, Escape(" \"<>`")),
     row("whatwg-query", WHATWG_QUERY, Escape(" \"#<>")),
@@ -73,7 +73,7 @@ const SPECIFIED: &[Row] = &[
     row("java-form", JAVA_FORM, AlphanumericAnd(".-*_")),
 ];
 
-/// The sets that are building blocks: groups of delimiters or of other special bytes.
+/// The named sets that are building blocks: groups of delimiters or of other special bytes.
 const BLOCKS: [&str; 6] = [
     "rfc3986-gen-delims",
     "rfc3986-sub-delims",
@@ -88,7 +88,7 @@ fn kinds_are_as_listed_here() {
     let blocks: Vec<&str> =
         ALL.iter().filter(|named| named.kind == SetKind::Block).map(|named| named.name).collect();
     assert_eq!(blocks, BLOCKS);
-    // A policy keeps all letters and digits, or nothing.
+    // A policy must keep all letters and digits, or nothing at all.
     for named in ALL.iter().filter(|named| named.kind == SetKind::Policy) {
         assert!(named.set.is_empty() || ALPHANUMERIC.difference(named.set).is_empty(), "{}", named.name);
     }
@@ -139,7 +139,7 @@ fn registry_finds_each_set_by_its_name() {
     }
 }
 
-/// The algebra works in constants.
+/// Tests that the algebra of sets works in constants.
 mod constants {
     use super::*;
 
@@ -158,7 +158,7 @@ mod constants {
         assert!(AsciiSet::EMPTY.complement().len() == 128 && ByteSet::EMPTY.complement().len() == 256);
 }
 
-/// `Encode::escaping` escapes the bytes of the set and every byte that is not ASCII.
+/// Tests that `Encode::escaping` escapes the bytes of the set and every byte that is not ASCII.
 #[test]
 fn escaping_is_keeping_the_rest() {
     for named in ALL {
@@ -215,7 +215,7 @@ proptest! {
             (0..64).filter(|bit| a.contains(&(64 * word as u8 + bit))).map(|bit| 1 << bit).sum()
         });
         prop_assert_eq!(x.to_bitmap(), words);
-        // Equality compares the rows too, which the kernels use.
+        // Equality also compares the lookup rows, which the kernels use.
         prop_assert_eq!(ByteSet::from_bitmap(words), x);
         let ascii = u128::from(words[1]) << 64 | u128::from(words[0]);
         prop_assert_eq!(AsciiSet::from_bitmap(ascii).to_byte_set(), x.intersection(ByteSet::ASCII));

@@ -1,4 +1,4 @@
-//! Decoding until nothing changes, against repeated decoding.
+//! Tests decoding until nothing changes against repeated decoding.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use testkit::oracle::{self, Members};
 use testkit::shapes::words;
 use testkit::tiers::{scaled, tiers};
 
-/// Repeats `pass` until nothing changes, and counts.
+/// Applies `pass` again and again until nothing changes. Returns the result and the number of passes that changed something.
 fn repeat(input: &[u8], pass: impl Fn(&[u8], &mut Vec<u8>)) -> (Vec<u8>, usize) {
     let (mut bytes, mut layers) = (input.to_vec(), 0);
     loop {
@@ -28,7 +28,8 @@ fn stable(decode: &Decode, input: &[u8]) -> (Vec<u8>, usize) {
     (out.split_off(6), layers)
 }
 
-/// Checks `input`, and `input` under three more layers, which are enough that the kernels leave it to the single pass.
+/// Checks `input`, and `input` encoded three more times. The kernels decode only the first three layers, so this also tests the
+/// pass that removes all further layers at once.
 fn check(input: &[u8], keep: &Members, form: bool) {
     let mut decode = Decode::new().keep(ByteSet::EMPTY.add(&oracle::bytes(keep)));
     if form {
@@ -55,7 +56,7 @@ fn every_short_word() {
     words(b"%34C", 7, 4, |word| check(word, &none, false));
     // `%2B` is `+`.
     words(b"%2B+", 7, 4, |word| check(word, &none, true));
-    // Escapes that stay: of a digit, of `%`, and of others.
+    // In these cases some escapes stay: that of a digit, that of `%`, and those of other bytes.
     for keep in [&b"4"[..], b"%", b"D", b"\x33", b"4C\x34"] {
         words(b"%34C", 6, 4, |word| check(word, &oracle::members(keep), false));
         words(b"%25", 8, 4, |word| check(word, &oracle::members(keep), false));
@@ -66,7 +67,7 @@ fn every_short_word() {
 fn normalization_until_stable() {
     let wrap = |word: &[u8]| word.iter().map(|&byte| byte as char).collect::<String>();
     words(b"%236f", 6, 4, |word| {
-        // Three layers of unreserved digits: `%%332` is `%32` is `2`.
+        // The second input spells each `2` in three layers: `%%3%33%32` is decoded to `%%332`, then to `%32`, then to `2`.
         for input in [wrap(word), wrap(word).replace('2', "%%3%33%32")] {
             let wanted = repeat(input.as_bytes(), oracle::normalize);
             assert_eq!(stable(&Decode::NORMALIZE, input.as_bytes()), wanted, "{input}");
@@ -106,7 +107,7 @@ fn every_tier() {
 
 #[test]
 fn examples_of_safe_browsing() {
-    // From "URLs and Hashing", Canonicalization; before the escaping that ends it.
+    // The examples are from "URLs and Hashing", section Canonicalization. The results are those before the final escaping.
     for (input, wanted) in [
         ("/%25%32%35", "/%"),
         ("/%25%32%35%25%32%35", "/%%"),
@@ -120,7 +121,7 @@ fn examples_of_safe_browsing() {
     assert!(matches!(simdpct::decode_until_stable("100%"), std::borrow::Cow::Borrowed(b"100%")));
 }
 
-/// 32 MiB in 16 million layers take no longer than a few copies, while repeated decoding would be quadratic.
+/// Tests that 32 MiB in up to 16 million layers take only seconds. Repeated decoding would be quadratic.
 #[test]
 fn the_time_is_linear() {
     for unit in ["25", "%25", "%", "%4", "%2"] {
@@ -128,7 +129,7 @@ fn the_time_is_linear() {
         let started = Instant::now();
         let (_, layers) = stable(&Decode::new(), input.as_bytes());
         assert!(unit != "25" || layers == (input.len() - 1) / 2, "{layers} layers");
-        // Repeated decoding would take hours. The limit is generous for slow or busy machines.
+        // Repeated decoding would take hours. The limit of 30 seconds is generous, for slow or busy machines.
         assert!(started.elapsed() < Duration::from_secs(30), "{unit}: {:?}", started.elapsed());
     }
 }

@@ -1,4 +1,4 @@
-//! Streams: however the input is cut, the output is that of one call.
+//! Tests of streams: however the input is cut, the output must be that of one call.
 
 use std::io::{self, BufRead, ErrorKind, Read, Write};
 
@@ -53,7 +53,7 @@ fn one_byte_at_a_time() {
     }
 }
 
-/// After `finish` a stream takes new input, and offsets count from its start.
+/// After `finish`, a stream must take new input, and the offsets of errors must count from the start of that input.
 #[test]
 fn a_finished_stream_starts_anew() {
     for &tier in tiers() {
@@ -88,7 +88,7 @@ proptest! {
     }
 }
 
-/// A writer that takes at most seven bytes at a time, and counts flushes.
+/// A writer that takes at most seven bytes in a call, and counts flushes.
 #[derive(Default)]
 struct Slow {
     bytes: Vec<u8>,
@@ -134,7 +134,7 @@ fn writers_pass_on_what_a_call_gives() {
             oracle::decode(&input, &[false; 256], false, &mut expected);
             assert!(writer.finish().unwrap().bytes == expected, "decode, tier {tier}, {len}");
         }
-        // More than a writer takes at once.
+        // This input is longer than the 64 KiB that a writer takes in one call.
         let input = b"ab%20".repeat(50_000);
         let mut writer = Writer::new(Decoder::new(Decode::new().tier(tier)), Vec::new());
         writer.write_all(&input).unwrap();
@@ -168,12 +168,13 @@ fn writers_report_malformed_escapes_with_their_offset() {
     }
 }
 
-/// The error of an inner writer is returned by the first call that takes no bytes, and the bytes that it did not take are kept.
+/// The error of an inner writer must be returned by the first call that takes no bytes, and the bytes that the inner writer did
+/// not take must be kept.
 #[test]
 fn writers_report_the_error_of_the_inner_writer() {
     let mut room = [0; 4];
     let mut writer = Writer::new(Encoder::new(Encode::keeping(sets::RFC3986_UNRESERVED)), &mut room[..]);
-    // The call takes the bytes: four of the five encoded bytes are written, and the last one waits.
+    // This call takes all bytes: four of the five encoded bytes are written, and the last one stays in the buffer.
     assert_eq!(writer.write(b"a b").unwrap(), 3);
     assert_eq!(writer.buffer(), b"b");
     assert_eq!(writer.write(b"c").unwrap_err().kind(), ErrorKind::WriteZero);
@@ -183,12 +184,12 @@ fn writers_report_the_error_of_the_inner_writer() {
     assert_eq!(&room, b"a%20");
 }
 
-/// The next action of an inner writer or reader.
+/// The action of an inner writer or reader in its next call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Act {
-    /// It takes or gives at most this many bytes.
+    /// The call takes or gives at most this many bytes.
     Take(usize),
-    /// It fails.
+    /// The call fails with an error of this kind.
     Fail(ErrorKind),
 }
 
@@ -201,12 +202,12 @@ const ACTS: [Act; 6] = [
     Act::Fail(ErrorKind::StorageFull),
 ];
 
-/// An inner writer and reader that follows a script, and after the script takes or gives all bytes.
+/// An inner writer or reader that follows a script of actions. After the script, each call takes or gives all bytes.
 #[derive(Debug)]
 struct Script<'s> {
     acts: std::slice::Iter<'s, Act>,
     bytes: Vec<u8>,
-    /// The errors that must reach the caller: all but those that are retried at once.
+    /// The errors that must reach the caller: all errors but those that are retried at once.
     failed: Vec<ErrorKind>,
 }
 
@@ -250,15 +251,15 @@ impl Read for Script<'_> {
     }
 }
 
-/// Iterates over every script of four acts, or of three below full scale.
+/// Iterates over every script of four actions; or of three, if less than 100 % of long loops run.
 fn scripts() -> impl Iterator<Item = Vec<Act>> {
     let len = if scale() < 100 { 3 } else { 4 };
     (0..ACTS.len().pow(len))
         .map(move |script| (0..len).map(|place| ACTS[script / ACTS.len().pow(place) % ACTS.len()]).collect())
 }
 
-/// Writes `pieces` by the contract of [`Write`]: after an error, the same bytes again. Returns the inner writer, the errors
-/// that the caller saw, and the error of the transform.
+/// Writes `pieces` as the contract of [`Write`] demands: after an error, it passes the same bytes again. Returns the inner
+/// writer, the errors that the caller saw, and the error of the transform.
 fn write_by_contract<'s, T: Transform>(
     mut writer: Writer<T, Script<'s>>,
     pieces: &[&[u8]],
@@ -299,7 +300,8 @@ fn write_by_contract<'s, T: Transform>(
     }
 }
 
-/// Whatever the inner writer does, every byte is written once. The caller sees every error that lasts.
+/// Whatever the inner writer does, every byte must be written exactly once, and the caller must see every error that is not
+/// retried.
 #[test]
 fn writers_lose_nothing_and_write_nothing_twice() {
     let pieces = [&b"a%2"[..], b"0b%41%", b"4", b"2cd%2"];
@@ -325,7 +327,7 @@ fn writers_lose_nothing_and_write_nothing_twice() {
     }
 }
 
-/// After an error of the transform, every call repeats the error, and nothing more is written.
+/// After an error of the transform, every call must return that error again, and nothing more may be written.
 #[test]
 fn writers_stay_failed() {
     let mut writer = Writer::new(TryDecoder::new(Decode::new().strict()), Vec::new());
@@ -338,7 +340,7 @@ fn writers_stay_failed() {
     assert_eq!(error.into_writer().into_inner(), b"ok ");
 }
 
-/// Once `finish` has ended the input of the transform, a writer takes no more input.
+/// After `finish` has ended the input of the transform, a writer must take no more input.
 #[test]
 fn a_writer_takes_nothing_after_its_end() {
     let acts = [Act::Take(1000), Act::Fail(ErrorKind::WouldBlock)];
@@ -349,7 +351,7 @@ fn a_writer_takes_nothing_after_its_end() {
     assert_eq!(writer.finish().unwrap().bytes, b"a%4");
 }
 
-/// Reads to the end, at most `most` bytes at once, and tries again after errors.
+/// Reads to the end, at most `most` bytes in a call, and calls again after errors.
 fn read_by_contract<T: Transform>(
     reader: &mut Reader<T, Script<'_>>,
     most: usize,

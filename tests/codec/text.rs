@@ -1,4 +1,4 @@
-//! Decoding to text, with each policy for invalid UTF-8.
+//! Tests of decoding to text, with each policy for invalid UTF-8.
 
 use proptest::prelude::*;
 use simdpct::{Decode, OnInvalidUtf8};
@@ -19,7 +19,8 @@ fn shapes_of_all_lengths() {
     }
 }
 
-/// Every first byte with tails of every kind: bare, escaped, cut off, and in the middle of text.
+/// Tests every first byte of a UTF-8 sequence with valid and invalid tails: unescaped, escaped, cut off, and in the middle of
+/// text.
 #[test]
 fn sequences_valid_and_not() {
     let tails: [&[u8]; 8] = [
@@ -59,7 +60,7 @@ fn functions_are_the_verbs() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(scaled(512)) })]
 
-    /// Text with some bytes escaped and one damaged.
+    /// Tests text in which some bytes are escaped and one byte may be damaged.
     #[test]
     fn damaged_text(
         text in any::<String>(),
@@ -82,7 +83,7 @@ proptest! {
         check(&input);
     }
 
-    /// The text of [`OnInvalidUtf8::Keep`] decodes to the same bytes as the input, if no `%` is decoded.
+    /// The text that [`OnInvalidUtf8::Keep`] makes must decode to the same bytes as the input, if the escapes of `%` are kept.
     #[test]
     fn keeping_loses_nothing(input in proptest::collection::vec(any::<u8>(), 0..200)) {
         let keep = byte_set(&oracle::members(b"%"));

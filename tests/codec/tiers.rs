@@ -1,4 +1,4 @@
-//! The tiers: the ones that this run covers, and their names.
+//! Tests of the tiers: which ones this run covers, and their names.
 
 use simdpct::Tier;
 
@@ -31,7 +31,7 @@ fn scalar_is_last_and_names_are_unique() {
     assert_eq!(error.to_string(), format!("unknown tier; this build has {}", compiled.join(" ")));
 }
 
-/// The library asks the CPU itself, and must never find more than std does.
+/// The library detects the features of the CPU itself, and must never find more of them than std does.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 #[test]
 fn the_cpu_is_what_std_says_it_is() {

@@ -1,4 +1,4 @@
-//! The verbs that write nothing, text results, and the free functions.
+//! Tests of the verbs that write nothing, of text results, and of the free functions.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -29,7 +29,7 @@ fn questions_are_answered_as_by_the_oracle() {
 
 #[test]
 fn equivalence_is_equality_after_normalization() {
-    // All pairs of short words; among them different spellings of one byte.
+    // The test compares all pairs of short words. Among them are different spellings of one byte.
     let alphabet: [&[u8]; 9] = [b"%", b"4", b"d", b"D", b"M", b"%4d", b"%4D", b"%2f", b"%2F"];
     let mut words: Vec<Vec<u8>> = vec![Vec::new()];
     for len in 1..=3 {
@@ -43,7 +43,7 @@ fn equivalence_is_equality_after_normalization() {
     }
 }
 
-/// Spells every byte of `text` in one of the ways it can be.
+/// Spells every byte of `text` in a random way: as itself, or as an escape in lower or upper case.
 fn respelt(text: &[u8], rng: &mut Rng) -> Vec<u8> {
     let mut out = Vec::new();
     for &byte in text {
@@ -73,7 +73,7 @@ fn equivalence_of_other_spellings() {
     }
 }
 
-/// With an `AsciiSet`, every verb gives text, and the same bytes as with the set as a [`ByteSet`].
+/// With an `AsciiSet`, every verb must give text, with the same bytes as for the equal [`ByteSet`].
 #[test]
 fn ascii_sets_give_text() {
     let mut checker = Checker::new();
@@ -107,7 +107,7 @@ fn ascii_sets_give_text() {
     }
 }
 
-/// Plain encoding is undone by decoding, for every set without `%`; keeping escapes is idempotent.
+/// Decoding must undo default encoding, for every set without `%`. Encoding that keeps escapes must be idempotent.
 #[test]
 fn encoding_round_trips() {
     let mut rng = Rng(44);
@@ -128,7 +128,7 @@ fn encoding_round_trips() {
     });
 }
 
-/// The free functions use the active tier, so they are only compared with the oracle.
+/// The free functions always use the active tier, so they are only compared with the oracle and not run on every tier.
 #[test]
 fn functions_are_the_verbs() {
     let mut expected = Vec::new();
@@ -191,7 +191,7 @@ fn functions_are_the_verbs() {
     });
 }
 
-/// Malformed escapes that other software gets wrong, written by hand.
+/// Tests malformed escapes that other software decodes wrongly. The results are written by hand.
 #[test]
 fn malformed_escapes_by_hand() {
     let rows: [(&str, &str); 12] = [
@@ -218,8 +218,8 @@ fn malformed_escapes_by_hand() {
     }
 }
 
-/// Short inputs are scanned in pieces and decoded on the stack. This puts one escape at every place of clean inputs of these
-/// lengths, and a little longer.
+/// Short inputs are scanned in pieces and decoded on the stack. This test puts one escape at every place of clean inputs of
+/// such lengths, and of slightly longer ones.
 #[test]
 fn one_escape_anywhere() {
     for len in (3..=260).filter(|&len| runs(len)) {
@@ -238,7 +238,7 @@ fn one_escape_anywhere() {
     }
 }
 
-/// A strict decoder removes the bytes that it appended before it found a malformed escape.
+/// If a strict decoder finds a malformed escape, it must remove the bytes that it has appended before.
 #[test]
 fn a_malformed_input_appends_nothing() {
     for at in 0..300 {
@@ -290,7 +290,7 @@ fn errors_say_what_is_wrong() {
     let small = simdpct::decode_to_slice("%41", &mut none).unwrap_err();
     assert_eq!(small.to_string(), "the buffer is too small: the output needs 1 bytes");
 
-    // An error that wraps another one shows its message, so it does not also name it as its source.
+    // An error that wraps another error shows the message of that error, so its `source` must not return that error as well.
     let errors: [(Box<dyn Error>, String); 4] = [
         (Box::new(strict.decode_utf8("%").unwrap_err()), strict.decode("%").unwrap_err().to_string()),
         (

@@ -16,13 +16,13 @@ type Area<'s> = DrawingArea<SVGBackend<'s>, Shift>;
 pub struct Series {
     name: String,
     colour: RGBColor,
-    /// The length of dashes and gaps; `None` for a solid line.
+    /// The length of the dashes of the line and of the gaps between them; `None` for a solid line.
     dash: Option<i32>,
 }
 
 impl Series {
-    /// Returns the style of the contender called `name`. A tier has the same colour in all charts. Lines of rivals are also dashed,
-    /// so that nobody needs the colours.
+    /// Returns the style of the contender called `name`. A tier has the same colour in all charts. Lines of rivals are also
+    /// dashed, so that readers need not tell colours apart.
     pub fn of(name: &str) -> Series {
         let (colour, dash) = match name {
             "avx512" => (RGBColor(0x00, 0x72, 0xB2), None),
@@ -39,21 +39,21 @@ impl Series {
     }
 }
 
-/// The values of several series, side by side.
+/// A group of bars side by side, one for each series.
 pub struct Group {
-    /// The title below the bars.
+    /// The title of the group, which is drawn below its bars.
     pub title: String,
-    /// One value for each series.
+    /// The heights of the bars: one value for each series, or `None` if it was not measured.
     pub values: Vec<Option<f64>>,
 }
 
 /// A chart with groups of bars.
 pub struct Bars {
-    /// The quantity and its unit.
+    /// The title of the chart: the quantity and its unit.
     pub title: String,
-    /// The machine and the date.
+    /// The line below the chart: the machine and the date.
     pub below: String,
-    /// The series, in the order of the bars.
+    /// The series of every group, in the order of the bars.
     pub series: Vec<Series>,
     /// The groups, from left to right.
     pub groups: Vec<Group>,
@@ -61,11 +61,11 @@ pub struct Bars {
 
 /// A chart with a line for each series, over lengths of input.
 pub struct Lines {
-    /// The quantity and its unit.
+    /// The title of the chart: the quantity and its unit.
     pub title: String,
-    /// The machine and the date.
+    /// The line below the chart: the machine and the date.
     pub below: String,
-    /// The series, each with its points: length and time.
+    /// The series, each with its points: length of the input and time.
     pub lines: Vec<(Series, Vec<(usize, f64)>)>,
 }
 
@@ -78,7 +78,7 @@ fn text(area: &Area<'_>, words: &str, at: (i32, i32), size: u32) {
     let _ = area.draw(&Text::new(words.to_owned(), at, font(size)));
 }
 
-/// Creates an SVG of `height` with a title for screen readers, and with other colours for dark mode.
+/// Creates an SVG of the given height with a title for screen readers, and with other colours for dark mode.
 fn svg(height: u32, title: &str, draw: impl FnOnce(&Area<'_>)) -> String {
     let mut out = String::new();
     {
@@ -112,12 +112,12 @@ fn colour_box(area: &Area<'_>, from: (i32, i32), to: (i32, i32), colour: RGBColo
     let _ = area.draw(&Rectangle::new([from, to], colour.filled()));
 }
 
-/// Returns the position of a value between two limits on a logarithmic scale, from 0 to 1.
+/// Returns the position of `value` between `low` and `high` on a logarithmic scale, from 0 to 1.
 fn place(value: f64, low: f64, high: f64) -> f64 {
     ((value / low).ln() / (high / low).ln()).clamp(0.0, 1.0)
 }
 
-/// Returns the powers of ten around `values`.
+/// Returns the power of ten at or below the least of `values`, and the one at or above the greatest.
 fn decades(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) = values
         .filter(|value| *value > 0.0)
@@ -133,14 +133,14 @@ fn grid(area: &Area<'_>, low: f64, high: f64, mut line: impl FnMut(&Area<'_>, f6
     }
 }
 
-/// Vertical bars in groups, on a logarithmic scale, each with its figure.
+/// Draws groups of vertical bars on a logarithmic scale, each bar with its figure.
 pub fn bars(chart: &Bars) -> String {
     let (low, high) = decades(chart.groups.iter().flat_map(|group| group.values.iter().flatten().copied()));
     svg(420, &chart.title, |area| {
         let (left, right, top, bottom) = (48, WIDTH as i32 - 8, 84, 366);
         let height = f64::from(bottom - top);
         let y = |value: f64| bottom - (place(value, low, high) * height) as i32;
-        // The legend.
+        // Draw the legend above the bars.
         let mut x = 8;
         for series in &chart.series {
             colour_box(area, (x, 42), (x + 12, 54), series.colour);
@@ -167,7 +167,7 @@ pub fn bars(chart: &Bars) -> String {
     })
 }
 
-/// Horizontal bars, on a logarithmic scale, each with its figure.
+/// Draws horizontal bars on a logarithmic scale, each with its figure.
 pub fn ranking(title: &str, below: &str, bars: &[(String, f64)]) -> String {
     let (low, high) = decades(bars.iter().map(|bar| bar.1));
     let bottom = 44 + 24 * bars.len() as i32;
@@ -188,11 +188,11 @@ pub fn ranking(title: &str, below: &str, bars: &[(String, f64)]) -> String {
     })
 }
 
-/// Lines over lengths from 0, each named where it ends.
+/// Draws lines over lengths from 0. Each line has its name at its end.
 pub fn lines(chart: &Lines) -> String {
     let points = || chart.lines.iter().flat_map(|(_, points)| points);
     let longest = points().map(|point| point.0).max().unwrap_or(1).max(1);
-    // The slowest rival would leave no room for the others.
+    // The slowest contender of the chart decides where its scale ends.
     let highest = {
         let mut last: Vec<f64> = chart
             .lines
@@ -216,7 +216,7 @@ pub fn lines(chart: &Lines) -> String {
         for length in (0..=longest).step_by(8) {
             text(area, &length.to_string(), (x(length) - 6, bottom + 8), 13);
         }
-        // Names beside the ends of lines, moved apart if the ends are close.
+        // Write names beside the ends of lines, and move them apart if the ends are close.
         let mut ends: Vec<(i32, &Series)> =
             chart.lines.iter().filter_map(|(series, points)| Some((y(points.last()?.1), series))).collect();
         ends.sort_by_key(|end| end.0);

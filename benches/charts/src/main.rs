@@ -44,7 +44,7 @@ fn run() -> Result<usize, Failure> {
     let mut files: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
     if files.is_empty() {
         let records = root.join("benches/record");
-        // Records of an older commit, for comparison, name it after `-at-`.
+        // Records of an older commit, which were made for comparison, have the name of the commit after `-at-`.
         let is_compare = |name: &str| {
             let is_table = |text: String| text.starts_with("# simdpct beside its rivals\n");
             !name.contains("-at-") && fs::read_to_string(records.join(name)).is_ok_and(is_table)
@@ -79,12 +79,12 @@ fn run() -> Result<usize, Failure> {
     Ok(written)
 }
 
-/// Removes the number of cores.
+/// Returns the name of the CPU without the number of cores.
 fn cpu_name(cpu: &str) -> &str {
     cpu.rsplit_once(", ").filter(|(_, rest)| rest.contains("cores")).map_or(cpu, |(name, _)| name)
 }
 
-/// Draws rows of 64 KiB in GB/s: rivals, and each tier.
+/// Draws the speed of rivals and of each tier, in GB/s, on rows of 64 KiB.
 fn by_tier(tables: &[Table], verb: &str, below: &str) -> Option<String> {
     let main = tables.iter().find(|table| table.title == verb)?;
     let rivals = tables.iter().find(|table| table.title == format!("{verb}: all rivals and marks"))?;
@@ -116,7 +116,7 @@ fn by_tier(tables: &[Table], verb: &str, below: &str) -> Option<String> {
     Some(draw::bars(&Bars { title, below: below.to_owned(), series, groups }))
 }
 
-/// Draws commands in MB/s.
+/// Draws the speed of commands in MB/s.
 fn processes(tables: &[Table], below: &str) -> Option<String> {
     let table = tables.iter().find(|table| {
         table.lines.first().is_some_and(|head| head.first().is_some_and(|cell| cell == "command"))
@@ -144,7 +144,7 @@ fn processes(tables: &[Table], below: &str) -> Option<String> {
         .then(|| draw::ranking("Whole processes: MB/s of URLs, file to file, logarithmic", below, &bars))
 }
 
-/// Draws nanoseconds by length, a chart for each kind of text.
+/// Draws the nanoseconds of a call by length, in one chart for each kind of text.
 fn by_length(text: &str) -> Option<Vec<(String, String)>> {
     let fact = |key: &str| {
         text.lines().find_map(|line| line.strip_prefix(&format!("# {key}: "))).unwrap_or_default()
@@ -159,7 +159,7 @@ fn by_length(text: &str) -> Option<Vec<(String, String)>> {
                 let verb = if words.first() == Some(&"encode") { "Encoding" } else { "Decoding" };
                 let title =
                     format!("{verb}, {}: nanoseconds a call, by length in bytes", words[1..].join(", "));
-                // The rivals that most programs use, and the one that is fastest on average.
+                // Show the rivals that most programs use, and the rival that is fastest on average.
                 let mean = |points: &[(usize, f64)]| {
                     points.iter().map(|point| point.1).sum::<f64>() / points.len().max(1) as f64
                 };

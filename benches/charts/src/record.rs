@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 pub struct Table {
     /// The heading above the table, without `#`.
     pub title: String,
-    /// The lines of cells, without spaces around them. The first line has the names of the columns.
+    /// The lines of the table. Each has its cells, without spaces around them; the first has the names of the columns.
     pub lines: Vec<Vec<String>>,
 }
 
@@ -62,7 +62,7 @@ pub struct Lengths {
     pub lines: Vec<(String, Vec<(usize, f64)>)>,
 }
 
-/// Parses a file `-lengths.tsv`.
+/// Parses a record of times by length, whose name ends with `-lengths.tsv`.
 pub fn lengths(text: &str) -> Option<Vec<Lengths>> {
     let mut lines = text.lines().filter(|line| !line.starts_with('#'));
     let names: Vec<&str> = lines.next()?.strip_prefix("text\tlength\t")?.split('\t').collect();

@@ -1,50 +1,51 @@
 //! Detects whether the core runs another thread beside this one.
 //!
-//! The cores of many CPUs run two threads at once, and on a rented machine the other thread may be a stranger's. No system call
-//! tells, but a loop that fills all execution ports takes longer then.
+//! The cores of many CPUs run two threads at once, and on a rented machine the other thread may belong to another tenant. No
+//! system call reports that thread, but a loop that fills all execution ports takes longer while it runs.
 
 use std::hint::black_box;
 
-/// The usual limit for how often a piece is timed.
+/// The usual limit for how often a piece of a benchmark is timed.
 pub const ATTEMPTS: usize = 12;
 
-/// The most probes before a piece, to wait for the other thread to stop.
+/// The most probes before a piece. They wait for the other thread of the core to stop.
 const PATIENCE: usize = 400;
 
-/// The number of probes that calibrate: about 15 ms, in which this thread has the core to itself at least now and then.
+/// The number of probes that calibrate the loop. They take about 15 ms, in which this thread has the core to itself at least now
+/// and then.
 const CALIBRATION: usize = 5000;
 
-/// The limit of the loop's time, relative to its time alone. Beside another thread it takes 1.3 to 2 times as long.
+/// The limit of the loop's time, relative to its time alone. Beside another thread, the loop takes 1.3 to 2 times as long.
 const LIMIT: f64 = 1.1;
 
-/// The core that this thread runs on.
+/// The core that this thread runs on, and the statistics of the pieces that were timed on it.
 #[derive(Debug)]
 pub struct Core {
-    /// The time of the loop without another thread, in nanoseconds.
+    /// The time of the loop when the core runs no other thread, in nanoseconds.
     pub alone: f64,
-    /// Whether the last probe found another thread.
+    /// Whether the last probe found another thread on the core.
     shared: bool,
-    /// The limit for how often a piece is timed; 0 times it once, without a probe.
+    /// The limit for how often a piece is timed. If it is 0, each piece is timed once, without a probe.
     attempts: usize,
     /// The number of pieces that were timed.
     pub pieces: usize,
     /// The number of pieces that were timed more than once.
     pub repeated: usize,
-    /// The number of pieces that always ran beside another thread.
+    /// The number of pieces that ran beside another thread in every attempt.
     pub given_up: usize,
 }
 
 impl Core {
-    /// Calibrates the loop. Each piece will be timed at most `attempts` times; if that is 0, once and without a probe.
+    /// Calibrates the loop. Each piece will be timed at most `attempts` times; if `attempts` is 0, once and without a probe.
     pub fn new(attempts: usize) -> Core {
         let mut times: Vec<_> = (0..CALIBRATION).map(|_| busy()).collect();
         times.sort_unstable_by(f64::total_cmp);
-        // The first percentile instead of the minimum, because the clock sometimes stands still for a while.
+        // Take the first percentile instead of the minimum, because the clock sometimes stands still for a while.
         Core { alone: times[times.len() / 100], shared: true, attempts, pieces: 0, repeated: 0, given_up: 0 }
     }
 
-    /// Returns the nanoseconds that `piece` takes while this thread has the core to itself. Waits for the other thread to stop, and
-    /// times the piece again if it ran beside one. If all attempts did, returns the shortest time.
+    /// Returns the nanoseconds that `piece` takes while this thread has the core to itself. Waits for the other thread to stop,
+    /// and times the piece again if the other thread was running. If it ran in all attempts, returns the shortest time.
     pub fn time(&mut self, mut piece: impl FnMut()) -> f64 {
         if self.attempts == 0 {
             let start = now();
@@ -88,7 +89,7 @@ impl Core {
         )
     }
 
-    /// Updates `shared`.
+    /// Runs the loop, and updates `shared` by its time.
     fn probe(&mut self) {
         self.shared = busy() > LIMIT * self.alone;
     }

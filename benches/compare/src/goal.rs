@@ -1,4 +1,4 @@
-//! The goals of this library, and which of them it meets.
+//! The goals of this library, and the check which of them a run meets.
 //!
 //! Limits are ratios within one run. Absolute times differ from machine to machine, but ratios to the time of `memcpy` or of a
 //! rival hardly do.
@@ -12,17 +12,17 @@ use crate::measure::{Measured, Timed};
 /// The quantity that a limit bounds.
 #[derive(Clone, Copy, Debug)]
 enum Than {
-    /// The time, divided by that of `memcpy`. The limit is an upper bound.
+    /// The time of a tier, divided by that of `memcpy`. The limit is an upper bound.
     CopyTime,
-    /// The speed, divided by that of `memcpy`. The limit is a lower bound.
+    /// The speed of a tier, divided by that of `memcpy`. The limit is a lower bound.
     CopySpeed,
-    /// The speed, divided by that of `percent-encoding`. The limit is a lower bound.
+    /// The speed of a tier, divided by that of `percent-encoding`. The limit is a lower bound.
     RivalSpeed,
-    /// The time, divided by that of the default mode with a call for each string. The limit is an upper bound.
+    /// The time of a tier, divided by its time in the default mode with a call for each string. The limit is an upper bound.
     BaseTime,
 }
 
-/// A row, and its limits for AVX-512, AVX2 and SSSE3.
+/// A limit of one row: verb, shape, name of the row, bounded quantity, and the limits for AVX-512, AVX2 and SSSE3.
 struct Goal(Verb, Shape, &'static str, Than, [f64; 3]);
 
 const GOALS: &[Goal] = &[
@@ -53,7 +53,7 @@ const GOALS: &[Goal] = &[
     Goal(Decode, Shape::Values, "urls encoded", Than::BaseTime, [0.5; 3]),
 ];
 
-/// The CPUs with limits or port counts of their own.
+/// A generation of CPUs that has its own limits or port counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generation {
     /// Zen 4, which splits operations on 512 bits.
@@ -74,8 +74,8 @@ impl Goal {
     }
 }
 
-/// Returns the fewest cycles in which the execution ports can process a block of 64 bytes of `row`, if docs/kernels.md has a
-/// count.
+/// Returns the fewest cycles in which the execution ports can process a block of 64 bytes of `row`. Returns `None` if
+/// docs/kernels.md has no count.
 pub fn ports(generation: Generation, tier: Tier, verb: Verb, row: &str) -> Option<f64> {
     let escaped_whole = matches!(row, "dense CJK" | "dense Cyrillic" | "%%%%");
     match (tier.name(), generation, verb) {
@@ -90,13 +90,13 @@ pub fn ports(generation: Generation, tier: Tier, verb: Verb, row: &str) -> Optio
 
 /// The result of one goal on one tier.
 pub struct Standing {
-    /// The goal, in words.
+    /// The description of the goal.
     pub goal: String,
-    /// The tier.
+    /// The tier whose result this is.
     pub tier: Tier,
-    /// The limit, in words.
+    /// The description of the limit.
     pub limit: String,
-    /// The measured ratio.
+    /// The measured ratio, as text.
     pub figure: String,
     /// Whether the goal is met.
     pub met: bool,
@@ -146,7 +146,7 @@ pub fn standings(all: &[Measured], tiers: &[Tier], generation: Generation) -> Ve
 pub struct Race {
     /// The kind of text.
     pub row: String,
-    /// The tier.
+    /// The tier that was compared with its rival.
     pub tier: Tier,
     /// The number of lengths that were measured.
     pub tried: usize,
@@ -154,8 +154,8 @@ pub struct Race {
     pub lost: Vec<(usize, f64, String)>,
 }
 
-/// Returns the rival that a tier must not be slower than, with the tier's own times: `percent-encoding` for the scalar tier, the
-/// fastest rival for all others.
+/// Returns the times of a tier, and those of the rival that it must not be slower than: `percent-encoding` for the scalar tier,
+/// and the fastest rival for all other tiers.
 fn opponents(measured: &Measured, tier: Tier) -> Option<(&Timed, &Timed)> {
     let rival = match tier.name() {
         "scalar" => measured.find("percent-encoding"),
@@ -164,7 +164,7 @@ fn opponents(measured: &Measured, tier: Tier) -> Option<(&Timed, &Timed)> {
     measured.find(tier.name()).zip(rival)
 }
 
-/// Compares each tier with its rival at each length. `sweep` has a measurement for each text and length.
+/// Compares each tier with its rival at each length. `sweep` has one measurement for each kind of text and length.
 pub fn races(sweep: &[(String, usize, Measured)], tiers: &[Tier]) -> Vec<Race> {
     let mut races: Vec<Race> = Vec::new();
     for (row, length, measured) in sweep {
@@ -187,7 +187,7 @@ pub fn races(sweep: &[(String, usize, Measured)], tiers: &[Tier]) -> Vec<Race> {
     races
 }
 
-/// Returns the rows on which a tier was slower than its rival, with the ratio of the times and the rival.
+/// Returns the rows on which a tier was slower than its rival, each with the ratio of the times and the name of the rival.
 pub fn slower(all: &[Measured], tiers: &[Tier]) -> Vec<(Tier, String, f64, String)> {
     let mut found = Vec::new();
     for measured in all.iter().filter(|measured| measured.shape == Shape::Append) {

@@ -129,7 +129,7 @@ fn compare(options: &Compare) -> io::Result<()> {
     let tiers = if options.tiers.is_empty() { Tier::available().collect() } else { options.tiers.clone() };
     let wanted = |name: &str| options.rows.as_ref().is_none_or(|rows| rows.is_match(name));
 
-    // The report lists rivals that panic; their messages would only clutter the terminal.
+    // The report lists rivals that panic, so their messages would only clutter the terminal.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let from = panic.location().map_or("", |location| location.file());
@@ -139,7 +139,7 @@ fn compare(options: &Compare) -> io::Result<()> {
     }));
 
     let (urls, origin) = match &options.corpus {
-        // The record leaves out the path, which says more about the machine than about the list.
+        // The record leaves out the path, which describes the machine and not the list.
         Some(list) => (read_urls(SEED, list)?, "a list"),
         None => (Urls::new(SEED).distinct(DISTINCT), "generated"),
     };
@@ -191,11 +191,11 @@ fn compare(options: &Compare) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the contenders of a row, one group of idioms for each library and tier.
+/// Returns the contenders of a row. Each group has the idioms of one library or tier.
 fn groups(verb: Verb, shape: Shape, tiers: &[Tier]) -> Vec<Vec<Contender>> {
     let mut groups = others(verb);
     if shape != Shape::Append {
-        // Rivals have the default mode only.
+        // Rivals have only the default mode, so only the first group, `memcpy`, is kept for other shapes.
         groups.truncate(1);
         groups.extend(tiers.iter().map(|&tier| vec![ours(verb, Shape::Append, tier, Role::Base(tier))]));
     }

@@ -1,4 +1,4 @@
-//! Measures times that can be compared: all contenders in turn, round after round, in one process.
+//! Measures times that can be compared: all contenders run in turn, round after round, in one process.
 //!
 //! A figure is the median over the rounds. A ratio is the median of the ratios within each round, so that a machine that slows
 //! down for a second slows both sides of a ratio.
@@ -14,7 +14,7 @@ use benchkit::{Buffers, Contender, Role, Row, Shape, Unit, Verb, expected};
 
 use crate::alone::{self, Core};
 
-/// The length of a measurement.
+/// The extent of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// The number of turns of each contender.
@@ -26,26 +26,27 @@ pub struct Plan {
 /// The comparison of a contender's answers with the expected ones, over all strings of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Agreement {
-    /// All answers are right, or the contender does less work.
+    /// All answers are right, or the contender is not compared because it does less work.
     Full,
-    /// Some answers differ: their number, and the first, as input and answer.
+    /// Some answers differ from the expected ones: their number, and the input and answer of the first.
     Differs { count: usize, input: String, answer: String },
-    /// The contender rejects more than one string in a hundred, or panics: their number, and the first. It was not timed.
+    /// The contender rejects more than one string in a hundred, or panics: the number of such strings, and the first. It was not
+    /// timed.
     Rejects { count: usize, input: String },
 }
 
 /// The times of one contender.
 #[derive(Clone, Debug)]
 pub struct Timed {
-    /// The library or tier.
+    /// The name of the library or tier.
     pub name: String,
-    /// The call: the fastest idiom on this row.
+    /// The call that was timed: the fastest idiom on this row.
     pub idiom: &'static str,
-    /// The part that the contender plays.
+    /// The role of the contender in the comparison.
     pub role: Role,
-    /// Whether the answers are right.
+    /// The comparison of the answers of the contender with the expected ones.
     pub agreement: Agreement,
-    /// The nanoseconds for all strings of the row, one figure a round.
+    /// The nanoseconds for all strings of the row, one figure for each round.
     pub times: Vec<f64>,
 }
 
@@ -54,15 +55,15 @@ pub struct Timed {
 pub struct Measured {
     /// The name of the row.
     pub row: String,
-    /// The direction.
+    /// The direction: encoding or decoding.
     pub verb: Verb,
     /// The way this library was called.
     pub shape: Shape,
-    /// The unit of the report.
+    /// The unit in which the row is reported.
     pub unit: Unit,
-    /// The number of strings.
+    /// The number of strings, each of which is one call.
     pub calls: usize,
-    /// The number of bytes of all of them.
+    /// The number of bytes of all strings.
     pub bytes: usize,
     /// The nanoseconds of a cycle of the core during the measurement, if known.
     pub cycle: Option<f64>,
@@ -82,14 +83,14 @@ impl Timed {
         median(&self.times.iter().map(|time| (time - middle).abs()).collect::<Vec<_>>()) / middle
     }
 
-    /// Returns the time divided by that of `other`.
+    /// Returns the median over the rounds of this time divided by that of `other`.
     pub fn ratio(&self, other: &Timed) -> f64 {
         median(&self.times.iter().zip(&other.times).map(|(own, others)| own / others).collect::<Vec<_>>())
     }
 }
 
 impl Measured {
-    /// Finds the contender called `name`, if it was timed, apart from those with [`Role::Base`].
+    /// Finds the contender called `name` if it was timed. Skips contenders with [`Role::Base`].
     pub fn find(&self, name: &str) -> Option<&Timed> {
         self.timed().find(|timed| timed.name == name && !matches!(timed.role, Role::Base(_)))
     }
@@ -129,21 +130,21 @@ fn median(figures: &[f64]) -> f64 {
     }
 }
 
-/// The description of a measurement.
+/// The description of one measurement.
 pub struct Task<'t> {
     /// The name of the row.
     pub name: &'t str,
-    /// The direction.
+    /// The direction: encoding or decoding.
     pub verb: Verb,
     /// The way this library is called.
     pub shape: Shape,
-    /// The unit of the report.
+    /// The unit in which the row is reported.
     pub unit: Unit,
-    /// The number of strings to check, from the first on.
+    /// The number of strings whose answers are checked, from the first on.
     pub check: usize,
 }
 
-/// Checks and times the contenders in `groups` on `row`. The fastest of each group counts.
+/// Checks and times the contenders in `groups` on `row`. Only the fastest contender of each group is reported.
 ///
 /// # Panics
 ///
@@ -194,7 +195,7 @@ pub fn measure(
     let mut cycles = Vec::new();
     for round in 0..plan.rounds {
         cycles.extend(cycle());
-        // Each round starts with another contender.
+        // Each round starts with another contender, so that none profits from its place in the order.
         for turn in 0..racers.len() {
             let (contender, turn) = &racers[(turn + round) % racers.len()];
             let nanoseconds = turn.time(core, contender, &strings, &mut buffers);
@@ -222,7 +223,7 @@ fn entry(contender: &Contender, agreement: Agreement) -> Timed {
 
 /// The work of a contender in one turn, with each of the output buffers.
 struct Turn {
-    /// The number of passes over all strings.
+    /// The number of passes over all strings for each output buffer.
     passes: usize,
     /// The number of passes in a piece; 1 if a pass is long.
     together: usize,
@@ -231,7 +232,8 @@ struct Turn {
 }
 
 impl Turn {
-    /// The approximate length of a piece in nanoseconds. Other threads come and go several times in a millisecond.
+    /// The approximate length of a piece in nanoseconds. It is short, because other threads come and go several times in a
+    /// millisecond.
     const PIECE: f64 = 60_000.0;
 
     /// Plans the turn of a contender whose pass over `strings` strings takes `once` nanoseconds.
@@ -246,7 +248,7 @@ impl Turn {
         }
     }
 
-    /// Returns the nanoseconds of one pass.
+    /// Runs the turn, and returns the nanoseconds of one pass.
     fn time(&self, core: &mut Core, contender: &Contender, strings: &[&str], buffers: &mut [Buffers]) -> f64 {
         let mut nanoseconds = 0.0;
         for one in &mut *buffers {
@@ -264,8 +266,8 @@ impl Turn {
     }
 }
 
-/// Returns the nanoseconds of a cycle of this core. Each step of a chain waits for the one before it and takes four cycles on
-/// every x86-64 CPU since 2008: three for the multiplication and one for the `xor`. `None` on other CPUs.
+/// Returns the nanoseconds of a cycle of this core, measured with a chain of dependent steps. Each step takes four cycles on
+/// every x86-64 CPU since 2008: three for the multiplication and one for the `xor`. Returns `None` on other CPUs.
 fn cycle() -> Option<f64> {
     const STEPS: usize = 20_000;
     if !cfg!(target_arch = "x86_64") {
@@ -318,7 +320,7 @@ fn check(
     }
 }
 
-/// Returns the first bytes, escaped so that they fit on one line.
+/// Returns the first 60 bytes as text, escaped so that they fit on one line.
 fn excerpt(bytes: &[u8]) -> String {
     let end = if bytes.len() > 60 { "..." } else { "" };
     format!("{}{end}", bytes[..bytes.len().min(60)].escape_ascii())

@@ -1,4 +1,4 @@
-//! The tables, for the terminal and for the record.
+//! Writes the tables of a run, for the terminal and for the record.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Describes this machine, now.
+    /// Describes this machine, the commit of the checkout and the current time.
     pub fn this() -> Machine {
         let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let field = |name: &str| {
@@ -92,21 +92,21 @@ impl Machine {
 pub struct Report<'r> {
     /// The machine, the commit and the date.
     pub machine: Machine,
-    /// The description of the URLs.
+    /// The description of the URLs that were measured.
     pub corpus: String,
     /// The description of rounds and turns.
     pub plan: String,
-    /// The tiers, best first.
+    /// The tiers that were measured, best first.
     pub tiers: &'r [Tier],
-    /// The figures of each row.
+    /// The figures of each measured row.
     pub all: &'r [Measured],
-    /// The results of the goals.
+    /// The goals, each with its result.
     pub standings: Vec<Standing>,
-    /// The rows on which a rival was faster.
+    /// The rows on which a rival was faster than a tier.
     pub slower: Vec<(Tier, String, f64, String)>,
-    /// The lengths at which a rival was faster.
+    /// The lengths at which a rival was faster than a tier.
     pub races: Vec<Race>,
-    /// The measurements of `races`: the text, the length and the figures of each.
+    /// The measurements by length that `races` compares: the text, the length and the figures of each.
     pub sweep: &'r [(String, usize, Measured)],
 }
 
@@ -214,7 +214,7 @@ impl Report<'_> {
         table.write(&title, out);
     }
 
-    /// Writes the cycles of a block for rows in which the kernels have something to change.
+    /// Writes the cycles of a block of 64 bytes, for rows in which the kernels have something to change.
     fn cycles(&self, out: &mut String) {
         let mut table = Table::new(["row"]);
         table.head.extend(self.tiers.iter().map(|tier| tier.name().to_owned()));
@@ -447,7 +447,7 @@ fn figure(measured: &Measured, name: &str) -> String {
     format!("{value:.digits$}{star} ±{:.0}%", timed.spread() * 100.0)
 }
 
-/// The width to which cells are padded at most.
+/// The largest width to which cells are padded.
 const WIDEST: usize = 60;
 
 /// A Markdown table with aligned columns, which is legible as plain text, too.

@@ -1,4 +1,4 @@
-//! All rivals in their fastest idioms, and what the hardware can do.
+//! All rivals in their fastest idioms, and reference points that show the limits of the hardware.
 
 use benchkit::rivals::{COMPONENT, memcpy, percent_encoding, urlencoding};
 use benchkit::{Contender, Role, Verb, contender};

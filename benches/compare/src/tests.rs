@@ -1,4 +1,4 @@
-//! Tests of the rows, of where buffers are, and of every contender's call.
+//! Tests of the rows, of the places of buffers, and of every contender's call.
 
 use std::hint::black_box;
 
@@ -52,7 +52,7 @@ fn names_are_unique() {
     assert_eq!(names.len(), count);
 }
 
-/// Otherwise the time of a rejection would be measured.
+/// A malformed escape would make a strict decoder reject the string, and the benchmark would time the rejection.
 #[test]
 fn strict_rows_have_no_malformed_escapes() {
     let specs = specs(SEED, &Urls::new(SEED).distinct(DISTINCT));
@@ -123,7 +123,7 @@ fn each_piece_is_timed_and_counted() {
 
 #[test]
 fn a_core_that_is_never_alone_gives_the_shortest_time() {
-    // No loop is as fast as this, so the core always seems to be shared.
+    // No loop is as fast as this limit, so the core always seems to be shared.
     let mut core = Core::new(ATTEMPTS);
     core.alone = 1e-9;
     let mut calls = 0;

@@ -39,7 +39,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
         text.push_str(include_str!("../../../samples/urls.txt"));
     }
     let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
-    // Distinct rows, because a branch predictor learns repeated ones by heart.
+    // The rows must be distinct, because a branch predictor learns repeated ones by heart.
     let found = StringArray::from_iter_values(
         lines.iter().cycle().take(ROWS).enumerate().map(|(row, line)| format!("{line}&row={row}")),
     );
@@ -82,7 +82,7 @@ fn main() -> std::result::Result<(), Box<dyn Error>> {
             compare(&format!("{layout}, as found"), &found, &[task])?;
         }
     }
-    // 200 values, each of them many times.
+    // This column has 200 distinct values, each of them many times.
     let few = StringArray::from_iter_values(
         (0..ROWS).map(|row| format!("{}&row={}", lines[row % lines.len()], row % 200)),
     );
@@ -120,7 +120,7 @@ impl Task {
     }
 
     fn of(name: String, work: fn(&[ColumnarValue]) -> Result<ColumnarValue>) -> Task {
-        // The benchmark does not ask for the return type.
+        // DataFusion asks a function for its return type, but this benchmark does not, so any type will do.
         let function =
             create_udf(&name, vec![DataType::Utf8], DataType::Utf8, Volatility::Immutable, Arc::new(work));
         Task { name, function: Arc::new(function), names: vec![] }
@@ -145,7 +145,7 @@ impl Task {
         batches.iter().map(|batch| self.call(batch, &options)).collect()
     }
 
-    /// Returns the nanoseconds a row. Each result is dropped before the next call, as in an engine.
+    /// Returns the nanoseconds for each row. Each result is dropped before the next call, as in an engine.
     fn time(&self, batches: &[ArrayRef]) -> Result<f64> {
         let options = Arc::new(ConfigOptions::new());
         let start = Instant::now();
@@ -156,7 +156,7 @@ impl Task {
     }
 }
 
-/// Times the tasks in turn, and prints how many answers differ from those of the first one, which is ours.
+/// Times the tasks in turn, and prints how many answers of each differ from those of the first task, which is ours.
 fn compare(title: &str, batches: &[ArrayRef], tasks: &[Task]) -> Result<()> {
     let want = tasks[0].run(batches)?;
     for task in &tasks[1..] {
@@ -191,7 +191,7 @@ fn differences(got: &ArrayRef, want: &ArrayRef) -> usize {
     got.as_string_view().iter().zip(want.as_string_view()).filter(|(got, want)| got != want).count()
 }
 
-/// The bytes to escape: all but the unreserved ones.
+/// The bytes that are escaped: all ASCII bytes except the unreserved ones.
 const KEEP: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 fn encode_all(args: &[ColumnarValue]) -> Result<ColumnarValue> {

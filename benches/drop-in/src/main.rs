@@ -1,7 +1,7 @@
 //! Times work that uses `percent-encoding`: parsing URLs and forms, and requests to an axum router.
 //!
-//! `run` builds this program twice, with the published crate and with the drop-in, and compares the outputs. A line has the name
-//! of a row, the best time of a call in ns, and a checksum of the answers, which must be the same; with tabs in between.
+//! `run` builds this program twice, with the published crate and with the drop-in, and compares the outputs. Each line has the
+//! name of a row, the best time of a call in ns, and a checksum of the answers. The checksums of both programs must be equal.
 
 #![forbid(unsafe_code)]
 
@@ -31,7 +31,7 @@ use urls::Urls;
 const DISTINCT: usize = 5_000;
 const ROUNDS: usize = 9;
 
-/// Times `one` on all `inputs`, and prints the row `name`. The results of `one` add up to the checksum.
+/// Times `one` on all `inputs`, and prints the row `name`. The checksum is the sum of the results of `one`.
 fn row<T>(name: &str, inputs: &[T], mut one: impl FnMut(&T) -> usize) {
     let mut best = f64::INFINITY;
     let mut sum = 0usize;
@@ -43,7 +43,7 @@ fn row<T>(name: &str, inputs: &[T], mut one: impl FnMut(&T) -> usize) {
     println!("{name}\t{best}\t{sum}");
 }
 
-/// Escapes all but letters and digits, without the crate that is measured.
+/// Escapes all bytes except letters and digits, without the crate that is measured.
 fn escaped(text: &str) -> String {
     let escape = |byte: u8| match byte.is_ascii_alphanumeric() {
         true => char::from(byte).to_string(),
@@ -52,7 +52,7 @@ fn escaped(text: &str) -> String {
     text.bytes().map(escape).collect()
 }
 
-/// Returns text of `letters` characters: Cyrillic letters, which have two bytes, and spaces.
+/// Returns text of `letters` characters: spaces and Cyrillic letters, which have two bytes each.
 fn words(random: &mut Random, letters: usize) -> String {
     (0..letters)
         .map(|_| match random.below(7) {
@@ -62,7 +62,7 @@ fn words(random: &mut Random, letters: usize) -> String {
         .collect()
 }
 
-/// Sends a request, and returns a checksum of the answer, which is the decoded text.
+/// Sends a request to the router, and returns a checksum of the answer, which is the decoded text.
 fn serve(router: &mut Router, uri: &str) -> usize {
     let request = Request::get(uri).body(Body::empty()).unwrap();
     let response = block_on(router.call(request)).unwrap();

@@ -13,14 +13,14 @@ pub struct Buffers {
     pub bytes: Vec<u8>,
     /// A buffer for idioms that append text.
     pub text: String,
-    /// Initialised bytes, enough for every answer.
+    /// Initialised bytes for idioms that write to a slice, enough for every answer.
     pub ready: Vec<u8>,
-    /// Hexadecimal digits, as many as the longest input.
+    /// Memory for hexadecimal digits, as long as the longest input.
     pub digits: Vec<u8>,
 }
 
 impl Buffers {
-    /// Allocates buffers for the answers to inputs of at most `longest` bytes, `offset` bytes after the start of a page.
+    /// Allocates buffers for inputs of at most `longest` bytes. They start `offset` bytes after the start of a page.
     pub fn new(longest: usize, offset: usize) -> Buffers {
         let worst = longest * 3 + 4096;
         let mut ready = place::at(worst, offset);
@@ -34,9 +34,9 @@ impl Buffers {
     }
 }
 
-/// The result of a call, in the form in which a library returns it.
+/// The result of a call, in the type that a library returns.
 pub trait Answer {
-    /// Returns the bytes of the answer; `None` if the library rejected the input.
+    /// Returns the bytes of the answer, or `None` if the library rejected the input.
     fn bytes(&self) -> Option<&[u8]>;
 }
 
@@ -71,16 +71,16 @@ impl<A: Answer, E> Answer for Result<A, E> {
     }
 }
 
-/// The part that a contender plays in a comparison.
+/// The role of a contender in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// A reference point: does less work, and so shows what the hardware can do.
+    /// A reference point. It does less work than the other contenders, and so shows the limits of the hardware.
     Mark,
     /// Another library that does the same work.
     Rival,
     /// This library on a tier.
     Ours(Tier),
-    /// This library on a tier, called by [`Shape::Append`](crate::Shape::Append), to compare other shapes with.
+    /// This library on a tier, called by [`Shape::Append`](crate::Shape::Append). Other shapes are compared with it.
     Base(Tier),
 }
 
@@ -89,18 +89,19 @@ type Call = dyn Fn(&str, &mut Buffers) -> Option<Vec<u8>>;
 
 /// One way to call one library.
 pub struct Contender {
-    /// The library or tier.
+    /// The name of the library or tier.
     pub name: String,
-    /// The call.
+    /// The description of the call, such as the method it uses.
     pub idiom: &'static str,
-    /// The part that it plays.
+    /// The role of the contender in a comparison.
     pub role: Role,
     pass: Box<Pass>,
     answer: Box<Call>,
 }
 
 impl Contender {
-    /// Creates a contender from a function that is timed and one that is checked. `contender!` makes both from one expression.
+    /// Creates a contender from a function that is timed and one that is checked. The macro `contender!` makes both from one
+    /// expression.
     pub fn new(
         name: impl ToString,
         idiom: &'static str,
@@ -116,7 +117,7 @@ impl Contender {
         (self.pass)(strings, buffers);
     }
 
-    /// Returns the answer to `input`; `None` if the library rejects it or panics.
+    /// Returns the answer to `input`, or `None` if the library rejects the input or panics.
     pub fn answer(&self, input: &str, buffers: &mut Buffers) -> Option<Vec<u8>> {
         catch_unwind(AssertUnwindSafe(|| (self.answer)(input, buffers))).ok().flatten()
     }

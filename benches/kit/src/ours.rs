@@ -1,4 +1,4 @@
-//! This library as a contender, and the expected answers.
+//! This library as a contender, and the expected answers of all contenders.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use simdpct::{Decode, Encode, Tier, sets};
 use crate::rivals::COMPONENT;
 use crate::{Buffers, Contender, Role, Shape, Verb, contender};
 
-/// Returns this library on `tier`, called as `shape` says.
+/// Returns this library on `tier` as a contender that is called in the way of `shape`.
 pub fn ours(verb: Verb, shape: Shape, tier: Tier, role: Role) -> Contender {
     match verb {
         Verb::Encode => encoder(shape, tier, role),
@@ -78,7 +78,7 @@ fn decoder(shape: Shape, tier: Tier, role: Role) -> Contender {
     }
 }
 
-/// Returns a contender that takes all strings in one call, as a column of a data engine.
+/// Returns a contender that passes all strings in one call, as a column of a data engine.
 fn batch(
     tier: Tier,
     role: Role,
@@ -101,7 +101,7 @@ fn batch(
         tier,
         idiom,
         role,
-        // The first pass also joins the strings. It does not count, because the fastest of several passes does.
+        // The first pass also joins the strings. Its time has no effect, because the fastest of several passes is taken.
         move |strings: &[&str], _: &mut Buffers| {
             let (mut joined, mut out) = (joined.borrow_mut(), out.borrow_mut());
             let (bytes, offsets) =
@@ -121,7 +121,8 @@ fn batch(
     )
 }
 
-/// Returns the right answer to `input`: that of percent-encoding if it has the operation, otherwise that of the scalar tier.
+/// Returns the right answer to `input`: the one of percent-encoding if that crate has the operation, otherwise the one of the
+/// scalar tier.
 pub fn expected(verb: Verb, shape: Shape, input: &str, buffers: &mut Buffers) -> Option<Vec<u8>> {
     match (verb, shape) {
         (Verb::Encode, _) => {

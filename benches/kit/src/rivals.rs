@@ -7,11 +7,11 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
 
 use crate::{Contender, Role, Verb, contender};
 
-/// The complement of `sets::RFC3986_UNRESERVED`: percent-encoding takes the bytes to escape.
+/// The bytes that percent-encoding escapes: the complement of `sets::RFC3986_UNRESERVED`.
 pub const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Returns `memcpy` to two places half a page apart, of which the faster one counts: `rep movsb`, which memcpy may be, is ten
-/// times slower on some CPUs if source and target have nearly the same offset in their pages.
+/// Returns two idioms of `memcpy`, to places half a page apart, of which only the faster one is reported. `memcpy` may be `rep
+/// movsb`, which is ten times slower on some CPUs if source and target have nearly the same offset in their pages.
 pub fn memcpy() -> Vec<Contender> {
     let mark = Role::Mark;
     vec![
@@ -28,7 +28,7 @@ pub fn memcpy() -> Vec<Contender> {
     ]
 }
 
-/// Returns the idioms of percent-encoding, of which the fastest on a row counts.
+/// Returns the idioms of percent-encoding. Only the fastest on a row is reported.
 pub fn percent_encoding(verb: Verb) -> Vec<Contender> {
     let rival = Role::Rival;
     match verb {
@@ -88,7 +88,7 @@ pub fn percent_encoding(verb: Verb) -> Vec<Contender> {
     }
 }
 
-/// Returns the idioms of urlencoding, of which the fastest on a row counts.
+/// Returns the idioms of urlencoding. Only the fastest on a row is reported.
 pub fn urlencoding(verb: Verb) -> Vec<Contender> {
     let rival = Role::Rival;
     match verb {

@@ -1,4 +1,4 @@
-//! The rows of the benchmarks.
+//! Makes the rows of the benchmarks: the input that contenders process.
 
 use std::path::Path;
 use std::{fs, io};
@@ -9,15 +9,15 @@ use crate::{Random, Shape, Verb, place};
 pub const DISTINCT: usize = 20_000;
 /// The least number of distinct bytes of a row of blocks.
 const DISTINCT_BYTES: usize = 512 * 1024;
-/// The length of most blocks.
+/// The length in bytes of most blocks.
 const BLOCK: usize = 64 * 1024;
 
 /// The unit in which a row is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// The time of a call, for rows of short strings.
+    /// The time of a call. It is the unit of rows of short strings.
     Call,
-    /// The bytes of input per time, for rows of blocks.
+    /// The bytes of input per time. It is the unit of rows of blocks.
     Byte,
 }
 
@@ -52,7 +52,7 @@ impl Row {
     fn well_formed(mut self) -> Row {
         let bytes = self.text.as_bytes();
         let malformed = |&(at, &byte): &(usize, &u8)| {
-            // An escape ends in the string in which it starts.
+            // An escape must end in the string in which it starts.
             let end = self.ends[self.ends.partition_point(|&end| end <= at)];
             let digits = bytes[at + 1..end].iter().take_while(|digit| digit.is_ascii_hexdigit());
             byte == b'%' && digits.take(2).count() < 2
@@ -75,11 +75,11 @@ impl Row {
     }
 }
 
-/// The recipe of a row.
+/// The description of a row, and the function that makes it.
 pub struct Spec {
-    /// The name, which is unique within the verb.
+    /// The name of the row, which is unique within the verb.
     pub name: String,
-    /// The verb that the row is input for.
+    /// The verb whose input the row is.
     pub verb: Verb,
     /// The unit in which the row is reported.
     pub unit: Unit,
@@ -91,13 +91,13 @@ impl Spec {
         Spec { name: name.to_owned(), verb, unit, make: Box::new(make) }
     }
 
-    /// Makes the row as input for `shape`. That for a strict decoder has no malformed escapes.
+    /// Makes the row as input for `shape`. A row for a strict decoder has no malformed escapes.
     pub fn make(&self, shape: Shape) -> Row {
         let row = (self.make)();
         if shape == Shape::Strict { row.well_formed() } else { row }
     }
 
-    /// Reports whether all shapes of the verb are measured on the row, or only the first.
+    /// Reports whether the row is measured with all shapes of the verb, or only with the first.
     pub fn has_all_shapes(&self) -> bool {
         matches!(
             &*self.name,
@@ -106,7 +106,7 @@ impl Spec {
     }
 }
 
-/// Reads a list of URLs, one a line, into random order.
+/// Reads a list of URLs, one on each line, and returns them in random order.
 ///
 /// # Errors
 ///
@@ -162,7 +162,7 @@ pub fn specs(seed: u64, urls: &[String]) -> Vec<Spec> {
             add("urls encoded joined", Unit::Byte, Box::new(move || Row::of([&lines])));
         }
 
-        // Both verbs get the same kinds of text: plain for the encoder, escaped for the decoder.
+        // Both verbs get the same kinds of text: plain text for the encoder, escaped text for the decoder.
         let push = move |text: &mut String, part: char| match verb {
             Verb::Encode => text.push(part),
             Verb::Decode => escape_to(part, text),
@@ -196,7 +196,7 @@ pub fn specs(seed: u64, urls: &[String]) -> Vec<Spec> {
     specs
 }
 
-/// Makes a row of 20,000 strings of `length` bytes, each made by `byte`.
+/// Makes a row of 20,000 strings of `length` bytes. `byte` makes each byte.
 pub fn fixed_length(seed: u64, length: usize, byte: impl Fn(&mut Random) -> char) -> Row {
     let mut random = Random::new(seed ^ length as u64);
     let mut string = String::new();
@@ -240,7 +240,7 @@ fn between(random: &mut Random, first: char, count: usize) -> char {
     char::from_u32(first as u32 + random.below(count) as u32).unwrap_or(first)
 }
 
-/// Makes a row of blocks of about `length` bytes, to which `part` appends until they are full.
+/// Makes a row of blocks of about `length` bytes. `part` appends to each block until it is full.
 fn blocks(seed: u64, length: usize, part: impl Fn(&mut Random, &mut String)) -> Row {
     let mut random = Random::new(seed ^ length as u64);
     let count = DISTINCT_BYTES.div_ceil(length).max(2);
@@ -253,7 +253,7 @@ fn blocks(seed: u64, length: usize, part: impl Fn(&mut Random, &mut String)) -> 
     }))
 }
 
-/// Encodes without the library, because the library is what is measured.
+/// Encodes text without simdpct, because the benchmarks measure simdpct.
 fn escape(text: &str) -> String {
     let mut escaped = String::new();
     text.chars().for_each(|part| escape_to(part, &mut escaped));

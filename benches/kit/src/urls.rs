@@ -1,11 +1,11 @@
-//! URLs with the statistics of real lists.
+//! Generates URLs with the statistics of real lists.
 
 use std::collections::HashSet;
 use std::fmt;
 
 use crate::Random;
 
-/// The words of hosts, paths and queries.
+/// The words of which hosts, paths and queries are made.
 const WORDS: &str = "
     about account admin api archive article assets author blog book browse calendar cart category center
     code comments company contact content css data default detail directory docs download edit events
@@ -20,7 +20,7 @@ const WORDS: &str = "
 /// An endless, deterministic stream of URLs.
 ///
 /// Its lengths, its share of reserved bytes and its share of lines with escapes are those of lists of real URLs. A test of
-/// benches/compare holds their [`Statistics`].
+/// benches/compare checks their [`Statistics`].
 #[derive(Clone, Debug)]
 pub struct Urls {
     random: Random,
@@ -28,7 +28,7 @@ pub struct Urls {
 }
 
 impl Urls {
-    /// Creates a stream that depends on `seed` alone.
+    /// Creates a stream of URLs that depend on `seed` alone.
     pub fn new(seed: u64) -> Urls {
         Urls { random: Random::new(seed), words: WORDS.split_whitespace().collect() }
     }
@@ -41,11 +41,11 @@ impl Urls {
         urls
     }
 
-    /// Draws a length: 88 % of the URLs have at most 64 bytes, 10 % more than 77.
+    /// Returns a random length: 88 % of the URLs have at most 64 bytes, and 10 % have more than 77.
     fn length(&mut self) -> usize {
         let random = &mut self.random;
         match random.below(100) {
-            // The sum of four numbers has a bell-shaped distribution around 43.
+            // The sum of four random numbers has a bell-shaped distribution around 43.
             0..88 => (19 + (0..4).map(|_| random.below(13)).sum::<usize>()).min(64),
             88..90 => 65 + random.below(13),
             _ => {
@@ -102,8 +102,8 @@ impl Urls {
         url.push_str(self.random.pick(ENDINGS));
     }
 
-    /// Appends escapes as often as they occur in the wild: mostly spaces and other scripts, then delimiters, and now and then a
-    /// malformed escape or invalid UTF-8.
+    /// Appends escapes as frequently as they occur in real URLs: mostly spaces and other scripts, then delimiters, and now and
+    /// then a malformed escape or invalid UTF-8.
     fn escape(&mut self, url: &mut String) {
         let random = &mut self.random;
         let mut part = String::new();
@@ -111,7 +111,7 @@ impl Urls {
             0..560 => part.push_str(random.pick(&["%20", "%20", "%20", "%2C", "%28", "%29", "%27", "%22"])),
             560..720 => {
                 for _ in 0..2 + random.below(5) {
-                    // Cyrillic: U+0430 to U+043F.
+                    // Cyrillic letters, U+0430 to U+043F, are `%D0%B0` to `%D0%BF`.
                     part.push_str("%D0%B");
                     part.push(random.pick(b"0123456789ABCDEF") as char);
                 }

@@ -1,4 +1,4 @@
-//! The operations that are measured.
+//! The operations that the benchmarks measure.
 
 /// The direction of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,10 +10,10 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// Both directions.
+    /// Both verbs: encoding and decoding.
     pub const ALL: [Verb; 2] = [Verb::Encode, Verb::Decode];
 
-    /// The ways to call this library for the verb, [`Shape::Append`] first.
+    /// Returns the ways to call this library for the verb, [`Shape::Append`] first.
     pub fn shapes(self) -> &'static [Shape] {
         use Shape::*;
         match self {
@@ -26,7 +26,7 @@ impl Verb {
 /// A way to call this library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Appends to a reused buffer. Rivals are compared with this one.
+    /// Appends to a reused buffer. Rivals are compared with this shape.
     Append,
     /// Appends to a new buffer without capacity.
     Fresh,
@@ -38,14 +38,14 @@ pub enum Shape {
     Normalize,
     /// Decodes strictly, and appends to a reused buffer.
     Strict,
-    /// Decodes but for the escapes of reserved bytes, and appends to a reused buffer.
+    /// Decodes except for the escapes of reserved bytes, and appends to a reused buffer.
     Keep,
-    /// Takes all strings in one call of the batch verb, as bytes and offsets.
+    /// Passes all strings in one call of the batch verb, as bytes and offsets.
     Values,
 }
 
 impl Shape {
-    /// Returns the name of `verb` called in this way: `encode`, or `decode, strict`.
+    /// Returns the name of `verb` called with this shape, such as `encode` or `decode, strict`.
     pub fn of(self, verb: Verb) -> String {
         let verb = match verb {
             Verb::Encode => "encode",

@@ -20,7 +20,7 @@ use simdpct_uri::{Columns, Lines, split};
 
 /// The number of turns of each contestant.
 const ROUNDS: usize = 7;
-/// The least length of a turn.
+/// The least length of a turn; a turn repeats its pass until then.
 const TURN: Duration = Duration::from_millis(12);
 
 /// A contestant: its name, and one pass over the list.
@@ -159,7 +159,7 @@ fn of_keys(text: &str, urls: &[&str]) {
 }
 
 fn of_surt(text: &str, urls: &[&str]) {
-    // Every line changes, so only the slow path is shown, which is the last contestant.
+    // These profiles change every line, so only the slow path is measured, which is the last contestant.
     let mut contestants = Vec::new();
     for profile in [Profile::SurtPython0_3, Profile::SurtJava] {
         contestants.extend(of_profile(profile, text).pop().map(|(_, run)| (profile.to_string(), run)));
@@ -188,7 +188,7 @@ fn worst() {
     ];
     for (name, url) in &cases {
         assert_eq!(split(url), split_by_reference(url));
-        // Copies, so that no two calls read the same memory.
+        // Copy the URL, so that no two calls read the same memory.
         let count = (1 << 18) / url.len().max(64);
         let text = url.repeat(count);
         let urls: Vec<&str> = (0..count).map(|at| &text[at * url.len()..][..url.len()]).collect();
@@ -244,7 +244,7 @@ fn tiers() -> impl Iterator<Item = Tier> {
     ["avx512", "avx2", "sse2"].into_iter().filter_map(Tier::find)
 }
 
-/// Returns a peer that appends the form of each URL; if it has none, the URL stays as it is.
+/// Returns a peer as a contestant. The peer appends the form of each URL, or the URL itself if it has no form for it.
 fn peer<'a>(
     name: &str,
     urls: &'a [&'a str],
@@ -264,7 +264,7 @@ fn peer<'a>(
     (name.to_owned(), Box::new(run))
 }
 
-/// Returns this library on each tier.
+/// Returns the profile as one contestant for each tier.
 fn of_profile<'a>(profile: Profile, text: &'a str) -> Vec<Contestant<'a>> {
     let mut contestants: Vec<Contestant<'a>> = Vec::new();
     for tier in tiers().chain(Tier::find("scalar")) {
@@ -279,7 +279,7 @@ fn of_profile<'a>(profile: Profile, text: &'a str) -> Vec<Contestant<'a>> {
     contestants
 }
 
-/// Counts the URLs that `profile` changes.
+/// Counts the URLs that the profile changes.
 fn changed(profile: Profile, urls: &[&str]) -> usize {
     urls.iter().filter(|url| profile.canonicalize(url).is_ok_and(|form| *form != *url.as_bytes())).count()
 }
@@ -311,7 +311,7 @@ fn measure(group: &str, mut contestants: Vec<Contestant<'_>>, bytes: usize, urls
     }
 }
 
-/// Returns the lines of all lists in random order.
+/// Returns the lines of all lists, in random order.
 fn mixture(lists: &[(String, String)]) -> String {
     let mut urls: Vec<&str> = lists.iter().flat_map(|(_, text)| text.lines()).collect();
     Random::new(14).shuffle(&mut urls);

@@ -21,7 +21,7 @@ const NOT_RUN: u8 = 75;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).ok_or("no checkout")?;
-    // The cargo that runs this program sets variables that would make rustup choose its own toolchain again.
+    // Remove the variables that the cargo that runs this program has set: they would make rustup choose its own toolchain again.
     let nightly = || {
         let mut cargo = Command::new("cargo");
         cargo.arg("+nightly").env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO").current_dir(root);

@@ -13,7 +13,7 @@ fn escaped(input: &[u8]) -> String {
     input.iter().map(one).collect()
 }
 
-/// The library detects the CPU without `std`.
+/// Without `std`, the library must detect the same CPU features as `std` does.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn tiers_are_those_of_the_cpu() {
@@ -39,7 +39,7 @@ fn slices_and_in_place() {
         assert_eq!(back, input, "{tier}");
         assert!(bare::decode(tier, format!("{right}%4").as_bytes(), &mut vec![0; 1000]).is_err(), "{tier}");
 
-        // Lower-case digits, and escapes of unreserved bytes.
+        // Normalize lower-case escapes of all bytes of the input. Some of these bytes are unreserved.
         let mut other: Vec<u8> = input.iter().flat_map(|byte| format!("%{byte:02x}").into_bytes()).collect();
         let len = bare::normalize(tier, &mut other);
         assert_eq!(&other[..len], right.as_bytes(), "{tier}");

@@ -17,7 +17,7 @@ const TOTAL: usize = 65536;
 fn text(per_cent: u32) -> Vec<u8> {
     let mut state = 1u32;
     let mut below = |n: u32| {
-        // A linear congruential generator; its upper bits are good enough for text.
+        // This is a linear congruential generator. Its upper bits are random enough for text.
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (state >> 16) % n
     };

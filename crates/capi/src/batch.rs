@@ -1,4 +1,4 @@
-//! The functions for many values.
+//! The batch functions, which encode or decode many values in one call.
 
 use core::mem::MaybeUninit;
 
@@ -16,7 +16,7 @@ pub(crate) struct Output<'a, O> {
     pub(crate) valid: Option<&'a mut [u8]>,
 }
 
-/// The number of rejected values, and the index of the first.
+/// The number of rejected values, and the index of the first of them.
 #[derive(Default)]
 struct Rejected {
     count: usize,
@@ -24,7 +24,7 @@ struct Rejected {
 }
 
 impl Rejected {
-    /// Counts the value `index` and clears its bit in the validity bitmap.
+    /// Counts the value at `index` as rejected, and clears its bit in the validity bitmap.
     fn add(&mut self, index: usize, valid: &mut Option<&mut [u8]>) {
         if self.count == 0 {
             self.first = index;

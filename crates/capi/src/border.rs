@@ -7,7 +7,7 @@
 use core::ffi::{CStr, c_char};
 use core::mem::MaybeUninit;
 
-/// `simdpct_slice`.
+/// The struct `simdpct_slice` of the header: the address and the length of some bytes.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Slice {
@@ -15,22 +15,25 @@ pub struct Slice {
     len: usize,
 }
 
-/// Returns the `count` values at `data`: an empty slice if `count` is 0, and `None` if there cannot be such values.
+/// Returns the `count` values at `data`. The slice is empty if `count` is 0. Returns `None` if `data` cannot point to so many
+/// values.
 ///
 /// # Safety
 ///
-/// If `data` is aligned and not NULL, `count` initialised values are there, and nothing writes to them during `'a`.
+/// If `data` is aligned and not NULL, it points to `count` initialised values, and nothing writes to them during `'a`.
 #[inline(always)]
 pub(crate) unsafe fn slice<'a, T>(data: *const T, count: usize) -> Option<&'a [T]> {
     if !is_array(data, count) {
         return if count == 0 { Some(&[]) } else { None };
     }
     // SAFETY: by `is_array`, the pointer is aligned and not NULL, and the array is at most `isize::MAX` bytes and does not wrap
-    // around the end of the address space. By the contract of this function, the values are there, initialised and unchanged.
+    // around the end of the address space. By the contract of this function, there are `count` initialised values, which do not
+    // change.
     Some(unsafe { core::slice::from_raw_parts(data, count) })
 }
 
-/// Returns the memory of `count` values at `data`: an empty slice if `count` is 0, and `None` if there cannot be such memory.
+/// Returns the memory of `count` values at `data`. The slice is empty if `count` is 0. Returns `None` if `data` cannot point to
+/// so much memory.
 ///
 /// # Safety
 ///
@@ -46,31 +49,32 @@ pub(crate) unsafe fn uninit<'a, T>(data: *mut T, count: usize) -> Option<&'a mut
     Some(unsafe { core::slice::from_raw_parts_mut(data.cast(), count) })
 }
 
-/// Returns the `count` values at `data`, which may be changed. See [`uninit`] for the results.
+/// Returns the `count` values at `data` for writing. The slice is empty if `count` is 0. Returns `None` if `data` cannot point to
+/// so many values.
 ///
 /// # Safety
 ///
-/// If `data` is aligned and not NULL, `count` initialised values are there, and nothing else accesses them during `'a`.
+/// If `data` is aligned and not NULL, it points to `count` initialised values, and nothing else accesses them during `'a`.
 #[inline(always)]
 pub(crate) unsafe fn slice_mut<'a, T>(data: *mut T, count: usize) -> Option<&'a mut [T]> {
-    // SAFETY: the contract of this function includes that of `uninit`.
+    // SAFETY: the contract of this function is that of `uninit`, and also demands initialised values.
     let values = unsafe { uninit(data, count) }?;
     // SAFETY: by the contract of this function, the values are initialised, and `MaybeUninit<T>` has the layout of `T`.
     Some(unsafe { &mut *(core::ptr::from_mut(values) as *mut [T]) })
 }
 
-/// Returns the value at `data`: `Some(None)` for NULL, and `None` for a pointer that is not aligned.
+/// Returns the value at `data`, which is `Some(None)` if `data` is NULL. Returns `None` if `data` is not aligned.
 ///
 /// # Safety
 ///
-/// If `data` is aligned and not NULL, an initialised value is there, and nothing writes to it during `'a`.
+/// If `data` is aligned and not NULL, it points to an initialised value, and nothing writes to that value during `'a`.
 #[inline(always)]
 pub(crate) unsafe fn optional<'a, T>(data: *const T) -> Option<Option<&'a T>> {
     if !data.is_aligned() {
         return None;
     }
-    // SAFETY: the pointer is aligned, and if it is not NULL, the contract of this function says that a value is there,
-    // initialised and unchanged.
+    // SAFETY: the pointer is aligned, and if it is not NULL, it points to an initialised value that does not change, by the
+    // contract of this function.
     Some(unsafe { data.as_ref() })
 }
 
@@ -83,7 +87,7 @@ pub(crate) unsafe fn text<'a>(text: *const c_char) -> Option<&'a CStr> {
     if text.is_null() {
         return None;
     }
-    // SAFETY: the pointer is not NULL, and the contract of this function is that of `from_ptr`.
+    // SAFETY: the pointer is not NULL. By the contract of this function, the string ends with a NUL and does not change.
     Some(unsafe { CStr::from_ptr(text) })
 }
 
@@ -96,7 +100,7 @@ fn is_array<T>(data: *const T, count: usize) -> bool {
         && size.is_some_and(|size| isize::try_from(size).is_ok() && data.addr().checked_add(size).is_some())
 }
 
-/// A range of addresses. It is compared with others and never accessed.
+/// A range of addresses, which is compared with other ranges and never accessed.
 #[derive(Clone, Copy)]
 pub(crate) struct Range {
     start: usize,
@@ -104,13 +108,13 @@ pub(crate) struct Range {
 }
 
 impl Range {
-    /// The range of `count` values at `data`.
+    /// Returns the range of `count` values at `data`.
     #[inline(always)]
     pub(crate) fn new<T>(data: *const T, count: usize) -> Range {
         Range { start: data.addr(), size: count.saturating_mul(size_of::<T>()) }
     }
 
-    /// The range of the value at `data`, which is empty for NULL.
+    /// Returns the range of the value at `data`, which is empty if `data` is NULL.
     #[inline(always)]
     pub(crate) fn one<T>(data: *const T) -> Range {
         Range::new(data, usize::from(!data.is_null()))
@@ -140,7 +144,7 @@ impl Slice {
         Range::new(self.data, self.len)
     }
 
-    /// Reports whether the value can be an array in memory.
+    /// Reports whether the slice is empty or can be an array in memory.
     #[inline(always)]
     pub(crate) fn is_valid(&self) -> bool {
         self.len == 0 || is_array(self.data, self.len)
@@ -154,18 +158,18 @@ pub(crate) struct Value(Slice);
 impl AsRef<[u8]> for Value {
     #[inline(always)]
     fn as_ref(&self) -> &[u8] {
-        // SAFETY: only `values` makes a `Value`, and its contract is that of `slice`.
+        // SAFETY: only `values` makes a `Value`, and its caller guarantees that the bytes are initialised and do not change.
         unsafe { slice(self.0.data, self.0.len) }.unwrap_or(&[])
     }
 }
 
-/// Returns the values of `slices`.
+/// Returns `slices` as values whose bytes may be read.
 ///
 /// # Safety
 ///
-/// For each slice whose `data` is not NULL, `len` initialised bytes are there, and nothing writes to them during `'a`.
+/// For each slice whose `data` is not NULL, `data` points to `len` initialised bytes, and nothing writes to them during `'a`.
 pub(crate) unsafe fn values(slices: &[Slice]) -> &[Value] {
-    // SAFETY: `Value` is a transparent wrapper of `Slice`, so the two arrays have the same layout. The contract of this
-    // function is what `Value` says of its bytes.
+    // SAFETY: `Value` is a transparent wrapper of `Slice`, so the two arrays have the same layout. The contract of this function
+    // makes the bytes of every `Value` readable.
     unsafe { &*(core::ptr::from_ref(slices) as *const [Value]) }
 }

@@ -29,44 +29,45 @@ use crate::result::{BatchResult, SIMDPCT_INVALID, SIMDPCT_NOT_FOUND, SIMDPCT_OK,
 use crate::stream::{DECODER, ENCODER, Stream};
 use crate::{sets, system, tier, verbs};
 
-/// `simdpct_encode_stream`.
+/// The struct `simdpct_encode_stream` of the header: the state of an encoder for input in pieces.
 #[repr(transparent)]
 pub struct EncodeStream(Stream);
 
-/// `simdpct_decode_stream`.
+/// The struct `simdpct_decode_stream` of the header: the state of a decoder for input in pieces.
 #[repr(transparent)]
 pub struct DecodeStream(Stream);
 
-/// The size of a stream in the header.
+/// The size of a stream in the header, which must be large enough for a [`Stream`].
 const STREAM: usize = 128;
 const _: () = assert!(size_of::<Stream>() <= STREAM && align_of::<Stream>() <= 8);
 const _: () = assert!(size_of::<ByteSet>() == 64 && align_of::<ByteSet>() == 8);
 
 // ---- one value
 
-/// The references to a set and to bytes that a function reads.
+/// The set and the input of a function, as references. The set is `None` if the caller passed NULL.
 type SetAndInput<'a> = (Option<&'a ByteSet>, &'a [u8]);
 
-/// Returns the references for a function that reads `keep` and `input`.
+/// Turns the arguments `keep` and `input` into references. Returns `None` if an argument is invalid.
 ///
 /// # Safety
 ///
-/// The contract of this module.
+/// The caller guarantees the contract in the documentation of this module.
 #[inline(always)]
 unsafe fn set_and_input<'a>(
     keep: *const ByteSet,
     input: *const c_void,
     len: usize,
 ) -> Option<SetAndInput<'a>> {
-    // SAFETY: by the contract of this module, nothing writes to the set or the input.
+    // SAFETY: by the contract of this module, nothing writes to the set or the input during the call.
     unsafe { Some((border::optional(keep)?, border::slice(input.cast(), len)?)) }
 }
 
-/// Returns the references for a function that reads `keep` and `input` and writes to `out`.
+/// Turns the arguments `keep`, `input` and `out` into references. Returns `None` if an argument is invalid or the output overlaps
+/// an input.
 ///
 /// # Safety
 ///
-/// The contract of this module.
+/// The caller guarantees the contract in the documentation of this module.
 #[inline(always)]
 unsafe fn set_input_and_output<'a>(
     keep: *const ByteSet,
@@ -93,7 +94,7 @@ pub unsafe extern "C" fn simdpct_encode(
     out: *mut c_void,
     out_cap: usize,
 ) -> ValueResult {
-    // SAFETY: the contract of this module.
+    // SAFETY: the caller guarantees the contract of this module, which the called function demands.
     match unsafe { set_input_and_output(keep, input, len, out, out_cap) } {
         Some(((keep, input), out)) => verbs::encode(keep, flags, input, out),
         None => ValueResult::invalid(),
@@ -107,7 +108,7 @@ pub unsafe extern "C" fn simdpct_encoded_len(
     input: *const c_void,
     len: usize,
 ) -> ValueResult {
-    // SAFETY: the contract of this module.
+    // SAFETY: the caller guarantees the contract of this module, which the called function demands.
     match unsafe { set_and_input(keep, input, len) } {
         Some((keep, input)) => verbs::encoded_len(keep, flags, input),
         None => ValueResult::invalid(),
@@ -121,7 +122,7 @@ pub unsafe extern "C" fn simdpct_encode_first_change(
     input: *const c_void,
     len: usize,
 ) -> usize {
-    // SAFETY: the contract of this module.
+    // SAFETY: the caller guarantees the contract of this module, which the called function demands.
     unsafe { set_and_input(keep, input, len) }
         .and_then(|(keep, input)| verbs::encode_first_change(keep, flags, input))
         .unwrap_or(len)
@@ -137,10 +138,10 @@ pub unsafe extern "C" fn simdpct_decode(
     out_cap: usize,
 ) -> ValueResult {
     if input.cast_mut() == out && out_cap >= len {
-        // SAFETY: the contract of this module. The `len` bytes are initialised as input and may be written as output.
+        // SAFETY: by the contract of this module, the `len` bytes are initialised as input and may be written as output.
         return unsafe { simdpct_decode_in_place(keep, flags, out, len) };
     }
-    // SAFETY: the contract of this module.
+    // SAFETY: the caller guarantees the contract of this module, which the called function demands.
     match unsafe { set_input_and_output(keep, input, len, out, out_cap) } {
         Some(((keep, input), out)) => verbs::decode(keep, flags, input, out),
         None => ValueResult::invalid(),
@@ -172,7 +173,7 @@ pub unsafe extern "C" fn simdpct_decoded_len(
     input: *const c_void,
     len: usize,
 ) -> ValueResult {
-    // SAFETY: the contract of this module.
+    // SAFETY: the caller guarantees the contract of this module, which the called function demands.
     match unsafe { set_and_input(keep, input, len) } {
         Some((keep, input)) => verbs::decoded_len(keep, flags, input),
         None => ValueResult::invalid(),
@@ -186,7 +187,7 @@ pub unsafe extern "C" fn simdpct_decode_first_change(
     input: *const c_void,
     len: usize,
 ) -> usize {
-    // SAFETY: the contract of this module.
+    // SAFETY: the caller guarantees the contract of this module, which the called function demands.
     unsafe { set_and_input(keep, input, len) }
         .and_then(|(keep, input)| verbs::decode_first_change(keep, flags, input))
         .unwrap_or(len)
@@ -199,30 +200,30 @@ pub unsafe extern "C" fn simdpct_normalize(
     out: *mut c_void,
     out_cap: usize,
 ) -> ValueResult {
-    // SAFETY: the contract of this module.
+    // SAFETY: the caller guarantees the contract of this module, which the called function demands.
     unsafe { simdpct_decode(ptr::null(), options::SIMDPCT_NORMALIZE, input, len, out, out_cap) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_normalize_in_place(bytes: *mut c_void, len: usize) -> ValueResult {
-    // SAFETY: the contract of this module.
+    // SAFETY: the caller guarantees the contract of this module, which the called function demands.
     unsafe { simdpct_decode_in_place(ptr::null(), options::SIMDPCT_NORMALIZE, bytes, len) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_validate(input: *const c_void, len: usize) -> ValueResult {
-    // SAFETY: the contract of this module.
+    // SAFETY: the caller guarantees the contract of this module, which the called function demands.
     unsafe { border::slice(input.cast(), len) }.map_or_else(ValueResult::invalid, verbs::validate)
 }
 
 // ---- many values
 
-/// The output arguments of a batch function.
+/// The output arguments of a batch function, as the caller passed them.
 struct Output<O> {
     out: *mut c_void,
     out_cap: usize,
     out_offsets: *mut O,
-    /// NULL if the caller wants no validity bitmap.
+    /// The validity bitmap, or NULL if the caller wants none.
     valid: *mut u8,
     count: usize,
 }
@@ -237,17 +238,19 @@ impl<O: Offset> Output<O> {
         ]
     }
 
-    /// Returns the references, or `None` if outputs overlap each other.
+    /// Turns the arguments into references. Returns `None` if an argument is invalid or outputs overlap each other.
     ///
     /// # Safety
     ///
-    /// The contract of this module; and no input overlaps an output, or no reference to that input is used during `'a`.
+    /// The caller guarantees the contract of this module, and that no input overlaps an output, or no reference to that input is
+    /// used during `'a`.
     unsafe fn references<'a>(self) -> Option<batch::Output<'a, O>> {
         let [bytes, offsets, valid] = self.ranges();
         if !bytes.is_apart_from([offsets, valid]) || !offsets.is_apart_from([valid]) {
             return None;
         }
-        // SAFETY: by the contract of this function nothing else accesses the outputs, which do not overlap each other.
+        // SAFETY: by the contract of this function, nothing else accesses the outputs, and by the check above, they do not
+        // overlap each other.
         unsafe {
             Some(batch::Output {
                 bytes: border::uninit(self.out.cast(), self.out_cap)?,
@@ -261,11 +264,11 @@ impl<O: Offset> Output<O> {
     }
 }
 
-/// Calls `run` with the set, the bytes and offsets of a column, and the output.
+/// Calls `run` with references to the set, to the bytes and offsets of a column, and to the output.
 ///
 /// # Safety
 ///
-/// The contract of this module.
+/// The caller guarantees the contract in the documentation of this module.
 unsafe fn with_column<O: Offset>(
     keep: *const ByteSet,
     flags: u32,
@@ -278,7 +281,7 @@ unsafe fn with_column<O: Offset>(
     if options::has(flags, SIMDPCT_IF_CHANGED) || !border::are_apart(&output.ranges(), &inputs) {
         return BatchResult::INVALID;
     }
-    // SAFETY: by the contract of this module, nothing writes to the inputs, and no output overlaps one.
+    // SAFETY: by the contract of this module, nothing writes to the inputs, and by the check above, no output overlaps one.
     let references = unsafe {
         (
             border::optional(keep),
@@ -293,12 +296,11 @@ unsafe fn with_column<O: Offset>(
     run(keep, flags, bytes, offsets, output)
 }
 
-/// Calls `run` with the set, the slices and the output.
+/// Calls `run` with references to the set, to the slices and to the output.
 ///
 /// # Safety
 ///
-/// The contract of this module; and each slice that is aligned, not NULL and not empty points to memory for which the contract
-/// holds.
+/// The caller guarantees the contract of this module, also for the memory of each slice that is aligned, not NULL and not empty.
 unsafe fn with_slices<O: Offset>(
     keep: *const ByteSet,
     flags: u32,
@@ -310,20 +312,21 @@ unsafe fn with_slices<O: Offset>(
     if options::has(flags, SIMDPCT_IF_CHANGED) || !border::are_apart(&output.ranges(), &inputs) {
         return BatchResult::INVALID;
     }
-    // SAFETY: by the contract of this module, nothing writes to the set or the array of slices, and no output overlaps them.
+    // SAFETY: by the contract of this module, nothing writes to the set or the array of slices, and by the check above, no output
+    // overlaps them.
     let references = unsafe { (border::optional(keep), border::slice(values, output.count)) };
     let (Some(keep), Some(values)) = references else { return BatchResult::INVALID };
     let outputs = output.ranges();
     if !values.iter().all(|value| value.is_valid() && value.range().is_apart_from(outputs)) {
         return BatchResult::INVALID;
     }
-    // SAFETY: all slices are valid, and by the contract of this function nothing writes to their bytes. No output overlaps the
-    // set, the array, or the bytes of a slice.
+    // SAFETY: all slices are valid by the check above, and by the contract of this function nothing writes to their bytes. No
+    // output overlaps the set, the array, or the bytes of a slice.
     let (values, output) = unsafe { (border::values(values), output.references()) };
     output.map_or(BatchResult::INVALID, |output| run(keep, flags, values, output))
 }
 
-/// Defines the batch functions for one type of offsets.
+/// Defines the batch functions of the header for one type of offsets.
 macro_rules! batch_functions {
     ($offset:ty, $encode_column:ident, $decode_column:ident, $encode_slices:ident, $decode_slices:ident) => {
         #[unsafe(no_mangle)]
@@ -339,7 +342,7 @@ macro_rules! batch_functions {
             out_offsets: *mut $offset,
         ) -> BatchResult {
             let output = Output { out, out_cap, out_offsets, valid: ptr::null_mut(), count };
-            // SAFETY: the contract of this module.
+            // SAFETY: the caller guarantees the contract of this module, which the called function demands.
             unsafe { with_column(keep, flags, (bytes, len, offsets), output, batch::encode_column) }
         }
 
@@ -357,7 +360,7 @@ macro_rules! batch_functions {
             valid: *mut u8,
         ) -> BatchResult {
             let output = Output { out, out_cap, out_offsets, valid, count };
-            // SAFETY: the contract of this module.
+            // SAFETY: the caller guarantees the contract of this module, which the called function demands.
             unsafe { with_column(keep, flags, (bytes, len, offsets), output, batch::decode_column) }
         }
 
@@ -372,7 +375,7 @@ macro_rules! batch_functions {
             out_offsets: *mut $offset,
         ) -> BatchResult {
             let output = Output { out, out_cap, out_offsets, valid: ptr::null_mut(), count };
-            // SAFETY: the contract of this module, which includes the memory of the slices.
+            // SAFETY: the caller guarantees the contract of this module, also for the memory of the slices.
             unsafe { with_slices(keep, flags, values, output, batch::encode_slices) }
         }
 
@@ -388,7 +391,7 @@ macro_rules! batch_functions {
             valid: *mut u8,
         ) -> BatchResult {
             let output = Output { out, out_cap, out_offsets, valid, count };
-            // SAFETY: the contract of this module, which includes the memory of the slices.
+            // SAFETY: the caller guarantees the contract of this module, also for the memory of the slices.
             unsafe { with_slices(keep, flags, values, output, batch::decode_slices) }
         }
     };
@@ -411,22 +414,22 @@ batch_functions!(
 
 // ---- input in pieces
 
-/// The memory of a stream in C, which is larger than a `Stream`.
+/// Returns the memory that a stream has in C, which is larger than a [`Stream`].
 fn stream_range(stream: *const Stream) -> Range {
     Range::new::<u8>(stream.cast(), STREAM)
 }
 
-/// Starts a stream.
+/// Starts a stream of the given kind in the caller's memory.
 ///
 /// # Safety
 ///
-/// The contract of this module.
+/// The caller guarantees the contract in the documentation of this module.
 unsafe fn start(stream: *mut Stream, kind: u32, keep: *const ByteSet, flags: u32) -> i32 {
     if !stream_range(stream).is_apart_from([Range::one(keep)]) {
         return SIMDPCT_INVALID;
     }
-    // SAFETY: by the contract of this module, nothing writes to the set and nothing else accesses the stream, which does not
-    // overlap it.
+    // SAFETY: by the contract of this module, nothing writes to the set and nothing else accesses the stream. By the check above,
+    // the two do not overlap.
     let (Some(keep), Some([place])) = (unsafe { (border::optional(keep), border::uninit(stream, 1)) }) else {
         return SIMDPCT_INVALID;
     };
@@ -435,11 +438,11 @@ unsafe fn start(stream: *mut Stream, kind: u32, keep: *const ByteSet, flags: u32
     SIMDPCT_OK
 }
 
-/// Pushes a piece, or ends the input if `piece` is `None`.
+/// Pushes a piece of input to a stream, or ends its input if `piece` is `None`.
 ///
 /// # Safety
 ///
-/// The contract of this module.
+/// The caller guarantees the contract in the documentation of this module.
 unsafe fn push(
     stream: *mut Stream,
     kind: u32,
@@ -453,8 +456,8 @@ unsafe fn push(
     if !stream_range(stream).is_apart_from([input_range, output]) || !output.is_apart_from([input_range]) {
         return ValueResult::invalid();
     }
-    // SAFETY: by the contract of this module, nothing writes to the input and nothing else accesses the stream or the output;
-    // no two of the three overlap.
+    // SAFETY: by the contract of this module, nothing writes to the input and nothing else accesses the stream or the output. By
+    // the check above, no two of the three overlap.
     let references = unsafe {
         (border::slice_mut(stream, 1), border::slice(input.cast(), len), border::uninit(out.cast(), out_cap))
     };
@@ -462,12 +465,12 @@ unsafe fn push(
     stream.run(kind, piece.map(|_| input), out).unwrap_or(ValueResult::invalid())
 }
 
-/// Defines the functions for one kind of stream.
+/// Defines the functions of the header for one kind of stream.
 macro_rules! stream_functions {
     ($stream:ty, $kind:expr, $growth:expr, $start:ident, $bound:ident, $push:ident, $finish:ident) => {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $start(stream: *mut $stream, keep: *const ByteSet, flags: u32) -> i32 {
-            // SAFETY: the contract of this module.
+            // SAFETY: the caller guarantees the contract of this module, which the called function demands.
             unsafe { start(stream.cast(), $kind, keep, flags) }
         }
 
@@ -484,7 +487,7 @@ macro_rules! stream_functions {
             out: *mut c_void,
             out_cap: usize,
         ) -> ValueResult {
-            // SAFETY: the contract of this module.
+            // SAFETY: the caller guarantees the contract of this module, which the called function demands.
             unsafe { push(stream.cast(), $kind, Some((input, len)), out, out_cap) }
         }
 
@@ -494,7 +497,7 @@ macro_rules! stream_functions {
             out: *mut c_void,
             out_cap: usize,
         ) -> ValueResult {
-            // SAFETY: the contract of this module.
+            // SAFETY: the caller guarantees the contract of this module, which the called function demands.
             unsafe { push(stream.cast(), $kind, None, out, out_cap) }
         }
     };
@@ -521,11 +524,12 @@ stream_functions!(
 
 // ---- sets
 
-/// Writes the set that was made of `input`.
+/// Writes `made` to `set`. `input` is the memory that `made` was made from, and must not overlap `set`.
 ///
 /// # Safety
 ///
-/// The contract of this module for `set`; and no reference to `input` is used any more, or `made` is `None`.
+/// The caller guarantees the contract of this module for `set`, and that no reference to `input` is used any more or `made` is
+/// `None`.
 unsafe fn write_set(set: *mut ByteSet, input: Range, made: Option<ByteSet>) -> i32 {
     if !Range::one(set).is_apart_from([input]) {
         return SIMDPCT_INVALID;
@@ -546,14 +550,14 @@ pub unsafe extern "C" fn simdpct_set_named(set: *mut ByteSet, name: *const c_cha
     let Some(text) = (unsafe { border::text(name) }) else { return SIMDPCT_INVALID };
     let range = Range::new(name, text.count_bytes() + 1);
     let Some(found) = sets::named(text) else { return SIMDPCT_NOT_FOUND };
-    // SAFETY: the contract of this module. The reference to the name is not used any more.
+    // SAFETY: the caller guarantees the contract of this module, and the reference to the name is not used any more.
     unsafe { write_set(set, range, Some(found)) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_set_bitmap(set: *mut ByteSet, bits: *const u8) -> i32 {
-    // SAFETY: by the contract of this module, 32 initialised bytes are there, and nothing writes to them. The reference ends
-    // before the set is written.
+    // SAFETY: by the contract of this module, `bits` points to 32 initialised bytes, and nothing writes to them. The reference to
+    // them ends before the set is written.
     unsafe {
         let made = border::slice(bits, 32).map(sets::from_bitmap);
         write_set(set, Range::new(bits, 32), made)
@@ -562,7 +566,7 @@ pub unsafe extern "C" fn simdpct_set_bitmap(set: *mut ByteSet, bits: *const u8) 
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_set_bytes(set: *mut ByteSet, bytes: *const c_void, len: usize) -> i32 {
-    // SAFETY: the contract of this module. The reference to the bytes ends before the set is written.
+    // SAFETY: by the contract of this module, nothing writes to the bytes. The reference to them ends before the set is written.
     unsafe {
         let made = border::slice::<u8>(bytes.cast(), len).map(ByteSet::from_bytes);
         write_set(set, Range::new::<u8>(bytes.cast(), len), made)
@@ -571,7 +575,7 @@ pub unsafe extern "C" fn simdpct_set_bytes(set: *mut ByteSet, bytes: *const c_vo
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_set_safe(set: *mut ByteSet, bytes: *const c_void, len: usize) -> i32 {
-    // SAFETY: the contract of this module. The reference to the bytes ends before the set is written.
+    // SAFETY: by the contract of this module, nothing writes to the bytes. The reference to them ends before the set is written.
     unsafe {
         let made = border::slice(bytes.cast(), len).map(sets::safe);
         write_set(set, Range::new::<u8>(bytes.cast(), len), made)
@@ -581,7 +585,7 @@ pub unsafe extern "C" fn simdpct_set_safe(set: *mut ByteSet, bytes: *const c_voi
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_set_complement(set: *mut ByteSet, of: *const ByteSet) -> i32 {
     let input = if set.cast_const() == of { Range::one::<u8>(ptr::null()) } else { Range::one(of) };
-    // SAFETY: the contract of this module. The reference to `of` ends before the set is written.
+    // SAFETY: by the contract of this module, nothing writes to `of`. The reference to it ends before `set` is written.
     unsafe {
         let made = border::optional(of).flatten().map(|of| of.complement());
         write_set(set, input, made)
@@ -590,7 +594,7 @@ pub unsafe extern "C" fn simdpct_set_complement(set: *mut ByteSet, of: *const By
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_set_contains(set: *const ByteSet, byte: u8) -> i32 {
-    // SAFETY: the contract of this module.
+    // SAFETY: by the contract of this module, nothing writes to the set during the call.
     unsafe { border::optional(set) }.flatten().is_some_and(|set| set.contains(byte)).into()
 }
 
@@ -609,8 +613,8 @@ pub unsafe extern "C" fn simdpct_init(tier: *const c_char, flags: u32) -> i32 {
     if flags & !SIMDPCT_ENVIRONMENT != 0 {
         return SIMDPCT_INVALID;
     }
-    // SAFETY: the contract of this module. The header adds that nothing changes the environment during a call with
-    // `SIMDPCT_ENVIRONMENT`.
+    // SAFETY: by the contract of this module, the name ends with a NUL and does not change. By the header, nothing changes the
+    // environment during a call with `SIMDPCT_ENVIRONMENT`.
     let (wanted, preferred) = unsafe {
         let reads_environment = options::has(flags, SIMDPCT_ENVIRONMENT);
         (border::text(tier), if reads_environment { system::environment(NAME) } else { None })

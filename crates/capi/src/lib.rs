@@ -1,4 +1,5 @@
-//! The C library. `include/simdpct.h` documents it, and `tests/capi.rs` of the package `simdpct` compares the two.
+//! The C library. `include/simdpct.h` documents its functions, and `tests/capi.rs` of the package `simdpct` compares header and
+//! code.
 //!
 //! | module | content |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Turns flags and a set into an encoder or a decoder.
+//! Makes an encoder or a decoder from flags and a set.
 
 use codec::{ByteSet, Decode, Encode, HexCase, TryDecode, sets};
 
@@ -21,7 +21,8 @@ pub(crate) const fn has(flags: u32, flag: u32) -> bool {
     flags & flag == flag
 }
 
-/// Does the same as [`inline_encoder`], for functions that are larger or less frequent.
+/// Returns the encoder for `keep` and `flags`, like [`inline_encoder`]. It is not inlined, for callers that are large or rarely
+/// called.
 #[inline(never)]
 pub(crate) fn encoder<'b>(
     keep: Option<&ByteSet>,
@@ -31,8 +32,9 @@ pub(crate) fn encoder<'b>(
     inline_encoder(keep, flags, built)
 }
 
-/// Returns the encoder for `keep` and `flags`, or `None` if a flag is not for encoders or excludes another. An encoder with a
-/// set of the caller is built in `built`. The others are constants: building one takes as long as encoding a short value.
+/// Returns the encoder for `keep` and `flags`. Returns `None` if a flag is not for encoders or excludes another flag. An encoder
+/// with a set of the caller is built in `built`. The other encoders are constants, because building one takes as long as encoding
+/// a short value.
 #[inline(always)]
 pub(crate) fn inline_encoder<'b>(
     keep: Option<&ByteSet>,
@@ -64,7 +66,7 @@ const fn are_for_encoders(flags: u32) -> bool {
     flags & !FOR_ENCODERS == 0 && (form == 0 || !has(flags, SIMDPCT_KEEP_ESCAPES))
 }
 
-/// Builds an encoder. Each mode is one expression, so that no encoder is copied to the next.
+/// Builds an encoder. Each mode is one expression, so that no encoder is copied from one step to the next.
 #[inline(always)]
 const fn build_encoder(set: ByteSet, flags: u32) -> Encode<ByteSet> {
     let case = if has(flags, SIMDPCT_LOWER_CASE) { HexCase::Lower } else { HexCase::Upper };
@@ -79,7 +81,8 @@ const fn build_encoder(set: ByteSet, flags: u32) -> Encode<ByteSet> {
     }
 }
 
-/// Does the same as [`inline_decoder`], for functions that are larger or less frequent.
+/// Returns the decoder for `keep` and `flags`, like [`inline_decoder`]. It is not inlined, for callers that are large or rarely
+/// called.
 #[inline(never)]
 pub(crate) fn decoder<'b>(
     keep: Option<&ByteSet>,
@@ -89,15 +92,15 @@ pub(crate) fn decoder<'b>(
     inline_decoder(keep, flags, built)
 }
 
-/// Returns the decoder for `keep` and `flags`, or `None` if a flag is not for decoders or excludes another. A decoder with a
-/// set of the caller is built in `built`; the others are constants.
+/// Returns the decoder for `keep` and `flags`. Returns `None` if a flag is not for decoders or excludes another flag. A decoder
+/// with a set of the caller is built in `built`. The other decoders are constants.
 #[inline(always)]
 pub(crate) fn inline_decoder<'b>(
     keep: Option<&ByteSet>,
     flags: u32,
     built: &'b mut Option<TryDecode>,
 ) -> Option<&'b TryDecode> {
-    // The index of a decoder is made of the bits 0, 4 and 5 of its flags.
+    // The index of a decoder in `DEFAULTS` consists of the bits 0, 4 and 5 of its flags, which are these.
     const FLAGS: [u32; 3] = [SIMDPCT_FORM, SIMDPCT_STRICT, SIMDPCT_NORMALIZE];
     static DEFAULTS: [Option<TryDecode>; 8] = {
         let mut decoders = [None; 8];
@@ -135,7 +138,7 @@ const fn are_for_decoders(flags: u32) -> bool {
     flags & !FOR_DECODERS == 0 && !has(flags, SIMDPCT_NORMALIZE | SIMDPCT_FORM)
 }
 
-/// Adds form mode and strictness to `decode`.
+/// Turns on form mode and strictness in `decode`, as `flags` demand.
 #[inline(always)]
 const fn build_decoder(decode: Decode, flags: u32) -> TryDecode {
     let strict = has(flags, SIMDPCT_STRICT);

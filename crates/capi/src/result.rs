@@ -1,4 +1,4 @@
-//! The results of the functions.
+//! The result types and status codes of the functions of the header.
 
 pub const SIMDPCT_OK: i32 = 0;
 pub const SIMDPCT_UNCHANGED: i32 = 1;
@@ -9,7 +9,7 @@ pub const SIMDPCT_NOT_FOUND: i32 = -4;
 pub const SIMDPCT_IN_USE: i32 = -5;
 pub const SIMDPCT_TOO_LONG: i32 = -6;
 
-/// `simdpct_result`.
+/// The struct `simdpct_result` of the header: the result of a function for one value.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ValueResult {
@@ -19,10 +19,10 @@ pub struct ValueResult {
     pub offset: usize,
 }
 
-// Each result is built field by field where it is returned. The compiler would store the fields of a constant or of another
-// result and then load them as one vector, and such a load waits until the stores have reached the cache.
+// Every function builds its result field by field where it returns it. If it copied a constant or another result, the compiler
+// would store the fields and then load them as one vector, and such a load waits until the stores have reached the cache.
 impl ValueResult {
-    /// Arguments are invalid.
+    /// Returns the result for invalid arguments.
     #[inline(always)]
     pub(crate) fn invalid() -> ValueResult {
         ValueResult { status: SIMDPCT_INVALID, written: 0, needed: 0, offset: 0 }
@@ -33,7 +33,7 @@ impl ValueResult {
         ValueResult { status: SIMDPCT_OK, written, needed: written, offset: 0 }
     }
 
-    /// The output was measured and not written.
+    /// Returns the result of a function that measures the output and does not write it.
     #[inline(always)]
     pub(crate) fn measured(needed: usize) -> ValueResult {
         ValueResult { status: SIMDPCT_OK, written: 0, needed, offset: 0 }
@@ -55,7 +55,7 @@ impl ValueResult {
     }
 }
 
-/// `simdpct_batch_result`.
+/// The struct `simdpct_batch_result` of the header: the result of a function for many values.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct BatchResult {

@@ -1,4 +1,4 @@
-//! Encoding and decoding of input that comes in pieces. However the input is cut, the output is that of one call.
+//! Encodes and decodes input that comes in pieces. However the input is cut, the output is the same as that of a single call.
 //!
 //! If a piece ends with the start of an escape (at most two bytes), these bytes are held back until the next piece. A call
 //! consumes the whole piece or, if the output is too small, nothing.
@@ -16,18 +16,18 @@ use crate::verbs;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Stream {
-    /// `ENCODER` or `DECODER`.
+    /// The kind of the stream: `ENCODER` or `DECODER`.
     kind: u32,
     flags: u32,
     keep: ByteSet,
-    /// The number of input bytes before those held back. After a malformed escape, the offset of that escape.
+    /// The number of input bytes before the held bytes. After a malformed escape, the offset of that escape.
     offset: u64,
     held: [u8; 2],
     /// The number of bytes in `held`.
     held_len: u8,
-    /// Whether the caller gave the set `keep`.
+    /// 1 if the caller gave the set `keep`, otherwise 0.
     has_set: u8,
-    /// Whether a malformed escape has ended the input.
+    /// 1 if a malformed escape has ended the input, otherwise 0.
     failed: u8,
     unused: [u8; 3],
 }
@@ -35,15 +35,15 @@ pub struct Stream {
 pub(crate) const ENCODER: u32 = 0x5350_4345;
 pub(crate) const DECODER: u32 = 0x5350_4344;
 
-/// Encodes or decodes parts of the input that cut no escape.
+/// Encodes or decodes a part of the input. No escape crosses the end of a part.
 trait Codec {
-    /// The most output bytes for one input byte.
+    /// The most output bytes that one input byte can become.
     const GROWTH: usize;
 
     /// Reports whether the start of an escape at the end of a piece has to be held back.
     fn holds_back(&self) -> bool;
 
-    /// Returns the length of the output for `part`, or the offset of a malformed escape.
+    /// Returns the length of the output for `part`, or the offset of its first malformed escape.
     fn measure(&self, part: &[u8]) -> ValueResult;
 
     fn write(&self, part: &[u8], out: &mut [MaybeUninit<u8>]) -> ValueResult;
@@ -90,7 +90,7 @@ impl Codec for TryDecode {
 }
 
 impl Stream {
-    /// Returns a stream of this kind, or `None` if a flag is not for it or excludes another.
+    /// Returns a new stream of the given kind, or `None` if a flag is not for this kind or excludes another flag.
     pub(crate) fn new(kind: u32, keep: Option<&ByteSet>, flags: u32) -> Option<Stream> {
         let flags_are_valid = match kind {
             ENCODER => options::encoder(keep, flags, &mut None).is_some(),
@@ -110,12 +110,12 @@ impl Stream {
         (flags_are_valid && !options::has(flags, SIMDPCT_IF_CHANGED)).then_some(stream)
     }
 
-    /// The most bytes that a piece of `len` bytes can become, or `usize::MAX` if there are more.
+    /// Returns the most bytes that a piece of `len` bytes can become, or `usize::MAX` if that number does not fit.
     pub(crate) fn bound(growth: usize, len: usize) -> usize {
         len.saturating_add(2).saturating_mul(growth)
     }
 
-    /// Writes the output for `piece` or, if there is no piece, ends the input. Returns `None` if this is not a stream of this
+    /// Writes the output for `piece`, or ends the input if `piece` is `None`. Returns `None` if the stream is not of the given
     /// kind.
     pub(crate) fn run(
         &mut self,
@@ -150,7 +150,7 @@ impl Stream {
         }
         let is_end = piece.is_none();
         let piece = piece.unwrap_or(&[]);
-        // The bytes held back and the first two of the piece are the `joint`, which is long enough to decide whether an escape
+        // The held bytes and the first two bytes of the piece are the `joint`, which is long enough to decide whether an escape
         // crosses the cut. The output is that of the joint and then that of the rest of the piece.
         let held = usize::from(self.held_len).min(2);
         let more = if held == 0 { 0 } else { piece.len().min(2) };
@@ -164,7 +164,7 @@ impl Stream {
         let (rest, left) = if more == piece.len() {
             (&[][..], left)
         } else {
-            // At least the bytes that were held back are settled now.
+            // Here the held bytes, if there are any, have two more bytes after them in the joint, so all of them are settled.
             let rest = &piece[settled.saturating_sub(held)..];
             rest.split_at(rest.len() - hold_back(rest))
         };
@@ -192,8 +192,8 @@ impl Stream {
     }
 }
 
-/// Writes the output for `first` and then for `second`, or nothing if `out` is too small for both. If one has a malformed
-/// escape, the output for the bytes before that is written.
+/// Writes the output for `first` and then for `second`, or nothing if `out` is too small for both. If there is a malformed
+/// escape, writes the output for the bytes before it.
 fn write_both<C: Codec>(codec: &C, first: &[u8], second: &[u8], out: &mut [MaybeUninit<u8>]) -> ValueResult {
     let worst = first.len().saturating_add(second.len()).saturating_mul(C::GROWTH);
     if out.len() < worst {

@@ -1,4 +1,4 @@
-//! The panic handler, and access to the environment. Both call functions of libc.
+//! The panic handler and the access to environment variables. Both call functions of libc.
 
 use core::ffi::{CStr, c_char};
 
@@ -25,7 +25,7 @@ pub(crate) unsafe fn environment<'a>(name: &CStr) -> Option<&'a CStr> {
     if value.is_null() {
         return None;
     }
-    // SAFETY: C guarantees that a value that `getenv` returns ends with a NUL. It stays as it is while nothing changes the
-    // environment, which is the contract of this function.
+    // SAFETY: C guarantees that a value of `getenv` ends with a NUL. By the contract of this function, nothing changes the
+    // environment, so the value stays as it is.
     Some(unsafe { CStr::from_ptr(value) })
 }

@@ -14,8 +14,8 @@ pub(crate) fn name(tier: Tier) -> &'static CStr {
     NAMES.into_iter().find(|name| name.to_bytes() == tier.name().as_bytes()).unwrap_or(c"unknown")
 }
 
-/// Selects the tier called `wanted`. If that is `None`, it selects the tier called `preferred` if there is one, and else the
-/// best.
+/// Selects the tier called `wanted`. If `wanted` is `None`, selects the tier called `preferred` if there is one, otherwise the
+/// best tier.
 pub(crate) fn init(wanted: Option<&CStr>, preferred: Option<&CStr>) -> i32 {
     let find = |name: &CStr| Tier::find(name.to_str().ok()?);
     let tier = match wanted {

@@ -1,4 +1,4 @@
-//! The functions for one value.
+//! The functions that encode, decode or check one value.
 
 use core::mem::MaybeUninit;
 
@@ -77,7 +77,7 @@ pub(crate) fn decode_with(decode: &TryDecode, input: &[u8], out: &mut [MaybeUnin
     }
 }
 
-/// Returns the result if decoding would change nothing or would fail.
+/// Returns the result if decoding would change nothing or would fail; `None` if the value has to be decoded.
 #[inline(never)]
 fn without_change(decode: &TryDecode, input: &[u8]) -> Option<ValueResult> {
     match decode.is_decoded(input) {
@@ -112,7 +112,8 @@ pub(crate) fn decoded_len(keep: Option<&ByteSet>, flags: u32, input: &[u8]) -> V
     }
 }
 
-/// Returns the offset of the first change. `SIMDPCT_STRICT` is ignored: decoding never changes a malformed escape.
+/// Returns the offset of the first byte that decoding changes. `SIMDPCT_STRICT` is ignored, because decoding never changes a
+/// malformed escape.
 pub(crate) fn decode_first_change(keep: Option<&ByteSet>, flags: u32, input: &[u8]) -> Option<usize> {
     options::decoder(keep, flags & !SIMDPCT_STRICT, &mut None)?.first_change(input).ok()?
 }

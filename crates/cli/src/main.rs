@@ -1,14 +1,15 @@
 //! The command `pct`: percent-encodes, decodes, normalizes and checks files of URLs.
 //!
-//! The rooms, from the top; imports go down only, and `tests/layers.rs` of the library holds them to it:
+//! These are the modules, from the top layer down. A module imports only from layers below its own; the test
+//! `tests/layers.rs` of the library checks this.
 //!
-//! - [`commands`]: one function for each subcommand. It turns arguments into plain options and runs them.
-//! - [`args`]: what a person can ask for (clap), and nothing else. [`engine`]: files through jobs to outputs, in
-//!   chunks, on threads, in order; `engine::plan` checks which options go together.
-//! - [`select`]: where values are in a record. [`inspect`]: the report of `audit`.
-//! - [`value`]: what is done to one value, by [`url`] if it is a whole URL. [`io`]: files, compression, progress.
-//! - [`scan`]: what `check` and `audit` find in values and lines.
-//! - [`ground`]: words that all rooms share: errors, reasons, records.
+//! - [`commands`] has one function for each subcommand. It turns the arguments into plain options and runs them.
+//! - [`args`] defines the command-line arguments (clap), and nothing else. [`engine`] passes files through jobs to
+//!   outputs: in chunks, on threads, in order. `engine::plan` rejects options that contradict each other.
+//! - [`select`] finds the values in a record. [`inspect`] writes the report of `audit`.
+//! - [`value`] converts one value, with [`url`] if it is a whole URL. [`io`] handles files, compression and progress.
+//! - [`scan`] finds malformed and suspicious bytes in values and lines, for `check` and `audit`.
+//! - [`ground`] defines types that all modules share, such as errors, reasons and record separators.
 
 mod args;
 mod commands;

@@ -14,11 +14,11 @@ use datafusion_common::{DataFusionError, Result, exec_datafusion_err, exec_err};
 use simdpct::batch::{Column, ColumnBuf, InvalidOffsets, Offset, TooLong};
 use simdpct_functions::{Failure, Form, Values, Verb, canonicalize_each};
 
-/// A verb and the type of its results.
+/// A verb, and the type of its results.
 #[derive(Clone, Copy)]
 pub(crate) struct Job {
     pub(crate) verb: Verb,
-    /// Whether the results are text, and not binary.
+    /// Whether the results are text. If not, they are binary.
     pub(crate) text: bool,
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn apply(values: &ArrayRef, job: Job) -> Result<ArrayRef> {
     }
 }
 
-/// Returns the type for text or binary in the layout of another type.
+/// Returns the type for text (or else for binary) that has the layout of the type `of`.
 pub(crate) fn with_layout(text: bool, of: &DataType) -> DataType {
     match of {
         DataType::Dictionary(keys, values) => {
@@ -55,7 +55,7 @@ pub(crate) fn with_layout(text: bool, of: &DataType) -> DataType {
     }
 }
 
-/// Returns the same bytes as another type: text as binary, or ASCII in binary as text.
+/// Casts an array to the type `of` without changing its bytes: text to binary, or ASCII in binary to text.
 fn as_type(values: &ArrayRef, of: &DataType) -> Result<ArrayRef> {
     Ok(if values.data_type() == of { Arc::clone(values) } else { compute::cast(values, of)? })
 }
@@ -78,7 +78,7 @@ where
 {
     let column = Column::new(array.value_data(), array.value_offsets())
         .map_err(|error: InvalidOffsets| exec_datafusion_err!("not valid as an Arrow array: {error}"))?;
-    // An array can be a slice, which uses only some of the bytes.
+    // The array can be a slice of a longer one, which uses only some of the bytes.
     let (first, last) = (array.value_offsets()[0], array.value_offsets()[array.len()]);
     let used = &array.value_data()[first.as_usize()..last.as_usize()];
     if verb.needs_escapes() && memchr::memchr(b'%', used).is_none() {
@@ -99,7 +99,7 @@ where
     }))
 }
 
-/// Makes a buffer of bytes, without a copy unless more than half of the memory is unused.
+/// Makes an Arrow buffer of `bytes` without a copy, unless more than half of the memory is unused.
 fn buffer(mut bytes: Vec<u8>) -> Buffer {
     if bytes.capacity() / 2 > bytes.len() {
         bytes.shrink_to_fit();
@@ -107,7 +107,7 @@ fn buffer(mut bytes: Vec<u8>) -> Buffer {
     Buffer::from_vec(bytes)
 }
 
-/// Returns the validity of the array with more nulls.
+/// Returns the validity of `array`, with the rows of `more` set to null as well.
 fn with_nulls(array: &dyn Array, more: impl Iterator<Item = usize>) -> Option<NullBuffer> {
     let mut more = more.peekable();
     if more.peek().is_none() {
@@ -127,12 +127,12 @@ fn views<T: ByteViewType>(
     array: &GenericByteViewArray<T>,
     Job { verb, text }: Job,
 ) -> Result<Option<ArrayRef>> {
-    // The rows that may change, and their values.
+    // The rows that may change, and the values of these rows.
     let valid = (0..array.len()).zip(array.iter()).filter_map(|(row, value)| Some((row, value?.as_ref())));
     let (mut rows, values): (Vec<usize>, Vec<&[u8]>) =
         valid.filter(|(_, value)| !verb.needs_escapes() || memchr::memchr(b'%', value).is_some()).unzip();
     let (column, nulls): (_, Vec<usize>) = if let Verb::Canonicalize { profile, policy, utf8 } = verb {
-        // Most URLs are canonical already, so only the others are copied.
+        // Most URLs are canonical already, so only the forms of the other URLs are copied.
         let (mut column, mut nulls, mut changed) = (ColumnBuf::<i32>::new(), Vec::new(), Vec::new());
         canonicalize_each(&values[..], profile, policy, utf8, |index, form| {
             match form {
@@ -160,7 +160,8 @@ fn views<T: ByteViewType>(
         let nulls = results.nulls().map(|index| rows[index]).collect();
         (results.into_column(ColumnBuf::with_capacity, drop).map_err(too_long)?, nulls)
     };
-    // Values that do not change stay in their buffers. If all change, the result does not keep the old buffers alive.
+    // Views of values that do not change still point to the old buffers. If all values change, the result does not keep the old
+    // buffers alive.
     let all = rows.len() == array.len() - array.null_count();
     let (mut views, mut buffers) = match all {
         true => (vec![0; array.len()], Vec::new()),
@@ -181,9 +182,10 @@ fn views<T: ByteViewType>(
     }))
 }
 
-/// Applies a verb to each value of a dictionary once. The keys stay, except for those of values that become null.
+/// Applies a verb once to each value of a dictionary. The keys stay, except for those of values that become null.
 fn dictionary(array: &ArrayRef, job: Job) -> Result<ArrayRef> {
-    // A batch is often a slice of more rows, with a dictionary for all of them.
+    // A batch is often a slice of many rows, with one dictionary for all of them. Values that the slice does not use are
+    // removed first.
     let array = match array.as_any_dictionary() {
         all if all.values().len() > all.len() => &garbage_collect_any_dictionary(all)?,
         _ => array,

@@ -1,4 +1,4 @@
-//! The functions as DataFusion sees them: types, documentation, and calls with constants and columns.
+//! The functions as DataFusion calls them: their types, documentation, and calls with constants and columns.
 
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, LazyLock};
@@ -15,7 +15,7 @@ use simdpct_functions::{Name, Output, SqlFunction, sql_functions};
 
 use crate::apply::{self, Job};
 
-/// A function of SQL.
+/// A function of SQL as DataFusion registers it.
 #[derive(Debug)]
 pub(crate) struct Function {
     sql: &'static SqlFunction,
@@ -41,12 +41,13 @@ impl Function {
         Function { sql, signature: Signature::user_defined(Volatility::Immutable) }
     }
 
-    /// Returns the name of the second argument, if there may be one.
+    /// Returns the name of the second argument, or `None` if the function has only one.
     fn second(&self) -> Option<&'static str> {
         self.sql.function.name.map(Name::argument)
     }
 
-    /// Returns the type that the first argument is passed as: its own if it is text, or binary if the function takes that.
+    /// Returns the type to which DataFusion coerces the first argument: its own type if that is text, or binary if the function
+    /// takes binary.
     fn passed(&self, given: &DataType) -> Option<DataType> {
         let takes_binary = self.sql.function.takes_binary;
         match given {
@@ -63,7 +64,7 @@ impl Function {
         }
     }
 
-    /// Returns the type of the result for a first argument that is passed as `passed`.
+    /// Returns the type of the result for a first argument of type `passed`.
     fn result(&self, passed: &DataType) -> DataType {
         apply::with_layout(self.is_text(), passed)
     }
@@ -120,7 +121,7 @@ impl ScalarUDFImpl for Function {
 
     fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
         let types: Vec<_> = args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
-        // A constant name that is unknown fails here, before the query runs.
+        // An unknown name that is a constant is reported here, before the query runs.
         if let Some(Some(name)) = args.scalar_arguments.get(1)
             && let Some(Some(name)) = name.try_as_str()
         {
@@ -167,7 +168,7 @@ fn document(sql: &SqlFunction) -> Documentation {
     }
 }
 
-/// Applies one job to all rows.
+/// Applies one job to all rows, because all have the same name or none.
 fn with_job(value: &ColumnarValue, job: Job) -> Result<ColumnarValue> {
     Ok(match value {
         ColumnarValue::Array(values) => ColumnarValue::Array(apply::apply(values, job)?),
@@ -179,10 +180,10 @@ fn with_job(value: &ColumnarValue, job: Job) -> Result<ColumnarValue> {
 }
 
 impl Function {
-    /// Applies the function with a name for each row. There are few different names, so rows are grouped by name.
+    /// Applies the function with a name for each row. Rows are grouped by name, because there are few different names.
     fn with_names(&self, values: &ArrayRef, names: &ArrayRef) -> Result<ArrayRef> {
         let result = self.result(values.data_type());
-        // Rows that share a value of a dictionary may have different names.
+        // A dictionary is unpacked, because rows that share one of its values may have different names.
         let values = match values.data_type() {
             DataType::Dictionary(_, flat) => compute::cast(values, flat)?,
             _ => Arc::clone(values),
@@ -190,9 +191,9 @@ impl Function {
         let Some(names) = names.as_string_opt::<i32>() else {
             return exec_err!("{}: the names are of type {}", self.sql.syntax(), names.data_type());
         };
-        // The first group has the rows whose name is null.
+        // The groups of rows with the same name. The first group has the rows whose name is null.
         let mut groups: Vec<(Option<&str>, Vec<u32>)> = vec![(None, Vec::new())];
-        // The group of each row, and its index in the results of the group.
+        // For each row, its group and its index in the results of that group.
         let mut places = Vec::with_capacity(names.len());
         let mut group = 0;
         for (row, name) in (0_u32..).zip(names) {

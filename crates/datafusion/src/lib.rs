@@ -50,7 +50,7 @@ use simdpct_functions::{SqlFunction, sql_functions};
 
 use crate::function::Function;
 
-/// Returns all functions, to register some of them or to call them without a session.
+/// Returns all functions. A caller can register some of them, or call them without a session.
 #[must_use]
 pub fn functions() -> Vec<Arc<ScalarUDF>> {
     sql_functions().iter().map(udf).collect()
@@ -60,7 +60,7 @@ pub fn functions() -> Vec<Arc<ScalarUDF>> {
 ///
 /// # Errors
 ///
-/// An error of the registry, if it takes no functions. A `SessionContext` returns none.
+/// The error of the registry if it does not accept functions. A `SessionContext` accepts them.
 pub fn register_all(registry: &mut dyn FunctionRegistry) -> Result<()> {
     for function in functions() {
         registry.register_udf(function)?;

@@ -1,6 +1,6 @@
-//! DuckDB's C API, version 1.2.0: its table of functions, its handles and its vectors as Rust types.
+//! DuckDB's C API, version 1.2.0, as Rust types: its table of functions, its handles and its vectors.
 //!
-//! Only functions that are stable in that version are used.
+//! This module uses only functions that are stable in that version.
 
 #![allow(unsafe_code, reason = "calls C functions and reads memory of DuckDB")]
 
@@ -14,25 +14,25 @@ use simdpct_functions::Values;
 /// The version of the C API that the extension asks for and that its footer names.
 pub(crate) const VERSION: &CStr = c"v1.2.0";
 
-/// The functions of DuckDB that this extension uses.
-// INVARIANT: each function that `used!` lists is there.
+/// The functions of DuckDB that this extension calls.
+// INVARIANT: each function that `used!` lists is not `None`.
 pub(crate) struct Api(sys::duckdb_ext_api_v1);
 
 macro_rules! used {
     ($($name:ident)*) => {
         impl Api {
             /// Copies the functions that are used from DuckDB's table, which is only valid while the extension is loaded.
-            /// Returns `None` if one is missing.
+            /// Returns `None` if a function is missing.
             ///
             /// # Safety
             ///
-            /// `table` points to DuckDB's table of version 1.2.0 or later. It may be shorter than its type, which ends with
-            /// the functions of later versions.
+            /// `table` points to DuckDB's table of version 1.2.0 or later. The table may be shorter than its Rust type, which
+            /// ends with the functions of later versions.
             pub(crate) unsafe fn new(table: *const sys::duckdb_ext_api_v1) -> Option<Api> {
                 // SAFETY: all fields are of type `Option<fn>`, for which zero is `None`.
                 let mut api = unsafe { mem::zeroed::<sys::duckdb_ext_api_v1>() };
                 $(
-                    // SAFETY: the function belongs to version 1.2.0, so the caller's table has the field.
+                    // SAFETY: the function belongs to version 1.2.0, so by the caller's promise the table has this field.
                     api.$name = Some(unsafe { (*table).$name }?);
                 )*
                 Some(Api(api))
@@ -54,7 +54,7 @@ used! {
     duckdb_register_scalar_function_set
 }
 
-/// Calls a function of DuckDB that `used!` lists. Callers prove that the arguments are valid.
+/// Calls a function of DuckDB that `used!` lists. The caller must prove that the arguments are valid.
 macro_rules! duckdb {
     ($api:expr, $name:ident($($argument:expr),* $(,)?)) => {
         ($api.0.$name.expect("a function that is listed in `used!`"))($($argument),*)
@@ -72,7 +72,7 @@ macro_rules! handles {
 
         impl Drop for $name<'_> {
             fn drop(&mut self) {
-                // SAFETY: by the invariant the handle is live. DuckDB ignores NULL.
+                // SAFETY: by the invariant, DuckDB made the handle and it is not destroyed yet. DuckDB ignores NULL.
                 unsafe { duckdb!(self.api, $destroy(&mut self.raw)) };
             }
         }
@@ -91,32 +91,32 @@ handles! {
 }
 
 impl<'a> Connection<'a> {
-    /// Connects to a database, or returns `None` if DuckDB does not let it.
+    /// Connects to a database. Returns `None` if DuckDB refuses the connection.
     ///
     /// # Safety
     ///
     /// `database` is an open database.
     pub(crate) unsafe fn new(api: &'a Api, database: sys::duckdb_database) -> Option<Connection<'a>> {
         let mut connection = Connection { api, raw: ptr::null_mut() };
-        // SAFETY: the database is open, and the second argument is a place for a handle.
+        // SAFETY: by the caller's promise, the database is open. The second argument is a place for a handle.
         let state = unsafe { duckdb!(api, duckdb_connect(database, &mut connection.raw)) };
         (state == sys::duckdb_state_DuckDBSuccess).then_some(connection)
     }
 
-    /// Registers a function, and reports whether DuckDB takes it.
+    /// Registers a function with all its signatures, and reports whether DuckDB accepts it.
     pub(crate) fn register(&self, set: &ScalarFunctionSet<'_>) -> bool {
-        // SAFETY: both handles are live. DuckDB copies the set.
+        // SAFETY: by their invariants, both handles are live. DuckDB copies the set.
         let state = unsafe { duckdb!(self.api, duckdb_register_scalar_function_set(self.raw, set.raw)) };
         state == sys::duckdb_state_DuckDBSuccess
     }
 }
 
-/// The types that the functions have.
+/// The types of the arguments and results of the functions.
 #[derive(Clone, Copy)]
 pub(crate) enum Type {
-    /// Text.
+    /// Text, DuckDB's VARCHAR.
     Varchar,
-    /// Bytes.
+    /// Bytes, DuckDB's BLOB.
     Blob,
 }
 
@@ -126,7 +126,7 @@ impl<'a> LogicalType<'a> {
             Type::Varchar => sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR,
             Type::Blob => sys::DUCKDB_TYPE_DUCKDB_TYPE_BLOB,
         };
-        // SAFETY: the argument is the number of a type.
+        // SAFETY: `id` is the number of a type of DuckDB.
         LogicalType { api, raw: unsafe { duckdb!(api, duckdb_create_logical_type(id)) } }
     }
 }
@@ -136,14 +136,14 @@ pub(crate) type Callback =
     unsafe extern "C" fn(sys::duckdb_function_info, sys::duckdb_data_chunk, sys::duckdb_vector);
 
 impl<'a> ScalarFunctionSet<'a> {
-    /// Makes a function without signatures.
+    /// Makes a function that has no signatures yet.
     pub(crate) fn new(api: &'a Api, name: &CStr) -> ScalarFunctionSet<'a> {
-        // SAFETY: the name ends with a zero byte, and DuckDB copies it.
+        // SAFETY: `name` is a C string, and DuckDB copies it.
         let raw = unsafe { duckdb!(api, duckdb_create_scalar_function_set(name.as_ptr())) };
         ScalarFunctionSet { api, raw }
     }
 
-    /// Adds a signature, and reports whether DuckDB takes it. [`extra_info`] returns `extra` during a call.
+    /// Adds a signature, and reports whether DuckDB accepts it. During a call of `callback`, [`extra_info`] returns `extra`.
     ///
     /// # Safety
     ///
@@ -159,8 +159,9 @@ impl<'a> ScalarFunctionSet<'a> {
     ) -> bool {
         let api = self.api;
         let extra = ptr::from_ref(extra).cast_mut().cast::<c_void>();
-        // SAFETY: handles are live until the end of this function, and DuckDB copies them and the name. It calls `callback`
-        // under the conditions that the caller promises. Nothing has to free `extra`, which nobody writes to.
+        // SAFETY: the handles are live until the end of this function, and DuckDB copies them and the name. DuckDB calls
+        // `callback` under the conditions that the caller promises. `extra` is `'static`, so it need not be freed, and nobody
+        // writes to it.
         unsafe {
             let function = ScalarFunction { api, raw: duckdb!(api, duckdb_create_scalar_function()) };
             duckdb!(api, duckdb_scalar_function_set_name(function.raw, name.as_ptr()));
@@ -178,23 +179,23 @@ impl<'a> ScalarFunctionSet<'a> {
     }
 }
 
-/// Returns what [`ScalarFunctionSet::add`] was given for the function that is called.
+/// Returns the `extra` that [`ScalarFunctionSet::add`] was given for the function that DuckDB calls.
 ///
 /// # Safety
 ///
 /// `info` is the argument of a callback that was added with a `T`.
 pub(crate) unsafe fn extra_info<T>(api: &Api, info: sys::duckdb_function_info) -> &'static T {
-    // SAFETY: `add` set a reference to a `T` that lives as long as the process.
+    // SAFETY: by the caller's promise, `add` has set a reference to a `T`, which lives as long as the process.
     unsafe { &*duckdb!(api, duckdb_scalar_function_get_extra_info(info)).cast::<T>() }
 }
 
-/// Ends the query with a message.
+/// Makes the query fail with a message.
 ///
 /// # Safety
 ///
 /// `info` is the argument of a callback.
 pub(crate) unsafe fn set_error(api: &Api, info: sys::duckdb_function_info, message: &CStr) {
-    // SAFETY: the info is valid during the call, and DuckDB copies the message, which ends with a zero byte.
+    // SAFETY: by the caller's promise, `info` is valid during the call. `message` is a C string, and DuckDB copies it.
     unsafe { duckdb!(api, duckdb_scalar_function_set_error(info, message.as_ptr())) };
 }
 
@@ -204,9 +205,9 @@ pub(crate) unsafe fn set_error(api: &Api, info: sys::duckdb_function_info, messa
 ///
 /// `chunk` is the argument of a callback whose parameters are all of type VARCHAR or BLOB. `'a` ends before the call does.
 pub(crate) unsafe fn columns<'a>(api: &Api, chunk: sys::duckdb_data_chunk) -> Vec<Vector<'a>> {
-    // SAFETY: the chunk is valid, and indices are below the number of its columns. DuckDB flattens the arguments of a callback,
-    // so a column has a value for each row, which nobody writes to during the call. If there is a validity mask, it has
-    // a bit for each row.
+    // SAFETY: by the caller's promise, the chunk is valid. Each index is below the number of columns. DuckDB flattens the
+    // arguments of a callback, so a column has a value for each row, which nobody writes to during the call. If there is a
+    // validity mask, it has a bit for each row.
     unsafe {
         let rows = duckdb!(api, duckdb_data_chunk_get_size(chunk)) as usize;
         let count = duckdb!(api, duckdb_data_chunk_get_column_count(chunk));
@@ -224,18 +225,18 @@ pub(crate) unsafe fn columns<'a>(api: &Api, chunk: sys::duckdb_data_chunk) -> Ve
     }
 }
 
-/// Some rows of a column.
-// INVARIANT: the values that the mask does not exclude are strings of DuckDB, valid for `'a`.
+/// A range of the rows of a column.
+// INVARIANT: each value that is not null is a string of DuckDB, valid for `'a`.
 pub(crate) struct Vector<'a> {
     values: &'a [sys::duckdb_string_t],
-    /// A bit for each row of the column, which is zero for nulls. `None` if no row is null.
+    /// The validity mask: a bit for each row of the whole column, which is zero for a null. `None` if no row is null.
     validity: Option<&'a [u64]>,
-    /// The number of the first row in the column.
+    /// The index of the first row of the range in the column.
     start: usize,
 }
 
 impl<'a> Vector<'a> {
-    /// Reports whether a row is not null.
+    /// Reports whether a row of the range is not null.
     pub(crate) fn is_valid(&self, row: usize) -> bool {
         let row = self.start + row;
         self.validity.is_none_or(|mask| mask[row / 64] >> (row % 64) & 1 != 0)
@@ -261,8 +262,8 @@ impl<'a> Values<'a> for Vector<'a> {
         if !self.is_valid(row) {
             return None;
         }
-        // SAFETY: by the invariant this is a string of DuckDB. Both variants of the union start with the length. At most twelve
-        // bytes are in the value itself, and more are at the pointer.
+        // SAFETY: the row is not null, so by the invariant the value is a string of DuckDB. Both variants of the union start
+        // with the length. A string of at most twelve bytes is in the value itself, and a longer one is at the pointer.
         Some(unsafe {
             let length = value.inlined.length as usize;
             let start =
@@ -276,13 +277,13 @@ impl<'a> Values<'a> for Vector<'a> {
     }
 }
 
-/// The vector of results.
-// INVARIANT: `vector` is a vector of type VARCHAR or BLOB with capacity for `rows` rows, and this is its only user.
+/// The vector to which a function writes its results.
+// INVARIANT: `vector` is a vector of type VARCHAR or BLOB with capacity for `rows` rows, and only this value uses it.
 pub(crate) struct Output<'a> {
     api: &'a Api,
     vector: sys::duckdb_vector,
     rows: usize,
-    /// NULL, or the validity mask of `vector`.
+    /// The validity mask of `vector`, or NULL as long as no result is null.
     mask: *mut u64,
 }
 
@@ -294,11 +295,11 @@ impl<'a> Output<'a> {
         Output { api, vector, rows, mask: ptr::null_mut() }
     }
 
-    /// Writes a result. DuckDB copies the value.
+    /// Writes the result of a row. DuckDB copies the value.
     pub(crate) fn put(&mut self, row: usize, value: &[u8]) {
         assert!(row < self.rows);
         let (start, len) = (value.as_ptr().cast(), value.len() as sys::idx_t);
-        // SAFETY: the vector is one of strings and has this row, and there are `len` bytes at `start`.
+        // SAFETY: by the invariant, the vector is one of strings, and it has this row. There are `len` bytes at `start`.
         unsafe {
             duckdb!(
                 self.api,
@@ -307,10 +308,11 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Makes a result null.
+    /// Makes the result of a row null.
     pub(crate) fn put_null(&mut self, row: usize) {
         assert!(row < self.rows);
-        // SAFETY: the vector is valid. After the first call it has a mask, with a bit for each row.
+        // SAFETY: by the invariant, the vector is valid and has this row. `ensure_validity_writable` gives it a mask with a bit
+        // for each row.
         unsafe {
             if self.mask.is_null() {
                 duckdb!(self.api, duckdb_vector_ensure_validity_writable(self.vector));

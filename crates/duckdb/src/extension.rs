@@ -13,7 +13,7 @@ use crate::functions;
 
 static API: OnceLock<Api> = OnceLock::new();
 
-/// Registers the functions. DuckDB calls this when it loads the extension. Returns `false` if that is not possible.
+/// Registers the functions. DuckDB calls this when it loads the extension. Returns `false` if a function cannot be registered.
 ///
 /// # Safety
 ///
@@ -23,18 +23,18 @@ pub unsafe extern "C" fn simdpct_init_c_api(
     info: sys::duckdb_extension_info,
     access: *const sys::duckdb_extension_access,
 ) -> bool {
-    // SAFETY: the caller promises that it is valid.
+    // SAFETY: the caller promises that `access` is valid.
     let access = unsafe { &*access };
     let (Some(get_api), Some(get_database)) = (access.get_api, access.get_database) else { return false };
-    // SAFETY: `info` is the one that belongs to `access`, and the version ends with a zero byte.
+    // SAFETY: DuckDB passed `info` together with `access`, and the version is a C string.
     let table = unsafe { get_api(info, api::VERSION.as_ptr()) }.cast::<sys::duckdb_ext_api_v1>();
     if table.is_null() {
         return false; // DuckDB has reported the reason.
     }
-    // SAFETY: the pointer is not NULL, so it is the table of the version that was asked for.
+    // SAFETY: the pointer is not NULL, so it is DuckDB's table of the requested version.
     let Some(api) = (unsafe { Api::new(table) }) else { return false };
     let api = API.get_or_init(|| api);
-    // SAFETY: `info` is the one that belongs to `access`.
+    // SAFETY: DuckDB passed `info` together with `access`.
     let database = unsafe { get_database(info) };
     if database.is_null() {
         return false;
@@ -43,13 +43,13 @@ pub unsafe extern "C" fn simdpct_init_c_api(
     let Some(connection) = (unsafe { Connection::new(api, *database) }) else { return false };
     let registered = sql_functions().iter().all(|function| register(api, &connection, function));
     if !registered && let Some(set_error) = access.set_error {
-        // SAFETY: `info` is the one that belongs to `access`, and the message ends with a zero byte.
+        // SAFETY: DuckDB passed `info` together with `access`, and the message is a C string.
         unsafe { set_error(info, c"simdpct: DuckDB does not take a function".as_ptr()) };
     }
     registered
 }
 
-/// Registers all signatures of a function, and reports whether DuckDB takes them.
+/// Registers all signatures of a function, and reports whether DuckDB accepts them.
 fn register(api: &Api, connection: &Connection<'_>, sql: &'static SqlFunction) -> bool {
     let name = CString::new(sql.name).expect("names have no zero byte");
     let result = match sql.function.output {
@@ -83,15 +83,16 @@ unsafe extern "C" fn chunk(
     output: sys::duckdb_vector,
 ) {
     let api = API.get().expect("the entry point has set it");
-    // SAFETY: the caller promises it; `register` passes an `SqlFunction`, and nothing of the call outlives this function.
+    // SAFETY: the caller promises valid arguments. `register` passes an `SqlFunction` as `extra`, and no reference into the
+    // chunk outlives this function.
     let (function, columns) =
         unsafe { (api::extra_info::<SqlFunction>(api, info), api::columns(api, input)) };
     let (values, names) = (&columns[0], columns.get(1));
-    // SAFETY: the caller promises it, and nobody else uses the vector during the call.
+    // SAFETY: the caller promises a vector with capacity for the rows, and nobody else uses it during the call.
     let mut out = unsafe { Output::new(api, output, values.rows()) };
     if let Err(message) = functions::evaluate(function, values, names, &mut out) {
         let message = CString::new(message.replace('\0', "\\0")).unwrap_or_default();
-        // SAFETY: `info` is the argument of this callback.
+        // SAFETY: `info` is the argument of this callback, which is valid during the call.
         unsafe { api::set_error(api, info, &message) };
     }
 }

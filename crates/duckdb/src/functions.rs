@@ -5,14 +5,14 @@ use simdpct_functions::{SqlFunction, Values, Verb};
 
 use crate::api::{Output, Vector};
 
-/// Writes the result of each row. `names` are the second arguments, if the call has any.
+/// Evaluates a function for each row and writes the result to `out`. `names` are the second arguments, if the call has any.
 ///
 /// The name of a set or of a profile is nearly always the same for all rows, so the verb works on runs of rows with the same
 /// name.
 ///
 /// # Errors
 ///
-/// A message if there is no set or profile of a name. It ends the query.
+/// A message if a name is not the name of a set or profile. It makes the query fail.
 pub(crate) fn evaluate(
     function: &SqlFunction,
     values: &Vector<'_>,
@@ -26,7 +26,8 @@ pub(crate) fn evaluate(
         let end = (start + 1..names.rows()).find(|&row| names.get(row) != name).unwrap_or(names.rows());
         match name {
             None => (start..end).for_each(|row| out.put_null(row)),
-            // All names are ASCII, so invalid UTF-8 is not a name with or without replacement characters.
+            // All names of sets and profiles are ASCII, so a name with invalid UTF-8 matches none of them, with or without
+            // U+FFFD.
             Some(name) => {
                 let verb = function.verb(Some(&String::from_utf8_lossy(name)))?;
                 fill(verb, &values.slice(start..end), start, out)?;
@@ -37,7 +38,7 @@ pub(crate) fn evaluate(
     Ok(())
 }
 
-/// Writes the results of a verb to the rows from `first` on.
+/// Applies a verb to `values`, and writes the results to the rows of `out` from `first` on.
 fn fill(verb: Verb, values: &Vector<'_>, first: usize, out: &mut Output<'_>) -> Result<(), String> {
     let results = verb.apply(values, ColumnBuf::<i64>::new()).map_err(|failure| failure.to_string())?;
     for (row, result) in results.iter().enumerate() {

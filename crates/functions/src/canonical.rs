@@ -1,4 +1,4 @@
-//! Canonical forms of many URLs.
+//! Canonicalizes many URLs at once.
 
 use simdpct::batch::TooLong;
 use simdpct_uri::canon::Profile;
@@ -6,24 +6,25 @@ use simdpct_uri::canon::Profile;
 use crate::policy::{Failure, Policy};
 use crate::values::Values;
 
-/// The result for one URL.
+/// The result for one URL, compared with the URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form<'f> {
-    /// The URL itself, or null if the row is null.
+    /// The result is the URL itself, or null if the row is null.
     Same,
-    /// Another text.
+    /// The result is this text, which differs from the URL.
     New(&'f [u8]),
-    /// Null, because the profile rejects the URL.
+    /// The result is null, because the profile rejects the URL.
     Null,
 }
 
-/// URLs are canonicalized together in batches of about this many bytes.
+/// The size of a batch of URLs that are canonicalized together, in bytes. A batch may be a little longer.
 const BATCH: usize = 16 << 10;
 
-/// Passes the result for each row to `sink`, in order. If `utf8` is set, a form that is not valid UTF-8 counts as rejected.
+/// Canonicalizes each URL and passes the results to `sink`, in the order of the rows. If `utf8` is set, a form that is not
+/// valid UTF-8 counts as rejected.
 ///
-/// [`Verb::apply`](crate::Verb::apply) makes a column of the results; this function is for engines that only store those that
-/// changed.
+/// [`Verb::apply`](crate::Verb::apply) makes a column of the results. This function is for engines that only store the results
+/// that differ from their URLs.
 ///
 /// # Errors
 ///
@@ -43,7 +44,7 @@ pub fn canonicalize_each<'a>(
     };
     let mut first = 0;
     for row in 0..urls.rows() {
-        // A null is an empty line, so that lines and rows have the same numbers. Its form is not used.
+        // A null becomes an empty line, so that line numbers equal row numbers. The form of that line is not used.
         let (url, is_line) = urls.get(row).map_or((&b""[..], true), |url| (url, is_line(url)));
         if lines.text.len() + url.len() >= BATCH || !is_line {
             lines.flush(urls, first, row, &mut sink)?;
@@ -60,19 +61,20 @@ pub fn canonicalize_each<'a>(
     lines.flush(urls, first, urls.rows(), &mut sink)
 }
 
-/// Reports whether a URL without a line feed can be a line of its own: it must not be empty, and CR LF would end a line.
+/// Reports whether a URL without a line feed can be one line of a text. An empty URL cannot, nor one that ends with CR, because
+/// CR LF ends a line.
 fn is_line(url: &[u8]) -> bool {
     !url.is_empty() && url.last() != Some(&b'\r')
 }
 
-/// The options of a call.
+/// The options of a call of [`canonicalize_each`].
 struct Rules {
     profile: Profile,
     policy: Policy,
     utf8: bool,
 }
 
-/// A batch of URLs as lines of one text, because the canonicalizer proves most lines of a text canonical at once.
+/// A batch of URLs as lines of one text. The canonicalizer can prove most lines of a text canonical at once.
 struct Lines {
     rules: Rules,
     text: Vec<u8>,
@@ -82,7 +84,8 @@ struct Lines {
 }
 
 impl Lines {
-    /// Passes on the results for the rows from `first` to `end`, which are the lines, and empties the batch.
+    /// Passes the results for the rows from `first` to `end`, which are the lines of the batch, to `sink`, and empties the
+    /// batch.
     fn flush<'a>(
         &mut self,
         urls: &(impl Values<'a> + ?Sized),
@@ -98,7 +101,8 @@ impl Lines {
         rejected.clear();
         rules.profile.canonicalize_lines(text, forms, |start, _| rejected.push(start));
         let lines = |text: &[u8]| text.iter().filter(|byte| **byte == b'\n').count();
-        // A URL may contain a line feed, and so may its form.
+        // A URL may contain a line feed, and so may its form. Then lines and rows do not match, and each URL is processed
+        // alone.
         let are_lines = lines(text) == end - first && lines(forms) == end - first;
         text.clear();
         let is_utf8 = are_lines && (!rules.utf8 || std::str::from_utf8(forms).is_ok());
@@ -113,7 +117,8 @@ impl Lines {
                 (Some(url), Some(form)) if is_utf8 && !is_rejected => {
                     sink(row, if form == url { Form::Same } else { Form::New(form) })?;
                 }
-                // The reason is not known, or it is not known which form is the invalid one.
+                // Each of these URLs is processed alone, because the reason of its rejection is not known, or because some form
+                // of the batch is invalid UTF-8 and it is not known which.
                 (Some(url), _) => rules.one(row, url, sink)?,
             }
         }
@@ -122,7 +127,7 @@ impl Lines {
 }
 
 impl Rules {
-    /// Passes on the result for one URL.
+    /// Passes the result for one URL to `sink`.
     fn one(
         &self,
         row: usize,

@@ -18,7 +18,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// The policies.
+    /// All policies.
     pub const ALL: [Policy; 4] = [Policy::Keep, Policy::Replace, Policy::Null, Policy::Fail];
 
     /// Returns the name: `keep`, `replace`, `null` or `fail`.
@@ -33,17 +33,17 @@ impl Policy {
     }
 }
 
-/// The reason why a batch has no results.
+/// The reason why a batch of rows has no results.
 #[derive(Debug)]
 pub enum Failure {
     /// A value is bad, and the policy is [`Policy::Fail`].
     Rejected {
-        /// The row of the value.
+        /// The row of the bad value.
         row: usize,
-        /// The diagnostic.
+        /// The diagnostic: why the value is bad.
         why: String,
     },
-    /// The results do not fit the offsets.
+    /// The results are too long for the type of their offsets.
     TooLong(TooLong),
 }
 

@@ -1,4 +1,4 @@
-//! The table of functions, and the names that choose their options.
+//! The table of the functions for data engines, and the names that choose their options.
 
 use std::fmt::Write;
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use simdpct_uri::canon::Profile;
 use crate::policy::Policy;
 use crate::verb::Verb;
 
-/// The type of the results.
+/// The type of the results of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
     /// Text, or bytes if the values are bytes.
@@ -36,7 +36,7 @@ pub struct Options {
     pub keep: AsciiSet,
     /// Whether a space is written `+`, as in HTML forms.
     pub plus: bool,
-    /// The canonical form.
+    /// The profile of the canonical form.
     pub profile: Profile,
     /// The handling of bad values.
     pub policy: Policy,
@@ -57,7 +57,7 @@ impl Default for Options {
     }
 }
 
-/// A row of the table.
+/// A function for data engines: a row of the table.
 #[derive(Debug)]
 pub struct Function {
     /// The name of the first argument.
@@ -68,17 +68,17 @@ pub struct Function {
     pub name: Option<Name>,
     /// The type of the results.
     pub output: Output,
-    /// The result, in one sentence or more.
+    /// The documentation of the result, in one sentence or more.
     pub about: &'static str,
     /// The policies that a caller may choose, each with a sentence that says what it does.
     pub policies: &'static [(Policy, &'static str)],
-    /// The names in SQL, where each policy has a function of its own.
+    /// The names of the function in SQL, where each policy has a function of its own.
     pub sql: &'static [(&'static str, Policy)],
-    /// Makes the body.
+    /// Makes the verb that does the work, with the given options.
     pub verb: fn(&Options) -> Verb,
 }
 
-/// Percent-encodes.
+/// Percent-encodes text or binary values.
 pub static ENCODE: Function = Function {
     value: "value",
     takes_binary: true,
@@ -94,7 +94,7 @@ pub static ENCODE: Function = Function {
     },
 };
 
-/// Decodes to text.
+/// Decodes escapes to text.
 pub static DECODE: Function = Function {
     value: "text",
     takes_binary: false,
@@ -114,7 +114,7 @@ pub static DECODE: Function = Function {
     verb: |options| Verb::Decode { decoder: decoder(options), policy: options.policy, utf8: options.utf8 },
 };
 
-/// Decodes to bytes.
+/// Decodes escapes to bytes.
 pub static DECODE_BYTES: Function = Function {
     value: "text",
     takes_binary: false,
@@ -126,7 +126,7 @@ pub static DECODE_BYTES: Function = Function {
     verb: |options| Verb::Decode { decoder: decoder(options), policy: Policy::Keep, utf8: false },
 };
 
-/// Normalizes escapes.
+/// Normalizes the escapes of values.
 pub static NORMALIZE: Function = Function {
     value: "text",
     takes_binary: false,
@@ -140,7 +140,7 @@ pub static NORMALIZE: Function = Function {
         (Policy::Fail, "Fails if an escape is malformed."),
     ],
     sql: &[("pct_normalize", Policy::Keep)],
-    // Only ASCII is decoded, so text stays text.
+    // Only escapes of ASCII characters are decoded, so valid UTF-8 stays valid and needs no check.
     verb: |options| Verb::Decode { decoder: Decode::NORMALIZE, policy: options.policy, utf8: false },
 };
 
@@ -164,7 +164,7 @@ pub static CANONICALIZE: Function = Function {
     },
 };
 
-/// Finds malformed values.
+/// Reports whether values are malformed.
 pub static MALFORMED: Function = Function {
     value: "text",
     takes_binary: false,
@@ -183,7 +183,7 @@ fn decoder(options: &Options) -> Decode {
 }
 
 impl Name {
-    /// Returns the name of the argument.
+    /// Returns the name that the argument has in SQL.
     #[must_use]
     pub fn argument(self) -> &'static str {
         match self {
@@ -220,15 +220,15 @@ fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> 
 /// A function of SQL: a row of the table with one of its policies.
 #[derive(Clone, Copy, Debug)]
 pub struct SqlFunction {
-    /// The name.
+    /// The name of the function in SQL.
     pub name: &'static str,
-    /// The row.
+    /// The row of the table that defines the function.
     pub function: &'static Function,
-    /// The policy.
+    /// The handling of bad values.
     pub policy: Policy,
 }
 
-/// Returns the functions of SQL.
+/// Returns all functions of SQL, in the order of the table.
 pub fn sql_functions() -> &'static [SqlFunction] {
     static SQL: LazyLock<Vec<SqlFunction>> = LazyLock::new(|| {
         let in_sql = |function: &&'static Function| {
@@ -251,7 +251,7 @@ impl SqlFunction {
         syntax + ")"
     }
 
-    /// Returns the documentation.
+    /// Returns the documentation of the function, with the effect of its policy.
     #[must_use]
     pub fn about(&self) -> String {
         let policy = self.function.policies.iter().find(|(policy, _)| *policy == self.policy);
@@ -267,11 +267,11 @@ impl SqlFunction {
         self.policy == Policy::Null
     }
 
-    /// Makes the body, for a call with a name or without one.
+    /// Makes the verb for a call with the name of a set or profile, or for a call without a name.
     ///
     /// # Errors
     ///
-    /// A message, which starts with the name of the function, if there is no such set or profile.
+    /// A message if there is no set or profile with this name. It starts with the name of the function.
     pub fn verb(&self, name: Option<&str>) -> Result<Verb, String> {
         let mut options = Options { policy: self.policy, ..Options::default() };
         let in_function = |message| format!("{}: {message}", self.name);

@@ -1,10 +1,10 @@
-//! A batch of rows, whichever way an engine stores it.
+//! A trait for batches of rows, whichever way an engine stores them.
 
 use simdpct::batch::{Column, Offset};
 
 /// A batch of rows, each of which is a value or null.
 pub trait Values<'a> {
-    /// The type of the offsets of [`Values::column`]; any type if there is no column.
+    /// The type of the offsets of [`Values::column`]. If there is no column, any type will do.
     type Offset: Offset;
 
     /// Returns the number of rows.
@@ -13,10 +13,10 @@ pub trait Values<'a> {
     /// Returns the value of a row, or `None` if it is null.
     fn get(&self, row: usize) -> Option<&'a [u8]>;
 
-    /// Returns the number of bytes that all values have together. It only sizes buffers, so an estimate will do.
+    /// Returns the number of bytes of all values together. It only sizes buffers, so an estimate will do.
     fn size(&self) -> usize;
 
-    /// Returns all rows as one column, if that is how they are stored. A null row may have any bytes in it.
+    /// Returns all rows as one column, if they are stored that way. The column may have arbitrary bytes for a null row.
     fn column(&self) -> Option<Column<'a, Self::Offset>> {
         None
     }
@@ -49,7 +49,7 @@ impl<'a, O: Offset + TryInto<usize>> Values<'a> for Column<'a, O> {
     }
 }
 
-/// Values in separate places, none of them null.
+/// Separate slices in memory, none of them null.
 impl<'a> Values<'a> for [&'a [u8]] {
     type Offset = i32;
 

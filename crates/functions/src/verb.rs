@@ -1,4 +1,4 @@
-//! The bodies of the functions, for batches of rows.
+//! The verbs: the work of the functions, for batches of rows.
 
 use simdpct::batch::{ColumnBuf, Offset, TooLong};
 use simdpct::{AsciiSet, Decode, Encode, OnInvalidUtf8};
@@ -8,34 +8,34 @@ use crate::canonical::{self, Form};
 use crate::policy::{Failure, Policy};
 use crate::values::Values;
 
-/// The body of a function with its options.
+/// A verb: the work that a function does, with its options.
 ///
 /// If `utf8` is set, the results are text, and a result that is not valid UTF-8 is handled by the policy.
 #[derive(Clone, Copy, Debug)]
 pub enum Verb {
-    /// Percent-encodes.
+    /// Percent-encodes each value.
     Encode(Encode<AsciiSet>),
-    /// Decodes, or normalizes with [`Decode::NORMALIZE`].
+    /// Decodes each value, or normalizes it with [`Decode::NORMALIZE`].
     Decode {
         /// The escapes that are decoded, and whether `+` is a space.
         decoder: Decode,
         /// The handling of malformed escapes and invalid UTF-8.
         policy: Policy,
-        /// Whether the results are text.
+        /// Whether the results are text, so that decoded bytes must be valid UTF-8.
         utf8: bool,
     },
     /// Brings URLs into the canonical form of a profile.
     Canonicalize {
-        /// The rules of the form.
+        /// The profile that defines the canonical form.
         profile: Profile,
         /// The handling of URLs that the profile rejects.
         policy: Policy,
-        /// Whether the results are text.
+        /// Whether the results are text, so that a form must be valid UTF-8.
         utf8: bool,
     },
     /// Finds the rows for which decoding with [`Policy::Null`] gives null. [`Results::nulls`] lists them.
     Malformed {
-        /// Whether invalid UTF-8 counts, too.
+        /// Whether a value counts as malformed if its decoded bytes are invalid UTF-8.
         utf8: bool,
     },
 }
@@ -43,14 +43,14 @@ pub enum Verb {
 /// The results of a batch.
 #[derive(Debug)]
 pub struct Results<O: Offset> {
-    /// The result of each row, except for the rows in `replaced`. A null row has any bytes.
+    /// The result of each row, except for the rows in `replaced`. The bytes for a null row are arbitrary.
     column: ColumnBuf<O>,
-    /// The rows whose result is another than in `column`, in ascending order. `None` is null.
+    /// The rows whose result differs from that in `column`, in ascending order. `None` is a null result.
     replaced: Vec<(usize, Option<Vec<u8>>)>,
 }
 
 impl Verb {
-    /// Applies the verb to each row. `out` is an empty column, whose memory the results use. Null rows stay null.
+    /// Applies the verb to each row. `out` must be an empty column, whose memory the results use. Null rows stay null.
     ///
     /// # Errors
     ///
@@ -99,12 +99,12 @@ impl Verb {
         }
     }
 
-    /// Returns a capacity in bytes that is enough for the results of most values, which have `size` bytes together.
+    /// Returns a capacity, in bytes, that is enough for the results of most batches whose values have `size` bytes together.
     #[must_use]
     pub fn capacity(&self, size: usize) -> usize {
-        /// The codec writes whole blocks, and cuts off what is too much.
+        /// The codec writes whole blocks, and then removes the bytes after the output, so it needs this many bytes more.
         const SPARE: usize = 256;
-        /// The encoder works on 8 KiB at a time, each byte of which may become three.
+        /// The encoder processes runs of 8 KiB, each byte of which may become three, so it needs space for one such run.
         const RUN: usize = 3 << 13;
         match self {
             Verb::Encode(_) => size + (size / 2 + RUN).min(size * 2) + SPARE,
@@ -113,7 +113,7 @@ impl Verb {
         }
     }
 
-    /// Reports whether a value without `%` is always its own result, so that the verb need not see it.
+    /// Reports whether a value without `%` never changes, so that it need not be processed.
     #[must_use]
     pub fn needs_escapes(&self) -> bool {
         match self {
@@ -123,7 +123,8 @@ impl Verb {
     }
 }
 
-/// Decodes each row. Malformed escapes stay. `on_invalid` says how text is made of invalid UTF-8; without it, results are bytes.
+/// Decodes each row and keeps malformed escapes. `on_invalid` is the policy for invalid UTF-8 if results are text; if it is
+/// `None`, results are bytes.
 fn decode<'a, O: Offset>(
     values: &(impl Values<'a> + ?Sized),
     decoder: Decode,
@@ -144,7 +145,8 @@ fn decode<'a, O: Offset>(
     Ok(Results { column: out, replaced })
 }
 
-/// Decodes each row. A malformed escape makes its row null, or fails; and if results are text, so does invalid UTF-8.
+/// Decodes each row. If a row has a malformed escape or, if `utf8` is set, invalid UTF-8 when decoded, the row becomes null, or
+/// the call fails if `fail` is set.
 fn decode_strictly<'a, O: Offset>(
     values: &(impl Values<'a> + ?Sized),
     decoder: Decode,
@@ -154,7 +156,7 @@ fn decode_strictly<'a, O: Offset>(
 ) -> Result<Results<O>, Failure> {
     let strict = decoder.strict();
     let (mut replaced, mut first) = (Vec::new(), None);
-    // The bytes of a null row do not matter.
+    // The bytes of a null row are arbitrary, so errors in them are ignored.
     let rejected = |row, error| {
         if values.get(row).is_some() {
             first.get_or_insert((row, error));
@@ -176,7 +178,8 @@ fn decode_strictly<'a, O: Offset>(
             }
             replaced.push((row, value.is_none().then(Vec::new)));
         }
-        // A value with a malformed escape is empty in the column, so no row is in the list twice.
+        // The column has an empty value for a row with a malformed escape, which is valid UTF-8. So no row is in the list
+        // twice.
         replaced.sort_unstable_by_key(|(row, _)| *row);
     }
     match first.filter(|_| fail) {
@@ -186,7 +189,7 @@ fn decode_strictly<'a, O: Offset>(
 }
 
 impl<O: Offset> Results<O> {
-    /// Iterates over the results. Those of null rows are any bytes, and those that became null are `None`.
+    /// Iterates over the results. A row that became null gives `None`. A row that was null gives arbitrary bytes.
     pub fn iter(&self) -> impl Iterator<Item = Option<&[u8]>> {
         let mut replaced = self.replaced.iter().peekable();
         self.column.iter().enumerate().map(move |(row, value)| {
@@ -202,22 +205,22 @@ impl<O: Offset> Results<O> {
         self.replaced.iter().filter(|(_, value)| value.is_none()).map(|(row, _)| *row)
     }
 
-    /// Reports whether each row has the same value as before.
+    /// Reports whether the result of each row equals its value, so that nothing changed.
     pub fn equal<'a>(&self, values: &(impl Values<'a> + ?Sized)) -> bool {
-        // Lengths differ in nearly every batch that changes.
+        // Comparing the lengths first is quick: they differ for nearly every batch that changes.
         let size = self.replaced.is_empty().then_some(self.column.bytes().len());
         size.is_none_or(|size| size == values.size())
             && self.iter().zip(values.iter()).all(|(result, value)| value.is_none() || result == value)
     }
 
-    /// Returns the memory of the results, to use it again.
+    /// Returns the memory of the results, so that it can be reused.
     #[must_use]
     pub fn into_memory(self) -> ColumnBuf<O> {
         self.column
     }
 
-    /// Turns the results into one column, in which rows that became null are empty. `new` makes an empty column with capacity
-    /// for a number of values and bytes, if a copy is needed, and `free` gets the column that was copied.
+    /// Turns the results into one column, in which rows that became null are empty. If a copy is needed, `new` makes an empty
+    /// column with capacity for a number of values and bytes, and `free` gets the column that was copied.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Every verb and policy against one call for each value, over all ways to store values; and the documentation.
+//! Compares every verb and policy with one call for each value, over all ways to store values. Also checks the documentation.
 
 use std::fs;
 use std::path::Path;
@@ -11,13 +11,13 @@ use simdpct_functions::{
 };
 use simdpct_uri::canon::Profile;
 
-/// Rows of any bytes. Null rows have bytes, too, which nobody may see.
+/// Test rows. Null rows have bytes as well, to check that no verb reads them.
 struct Rows {
     values: Vec<Vec<u8>>,
     valid: Vec<bool>,
 }
 
-/// The rows as separate values.
+/// The test rows as separate slices.
 struct Scattered<'a>(&'a Rows);
 
 impl<'a> Values<'a> for Scattered<'a> {
@@ -36,7 +36,7 @@ impl<'a> Values<'a> for Scattered<'a> {
     }
 }
 
-/// The rows as one column with a validity of its own.
+/// The test rows as one column, with a validity bitmap beside it.
 struct Stored<'a>(Scattered<'a>, Column<'a, i64>);
 
 impl<'a> Values<'a> for Stored<'a> {
@@ -59,7 +59,7 @@ impl<'a> Values<'a> for Stored<'a> {
     }
 }
 
-/// Makes rows of pieces of URLs, of which every seventh is null.
+/// Makes test rows from pieces of URLs. Every seventh row is null.
 fn rows(seed: u64, count: usize, utf8: bool) -> Rows {
     let text = [
         "%",
@@ -100,7 +100,7 @@ fn rows(seed: u64, count: usize, utf8: bool) -> Rows {
                 piece => value.push(0xC3 + (piece - text.len()) as u8),
             }
         }
-        // Some are longer than a batch of lines.
+        // Some values are longer than a batch of URLs that are canonicalized together.
         if below(500) == 0 { value.repeat(3000) } else { value }
     };
     Rows {
@@ -109,7 +109,7 @@ fn rows(seed: u64, count: usize, utf8: bool) -> Rows {
     }
 }
 
-/// The result for one value, in the plainest way: `Err` is the diagnostic.
+/// Returns the expected result for one value, computed in the plainest way. `Err` is the diagnostic.
 fn one(verb: Verb, value: &[u8]) -> Result<Vec<u8>, String> {
     match verb {
         Verb::Encode(encoder) => Ok(encoder.encode(value).into_owned().into()),
@@ -143,7 +143,7 @@ fn one(verb: Verb, value: &[u8]) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Checks a verb on rows in one of their forms.
+/// Checks a verb on `values`, which are the test rows `rows`, stored in one of several ways.
 fn check<'a>(verb: Verb, fail: bool, values: &impl Values<'a>, rows: &Rows, what: &str) {
     let wanted: Vec<_> = rows.values.iter().map(|value| one(verb, value)).collect();
     let is_valid = |row: usize| rows.valid[row];
@@ -190,14 +190,14 @@ fn check_function(function: &Function, name: &str, options: Options) {
         policies => policies.iter().map(|(policy, _)| *policy).collect(),
     };
     for policy in policies {
-        // Values that are not UTF-8 although the results have to be are not better than such results.
+        // The three cases: text, arbitrary bytes, and arbitrary bytes for a function whose results must be text.
         for (utf8, utf8_values) in [(true, true), (false, false), (true, false)] {
             for (seed, count) in [(1, 0), (2, 1), (3, 13), (4, 2000)] {
                 let mut rows = rows(seed, count, utf8_values);
                 let verb = (function.verb)(&Options { policy, utf8, ..options });
                 for clean in [false, true] {
                     if clean {
-                        // A batch without bad values, except in null rows. `Fail` lets it through.
+                        // A batch whose only bad values are in null rows. `Policy::Fail` must not fail for it.
                         let valid = rows.values.iter_mut().zip(&rows.valid).filter(|(_, valid)| **valid);
                         valid
                             .filter(|(value, _)| one(verb, value).is_err())
@@ -243,7 +243,7 @@ fn names_are_found() {
             .starts_with("there is no profile 'nope'; profiles are escapes, ")
     );
     assert_eq!(find_set("rfc3986-path"), Ok(sets::RFC3986_PATH));
-    // A building block is no policy.
+    // A building block is not a policy, so it cannot be named as a set.
     assert!(
         find_set("rfc1738-unsafe")
             .expect_err("no set")
@@ -288,7 +288,7 @@ fn verbs_that_need_escapes_leave_other_values_alone() {
     assert!((DECODE.verb)(&Options::default()).needs_escapes());
 }
 
-/// The table of functions is documentation in several places. `SIMDPCT_BLESS=1` writes it there.
+/// Checks that the documents contain the current table of functions. With `SIMDPCT_BLESS=1`, writes the table into them.
 #[test]
 fn the_documentation_has_the_table() {
     let mut table = String::from("| function | result |\n|---|---|\n");

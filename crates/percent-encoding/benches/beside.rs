@@ -1,4 +1,4 @@
-//! Measures this crate beside the published one, in one process, in turn.
+//! Measures this crate and the published one by turns, in one process.
 //!
 //! ```sh
 //! cargo bench                      # every row
@@ -25,10 +25,10 @@ use urls::Urls;
 
 const SEED: u64 = 1;
 const ROUNDS: usize = 15;
-/// The least number of bytes plus calls in a round of a row.
+/// The least amount of work in a round of a row: the number of bytes plus the number of calls.
 const WORK: usize = 200_000;
 
-/// The number of distinct strings of a row.
+/// The number of distinct strings of each row.
 const DISTINCT: usize = 20_000;
 
 /// The direction of an operation.
@@ -41,7 +41,7 @@ enum Verb {
 /// An operation of one crate on all strings. It returns the sum of the lengths of the results.
 type Operation = fn(&[&str]) -> usize;
 
-/// The operations of `$krate`.
+/// Defines a module with the operations of the crate `$krate`.
 macro_rules! operations {
     ($name:ident, $krate:ident) => {
         mod $name {
@@ -140,7 +140,7 @@ macro_rules! operations {
 operations!(old, upstream);
 operations!(new, percent_encoding);
 
-/// Strings that are adjacent in memory.
+/// The strings of a row. They are adjacent in memory.
 struct Strings {
     text: String,
     ends: Vec<usize>,
@@ -161,7 +161,7 @@ impl Strings {
     }
 }
 
-/// Strings of each length up to 100 bytes, and the inputs that all benchmarks share.
+/// Returns all rows: strings of each length up to 100 bytes, and the inputs that all benchmarks share.
 fn rows() -> Vec<(Verb, String, Strings)> {
     const LENGTHS: &[usize] = &[
         0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 15, 16, 17, 18, 20, 24, 28, 32, 33, 40, 48, 56, 63, 64, 65,
@@ -201,7 +201,7 @@ fn rows() -> Vec<(Verb, String, Strings)> {
     rows.push((Verb::Encode, "urls".to_owned(), Strings::of(urls.iter())));
     rows.push((Verb::Decode, "urls".to_owned(), Strings::of(urls.iter())));
     rows.push((Verb::Decode, "urls encoded".to_owned(), Strings::of(encoded.iter())));
-    // Many URLs joined to one long text.
+    // These rows have long texts, each of which joins many URLs.
     let joined = |urls: &[String]| Strings::of(urls.chunks(1_300).map(|chunk| chunk.join("")));
     rows.push((Verb::Encode, "urls joined".to_owned(), joined(&urls)));
     rows.push((Verb::Decode, "urls encoded joined".to_owned(), joined(&encoded)));

@@ -1,8 +1,8 @@
-//! Text made of ASCII bytes. This module has the only `unsafe` code of the crate.
+//! Makes text from ASCII bytes. This module has the only `unsafe` code of the crate.
 
 use crate::set::AsciiSet;
 
-/// The escape of each byte, padded so that one store of a word copies it.
+/// The escape of each byte. A padding byte makes it a word, which one store copies.
 static ESCAPES: [[u8; 4]; 256] = {
     let mut escapes = [[0; 4]; 256];
     let mut byte = 0;
@@ -23,7 +23,7 @@ pub(crate) fn escape(byte: u8) -> &'static str {
     unsafe { str::from_utf8_unchecked(escape) }
 }
 
-/// Splits `bytes` after the longest prefix of which all bytes are copied.
+/// Splits `bytes` after the longest prefix whose bytes all stay unescaped.
 #[inline(always)]
 pub(crate) fn split_kept<'a>(bytes: &'a [u8], set: &AsciiSet) -> (&'a str, &'a [u8]) {
     let len = match bytes.split_at_checked(SHORT_RUN) {
@@ -34,40 +34,40 @@ pub(crate) fn split_kept<'a>(bytes: &'a [u8], set: &AsciiSet) -> (&'a str, &'a [
         _ => kept(bytes, set),
     };
     let (kept, rest) = bytes.split_at(len);
-    // SAFETY: `kept` counts bytes for which `AsciiSet::keeps` is true, which by the invariant of that type are ASCII, and
-    // `kept_by_blocks` counts such bytes and blocks for which `is_ascii` is true.
+    // SAFETY: the first `len` bytes are ASCII. `kept` counts bytes for which `AsciiSet::keeps` is true, which are ASCII by the
+    // invariant of that type. `kept_by_blocks` counts such bytes, and blocks for which `is_ascii` is true.
     (unsafe { str::from_utf8_unchecked(kept) }, rest)
 }
 
-/// Returns `bytes` if all of them are copied. Calls a kernel, which pays for more than about 24 bytes.
+/// Returns `bytes` as text if all of them stay unescaped. Calls a kernel, which is worth its cost from about 24 bytes on.
 #[inline(always)]
 pub(crate) fn all_kept<'a>(bytes: &'a [u8], set: &AsciiSet) -> Option<&'a str> {
-    // SAFETY: the bytes are ASCII.
+    // SAFETY: `is_kept_by_kernel` returns true only if `is_ascii` is true of the bytes.
     is_kept_by_kernel(bytes, set).then(|| unsafe { str::from_utf8_unchecked(bytes) })
 }
 
-/// Reports whether all of `bytes` are copied, which implies that they are ASCII. That is checked here so that `unsafe` code need
-/// not rely on the kernel.
+/// Reports whether all of `bytes` stay unescaped, which implies that they are ASCII. This function checks `is_ascii`, too, so
+/// that `unsafe` code need not rely on the kernel.
 #[inline(always)]
 fn is_kept_by_kernel(bytes: &[u8], set: &AsciiSet) -> bool {
     set.encode().is_encoded(bytes) && bytes.is_ascii()
 }
 
-/// Returns the number of bytes at the start of `bytes` that are copied.
+/// Returns the number of bytes at the start of `bytes` that stay unescaped.
 #[inline(always)]
 fn kept(bytes: &[u8], set: &AsciiSet) -> usize {
     bytes.iter().position(|&byte| !set.keeps(byte)).unwrap_or(bytes.len())
 }
 
-/// After this many copied bytes, a run is likely to be long enough for kernels.
+/// After so many unescaped bytes, a run is likely to be long enough for kernels.
 const SHORT_RUN: usize = 32;
-/// Fewer bytes than these are faster one by one than with a kernel.
+/// The least length for a kernel. Fewer bytes are faster one by one.
 const MIN_KERNEL_LEN: usize = 16;
-/// The length of the first block that is checked by a kernel.
+/// The length of the first block that a kernel checks.
 const BLOCK: usize = 64;
 
-/// Does the same as [`kept`] with kernels. Each block is twice as long as the one before it, so that most of the bytes that are
-/// checked belong to the run.
+/// Returns the same number as [`kept`], but checks blocks with kernels. Each block is twice as long as the one before it, so that
+/// most of the checked bytes belong to the run.
 #[inline(never)]
 fn kept_by_blocks(bytes: &[u8], set: &AsciiSet) -> usize {
     let (mut rest, mut block) = (bytes, BLOCK);
@@ -89,10 +89,10 @@ pub(crate) struct Short {
 }
 
 impl Short {
-    /// The longest input. For a longer one, calling a kernel is faster.
+    /// The longest input in bytes. For a longer one, calling a kernel is faster.
     pub(crate) const MAX: usize = 16;
 
-    /// Encodes `bytes`, or returns [`None`] if there are too many.
+    /// Encodes `bytes`, or returns [`None`] if they are more than [`Short::MAX`].
     #[inline(always)]
     pub(crate) fn encode(bytes: &[u8], set: &AsciiSet) -> Option<Short> {
         if bytes.len() > Short::MAX {
@@ -100,8 +100,8 @@ impl Short {
         }
         let mut short = Short { text: [0; 3 * Short::MAX + 1], len: 0 };
         for &byte in bytes {
-            // Storing four bytes, of which one or three count, avoids a branch that would be mispredicted. The invariant
-            // holds: a byte that is kept is ASCII, and `ESCAPES` asserts it for escapes.
+            // Four bytes are stored, of which the first or the first three count: this avoids a branch that would be
+            // mispredicted. The invariant of `text` holds: a byte that is kept is ASCII, and `ESCAPES` asserts it for escapes.
             let (word, len) =
                 if set.keeps(byte) { ([byte, 0, 0, 0], 1) } else { (ESCAPES[usize::from(byte)], 3) };
             short.text[short.len..short.len + 4].copy_from_slice(&word);

@@ -38,7 +38,7 @@ pub fn percent_decode_str(input: &str) -> PercentDecode<'_> {
 /// collection from that.
 #[derive(Clone, Debug)]
 pub struct PercentDecode<'a> {
-    /// The input that was not yet yielded.
+    /// The part of the input that the iterator has not yielded yet.
     bytes: &'a [u8],
 }
 
@@ -71,12 +71,12 @@ impl Iterator for PercentDecode<'_> {
         if self.bytes.is_empty() {
             return core::iter::empty().collect();
         }
-        // A `Vec` takes over the allocation of the iterator that it is collected from.
+        // A `Vec` reuses the allocation of the iterator that it is collected from.
         Cow::from(self).into_owned().into_iter().collect()
     }
 }
 
-/// Up to this length, inputs are decoded without a kernel.
+/// The length up to which inputs are decoded without a kernel.
 #[cfg(feature = "alloc")]
 const SHORT: usize = 24;
 
@@ -170,13 +170,14 @@ fn long_utf8(bytes: &[u8]) -> Result<Cow<'_, str>, Utf8Error> {
     {
         return Ok(text);
     }
-    // simdpct reports the offset of invalid UTF-8 in the input. This API reports it in the decoded bytes, so these are validated.
+    // simdpct reports the offset of invalid UTF-8 in the input. This API reports it in the decoded bytes, so the decoded bytes
+    // are validated.
     match simdpct::decode(bytes) {
         Cow::Borrowed(bytes) => core::str::from_utf8(bytes).map(Cow::Borrowed),
         Cow::Owned(bytes) => String::from_utf8(bytes).map(Cow::Owned).map_err(|error| error.utf8_error()),
     }
 }
 
-/// For longer inputs, simdpct's validation of UTF-8 is faster than that of the standard library.
+/// The input length above which simdpct's validation of UTF-8 is faster than that of the standard library.
 #[cfg(feature = "alloc")]
 const VALIDATED_FASTER: usize = 256;

@@ -55,7 +55,7 @@ pub fn utf8_percent_encode<'a>(input: &'a str, ascii_set: &'static AsciiSet) -> 
 /// it yields. `Display` and the conversions use the input that was not yet yielded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PercentEncode<'a> {
-    /// The input that was not yet yielded.
+    /// The part of the input that the iterator has not yielded yet.
     bytes: &'a [u8],
     ascii_set: &'static AsciiSet,
 }
@@ -90,7 +90,7 @@ impl fmt::Display for PercentEncode<'_> {
     #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let set = self.ascii_set;
-        // The first cases are a single piece, and do without the stack memory that `write` needs.
+        // The first cases write a single piece, and need none of the stack memory that `write` uses.
         match *self.bytes {
             [] => Ok(()),
             [byte] if !set.keeps(byte) => f.write_str(ascii::escape(byte)),
@@ -121,11 +121,11 @@ fn write(bytes: &[u8], set: &AsciiSet, f: &mut fmt::Formatter<'_>) -> fmt::Resul
     }
 }
 
-/// For longer inputs, calling a kernel is faster, even if nothing is escaped.
+/// The input length above which calling a kernel is faster, even if nothing is escaped.
 const LONG: usize = 24;
 
 /// Writes at most [`LONG`] bytes encoded, some of which are escaped. It is not inlined, because it needs more stack memory than
-/// text that is only copied.
+/// the code that only copies text.
 #[inline(never)]
 fn write_short(bytes: &[u8], set: &AsciiSet, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match Short::encode(bytes, set) {
@@ -143,7 +143,7 @@ fn write_long(bytes: &[u8], set: &AsciiSet, f: &mut fmt::Formatter<'_>) -> fmt::
     }
 }
 
-/// The encoded text, borrowed if nothing is escaped.
+/// Returns the encoded text, which is borrowed if nothing is escaped.
 #[cfg(feature = "alloc")]
 impl<'a> From<PercentEncode<'a>> for Cow<'a, str> {
     #[inline]

@@ -20,10 +20,10 @@ use core::ops;
 /// ```
 #[derive(PartialEq, Eq)]
 pub struct AsciiSet {
-    // INVARIANT: both say which bytes are copied: the ASCII bytes that are not members. `keeps` is false from 0x80 on.
-    /// The bytes that kernels copy.
+    // INVARIANT: `keep` and `keeps` describe the same bytes: the ASCII bytes that are not members. `keeps` is false from 0x80 on.
+    /// The bytes that kernels leave unescaped.
     keep: simdpct::AsciiSet,
-    /// Whether each byte is copied. A lookup takes fewer instructions than one in a bitmap.
+    /// Whether each byte stays unescaped. A lookup in this table takes fewer instructions than one in a bitmap.
     keeps: [bool; 256],
 }
 
@@ -65,25 +65,25 @@ impl AsciiSet {
         }
     }
 
-    /// Returns the members of either set.
+    /// Returns the union: the members of either set.
     #[must_use]
     pub const fn union(&self, other: Self) -> Self {
         AsciiSet::keeping(self.keep.intersection(other.keep))
     }
 
-    /// Returns the ASCII bytes that are not members.
+    /// Returns the complement: the ASCII bytes that are not members.
     #[must_use]
     pub const fn complement(&self) -> Self {
         AsciiSet::keeping(self.keep.complement())
     }
 
-    /// Returns the encoder that escapes the members.
+    /// Returns the encoder that escapes the members of the set.
     #[inline(always)]
     pub(crate) fn encode(&self) -> simdpct::Encode<simdpct::AsciiSet> {
         simdpct::Encode::keeping(self.keep)
     }
 
-    /// Reports whether `byte` is copied, and is therefore ASCII.
+    /// Reports whether `byte` stays unescaped, and is therefore ASCII.
     #[inline(always)]
     pub(crate) fn keeps(&self, byte: u8) -> bool {
         self.keeps[usize::from(byte)]
@@ -93,7 +93,7 @@ impl AsciiSet {
 impl ops::Add for AsciiSet {
     type Output = Self;
 
-    /// Returns the members of either set.
+    /// Returns the union of the sets.
     fn add(self, other: Self) -> Self {
         self.union(other)
     }
@@ -102,14 +102,14 @@ impl ops::Add for AsciiSet {
 impl ops::Not for AsciiSet {
     type Output = Self;
 
-    /// Returns the ASCII bytes that are not members.
+    /// Returns the complement of the set.
     fn not(self) -> Self {
         self.complement()
     }
 }
 
 impl fmt::Debug for AsciiSet {
-    /// Lists the members.
+    /// Lists the members of the set.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("AsciiSet").field(&self.keep.complement()).finish()
     }

@@ -1,43 +1,43 @@
-//! Compares everything observable of this crate with the published one.
+//! Compares all observable behaviour of this crate with that of the published one.
 
 use std::fmt::{self, Write};
 
-/// Everything observable of an encoding.
+/// All observable behaviour of an encoding.
 #[derive(Debug, PartialEq)]
 struct Encoded {
-    /// Each piece, with the size hint before it.
+    /// The pieces, each with the size hint before it.
     pieces: Vec<((usize, Option<usize>), String)>,
-    /// The size hint at the end, and whether a piece comes after it.
+    /// The size hint after the last piece, and whether the iterator yields another piece after that.
     end: ((usize, Option<usize>), bool),
     collected: String,
     extended: String,
     string: String,
     padded: String,
-    /// The text displayed after each piece was yielded.
+    /// The texts that `Display` writes after each piece was yielded.
     rests: Vec<String>,
-    /// Whether `write!` fails for writers of several capacities.
+    /// For writers of several capacities, whether `write!` fails.
     failures: Vec<bool>,
-    /// Whether the `Cow` is borrowed, and its text, before and after the first piece is yielded.
+    /// For each `Cow`, whether it is borrowed, and its text: before and after the first piece is yielded.
     cows: Vec<(bool, String)>,
 }
 
-/// Everything observable of a decoding.
+/// All observable behaviour of a decoding.
 #[derive(Debug, PartialEq)]
 struct Decoded {
-    /// Each byte, with the size hint before it.
+    /// The bytes, each with the size hint before it.
     bytes: Vec<((usize, Option<usize>), u8)>,
     end: ((usize, Option<usize>), bool),
     collected: Vec<u8>,
     boxed: Box<[u8]>,
     extended: Vec<u8>,
     folded: (usize, Option<u8>, u64),
-    /// Whether the `Cow` is borrowed, and its bytes, after zero, one and three bytes are yielded.
+    /// For each `Cow`, whether it is borrowed, and its bytes: after zero, one and three bytes are yielded.
     cows: Vec<(bool, Vec<u8>)>,
     utf8: Vec<Result<(bool, String), std::str::Utf8Error>>,
     lossy: Vec<(bool, String)>,
 }
 
-/// A writer with this capacity. It rejects a piece that does not fit.
+/// A writer with the given capacity. It rejects a piece that does not fit.
 struct Limited(usize);
 
 impl Write for Limited {
@@ -47,7 +47,7 @@ impl Write for Limited {
     }
 }
 
-/// Defines a module that observes `$krate`, and makes the same sets with it.
+/// Defines a module that observes the crate `$krate`, and makes the same sets with each crate.
 macro_rules! observe {
     ($name:ident, $krate:ident) => {
         mod $name {
@@ -71,7 +71,7 @@ macro_rules! observe {
             pub const SETS: &[&AsciiSet] =
                 &[EMPTY, ALL, CONTROLS, NON_ALPHANUMERIC, FRAGMENT, RESERVED, UNION, VOWELS];
 
-            /// Returns the set that `steps` make of a named one, and whether it equals each named set after each step.
+            /// Changes a named set by `steps`. Returns the result, and for each step whether the set then equals each named set.
             pub fn made(start: usize, steps: &[(u8, u8)]) -> (AsciiSet, Vec<bool>) {
                 let mut set = SETS[start % SETS.len()].union(AsciiSet::EMPTY);
                 let mut equal = Vec::new();
@@ -89,7 +89,7 @@ macro_rules! observe {
             }
 
             pub fn members(set: AsciiSet) -> Vec<String> {
-                // An encoding borrows a set for `'static`.
+                // An encoding borrows a set for `'static`, so the set is leaked.
                 let set = Box::leak(Box::new(set));
                 (0..=u8::MAX).map(|byte| percent_encode(&[byte], set).map(str::to_owned).collect()).collect()
             }
@@ -186,7 +186,7 @@ macro_rules! observe {
 observe!(published, upstream);
 observe!(this, percent_encoding);
 
-/// A generator of the same pseudo-random numbers in every run.
+/// A generator of pseudo-random numbers, which are the same in every run.
 struct Random(u64);
 
 impl Random {
@@ -195,7 +195,7 @@ impl Random {
         ((self.0 >> 33) as usize * bound) >> 31
     }
 
-    /// Returns bytes of `alphabet`, one in a hundred of which is replaced by any byte.
+    /// Returns random bytes of `alphabet`. One byte in a hundred is replaced by any byte.
     fn bytes(&mut self, length: usize, alphabet: &[u8]) -> Vec<u8> {
         (0..length)
             .map(|_| match self.below(100) {
@@ -266,7 +266,7 @@ fn encoding_of_up_to_two_bytes() {
     same_encoding(&[]);
     for first in 0..=u8::MAX {
         same_encoding(&[first]);
-        // One byte of each class, and the bytes at the borders of classes.
+        // Test one byte of each class as the second byte, and the bytes at the borders of classes.
         for &second in b"\0\x1F !%+-.09:@AZ[_az~\x7F\x80\xC3\xFF" {
             same_encoding(&[first, second]);
         }
@@ -325,7 +325,7 @@ fn decoding_at_every_length() {
         {
             same_decoding(&random.bytes(length, alphabet));
         }
-        // Valid UTF-8, escaped and not, and cut anywhere.
+        // The text is valid UTF-8, partly escaped, and may be cut anywhere.
         let mut text = String::new();
         while text.len() < length {
             match random.below(4) {

@@ -1,7 +1,8 @@
 //! The arguments of a call, and urllib's own functions, which answer unusual calls.
 //!
-//! CPython passes an array of arguments, without a wrapper in between: PyO3's takes about 20 ns, which is as long as encoding
-//! a URL. A call that is unusual in any way goes to urllib's function with the same arguments, which answers or raises.
+//! CPython passes an array of arguments directly to the functions of this package. PyO3's wrapper would add about 20 ns, which
+//! is as long as encoding a URL. A call that is unusual in any way goes to urllib's function with the same arguments, which
+//! answers or raises an exception.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -13,14 +14,14 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::object::{Answer, Obj, Stop};
 
-/// The arguments of one call.
+/// The arguments of one call from Python.
 #[derive(Clone, Copy)]
 pub(crate) struct Call<'py> {
     pub(crate) py: Python<'py>,
     positional: &'py [Obj<'py>],
-    /// The values of keyword arguments.
+    /// The values of the keyword arguments.
     values: &'py [Obj<'py>],
-    /// A tuple with the names of keyword arguments.
+    /// A tuple with the names of the keyword arguments, in the order of `values`.
     names: Option<Obj<'py>>,
 }
 
@@ -64,9 +65,9 @@ impl<'py> Call<'py> {
     }
 }
 
-/// A function of urllib and the one that replaces it.
+/// A function of urllib, and the function of this package that replaces it.
 pub(crate) struct Pair {
-    /// urllib's function, as it was when this package was imported.
+    /// The function of urllib that existed when this package was imported.
     urllib: OnceLock<Py<PyAny>>,
     ours: OnceLock<Py<PyAny>>,
 }
@@ -76,7 +77,7 @@ impl Pair {
         Pair { urllib: OnceLock::new(), ours: OnceLock::new() }
     }
 
-    /// Keeps both functions. It does nothing if the package is imported again.
+    /// Stores both functions. If the package is imported again, nothing changes.
     pub(crate) fn set(&self, urllib: Bound<'_, PyAny>, ours: Bound<'_, PyAny>) {
         let _ = (self.urllib.set(urllib.unbind()), self.ours.set(ours.unbind()));
     }
@@ -103,7 +104,8 @@ pub(crate) unsafe fn answer(
     names: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
     let count = count.cast_unsigned();
-    // SAFETY: the caller promises these objects; `Obj` has the layout of a pointer. CPython may pass NULL if there are none.
+    // SAFETY: the caller promises that these objects are alive, and `Obj` has the layout of a pointer. CPython may pass NULL if
+    // there are no arguments.
     let call = unsafe {
         let named = if names.is_null() { 0 } else { ffi::PyTuple_Size(names).cast_unsigned() };
         let all = if args.is_null() { &[] } else { std::slice::from_raw_parts(args.cast(), count + named) };
@@ -121,7 +123,7 @@ pub(crate) unsafe fn answer(
 
 #[cold]
 fn answer_by_urllib(call: &Call<'_>, pair: &Pair) -> *mut ffi::PyObject {
-    // PyO3 only drops an exception at once if it knows that the thread is attached.
+    // PyO3 drops the exception at once only if it knows that the thread is attached.
     Python::attach(|py| {
         let urllib = pair.urllib.get().expect("`install` sets it before Python can call the function");
         match call.pass_on(urllib) {

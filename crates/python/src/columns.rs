@@ -1,4 +1,4 @@
-//! Runs functions on columns: ranges of rows, on all cores, without the interpreter.
+//! Runs functions on ranges of rows of columns, on all cores, without the Python interpreter.
 
 use std::cell::Cell;
 use std::num::NonZero;
@@ -15,19 +15,19 @@ use crate::part::{
     BYTES, BitBuf, Bits, Data, Layout, Part, Type, Validity, View, ViewBuf, column_with_capacity,
 };
 
-/// The number of rows that a thread works on at a time, and that make one part of the results.
+/// The number of rows that a thread works on at a time. Each such range makes one part of the results.
 pub(crate) const ROWS: usize = 1 << 16;
 
 /// A function with its options, for a column of any type.
 #[derive(Clone, Copy)]
 pub(crate) struct Job {
     pub(crate) function: &'static Function,
-    /// The option `utf8` is not used: the type of the column decides.
+    /// The options of the function. `utf8` is ignored, because the type of the column decides.
     pub(crate) options: Options,
 }
 
 impl Job {
-    /// Returns the type of the results for a column.
+    /// Returns the type of the results for a column of type `input`.
     pub(crate) fn class(&self, input: Type) -> Type {
         match self.function.output {
             Gives::Boolean => Type { layout: Layout::Bool, text: false },
@@ -41,18 +41,18 @@ impl Job {
     }
 }
 
-/// The reason why there is no result.
+/// The reason why a function on a column has no result.
 pub(crate) enum Failure {
-    /// A value is bad, and the policy is to fail.
+    /// The value of this row is bad, and the policy is to fail. The text is the diagnostic.
     Row(usize, String),
-    /// The result of a row is longer than offsets of 32 bits can express.
+    /// The result of this row is longer than offsets of 32 bits can express.
     TooLong(usize),
-    /// A view is outside of its buffers, or offsets are not in order.
+    /// The view of this row is outside its buffers, or its offsets are not in order.
     Broken(usize),
 }
 
 impl Failure {
-    /// Counts rows from another start.
+    /// Adds `start` to the row of the failure, for rows that were counted from `start`.
     fn after(self, start: usize) -> Failure {
         match self {
             Failure::Row(row, why) => Failure::Row(start + row, why),
@@ -83,7 +83,7 @@ impl From<functions::Failure> for Failure {
     }
 }
 
-/// Rows with offsets.
+/// Rows that are stored as bytes and offsets.
 struct OffsetRows<'a, O> {
     column: Column<'a, O>,
     validity: Option<Bits<'a>>,
@@ -109,12 +109,12 @@ impl<'a, O: Offset + TryInto<usize>> Values<'a> for OffsetRows<'a, O> {
     }
 }
 
-/// Rows of views.
+/// Rows that are stored as views.
 struct ViewRows<'a> {
     views: &'a [View],
     buffers: &'a [&'a [u8]],
     validity: Option<Bits<'a>>,
-    /// A row whose view is outside of the buffers, if one was read.
+    /// The first row that was read although its view is outside the buffers, if there was one.
     broken: Cell<Option<usize>>,
 }
 
@@ -138,7 +138,7 @@ impl<'a> Values<'a> for ViewRows<'a> {
     }
 
     fn size(&self) -> usize {
-        // The view of a null can have any length.
+        // The view of a null may have any length, so the sum of the lengths is limited.
         let most = self.buffers.iter().map(|buffer| buffer.len()).sum::<usize>() + 12 * self.views.len();
         self.views.iter().map(View::len).sum::<usize>().min(most)
     }
@@ -157,7 +157,7 @@ impl<'a> Piece<'a> {
         self.validity.map(|bits| bits.skip(self.rows.start))
     }
 
-    /// Applies a verb and makes a part of the results.
+    /// Applies a verb to these rows and makes a part of the results.
     fn part(&self, verb: Verb, layout: Layout) -> Result<Part, Failure> {
         let Range { start, end } = self.rows;
         let validity = self.validity();
@@ -184,7 +184,7 @@ impl<'a> Piece<'a> {
         .map(|(data, nulls)| Part::new(data, self.validity_without(nulls)))
     }
 
-    /// Returns the validity of the rows, in which `nulls` are null, too. `None` if no row is null.
+    /// Returns the validity of these rows with the rows of `nulls` set to null, or `None` if no row is null.
     fn validity_without(&self, nulls: Vec<usize>) -> Option<Validity> {
         let (validity, rows) = (self.validity(), self.rows.len());
         if validity.is_none() && nulls.is_empty() {
@@ -199,7 +199,8 @@ impl<'a> Piece<'a> {
         Some(Validity::new(bits))
     }
 
-    /// Appends the parts of these rows to `out`: one, unless it would be too long for its offsets.
+    /// Applies a verb to these rows and appends the results to `out`: one part, or more if one would be too long for its
+    /// offsets.
     fn work(&self, verb: Verb, layout: Layout, out: &mut Vec<Arc<Part>>) -> Result<(), Failure> {
         match self.part(verb, layout) {
             Ok(part) => out.push(Arc::new(part)),
@@ -217,7 +218,7 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// Applies a verb. Returns the results, and the rows that became null.
+/// Applies a verb to rows. Returns the results, and the rows that became null.
 fn part<'a>(verb: Verb, layout: Layout, rows: &impl Values<'a>) -> Result<(Data, Vec<usize>), Failure> {
     Ok(match layout {
         Layout::Bool => {
@@ -243,7 +244,7 @@ fn part<'a>(verb: Verb, layout: Layout, rows: &impl Values<'a>) -> Result<(Data,
     })
 }
 
-/// Applies a verb. Returns the results as a column, and the rows that became null.
+/// Applies a verb to rows. Returns the results as a column, and the rows that became null.
 fn column<'a, O: Offset>(verb: Verb, rows: &impl Values<'a>) -> Result<(ColumnBuf<O>, Vec<usize>), Failure> {
     let results = verb.apply(rows, column_with_capacity(rows.rows(), verb.capacity(rows.size())))?;
     let nulls = results.nulls().collect();
@@ -251,7 +252,7 @@ fn column<'a, O: Offset>(verb: Verb, rows: &impl Values<'a>) -> Result<(ColumnBu
     Ok((column, nulls))
 }
 
-/// The results of a function.
+/// The results of a function on a column: their type and their parts.
 pub(crate) struct Output {
     pub(crate) class: Type,
     pub(crate) parts: Vec<Arc<Part>>,
@@ -265,7 +266,7 @@ pub(crate) fn apply(input: &Input, job: Job, threads: Option<NonZero<usize>>) ->
     let mut pieces = Vec::new();
     let mut start = 0;
     for (stored, validity, len) in &chunks {
-        // `Imported::new` has read both without an error.
+        // `Imported::new` has called both functions without an error, so this only happens if the producer changed the data.
         let (Ok(stored), Ok(validity)) = (stored, validity) else { return Err(Failure::Broken(start)) };
         for first in (0..*len).step_by(ROWS) {
             let rows = first..(first + ROWS).min(*len);
@@ -292,13 +293,13 @@ pub(crate) fn apply(input: &Input, job: Job, threads: Option<NonZero<usize>>) ->
                 results.push((index, result));
             }
             if failed {
-                // Threads have taken all pieces before this one. The pieces after it are not needed.
+                // The rows before the failed piece are already being processed, and the pieces after it are not needed.
                 next.store(pieces.len(), Ordering::Relaxed);
             }
         }
     };
     thread::scope(|scope| {
-        // This thread is one of them. If the system does not start a thread, the others do its work.
+        // The current thread is one of the workers. If the system does not start a thread, the other workers do its share.
         for _ in 1..threads {
             let _ = thread::Builder::new().name("simdpct".to_owned()).spawn_scoped(scope, run);
         }
@@ -313,7 +314,7 @@ pub(crate) fn apply(input: &Input, job: Job, threads: Option<NonZero<usize>>) ->
     Ok(Output { class, parts })
 }
 
-/// Returns the bytes of a row; for a null or a row that does not exist, any.
+/// Returns the bytes of a row. The result is arbitrary if the row is null or does not exist.
 pub(crate) fn value(input: &Input, mut row: usize) -> Vec<u8> {
     for chunk in &input.chunks {
         if row < chunk.len() {

@@ -35,7 +35,7 @@ use pyo3::types::PyTuple;
 use uri::canon::Profile;
 
 /// The compiled part of simdpct.
-// Items of lists and dicts are read in several steps, which only the GIL keeps together.
+// The GIL is required because items of lists and dicts are read in several steps, which must not interleave with other threads.
 #[pymodule(gil_used = true)]
 fn _simdpct(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
@@ -59,7 +59,7 @@ fn _simdpct(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(table::canonicalize_array, module)?,
         wrap_pyfunction!(table::malformed_array, module)?,
     ];
-    // Only simdpct.polars uses these two.
+    // Only simdpct.polars calls these two functions.
     module.add_function(wrap_pyfunction!(options::polars_options, module)?)?;
     module.add_function(wrap_pyfunction!(options::polars_threads, module)?)?;
     for function in functions {

@@ -1,7 +1,7 @@
 //! Python objects as slices, and slices as Python objects.
 //!
-//! PyO3 has safe functions for this. They turn each failure into an exception first, and panic if there is no memory. Here, a
-//! failure is a [`Stop`], which costs nothing if it only means that urllib has to answer.
+//! PyO3 has safe functions for this, but they turn each failure into an exception at once, and panic if there is no memory.
+//! Here, a failure is a [`Stop`], which costs nothing if it only means that urllib's function has to answer the call.
 
 use std::marker::PhantomData;
 
@@ -9,11 +9,11 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
-/// The reason why there is no answer.
+/// The reason why a function of this package does not answer a call.
 pub(crate) enum Stop {
     /// The call is unusual: urllib's own function has to answer it or raise an exception.
     Unusual,
-    /// An exception is set.
+    /// A Python exception is set.
     Raised,
 }
 
@@ -28,8 +28,8 @@ impl From<PyErr> for Stop {
 
 pub(crate) type Answer<'py> = Result<Bound<'py, PyAny>, Stop>;
 
-/// A borrowed object.
-// INVARIANT: the object is alive, and the thread attached to the interpreter, during `'py`.
+/// A borrowed Python object.
+// INVARIANT: during `'py`, the object is alive and the thread is attached to the interpreter.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub(crate) struct Obj<'py>(*mut ffi::PyObject, PhantomData<&'py ()>);
@@ -56,7 +56,7 @@ impl<'py> Obj<'py> {
         self.0.addr()
     }
 
-    /// Returns a new reference.
+    /// Returns a new reference to the object.
     #[inline(always)]
     pub(crate) fn own<'a>(self, py: Python<'a>) -> Bound<'a, PyAny> {
         // SAFETY: the object is alive, by the invariant.
@@ -69,56 +69,58 @@ impl<'py> Obj<'py> {
         self.0 == unsafe { ffi::Py_None() }
     }
 
-    /// Returns the value of a `bool`.
+    /// Returns the value of the object if it is a `bool`.
     #[inline(always)]
     pub(crate) fn as_bool(self) -> Option<bool> {
-        // SAFETY: both exist as long as the interpreter, to which the thread is attached.
+        // SAFETY: `True` and `False` exist as long as the interpreter, to which the thread is attached.
         let (yes, no) = unsafe { (ffi::Py_True(), ffi::Py_False()) };
         if self.0 == yes { Some(true) } else { (self.0 == no).then_some(false) }
     }
 
-    /// Reports whether the type of the object is this one, and not a subclass.
+    /// Reports whether the type of the object is `class` itself, and not a subclass.
     #[inline(always)]
     fn is_a(self, class: *mut ffi::PyTypeObject) -> bool {
         // SAFETY: the object is alive, by the invariant.
         unsafe { ffi::Py_TYPE(self.0) == class }
     }
 
-    /// Returns the UTF-8 of a `str`, unless it is of a subclass or has surrogates.
+    /// Returns the UTF-8 of the object if it is a `str` without surrogates, and not of a subclass.
     ///
-    /// For ASCII these are the bytes of the object. For other text, CPython makes the UTF-8 once and keeps it.
+    /// For ASCII text, these are the bytes of the object itself. For other text, CPython makes the UTF-8 once and keeps it.
     #[inline(always)]
     pub(crate) fn as_utf8(self) -> Option<&'py [u8]> {
         if !self.is_a(&raw mut ffi::PyUnicode_Type) {
             return None;
         }
         let mut len = 0;
-        // SAFETY: the object is alive, by the invariant, and a str, by the check above.
+        // SAFETY: the object is alive, by the invariant, and a `str`, by the check above.
         let data = unsafe { ffi::PyUnicode_AsUTF8AndSize(self.0, &raw mut len) };
         if data.is_null() {
             // SAFETY: the thread is attached, by the invariant.
             unsafe { ffi::PyErr_Clear() };
             return None;
         }
-        // SAFETY: CPython says that there are `len` bytes. They do not change and live as long as the object, which is for `'py`.
+        // SAFETY: CPython returned a pointer to `len` bytes. They do not change and live as long as the object, which lives for
+        // `'py`.
         Some(unsafe { std::slice::from_raw_parts(data.cast(), len.cast_unsigned()) })
     }
 
-    /// Returns the bytes of a `bytes`, unless it is of a subclass.
+    /// Returns the bytes of the object if it is a `bytes`, and not of a subclass.
     #[inline(always)]
     pub(crate) fn as_bytes(self) -> Option<&'py [u8]> {
         if !self.is_a(&raw mut ffi::PyBytes_Type) {
             return None;
         }
-        // SAFETY: the object is alive for `'py`, by the invariant, and a bytes, by the check above. So these calls cannot fail, and its
-        // bytes do not change.
+        // SAFETY: the object is alive for `'py`, by the invariant, and a `bytes`, by the check above. So these calls cannot
+        // fail, and its bytes do not change.
         unsafe {
             let data = ffi::PyBytes_AsString(self.0);
             Some(std::slice::from_raw_parts(data.cast(), ffi::PyBytes_Size(self.0).cast_unsigned()))
         }
     }
 
-    /// Returns the `str()` of an `int`, `float`, `bool` or `None`. CPython may run Python code for that, to convert large ints.
+    /// Returns the `str()` of the object if it is an `int`, `float`, `bool` or `None`. CPython may run Python code for that, to
+    /// convert large ints.
     pub(crate) fn plain_str<'a>(self, py: Python<'a>) -> Answer<'a> {
         let plain = self.is_a(&raw mut ffi::PyLong_Type)
             || self.is_a(&raw mut ffi::PyFloat_Type)
@@ -131,47 +133,51 @@ impl<'py> Obj<'py> {
         unsafe { made(py, ffi::PyObject_Str(self.0)) }
     }
 
-    /// Returns the value of an `int` that fits.
+    /// Returns the value of the object if it is an `int` that fits into `i64`.
     pub(crate) fn as_int(self) -> Option<i64> {
         if !self.is_a(&raw mut ffi::PyLong_Type) {
             return None;
         }
         let mut overflow = 0;
-        // SAFETY: the object is alive, by the invariant, and an int, by the check above.
+        // SAFETY: the object is alive, by the invariant, and an `int`, by the check above.
         let value = unsafe { ffi::PyLong_AsLongLongAndOverflow(self.0, &raw mut overflow) };
         (overflow == 0).then_some(value)
     }
 
-    /// Returns the items of a `tuple`, unless it is of a subclass.
+    /// Returns the items of the object if it is a `tuple`, and not of a subclass.
     pub(crate) fn tuple_items(self) -> Option<impl ExactSizeIterator<Item = Obj<'py>>> {
         if !self.is_a(&raw mut ffi::PyTuple_Type) {
             return None;
         }
-        // SAFETY: the object is alive, by the invariant, and a tuple, by the check above.
+        // SAFETY: the object is alive, by the invariant, and a `tuple`, by the check above.
         let len = unsafe { ffi::PyTuple_Size(self.0) };
         Some((0..len.cast_unsigned()).map(move |index| {
-            // SAFETY: the tuple has this item. It is alive for `'py` and does not change, so it keeps the item alive as long.
+            // SAFETY: `index` is less than the length. The tuple is alive for `'py` and does not change, so it keeps the item
+            // alive as long.
             unsafe { Obj::new(ffi::PyTuple_GetItem(self.0, index.cast_signed())) }
         }))
     }
 
-    /// Returns the items of a `list`, unless it is of a subclass: those of now, because Python code can change the list.
+    /// Returns the current items of the object if it is a `list`, and not of a subclass. They are copied, because Python code
+    /// can change the list.
     pub(crate) fn list_items<'a>(self, py: Python<'a>) -> Option<Vec<Bound<'a, PyAny>>> {
         if !self.is_a(&raw mut ffi::PyList_Type) {
             return None;
         }
-        // SAFETY: the object is alive, by the invariant, and a list, by the check above.
+        // SAFETY: the object is alive, by the invariant, and a `list`, by the check above.
         let len = unsafe { ffi::PyList_Size(self.0) };
         let mut items = Vec::with_capacity(len.cast_unsigned());
         for index in 0..len {
-            // SAFETY: the list has this item: it has not changed, because nothing in this loop runs Python code or detaches the thread
-            // (the module is declared to use the GIL). For the same reason the item is alive until it is owned.
+            // SAFETY: `index` is less than the length. The list has not changed, because nothing in this loop runs Python code
+            // or detaches the thread (the module is declared to use the GIL). For the same reason, the item is alive until it
+            // is owned.
             items.push(unsafe { Bound::from_borrowed_ptr(py, ffi::PyList_GetItem(self.0, index)) });
         }
         Some(items)
     }
 
-    /// Returns the keys and values of a `dict`, unless it is of a subclass: those of now, because Python code can change it.
+    /// Returns the current keys and values of the object if it is a `dict`, and not of a subclass. They are copied, because
+    /// Python code can change the dict.
     pub(crate) fn dict_entries<'a>(
         self,
         py: Python<'a>,
@@ -179,7 +185,7 @@ impl<'py> Obj<'py> {
         if !self.is_a(&raw mut ffi::PyDict_Type) {
             return None;
         }
-        // SAFETY: the object is alive, by the invariant, and a dict, by the check above.
+        // SAFETY: the object is alive, by the invariant, and a `dict`, by the check above.
         let len = unsafe { ffi::PyDict_Size(self.0) };
         let mut entries = Vec::with_capacity(len.cast_unsigned());
         let (mut at, mut key, mut value) = (0, std::ptr::null_mut(), std::ptr::null_mut());
@@ -194,18 +200,18 @@ impl<'py> Obj<'py> {
     }
 }
 
-/// Owns a new reference.
+/// Turns a new reference into a `Bound`, or a NULL into `Stop::Raised`.
 ///
 /// # Safety
 ///
-/// `pointer` is a new reference, or NULL and an exception is set.
+/// `pointer` is a new reference; or it is NULL and an exception is set.
 #[inline(always)]
 unsafe fn made<'py>(py: Python<'py>, pointer: *mut ffi::PyObject) -> Answer<'py> {
-    // SAFETY: the caller promises exactly this.
+    // SAFETY: the precondition of this function is that of `from_owned_ptr_or_opt`.
     unsafe { Bound::from_owned_ptr_or_opt(py, pointer) }.ok_or(Stop::Raised)
 }
 
-/// Makes a `str` of ASCII, such as the result of an encoder.
+/// Makes a `str` from ASCII bytes, such as the result of an encoder.
 #[inline(always)]
 pub(crate) fn new_str<'py>(py: Python<'py>, ascii: &[u8]) -> Answer<'py> {
     // SAFETY: `py` proves that the thread is attached, and a slice has a length that fits. The result is a new reference, or NULL
@@ -213,7 +219,7 @@ pub(crate) fn new_str<'py>(py: Python<'py>, ascii: &[u8]) -> Answer<'py> {
     unsafe { made(py, ffi::PyUnicode_FromStringAndSize(ascii.as_ptr().cast(), ascii.len().cast_signed())) }
 }
 
-/// Makes a `str` of UTF-8. With `replace`, invalid UTF-8 becomes U+FFFD; otherwise it is `Stop::Unusual`.
+/// Makes a `str` from UTF-8. Invalid UTF-8 becomes U+FFFD if `replace` is true; otherwise it gives `Stop::Unusual`.
 #[inline(always)]
 pub(crate) fn decode_str<'py>(py: Python<'py>, bytes: &[u8], replace: bool) -> Answer<'py> {
     let errors = if replace { c"replace" } else { c"strict" };
@@ -247,8 +253,8 @@ pub(crate) fn new_pair<'py>(
     first: Bound<'py, PyAny>,
     second: Bound<'py, PyAny>,
 ) -> Result<Bound<'py, PyTuple>, Stop> {
-    // SAFETY: `py` proves that the thread is attached. The tuple has two places, and both are set before anybody else sees it. It takes
-    // over the references.
+    // SAFETY: `py` proves that the thread is attached. The tuple has two places, and both are set before any other code sees
+    // it. The tuple takes over the references.
     unsafe {
         let pair = made(py, ffi::PyTuple_New(2))?;
         ffi::PyTuple_SetItem(pair.as_ptr(), 0, first.into_ptr());

@@ -1,8 +1,8 @@
 //! The options of an expression on their way through Polars: from Python to text, and from text to a job.
 //!
-//! Polars takes the options of a plugin as keyword arguments, serializes them, and passes on the bytes. They are pickled so far,
-//! but Polars only promises a form for values that JSON can express. So the options are one ASCII string, which looks the same in
-//! either form, with marks at its start and end, which this module searches for.
+//! Polars takes the options of a plugin as keyword arguments, serializes them, and passes the bytes to the plugin. Current
+//! versions pickle them, but Polars only promises a format for values that JSON can express. So the options are one ASCII
+//! string, which looks the same in both formats. This module finds it by a mark at its start and one at its end.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,12 +15,12 @@ use crate::columns::Job;
 use crate::strings::{self, Text};
 use crate::{quoting, table};
 
-/// The mark before the options. The number is that of their format.
+/// The mark before the options. Its number is the version of their format.
 const START: &str = "simdpct:1 ";
 /// The mark after the options.
 const END: char = ';';
 
-/// An expression of Polars: a function and whether a space is written `+`.
+/// A function as an expression of Polars, and whether a space is written `+`.
 #[derive(Clone, Copy)]
 pub(crate) struct Expression {
     function: &'static Function,
@@ -54,7 +54,7 @@ pub(crate) fn polars_options(
         text += &format!("profile={} ", strings::profile(name)?.name());
     }
     if let Some(errors) = errors {
-        // All functions without a profile have the same choices.
+        // All functions without a profile have the same policies, so `DECODE` stands for each of them.
         table::policy(if profile.is_some() { &CANONICALIZE } else { &DECODE }, errors)?;
         text += &format!("errors={errors} ");
     }
@@ -63,7 +63,7 @@ pub(crate) fn polars_options(
 }
 
 impl Expression {
-    /// Returns the job of an expression, by the keyword arguments as Polars has serialized them.
+    /// Reads the options from the keyword arguments as Polars has serialized them, and returns the job of this expression.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ impl Expression {
     }
 }
 
-/// The number of threads that Polars has; 0 if nobody has said.
+/// The number of threads that Polars has, or 0 if it is not known.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
 /// Set the number of threads that Polars has. No expression uses more.
@@ -111,7 +111,7 @@ pub(crate) fn polars_threads(count: usize) {
     THREADS.store(count, Ordering::Relaxed);
 }
 
-/// Returns the number of threads that an expression may use; `None` if nobody has said.
+/// Returns the number of threads that an expression may use, or `None` if it is not known.
 pub(crate) fn threads() -> Option<NonZero<usize>> {
     NonZero::new(THREADS.load(Ordering::Relaxed))
 }

@@ -1,4 +1,4 @@
-//! Results in memory: parts of a column, each with its values and its validity, in the layouts of Arrow.
+//! The results of functions on columns: parts of a column, each with its values and its validity, in the layouts of Arrow.
 
 use std::mem;
 use std::sync::Arc;
@@ -7,20 +7,20 @@ use codec::batch::{ColumnBuf, Offset};
 
 use crate::pool::Pool;
 
-/// The memory of results is used again for others.
+/// The pool for the byte buffers of results. A result that is freed returns its buffers to the pool.
 pub(crate) static BYTES: Pool<u8> = Pool::new();
 static VIEWS: Pool<View> = Pool::new();
 
-/// The way in which values are stored.
+/// The Arrow layout in which the values of a column are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// Bytes and offsets of 32 bits.
+    /// The values as one run of bytes, with offsets of 32 bits into it.
     Small,
-    /// Bytes and offsets of 64 bits.
+    /// The values as one run of bytes, with offsets of 64 bits into it.
     Large,
-    /// Views of 16 bytes.
+    /// Views of 16 bytes, which hold a short value or point to a long one in a buffer.
     View,
-    /// Bits. Only results have them.
+    /// Booleans as bits. Only results have this layout.
     Bool,
 }
 
@@ -28,12 +28,12 @@ pub(crate) enum Layout {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Type {
     pub(crate) layout: Layout,
-    /// Whether values are UTF-8 and not any bytes.
+    /// Whether values are UTF-8 (strings) and not arbitrary bytes (binary).
     pub(crate) text: bool,
 }
 
-/// A view of a value, as in Arrow: its length in 32 bits; then up to twelve bytes, or the first four bytes, the number of a buffer
-/// and an offset in it.
+/// A view of a value, as in Arrow. It starts with the length in 32 bits. Up to twelve bytes follow in the view itself. For a
+/// longer value, its first four bytes, the index of a buffer and an offset in that buffer follow.
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
 pub(crate) struct View([u8; 16]);
@@ -41,7 +41,7 @@ pub(crate) struct View([u8; 16]);
 impl View {
     const EMPTY: View = View([0; 16]);
 
-    /// Makes the view of a value, which is at `start` of a buffer.
+    /// Makes the view of `value`, which is at the offset `start` of the buffer with the index `buffer`.
     fn new(value: &[u8], buffer: u32, start: u32) -> View {
         let mut view = View::EMPTY;
         let (head, rest) = view.0.split_at_mut(4);
@@ -68,7 +68,7 @@ impl View {
         self.word(0) as usize
     }
 
-    /// Returns the value, or `None` if it is not in the buffers.
+    /// Returns the value, or `None` if the view is outside the buffers.
     #[inline(always)]
     pub(crate) fn value<'a>(&'a self, buffers: &[&'a [u8]]) -> Option<&'a [u8]> {
         let len = self.len();
@@ -79,7 +79,7 @@ impl View {
     }
 }
 
-/// A part of a bitmap, which need not begin at the start of a byte.
+/// A slice of a bitmap, which need not begin at the start of a byte.
 #[derive(Clone, Copy)]
 pub(crate) struct Bits<'a> {
     pub(crate) bytes: &'a [u8],
@@ -99,7 +99,7 @@ impl<'a> Bits<'a> {
     }
 }
 
-/// A bitmap. The bits of the last byte after its end are 0.
+/// A growable bitmap. The unused bits of its last byte are 0.
 #[derive(Default)]
 pub(crate) struct BitBuf {
     bytes: Vec<u8>,
@@ -107,7 +107,7 @@ pub(crate) struct BitBuf {
 }
 
 impl BitBuf {
-    /// Makes a bitmap of equal bits.
+    /// Makes a bitmap of `len` bits that all equal `bit`.
     pub(crate) fn of(bit: bool, len: usize) -> BitBuf {
         let mut bits = BitBuf { bytes: vec![if bit { 0xFF } else { 0 }; len.div_ceil(8)], len };
         bits.clear_end();
@@ -155,7 +155,7 @@ impl BitBuf {
 }
 
 /// Views and the buffers that they refer to.
-// INVARIANT: each view is of a value in `buffers`, and `lens` are their lengths.
+// INVARIANT: each view refers to a value in `buffers`, and `lens` holds the lengths of the buffers.
 #[derive(Default)]
 pub(crate) struct ViewBuf {
     views: Vec<View>,
@@ -164,7 +164,7 @@ pub(crate) struct ViewBuf {
 }
 
 impl ViewBuf {
-    /// Makes the views of a column, whose bytes become the only buffer.
+    /// Makes the views of the values of a column. The bytes of the column become the only buffer.
     pub(crate) fn new(column: ColumnBuf<i32>) -> ViewBuf {
         let mut views = VIEWS.take(column.len());
         let values = column.iter().zip(column.offsets());
@@ -201,7 +201,7 @@ impl ViewBuf {
     }
 }
 
-/// Values, without their validity.
+/// The values of a part, without their validity.
 pub(crate) enum Data {
     Small(ColumnBuf<i32>),
     Large(ColumnBuf<i64>),
@@ -234,7 +234,7 @@ impl Validity {
 }
 
 /// A part of a column.
-// INVARIANT: `validity` has as many bits as there are values.
+// INVARIANT: `validity` has one bit for each value.
 pub(crate) struct Part {
     data: Data,
     validity: Option<Validity>,
@@ -293,7 +293,7 @@ impl Drop for Part {
     }
 }
 
-/// Joins the parts of a column. Returns `None` if they are too long for offsets of 32 bits.
+/// Joins the parts of a column into one. Returns `None` if they are too long for offsets of 32 bits.
 pub(crate) fn joined(layout: Layout, parts: &[Arc<Part>]) -> Option<Arc<Part>> {
     if let [part] = parts {
         return Some(Arc::clone(part));
@@ -339,7 +339,7 @@ pub(crate) fn joined(layout: Layout, parts: &[Arc<Part>]) -> Option<Arc<Part>> {
     Some(Arc::new(Part::new(data, validity)))
 }
 
-/// Joins columns. Returns `None` if they are too long for their offsets.
+/// Joins the columns of some parts into one. Returns `None` if the result is too long for its offsets.
 fn concatenated<O: Offset + TryFrom<usize> + TryInto<usize>>(
     parts: &[Arc<Part>],
     column: impl Fn(&Data) -> Option<&ColumnBuf<O>>,
@@ -358,7 +358,7 @@ fn concatenated<O: Offset + TryFrom<usize> + TryInto<usize>>(
     ColumnBuf::from_parts(bytes, offsets).ok()
 }
 
-/// Makes an empty column with capacity for a number of values and bytes, of memory that was used before.
+/// Makes an empty column with capacity for a number of values and bytes. The memory comes from the pool if it has any.
 pub(crate) fn column_with_capacity<O: Offset>(values: usize, bytes: usize) -> ColumnBuf<O> {
     let mut offsets = ColumnBuf::<O>::new().into_parts().1;
     offsets.reserve(values);

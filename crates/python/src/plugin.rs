@@ -1,10 +1,10 @@
-//! The border to Polars: its C interface for plugins, version 0.1, which is three structs and a few symbols.
+//! The interface to Polars: its C interface for plugins, version 0.1, which consists of three structs and a few symbols.
 //!
-//! Polars opens this library by its path, calls `_polars_plugin_get_version`, and rejects versions that it does not know. While it
-//! plans a query, it calls `_polars_plugin_field_NAME` for the type of the result, and while it runs, `_polars_plugin_NAME` with
-//! columns by the Arrow C data interface. Both get the options. A call that fails returns nothing and leaves a message for
-//! `_polars_plugin_get_last_error_message`. Polars calls on its own threads, which do not have the GIL, so nothing here uses
-//! Python.
+//! Polars opens this library by its path, calls `_polars_plugin_get_version`, and rejects versions that it does not know. While
+//! it plans a query, it calls `_polars_plugin_field_NAME` for the type of the result. While the query runs, it calls
+//! `_polars_plugin_NAME` with columns by the Arrow C data interface. Both functions get the options. A call that fails returns
+//! nothing and leaves a message for `_polars_plugin_get_last_error_message`. Polars calls these functions on its own threads,
+//! which do not have the GIL, so nothing here uses Python.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -19,10 +19,10 @@ use crate::columns::{self, Failure, Output};
 use crate::options::{self, Expression};
 use crate::part::{Layout, Part, Type};
 
-/// The version of the interface, with the major number in the upper half.
+/// The version of the plugin interface. Its upper 16 bits are the major number.
 const VERSION: u32 = 1;
 
-/// A column: its type, and an array for each chunk.
+/// The C struct for a column of Polars: its type, and an array for each chunk.
 #[repr(C)]
 struct SeriesExport {
     field: *mut ArrowSchema,
@@ -32,14 +32,14 @@ struct SeriesExport {
     private_data: *mut c_void,
 }
 
-/// The circumstances of a call.
+/// The C struct that describes how Polars calls an expression.
 #[repr(C)]
 struct CallerContext {
-    /// The lowest bit is set if Polars works on other threads at the same time, so that a plugin should not.
+    /// The lowest bit is set if Polars runs other work in parallel, so that the plugin should use one thread.
     flags: u64,
 }
 
-/// A column of Polars, which is released when this is dropped.
+/// A column that Polars passes, which is released when it is dropped.
 // INVARIANT: Polars made `export`, and nobody else releases it.
 struct Given {
     export: SeriesExport,
@@ -49,10 +49,10 @@ struct Given {
 impl Given {
     /// # Safety
     ///
-    /// `export` is a column that Polars made, and the caller does not use it any more.
+    /// `export` is a column that Polars made, and the caller no longer uses it.
     unsafe fn take(export: *const SeriesExport) -> Given {
-        // SAFETY: the caller hands the column over, with `len` arrays. Its `release` frees the structs of the arrays, but not
-        // what they hold, which the caller hands over, too.
+        // SAFETY: the caller hands over the column with its `len` arrays. The column's `release` frees the structs of the
+        // arrays but not their contents, so each array has one owner here.
         unsafe {
             let export = export.read();
             let array = |index| Owned::new((*export.arrays.add(index)).read());
@@ -61,7 +61,7 @@ impl Given {
     }
 
     fn schema(&self) -> Result<&ArrowSchema, String> {
-        // SAFETY: by the invariant the schema is NULL or valid as long as the column.
+        // SAFETY: by the invariant, the schema is NULL, or valid as long as the column.
         unsafe { self.export.field.as_ref() }.ok_or_else(|| "a column without a type".to_owned())
     }
 }
@@ -69,13 +69,13 @@ impl Given {
 impl Drop for Given {
     fn drop(&mut self) {
         if let Some(release) = self.export.release {
-            // SAFETY: by the invariant this is Polars's function for it, and the only call.
+            // SAFETY: by the invariant, Polars made the column with this function, and only `drop` calls it.
             unsafe { release(&raw mut self.export) };
         }
     }
 }
 
-/// Returns the bytes of the options.
+/// Returns the bytes of the options that Polars passes.
 ///
 /// # Safety
 ///
@@ -84,7 +84,7 @@ unsafe fn bytes<'a>(kwargs: *const u8, len: usize) -> &'a [u8] {
     if kwargs.is_null() || len == 0 {
         return &[];
     }
-    // SAFETY: the caller promises `len` bytes.
+    // SAFETY: the pointer is not NULL, and the caller promises `len` bytes at it.
     unsafe { std::slice::from_raw_parts(kwargs, len) }
 }
 
@@ -105,10 +105,10 @@ fn class_of(schema: &ArrowSchema) -> Result<(Type, bool), String> {
     }
 }
 
-/// A result that Polars uses.
+/// The memory of a result while Polars uses it.
 struct Made {
     schema: Owned<ArrowSchema>,
-    /// Polars takes over and releases the contents.
+    /// The structs of the arrays. Polars takes over and releases their contents.
     _arrays: Vec<ArrowArray>,
     pointers: Vec<*mut ArrowArray>,
 }
@@ -117,9 +117,9 @@ struct Made {
 ///
 /// # Safety
 ///
-/// `series` is a result of `export` that is not released.
+/// `series` was made by `export`, and nobody has released it.
 unsafe extern "C" fn release_series(series: *mut SeriesExport) {
-    // SAFETY: the caller promises it, so the private data is the box that `export` made, and nobody has freed it.
+    // SAFETY: by the caller's promise, the private data is the box that `export` made, and nobody has freed it.
     unsafe {
         drop(Box::from_raw((*series).private_data.cast::<Made>()));
         (*series).release = None;
@@ -129,7 +129,7 @@ unsafe extern "C" fn release_series(series: *mut SeriesExport) {
 fn export(output: Output, name: CString) -> SeriesExport {
     let mut arrays: Vec<_> = output.parts.iter().map(arrow::array_of).collect();
     let pointers = arrays.iter_mut().map(|array| &raw mut *array).collect();
-    // SAFETY: the schema is new, and Polars does not release it: `release_series` does.
+    // SAFETY: the schema is new, and only `release_series` releases it, not Polars.
     let schema = unsafe { Owned::new(arrow::schema_of(output.class, name)) };
     let mut made = Box::new(Made { schema, _arrays: arrays, pointers });
     SeriesExport {
@@ -141,7 +141,8 @@ fn export(output: Output, name: CString) -> SeriesExport {
     }
 }
 
-/// Up to this many rows are processed on one thread. The streaming engine passes fewer, on all cores at once.
+/// The largest number of rows that is processed on one thread. The streaming engine of Polars passes fewer, on all cores at
+/// once.
 const ALONE: usize = 2 * columns::ROWS;
 
 fn apply(
@@ -168,7 +169,7 @@ fn apply(
         let part = Part::of_nulls(result.layout, len);
         return Ok((Output { class: result, parts: vec![Arc::new(part)] }, name));
     }
-    // SAFETY: the arrays of a column of Polars are of its schema.
+    // SAFETY: Polars promises that the arrays of a column have its schema, from which `class` was read.
     let chunks = arrays.into_iter().map(|array| unsafe { Imported::new(array, (class, false)) });
     let input = Input { class, chunks: chunks.collect::<Result<_, _>>().map_err(as_text)? };
     let threads = if parallel || len <= ALONE { NonZero::new(1) } else { options::threads() };
@@ -197,16 +198,16 @@ fn shown(value: &[u8]) -> String {
 }
 
 thread_local! {
-    /// The message of the last call on this thread that failed.
+    /// The message of the last failed call on this thread.
     static MESSAGE: RefCell<CString> = RefCell::default();
 }
 
-/// Does the work of a call, and keeps the message if it fails. A panic does not reach Polars.
+/// Runs `work`, and stores its message if it fails. It catches a panic, which must not reach Polars.
 fn enter(work: impl FnOnce() -> Result<(), String>) {
     let panicked = |_: Box<dyn Any + Send>| Err("a bug in simdpct: its code panicked".to_owned());
     if let Err(why) = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(panicked) {
         let message = CString::new(why.replace('\0', "\\0")).unwrap_or_default();
-        // If the thread is just ending, nobody asks for the message.
+        // This fails only if the thread is just ending, and then nobody asks for the message.
         let _ = MESSAGE.try_with(|last| last.replace(message));
     }
 }
@@ -215,8 +216,8 @@ fn enter(work: impl FnOnce() -> Result<(), String>) {
 ///
 /// # Safety
 ///
-/// There are `count` columns of Polars at `inputs`, which the caller does not use any more; bytes at `kwargs`, as many as it says,
-/// alive during the call; a place for a column at `out`; and `context` is NULL or valid.
+/// `inputs` points to `count` columns of Polars, which the caller no longer uses. `kwargs` is a pointer to bytes and their
+/// number, and the bytes are alive during the call. `out` is a place for a column. `context` is NULL or valid.
 unsafe fn call(
     expression: Expression,
     inputs: *const SeriesExport,
@@ -226,14 +227,14 @@ unsafe fn call(
     context: *const CallerContext,
 ) {
     enter(|| {
-        // SAFETY: the caller promises the columns, the bytes and the context.
+        // SAFETY: the caller promises the columns at `inputs`, the bytes at `kwargs`, and a valid context or NULL.
         let (inputs, kwargs, context) = unsafe {
             let inputs: Vec<_> = (0..count).map(|index| Given::take(inputs.add(index))).collect();
             (inputs, bytes(kwargs.0, kwargs.1), context.as_ref())
         };
         let parallel = context.is_some_and(|context| context.flags & 1 != 0);
         let (output, name) = apply(expression, inputs, kwargs, parallel)?;
-        // SAFETY: the caller promises a place for a column, which is empty.
+        // SAFETY: the caller promises that `out` is a place for a column.
         unsafe { out.write(export(output, name)) };
         Ok(())
     });
@@ -243,8 +244,8 @@ unsafe fn call(
 ///
 /// # Safety
 ///
-/// There are `count` schemas at `inputs`, which stay with the caller; a place for one at `out`; and bytes at `kwargs`, as many as it
-/// says, alive during the call.
+/// `inputs` points to `count` schemas, which the caller keeps. `out` is a place for a schema. `kwargs` is a pointer to bytes
+/// and their number, and the bytes are alive during the call.
 unsafe fn field(
     expression: Expression,
     inputs: *const ArrowSchema,
@@ -253,27 +254,27 @@ unsafe fn field(
     kwargs: (*const u8, usize),
 ) {
     enter(|| {
-        // SAFETY: the caller promises the bytes.
+        // SAFETY: the caller promises the bytes at `kwargs`.
         let job = expression.job(unsafe { bytes(kwargs.0, kwargs.1) })?;
         if count != 1 {
             return Err("one column is needed".to_owned());
         }
-        // SAFETY: the caller promises a schema.
+        // SAFETY: `count` is 1, and the caller promises `count` schemas at `inputs`.
         let schema = unsafe { &*inputs };
         let (class, _) = class_of(schema)?;
-        // SAFETY: the caller promises a place for a schema, which is empty.
+        // SAFETY: the caller promises that `out` is a place for a schema.
         unsafe { out.write(arrow::schema_of(job.class(class), arrow::name_of(schema))) };
         Ok(())
     });
 }
 
-/// Returns the version of the interface.
+/// Returns the version of the plugin interface that this library implements.
 #[unsafe(no_mangle)]
 extern "C" fn _polars_plugin_get_version() -> u32 {
     VERSION
 }
 
-/// Returns the message of the last call on this thread that failed. It lives until the next call on the thread.
+/// Returns the message of the last failed call on this thread. The text lives until the next call on the thread.
 #[unsafe(no_mangle)]
 extern "C" fn _polars_plugin_get_last_error_message() -> *const c_char {
     const NONE: &CStr = c"";
@@ -294,7 +295,7 @@ macro_rules! expressions {
             out: *mut SeriesExport,
             context: *const CallerContext,
         ) {
-            // SAFETY: the caller promises exactly this.
+            // SAFETY: the precondition of this function is that of `call`.
             unsafe { call(Expression::$expression, inputs, count, (kwargs, len), out, context) }
         }
 
@@ -309,7 +310,7 @@ macro_rules! expressions {
             kwargs: *const u8,
             len: usize,
         ) {
-            // SAFETY: the caller promises exactly this.
+            // SAFETY: the precondition of this function is that of `field`.
             unsafe { field(Expression::$expression, inputs, count, out, (kwargs, len)) }
         }
     )*};

@@ -1,21 +1,21 @@
-//! Memory of results that are gone, for new results.
+//! Pools that keep the memory of freed results for new results.
 //!
-//! The system takes four times as long to provide new pages as the codec takes to fill them. So large buffers are kept, up to a
-//! limit.
+//! The system takes four times as long to provide new pages as the codec takes to fill them. So pools keep large buffers, up to
+//! a limit.
 
 use std::sync::{Mutex, TryLockError};
 
-/// Buffers below this many bytes are freed, because the allocator keeps them by itself.
+/// The smallest buffer, in bytes, that a pool keeps. The allocator keeps smaller ones by itself.
 const LARGE: usize = 1 << 16;
-/// A pool keeps at most this many bytes.
+/// The largest number of bytes that a pool keeps.
 const LIMIT: usize = 128 << 20;
 
-/// Buffers to use again.
+/// A pool of buffers that can be reused.
 pub(crate) struct Pool<T>(Mutex<Kept<T>>);
 
 struct Kept<T> {
     buffers: Vec<Vec<T>>,
-    /// The number of bytes that they have together.
+    /// The number of bytes of all kept buffers together.
     size: usize,
 }
 
@@ -42,7 +42,7 @@ impl<T> Pool<T> {
         Vec::with_capacity(count)
     }
 
-    /// Keeps the memory of a vector, if it is large and the limit allows it.
+    /// Keeps the memory of a vector for reuse, if it is large and the limit allows it.
     pub(crate) fn give(&self, mut buffer: Vec<T>) {
         let size = size_of_buffer(&buffer);
         if (LARGE..=LIMIT).contains(&size)
@@ -55,11 +55,11 @@ impl<T> Pool<T> {
         }
     }
 
-    /// Locks the pool, or returns `None` if another thread has it: then it is quicker to do without.
+    /// Locks the pool. Returns `None` if another thread has it, because using the allocator is then quicker than waiting.
     fn lock(&self) -> Option<std::sync::MutexGuard<'_, Kept<T>>> {
         match self.0.try_lock() {
             Ok(kept) => Some(kept),
-            // A panic cannot leave the buffers half changed.
+            // A panic cannot leave the buffers half changed, so poisoning is ignored.
             Err(TryLockError::Poisoned(kept)) => Some(kept.into_inner()),
             Err(TryLockError::WouldBlock) => None,
         }

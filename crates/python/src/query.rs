@@ -1,7 +1,7 @@
 //! Queries: `urlencode`, `parse_qsl` and `parse_qs` of urllib.parse.
 //!
-//! urllib binds `quote_plus` as the default of an argument of `urlencode`, so replacing `quote_plus` would not make `urlencode`
-//! faster.
+//! urllib binds `quote_plus` as the default value of an argument of `urlencode`, so replacing `quote_plus` alone would not make
+//! `urlencode` faster.
 
 use codec::{AsciiSet, Decode, Encode};
 use pyo3::prelude::*;
@@ -15,7 +15,7 @@ pub(crate) static URLENCODE: Pair = Pair::new();
 pub(crate) static PARSE_QSL: Pair = Pair::new();
 pub(crate) static PARSE_QS: Pair = Pair::new();
 
-/// Returns the value of an argument that is a bool, or false if it is not given.
+/// Returns the value of an argument that must be a `bool`, or false if the argument is not given.
 fn flag(argument: Option<Obj<'_>>) -> Result<bool, Stop> {
     argument.map_or(Ok(false), |argument| argument.as_bool().ok_or(Stop::Unusual))
 }
@@ -55,7 +55,7 @@ pub(crate) fn urlencode<'py>(call: &Call<'py>) -> Answer<'py> {
     })
 }
 
-/// A query that is being written.
+/// A query string that `urlencode` is writing.
 struct Pairs<'a, 'py> {
     py: Python<'py>,
     out: String,
@@ -64,7 +64,7 @@ struct Pairs<'a, 'py> {
 }
 
 impl Pairs<'_, '_> {
-    /// Appends a pair, which has to be a tuple of two.
+    /// Appends a pair, which must be a tuple of two items.
     fn push_tuple(&mut self, pair: Obj<'_>) -> Result<(), Stop> {
         let mut items = pair.tuple_items().ok_or(Stop::Unusual)?;
         match (items.next(), items.next(), items.next()) {
@@ -73,7 +73,7 @@ impl Pairs<'_, '_> {
         }
     }
 
-    /// Appends a pair; with `doseq`, a pair for each item of a value that is a list or tuple.
+    /// Appends a pair of a key and a value. With `doseq`, appends a pair for each item of a value that is a list or tuple.
     fn push(&mut self, key: Obj<'_>, value: Obj<'_>) -> Result<(), Stop> {
         if !self.doseq {
             self.pair(key, value)
@@ -137,7 +137,8 @@ pub(crate) fn parse_qs<'py>(call: &Call<'py>) -> Answer<'py> {
     Ok(dict.into_any())
 }
 
-/// Passes the pairs of the query to `add`.
+/// Splits a query string and passes its decoded names and values to `add`. This is the common part of `parse_qsl` and
+/// `parse_qs`.
 fn parse<'py>(
     call: &Call<'py>,
     mut add: impl FnMut(Bound<'py, PyAny>, Bound<'py, PyAny>) -> Result<(), Stop>,
@@ -168,7 +169,8 @@ fn parse<'py>(
     };
     let max = max_num_fields.filter(|max| !max.is_none());
     if query.is_empty() {
-        // Versions of Python differ in whether they check the limit then, and whether `strict_parsing` rejects it.
+        // Versions of Python differ for an empty query: some check the limit, and some reject it under `strict_parsing`. So
+        // urllib answers.
         return if max.is_some() || strict { Err(Stop::Unusual) } else { Ok(()) };
     }
     if let Some(max) = max {
@@ -190,7 +192,7 @@ fn parse<'py>(
         }
         let (name, value) = match memchr::memchr(b'=', field) {
             Some(at) => (&field[..at], &field[at + 1..]),
-            // urllib raises ValueError.
+            // urllib's function raises `ValueError` here.
             None if strict => return Err(Stop::Unusual),
             None => (field, &[][..]),
         };

@@ -1,7 +1,7 @@
 //! `quote`, `unquote` and their relatives of urllib.parse.
 //!
-//! The fast paths take `str` and `bytes` themselves, in UTF-8. urllib answers calls with other types, charsets or surrogates, and
-//! raises all exceptions ([`Stop::Unusual`]).
+//! The fast paths take `str`, as UTF-8, and `bytes`, but no subclasses. urllib's functions answer calls with other types,
+//! charsets or surrogates, and raise all exceptions ([`Stop::Unusual`]).
 
 use std::mem::MaybeUninit;
 use std::sync::{LazyLock, Mutex};
@@ -19,7 +19,7 @@ pub(crate) static UNQUOTE: Pair = Pair::new();
 pub(crate) static UNQUOTE_PLUS: Pair = Pair::new();
 pub(crate) static UNQUOTE_TO_BYTES: Pair = Pair::new();
 
-/// Results up to this size are written to the stack first.
+/// The largest result, in bytes, that is written to the stack before Python's object is made.
 const STACK: usize = 3072;
 
 type Encoder = Encode<AsciiSet>;
@@ -33,27 +33,27 @@ fn encoder_of(safe: &[u8], plus: bool) -> Encoder {
     if plus { encoder.form_keeping_plus() } else { encoder }
 }
 
-/// Returns a bit for each byte of `safe`. Like Python, it ignores what is not ASCII.
+/// Returns a bitmap of the bytes of `safe`. Like Python, it ignores bytes that are not ASCII.
 pub(crate) fn bits_of(safe: &[u8]) -> u128 {
     safe.iter().filter(|byte| byte.is_ascii()).fold(0, |bits, byte| bits | 1 << byte)
 }
 
-/// Returns the bytes that urllib does not encode: unreserved characters and those of `safe`.
+/// Returns the set of bytes that urllib does not encode: unreserved characters and the bytes of the bitmap `safe`.
 pub(crate) fn keep(safe: u128) -> AsciiSet {
     sets::RFC3986_UNRESERVED.union(AsciiSet::from_bitmap(safe))
 }
 
-/// An encoder and the argument `safe` that it was made for.
+/// A cached encoder, and the argument `safe` for which it was made.
 struct Cached {
     safe: Py<PyAny>,
     plus: bool,
     encoder: Encoder,
 }
 
-/// The encoders of the last arguments `safe`. Programs pass few different objects, because they pass constants.
+/// A cache of encoders for the most recent `safe` arguments. Programs pass few different objects, because they pass constants.
 static CACHE: Mutex<([Option<Cached>; 4], usize)> = Mutex::new(([const { None }; 4], 0));
 
-/// Calls `then` with the encoder for an argument `safe`.
+/// Calls `then` with the encoder for the argument `safe`.
 #[inline(always)]
 fn with_encoder<'py>(
     py: Python<'py>,
@@ -69,7 +69,7 @@ fn with_encoder<'py>(
 }
 
 fn cached<'py>(py: Python<'py>, safe: Obj<'py>, plus: bool) -> Result<Encoder, Stop> {
-    // If another thread uses the cache, it is quicker to do without it.
+    // If another thread holds the cache, making an encoder is quicker than waiting.
     let Ok(mut cache) = CACHE.try_lock() else {
         return Ok(encoder_of(safe_bytes(safe)?, plus));
     };
@@ -91,12 +91,12 @@ fn cached<'py>(py: Python<'py>, safe: Obj<'py>, plus: bool) -> Result<Encoder, S
     Ok(encoder)
 }
 
-/// Returns the bytes of an argument `safe`.
+/// Returns the bytes of the argument `safe`.
 fn safe_bytes(safe: Obj<'_>) -> Result<&[u8], Stop> {
     safe.as_utf8().or_else(|| safe.as_bytes()).ok_or(Stop::Unusual)
 }
 
-/// Reports whether an argument `encoding` is UTF-8, by the names that most people write.
+/// Reports whether the argument `encoding` means UTF-8. It only knows the names that most people write.
 #[inline(always)]
 pub(crate) fn is_utf8(encoding: Option<Obj<'_>>) -> bool {
     match encoding {
@@ -106,7 +106,7 @@ pub(crate) fn is_utf8(encoding: Option<Obj<'_>>) -> bool {
     }
 }
 
-/// Error handlers that every Python has. They only matter for errors, which urllib handles.
+/// The error handlers that every Python has. They matter only for input with errors, which urllib's functions handle.
 const HANDLERS: &[&[u8]] = &[
     b"strict",
     b"replace",
@@ -117,12 +117,12 @@ const HANDLERS: &[&[u8]] = &[
     b"surrogatepass",
 ];
 
-/// The meaning of an argument `errors` for decoding.
+/// The effect of the argument `errors` on decoding.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Errors {
     /// Invalid UTF-8 becomes U+FFFD.
     Replace,
-    /// Another handler, which only matters for errors.
+    /// Any other error handler. It matters only for invalid UTF-8, which urllib's functions then handle.
     Other,
 }
 
@@ -139,7 +139,7 @@ pub(crate) fn errors(argument: Option<Obj<'_>>) -> Result<Errors, Stop> {
     }
 }
 
-/// Reports whether an argument is given and not `None`.
+/// Reports whether an argument is given and is not `None`.
 #[inline(always)]
 fn is_given(argument: Option<Obj<'_>>) -> bool {
     argument.is_some_and(|argument| !argument.is_none())
@@ -164,7 +164,7 @@ pub(crate) fn quote_from_bytes<'py>(call: &Call<'py>) -> Answer<'py> {
     with_encoder(call.py, safe, &SLASH, false, |encoder| encoded(call.py, bytes, None, encoder, false))
 }
 
-/// Calls `then` with the encoder of `urlencode` for an argument `safe`.
+/// Calls `then` with the encoder that `urlencode` uses for the argument `safe`.
 #[inline(always)]
 pub(crate) fn for_query<'py>(
     py: Python<'py>,
@@ -191,7 +191,8 @@ fn quote_any<'py>(
             if !is_utf8(encoding) {
                 return Err(Stop::Unusual);
             }
-            // Text without surrogates has no errors, but an unknown handler is one.
+            // Text without surrogates has no encoding errors, so `errors` has no effect, but an unknown handler must be
+            // rejected.
             self::errors(errors)?;
             (utf8, Some(string))
         }
@@ -203,7 +204,7 @@ fn quote_any<'py>(
     with_encoder(py, safe, default, plus, |encoder| encoded(py, bytes, same, encoder, plus))
 }
 
-/// Encodes `bytes`. Returns `same`, the object that they are the text of, if nothing changes.
+/// Encodes `bytes` to a `str`. If nothing changes, returns `same`, the `str` that `bytes` come from.
 #[inline(always)]
 fn encoded<'py>(
     py: Python<'py>,
@@ -220,7 +221,8 @@ fn encoded<'py>(
         return Err(Stop::Unusual);
     };
     match same {
-        // Every change makes the text longer, except that of a space to a plus sign.
+        // Every change makes the text longer, except for that of a space to a plus sign. So texts of equal length need a
+        // comparison only if `plus` is true.
         Some(same) if out.len() == bytes.len() && (!plus || out == bytes) => Ok(same.own(py)),
         _ => new_str(py, out),
     }
@@ -251,7 +253,7 @@ pub(crate) fn unquote<'py>(call: &Call<'py>) -> Answer<'py> {
     if let Some(text) = string.as_utf8() {
         return decoded(call.py, text, Some(string), Decode::new(), false, handler);
     }
-    // urllib rejects `None` together with bytes.
+    // urllib's function rejects `None` as `encoding` or `errors` if the string is `bytes`.
     match string.as_bytes() {
         Some(bytes) if !encoding.is_some_and(Obj::is_none) && !errors.is_some_and(Obj::is_none) => {
             decoded(call.py, bytes, None, Decode::new(), false, handler)
@@ -285,11 +287,11 @@ pub(crate) fn unquote_to_bytes<'py>(call: &Call<'py>) -> Answer<'py> {
     })
 }
 
-/// Decodes `bytes` to text. Returns `same`, the object that they are the text of, if nothing changes.
+/// Decodes `bytes` to a `str`. If nothing changes, returns `same`, the `str` that `bytes` come from.
 ///
-/// urllib decodes each run of ASCII by itself. Decoding everything at once gives the same: other characters of a `str` start with
-/// the first byte of a character and end with its last one, so invalid UTF-8 in a run of ASCII never continues in them. Errors
-/// other than replacement are left to urllib, because the exception has offsets in the run.
+/// urllib decodes each run of ASCII characters by itself. Decoding everything at once gives the same result: the other
+/// characters of a `str` are complete UTF-8 sequences, so invalid UTF-8 in a run never continues in them. If invalid UTF-8 is
+/// not replaced, urllib's function answers, because its exception has offsets in the run.
 #[inline(always)]
 fn decoded<'py>(
     py: Python<'py>,
@@ -305,7 +307,7 @@ fn decoded<'py>(
     })
 }
 
-/// Calls `then` with the decoded bytes.
+/// Calls `then` with the decoded bytes of `bytes`.
 #[inline(always)]
 pub(crate) fn with_decoded<'py>(
     bytes: &[u8],

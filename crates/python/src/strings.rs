@@ -10,7 +10,7 @@ use pyo3::types::{PyBytes, PyString};
 use uri::Piece;
 use uri::canon::Profile;
 
-/// A `str` or `bytes`.
+/// The argument of a function that takes a `str` or `bytes`.
 pub(crate) enum Text<'py> {
     Str(Bound<'py, PyString>),
     Bytes(Bound<'py, PyBytes>),
@@ -31,7 +31,7 @@ impl<'py> FromPyObject<'_, 'py> for Text<'py> {
 }
 
 impl<'py> Text<'py> {
-    /// Returns the bytes, or the UTF-8 of a `str`. A surrogate raises `UnicodeEncodeError`.
+    /// Returns the bytes of a `bytes`, or the UTF-8 of a `str`. A surrogate raises `UnicodeEncodeError`.
     pub(crate) fn bytes(&self) -> PyResult<&[u8]> {
         match self {
             Text::Str(text) => Ok(text.to_str()?.as_bytes()),
@@ -39,8 +39,8 @@ impl<'py> Text<'py> {
         }
     }
 
-    /// Makes an object of the same type of a result. Returns this object if the result is borrowed, and thus equal to it. Invalid
-    /// UTF-8 becomes U+FFFD in a `str`.
+    /// Makes the answer of a function: an object of the type of its argument `self`, with the content `bytes`. If `bytes` is
+    /// borrowed, nothing has changed, and the answer is the argument itself. Invalid UTF-8 becomes U+FFFD in a `str`.
     fn answer(&self, py: Python<'py>, bytes: Cow<'_, [u8]>) -> Bound<'py, PyAny> {
         match (self, bytes) {
             (Text::Str(text), Cow::Borrowed(_)) => text.clone().into_any(),
@@ -49,7 +49,8 @@ impl<'py> Text<'py> {
         }
     }
 
-    /// Makes an object of the same type. Invalid UTF-8 becomes U+FFFD in a `str`.
+    /// Makes a `str` if `self` is a `str`, or else a `bytes`, with the content `bytes`. Invalid UTF-8 becomes U+FFFD in a
+    /// `str`.
     fn part(&self, py: Python<'py>, bytes: &[u8]) -> Bound<'py, PyAny> {
         match self {
             Text::Str(_) => PyString::new(py, &String::from_utf8_lossy(bytes)).into_any(),
@@ -57,7 +58,7 @@ impl<'py> Text<'py> {
         }
     }
 
-    /// Converts an offset in bytes to an index of this object.
+    /// Converts an offset in the bytes to an index into the Python object, which counts characters if it is a `str`.
     fn index(&self, offset: usize) -> PyResult<usize> {
         Ok(match self {
             Text::Str(text) => {

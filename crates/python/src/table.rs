@@ -47,7 +47,7 @@ impl PyColumn {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-        // The interface allows to ignore the request.
+        // The PyCapsule interface allows a producer to ignore the requested schema.
         let _ = requested_schema;
         let (class, parts) = (self.class, &self.parts);
         let part = py.detach(|| part::joined(class.layout, parts)).ok_or_else(|| {
@@ -95,7 +95,7 @@ fn apply(
     Ok(PyColumn { class: made.class, parts: made.parts })
 }
 
-/// Returns Python's name for a policy, as the argument `errors`.
+/// Returns the name that a policy has in Python's argument `errors`.
 fn name_of(policy: Policy) -> &'static str {
     match policy {
         Policy::Fail => "strict",
@@ -103,12 +103,12 @@ fn name_of(policy: Policy) -> &'static str {
     }
 }
 
-/// Returns the policy with this name in Python.
+/// Returns the policy that Python's argument `errors` calls `name`.
 pub(crate) fn find_policy(name: &str) -> Option<Policy> {
     Policy::ALL.into_iter().find(|policy| name_of(*policy) == name)
 }
 
-/// Returns the policy for an argument `errors`. A name that the function does not have raises `ValueError`.
+/// Returns the policy that the argument `errors` names. A name that `function` does not support raises `ValueError`.
 pub(crate) fn policy(function: &Function, errors: &str) -> PyResult<Policy> {
     let choices = || function.policies.iter().map(|(policy, _)| *policy);
     find_policy(errors).filter(|found| choices().any(|policy| policy == *found)).ok_or_else(|| {

@@ -8,10 +8,10 @@ use pyo3::prelude::*;
 use crate::call::{self, Pair};
 use crate::{query, quoting};
 
-/// A definition of a function for CPython.
+/// CPython's definition of a function: its name, address, flags and documentation.
 #[repr(transparent)]
 struct Definition(ffi::PyMethodDef);
-// SAFETY: its pointers are to constants, and CPython does not write to a definition.
+// SAFETY: the pointers of a definition are to constants, and CPython does not write to it.
 unsafe impl Sync for Definition {}
 
 macro_rules! functions {
@@ -19,21 +19,21 @@ macro_rules! functions {
         $(
             /// # Safety
             ///
-            /// CPython calls this by the definition below, so the arguments are as [`call::answer`] requires.
+            /// CPython calls this through `DEFINITIONS`, so the arguments are as [`call::answer`] requires.
             unsafe extern "C" fn $name(
                 _module: *mut ffi::PyObject,
                 args: *const *mut ffi::PyObject,
                 count: ffi::Py_ssize_t,
                 names: *mut ffi::PyObject,
             ) -> *mut ffi::PyObject {
-                // SAFETY: the caller promises exactly this.
+                // SAFETY: the precondition of this function is that of `call::answer`.
                 unsafe { call::answer($function, &$pair, args, count, names) }
             }
         )*
 
         const PAIRS: &[(&str, &Pair)] = &[$((stringify!($name), &$pair)),*];
 
-        /// The definitions. The last one is zero and ends the list.
+        /// The definitions of all functions. The last one is zeroed, which ends the list for CPython.
         static DEFINITIONS: [Definition; PAIRS.len() + 1] = [
             $(Definition(ffi::PyMethodDef {
                 ml_name: concat!(stringify!($name), "\0").as_ptr().cast::<c_char>(),
@@ -131,10 +131,11 @@ The same as urllib.parse.parse_qs.
 {'tag': ['a', 'b']}";
 }
 
-/// Puts the functions into the module.
+/// Adds the functions to the Python module, and pairs each with the function of urllib that it replaces.
 pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let urllib = module.py().import("urllib.parse")?;
-    // SAFETY: the thread is attached, and the definitions live as long as the process and end with one that is zero.
+    // SAFETY: the thread is attached, because `module` is a `Bound`. The definitions are a `static`, and the last one is
+    // zeroed.
     let status =
         unsafe { ffi::PyModule_AddFunctions(module.as_ptr(), (&raw const DEFINITIONS).cast_mut().cast()) };
     if status != 0 {
@@ -142,7 +143,7 @@ pub(crate) fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     }
     for (name, pair) in PAIRS {
         let ours = module.getattr(*name)?;
-        // People import them from here.
+        // People import these functions from `simdpct`, and not from the compiled module.
         ours.setattr("__module__", "simdpct")?;
         pair.set(urllib.getattr(*name)?, ours);
     }

@@ -1,4 +1,4 @@
-//! The check of one input against the oracle: every verb of every tier, between guard pages.
+//! Checks every verb of every tier on one input against the oracle, between guard pages.
 
 use std::borrow::{Borrow, Cow};
 use std::fmt::Debug;
@@ -12,23 +12,23 @@ use crate::guard::{CANARY, Place, Room};
 use crate::oracle::{self, Malformed, Members, Rule};
 use crate::tiers::tiers;
 
-/// An encoding, in the terms of the oracle.
+/// The options of an encoding, in the terms of the oracle.
 #[derive(Clone, Copy)]
 pub struct Encoding {
     /// The bytes that stay.
     pub members: Members,
-    /// The rule.
+    /// The rule that decides which bytes are escaped.
     pub rule: Rule,
-    /// Whether digits are in upper case.
+    /// Whether the digits of new escapes are in upper case.
     pub upper: bool,
 }
 
-/// A decoding, in the terms of the oracle.
+/// The options of a decoding, in the terms of the oracle.
 #[derive(Clone, Copy)]
 pub struct Decoding {
     /// The bytes whose escapes stay.
     pub keep: Members,
-    /// Whether `+` is a space.
+    /// Whether a `+` that is not escaped is read as a space.
     pub plus: bool,
     /// Whether this is the normalization of RFC 3986, which ignores `keep` and `plus`.
     pub normalize: bool,
@@ -45,17 +45,17 @@ impl Encoding {
         Encoding { members, rule: Rule::Plain, upper: true }
     }
 
-    /// Makes an encoding of each of three rules, with digits in upper case.
+    /// Makes one encoding for each of the three rules, with digits in upper case.
     pub fn modes(members: Members) -> [Encoding; 3] {
         [Rule::Plain, Rule::KeepEscapes, Rule::Form].map(|rule| Encoding { members, rule, upper: true })
     }
 
-    /// Makes the encoder of the library.
+    /// Makes the encoder of the library that has these options.
     pub fn encoder(&self, tier: Tier) -> Encode<ByteSet> {
         self.applied(Encode::keeping(byte_set(&self.members)).tier(tier))
     }
 
-    /// Adds the rule and the case to `encode`.
+    /// Adds the rule and the case of this encoding to `encode`.
     pub fn applied<S: KeepSet>(&self, encode: Encode<S>) -> Encode<S> {
         let encode = match self.rule {
             Rule::Plain => encode,
@@ -66,9 +66,10 @@ impl Encoding {
         encode.hex_case(if self.upper { HexCase::Upper } else { HexCase::Lower })
     }
 
-    /// Returns the offset of the first byte that changes.
+    /// Returns the offset of the first byte that this encoding changes.
     pub fn first_change(&self, input: &[u8]) -> Option<usize> {
-        // Before that, the output is the input. `%25` begins with the byte that it replaces.
+        // Up to that byte, the output equals the input. A `%` that changes is a special case, because its escape `%25` begins
+        // with `%`.
         let mut out = Vec::new();
         self.expected(input, &mut out);
         let percent_changes = |at: usize| match self.rule {
@@ -78,28 +79,28 @@ impl Encoding {
         (0..input.len()).find(|&at| out[at] != input[at] || (input[at] == b'%' && percent_changes(at)))
     }
 
-    /// Writes the answer of the oracle to `out`.
+    /// Writes the output that the oracle expects to `out`.
     pub fn expected(&self, input: &[u8], out: &mut Vec<u8>) {
         oracle::encode(input, &self.members, self.rule, self.upper, out);
     }
 }
 
 impl Decoding {
-    /// Decodes every escape.
+    /// The decoding of every escape.
     pub const ALL: Decoding = Decoding { keep: [false; 256], plus: false, normalize: false };
-    /// Decodes every escape, and reads `+` as a space.
+    /// The decoding of every escape that also reads `+` as a space.
     pub const FORM: Decoding = Decoding { plus: true, ..Decoding::ALL };
-    /// Normalizes.
+    /// The normalization of escapes.
     pub const NORMALIZE: Decoding = Decoding { normalize: true, ..Decoding::ALL };
-    /// The three modes without a set.
+    /// The three modes of decoding that need no set.
     pub const MODES: [Decoding; 3] = [Decoding::ALL, Decoding::FORM, Decoding::NORMALIZE];
 
-    /// Makes the decoding of all escapes but those of `keep`.
+    /// Makes the decoding of all escapes but those of the bytes of `keep`.
     pub fn keeping(keep: Members) -> Decoding {
         Decoding { keep, ..Decoding::ALL }
     }
 
-    /// Makes the decoder of the library.
+    /// Makes the decoder of the library that has these options.
     pub fn decoder(&self, tier: Tier) -> Decode {
         if self.normalize {
             return Decode::NORMALIZE.tier(tier);
@@ -108,7 +109,7 @@ impl Decoding {
         if self.plus { decode.form() } else { decode }
     }
 
-    /// Returns the offset of the first byte or escape that changes.
+    /// Returns the offset of the first byte or escape that this decoding changes.
     pub fn first_change(&self, input: &[u8]) -> Option<usize> {
         let (mut out, mut at) = (Vec::new(), 0);
         while at < input.len() {
@@ -122,7 +123,7 @@ impl Decoding {
         None
     }
 
-    /// Writes the answer of the oracle to `out`.
+    /// Writes the output that the oracle expects to `out`.
     pub fn expected(&self, input: &[u8], out: &mut Vec<u8>) {
         if self.normalize {
             oracle::normalize(input, out);
@@ -137,7 +138,7 @@ pub fn wrote<E>(written: Result<usize, E>, out: &[u8], expected: &[u8]) -> bool 
     written.is_ok_and(|len| len == expected.len()) && out.starts_with(expected)
 }
 
-/// Converts an error of the library to one of the oracle.
+/// Converts an error of the library to the terms of the oracle.
 pub fn malformed(error: MalformedEscape) -> Malformed {
     let not_hex = match error.cause {
         MalformedCause::Truncated => None,
@@ -151,7 +152,7 @@ pub fn malformed(error: MalformedEscape) -> Malformed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SliceError {
     Malformed(Malformed),
-    /// The slice is too small: the size needed.
+    /// The slice is too small. The number is the size needed.
     TooSmall(usize),
 }
 
@@ -167,9 +168,9 @@ fn slice_error(error: impl Into<DecodeError>) -> SliceError {
 ///
 /// # Safety
 ///
-/// The caller writes initialised bytes only.
+/// The caller writes only initialised bytes to the result.
 unsafe fn uninit(slice: &mut [u8]) -> &mut [MaybeUninit<u8>] {
-    // SAFETY: the layout is the same, and by the precondition all bytes stay initialised.
+    // SAFETY: `MaybeUninit<u8>` has the layout of `u8`, and by the precondition all bytes stay initialised.
     unsafe { &mut *(std::ptr::from_mut(slice) as *mut [MaybeUninit<u8>]) }
 }
 
@@ -230,7 +231,7 @@ verbs! {
     TryDecode, |result| result.map_err(malformed);
 }
 
-/// The case that a failed assertion names.
+/// The tier and the input of one check, for the message of a failed assertion.
 struct Case<'a> {
     tier: Tier,
     place: Place,
@@ -259,7 +260,7 @@ impl Case<'_> {
         }
     }
 
-    /// Compares a `Cow`, which has to be borrowed if nothing changes.
+    /// Compares a `Cow` with the expected output. The `Cow` must be borrowed if nothing changes.
     #[track_caller]
     fn cow<T: ToOwned + AsRef<[u8]> + ?Sized>(&self, cow: Cow<'_, T>, expected: &[u8]) {
         self.same("the Cow", (*cow).as_ref(), expected);
@@ -267,7 +268,7 @@ impl Case<'_> {
     }
 }
 
-/// A checker, with guarded memory for input and output.
+/// A checker of all verbs, with guarded memory for their input and output.
 #[derive(Default)]
 pub struct Checker {
     input: Room,
@@ -277,7 +278,7 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// Makes a checker.
+    /// Makes a checker with empty memory.
     pub fn new() -> Checker {
         Checker::default()
     }
@@ -313,7 +314,8 @@ impl Checker {
         case.equal("first_change", encode.first_change(src), first_change);
         case.cow(encode.encode(src), expected);
 
-        // The exact size, one byte more, and the worst case, which takes another path of the library.
+        // The sizes of the output slice: the exact size, one byte more, and the worst case, for which the library takes another
+        // path.
         for room in [len, len + 1, 3 * src.len() + 64] {
             let out = output.take(room, place);
             case.equal("encode_to_slice", encode.encode_to_slice(src, out), Ok(len));
@@ -329,19 +331,19 @@ impl Checker {
         }
         for room in [len, 3 * src.len() + 64] {
             let out = output.take(room, place);
-            // SAFETY: the library writes initialised bytes only.
+            // SAFETY: the library writes only initialised bytes to the slice.
             let written = encode.encode_to_uninit(src, unsafe { uninit(out) }).expect("it is large enough");
             case.same("encode_to_uninit", written, expected);
             case.that("wrote outside: encode_to_uninit", output.intact());
         }
         if len > 0 {
             let out = output.take(len - 1, place);
-            // SAFETY: the library writes initialised bytes only.
+            // SAFETY: the library writes only initialised bytes to the slice.
             let needed = encode.encode_to_uninit(src, unsafe { uninit(out) }).map_err(|error| error.needed);
             case.equal("encode_to_uninit, too small", needed.err(), Some(len));
         }
 
-        // Appending to content, without spare capacity and with just enough of it.
+        // `encode_append` is called on a vector that has content, without spare capacity and with exactly enough of it.
         for spare in [0, len] {
             let mut fresh = Vec::with_capacity(4 + spare);
             fresh.extend_from_slice(b"new:");
@@ -372,7 +374,7 @@ impl Checker {
         }
     }
 
-    /// Checks every verb of `decode` against `self.expected`, or against the error.
+    /// Checks every verb of `decode` against `self.expected`, or against the expected error.
     fn decode_by(
         &mut self,
         decode: impl Verbs,
@@ -396,7 +398,8 @@ impl Checker {
             Err(error) => case.equal("decode", Err(error), result),
         }
 
-        // The exact size, one byte more, and the length of the input, which takes another path of the library.
+        // The sizes of the output slice: the exact size, one byte more, and at least the length of the input, for which the
+        // library takes another path.
         for room in [len, len + 1, src.len(), src.len() + 64] {
             let out = output.take(room, place);
             let written = decode.decode_to_slice(src, out);
@@ -415,7 +418,7 @@ impl Checker {
         }
         for room in [len, src.len() + 64] {
             let out = output.take(room, place);
-            // SAFETY: the library writes initialised bytes only.
+            // SAFETY: the library writes only initialised bytes to the slice.
             let written = decode.decode_to_uninit(src, unsafe { uninit(out) }).map(|bytes| &*bytes);
             case.equal("decode_to_uninit", written, slice_result.map(|()| &expected[..]));
             case.that("wrote outside: decode_to_uninit", output.intact());

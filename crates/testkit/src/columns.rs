@@ -1,4 +1,4 @@
-//! The check of the batch verbs on every tier: each value gives the output that it gives alone.
+//! Checks the batch verbs on every tier: each value of a column must give the output that it gives alone.
 
 use std::fmt::Debug;
 use std::mem::MaybeUninit;
@@ -9,12 +9,12 @@ use crate::check::{Decoding, Encoding, malformed};
 use crate::oracle::{self, Malformed};
 use crate::tiers::tiers;
 
-/// The output of the oracle for a column.
+/// The output that the oracle expects for a column.
 #[derive(Default)]
 struct Expected {
     bytes: Vec<u8>,
     ends: Vec<i32>,
-    /// The values that are rejected.
+    /// The indices of the rejected values, each with its error.
     rejected: Vec<(usize, Malformed)>,
 }
 
@@ -37,10 +37,10 @@ impl Expected {
     }
 }
 
-/// Any iterator of values, as one type.
+/// A boxed iterator of values, so that all iterators of values have one type.
 type Slices<'v> = Box<dyn Iterator<Item = Option<&'v [u8]>> + 'v>;
 
-/// A verb over a column and over slices, into each kind of output. Rejected values are added to `rejected`.
+/// A batch verb for columns and for slices, into each kind of output. It adds rejected values to `rejected`.
 trait Verb {
     fn column<C: ColumnOut>(
         &self,
@@ -56,10 +56,10 @@ trait Verb {
     ) -> Result<(), C::Error>;
 }
 
-/// Compares the output of a verb for the values that `offsets` cut with `expected`.
+/// Applies a batch verb to the values that `offsets` cut from `bytes`, and compares the output with `expected`.
 fn check(verb: &impl Verb, bytes: &[u8], offsets: &[i32], expected: &Expected, context: &dyn Debug) {
     let values = Column::new(bytes, offsets).unwrap();
-    // Nulls are empty values, but not every empty value is a null.
+    // Empty values with an odd index are passed as nulls: a null must give an empty value, but not every empty value is a null.
     let nullable = || -> Slices<'_> {
         let some = |(index, value): (usize, &'_ [u8])| index % 2 == 0 || !value.is_empty();
         Box::new(values.iter().enumerate().map(move |(index, value)| some((index, value)).then_some(value)))
@@ -80,8 +80,8 @@ fn check(verb: &impl Verb, bytes: &[u8], offsets: &[i32], expected: &Expected, c
     verb.slices(nullable(), &mut out, &mut rejected).unwrap();
     equal("slices", out.bytes(), out.offsets(), &rejected);
 
-    // Memory that is more than enough, exactly enough, and too little. In the last case, the column holds the values before the
-    // one that the error names, and the rest goes to another column.
+    // The memory for the output is more than enough, exactly enough, or too small. If it is too small, the column must hold the
+    // values before the one that the error names, and the other values go to a second column.
     let (len, count) = (expected.bytes.len(), expected.ends.len());
     for (room, slots) in
         [(3 * bytes.len(), count + 3), (len, count), (len / 2, count), (len, count - count / 3)]
@@ -112,7 +112,7 @@ fn check(verb: &impl Verb, bytes: &[u8], offsets: &[i32], expected: &Expected, c
             let end = expected.ends[error.index] as usize;
             assert!(out.bytes() == &expected.bytes[..end], "{context:?}");
             assert!(out.offsets() == &expected.ends[..=error.index], "{context:?}");
-            // One more value would not fit.
+            // The error must name the first value that does not fit, so the next value must not fit.
             let next = expected.ends[error.index + 1] as usize;
             assert!(next > room.len() || error.index + 2 > has, "{} of {context:?}", error.index);
             assert!(rejected.iter().all(|(index, _)| *index < error.index), "{context:?}");
@@ -158,7 +158,7 @@ verbs! {
     TryDecodes(simdpct::TryDecode), decode_column, decode_slices, (malformed);
 }
 
-/// Checks that the values which `offsets` cut are encoded.
+/// Checks that the library encodes the values that `offsets` cut from `bytes` like the oracle.
 pub fn encode(encoding: &Encoding, bytes: &[u8], offsets: &[i32]) {
     let expected = Expected::new(bytes, offsets, |value, out| {
         encoding.expected(value, out);
@@ -169,7 +169,7 @@ pub fn encode(encoding: &Encoding, bytes: &[u8], offsets: &[i32]) {
     }
 }
 
-/// Checks that the values which `offsets` cut are decoded.
+/// Checks that the library decodes the values that `offsets` cut from `bytes` like the oracle.
 pub fn decode(decoding: &Decoding, bytes: &[u8], offsets: &[i32]) {
     let expected = Expected::new(bytes, offsets, |value, out| {
         decoding.expected(value, out);
@@ -180,7 +180,7 @@ pub fn decode(decoding: &Decoding, bytes: &[u8], offsets: &[i32]) {
     }
 }
 
-/// Checks that the values which `offsets` cut are decoded, and those with a malformed escape rejected.
+/// Checks that a strict decoder decodes the values that `offsets` cut from `bytes`, and rejects those with a malformed escape.
 pub fn decode_strict(decoding: &Decoding, bytes: &[u8], offsets: &[i32]) {
     let expected = Expected::new(bytes, offsets, |value, out| {
         decoding.expected(value, out);

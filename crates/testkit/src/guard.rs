@@ -1,8 +1,8 @@
-//! Memory in which every access outside a slice crashes, or is found afterwards.
+//! Memory in which every access outside a slice either crashes or is found afterwards.
 //!
 //! On Unix, a [`Room`] is between two pages that may not be touched, so a kernel that reads or writes one byte too far crashes.
-//! On other targets (WebAssembly), a [`Room`] is a plain vector; [`FAULTS`] says which it is. On all targets, the bytes around
-//! the slice are canaries, which [`Room::intact`] checks.
+//! On other targets (WebAssembly), a [`Room`] is a plain vector; [`FAULTS`] says which kind the target has. On all targets, the
+//! bytes around the slice are canaries, which [`Room::intact`] checks.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ pub enum Place {
     End(usize),
 }
 
-/// Positions next to either guard page, and without the alignment of any vector.
+/// The positions that tests use: next to either guard page, or not aligned for any vector.
 pub const PLACES: [Place; 5] =
     [Place::End(0), Place::Start(0), Place::Start(1), Place::Start(31), Place::End(7)];
 
@@ -38,7 +38,7 @@ impl Default for Room {
 }
 
 impl Room {
-    /// Makes an empty room.
+    /// Makes a room with an empty slice.
     pub fn new() -> Room {
         Room::of(SIZE)
     }
@@ -49,7 +49,7 @@ impl Room {
         Room { memory, slice: 0..0 }
     }
 
-    /// Makes a slice of `len` canaries at `place`.
+    /// Returns a new slice of `len` canaries at `place`.
     pub fn take(&mut self, len: usize, place: Place) -> &mut [u8] {
         let (Place::Start(by) | Place::End(by)) = place;
         if by + len > self.memory.bytes().len() {
@@ -66,7 +66,7 @@ impl Room {
         &mut self.memory.bytes()[start..start + len]
     }
 
-    /// Makes a copy of `bytes` at `place`.
+    /// Returns a new slice at `place` with a copy of `bytes`.
     pub fn put(&mut self, bytes: &[u8], place: Place) -> &mut [u8] {
         let slice = self.take(bytes.len(), place);
         slice.copy_from_slice(bytes);
@@ -78,7 +78,8 @@ impl Room {
         let (slice, bytes) = (self.slice.clone(), self.memory.bytes());
         let canaries = [CANARY; 64];
         let clean = |bytes: &[u8]| bytes.chunks(64).all(|chunk| *chunk == canaries[..chunk.len()]);
-        // A wrong vector store lands near the slice. Checking the whole room would only be slow.
+        // A wrong vector store lands near the slice, so only 256 bytes on either side are checked. Checking all memory would be
+        // slow.
         clean(&bytes[slice.start.saturating_sub(256)..slice.start])
             && clean(&bytes[slice.end..bytes.len().min(slice.end + 256)])
     }
@@ -91,7 +92,7 @@ pub const FAULTS: bool = cfg!(unix);
 mod imp {
     use std::ptr;
 
-    /// Usable pages between two that may not be touched.
+    /// Usable memory between two guard pages, which may not be touched.
     // INVARIANT: `start` is the start of `len` readable and writable bytes. They are part of a mapping that this value owns,
     // which begins `page` bytes before them and ends `page` bytes after them.
     pub struct Memory {
@@ -107,12 +108,12 @@ mod imp {
             let page = usize::try_from(page).expect("the size of a page is positive");
             let len = size.next_multiple_of(page);
             let (protection, flags) = (libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-            // SAFETY: a new anonymous mapping overlaps nothing.
+            // SAFETY: a new anonymous mapping at an address that the system chooses overlaps no other memory.
             let base = unsafe { libc::mmap(ptr::null_mut(), len + 2 * page, protection, flags, -1, 0) };
             assert_ne!(base, libc::MAP_FAILED, "mmap: {}", std::io::Error::last_os_error());
-            // SAFETY: `page` is within the mapping.
+            // SAFETY: the mapping is `len + 2 * page` bytes long, so an offset of `page` is within it.
             let start = unsafe { base.cast::<u8>().add(page) };
-            // SAFETY: the inner pages are of the mapping that was just made.
+            // SAFETY: the `len` bytes from `start` on are whole pages of the mapping that was just made.
             let result = unsafe { libc::mprotect(start.cast(), len, libc::PROT_READ | libc::PROT_WRITE) };
             assert_eq!(result, 0, "mprotect: {}", std::io::Error::last_os_error());
             Memory { start, len, page }
@@ -127,7 +128,7 @@ mod imp {
 
     impl Drop for Memory {
         fn drop(&mut self) {
-            // SAFETY: by the invariant, this is the whole mapping, and `self` owns it.
+            // SAFETY: by the invariant, the address and the size are those of the whole mapping, which `self` owns.
             unsafe { libc::munmap(self.start.sub(self.page).cast(), self.len + 2 * self.page) };
         }
     }
@@ -135,7 +136,7 @@ mod imp {
 
 #[cfg(not(unix))]
 mod imp {
-    /// A vector: this target cannot protect a page.
+    /// A plain vector, because this target cannot protect a page.
     pub struct Memory(Vec<u8>);
 
     impl Memory {

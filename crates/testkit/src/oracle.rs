@@ -1,8 +1,8 @@
-//! The oracle: every operation a byte at a time, so naive that it is easy to see that it is right.
+//! The oracle: it performs every operation one byte at a time, so simply that it is easy to see that it is right.
 //!
-//! It shares nothing with `src/`: no hexadecimal digits, no sets, no types of errors. So a mistake in one of these cannot hide.
-//! The members of a set are 256 `bool`s, and each function transcribes one paragraph of a specification. Nothing here is fast,
-//! and nothing should become so.
+//! The oracle shares nothing with `src/`: no hexadecimal digits, no sets, no types of errors. So a mistake in one of these
+//! cannot hide. The members of a set are 256 `bool`s, and each function transcribes one paragraph of a specification. Nothing
+//! here is fast, and nothing should become so.
 
 /// The members of a set: the bytes that stay.
 pub type Members = [bool; 256];
@@ -27,7 +27,7 @@ pub fn bytes(members: &Members) -> Vec<u8> {
     (0..=255u8).filter(|&byte| members[byte as usize]).collect()
 }
 
-/// Returns the value of a hexadecimal digit.
+/// Returns the value of a hexadecimal digit of either case, or `None` for any other byte.
 pub fn digit(byte: u8) -> Option<u8> {
     (0..16).find(|&value| {
         let (upper, lower) = (b"0123456789ABCDEF"[value as usize], b"0123456789abcdef"[value as usize]);
@@ -49,16 +49,16 @@ fn push_escape(byte: u8, upper: bool, out: &mut Vec<u8>) {
     out.extend([b'%', digits[byte as usize / 16], digits[byte as usize % 16]]);
 }
 
-/// The rules of encoding.
+/// The rules that decide which bytes an encoding escapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// Bytes outside the set are escaped.
+    /// Every byte outside the set is escaped.
     Plain,
-    /// Valid escapes stay, any other `%` is escaped.
+    /// Valid escapes stay, and any other `%` is escaped.
     KeepEscapes,
     /// A space becomes `+`, and `+` is escaped.
     Form,
-    /// A space becomes `+`, and `+` stays if it is a member.
+    /// A space becomes `+`, and `+` stays if it is a member of the set.
     FormKeepingPlus,
 }
 
@@ -73,7 +73,7 @@ pub fn encode(input: &[u8], members: &Members, rule: Rule, upper: bool, out: &mu
             at += 3;
             continue;
         }
-        // A byte that the rule takes out of the set.
+        // Whether the rule escapes the byte even if it is a member of the set.
         let removed = match rule {
             Rule::Plain | Rule::FormKeepingPlus => false,
             Rule::KeepEscapes => byte == b'%',
@@ -90,7 +90,8 @@ pub fn encode(input: &[u8], members: &Members, rule: Rule, upper: bool, out: &mu
     }
 }
 
-/// Cuts `input` into valid escapes and single bytes, each with its offset and the byte of the escape.
+/// Iterates over the valid escapes and the other single bytes of `input`, each with its offset and, if it is an escape, its
+/// byte.
 fn pieces(input: &[u8]) -> impl Iterator<Item = (usize, &[u8], Option<u8>)> {
     let mut next = 0;
     std::iter::from_fn(move || {
@@ -101,7 +102,7 @@ fn pieces(input: &[u8]) -> impl Iterator<Item = (usize, &[u8], Option<u8>)> {
     })
 }
 
-/// Decodes every valid escape but those of `keep`. If `plus`, a `+` is a space.
+/// Decodes every valid escape but those of the bytes of `keep`. If `plus` is true, a `+` becomes a space.
 pub fn decode(input: &[u8], keep: &Members, plus: bool, out: &mut Vec<u8>) {
     out.clear();
     for (_, piece, escape) in pieces(input) {
@@ -125,12 +126,12 @@ pub fn normalize(input: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// A malformed escape.
+/// A malformed escape: a `%` that is not followed by two hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed {
-    /// The offset of its `%`.
+    /// The offset of the `%` in the input.
     pub offset: usize,
-    /// The offset and value of the byte that should be a digit; `None` if the input ends first.
+    /// The offset and value of the byte that is not a digit; `None` if the input ends before the second digit.
     pub not_hex: Option<(usize, u8)>,
 }
 
@@ -154,13 +155,13 @@ fn malformed_at(input: &[u8], offset: usize) -> Malformed {
     unreachable!("the escape at {offset} is valid")
 }
 
-/// Returns the first malformed escape.
+/// Returns the first malformed escape of `input`, if there is one.
 pub fn first_malformed(input: &[u8]) -> Option<Malformed> {
     let is_malformed = |at: &usize| input[*at] == b'%' && escape_at(input, *at).is_none();
     (0..input.len()).find(is_malformed).map(|at| malformed_at(input, at))
 }
 
-/// One decoded byte, with its offset in the input, and the escape that it comes from.
+/// One decoded byte, with its offset in the input and the escape that it was decoded from, if it was escaped.
 struct Unit<'a> {
     offset: usize,
     byte: u8,
@@ -181,7 +182,7 @@ fn units<'a>(input: &'a [u8], keep: &Members, plus: bool) -> Vec<Unit<'a>> {
     units
 }
 
-/// Returns the character that the bytes of `units` start with.
+/// Returns the UTF-8 character with which the bytes of `units` start, or `None` if they start with invalid UTF-8.
 fn character(units: &[Unit<'_>]) -> Option<String> {
     (1..=4.min(units.len())).find_map(|len| {
         let bytes: Vec<u8> = units[..len].iter().map(|unit| unit.byte).collect();
@@ -192,17 +193,17 @@ fn character(units: &[Unit<'_>]) -> Option<String> {
 /// The result of decoding to text, for each policy for invalid UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// The offset of the first invalid byte in the input and in the decoded bytes.
+    /// The offsets of the first invalid byte: in the input, and in the decoded bytes.
     pub invalid_utf8: Option<(usize, usize)>,
-    /// The text with U+FFFD for invalid parts.
+    /// The text with U+FFFD in place of each invalid part.
     pub replaced: String,
-    /// The text without invalid parts.
+    /// The text without the invalid parts.
     pub dropped: String,
-    /// The text with escapes for invalid bytes.
+    /// The text with an escape in place of each invalid byte.
     pub kept: String,
 }
 
-/// Decodes `input` to text.
+/// Decodes `input` to text under every policy for invalid UTF-8.
 pub fn text(input: &[u8], keep: &Members, plus: bool) -> Text {
     let units = units(input, keep, plus);
     let bytes: Vec<u8> = units.iter().map(|unit| unit.byte).collect();

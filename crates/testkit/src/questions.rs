@@ -1,9 +1,9 @@
-//! The check of the verbs that write nothing, against the oracle.
+//! Checks the verbs that write no output against the oracle.
 
 use crate::check::malformed;
 use crate::oracle;
 
-/// Checks [`simdpct::escapes`], [`simdpct::validate`] and [`simdpct::count`].
+/// Checks [`simdpct::escapes`], [`simdpct::validate`] and [`simdpct::count`] on `input`.
 pub fn check(input: &[u8]) {
     let scan = oracle::scan(input);
     let found = simdpct::escapes(input).map(|found| found.map(|e| (e.offset, e.byte)).map_err(malformed));
@@ -24,7 +24,7 @@ pub fn check(input: &[u8]) {
     assert_eq!(counts.percent, number(&|_, byte| byte == b'%'));
 }
 
-/// Checks [`simdpct::equivalent`].
+/// Checks [`simdpct::equivalent`] on `a` and `b`.
 pub fn equivalent(a: &[u8], b: &[u8]) {
     let (mut x, mut y) = (Vec::new(), Vec::new());
     oracle::normalize(a, &mut x);

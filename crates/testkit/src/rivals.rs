@@ -1,8 +1,8 @@
-//! The comparison of one input with other crates.
+//! Compares the output for one input with that of other crates.
 //!
-//! There are no exceptions, but not every verb has a counterpart. `urlencoding::decode` fails for invalid UTF-8, so it is
-//! compared with `decode_utf8`. `form_urlencoded` decodes whole queries, and to text with U+FFFD, so it gets one value without
-//! `&`. No other crate keeps escapes, is strict, normalizes, or has sets with bytes of 0x80 or more.
+//! The outputs must be equal without exception, but not every verb has a counterpart. `urlencoding::decode` fails for invalid
+//! UTF-8, so it is compared with `decode_utf8`. `form_urlencoded` decodes whole queries, and to text with U+FFFD, so it gets
+//! one value without `&`. No other crate keeps escapes, is strict, normalizes, or has sets with bytes of 0x80 or more.
 
 use std::borrow::Cow;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -12,12 +12,13 @@ use simdpct::{AsciiSet, Decode, Encode, sets};
 
 use crate::tiers::tiers;
 
-/// A set of bytes that stay, and the same as a set of `percent-encoding`, which holds the bytes to escape.
+/// A set of bytes that stay, and the equivalent set of the crate `percent-encoding`, which holds the bytes to escape.
 pub type Pair = (AsciiSet, &'static RivalSet);
 
-/// Makes the pair of `set`.
+/// Makes the pair of `set` and the equivalent set of `percent-encoding`.
 pub fn pair(set: AsciiSet) -> Pair {
-    // `percent-encoding` takes only `'static` sets. They stay in a list, so that a leak checker finds them in use.
+    // `percent-encoding` takes only `'static` sets, so they are leaked. This list keeps them reachable, so that a leak checker
+    // does not report them.
     static SETS: Mutex<Vec<&RivalSet>> = Mutex::new(Vec::new());
     let rival = set.complement().iter().fold(RivalSet::EMPTY, |rival, byte| rival.add(byte));
     let rival = Box::leak(Box::new(rival));
@@ -25,13 +26,13 @@ pub fn pair(set: AsciiSet) -> Pair {
     (set, rival)
 }
 
-/// Returns the pairs of all named sets.
+/// Returns the pairs for all named sets of the library.
 pub fn named() -> &'static [Pair] {
     static NAMED: OnceLock<Vec<Pair>> = OnceLock::new();
     NAMED.get_or_init(|| sets::ALL.iter().map(|named| pair(named.set)).collect())
 }
 
-/// Checks encoding with each of `pairs`, as a component, and as form data, on every tier.
+/// Checks encoding with the set of each pair, as a component and as form data, on every tier.
 pub fn check_encode(input: &[u8], pairs: &[Pair]) {
     for &tier in tiers() {
         for (set, rival) in pairs {

@@ -1,8 +1,8 @@
-//! Inputs of every shape that a kernel treats differently.
+//! Generators of test inputs, one for each kind of data that a kernel treats differently.
 
 use crate::tiers::runs;
 
-/// A generator of pseudo-random numbers (SplitMix64), which gives the same on every run and every target.
+/// A generator of pseudo-random numbers (SplitMix64). It gives the same sequence on every run and every target.
 #[derive(Clone)]
 pub struct Rng(pub u64);
 
@@ -38,13 +38,13 @@ impl Rng {
     }
 }
 
-/// Bytes with a meaning under some rule, digits of both cases, and the neighbours of the digits in ASCII.
+/// Bytes that have a meaning under some rule, digits of both cases, and the bytes next to the digits in ASCII.
 pub const INTERESTING: &[u8] = b"%%%%%%0123456789abcdefABCDEF/:@G`g +-._~!*'()\r\n\x00\x7f\x80\xa5\xc3\xff";
 
-/// A kind of data: its name, and how to make `len` bytes of it.
+/// A kind of test input: its name, and a function that makes `len` bytes of it.
 pub type Shape = (&'static str, fn(usize, &mut Rng) -> Vec<u8>);
 
-/// All of them.
+/// All kinds of test input.
 pub const SHAPES: &[Shape] = &[
     ("clean", |len, _| cycle(b"abcxyzABCXYZ0189-._~", len)),
     ("all special", |len, rng| (0..len).map(|_| rng.pick(b" \"<>^`{|}\\\x00\x1f\x7f\x80\xbf\xff")).collect()),
@@ -80,7 +80,7 @@ fn end_in(end: &[u8], len: usize) -> Vec<u8> {
     data
 }
 
-/// Makes clean text in which about one in `every` places is an escape, a malformed one or a special byte.
+/// Makes clean text in which about one in `every` places has a valid escape, a malformed escape or a special byte.
 fn sprinkle(len: usize, rng: &mut Rng, every: usize) -> Vec<u8> {
     let mut data = Vec::with_capacity(len + 3);
     while data.len() < len {
@@ -100,8 +100,8 @@ fn sprinkle(len: usize, rng: &mut Rng, every: usize) -> Vec<u8> {
     data
 }
 
-/// Calls `each` with every word of at most `longest` bytes of `alphabet`. At a scale below 100 %, it leaves out some of the
-/// words that are longer than `whole`.
+/// Calls `each` with every word of at most `longest` bytes of `alphabet`. If less than 100 % of long loops run, it leaves out
+/// some of the words that are longer than `whole` bytes.
 pub fn words(alphabet: &[u8], longest: usize, whole: usize, mut each: impl FnMut(&[u8])) {
     fn extend(alphabet: &[u8], word: &mut Vec<u8>, longest: usize, each: &mut impl FnMut(&[u8])) {
         each(word);

@@ -1,4 +1,4 @@
-//! The check of streams against the oracle: one input, cut in one way.
+//! Checks streams against the oracle, on one input that is cut in one way.
 
 use simdpct::Tier;
 use simdpct::stream::{Decoder, Encoder, Transform, TryDecoder};
@@ -6,7 +6,7 @@ use simdpct::stream::{Decoder, Encoder, Transform, TryDecoder};
 use crate::check::{Decoding, Encoding, malformed};
 use crate::oracle::{self, Rule, UNRESERVED};
 
-/// Pushes `input`, cut at `cuts`, through `transform`.
+/// Passes `input` through `transform` in the pieces between the offsets `cuts`.
 pub fn run<T: Transform>(
     transform: &mut T,
     input: &[u8],
@@ -22,7 +22,7 @@ pub fn run<T: Transform>(
 }
 
 fn encodings() -> Vec<Encoding> {
-    // The last set holds `%` and digits only.
+    // The last encoding keeps only `%`, `4` and `d`, so that escapes stay although most other bytes are escaped.
     let digits = Encoding { members: oracle::members(b"%4d"), rule: Rule::KeepEscapes, upper: false };
     Encoding::modes(UNRESERVED).into_iter().chain([digits]).collect()
 }
@@ -32,7 +32,7 @@ fn decodings() -> Vec<Decoding> {
     Decoding::MODES.into_iter().chain([keep]).collect()
 }
 
-/// Checks all streams of `tier` on `input`, cut at `cuts`.
+/// Checks all streams of `tier` on `input`, which is cut at the offsets `cuts`.
 pub fn check(tier: Tier, input: &[u8], cuts: &[usize]) {
     let context = || format!("tier {tier}, b\"{}\" cut at {cuts:?}", input.escape_ascii());
     let (mut expected, mut out) = (Vec::new(), Vec::new());
@@ -53,7 +53,7 @@ pub fn check(tier: Tier, input: &[u8], cuts: &[usize]) {
         let result = run(&mut strict, input, cuts, &mut out);
         let first = oracle::first_malformed(input);
         assert_eq!(result.map_err(malformed).err(), first, "strict, {}", context());
-        // The output before the error was appended, and nothing after it, whatever the next pieces are.
+        // The stream has appended the output before the error and nothing after it, whatever the next pieces are.
         decoding.expected(&input[..first.map_or(input.len(), |first| first.offset)], &mut expected);
         assert!(out == expected, "strict, {}: b\"{}\"", context(), out.escape_ascii());
         if first.is_some() {

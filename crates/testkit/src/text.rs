@@ -1,4 +1,4 @@
-//! The check of one input, decoded to text, against the oracle.
+//! Checks the verbs that decode to text against the oracle, on one input.
 
 use std::borrow::Cow;
 
@@ -8,11 +8,11 @@ use crate::check::{Decoding, byte_set, malformed};
 use crate::oracle::{self, Malformed};
 use crate::tiers::tiers;
 
-/// An error, in the terms of the oracle.
+/// An error of decoding to text, in the terms of the oracle.
 #[derive(Debug, PartialEq)]
 enum Error {
     Malformed(Malformed),
-    /// The offsets in the input and in the decoded bytes.
+    /// The offsets of the first invalid byte, in the input and in the decoded bytes.
     InvalidUtf8((usize, usize)),
 }
 
@@ -24,7 +24,7 @@ fn error(error: DecodeUtf8Error) -> Error {
     }
 }
 
-/// Checks all verbs that give text, on every tier.
+/// Checks all verbs that decode to text, on every tier.
 pub fn check(input: &[u8]) {
     let keep = Decoding::keeping(oracle::members(b"%/\xe9\xa9"));
     for decoding in [Decoding::ALL, Decoding::FORM, keep] {
@@ -65,7 +65,7 @@ pub fn check(input: &[u8]) {
                 assert_eq!(lossy, first.map_or(Ok(right.replaced.clone()), Err), "{}", context());
             }
 
-            // The verbs that cannot fail for the input give the same, and borrow if nothing changes.
+            // A lenient decoder and `strict_if(false)` must give the same text, and borrow if nothing changes.
             let try_decode = lenient.strict_if(false);
             let text = lenient.decode_utf8(input);
             assert_eq!(text.clone().map_err(Into::into), try_decode.decode_utf8(input), "{}", context());

@@ -1,4 +1,4 @@
-//! The tiers that a test runs on, and how much of it runs.
+//! The tiers on which tests run, and the share of the long loops that runs.
 
 use std::io::Write;
 use std::sync::OnceLock;
@@ -7,19 +7,19 @@ use simdpct::Tier;
 
 use crate::guard;
 
-/// The variable with the names of the tiers that must be there, separated by commas.
+/// The environment variable with the names of the tiers that this CPU must have, separated by commas.
 pub const REQUIRE: &str = "SIMDPCT_REQUIRE_TIERS";
 
-/// The variable with the names of the tiers to test, separated by commas, for the slowest emulator.
+/// The environment variable with the names of the only tiers to test, separated by commas. It is for the slowest emulator.
 pub const ONLY: &str = "SIMDPCT_TEST_TIERS";
 
-/// The variable with the percentage of the long loops to run, for emulated CPUs.
+/// The environment variable with the percentage of the long loops to run. It is for emulated CPUs.
 pub const SCALE: &str = "SIMDPCT_TEST_SCALE";
 
-/// The variable that enables loops that take minutes.
+/// The environment variable that enables loops that take minutes.
 pub const EXHAUSTIVE: &str = "SIMDPCT_EXHAUSTIVE";
 
-/// Returns every tier of this CPU, or those of them that [`ONLY`] names.
+/// Returns every tier of this CPU; or, if [`ONLY`] is set, those that it names.
 pub fn tiers() -> &'static [Tier] {
     static TIERS: OnceLock<Vec<Tier>> = OnceLock::new();
     TIERS.get_or_init(|| {
@@ -30,8 +30,8 @@ pub fn tiers() -> &'static [Tier] {
     })
 }
 
-/// Prints the tiers that this run covers. It bypasses the capture of the test harness, so that every run shows them. `ci/cpus`
-/// reads the line.
+/// Prints the tiers that this run covers. The line bypasses the capture of the test harness, so that every run shows it, and
+/// `ci/cpus` reads it.
 pub fn report() {
     let names: Vec<&str> = tiers().iter().map(|tier| tier.name()).collect();
     let absent: Vec<&str> = Tier::compiled().filter(|name| Tier::find(name).is_none()).collect();
@@ -45,7 +45,7 @@ pub fn report() {
     std::io::stderr().write_all(line.as_bytes()).expect("stderr is open");
 }
 
-/// Panics if a tier that [`REQUIRE`] names is not there.
+/// Panics if this CPU or this build lacks a tier that [`REQUIRE`] names.
 pub fn require() {
     let required = std::env::var(REQUIRE).unwrap_or_default();
     for name in required.split(',').map(str::trim).filter(|name| !name.is_empty()) {
@@ -58,7 +58,7 @@ pub fn require() {
     }
 }
 
-/// Returns the percentage of long loops to run.
+/// Returns the percentage of the long loops to run, by default 100.
 pub fn scale() -> u64 {
     static PERCENT: OnceLock<u64> = OnceLock::new();
     *PERCENT.get_or_init(|| match std::env::var(SCALE) {
@@ -67,19 +67,20 @@ pub fn scale() -> u64 {
     })
 }
 
-/// Reports whether loops that take minutes run.
+/// Reports whether the loops that take minutes are to run.
 pub fn exhaustive() -> bool {
     std::env::var_os(EXHAUSTIVE).is_some_and(|value| value != "0")
 }
 
-/// Reports whether the case `index` of a long loop runs: all cases at 100 %, fewer below, and always the same ones.
+/// Reports whether the case `index` of a long loop is to run. At 100 % all cases run; below, fewer do, but always the same
+/// ones.
 pub fn runs(index: usize) -> bool {
-    // A multiplicative hash, so that no lane or length is left out as a whole.
+    // A multiplicative hash chooses the cases, so that no lane or length is left out as a whole.
     let hash = (index as u64).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
     hash % 100 < scale()
 }
 
-/// Scales `count`, to at least one.
+/// Scales the number of cases `count` by the percentage of long loops, to at least one.
 pub fn scaled(count: u32) -> u32 {
     u32::try_from((u64::from(count) * scale() / 100).max(1)).unwrap_or(u32::MAX)
 }

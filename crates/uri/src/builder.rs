@@ -1,4 +1,4 @@
-//! Builds a URI of data.
+//! Builds a URI from data: escapes each piece for its component and joins the pieces.
 
 use alloc::string::String;
 use core::fmt::{self, Write as _};
@@ -8,13 +8,14 @@ use simdpct::{AsciiSet, Encode, sets};
 
 use crate::class::is_scheme;
 
-/// The bytes kept in a user name: those of userinfo without the colon that ends it.
+/// The bytes that stay unescaped in a user name: those of `userinfo` (RFC 3986) except the colon, which would end the name.
 const USER: AsciiSet = sets::RFC3986_USERINFO.remove(b":");
-/// The bytes kept in the name or value of a parameter. Some parsers separate parameters at `;`, and most read `+` as a space.
+/// The bytes that stay unescaped in the name or value of a query parameter. `;` is escaped because some parsers separate
+/// parameters there, and `+` because most parsers read it as a space.
 const PARAMETER: AsciiSet = sets::RFC3986_QUERY.remove(b"&=+;");
 
-/// Builds a URI or a relative reference of data. Every piece is escaped with the set of its component (RFC 3986), so that data never
-/// becomes structure.
+/// Builds a URI or a relative reference from data. Every piece is escaped with the set of its component (RFC 3986), so that data
+/// never becomes structure.
 ///
 /// Pieces can be given in any order; segments and parameters are appended in the order of the calls. An escape in the data is data,
 /// too: `%41` becomes `%2541`. To join components that are escaped already, use [`Components`](crate::Components).
@@ -38,7 +39,7 @@ pub struct Builder {
     userinfo: Option<String>,
     host: Option<String>,
     port: Option<u16>,
-    /// The escaped segments, each after a slash.
+    /// The escaped segments of the path, each with a slash before it.
     path: String,
     relative: bool,
     query: Option<String>,
@@ -97,7 +98,7 @@ impl Builder {
         self
     }
 
-    /// Sets the host to an address.
+    /// Sets the host to an IP address. An IPv6 address is written in brackets.
     #[must_use]
     pub fn ip(mut self, address: impl Into<IpAddr>) -> Builder {
         let mut host = String::new();
@@ -132,7 +133,7 @@ impl Builder {
     }
 
     fn push_segment(&mut self, segment: &[u8]) {
-        // An escape would not help: normalization decodes `%2E` to a dot.
+        // `build` rejects dot segments. Escaping the dots would not help: normalization decodes `%2E` to a dot.
         self.dot_segment |= matches!(segment, b"." | b"..");
         let first = self.path.is_empty();
         self.path.push('/');
@@ -217,14 +218,14 @@ impl Builder {
         if relative && self.host.is_some() {
             return Err(BuildError::RelativePath);
         }
-        // `//` would start an authority, and a relative path cannot start with a slash.
+        // After an empty first segment, `//` would start an authority, and a relative path would start with a slash.
         let empty_first = !self.path.is_empty() && self.first_segment_len == 0;
         let more = self.path.len() > 1;
         if empty_first && self.host.is_none() && (more || relative) {
             return Err(BuildError::EmptyFirstSegment);
         }
         if relative && self.scheme.is_none() {
-            // A colon would make the first segment a scheme (`segment-nz-nc`, section 3.3).
+            // A colon would make the first segment a scheme, so it is escaped (`segment-nz-nc` of RFC 3986, section 3.3).
             let (first, rest) = self.path[1..].split_at(self.first_segment_len);
             out.push_str(&first.replace(':', "%3A"));
             out.push_str(rest);
@@ -241,19 +242,20 @@ impl Builder {
     }
 }
 
-/// The error of [`Builder::build`]: the pieces do not make a URI.
+/// The error of [`Builder::build`]: the pieces do not make a valid URI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// The scheme is not a letter followed by letters, digits, `+`, `-` and `.` (section 3.1).
+    /// The scheme is invalid: RFC 3986, section 3.1, requires a letter followed by letters, digits, `+`, `-` and `.`.
     Scheme,
     /// There is userinfo or a port, but no host.
     NoHost,
-    /// A segment is `.` or `..`. Parsers remove these, escaped or not.
+    /// A segment of the path is `.` or `..`. Parsers remove such segments, even if the dots are escaped.
     DotSegment,
-    /// The path is relative, but there is an authority.
+    /// The path is relative, but the URI has an authority.
     RelativePath,
-    /// The first segment is empty, but there is no authority: the path would be read as an authority or as an absolute path.
+    /// The first segment of the path is empty, but there is no authority: the path would be read as an authority or as an
+    /// absolute path.
     EmptyFirstSegment,
 }
 

@@ -32,13 +32,13 @@ impl Charset {
         Encoding::for_label(label.as_bytes()).map(Charset)
     }
 
-    /// Returns its name in the Encoding Standard.
+    /// Returns the name of the charset in the Encoding Standard.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.0.name()
     }
 
-    /// Reports whether every character is one byte.
+    /// Reports whether every character of the charset is one byte.
     #[must_use]
     pub fn is_single_byte(self) -> bool {
         self.0.is_single_byte()
@@ -69,7 +69,8 @@ impl Charset {
         }
     }
 
-    /// Decodes the escapes of a piece, and then the bytes from this charset. Returns `None` if the bytes are invalid in it.
+    /// Decodes the escapes of a piece, and then converts the bytes from this charset. Returns `None` if the bytes are invalid in
+    /// the charset.
     ///
     /// A byte order mark is text like any other. Malformed escapes stay. Takes time linear in the input.
     #[must_use]
@@ -128,13 +129,13 @@ pub enum Guess {
     Ascii,
     /// The text is valid UTF-8, which text in another charset hardly ever is.
     Utf8,
-    /// The first candidate in which all bytes are valid. The text need not be in it.
+    /// The first candidate in which all bytes are valid. The text may still be in another charset.
     Charset(Charset),
     /// The text is not valid in UTF-8 or any candidate.
     None,
 }
 
-/// Decodes a piece, and returns whether it is ASCII, UTF-8, or else valid in one of `charsets`, the first of which wins.
+/// Decodes a piece and reports whether it is ASCII, UTF-8, or else valid in one of `charsets`. The first such charset wins.
 ///
 /// This does not detect a charset: most single-byte charsets have a character for nearly every byte. Takes time linear in the piece,
 /// for each charset.

@@ -10,7 +10,7 @@ pub(crate) fn is_scheme(name: &[u8]) -> bool {
     let is_scheme_byte = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
     match name {
         b"https" | b"http" | b"file" => true,
-        // No early exit, so that the compiler can check many bytes at a time.
+        // The fold has no early exit, so that the compiler can check many bytes at a time.
         [first, rest @ ..] => {
             first.is_ascii_alphabetic() && rest.iter().fold(true, |all, &byte| all & is_scheme_byte(byte))
         }

@@ -1,4 +1,4 @@
-//! Splits many URLs at once.
+//! Splits many URLs at once: the values of a column, or the lines of a text.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -46,19 +46,19 @@ macro_rules! columns {
     };
 }
 
-// The order is that of `Offsets::to_array`.
+// The indexes are those of the array that `Offsets::to_array` returns.
 columns! {
-    /// Returns the ends of the schemes; 0 for a URL without a scheme.
+    /// Returns the end of the scheme of each URL; 0 for a URL without a scheme.
     scheme_end = 0;
-    /// Returns the starts of the hosts.
+    /// Returns the start of the host of each URL.
     host_start = 1;
-    /// Returns the ends of the hosts.
+    /// Returns the end of the host of each URL.
     host_end = 2;
-    /// Returns the starts of the paths, which are the ends of the authorities.
+    /// Returns the start of the path of each URL, which is the end of its authority.
     path_start = 3;
-    /// Returns the ends of the paths.
+    /// Returns the end of the path of each URL.
     path_end = 4;
-    /// Returns the ends of the queries.
+    /// Returns the end of the query of each URL.
     query_end = 5;
 }
 
@@ -107,8 +107,8 @@ impl Columns {
         self.0.each_mut().map(|column| &mut column[from..])
     }
 
-    /// Returns the parts of `url`, the value that row `row` was made of. `None` if there is no such row, or if its offsets exceed the
-    /// length of `url`.
+    /// Returns the parts of `url`, which must be the value that row `row` was made from. `None` if there is no such row, or if
+    /// its offsets exceed the length of `url`.
     #[must_use]
     pub fn parts<'a>(&self, row: usize, url: &'a [u8]) -> Option<Parts<'a>> {
         let at = |column: usize| Some(*self.0[column].get(row)? as usize);
@@ -120,7 +120,8 @@ impl Columns {
             path_end: at(4)?,
             query_end: at(5)?,
         };
-        // The offsets are in order and within `url`, even if the row was made of another URL.
+        // The offsets of a row are in order, so this check of the largest keeps all within `url`, even if the row was made from
+        // another URL.
         (at.query_end <= url.len()).then(|| Parts::from_offsets(url, at))
     }
 }
@@ -141,7 +142,7 @@ impl Columns {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lines {
-    // INVARIANT: all have the same length.
+    // INVARIANT: `starts`, `lens` and `columns` have the same length.
     starts: Vec<usize>,
     lens: Vec<u32>,
     columns: Columns,
@@ -168,7 +169,8 @@ impl Lines {
         let mut result = Ok(());
         while at < text.len() {
             if rows == self.lens.len() {
-                // Enough rows for the rest of the text if its lines have the mean length of those so far, at first 64 bytes.
+                // Add enough rows for the rest of the text if its lines have the mean length of the lines so far. At the start,
+                // the mean is taken as 64 bytes.
                 let left = text.len() - at;
                 let mean = at.checked_div(rows).unwrap_or(64).max(1);
                 self.resize(rows + left / mean + left / mean / 8 + 16);
@@ -236,7 +238,7 @@ impl Lines {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UrlTooLong {
-    /// The index of the URL.
+    /// The index of the URL that is too long, counted from 0.
     pub index: usize,
 }
 

@@ -8,12 +8,12 @@ use crate::parts::{Parts, split};
 
 /// The five components of a URI as they are written (RFC 3986, section 5.3).
 ///
-/// To change one component of a URL, make the others of its [`Parts`]; [`Components::join`] has an example.
+/// To change one component of a URL, take the others from its [`Parts`]; [`Components::join`] has an example.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Components<'a> {
     /// The scheme, without its colon.
     pub scheme: Option<&'a [u8]>,
-    /// Userinfo, host and port, without `//`.
+    /// The authority: userinfo, host and port, without the `//` before them.
     pub authority: Option<&'a [u8]>,
     /// The path, with all its slashes.
     pub path: &'a [u8],
@@ -118,7 +118,7 @@ pub(crate) fn guard(has_scheme: bool, has_authority: bool, path: &[u8]) -> &'sta
 pub fn remove_dot_segments(path: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     let mut left = path;
-    // Steps A and D: a relative path loses the dot segments that it starts with.
+    // Steps A and D of RFC 3986, section 5.2.4: a relative path loses the dot segments that it starts with.
     loop {
         left = match left {
             b"." | b".." => b"",
@@ -126,7 +126,7 @@ pub fn remove_dot_segments(path: &[u8], out: &mut Vec<u8>) {
             _ => break,
         };
     }
-    // Step E, for a first segment without a slash before it.
+    // Step E of section 5.2.4 copies a first segment that has no slash before it.
     if !left.is_empty() && left[0] != b'/' {
         let end = memchr::memchr(b'/', left).unwrap_or(left.len());
         out.extend_from_slice(&left[..end]);
@@ -137,7 +137,8 @@ pub fn remove_dot_segments(path: &[u8], out: &mut Vec<u8>) {
         let end = memchr::memchr(b'/', rest).unwrap_or(rest.len());
         let (segment, after) = rest.split_at(end);
         match segment {
-            // Steps B and C: the segment is removed, with `..` also the one before it. If it was the last, a slash remains.
+            // Steps B and C of section 5.2.4 remove the segment, and for `..` also the segment before it. If the removed segment
+            // was the last, a slash remains.
             b"." => {}
             b".." => {
                 let parent = memchr::memrchr(b'/', &out[start..]).unwrap_or(0);
@@ -155,13 +156,14 @@ pub fn remove_dot_segments(path: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The meaning of a reference that has the scheme of its base (RFC 3986, section 5.2.2).
+/// The way to resolve a reference that has the same scheme as its base (RFC 3986, section 5.2.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Strictness {
-    /// `http:g` is an absolute URI.
+    /// A reference such as `http:g` is always an absolute URI.
     #[default]
     Strict,
-    /// `http:g` is the relative reference `g` if the base has the same scheme, in any case. Some old parsers do this.
+    /// A reference such as `http:g` means the relative reference `g` if its base has the same scheme, in any case. Some old
+    /// parsers do this.
     Lenient,
 }
 
@@ -227,7 +229,7 @@ fn append_target(
         r.scheme = None;
     }
 
-    // Section 5.2.2, in its order. `merged` is the path if it is made of two.
+    // These are the steps of RFC 3986, section 5.2.2. `merged` is the target path if it joins the paths of base and reference.
     let (mut target, mut merged) = (r, None);
     let mut remove = true;
     if r.scheme.is_none() {
@@ -239,7 +241,7 @@ fn append_target(
                 target.query = r.query.or(base.query);
                 remove = false;
             } else if !r.path.starts_with(b"/") {
-                // Section 5.2.3.
+                // RFC 3986, section 5.2.3: the path of the reference replaces the part of the base path after its last slash.
                 let before = if base.authority.is_some() && base.path.is_empty() {
                     &b"/"[..]
                 } else {
@@ -260,8 +262,8 @@ fn append_target(
     Ok(())
 }
 
-/// Appends `path` without its dot segments, after `/.` if the rest would be read as an authority. The caller has a scheme, or a path
-/// that starts with a slash.
+/// Appends `path` without its dot segments, after `/.` if the rest would be read as an authority. The caller guarantees that
+/// there is a scheme, or that the path starts with a slash.
 pub(crate) fn append_without_dots(has_authority: bool, path: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     remove_dot_segments(path, out);

@@ -13,7 +13,7 @@ pub enum Dialect {
     /// RFC 1738, obsolete, with the sets of `ftp`: a `?` stays in a path, because it does not start a query, and a `;` is escaped,
     /// because `;type=a` ends the path.
     Rfc1738Ftp,
-    /// RFC 2396, of 1998, obsolete.
+    /// RFC 2396, of 1998, which is obsolete.
     Rfc2396,
     /// RFC 3986, the current standard of the IETF.
     Rfc3986,
@@ -21,15 +21,16 @@ pub enum Dialect {
     Whatwg,
 }
 
-/// RFC 1738, a segment of `http`: `uchar | ";" | ":" | "@" | "&" | "="`.
+/// The unescaped bytes of a path segment of `http` in RFC 1738: `uchar | ";" | ":" | "@" | "&" | "="`.
 const RFC1738_HSEGMENT: AsciiSet = sets::RFC1738_UNRESERVED.union(literal(b";:@&="));
-/// RFC 1738, a segment of `ftp`: `uchar | "?" | ":" | "@" | "&" | "="`.
+/// The unescaped bytes of a path segment of `ftp` in RFC 1738: `uchar | "?" | ":" | "@" | "&" | "="`.
 const RFC1738_FSEGMENT: AsciiSet = sets::RFC1738_UNRESERVED.union(literal(b"?:@&="));
-/// RFC 1738, a user name or password: `uchar | ";" | "?" | "&" | "="`.
+/// The unescaped bytes of a user name or password in RFC 1738: `uchar | ";" | "?" | "&" | "="`.
 const RFC1738_USER: AsciiSet = sets::RFC1738_UNRESERVED.union(literal(b";?&="));
-/// RFC 2396, `pchar = unreserved | escaped | ":" | "@" | "&" | "=" | "+" | "$" | ","`, and the `;` of parameters.
+/// The unescaped bytes of a path segment in RFC 2396: `unreserved | ":" | "@" | "&" | "=" | "+" | "$" | ","`, and the `;` of
+/// parameters.
 const RFC2396_SEGMENT: AsciiSet = sets::RFC2396_UNRESERVED.union(literal(b":@&=+$,;"));
-/// RFC 2396, `userinfo`: `unreserved | escaped | ";" | ":" | "&" | "=" | "+" | "$" | ","`.
+/// The unescaped bytes of `userinfo` in RFC 2396: `unreserved | ";" | ":" | "&" | "=" | "+" | "$" | ","`.
 const RFC2396_USERINFO: AsciiSet = sets::RFC2396_UNRESERVED.union(literal(b";:&=+$,"));
 
 const fn literal(bytes: &[u8]) -> AsciiSet {
@@ -72,7 +73,7 @@ pub const fn set_for(component: Component, dialect: Dialect) -> AsciiSet {
         (Component::Userinfo, Dialect::Rfc3986) => sets::RFC3986_USERINFO,
         (Component::Userinfo, Dialect::Whatwg) => sets::WHATWG_USERINFO.remove(b"%"),
 
-        // `*[ alphadigit | "-" | "." ]`: the grammars of the old RFCs have no escapes in hosts.
+        // The grammars of the old RFCs allow no escapes in hosts: `*[ alphadigit | "-" | "." ]`.
         (Component::Host, Dialect::Rfc1738 | Dialect::Rfc1738Ftp | Dialect::Rfc2396) => {
             sets::ALPHANUMERIC.union(literal(b"-."))
         }
@@ -83,7 +84,7 @@ pub const fn set_for(component: Component, dialect: Dialect) -> AsciiSet {
         (Component::Path, Dialect::Rfc1738Ftp) => RFC1738_FSEGMENT,
         (Component::Path, Dialect::Rfc2396) => RFC2396_SEGMENT,
         (Component::Path, Dialect::Rfc3986) => sets::RFC3986_SEGMENT,
-        // A backslash is a slash in special schemes.
+        // The URL Standard reads a backslash as a slash in special schemes, so data must not hold one.
         (Component::Path, Dialect::Whatwg) => sets::WHATWG_PATH.remove(b"%/\\"),
 
         (Component::Query, Dialect::Rfc1738) => RFC1738_HSEGMENT,

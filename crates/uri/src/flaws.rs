@@ -10,19 +10,19 @@ use crate::offsets::Offsets;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Component {
-    /// Section 3.1.
+    /// The scheme (RFC 3986, section 3.1).
     Scheme,
-    /// Section 3.2.1.
+    /// The userinfo: user name and password (RFC 3986, section 3.2.1).
     Userinfo,
-    /// Section 3.2.2.
+    /// The host (RFC 3986, section 3.2.2).
     Host,
-    /// Section 3.2.3.
+    /// The port (RFC 3986, section 3.2.3).
     Port,
-    /// Section 3.3.
+    /// The path (RFC 3986, section 3.3).
     Path,
-    /// Section 3.4.
+    /// The query (RFC 3986, section 3.4).
     Query,
-    /// Section 3.5.
+    /// The fragment (RFC 3986, section 3.5).
     Fragment,
 }
 
@@ -30,11 +30,11 @@ pub enum Component {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Flaw {
-    /// The offset of its first byte, in bytes from the start of the input.
+    /// The offset of the flaw, in bytes from the start of the input.
     pub offset: usize,
-    /// The component that holds it.
+    /// The component that holds the flaw.
     pub component: Component,
-    /// The rule that it violates.
+    /// The rule that the flaw violates.
     pub kind: FlawKind,
 }
 
@@ -50,32 +50,32 @@ pub enum FlawKind {
     Control(u8),
     /// A `%` without two hexadecimal digits after it.
     MalformedEscape,
-    /// An `@` in the userinfo. Only the last `@` of the authority ends the userinfo, and parsers disagree about it.
+    /// An `@` in the userinfo. Only the last `@` of the authority ends the userinfo, and parsers disagree about the others.
     SeveralAt,
     /// A `[` without a `]`.
     UnclosedBracket,
     /// Brackets whose content is not an address.
     BadAddress,
-    /// A port that is not a number of at most 65535. The offset is that of its first byte.
+    /// A port that is not a number of at most 65535. The offset of the flaw is that of the first byte of the port.
     BadPort,
-    /// A colon in the first segment of a reference without a scheme (section 4.2). Other parsers may take the text before it for a
-    /// scheme.
+    /// A colon in the first segment of a reference without a scheme (RFC 3986, section 4.2). Other parsers may take the text
+    /// before the colon for a scheme.
     ColonInFirstSegment,
 }
 
-/// The flaws of a URI, in order. [`Parts::flaws`](crate::Parts::flaws) returns it.
+/// An iterator over the flaws of a URI, in order. [`Parts::flaws`](crate::Parts::flaws) returns it.
 #[derive(Clone, Debug)]
 pub struct Flaws<'a> {
     input: &'a [u8],
     at: Offsets,
     next: usize,
     host: HostKind,
-    /// The offset of the first colon of the first segment, if that is a flaw.
+    /// The offset of the first colon of the first segment, if the colon is a flaw.
     colon: Option<usize>,
 }
 
 impl<'a> Flaws<'a> {
-    /// Validates `input`, whose parts are at `at`.
+    /// Makes an iterator over the flaws of `input`, whose parts are at the offsets `at`.
     pub(crate) fn new(input: &'a [u8], at: Offsets) -> Flaws<'a> {
         let (next, mut colon) = (at.after_scheme() + if at.has_authority() { 2 } else { 0 }, None);
         if at.scheme_end == 0 && !at.has_authority() {
@@ -105,7 +105,7 @@ impl<'a> Flaws<'a> {
         }
     }
 
-    /// Returns the flaw that starts at `offset`, if one does.
+    /// Returns the kind of the flaw that starts at `offset`, if one does.
     fn flaw_at(&self, offset: usize, component: Component) -> Option<FlawKind> {
         let byte = self.input[offset];
         let allowed = match component {
@@ -117,7 +117,7 @@ impl<'a> Flaws<'a> {
                     return Some(if closed { FlawKind::BadAddress } else { FlawKind::UnclosedBracket });
                 }
                 HostKind::Ipv6(_) | HostKind::IpFuture => true,
-                // The flaw at the start of the host covers these bytes.
+                // The flaw at the start of an invalid host covers its brackets and colons.
                 HostKind::Invalid if matches!(byte, b'[' | b']' | b':') => true,
                 _ => is_unreserved(byte) || is_sub_delim(byte),
             },

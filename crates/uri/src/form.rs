@@ -34,7 +34,7 @@ pub fn pairs<'a>(input: &'a (impl AsRef<[u8]> + ?Sized)) -> Pairs<'a> {
     Pairs(QueryPairs::new(input.as_ref()))
 }
 
-/// The pairs of a form as bytes. [`pairs`] returns it.
+/// An iterator over the pairs of a form, as bytes. [`pairs`] returns it.
 #[derive(Clone, Debug)]
 pub struct Pairs<'a>(QueryPairs<'a>);
 
@@ -49,7 +49,7 @@ impl<'a> Iterator for Pairs<'a> {
 
 impl FusedIterator for Pairs<'_> {}
 
-/// Returns the pairs of a form as text, with U+FFFD in the place of invalid UTF-8 (section 5.1). Otherwise it is [`pairs`].
+/// Returns the pairs of a form as text, with U+FFFD in place of invalid UTF-8 (section 5.1). Otherwise it works like [`pairs`].
 ///
 /// ```
 /// let mut pairs = simdpct_uri::form::pairs_utf8("q=caf%C3%A9+%FF");
@@ -64,19 +64,19 @@ pub fn pairs_utf8<'a>(input: &'a (impl AsRef<[u8]> + ?Sized)) -> TextPairs<'a> {
     }
 }
 
-/// Returns the pairs of a form as text in a charset, with U+FFFD in the place of bytes that are invalid in it. Otherwise it is
-/// [`pairs`]. See [`charset`] for an example.
+/// Returns the pairs of a form as text in a charset, with U+FFFD in place of bytes that are invalid in the charset. Otherwise it
+/// works like [`pairs`]. See [`charset`] for an example.
 #[cfg(feature = "charset")]
 #[must_use]
 pub fn pairs_in<'a>(input: &'a (impl AsRef<[u8]> + ?Sized), charset: Charset) -> TextPairs<'a> {
     TextPairs { pairs: QueryPairs::new(input.as_ref()), charset: Some(charset) }
 }
 
-/// The pairs of a form as text. [`pairs_utf8`] returns it, and `pairs_in` for other charsets.
+/// An iterator over the pairs of a form, as text. [`pairs_utf8`] returns it, and `pairs_in` for other charsets.
 #[derive(Clone, Debug)]
 pub struct TextPairs<'a> {
     pairs: QueryPairs<'a>,
-    /// `None` for UTF-8.
+    /// The charset of names and values; `None` for UTF-8.
     #[cfg(feature = "charset")]
     charset: Option<Charset>,
 }

@@ -10,7 +10,7 @@ use crate::class::{is_sub_delim, is_unreserved};
 pub enum HostKind {
     /// A registered name: every host that is not an address. It may be empty, and may hold escapes.
     RegName,
-    /// Four decimal numbers of at most 255 without leading zeros.
+    /// An IPv4 address: four decimal numbers of at most 255 without leading zeros.
     Ipv4(Ipv4Addr),
     /// An IPv6 address in brackets.
     Ipv6(Ipv6Addr),
@@ -46,7 +46,7 @@ fn is_ip_future(literal: &[u8]) -> bool {
         && address.iter().all(allowed)
 }
 
-/// Returns the number that `port` is; `None` without a digit, with another byte, or above 65535.
+/// Parses `port` as a decimal number. Returns `None` if it is empty, holds a byte that is not a digit, or exceeds 65535.
 pub(crate) fn port_number(port: &[u8]) -> Option<u16> {
     if port.is_empty() || !port.iter().all(u8::is_ascii_digit) {
         return None;

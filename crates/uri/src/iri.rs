@@ -21,7 +21,7 @@ use simdpct::{AsciiSet, Encode, sets};
 use crate::host::HostKind;
 use crate::parts::split;
 
-/// The bytes that a URI may hold.
+/// The bytes that a URI may hold. All others are escaped.
 const URI: AsciiSet = sets::RFC3986_URI;
 
 /// The ASCII bytes that are not in `reg-name` (RFC 3986, section 3.2.2). A host that holds one after mapping is invalid.
@@ -42,7 +42,7 @@ pub fn to_uri(iri: &str) -> Result<Cow<'_, str>, InvalidHost> {
     let encode = Encode::keeping(URI).keep_escapes();
     let (start, end) = (parts.offsets().host_start, parts.offsets().host_end);
     if iri.is_char_boundary(start) && iri.is_char_boundary(end) && !iri[start..end].is_ascii() {
-        // Escapes in such a host are UTF-8 bytes of its name (section 3.1, step 2).
+        // Escapes in a host that is not ASCII are UTF-8 bytes of its name (RFC 3987, section 3.1, step 2).
         let host = simdpct::decode(&iri[start..end]);
         let host = Uts46::new()
             .to_ascii(&host, DENIED, Hyphens::Allow, DnsLength::Ignore)
@@ -86,7 +86,7 @@ pub fn from_uri(uri: &(impl AsRef<[u8]> + ?Sized)) -> String {
     let host = &uri[at.host_start..at.host_end];
     match readable_host(host, parts.host_kind()) {
         Some(host) => iri.push_str(&host),
-        // `to_uri` would send decoded escapes through IDNA, which may give another host.
+        // The escapes of this host stay: `to_uri` would pass decoded ones through IDNA, which may give another host.
         None => append_raw(host, &mut iri),
     }
     append_readable(&uri[at.host_end..at.path_end], false, &mut iri);
@@ -95,7 +95,8 @@ pub fn from_uri(uri: &(impl AsRef<[u8]> + ?Sized)) -> String {
     iri
 }
 
-/// Decodes a host from Punycode. `None` if that changes nothing, if a character is not readable, or if encoding gives another host.
+/// Decodes a host from Punycode. Returns `None` if that changes nothing, if a character is not readable, or if encoding the
+/// result gives another host.
 fn readable_host(host: &[u8], kind: Option<HostKind>) -> Option<String> {
     if kind != Some(HostKind::RegName) || !host.is_ascii() || host.contains(&b'%') {
         return None;
@@ -116,7 +117,7 @@ fn append_readable(part: &[u8], is_query: bool, iri: &mut String) {
         let clean = memchr::memchr(b'%', left).unwrap_or(left.len());
         append_raw(&left[..clean], iri);
         left = &left[clean..];
-        // Read the escapes of one character, at most four.
+        // Read the escapes of one UTF-8 character, at most four.
         let mut bytes = [0; 4];
         let mut len = 0;
         while len < 4 {
@@ -133,7 +134,7 @@ fn append_readable(part: &[u8], is_query: bool, iri: &mut String) {
         let escapes = decoded.map_or(len.min(1), char::len_utf8);
         match decoded {
             Some(c) => iri.push(c),
-            // An escape that stays, or a malformed `%`.
+            // Copy an escape that stays, or a malformed `%`.
             None => append_raw(&left[..left.len().min(if len == 0 { 1 } else { 3 })], iri),
         }
         left = &left[left.len().min(if len == 0 { 1 } else { 3 * escapes })..];

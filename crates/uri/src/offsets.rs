@@ -27,7 +27,7 @@ pub struct Offsets {
 }
 
 impl Offsets {
-    /// Returns the fields in their order.
+    /// Returns the six offsets in the order of the fields.
     #[cfg(feature = "alloc")]
     #[inline(always)]
     pub(crate) const fn to_array(self) -> [usize; 6] {
@@ -40,7 +40,7 @@ impl Offsets {
         if self.scheme_end > 0 { self.scheme_end + 1 } else { 0 }
     }
 
-    /// Reports whether there is an authority.
+    /// Reports whether the URL has an authority.
     #[inline]
     pub(crate) const fn has_authority(&self) -> bool {
         self.path_start > self.after_scheme()

@@ -37,14 +37,14 @@ pub(crate) fn split_at_level(level: Level, input: &[u8]) -> Parts<'_> {
     Parts { input, at: level.split(input) }
 }
 
-/// A URI or relative reference and the positions of its parts. [`split`] makes it.
+/// A URI or relative reference and the positions of its parts. [`split`] returns it.
 ///
 /// The path and the query are raw bytes, because decoding them whole would mix up data and delimiters;
 /// [`segments`](Parts::segments) and [`query_pairs`](Parts::query_pairs) return [`Piece`]s, which can be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Parts<'a> {
     input: &'a [u8],
-    // INVARIANT: the offsets of a split, so in order; the largest, `query_end`, is at most `input.len()`.
+    // INVARIANT: the offsets come from a split, so they are in order; the largest, `query_end`, is at most `input.len()`.
     at: Offsets,
 }
 
@@ -66,21 +66,21 @@ impl<'a> Parts<'a> {
         self.at
     }
 
-    /// Returns the scheme without its colon (section 3.1). If the name before the first colon is not a scheme, it belongs to the
-    /// path.
+    /// Returns the scheme without its colon (RFC 3986, section 3.1). If the name before the first colon is not a scheme, it
+    /// belongs to the path.
     #[must_use]
     pub fn scheme(&self) -> Option<&'a [u8]> {
         self.is_uri().then(|| &self.input[..self.at.scheme_end])
     }
 
-    /// Returns userinfo, host and port, with the delimiters between them and without `//` (section 3.2).
+    /// Returns userinfo, host and port, with the delimiters between them and without `//` (RFC 3986, section 3.2).
     #[must_use]
     pub fn authority(&self) -> Option<&'a [u8]> {
         let start = self.at.after_scheme() + 2;
         self.at.has_authority().then(|| &self.input[start..self.at.path_start])
     }
 
-    /// Returns the userinfo: the bytes before the last `@` of the authority (section 3.2.1).
+    /// Returns the userinfo: the bytes before the last `@` of the authority (RFC 3986, section 3.2.1).
     #[must_use]
     pub fn userinfo(&self) -> Option<Piece<'a>> {
         let start = self.at.after_scheme() + 2;
@@ -102,13 +102,13 @@ impl<'a> Parts<'a> {
         memchr::memchr(b':', userinfo).map(|at| Piece::new(&userinfo[at + 1..]))
     }
 
-    /// Returns the host, with the brackets of an address (section 3.2.2). It may be empty; `None` without an authority.
+    /// Returns the host, with the brackets of an address (RFC 3986, section 3.2.2). It may be empty; `None` without an authority.
     #[must_use]
     pub fn host(&self) -> Option<Piece<'a>> {
         self.at.has_authority().then(|| Piece::new(&self.input[self.at.host_start..self.at.host_end]))
     }
 
-    /// Returns the kind of the host, and its address if it is one (section 3.2.2).
+    /// Returns the kind of the host, and its address if it is one (RFC 3986, section 3.2.2).
     ///
     /// ```
     /// use simdpct_uri::{HostKind, split};
@@ -132,7 +132,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Returns the port as it is written, without its colon (section 3.2.3). It may be empty.
+    /// Returns the port as it is written, without its colon (RFC 3986, section 3.2.3). It may be empty.
     #[must_use]
     pub fn port(&self) -> Option<&'a [u8]> {
         (self.at.host_end < self.at.path_start).then(|| &self.input[self.at.host_end + 1..self.at.path_start])
@@ -144,13 +144,13 @@ impl<'a> Parts<'a> {
         port_number(self.port()?)
     }
 
-    /// Returns the path (section 3.3). Every URL has one; it may be empty.
+    /// Returns the path (RFC 3986, section 3.3). Every URL has one; it may be empty.
     #[must_use]
     pub fn path(&self) -> &'a [u8] {
         &self.input[self.at.path_start..self.at.path_end]
     }
 
-    /// Returns the segments of the path, which slashes separate (section 3.3).
+    /// Returns the segments of the path, which slashes separate (RFC 3986, section 3.3).
     ///
     /// A slash at the start of the path is not a separator, so `/a/b` and `a/b` have the same segments. An empty path has no
     /// segment, and `/` has one, which is empty.
@@ -159,7 +159,7 @@ impl<'a> Parts<'a> {
         Segments::new(self.path())
     }
 
-    /// Returns the query without its `?` (section 3.4).
+    /// Returns the query without its `?` (RFC 3986, section 3.4).
     #[must_use]
     pub fn query(&self) -> Option<&'a [u8]> {
         (self.at.path_end < self.at.query_end).then(|| &self.input[self.at.path_end + 1..self.at.query_end])
@@ -178,13 +178,13 @@ impl<'a> Parts<'a> {
         QueryPairs::new(self.query().unwrap_or_default())
     }
 
-    /// Returns the fragment without its `#` (section 3.5).
+    /// Returns the fragment without its `#` (RFC 3986, section 3.5).
     #[must_use]
     pub fn fragment(&self) -> Option<Piece<'a>> {
         (self.at.query_end < self.input.len()).then(|| Piece::new(&self.input[self.at.query_end + 1..]))
     }
 
-    /// Reports whether there is a scheme, which makes the input a URI and not a relative reference (section 4.1).
+    /// Reports whether there is a scheme, which makes the input a URI and not a relative reference (RFC 3986, section 4.1).
     #[must_use]
     pub fn is_uri(&self) -> bool {
         self.at.scheme_end > 0

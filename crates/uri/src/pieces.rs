@@ -1,4 +1,4 @@
-//! Pieces of a part, which can be decoded, and the iterators over them.
+//! Pieces of a URI that can be decoded, and the iterators over them.
 
 #[cfg(feature = "alloc")]
 use alloc::borrow::Cow;
@@ -7,7 +7,7 @@ use core::iter::FusedIterator;
 
 use simdpct::{BufferTooSmall, Decode};
 
-/// A part of a URI without delimiters in it, as it is written. All of it is data, so it can be decoded, once.
+/// A part of a URI as it is written, without delimiters in it. All of it is data, so it can be decoded, once.
 ///
 /// `==` and the order compare the raw bytes: `%41` is not equal to `A`.
 ///
@@ -33,14 +33,14 @@ impl<'a> Piece<'a> {
         self.0
     }
 
-    /// Decodes it (RFC 3986, section 2.1). Malformed escapes stay. The result is borrowed if there are no escapes.
+    /// Decodes the piece (RFC 3986, section 2.1). Malformed escapes stay. The result is borrowed if there are no escapes.
     #[cfg(feature = "alloc")]
     #[must_use]
     pub fn decode(self) -> Cow<'a, [u8]> {
         Decode::new().decode(self.0)
     }
 
-    /// Decodes it to text. Malformed escapes stay.
+    /// Decodes the piece to text. Malformed escapes stay.
     ///
     /// # Errors
     ///
@@ -50,14 +50,14 @@ impl<'a> Piece<'a> {
         Decode::new().decode_utf8(self.0)
     }
 
-    /// Decodes it by the rule of forms, where `+` is a space (WHATWG URL Standard, section 5.1).
+    /// Decodes the piece by the rule of forms, where `+` is a space (WHATWG URL Standard, section 5.1).
     #[cfg(feature = "alloc")]
     #[must_use]
     pub fn decode_form(self) -> Cow<'a, [u8]> {
         Decode::new().form().decode(self.0)
     }
 
-    /// Decodes it into a slice, and returns the number of bytes written.
+    /// Decodes the piece into a slice, and returns the number of bytes written.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl fmt::Debug for Piece<'_> {
     }
 }
 
-/// The slices between the delimiters of a text.
+/// An iterator over the slices between the delimiters of a text.
 #[derive(Clone, Debug)]
 struct Separated<'a> {
     left: Option<&'a [u8]>,
@@ -111,7 +111,7 @@ impl<'a> Iterator for Separated<'a> {
     }
 }
 
-/// The segments of a path (RFC 3986, section 3.3). [`Parts::segments`](crate::Parts::segments) returns it.
+/// An iterator over the segments of a path (RFC 3986, section 3.3). [`Parts::segments`](crate::Parts::segments) returns it.
 #[derive(Clone, Debug)]
 pub struct Segments<'a>(Separated<'a>);
 
@@ -137,20 +137,21 @@ impl FusedIterator for Segments<'_> {}
 /// A parameter of a query, as it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct QueryPair<'a> {
-    /// The bytes before the first `=`, or all of them.
+    /// The name of the parameter: the bytes before the first `=`, or all bytes if there is no `=`.
     pub name: Piece<'a>,
-    /// The bytes after the first `=`; `None` without one.
+    /// The value of the parameter: the bytes after the first `=`; `None` if there is no `=`.
     pub value: Option<Piece<'a>>,
 }
 
-/// The parameters of a query, as they are written. [`Parts::query_pairs`](crate::Parts::query_pairs) returns it.
+/// An iterator over the parameters of a query, as they are written. [`Parts::query_pairs`](crate::Parts::query_pairs) returns it.
 ///
-/// `form::pairs` also decodes them.
+/// `form::pairs` also decodes the parameters.
 #[derive(Clone, Debug)]
 pub struct QueryPairs<'a>(Separated<'a>);
 
 impl<'a> QueryPairs<'a> {
-    /// Returns the parameters of `query`, which is without its `?`. Empty ones, as in `a&&b`, are left out, as in the URL Standard.
+    /// Returns the parameters of `query`, which must not include its `?`. Empty parameters, as in `a&&b`, are left out, as in the
+    /// URL Standard.
     #[must_use]
     pub fn new(query: &'a [u8]) -> QueryPairs<'a> {
         QueryPairs(Separated { left: Some(query), delimiter: b'&' })

@@ -1,4 +1,4 @@
-//! Escapes whole URLs and undoes that.
+//! Escapes whole URLs, and decodes them back.
 
 use alloc::vec::Vec;
 
@@ -11,9 +11,9 @@ use simdpct::{ByteSet, Decode, Encode, decode_escape, sets};
 /// (section 2.3), and every `%`. To insert data into a URL, use [`Builder`](crate::Builder) or [`escape_for`](crate::escape_for),
 /// which know the component.
 ///
-/// `%2F` and `%252F` must not become the same, or decoding could not restore them. So both directions keep each spelling
-/// `%(25)*XX` of a byte `XX` that is syntax. Encoding never makes a new spelling: if `%25` and the bytes after it were one, then it was
-/// one before the `25` was inserted. So decoding removes exactly the escapes that encoding has added.
+/// If encoding wrote `%2F` and `%252F` in the same way, decoding could not restore them. So both directions keep each spelling
+/// `%(25)*XX` of a byte `XX` that is syntax. Encoding never makes a new spelling: if `%25` and the bytes after it were one, then
+/// it was one before the `25` was inserted. So decoding removes exactly the escapes that encoding has added.
 ///
 /// ```
 /// use simdpct_uri::Converter;
@@ -30,9 +30,9 @@ use simdpct::{ByteSet, Decode, Encode, decode_escape, sets};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Converter {
-    /// The bytes that stay, escaped or not.
+    /// The bytes of syntax, which both directions keep, escaped or not.
     syntax: ByteSet,
-    /// The encoder, made once because a converter is used for many URLs.
+    /// The encoder, which is made once because a converter is used for many URLs.
     encode: Encode<ByteSet>,
 }
 
@@ -65,7 +65,7 @@ impl Converter {
         self.between(url.as_ref(), out, |data, out| Decode::new().decode_append(data, out));
     }
 
-    /// Copies the spellings of syntax to `out`, and calls `each` with the data between them.
+    /// Copies the spellings `%(25)*XX` of bytes of syntax to `out`, and calls `each` with the data between them.
     fn between(&self, url: &[u8], out: &mut Vec<u8>, each: impl Fn(&[u8], &mut Vec<u8>)) {
         let mut from = 0;
         for at in memchr::memchr_iter(b'%', url) {
@@ -78,8 +78,8 @@ impl Converter {
         each(&url[from..], out);
     }
 
-    /// Returns the length of the spelling of a byte of syntax at the start of `rest`, which starts with `%`. A spelling holds no other
-    /// `%`, so no byte is checked twice.
+    /// Returns the length of the spelling `%(25)*XX` of a byte of syntax at the start of `rest`, which starts with `%`. A
+    /// spelling holds no other `%`, so no byte is checked twice.
     fn spelling(&self, rest: &[u8]) -> Option<usize> {
         let mut at = 1;
         while rest[at..].starts_with(b"25") {

@@ -15,35 +15,35 @@ use simdpct::{
 };
 use simdpct_uri::{Component, Converter, FlawKind, Parts, split};
 
-/// The result equals the input.
+/// The return value of an operation whose result equals its input.
 const UNCHANGED: i32 = -1;
-/// The input has a malformed escape at [`pct_error_offset`].
+/// The error code for a malformed escape, or a lone surrogate, in the input. [`pct_error_offset`] returns its offset.
 const MALFORMED: i32 = -2;
-/// There is no memory for the result.
+/// The error code if memory for the result cannot be allocated.
 const NO_MEMORY: i32 = -3;
-/// A set, a name or a member does not exist.
+/// The error code for a set, a name or a member that does not exist.
 const NO_SUCH_SET: i32 = -4;
 
-/// Encoding keeps the escapes that the input has.
+/// The flag for encoders that keep the escapes of the input.
 const KEEP_ESCAPES: u32 = 1;
-/// Encoding and decoding use the form mode, in which `+` is a space.
+/// The flag for the form mode of encoders and decoders, in which `+` is a space.
 const FORM: u32 = 2;
-/// Encoding writes digits in lower case.
+/// The flag for encoders that write hexadecimal digits in lower case.
 const LOWER: u32 = 4;
-/// Decoding fails at a malformed escape.
+/// The flag for decoders that fail at a malformed escape.
 const STRICT: u32 = 8;
 
-/// The spare capacity that operations may use after the result.
+/// The spare capacity after the result, which operations may write to.
 const SLACK: usize = 256;
 
 struct State {
-    /// The caller's input, followed by bytes of earlier inputs.
+    /// The caller's input. Bytes of longer earlier inputs may follow it.
     input: Vec<u8>,
     output: Vec<u8>,
     defined: Vec<AsciiSet>,
     error_offset: usize,
     layers: usize,
-    /// Text in UTF-16, which some hosts copy faster than they convert UTF-8.
+    /// Text in UTF-16 for hosts that copy UTF-16 faster than they convert UTF-8.
     wide: Vec<u16>,
 }
 
@@ -80,7 +80,7 @@ impl State {
         &self.input[..len.min(self.input.len())]
     }
 
-    /// Runs an operation that appends to an empty output with a capacity of `growth` times `len`, plus [`SLACK`].
+    /// Clears the output, reserves `growth` times `len` bytes plus [`SLACK`] for it, and runs an operation that appends to it.
     fn run(
         &mut self,
         len: usize,
@@ -100,7 +100,7 @@ impl State {
         }
     }
 
-    /// Writes rows of three numbers, each of four bytes in little-endian order.
+    /// Writes a table to the output: rows of three numbers, each number of four bytes in little-endian order.
     fn tabulate(&mut self, len: usize, rows: impl FnOnce(&[u8], &mut Rows<'_>)) -> i32 {
         let State { input, output, .. } = self;
         output.clear();
@@ -122,7 +122,7 @@ impl State {
     }
 }
 
-/// A table that is being written.
+/// A table of results that an operation appends rows to.
 struct Rows<'o> {
     bytes: &'o mut Vec<u8>,
     /// Whether memory for a row could not be allocated.
@@ -136,7 +136,7 @@ impl Rows<'_> {
             return;
         }
         for number in row {
-            // Every number fits: it is an offset in memory of less than 2^32 bytes, or smaller.
+            // Every number fits: it is at most an offset in memory of less than 2^32 bytes.
             self.bytes.extend_from_slice(&(number as u32).to_le_bytes());
         }
     }
@@ -147,14 +147,15 @@ fn length(len: usize) -> i32 {
     i32::try_from(len).unwrap_or(NO_MEMORY)
 }
 
-/// Returns the decoder for `flags`, except [`STRICT`], that keeps escapes of the set `keep` unless that is negative.
+/// Returns the decoder for `flags`, of which [`STRICT`] is ignored. It keeps escapes of the set `keep`, unless `keep` is
+/// negative.
 fn decoder(state: &State, keep: i32, flags: u32) -> Option<Decode> {
     let keep = if keep < 0 { ByteSet::EMPTY } else { state.set(keep)?.to_byte_set() };
     let decode = Decode::new().keep(keep);
     Some(if flags & FORM != 0 { decode.form() } else { decode })
 }
 
-/// Grows `buffer` to at least `len` items. Returns whether there was memory for that.
+/// Grows `buffer` to at least `len` items. Returns `false` if there is no memory for them.
 fn grow<T: Clone + Default>(buffer: &mut Vec<T>, len: usize) -> bool {
     let more = len.saturating_sub(buffer.len());
     if buffer.try_reserve_exact(more).is_err() {
@@ -166,15 +167,15 @@ fn grow<T: Clone + Default>(buffer: &mut Vec<T>, len: usize) -> bool {
     true
 }
 
-/// Returns memory for `len` bytes of input, or null if there is none. It is valid until the next call of this function or of
-/// [`pct_release`].
+/// Returns memory for `len` bytes of input, or null if memory cannot be allocated. The memory is valid until the next call of
+/// this function or of [`pct_release`].
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_input(len: usize) -> *mut u8 {
     let input = &mut state().input;
     if grow(input, len) { input.as_mut_ptr() } else { core::ptr::null_mut() }
 }
 
-/// Returns the result of the last operation, which is valid until the next one.
+/// Returns the address of the result of the last operation. It is valid until the next operation.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_output() -> *const u8 {
     state().output.as_ptr()
@@ -195,16 +196,16 @@ pub extern "C" fn pct_release() {
     state.wide = Vec::new();
 }
 
-/// Returns memory for `len` units of UTF-16, or null if there is none. It is valid until the next call of this function, of
-/// [`pct_to_wide`] or of [`pct_release`].
+/// Returns memory for `len` units of UTF-16, or null if memory cannot be allocated. The memory is valid until the next call of
+/// this function, of [`pct_to_wide`] or of [`pct_release`].
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_wide(len: usize) -> *mut u16 {
     let wide = &mut state().wide;
     if grow(wide, len) { wide.as_mut_ptr() } else { core::ptr::null_mut() }
 }
 
-/// Converts the first `len` units at [`pct_wide`] to UTF-8 in the input buffer, for which the caller has reserved three bytes a
-/// unit. Returns the length, or `MALFORMED` if there is a lone surrogate at [`pct_error_offset`].
+/// Converts the first `len` units at [`pct_wide`] to UTF-8 in the input buffer, for which the caller has reserved three bytes for
+/// each unit. Returns the length, or `MALFORMED` if there is a lone surrogate at [`pct_error_offset`].
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_from_wide(len: usize) -> i32 {
     let mut state = state();
@@ -213,7 +214,7 @@ pub extern "C" fn pct_from_wide(len: usize) -> i32 {
     let (mut read, mut written) = (0, 0);
     while let Some(&unit) = wide.get(read) {
         let Some(room) = input.get_mut(written..) else { return NO_MEMORY };
-        // The most frequent case is a unit that is a whole character of three bytes.
+        // Test first for a unit that is a whole character of three bytes, which is the most frequent case.
         if let (0x800..=0xD7FF, [a, b, c, ..]) = (unit, &mut *room) {
             [*a, *b, *c] =
                 [0xE0 | (unit >> 12) as u8, 0x80 | (unit >> 6 & 63) as u8, 0x80 | (unit & 63) as u8];
@@ -234,8 +235,8 @@ pub extern "C" fn pct_from_wide(len: usize) -> i32 {
     length(written)
 }
 
-/// Converts the output to UTF-16 at [`pct_wide`] and returns its length, or 0 if it is ASCII, which is not converted, or
-/// `MALFORMED` if it is not valid UTF-8.
+/// Converts the output to UTF-16 at [`pct_wide`] and returns its length. ASCII is not converted: the result is then 0. Returns
+/// `MALFORMED` if the output is not valid UTF-8.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_to_wide() -> i32 {
     let mut state = state();
@@ -252,11 +253,12 @@ pub extern "C" fn pct_to_wide() -> i32 {
     length(widen(output, wide))
 }
 
-/// Converts `text`, which is valid UTF-8, to UTF-16 and returns the length. `wide` has a unit for each byte, which is enough.
+/// Converts `text`, which is valid UTF-8, to UTF-16 and returns the length. `wide` has one unit for each byte of `text`, which is
+/// enough.
 fn widen(text: &[u8], wide: &mut [u16]) -> usize {
     let (mut rest, mut written) = (text, 0);
     let low = |byte: u8| u32::from(byte & 63);
-    // Each arm matches a lead byte and its continuation bytes.
+    // Each arm matches a lead byte of UTF-8 and its continuation bytes.
     while let Some(unit) = wide.get_mut(written) {
         rest = match *rest {
             [a @ ..0x80, ref rest @ ..] => {
@@ -288,7 +290,7 @@ fn widen(text: &[u8], wide: &mut [u16]) -> usize {
     written
 }
 
-/// Encodes the first `len` bytes of input. Flags: `KEEP_ESCAPES`, `FORM`, `LOWER`.
+/// Encodes the first `len` bytes of input and keeps the bytes of `set`. The flags are `KEEP_ESCAPES`, `FORM` and `LOWER`.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_encode(len: usize, set: i32, flags: u32) -> i32 {
     let mut state = state();
@@ -309,7 +311,8 @@ pub extern "C" fn pct_encode(len: usize, set: i32, flags: u32) -> i32 {
     })
 }
 
-/// Decodes the first `len` bytes of input. Flags: `FORM`, `STRICT`. Keeps escapes of the set `keep` unless that is negative.
+/// Decodes the first `len` bytes of input. Keeps escapes of the set `keep`, unless `keep` is negative. The flags are `FORM` and
+/// `STRICT`.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_decode(len: usize, keep: i32, flags: u32) -> i32 {
     let mut state = state();
@@ -335,7 +338,7 @@ pub extern "C" fn pct_decode_url(len: usize) -> i32 {
     })
 }
 
-/// Normalizes the first `len` bytes of input.
+/// Normalizes the first `len` bytes of input by RFC 3986.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_normalize(len: usize) -> i32 {
     state().decode(len, Decode::NORMALIZE.strict_if(false))
@@ -347,8 +350,8 @@ pub extern "C" fn pct_error_offset() -> usize {
     state().error_offset
 }
 
-/// Returns the offset in the first `len` bytes of input from which on they do not decode to valid UTF-8, or a negative number if
-/// all do.
+/// Returns the offset at which the first `len` bytes of input stop decoding to valid UTF-8, or a negative number if all of them
+/// do.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_not_utf8(len: usize, keep: i32, flags: u32) -> i32 {
     let state = state();
@@ -359,8 +362,8 @@ pub extern "C" fn pct_not_utf8(len: usize, keep: i32, flags: u32) -> i32 {
     }
 }
 
-/// Decodes the first `len` bytes of input until nothing changes. Flags: `FORM`. [`pct_layers`] returns the number of rounds that
-/// changed something.
+/// Decodes the first `len` bytes of input until nothing changes. The only flag is `FORM`. [`pct_layers`] returns the number of
+/// rounds that changed something.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_decode_until_stable(len: usize, keep: i32, flags: u32) -> i32 {
     let mut state = state();
@@ -374,7 +377,7 @@ pub extern "C" fn pct_decode_until_stable(len: usize, keep: i32, flags: u32) -> 
     result
 }
 
-/// Returns the number of layers that the last [`pct_decode_until_stable`] removed.
+/// Returns the number of layers of escapes that the last [`pct_decode_until_stable`] removed.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_layers() -> usize {
     state().layers
@@ -415,7 +418,7 @@ pub extern "C" fn pct_check(len: usize) -> i32 {
     })
 }
 
-/// Returns the byte of the escape that consists of `%` and the first two bytes of `text`.
+/// Returns the byte of the escape that `%` and the first two bytes of `text` make, if they make one.
 fn inner(text: &[u8]) -> Option<u8> {
     let &[high, low, ..] = text else { return None };
     simdpct::decode_escape(&[b'%', high, low])
@@ -451,9 +454,9 @@ pub extern "C" fn pct_split(len: usize) -> i32 {
     })
 }
 
-/// Writes what RFC 3986 does not allow in the first `len` bytes of input, as rows of offset, kind and byte. Kind is the number of
-/// the component (see [`pct_split`]) plus 16 times: 0 illegal byte, 1 not ASCII, 2 control, 3 malformed escape, 4 several `@`,
-/// 5 unclosed bracket, 6 bad address, 7 bad port, 8 colon in the first segment, 9 another.
+/// Writes the violations of RFC 3986 in the first `len` bytes of input, as rows of offset, kind and byte. Kind is the number of
+/// the component (see [`pct_split`]) plus 16 times: 0 illegal byte, 1 not ASCII, 2 control, 3 malformed escape, 4 several `@`, 5
+/// unclosed bracket, 6 bad address, 7 bad port, 8 colon in the first segment, 9 another.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_flaws(len: usize) -> i32 {
     state().tabulate(len, |input, rows| flaws(&split(input), rows))
@@ -505,8 +508,8 @@ pub extern "C" fn pct_set_text(number: usize, property: u32) -> i32 {
     length(len)
 }
 
-/// Defines the set of the members of `set` (none if that is negative) and the first `len` bytes of input, and returns its number,
-/// or `NO_SUCH_SET` if a byte is not ASCII.
+/// Defines the set that has the members of `set` (none if that is negative) and the first `len` bytes of input. Returns the
+/// number of the new set, or `NO_SUCH_SET` if a byte is not ASCII.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_set_add(set: i32, len: usize) -> i32 {
     let mut state = state();
@@ -517,7 +520,7 @@ pub extern "C" fn pct_set_add(set: i32, len: usize) -> i32 {
     }
 }
 
-/// Defines the set of the members of `set` without the first `len` bytes of input, and returns its number.
+/// Defines the set that has the members of `set` without the first `len` bytes of input. Returns the number of the new set.
 #[unsafe(no_mangle)]
 pub extern "C" fn pct_set_remove(set: i32, len: usize) -> i32 {
     let mut state = state();

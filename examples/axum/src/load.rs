@@ -1,4 +1,4 @@
-//! Measures requests over the loopback interface.
+//! Measures how many requests the server answers over the loopback interface.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 const CONNECTIONS: usize = 8;
 const TIME: Duration = Duration::from_secs(2);
 
-/// Requests `target` repeatedly on one connection, and returns the number of requests.
+/// Requests `target` repeatedly on one connection until the time `until`, and returns the number of requests.
 async fn client(address: std::net::SocketAddr, target: String, until: Instant) -> io::Result<u64> {
     let mut stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
@@ -20,7 +20,7 @@ async fn client(address: std::net::SocketAddr, target: String, until: Instant) -
     while Instant::now() < until {
         stream.write_all(request.as_bytes()).await?;
         let mut len = 0;
-        // A response is a head and one line of text.
+        // A response is a head and one line of text, which ends with `characters`.
         while !buffer[..len].ends_with(b"characters\n") {
             match stream.read(&mut buffer[len..]).await? {
                 0 => return Err(io::Error::other("the server closed the connection")),

@@ -28,7 +28,7 @@ type Cache = Arc<Mutex<HashMap<Vec<u8>, String>>>;
 /// The decoder of form data, in which `+` is a space.
 const FORM: TryDecode = Decode::new().form().strict();
 
-/// Returns the decoded value of the parameter `name` of a query, or `None` if there is none or it is not valid UTF-8.
+/// Returns the decoded value of the query parameter `name`, or `None` if the parameter is missing or not valid UTF-8.
 fn parameter<'a>(query: &'a str, name: &str) -> Option<Cow<'a, str>> {
     let (_, value) = query
         .split('&')
@@ -62,7 +62,8 @@ async fn search(State(cache): State<Cache>, uri: Uri) -> String {
     answer
 }
 
-/// Handles `/login?user=...`. The user's text becomes one argument of a URL, and can neither end it nor add a header.
+/// Handles `/login?user=...`. The user's text becomes the value of one parameter of a URL, and can neither end the value nor add
+/// a header.
 async fn login(RawQuery(query): RawQuery) -> impl IntoResponse {
     let user = parameter(query.as_deref().unwrap_or(""), "user").unwrap_or_default();
     let mut target = String::from("/home?user=");

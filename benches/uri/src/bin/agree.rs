@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// Returns the class of a difference between the answers of the profile and of the tool.
+/// Returns the class of a difference between the answer of the profile and that of the tool, or `None` if it has no class.
 type Class = fn(&[u8], &Answer, &Answer) -> Option<&'static str>;
 
 fn compare(
@@ -142,7 +142,7 @@ fn of_fluent(url: &[u8]) -> Answer {
     Ok(parsed.normalize().into_string().into_bytes())
 }
 
-/// Returns the answers of a tool in Python, from one process.
+/// Returns the answers of a Python tool, which one process gives for all URLs.
 fn of_python(python: &str, tool: &str, urls: &[Vec<u8>]) -> Vec<Answer> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bin/peers.py");
     let mut child = Command::new(python)
@@ -177,7 +177,7 @@ fn of_python(python: &str, tool: &str, urls: &[Vec<u8>]) -> Vec<Answer> {
 
 // ---- classes
 
-/// Classifies differences between url, whose answers `whatwg` gives, and ada.
+/// Classifies differences between the crate url, which makes the profile `whatwg`, and ada.
 fn ada_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str> {
     let replaced = |text: &[u8], from: &str, to: &str| String::from_utf8_lossy(text).replace(from, to);
     match (ours, theirs) {
@@ -213,7 +213,7 @@ fn is_special(url: &[u8]) -> bool {
     split(url).scheme().is_some_and(|scheme| schemes.contains(&scheme))
 }
 
-/// Reports whether the URLs differ only in slashes and a drive letter.
+/// Reports whether two URLs differ only in slashes and a drive letter.
 fn same_without_dots(a: &[u8], b: &[u8]) -> bool {
     let parts = |url: &[u8]| {
         let text = String::from_utf8_lossy(url).replace("C:", "");
@@ -230,7 +230,7 @@ fn has_empty_punycode(url: &[u8]) -> bool {
     split(url).host().is_some_and(|host| host.raw().split(|&byte| byte == b'.').any(|label| label == b"xn--"))
 }
 
-/// Reports whether the decoded host is ASCII.
+/// Reports whether the decoded host of a URL is ASCII.
 fn is_ascii_host(url: &[u8]) -> bool {
     split(url).host().unwrap_or_default().decode().is_ascii()
 }
@@ -240,7 +240,7 @@ fn fluent_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static s
         (Ok(_), Err(_)) if split(url).flaws().next().is_some() => {
             Some("not allowed by RFC 3986: fluent-uri rejects it, `rfc3986` keeps it")
         }
-        // fluent-uri also normalizes by section 6.2.3.
+        // fluent-uri also normalizes by RFC 3986, section 6.2.3.
         (Ok(_), Ok(theirs))
             if Profile::Rfc3986Scheme.canonicalize(url).is_ok_and(|form| *form == **theirs) =>
         {
@@ -266,7 +266,7 @@ fn fluent_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static s
     }
 }
 
-/// Reports whether the path has dot segments to remove.
+/// Reports whether the path of a URL has dot segments to remove.
 fn has_dot_segments(url: &[u8]) -> bool {
     let (path, mut without) = (split(url).path(), Vec::new());
     simdpct_uri::remove_dot_segments(path, &mut without);
@@ -283,7 +283,7 @@ fn surt_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str
         (Err(why), Ok(_)) if why == "Host" && !is_ascii_host(url) => {
             Some("a name that IDNA 2003 and UTS 46 map differently")
         }
-        // No other host is rejected.
+        // This is the only other case in which the profile rejects a host.
         (Err(why), Ok(_)) if why == "Host" => {
             Some("no host: surt takes the first segment of the path for one")
         }
@@ -325,7 +325,7 @@ fn seen_at(lists: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
     list[start..end.max(start)].to_vec()
 }
 
-/// Makes one to three changes with bytes that mean something in some part of a URL.
+/// Makes one to three random changes to a URL, with bytes that have a meaning in some part of a URL.
 fn mutant(url: &[u8], random: &mut Random) -> Vec<u8> {
     const BYTES: &[u8] = b"/./..%%2e2f25E.:?#@[]AZaz0189 \"'<>`^{}|\\-_~;&=+$,!*()x\t\r\n\x00\x7f\xc3\xa9";
     #[rustfmt::skip]

@@ -8,8 +8,8 @@ use simdpct::Tier;
 use crate::ground::error::{Failure, Outcome};
 use crate::io::output::Output;
 
-/// Fails if SIMDPCT_TIER names a tier that is not available. The library would fall back to the best tier, but
-/// whoever forces a tier wants an error.
+/// Fails if SIMDPCT_TIER names a tier that is not available. The library would fall back to the best tier, but a
+/// user who forces a tier expects an error.
 pub fn check_forced_tier() -> Result<(), Failure> {
     let Some(forced) = env::var_os(Tier::ENV_VAR).filter(|forced| !forced.is_empty()) else {
         return Ok(());
@@ -28,7 +28,7 @@ pub fn check_forced_tier() -> Result<(), Failure> {
     Err(Failure::Usage(format!("{variable}={forced}: {problem}; available: {}", available.join(", "))))
 }
 
-/// Prints the tiers.
+/// Prints the kernel tiers, with the state and the CPU features of each.
 pub fn describe() -> Result<Outcome, Failure> {
     let forced = env::var_os(Tier::ENV_VAR).is_some_and(|forced| !forced.is_empty());
     let mut text = format!("pct {} on {}\n", env!("CARGO_PKG_VERSION"), env::consts::ARCH);

@@ -36,7 +36,7 @@ pub fn generate(args: &Generate) -> Result<Outcome, Failure> {
     Ok(Outcome::Clean)
 }
 
-/// Writes one page for the command itself and one for each visible subcommand.
+/// Writes one manual page for the command itself and one for each visible subcommand.
 fn pages(command: Command, directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     let mut command = command.disable_help_subcommand(true);
@@ -49,7 +49,8 @@ fn pages(command: Command, directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes one page. The text after the options becomes sections of their own, with the examples as literal lines.
+/// Writes one manual page. The help text after the options becomes separate sections, with the examples as literal
+/// lines.
 fn page(command: Command, text: &mut Vec<u8>) -> io::Result<()> {
     let after = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string);
     let command = command.after_help(Resettable::Reset).after_long_help(Resettable::Reset);

@@ -14,13 +14,13 @@ use crate::io::output::Output;
 /// One character and its escapes.
 #[derive(Serialize)]
 struct Row {
-    /// Its byte in windows-1252, in hexadecimal digits.
+    /// The byte of the character in windows-1252, in hexadecimal digits.
     byte: String,
     /// The character, or an abbreviation if it is invisible.
     character: String,
     /// The name of an invisible character.
     name: &'static str,
-    /// Its class in RFC 3986.
+    /// The class of the character in RFC 3986, such as `unreserved`.
     class: &'static str,
     #[serde(rename = "windows-1252")]
     windows_1252: String,

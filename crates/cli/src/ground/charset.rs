@@ -1,4 +1,5 @@
-//! Charsets: converts bytes to UTF-8 and back by the Encoding Standard, and by two strict charsets that it lacks.
+//! Converts bytes in a charset to UTF-8 and back, by the Encoding Standard or by one of two strict charsets that the
+//! standard lacks.
 
 use std::ops::Range;
 
@@ -8,19 +9,19 @@ use super::escape::escape;
 use super::fault::OnFault;
 use super::reason::{Reason, Refusal};
 
-/// A charset in which ASCII bytes are ASCII characters, as they are in URLs.
+/// A charset in which ASCII bytes are ASCII characters, as URLs require.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Charset {
     /// A charset of the Encoding Standard.
     Standard(&'static Encoding),
-    /// ISO 8859-1: each byte is the character of its number. To the Encoding Standard, and so to browsers, this name
-    /// means windows-1252, which differs from 0x80 to 0x9F.
+    /// ISO 8859-1, in which each byte is the character of its number. The Encoding Standard, and so each browser,
+    /// uses this name for windows-1252, which differs from 0x80 to 0x9F.
     Latin1,
     /// US-ASCII, in which bytes from 0x80 on are invalid.
     Ascii,
 }
 
-/// The names of all charsets; most have other labels as well.
+/// The names of all supported charsets. Most charsets also have other labels.
 pub const NAMES: &[&str] = &[
     "big5",
     "euc-jp",
@@ -100,7 +101,7 @@ impl Charset {
         }
     }
 
-    /// Reports whether the meaning of a byte depends on any number of bytes before it.
+    /// Reports whether the meaning of a byte can depend on bytes arbitrarily far before it.
     pub fn is_stateful(self) -> bool {
         self == Charset::Standard(ISO_2022_JP)
     }
@@ -123,8 +124,9 @@ impl Charset {
         }
     }
 
-    /// Appends `bytes` as UTF-8. Bytes that are invalid in this charset are escaped, rejected, or replaced by U+FFFD, as
-    /// `on_invalid` says. The error is the offset of the first rejected byte.
+    /// Converts `bytes` from this charset and appends them to `out` as UTF-8. Bytes that are invalid in this charset
+    /// are escaped, rejected, or replaced by U+FFFD, as `on_invalid` says. The error is the offset of the first
+    /// rejected byte.
     pub fn decode(self, bytes: &[u8], on_invalid: OnFault, out: &mut Vec<u8>) -> Result<(), usize> {
         if !self.is_stateful() && Encoding::ascii_valid_up_to(bytes) == bytes.len() {
             out.extend_from_slice(bytes);
@@ -145,8 +147,9 @@ impl Charset {
 }
 
 impl Charset {
-    /// Appends `text` in this charset. As in browsers, a character that the charset lacks is written as `&#`, its number,
-    /// `;`. Bytes that are not UTF-8 stay, or become U+FFFD first. With [`OnFault::Refuse`] both are rejected.
+    /// Converts the UTF-8 `text` to this charset and appends the result to `out`. As in browsers, a character that
+    /// the charset lacks is written as `&#`, its number and `;`. Invalid UTF-8 stays, or becomes U+FFFD first. With
+    /// [`OnFault::Refuse`] both are rejected.
     pub fn encode(self, text: &[u8], on_invalid: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let mut offset = 0;
         for chunk in text.utf8_chunks() {
@@ -179,15 +182,16 @@ impl Charset {
 
 /// A character that a charset lacks.
 pub struct Lacking<'a> {
-    /// The character that is written as a number. The charset may name another one than that of the text.
+    /// The character that is written as a number. It can differ from the character in the text, because some encoders
+    /// report another one.
     pub character: char,
-    /// Its offset in the text.
+    /// The offset of the character in the text.
     pub at: usize,
-    /// The text after it.
+    /// The text after the character.
     pub rest: &'a str,
 }
 
-/// Appends the replacement for `invalid` bytes.
+/// Appends the replacement for the `invalid` bytes: U+FFFD or their escapes.
 pub fn replace(invalid: &[u8], on_invalid: OnFault, out: &mut Vec<u8>) {
     match on_invalid {
         OnFault::Repair => out.extend_from_slice("\u{fffd}".as_bytes()),
@@ -203,9 +207,11 @@ pub enum Decoder {
 }
 
 impl Decoder {
-    /// Appends `bytes` from `read` on as UTF-8, up to the first invalid ones, and sets `read` to the place after them.
-    /// Returns the range of the invalid bytes. To be complete, this needs the last sixteen bytes before `read` in `bytes`,
-    /// because they may begin in an earlier piece.
+    /// Converts `bytes` from offset `read` on and appends them to `out` as UTF-8, up to the first invalid bytes. Sets
+    /// `read` to the offset after these, and returns their range.
+    ///
+    /// The invalid bytes may begin in an earlier piece. For a complete range, `bytes` must include the last sixteen
+    /// bytes before `read`.
     pub fn decode(
         &mut self,
         bytes: &[u8],
@@ -244,7 +250,7 @@ impl Decoder {
                 DecoderResult::InputEmpty => break None,
                 DecoderResult::OutputFull => {}
                 DecoderResult::Malformed(len, after) => {
-                    // The decoder has read `after` valid bytes after the invalid ones, and keeps them.
+                    // The decoder has read `after` more bytes after the invalid ones, and will still convert them.
                     let end = read.saturating_sub(after.into());
                     break Some(end.saturating_sub(len.into())..end);
                 }
@@ -263,7 +269,8 @@ pub enum Encoder {
 }
 
 impl Encoder {
-    /// Appends `text` in the charset, up to the first character that the charset lacks, and returns that.
+    /// Converts `text` to the charset and appends the result to `out`, up to the first character that the charset
+    /// lacks. Returns that character.
     pub fn encode<'a>(&mut self, text: &'a str, is_last: bool, out: &mut Vec<u8>) -> Option<Lacking<'a>> {
         let encoder = match self {
             Encoder::Standard(encoder) => encoder,
@@ -289,7 +296,8 @@ impl Encoder {
                 EncoderResult::InputEmpty => break None,
                 EncoderResult::OutputFull => {}
                 EncoderResult::Unmappable(character) => {
-                    // The reported character may not be the one in the text, so its place is found by length.
+                    // The reported character may differ from the one in the text, so its offset is derived from the
+                    // length of the text read.
                     let read = &text[..text.len() - rest.len()];
                     let at = read.char_indices().next_back().map_or(0, |(at, _)| at);
                     break Some(Lacking { character, at, rest });
@@ -301,8 +309,8 @@ impl Encoder {
     }
 }
 
-/// Grows `out` after the `written` bytes for the result of `rest` bytes. It grows a little at a time, because new bytes are
-/// filled with zeros and conversion may stop at any byte.
+/// Grows `out` for the result of `rest` more bytes; its first `written` bytes are in use. It grows a little at a
+/// time, because new bytes are filled with zeros and the conversion may stop at any byte.
 fn make_room(out: &mut Vec<u8>, written: usize, rest: usize) {
     let room = (3 * rest).clamp(LEAST_ROOM, MOST_ROOM);
     if out.len() < written + room / 2 {
@@ -310,6 +318,7 @@ fn make_room(out: &mut Vec<u8>, written: usize, rest: usize) {
     }
 }
 
-/// Twice the longest result of one character or of one invalid sequence.
+/// The minimum growth of the output: twice the longest result, in bytes, of one character or of one invalid sequence.
 const LEAST_ROOM: usize = 64;
+/// The maximum growth of the output in one step, in bytes.
 const MOST_ROOM: usize = 4096;

@@ -1,4 +1,4 @@
-//! The end of a run: its exit code, and the message of an error.
+//! Describes the end of a run: its exit code, and the message of an error.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
@@ -9,9 +9,9 @@ use super::reason::Reason;
 /// The outcome of a run without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The run has nothing to report.
+    /// The run has succeeded, and `check` has found nothing.
     Clean,
-    /// `check` has found something.
+    /// `check` has found something, so the exit code is 1.
     Findings,
 }
 
@@ -29,43 +29,43 @@ impl From<Outcome> for ExitCode {
 pub struct Place {
     /// The name of the file, as the user gave it.
     pub file: String,
-    /// The number of the line, or with `-0` of the record, from 1.
+    /// The number of the line, from 1; with `-0`, the number of the record.
     pub line: u64,
-    /// The number of bytes before it.
+    /// The offset of the place in the file, in bytes.
     pub offset: u64,
 }
 
 /// The reason why a run ended early.
 #[derive(Debug)]
 pub enum Failure {
-    /// Input that `--strict` or the policy `fail` rejects.
+    /// A value was rejected because of `--strict` or the policy `fail`.
     Data { place: Place, reason: Reason },
-    /// An input cannot be read at `offset`. The others are still processed.
+    /// An input cannot be read at `offset`. The other inputs are still processed.
     Input { file: String, offset: Option<u64>, error: io::Error },
-    /// Another file cannot be read or written at `offset`.
+    /// A file that is not an input cannot be read or written at `offset`.
     Io { file: String, offset: Option<u64>, error: io::Error },
     /// The arguments or the environment are invalid.
     Usage(String),
-    /// The reader has closed the output.
+    /// The program that reads the output has closed it.
     ReaderGone,
-    /// The rest of an input is not needed.
+    /// The rest of the current input is not needed. This is not an error.
     Enough,
-    /// Single files failed and were reported. `code` is the highest of their exit codes.
+    /// Some files failed, and their errors were reported. `code` is the highest of their exit codes.
     Reported { code: u8 },
 }
 
 impl Failure {
-    /// The failure for an `error` that came from opening an input.
+    /// Returns the failure for an `error` that came from opening an input.
     pub fn missing(file: impl fmt::Display, error: io::Error) -> Failure {
         Failure::Input { file: file.to_string(), offset: None, error }
     }
 
-    /// The failure for an `error` that came from reading an input at `offset`.
+    /// Returns the failure for an `error` that came from reading an input at `offset`.
     pub fn input(file: impl fmt::Display, offset: u64, error: io::Error) -> Failure {
         Failure::Input { file: file.to_string(), offset: Some(offset), error }
     }
 
-    /// Converts the failure of an input to that of a list of inputs, which ends the run.
+    /// Converts the failure of an input to the failure of a list of inputs, which ends the run.
     pub fn of_list(self) -> Failure {
         match self {
             Failure::Input { file, offset, error } => Failure::Io { file, offset, error },
@@ -73,12 +73,12 @@ impl Failure {
         }
     }
 
-    /// The failure for an `error` that came from opening `file`, which is not an input.
+    /// Returns the failure for an `error` that came from opening `file`, which is not an input.
     pub fn open(file: impl fmt::Display, error: io::Error) -> Failure {
         Failure::Io { file: file.to_string(), offset: None, error }
     }
 
-    /// The failure for an `error` that came from writing `file` at `offset`.
+    /// Returns the failure for an `error` that came from writing `file` at `offset`.
     pub fn output(file: impl fmt::Display, offset: u64, error: io::Error) -> Failure {
         match error.kind() {
             ErrorKind::BrokenPipe => Failure::ReaderGone,
@@ -123,7 +123,7 @@ pub fn warn(message: fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr(), "pct: {message}");
 }
 
-/// An I/O error without the error number of the operating system.
+/// An I/O error that is displayed without the error number of the operating system.
 struct Plain<'a>(&'a io::Error);
 
 impl fmt::Display for Plain<'_> {

@@ -1,10 +1,10 @@
-//! Single escapes.
+//! Reads and writes single escapes.
 
 use std::borrow::Cow;
 
 use simdpct::ByteSet;
 
-/// Returns the byte of an escape; `None` if it is malformed.
+/// Returns the byte that an escape stands for, or `None` if the escape is malformed.
 pub fn byte_of(escape: &[u8; 3]) -> Option<u8> {
     match *escape {
         [b'%', high, low] => hex(&[high, low]).map(|value| value as u8),
@@ -12,7 +12,7 @@ pub fn byte_of(escape: &[u8; 3]) -> Option<u8> {
     }
 }
 
-/// Returns the value of at most four hexadecimal digits.
+/// Returns the value of at most four hexadecimal digits, or `None` if one of them is not a digit.
 pub fn hex(digits: &[u8]) -> Option<u16> {
     digits.iter().try_fold(0, |value, &digit| {
         let digit = char::from(digit).to_digit(16)?;
@@ -20,12 +20,12 @@ pub fn hex(digits: &[u8]) -> Option<u16> {
     })
 }
 
-/// Appends the escapes of `bytes`.
+/// Appends `bytes` to `out`, each as an escape.
 pub fn escape(bytes: &[u8], out: &mut Vec<u8>) {
     simdpct::Encode::keeping(ByteSet::EMPTY).encode_append(bytes, out);
 }
 
-/// Returns `bytes` as text, in which those that are invalid UTF-8 are escaped.
+/// Returns `bytes` as text. Bytes that are invalid UTF-8 are escaped.
 pub fn to_text(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
         return Cow::Borrowed(text);

@@ -1,4 +1,4 @@
-//! The treatment of faults in values.
+//! Defines the treatment of faults in values.
 
 /// The treatment of one kind of fault in a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! The types that all rooms share: outcomes and failures, reasons for rejecting a value, record separators, charsets, and
-//! the spelling of file names in messages.
+//! Defines the types that all modules share: outcomes and failures, reasons for rejecting a value, record separators,
+//! charsets, and the formatting of file names in messages.
 
 pub mod charset;
 pub mod error;

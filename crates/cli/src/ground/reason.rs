@@ -1,4 +1,4 @@
-//! The reasons for rejecting a value or a record.
+//! Defines the reasons for rejecting a value or a record.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use simdpct::MalformedCause;
 pub enum Reason {
     /// A `%` does not start an escape.
     Malformed(MalformedCause),
-    /// The bytes are not valid UTF-8.
+    /// The bytes of a value are not valid UTF-8.
     InvalidUtf8,
-    /// The bytes are not valid in the charset, or the charset lacks a character.
+    /// The bytes of a value are not valid in the charset, or the charset lacks a character of the value.
     NotInCharset,
     /// A line is not JSON.
     NotJson(String),
@@ -19,9 +19,9 @@ pub enum Reason {
     NoRequest,
     /// A quoted value has a backslash that does not start a known escape.
     UnknownEscape,
-    /// The work rejects the URL.
+    /// The conversion rejects the URL, with this message.
     Url(String),
-    /// A line of an index is CDXJ, not CDX.
+    /// A line of a web archive index has the format CDXJ, not CDX.
     Cdxj,
     /// An object already has a member with the name for the new value.
     HasKey(String),
@@ -33,18 +33,18 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Reports whether the spelling of a value is at fault, not the text that it stands for.
+    /// Reports whether the value itself is malformed, as opposed to the text that it decodes to.
     pub fn is_malformed(&self) -> bool {
         matches!(self, Reason::Malformed(_) | Reason::Url(_) | Reason::NotJson(_))
     }
 }
 
-/// A rejection. Its offset counts from the start of the value or, in a report, of the chunk.
+/// The rejection of a value or a record. Its offset counts from the start of the value or, in a report, of the chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The offset of the first faulty byte.
     pub offset: usize,
-    /// The reason.
+    /// The reason for the rejection.
     pub reason: Reason,
 }
 

@@ -1,20 +1,20 @@
-//! The separators of records in the input.
+//! Defines how the input is separated into records.
 
 use simdpct::ByteSet;
 
-/// The separator of records.
+/// The way in which the input is separated into records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Records {
-    /// Lines, which end in `\n` or `\r\n`.
+    /// Each record is a line, which ends in `\n` or `\r\n`.
     Lines,
-    /// Records that end in NUL.
+    /// Each record ends in NUL.
     Null,
-    /// The input is one value.
+    /// The whole input is one value, without records.
     Raw,
 }
 
 impl Records {
-    /// Returns the bytes that separate records, which decoding must not make.
+    /// Returns the bytes that separate records. Decoding must keep them escaped.
     pub fn structure(self) -> ByteSet {
         ByteSet::EMPTY.add(match self {
             Records::Lines => b"\r\n",
@@ -23,7 +23,7 @@ impl Records {
         })
     }
 
-    /// Returns the byte that is counted for line numbers.
+    /// Returns the byte that is counted for line numbers. It also ends each record, except in [`Records::Raw`].
     pub fn end(self) -> u8 {
         match self {
             Records::Lines | Records::Raw => b'\n',
@@ -31,7 +31,7 @@ impl Records {
         }
     }
 
-    /// Returns the length of `record` without its end.
+    /// Returns the length of `record` without its line end or NUL.
     pub fn without_end(self, record: &[u8]) -> usize {
         match record {
             [start @ .., b'\r', b'\n'] if self == Records::Lines => start.len(),

@@ -1,9 +1,9 @@
-//! The spelling of file names in messages.
+//! Formats file names for messages.
 
 use std::fmt::Write;
 use std::path::Path;
 
-/// Returns `path` as one line of text. Characters that a terminal would obey or a reader could not see are escaped as in C.
+/// Returns `path` as one line of text. Characters that would control a terminal, or that are invisible, are escaped.
 pub fn shown(path: &Path) -> String {
     let mut text = String::new();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
@@ -24,8 +24,8 @@ pub fn shown(path: &Path) -> String {
     text
 }
 
-/// Reports whether `character` is harmful in a terminal: controls (C0, DEL, C1), line and paragraph separators, and the marks that turn the direction of text (Unicode
-/// Standard Annex 9).
+/// Reports whether `character` is harmful in a terminal: a control (C0, DEL, C1), a line or paragraph separator, or a
+/// mark that turns the direction of text (Unicode Standard Annex 9).
 pub fn is_harmful(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')

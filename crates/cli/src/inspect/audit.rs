@@ -1,4 +1,4 @@
-//! `pct audit`: counts the escapes and findings of files line by line, and keeps the first examples.
+//! Runs `pct audit`: counts the escapes and findings of files line by line, and keeps the first examples.
 
 use super::page;
 use super::summary::{BUCKETS, Example, Summary};
@@ -18,23 +18,24 @@ pub struct Request {
     pub sources: Sources,
     /// The byte that ends a record.
     pub end: u8,
-    /// The maximum number of examples of each kind.
+    /// The maximum number of examples for each kind of finding.
     pub examples: usize,
     pub json: bool,
     /// Whether the progress bar is off.
     pub quiet: bool,
 }
 
-/// The size of the read buffer.
+/// The size of the read buffer, in bytes.
 const WINDOW: usize = 4 * BLOCK;
 
 /// The number of bytes that an example shows before the finding.
 const SHOWN_BEFORE: usize = 32;
 
-/// An invalid UTF-8 sequence is found at its end, at most this many bytes after its start.
+/// The maximum length, in bytes, of an escaped UTF-8 sequence. An invalid one is detected at its end, so its start is
+/// at most this far behind.
 const LONGEST_SEQUENCE: usize = 12;
 
-/// The number of scanned bytes that stay in the window for examples.
+/// The number of scanned bytes that stay in the window, so that examples can show them.
 const BEHIND: usize = SHOWN_BEFORE + LONGEST_SEQUENCE;
 
 /// Runs `pct audit`.
@@ -70,7 +71,7 @@ pub fn audit(request: &Request) -> Result<Outcome, Failure> {
 struct Audit {
     summary: Summary,
     end: u8,
-    /// The maximum number of examples of each kind.
+    /// The maximum number of examples for each kind of finding.
     examples: usize,
     file: String,
 }
@@ -92,13 +93,13 @@ impl Audit {
         Audit { summary, end, examples, file: String::new() }
     }
 
-    /// Scans one input, a window at a time.
+    /// Scans one input, one window of bytes at a time.
     fn scan(&mut self, input: &mut Input, window: &mut Buffer) -> Result<(), Failure> {
         input.name().clone_into(&mut self.file);
         self.summary.files += 1;
         let wanted = Kind::ALL.into_iter().fold(0, |kinds, kind| kinds | kind.bit());
         let mut state = State::new(self.end, wanted, false);
-        // The number of bytes of the window that were scanned, and that were read.
+        // `seen` bytes of the window have been scanned, and `len` bytes have been read.
         let (mut seen, mut len) = (0, 0);
         loop {
             let read = input.read(&mut window[len..])?;
@@ -118,7 +119,8 @@ impl Audit {
         }
     }
 
-    /// Counts the line at the first finding of this kind in it, and keeps it as an example unless there are enough.
+    /// Handles the first finding of a kind in a line: counts the line, and keeps it as an example unless there are
+    /// enough.
     fn first(&mut self, found: &Found<'_>) {
         let Found { kind, line, offset, line_start, window, base, .. } = *found;
         self.summary.lines_of[kind as usize] += 1;
@@ -137,7 +139,7 @@ impl Audit {
 }
 
 impl Observer for Audit {
-    // Examples show up to this many bytes after the start of the finding.
+    // An example shows at most this number of bytes from the start of the finding on.
     const AHEAD: usize = 64;
     const EACH_LINE: bool = true;
 

@@ -1,4 +1,4 @@
-//! The report of `pct audit`: text with bars for reading, or JSON.
+//! Formats the report of `pct audit`: text with bars for reading, or JSON.
 
 use std::fmt::Write;
 use std::io;
@@ -10,10 +10,10 @@ use crate::ground::error::Failure;
 use crate::io::output::STDOUT;
 use crate::scan::kind::Kind;
 
-/// The width of the report if the output is not a terminal and COLUMNS is not set.
+/// The width of the report, in columns, if the output is not a terminal and COLUMNS is not set.
 const USUAL_WIDTH: usize = 100;
 
-/// The number of bytes in the histogram of escaped bytes.
+/// The number of byte values in the histogram of escaped bytes.
 const TOP: usize = 16;
 
 /// Formats the report as text. `null` means that records end in NUL and are not called lines.
@@ -23,7 +23,7 @@ pub fn text(report: &Summary, null: bool) -> String {
     let Summary { files, lines, bytes, longest, escapes, .. } = report;
     let with_escapes = lines - report.buckets[0];
     let mut text = String::new();
-    // Writing to a `String` cannot fail, here and below.
+    // Writing to a `String` cannot fail, so errors are ignored here and below.
     let _ = writeln!(
         text,
         "{} in {}, {}, the longest of {}",
@@ -143,7 +143,7 @@ pub fn json(report: &Summary) -> Result<String, Failure> {
     text.map(|text| text + "\n").map_err(|error| Failure::output(STDOUT, 0, io::Error::from(error)))
 }
 
-/// Returns the bytes that are escaped at least once, the most frequent ones first.
+/// Returns the byte values that are escaped at least once, with their counts, the most frequent ones first.
 fn most_escaped(report: &Summary) -> Vec<(u8, u64)> {
     let counts = (0..=u8::MAX).zip(report.byte_counts);
     let mut bytes: Vec<_> = counts.filter(|(_, count)| *count > 0).collect();
@@ -151,7 +151,7 @@ fn most_escaped(report: &Summary) -> Vec<(u8, u64)> {
     bytes
 }
 
-/// Returns the escape of `byte`, followed by its character or name if it has one.
+/// Returns the escape of `byte`, followed by the character or its name, if there is one.
 fn spell(byte: u8) -> String {
     match byte {
         b' ' => "%20 space".to_owned(),
@@ -165,10 +165,10 @@ fn spell(byte: u8) -> String {
     }
 }
 
-/// The properties of the display.
+/// The properties of the terminal or file for which the report is formatted.
 struct Page {
     width: usize,
-    /// Whether the block characters with an eighth of a column can be displayed.
+    /// Whether the display has the Unicode block characters, which divide a column into eighths.
     blocks: bool,
 }
 
@@ -184,7 +184,7 @@ impl Page {
         text.push('\n');
     }
 
-    /// Appends rows of a label, a count, its share of `total` and a bar.
+    /// Appends a row for each label and count in `rows`, with the count's share of `total` and a bar.
     fn histogram(&self, text: &mut String, rows: &[(String, u64)], total: u64) {
         let most = rows.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
         for (label, count) in rows {
@@ -196,7 +196,8 @@ impl Page {
         }
     }
 
-    /// Returns a bar for `count`, in proportion to `columns` for `most`. A count above zero has at least one mark.
+    /// Returns a bar for `count`. Its length is in proportion to `most`, whose bar has `columns` columns. A count
+    /// above zero has at least one mark.
     fn bar(&self, count: u64, most: u64, columns: usize) -> String {
         let parts = if self.blocks { 8 } else { 1 };
         let exact = u128::from(count) * (columns * parts) as u128 / u128::from(most);
@@ -213,14 +214,14 @@ impl Page {
     }
 }
 
-/// Returns the number of columns of the terminal.
+/// Returns the width of the report: COLUMNS if it is set, or else the width of the terminal.
 fn width() -> usize {
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     columns.or_else(terminal).unwrap_or(USUAL_WIDTH).clamp(40, 400)
 }
 
-/// Reports whether the locale uses UTF-8.
+/// Reports whether the locale uses UTF-8, so that block characters can be displayed.
 fn has_blocks() -> bool {
     let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
     let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG")).unwrap_or_default();
@@ -228,8 +229,8 @@ fn has_blocks() -> bool {
     cfg!(windows) || locale.contains("utf-8") || locale.contains("utf8")
 }
 
-/// Returns `bytes` as text that cannot control a terminal: letters and printable ASCII stay, everything else is
-/// escaped.
+/// Returns `bytes` as text that cannot control a terminal: letters, digits and printable ASCII stay, and everything
+/// else is escaped.
 fn visible(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
@@ -249,18 +250,18 @@ fn visible(bytes: &[u8]) -> String {
 fn share(part: u64, whole: u64) -> String {
     let percent = if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 };
     match percent {
-        // A small share that is not zero must not be shown as zero.
+        // A share above zero must not be shown as 0.00%.
         percent if part > 0 && percent < 0.01 => "<0.01%".to_owned(),
         percent => format!("{percent:.2}%"),
     }
 }
 
-/// Returns a number with its unit, in the plural if necessary.
+/// Returns `number` with its unit, in the plural if necessary.
 fn counted(number: u64, unit: &str) -> String {
     format!("{} {unit}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
-/// Returns a number with its digits in groups of three.
+/// Returns the decimal digits of `number` in groups of three.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();

@@ -1,25 +1,27 @@
-//! Copies owner, extended attributes with access lists, and mode from the old file to the one that replaces it.
+//! Copies the attributes of a file to the new file that replaces it: owner, mode, and extended attributes, which
+//! include access control lists.
 
 use std::fs::{File, Metadata};
 use std::io;
 
-/// Copies the attributes of `old`, which has this metadata, to `new`. Returns the names of the extended attributes that
-/// could not be copied.
+/// Copies the owner, mode and extended attributes of `old`, which has this `metadata`, to `new`. Returns the names of
+/// the extended attributes that could not be copied.
 pub fn keep(old: &File, metadata: &Metadata, new: &File) -> io::Result<Vec<String>> {
     keep_owner(new, metadata)?;
-    // This must come before the mode, which may forbid it. An access list sets the mode, too, to the same value.
+    // Extended attributes are copied before the mode, which may forbid the copying. An access control list also sets
+    // the mode, to the same value.
     let lost = keep_extended(old, new);
     new.set_permissions(metadata.permissions())?;
     Ok(lost)
 }
 
-/// Gives `new` the owner and group of the old file, if the user is allowed to.
+/// Gives `new` the owner and group of the old file, which has the metadata `old`, if the user is allowed to.
 fn keep_owner(new: &File, old: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt, fchown};
         let is = new.metadata()?;
-        // A user who may not change the owner gets a file of their own, as with `sed -i`.
+        // If the user may not change the owner, the new file belongs to the user, as with `sed -i`.
         if is.gid() != old.gid() {
             let _ = fchown(new, None, Some(old.gid()));
         }
@@ -36,7 +38,8 @@ fn keep_owner(new: &File, old: &Metadata) -> io::Result<()> {
 fn keep_extended(old: &File, new: &File) -> Vec<String> {
     use rustix::fs::{XattrFlags, fgetxattr, fgetxattr_query, fremovexattr, fsetxattr};
 
-    /// The name of access lists on Linux. The new file may have one by the default of its folder.
+    /// The extended attribute of access control lists on Linux. The new file may have one that is the default of its
+    /// folder.
     const ACCESS: &str = "system.posix_acl_access";
 
     let value = |file: &File, name: &str| {
@@ -57,13 +60,14 @@ fn keep_extended(old: &File, new: &File) -> Vec<String> {
         }
     }
     if !names.iter().any(|name| name == ACCESS) {
-        // This fails if there is none, which is the usual case.
+        // The removal fails in the usual case that the new file has no access control list.
         let _ = fremovexattr(new, ACCESS);
     }
     lost
 }
 
-/// Returns the names of the extended attributes of `file`; none if the file system has no attributes.
+/// Returns the names of the extended attributes of `file`. The list is empty if the file system does not support
+/// them.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 fn names_of(file: &File) -> Vec<String> {
     use rustix::fs::{flistxattr, flistxattr_query};

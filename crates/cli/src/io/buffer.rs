@@ -1,22 +1,23 @@
-//! Buffers that files are read into.
+//! Provides the buffers that files are read into.
 
 use std::ops::{Deref, DerefMut};
 
-/// The size of a page.
+/// The size of a memory page, in bytes.
 const PAGE: usize = 4096;
 
-/// A buffer that starts in the middle of a page.
+/// A buffer that starts in the middle of a memory page.
 ///
-/// The system copies files from the start of pages. On some processors (AMD Zen 3, with `rep movsb`) this takes three times
-/// as long if the target is a few bytes further in its page than the source is in its own. Allocators return such targets
-/// for large buffers, and so does a block that begins with the carried start of an escape.
+/// When a file is read, the operating system copies its bytes from the start of a page. On some processors (AMD Zen
+/// 3, with `rep movsb`) the copy takes three times as long if the destination is a few bytes further into its page
+/// than the source is into its own. Allocators return such destinations for large buffers. A block that begins with
+/// the carried start of an escape has one as well.
 pub struct Buffer {
     bytes: Vec<u8>,
     start: usize,
 }
 
 impl Buffer {
-    /// A buffer of `len` bytes.
+    /// Creates a buffer of `len` bytes.
     pub fn new(len: usize) -> Buffer {
         let bytes = vec![0; len + PAGE];
         let start = (bytes.as_ptr().align_offset(PAGE) + PAGE / 2) % PAGE;

@@ -1,4 +1,4 @@
-//! The compressed formats: how each is recognised, read and written.
+//! Recognises, reads and writes compressed formats.
 
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
@@ -7,39 +7,39 @@ use std::path::Path;
 /// A compressed format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// RFC 1952; several members are one text
+    /// gzip (RFC 1952). Several members are read as one text.
     Gzip,
-    /// RFC 8878; several frames are one text
+    /// Zstandard (RFC 8878). Several frames are read as one text.
     Zstd,
-    /// Several streams are one text
+    /// bzip2. Several streams are read as one text.
     Bzip2,
-    /// Several streams are one text
+    /// xz. Several streams are read as one text.
     Xz,
 }
 
-/// The format of a file, judged by its first bytes.
+/// A guess at the format of a file from its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guess {
     /// The file has this format, or is not compressed.
     Settled(Option<Format>),
     /// The file has an unsupported format.
     Foreign(&'static Foreign),
-    /// More bytes are needed.
+    /// More bytes of the file are needed to decide.
     Open,
 }
 
-/// An unsupported format. It is recognised so that its bytes are not taken for text.
+/// An unsupported format. It is recognised so that its bytes are not processed as text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Foreign {
     name: &'static str,
-    /// The command that converts it to text.
+    /// The command that converts such a file to text, in words for the error message.
     remedy: &'static str,
-    /// The first bytes of such a file; `None` is any byte except NUL.
+    /// The first bytes of a file in this format. `None` means any byte except NUL.
     signature: &'static [Option<u8>],
 }
 
 impl Foreign {
-    /// Returns the error for such a file.
+    /// Returns the error for a file in this format.
     pub fn refusal(&self) -> io::Error {
         let Foreign { name, remedy, .. } = self;
         let message = format!(
@@ -97,25 +97,26 @@ static FOREIGN: [Foreign; 8] = [
 /// The memory limit for decompression.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
-    /// In MiB.
+    /// The limit in MiB.
     pub limit: u32,
 }
 
 impl Memory {
-    /// The limit that the user gave, or one that is enough for files that were compressed with usual options.
+    /// Returns the limit that the user gave, or else a default that is enough for files compressed with usual
+    /// options.
     pub fn new(format: Format, asked: Option<u32>) -> Memory {
-        // The first is more than the highest preset of xz needs, the second is the limit of `zstd -d`.
+        // 256 MiB is more than the highest preset of xz needs; 128 MiB is the limit of `zstd -d`.
         let usual = if format == Format::Xz { 256 } else { 128 };
         Memory { limit: asked.unwrap_or(usual) }
     }
 }
 
-/// The first bytes of each format, as lower and upper bounds. The header of bzip2 is text that a list may begin with, so
-/// the magic number after it is compared, too.
+/// The first bytes of each format, as lower and upper bounds of each byte. The header of bzip2 is ASCII that a text
+/// file may begin with, so the magic number after it is compared as well.
 const SIGNATURES: [(Format, &[u8], &[u8]); 6] = [
     (Format::Gzip, b"\x1F\x8B\x08", b"\x1F\x8B\x08"),
     (Format::Zstd, b"\x28\xB5\x2F\xFD", b"\x28\xB5\x2F\xFD"),
-    // A skippable frame, which parallel compressors write first.
+    // Parallel compressors may write a skippable frame first.
     (Format::Zstd, b"\x50\x2A\x4D\x18", b"\x5F\x2A\x4D\x18"),
     (Format::Bzip2, b"BZh1\x31\x41\x59\x26\x53\x59", b"BZh9\x31\x41\x59\x26\x53\x59"),
     (Format::Bzip2, b"BZh1\x17\x72\x45\x38\x50\x90", b"BZh9\x17\x72\x45\x38\x50\x90"),
@@ -123,7 +124,7 @@ const SIGNATURES: [(Format, &[u8], &[u8]); 6] = [
 ];
 
 impl Format {
-    /// Recognises a format by the first bytes of a file.
+    /// Recognises the format of a file by its first bytes, `start`.
     pub fn guess(start: &[u8]) -> Guess {
         let mut guess = Guess::Settled(None);
         for (format, least, most) in SIGNATURES {
@@ -148,7 +149,7 @@ impl Format {
         guess
     }
 
-    /// Returns the format that the extension of `path` stands for.
+    /// Returns the format that the file name extension of `path` means.
     pub fn of_extension(path: &Path) -> Option<Format> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "gz" | "gzip" => Some(Format::Gzip),
@@ -159,7 +160,7 @@ impl Format {
         }
     }
 
-    /// Returns its name.
+    /// Returns the name of the format.
     pub fn name(self) -> &'static str {
         match self {
             Format::Gzip => "gzip",
@@ -169,7 +170,7 @@ impl Format {
         }
     }
 
-    /// Returns the levels, as the format's own command numbers them.
+    /// Returns the compression levels, numbered as in the format's own command.
     pub fn levels(self) -> RangeInclusive<u8> {
         match self {
             Format::Gzip | Format::Xz => 0..=9,
@@ -178,7 +179,7 @@ impl Format {
         }
     }
 
-    /// Returns the default level of the format's own command.
+    /// Returns the default compression level of the format's own command.
     pub fn usual_level(self) -> u8 {
         match self {
             Format::Gzip | Format::Xz => 6,
@@ -187,12 +188,12 @@ impl Format {
         }
     }
 
-    /// Reports whether zeros between and after members are padding.
+    /// Reports whether NUL bytes between and after the members of a file are padding.
     pub fn has_padding(self) -> bool {
         matches!(self, Format::Gzip | Format::Xz)
     }
 
-    /// Describes an `error` that came from reading in words for the user.
+    /// Converts an `error` that came from reading compressed data to one with a message for the user.
     pub fn explain(self, error: io::Error, memory: Memory) -> io::Error {
         // Errors of the operating system are about the file, all others about its content.
         if error.raw_os_error().is_some() {
@@ -201,7 +202,7 @@ impl Format {
         let (kind, name, text) = (error.kind(), self.name(), error.to_string());
         let message = match kind {
             io::ErrorKind::UnexpectedEof => format!("the {name} data end too early"),
-            // These are messages of libzstd and liblzma.
+            // libzstd and liblzma report too little memory only by these messages.
             _ if text.contains("too much memory") || text.contains("memory limit reached") => {
                 format!(
                     "decompressing the {name} data needs more memory than {} MiB; --memory allows more",
@@ -224,7 +225,7 @@ pub enum Writer<W: Write> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Writes to `inner`; `level` is one of [`Format::levels`].
+    /// Creates a compressor that writes to `inner`. `level` is one of [`Format::levels`].
     pub fn new(format: Format, level: u8, inner: W) -> io::Result<Writer<W>> {
         let number = u32::from(level);
         Ok(match format {

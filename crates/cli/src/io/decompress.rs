@@ -1,6 +1,7 @@
-//! Decompression in a thread of its own, so that it runs at the same time as the codec.
+//! Decompresses a file in a thread of its own, at the same time as the codec runs.
 //!
-//! The thread sends filled buffers to the reader, which sends them back. Their number bounds the memory.
+//! The thread sends filled buffers to the reader, and the reader sends emptied buffers back. The number of buffers
+//! limits the memory.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -15,13 +16,15 @@ use super::members::Members;
 use super::progress;
 use super::streams::Patient;
 
-/// The size of a buffer.
+/// The size of a buffer of decompressed data, in bytes.
 const BUFFER: usize = 2 * BLOCK;
 
-/// The number of filled buffers that wait for the reader. One more is being filled, and one read.
+/// The number of filled buffers that wait for the reader. There are two more: one is being filled, and one is being
+/// read.
 const WAITING: usize = 2;
 
-/// A buffer, which is empty at the end of the file; or an error with its offset in the compressed file.
+/// A message of the decompressing thread: a buffer of data, which is empty at the end of the file, or an error with
+/// its offset in the compressed file.
 type Message = Result<Vec<u8>, (u64, io::Error)>;
 
 /// A file that is being decompressed.
@@ -34,7 +37,7 @@ pub struct Decompressor {
 }
 
 impl Decompressor {
-    /// Starts to decompress `start` and the rest of `file`.
+    /// Starts a thread that decompresses the file whose first bytes are `start` and whose rest is read from `file`.
     pub fn spawn(format: Format, memory: Memory, start: Vec<u8>, file: File) -> io::Result<Decompressor> {
         let (sender, filled) = sync_channel(WAITING);
         let (emptied, returned) = channel();
@@ -43,7 +46,7 @@ impl Decompressor {
             let input = BufReader::with_capacity(BLOCK, io::Cursor::new(start).chain(Patient(file)));
             let input = Counted { input, offset: Arc::clone(&offset) };
             if let Err(error) = decompress(format, memory, input, &sender, &returned) {
-                // Sending fails if the reader is gone, which needs no error.
+                // Sending fails if the reader has been dropped, and then nobody needs the error.
                 let _ = sender.send(Err((offset.load(Ordering::Relaxed), format.explain(error, memory))));
             }
         };
@@ -51,14 +54,15 @@ impl Decompressor {
         Ok(Decompressor { filled, emptied, buffer: Vec::new(), taken: 0, has_ended: false })
     }
 
-    /// Reads at most a `block` and returns its length; 0 at the end.
+    /// Reads decompressed bytes, at most as many as fit in `block`, and returns their number; 0 at the end. An error
+    /// has its offset in the compressed file.
     pub fn read(&mut self, block: &mut [u8]) -> Result<usize, (u64, io::Error)> {
         if self.taken == self.buffer.len() && !self.has_ended {
             let gone = |_| Err((0, io::Error::other("the decompressor has stopped")));
             let buffer = std::mem::replace(&mut self.buffer, self.filled.recv().unwrap_or_else(gone)?);
             self.taken = 0;
             self.has_ended = self.buffer.is_empty();
-            // At the end of the file the thread is gone and the buffer is not needed.
+            // At the end of the file the thread has ended, so sending the buffer back may fail.
             let _ = self.emptied.send(buffer);
         }
         let rest = &self.buffer[self.taken..];
@@ -93,7 +97,7 @@ fn decompress(
     }
 }
 
-/// Counts the bytes that are read from a compressed file.
+/// A reader that counts the bytes that are read from a compressed file.
 struct Counted<R> {
     input: R,
     offset: Arc<AtomicU64>,

@@ -1,4 +1,5 @@
-//! Connects inputs with outputs: many files with one output or, in place, each file with itself.
+//! Connects inputs with outputs: many files with one output or, with `--in-place`, each file with its own
+//! replacement.
 
 use std::collections::HashSet;
 use std::fs;
@@ -15,26 +16,27 @@ use super::version::{Identity, Version};
 use crate::ground::error::{Failure, Outcome};
 use crate::ground::shown::shown;
 
-/// The destination of the output.
+/// The destination of the output, and how it is written.
 #[derive(Clone, Debug)]
 pub struct Destination {
     pub place: Writes,
-    /// The compression level; `None` for the usual level of the format.
+    /// The compression level, or `None` for the default level of the format.
     pub level: Option<u8>,
     /// Whether files and folders must be on the disk when the run ends.
     pub sync: bool,
-    /// Whether no progress bar is wanted.
+    /// Whether the progress bar is off.
     pub quiet: bool,
 }
 
-/// The files that are written.
+/// The output files of a run.
 #[derive(Clone, Debug)]
 pub enum Writes {
-    /// Standard output.
+    /// The output is standard output.
     Stdout { format: Option<Format> },
-    /// A file that appears whole or not at all.
+    /// The output is a file that appears whole or not at all.
     File { path: PathBuf, format: Option<Format> },
-    /// Each input is replaced. If the suffix is not empty, the old file is kept under its name and suffix.
+    /// Each input file is replaced. If `suffix` is not empty, the old file is kept under its own name followed by
+    /// `suffix`.
     InPlace { suffix: String },
 }
 
@@ -52,7 +54,7 @@ impl Destination {
         }
     }
 
-    /// Returns the suffix of the old files, if they are kept.
+    /// Returns the suffix for the names of old files, or `None` if old files are not kept.
     pub fn suffix(&self) -> Option<&str> {
         match &self.place {
             Writes::InPlace { suffix } if !suffix.is_empty() => Some(suffix),
@@ -60,7 +62,8 @@ impl Destination {
         }
     }
 
-    /// Returns the format and level of an output that is not in place.
+    /// Returns the compression format and level of standard output or of the output file. Returns `None` if the
+    /// output is not compressed or is in place.
     fn compression(&self) -> Result<Option<(Format, u8)>, Failure> {
         let (Writes::Stdout { format } | Writes::File { format, .. }) = &self.place else { return Ok(None) };
         if format.is_none() && self.level.is_some() {
@@ -71,7 +74,7 @@ impl Destination {
         format.map(|format| self.leveled(format)).transpose()
     }
 
-    /// Returns `format` with the level that the user gave, or its usual one.
+    /// Returns `format` with the compression level that the user gave, or else with its default level.
     fn leveled(&self, format: Format) -> Result<(Format, u8), Failure> {
         let level = self.level.unwrap_or(format.usual_level());
         if format.levels().contains(&level) {
@@ -83,8 +86,9 @@ impl Destination {
     }
 }
 
-/// Calls `work` for each output. The output appears whole or, if the work fails, not at all. In place, each file has an
-/// output of its own; a failure is reported, and the other files are still processed.
+/// Calls `work` for each output with the inputs that go to it. An output file appears whole or, if the work fails,
+/// not at all. In place, each input has an output of its own: a failure is reported, and the other files are still
+/// processed.
 pub fn each(
     sources: &Sources,
     destination: &Destination,
@@ -97,7 +101,8 @@ pub fn each(
     let how = How { compression: destination.compression()?, suffix: "", sync: destination.sync };
     let mut output = Output::create(destination.path(), how)?;
     let progress = Progress::start(names.known(), destination.quiet, destination.is_stdout());
-    // A direct output goes on with the other inputs, as `cat` does. A file that would be incomplete does not appear.
+    // If one input fails, a direct output goes on with the others, as `cat` does. An output file would be incomplete,
+    // so it does not appear.
     let others = if output.is_atomic() { Others::Opened } else { Others::Done };
     let mut inputs = Inputs::new(sources, names, others, progress);
     work(&mut inputs, &mut output)?;
@@ -163,36 +168,38 @@ fn in_place(
     waiting.code.map_or(Ok(Outcome::Clean), |code| Err(Failure::Reported { code }))
 }
 
-/// The number of files that wait for the disk together, and of threads that wait. A file system writes many files in
-/// little more time than one.
+/// The number of finished files that are synced to the disk together. A file system syncs many files in little more
+/// time than one.
 const WAITING: usize = 64;
+/// The number of threads that sync files at the same time.
 const THREADS: usize = 16;
 
-/// A file of more bytes is not written while others wait.
+/// Before a file of more than this number of bytes is processed, the waiting files are completed.
 const LARGE: u64 = 2 << 20;
 
-/// New files that have been written, but wait for the disk before they get their names.
+/// New files that have been written, but must be synced to the disk before they get their final names.
 struct Waiting {
     files: Vec<Replacement>,
-    /// The folders in which files got new names.
+    /// The folders in which files got their final names.
     folders: Folders,
-    /// The exit code for the files that failed.
+    /// The highest exit code of the files that failed; `None` if there are none.
     code: Option<u8>,
 }
 
-/// A new file that replaces an old one.
+/// A new file that will replace an old one.
 struct Replacement {
     name: PathBuf,
     old: Option<Identity>,
     backup: Option<PathBuf>,
     new: Output,
-    /// The error of the first attempt to sync it. A second attempt might succeed although data are lost.
+    /// The error of the first attempt to sync the new file. There is no second attempt, because it might succeed
+    /// although data are lost.
     failed: Option<Failure>,
 }
 
 impl Waiting {
-    /// Reports whether the waiting files must get their names before `name` is processed: because it is large, or because
-    /// it or its backup is one of these files or their backups.
+    /// Reports whether the waiting files must get their names before `name` is processed: because `name` is large, or
+    /// because it or its backup is one of the waiting files or of their backups.
     fn concern(&self, name: &Path, suffix: &str) -> bool {
         let waits = |path: &Path| {
             let identity = fs::metadata(path).ok().and_then(|metadata| Identity::of_path(path, &metadata));
@@ -209,13 +216,13 @@ impl Waiting {
                 || backup(name, suffix).is_some_and(|backup| waits(&backup) || is_backup()))
     }
 
-    /// Waits until all files are on the disk, and gives each its name.
+    /// Waits until all waiting files are on the disk, and gives each its final name.
     fn finish(&mut self, taken: &mut Taken, suffix: &str, progress: &mut Progress) {
         if self.files.len() > 1 {
             std::thread::scope(|scope| {
                 for files in self.files.chunks_mut(WAITING.div_ceil(THREADS)) {
                     let sync = move || files.iter_mut().for_each(|file| file.failed = file.new.sync().err());
-                    // If the system refuses a thread, `commit_to` waits.
+                    // If the operating system cannot start a thread, `commit_to` syncs these files.
                     let _ = std::thread::Builder::new().name("sync".to_owned()).spawn_scoped(scope, sync);
                 }
             });
@@ -229,9 +236,9 @@ impl Waiting {
         }
     }
 
-    /// Reports the failure of one file. The others are still processed.
+    /// Reports the failure of one file. The other files are still processed.
     fn report(&mut self, failure: &Failure, progress: &mut Progress) {
-        // The progress bar would overwrite the message.
+        // The progress bar is removed first, because it would overwrite the message.
         progress.hide();
         self.code = self.code.max(Some(failure.report()));
     }
@@ -252,14 +259,15 @@ fn refused(name: &Path, what: &str) -> Failure {
     Failure::open(shown(name), io::Error::new(io::ErrorKind::InvalidInput, what))
 }
 
-/// The files that this run has written, so that none is processed twice and no backup replaces one of them.
+/// The files that this run has written. No file must be processed twice, and no backup must replace one of these
+/// files.
 struct Taken {
     new: HashSet<Identity>,
     backups: HashSet<PathBuf>,
 }
 
 impl Taken {
-    /// No files. Fails if one of `names` is the backup of another.
+    /// Creates an empty set. Fails if one of `names` is the name for the backup of another.
     fn new(names: &[PathBuf], suffix: &str) -> Result<Taken, Failure> {
         if !suffix.is_empty() {
             let paths: HashSet<_> = names.iter().filter_map(|name| fs::canonicalize(name).ok()).collect();
@@ -272,7 +280,7 @@ impl Taken {
         Ok(Taken { new: HashSet::new(), backups: HashSet::new() })
     }
 
-    /// Fails if `input`, the file `name`, must not be replaced.
+    /// Fails if the file `name`, which is open as `input`, must not be replaced.
     fn check(&self, name: &Path, input: &Input, suffix: &str) -> Result<(), Failure> {
         let refused = |what: &str| Err(refused(name, what));
         let Some(identity) = input.version().and_then(Version::identity) else { return Ok(()) };
@@ -305,7 +313,7 @@ impl Taken {
     }
 }
 
-/// Returns the name under which the old version of `name` is kept, if it is.
+/// Returns the name under which the old version of `name` is kept, or `None` if `suffix` is empty.
 fn backup(name: &Path, suffix: &str) -> Option<PathBuf> {
     if suffix.is_empty() {
         return None;
@@ -321,7 +329,7 @@ fn clash(name: &Path, backup: &Path) -> Failure {
     ))
 }
 
-/// Writes the file that will replace `name`.
+/// Writes the new file that will replace `name`, and returns it before it gets its name.
 fn replace(
     name: &Path,
     inputs: &mut Inputs,

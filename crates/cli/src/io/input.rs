@@ -1,4 +1,4 @@
-//! The inputs: files and standard input, read in blocks, and decompressed if they are compressed.
+//! Reads the inputs, which are files and standard input, in blocks. Compressed inputs are decompressed.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
@@ -13,54 +13,54 @@ use super::streams::Patient;
 use super::version::Version;
 use crate::ground::error::Failure;
 
-/// The name of text from the command line in messages.
+/// The name in messages of an input that is text from the command line.
 const TEXT: &str = "<-e>";
 
-/// The inputs, opened one after the other.
+/// The inputs of a run, which are opened one after the other.
 pub struct Inputs {
-    /// An input that is already open.
+    /// An input that is already open and comes first.
     first: Option<Input>,
     names: Names,
     reading: Reading,
     progress: Option<Progress>,
-    /// The treatment of the other inputs if one cannot be read.
+    /// The treatment of the other inputs if one input cannot be read.
     others: Others,
     /// The number of inputs that have been opened.
     count: u64,
-    /// The exit code for the inputs that could not be read.
+    /// The highest exit code of the inputs that could not be read; `None` if there are none.
     code: Option<u8>,
-    /// A buffer for the start of a file.
+    /// A buffer for the first bytes of a file, which is reused for the next file.
     spare: Vec<u8>,
 }
 
-/// The treatment of the other inputs if one cannot be read.
+/// The treatment of the other inputs if one input cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Others {
-    /// They are processed, so that the output has everything that could be read.
+    /// The other inputs are processed, so that the output has everything that could be read.
     Done,
-    /// They are only opened, so that every error is reported.
+    /// The other inputs are only opened, so that every error is reported.
     Opened,
-    /// There are no others.
+    /// There are no other inputs.
     None,
 }
 
 impl Inputs {
-    /// The inputs of `sources`. `progress` is hidden before a message is printed.
+    /// Creates the inputs of `sources`, with these `names`. `progress` is hidden before a message is printed.
     pub fn new(sources: &Sources, names: Names, others: Others, progress: Progress) -> Inputs {
         let first = sources.text.clone().map(Input::text);
         let (reading, progress) = (sources.reading, Some(progress));
         Inputs { first, names, reading, progress, others, count: 0, code: None, spare: Vec::new() }
     }
 
-    /// A single open input.
+    /// Creates a list of inputs with only `input`, which is already open.
     pub fn only(input: Input, reading: Reading) -> Inputs {
         let names = Names::Given(Vec::new().into_iter());
         let (first, others) = (Some(input), Others::None);
         Inputs { first, names, reading, progress: None, others, count: 0, code: None, spare: Vec::new() }
     }
 
-    /// Calls `work` with each input until it returns false. An input that cannot be read is reported, and the others
-    /// are treated as [`Others`] says.
+    /// Calls `work` with each input, until it returns false. If an input cannot be read, its error is reported, and
+    /// the remaining inputs are treated as [`Others`] says.
     pub fn each(&mut self, mut work: impl FnMut(&mut Input) -> Result<bool, Failure>) -> Result<(), Failure> {
         while let Some(input) = self.next() {
             self.count += 1;
@@ -85,12 +85,12 @@ impl Inputs {
         Ok(())
     }
 
-    /// Returns the compressed format of the first input.
+    /// Returns the compressed format of the input that was already open; `None` if it is not compressed.
     pub fn format(&self) -> Option<Format> {
         self.first.as_ref().and_then(|input| input.format)
     }
 
-    /// Returns the buffer for the start of a file.
+    /// Returns the buffer for the first bytes of a file, so that it can be reused.
     pub fn into_spare(self) -> Vec<u8> {
         self.spare
     }
@@ -110,7 +110,7 @@ impl Inputs {
             return Some(Ok(input));
         }
         let is_wanted = self.is_wanted();
-        // Standard input is not waited for if it is not processed.
+        // If inputs are only opened and not processed, standard input is skipped, because it might wait for the user.
         let named = |name: &Result<PathBuf, Failure>| name.as_ref().is_ok_and(|name| names::is_stdin(name));
         let name = self.names.find(|name| is_wanted || !named(name))?;
         let spare = std::mem::take(&mut self.spare);
@@ -129,12 +129,13 @@ pub struct Input {
     source: Source,
     format: Option<Format>,
     version: Option<Version>,
-    /// The number of bytes read, after decompression.
+    /// The number of bytes read from this input, after decompression.
     offset: u64,
 }
 
 enum Source {
-    /// The first `len` bytes of `start`, of which `taken` were handed out, and then the file, if there is one.
+    /// An input that is not compressed: the first `len` bytes of `start`, then the rest of `file`, if there is a
+    /// file. `taken` bytes of `start` have been handed out.
     Direct {
         start: Vec<u8>,
         len: usize,
@@ -145,7 +146,7 @@ enum Source {
 }
 
 impl Input {
-    /// Opens `path`; `-` is standard input. `start` is a buffer for its start.
+    /// Opens the input `path`; `-` is standard input. `start` is a buffer for the first bytes of the input.
     pub fn open_with(path: &Path, reading: Reading, mut start: Vec<u8>) -> Result<Input, Failure> {
         let (name, mut file, metadata) = names::open(path)?;
         let (mut len, mut format) = (0, None);
@@ -170,13 +171,13 @@ impl Input {
         Ok(Input { name, source, format, version, offset: 0 })
     }
 
-    /// An input that holds text from the command line.
+    /// Creates an input that holds text from the command line.
     fn text(text: Vec<u8>) -> Input {
         let source = Source::Direct { len: text.len(), start: text, taken: 0, file: None };
         Input { name: TEXT.to_owned(), source, format: None, version: None, offset: 0 }
     }
 
-    /// Returns the buffer for its start.
+    /// Returns the buffer for the first bytes of the input, so that it can be reused.
     fn into_spare(self) -> Vec<u8> {
         match self.source {
             Source::Direct { start, .. } => start,
@@ -184,17 +185,18 @@ impl Input {
         }
     }
 
-    /// Returns its name for messages.
+    /// Returns the name of the input for messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the version of the file, if it is a regular one.
+    /// Returns the version of the input file; `None` if it is not a regular file.
     pub fn version(&self) -> Option<&Version> {
         self.version.as_ref()
     }
 
-    /// Returns the file, if it is a regular one and not compressed. Reading from it moves the position of this input.
+    /// Returns the input file, if it is a regular file and not compressed. Reading from the returned file also moves
+    /// the position of this input.
     #[cfg(feature = "parquet")]
     pub fn regular(&self) -> Option<&File> {
         match &self.source {
@@ -203,12 +205,13 @@ impl Input {
         }
     }
 
-    /// Returns the number of bytes read, after decompression.
+    /// Returns the number of bytes read from this input, after decompression.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Skips `prefix` and reports whether it was there; `None` if too few bytes have been read to tell.
+    /// Skips `prefix` at the current position and reports whether it was there. Returns `None` if too few bytes have
+    /// been read to decide.
     pub fn skip(&mut self, prefix: &[u8]) -> Option<bool> {
         let Source::Direct { start, len, taken, .. } = &mut self.source else { return None };
         let rest = &start[*taken..*len];
@@ -220,8 +223,8 @@ impl Input {
         (rest.len() >= prefix.len() || !prefix.starts_with(rest)).then_some(false)
     }
 
-    /// Reads what is there, at most a `block` of it, and returns how much; 0 at the end. It does not wait to fill
-    /// the block, so a slow producer sees its output at once.
+    /// Reads the available bytes, at most as many as fit in `block`, and returns their number; 0 at the end. It does
+    /// not wait to fill the block, so a slow producer sees its output at once.
     pub fn read(&mut self, block: &mut [u8]) -> Result<usize, Failure> {
         let len = match &mut self.source {
             Source::Direct { start, len, taken, .. } if *taken < *len => {
@@ -247,8 +250,8 @@ impl Input {
     }
 }
 
-/// Reads into `start`, of which `len` bytes are filled then, until it is clear which compressed format the file has, if
-/// any. Fails if it has one that cannot be read.
+/// Reads the first bytes of `file` into `start`, until they show which compressed format the file has, if any. Sets
+/// `len` to the number of bytes read. Fails if the format is unsupported.
 fn recognise(file: &mut File, start: &mut Vec<u8>, len: &mut usize) -> io::Result<Option<Format>> {
     start.resize(BLOCK, 0);
     loop {

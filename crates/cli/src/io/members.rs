@@ -4,19 +4,20 @@ use std::io::{self, BufRead, Read};
 
 use super::compression::{Format, Guess, Memory};
 
-/// The kind of error for garbage after the data, which [`Format::explain`] describes. Reading files never returns it.
+/// The kind of error for garbage after the compressed data, which [`Format::explain`] turns into a message. Reading a
+/// file never returns this kind.
 pub const GARBAGE: io::ErrorKind = io::ErrorKind::InvalidFilename;
 
-/// Decompresses an input to its end.
+/// A reader that decompresses an input to its end, member after member.
 pub struct Members<R: BufRead> {
     format: Format,
     memory: Memory,
-    /// `None` after an error.
+    /// The state of the reader; `None` after the end of the input or an error.
     state: Option<State<R>>,
 }
 
 enum State<R: BufRead> {
-    /// Before a member. The first one must exist.
+    /// The reader is before a member, or at the end of the input. The first member must exist.
     Between {
         input: R,
         is_start: bool,
@@ -33,7 +34,7 @@ enum Member<R: BufRead> {
 }
 
 impl<R: BufRead> Members<R> {
-    /// Decompresses `input`, which has this `format`.
+    /// Creates a reader that decompresses `input`, which has this `format`.
     pub fn new(format: Format, memory: Memory, input: R) -> Members<R> {
         Members { format, memory, state: Some(State::Between { input, is_start: true }) }
     }
@@ -46,7 +47,7 @@ impl<R: BufRead> Read for Members<R> {
                 None => return Ok(0),
                 Some(State::Within(mut member)) => {
                     let read = member.read(bytes);
-                    // After an interrupted read the caller tries again.
+                    // The member is kept even after an error, because the caller repeats an interrupted read.
                     self.state = Some(match read {
                         Ok(0) => State::Between { input: member.into_inner(), is_start: false },
                         _ => State::Within(member),
@@ -66,7 +67,7 @@ impl<R: BufRead> Read for Members<R> {
     }
 }
 
-/// Reports whether another member follows. Fails if other bytes follow.
+/// Reports whether another member follows in `input`. Fails if other bytes follow.
 fn follows(format: Format, input: &mut impl BufRead) -> io::Result<bool> {
     loop {
         let rest = match input.fill_buf() {
@@ -81,7 +82,7 @@ fn follows(format: Format, input: &mut impl BufRead) -> io::Result<bool> {
                 let is_member = match Format::guess(rest) {
                     Guess::Settled(found) => found == Some(format),
                     Guess::Foreign(_) => false,
-                    // The decoder will report an incomplete member.
+                    // A partial signature counts as a member, so that the decoder reports it as incomplete.
                     Guess::Open => true,
                 };
                 input.consume(zeros);
@@ -97,7 +98,7 @@ impl<R: BufRead> Member<R> {
             Format::Gzip => Member::Gzip(Box::new(flate2::bufread::GzDecoder::new(input))),
             Format::Zstd => {
                 let mut decoder = zstd::Decoder::with_buffer(input)?.single_frame();
-                // A window is a power of two, or a little more than one.
+                // Zstandard limits its window by a power of two: the largest that fits in the memory limit.
                 let log = (u64::from(memory.limit) << 20).ilog2().clamp(10, 31);
                 decoder.window_log_max(log)?;
                 Member::Zstd(Box::new(decoder))

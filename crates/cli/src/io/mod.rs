@@ -1,4 +1,4 @@
-//! Files: names and lists of them, reading, writing, compression, progress.
+//! Handles files: names and lists of them, reading, writing, compression and progress.
 
 mod attributes;
 pub mod buffer;
@@ -14,5 +14,6 @@ mod streams;
 mod unfinished;
 pub mod version;
 
-/// The number of bytes that are read at once: the capacity of a pipe. Input and output fit in the second-level cache.
+/// The number of bytes that are read at once, which is the capacity of a pipe on Linux. Input and output of this size
+/// fit in the second-level cache.
 pub const BLOCK: usize = 64 * 1024;

@@ -1,4 +1,4 @@
-//! The names of inputs: from the arguments, or from a list that is read during the run.
+//! Provides the names of inputs: from the arguments, or from a list that is read during the run.
 
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, ErrorKind, IsTerminal, Read, Write};
@@ -11,22 +11,22 @@ use crate::ground::shown::{quoted, shown};
 /// The name of standard input in messages.
 pub const STDIN: &str = "<stdin>";
 
-/// The inputs, and how they are read.
+/// The names of the inputs, and the options for reading them.
 #[derive(Clone, Debug)]
 pub struct Sources {
     /// The names of files; `-` is standard input.
     pub names: Vec<PathBuf>,
-    /// A file that lists the names instead, and the byte that ends each name.
+    /// A file that lists the names of the inputs in place of `names`, and the byte that ends each name.
     pub list: Option<(PathBuf, u8)>,
-    /// A text that is the input instead of files.
+    /// The text from the command line that is the only input, if the user gave one.
     pub text: Option<Vec<u8>>,
     pub reading: Reading,
 }
 
-/// How files are read.
+/// The options for reading files.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
-    /// Whether compressed files are decompressed, and those of unsupported formats rejected.
+    /// Whether compressed files are decompressed. If so, files in unsupported formats are rejected.
     pub decompress: bool,
     /// The memory limit for decompression, in MiB, if the user gave one.
     pub memory: Option<u32>,
@@ -37,13 +37,13 @@ pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// The length limit for a name in a list of files.
+/// The length limit for a name in a list of files, in bytes.
 const LONGEST_NAME: u64 = 64 * 1024;
 
 /// The names of the inputs, from the arguments or from a list.
 pub enum Names {
     Given(std::vec::IntoIter<PathBuf>),
-    /// A list, which may be of any length, because it is read during the run.
+    /// The names come from a list, which may have any length because it is read during the run.
     Listed {
         list: Box<dyn BufRead + Send>,
         name: String,
@@ -54,7 +54,7 @@ pub enum Names {
 }
 
 impl Names {
-    /// The names of `sources`, or standard input if there are none.
+    /// Returns the names of `sources`, or standard input if there are none.
     pub fn new(sources: &Sources) -> Result<Names, Failure> {
         let Some((path, end)) = &sources.list else {
             let is_stdin = sources.names.is_empty() && sources.text.is_none();
@@ -66,7 +66,7 @@ impl Names {
         Ok(Names::Listed { list, name, is_stdin: is_stdin(path), end: *end, offset: 0 })
     }
 
-    /// Returns the names, if they are known in advance.
+    /// Returns the names, or `None` if they come from a list that has not been read yet.
     pub fn known(&self) -> Option<&[PathBuf]> {
         match self {
             Names::Given(names) => Some(names.as_slice()),
@@ -74,7 +74,7 @@ impl Names {
         }
     }
 
-    /// Reads the next name of a list.
+    /// Reads the next name of a list; `None` at the end of the list.
     fn listed(
         list: &mut dyn BufRead,
         name: &str,
@@ -123,13 +123,14 @@ impl Iterator for Names {
     }
 }
 
-/// Converts a name to a path of the operating system.
+/// Converts the bytes of a name to a path of the operating system.
 #[cfg(unix)]
 fn path(bytes: Vec<u8>) -> io::Result<PathBuf> {
     Ok(PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes)))
 }
 
-/// Converts a name to a path of the operating system.
+/// Converts a name to a path of the operating system. The name must be UTF-8, and a carriage return at its end is
+/// removed.
 #[cfg(not(unix))]
 fn path(bytes: Vec<u8>) -> io::Result<PathBuf> {
     let name = String::from_utf8(bytes).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
@@ -143,7 +144,7 @@ pub fn open(path: &Path) -> Result<(String, File, Metadata), Failure> {
         let file = streams::stdin().map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if file.is_terminal() && io::stderr().is_terminal() {
-            // A user who forgot the input would wait for output in vain.
+            // Without the hint, a user who forgot the input would wait for output in vain.
             let hint = "pct: reading from the terminal; Ctrl-D ends the input, `pct help` shows examples";
             let _ = writeln!(io::stderr(), "{hint}");
         }

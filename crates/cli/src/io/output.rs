@@ -1,4 +1,4 @@
-//! One output: standard output, or a file that appears whole or not at all.
+//! Writes one output: standard output, or a file that appears whole or not at all.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -25,9 +25,10 @@ pub struct Output {
     name: String,
     /// The open stream; `None` after the commit.
     stream: Option<Stream>,
-    /// The identity of the regular file that is written or will be replaced.
+    /// The identity of the regular file that is written directly or will be replaced; `None` if there is no such
+    /// file.
     identity: Option<Identity>,
-    /// The version of the file to be replaced, if it is also an input.
+    /// The version of the file to be replaced, if it is also an input of the run.
     read: Option<Version>,
 }
 
@@ -36,19 +37,19 @@ enum Stream {
     Compressed(Box<Writer<Counted>>),
 }
 
-/// A file that counts the bytes written to it.
+/// An output file or stream, with the number of bytes written to it.
 struct Counted {
     place: Place,
     /// The number of bytes written.
     offset: u64,
-    /// Whether writes are rejected. After an error this keeps a compressor from completing its stream.
+    /// Whether writes fail. After an error this keeps a compressor from completing its stream.
     is_closed: bool,
 }
 
 enum Place {
-    /// Standard output, or a named device or pipe. Bytes that are written cannot be taken back.
+    /// Standard output, or a named device or pipe. Bytes written to it cannot be taken back.
     Direct(File),
-    /// A new file in the folder of `target`, which it will replace.
+    /// The output is a new temporary file, in the same folder as the file that it will replace.
     Atomic(Box<Atomic>),
 }
 
@@ -56,12 +57,12 @@ enum Place {
 struct Atomic {
     temporary: NamedTempFile,
     target: PathBuf,
-    /// The name under which the old file is kept, if it is.
+    /// The name under which the old file is kept; `None` if it is not kept.
     backup: Option<PathBuf>,
     unfinished: Unfinished,
-    /// Whether the file must be on the disk before it gets its name.
+    /// Whether the new file must be on the disk before it gets its name.
     sync: bool,
-    /// Whether the file is on the disk.
+    /// Whether the new file has been synced to the disk.
     is_synced: bool,
 }
 
@@ -72,7 +73,8 @@ impl Write for Counted {
         }
         let len = match &self.place {
             Place::Direct(file) => Patient(file).write(bytes)?,
-            // Other threads may write to the ranges that are reserved for them.
+            // Other threads may write to their reserved ranges of the file at the same time, so this write has an
+            // offset of its own.
             #[cfg(unix)]
             Place::Atomic(atomic) => {
                 std::os::unix::fs::FileExt::write_at(atomic.temporary.as_file(), bytes, self.offset)?
@@ -107,14 +109,14 @@ impl Shared {
 pub struct How<'a> {
     /// The format and level of the compression, if there is any.
     pub compression: Option<(Format, u8)>,
-    /// The suffix of the name under which the old file is kept. It is not kept if this is empty.
+    /// The suffix that the old file's name gets if the old file is kept. If it is empty, the old file is not kept.
     pub suffix: &'a str,
-    /// Whether the file must be on the disk before it gets its name.
+    /// Whether the new file must be on the disk before it gets its name.
     pub sync: bool,
 }
 
 impl Output {
-    /// Standard output.
+    /// Opens standard output, without compression.
     pub fn stdout() -> Result<Output, Failure> {
         Output::create(None, How { compression: None, suffix: "", sync: false })
     }
@@ -169,13 +171,14 @@ impl Output {
         &self.name
     }
 
-    /// Reports whether the file appears whole or not at all.
+    /// Reports whether the output is a file that appears whole or not at all.
     pub fn is_atomic(&self) -> bool {
         matches!(self.stream.as_ref().map(|stream| &stream.counted().place), Some(Place::Atomic(_)))
     }
 
-    /// Records that `version` of a file is an input. Fails if it is the file that is being written to directly, because
-    /// the run would read its own output. A file that is replaced at the end may be an input, if it stays unchanged.
+    /// Records that the file with this `version` is an input. Fails if the run writes to this file directly, because
+    /// the run would read its own output. A file that is replaced at the end of the run may be an input, if it stays
+    /// unchanged until then.
     pub fn reads(&mut self, version: Option<&Version>, name: &str) -> Result<(), Failure> {
         let Some(version) = version.filter(|version| self.identity.as_ref() == version.identity()) else {
             return Ok(());
@@ -205,8 +208,8 @@ impl Output {
         result.map_err(|error| Failure::output(&self.name, stream.counted().offset, error))
     }
 
-    /// Returns another handle of the file, if it is not visible before the commit. Threads may then write to the offsets
-    /// that [`Output::reserve`] returns, in any order.
+    /// Returns another handle of the new file, if it has no final name before the commit. Threads may then write to
+    /// the offsets that [`Output::reserve`] returns, in any order.
     pub fn shared(&self) -> Option<Shared> {
         match &self.stream {
             #[cfg(unix)]
@@ -217,7 +220,8 @@ impl Output {
         }
     }
 
-    /// Reserves `len` bytes, which must be written to the [`Shared`] file, and returns their offset.
+    /// Reserves `len` bytes of the file and returns their offset. The caller must write these bytes to the [`Shared`]
+    /// file.
     pub fn reserve(&mut self, len: usize) -> u64 {
         let Some(Stream::Plain(file)) = &mut self.stream else { return 0 };
         let place = file.offset;
@@ -230,7 +234,7 @@ impl Output {
         Failure::output(&self.name, offset, error)
     }
 
-    /// Completes the compressed stream, if there is one. No more bytes can be written.
+    /// Completes the compressed stream, if there is one. After this call no more bytes can be written.
     pub fn end(&mut self) -> Result<(), Failure> {
         if let Some(Stream::Compressed(writer)) = &mut self.stream {
             let result = writer.finish();
@@ -246,8 +250,8 @@ impl Output {
         Ok(())
     }
 
-    /// Waits until a new file is on the disk, if `sync` was asked for. Call [`Output::end`] first. Several files can wait
-    /// on a thread each.
+    /// Waits until the new file is on the disk, if the output was opened with `sync`. Call [`Output::end`] first. To
+    /// sync several files at the same time, call this on a thread for each.
     pub fn sync(&mut self) -> Result<(), Failure> {
         let Some(Stream::Plain(Counted { place: Place::Atomic(atomic), offset, .. })) = &mut self.stream
         else {
@@ -261,16 +265,16 @@ impl Output {
         Ok(())
     }
 
-    /// Completes the compressed stream, if there is one, and replaces the old file by the new one. An output that is
-    /// dropped without this leaves no file, and an incomplete compressed stream.
+    /// Completes the compressed stream, if there is one, and replaces the old file by the new one. Without a commit,
+    /// a dropped output leaves no file, and its compressed stream stays incomplete.
     pub fn commit(self) -> Result<(), Failure> {
         let mut folders = Folders::default();
         self.commit_to(&mut folders)?;
         folders.sync()
     }
 
-    /// Commits, but leaves the folder to be synced by the caller, once for all files in it. Until then a power failure
-    /// may lose the name of the file. Returns the identity of the new file.
+    /// Commits the file without syncing its folder. The caller syncs the folder once for all files in it; until then
+    /// a power failure may lose the name of the file. Returns the identity of the new file.
     pub fn commit_to(mut self, folders: &mut Folders) -> Result<Option<Identity>, Failure> {
         self.end()?;
         self.sync()?;
@@ -292,7 +296,8 @@ impl Atomic {
         let metadata = temporary.as_file().metadata().map_err(|error| Failure::open(name, error))?;
         let identity = Identity::of(temporary.as_file(), &metadata);
         if let Some(read) = read {
-            // Another process may still write between this check and the new name. No system call excludes that.
+            // Another process may still write to the file between this check and the renaming. No system call
+            // prevents that.
             let now = fs::metadata(&target).map(|metadata| Version::of_path(&target, &metadata));
             if !now.is_ok_and(|now| now == *read) {
                 let error = io::Error::other("the file changed while it was read, so it is not replaced");
@@ -312,14 +317,14 @@ impl Atomic {
     }
 }
 
-/// The folders in which files got new names.
+/// The folders in which this run has given names to files.
 #[derive(Default)]
 pub struct Folders(BTreeSet<PathBuf>);
 
 impl Folders {
-    /// Waits until the names are on the disk.
+    /// Waits until the names of the new files are on the disk.
     pub fn sync(self) -> Result<(), Failure> {
-        // Other systems cannot open a folder.
+        // Only Unix can open a folder in order to sync it.
         #[cfg(unix)]
         for folder in self.0 {
             let result = File::open(&folder).and_then(|file| synced(&file));
@@ -329,7 +334,7 @@ impl Folders {
     }
 }
 
-/// Waits until `file` is on the disk, if it is stored on one.
+/// Waits until `file` is on the disk. Succeeds if the file cannot be synced, such as a pipe.
 fn synced(file: &File) -> io::Result<()> {
     match file.sync_all() {
         Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
@@ -354,11 +359,11 @@ impl Drop for Output {
     }
 }
 
-/// Gives the file `target` a second name, `backup`, or copies it.
+/// Gives the file `target` the second name `backup`, or copies the file to that name.
 fn keep(target: &Path, backup: &Path) -> io::Result<()> {
     let (temporary, unfinished) = Unfinished::create(|| {
         let link = |path: &Path| fs::hard_link(target, path);
-        // Some file systems have no links.
+        // Some file systems do not support hard links.
         let copy = |path: &Path| fs::copy(target, path).map(drop);
         let builder = || {
             let mut builder = tempfile::Builder::new();
@@ -373,20 +378,21 @@ fn keep(target: &Path, backup: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens the device or pipe at `path`; `None` if there is none.
+/// Opens the device or pipe at `path`. Returns `None` if the path names neither.
 fn special(path: &Path) -> io::Result<Option<File>> {
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => Err(ErrorKind::IsADirectory.into()),
         Ok(metadata) if !metadata.is_file() => OpenOptions::new().write(true).open(path).map(Some),
-        // Creating the file will report the error.
+        // Creating the file will report the error, if there is one.
         _ => Ok(None),
     }
 }
 
-/// Creates the file that will replace the one at `path`. Returns it with the identity of the old file, if there is one.
+/// Creates the temporary file that will replace the file at `path`. Returns it with the identity of the old file, if
+/// there is one.
 fn atomic(path: &Path, how: How<'_>) -> io::Result<(Atomic, Option<Identity>)> {
     let old = match OpenOptions::new().write(true).open(path) {
-        // A file without write permission must not be replaced either.
+        // The old file is opened for writing, because a file without write permission must not be replaced either.
         Ok(file) => {
             let metadata = file.metadata()?;
             Some((file, metadata))
@@ -394,7 +400,7 @@ fn atomic(path: &Path, how: How<'_>) -> io::Result<(Atomic, Option<Identity>)> {
         Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
-    // A symbolic link stays: the file that it points to is replaced.
+    // A symbolic link stays in place: the file that it points to is replaced.
     let target = match streams::resolved(path) {
         Ok(target) => target,
         Err(error) if old.is_some() => return Err(error),
@@ -406,7 +412,7 @@ fn atomic(path: &Path, how: How<'_>) -> io::Result<(Atomic, Option<Identity>)> {
     let backup = Some(how.suffix).filter(|suffix| !suffix.is_empty()).map(|suffix| backup(&target, suffix));
     let mut builder = tempfile::Builder::new();
     builder.prefix(".pct-").suffix(".tmp");
-    // A file that replaces none has the usual permissions: all, less the umask.
+    // A file that replaces no other has the usual permissions: all, less the umask.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let (temporary, unfinished) = Unfinished::create(|| builder.tempfile_in(folder(&target)))?;
@@ -421,10 +427,11 @@ fn atomic(path: &Path, how: How<'_>) -> io::Result<(Atomic, Option<Identity>)> {
     Ok((Atomic { temporary, target, backup, unfinished, sync: how.sync, is_synced: false }, identity))
 }
 
-/// Reports whether both paths name one regular file, or would if they created it.
+/// Reports whether both paths name the same regular file. If neither file exists, reports whether creating both would
+/// create one file.
 pub fn is_one(a: &Path, b: &Path) -> bool {
     match (fs::metadata(a), fs::metadata(b)) {
-        // This opens nothing, because opening a pipe waits.
+        // The files are compared without opening them, because opening a pipe would wait.
         (Ok(of_a), Ok(of_b)) if of_a.is_file() && of_b.is_file() => {
             let identity = Identity::of_path(a, &of_a);
             identity.is_some() && identity == Identity::of_path(b, &of_b)
@@ -444,7 +451,7 @@ pub fn has_colours() -> bool {
     io::stdout().is_terminal() && !is_set("NO_COLOR") && !is_dumb
 }
 
-/// Returns the name under which the old file `target` is kept.
+/// Returns the name under which the old file `target` is kept: the path followed by `suffix`.
 pub fn backup(target: &Path, suffix: &str) -> PathBuf {
     let mut name = target.as_os_str().to_owned();
     name.push(suffix);

@@ -1,4 +1,4 @@
-//! A progress bar on stderr, if the run takes long and stderr is a terminal.
+//! Shows a progress bar on stderr, if the run takes long and stderr is a terminal.
 
 use std::fs;
 use std::io::{self, IsTerminal};
@@ -12,27 +12,28 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::names;
 
-/// The number of bytes read from files, before decompression.
+/// The number of bytes that this run has read from its input files, before decompression.
 static READ: AtomicU64 = AtomicU64::new(0);
 
-/// Runs that end sooner show no bar.
+/// A run that ends within this time shows no progress bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The time between two updates.
+/// The time between two updates of the progress bar.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// Records that `bytes` bytes were read.
+/// Records that `bytes` more bytes were read from an input file.
 #[inline]
 pub fn advance(bytes: usize) {
     READ.fetch_add(bytes as u64, Ordering::Relaxed);
 }
 
-/// A progress bar, which disappears when this is dropped. It is drawn by a thread of its own.
+/// A progress bar, which disappears when this value is dropped. A thread of its own draws it.
 pub struct Progress(Option<(SyncSender<()>, JoinHandle<()>)>);
 
 impl Progress {
-    /// Starts a bar for the files `names`, if they are known and stderr is a terminal. `fills_terminal` says that the run
-    /// writes to standard output all the time; if that is a terminal, there is no bar.
+    /// Starts a progress bar for the files `names`. Without `names` the bar shows no percentage. There is no bar if
+    /// stderr is not a terminal, or if `fills_terminal` and standard output is a terminal: the run then writes to
+    /// this terminal all the time.
     pub fn start(names: Option<&[PathBuf]>, quiet: bool, fills_terminal: bool) -> Progress {
         let types = names.is_some_and(|names| names.iter().any(|name| names::is_stdin(name)))
             && io::stdin().is_terminal();
@@ -54,14 +55,14 @@ impl Progress {
             }
             bar.finish_and_clear();
         };
-        // If the system refuses a thread, there is no bar.
+        // If the operating system cannot start a thread, there is no bar.
         let thread = thread::Builder::new().name("progress".to_owned()).spawn(work);
         Progress(thread.ok().map(|thread| (stop, thread)))
     }
 }
 
 impl Progress {
-    /// Removes the bar.
+    /// Removes the progress bar from the terminal.
     pub fn hide(&mut self) {
         if let Some((stop, thread)) = self.0.take() {
             drop(stop);
@@ -77,7 +78,7 @@ impl Drop for Progress {
     }
 }
 
-/// Returns the size of the file `name`; `None` for a pipe.
+/// Returns the size of the file `name`, or `None` if it is not a regular file.
 fn size(name: &PathBuf) -> Option<u64> {
     let metadata = if names::is_stdin(name) {
         #[cfg(unix)]
@@ -88,18 +89,19 @@ fn size(name: &PathBuf) -> Option<u64> {
     } else {
         fs::metadata(name)
     };
-    // A missing file is reported when it is opened.
+    // A missing file has no size here; its error is reported when the file is opened.
     metadata.ok().filter(fs::Metadata::is_file).map(|metadata| metadata.len())
 }
 
-/// Returns a bar without colours, which therefore agrees with `NO_COLOR`.
+/// Creates a progress bar with `total` bytes, or a spinner if the total is unknown. It has no colours, so `NO_COLOR`
+/// needs no check.
 fn bar(total: Option<u64>) -> ProgressBar {
     let template = match total {
         Some(_) => "{percent:>3}% [{bar:32}] {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
         None => "{spinner} {bytes}, {bytes_per_sec}, {elapsed}",
     };
     let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
-    // The templates are valid; a test draws a bar.
+    // Both templates are valid, so the default style is never used. A test draws a bar.
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.set_style(style.progress_chars("=> "));
     bar

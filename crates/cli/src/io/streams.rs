@@ -1,4 +1,4 @@
-//! Streams that are already open: the standard streams, and those that a path such as `/dev/fd/3` names.
+//! Opens streams that already exist: the standard streams, and those that a path such as `/dev/fd/3` names.
 
 use std::fs::{self, File};
 use std::io;
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use super::version::Identity;
 
-/// The number of symbolic links that are followed; the limit of Linux.
+/// The maximum number of symbolic links to follow, as in Linux.
 const LINKS: usize = 40;
 
 /// Returns standard input as a file, without the buffer of [`io::stdin`].
@@ -37,9 +37,11 @@ pub fn stderr() -> io::Result<File> {
     owned.map(File::from)
 }
 
-/// Returns the open stream that `path` names: a descriptor of this process, or the regular file that standard output or
-/// standard error is redirected to. Writes continue at the position that all its users share. Replacing the file would
-/// lose what the other users write.
+/// Returns the open stream that `path` names, or `None` if it names none. The stream is a descriptor of this process,
+/// or the regular file that standard output or standard error is redirected to.
+///
+/// All users of the stream share one position, and writes continue there. Replacing the file would lose the bytes
+/// that the other users write.
 pub fn of_path(path: &Path) -> io::Result<Option<File>> {
     match descriptor(path) {
         Some(0) => stdin().map(Some),
@@ -58,7 +60,7 @@ pub fn of_path(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Reports whether `path` names standard output, or the regular file that it is redirected to.
+/// Reports whether `path` names standard output, or the regular file that standard output is redirected to.
 pub fn is_stdout(path: &Path) -> bool {
     if let Some(number) = descriptor(path) {
         return number == 1;
@@ -68,7 +70,8 @@ pub fn is_stdout(path: &Path) -> bool {
     identity.and_then(|identity| shared(&identity)) == Some(1)
 }
 
-/// Returns the number of the stream, 1 or 2, that is redirected to this regular file.
+/// Returns the number of the standard stream, 1 or 2, that is redirected to the regular file with this `identity`;
+/// `None` if neither is.
 pub fn shared(identity: &Identity) -> Option<u32> {
     static OPEN: OnceLock<[(u32, Option<Identity>); 2]> = OnceLock::new();
     let of = |file: io::Result<File>| {
@@ -88,7 +91,7 @@ fn descriptor(path: &Path) -> Option<u32> {
     }
     let mut path = path.to_owned();
     for _ in 0..LINKS {
-        // Most paths end here: they are not links, and their folder holds no descriptors.
+        // The loop ends here for most paths: they are not links, and their folder does not hold descriptors.
         let number = path.file_name()?.to_str().and_then(|name| name.parse().ok());
         if let Some(number) = number
             && is_folder_of_descriptors(folder(&path))
@@ -112,8 +115,8 @@ pub fn folder(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Duplicates the descriptor `number`, which `path` names. Opening the path would, on Linux, open the file again at its
-/// start.
+/// Duplicates the descriptor `number`, which `path` names. On Linux, opening the path instead would open the file a
+/// second time, with the position at its start.
 #[cfg(target_os = "linux")]
 fn duplicate(number: u32, path: &Path) -> io::Result<File> {
     use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
@@ -123,7 +126,8 @@ fn duplicate(number: u32, path: &Path) -> io::Result<File> {
     match duplicate {
         Ok(descriptor) => Ok(File::from(descriptor)),
         Err(error) => {
-            // Old kernels and sandboxes lack this call. A pipe or device has no start, so its path can be opened.
+            // Old kernels and sandboxes lack the system call `pidfd_getfd`. A pipe or device has no position, so
+            // opening its path is equivalent.
             if fs::metadata(path)?.is_file() { Err(error.into()) } else { open(path) }
         }
     }
@@ -138,7 +142,7 @@ fn open(path: &Path) -> io::Result<File> {
     fs::OpenOptions::new().write(true).open(path)
 }
 
-/// A file whose reads and writes wait, even if another process has made the pipe non-blocking.
+/// A file whose reads and writes wait until they can proceed, even if another process has made the pipe non-blocking.
 pub struct Patient<F>(pub F);
 
 impl<F: AsFile> Patient<F> {

@@ -9,14 +9,14 @@ use tempfile::NamedTempFile;
 static STATE: Mutex<State> = Mutex::new(State { paths: Vec::new(), watches: false });
 
 struct State {
-    /// The temporary files of this process.
+    /// The paths of the temporary files that exist in this process.
     paths: Vec<PathBuf>,
     /// Whether a thread waits for signals.
     watches: bool,
 }
 
-/// The registration of a temporary file. While it exists, a signal that ends the process removes the file first. On
-/// errors the `drop` of the file itself removes it.
+/// The registration of a temporary file. While it exists, a signal that ends the process removes the file first. If
+/// the process goes on after an error, dropping the [`NamedTempFile`] removes the file.
 pub struct Unfinished(PathBuf);
 
 impl Unfinished {
@@ -24,7 +24,7 @@ impl Unfinished {
     pub fn create<F>(
         make: impl FnOnce() -> io::Result<NamedTempFile<F>>,
     ) -> io::Result<(NamedTempFile<F>, Unfinished)> {
-        // Locked until the file is registered, so that no signal is handled in between.
+        // The state stays locked until the file is registered, so that no signal is handled in between.
         let mut state = state();
         if !state.watches {
             #[cfg(unix)]
@@ -56,24 +56,25 @@ fn remove_on_signals() -> io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::{iterator::Signals, low_level::emulate_default_handler};
 
-    // `nohup` and the shell's `&` start processes with some signals ignored, and these stay ignored.
+    // `nohup` and the shell's `&` start processes with some signals ignored. These signals must stay ignored.
     let asked = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
     let mut signals = Signals::new(asked)?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever() {
             let state = state();
             for path in &state.paths {
-                // The process ends in any case.
+                // The process ends whether or not the file can be removed.
                 let _ = std::fs::remove_file(path);
             }
-            // The lock is kept, so that no file is created or renamed after this.
+            // The state stays locked, so that no temporary file is created or renamed after this.
             let _ = emulate_default_handler(signal);
         }
     })?;
     Ok(())
 }
 
-/// Reports whether the process was started with `signal` ignored. Only Linux has this file.
+/// Reports whether the process was started with `signal` ignored. Only Linux has `/proc/self/status`; other systems
+/// count as not ignoring it.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,32 +1,34 @@
-//! The findings of `pct check` in a chunk of input.
+//! Stores the findings of `pct check` in a chunk of input.
 
 use std::fmt::{self, Write};
 use std::ops::Range;
 
 use super::kind::Group;
 
-/// A finding.
+/// A finding of `pct check`.
 pub struct Finding {
     pub group: Group,
     /// The number of line ends in the chunk before the finding.
     pub line: u64,
-    /// The offset in the chunk; negative if the finding is in a record that began in an earlier chunk.
+    /// The offset of the finding in the chunk. It is negative if the finding is in a record that began in an earlier
+    /// chunk.
     pub offset: i64,
-    /// The selected value that contains the finding, if values are selected.
+    /// The selected value that contains the finding, or `None` if whole lines are checked.
     pub value: Option<Value>,
     text: Range<usize>,
 }
 
 /// A selected value that contains a finding.
 pub struct Value {
-    /// The type of the selection, such as `column`, and its name.
+    /// The type of the selection, such as `column`.
     pub kind: &'static str,
+    /// The name of the selected value, such as the name of its column.
     pub name: String,
     /// The offset of the finding in its record.
     pub at: i64,
 }
 
-/// The findings of a chunk in order, with their texts in one buffer.
+/// The findings of a chunk, in order. Their texts are in one buffer.
 #[derive(Default)]
 pub struct List {
     findings: Vec<Finding>,
@@ -45,7 +47,7 @@ impl List {
         self.findings.len()
     }
 
-    /// Adds a finding.
+    /// Adds a finding, without a selected value, to the list.
     pub fn add(&mut self, group: Group, line: u64, offset: i64, text: fmt::Arguments<'_>) {
         let from = self.texts.len();
         // Writing to a `String` cannot fail.
@@ -53,13 +55,13 @@ impl List {
         self.findings.push(Finding { group, line, offset, value: None, text: from..self.texts.len() });
     }
 
-    /// Returns all findings.
+    /// Returns an iterator over all findings.
     pub fn iter(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter()
     }
 
-    /// Returns the findings from number `from` on. The caller completes their positions after it has checked the
-    /// value.
+    /// Returns the findings from number `from` on. The caller replaces their offsets in the value by positions in the
+    /// chunk.
     pub fn since(&mut self, from: usize) -> &mut [Finding] {
         &mut self.findings[from..]
     }

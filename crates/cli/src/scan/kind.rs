@@ -1,8 +1,8 @@
-//! The kinds of findings.
+//! Defines the kinds of findings of `pct audit` and the groups of findings of `pct check`.
 
 use simdpct_uri::FlawKind;
 
-/// Defines an enum with a list of its variants, and a name and a description of each.
+/// Defines an enum with a list of its variants, and with a name and a description of each variant.
 macro_rules! named {
     ($(#[$meta:meta])* $type:ident: $($variant:ident $name:literal $description:literal;)*) => {
         $(#[$meta])*
@@ -12,17 +12,17 @@ macro_rules! named {
         }
 
         impl $type {
-            /// All variants, in order.
+            /// All variants, in the order of their definition.
             pub const ALL: [$type; [$($name),*].len()] = [$($type::$variant),*];
 
-            /// Returns the name in reports and options.
+            /// Returns the name of the variant in reports and options.
             pub fn name(self) -> &'static str {
                 match self {
                     $($type::$variant => $name,)*
                 }
             }
 
-            /// Returns the meaning in reports and help.
+            /// Returns the description of the variant in reports and help.
             pub fn description(self) -> &'static str {
                 match self {
                     $($type::$variant => $description,)*
@@ -51,8 +51,8 @@ named! {
 }
 
 named! {
-    /// A group of kinds, under the name that `pct check` reports, in the order of its summary. The groups from `Illegal`
-    /// to `Port` are about whole URLs. `Unreadable` is a record or value that cannot be parsed.
+    /// A group of kinds of findings, which `pct check` reports under one name. The order is that of the summary. The
+    /// groups from `Illegal` to `Port` are about whole URLs. `Unreadable` is a record or value that cannot be parsed.
     Group:
     Malformed "malformed" "A malformed escape: a \"%\" that is not followed by two hexadecimal digits";
     Utf8 "utf8" "Decoded bytes that are invalid UTF-8; at most one finding per record";
@@ -70,29 +70,30 @@ named! {
 }
 
 impl Kind {
-    /// Returns the set with only this kind, as a bit mask.
+    /// Returns the set that contains only this kind, as a bit mask.
     pub const fn bit(self) -> u16 {
         1 << self as u16
     }
 
-    /// Returns the group under which `pct check` reports this kind, if it does.
+    /// Returns the group under which `pct check` reports this kind, or `None` if it does not report this kind.
     pub fn group(self) -> Option<Group> {
         Group::ALL.into_iter().find(|group| group.kinds() & self.bit() != 0)
     }
 }
 
 impl Group {
-    /// Reports whether the group is checked by default, because it is suspicious in any text with escapes.
+    /// Reports whether `pct check` reports the group by default, because its findings are suspicious in any text with
+    /// escapes.
     pub fn is_usual(self) -> bool {
         self != Group::Needless && !self.is_of_urls()
     }
 
-    /// Reports whether the group is about whole URLs and not about escapes.
+    /// Reports whether findings of the group are about whole URLs, and not about single escapes.
     pub fn is_of_urls(self) -> bool {
         matches!(self, Group::Illegal | Group::NonAscii | Group::Control | Group::Host | Group::Port)
     }
 
-    /// Returns the group of a flaw of a URL, or `None` if the check of escapes reports it.
+    /// Returns the group that reports this kind of flaw of a URL, or `None` if the check of escapes reports the flaw.
     pub fn of_flaw(kind: FlawKind) -> Option<Group> {
         match kind {
             FlawKind::Illegal(_) | FlawKind::ColonInFirstSegment => Some(Group::Illegal),
@@ -104,7 +105,7 @@ impl Group {
         }
     }
 
-    /// Returns the set of the group's kinds.
+    /// Returns the set of the kinds that belong to the group, as a bit mask.
     pub const fn kinds(self) -> u16 {
         match self {
             Group::Malformed => Kind::Malformed.bit(),

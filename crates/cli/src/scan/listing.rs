@@ -1,4 +1,4 @@
-//! Turns what the scanner finds into the findings of `pct check`.
+//! Converts the findings of the scanner to the list of findings of `pct check`.
 
 use simdpct::escapes;
 use simdpct_uri::{Component, FlawKind, Offsets, split};
@@ -7,25 +7,27 @@ use super::finding::List;
 use super::kind::Group;
 use super::scanner::{Found, Observer, Scan, State};
 
-/// The number of bytes that must follow a `%` before it is scanned: the rest of `%25`, and two digits.
+/// The number of bytes that must follow a `%` in the window before the `%` is scanned: the rest of `%25`, and two
+/// digits.
 pub const AHEAD: usize = 4;
 
-/// The findings that are wanted.
+/// The criteria for the findings that the user wants.
 #[derive(Clone, Debug)]
 pub struct Criteria {
     groups: Vec<Group>,
     /// The set of the kinds in `groups`.
     kinds: u16,
-    /// The groups that are about whole URLs.
+    /// The groups that are about whole URLs, out of `groups`.
     of_urls: Vec<Group>,
-    /// If values are URLs, the components in which findings are wanted; empty for all.
+    /// The components of URLs in which findings are wanted; empty for all components.
     components: Vec<Component>,
     /// The byte that ends a record.
     end: u8,
 }
 
 impl Criteria {
-    /// Asks for `groups`, in these components of URLs, or anywhere if `components` is empty. Records end in `end`.
+    /// Creates the criteria for findings of `groups`, in these `components` of URLs, or anywhere if `components` is
+    /// empty. Records end in `end`.
     pub fn new(groups: &[Group], components: &[Component], end: u8) -> Criteria {
         Criteria {
             groups: groups.to_vec(),
@@ -51,7 +53,7 @@ impl Criteria {
         State::new(self.end, self.kinds, self.takes_urls())
     }
 
-    /// Adds the findings of `value` to `list`, with their offsets in it.
+    /// Adds the findings of `value` to `list`. Their offsets count from the start of `value`.
     pub fn scan_value(&self, value: &[u8], list: &mut List) {
         let mut listing = Listing { end: None, ..Listing::new(self, 0, list) };
         Scan { observer: &mut listing, state: &mut self.state() }.value(value);
@@ -64,7 +66,8 @@ impl Criteria {
     }
 
     /// Adds the findings in the first `ready` bytes of `window` to `list`, and returns the number of lines that end
-    /// there. `shift` is added to the offsets of `state`; line numbers count from the first line of `state`.
+    /// there. `shift` is added to each offset in the file that `state` gives. Line numbers count from the first line
+    /// of `state`.
     pub fn scan_window(
         &self,
         state: &mut State,
@@ -84,7 +87,8 @@ impl Criteria {
     }
 }
 
-/// Returns the component of the byte at `at` of a URL. A delimiter belongs to the component after it.
+/// Returns the component of `url` that contains the byte at offset `at`. A delimiter belongs to the component after
+/// it.
 fn component(url: Offsets, at: usize) -> Component {
     let authority = if url.scheme_end > 0 { url.scheme_end + 1 } else { 0 };
     match at {
@@ -103,12 +107,12 @@ struct Listing<'a> {
     wanted: &'a Criteria,
     /// The byte that ends a line; `None` if a single value is scanned.
     end: Option<u8>,
-    /// The line number and the component offsets of the last line that was split.
+    /// The line number and the component offsets of the URL that was split last.
     split: Option<(u64, Offsets)>,
     list: &'a mut List,
-    /// The number that is added to each offset.
+    /// The number that is added to the offset of each finding.
     shift: i64,
-    /// The number of lines that ended.
+    /// The number of lines that have ended in the scanned bytes.
     lines: u64,
 }
 
@@ -121,7 +125,8 @@ impl<'a> Listing<'a> {
         self.list.add(group, line - 1, offset as i64 + self.shift, format_args!("{text}"));
     }
 
-    /// Returns the component that contains the finding; `None` if the start of a long line has left the window.
+    /// Returns the component of the URL that contains the finding, or `None` if the start of a long line has left the
+    /// window.
     fn component_of(&mut self, found: &Found<'_>) -> Option<Component> {
         let start = found.line_start.checked_sub(found.base)?;
         let offsets = match self.split {
@@ -148,7 +153,7 @@ impl Observer for Listing<'_> {
         if wanted.of_urls.is_empty() {
             return;
         }
-        // The end of the last run of non-ASCII bytes: one finding for each run is enough.
+        // The end of the last run of non-ASCII bytes. Only one finding is listed for each run.
         let mut run_end = None;
         for flaw in split(url).flaws() {
             if let FlawKind::NonAscii(_) = flaw.kind
@@ -201,7 +206,7 @@ impl Observer for Listing<'_> {
                 let shown = start.split(|&byte| byte == self.wanted.end || byte == b'\r').next();
                 format!("{}: {}", shown.unwrap_or_default().escape_ascii(), escape.cause)
             }
-            // One finding for each record is enough.
+            // One finding of invalid UTF-8 for each record is enough.
             Group::Utf8 if found.before & group.kinds() != 0 => return,
             Group::Utf8 => format!("invalid UTF-8 after decoding, from byte 0x{:02X} on", found.byte),
             Group::Double => format!("{} decodes to %{}", spelling(5), ahead[3..5].escape_ascii()),
@@ -223,7 +228,7 @@ impl Observer for Listing<'_> {
     }
 }
 
-/// Returns the name of a component in messages and options.
+/// Returns the name of `component` in messages and options.
 fn name(component: Component) -> &'static str {
     NAMES.iter().find(|(_, known)| *known == component).map_or("URL", |(name, _)| *name)
 }

@@ -1,4 +1,5 @@
-//! Finds suspicious escapes: the kinds of findings, the scanner, and the list for `pct check`.
+//! Finds malformed and suspicious escapes: the kinds of findings, the scanner, and the list of findings for `pct
+//! check`.
 
 pub mod finding;
 pub mod kind;

@@ -1,24 +1,26 @@
 //! Finds malformed and suspicious escapes in lines or single values.
 //!
-//! The scanner processes a line in the pieces that a window cuts from it, so lines may have any length. Most lines
-//! contain only printable text and some escapes: one vectorised check proves that, and then only each `%` is visited.
+//! The scanner reads the input through a window. It scans a line in the pieces that the window contains, so lines may
+//! have any length. Most lines contain only printable text and some escapes. One vectorised check proves this for a
+//! line; then only each `%` is visited.
 
 use super::kind::Kind;
 
-/// Receives what the scanner finds.
+/// Receives the findings of the scanner.
 pub trait Observer {
-    /// The number of bytes that must follow a `%` in the window before it is scanned: at least the rest of `%25` and
-    /// two digits.
+    /// The number of bytes that must follow a `%` in the window before the `%` is scanned. At least four: the rest of
+    /// `%25`, and two digits.
     const AHEAD: usize;
 
-    /// Whether the observer needs a call for each line. Otherwise lines without findings are skipped together.
+    /// Whether the observer needs a call of [`Observer::line`] for each line. Otherwise lines without findings are
+    /// skipped together.
     const EACH_LINE: bool;
 
-    /// Receives a line without its end, with its number and offset, if lines are URLs. The scanner omits a line whose
-    /// start has left the window.
+    /// Receives a line without its line end, and its number and offset, if lines are checked as URLs. The scanner
+    /// omits a line whose start has left the window.
     fn url(&mut self, _url: &[u8], _line: u64, _offset: u64) {}
 
-    /// Receives an escape of `byte`.
+    /// Receives an escape that stands for `byte`.
     fn escape(&mut self, byte: u8);
 
     /// Receives a finding.
@@ -34,7 +36,7 @@ pub trait Observer {
 /// A finding of the scanner.
 pub struct Found<'w> {
     pub kind: Kind,
-    /// The set of kinds that were found earlier in the same line.
+    /// The set of the kinds that were found earlier in the same line, as a bit mask.
     pub before: u16,
     /// The byte that the escape stands for, or the first byte of an invalid UTF-8 sequence.
     pub byte: u8,
@@ -42,24 +44,27 @@ pub struct Found<'w> {
     pub line: u64,
     /// The offset of the finding in the file.
     pub offset: u64,
+    /// The offset of the line in the file.
     pub line_start: u64,
-    /// The window, and its offset in the file. An invalid UTF-8 sequence may begin before the window.
+    /// The window that contains the finding. If the finding is an invalid UTF-8 sequence, it may begin before the
+    /// window.
     pub window: &'w [u8],
+    /// The offset of the window in the file.
     pub base: u64,
 }
 
 impl<'w> Found<'w> {
-    /// Returns the bytes from the start of the finding on.
+    /// Returns the bytes of the window from the start of the finding on.
     pub fn ahead(&self) -> &'w [u8] {
         &self.window[(self.offset.max(self.base) - self.base) as usize..]
     }
 }
 
 /// Returns the number of bytes of `window` that can be scanned without cutting an escape or a CRLF. The first `seen`
-/// bytes have been scanned before, and `ahead` bytes stay unscanned.
+/// bytes have been scanned before. At least `ahead` bytes at the end stay unscanned.
 pub fn ready(window: &[u8], seen: usize, ahead: usize) -> usize {
     let ready = window.len().saturating_sub(ahead).max(seen);
-    // The unscanned bytes before the cut, and the bytes after it.
+    // The pair contains the unscanned bytes before the cut, and the bytes after it.
     match (&window[seen..ready], &window[ready..]) {
         ([.., b'%'], [high, low, ..]) if unescape(*high, *low).is_some() => ready - 1,
         ([.., b'%', high], [low, ..]) if unescape(*high, *low).is_some() => ready - 2,
@@ -68,7 +73,8 @@ pub fn ready(window: &[u8], seen: usize, ahead: usize) -> usize {
     }
 }
 
-/// The kinds of an escape of each byte, apart from those about UTF-8 and the spelling of the escape.
+/// For each byte value, the kinds of finding that its escape is. Kinds that depend on UTF-8 or on the spelling of the
+/// escape are not in this table.
 const KINDS_OF_BYTES: [u16; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -88,12 +94,12 @@ const KINDS_OF_BYTES: [u16; 256] = {
     table
 };
 
-/// The state of a scan between two windows.
+/// The state of a scan, which is kept from one window to the next.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// The set of kinds that are reported.
+    /// The set of the kinds that are reported, as a bit mask.
     wanted: u16,
-    /// Whether lines are URLs.
+    /// Whether lines are passed to [`Observer::url`].
     takes_urls: bool,
     /// The byte that ends a line.
     end: u8,
@@ -103,8 +109,9 @@ pub struct State {
     base: u64,
     /// The offset of the current line in the file.
     line_start: u64,
-    /// The kinds that were found in the current line, and the number of its escapes.
+    /// The set of the kinds that were found in the current line, as a bit mask.
     kinds: u16,
+    /// The number of escapes in the current line.
     escapes: u64,
     sequence: Sequence,
     /// The offset of the current UTF-8 sequence in the file.
@@ -112,7 +119,7 @@ pub struct State {
 }
 
 impl State {
-    /// Starts at the first line. Lines end in `end`, and the kinds in `wanted` are reported.
+    /// Creates the state before the first line. Lines end in `end`, and the kinds in `wanted` are reported.
     pub fn new(end: u8, wanted: u16, takes_urls: bool) -> State {
         State {
             wanted,
@@ -133,7 +140,7 @@ impl State {
         self.base
     }
 
-    /// Moves the window by `len` bytes.
+    /// Moves the window forward by `len` bytes.
     pub fn advance(&mut self, len: usize) {
         self.base += len as u64;
     }
@@ -153,7 +160,8 @@ impl<O: Observer> Scan<'_, O> {
         self.interrupt(value);
     }
 
-    /// Scans the bytes from `seen` to `ready`. The bytes around them are for examples and for the digits of escapes.
+    /// Scans the bytes of `window` from `seen` to `ready`. The bytes outside this range are read for examples and for
+    /// the digits of escapes.
     pub fn window(&mut self, window: &[u8], seen: usize, ready: usize) {
         let mut from = seen;
         while from < ready {
@@ -161,7 +169,8 @@ impl<O: Observer> Scan<'_, O> {
                 from = self.skip(window, from, ready);
             }
             let Some(len) = memchr::memchr(self.state.end, &window[from..ready]) else {
-                // `ready` may be before a `\r`, which is part of the line end.
+                // No line ends before `ready`: the rest of the line is in the next window, or the input ends. `ready`
+                // never separates a `\r` from its `\n`.
                 self.piece(window, from, ready);
                 break;
             };
@@ -174,8 +183,8 @@ impl<O: Observer> Scan<'_, O> {
         }
     }
 
-    /// Passes the line that ends with `window` to the observer if lines are URLs and the start of the line is in the
-    /// window.
+    /// Passes the line that ends with `window` to the observer, if lines are checked as URLs and the start of the
+    /// line is in the window.
     fn url(&mut self, window: &[u8]) {
         if self.state.takes_urls
             && let Some(start) = self.state.line_start.checked_sub(self.state.base)
@@ -184,7 +193,7 @@ impl<O: Observer> Scan<'_, O> {
         }
     }
 
-    /// Skips complete lines without a `%`, and returns the end of the last one.
+    /// Skips complete lines that contain neither a `%` nor a finding, and returns the end of the last one.
     fn skip(&mut self, window: &[u8], from: usize, ready: usize) -> usize {
         if self.state.sequence.is_open() {
             return from;
@@ -203,13 +212,13 @@ impl<O: Observer> Scan<'_, O> {
         next
     }
 
-    /// Scans a part of a line.
+    /// Scans a piece of a line, from `from` to `to` of the window.
     fn piece(&mut self, window: &[u8], from: usize, to: usize) {
         if self.is_clean(&window[from..to]) {
             self.printable(window, from, to);
             return;
         }
-        // Most of the part may still be printable.
+        // Most of the piece may still be printable, so blocks of 32 bytes are checked separately.
         let mut at = from;
         while at < to {
             let end = to.min(at + 32);
@@ -230,12 +239,13 @@ impl<O: Observer> Scan<'_, O> {
             || simdutf8::basic::from_utf8(piece).is_ok()
     }
 
-    /// Scans bytes in which findings can only be at a `%`. Returns the end of the scanned bytes, which an escape can
-    /// move past `to`.
+    /// Scans bytes in which findings can only be at a `%`. Returns the end of the scanned bytes, which is after `to`
+    /// if an escape crosses `to`.
     fn printable(&mut self, window: &[u8], from: usize, to: usize) -> usize {
         let mut at = from;
         while at < to {
-            // An escape is often followed by another one.
+            // An escape is often followed by another one, so the search for the next `%` starts with a check of one
+            // byte.
             if window[at] != b'%' {
                 self.interrupt(window);
                 match memchr::memchr(b'%', &window[at..to]) {
@@ -248,7 +258,8 @@ impl<O: Observer> Scan<'_, O> {
         at
     }
 
-    /// Scans bytes in which findings can be anywhere. Returns the end of the scanned bytes.
+    /// Scans bytes in which findings can be anywhere. Returns the end of the scanned bytes, which is after `to` if an
+    /// escape crosses `to`.
     fn bytes(&mut self, window: &[u8], from: usize, to: usize) -> usize {
         let mut at = from;
         while at < to {
@@ -281,10 +292,10 @@ impl<O: Observer> Scan<'_, O> {
         };
         self.state.escapes += 1;
         self.observer.escape(byte);
-        // A sequence that this byte interrupts is reported before the escape.
+        // If this byte interrupts a UTF-8 sequence, the sequence is reported before the escape.
         self.byte(byte, window, at);
         let mut kinds = KINDS_OF_BYTES[usize::from(byte)];
-        // Of the hexadecimal digits, only lower-case letters are above 0x60.
+        // Lower-case letters are the only hexadecimal digits above 0x60.
         kinds |= Kind::LowerCase.bit() * u16::from(window[at + 1].max(window[at + 2]) > 0x60);
         if byte == b'%' && matches!(window[at + 3..], [high, low, ..] if unescape(high, low).is_some()) {
             kinds |= Kind::Double.bit();
@@ -297,7 +308,7 @@ impl<O: Observer> Scan<'_, O> {
         at + 3
     }
 
-    /// Processes the decoded byte at `at` of the window.
+    /// Processes the byte at `at` of the window, decoded if it is escaped, as a part of UTF-8 text.
     #[inline]
     fn byte(&mut self, byte: u8, window: &[u8], at: usize) {
         if byte.is_ascii() {
@@ -313,7 +324,7 @@ impl<O: Observer> Scan<'_, O> {
         }
     }
 
-    /// Ends an open UTF-8 sequence, which is incomplete.
+    /// Ends an incomplete UTF-8 sequence, if there is one, and reports it.
     #[inline]
     fn interrupt(&mut self, window: &[u8]) {
         if self.state.sequence.is_open() {
@@ -322,7 +333,7 @@ impl<O: Observer> Scan<'_, O> {
         }
     }
 
-    /// Reports a finding at `offset` of the file, if its kind is wanted.
+    /// Reports a finding at `offset` of the file to the observer, if its kind is wanted.
     #[inline]
     fn found(&mut self, kind: Kind, byte: u8, window: &[u8], offset: u64) {
         if self.state.wanted & kind.bit() == 0 {
@@ -346,7 +357,7 @@ impl<O: Observer> Scan<'_, O> {
         (self.state.kinds, self.state.escapes) = (0, 0);
     }
 
-    /// Ends the input after its last window has been scanned.
+    /// Completes the last line of the input, after the last window has been scanned.
     pub fn finish(&mut self, window: &[u8]) {
         let end = self.state.base + window.len() as u64;
         if end > self.state.line_start {
@@ -357,7 +368,7 @@ impl<O: Observer> Scan<'_, O> {
     }
 }
 
-/// Returns the byte of the escape with these digits, if both are hexadecimal.
+/// Returns the byte of the escape with these two digits, or `None` if one of them is not hexadecimal.
 #[inline]
 fn unescape(high: u8, low: u8) -> Option<u8> {
     let (high, low) = (DIGITS[usize::from(high)], DIGITS[usize::from(low)]);
@@ -376,26 +387,28 @@ const DIGITS: [u8; 256] = {
     table
 };
 
-/// Reports whether `byte` is a control byte other than a tab, which is common in logs.
+/// Reports whether `byte` is a control byte other than a tab. Tabs are common in logs.
 fn is_control(byte: u8) -> bool {
     byte < 0x20 && byte != b'\t' || byte == 0x7F
 }
 
 /// Reports whether `piece` is ASCII without control bytes.
 fn is_printable(piece: &[u8]) -> bool {
-    // There is no early exit inside a chunk, so that the loop compiles to vector code.
+    // The loop over a chunk has no early exit, so that it compiles to vector code.
     let is_other = |byte: u8| u8::from(!byte.is_ascii()) | u8::from(is_control(byte));
     let (chunks, rest) = piece.as_chunks::<64>();
     let all = |bytes: &[u8]| bytes.iter().fold(0, |any, &byte| any | is_other(byte)) == 0;
     chunks.iter().all(|chunk| all(chunk)) && all(rest)
 }
 
-/// A UTF-8 sequence, read by its structure: the first byte gives the length, even if the code point is not allowed.
+/// A UTF-8 sequence that is read byte by byte. The first byte determines the length, even if the code point is not
+/// allowed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sequence {
     first: u8,
-    /// The number of bytes that are still to come; 0 between sequences.
+    /// The number of bytes that are missing from the sequence; 0 if no sequence is open.
     missing: u8,
+    /// The smallest code point that needs a sequence of this length.
     least: u32,
     code_point: u32,
 }
@@ -405,8 +418,8 @@ impl Sequence {
         self.missing > 0
     }
 
-    /// Adds a byte that is not ASCII: the first of a sequence, or a continuation of the open one. Returns the error
-    /// of the sequence once it is complete.
+    /// Adds a byte that is not ASCII: the first byte of a sequence, or a continuation byte of the open one. Returns
+    /// the kind of error if the byte completes an invalid sequence, or cannot begin one.
     fn push(&mut self, byte: u8) -> Option<Kind> {
         if !self.is_open() {
             let (missing, least) = match byte {

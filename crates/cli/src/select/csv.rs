@@ -11,10 +11,10 @@ use super::edit::{Edit, Form};
 use super::pass::Pass;
 use crate::value::policy::{Action, At, Treat};
 
-/// The columns that contain values.
+/// The selected columns of a CSV table, with buffers for the current cell.
 pub struct Table {
     delimiter: u8,
-    /// Indices from 0, in ascending order.
+    /// The indices of the selected columns, from 0, in ascending order.
     columns: Vec<usize>,
     /// The name of each column in the header, or its number from 1.
     titles: Vec<String>,
@@ -83,7 +83,7 @@ impl Table {
                 continue;
             };
             let (count, all) = (known.len(), || known.join(", "));
-            // Several columns may have the same name.
+            // Several columns may have the same name, which makes the name ambiguous.
             let by_name: Vec<_> = (0..known.len()).filter(|&at| known[at] == *name).collect();
             match (by_name.as_slice(), by_number) {
                 ([], Some(column)) if column < known.len() => columns.push((column, into)),
@@ -224,13 +224,13 @@ impl Table {
         if !self.names.is_empty() {
             let out = pass.edit.copy_to(stop);
             if is_quoted && !is_closed(bytes) {
-                // The file ends inside the quotes.
+                // The file ends inside this quoted cell, so the missing quote is added.
                 out.push(b'"');
             }
             out.push(self.delimiter);
             write_cell(self.delimiter, &self.new, is_quoted, out);
         } else if has_changed {
-            // A row that consists of one empty cell would be an empty line.
+            // A row that consists of one empty cell needs quotes, because it would be an empty line without them.
             let is_alone = stop - start == record.bytes().len();
             let needs_quotes = is_quoted || (is_alone && self.new.is_empty());
             write_cell(self.delimiter, &self.new, needs_quotes, pass.edit.copy_to(start));
@@ -287,7 +287,7 @@ fn cell_end(delimiter: u8, line: &[u8], from: usize) -> usize {
     let mut at = from;
     while line.get(at) == Some(&b'"') {
         match memchr::memchr(b'"', &line[at + 1..]) {
-            // Another quote after this one means that this one is data.
+            // If a quote follows the quote that was found, both are one escaped quote, and the loop continues.
             Some(found) => at += found + 2,
             None => return line.len(),
         }

@@ -8,7 +8,7 @@ pub enum Form {
     Whole,
     /// Only the values. Each becomes a record that ends in `end`, unless a delimiter joins the values of one record.
     Values { delimiter: Option<u8>, end: u8 },
-    /// Nothing: values are only checked, and the output is discarded.
+    /// No part: values are only checked, and the output is discarded.
     Nothing,
 }
 

@@ -1,11 +1,11 @@
 //! Finds the ends of CSV records, where a line feed inside quotes is data.
 //!
-//! [`Ends`] is the definition, a step at a time. [`Scan`] gives the same result for blocks of 64 bytes, as long as
-//! quotes are only where RFC 4180 allows them.
+//! [`Ends`] reads a few bytes at a time, and accepts quotes anywhere. [`Scan`] finds the same ends in blocks of 64
+//! bytes, which is faster; it uses [`Ends`] for blocks in which a quote is where RFC 4180 does not allow it.
 
 /// Finds the ends of records in input that arrives in pieces.
 ///
-/// A quote opens a quoted cell only at the start of the cell. Inside a quoted cell, two quotes stand for one.
+/// A quote opens a quoted cell only at the start of the cell. Inside a quoted cell, two quotes mean one quote.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends {
     delimiter: u8,
@@ -59,7 +59,7 @@ impl Ends {
                     let after = memchr::memchr(b'"', rest)? + 1;
                     at += after;
                     match rest[after..] {
-                        // Usually another quoted cell follows.
+                        // This fast path is for the usual case: a delimiter and another quoted cell follow the closing quote.
                         [byte, b'"', ..] if byte == self.delimiter => {
                             at += 2;
                             State::Quoted
@@ -93,7 +93,7 @@ impl Marks {
         self.0.is_empty()
     }
 
-    /// Removes all marks.
+    /// Removes all marks, so that every line feed ends a record.
     pub fn clear(&mut self) {
         self.0.clear();
     }
@@ -119,13 +119,13 @@ impl Marks {
     }
 }
 
-/// The number of bytes that are processed together.
+/// The number of bytes in a block: one for each bit of a mask.
 const BLOCK: usize = 64;
 
 /// Marks the ends of records in a buffer that grows.
 #[derive(Clone, Copy, Debug)]
 pub struct Scan {
-    /// The state after the complete blocks.
+    /// The state after the last complete block.
     ends: Ends,
     /// The state after all bytes.
     last: Ends,
@@ -208,8 +208,8 @@ impl Ends {
         }
     }
 
-    /// Returns the state for these masks. At the start of a cell, a quote has the same effect as after a quote inside
-    /// quotes.
+    /// Returns the state for the masks that [`Ends::bits`] returns. A quote at the start of a cell has the same effect
+    /// as a quote after a quote inside quotes.
     fn state(is_quoted: u64, may_open: u64) -> State {
         match (is_quoted, may_open) {
             (0, 0) => State::Outside(b'"'),
@@ -230,8 +230,8 @@ impl Ends {
     }
 }
 
-/// Returns a bit for each byte of `block` that equals `wanted`. The loop compiles to vector code: it makes one byte
-/// of eight, with the bits in a different order, which `transposed` corrects.
+/// Returns a mask with a bit for each byte of `block`, set if the byte equals `wanted`. The code is written so that it
+/// compiles to vector code; its bits are in a different order at first, which [`transposed`] corrects.
 #[inline(always)]
 fn mask(block: &[u8; BLOCK], wanted: u8) -> u64 {
     let mut bits = [0; BLOCK];
@@ -301,7 +301,7 @@ mod tests {
             };
             let mut bytes = Vec::new();
             for _ in 0..random(if round % 10 == 0 { 200 } else { 40 }) {
-                // Even rounds have cells as writers write them, odd rounds have anything.
+                // Odd rounds also use single quotes, so that more of them are misplaced.
                 bytes.extend_from_slice(words[if round % 2 == 0 { 4 + random(8) } else { random(12) }]);
             }
             let (wanted, state) = stepwise(&bytes);

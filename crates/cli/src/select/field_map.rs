@@ -17,7 +17,7 @@ pub struct FieldMap {
     comment: &'static [u8],
     /// The names of the fields that contain values.
     columns: &'static [&'static str],
-    /// The fields that contain values before a line names any.
+    /// The positions of the values in lines before the first line that names fields.
     default: &'static [Position],
 }
 
@@ -39,7 +39,7 @@ impl FieldMap {
         self.default.to_vec()
     }
 
-    /// Reports whether two quotes inside quotes stand for one, as in the strings of W3C logs.
+    /// Reports whether two quotes inside quotes mean one quote, as in the strings of W3C logs.
     pub fn doubles_quotes(&self) -> bool {
         self.columns == W3C_COLUMNS
     }

@@ -17,9 +17,9 @@ use crate::value::policy::{Action, Around, At, Treat};
 /// The separator of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delimiter {
-    /// Blanks, between fields that may be quoted or bracketed.
+    /// Runs of blanks, between fields that may be quoted or bracketed.
     Blanks,
-    /// This byte.
+    /// The byte that separates fields, such as a tab.
     Byte(u8),
 }
 
@@ -54,9 +54,9 @@ impl fmt::Display for Delimiter {
 /// The rule by which a line is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
-    /// At each occurrence of this byte.
+    /// The line is split at each occurrence of this byte.
     Byte(u8),
-    /// At blanks, any number of them, outside enclosed fields.
+    /// The line is split at runs of blanks, except inside the marks that enclose a field.
     Blanks(Enclosure),
 }
 
@@ -97,13 +97,14 @@ impl Split {
 #[derive(Clone, Debug)]
 pub struct Fields {
     split: Split,
-    /// In the order of the line.
+    /// The positions of the selected fields, in the order of the line.
     positions: Vec<Position>,
     /// The lines of the file that name its fields.
     field_map: Option<FieldMap>,
     /// Whether lines are those of an access log; see [`Fields::of_access_log`].
     is_access_log: bool,
-    /// Whether the work can produce structure even though those bytes stay escaped.
+    /// Whether the conversion can produce bytes that split a line, although their escapes are kept. If so, new values
+    /// are checked for them.
     mends: bool,
 }
 
@@ -119,7 +120,7 @@ struct Field {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Bare,
-    /// In quotes. The field is fragile if a quote inside it would end it if a blank followed.
+    /// A field in quotes. It is fragile if it contains a quote that would end the field if a blank followed that quote.
     Quoted {
         is_fragile: bool,
     },
@@ -127,9 +128,9 @@ enum Kind {
 }
 
 impl Fields {
-    /// Selects the fields at `positions`, or returns an error message. `mends` means that the work can produce structure
-    /// that is not in [`Split::kept`]: encoding can remove a backslash or add quotes and delimiters, and a charset
-    /// can too.
+    /// Selects the fields at `positions`, or returns an error message. `mends` means that the conversion can change how
+    /// a line is split, although it keeps the escapes of [`Split::kept`]: encoding can remove a backslash or add quotes
+    /// and delimiters, and a charset can too.
     pub fn new(positions: &[Position], split: Split, mends: bool) -> Result<Fields, String> {
         let mut positions = positions.to_vec();
         positions.sort();
@@ -294,7 +295,7 @@ impl Fields {
             && out.get(from) == Some(&b'[')
             && !value.starts_with(b"[")
         {
-            // A bracket at the start would begin a bracketed field.
+            // A decoded bracket at the start would begin a bracketed field, so it is escaped again.
             let spelt = value.get(..3).filter(|spelt| spelt.eq_ignore_ascii_case(b"%5b")).unwrap_or(b"%5B");
             out.splice(from..=from, spelt.iter().copied());
         }
@@ -310,7 +311,7 @@ impl Fields {
     /// Escapes all structural bytes that were appended at `from` of `out`, if there are more of them than in `value`,
     /// or if a backslash is missing that may have escaped one.
     fn escape_structure(&self, value: &[u8], out: &mut Vec<u8>, from: usize) {
-        // Blanks are not in the list: only decoding produces them, and the decoder keeps their escapes.
+        // `structure` has no blanks: only decoding produces them, and the decoder keeps their escapes.
         let delimiter;
         let structure: &[u8] = match self.split {
             Split::Byte(byte) => {
@@ -341,7 +342,7 @@ struct Line<'a> {
     no_quote: bool,
     /// Whether no bracketed field ends in the rest of the line.
     no_bracket: bool,
-    /// Whether two quotes inside quotes stand for one.
+    /// Whether two quotes inside quotes mean one quote.
     is_doubled: bool,
 }
 
@@ -398,7 +399,7 @@ impl Line<'_> {
     }
 }
 
-/// The number of the date among the fields of an access log.
+/// The index of the date among the fields of an access log, from 0.
 const DATE: usize = 3;
 
 /// Returns the offset of the date of an access log: of the bracket that opens before the first `] "`. Quotes in the

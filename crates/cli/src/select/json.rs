@@ -7,13 +7,13 @@ use crate::ground::escape::hex;
 /// A node of a [`Tree`]: the selection at one place in a document.
 #[derive(Clone, Debug, Default)]
 pub struct Node {
-    /// The nodes of the values of these keys, as indices in [`Tree`].
+    /// The keys that are selected by name, each with the index in [`Tree`] of the node for its value.
     keys: Vec<(Vec<u8>, u32)>,
-    /// The node of the values of all other keys.
+    /// The index of the node for the values of all other keys.
     other: u32,
-    /// The node of each element.
+    /// The index of the node for each array element.
     each: u32,
-    /// The number of the path that selects a string at this place.
+    /// The index of the path that selects a string at this place, if there is one.
     value: Option<u32>,
 }
 
@@ -23,17 +23,17 @@ pub struct Tree {
     nodes: Vec<Node>,
 }
 
-/// The index of a place below which nothing is selected.
+/// The node index that means that nothing is selected at a place or below it.
 const NOTHING: u32 = u32::MAX;
 
 /// A step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// To the value of this key.
+    /// Goes to the value of this key of an object.
     Key(String),
-    /// To each element.
+    /// Goes to each element of an array.
     Each,
-    /// To every string at this place and below.
+    /// Selects every string at this place and below.
     Every,
 }
 
@@ -89,7 +89,7 @@ impl Tree {
         self.add(next, rest, number);
     }
 
-    /// Adds the places below a [`Step::Every`] to the nodes that other paths have there.
+    /// Makes the nodes that other paths have below a [`Step::Every`] select every string as well.
     fn spread(&mut self, at: u32, every: Option<u32>) {
         let index = at as usize;
         let node = &mut self.nodes[index];
@@ -139,9 +139,9 @@ pub struct Span {
     /// The range of the string without its quotes.
     pub range: Range<usize>,
     pub has_escapes: bool,
-    /// The number of its path.
+    /// The index of the path that selects the string.
     pub path: u32,
-    /// The number of the object that contains it, if it is the value of a member.
+    /// The number of the object that contains the string, if the string is the value of a member.
     pub object: Option<u32>,
 }
 
@@ -149,7 +149,7 @@ pub struct Span {
 #[derive(Clone, Copy, Debug)]
 struct Open {
     is_object: bool,
-    /// The node of the container.
+    /// The index of the node that tells which values in the object or array are selected.
     node: u32,
     number: u32,
 }
@@ -346,7 +346,7 @@ fn plain(rest: &[u8]) -> usize {
     let mut at = 0;
     while let Some(&word) = rest[at..].first_chunk::<8>() {
         let word = u64::from_le_bytes(word);
-        // Marks above the lowest one can be wrong, but only the lowest is used.
+        // Bits of `found` above its lowest set bit can be wrong, but only the lowest one is used.
         let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
         let low = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
         let found = low | zero(word ^ (ONES * u64::from(b'"'))) | zero(word ^ (ONES * u64::from(b'\\')));
@@ -359,7 +359,7 @@ fn plain(rest: &[u8]) -> usize {
     at + rest[at..].iter().take_while(is_plain).count()
 }
 
-/// Appends the text that `raw`, the inside of a quoted string, stands for. Fails with the offset of the first backslash
+/// Unescapes `raw`, the inside of a quoted string, and appends the text. Fails with the offset of the first backslash
 /// that starts no known escape; in a string that [`Reader`] has accepted, that is a lone surrogate.
 pub fn unescape(raw: &[u8], out: &mut Vec<u8>, nginx: bool) -> Result<(), usize> {
     let mut at = 0;
@@ -368,7 +368,7 @@ pub fn unescape(raw: &[u8], out: &mut Vec<u8>, nginx: bool) -> Result<(), usize>
         at += found;
         let (byte, len) = match raw.get(at + 1) {
             Some(&byte @ (b'"' | b'\\' | b'/' | b'\'')) => (byte, 2),
-            // Not valid in JSON, but Go writes these in logfmt.
+            // `\a` and `\v` are invalid in JSON, but Go writes them in logfmt.
             Some(b'a') => (7, 2),
             Some(b'v') => (11, 2),
             Some(b'b') => (8, 2),
@@ -473,7 +473,7 @@ mod tests {
             unescape(raw, &mut out, nginx).map(|()| out)
         };
         let (mut known, mut unknown) = (0, 0);
-        // Every string of at most four pieces; number 16 is no piece.
+        // Tests every sequence of at most four pieces. The index 16 means that there is no piece.
         for code in 0..17_usize.pow(4) {
             let pieces = [code % 17, code / 17 % 17, code / 289 % 17, code / 4913];
             let raw: String = pieces.iter().filter_map(|&piece| PIECES.get(piece)).copied().collect();

@@ -47,7 +47,7 @@ impl FromStr for KeyPath {
         let mut steps = Vec::new();
         let mut key = String::new();
         let mut has_key = false;
-        // As in jq, `.` is the document itself, and a path may begin with a dot.
+        // The path `.` means the document itself, and any path may begin with a dot, as in jq.
         let path = if text.starts_with("..") { text } else { text.strip_prefix('.').unwrap_or(text) };
         let mut rest = path.chars();
         while let Some(character) = rest.next() {
@@ -76,7 +76,7 @@ impl FromStr for KeyPath {
                 }
                 '.' if has_key => {
                     steps.push(Step::Key(std::mem::take(&mut key)));
-                    // Only the last name may be empty.
+                    // A name must follow the dot, so another dot or the end of the path is an error.
                     has_key = false;
                     if rest.as_str().is_empty() {
                         return Err("expected a name after \".\"");
@@ -100,7 +100,7 @@ impl FromStr for KeyPath {
     }
 }
 
-/// The keys whose values are selected.
+/// The paths whose values are selected in JSON Lines.
 #[derive(Clone)]
 pub struct Keys {
     paths: Vec<KeyPath>,
@@ -148,8 +148,8 @@ impl Keys {
             }
             return Err(not_json(offset, &why(bytes)));
         }
-        // A line of a document that is spread over several lines can be a string or a number, so only an object
-        // counts.
+        // A line of a document that is spread over several lines can be a valid string or number, so only a line that
+        // begins like an object shows that the input is JSON Lines.
         pass.report.stats.searched |=
             !self.reader.spans.is_empty() || bytes.trim_ascii_start().starts_with(b"{");
         for index in 0..self.reader.spans.len() {

@@ -5,7 +5,7 @@ use super::pass::Pass;
 use crate::ground::reason::{Reason, Refusal};
 use crate::value::policy::{Action, At, Treat};
 
-/// The keys whose values are selected.
+/// The keys whose values are selected in logfmt.
 #[derive(Clone)]
 pub struct Pairs {
     keys: Vec<String>,
@@ -109,7 +109,7 @@ fn next(line: &[u8], mut at: usize) -> Option<Pair> {
         let len = word.iter().position(|&byte| byte == b'=' || is_blank(byte))?;
         let equals = start + len;
         if line[equals] != b'=' {
-            // A key without a value.
+            // This word is a key without a value, so it is skipped.
             at = equals;
             continue;
         }

@@ -9,7 +9,7 @@ use super::fields::{Enclosure, Position, Split};
 #[derive(Clone, Copy, Debug)]
 pub struct Log {
     pub name: &'static str,
-    /// The description in help.
+    /// The description of the format in help.
     pub help: &'static str,
     pub places: LogPlaces,
 }
@@ -20,11 +20,11 @@ pub enum LogPlaces {
     /// These fields, separated by blanks, of an access log whose date is in brackets and followed by a quoted request.
     /// The date counts as field 4, whatever is before it.
     Access(&'static [Position]),
-    /// These fields.
+    /// These fields of a line, which is split by this rule.
     Fields(&'static [Position], Split),
     /// The fields that lines of the file name.
     Named(FieldMap, Split),
-    /// These paths in JSON.
+    /// The values at these paths in JSON Lines.
     Keys(&'static [&'static str]),
 }
 

@@ -1,6 +1,6 @@
 //! Selects the values of a record: the whole record, fields, columns of CSV, keys of JSON or of logfmt.
 //!
-//! Everything else is copied in as few pieces as possible ([`edit`]), or left out.
+//! The text around the values is copied in as few pieces as possible ([`edit`]), or left out.
 
 pub mod csv;
 pub mod edit;
@@ -75,7 +75,7 @@ impl Selector {
         stats.searched && self.missing(stats).is_empty()
     }
 
-    /// Reports whether a record means the same whatever precedes it, so that records can be skipped.
+    /// Reports whether the meaning of a record does not depend on the records before it, so that records can be skipped.
     pub fn can_pass_by(&self) -> bool {
         match self {
             Selector::Fields(fields) => fields.field_map().is_none(),

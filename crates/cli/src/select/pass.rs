@@ -1,10 +1,10 @@
-//! The arguments of rewriting a record.
+//! The arguments of the functions that rewrite a record.
 
 use super::edit::Edit;
 use crate::value::policy::Record;
 use crate::value::report::Report;
 
-/// A record that is rewritten, with everything that takes part.
+/// A record to rewrite, with the treatment of its values, the output and the report.
 pub struct Pass<'p, 'e, T> {
     pub record: Record<'p>,
     pub treatment: &'p mut T,

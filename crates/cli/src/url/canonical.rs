@@ -1,4 +1,4 @@
-//! Canonical forms: the profiles of simdpct-uri.
+//! Connects the canonical forms of simdpct-uri, its profiles, with the command.
 
 use simdpct::ByteSet;
 use simdpct_uri::canon::{self, CanonicalizeError, Profile};
@@ -7,7 +7,7 @@ use super::Rewrite;
 use crate::ground::fault::OnFault;
 use crate::ground::reason::{Reason, Refusal};
 
-/// Writes the canonical form of a URL by a profile.
+/// Converts a URL to the canonical form of a profile.
 #[derive(Clone, Copy, Debug)]
 pub struct Canonical(pub Profile);
 

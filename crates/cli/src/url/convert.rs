@@ -1,4 +1,4 @@
-//! The converters of `encode --url` and `decode --url`, which are those of [`Converter`].
+//! Connects the commands `encode --url` and `decode --url` with the [`Converter`] of simdpct-uri.
 
 use simdpct::ByteSet;
 use simdpct_uri::Converter;
@@ -7,11 +7,11 @@ use super::Rewrite;
 use crate::ground::fault::OnFault;
 use crate::ground::reason::Refusal;
 
-/// Escapes the bytes that a URL cannot contain, and `%`.
+/// The conversion of `encode --url`: escapes `%` and the bytes that a URL cannot contain.
 #[derive(Clone, Copy, Debug)]
 pub struct EncodeUrl;
 
-/// Decodes the escapes of [`EncodeUrl`].
+/// The conversion of `decode --url`: decodes the escapes that [`EncodeUrl`] writes.
 #[derive(Clone, Copy, Debug)]
 pub struct DecodeUrl;
 

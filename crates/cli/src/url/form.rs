@@ -12,16 +12,16 @@ use crate::ground::charset::Charset;
 use crate::ground::fault::OnFault;
 use crate::ground::reason::{Reason, Refusal};
 
-/// Writes the pairs of a form, as alternating names and values or as a JSON array of pairs.
+/// Converts a form to its pairs, as a row of alternating names and values or as a JSON array of pairs.
 #[derive(Clone, Copy, Debug)]
 pub struct FromForm {
-    /// The format of the pairs.
+    /// The format in which the pairs are written.
     pub style: Style,
-    /// The charset of the form, if it is not UTF-8.
+    /// The charset of the form; `None` for UTF-8.
     pub charset: Option<Charset>,
 }
 
-/// Returns the offsets of the non-empty parameters of `form`, each of which is a pair.
+/// Returns the offsets of the non-empty parameters of `form`. Each of them is a pair.
 fn starts(form: &[u8]) -> impl Iterator<Item = usize> {
     let mut next = 0;
     form.split(|&byte| byte == b'&').filter_map(move |parameter| {
@@ -66,21 +66,21 @@ impl FromForm {
             out.push(b']');
             return;
         }
-        // A pair always has a value, so an empty cell stands for an empty value.
+        // A pair always has a value, so an empty cell without quotes can mean an empty value.
         let cells =
             pairs.flat_map(|(name, value)| [name, value].map(|cell| Some(cell).filter(|c| !c.is_empty())));
         row::write_cells(self.style, false, cells, out);
     }
 }
 
-/// Writes a form of pairs.
+/// Converts pairs to a form.
 #[derive(Clone, Copy, Debug)]
 pub struct ToForm {
-    /// The format of the pairs.
+    /// The format in which the pairs are read.
     pub from: Style,
-    /// The treatment of line ends in names and values.
+    /// The treatment of line ends in the names and values of pairs.
     pub line_ends: LineEnds,
-    /// The charset of the form, if it is not UTF-8.
+    /// The charset of the form; `None` for UTF-8.
     pub charset: Option<Charset>,
 }
 
@@ -97,7 +97,7 @@ impl Rewrite for ToForm {
                 Some(charset) => {
                     let mut encoded = [Vec::new(), Vec::new()];
                     for (text, bytes) in pair.iter().zip(&mut encoded) {
-                        // The offset of the pair in its row is not known here.
+                        // The offset of the pair in its row is not known here, so the rejection has offset 0.
                         charset
                             .encode(text, on_fault, bytes)
                             .map_err(|refusal| Refusal { offset: 0, ..refusal })?;
@@ -117,7 +117,7 @@ impl Rewrite for ToForm {
 }
 
 impl ToForm {
-    /// Reads the names and values of `row`.
+    /// Reads the pairs of names and values in `row`.
     fn pairs<'a>(&self, row: &'a [u8]) -> Result<Vec<[Cow<'a, [u8]>; 2]>, Refusal> {
         let refuse = |message: &str| Refusal { offset: 0, reason: Reason::Url(message.to_owned()) };
         if self.from != Style::Jsonl {
@@ -154,7 +154,7 @@ impl ToForm {
     }
 }
 
-/// Returns a string, number or boolean as text for a form.
+/// Returns a string, number or boolean as text for a form, or `None` for other JSON values.
 fn text(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),

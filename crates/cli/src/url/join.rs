@@ -12,19 +12,19 @@ use super::row::{self, Style};
 use crate::ground::fault::OnFault;
 use crate::ground::reason::{Reason, Refusal};
 
-/// Joins the parts of a row to a URL.
+/// The conversion that builds a URL from its parts, which are the cells of a row.
 #[derive(Clone, Debug)]
 pub struct Join {
-    /// The parts in the cells of a row.
+    /// The part of the URL that each cell of a row holds.
     fields: Vec<Part>,
     style: Style,
-    /// Parts that are the same in every URL and replace those of the row.
+    /// The parts that are the same in every URL. They replace those of the row.
     fixed: Vec<(Part, Vec<u8>)>,
-    /// Whether the parts are data and are escaped.
+    /// Whether the parts are unescaped data, so that they must be escaped.
     encode: bool,
 }
 
-/// The parts of one URL.
+/// The parts from which one URL is built; `None` for parts that are not given.
 #[derive(Default)]
 struct Given<'a> {
     scheme: Option<Cow<'a, [u8]>>,
@@ -45,7 +45,8 @@ fn refuse(message: impl Into<String>) -> Refusal {
 }
 
 impl Join {
-    /// Reads rows whose cells are `fields`, or objects whose members are named. `fixed` is added to every URL.
+    /// Creates a converter from rows to URLs. The cells of a row are the parts `fields`; in JSON, the names of the
+    /// members say which parts they are. The parts in `fixed` are added to every URL.
     pub fn new(fields: Vec<Part>, style: Style, fixed: Vec<(Part, Vec<u8>)>, encode: bool) -> Join {
         Join { fields, style, fixed, encode }
     }
@@ -73,7 +74,7 @@ impl Join {
         Ok(())
     }
 
-    /// Returns all parts for the URL of `row`.
+    /// Returns all parts for the URL of `row`, including the fixed ones.
     fn given<'a>(&'a self, row: &'a [u8]) -> Result<Given<'a>, Refusal> {
         let mut given = if row.is_empty() { Given::default() } else { self.read(row)? };
         for (part, value) in &self.fixed {
@@ -116,7 +117,7 @@ impl Join {
         Ok(given)
     }
 
-    /// Returns `value`, with the bytes outside `set` escaped if the parts are data.
+    /// Returns `value`. If the parts are data, the bytes outside `set` are escaped.
     fn escaped<'a>(&self, set: AsciiSet, keeps_escapes: bool, value: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
         if !self.encode {
             return value;
@@ -126,7 +127,7 @@ impl Join {
         Cow::Owned(encode.encode(&value).into_owned().into_bytes())
     }
 
-    /// Builds the authority from its parts.
+    /// Builds the authority of the URL from userinfo, host and port.
     fn authority<'a>(&self, given: &mut Given<'a>) -> Result<Option<Cow<'a, [u8]>>, Refusal> {
         let userinfo = match (given.userinfo.take(), given.user.take(), given.password.take()) {
             (Some(userinfo), ..) => Some(self.escaped(sets::RFC3986_USERINFO, true, userinfo)),
@@ -173,9 +174,10 @@ impl Join {
         Err(refuse(format!("host, userinfo and port cannot be read back from the authority: host '{host}'")))
     }
 
-    /// Builds the query, and adds the parameters that it does not contain yet.
+    /// Builds the query of the URL, and adds the parameters that the given query does not contain.
     fn query<'a>(&self, given: &mut Given<'a>) -> Option<Cow<'a, [u8]>> {
-        // These bytes delimit parameters, so they are escaped in data.
+        // The removed bytes have a meaning of their own in parameters, so names and values must contain them only as
+        // escapes.
         let set = sets::RFC3986_QUERY.remove(b"&=+;");
         let mut query =
             given.query.take().map(|query| self.escaped(sets::RFC3986_QUERY, true, query).into_owned());
@@ -216,7 +218,7 @@ impl Rewrite for Join {
         let parts = [
             ("scheme", wanted.scheme, read.scheme),
             ("authority", wanted.authority, read.authority),
-            // The path may have been prefixed with a dot segment so that it is read as a path.
+            // Joining may have put a dot segment before the path, so that the path is not read as another part.
             ("path", Some(wanted.path).filter(|path| !read.path.ends_with(path)), None),
             ("query", wanted.query, read.query),
             ("fragment", wanted.fragment, read.fragment),

@@ -1,7 +1,7 @@
-//! Rewrites whole URLs: one value becomes one value, or is rejected with an offset and a reason.
+//! Rewrites whole URLs: each value becomes one value, or is rejected with an offset and a reason.
 //!
-//! The modules above use only the trait [`Rewrite`]. The crate simdpct-uri splits, joins and canonicalizes; this
-//! module adds the text formats of the pieces.
+//! The modules that process values use only the trait [`Rewrite`]. The crate simdpct-uri splits, joins and
+//! canonicalizes URLs; this module adds the text formats of their parts.
 
 pub mod canonical;
 pub mod convert;
@@ -19,11 +19,11 @@ use simdpct::ByteSet;
 use crate::ground::fault::OnFault;
 use crate::ground::reason::Refusal;
 
-/// A conversion that needs a whole value at once.
+/// A conversion that needs a whole value in memory.
 pub trait Rewrite: Debug + Send + Sync {
-    /// Appends the converted `value`. The bytes of `keep` stay escaped where the conversion decodes. If the conversion has a
-    /// charset, `on_fault` decides whether bytes that are invalid in it are escaped, rejected or replaced. After an error,
-    /// the appended bytes are meaningless.
+    /// Appends the converted `value` to `out`. If the conversion decodes, the bytes of `keep` stay escaped. If the
+    /// conversion has a charset, `on_fault` decides whether bytes that are invalid in it are escaped, rejected or
+    /// replaced. After an error, the appended bytes are meaningless.
     fn append(
         &self,
         value: &[u8],

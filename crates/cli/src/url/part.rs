@@ -1,4 +1,4 @@
-//! The named parts of a URL.
+//! Defines the named parts of a URL.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use simdpct::{ByteSet, Decode};
 use simdpct_uri::Parts;
 
-/// A named part of a URL.
+/// A named part of a URL, as options and rows name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
     Url,
@@ -20,11 +20,11 @@ pub enum Part {
     Path,
     Query,
     Fragment,
-    /// The value of the first parameter of this name.
+    /// The value of the first query parameter with this name.
     Parameter(String),
 }
 
-/// The parts with a fixed name.
+/// The names of all parts except query parameters.
 const NAMES: &[(&str, Part)] = &[
     ("url", Part::Url),
     ("scheme", Part::Scheme),
@@ -39,7 +39,7 @@ const NAMES: &[(&str, Part)] = &[
     ("fragment", Part::Fragment),
 ];
 
-/// The default parts, which give the URL back when they are joined.
+/// The parts that are written by default. Joining them gives the original URL.
 pub const USUAL: &str = "scheme,userinfo,host,port,path,query,fragment";
 
 impl Part {
@@ -54,7 +54,7 @@ impl Part {
         })
     }
 
-    /// Returns this part of `url` unchanged; `None` if the URL does not have it.
+    /// Returns this part of `url` as it is spelt there, or `None` if the URL does not have this part.
     pub fn raw<'a>(&self, url: &Parts<'a>) -> Option<&'a [u8]> {
         match self {
             Part::Url => Some(url.input()),
@@ -75,11 +75,11 @@ impl Part {
         }
     }
 
-    /// Returns `raw`, which is this part, decoded once. The bytes of `keep` stay escaped. If the part consists of
-    /// pieces, so do its delimiters and `%`.
+    /// Decodes `raw`, the spelling of this part, once. The bytes of `keep` stay escaped. If the part consists of
+    /// several pieces, the delimiters between them and `%` also stay escaped.
     pub fn decoded<'a>(&self, raw: &'a [u8], keep: ByteSet) -> Cow<'a, [u8]> {
         let decode = match self {
-            // These contain no escapes, or must be split before they are decoded.
+            // A scheme or port contains no escapes, and a whole URL must be split before it is decoded.
             Part::Url | Part::Scheme | Part::Port => return Cow::Borrowed(raw),
             Part::Authority | Part::Userinfo | Part::Path | Part::Query => {
                 Decode::new().keep(keep.union(self.delimiters()))
@@ -90,7 +90,7 @@ impl Part {
         decode.decode(raw)
     }
 
-    /// Returns the delimiters between the pieces of the part, and `%`.
+    /// Returns the delimiters between the pieces of this part, and `%`. The set is empty for a part without pieces.
     fn delimiters(&self) -> ByteSet {
         ByteSet::EMPTY.add(match self {
             Part::Authority => b":@%",

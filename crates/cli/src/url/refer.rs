@@ -1,4 +1,4 @@
-//! Resolves references, and converts IRIs to URIs and back.
+//! Resolves URI references, and converts IRIs to URIs and back.
 
 use simdpct::ByteSet;
 use simdpct_uri::{Strictness, iri, resolve_append, split};
@@ -7,7 +7,7 @@ use super::Rewrite;
 use crate::ground::fault::OnFault;
 use crate::ground::reason::{Reason, Refusal};
 
-/// Resolves a reference against a base (RFC 3986, section 5.2).
+/// Resolves each value, a URI reference, against a base URI (RFC 3986, section 5.2).
 #[derive(Clone, Debug)]
 pub struct Resolve {
     base: Vec<u8>,
@@ -15,7 +15,7 @@ pub struct Resolve {
 }
 
 impl Resolve {
-    /// Resolves against `base`, or returns an error message if it has no scheme.
+    /// Creates a converter that resolves references against `base`. Returns an error message if `base` has no scheme.
     pub fn new(base: Vec<u8>, strictness: Strictness) -> Result<Resolve, String> {
         if split(&base).is_uri() {
             return Ok(Resolve { base, strictness });
@@ -49,7 +49,7 @@ impl Rewrite for ToUri {
     }
 
     fn reads_escapes(&self) -> bool {
-        // Malformed escapes are escaped.
+        // The conversion escapes the `%` of a malformed escape, so none is an error.
         false
     }
 }

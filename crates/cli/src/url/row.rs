@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::ground::escape::{escape, to_text};
 use crate::ground::reason::{Reason, Refusal};
 
-/// The format of a row.
+/// The format of a row of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     Tsv,
@@ -18,12 +18,12 @@ pub enum Style {
     Jsonl,
 }
 
-/// The cell of an empty part.
+/// The cell that means a part that is present but empty.
 const EMPTY: &[u8] = b"\"\"";
 
 impl Style {
-    /// Returns the bytes that stay escaped in a cell, so that a row is one line and keeps its cells. JSON has escapes
-    /// of its own.
+    /// Returns the bytes that stay escaped in a cell, so that a row is one line and keeps its cells. For JSON there
+    /// are none, because JSON has its own escapes.
     pub fn structure(self) -> &'static [u8] {
         match self {
             Style::Tsv => b"\t\r\n\0",
@@ -37,13 +37,14 @@ impl Style {
     }
 }
 
-/// Reports whether every piece of `value` can be written without escapes and quotes in all formats.
+/// Reports whether each part of the URL `value` can be written without escapes and quotes in all formats.
 pub fn is_plain(value: &[u8]) -> bool {
-    // There is no early exit, so that the loop compiles to vector code.
+    // The loop has no early exit, so that it compiles to vector code.
     !value.iter().fold(false, |any, &byte| any | (byte < 0x20) | (byte == b'"') | (byte == b','))
 }
 
-/// Appends `cells` as a row of TSV or CSV. `is_plain` means that no cell needs escapes or quotes.
+/// Appends `cells` as a row of TSV or CSV. `None` is a missing part. `is_plain` says that no cell needs escapes or
+/// quotes.
 pub fn write_cells<'a>(
     style: Style,
     is_plain: bool,
@@ -64,7 +65,7 @@ pub fn write_cells<'a>(
     }
 }
 
-/// Appends a cell of TSV, without quotes. Tabs and line ends are percent-encoded.
+/// Appends a cell of TSV, which has no quotes. Tabs, line ends and NUL are percent-encoded.
 fn write_tsv(cell: &[u8], out: &mut Vec<u8>) {
     if cell == EMPTY {
         escape(cell, out);
@@ -80,7 +81,8 @@ fn write_tsv(cell: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a cell of CSV, quoted if necessary (RFC 4180). Line ends are percent-encoded, so that a row is one line.
+/// Appends a cell of CSV, in quotes if necessary (RFC 4180). Line ends and NUL are percent-encoded, so that a row is
+/// one line.
 fn write_csv(cell: &[u8], out: &mut Vec<u8>) {
     if !cell.iter().fold(false, |any, &byte| any | (byte < 0x20 || byte == b'"' || byte == b',')) {
         out.extend_from_slice(cell);
@@ -98,7 +100,7 @@ fn write_csv(cell: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Appends an object of the `members` that are not missing.
+/// Appends a JSON object with those `members` that are not missing, that is, not `None`.
 pub fn write_object<'a>(members: impl Iterator<Item = (&'a str, Option<Cow<'a, [u8]>>)>, out: &mut Vec<u8>) {
     let mut before = b'{';
     for (name, value) in members {
@@ -116,13 +118,13 @@ pub fn write_object<'a>(members: impl Iterator<Item = (&'a str, Option<Cow<'a, [
     out.push(b'}');
 }
 
-/// Appends a JSON string, in which bytes that are invalid UTF-8 are percent-encoded.
+/// Appends `value` as a JSON string. Bytes that are invalid UTF-8 are percent-encoded.
 pub fn write_string(value: &[u8], out: &mut Vec<u8>) {
-    // Writing a string to memory cannot fail.
+    // Serializing a string to memory cannot fail.
     let _ = serde_json::to_writer(out, &to_text(value));
 }
 
-/// Returns the cells of a row of TSV or CSV.
+/// Returns the cells of a row of TSV or CSV. `None` is an empty cell without quotes, which means a missing part.
 pub fn read_cells(style: Style, row: &[u8]) -> Result<Vec<Option<Cow<'_, [u8]>>>, Refusal> {
     if style == Style::Tsv {
         return Ok(row
@@ -157,7 +159,8 @@ pub fn read_cells(style: Style, row: &[u8]) -> Result<Vec<Option<Cow<'_, [u8]>>>
     }
 }
 
-/// Returns the content of the quoted cell at the start of `rest`, and its length with quotes.
+/// Returns the content of the quoted cell at the start of `rest`, and its length with quotes. Returns `None` if the
+/// quotes do not end before a comma or the end of the row.
 fn read_quoted(rest: &[u8]) -> Option<(Vec<u8>, usize)> {
     let mut cell = Vec::new();
     let mut at = 1;

@@ -1,4 +1,4 @@
-//! Writes the parts of URLs, as rows or in templates.
+//! Writes the parts of URLs, in rows or in templates.
 
 use std::borrow::Cow;
 
@@ -10,19 +10,19 @@ use super::row::{self, Style};
 use crate::ground::fault::OnFault;
 use crate::ground::reason::Refusal;
 
-/// Writes the parts of a URL as a row.
+/// Splits a URL and writes its parts as a row.
 #[derive(Clone, Debug)]
 pub struct Split {
     fields: Vec<Part>,
-    /// The names of the members of a JSON object.
+    /// The names of the parts, which are the members of a JSON object.
     names: Vec<String>,
     style: Style,
-    /// Whether each part is decoded once.
+    /// Whether each part is decoded once before it is written.
     decode: bool,
 }
 
 impl Split {
-    /// Writes the parts `fields`, in this order.
+    /// Creates a converter from URLs to rows of the parts `fields`, in this order.
     pub fn new(fields: Vec<Part>, style: Style, decode: bool) -> Split {
         Split { names: fields.iter().map(Part::to_string).collect(), fields, style, decode }
     }
@@ -31,14 +31,14 @@ impl Split {
 impl Rewrite for Split {
     fn append(&self, value: &[u8], keep: &ByteSet, _: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let url = simdpct_uri::split(value);
-        // JSON can contain line ends, escaped in its own way.
+        // JSON strings can contain line ends, because JSON has its own escapes for them.
         let keep = match self.style {
             Style::Tsv | Style::Csv => keep.add(self.style.structure()),
             Style::Jsonl => ByteSet::EMPTY,
         };
         let cells = self.fields.iter().map(|part| {
             let raw = part.raw(&url)?;
-            // A path is never missing, so an empty cell stands for an empty path.
+            // A URL always has a path, so an empty cell without quotes can mean an empty path.
             if raw.is_empty() && *part == Part::Path && self.style != Style::Jsonl {
                 return None;
             }
@@ -55,7 +55,7 @@ impl Rewrite for Split {
     }
 }
 
-/// Text with placeholders for parts of a URL.
+/// A text with placeholders for parts of a URL.
 #[derive(Clone, Debug)]
 pub struct Template {
     items: Vec<Item>,
@@ -68,7 +68,8 @@ enum Item {
 }
 
 impl Template {
-    /// Parses a template with `{host}`, `{query:q}` and so on, and the escapes `\t`, `\\` and `\{`.
+    /// Parses a template: a text with placeholders such as `{host}` and `{query:q}`, and with the escapes `\t`, `\\`
+    /// and `\{`.
     pub fn new(text: &str) -> Result<Template, String> {
         let mut items = Vec::new();
         let mut plain = Vec::new();
@@ -103,16 +104,16 @@ impl Template {
     }
 }
 
-/// Fills a template with the parts of a URL.
+/// Writes the text of a template, filled with the parts of a URL.
 #[derive(Clone, Debug)]
 pub struct Get {
     template: Template,
-    /// Whether each part is decoded once.
+    /// Whether each part is decoded once before it is written.
     decode: bool,
 }
 
 impl Get {
-    /// Fills `template`.
+    /// Creates a converter that fills `template`.
     pub fn new(template: Template, decode: bool) -> Get {
         Get { template, decode }
     }

@@ -20,14 +20,14 @@ pub fn anywhere(bytes: &[u8]) -> Option<usize> {
 /// Returns the last offset in `bytes`, if any, at which a conversion of single bytes and escapes can be cut without
 /// splitting anything that is counted or rejected.
 pub fn between_escapes(bytes: &[u8]) -> Option<usize> {
-    // The bytes after a cut must be known. A character has at most four units.
+    // The three bytes after a cut must be known, because they may be an escape.
     let most = bytes.len().checked_sub(3)?;
     (1..=most).rev().take(LOOK_BEHIND).find(|&end| {
         let (before, after) = bytes.split_at(end);
         !before[end.saturating_sub(2)..].contains(&b'%')
             && !ends_in_nested(before)
             && before.last() != Some(&b'\r')
-            // After four continuation bytes, no UTF-8 sequence can go on.
+            // A UTF-8 sequence has at most three continuation bytes, so a byte after four of them cannot continue one.
             && (!is_continuation(after) || ends_in_continuations(before))
     })
 }
@@ -58,8 +58,7 @@ fn is_continuation(bytes: &[u8]) -> bool {
 }
 
 /// Reports whether `byte` ends every escape and every character before it. In any charset, an ASCII byte is at most
-/// the last byte of a character. A `\r` is excluded because of `\r
-/// `.
+/// the last byte of a character. A `\r` is excluded because a `\n` may follow it.
 fn is_end(byte: u8) -> bool {
     byte.is_ascii() && !byte.is_ascii_hexdigit() && !b"%\\ux\r".contains(&byte)
 }

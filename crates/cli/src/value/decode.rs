@@ -16,9 +16,9 @@ use crate::ground::utf8;
 #[derive(Clone)]
 pub struct Decoder {
     decode: simdpct::Decode,
-    /// The options, in which `keep` contains the structure as well.
+    /// The options. Their `keep` also contains the structural bytes, which stay escaped.
     pub(super) options: DecodeOptions,
-    /// The separator of the records in a value, whose ends stay.
+    /// The kind of records in a value. The ends of records stay.
     pub(super) records: Records,
     /// Whether the digits of escapes that stay become upper case.
     pub(super) upper: bool,
@@ -38,9 +38,9 @@ struct Buffers {
 /// The buffers for a part of a value.
 #[derive(Clone, Default)]
 struct Parts {
-    /// The part after the first layer, with `--percent-u`.
+    /// The part after its first layer is decoded, if it contains `%uXXXX`.
     first: Vec<u8>,
-    /// The part after all layers.
+    /// The part after all layers are decoded.
     decoded: Vec<u8>,
 }
 
@@ -49,7 +49,7 @@ impl Decoder {
     /// value contains several records.
     pub fn new(options: &DecodeOptions, structure: ByteSet, records: Records) -> Decoder {
         let keep = options.keep.union(structure);
-        // Form decoding would turn a "+" into a space.
+        // Form decoding would turn a "+" into a space, so it is off where a space is structure.
         let form = options.form && !structure.contains(b' ');
         let decode = simdpct::Decode::new().keep(keep);
         Decoder {
@@ -61,7 +61,7 @@ impl Decoder {
         }
     }
 
-    /// Creates a decoder that normalizes escapes: it decodes those of `unreserved` bytes, other than the bytes of
+    /// Creates a decoder that normalizes escapes: it decodes the escapes of the bytes in `unreserved`, except those in
     /// `structure`.
     pub fn normalizer(unreserved: ByteSet, structure: ByteSet) -> Decoder {
         let keep = unreserved.complement().union(structure);
@@ -93,7 +93,7 @@ impl Decoder {
         percent_u::character_at(rest).map(|(_, len)| len)
     }
 
-    /// Appends the decoded `value`, and returns the number of layers. After an error, the appended bytes are
+    /// Appends the decoded `value`, and returns the number of layers of escapes. After an error, the appended bytes are
     /// meaningless.
     pub fn apply(&mut self, value: &[u8], handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
         if !self.is_plain() || handling.repairs() {
@@ -131,7 +131,7 @@ impl Decoder {
         if handling.malformed == OnFault::Refuse {
             self.validate(rest).map_err(|escape| malformed(self.place(value, escape)))?;
         }
-        // The last step writes to `out`.
+        // The last step writes to `out`: the conversion to text, or `--printable` after it.
         let to_text = if self.options.printable { &mut *text } else { &mut *out };
         if self.options.printable {
             to_text.clear();
@@ -224,7 +224,7 @@ impl Decoder {
         each(&bytes[from..], None)
     }
 
-    /// Appends `bytes` with all layers decoded, and returns the number of layers.
+    /// Appends `bytes` with all layers of escapes decoded, and returns the number of layers.
     fn decode(&self, bytes: &[u8], first: &mut Vec<u8>, out: &mut Vec<u8>) -> usize {
         let start = out.len();
         if self.options.percent_u && percent_u::characters(bytes).next().is_some() {

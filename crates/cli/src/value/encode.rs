@@ -15,7 +15,7 @@ use crate::ground::utf8;
 pub struct Encoder {
     pub(super) escape: Escape,
     pub(super) charset: Option<Charset>,
-    /// The bytes in the charset that are not escaped yet.
+    /// A buffer for the value in the charset, before it is escaped.
     bytes: Vec<u8>,
 }
 
@@ -55,8 +55,8 @@ impl Escape {
 }
 
 impl Encoder {
-    /// Creates an encoder with `options` for pieces of several records, whose ends stay; with [`Records::Raw`], every
-    /// byte is data.
+    /// Creates an encoder with `options`. The ends of `records` stay unescaped; with [`Records::Raw`], every byte is
+    /// data.
     pub fn new(options: &EncodeOptions, records: Records) -> Encoder {
         Encoder { escape: Escape::new(options, records), charset: options.charset, bytes: Vec::new() }
     }

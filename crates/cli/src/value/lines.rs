@@ -3,16 +3,15 @@
 use simdpct::stream::Encoder;
 use simdpct::{ByteSet, Encode};
 
-/// Encodes lines: a `\r` directly before `
-/// ` stays, and any other `\r` is data.
+/// Encodes lines: a `\r` directly before a `\n` stays, and any other `\r` is data.
 ///
 /// Most blocks contain no `\r`, or only those of line ends, and go through one encoder in one piece. The other
 /// encoder handles the stretches in which each `\r` is data.
 #[derive(Clone, Debug)]
 pub struct LineEncoder {
-    /// Keeps `\r`.
+    /// The encoder that keeps `\r`, for stretches in which each `\r` is part of a line end.
     structure: Encoder<ByteSet>,
-    /// Escapes `\r`.
+    /// The encoder that escapes `\r`, for stretches in which each `\r` is data.
     data: Encoder<ByteSet>,
     /// Whether `data` encodes the current stretch.
     is_data: bool,
@@ -35,8 +34,8 @@ impl LineEncoder {
         if self.is_data { &mut self.data } else { &mut self.structure }
     }
 
-    /// Begins a stretch whose first byte is a `\r`. No escape continues across it, so the other encoder can be
-    /// finished.
+    /// Begins a stretch whose first byte is a `\r`. No escape continues across a `\r`, so the encoder of the previous
+    /// stretch can be finished.
     fn stretch(&mut self, is_data: bool, out: &mut Vec<u8>) {
         if self.is_data != is_data {
             self.encoder().finish(out);

@@ -13,7 +13,8 @@ pub fn byte_at(rest: &[u8]) -> Option<u8> {
     }
 }
 
-/// Decodes the escapes of `value`, except those of the bytes in `keep`. Uses `room` only if there are any.
+/// Decodes the escapes of `value`, except those of the bytes in `keep`. If anything was decoded, the result is in the
+/// buffer `room`.
 pub fn unescape<'a>(value: &'a [u8], keep: &ByteSet, room: &'a mut Vec<u8>) -> &'a [u8] {
     let mut from = 0;
     room.clear();

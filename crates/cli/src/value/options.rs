@@ -12,14 +12,14 @@ use crate::url::Rewrite;
 pub enum Verb {
     Encode(EncodeOptions),
     Decode(DecodeOptions),
-    /// Decode the escapes of these bytes, and write the others in upper case.
+    /// Decode the escapes of these bytes, and write all other escapes in upper case.
     Normalize(ByteSet),
     /// Rewrite whole URLs.
     Rewrite(Arc<dyn Rewrite>),
 }
 
 impl Verb {
-    /// Returns the charset, if one is used.
+    /// Returns the charset of the conversion, if it is not UTF-8.
     pub fn charset(&self) -> Option<Charset> {
         match self {
             Verb::Encode(options) => options.charset,
@@ -68,7 +68,7 @@ impl Verb {
 /// The options of encoding.
 #[derive(Clone, Debug)]
 pub struct EncodeOptions {
-    /// The bytes that stay as they are.
+    /// The bytes that are not escaped.
     pub keep: ByteSet,
     /// Whether valid escapes stay.
     pub keep_escapes: bool,
@@ -92,7 +92,7 @@ pub struct DecodeOptions {
     pub nginx: bool,
     /// Whether `%uXXXX` is decoded.
     pub percent_u: bool,
-    /// The charset of the decoded bytes.
+    /// The charset of the decoded bytes, if it is not UTF-8.
     pub charset: Option<Charset>,
     /// Whether everything that controls a terminal is escaped again.
     pub printable: bool,

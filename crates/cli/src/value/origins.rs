@@ -10,7 +10,7 @@ use crate::ground::escape::byte_of;
 /// Bytes with their offsets in the value.
 #[derive(Default)]
 pub struct Traced {
-    /// The bytes.
+    /// The bytes after the conversion steps so far.
     pub bytes: Vec<u8>,
     /// The offset of each byte in the value.
     pub origins: Vec<usize>,
@@ -54,7 +54,7 @@ fn logged(value: &[u8], keep: &ByteSet) -> Traced {
     })
 }
 
-/// Returns the offset in the value of each byte after `--nginx`.
+/// Returns the offset in `value` of each byte that remains after the `\xHH` of `--nginx` are decoded.
 pub fn of_logged(value: &[u8], keep: &ByteSet) -> Vec<usize> {
     logged(value, keep).origins
 }
@@ -62,8 +62,7 @@ pub fn of_logged(value: &[u8], keep: &ByteSet) -> Vec<usize> {
 /// Returns the offset of the decoded byte at `at`, if decoding once is the only step. Reads only the escapes of
 /// `value`.
 pub fn of_plain(keep: &ByteSet, value: &[u8], at: usize) -> usize {
-    // The bytes of the value after the first `from` correspond to the decoded bytes after all but `left` of the first
-    // `at`.
+    // Invariant: decoding the first `from` bytes of `value` gives `at - left` bytes.
     let (mut from, mut left) = (0, at);
     for percent in memchr::memchr_iter(b'%', value) {
         if percent - from >= left {

@@ -34,8 +34,8 @@ pub fn characters(value: &[u8]) -> impl Iterator<Item = (Range<usize>, char)> {
     })
 }
 
-/// Appends `value` with both kinds of escapes decoded once, except those of the bytes in `keep`. Returns whether it
-/// contained any.
+/// Appends `value` with all `%XX` and `%uXXXX` decoded once, except those of the bytes in `keep`. Returns whether
+/// decoding changed anything.
 pub fn decode(value: &[u8], decode: &simdpct::Decode, keep: &ByteSet, out: &mut Vec<u8>) -> bool {
     let (mut from, mut changed) = (0, false);
     let plain = |bytes: &[u8], out: &mut Vec<u8>| {
@@ -61,7 +61,7 @@ pub fn is_kept(character: char, keep: &ByteSet) -> bool {
     character.is_ascii() && keep.contains(character as u8)
 }
 
-/// Fails with the first `%` that starts an escape of neither kind.
+/// Fails with the first `%` that starts neither a valid `%XX` nor a valid `%uXXXX`.
 pub fn validate(value: &[u8]) -> Result<(), MalformedEscape> {
     let mut from = 0;
     while let Err(mut escape) = simdpct::validate(&value[from..]) {

@@ -26,9 +26,9 @@ pub enum Policy {
 /// The policies for bad values and records.
 #[derive(Clone, Copy, Debug)]
 pub struct Policies {
-    /// For malformed escapes, rejected URLs and unreadable records.
+    /// The policy for malformed escapes, rejected URLs and unreadable records.
     pub malformed: Policy,
-    /// For values that are invalid in UTF-8 or in the charset.
+    /// The policy for values that are invalid in UTF-8 or in the charset.
     pub not_text: Policy,
 }
 
@@ -72,7 +72,7 @@ pub struct Record<'a> {
     pub stop: usize,
     /// The byte that ends a line, for line numbers.
     pub end: u8,
-    /// The start of the record, if the chunk contains only a part of it.
+    /// The start of the record, for messages, if the chunk contains only a part of the record.
     pub shown: Option<&'a [u8]>,
 }
 
@@ -95,18 +95,18 @@ impl<'a> Record<'a> {
 /// The syntax around a value, which determines the bytes that must stay escaped in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Around {
-    /// The usual syntax.
+    /// The default syntax, to which neither of the other variants applies.
     Plain,
-    /// Quotes that enclose only this value, in which blanks do no harm.
+    /// Quotes that enclose only this value, so that it may contain blanks.
     Quotes,
-    /// Syntax that a bracket could end as well.
+    /// Syntax in which a new blank or closing bracket in the value could also change how the line is split.
     Guarded,
 }
 
 /// The place of a value in a record.
 #[derive(Clone, Copy, Debug)]
 pub struct At {
-    /// The number of the selection.
+    /// The index of the selected field, column or key.
     pub index: usize,
     pub around: Around,
 }
@@ -139,7 +139,7 @@ pub trait Treat {
 /// The result of the policies for a value that arrived in pieces.
 pub struct Judged {
     pub action: Action,
-    /// The fault, with its offset in the value.
+    /// The first fault, with its offset in the value.
     pub refused: Option<(u64, Reason)>,
 }
 
@@ -153,9 +153,9 @@ pub struct Treatment {
     lenient: bool,
     /// Whether values are counted.
     stats: bool,
-    /// The text of an empty value.
+    /// The text that is written for an empty value, such as `-` in fields between blanks.
     empty: &'static [u8],
-    /// The text that stands for a missing value and stays as it is; empty if there is no such text.
+    /// The text that means a missing value, such as `-`, and is never converted; empty if no text has this meaning.
     none: &'static [u8],
 }
 
@@ -174,8 +174,8 @@ impl Treatment {
         Treatment { works, policies, lenient, stats, empty, none: b"" }
     }
 
-    /// Sets the text `none` that stands for a missing value. It matters only for whole URLs; other conversions treat
-    /// it as text.
+    /// Sets the text `none`, which means a missing value. It matters only for whole URLs; other conversions treat it as
+    /// text.
     pub fn with_none(self, none: &'static [u8]) -> Treatment {
         Treatment { none: if self.takes_whole_values() { none } else { b"" }, ..self }
     }
@@ -226,8 +226,8 @@ impl Treatment {
         action
     }
 
-    /// Returns the same conversion for a value that arrives in pieces. It notes the faults that the policies do not
-    /// ignore.
+    /// Returns the conversion for a value that arrives in pieces. The [`Stream`] records the faults that the policies do
+    /// not ignore.
     pub fn stream(&self) -> Stream {
         let malformed = match self.policies.malformed {
             Policy::Keep => OnFault::Keep,
@@ -271,7 +271,7 @@ impl Treatment {
         self.works[Around::Plain as usize].takes_whole_values()
     }
 
-    /// Returns the text of an empty value.
+    /// Returns the text that is written for an empty value.
     pub fn empty(&self) -> &'static [u8] {
         self.empty
     }

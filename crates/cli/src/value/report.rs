@@ -1,4 +1,4 @@
-//! The messages about a chunk.
+//! Collects the counts, rejections and other messages about a chunk of input.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -7,8 +7,8 @@ use super::stats::Stats;
 use crate::ground::reason::{Reason, Refusal};
 use crate::scan::finding::List;
 
-/// The messages about a chunk. Lines and offsets count from the start of the chunk; an offset is negative in a value
-/// that began in an earlier chunk.
+/// The messages about a chunk of input. Lines and offsets count from the start of the chunk; an offset is negative in
+/// a value that began in an earlier chunk.
 #[derive(Default)]
 pub struct Report {
     /// Whether positions are reported, so that lines must be counted.
@@ -20,9 +20,9 @@ pub struct Report {
     pub lines: u64,
     /// The number of bytes in which line ends have been counted.
     counted: usize,
-    /// The rejections.
+    /// The rejected values and records of the chunk.
     pub refused: Vec<Refused>,
-    /// The texts of the rejections.
+    /// The reasons and records of all rejections, one after the other.
     texts: String,
     /// The findings of `pct check`.
     pub findings: List,
@@ -41,7 +41,7 @@ pub struct Stop {
     pub reason: Reason,
 }
 
-/// A rejection.
+/// A rejected value or record: its position, and the range of its text in the report.
 pub struct Refused {
     pub line: u64,
     pub offset: i64,

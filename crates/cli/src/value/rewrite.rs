@@ -19,7 +19,7 @@ pub struct Rewriter {
     rewrite: Arc<dyn Rewrite>,
     /// The bytes that the result must not contain unescaped.
     structure: ByteSet,
-    /// The same bytes if there are at most three, for a fast search. Line ends are two.
+    /// The bytes of `structure`, if it has at most three, for a fast search with memchr.
     few: Option<[u8; 3]>,
     /// The separator, if a value can contain several records.
     records: Records,

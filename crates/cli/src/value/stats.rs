@@ -30,28 +30,28 @@ pub struct Stats {
     pub malformed: u64,
     /// The number of values that are invalid in UTF-8 or in the charset.
     pub invalid_utf8: u64,
-    /// The number of escaped `%` in front of two hexadecimal digits.
+    /// The number of `%25` before two hexadecimal digits, which suggest double encoding.
     pub double: u64,
     /// The number of records and quoted values that cannot be parsed, and of records that are too long.
     pub unreadable: u64,
-    /// The largest number of layers of a value.
+    /// The largest number of layers of escapes that were decoded in a value.
     pub layers: u64,
     /// Whether any record could contain values. This field and those after it are not printed.
     pub searched: bool,
-    /// The number of records in which the key for a new value is taken.
+    /// The number of records that already had the key given by `--into`.
     pub clashes: u64,
-    /// The set of the numbers of those selections that were found.
+    /// The indices of the selections that at least one record had, as a bit set.
     found: u64,
 }
 
 impl Stats {
-    /// Notes that selection number `index` was found.
+    /// Records that selection number `index` was found in a record.
     #[inline]
     pub fn find(&mut self, index: usize) {
         self.found |= 1 << index.min(63);
     }
 
-    /// Reports whether selection number `index` was found.
+    /// Reports whether selection number `index` was found in a record.
     pub fn found(&self, index: usize) -> bool {
         // All selections from number 63 on share a bit.
         self.found & 1 << index.min(63) != 0
@@ -60,7 +60,7 @@ impl Stats {
     /// Counts the escapes of an unconverted value that begin before `upto`. Returns the offset at which to continue
     /// if more of the value follows.
     pub fn count_escapes(&mut self, value: &[u8], upto: usize, work: &Work) -> usize {
-        // The end of the last `%uXXXX`.
+        // The end of the last `%uXXXX` that was counted.
         let mut read = 0;
         let mut next = upto;
         for found in escapes(value) {

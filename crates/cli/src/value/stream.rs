@@ -35,7 +35,7 @@ pub struct Stream {
     faults: Faults,
     /// The number of bytes of the value so far.
     offset: u64,
-    /// The input that the output has not caught up with, as long as both are equal.
+    /// The input bytes that have no output yet, to find out whether the value changes; `None` once it has changed.
     echo: Option<VecDeque<u8>>,
 }
 
@@ -106,7 +106,7 @@ impl Stream {
         self.echo.as_ref().is_none_or(|echo| !echo.is_empty())
     }
 
-    /// Returns the largest number of layers so far.
+    /// Returns the largest number of layers of escapes that have been decoded so far.
     pub fn layers(&self) -> usize {
         match &self.steps {
             Steps::Encode(_) | Steps::Copy => 0,
@@ -147,18 +147,18 @@ struct Decoding {
     nginx: bool,
     percent_u: bool,
     keep: ByteSet,
-    /// The separator whose records' ends stay, if the result is made printable.
+    /// The kind of records whose ends stay, if `--printable` is given.
     printable: Option<Records>,
     handling: Handling,
-    /// The input of `--nginx` that is not processed yet.
+    /// The input bytes whose `\xHH` are not decoded yet.
     raw: Traced,
-    /// The input of the first layer that is not processed yet.
+    /// The bytes after `--nginx` whose `%XX` and `%uXXXX` are not decoded yet.
     logged: Traced,
     open: Open,
     text: Text,
     /// Whether the output has ended at a rejected malformed escape.
     has_ended: bool,
-    /// The input of `--printable` that is not processed yet.
+    /// The text that `--printable` has not processed yet.
     shown: Vec<u8>,
 }
 
@@ -201,7 +201,7 @@ impl Decoding {
         self.shown = shown;
     }
 
-    /// Decodes `\xHH`, if that is an option.
+    /// Moves bytes from `raw` to `logged`, and decodes `\xHH` if `--nginx` is given.
     fn undo_nginx(&mut self, is_last: bool) {
         let Decoding { raw, logged, keep, .. } = self;
         if !self.nginx {
@@ -245,7 +245,7 @@ impl Decoding {
                         self.open.push(byte, 0, origin, &mut self.text.decoded);
                     }
                 } else if self.text.charset.is_some() && !character.is_ascii() {
-                    // The character is not converted by the charset.
+                    // A `%uXXXX` is a Unicode character already, so it is written without the charset.
                     self.open.layers = self.open.layers.max(1);
                     self.end_part(faults, out);
                     out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
@@ -287,7 +287,7 @@ impl Decoding {
         }
     }
 
-    /// Ends all unfinished escapes and characters.
+    /// Writes all unfinished escapes and characters, because the next bytes do not continue them.
     fn end_part(&mut self, faults: &mut Faults, out: &mut Vec<u8>) {
         self.open.close(&mut self.text.decoded);
         self.text.step(true, faults, out);
@@ -327,14 +327,14 @@ struct Open {
     items: VecDeque<Item>,
     /// The number of escapes in `items`.
     count: usize,
-    /// Whether the outermost escapes were dropped.
+    /// Whether outermost escapes were written undecoded because more than `most` were nested, with `--until-stable`.
     is_cut: bool,
     is_too_deep: bool,
-    /// The largest number of layers so far.
+    /// The largest number of layers of escapes that have been decoded so far.
     layers: u32,
 }
 
-/// A byte with its number of layers and its offset in the value.
+/// A byte, the number of layers of escapes that were decoded to get it, and its offset in the value.
 #[derive(Clone, Copy)]
 struct Item {
     byte: u8,
@@ -344,7 +344,7 @@ struct Item {
 
 impl Open {
     fn new(keep: ByteSet, form: bool, upper: bool, layers: Layers) -> Open {
-        // An escape around as many unfinished ones as there are layers is never decoded.
+        // An escape that contains as many nested unfinished escapes as there are layers is never decoded.
         let (limit, most) = match layers {
             Layers::Times(times) => (times.into(), times.into()),
             Layers::UntilStable => (u32::MAX, DEEPEST),
@@ -421,7 +421,7 @@ impl Open {
         }
     }
 
-    /// Drops the outermost escape.
+    /// Writes the outermost unfinished escape to `out` undecoded.
     fn give_up(&mut self, out: &mut Traced) {
         while let Some(item) = self.items.pop_front() {
             out.push(item.byte, item.origin);
@@ -433,7 +433,7 @@ impl Open {
         self.is_cut |= self.limit == u32::MAX;
     }
 
-    /// Ends all escapes.
+    /// Writes all unfinished escapes to `out` undecoded.
     fn close(&mut self, out: &mut Traced) {
         for item in self.items.drain(..) {
             out.push(item.byte, item.origin);
@@ -446,7 +446,7 @@ impl Open {
 struct Text {
     charset: Option<Charset>,
     on_invalid: OnFault,
-    /// The decoder of the current value or part of one.
+    /// The charset decoder of the current part of the value, if it has begun.
     decoder: Option<charset::Decoder>,
     /// The decoded bytes, of which the first `taken` have been converted.
     decoded: Traced,
@@ -461,7 +461,7 @@ impl Text {
         Text { charset, on_invalid, decoder: None, decoded: Traced::default(), taken: 0 }
     }
 
-    /// Appends the text of the decoded bytes: of all at the end of a part, otherwise of the settled ones.
+    /// Converts decoded bytes to text: all of them if `is_last`, and otherwise those that later bytes cannot affect.
     fn step(&mut self, is_last: bool, faults: &mut Faults, out: &mut Vec<u8>) {
         let Text { charset, on_invalid, decoder, decoded, taken } = self;
         // Invalid UTF-8 stays as it is, so no conversion is necessary.
@@ -500,9 +500,9 @@ struct Encoding {
     on_invalid: OnFault,
     /// The encoder of the current stretch of text.
     encoder: Option<charset::Encoder>,
-    /// The start of an unfinished character.
+    /// The first bytes of a character whose other bytes have not arrived.
     begun: Vec<u8>,
-    /// The bytes in the charset.
+    /// A buffer for text in the charset, before it is escaped.
     bytes: Vec<u8>,
 }
 
@@ -594,7 +594,7 @@ impl Encoding {
         }
     }
 
-    /// Ends a stretch of text.
+    /// Ends the current stretch of text, and writes the bytes that the charset needs at its end.
     fn end_text(&mut self, out: &mut Vec<u8>) {
         if let Some(mut encoder) = self.encoder.take() {
             self.bytes.clear();

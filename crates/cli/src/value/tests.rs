@@ -150,7 +150,7 @@ fn layers_are_counted() {
     }
 }
 
-/// Splits a list of words at its spaces, and adds a word that is a space.
+/// Splits `list` into words at its spaces, and adds a space as the last word.
 fn words(list: &str) -> Vec<&str> {
     list.split(' ').chain([" "]).collect()
 }
@@ -167,7 +167,7 @@ fn values(words: &[&str], count: usize, mut each: impl FnMut(usize, String)) {
     }
 }
 
-/// The traced bytes are the decoded bytes.
+/// Tracing the origins of decoded bytes gives the same bytes as decoding.
 #[test]
 fn origins_are_those_of_the_result() {
     let words = words(
@@ -326,7 +326,7 @@ fn pieces_are_the_whole() {
                                 refused += 1;
                                 let (at, why) = fault.expect(&case);
                                 assert_eq!(*at, *offset as u64, "{case}");
-                                // The offset in the cause counts from the escape, so only its text is compared.
+                                // The offset in the cause may differ, so only the variant and the message are compared.
                                 let kind = std::mem::discriminant(reason);
                                 assert_eq!(
                                     (std::mem::discriminant(why), why.to_string()),

@@ -20,7 +20,7 @@ impl Within {
     pub fn new(options: &DecodeOptions, scope: Scope, structure: ByteSet) -> Within {
         let delimiters: &[u8] = match scope {
             Scope::Path => b"/?#",
-            // An escaped "+" must not become one that means a space.
+            // Without form decoding, an escaped "+" stays escaped too, because an unescaped one means a space.
             Scope::Query if options.form => b"&=;#",
             Scope::Query => b"&=;#+",
         };

@@ -1,4 +1,4 @@
-//! `pct audit`: its counts, its examples, and what it prints.
+//! Tests `pct audit`: its counts, its examples and its output formats.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -39,7 +39,7 @@ fn python(input: &[u8]) -> Option<Value> {
     Some(serde_json::from_slice(&output.stdout).unwrap())
 }
 
-/// Sequences of bytes that are not UTF-8, among others, escaped and not.
+/// Returns random bytes, some of them escaped, in which overlong and other invalid UTF-8 sequences are frequent.
 fn sequences(seed: u64) -> Vec<u8> {
     let mut numbers = crate::support::Numbers(seed);
     let mut bytes = Vec::new();

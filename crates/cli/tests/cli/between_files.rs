@@ -1,10 +1,10 @@
-//! Where one file ends and the next begins.
+//! Tests that a record ends at the end of its file, even if the file has no last line end.
 
 use std::fs;
 
 use crate::support::{ok, run};
 
-/// Files of these contents, and their names.
+/// Writes one file for each of `contents`, and returns their folder and names.
 fn files(contents: &[&[u8]]) -> (tempfile::TempDir, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
     let names = contents.iter().enumerate().map(|(number, bytes)| {
@@ -54,7 +54,7 @@ fn policies_add_no_records_and_lose_none() {
     joined(&["decode", "--on-error", "empty"], &[b"a\n%zz", b"b"], b"a\n\nb");
     joined(&["decode", "--on-error", "empty"], &[b"a", b"%zz"], b"a\n");
     joined(&["decode", "--on-error", "empty"], &[b"%zz", b"%zz", b"c"], b"\n\nc");
-    // Longer than a buffer, with and without a place to cut.
+    // These lines are longer than a buffer, with and without a place to cut.
     for unit in [&b"%20"[..], b"%25"] {
         let long = unit.repeat(1 << 20);
         let decoded = ok(&["decode"], &long);

@@ -1,8 +1,8 @@
-//! `pct check`: findings, their places, the summary and the exit codes.
+//! Tests `pct check`: findings, their positions, the summary and the exit codes.
 
 use crate::support::{Run, run, run_in_chunks};
 
-/// The findings in `input`, without the name of the file.
+/// Runs `pct check` with `args` on `input`, and returns its findings without the file name.
 #[track_caller]
 fn findings(args: &[&str], input: impl AsRef<[u8]>) -> Vec<String> {
     let Run { out, code, .. } = run(&[&["check"], args].concat(), input);
@@ -272,7 +272,7 @@ fn findings_can_be_confined_to_components() {
     assert!(unknown.err.contains("unknown component 'hots'; expected one of scheme, "), "{}", unknown.err);
 }
 
-/// A line is looked at whole, wherever it is read in pieces.
+/// A long line is checked as one URL, even if it is read in several pieces.
 #[test]
 fn long_lines_are_whole_urls() {
     let line = format!("http://a/{}?b |\n", "x".repeat(3 << 20));

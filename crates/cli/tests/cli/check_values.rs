@@ -1,8 +1,8 @@
-//! `pct check` on fields, columns and keys: the places of findings, and that nothing else is looked at.
+//! Tests `pct check` on fields, columns and keys: the positions of findings, and that other text is not checked.
 
 use crate::support::{Numbers, Run, run, run_in_chunks};
 
-/// The findings in `input`, without the name of the file.
+/// Runs `pct check` with `args` on `input`, and returns its findings without the file name.
 #[track_caller]
 fn findings(args: &[&str], input: impl AsRef<[u8]>) -> Vec<String> {
     let Run { out, code, .. } = run(&[&["check"], args].concat(), input);
@@ -55,7 +55,7 @@ fn columns() {
         "2:18: nul: column url at 5: %00",
         "2:24: separator: column ref at 11: %2F is /",
         "3:42: malformed: column url at 13: %zz: 'z' is not a hexadecimal digit",
-        // The cell goes on in another line.
+        // This cell continues on the next line, so the finding has another line number than the record.
         "4:48: dot: column url at 19: %2E is .",
         "4:53: nul: column ref at 24: %00",
     ];
@@ -79,7 +79,7 @@ fn keys_of_json_and_of_logfmt() {
     assert_eq!(
         findings(&["--jsonl", "--key", "u,l[]"], jsonl),
         [
-            // Of an escape of JSON that spells the `%`, where it starts.
+            // If a JSON escape spells the `%`, the offset is that of the JSON escape.
             "1:17: malformed: key u at 17: %zz: 'z' is not a hexadecimal digit",
             "1:33: separator: key l[] at 33: %2f is /",
             "1:43: dot: key l[] at 43: %2e is .",
@@ -148,7 +148,7 @@ fn values_are_urls_if_that_is_asked_for() {
         findings(&["--csv", "--column", "1", "--component", "query"], "u\na%00?b%00\n%00\n"),
         ["2:8: nul: column u at 6: %00"]
     );
-    // A line end within quotes is a part of the URL.
+    // A line end inside the quotes of a cell is part of the URL.
     assert_eq!(
         findings(
             &["--csv", "--column", "1", "--component", "query", "--only", "nul"],
@@ -192,7 +192,7 @@ fn what_is_nowhere_is_said() {
     }
 }
 
-/// Values alone, and the same values among others, have the same findings, and each is where it is said to be.
+/// A value has the same findings alone and in a field, column or key, and their offsets point to the same bytes.
 #[test]
 fn every_selection_finds_what_its_values_hold() {
     const WORDS: &[&[u8]] = &[
@@ -213,7 +213,7 @@ fn every_selection_finds_what_its_values_hold() {
     let values: Vec<String> = (0..3000)
         .map(|_| {
             let words = (0..numbers.next() % 6).map(|_| numbers.pick(WORDS)).collect::<Vec<_>>().concat();
-            // What ends it is no digit, and no blank.
+            // The last byte must not be a hexadecimal digit or a blank, so that the syntax around the value has no effect.
             format!("{}x", String::from_utf8(words).unwrap())
         })
         .collect();
@@ -267,7 +267,7 @@ fn every_selection_finds_what_its_values_hold() {
     }
 }
 
-/// Threads, and where they cut, are nobody's business.
+/// The findings do not depend on the number of threads, or on where the input is cut for them.
 #[test]
 fn findings_do_not_depend_on_threads() {
     let line = "1 \"GET /a%2fb/%C3%A9%zz HTTP/1.1\" clean clean clean clean clean clean clean clean clean\n";

@@ -1,4 +1,4 @@
-//! Options of input, of values and of the work, all at once.
+//! Tests options for input, values and conversion in one run.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ fn fields_of_a_compressed_log_in_a_charset_on_two_cores() {
     assert_eq!(fs::read(&log).unwrap()[..2], *b"\x1F\x8B");
     ok(&["decode", "--field", "5.2", "--charset", "gbk", "-j2", &log, "-o", &out], "");
     assert_eq!(fs::read(&out).unwrap()[..4], *b"\x28\xB5\x2F\xFD");
-    // What would break the field stays escaped.
+    // Decoded spaces, quotes and line ends would break the field, so they stay escaped.
     let wanted = line("/你%20%22%0A%C4%E3").repeat(60_000);
     assert_same("one layer", &ok(&["decode", "--field", "1", &out], ""), wanted.as_bytes());
     let stable = ok(&["decode", "--field", "5.2", "--charset", "gbk", "--until-stable", &log], "");

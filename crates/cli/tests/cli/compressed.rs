@@ -1,4 +1,4 @@
-//! Compressed inputs and outputs, as real tools write and read them.
+//! Tests compressed inputs that real tools wrote, and compressed outputs that real tools read.
 
 use std::fs;
 use std::io::Write;
@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 
 use crate::support::{Run, assert_same, ok, run, run_in_chunks, tangle};
 
-/// The formats, their commands and extensions.
+/// The names of the formats, which are also the names of their commands, and their file extensions.
 const TOOLS: [(&str, &str); 4] = [("gzip", "gz"), ("zstd", "zst"), ("bzip2", "bz2"), ("xz", "xz")];
 
-/// What a command makes of `input`; `None` when it is not there.
+/// Runs `command` on `input`, and returns its output; `None` if the command is not installed.
 fn tool(command: &[&str], input: &[u8]) -> Option<Vec<u8>> {
     let found = Command::new(command[0])
         .args(&command[1..])
@@ -19,7 +19,7 @@ fn tool(command: &[&str], input: &[u8]) -> Option<Vec<u8>> {
         .stderr(Stdio::inherit())
         .spawn();
     let Ok(mut child) = found else {
-        // Not by a macro, whose output is shown only for tests that fail.
+        // Not `eprintln!`: its output is captured, and shown only for tests that fail.
         let _ =
             writeln!(std::io::stderr(), "\nSKIPPED a part of compressed: there is no {} here", command[0]);
         return None;
@@ -108,7 +108,7 @@ fn output_is_compressed_by_extension_or_option() {
         }
         ok(&["encode", "--compress", "none", "-o", path], &text);
         assert_same(name, &fs::read(path).unwrap(), &wanted);
-        // An empty text is still a valid file.
+        // The output for an empty input is a valid compressed file.
         ok(&["encode", "-o", path], "");
         if let Some(plain) = tool(&[name, "-dc"], &fs::read(path).unwrap()) {
             assert_eq!(plain, b"");
@@ -174,12 +174,12 @@ fn an_error_does_not_end_a_compressed_stream_as_if_it_were_whole() {
         let mut stdin = child.stdin.take().unwrap();
         let _ = stdin.write_all(&run.out);
         drop(stdin);
-        // gzip, bzip2 and xz take no input at all for an empty file, which is no complete stream either.
+        // gzip, bzip2 and xz accept an empty input, so an output without any bytes proves nothing.
         assert!(run.out.is_empty() || !crate::support::exit_status(&mut child).success(), "{name}");
     }
 }
 
-/// As tapes leave them, and `dd conv=sync`.
+/// Zeros after compressed data are ignored: tapes and `dd conv=sync` pad files with them.
 #[test]
 fn zeros_after_gzip_and_xz_data_are_nothing() {
     for name in ["gzip", "xz"] {
@@ -212,7 +212,7 @@ fn garbage_after_the_data_is_named() {
 #[test]
 fn large_windows_need_memory() {
     let text = tangle(31, 3 << 20);
-    // A frame of one segment has no window, so the length must not be known.
+    // If zstd knows the length, it writes a single-segment frame, which has no window size.
     let Some(bytes) = tool(&["zstd", "-c", "--long=28", "--no-content-size"], &text) else { return };
     let refused = run(&["decode"], &bytes);
     assert_eq!((refused.out.len(), refused.code), (0, Some(2)));
@@ -248,7 +248,7 @@ fn what_cannot_be_read_is_named() {
             assert!(run.err.contains(what) && run.err.contains("--no-decompress"), "{}", run.err);
         }
         assert_eq!(ok(&["decode", "--no-decompress"], bytes), bytes, "{what}");
-        // Bytes are bytes.
+        // A byte order mark is not rejected if the bytes after it are not UTF-16.
         if what == "UTF-16" {
             let mut other = bytes.to_vec();
             other[2..4].copy_from_slice(b"xy");

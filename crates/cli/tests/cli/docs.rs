@@ -31,13 +31,13 @@ fn check_page(root: &Path, name: &str, directory: &Path, at_least: usize) {
     let commands = commands(&std::fs::read_to_string(root.join(name)).unwrap());
     assert!(commands.len() >= at_least, "{name}: {commands:?}");
     for (command, wanted) in commands {
-        // The command that builds `pct` and runs it would build it again.
+        // The page uses `cargo run`, which would build `pct` again, so the binary of this test replaces it.
         let line = command.replace("cargo run --release -p simdpct-cli --", "pct");
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("{{ {line}; }} 2>&1")]).current_dir(directory);
         shell.env("PATH", &path).env("LC_ALL", "C.UTF-8").env("COLUMNS", "100");
         let output = shell.output().unwrap().stdout;
-        // The bytes of an attack are not UTF-8, and the page is.
+        // The page is valid UTF-8, so invalid bytes of the output are replaced before the comparison.
         assert_same(&command, String::from_utf8_lossy(&output).as_bytes(), wanted.as_bytes());
     }
 }

@@ -1,4 +1,4 @@
-//! Inputs that cannot be read, and readers that go away.
+//! Tests inputs that cannot be read, and output pipes whose reader closes them early.
 
 use std::fs::File;
 use std::io::Read;

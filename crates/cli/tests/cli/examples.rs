@@ -1,4 +1,4 @@
-//! The examples of `--help`: each runs, and prints what it says.
+//! Checks that each example in `--help` runs and prints the output that its description shows.
 
 use std::fs;
 use std::io::Write;
@@ -26,7 +26,7 @@ const VERBS: [&str; 16] = [
     "generate",
 ];
 
-/// The examples of `pct verb --help`: the command, and what it says of it.
+/// Returns the examples of `pct verb --help`, as pairs of a command and its description.
 fn examples(verb: &str) -> Vec<(String, String)> {
     let args: Vec<_> = [verb, "--help"].into_iter().filter(|arg| !arg.is_empty()).collect();
     let help = String::from_utf8(ok(&args, "")).unwrap();
@@ -35,7 +35,7 @@ fn examples(verb: &str) -> Vec<(String, String)> {
     for line in lines.take_while(|line| line.starts_with("  ")) {
         let (command, text) = line[2..].split_once("  ").unwrap_or((&line[2..], ""));
         match found.last_mut() {
-            // What did not fit next to its command.
+            // A description that does not fit after its command is on the next line.
             Some((_, said)) if command.is_empty() => text.trim_start().clone_into(said),
             _ => found.push((command.to_owned(), text.trim_start().to_owned())),
         }
@@ -43,7 +43,7 @@ fn examples(verb: &str) -> Vec<(String, String)> {
     found
 }
 
-/// What the examples take for granted.
+/// Creates the files that the examples read.
 fn prepare(dir: &Path) {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples");
     let sample = |name: &str| fs::read(samples.join(name)).unwrap();
@@ -96,7 +96,7 @@ fn every_example_works() {
             }
             let dir = tempfile::tempdir().unwrap();
             prepare(dir.path());
-            // Nothing outside is touched.
+            // Paths such as `/etc` are replaced by folders in `dir`, so that no example changes a file of the system.
             let inside = dir.path().to_str().unwrap();
             let script = command
                 .replace(" /etc", &format!(" {inside}/etc"))
@@ -105,7 +105,7 @@ fn every_example_works() {
             shell.args(["-c", &script]).current_dir(dir.path()).env("PATH", &path).env("LC_ALL", "C.UTF-8");
             let output = shell.env("HOME", dir.path().join("home")).output().unwrap();
             let complaints = String::from_utf8_lossy(&output.stderr);
-            // Those that look for something may find it, and only they and the summary speak.
+            // Only `pct check`, which exits with 1 if it has findings, and `--stats` may write to stderr.
             let code = output.status.code().unwrap();
             let finds = command.contains("pct check");
             assert!(code == 0 || finds && code == 1, "{command}: exit {code}: {complaints}");
@@ -120,7 +120,7 @@ fn every_example_works() {
     assert!(checked >= 15, "only {checked} examples say what they print");
 }
 
-/// The manual pages have them, too, line by line.
+/// The manual pages contain the same examples as `--help`, line by line.
 #[test]
 fn manual_pages_have_the_same_examples() {
     let dir = tempfile::tempdir().unwrap();

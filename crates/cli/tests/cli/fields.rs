@@ -1,4 +1,4 @@
-//! `--field`: values in fields of lines.
+//! Tests `--field`, which converts values in fields of lines.
 
 use crate::support::{assert_same, ok, run};
 
@@ -14,7 +14,7 @@ fn access_logs_have_quoted_and_bracketed_fields() {
             "{field}"
         );
     };
-    // The request target stays one word, and the quotes of the field its own.
+    // Decoding must not split the request target or end the quoted field, so `%20` and `%22` stay escaped.
     decoded("5.2", "%C3%A9", "é");
     decoded("8", "a%20b\"", "a b\"");
     decoded("9", "Moz%20illa \\\"x\\\" (%41)", "Moz illa \\\"x\\\" (A)");
@@ -29,7 +29,7 @@ fn access_logs_have_quoted_and_bracketed_fields() {
 
 #[test]
 fn decoding_makes_no_structure() {
-    // In quotes blanks do no harm; quotes, backslashes and controls do.
+    // Blanks are decoded only in a whole quoted field. Quotes, backslashes and control bytes stay escaped everywhere.
     let all: String = (0..128).map(|byte| format!("%{byte:02X}")).collect();
     for (field, line) in
         [("1", format!("{all} z")), ("2", format!("a \"{all}\" z")), ("2.1", format!("a \"{all} b\" z"))]
@@ -41,7 +41,7 @@ fn decoding_makes_no_structure() {
         assert_eq!(out.contains("%20"), field != "2", "{out}");
         assert!(out.contains("#$%&'()*+") && out.contains("xyz{|}~"), "{out}");
     }
-    // An opening bracket makes a field only at its start.
+    // An opening bracket has a meaning only at the start of a field, so elsewhere it is decoded.
     assert_eq!(ok(&["decode", "--field", "1"], "%5Ba[ b] c"), b"%5Ba[ b] c");
     assert_eq!(ok(&["decode", "--field", "1"], "a%5B0%5D [b c]"), b"a[0] [b c]");
     assert_eq!(ok(&["decode", "--tsv", "--field", "2"], "a\t%09%0A%0D%20%22\tb\n"), b"a\t%09%0A%0D \"\tb\n");

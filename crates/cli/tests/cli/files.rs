@@ -1,4 +1,4 @@
-//! Inputs and outputs that are files.
+//! Tests inputs and outputs that are files.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -130,7 +130,7 @@ fn a_file_that_cannot_be_read_keeps_no_other_from_it() {
     assert_eq!((list.out.as_slice(), list.code), (&b"A\0\nB\n"[..], Some(2)), "{}", list.err);
 }
 
-/// All that is wrong is said, and what would not be whole does not appear.
+/// If some inputs are missing, each is reported, and the incomplete output does not replace the old file.
 #[test]
 fn an_output_is_not_replaced_by_a_part() {
     let dir = tempfile::tempdir().unwrap();
@@ -190,7 +190,7 @@ mod unix {
         assert_eq!(entries(dir.path()), 1);
     }
 
-    /// A name in a message is one line, and nothing that a terminal obeys.
+    /// Line ends and control characters in file names are escaped in messages.
     #[test]
     fn names_are_escaped_in_messages() {
         let dir = tempfile::tempdir().unwrap();
@@ -232,7 +232,7 @@ mod unix {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("out");
         fs::write(&target, "old").unwrap();
-        // Beyond the size limit writes fail, as on a disk that fills up; the signal that comes with it is ignored.
+        // Writes beyond this size limit fail, as on a full disk. The shell ignores the signal XFSZ, which would end the process.
         let script = r#"trap "" XFSZ; ulimit -f 256; exec "$0" encode -o "$1" "$0""#;
         let mut shell = Command::new("sh");
         shell.args(["-c", script, env!("CARGO_BIN_EXE_pct"), target.to_str().unwrap()]);

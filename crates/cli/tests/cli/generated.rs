@@ -1,4 +1,4 @@
-//! Manual pages and completions.
+//! Tests the manual pages and shell completions that `pct generate` writes.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -31,7 +31,7 @@ fn every_shell_gets_all_verbs_options_and_sets() {
     }
 }
 
-/// What a shell is there for must take its script.
+/// Each installed shell can parse the completion script for it.
 #[test]
 fn shells_can_read_their_scripts() {
     for shell in ["bash", "zsh", "fish"] {
@@ -56,14 +56,14 @@ fn there_is_a_page_for_each_verb() {
         assert!(page.contains(".SH SYNOPSIS") && page.contains(".SH EXAMPLES"), "{verb}");
     }
     let decode = std::fs::read_to_string(pages.join("pct-decode.1")).unwrap();
-    // Options that take a value say so, and which there are.
+    // The page names the value of each option, and lists the possible values.
     for words in ["\\fI<POLICY>\\fR", "combined: Apache", "drop: Leave the record out", "shift_jis"] {
         assert!(decode.contains(words), "{words}");
     }
     assert!(!pages.join("pct-generate.1").exists());
     let main = ok(&["generate", "man"], "");
     assert!(main == std::fs::read(pages.join("pct.1")).unwrap(), "it differs on standard output");
-    // Without a formatter here there is nothing to see.
+    // If `man` is not installed, the formatted page is not checked.
     if let Ok(output) =
         Command::new("man").arg("-l").arg(pages.join("pct-decode.1")).env("MANPAGER", "cat").output()
     {

@@ -1,4 +1,4 @@
-//! Help, the version, the sets and the tiers.
+//! Tests help, the version, and the lists of sets and kernel tiers.
 
 use simdpct::Tier;
 
@@ -143,7 +143,7 @@ fn tables_have_every_character_and_its_escapes() {
     assert_eq!(rows.len(), 257);
     for (byte, row) in rows[1..].iter().enumerate() {
         assert_eq!((row[0], row[4]), (&*format!("{byte:02X}"), &*format!("%{byte:02X}")));
-        // What is seen is what the escapes stand for, in both charsets.
+        // For a visible character, the escapes of both charsets decode to the character in the second column.
         if row[2].is_empty() {
             assert_eq!(simdpct::decode_utf8(row[5]).unwrap(), row[1], "{row:?}");
             assert_eq!(text(&["decode", "--charset", "windows-1252", "-e", row[4]]), format!("{}\n", row[1]));

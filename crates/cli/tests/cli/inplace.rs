@@ -1,4 +1,4 @@
-//! `--in-place` and lists of files.
+//! Tests `--in-place` and `--files-from`.
 
 use std::fs;
 use std::path::Path;
@@ -35,7 +35,7 @@ fn each_file_is_replaced_and_the_old_one_kept_if_asked() {
 #[test]
 fn a_compressed_file_stays_compressed() {
     let dir = tempfile::tempdir().unwrap();
-    // The name does not matter: what the file is does.
+    // The content of the file decides the compression, not its extension.
     for format in ["gzip", "zstd", "bzip2", "xz"] {
         let path = dir.path().join(format!("{format}.txt"));
         let name = path.to_str().unwrap();
@@ -94,7 +94,7 @@ fn permissions_and_links_stay() {
     let (file, link) = (dir.path().join("file"), dir.path().join("link"));
     fs::write(&file, "%20").unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o604)).unwrap();
-    // Only root may give a file away.
+    // Only root may change the owner of a file.
     let given = std::os::unix::fs::chown(&file, Some(12345), Some(54321)).is_ok();
     symlink("file", &link).unwrap();
     ok(&["decode", "-i=.old", link.to_str().unwrap()], "");
@@ -106,7 +106,7 @@ fn permissions_and_links_stay() {
     assert_eq!(fs::read(dir.path().join("file.old")).unwrap(), b"%20");
 }
 
-/// Twice would be once too often, and a backup may be somebody's only copy.
+/// A file that is named twice is converted only once, and a backup that the run makes is never converted.
 #[cfg(unix)]
 #[test]
 fn no_file_is_replaced_twice() {
@@ -122,7 +122,7 @@ fn no_file_is_replaced_twice() {
     for (args, input, first) in [
         (&["-i", &path("a"), &path("a")][..], "", "%41"),
         (&["-i", &path("link"), &path("a")], "", "%41"),
-        // Known before, so nothing is done.
+        // A backup would replace the second input. Arguments are checked before the run, so no file is changed.
         (&["-i=~", &path("a"), &path("a~")], "", "%2541"),
         (&["-i=~", "--files-from", "-"], &list, "%41"),
     ] {
@@ -131,7 +131,7 @@ fn no_file_is_replaced_twice() {
         assert_eq!((run.code, run.err.lines().count()), (Some(2), 1), "{args:?}: {}", run.err);
         assert_eq!(fs::read_to_string(path("a")).unwrap(), first, "{args:?}: {}", run.err);
     }
-    // Other names of one file become files of their own, each done once.
+    // Hard links to one file become separate files, and each is converted once.
     fresh();
     fs::hard_link(path("a"), path("b")).unwrap();
     ok(&["decode", "-i=.old", &path("a"), &path("b")], "");
@@ -170,7 +170,7 @@ fn lists_name_the_files() {
     }
 }
 
-/// A file system with room for one page is full at once, whatever is done about it.
+/// The new file does not fit on this small file system, so the run fails and keeps the old file.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_leaves_the_old_file() {
@@ -196,7 +196,7 @@ fn a_full_disk_leaves_the_old_file() {
     let runs = [
         &["encode", "-i=.bak", name][..],
         &["encode", "--stats", "-i", name],
-        // Stored, not compressed.
+        // `--level 0` stores the data without compression, so that it does not fit.
         &["encode", "--level", "0", "-o", out_name, name],
     ]
     .map(|args| run(args, ""));
@@ -211,7 +211,7 @@ fn a_full_disk_leaves_the_old_file() {
     assert_eq!((left, other), (vec!["file".to_owned(), "out.gz".to_owned()], b"old".to_vec()));
 }
 
-/// As sed and perl take it.
+/// `-i.bak` is accepted like `--in-place=.bak`, as in sed and perl.
 #[test]
 fn a_suffix_may_follow_the_short_option() {
     let dir = tempfile::tempdir().unwrap();
@@ -224,7 +224,7 @@ fn a_suffix_may_follow_the_short_option() {
             (b"A".to_vec(), b"%41".to_vec())
         );
     }
-    // It is not what it looks like.
+    // An argument that starts with `-i` is not this option if it is the value of another option or comes after `--`.
     assert_eq!(ok(&["encode", "-e", "-i.bak", "--keep", "-i~"], ""), b"-i.bak\n");
     assert_eq!(run(&["decode", "--", "-i.bak"], "").err, "pct: -i.bak: No such file or directory\n");
     fs::write(path("a"), "%41").unwrap();
@@ -239,7 +239,7 @@ mod changing {
     use super::*;
     use crate::support::{Run, command, wait};
 
-    /// Runs `pct args FILE` on a file that `change` changes while it is read, and returns what that gave.
+    /// Runs `pct` with `args` on a file, calls `change` in the middle of the run, and returns the results.
     fn run_while(args: &[&str], change: impl FnOnce(&Path)) -> (Run, Vec<u8>, Vec<String>) {
         let dir = tempfile::tempdir().unwrap();
         let (path, pipe) = (dir.path().join("file"), dir.path().join("pipe"));
@@ -248,7 +248,7 @@ mod changing {
         let names = [pipe.to_str().unwrap(), path.to_str().unwrap()];
         let args: Vec<_> = args.iter().map(|arg| if *arg == "FILE" { names[1] } else { arg }).collect();
         let child = command(&[&args[..], &["--rejects", names[0], names[1]]].concat()).spawn().unwrap();
-        // It waits in the middle of its work until somebody reads what it refuses.
+        // The rejects go to a named pipe, so `pct` blocks in the middle of the run until the pipe is read.
         let mut refused = fs::File::open(&pipe).unwrap();
         refused.read_exact(&mut [0; 10]).unwrap();
         change(&path);
@@ -292,7 +292,7 @@ mod changing {
     }
 }
 
-/// Whatever is known of a file besides its bytes stays: owner and mode, and what `setfattr` and `setfacl` set.
+/// `--in-place` keeps the extended attributes and the access control list of a file.
 #[cfg(target_os = "linux")]
 #[test]
 fn extended_attributes_and_access_lists_stay() {
@@ -301,7 +301,8 @@ fn extended_attributes_and_access_lists_stay() {
     let path = dir.path().join("file");
     fs::write(&path, "%41").unwrap();
     let name = path.to_str().unwrap();
-    // By Python, which is there where setfattr is not. An access list as the kernel keeps it: a user more, and a mask.
+    // Python sets the attributes, because `setfattr` is often not installed. The access control list, in the kernel's
+    // format, has an entry for one more user, and a mask.
     let set = "import os, struct, sys
 os.setxattr(sys.argv[1], 'user.pct', b'kept\\0')
 entries = [(1, 6, -1), (2, 4, 12345), (4, 4, -1), (16, 6, -1), (32, 0, -1)]
@@ -336,7 +337,7 @@ print(oct(os.stat(sys.argv[1]).st_mode))
     }
 }
 
-/// What is written is on the disk before it gets its name, and the name is before the command ends.
+/// A new file is synced before it is renamed, and its folder is synced before the command ends.
 #[cfg(target_os = "linux")]
 #[test]
 fn files_and_folders_are_synced_unless_that_is_not_wanted() {
@@ -371,7 +372,7 @@ fn files_and_folders_are_synced_unless_that_is_not_wanted() {
     assert_eq!(calls(&["decode", "--no-sync", "-o", &path("out"), &path("b")]).unwrap(), ["rename"]);
 }
 
-/// Files wait for the disk together; what is said of each does not depend on that.
+/// Files are synced in batches, but the results and messages are the same as with one file at a time.
 #[cfg(unix)]
 #[test]
 fn many_files_are_replaced_as_one_by_one() {
@@ -384,7 +385,7 @@ fn many_files_are_replaced_as_one_by_one() {
             fs::write(path(&name), format!("{number}%20%41\n")).unwrap();
             list.push(name);
             if number == 80 {
-                // The other name of a file has its old content, and is another file afterwards.
+                // A hard link keeps the old content when the first name is replaced, so it is converted as a separate file.
                 fs::hard_link(path("080"), path("link")).unwrap();
                 list.push("link".to_owned());
             }
@@ -394,7 +395,7 @@ fn many_files_are_replaced_as_one_by_one() {
             }
         }
         if !suffix.is_empty() {
-            // A backup that this run makes is no file to work on.
+            // The run itself writes this backup, so the run must refuse to convert it.
             list.push("149.old".to_owned());
             fs::write(path("149.old"), "older").unwrap();
         }

@@ -1,10 +1,10 @@
-//! `-j`: what several threads write is what one writes.
+//! Tests `-j`: several threads write the same output as one thread.
 
 use std::fs;
 
 use crate::support::{Numbers, Run, assert_same, command, run, tangle, wait};
 
-/// What `pct args -jN` gives for a file, with the file's name left out.
+/// Runs `pct` with `args` and the option `jobs` (`-jN`) on the file `path`, and replaces the path in messages by `FILE`.
 fn run_file(args: &[&str], jobs: &str, path: &str) -> Run {
     let child = command(&[args, &[jobs, path]].concat()).spawn().unwrap();
     let Run { out, err, code } = wait(child);
@@ -27,11 +27,11 @@ fn same(args: &[&str], input: &[u8]) -> Run {
         assert_same(&format!("{args:?} {jobs}"), &several.out, &one.out);
         assert_eq!((&several.err, several.code), (&one.err, one.code), "{args:?} {jobs}");
         assert!(fs::read(&rejects).ok() == rejected, "{args:?} {jobs}");
-        // A pipe is read in other pieces.
+        // A pipe delivers the input in other pieces than a file, which must not change the output.
         let piped = run(&[&args[..], &[jobs]].concat(), input);
         assert_same(&format!("{args:?} {jobs} <pipe"), &piped.out, &one.out);
         assert_eq!(piped.err.replace("<stdin>", "FILE"), one.err, "{args:?} {jobs}");
-        // Of a file of their own, threads write parts in any order.
+        // With `-o`, threads write their parts of the output file in any order.
         let file = dir.path().join("out");
         let named = run_file(&[&args[..], &["-o", file.to_str().unwrap()]].concat(), jobs, path);
         if one.code == Some(0) {
@@ -75,7 +75,7 @@ fn files_that_threads_write_have_seams_and_are_whole() {
     assert_eq!(fs::read(out).unwrap(), b"old");
 }
 
-/// A file that cannot grow any more is an error, whichever thread meets it.
+/// A full output file is an error, no matter which thread detects it.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_file_is_an_error_on_threads() {

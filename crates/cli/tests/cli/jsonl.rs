@@ -1,4 +1,4 @@
-//! `--jsonl`: string values of JSON.
+//! Tests `--jsonl`, which converts string values of JSON Lines.
 
 use crate::support::{Numbers, ok, oracle, run};
 
@@ -21,9 +21,9 @@ fn everything_else_stays_byte_for_byte() {
         (r#""http:\/\/x\/%41""#, r#""http://x/A""#),
         (r#""\t\u0025\u0034\u0031""#, r#""\tA""#),
         ("\"é%C3%A9\"", "\"éé\""),
-        // Bytes that are not UTF-8 cannot be in JSON.
+        // JSON cannot contain invalid UTF-8, so such bytes stay percent-encoded.
         (r#""%41%FF%C3""#, r#""A%FF%C3""#),
-        // What does not change stays as it is spelt.
+        // A string whose value does not change keeps its JSON escapes.
         (r#""\u00e9\/""#, r#""\u00e9\/""#),
         (r#""%zz""#, r#""%zz""#),
         ("41", "41"),
@@ -83,7 +83,7 @@ fn a_line_that_is_not_json_is_refused() {
         let place =
             run.err.strip_prefix("pct: <stdin>:2: offset ").and_then(|rest| rest.split_once(": not JSON: "));
         let found: usize = place.map(|(offset, _)| offset.parse().unwrap()).unwrap_or_default();
-        // The parser is sometimes one byte ahead.
+        // The parser may report the byte after the faulty one, so the offset may differ by one.
         assert!(found.abs_diff(12 + offset) <= 1, "{line}: {}", run.err);
         assert_eq!((run.out.as_slice(), run.code), (&b"{\"u\":\"A\"}\n"[..], Some(1)));
     }

@@ -1,13 +1,13 @@
-//! `--log`: formats of logs by name, with lines as the documentation of each program shows them.
+//! Tests `--log`, with lines from the documentation of each program.
 
 use crate::support::{assert_same, ok, run};
 
-/// What `--only` finds in `line` is `wanted`, and in the line itself only that changes.
+/// Checks that `--log` selects the values `wanted` in `lines`, and that decoding changes only these values.
 #[track_caller]
 fn finds(log: &str, lines: &str, wanted: &[&str]) {
     let only = ok(&["decode", "--log", log, "--only"], lines);
     assert_eq!(String::from_utf8(only).unwrap().lines().collect::<Vec<_>>(), wanted, "{log}");
-    // `Z` is nowhere else in these lines.
+    // The values contain the escape `%5A`, and no other text contains a `Z`, so each `Z` in the output is a decoded value.
     let decoded = String::from_utf8(ok(&["decode", "--log", log], lines)).unwrap();
     let values = wanted.iter().filter(|value| value.contains('Z')).count();
     assert_eq!(decoded.matches('Z').count(), values, "{log}: {decoded}");
@@ -33,7 +33,7 @@ fn apache_and_nginx() {
     );
     let line = "1 - - [t] \"GET /a\\x22%41\\xC3\\xA9 HTTP/1.1\" 200 1 \"r\\x20%42\" \"ua\\x22\"\n";
     assert_eq!(ok(&["decode", "--log", "nginx", "--only"], line), "/a\"Aé\nr B\n".as_bytes());
-    // In the line itself, the quote stays what it was.
+    // In a complete line, `\x22` stays escaped, because a quote would end the field.
     assert_eq!(
         ok(&["decode", "--log", "nginx"], line),
         "1 - - [t] \"GET /a\\x22Aé HTTP/1.1\" 200 1 \"r B\" \"ua\\x22\"\n".as_bytes()
@@ -44,8 +44,8 @@ fn apache_and_nginx() {
     );
 }
 
-/// The fields before the date are chosen by clients: a user name may contain blanks and brackets. Debian's vhost_combined
-/// has one field more.
+/// Fields are counted from the date, because the fields before it vary: clients choose the user name, which may contain
+/// blanks and brackets, and Debian's vhost_combined has one more field.
 #[test]
 fn access_logs_are_read_from_the_date_on() {
     let tail = r#"[10/Oct/2000:13:55:36 -0700] "GET /%00 HTTP/1.1" 200 1 "http://r/%00" "ua""#;
@@ -143,7 +143,7 @@ fn w3c_and_iis_name_their_columns() {
         "#Version: 1.0\n#Fields: time cs-method cs-uri cs(Referer)\n00:34:23 GET /foo/%5A \"http://r/ %5A\"\n12:21:16 GET /bar - \n",
         &["/foo/Z", "http://r/ Z", "/bar", "-"],
     );
-    // What the last such line says holds, in whichever chunk that was, and names have no case.
+    // A `#Fields:` line applies to all lines up to the next one, also in later chunks. Its names are case-insensitive.
     let mut input = String::from("%5A %5A %5A\n#Fields: a CS-URI-STEM c\n");
     let mut wanted = input.clone();
     for round in 0..6 {
@@ -198,9 +198,9 @@ fn logfmt_values_are_quoted_as_they_need() {
         ("", ""),
         ("\"\"", "\"\""),
         ("%zz", "%zz"),
-        // A quote without an end is none.
+        // A quote that is never closed is data.
         ("\"%41", "\"\\\"A\""),
-        // An escape that nobody knows is left alone.
+        // A value with an unknown escape stays as it is.
         ("\"\\q%41\"", "\"\\q%41\""),
     ] {
         let line = |value| format!("level=info uri {{x=%41 xuri=%41 msg=\"uri=%41\"  uri={value}\n");
@@ -263,7 +263,7 @@ fn unknown_escapes_in_quoted_values_stay_and_are_reported() {
         let stats = on(&["decode"], &["--stats=json"], &line).err;
         assert!(stats.contains("\"unreadable\":1"), "{stats}");
     }
-    // The other values of the line are decoded all the same.
+    // An unreadable value does not prevent the other values of the line from being decoded.
     assert_eq!(on(&["decode"], &[], r#"u="\x%41" u="\x41%42""#).out, br#"u="\x%41" u="AB""#);
 }
 

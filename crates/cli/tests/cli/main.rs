@@ -1,4 +1,4 @@
-//! The command through its real binary.
+//! Tests the command by running its binary.
 
 mod audit;
 mod between_files;

@@ -1,20 +1,20 @@
-//! Memory use does not depend on the input.
+//! Tests that memory use does not depend on the length of the input or of a line.
 //!
-//! What is measured is the memory that the process asked for. How many pages of its executable are resident depends on
-//! the kernel and the build, and is left out.
+//! The tests measure the peak resident memory of the process without pages of mapped files, such as the executable,
+//! because their number depends on the kernel and the build.
 
 use std::fs;
 use std::io::{Read, Write};
 
 use crate::support::command;
 
-/// Kibibytes, with one thread.
+/// The maximum memory of a run with one thread, in KiB.
 const LIMIT: u64 = 13 * 1024;
 
-/// Kibibytes, with several.
+/// The maximum memory of a run with several threads, in KiB.
 const LIMIT_JOBS: u64 = 40 * 1024;
 
-/// The most memory that `pct args` has had resident while it took `len` bytes in one line without an end.
+/// Runs `pct` with `args` on at least `len` bytes of repetitions of `line`, and returns its peak memory in KiB.
 fn peak(args: &[&str], line: &[u8], len: usize) -> u64 {
     let mut child = command(args).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -32,7 +32,7 @@ fn peak(args: &[&str], line: &[u8], len: usize) -> u64 {
     for _ in 0..len.div_ceil(block.len()) {
         stdin.write_all(&block).unwrap();
     }
-    // The process waits for more, and has taken all but what the pipe holds.
+    // The process has read all of its input except the bytes in the pipe, and waits for more.
     let peak = resident(child.id()).unwrap();
     drop(stdin);
     assert!(crate::support::exit_status(&mut child).code().is_some_and(|code| code < 2));
@@ -67,7 +67,7 @@ fn a_line_of_gigabytes_is_no_different() {
         (&["decode", "--on-error", "drop", "-j1"], b"%zz%20", 64 * MIB),
         (&["decode", "--on-invalid-utf8", "fail", "-j1"], b"%C3%A9", 64 * MIB),
         (&["decode", "--until-stable", "--stats", "-j1"], b"%252525%2520wxyz", 64 * MIB),
-        // Without a place to cut.
+        // These values have no place to cut.
         (&["decode", "--until-stable", "-j1"], b"ab12", 32 * MIB),
         (&["decode", "--until-stable", "-j1"], b"%", 32 * MIB),
         (&["decode", "--times", "65535", "-j1"], b"%3", 32 * MIB),
@@ -82,7 +82,7 @@ fn a_line_of_gigabytes_is_no_different() {
         let peak = peak(args, line, len);
         assert!(peak < LIMIT, "pct {args:?}: {peak} KiB");
     }
-    // One line that several threads share.
+    // Several threads share one line.
     for (args, line, len) in [
         (&["decode", "-j2"][..], &b"https://example.org/%20/"[..], 320 * MIB),
         (&["encode", "-j8"], b"\xFF/ ", 64 * MIB),
@@ -96,7 +96,7 @@ fn a_line_of_gigabytes_is_no_different() {
     }
 }
 
-/// A few bytes that become many: what is decompressed is never there at once.
+/// A small compressed file can expand to much data, which is never in memory at once.
 #[test]
 fn a_small_file_that_holds_much_is_no_different() {
     const LEN: usize = 192 << 20;
@@ -119,14 +119,14 @@ fn a_small_file_that_holds_much_is_no_different() {
             (&["check"], LIMIT),
             (&["audit"], LIMIT),
         ] {
-            // There may be more members, so the process waits for them when it has written all of the first.
+            // Stdin stays open until the memory is measured: the process waits, because another compressed member could follow.
             let mut child = command(args).spawn().unwrap();
             let mut stdin = child.stdin.take().unwrap();
             let packed = packed.clone();
             let writer = std::thread::spawn(move || stdin.write_all(&packed).map(|()| stdin));
             let mut stdout = child.stdout.take().unwrap();
             let (mut block, mut total) = (vec![0; 1 << 20], 0);
-            // What is still in its buffers hardly matters.
+            // Reads most of the output; the last 32 MiB may still be in buffers.
             while args[0] == "decode" && !args.contains(&"--stats") && total < LEN - (32 << 20) {
                 total += stdout.read(&mut block).unwrap();
             }
@@ -138,7 +138,7 @@ fn a_small_file_that_holds_much_is_no_different() {
     }
 }
 
-/// The most memory that `child` has resident until it ends, once its input does.
+/// Closes `stdin` of `child`, waits for its end, and returns its peak memory in KiB.
 fn watch(child: &mut std::process::Child, stdin: std::process::ChildStdin) -> u64 {
     let mut peak = resident(child.id());
     drop(stdin);
@@ -149,7 +149,7 @@ fn watch(child: &mut std::process::Child, stdin: std::process::ChildStdin) -> u6
     peak.unwrap()
 }
 
-/// The most memory that the process has had resident, in KiB, without what is mapped from files, if it is still there.
+/// Returns the peak resident memory of a process in KiB, without mapped files; `None` if the process has ended.
 fn resident(process: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let field = |name: &str| -> Option<u64> {

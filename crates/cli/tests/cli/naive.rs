@@ -1,4 +1,4 @@
-//! What the command should write, a byte at a time and with all of the input at hand.
+//! Simple implementations of the commands, which process one byte at a time and have the whole input in memory.
 
 /// The bytes that RFC 3986 never escapes.
 fn is_unreserved(byte: u8) -> bool {
@@ -9,7 +9,7 @@ fn escape(byte: u8) -> String {
     format!("%{byte:02X}")
 }
 
-/// The byte of the escape at `at`.
+/// Decodes the escape at offset `at` of `input`; `None` if there is no valid escape.
 fn escaped(input: &[u8], at: usize) -> Option<u8> {
     let digits = input.get(at..at + 3)?.strip_prefix(b"%")?;
     if !digits.iter().all(u8::is_ascii_hexdigit) {
@@ -18,7 +18,7 @@ fn escaped(input: &[u8], at: usize) -> Option<u8> {
     u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
-/// `pct encode`, with `is_structure` of a byte and the next.
+/// Encodes like `pct encode`. `is_structure` receives a byte and the next one, and decides whether the byte stays.
 pub fn encode(input: &[u8], keep_escapes: bool, is_structure: impl Fn(u8, Option<u8>) -> bool) -> Vec<u8> {
     let mut out = Vec::new();
     let mut stays = 0;
@@ -36,17 +36,17 @@ pub fn encode(input: &[u8], keep_escapes: bool, is_structure: impl Fn(u8, Option
     out
 }
 
-/// Line mode: `\n`, and `\r` directly before it.
+/// Reports whether `byte` belongs to a line end in line mode: `\n`, or `\r` directly before `\n`.
 pub fn line_end(byte: u8, next: Option<u8>) -> bool {
     byte == b'\n' || (byte == b'\r' && next == Some(b'\n'))
 }
 
-/// `pct decode`, all but the escapes of `keep`.
+/// Decodes like `pct decode`, but keeps the escapes of the bytes in `keep`.
 pub fn decode(input: &[u8], keep: &[u8]) -> Vec<u8> {
     replace(input, |byte, spelling| if keep.contains(&byte) { spelling.to_vec() } else { vec![byte] })
 }
 
-/// `pct normalize`.
+/// Normalizes escapes like `pct normalize`.
 pub fn normalize(input: &[u8]) -> Vec<u8> {
     replace(
         input,

@@ -1,11 +1,12 @@
-//! Outputs whose names mean a stream that is open already, and streams that are not as they should be.
+//! Tests output names that mean an open stream, such as `/dev/stdout`, and standard streams that are unusual: pipes that
+//! do not block, and the null device.
 
 use std::fs::{self, File};
 use std::process::{Command, Stdio};
 
 use crate::support::{Run, command, wait};
 
-/// Runs a shell script in which `$0` is the binary and `$1` a new folder, with `cd` to it.
+/// Runs a shell script in a new folder, `$1`. In the script, `$0` is the `pct` binary.
 fn shell(script: &str) -> (tempfile::TempDir, Run) {
     let dir = tempfile::tempdir().unwrap();
     let script = format!("cd \"$1\"; {script}");
@@ -42,7 +43,7 @@ fn other_descriptors_go_on_where_they_are() {
     let script = "exec 3> f; echo first >&3; echo a%20b | \"$0\" decode -o /dev/fd/3; echo last >&3; cat f";
     let (_dir, run) = shell(script);
     assert_eq!((run.out.as_slice(), run.err.as_str()), (&b"first\na b\nlast\n"[..], ""));
-    // A pipe.
+    // The output may be a pipe that is named by its descriptor.
     let (_dir, run) = shell("exec 3>&1; echo a%20b | \"$0\" decode -o /dev/fd/3 > null");
     assert_eq!((run.out.as_slice(), run.err.as_str()), (&b"a b\n"[..], ""));
     let (_dir, run) = shell("echo a%20b | \"$0\" decode -o /dev/fd/77");
@@ -66,7 +67,7 @@ fn a_named_stream_may_not_be_an_input() {
     assert!(run.err.contains("the input is the output as well"), "{}", run.err);
 }
 
-/// Node and ssh leave pipes like this.
+/// Node and ssh pass non-blocking pipes to their child processes, so `pct` must wait when such a pipe is empty or full.
 #[test]
 fn streams_that_do_not_block_are_waited_for() {
     let script = "\

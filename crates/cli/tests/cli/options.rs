@@ -1,4 +1,4 @@
-//! What each option changes.
+//! Tests the effect of each option.
 
 use crate::support::{ok, run};
 

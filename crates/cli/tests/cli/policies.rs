@@ -1,4 +1,4 @@
-//! What becomes of values that cannot be read: policies, rejects, the summary.
+//! Tests the treatment of bad values: policies, the file of rejects, and the summary.
 
 use std::fs;
 
@@ -38,7 +38,7 @@ fn what_is_not_utf8_is_treated_as_asked() {
     let Run { out, err, code } = run(&["decode", "--on-invalid-utf8", "fail"], LINES);
     assert_eq!((out, code), (b"A\n%zzB%\r\n".to_vec(), Some(1)));
     assert_eq!(err, "pct: <stdin>:3: offset 13: not UTF-8\n");
-    // Both at once: each has its own.
+    // Malformed escapes and invalid UTF-8 can have different policies in one run.
     let args = ["decode", "--on-error", "replace", "--on-invalid-utf8", "drop"];
     assert_eq!(ok(&args, LINES), b"A\n%25zzB%25\r\nD");
 }
@@ -69,7 +69,7 @@ fn rejects_have_place_reason_and_record() {
         ];
         assert_eq!(fs::read_to_string(&rejects).unwrap(), wanted.concat());
     }
-    // With an error it is as it was.
+    // If the run fails, the file of rejects keeps its old content.
     fs::write(&rejects, "old").unwrap();
     assert_eq!(run(&["decode", "--strict", "--field", "2,3", "--rejects", file, name], "").code, Some(1));
     assert_eq!(fs::read_to_string(&rejects).unwrap(), "old");
@@ -146,7 +146,7 @@ fn records_that_are_too_long_are_refused() {
     assert!(run.err.contains("stays as it is"), "{}", run.err);
 }
 
-/// What a run gives whose records fit in memory is what it gives when they do not, and are worked on in parts.
+/// Records that are longer than `--max-record` are converted in parts, with the same result as records that fit in memory.
 #[test]
 fn whole_lines_may_be_longer_than_memory_allows() {
     let dir = tempfile::tempdir().unwrap();
@@ -154,7 +154,7 @@ fn whole_lines_may_be_longer_than_memory_allows() {
     let (name, file) = (input.to_str().unwrap(), rejects.to_str().unwrap());
     let mut bad = tangle(33, 3 << 20);
     bad.retain(|byte| !b"\n\0".contains(byte));
-    // Units of one kind, which show where a value may be cut.
+    // Repetitions of one escape or character: a cut inside one of them would change the output.
     let fine = "%E4%BD%A0".repeat(200_000) + &"é".repeat(300_000) + &"%2541".repeat(150_000);
     let adrift = [b"%80".repeat(400_000), b"\x80".repeat(1_300_000)].concat();
     for ends in [[&b"\n"[..], b"\r\n", b""], [b"\0", b"\0", b"\0"]] {
@@ -188,7 +188,7 @@ fn whole_lines_may_be_longer_than_memory_allows() {
                     let got = outcome("1", jobs);
                     let case = format!("{args:?} {null} {what} {jobs}");
                     assert_same(&case, &got.0.out, &wanted.0.out);
-                    // When the run ends within a value, not all of it was counted.
+                    // A run that stops inside a value has not counted all of it, so the summary is not compared.
                     let said = |run: &Run| match run.code {
                         Some(0) => run.err.clone(),
                         _ => run.err.lines().filter(|line| line.starts_with("pct: ")).collect(),
@@ -199,7 +199,7 @@ fn whole_lines_may_be_longer_than_memory_allows() {
             }
         }
     }
-    // Work that looks at more than a byte at a time.
+    // These conversions depend on more than one byte, so a cut in the wrong place would change the output.
     let long = "%E4%BD%A0%2541 a+b%u4F60\\x22".repeat(100_000);
     fs::write(&input, format!("%41\n{long}\n%42")).unwrap();
     for args in [&["--times", "2"][..], &["--until-stable"], &["--nginx", "--percent-u"], &["--printable"]] {
@@ -208,7 +208,7 @@ fn whole_lines_may_be_longer_than_memory_allows() {
         };
         assert_same(&format!("{args:?}"), &outcome("1"), &outcome("64"));
     }
-    // There may be no place to cut, and what is said must be the same.
+    // These lines have few or no places to cut, and the messages must be the same as for lines that fit in memory.
     let whole = |word: &str| word.repeat((5 << 20) / word.len() / 2);
     for (long, args) in [
         (whole("a"), &["--times", "2"][..]),
@@ -240,7 +240,7 @@ fn whole_lines_may_be_longer_than_memory_allows() {
     }
 }
 
-/// Files are told apart by what they are, not by how they are named.
+/// Two names of one file, such as a link and its target, count as the same file.
 #[cfg(unix)]
 #[test]
 fn rejects_may_not_be_a_file_of_the_run() {
@@ -271,17 +271,18 @@ fn rejects_may_not_be_a_file_of_the_run() {
     let stdout = fs::File::options().append(true).open(path("hard")).unwrap();
     let child = command(&["decode", "--rejects", &path("in")]).stdout(stdout).spawn().unwrap();
     assert_eq!(wait(child).code, Some(2));
-    // A device may be both.
+    // A device may be the output and the file of rejects at once.
     assert_eq!(ok(&["decode", "-o", "/dev/null", "--rejects", "/dev/null", &path("in")], ""), b"");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 4);
 }
 
-/// Counts need every value, so `--stats` looks at each line alone; without it, stretches of lines are worked on at once.
+/// `--stats` converts each line separately to count its values; without it, many lines are converted at once. Both give
+/// the same output.
 #[test]
 fn stretches_of_lines_give_what_single_lines_do() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
-    // Faults everywhere; now and then, so that stretches with and without them take turns; and none.
+    // Three inputs: faults everywhere, faults only between long stretches without any, and no faults.
     let clean = "https://example.org/caf%C3%A9\r\n%41\n\n".repeat(900);
     let mut seldom = Vec::new();
     for seed in 0..6 {
@@ -308,7 +309,7 @@ fn stretches_of_lines_give_what_single_lines_do() {
                 &["--on-error", "empty", "--on-invalid-utf8", "drop"],
                 &["--on-invalid-utf8", "replace"],
                 &["--on-error", "replace", "--on-invalid-utf8", "empty"],
-                // Alone, it needs no values, and what comes before it in its line is written.
+                // `--on-error fail` alone would write the part of the line before the fault, so it is combined with `drop`.
                 &["--on-error", "fail", "--on-invalid-utf8", "drop"],
                 &["--on-invalid-utf8", "fail"],
                 &["--rejects"],

@@ -1,4 +1,4 @@
-//! `--dry-run` and `--diff`: what `--in-place` would do.
+//! Tests `--dry-run` and `--diff`, which show the changes that `--in-place` would make.
 
 use std::fs;
 use std::io::Write;
@@ -40,7 +40,7 @@ fn a_diff_is_shown_and_nothing_is_written() {
     }
 }
 
-/// `patch` makes of the old file what `--in-place` does.
+/// Applying the output of `--diff` with `patch` gives the same file as `--in-place`.
 #[test]
 fn patch_can_apply_a_diff() {
     if Command::new("patch").arg("--version").output().is_err() {
@@ -94,7 +94,7 @@ fn patch_can_apply_a_diff() {
                 .unwrap();
             assert!(patch.status.success(), "{round}: {patch:?}\n{}", String::from_utf8_lossy(&diff));
         }
-        // A file that is empty now may be gone.
+        // `patch` may remove a file that becomes empty.
         let got = fs::read(patched).unwrap_or_default();
         assert_same(
             &format!("round {round} {options:?}\n{}", String::from_utf8_lossy(&diff)),

@@ -1,9 +1,9 @@
-//! The progress bar: on a terminal, for work that takes long, and nowhere else.
+//! Tests that the progress bar appears only on a terminal, and only for long runs.
 
 use std::io::Write;
 use std::process::Command;
 
-/// What a terminal shows while `script` runs in it.
+/// Runs the shell command `script` in a pseudoterminal, and returns the text that the terminal shows.
 fn on_a_terminal(script: &str) -> Option<String> {
     let mut terminal = Command::new("script");
     terminal.args(["-qec", script, "/dev/null"]).env("PCT", env!("CARGO_BIN_EXE_pct")).env("TERM", "xterm");
@@ -32,7 +32,7 @@ fn a_bar_is_for_persons_who_wait() {
     }
 }
 
-/// Who forgets the file is told why nothing happens.
+/// If the user forgets to name a file, a message explains that `pct` waits for input from the terminal.
 #[test]
 fn a_terminal_as_input_is_explained() {
     for (script, is_explained) in [

@@ -1,4 +1,4 @@
-//! Agreement with Python's urllib, line by line.
+//! Checks that results agree with Python's urllib, line by line.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use crate::support::{assert_same, ok, tangle};
 fn urllib_agrees() {
     let version = Command::new("python3").arg("--version").output();
     if !version.is_ok_and(|output| output.status.success()) {
-        // Not by a macro, whose output is shown only for tests that fail.
+        // Not `eprintln!`: its output is captured, and shown only for tests that fail.
         let _ = std::io::stderr().write_all(b"\nSKIPPED urllib_agrees: there is no python3 here\n");
         return;
     }

@@ -1,4 +1,4 @@
-//! Line ends and other structure: what stays, and what decoding never makes.
+//! Tests that line ends and other structure of records stay, and that decoding never produces new ones.
 
 use crate::support::ok;
 

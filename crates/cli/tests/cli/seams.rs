@@ -1,4 +1,4 @@
-//! What is written of records, and what is said when nothing is found.
+//! Tests which parts of a record are written, and the warnings when the selected fields, columns or keys do not exist.
 
 use crate::support::{Numbers, Run, assert_same, ok, oracle, run};
 
@@ -59,10 +59,10 @@ fn who_selects_nothing_is_told_once() {
         let Run { err, code, .. } = run(&[&["decode"], args].concat(), input);
         assert_eq!((err.as_str(), code), (format!("pct: {message}\n").as_str(), Some(0)), "{args:?}");
         assert_eq!(run(&[&["decode", "--quiet"], args].concat(), input).err, "", "{args:?}");
-        // Nothing to look at is nothing to complain about.
+        // An empty input has no records, so there is no warning that a field is missing.
         assert_eq!(run(&[&["decode"], args].concat(), "").err, "", "{args:?}");
     }
-    // It is enough that one has it.
+    // There is no warning if at least one line has the field or key.
     for (args, input) in [
         (&["--jsonl", "--key", "x,y"][..], "{\"x\":\"\"}\nnope\n{\"y\":\"\"}\n"),
         (&["--field", "1,2"], "a\na b\n"),
@@ -70,7 +70,7 @@ fn who_selects_nothing_is_told_once() {
     ] {
         assert_eq!(run(&[&["decode"], args].concat(), input).err, "", "{args:?}");
     }
-    // Several at once, and only those that are missing.
+    // Each missing field gets its own warning, and the field that exists gets none.
     let both = run(&["decode", "--field", "1,8,9"], "a b\n").err;
     assert_eq!(both, "pct: no line has field 8\npct: no line has field 9\n");
 }
@@ -230,7 +230,7 @@ fn new_members() {
         json("u,r.u", "v,w", r#"{"r":{"v":1,"u":"%41"},"u":"%42"}"#),
         r#"{"r":{"v":1,"u":"%41","w":"A"},"u":"%42","v":"B"}"#
     );
-    // A name that is taken is not taken twice.
+    // If an object already has the key given by `--into`, no value is added to the object.
     let taken = "{\"v\":1,\"u\":\"%41\"}\n{\"u\":\"%42\",\"\\u0076\":2}\n{\"u\":\"%43\"}\n";
     let args = ["decode", "--jsonl", "--key", "u", "--into", "v"];
     let Run { out, err, code } = run(&args, taken);
@@ -257,7 +257,7 @@ fn only_changed_records_are_written() {
     );
     assert_eq!(text(&["--only-changed", "--only", "--field", "1,2"], "a b\n%41 b\n"), "A\nb\n");
     assert_eq!(text(&["--only-changed", "--on-error", "replace"], "a\n%zz\n"), "%25zz\n");
-    // Lines longer than memory for one.
+    // These lines are longer than `--max-record`, so `pct` must notice changes without the whole line in memory.
     let clean = "x".repeat(3 << 20);
     let input = format!("{clean}\n%41{clean}\n{clean}\n");
     assert_same(

@@ -1,4 +1,4 @@
-//! Signals: an output file is whole or not there, and no temporary file stays behind.
+//! Tests that signals leave either a complete output file or none, and no temporary file.
 
 use std::fs;
 use std::io::Write;
@@ -13,12 +13,12 @@ const SIGINT: i32 = 2;
 const SIGKILL: i32 = 9;
 const SIGTERM: i32 = 15;
 
-/// The command with `args`, which starts with the default action for the signals of these tests: a parent that runs under
-/// `nohup`, or in the background of a script, ignores some of them, and its children inherit that.
+/// Returns a command that runs `pct` with `args`, and with the default action for the signals of these tests. A test
+/// runner under `nohup`, or in the background of a script, ignores some signals, and child processes inherit that.
 fn killable(args: &[&str]) -> Command {
     let mut env = Command::new("env");
     env.arg("--default-signal=HUP,INT,TERM");
-    // Only GNU's `env` has the option.
+    // Only GNU's `env` has the option `--default-signal`.
     let has_option = env.arg("true").output().is_ok_and(|output| output.status.success());
     let plain = command(args);
     if !has_option {
@@ -38,13 +38,13 @@ fn send(child: &Child, signal: i32) {
     assert!(status.unwrap().success());
 }
 
-/// Writes a good deal of input, and waits until the temporary file holds some output.
+/// Writes 300 kB of input to `child`, and waits until the temporary file in `dir` contains some output.
 fn feed(child: &mut Child, dir: &Path) {
     child.stdin.as_mut().unwrap().write_all(&b"a%20b\n".repeat(50_000)).unwrap();
     wait_for_output(dir, 0);
 }
 
-/// Waits until there is a temporary file, and more output in it than that.
+/// Waits until `dir` contains a temporary file of more than `len` bytes.
 fn wait_for_output(dir: &Path, len: u64) {
     let deadline = Instant::now() + Duration::from_secs(20);
     let has_output = || {
@@ -68,18 +68,18 @@ fn a_signal_removes_the_temporary_file() {
         let mut child = killable(&["decode", "-o", target.to_str().unwrap()]).spawn().unwrap();
         feed(&mut child, dir.path());
         send(&child, signal);
-        // Not by closing the input: `wait` would do that.
+        // The signal must end the process, not the end of its input, so stdin stays open while the test waits.
         let stdin = child.stdin.take();
         assert_eq!(exit_status(&mut child).signal(), Some(signal));
         drop(stdin);
         assert_eq!(fs::read(&target).unwrap(), b"old");
-        // Nothing can be done about SIGKILL.
+        // A process cannot handle SIGKILL, so only then does the temporary file remain beside the old file.
         let left = if signal == SIGKILL { 2 } else { 1 };
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), left, "signal {signal}");
     }
 }
 
-/// Lines that no compressor makes much shorter.
+/// Returns at least `len` bytes of random lines, which compress badly.
 fn noise(len: usize) -> Vec<u8> {
     let mut numbers = Numbers(5);
     let mut bytes = Vec::with_capacity(len + 64);
@@ -118,7 +118,7 @@ fn a_file_that_is_being_replaced_is_old_or_new() {
     let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
     let noise = noise(1 << 20);
     let encoded = ok(&["encode"], &noise);
-    // So large that the work is not over when the signal comes, but with nothing on the disk.
+    // This sparse file is so large that the run is not finished when the signal arrives, but it takes no disk space.
     fs::File::create(path("huge")).unwrap().set_len(64 << 30).unwrap();
     for (signal, files) in [(SIGINT, 3), (SIGTERM, 3), (SIGKILL, 4)] {
         for more in [&[][..], &["--stats", "-j2"]] {
@@ -130,7 +130,7 @@ fn a_file_that_is_being_replaced_is_old_or_new() {
                 .current_dir(dir.path())
                 .spawn()
                 .unwrap();
-            // That can only be the output for the huge file.
+            // A temporary file of more than 8 MiB can only be the output for the huge file.
             wait_for_output(dir.path(), 8 << 20);
             send(&child, signal);
             assert_eq!(exit_status(&mut child).signal(), Some(signal));
@@ -147,7 +147,7 @@ fn a_file_that_is_being_replaced_is_old_or_new() {
             }
         }
     }
-    // A signal at any moment.
+    // The signal arrives after a different delay in each round.
     fs::remove_file(path("huge")).unwrap();
     for step in 0..24 {
         fs::write(path("plain"), &noise).unwrap();

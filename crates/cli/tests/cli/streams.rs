@@ -1,9 +1,9 @@
-//! Inputs of several blocks, cut anywhere.
+//! Tests inputs of several blocks that are cut anywhere.
 
 use crate::naive::{self, line_end};
 use crate::support::{assert_same, ok, run_in_chunks, tangle};
 
-/// The verbs, with what they should make of `input`.
+/// Returns command lines, each with the output that is expected for `input`.
 fn verbs(input: &[u8]) -> [(&'static [&'static str], Vec<u8>); 8] {
     let nul = |byte, _| byte == b'\0';
     [
@@ -50,7 +50,7 @@ fn what_matters_at_every_place_around_a_block_end() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("in");
     for what in ["\r\n", "\r", "\r\r\n", "%0D\n", "%41", "%4", "%", "%%41", "%4\r\n", "%2541"] {
-        // All of them in one file, each a little further over the end of its block.
+        // One file contains `what` around the ends of 13 blocks, each time shifted by one byte.
         let mut input = Vec::new();
         for (block, shift) in (-6_isize..=6).enumerate() {
             input.resize((65_536 * (block + 1)).strict_add_signed(shift) - what.len(), b'x');

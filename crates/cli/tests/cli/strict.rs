@@ -1,4 +1,4 @@
-//! `--strict`: the first malformed escape ends the run, with its place.
+//! Tests `--strict`: the first malformed escape stops the run, and the error message names its position.
 
 use std::fs;
 

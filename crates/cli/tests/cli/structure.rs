@@ -1,9 +1,9 @@
-//! What becomes of a value never changes how its line is split: a property, with a splitter of its own.
+//! Property tests: a new value never changes how its line is split into fields. [`fields`] splits lines independently.
 
 use crate::support::{Numbers, assert_same, ok, run};
 
-/// The fields of `line` between blanks, with quotes and brackets, by their bytes. As the help has it: a mark opens a
-/// field at its start, and closes it before a blank or the line's end, unless an odd number of backslashes precedes it.
+/// Splits `line` into fields at blanks, and keeps the quotes or brackets that enclose a field. A mark encloses a field
+/// only at its start, and closes it before a blank or the end of the line, unless an odd number of backslashes precedes it.
 fn fields(line: &[u8]) -> Vec<&[u8]> {
     let is_blank = |at: usize| line.get(at).is_none_or(|byte| b" \t".contains(byte));
     let mut fields = Vec::new();
@@ -38,7 +38,7 @@ fn words(field: &[u8]) -> usize {
     field.split(|byte| b" \t".contains(byte)).filter(|word| !word.is_empty()).count()
 }
 
-/// Lines of what fields are made of, and what could make them.
+/// Returns `lines` random lines of blanks, quotes, brackets, backslashes, escapes of these, and the words in `extra`.
 fn hostile(seed: u64, lines: usize, extra: &[&[u8]]) -> Vec<u8> {
     const WORDS: &[&[u8]] = &[
         b" ",
@@ -102,7 +102,7 @@ fn show(bytes: &[u8]) -> String {
     bytes.escape_ascii().to_string()
 }
 
-/// Runs over hostile lines, and checks that each splits as before, into what nobody chose and something else.
+/// Converts hostile lines, and checks that each has as many fields as before, and that only the `chosen` fields changed.
 fn check(args: &[&str], chosen: &[usize], extra: &[&[u8]]) {
     let input = hostile(0x5EED + args.len() as u64, 40_000, extra);
     let out = ok(&[args, &["-j1", "-q"]].concat(), &input);
@@ -129,12 +129,12 @@ fn check(args: &[&str], chosen: &[usize], extra: &[&[u8]]) {
 #[test]
 fn decoding_makes_the_ends_of_nothing() {
     for (input, wanted) in [
-        // In brackets, and where an open one waits for its end.
+        // A decoded `]` would end a field in brackets, or close a bracket that is still open.
         ("1 [x%5D y] \"q\"", "1 [x%5D y] \"q\""),
         ("1 [x%5d y%41] \"q\"", "1 [x%5d yA] \"q\""),
         ("[a b%5D c", "[a b%5D c"),
         ("[a \"b%5D c\" d", "[a \"b%5D c\" d"),
-        // A blank would make a quote within an end.
+        // A decoded blank after the quote in the middle would turn this quote into the end of the field.
         ("1 \"a\"%20b\" c", "1 \"a\"%20b\" c"),
         ("1 %5ba b]", "1 %5ba b]"),
     ] {
@@ -167,7 +167,7 @@ fn lines_split_as_before_between_blanks() {
         check(&[&["decode", "--field", "1,3,4"], options].concat(), &[0, 2, 3], &[]);
     }
     check(&["normalize", "--field", "2,3"], &[1, 2], &[]);
-    // Bytes that are halves of characters look like structure.
+    // In Shift_JIS, the second byte of a character can be a backslash or a bracket.
     let halves: &[&[u8]] = &[b"\x83\\", b"\x83]", b"%83\\", b"\x83[", "\u{30BD}".as_bytes()];
     check(&["decode", "--field", "2,3", "--charset", "shift_jis"], &[1, 2], halves);
     for set in ["none", "rfc3986-reserved", "whatwg-c0-control", "whatwg-path", "whatwg-userinfo"] {
@@ -222,7 +222,7 @@ fn lines_split_as_before_at_single_bytes() {
     }
 }
 
-/// Records at every place of the buffers' edges give what they give alone.
+/// The output does not depend on where a record crosses the end of a buffer.
 #[test]
 fn edges_of_buffers_do_not_show() {
     let input = hostile(5, 30_000, &[]);

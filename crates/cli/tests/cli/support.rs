@@ -1,15 +1,15 @@
-//! Running the binary, and input to run it on.
+//! Helpers for tests: run the binary, compare results, and generate random input.
 
 use std::io::Write;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// What a run gave.
+/// The result of a run of the binary: its output, its messages and its exit code.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Run {
     pub out: Vec<u8>,
     pub err: String,
-    /// The exit code; `None` when a signal ended the process.
+    /// The exit code; `None` if a signal ended the process.
     pub code: Option<i32>,
 }
 
@@ -23,7 +23,7 @@ impl From<Output> for Run {
     }
 }
 
-/// The binary with `args`, all its streams piped.
+/// Returns a command that runs the binary with `args` and connects all its streams to pipes.
 pub fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pct"));
     command.args(args).env_remove("SIMDPCT_TIER").env("NO_COLOR", "1");
@@ -31,23 +31,23 @@ pub fn command(args: &[&str]) -> Command {
     command
 }
 
-/// Runs with `input` on standard input, written `chunk` bytes at a time.
+/// Runs the binary with `args`, and writes `input` to its stdin, `chunk` bytes at a time.
 pub fn run_in_chunks(args: &[&str], input: &[u8], chunk: usize) -> Run {
     let mut child = command(args).spawn().expect("the binary starts");
     let mut stdin = child.stdin.take().expect("stdin is piped");
     std::thread::scope(|scope| {
-        // A child that stops early closes the pipe; what it did shows in the result.
+        // A child that stops early closes the pipe, so the error is ignored: the caller checks the result of the run.
         scope.spawn(move || input.chunks(chunk).try_for_each(|chunk| stdin.write_all(chunk)));
         child.wait_with_output().expect("the binary ends").into()
     })
 }
 
-/// Runs with `input` on standard input.
+/// Runs the binary with `args` and with `input` on stdin.
 pub fn run(args: &[&str], input: impl AsRef<[u8]>) -> Run {
     run_in_chunks(args, input.as_ref(), usize::MAX)
 }
 
-/// The output of a run that must end well and say nothing.
+/// Runs the binary, checks that it succeeds without messages, and returns its output.
 #[track_caller]
 pub fn ok(args: &[&str], input: impl AsRef<[u8]>) -> Vec<u8> {
     let Run { out, err, code } = run(args, input);
@@ -55,7 +55,7 @@ pub fn ok(args: &[&str], input: impl AsRef<[u8]>) -> Vec<u8> {
     out
 }
 
-/// Waits for a child that needs no more input.
+/// Closes the stdin of `child`, waits for its end, and returns the result.
 pub fn wait(child: Child) -> Run {
     child.wait_with_output().expect("the binary ends").into()
 }
@@ -76,7 +76,7 @@ pub fn exit_status(child: &mut Child) -> ExitStatus {
     }
 }
 
-/// Compares bytes, and shows only where they begin to differ.
+/// Panics if the bytes differ, and shows only the bytes around the first difference.
 #[track_caller]
 pub fn assert_same(what: &str, got: &[u8], wanted: &[u8]) {
     let at = got.iter().zip(wanted).take_while(|(a, b)| a == b).count();
@@ -92,7 +92,8 @@ pub fn assert_same(what: &str, got: &[u8], wanted: &[u8]) {
     );
 }
 
-/// Checks, with Python's own modules, that `out` is what `mode` should make of `input`; or says that it could not.
+/// Checks with Python's own modules that `out` is the right result of `mode` for `input`. Without Python, prints that
+/// the check is skipped.
 #[track_caller]
 pub fn oracle(test: &str, mode: &[&str], input: &[u8], out: &[u8]) {
     let dir = tempfile::tempdir().unwrap();
@@ -105,7 +106,7 @@ pub fn oracle(test: &str, mode: &[&str], input: &[u8], out: &[u8]) {
         .args([before, after])
         .output();
     let Ok(python) = python else {
-        // Not by a macro, whose output is shown only for tests that fail.
+        // Not `eprintln!`: its output is captured, and shown only for tests that fail.
         let _ =
             std::io::stderr().write_all(format!("\nSKIPPED {test}: there is no python3 here\n").as_bytes());
         return;
@@ -114,7 +115,7 @@ pub fn oracle(test: &str, mode: &[&str], input: &[u8], out: &[u8]) {
     assert!(python.status.success(), "{message}");
 }
 
-/// A repeatable source of numbers (SplitMix64).
+/// A repeatable generator of pseudorandom numbers (SplitMix64).
 pub struct Numbers(pub u64);
 
 impl Numbers {
@@ -131,7 +132,7 @@ impl Numbers {
     }
 }
 
-/// About `len` bytes in which everything that the command looks at is frequent.
+/// Returns about `len` random bytes in which escapes, broken escapes, line ends and invalid UTF-8 are frequent.
 pub fn tangle(seed: u64, len: usize) -> Vec<u8> {
     const WORDS: &[&[u8]] = &[
         b"https://example.org/",

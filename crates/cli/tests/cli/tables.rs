@@ -1,4 +1,4 @@
-//! `--csv`: values in columns.
+//! Tests `--csv`, which converts values in columns.
 
 use crate::support::{Numbers, assert_same, ok, oracle, run};
 
@@ -18,14 +18,14 @@ fn cells_are_quoted_when_they_have_to_be() {
         ("\"a%41\"", "\"aA\""),
         ("\"a,%22\"", "\"a,\"\"\""),
         ("\"a\"\"%41\"", "\"a\"\"A\""),
-        // What does not change stays as it is, however odd.
+        // A cell whose value does not change keeps its spelling, even if its quotes are unusual.
         ("\"a\"", "\"a\""),
         ("a\"b", "a\"b"),
         ("\"a\"b", "\"a\"b"),
         (" \"a\"", " \"a\""),
         ("", ""),
         ("\"\"", "\"\""),
-        // A quote that does not stand first is data.
+        // A quote that is not the first byte of a cell is data.
         ("a\"%41", "\"a\"\"A\""),
         ("\"a\"%41", "\"aA\""),
     ] {
@@ -49,7 +49,7 @@ fn rows_may_be_ragged_or_reach_over_lines() {
 fn headers_name_columns() {
     assert_eq!(decode("b c,a", "a,\"b c\",d\n%41,%42,%43\n"), "a,\"b c\",d\nA,B,%43\n");
     assert_eq!(decode("1", "%41\n%41\n"), "%41\nA\n");
-    // A name comes before a number.
+    // A column whose name is a number is selected by that name, not by its position.
     assert_eq!(decode("2", "2,a\n%41,%42\n"), "2,a\nA,%42\n");
     assert_eq!(decode("a", "\u{feff}\"a\",b\n%41,%42"), "\u{feff}\"a\",b\nA,%42");
     assert_eq!(decode("a", ""), "");

@@ -1,4 +1,4 @@
-//! `-e`: text from the command line.
+//! Tests `-e`, which converts text from the command line.
 
 use std::fs;
 

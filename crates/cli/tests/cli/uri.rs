@@ -1,4 +1,4 @@
-//! Whole URLs: canonical forms, splitting and joining, references, IRIs, forms, and the seven rules.
+//! Tests the commands for whole URLs: canonical forms, splitting, joining, references, IRIs, forms, and the rules of RFC 3986.
 
 use std::fs;
 
@@ -6,13 +6,13 @@ use simdpct_uri::canon::Profile;
 
 use crate::support::{Numbers, Run, assert_same, ok, run};
 
-/// What a run makes of `input`, as text.
+/// Runs `pct` with `args` on `input`, and returns its output as text.
 #[track_caller]
 fn text(args: &[&str], input: &str) -> String {
     String::from_utf8(ok(args, input)).expect("text")
 }
 
-/// About `len` bytes of lines in which everything that splitting and canonical forms look at is frequent.
+/// Returns about `len` bytes of random lines. Schemes, delimiters, dot segments and other URL syntax are frequent in them.
 fn urls(seed: u64, len: usize) -> Vec<u8> {
     const WORDS: &[&[u8]] = &[
         b"http://example.org/a/b?c=d#e\n",
@@ -55,7 +55,7 @@ fn urls(seed: u64, len: usize) -> Vec<u8> {
     bytes
 }
 
-/// The lines of `text`, each with its end apart.
+/// Splits `text` into lines, each as the pair of its content and its line end.
 fn lines(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     text.split_inclusive(|&byte| byte == b'\n').map(|line| {
         let end = line.len() - usize::from(line.ends_with(b"\n")) - usize::from(line.ends_with(b"\r\n"));
@@ -77,7 +77,7 @@ fn profiles_are_those_of_the_library_line_by_line() {
         assert_same(profile.name(), &ok(&args, &input), &wanted);
         let threads = [&args[..], &["-j4"]].concat();
         assert_same(profile.name(), &ok(&threads, &input), &wanted);
-        // Every line by itself.
+        // These options convert each line separately, and write only the lines that changed.
         let each = [&args[..], &["--on-error", "keep", "--only-changed"]].concat();
         let changed = ok(&each, &input);
         assert!(changed.len() < wanted.len(), "{profile}");
@@ -115,7 +115,7 @@ fn what_a_profile_refuses_is_treated_as_asked() {
         assert_eq!((out, code), (b"http://a/\n".to_vec(), Some(1)));
         assert_eq!(err, "pct: <stdin>:2: offset 19: the port is not a number of at most 65535\n");
     }
-    // A malformed escape is a fault whatever the profile does with it.
+    // `--on-error` applies to a malformed escape even if the profile would leave the escape as it is.
     let replaced = [&args[..], &["--on-error", "replace"]].concat();
     assert_eq!(text(&replaced, "HTTP://a/%zz%7e"), "http://a/%25zz~");
     assert_eq!(text(&args, "HTTP://a/%zz%7e"), "http://a/%zz~");
@@ -149,7 +149,7 @@ fn profiles_work_on_values_anywhere() {
         "1.2.3.4 - - [1/Jan/2024] \"GET /~b HTTP/1.1\" 200 1 \"http://a/\"\n"
     );
     assert_eq!(with(&["--field", "2"], "x HTTP://A/%7e y\n"), "x http://a/~ y\n");
-    // Where there is no URL, none is made.
+    // A `-` in a log means that there is no referrer, so it is not resolved as a reference. In plain lines it is one.
     let referrers = ["resolve", "--base", "http://a/", "--field", "8"];
     let log = "1.2.3.4 - - [1/Jan/2024] \"GET / HTTP/1.1\" 200 1 \"-\"\n";
     assert_eq!(text(&referrers, log), log);
@@ -160,10 +160,10 @@ fn profiles_work_on_values_anywhere() {
     );
     assert_eq!(with(&["-0"], "HTTP://A/\0HTTP://B/\n\0"), "http://a/\0HTTP://B/\n\0");
     assert_eq!(with(&["--csv", "--column", "2", "--only"], "a,b\n1,HTTP://A/\n"), "http://a/\n");
-    // A comma that comes to light does not split a field.
+    // An escaped comma stays escaped, because a decoded one would split the field.
     let w3lib = ["normalize", "--profile", "w3lib-2.5", "--field", "1", "--delimiter", ","];
     assert_eq!(text(&w3lib, "http://a/%2Cb,x\n"), "http://a/%2Cb,x\n");
-    // A URL is in memory whole, so a line that is too long stays.
+    // A URL is converted only as a whole, so a line that does not fit in memory stays as it is.
     let long = format!("HTTP://{}/\nHTTP://B/\n", "A".repeat(3 << 20));
     let Run { out, err, code } = run(&profile, &long);
     assert_same("a long line", &out, long.replace("HTTP://B", "http://b").as_bytes());
@@ -201,7 +201,7 @@ fn split_writes_the_parts_as_they_are() {
         text(&[&["split", "--as", "csv"][..], &fields].concat(), url),
         "bob,p%40w,bob:p%40w@example.org:8080,a%26b,\"\",,https://bob:p%40w@example.org:8080/a%2Fb/c?q=a%26b&q=2&e#top\n"
     );
-    // What is not there, and what is empty.
+    // A missing part gives an empty cell, and an empty part gives a quoted empty cell.
     assert_eq!(
         text(&["split", "--as", "csv"], "//@:/?#\na\n\n"),
         ",\"\",\"\",\"\",/,\"\",\"\"\n,,,,a,,\n,,,,,,\n"
@@ -210,7 +210,7 @@ fn split_writes_the_parts_as_they_are() {
         text(&["split", "--as", "jsonl"], "//h?\n\n"),
         "{\"host\":\"h\",\"path\":\"\",\"query\":\"\"}\n{\"path\":\"\"}\n"
     );
-    // A row is a line, and has its cells.
+    // Tabs, line ends, commas and quotes in a part never add a cell or a row.
     assert_eq!(text(&["split", "--fields", "path,query"], "a\tb\r?\"\"\n"), "a%09b%0D\t%22%22\n");
     assert_eq!(text(&["split", "--fields", "path,query", "--as", "csv"], "a,\"b?c\n"), "\"a,\"\"b\",c\n");
     let raw = ok(&["split", "--fields", "path", "--as", "jsonl"], b"a\xFF\"\t\n");
@@ -244,7 +244,7 @@ fn split_works_on_values_anywhere() {
     assert_same("compressed, on threads", &from_file, &ok(&["split", "-j1"], &normal));
 }
 
-/// Without the bytes that TSV and CSV escape.
+/// Returns `input` without tabs, which cells of TSV cannot contain.
 fn printable(input: &[u8]) -> Vec<u8> {
     input.iter().copied().filter(|byte| !matches!(byte, b'\t')).collect()
 }
@@ -259,11 +259,11 @@ fn join_is_the_inverse_of_split() {
         let rows = ok(&[&["split", "--as", style][..], &userinfo].concat(), &input);
         assert_same(style, &ok(&[&["join", "--from", style][..], &userinfo].concat(), &rows), &input);
     }
-    // JSON has text only.
+    // JSON cannot contain invalid UTF-8, so the bytes FF are removed.
     let text: Vec<u8> = input.iter().copied().filter(|byte| *byte != 0xFF).collect();
     let rows = ok(&["split", "--as", "jsonl"], &text);
     assert_same("jsonl", &ok(&["join", "--from", "jsonl"], &rows), &text);
-    // Decoded and escaped again, it is the same up to the spelling of escapes.
+    // Splitting with `--decode` and then joining with `--encode` gives the same URL, except for the spelling of escapes.
     let clean = b"http://u%3A:p%40@a.b/x%2Fy%25z/%C3%A9?a=%26&b=%2B+%25#f%20g\n/?q\n";
     let rows = ok(&["split", "--decode"], clean);
     assert_eq!(
@@ -296,21 +296,21 @@ fn join_refuses_what_would_not_be_read_back() {
         let Run { out, err, code } = join(args);
         assert_eq!((out, code), (Vec::new(), Some(1)), "{args:?}");
         assert!(err.contains(reason), "{args:?}: {err}");
-        // Escaped, data stays where it is.
+        // With `--encode`, delimiters in a part are escaped, so that the part can be read back.
         if let [host @ ("host=a/b" | "path=/a?b" | "query=a#b")] = args {
             let Run { out, code, .. } = join(&["--encode", host]);
             assert_eq!(code, Some(0));
             assert!([&b"//a%2Fb\n"[..], b"/a%3Fb\n", b"?a%23b\n"].contains(&&out[..]), "{out:?}");
         }
     }
-    // A row that is refused stays, and the policy decides.
+    // A row that cannot be joined stays as it is by default, and `--on-error` can drop it.
     assert_eq!(text(&["join", "--from", "csv"], "http,,a/b\n,,c,,/d\n"), "http,,a/b\n//c/d\n");
     assert_eq!(text(&["join", "--from", "csv", "--on-error", "drop"], "http,,a/b\n,,c,,/d\n"), "//c/d\n");
     for bad in ["{", "[]", "{\"hots\":1}", "{\"host\":[]}"] {
         let Run { code, .. } = run(&["join", "--from", "jsonl", "--strict"], bad);
         assert_eq!(code, Some(1), "{bad}");
     }
-    // An authority or a scheme is not made of a path.
+    // A path that looks like an authority or a scheme gets a prefix, so that it is still read as a path.
     assert_eq!(text(&["join", "path=//a"], ""), "/.//a\n");
     assert_eq!(text(&["join", "path=a:b"], ""), "./a:b\n");
     assert_eq!(text(&["join", "scheme=https", "-"], "http\t\ta\n"), "https://a\n");
@@ -336,11 +336,11 @@ fn get_fills_a_template() {
         assert_eq!(code, Some(2), "{template}");
         assert!(err.contains(reason), "{template}: {err}");
     }
-    // A line end that comes to light is no line end.
+    // An escaped line end stays escaped, because a decoded one would start another line.
     assert_eq!(text(&["get", "--decode", "{path}"], "/a%0Ab%0d\n"), "/a%0Ab%0d\n");
 }
 
-/// All of RFC 3986, 5.4.
+/// All examples of reference resolution in RFC 3986, section 5.4.
 #[test]
 fn references_are_resolved() {
     let resolve = |reference: &str, more: &[&str]| {
@@ -379,7 +379,7 @@ fn hosts_that_idna_does_not_take_are_refused() {
     assert_eq!(code, Some(1));
     assert!(err.starts_with("pct: <stdin>:2: offset "), "{err}");
     assert!(err.ends_with(": the host is invalid in IDNA\n"), "{err}");
-    // What is not UTF-8 is a matter of the other policy.
+    // `--on-invalid-utf8` decides about invalid UTF-8, not `--on-error`.
     assert_eq!(ok(&["uri"], b"/\xFF\n"), b"/\xFF\n");
     assert_eq!(ok(&["uri", "--on-invalid-utf8", "drop"], b"/\xFF\n/\xC3\xA9\n"), b"/%C3%A9\n");
     assert_eq!(ok(&["uri", "--on-invalid-utf8", "replace"], b"/\xFF\n"), b"/%EF%BF%BD\n");
@@ -410,7 +410,7 @@ fn forms_become_pairs_and_back() {
 fn forms_may_be_in_any_charset() {
     let cyrillic = &["form", "--charset", "windows-1251", "--as", "jsonl"][..];
     assert_eq!(text(cyrillic, "%CF=%CF%F0+%2B&q=%26\n"), "[[\"П\",\"Пр +\"],[\"q\",\"&\"]]\n");
-    // Bytes that are characters are no line ends or tabs, and those that are, stay escaped in a cell.
+    // In Shift_JIS, the byte 5C is part of this character, so it is decoded. A line end stays escaped in a cell.
     assert_eq!(text(&["form", "--charset", "shift_jis"], "a=%83%5C%0A&&b\n"), "a\tソ%0A\tb\t\n");
     assert_eq!(
         text(&["form", "--charset", "iso-8859-1-strict", "--as", "csv"], "a=%80%E9,\n"),
@@ -426,14 +426,14 @@ fn forms_may_be_in_any_charset() {
         "a=%C4%E3%BA%C3\n"
     );
 
-    // What comes from a form goes back to it, but for the case of digits.
+    // Parsing a form and building it again gives the same form.
     for charset in ["utf-8", "gbk", "euc-jp", "iso-2022-jp", "windows-1252", "x-user-defined"] {
         let form = from(charset, "[[\"a&\",\"x=y+z \"],[\"caf\",\"\"]]\n");
         let pairs = text(&["form", "--charset", charset, "--as", "jsonl"], &form);
         assert_eq!(from(charset, &pairs), form, "{charset}");
     }
 
-    // Policies are those of the other verbs.
+    // `--on-invalid-utf8` has the same policies as in the other commands.
     let wrong = "a=1&b=x%FFy\nc=%81\n";
     let with = |policy: &str| text(&["form", "--charset", "gbk", "--on-invalid-utf8", policy], wrong);
     assert_eq!(with("keep"), "a\t1\tb\tx%FFy\nc\t%81\n");
@@ -457,7 +457,7 @@ fn forms_may_be_in_any_charset() {
 
 #[test]
 fn the_converters_are_exact_inverses() {
-    // Any bytes there and back; with line ends as what they are.
+    // Encoding and then decoding gives the input again, for any bytes. Line ends stay line ends.
     for seed in 0..8 {
         let mut input = crate::support::tangle(seed, 50_000);
         input.extend_from_slice(&urls(seed, 50_000));
@@ -465,7 +465,7 @@ fn the_converters_are_exact_inverses() {
         let there = ok(&["encode", "--url"], &input);
         assert_same("there and back", &ok(&["decode", "--url"], &there), &input);
         assert!(there.iter().all(|byte| byte.is_ascii() && *byte != b' '));
-        // And back and there: of what the encoder writes.
+        // Decoding and then encoding gives the same bytes again, if they are output of the encoder.
         let plain = ok(&["decode", "--url"], &there);
         assert_same("back and there", &ok(&["encode", "--url"], plain), &there);
         let values = ["--jsonl", "--key", "u"];
@@ -474,7 +474,7 @@ fn the_converters_are_exact_inverses() {
         assert_eq!(there, b"{\"u\":\"a%20b%0A%250A%2520%2F%20%C3%A9\"}\n");
         assert_same("in JSON", &ok(&[&["decode", "--url"][..], &values].concat(), &there), json);
     }
-    // Back and there, of any URL whose escapes are spelt one way.
+    // Decoding and then encoding gives the same URL again, if its escapes are in the spelling that the encoder writes.
     let mut numbers = Numbers(7);
     let words: [&[u8]; 12] =
         [b"/", b"a", b"2", b"F", b"25", b"2F", b"%25", b"%252F", b"%2F", b"%20", b"%C3%A9", b"?"];
@@ -499,7 +499,7 @@ fn decoding_can_be_confined_to_a_part() {
     assert_eq!(text(&["decode", "--query", "--form"], url), "/a%20b%2Fc?x y=é%26%3D%23+ z&~#%20\n");
     assert_eq!(text(&["decode", "--query", "--times", "2"], "?a=%2541%2526\n"), "?a=A%26\n");
     assert_eq!(text(&["decode", "--path"], "%41?%41\n\n"), "A?%41\n\n");
-    // The others are not looked at.
+    // A malformed escape in another part of the URL is not an error.
     assert_eq!(text(&["decode", "--query", "--strict"], "/%zz?%41\n"), "/%zz?A\n");
     let Run { err, code, .. } = run(&["decode", "--query", "--strict"], "/%zz?%41%zz\n");
     assert_eq!(code, Some(1));
@@ -522,13 +522,13 @@ fn decoding_can_be_confined_to_a_part() {
     }
 }
 
-/// The rules of RFC 3986, chapter 2, through the command.
+/// Checks that the commands follow the rules of RFC 3986, chapter 2.
 mod rules {
     use super::{ok, text};
 
     #[test]
     fn split_before_decode() {
-        // What is decoded first would have three segments, another query and a fragment.
+        // If this URL were decoded before it is split, it would have a different query and a fragment.
         let url = "http://a/b%2Fc%3Fd?e=f%26g%3Dh%23i\n";
         assert_eq!(text(&["get", "--decode", "{query:e}"], url), "f&g=h#i\n");
         assert_eq!(text(&["split", "--decode", "--fields", "path,fragment,query:g"], url), "/b%2Fc?d\t\t\n");
@@ -553,7 +553,7 @@ mod rules {
         let once = text(&["uri"], url);
         assert_eq!(once, "http://a/b%20c%20d?%C3%A9=%C3%A9\n");
         assert_eq!(text(&["uri"], &once), once);
-        // The converter of whole URLs is the one that must, to be an inverse.
+        // `encode` with `--keep-escapes` does not encode escapes again; only `encode --url` does, to be invertible.
         assert_eq!(text(&["encode", "--set", "rfc3986-uri", "--keep-escapes"], &once), once);
     }
 
@@ -602,13 +602,13 @@ mod rules {
             ("http://例え.jp/引き出し\n", "http://xn--r8jz45g.jp/%E5%BC%95%E3%81%8D%E5%87%BA%E3%81%97\n");
         assert_eq!(text(&["uri"], iri), uri);
         assert_eq!(text(&["iri"], uri), iri);
-        // Neither a direction mark nor what is reserved comes to light.
+        // Direction marks, `%` and reserved characters stay escaped.
         let kept = "http://a/%E2%80%AE%25%2F\n";
         assert_eq!(text(&["iri"], kept), kept);
     }
 }
 
-/// What trurl prints of a URL, in its own tests; where `pct` prints something else, a reason is given.
+/// `pct` prints the same parts as trurl for the URLs in trurl's tests. Each row with another result gives a reason.
 #[test]
 fn parts_are_those_that_trurl_prints() {
     let plain = |text: &str| {

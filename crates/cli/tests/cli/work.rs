@@ -1,17 +1,17 @@
-//! What is done to a value: layers, charsets, other escapes, and what is printable.
+//! Tests the conversion of values: layers of escapes, charsets, `--nginx`, `--percent-u` and `--printable`.
 
 use std::fs;
 
 use crate::naive;
 use crate::support::{Numbers, Run, assert_same, ok, run, run_in_chunks, tangle};
 
-/// Runs on text.
+/// Runs `pct` with `args` on the text `input`, and returns its output as text.
 #[track_caller]
 fn text(args: &[&str], input: &str) -> String {
     String::from_utf8(ok(args, input)).unwrap()
 }
 
-/// What `pct decode` with `args` makes of lines.
+/// Checks that `pct decode` with `args` converts each line on the left of `table` to the line on the right.
 #[track_caller]
 fn lines(args: &[&str], table: &[(&str, &str)]) {
     let args = [&["decode"], args].concat();
@@ -23,7 +23,7 @@ fn lines(args: &[&str], table: &[(&str, &str)]) {
     assert_eq!(output.lines().count(), table.len());
 }
 
-/// A tangle below a few more layers.
+/// Returns a [`tangle`] whose `%` and some other bytes are escaped up to four more times.
 fn wrapped(seed: u64, len: usize) -> Vec<u8> {
     let mut numbers = Numbers(seed);
     let mut bytes = tangle(seed, len);
@@ -92,7 +92,7 @@ fn until_stable_is_runs_until_nothing_changes() {
 
 #[test]
 fn until_stable_takes_linear_time() {
-    // 6 MiB in millions of layers; by repetition it would be hours.
+    // These 6 MB contain millions of layers, so one pass per layer would take hours.
     for unit in ["25", "%25", "%%25"] {
         let line = ["%", &unit.repeat(1_000_000 / unit.len()), "/\n"].concat();
         let out = ok(&["decode", "--until-stable"], line.repeat(6));
@@ -102,7 +102,7 @@ fn until_stable_takes_linear_time() {
 
 #[test]
 fn charsets_take_linear_time() {
-    // Each byte is nothing in the charset, each character lacking; by the square it would be minutes.
+    // Here no byte is valid in the charset, or it lacks every character. Quadratic time would take minutes.
     let value = "%FF".repeat(300_000);
     assert!(ok(&["decode", "--charset", "gbk"], &value) == value.as_bytes());
     let replaced = ok(&["decode", "--charset", "gbk", "--on-invalid-utf8", "replace"], &value);
@@ -118,11 +118,11 @@ fn nginx_escapes() {
         &[
             (r"\x22a%20b\x22", "\"a b\""),
             (r"\xe4\xBD\xa0%21", "你!"),
-            // `\` itself was written \x5C, so what follows it was not an escape.
+            // nginx writes `\` as `\x5C`, so the text after a decoded `\` is not an escape.
             (r"\x5Cx41 \x5cn", r"\x41 \n"),
-            // Undone first: what comes out may be an escape, what is decoded is none.
+            // `\xHH` is decoded before `%XX`: it can produce a `%XX`, but a `\xHH` that `%5C` produces stays.
             (r"\x2541 %5Cx41", r"A \x41"),
-            // Line ends, and what is no escape.
+            // Escaped line ends stay, and so do texts that only resemble escapes.
             (r"a\x0Ab\x0dc", r"a\x0Ab\x0dc"),
             (r"\x \x4 \x4g \n \\ \", r"\x \x4 \x4g \n \\ \"),
         ],
@@ -139,25 +139,25 @@ fn percent_u_escapes() {
         &[
             ("%u4f60%u597D%21", "你好!"),
             ("%uD83D%uDE00", "\u{1F600}"),
-            // Halves.
+            // A surrogate without its other half stays escaped.
             ("%uD83D", "%uD83D"),
             ("%uDE00%uD83D", "%uDE00%uD83D"),
             ("%uD83D%uD83D%uDE00", "%uD83D\u{1F600}"),
             ("%uD83D%20%uDE00", "%uD83D %uDE00"),
-            // Not such escapes.
+            // Texts that only resemble `%uXXXX` stay.
             ("%u %u1 %u123 %u12g4 %U0041", "%u %u1 %u123 %u12g4 %U0041"),
             ("%u00410", "A0"),
             ("%%u0041%2%u0041", "%A%2A"),
-            // Line ends, in both spellings.
+            // Line ends stay escaped, both as `%uXXXX` and as `%XX`.
             ("%u000A%u000d%0A", "%u000A%u000d%0A"),
-            // Once: what comes out is not decoded again.
+            // Without `--times`, the result of an escape is not decoded again.
             ("%u002541 %25u0041", "%41 %u0041"),
         ],
     );
     lines(&["--percent-u", "--times", "2"], &[("%u002541 %25u0041", "A %u0041")]);
     lines(&["--percent-u", "--until-stable"], &[("%u0025252541", "A"), ("%4%u0031", "A")]);
     lines(&["--percent-u", "--keep", "/"], &[("%u002F%2f%u4E2D", "%u002F%2f中")]);
-    // What `unescape` of JavaScript gives.
+    // The result agrees with `unescape` of JavaScript.
     lines(&["--percent-u", "--charset", "latin1"], &[("%u4F60%E9%u00e9", "你éé")]);
     assert_eq!(text(&["decode"], "%u0041"), "%u0041");
 }
@@ -167,7 +167,7 @@ fn charsets_are_decoded() {
     for (charset, input, wanted) in [
         ("gbk", "%C4%E3%BA%C3", "你好"),
         ("GB2312", "%c4%e3", "你"),
-        // The second byte of a character may stand for itself, as browsers write it.
+        // The second byte of a character may be unescaped: browsers escape no letters.
         ("gbk", "%81a%C4%E3", "乤你"),
         ("shift_jis", "%83e%83X%83g", "テスト"),
         ("sjis", "%93%FA%96%7B", "日本"),
@@ -179,11 +179,11 @@ fn charsets_are_decoded() {
         ("euc-jp", "%C6%FC", "日"),
         ("gb18030", "%94%39%DA%33", "\u{1F4A9}"),
         ("utf-8", "%C3%A9%E9%f0%9f", "é%E9%F0%9F"),
-        // What is nothing in the charset.
+        // Bytes that are invalid in the charset stay escaped.
         ("gbk", "a%FFb%C4%20c%C4", "a%FFb%C4 c%C4"),
         ("gb18030", "%81%30%81%20", "%810%81 "),
         ("windows-1253", "%D2%C1", "%D2Α"),
-        // Line ends.
+        // An escaped line end stays, and so do the unfinished characters around it.
         ("gbk", "%C4%0A%0D%E3", "%C4%0A%0D%E3"),
     ] {
         assert_eq!(text(&["decode", "--charset", charset], input), wanted, "{charset} {input}");
@@ -199,7 +199,7 @@ fn charsets_are_encoded() {
         (&["--charset", "windows-1251", "--lower"], "Привет", "%cf%f0%e8%e2%e5%f2"),
         (&["--charset", "gbk", "--keep-escapes"], "你%20%\r\n", "%C4%E3%20%25\r\n"),
         (&["--charset", "gbk", "--form"], "你 +\n", "%C4%E3+%2B\n"),
-        // As browsers write what the charset lacks (URL Standard, section 1.3, "percent-encode after encoding").
+        // Browsers write characters that the charset lacks as escaped numeric references (URL Standard, section 1.3).
         (&["--charset", "shift_jis"], "a\u{1F4A9}b\r\n", "a%26%23128169%3Bb\r\n"),
         (&["--charset", "latin1", "--keep", "&#;"], "\u{1F4A9}\u{1F4A9}", "%26%23128169%3B%26%23128169%3B"),
         (&["--charset", "gbk"], "a\rb\r\u{1F4A9}\r\n", "a%0Db%0D%26%23128169%3B\r\n"),
@@ -212,7 +212,7 @@ fn charsets_are_encoded() {
 
 #[test]
 fn charsets_go_both_ways() {
-    // Every character below U+30000 that a charset has, in lines of about a hundred.
+    // All characters from U+0020 to U+2FFFF, in lines of a hundred.
     let all: String = (0x20..0x30000)
         .filter_map(char::from_u32)
         .flat_map(|c| [Some(c), (c as u32).is_multiple_of(100).then_some('\n')])
@@ -223,7 +223,7 @@ fn charsets_go_both_ways() {
     {
         let encoded = text(&["encode", "--charset", label], &all);
         let has: String = encoded.lines().fold(String::new(), |mut text, line| {
-            // Without what it lacks.
+            // Removes the numeric references of characters that the charset lacks.
             let mut parts = line.split("%26%23");
             text.push_str(parts.next().unwrap());
             parts.for_each(|part| text.push_str(part.split_once("%3B").unwrap().1));
@@ -237,7 +237,7 @@ fn charsets_go_both_ways() {
 
 #[test]
 fn charsets_make_no_controls_nor_line_ends() {
-    // Every pair of bytes, each on a line; the controls among them stay escaped by --keep.
+    // Each line has a non-ASCII byte, any byte, and the first byte again. `--keep` keeps control bytes escaped.
     let all: String =
         (0x80..=0xFF).flat_map(|a| (0..=0xFF).map(move |b| format!("%{a:02X}%{b:02X}%{a:02X}/\n"))).collect();
     let controls: String = (0..0x20).map(|byte| format!("%{byte:02X}")).collect();
@@ -270,7 +270,7 @@ fn wrong_charsets_are_errors() {
     }
 }
 
-/// Labels mean what they mean to browsers, and there are strict charsets besides.
+/// A label such as `latin1` means windows-1252, as in browsers; the names with `-strict` mean the exact charsets.
 #[test]
 fn strict_charsets_are_exact() {
     let euro = "%80%E9%C3%A9";
@@ -283,10 +283,10 @@ fn strict_charsets_are_exact() {
     assert_eq!(text(&["encode", "--charset", "us-ascii-strict"], "aé"), "a%26%23233%3B");
 }
 
-/// Its meaning of a byte depends on escape sequences before it, and ends with the value.
+/// In iso-2022-jp, the meaning of a byte depends on the escape sequences before it in the value.
 #[test]
 fn iso_2022_jp_is_not_torn_apart() {
-    // U+30B3 is 0x25 0x33 between escape sequences: "%3" to whoever looks at bytes.
+    // U+30B3 is 0x25 0x33 between escape sequences, and these bytes are "%3" in ASCII.
     let jp = ["decode", "--charset", "iso-2022-jp"];
     for (more, says) in [
         (&["--keep", "%"][..], "--keep"),
@@ -309,7 +309,7 @@ fn iso_2022_jp_is_read_and_written() {
     let decode = |args: &[&str], input: &str| text(&[&["decode"], &jp[..], args].concat(), input);
     assert_eq!(decode(&[], "%1B%24B%253%25s%1B%28B+%1B%24B%253%1B%28B"), "コン+コ");
     assert_eq!(decode(&[], "%1B%24B%253\n%41\n"), "コ\nA\n", "a line begins in ASCII");
-    // The Encoding Standard: a line end among two-byte characters is an error, and bytes that are an error stay escaped.
+    // In the Encoding Standard, a line end among two-byte characters is an error. Invalid bytes stay escaped.
     assert_eq!(decode(&["--raw"], "%1B%24B%253%0A%1B%28B"), "コ%0A");
     assert_eq!(
         decode(&["--csv", "--column", "1", "--no-header"], "%1B%24B%253%25s,%1B%24B\n"),
@@ -320,7 +320,7 @@ fn iso_2022_jp_is_read_and_written() {
     assert!(encoded.lines().all(|line| line.ends_with("%1B%28B") || line.ends_with("%1B%28Bb")), "{encoded}");
 }
 
-/// Whether a terminal would obey `c`.
+/// Reports whether `c` is a control character, which a terminal would obey.
 fn is_control(c: char) -> bool {
     (c as u32) < 0x20 || (0x7F..0xA0).contains(&(c as u32))
 }
@@ -336,7 +336,7 @@ fn printable_leaves_no_controls() {
             ("%9B1m%FF%E4%BD%E9", "%9B1m%FF%E4%BD%E9"),
             ("%E2%80%AEgpj.exe%E2%80%A8", "%E2%80%AEgpj.exe%E2%80%A8"),
             ("%E4%BD%A0%F0%9F%98%80", "你\u{1F600}"),
-            // Those that are not escaped, too; a lone CR is one of them.
+            // Unescaped control characters are escaped as well, including a CR that is not part of a line end.
             ("\x1B[2J\u{202E}\u{85}\rx", "%1B[2J%E2%80%AE%C2%85%0Dx"),
         ],
     );
@@ -354,11 +354,11 @@ fn printable_leaves_no_controls() {
     let out = ok(&["decode", "--printable"], &input);
     let printed = std::str::from_utf8(&out).unwrap();
     assert!(printed.chars().all(|c| c == '\n' || !is_control(c)));
-    // Nothing is lost: to decode it is to decode the input twice.
+    // `--printable` loses nothing: decoding its output is the same as decoding the input twice.
     assert_same("again", &ok(&["decode"], printed), &ok(&["decode", "--times", "2"], &input));
 }
 
-/// All options that look at more than a byte at a time.
+/// Commands whose result for a byte depends on other bytes, so that cuts in the wrong place would show.
 const LOOKING: &[&[&str]] = &[
     &["decode", "--times", "2"],
     &["decode", "--until-stable", "--form"],
@@ -399,7 +399,7 @@ fn pieces_do_not_show() {
     for (chunk, len) in [(1, 3_000), (3, 9_000), (4093, 200_000), (65_536, 400_000)] {
         let input = looked_at(chunk as u64, len);
         for args in LOOKING {
-            // Line by line, each in a run of its own, would take long; a few at a time do as well.
+            // One run for each line would take too long, so each run gets a few lines.
             let wanted: Vec<u8> = input
                 .split_inclusive(|&byte| byte == b'\n')
                 .collect::<Vec<_>>()
@@ -430,12 +430,12 @@ fn long_lines_are_cut_where_it_does_not_show() {
     }
 }
 
-/// Decodes `times` times, as a person would by hand.
+/// Decodes `input` in `times` separate passes.
 fn naive_times(input: &[u8], times: usize) -> Vec<u8> {
     (0..times).fold(input.to_vec(), |bytes, _| naive::decode(&bytes, b"\r\n"))
 }
 
-/// A value may be of any length, and have no place to cut: no line end, no punctuation, no letter after F.
+/// A long value is converted even if it has no place to cut: no line end, no punctuation and no letter after F.
 #[test]
 fn a_value_that_cannot_be_cut_is_done_all_the_same() {
     const MIB: usize = 1 << 20;
@@ -458,7 +458,7 @@ fn a_value_that_cannot_be_cut_is_done_all_the_same() {
         (&["--times", "2", "--form"], "%2B+%252B", &to("  +", 9)),
         (&["--charset", "gbk"], "%C4%E3", &to("你", 6)),
         (&["--charset", "gbk", "--percent-u"], "%C4%E3%u4F60", &to("你你", 12)),
-        // With a letter in between: the Encoding Standard takes two escape sequences in a row for an error.
+        // A letter separates the repetitions, because two escape sequences in a row are an error in the Encoding Standard.
         (&["--charset", "iso-2022-jp"], "%1B%24B%25%33%1B%28Ba", &to("コa", 21)),
         (&["--charset", "us-ascii-strict"], "%41%C4", &to("A%C4", 6)),
         (&["--percent-u"], "%uD83D%uDE00", &to("\u{1F600}", 12)),
@@ -479,7 +479,7 @@ fn a_value_that_cannot_be_cut_is_done_all_the_same() {
                     &[&["-j1"], &["-j3"], &["--strict"], &["--on-invalid-utf8", "drop", "--max-record", "1"]]
                 };
                 for more in more {
-                    // Some units hold what these do not take.
+                    // Skips units with bytes that these options reject: invalid bytes of the charset, or malformed escapes.
                     if more.len() > 1 && args.contains(&"us-ascii-strict")
                         || more == &["--strict"] && unit.contains("%%")
                     {
@@ -491,7 +491,7 @@ fn a_value_that_cannot_be_cut_is_done_all_the_same() {
             }
         }
     }
-    // One escape in very many layers.
+    // One escape is nested in up to two million layers.
     for layers in [1_000, MIB / 2 - 10, MIB / 2 + 10, 2 * MIB] {
         let deep = |layers: usize| format!("%{}41", "25".repeat(layers - 1));
         fs::write(&path, deep(layers)).unwrap();
@@ -499,7 +499,7 @@ fn a_value_that_cannot_be_cut_is_done_all_the_same() {
         let twice = ok(&["decode", "--times", "2", name], "");
         assert_same(&format!("{layers}"), &twice, deep(layers - 2).as_bytes());
     }
-    // What is wrong with it is said with its place, and what comes before is written.
+    // The error message names the line and offset of the malformed escape, and the output before it is written.
     let long = "ab12".repeat(300_000);
     fs::write(&path, format!("a\n{long}%4\n")).unwrap();
     let run = run(&["decode", "--times", "2", "--strict", name], "");

@@ -52,7 +52,8 @@ fn values(array: &ArrayRef) -> Vec<Value> {
     }
 }
 
-/// Returns the first column of a query with the planned type. Dictionaries are unpacked, because each batch has its own.
+/// Returns the first column of a query, and the type that the plan has for it. Dictionaries are unpacked, because each batch
+/// has its own.
 fn column(ctx: &SessionContext, sql: &str) -> Result<(DataType, ArrayRef)> {
     run(async {
         let frame = ctx.sql(sql).await?;
@@ -111,7 +112,7 @@ fn errors_name_the_problem() {
     let ctx = session(1);
     for (sql, message) in [
         ("pct_encode('a', 'nope')", "pct_encode: there is no set 'nope'; sets are "),
-        // This set is only a building block of others.
+        // `rfc1738-unsafe` is only a building block of other sets, so it cannot be named.
         ("pct_encode('a', 'rfc1738-unsafe')", "there is no set"),
         ("url_canonical('a', 'nope')", "url_canonical: there is no profile 'nope'; profiles are "),
         (
@@ -128,12 +129,12 @@ fn errors_name_the_problem() {
         let error = column(&ctx, &format!("SELECT {sql}")).expect_err(sql).to_string();
         assert!(error.contains(message), "{sql}: {error}");
     }
-    // An unknown constant is an error before anything is read.
+    // An unknown name that is a constant is an error before any row is read.
     let planned = run(async { ctx.sql("SELECT pct_encode(v, 'nope') FROM (VALUES ('a')) t(v)").await });
     assert!(planned.expect_err("planned").to_string().contains("no set 'nope'"));
 }
 
-/// Returns the layouts of text.
+/// Returns the types in which DataFusion stores text.
 fn layouts() -> Vec<DataType> {
     let dictionary = |keys, of| DataType::Dictionary(Box::new(keys), Box::new(of));
     vec![
@@ -156,7 +157,7 @@ fn binary(of: &DataType) -> DataType {
     }
 }
 
-/// Registers a table with the number of each row, `i`, and its value, `v`. Its batches are slices of one array.
+/// Registers a table with two columns: `i` is the number of the row and `v` its value. Its batches are slices of one array.
 fn table(ctx: &SessionContext, name: &str, column: &ArrayRef) -> Result<()> {
     let numbers = Arc::new(Int32Array::from_iter_values(0..i32::try_from(column.len()).expect("few rows")));
     let schema = Arc::new(Schema::new(vec![
@@ -240,7 +241,7 @@ fn binary_is_encoded() -> Result<()> {
         let want = given.iter().map(|value| value.as_ref().map(|value| model::encode_bytes(value, "")));
         assert!(values(&got).into_iter().eq(want), "{of}");
     }
-    // The type changes even if no value does.
+    // A function whose result is text must change the type even if no value changes.
     let clean: ArrayRef =
         Arc::new(BinaryArray::from_iter_values(["abc", "a-value-of-more-than-twelve-bytes"]));
     for of in [DataType::Binary, DataType::LargeBinary, DataType::BinaryView] {
@@ -255,7 +256,7 @@ fn function(name: &str) -> Arc<ScalarUDF> {
     functions().into_iter().find(|function| function.name() == name).expect("a function")
 }
 
-/// Calls a function like an engine.
+/// Calls a function directly, in the way a query engine does.
 fn call(name: &str, arrays: &[ArrayRef]) -> Result<ArrayRef> {
     let function = function(name);
     let rows = arrays[0].len();
@@ -283,7 +284,7 @@ fn unchanged_columns_are_not_copied() -> Result<()> {
             ("pct_normalize", &plain),
             ("url_canonical", &plain),
         ] {
-            // Some escapes stay as they are.
+            // `pct_normalize` and `url_canonical` keep some escapes, so values with such escapes must not change, either.
             let escaped = [Some("https://a.example/%2F%C3%A9/that/is/long"), values[1], values[2]];
             let cases: &[&[Option<&str>]] = if name == "pct_normalize" || name == "url_canonical" {
                 &[values, &escaped]
@@ -295,7 +296,7 @@ fn unchanged_columns_are_not_copied() -> Result<()> {
                 assert!(Arc::ptr_eq(&call(name, &[Arc::clone(&given)])?, &given), "{name} of {of}");
             }
         }
-        // The binary array uses the same memory.
+        // `pct_decode_blob` changes nothing here, so its binary result shares the memory of its argument.
         let given = cast(&flat(&plain), &of)?;
         let made = call("pct_decode_blob", &[Arc::clone(&given)])?;
         let memory = |array: &ArrayRef| match array.data_type() {
@@ -347,12 +348,12 @@ fn values_of_a_dictionary_are_processed_once() -> Result<()> {
     let want = [text("a b"), text("%zz"), None, None, text("c"), text("a b"), text("a b")];
     assert_eq!(values(&made), want);
 
-    // A value that becomes null gets a null key, too.
+    // If a value of a dictionary becomes null, so do the keys that refer to it.
     let made = call("try_pct_decode", &[given])?;
     assert_eq!(values(&made), [text("a b"), None, None, None, text("c"), text("a b"), text("a b")]);
     assert_eq!(made.null_count(), 3);
 
-    // A batch that is a slice of many rows uses little of its dictionary.
+    // A batch that is a slice of many rows uses few values of its dictionary, and the result has only these.
     let many = StringArray::from_iter_values((0..5000).map(|row| format!("%{:02x}-{row}", row % 256)));
     let many = cast(&many, &DataType::Dictionary(Box::new(DataType::UInt16), Box::new(DataType::Utf8)))?;
     let made = call("pct_normalize", &[many.slice(4000, 100)])?;
@@ -471,7 +472,7 @@ fn data_frames() -> Result<()> {
         ["http://a.example/~?q=a b", "100%"],
         ["HTTP://A.example/~?q=a b", "100%"],
         ["http://a.example/~?q=a b", "100%"],
-        // The URL Standard leaves escapes as they are.
+        // The profiles of the URL Standard leave these escapes as they are.
         ["http://a.example/%7e?q=a%20b", "NULL"],
     ];
     for (got, want) in got.zip(want) {

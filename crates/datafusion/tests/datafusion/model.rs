@@ -1,8 +1,8 @@
-//! Models of the functions, written in the plainest way: one byte or escape at a time.
+//! Models of the functions, written in the plainest way: they process one byte or escape at a time.
 
 use simdpct_uri::canon::Profile;
 
-/// The reserved bytes of `rfc3986-path`.
+/// The reserved bytes that the set `rfc3986-path` keeps.
 pub const PATH: &str = "/!$&'()*+,;=:@";
 
 pub fn encode(text: &str, keep: &str) -> Vec<u8> {
@@ -19,7 +19,7 @@ pub fn encode_bytes(bytes: &[u8], keep: &str) -> Vec<u8> {
     bytes.iter().flat_map(one).collect()
 }
 
-/// Returns the value of the escape at the start.
+/// Returns the byte of the escape at the start of `text`, if there is one.
 fn escape(text: &[u8]) -> Option<u8> {
     match text {
         [b'%', high, low, ..] => Some(
@@ -29,7 +29,7 @@ fn escape(text: &[u8]) -> Option<u8> {
     }
 }
 
-/// Returns each decoded byte with its spelling.
+/// Returns each decoded byte of `text` together with its spelling there.
 fn decoded(text: &str) -> Vec<(u8, &[u8])> {
     let (mut rest, mut out) = (text.as_bytes(), Vec::new());
     while let Some(first) = rest.first() {
@@ -44,7 +44,7 @@ pub fn decode(text: &str) -> Vec<u8> {
     decoded(text).into_iter().map(|(byte, _)| byte).collect()
 }
 
-/// Decodes, except for escapes of bytes that are not part of valid UTF-8.
+/// Decodes `text`, but keeps the escapes of bytes that are not part of valid UTF-8.
 pub fn decode_keeping(text: &str) -> Vec<u8> {
     let decoded = decoded(text);
     let bytes: Vec<u8> = decoded.iter().map(|(byte, _)| *byte).collect();
@@ -71,7 +71,7 @@ pub fn normalize(text: &str) -> Vec<u8> {
     let one = |(byte, spelling): (u8, &[u8])| {
         if encode_bytes(&[byte], "") == [byte] { vec![byte] } else { spelling.to_vec() }
     };
-    // A letter outside of an escape must not change its case.
+    // Only escapes are written in upper case. A letter outside an escape keeps its case.
     let upper = |(byte, spelling): (u8, &[u8])| {
         let made = one((byte, spelling));
         if made.len() == 3 { made.to_ascii_uppercase() } else { made }

@@ -1,4 +1,4 @@
-//! Rows for the tests: real URLs, encoded ones, and hostile text.
+//! Rows for the tests: real URLs, encoded URLs, and hostile text.
 
 use crate::model;
 
@@ -41,7 +41,7 @@ const PIECES: [&str; 26] = [
     "\u{1}",
 ];
 
-/// Makes rows, of which every seventh is null.
+/// Makes `count` rows for the tests. Every seventh row is null.
 pub fn rows(count: usize) -> Vec<Option<String>> {
     let lines: Vec<&str> =
         [include_str!("../../../../samples/urls.txt"), include_str!("../../../../samples/crawl.txt")]

@@ -1,4 +1,4 @@
-//! Columns that this package has made.
+//! Exports columns that this package has made, by the Arrow C data interface.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::null;
@@ -10,9 +10,9 @@ use pyo3::prelude::*;
 use super::{ArrowArray, ArrowArrayStream, ArrowSchema, FORMATS, Owned, Released};
 use crate::part::{Data, Part, Type};
 
-/// Keeps a part alive, and the array of pointers to its buffers.
+/// The private data of an exported array: it keeps the part alive that owns the buffers, and the array of pointers to them.
 struct Exported {
-    /// Only its memory is used.
+    /// The owner of the buffers. Nothing reads this field.
     _part: Arc<Part>,
     pointers: Vec<*const c_void>,
 }
@@ -21,16 +21,16 @@ struct Exported {
 ///
 /// # Safety
 ///
-/// `array` is one of `array_of` that is not released.
+/// `array` was made by `array_of`, and nobody has released it.
 unsafe extern "C" fn release_array(array: *mut ArrowArray) {
-    // SAFETY: the caller promises it, so the private data is the box that `array_of` made, and nobody has freed it.
+    // SAFETY: by the caller's promise, the private data is the box that `array_of` made, and nobody has freed it.
     unsafe {
         drop(Box::from_raw((*array).private_data.cast::<Exported>()));
         (*array).release = None;
     }
 }
 
-/// Makes an array of a part.
+/// Makes an Arrow array of the values of a part, without a copy.
 pub(crate) fn array_of(part: &Arc<Part>) -> ArrowArray {
     let validity = part.validity().map_or(null(), |bits| bits.bytes().as_ptr().cast());
     let mut pointers: Vec<*const c_void> = vec![validity];
@@ -64,20 +64,20 @@ pub(crate) fn array_of(part: &Arc<Part>) -> ArrowArray {
 ///
 /// # Safety
 ///
-/// `schema` is one of `schema_of` that is not released.
+/// `schema` was made by `schema_of`, and nobody has released it.
 unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
-    // SAFETY: the caller promises it, so the private data is the string that `schema_of` made, and nobody has freed it.
+    // SAFETY: by the caller's promise, the private data is the string that `schema_of` made, and nobody has freed it.
     unsafe {
         drop(CString::from_raw((*schema).private_data.cast()));
         (*schema).release = None;
     }
 }
 
-/// Makes the schema of a column.
+/// Makes the Arrow schema of a column with the type `class`.
 pub(crate) fn schema_of(class: Type, name: CString) -> ArrowSchema {
     const NULLABLE: i64 = 2;
     let format = FORMATS.iter().find(|(_, known)| *known == class).map_or(c"b", |(format, _)| *format);
-    // The name is the private data, too, which is thus never NULL: to Polars, NULL means that the schema was released.
+    // The private data is the name, so that it is never NULL: Polars takes NULL to mean that the schema was released.
     let name = name.into_raw();
     ArrowSchema {
         format: format.as_ptr(),
@@ -99,20 +99,20 @@ struct Stream {
 ///
 /// # Safety
 ///
-/// `stream` is one of `stream_of` that is not released, and `out` is a place for a schema.
+/// `stream` was made by `stream_of`, nobody has released it, and `out` is a place for a schema.
 unsafe extern "C" fn stream_schema(stream: *mut ArrowArrayStream, out: *mut ArrowSchema) -> c_int {
-    // SAFETY: the caller promises it, so the private data is a `Stream`.
+    // SAFETY: by the caller's promise, the private data is a `Stream`, and `out` can be written.
     unsafe { out.write(schema_of((*(*stream).private_data.cast::<Stream>()).class, CString::default())) };
     0
 }
 
-/// Writes the next array of a stream to `out`, or one that is released at its end.
+/// Writes the next array of a stream to `out`. At the end of the stream, writes an array that is marked as released.
 ///
 /// # Safety
 ///
-/// `stream` is one of `stream_of` that is not released, no other thread uses it, and `out` is a place for an array.
+/// `stream` was made by `stream_of`, nobody has released it, no other thread uses it, and `out` is a place for an array.
 unsafe extern "C" fn stream_next(stream: *mut ArrowArrayStream, out: *mut ArrowArray) -> c_int {
-    // SAFETY: the caller promises it, so the private data is a `Stream`, which nobody else uses.
+    // SAFETY: by the caller's promise, the private data is a `Stream` that nobody else uses, and `out` can be written.
     unsafe {
         let next = (*(*stream).private_data.cast::<Stream>()).parts.next();
         out.write(next.map_or(ArrowArray::NULL, |part| array_of(&part)));
@@ -120,7 +120,7 @@ unsafe extern "C" fn stream_next(stream: *mut ArrowArrayStream, out: *mut ArrowA
     0
 }
 
-/// Returns no message, because no call fails. It does not use its argument.
+/// Returns no message, because no function of these streams fails. It does not use its argument.
 unsafe extern "C" fn stream_error(_: *mut ArrowArrayStream) -> *const c_char {
     null()
 }
@@ -129,9 +129,9 @@ unsafe extern "C" fn stream_error(_: *mut ArrowArrayStream) -> *const c_char {
 ///
 /// # Safety
 ///
-/// `stream` is one of `stream_of` that is not released.
+/// `stream` was made by `stream_of`, and nobody has released it.
 unsafe extern "C" fn release_stream(stream: *mut ArrowArrayStream) {
-    // SAFETY: the caller promises it, so the private data is the box that `stream_of` made, and nobody has freed it.
+    // SAFETY: by the caller's promise, the private data is the box that `stream_of` made, and nobody has freed it.
     unsafe {
         drop(Box::from_raw((*stream).private_data.cast::<Stream>()));
         (*stream).release = None;
@@ -148,14 +148,14 @@ fn stream_of(class: Type, parts: Vec<Arc<Part>>) -> ArrowArrayStream {
     }
 }
 
-/// Frees the struct of a capsule, and releases it unless somebody has taken it over.
+/// Frees the Arrow struct in a capsule, and releases it unless a consumer has taken it over.
 ///
 /// # Safety
 ///
 /// CPython calls this once with a capsule of `capsule_of`, when it frees the capsule.
 unsafe extern "C" fn drop_capsule<T: Released>(capsule: *mut ffi::PyObject) {
-    // SAFETY: the pointer of the capsule is the box that `capsule_of` made, and only this function frees it. It is NULL if somebody has
-    // renamed the capsule; then the exception is cleared and the memory stays.
+    // SAFETY: the pointer of the capsule is the box that `capsule_of` made, and only this function frees it. The pointer is
+    // NULL if somebody has renamed the capsule; then the exception is cleared and the memory leaks.
     unsafe {
         let inside = ffi::PyCapsule_GetPointer(capsule, T::CAPSULE.as_ptr()).cast::<T>();
         if inside.is_null() {
@@ -168,8 +168,8 @@ unsafe extern "C" fn drop_capsule<T: Released>(capsule: *mut ffi::PyObject) {
 
 fn capsule_of<T: Released>(py: Python<'_>, inside: T) -> PyResult<Bound<'_, PyAny>> {
     let inside = Box::into_raw(Box::new(inside));
-    // SAFETY: `py` proves that the thread is attached. The pointer is not NULL, and the name is a constant. If there is no capsule,
-    // nobody else has the box.
+    // SAFETY: `py` proves that the thread is attached. The pointer is not NULL, and the name is a constant. If CPython makes no
+    // capsule, only this function has the box.
     unsafe {
         let capsule = ffi::PyCapsule_New(inside.cast(), T::CAPSULE.as_ptr(), Some(drop_capsule::<T>));
         if capsule.is_null() {

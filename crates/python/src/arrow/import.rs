@@ -1,4 +1,4 @@
-//! Columns that other libraries have made.
+//! Imports columns that other libraries have made, by the Arrow C data interface, and checks them.
 
 use std::ffi::{CStr, CString, c_int};
 use std::fmt;
@@ -11,13 +11,14 @@ use pyo3::types::PyTuple;
 use super::{ArrowArray, ArrowArrayStream, ArrowSchema, FORMATS, Owned};
 use crate::part::{Bits, Layout, Type, View};
 
-/// A column.
+/// A column that another library has made: its type, and one array for each chunk.
 pub(crate) struct Input {
     pub(crate) class: Type,
     pub(crate) chunks: Vec<Imported>,
 }
 
-/// The reason why an object is not taken as a column. It needs no Python, because Polars calls on threads without the GIL.
+/// The reason why an object is rejected as a column. It holds no Python object, because Polars calls on threads without the
+/// GIL.
 pub(crate) enum Rejected {
     /// The type is unsupported.
     Type(String),
@@ -48,7 +49,7 @@ fn invalid(message: &'static str) -> Rejected {
     Rejected::Data(message)
 }
 
-/// The values of an array as they are stored.
+/// The values of an imported array, in the layout in which the array stores them.
 pub(crate) enum Stored<'a> {
     Small(&'a [u8], &'a [i32]),
     Large(&'a [u8], &'a [i64]),
@@ -56,7 +57,7 @@ pub(crate) enum Stored<'a> {
 }
 
 impl<'a> Stored<'a> {
-    /// Returns the bytes of a row; for a null or a view that is not in the buffers, any.
+    /// Returns the bytes of a row. The result is arbitrary if the row is null or its view is outside the buffers.
     pub(crate) fn value(&self, row: usize) -> &'a [u8] {
         match self {
             Stored::Small(bytes, offsets) => &bytes[offsets[row] as usize..offsets[row + 1] as usize],
@@ -66,9 +67,9 @@ impl<'a> Stored<'a> {
     }
 }
 
-/// An array of strings or bytes.
-// INVARIANT: the array, or its only child if `is_child` is set, is one of type `class`, whose buffers have the sizes that the
-// interface asks for.
+/// An imported array of strings or bytes.
+// INVARIANT: the array, or its only child if `is_child` is true, has the type `class`, and its buffers have the sizes that the
+// Arrow interface requires.
 pub(crate) struct Imported {
     array: Owned<ArrowArray>,
     is_child: bool,
@@ -78,11 +79,11 @@ pub(crate) struct Imported {
 }
 
 impl Imported {
-    /// Takes an array over, and checks what can be checked.
+    /// Takes an array over, and checks everything that can be checked without trusting its producer.
     ///
     /// # Safety
     ///
-    /// A producer made the array for a schema of which [`class_of`] returned `class` and `is_child`.
+    /// A producer made the array for a schema for which [`class_of`] returned `class` and `is_child`.
     pub(crate) unsafe fn new(
         array: Owned<ArrowArray>,
         (class, is_child): (Type, bool),
@@ -98,13 +99,13 @@ impl Imported {
             }
             offset = offset.checked_add(start).ok_or_else(|| invalid("an offset out of range"))?;
             if outer.null_count != 0 && outer.n_buffers > 0 && !outer.buffers.is_null() {
-                // SAFETY: by the invariant of an array there is a first buffer.
+                // SAFETY: by the invariant of `ArrowArray`, `buffers` has `n_buffers` pointers, and there is at least one.
                 if !unsafe { *outer.buffers }.is_null() {
                     return Err(Rejected::Type("a table with null rows; pass the column".to_owned()));
                 }
             }
         }
-        // With this limit, sizes of offsets, views and bits do not overflow.
+        // This limit ensures that the sizes of offsets, views and bits do not overflow.
         if offset
             .checked_add(len)
             .and_then(|end| end.checked_mul(32))
@@ -113,7 +114,7 @@ impl Imported {
             return Err(invalid("a length out of range"));
         }
         (imported.offset, imported.len) = (offset, len);
-        // Both succeed later if they succeed now, unless the producer changes the data.
+        // Later calls of both functions succeed if these do, unless the producer changes the data.
         imported.stored()?;
         imported.validity()?;
         Ok(imported)
@@ -123,7 +124,7 @@ impl Imported {
         self.len
     }
 
-    /// Returns the array that has the values.
+    /// Returns the array that has the values: the imported array, or its only child if `is_child` is true.
     fn array(&self) -> Result<&ArrowArray, Rejected> {
         let array = self.array.get();
         if !self.is_child {
@@ -132,11 +133,11 @@ impl Imported {
         if array.n_children != 1 || array.children.is_null() {
             return Err(invalid("another number of columns than its type has"));
         }
-        // SAFETY: by the invariant of an array there is one child, which lives as long as its parent.
+        // SAFETY: by the invariant of `ArrowArray`, `children` has one pointer, and the child lives as long as its parent.
         unsafe { (*array.children).as_ref() }.ok_or_else(|| invalid("a column without data"))
     }
 
-    /// Returns the first `count` values of a buffer.
+    /// Returns the first `count` values of the buffer with this index.
     ///
     /// # Safety
     ///
@@ -146,7 +147,7 @@ impl Imported {
         if array.buffers.is_null() || !usize::try_from(array.n_buffers).is_ok_and(|count| index < count) {
             return Err(invalid("a buffer is missing"));
         }
-        // SAFETY: by the invariant of an array there are `n_buffers` pointers, and `index` is smaller.
+        // SAFETY: by the invariant of `ArrowArray`, `buffers` has `n_buffers` pointers, and `index` is smaller.
         let data = unsafe { *array.buffers.add(index) }.cast::<T>();
         if count == 0 {
             return Ok(&[]);
@@ -157,18 +158,18 @@ impl Imported {
         {
             return Err(invalid("a buffer that is NULL, not aligned or too long"));
         }
-        // SAFETY: the pointer is not NULL and aligned, and the size is at most `isize::MAX`. The caller promises `count` values.
-        // They live until `self` releases the array, and by the interface they do not change.
+        // SAFETY: the pointer is not NULL and is aligned, and the size is at most `isize::MAX`, by the checks above. The caller
+        // promises `count` values. They live until `self` releases the array, and by the Arrow interface they do not change.
         Ok(unsafe { std::slice::from_raw_parts(data, count) })
     }
 
-    /// Returns the bytes and offsets of a column with offsets of type `O`, which is its type.
+    /// Returns the bytes and offsets of a column, whose type must have offsets of type `O`.
     fn column<O: Offset + TryInto<usize>>(&self) -> Result<(&[u8], &[O]), Rejected> {
         if self.len == 0 {
             return Ok((&[], &[]));
         }
-        // SAFETY: such a column has one offset more than it has values, and as many bytes as the last offset says. Any bits are an
-        // integer.
+        // SAFETY: by the invariant of `Imported`, a column of this type has one offset more than values, and as many bytes as
+        // the last offset says. Any bits are a valid integer.
         let (bytes, offsets) = unsafe {
             let offsets = &self.buffer::<O>(1, self.offset + self.len + 1)?[self.offset..];
             let end = offsets[self.len].try_into().map_err(|_| invalid("a negative offset"))?;
@@ -178,7 +179,7 @@ impl Imported {
         Ok((bytes, offsets))
     }
 
-    /// Returns the values as they are stored.
+    /// Returns the values in the layout in which the array stores them.
     pub(crate) fn stored(&self) -> Result<Stored<'_>, Rejected> {
         Ok(match self.class.layout {
             Layout::Small => {
@@ -197,8 +198,8 @@ impl Imported {
                 let buffers =
                     usize::try_from(self.array()?.n_buffers).ok().and_then(|count| count.checked_sub(3));
                 let count = buffers.ok_or_else(|| invalid("a view without buffers"))?;
-                // SAFETY: such a column has a view for each value, buffers of bytes, and last the length of each of these. Any bits
-                // are an integer or a view.
+                // SAFETY: by the invariant of `Imported`, a column of this type has a view for each value, then buffers of
+                // bytes, and last the length of each buffer. Any bits are a valid integer or view.
                 unsafe {
                     let lens = self.buffer::<i64>(count + 2, count)?;
                     let buffers = lens.iter().enumerate().map(|(index, len)| {
@@ -214,14 +215,14 @@ impl Imported {
         })
     }
 
-    /// Returns the validity of the values; `None` if none is null.
+    /// Returns the validity bitmap of the values, or `None` if no value is null.
     pub(crate) fn validity(&self) -> Result<Option<Bits<'_>>, Rejected> {
         let array = self.array()?;
         if array.null_count == 0 || self.len == 0 || array.buffers.is_null() || array.n_buffers < 1 {
             return Ok(None);
         }
-        // SAFETY: by the invariant of an array there is a first buffer. In each layout it is the validity, which is NULL or has a bit
-        // for each value.
+        // SAFETY: by the invariant of `ArrowArray` there is a first buffer. In each layout it is the validity bitmap, which is
+        // NULL or has a bit for each value.
         let bytes = unsafe {
             if (*array.buffers).is_null() {
                 return Ok(None);
@@ -232,7 +233,7 @@ impl Imported {
     }
 }
 
-/// Returns the type of a column, and whether the column is the only child of a struct, the form of a table.
+/// Returns the type of a column, and whether the column is the only child of a struct, as in a table of one column.
 pub(crate) fn class_of(schema: &ArrowSchema) -> Result<(Type, bool), Rejected> {
     let mut schema = schema;
     let mut is_child = false;
@@ -250,7 +251,7 @@ pub(crate) fn class_of(schema: &ArrowSchema) -> Result<(Type, bool), Rejected> {
                 let message = format!("a table with {} columns; select one", schema.n_children);
                 return Err(Rejected::Type(message));
             }
-            // SAFETY: by the invariant of a schema there is one child, which lives as long as its parent.
+            // SAFETY: by the invariant of `ArrowSchema`, `children` has one pointer, and the child lives as long as its parent.
             schema =
                 unsafe { (*schema.children).as_ref() }.ok_or_else(|| invalid("a column without a type"))?;
             is_child = true;
@@ -266,7 +267,7 @@ pub(crate) fn class_of(schema: &ArrowSchema) -> Result<(Type, bool), Rejected> {
 }
 
 fn format_of(schema: &ArrowSchema) -> Option<&CStr> {
-    // SAFETY: by the invariant of a schema, a format that is not NULL is a string that lives as long as the schema.
+    // SAFETY: by the invariant of `ArrowSchema`, a format that is not NULL is a C string that lives as long as the schema.
     (!schema.format.is_null()).then(|| unsafe { CStr::from_ptr(schema.format) })
 }
 
@@ -277,7 +278,7 @@ impl Owned<ArrowArray> {
     }
 }
 
-/// Reports whether a column can only have nulls.
+/// Reports whether a column has Arrow's null type, so that every value is null.
 pub(crate) fn is_null_type(schema: &ArrowSchema) -> bool {
     format_of(schema) == Some(c"n")
 }
@@ -287,7 +288,7 @@ pub(crate) fn name_of(schema: &ArrowSchema) -> CString {
     if schema.name.is_null() {
         return CString::default();
     }
-    // SAFETY: by the invariant of a schema, a name that is not NULL is a string that lives as long as the schema.
+    // SAFETY: by the invariant of `ArrowSchema`, a name that is not NULL is a C string that lives as long as the schema.
     unsafe { CStr::from_ptr(schema.name) }.to_owned()
 }
 
@@ -299,7 +300,7 @@ pub(crate) fn import(values: &Bound<'_, PyAny>) -> PyResult<Input> {
         let schema = Owned::<ArrowSchema>::take(&pair.get_item(0)?)?;
         let array = Owned::<ArrowArray>::take(&pair.get_item(1)?)?;
         let class = class_of(schema.get())?;
-        // SAFETY: by the PyCapsule interface, the method returns the schema of the array.
+        // SAFETY: by the PyCapsule interface, `__arrow_c_array__` returns an array and its schema.
         return Ok(Input { class: class.0, chunks: vec![unsafe { Imported::new(array, class) }?] });
     }
     let Some(method) = values.getattr_opt("__arrow_c_stream__")? else {
@@ -320,7 +321,7 @@ fn drain(mut stream: Owned<ArrowArrayStream>) -> PyResult<Input> {
     let (Some(get_schema), Some(get_next)) = (stream.get().get_schema, stream.get().get_next) else {
         return Err(invalid("a stream that was used before").into());
     };
-    // SAFETY: a stream with functions is not released, and `schema` is a place for a schema.
+    // SAFETY: the functions are not NULL, so the stream is not released, and `schema` is a place for a schema.
     let status = unsafe { get_schema(stream.get_mut(), schema.get_mut()) };
     if status != 0 {
         return Err(stream_error(&mut stream, status));
@@ -337,7 +338,7 @@ fn drain(mut stream: Owned<ArrowArrayStream>) -> PyResult<Input> {
         if array.get().release.is_none() {
             return Ok(Input { class: class.0, chunks });
         }
-        // SAFETY: by the interface, the arrays of a stream are of its schema.
+        // SAFETY: by the Arrow interface, all arrays of a stream have the schema of the stream.
         chunks.push(unsafe { Imported::new(array, class) }?);
     }
 }

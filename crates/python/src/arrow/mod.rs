@@ -1,8 +1,8 @@
 //! Columns from and to other libraries, by the Arrow C data interface and its capsules for Python.
 //!
-//! <https://arrow.apache.org/docs/format/CDataInterface.html>, CStreamInterface and PyCapsuleInterface. `import` checks columns as far
-//! as it can: layout, number and alignment of buffers, offsets, views. The interface has no way to check that a buffer is as
-//! long as it has to be; a producer promises it.
+//! The interface: <https://arrow.apache.org/docs/format/CDataInterface.html>, CStreamInterface and PyCapsuleInterface. `import`
+//! checks columns as far as it can: layout, number and alignment of buffers, offsets, views. It cannot check that a buffer is
+//! as long as its column requires; the producer promises that.
 
 mod export;
 mod import;
@@ -17,9 +17,9 @@ use pyo3::prelude::*;
 
 use crate::part::{Layout, Type};
 
-/// The type of a column.
-// INVARIANT: a schema that is not released is valid as the interface says: strings and children live as long as it does.
-// Schemas come from `schema_of`, and from producers, whose promise this is.
+/// The Arrow C struct of the type of a column.
+// INVARIANT: a schema that is not released is valid by the interface: its strings and children live as long as the schema.
+// Schemas come from `schema_of`, or from producers, which promise this.
 #[repr(C)]
 pub(crate) struct ArrowSchema {
     format: *const c_char,
@@ -33,9 +33,9 @@ pub(crate) struct ArrowSchema {
     private_data: *mut c_void,
 }
 
-/// The data of a column.
-// INVARIANT: an array that is not released is valid as the interface says: `buffers` has `n_buffers` pointers and `children`
-// `n_children`, which live as long as the array. Arrays come from `array_of`, and from producers, whose promise this is.
+/// The Arrow C struct of the data of a column.
+// INVARIANT: an array that is not released is valid by the interface: `buffers` has `n_buffers` pointers and `children` has
+// `n_children`, which live as long as the array. Arrays come from `array_of`, or from producers, which promise this.
 #[repr(C)]
 pub(crate) struct ArrowArray {
     length: i64,
@@ -50,8 +50,8 @@ pub(crate) struct ArrowArray {
     private_data: *mut c_void,
 }
 
-/// A column in several arrays.
-// INVARIANT: the functions of a stream that is not released may be called as the interface says.
+/// The Arrow C struct of a column in several arrays.
+// INVARIANT: if a stream is not released, its functions may be called as the interface allows.
 #[repr(C)]
 struct ArrowArrayStream {
     get_schema: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowSchema) -> c_int>,
@@ -61,11 +61,11 @@ struct ArrowArrayStream {
     private_data: *mut c_void,
 }
 
-/// One of the three structs. The owner calls its `release`, once, unless it is `None`.
+/// One of the three Arrow structs. Its owner calls its `release` exactly once, unless `release` is `None`.
 pub(crate) trait Released: Sized {
-    /// The name of the capsules for Python that have such a struct.
+    /// The name that the PyCapsule interface gives to capsules with this struct.
     const CAPSULE: &'static CStr;
-    /// A struct that is released.
+    /// A value of the struct that is marked as released.
     const NULL: Self;
 
     /// Calls the function `release` of the struct, if there is one.
@@ -80,7 +80,8 @@ macro_rules! released {
 
             fn release(&mut self) {
                 if let Some(release) = self.release {
-                    // SAFETY: the struct is not released, so by its invariant this is the function that does it.
+                    // SAFETY: `release` is not `None`, so the struct is not released, and by its invariant `release` may be
+                    // called.
                     unsafe { release(self) };
                     self.release = None;
                 }
@@ -99,8 +100,8 @@ released! {
     ArrowArrayStream c"arrow_array_stream" { get_schema: None, get_next: None, get_last_error: None }
 }
 
-/// A struct that is released when this is dropped.
-// INVARIANT: nobody else releases it.
+/// An Arrow struct that is released when its owner is dropped.
+// INVARIANT: nobody else releases the struct.
 pub(crate) struct Owned<T: Released>(Box<T>);
 
 impl<T: Released> Owned<T> {
@@ -112,7 +113,7 @@ impl<T: Released> Owned<T> {
     ///
     /// # Safety
     ///
-    /// Nobody else releases it.
+    /// Nobody else releases the struct.
     pub(crate) unsafe fn new(inside: T) -> Owned<T> {
         Owned(Box::new(inside))
     }
@@ -125,16 +126,17 @@ impl<T: Released> Owned<T> {
         &mut self.0
     }
 
-    /// Takes over the struct in a capsule, and leaves one that is released.
+    /// Takes over the struct in a capsule, and leaves a struct in the capsule that is marked as released.
     fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Owned<T>> {
-        // SAFETY: the argument is an object. One that is not a capsule of this name gives NULL and an exception.
+        // SAFETY: `capsule` is a live object. If it is not a capsule with this name, CPython returns NULL and sets an
+        // exception.
         let inside = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), T::CAPSULE.as_ptr()) }.cast::<T>();
         if inside.is_null() {
             return Err(PyErr::fetch(capsule.py()));
         }
         let mut owned = Owned::null();
-        // SAFETY: by the PyCapsule interface, a capsule of this name has such a struct, which may be moved. The thread has the GIL,
-        // so nobody else uses the capsule, and its destructor finds a struct that is released.
+        // SAFETY: by the PyCapsule interface, a capsule with this name contains such a struct, which may be moved. The thread
+        // has the GIL, so nobody else uses the capsule, whose destructor then finds a struct that is marked as released.
         unsafe { std::ptr::swap(inside, &raw mut *owned.0) };
         Ok(owned)
     }
@@ -146,12 +148,12 @@ impl<T: Released> Drop for Owned<T> {
     }
 }
 
-// SAFETY: the interface allows a consumer to release from any thread.
+// SAFETY: the Arrow interface allows a consumer to release a struct on any thread.
 unsafe impl<T: Released> Send for Owned<T> {}
-// SAFETY: nothing writes through a shared reference, and by the interface the buffers of an array do not change.
+// SAFETY: nothing writes through a shared reference, and by the Arrow interface the buffers of an array do not change.
 unsafe impl<T: Released> Sync for Owned<T> {}
 
-/// The formats of the interface for the types of this package.
+/// The format strings of the Arrow interface for the column types that this package supports.
 const FORMATS: [(&CStr, Type); 7] = [
     (c"u", Type { layout: Layout::Small, text: true }),
     (c"U", Type { layout: Layout::Large, text: true }),

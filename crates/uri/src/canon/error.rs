@@ -25,15 +25,15 @@ pub struct CanonicalizeError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
-    /// TAB, CR, LF or NUL, which would break lines of text.
+    /// The URL holds this control character: TAB, CR, LF or NUL, which would break lines of text.
     Control(u8),
-    /// More than one `@` in the authority.
+    /// The authority holds more than one `@`.
     SeveralAt,
     /// The host is empty, holds brackets without an address, or is not valid by IDNA.
     Host,
     /// The port is not a number of at most 65535.
     Port,
-    /// A relative reference. The profile takes only URLs with a scheme.
+    /// The URL is a relative reference, but the profile takes only URLs with a scheme.
     Relative,
     /// The URL is not valid UTF-8.
     InvalidUtf8,

@@ -1,7 +1,7 @@
-//! Canonical forms of URLs, by name.
+//! Canonical forms of URLs, which callers select by name.
 //!
 //! There is no single canonical form of a URL: crawlers, archives, browsers and block lists each have their own, and their keys
-//! differ on purpose. A [`Profile`] is one of them, in one version. Its results never change; a new version is a new profile.
+//! differ on purpose. A [`Profile`] is one such form in one version. Its results never change; a new version is a new profile.
 //!
 //! ```
 //! use simdpct_uri::canon::Profile;
@@ -37,7 +37,7 @@ mod whatwg;
 
 pub use error::{CanonicalizeError, Reason};
 
-/// A row of the table of profiles.
+/// The name, the description and the functions of one profile.
 struct Row {
     name: &'static str,
     about: &'static str,
@@ -46,14 +46,14 @@ struct Row {
 
 /// The functions that make a canonical form.
 enum Form {
-    /// A form of any bytes. It works a byte at a time and accepts every input, so a text of many lines is one input.
+    /// A form that accepts any bytes. It changes only escapes and single bytes, so a text of many lines is converted in one call.
     Bytes(fn(&[u8], &mut Vec<u8>)),
-    /// A form of URLs, with the kernel that proves that a URL has it already, if there is one. The function may leave the start of a form
-    /// in its output when it fails.
+    /// A form of URLs: a kernel that proves that a URL is canonical already, if there is one, and the function that makes the
+    /// form. When the function fails, it may leave the start of a form in its output.
     Url(Option<Prove>, Canonicalize),
 }
 
-/// Appends the lines of a text that are not proven canonical; returns `false` without a kernel.
+/// Appends the lines of a text that are not proven canonical to the vector. Returns `false` if the level has no kernel.
 type Prove = fn(Level, &[u8], &mut Vec<Unproven>) -> bool;
 
 /// Appends the canonical form of a URL.
@@ -63,8 +63,8 @@ fn prove<R: Rule>(level: Level, text: &[u8], unproven: &mut Vec<Unproven>) -> bo
     level.run(Scan::<R>::new(text, unproven))
 }
 
-/// Makes [`Profile`] of a table with one row for each profile: its name, one line about it, and the functions that make it. `if` names
-/// the feature that a profile needs.
+/// Defines [`Profile`] from a table with one row for each profile: its name, one line about it, and the functions that make the
+/// form. `if` names the cargo feature that the profile needs.
 macro_rules! profiles {
     ($($(#[$doc:meta])* $variant:ident $(if $feature:tt)? = $name:literal, $about:literal, $form:expr;)*) => {
         /// A canonical form of URLs.
@@ -129,9 +129,9 @@ profiles! {
 
     /// `rfc3986`: syntax-based normalization (RFC 3986, section 6.2.2).
     ///
-    /// Scheme and host are in lower case, escapes as in `escapes`, dot segments removed (after `%2E` is decoded), the colon of an
-    /// empty port removed (section 3.2.3). Dot segments of a relative path stay, because they have a meaning. `%2F`, `%25` and malformed
-    /// escapes stay, and bytes that the RFC does not allow in a URI are not escaped.
+    /// Scheme and host are written in lower case, and escapes as by `escapes`. Dot segments are removed (after `%2E` is decoded),
+    /// and so is the colon of an empty port (section 3.2.3). Dot segments of a relative path stay, because they have a meaning.
+    /// `%2F`, `%25` and malformed escapes stay, and bytes that the RFC does not allow in a URI are not escaped.
     ///
     /// Rejects TAB, CR, LF and NUL, more than one `@` in the authority, a host with brackets that is not an address, and a port that
     /// is not a number of at most 65535.
@@ -153,10 +153,11 @@ profiles! {
 
     /// `safe-browsing-4`: the keys of Google Safe Browsing, version 4.
     ///
-    /// TAB, CR, LF and the fragment are removed. Escapes are decoded until nothing changes, in each component by itself; afterwards bytes
-    /// up to 0x20 and from 0x7F, `#` and `%` are escaped. The host is in lower case, without dots at its ends and without runs of dots;
-    /// an IPv4 address in any of its old spellings becomes four decimal numbers. Userinfo and port are removed, and from
-    /// the path dot segments and runs of slashes. `http://` is inserted if there is no scheme.
+    /// TAB, CR, LF and the fragment are removed. Escapes are decoded until nothing changes, in each component by itself;
+    /// afterwards bytes up to 0x20 and from 0x7F, `#` and `%` are escaped. The host is written in lower case, without dots at its
+    /// ends and without runs of dots; an IPv4 address in any of its old spellings becomes four decimal numbers. Userinfo, port
+    /// and the dot segments of the path are removed, and a run of slashes in the path becomes one slash. `http://` is inserted if
+    /// there is no scheme.
     ///
     /// Rejects an empty host.
     SafeBrowsing4 = "safe-browsing-4", "keys of Google Safe Browsing, version 4",
@@ -167,10 +168,10 @@ profiles! {
 
     /// `safe-browsing-5`: the keys of Google Safe Browsing, version 5.
     ///
-    /// It differs from version 4 in hosts: one that is not ASCII becomes Punycode by UTS 46; an IPv6 address is compressed, and becomes an
-    /// IPv4 address if it is IPv4-mapped or of NAT64 (`64:ff9b::/96`).
+    /// It differs from version 4 in hosts: a host that is not ASCII becomes Punycode by UTS 46; an IPv6 address is compressed,
+    /// and becomes an IPv4 address if it is IPv4-mapped or has the NAT64 prefix `64:ff9b::/96`.
     ///
-    /// Rejects an empty host, and one with a character that is mapped to a delimiter: `U+FF0F` is mapped to `/`, so
+    /// Rejects an empty host, and a host with a character that UTS 46 maps to a delimiter: `U+FF0F` is mapped to `/`, so
     /// `good.com\u{ff0f}.evil.com` would become the host `good.com`.
     SafeBrowsing5 if "idna" = "safe-browsing-5", "keys of Google Safe Browsing, version 5",
         Form::Url(
@@ -186,7 +187,7 @@ profiles! {
     /// reversed. A default port, dot segments, runs of slashes, session ids in path and query, and one slash at the end are removed.
     /// The parameters of the query are sorted. The form of an empty URL is `-`. A URL without a host keeps its scheme.
     ///
-    /// The tool asks the DNS resolver what `256.1.1.1` is. This profile does not.
+    /// The tool passes a host such as `256.1.1.1` to the DNS resolver. This profile does not.
     ///
     /// Rejects an invalid port; a URL without a host whose scheme is `http`, `https` or missing, where the tool takes the first segment
     /// of the path for a host; hosts for which IDNA 2003 and UTS 46 differ, such as `fa\u{df}.de`; and hosts with a character that is
@@ -243,13 +244,13 @@ fn simdpct_normalize(text: &[u8], out: &mut Vec<u8>) {
 }
 
 impl Profile {
-    /// Returns its name, such as `rfc3986-scheme`.
+    /// Returns the name of the profile, such as `rfc3986-scheme`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// Returns one line that says what it is, for lists of profiles.
+    /// Returns a one-line description of the profile, for lists of profiles.
     #[must_use]
     pub const fn about(self) -> &'static str {
         self.row().about
@@ -261,7 +262,7 @@ impl Profile {
         Profile::ALL.iter().copied().find(|profile| profile.name() == name)
     }
 
-    /// Returns the canonical form of `url`, borrowed if that is `url` itself.
+    /// Returns the canonical form of `url`. The result is borrowed if `url` is canonical already.
     ///
     /// # Errors
     ///
@@ -321,10 +322,11 @@ impl Profile {
         self.canonicalize_lines_at_level(Level::active(), text, out, rejected);
     }
 
-    /// Reports whether a kernel proves that `url` is canonical. `false` means that nothing is known.
+    /// Reports whether a kernel proves that `url` is canonical. `false` means that the kernel could not decide.
     fn is_proven(self, url: &[u8]) -> bool {
         let Form::Url(Some(prove), _) = self.row().form else { return false };
-        // To the kernels, a CR at the end and an LF end a line, and an empty text has no line.
+        // The kernels read lines: they would drop a CR at the end of the URL, split it at an LF, and find no line in an empty
+        // URL.
         if url.is_empty() || url.last() == Some(&b'\r') || memchr::memchr(b'\n', url).is_some() {
             return false;
         }
@@ -415,7 +417,7 @@ impl FromStr for Profile {
     }
 }
 
-/// The error of `Profile::from_str`: this build has no profile with the name. `Display` lists the names that it has.
+/// The error of `Profile::from_str`: this build has no profile with the name. `Display` lists the profiles of this build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownProfile;
@@ -432,7 +434,8 @@ impl fmt::Display for UnknownProfile {
 
 impl core::error::Error for UnknownProfile {}
 
-/// Returns the end of the chunk of whole lines that starts at `at`. A chunk fits into a first-level cache, unless it is one longer line.
+/// Returns the end of the chunk of whole lines that starts at `at`. A chunk has at most 16 KiB, which fits into a first-level
+/// cache, unless it is a single longer line.
 fn chunk_end(text: &[u8], at: usize) -> usize {
     const CHUNK: usize = 16 * 1024;
 

@@ -7,19 +7,19 @@ use crate::compose::{append_without_dots, guard};
 use crate::host::{HostKind, port_number};
 use crate::parts::{Parts, split};
 
-/// The schemes to which section 6.2.3 is applied, in lower case, with their default ports. Their URLs have an authority and a path that is
-/// not empty.
+/// The schemes to which section 6.2.3 is applied, in lower case, with their default ports. An empty path after their authority
+/// becomes `/`.
 const DEFAULT_PORTS: &[(&[u8], u16)] =
     &[(b"http", 80), (b"https", 443), (b"ws", 80), (b"wss", 443), (b"ftp", 21)];
 
-/// Appends the normal form of `url` by section 6.2.2, and if `by_scheme`, also by section 6.2.3.
+/// Appends the normal form of `url` by RFC 3986, section 6.2.2, and if `by_scheme`, also by section 6.2.3.
 pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
     let parts = split(url);
     if let Some((offset, reason)) = rejection(url).or_else(|| authority_rejection(&parts)) {
         return Err(CanonicalizeError { offset, reason });
     }
 
-    // Section 6.2.2.1: schemes and hosts are in lower case.
+    // RFC 3986, section 6.2.2.1: schemes and hosts are written in lower case.
     let mut default = None;
     if let Some(scheme) = parts.scheme() {
         let start = out.len();
@@ -37,7 +37,7 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
             out.push(b'@');
         }
         append_host(host.raw(), out);
-        // Section 3.2.3 removes an empty port, and section 6.2.3 the default one.
+        // RFC 3986, section 3.2.3, removes an empty port, and section 6.2.3 removes the default port.
         if let Some(port) = parts.port().filter(|port| !port.is_empty())
             && (default.is_none() || port_number(port) != default)
         {
@@ -46,13 +46,13 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
         }
     }
 
-    // Section 6.2.2.2 before section 6.2.2.3, because a dot may be escaped.
+    // Escapes are decoded (section 6.2.2.2) before dot segments are removed (section 6.2.2.3), because a dot may be escaped.
     let start = out.len();
     simdpct::normalize_append(parts.path(), out);
     let has_authority = parts.host().is_some();
     let is_relative = !parts.is_uri() && !has_authority && out.get(start) != Some(&b'/');
     if is_relative {
-        // `%61:b` is a path, but its decoded form `a:b` is not.
+        // `%61:b` is a path, but its decoded form `a:b` has a scheme, so `./` is inserted before it.
         let guard = guard(false, false, &out[start..]);
         out.splice(start..start, guard.iter().copied());
     } else if has_dot_segment(&out[start..]) {
@@ -73,7 +73,8 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
     Ok(())
 }
 
-/// Appends a host in lower case. Escapes are normalized before, because `%41` is an `A`; the digits of those that stay are in upper case.
+/// Appends a host in lower case. Escapes are normalized first, because `%41` decodes to `A`. The hexadecimal digits of escapes
+/// that stay are in upper case.
 fn append_host(host: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     simdpct::normalize_append(host, out);
@@ -97,14 +98,14 @@ fn has_dot_segment(path: &[u8]) -> bool {
     })
 }
 
-/// Finds the first byte that would break lines of text.
+/// Returns the offset of the first TAB, CR, LF or NUL, which would break lines of text, and the reason to reject the URL.
 fn rejection(url: &[u8]) -> Option<(usize, Reason)> {
     let control = memchr::memchr3(b'\t', b'\r', b'\n', url);
     let nul = memchr::memchr(0, &url[..control.unwrap_or(url.len())]);
     nul.or(control).map(|offset| (offset, Reason::Control(url[offset])))
 }
 
-/// Finds the first problem of an authority.
+/// Returns the offset of the first problem of the authority, and the reason: several `@`, an invalid host or an invalid port.
 fn authority_rejection(parts: &Parts<'_>) -> Option<(usize, Reason)> {
     let at = parts.offsets();
     if let Some(userinfo) = parts.userinfo()

@@ -1,4 +1,4 @@
-//! Paths and patterns as google/robotstxt compares them.
+//! Writes paths and patterns of robots.txt as google/robotstxt compares them.
 
 use alloc::vec::Vec;
 

@@ -13,7 +13,7 @@ use super::shared::{append_without_extra_dots, old_ipv4, without_line_ends};
 use crate::compose::remove_dot_segments;
 use crate::parts::split;
 
-/// The bytes that are not escaped: above 0x20 and below 0x7F, without `#` and `%`.
+/// The bytes that stay unescaped in a key: those above 0x20 and below 0x7F, without `#` and `%`.
 const KEPT: AsciiSet = simdpct::sets::WHATWG_C0_CONTROL.remove(b" #%");
 
 /// The version of Google's rules.
@@ -24,14 +24,14 @@ pub(super) enum Version {
     Five,
 }
 
-/// Appends the key of `url`.
+/// Appends the key of `url` by the rules of `version`.
 pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
     let without_line_ends = without_line_ends(url);
     let trimmed = without_line_ends.trim_ascii();
     let mut parts = split(trimmed);
     let with_scheme;
     if parts.host().is_none() {
-        // `www.example.com/` and `example.com:80/` have no scheme.
+        // Inputs such as `www.example.com/` and `example.com:80/` have no scheme, so `http://` is inserted.
         with_scheme = [b"http://", trimmed].concat();
         parts = split(&with_scheme);
     }
@@ -46,7 +46,7 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
         #[cfg(feature = "idna")]
         Version::Five => match super::shared::uts46(host, b"") {
             Ok(name) => Some(name),
-            // Google's rules escape such hosts.
+            // Google's rules escape the bytes of a host that UTS 46 rejects.
             Err(InvalidName::Rejected) => None,
             Err(InvalidName::Forbidden) => return Err(bad_host),
         },
@@ -107,7 +107,7 @@ fn address_in_brackets(host: &[u8]) -> Option<Ipv6Addr> {
     core::str::from_utf8(address).ok()?.parse().ok()
 }
 
-/// Returns the IPv4 address in an IPv6 address that is IPv4-mapped, or of NAT64 with the well-known prefix.
+/// Returns the IPv4 address inside `address` if that is IPv4-mapped or has the well-known NAT64 prefix `64:ff9b::/96`.
 fn embedded_ipv4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     match address.segments() {
         [0, 0, 0, 0, 0, 0xFFFF, high, low] | [0x64, 0xFF9B, 0, 0, 0, 0, high, low] => {

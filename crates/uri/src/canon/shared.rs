@@ -12,7 +12,7 @@ pub(super) fn without_line_ends(url: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Appends `host` without dots at its ends, and with one dot in the place of several.
+/// Appends `host` without dots at its ends, and with one dot in place of each run of dots.
 pub(super) fn append_without_extra_dots(host: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     for label in host.split(|&byte| byte == b'.').filter(|label| !label.is_empty()) {
@@ -56,14 +56,15 @@ pub(super) fn old_ipv4(host: &[u8]) -> Option<Ipv4Addr> {
     u32::try_from(address).ok().map(Ipv4Addr::from)
 }
 
-/// The error of [`idna_2003`]: the name is not valid, or IDNA 2003 and UTS 46 differ. They map some characters to different names, and some
-/// rules, such as that of directions, are only in UTS 46.
+/// The error of [`idna_2003`]: the name is not valid, or IDNA 2003 and UTS 46 differ. They map some characters to different
+/// names, and UTS 46 has rules of its own, such as that on text direction.
 #[cfg(feature = "idna")]
 pub(super) struct Deviation;
 
-/// Converts a host by IDNA 2003, if UTS 46 agrees. `None` if the name in ASCII has an empty label or one of more than 63 bytes.
+/// Converts a host to ASCII by IDNA 2003; fails unless UTS 46 gives the same name. Returns `None` if the ASCII name has an empty
+/// label, or a label of more than 63 bytes.
 ///
-/// No character may be mapped to one of `delimiters`. See [`uts46`].
+/// Also fails if a character is mapped to one of `delimiters`. See [`uts46`].
 #[cfg(feature = "idna")]
 pub(super) fn idna_2003<'a>(host: &'a str, delimiters: &[u8]) -> Result<Option<Cow<'a, str>>, Deviation> {
     if host.contains(['\u{DF}', '\u{1E9E}', '\u{3C2}', '\u{200C}', '\u{200D}']) {
@@ -78,7 +79,7 @@ pub(super) fn idna_2003<'a>(host: &'a str, delimiters: &[u8]) -> Result<Option<C
     Ok(labels.all(|label| (1..64).contains(&label.len())).then_some(name))
 }
 
-/// The error of [`uts46`].
+/// The reason why [`uts46`] does not convert a host.
 #[cfg(feature = "idna")]
 pub(super) enum InvalidName {
     /// UTS 46 rejects the name.
@@ -87,15 +88,16 @@ pub(super) enum InvalidName {
     Forbidden,
 }
 
-/// Converts a host to Punycode by UTS 46. No character may be mapped to one of `delimiters` or to a byte that the URL Standard forbids in
-/// hosts.
+/// Converts a host to Punycode by UTS 46. Fails if a character is mapped to one of `delimiters`, or to a byte that the URL
+/// Standard forbids in hosts.
 #[cfg(feature = "idna")]
 pub(super) fn uts46<'a>(host: &'a [u8], delimiters: &[u8]) -> Result<Cow<'a, str>, InvalidName> {
     use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 
     let name = Uts46::new().to_ascii(host, AsciiDenyList::EMPTY, Hyphens::Allow, DnsLength::Ignore);
     let name = name.map_err(|_| InvalidName::Rejected)?;
-    // A deny list would also reject such bytes of the host itself, which the tools keep.
+    // A deny list of idna would also reject forbidden bytes that the host itself holds. The tools keep those, so only bytes that
+    // the mapping adds are rejected.
     let is_forbidden =
         |byte: &u8| *byte <= b' ' || b"#%/:<>?@[\\]^|\x7f".contains(byte) || delimiters.contains(byte);
     let mut left = [0_usize; 128];

@@ -14,26 +14,26 @@ use crate::host::{HostKind, port_number};
 use crate::parts::{Parts, split};
 use crate::pieces::QueryPairs;
 
-/// The bytes that are not escaped in a path, and decoded if they are.
+/// The bytes of a path that are decoded if they are escaped.
 const PATH: AsciiSet = literal(b"!$&'()*+,:=@[]|", sets::RFC3986_UNRESERVED);
-/// The same for a user name and a password.
+/// The bytes of a user name or password that stay unescaped, and are decoded if they are escaped.
 const USERINFO: AsciiSet = literal(b"!$&'()*+,", sets::RFC3986_UNRESERVED);
-/// The bytes that stay in the parameters of the last segment, where nothing is decoded.
+/// The bytes that stay unescaped in the parameters of the last segment. Escapes in parameters are not decoded.
 const PARAMETERS: AsciiSet = PATH_RAW.remove(b"[]|");
-/// The bytes that stay in a fragment, where nothing is decoded.
+/// The bytes that stay unescaped in a fragment. Escapes in a fragment are not decoded.
 const FRAGMENT: AsciiSet = literal(b"?", PARAMETERS);
-/// The bytes that stay in a path. `%`, `/` and `;` are not decoded.
+/// The bytes that stay unescaped in a path: those of [`PATH`], and `%`, `/` and `;`, whose escapes are not decoded.
 const PATH_RAW: AsciiSet = literal(b"%/;", PATH);
 
-/// The schemes in which a backslash is a slash.
+/// The schemes in whose URLs a backslash is read as a slash.
 const SPECIAL: &[&[u8]] = &[b"http", b"https", b"ftp", b"file", b"ws", b"wss"];
-/// The schemes whose empty authority is written if the path starts with a slash: `uses_netloc` of Python.
+/// The schemes after which an empty authority (`//`) is written if the path starts with a slash: `uses_netloc` of Python.
 #[rustfmt::skip]
 const WITH_AUTHORITY: &[&[u8]] = &[
     b"http", b"https", b"ftp", b"file", b"ws", b"wss", b"sftp", b"gopher", b"nntp", b"telnet", b"imap", b"wais", b"mms", b"shttp",
     b"snews", b"prospero", b"rtsp", b"rtsps", b"rtspu", b"rsync", b"svn", b"svn+ssh", b"nfs", b"git", b"git+ssh",
 ];
-/// The schemes whose last segment may have parameters after `;`. Empty parameters are removed.
+/// The schemes in whose URLs the last segment may have parameters after `;`. Empty parameters are removed.
 #[rustfmt::skip]
 const WITH_PARAMETERS: &[&[u8]] = &[
     b"", b"ftp", b"hdl", b"prospero", b"http", b"https", b"shttp", b"rtsp", b"rtsps", b"rtspu", b"sip", b"sips", b"mms", b"sftp", b"tel",
@@ -83,7 +83,7 @@ pub(super) fn append(
     if out.len() == path_start {
         out.push(b'/');
     }
-    // The escapes of parameters stay, in their case. A `;` without parameters is removed.
+    // The escapes in parameters stay as they are, in either case. A `;` without parameters after it is removed.
     if parameters.len() > 1 {
         Encode::keeping(PARAMETERS).encode_append(parameters, out);
     }
@@ -113,7 +113,8 @@ fn append_lower(text: &[u8], out: &mut Vec<u8>) {
     out[start..].make_ascii_lowercase();
 }
 
-/// Returns the offset of the first `;` of the last segment, or the length.
+/// Returns the offset of the first `;` of the last segment. Returns the length of `path` if there is none, or if the scheme has
+/// no parameters.
 fn parameters_start(path: &[u8], has_parameters: bool) -> usize {
     let last = memchr::memrchr(b'/', path).map_or(0, |slash| slash + 1);
     let found = has_parameters.then(|| memchr::memchr(b';', &path[last..])).flatten();
@@ -155,7 +156,8 @@ fn append_authority(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Canonica
     }
     match kind {
         HostKind::Ipv6(address) => append_ipv6(address, zone, out),
-        // w3lib drops the brackets of an address of a future version, which names another host.
+        // w3lib drops the brackets of an address of a future version. The result would name another host, so such a host is
+        // rejected.
         HostKind::Invalid | HostKind::IpFuture => return Err(bad_host),
         _ if raw.is_ascii() => append_lower(raw, out),
         _ => append_idna(raw, out).ok_or(bad_host)?,
@@ -167,7 +169,7 @@ fn append_authority(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Canonica
     Ok(())
 }
 
-/// Returns the kind of a host, and the zone of an address with its `%`. Python accepts any zone.
+/// Returns the kind of a host, and the zone of an IPv6 address with the `%` before it. Python accepts any zone.
 fn kind_and_zone(host: &[u8]) -> (HostKind, &[u8]) {
     if let [b'[', literal @ .., b']'] = host
         && let Some(percent) = memchr::memchr(b'%', literal)
@@ -182,7 +184,7 @@ fn kind_and_zone(host: &[u8]) -> (HostKind, &[u8]) {
     (HostKind::of(host), b"")
 }
 
-/// Appends an IPv6 address as Python writes it: never with an IPv4 address in it.
+/// Appends an IPv6 address as Python writes it: the last 32 bits are never written as an IPv4 address.
 fn append_ipv6(address: Ipv6Addr, zone: &[u8], out: &mut Vec<u8>) {
     let text = match address.segments() {
         [0, 0, 0, 0, 0, 0xFFFF, high, low] => alloc::format!("[::ffff:{high:x}:{low:x}"),
@@ -203,7 +205,8 @@ fn append_idna(host: &[u8], out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// Appends `part` with escapes of bytes in `decoded` decoded, other escapes in upper case, and bytes that are not in `raw` escaped.
+/// Appends `part`. Escapes of bytes in `decoded` are decoded, other escapes are written in upper case, and bytes that are not in
+/// `raw` are escaped.
 fn append_quoted(part: &[u8], decoded: AsciiSet, raw: AsciiSet, out: &mut Vec<u8>) {
     let mut left = part;
     loop {

@@ -10,7 +10,7 @@ use crate::reference;
 /// The columns to fill, in the order of [`Offsets::to_array`]. All have the same length.
 pub(crate) type Out<'o> = [&'o mut [u32]; 6];
 
-/// Fills one row. The caller has checked that the URL is at most `u32::MAX` bytes long.
+/// Writes the offsets of one URL to one row. The caller has checked that the URL is at most `u32::MAX` bytes long.
 #[inline(always)]
 #[allow(clippy::cast_possible_truncation, reason = "offsets are at most the length of the URL")]
 fn set(out: &mut Out<'_>, row: usize, at: Offsets) {
@@ -19,8 +19,8 @@ fn set(out: &mut Out<'_>, row: usize, at: Offsets) {
     }
 }
 
-/// Splits every value of a column into the rows of `out`, which has as many. Fails with the index of the first value that is longer than
-/// `u32::MAX` bytes.
+/// Splits every value of a column into its row of `out`, which has one row for each value. Fails with the index of the first
+/// value that is longer than `u32::MAX` bytes.
 pub(crate) struct SplitColumn<'a, 'o, O> {
     pub(crate) urls: Column<'a, O>,
     pub(crate) out: Out<'o>,
@@ -43,7 +43,7 @@ impl<O: Offset> SplitColumn<'_, '_, O> {
     #[inline(always)]
     fn run_with(mut self, splitter: impl Splitter) -> Result<(), usize> {
         let bytes = self.urls.bytes();
-        // The values follow each other without gaps.
+        // The values of a column follow each other without gaps, so each starts where the one before it ends.
         let mut start = self.urls.get(0).map_or(0, |first| first.as_ptr().addr() - bytes.as_ptr().addr());
         for (row, url) in self.urls.iter().enumerate() {
             if u32::try_from(url.len()).is_err() {
@@ -56,7 +56,7 @@ impl<O: Offset> SplitColumn<'_, '_, O> {
     }
 }
 
-/// Splits the lines of `text` from `at` on, until all rows are filled.
+/// Splits the lines of `text` from the offset `at` on, until all rows are filled or the text ends.
 pub(crate) struct SplitLines<'a, 'o> {
     pub(crate) text: &'a [u8],
     pub(crate) at: usize,
@@ -71,7 +71,7 @@ pub(crate) struct Progress {
     pub(crate) rows: usize,
     /// The start of the next line. It is at or after the end of the text if no line is left.
     pub(crate) at: usize,
-    /// The line that starts at `at` is longer than `u32::MAX` bytes.
+    /// Whether the line that starts at `at` is longer than `u32::MAX` bytes.
     pub(crate) too_long: bool,
 }
 
@@ -109,11 +109,11 @@ impl SplitLines<'_, '_> {
 
 /// A way to split one URL of many: an instruction set or the reference.
 trait Splitter: Copy {
-    /// Splits `url`, which is the start of `text`.
+    /// Splits `url`. `text` starts with `url`, and its further bytes may be loaded, too.
     fn split(self, url: &[u8], text: &[u8]) -> Offsets;
 
-    /// Splits the first line of `text`. Returns the length of the line without its LF, that of the URL without CR as well, and the
-    /// offsets of the URL.
+    /// Splits the first line of `text`. Returns the length of the line without LF, the length of the URL without LF and CR, and
+    /// the offsets of the parts of the URL.
     fn split_line(self, text: &[u8]) -> (usize, usize, Offsets);
 }
 
@@ -146,7 +146,7 @@ impl<I: Isa> Splitter for I {
     }
 }
 
-/// Splits without vectors.
+/// The splitter without vectors: it calls the reference.
 #[derive(Clone, Copy)]
 struct Reference;
 

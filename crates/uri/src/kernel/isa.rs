@@ -13,7 +13,7 @@ use super::Operation;
 use super::split::Split;
 use crate::offsets::Offsets;
 
-/// The kernels to run, with the token that proves that this CPU has their features.
+/// The instruction set whose kernels run, with the token that proves that this CPU has its features.
 #[derive(Clone, Copy)]
 pub(crate) enum Level {
     Scalar,
@@ -25,7 +25,7 @@ pub(crate) enum Level {
     Avx512(Avx512),
 }
 
-/// Calls a method of the token of a level, or the scalar method of the operation.
+/// Calls a method of the token in `$level`, or on the scalar level `run_scalar` of the operation.
 macro_rules! call {
     ($level:ident.$method:ident($operation:ident)) => {
         match $level {
@@ -44,7 +44,7 @@ macro_rules! call {
 }
 
 impl Level {
-    /// Returns the best kernels for `tier`.
+    /// Returns the level with the best kernels for `tier`.
     pub(crate) fn of(tier: Tier) -> Level {
         #[cfg(target_arch = "x86_64")]
         if !tier.features().is_empty() {
@@ -56,7 +56,7 @@ impl Level {
         Level::Scalar
     }
 
-    /// Returns the kernels for the active tier.
+    /// Returns the level of the active tier. The level is chosen once.
     #[inline(always)]
     pub(crate) fn active() -> Level {
         // INVARIANT: 0, or the number of a level that `Level::of` has returned. Only `choose` writes it.
@@ -93,14 +93,14 @@ impl Level {
         }
     }
 
-    /// Splits one URL. It is [`Level::run`] for one operation, so that callers in other crates share one copy of the kernel.
+    /// Splits one URL. Unlike [`Level::run`], this is not generic, so callers in other crates share one copy of the kernel.
     #[inline(always)]
     pub(crate) fn split(self, url: &[u8]) -> Offsets {
         let operation = Split { url };
         call!(self.split(operation))
     }
 
-    /// Runs `operation` with these kernels.
+    /// Runs `operation` with the kernels of this level.
     #[cfg(feature = "alloc")]
     pub(crate) fn run<O: Operation>(self, operation: O) -> O::Output {
         call!(self.run(operation))
@@ -118,7 +118,7 @@ mod x86 {
     use super::super::{Isa, Operation, Sets};
     use crate::offsets::Offsets;
 
-    /// The features of every CPU that this build runs on.
+    /// The features that this build enables for every CPU.
     const BASELINE: &[&str] = if cfg!(target_feature = "sse2") { &["sse2"] } else { &[] };
 
     /// Defines the token of an instruction set, and the only functions that enable its features.
@@ -144,7 +144,7 @@ mod x86 {
                     [$($feature),*].iter().all(has).then(|| unsafe { $token::new() })
                 }
 
-                /// Runs an operation.
+                /// Runs `operation` with the features of the instruction set enabled.
                 #[cfg(feature = "alloc")]
                 $(#[target_feature(enable = $feature)])*
                 pub(super) fn run<O: Operation>(self, operation: O) -> O::Output {
@@ -164,7 +164,7 @@ mod x86 {
     token!(Avx2 ["avx2" "bmi1" "bmi2" "lzcnt" "popcnt"]);
     token!(Sse2["sse2"]);
 
-    /// Returns `mask`, and hides from LLVM how it was made.
+    /// Returns `mask` unchanged, but hides from LLVM how it was computed. See `Isa::opaque`.
     #[inline(always)]
     fn hide(mut mask: u64) -> u64 {
         // SAFETY: the assembly is a comment, so it changes no register, no memory and no flag.
@@ -177,26 +177,28 @@ mod x86 {
 
         #[inline(always)]
         fn load(self, bytes: &[u8; 64]) -> __m512i {
-            // SAFETY: the token proves AVX-512 F; the reference proves that 64 bytes are readable.
+            // SAFETY: the token `self` exists only on a CPU with AVX-512 F; the reference proves that 64 bytes are readable.
             unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
         }
 
         #[inline(always)]
         fn load_short(self, bytes: &[u8]) -> __m512i {
             let lanes = if bytes.len() < 64 { (1 << bytes.len()) - 1 } else { !0 };
-            // SAFETY: the token proves AVX-512 BW; a masked load reads only its lanes, which are at most `bytes.len()`.
+            // SAFETY: the token `self` exists only on a CPU with AVX-512 BW; a masked load reads only the lanes in `lanes`, which
+            // are at most the first `bytes.len()`.
+            // `bytes.len()`.
             unsafe { _mm512_maskz_loadu_epi8(lanes, bytes.as_ptr().cast()) }
         }
 
         #[inline(always)]
         fn eq(self, block: __m512i, byte: u8) -> u64 {
-            // SAFETY: the token proves AVX-512 BW.
+            // SAFETY: the token `self` exists only on a CPU with AVX-512 BW.
             unsafe { _mm512_cmpeq_epi8_mask(block, _mm512_set1_epi8(byte.cast_signed())) }
         }
 
         #[inline(always)]
         fn high(self, block: __m512i) -> u64 {
-            // SAFETY: the token proves AVX-512 BW.
+            // SAFETY: the token `self` exists only on a CPU with AVX-512 BW.
             unsafe { _mm512_movepi8_mask(block) }
         }
 
@@ -214,14 +216,14 @@ mod x86 {
             second: &Sets,
         ) -> [u64; K] {
             let (first, second) = (self.bits(before, first), self.bits(block, second));
-            // SAFETY: the token proves AVX-512 F.
+            // SAFETY: the token `self` exists only on a CPU with AVX-512 F.
             self.masks(unsafe { _mm512_and_si512(first, second) })
         }
 
         #[inline(always)]
         fn any_pair(self, before: __m512i, block: __m512i, first: &Sets, second: &Sets) -> u64 {
             let (first, second) = (self.bits(before, first), self.bits(block, second));
-            // SAFETY: the token proves AVX-512 BW.
+            // SAFETY: the token `self` exists only on a CPU with AVX-512 BW.
             unsafe { _mm512_test_epi8_mask(first, second) }
         }
     }
@@ -233,24 +235,24 @@ mod x86 {
         fn bits(self, block: __m512i, sets: &Sets) -> __m512i {
             let tables = sets.by_byte.as_chunks().0;
             let (low, high) = (self.load(&tables[0]), self.load(&tables[1]));
-            // SAFETY: the token proves AVX-512 VBMI.
+            // SAFETY: the token `self` exists only on a CPU with AVX-512 VBMI.
             unsafe { _mm512_permutex2var_epi8(low, block, high) }
         }
 
-        /// Returns, for each of the first `K` bits of a byte, the lanes in which it is set.
+        /// Returns, for each of the first `K` bits, a mask of the lanes whose byte has this bit set.
         #[inline(always)]
         fn masks<const K: usize>(self, bits: __m512i) -> [u64; K] {
             let mut masks = [0; K];
             for (k, mask) in masks.iter_mut().enumerate() {
-                // SAFETY: the token proves AVX-512 BW.
+                // SAFETY: the token `self` exists only on a CPU with AVX-512 BW.
                 *mask = unsafe { _mm512_test_epi8_mask(bits, _mm512_set1_epi8((1_u8 << k).cast_signed())) };
             }
             masks
         }
     }
 
-    /// A block in two registers. The first lane of `high` is lane `shift` of the block: 32 if the block is whole, fewer if it is short,
-    /// where the two registers overlap.
+    /// A block of at most 64 bytes in two registers. The first lane of `high` is lane `shift` of the block. `shift` is 32 for a
+    /// whole block, and less for a short one, whose registers may overlap.
     #[derive(Clone, Copy)]
     pub(crate) struct Halves {
         low: __m256i,
@@ -259,29 +261,29 @@ mod x86 {
     }
 
     impl Avx2 {
-        /// Returns the top bits of the lanes of a block.
+        /// Returns a mask of the lanes of a block whose top bit is set.
         #[inline(always)]
         fn mask(self, low: __m256i, high: __m256i, shift: u32) -> u64 {
-            // SAFETY: the token proves AVX2.
+            // SAFETY: the token `self` exists only on a CPU with AVX2.
             let (low, high) = unsafe { (_mm256_movemask_epi8(low), _mm256_movemask_epi8(high)) };
             u64::from(low.cast_unsigned()) | u64::from(high.cast_unsigned()) << shift
         }
 
         #[inline(always)]
         fn load_32(self, bytes: &[u8; 32]) -> __m256i {
-            // SAFETY: the token proves AVX2; the reference proves that 32 bytes are readable.
+            // SAFETY: the token `self` exists only on a CPU with AVX2; the reference proves that 32 bytes are readable.
             unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
         }
 
         #[inline(always)]
         fn load_16(self, bytes: &[u8; 16]) -> __m256i {
-            // SAFETY: the token proves AVX2; the reference proves that 16 bytes are readable.
+            // SAFETY: the token `self` exists only on a CPU with AVX2; the reference proves that 16 bytes are readable.
             unsafe { _mm256_zextsi128_si256(_mm_loadu_si128(bytes.as_ptr().cast())) }
         }
 
         #[inline(always)]
         fn word(self, word: u64) -> __m256i {
-            // SAFETY: the token proves AVX2.
+            // SAFETY: the token `self` exists only on a CPU with AVX2.
             unsafe { _mm256_zextsi128_si256(_mm_cvtsi64_si128(word.cast_signed())) }
         }
     }
@@ -322,7 +324,7 @@ mod x86 {
 
         #[inline(always)]
         fn eq(self, block: Halves, byte: u8) -> u64 {
-            // SAFETY: the token proves AVX2.
+            // SAFETY: the token `self` exists only on a CPU with AVX2.
             let (low, high) = unsafe {
                 let byte = _mm256_set1_epi8(byte.cast_signed());
                 (_mm256_cmpeq_epi8(block.low, byte), _mm256_cmpeq_epi8(block.high, byte))
@@ -354,24 +356,25 @@ mod x86 {
 
     #[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "only canonical forms look up sets"))]
     impl Avx2 {
-        /// Returns, for each ASCII byte, the bit of its high half in a table; zero for other bytes.
+        /// Returns, for each ASCII byte, the bit of its high half in a row of `Sets::by_low_half`. Returns zero for other bytes.
         #[inline(always)]
         fn row(self, bytes: __m256i) -> __m256i {
-            // SAFETY: the token proves AVX2.
+            // SAFETY: the token `self` exists only on a CPU with AVX2.
             unsafe {
                 let rows = _mm256_broadcastsi128_si256(_mm_setr_epi8(
                     1, 2, 4, 8, 16, 32, 64, -128, 0, 0, 0, 0, 0, 0, 0, 0,
                 ));
-                // The shift moves bits from byte to byte; the mask removes them.
+                // The shift is one of 16-bit words, so it moves bits from one byte to the next; the mask removes them.
                 let half = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), _mm256_set1_epi8(15));
                 _mm256_shuffle_epi8(rows, half)
             }
         }
 
-        /// Returns all ones in the lanes whose byte is not in the set with this table. `row` is that of `bytes`.
+        /// Returns all ones in the lanes whose byte is not in the set with this table. `row` is the result of [`Self::row`] for
+        /// `bytes`.
         #[inline(always)]
         fn absent(self, bytes: __m256i, row: __m256i, table: &[u8; 16]) -> __m256i {
-            // SAFETY: the token proves AVX2; the reference proves that 16 bytes are readable.
+            // SAFETY: the token `self` exists only on a CPU with AVX2; the reference proves that 16 bytes are readable.
             unsafe {
                 let table = _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast()));
                 let member = _mm256_and_si256(_mm256_shuffle_epi8(table, bytes), row);
@@ -383,7 +386,7 @@ mod x86 {
     impl Sse2 {
         #[inline(always)]
         fn load_16(self, bytes: &[u8; 16]) -> __m128i {
-            // SAFETY: the token proves SSE2; the reference proves that 16 bytes are readable.
+            // SAFETY: the token `self` exists only on a CPU with SSE2; the reference proves that 16 bytes are readable.
             unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
         }
     }
@@ -413,7 +416,7 @@ mod x86 {
         fn eq(self, block: [__m128i; 4], byte: u8) -> u64 {
             let mut equal = block;
             for quarter in &mut equal {
-                // SAFETY: the token proves SSE2.
+                // SAFETY: the token `self` exists only on a CPU with SSE2.
                 *quarter = unsafe { _mm_cmpeq_epi8(*quarter, _mm_set1_epi8(byte.cast_signed())) };
             }
             self.high(equal)
@@ -423,7 +426,7 @@ mod x86 {
         fn high(self, block: [__m128i; 4]) -> u64 {
             let mut mask = 0;
             for (i, quarter) in block.into_iter().enumerate() {
-                // SAFETY: the token proves SSE2.
+                // SAFETY: the token `self` exists only on a CPU with SSE2.
                 mask |= u64::from(unsafe { _mm_movemask_epi8(quarter) }.cast_unsigned()) << (16 * i);
             }
             mask
@@ -434,7 +437,7 @@ mod x86 {
         fn members<const K: usize>(self, block: [__m128i; 4], sets: &Sets) -> [u64; K] {
             let mut bytes = [0_u8; 64];
             for (bytes, quarter) in bytes.as_chunks_mut::<16>().0.iter_mut().zip(block) {
-                // SAFETY: the token proves SSE2; the reference proves that 16 bytes are writable.
+                // SAFETY: the token `self` exists only on a CPU with SSE2; the reference proves that 16 bytes are writable.
                 unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), quarter) };
             }
             for byte in &mut bytes {
@@ -445,7 +448,7 @@ mod x86 {
             for (k, mask) in masks.iter_mut().enumerate() {
                 let mut lanes = bits;
                 for quarter in &mut lanes {
-                    // SAFETY: the token proves SSE2.
+                    // SAFETY: the token `self` exists only on a CPU with SSE2.
                     *quarter = unsafe {
                         let bit = _mm_set1_epi8((1_u8 << k).cast_signed());
                         _mm_cmpeq_epi8(_mm_and_si128(*quarter, bit), bit)

@@ -1,4 +1,4 @@
-//! The kernels: they split URLs and prove them canonical, 64 bytes at a time.
+//! The kernels: they split URLs and prove URLs canonical, 64 bytes at a time.
 //!
 //! [`Isa`] is one instruction set: blocks of 64 bytes and their masks. `split`, `columns` and `scan` are each written once over it,
 //! as an [`Operation`], without intrinsics and `unsafe`. `isa` implements [`Isa`], and chooses the instruction set at run time.
@@ -14,37 +14,38 @@ pub(crate) mod split;
 pub(crate) trait Operation {
     type Output;
 
-    /// Runs it with the blocks of `isa`. Implementations are `inline(always)`, so that they are compiled with the CPU features of
-    /// their caller.
+    /// Runs the operation with the blocks of `isa`. Implementations are `inline(always)`, so that they are compiled with the CPU
+    /// features of their caller.
     fn run<I: Isa>(self, isa: I) -> Self::Output;
 
-    /// Runs it without vectors.
+    /// Runs the operation on the scalar level, which has no vectors.
     fn run_scalar(self) -> Self::Output;
 }
 
 /// An instruction set: blocks of 64 bytes, and masks with one bit for each byte.
 ///
-/// A value is a token: it exists only on a CPU that has the features of the instruction set.
+/// A value of the type is a token: it exists only on a CPU that has the features of the instruction set.
 #[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "only canonical forms look up sets"))]
 pub(crate) trait Isa: Copy {
     type Block: Copy;
 
     fn load(self, bytes: &[u8; 64]) -> Self::Block;
 
-    /// Loads fewer than 64 bytes. The lanes after them are unspecified.
+    /// Loads fewer than 64 bytes into a block. The lanes after these bytes are unspecified.
     fn load_short(self, bytes: &[u8]) -> Self::Block;
 
-    /// Returns the lanes that are equal to `byte`.
+    /// Returns a mask of the lanes whose byte is `byte`.
     fn eq(self, block: Self::Block, byte: u8) -> u64;
 
-    /// Returns the lanes of 0x80 and above.
+    /// Returns a mask of the lanes whose byte is 0x80 or above.
     fn high(self, block: Self::Block) -> u64;
 
-    /// Returns, for each of the first `K` sets, the lanes whose byte is in it. Lanes of 0x80 and above are unspecified.
+    /// Returns, for each of the first `K` sets, a mask of the lanes whose byte is in the set. Lanes with a byte of 0x80 or above
+    /// are unspecified.
     fn members<const K: usize>(self, block: Self::Block, sets: &Sets) -> [u64; K];
 
-    /// Returns, for each of the first `K` sets of `first` and `second`, the lanes whose byte in `before` is in the set of `first` and
-    /// whose byte in `block` is in the set of `second`. Lanes of 0x80 and above are unspecified.
+    /// Returns a mask for each index below `K`: the lanes whose byte in `before` is in that set of `first`, and whose byte in
+    /// `block` is in that set of `second`. Lanes with a byte of 0x80 or above are unspecified.
     #[inline(always)]
     fn pairs<const K: usize>(
         self,
@@ -66,7 +67,8 @@ pub(crate) trait Isa: Copy {
         self.pairs::<8>(before, block, first, second).iter().fold(0, |any, both| any | both)
     }
 
-    /// Returns `mask`, and keeps LLVM from computing a union of several masks bit by bit after `movemask`. By default it does nothing.
+    /// Returns `mask` unchanged, and keeps LLVM from computing a union of several masks bit by bit after `movemask`. The default
+    /// implementation does nothing.
     #[inline(always)]
     fn opaque(self, mask: u64) -> u64 {
         mask
@@ -77,9 +79,9 @@ pub(crate) trait Isa: Copy {
 #[repr(C, align(64))]
 #[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "only canonical forms look up sets"))]
 pub(crate) struct Sets {
-    /// For each ASCII byte: bit `k` is set if set `k` holds it.
+    /// Bit `k` of `by_byte[b]` is set if set `k` holds the ASCII byte `b`.
     by_byte: [u8; 128],
-    /// For each set and low half of a byte: bit `h` is set if the set holds the byte with the high half `h`.
+    /// Bit `h` of `by_low_half[k][l]` is set if set `k` holds the byte with the high half `h` and the low half `l`.
     by_low_half: [[u8; 16]; 8],
 }
 
@@ -99,7 +101,7 @@ impl Sets {
         Sets::by_byte(by_byte)
     }
 
-    /// Makes the sets of a table that has, for each ASCII byte, the bits of the sets that hold it.
+    /// Makes the sets from a table. Bit `k` of `by_byte[b]` is set if set `k` holds the ASCII byte `b`.
     pub(crate) const fn by_byte(by_byte: [u8; 128]) -> Sets {
         let mut by_low_half = [[0; 16]; 8];
         let mut byte = 0;

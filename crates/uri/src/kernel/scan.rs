@@ -1,9 +1,9 @@
 //! The kernels that prove lines canonical: a whole text, 64 bytes at a time, without work for each line.
 //!
-//! A mask has one bit for each byte. An addition whose carry goes from block to block finds the ends of runs, and a subtraction with
-//! borrow fills regions, so neither the length of a line nor the number of lines causes a branch. The caller sends every line that
-//! is not proven through the slow path. A rule may fail to prove a canonical line, which costs time only; it must never prove
-//! another one.
+//! A mask has one bit for each byte. An addition whose carry goes from block to block finds the ends of runs, and a subtraction
+//! with borrow fills regions, so neither the length of a line nor the number of lines causes a branch. The caller sends every
+//! line that is not proven through the slow path. A rule may fail to prove a canonical line, which costs time only; it must never
+//! prove a line that is not canonical.
 
 use alloc::vec::Vec;
 use core::marker::PhantomData;
@@ -33,7 +33,7 @@ impl Carry {
         difference
     }
 
-    /// Moves each bit one position on.
+    /// Moves each bit to the next position. The last bit of a block moves to the next block.
     #[inline(always)]
     fn next(&mut self, mask: u64) -> u64 {
         let moved = mask << 1 | self.0;
@@ -42,7 +42,7 @@ impl Carry {
     }
 }
 
-/// Finds the first byte of each line.
+/// Finds the first byte of each line, from the line feeds.
 #[derive(Default)]
 struct LineStarts {
     has_begun: bool,
@@ -71,7 +71,8 @@ impl Authorities {
     }
 }
 
-/// Finds the ends of segments that begin with one or two dots. A segment of only dots ends with a delimiter there.
+/// Finds the positions after the first dot and after the first two dots of segments that begin with them. A segment is `.` or
+/// `..` if such a position holds a delimiter.
 #[derive(Default)]
 struct Dots([Carry; 2]);
 
@@ -104,8 +105,8 @@ struct Proof {
 }
 
 impl Proof {
-    /// A line is proven if no byte from its `start` on is `bad`. `no_path` are the ends of authorities without a path, which lack only a
-    /// slash.
+    /// Returns the ends of unproven lines. A line is proven if no byte from its `start` on is `bad`. `no_path` marks the ends of
+    /// authorities without a path, whose lines lack only a slash.
     #[inline(always)]
     fn ends(&mut self, newline: u64, start: u64, bad: u64, no_path: u64) -> LineEnds {
         let proven = self.proven.ends(!(bad | newline), start) & newline & !bad;
@@ -115,19 +116,20 @@ impl Proof {
     }
 }
 
-/// A canonical form, as the checks that prove that a line has it.
+/// The checks that prove that a line is in a certain canonical form.
 pub(crate) trait Rule {
-    /// The carries from block to block.
+    /// The carries that the checks pass from block to block.
     type State: Default;
 
     /// Checks a block, and returns its line ends. `before` is the block that starts one byte earlier.
     fn check<I: Isa>(isa: I, before: &[u8; 64], block: &[u8; 64], state: &mut Self::State) -> LineEnds;
 }
 
-/// The line feeds of a block whose lines are not proven canonical.
+/// Masks of the line feeds that end unproven lines of a block.
 pub(crate) struct LineEnds {
     unproven: u64,
-    /// The line feeds of lines that become canonical if a slash is inserted after the authority. Others of these bits are unspecified.
+    /// The line feeds of lines that become canonical if a slash is inserted after the authority. Bits outside `unproven` are
+    /// unspecified.
     slash_missing: u64,
 }
 
@@ -136,12 +138,12 @@ pub(crate) struct LineEnds {
 pub(crate) struct Unproven {
     /// The end of the line: the offset of its line feed, or the length of the text.
     pub(crate) end: usize,
-    /// The line becomes canonical if a slash is inserted after the authority.
+    /// Whether the line becomes canonical if a slash is inserted after the authority.
     pub(crate) slash_missing: bool,
 }
 
-/// Appends every line of `text` that is not proven canonical to `unproven`. Each line ends before a line feed or at the end of the
-/// text. Returns `false` without vectors: nothing is scanned then.
+/// Appends every line of `text` that is not proven canonical to `unproven`. Each line ends before a line feed or at the end of
+/// the text. On the scalar level the scan does nothing and returns `false`.
 pub(crate) struct Scan<'a, R> {
     text: &'a [u8],
     unproven: &'a mut Vec<Unproven>,
@@ -153,7 +155,8 @@ impl<'a, R: Rule> Scan<'a, R> {
         Scan { text, unproven, rule: PhantomData }
     }
 
-    /// Checks the last 64 of 65 bytes, which start at `at` in the text and of which `live` count.
+    /// Checks the last 64 of 65 bytes. They start at offset `at` of the text, and only line feeds in the lanes of `live` are
+    /// reported.
     #[inline(always)]
     fn check<I: Isa>(&mut self, isa: I, bytes: &[u8; 65], live: u64, at: usize, state: &mut R::State) {
         let [before @ .., _] = bytes;
@@ -187,7 +190,7 @@ impl<R: Rule> Operation for Scan<'_, R> {
             self.check(isa, bytes, !0, at, &mut state);
             at += 64;
         }
-        // The rest is filled up with line feeds, the first of which ends the last line if nothing else does.
+        // The last block is padded with line feeds. The first of these ends the last line if that has no line feed of its own.
         let rest = &text[at..];
         staged = [b'\n'; 65];
         if let Some(&last) = text[..at].last() {
@@ -210,7 +213,7 @@ const SCHEME: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrst
 const UPPER: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const HOST: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789.-_";
 
-/// Returns the bytes up to the space, without LF, followed by `more`.
+/// Returns the controls and the space (0x00 to 0x20) without LF, followed by the bytes of `more`.
 const fn controls<const N: usize>(more: &[u8]) -> [u8; N] {
     let mut bytes = [0; N];
     let mut i = 0;
@@ -221,7 +224,7 @@ const fn controls<const N: usize>(more: &[u8]) -> [u8; N] {
     bytes
 }
 
-/// RFC 3986, section 6.2.2, and if `BY_SCHEME`, also section 6.2.3.
+/// The rule of RFC 3986, section 6.2.2, and if `BY_SCHEME`, also of section 6.2.3.
 pub(crate) struct Rfc3986<const BY_SCHEME: bool>;
 
 #[derive(Default)]
@@ -242,11 +245,12 @@ pub(crate) struct Rfc3986State {
 static RFC3986_SETS: Sets =
     Sets::new(&[SCHEME, ALPHA, b"/?#\n\r", b"ABCDEFGHIJKLMNOPQRSTUVWXYZ[]@:", b".", b"\t\r\0"]);
 
-/// Returns a table in which `first[a] & second[b]` is not zero if normalization changes the escape `%ab`, or if it is malformed.
+/// Returns the table of first or second digits. `first[a] & second[b]` is not zero if normalization changes the escape `%ab`, or
+/// if the escape is malformed.
 ///
-/// Each of the lower bits is a class of first digits, with the second digits that make an unreserved byte with them:
-/// `2D 2E 30-39 41-5A 5F 61-7A 7E`. The bits 6 and 7 are for bytes that are not upper-case digits. The table is not exact: it
-/// has the escapes `%5E` and `%7F`, too.
+/// Each of the lower bits is a class of first digits, with the second digits that make an unreserved byte with them: `2D 2E 30-39
+/// 41-5A 5F 61-7A 7E`. Bit 6 is common to both if the second byte is not an upper-case hexadecimal digit, bit 7 if the first is
+/// not. The table is not exact: it has the escapes `%5E` and `%7F`, too.
 const fn digits(second: bool) -> [u8; 128] {
     let mut bits = [0; 128];
     let mut byte: u8 = 0;
@@ -291,7 +295,8 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
         let (scheme, alpha, delimiter, dot) = (scheme & ascii, alpha & ascii, delimiter & ascii, dot & ascii);
         let start = state.lines.find(newline);
 
-        // A CR before an LF is part of the line end. If the block ends after the CR, the line is not proven.
+        // A CR before an LF is part of the line end. If the block ends after the CR, the LF is not visible, and the line is not
+        // proven.
         let line_end = isa.eq(block, b'\r') & newline >> 1;
         let mut bad = control & ascii & !line_end;
 
@@ -301,7 +306,8 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
         bad |= scheme_end & !state.lower.ends(scheme & !upper, named);
         let after_scheme = state.after_scheme.next(scheme_end);
 
-        // An authority with upper case, a port, userinfo, an address in brackets or non-ASCII bytes is not proven.
+        // An authority with upper case, a port, userinfo, an address in brackets or non-ASCII bytes is bad: its line is not
+        // proven.
         let authority = state.authorities.find(slash, after_scheme | start);
         let authority_end = state.authority.ends(!delimiter, authority);
         bad |= state.region.between(authority, authority_end) & (upper | !ascii);
@@ -325,16 +331,16 @@ impl<const BY_SCHEME: bool> Rule for Rfc3986<BY_SCHEME> {
     }
 }
 
-/// A form that is a key: a URL with an authority, whose scheme and host are in lower case, without port, userinfo and dot segments.
+/// The rule of a key: a URL with an authority, whose scheme and host are in lower case, without port, userinfo and dot segments.
 pub(crate) trait KeyRule {
-    /// The sets of [`KEY_SETS`], and one of the rule's own.
+    /// The seven sets of [`KEY_SETS`], and as the eighth a set of this rule.
     const SETS: &'static Sets;
     /// The tables of first and second digits of escapes, as [`digits`] makes them.
     const DIGITS: &'static [Sets; 2];
     /// Whether URLs with a query or a fragment can be proven.
     const HAS_QUERY: bool;
 
-    /// Returns the bytes that only this rule rejects. `own` is the eighth set.
+    /// Returns a mask of the bytes that only this rule rejects. `own` is the mask of the bytes in the eighth set.
     fn bad<I: Isa>(isa: I, block: I::Block, key: &Key, own: u64, carries: &mut [Carry; 3]) -> u64;
 }
 
@@ -352,7 +358,7 @@ pub(crate) struct KeyState {
     dots: Dots,
     digits: Digits,
     proof: Proof,
-    /// The carries of the rule.
+    /// The carries of [`KeyRule::bad`].
     own: [Carry; 3],
 }
 
@@ -368,7 +374,7 @@ pub(crate) struct Key {
     after_slash: u64,
 }
 
-/// The sets that every [`KeyRule`] has.
+/// The sets that every [`KeyRule`] has. The eighth is its own.
 const KEY_SETS: [&[u8]; 7] = [SCHEME, ALPHA, b"/?#\n", UPPER, b".", b"?#\n", HOST];
 
 const fn key_sets(own: &[u8]) -> Sets {
@@ -398,7 +404,7 @@ impl<R: KeyRule> Rule for R {
         let authority = state.authorities.find(slash, after_scheme);
         let host_end = state.host_end.ends(!delimiter, authority);
         let host = state.host.between(authority, host_end);
-        // An empty host.
+        // An empty host is bad, and so are bytes that are not ASCII or not allowed in a host.
         let mut bad = authority & host_end | !ascii | host & !in_host;
 
         let query = state.query.ends(!question_or_hash, authority);
@@ -406,7 +412,7 @@ impl<R: KeyRule> Rule for R {
         let after_slash = state.slash.next(slash);
         let dot_segments = state.dots.ends(dot & after_slash & before_query, dot) & delimiter;
         let (first_digit, second_digit) = state.digits.find(isa.eq(block, b'%'));
-        // Dot segments, and escapes that the end of the line cuts off.
+        // Dot segments are bad, and so are escapes that the end of the line cuts off.
         bad |= dot_segments | (first_digit | second_digit) & newline;
         if second_digit != 0 {
             let before = isa.load(before);
@@ -424,8 +430,8 @@ impl<R: KeyRule> Rule for R {
     }
 }
 
-/// Returns tables as [`digits`] makes them, in which `first[a] & second[b]` is not zero if the escape `%ab` is malformed, in lower case, or
-/// in `decoded`, which has a bit for each second digit after each of the first digits 2 to 7.
+/// Returns tables like those of [`digits`]: `first[a] & second[b]` is not zero if the escape `%ab` is malformed, in lower case,
+/// or in `decoded`. Bit `b` of `decoded[a - 2]` is for the escape `%ab`, whose first digit `a` is 2 to 7.
 const fn digit_sets(decoded: [u16; 6]) -> [Sets; 2] {
     let (mut first, mut second) = ([0xFF; 128], [0xC0; 128]);
     let mut value = 0;
@@ -444,12 +450,13 @@ const fn digit_sets(decoded: [u16; 6]) -> [Sets; 2] {
     [Sets::by_byte(first), Sets::by_byte(second)]
 }
 
-/// Google Safe Browsing, versions 4 and 5.
+/// The rule of Google Safe Browsing, versions 4 and 5.
 pub(crate) struct SafeBrowsing;
 
-/// The bytes that stay escaped or are escaped: up to the space without LF, `#` and DEL.
+/// The sets of the rule. The eighth set has the bytes that a key must escape: controls and space without LF, `#` and DEL.
 static SAFE_BROWSING_SETS: Sets = key_sets(&controls::<34>(b"#\x7f"));
-/// The escapes that are decoded: above 0x20 and below 0x7F, without `#`. A decoded `%25` may start another escape.
+/// The digits of the escapes that a key does not hold: of bytes above 0x20 and below 0x7F, without `#`. `%25` is among them,
+/// because the decoded `%` may start another escape.
 static SAFE_BROWSING_DIGITS: [Sets; 2] = digit_sets([0xFFF6, 0xFFFF, 0xFFFF, 0xFFFF, 0xFFFF, 0x7FFF]);
 
 impl KeyRule for SafeBrowsing {
@@ -460,24 +467,26 @@ impl KeyRule for SafeBrowsing {
     #[inline(always)]
     fn bad<I: Isa>(isa: I, block: I::Block, key: &Key, escaped: u64, carries: &mut [Carry; 3]) -> u64 {
         let [after_letter, after_dot, after_0] = carries;
-        // A host that ends in a letter is not an address, unless it is a hexadecimal number.
+        // A host that ends in a letter is not an IPv4 address, unless its last number is hexadecimal. So other ends and `0x` are
+        // bad.
         let mut bad = escaped | key.host_end & !after_letter.next(key.lower);
         bad |= isa.eq(block, b'x') & after_0.next(isa.eq(block, b'0')) & key.host;
-        // Dots of hosts follow a byte other than a dot. The check above rejects a dot at the end.
+        // A dot at the start of a host or after another dot is bad. The check of the last letter above rejects a dot at the end.
         bad |= key.dot & (after_dot.next(key.dot) | key.authority) & key.host;
         bad | key.slash & key.after_slash & key.before_query
     }
 }
 
-/// `canonicalize_url` of w3lib, with any arguments.
+/// The rule of `canonicalize_url` of w3lib, for any of its arguments.
 #[cfg(feature = "idna")]
 pub(crate) struct W3lib;
 
-/// The bytes that stay as they are in a path.
+/// The sets of the rule. The eighth set has the bytes that stay as they are in a path.
 #[cfg(feature = "idna")]
 static W3LIB_SETS: Sets =
     key_sets(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,:=@[]|/%");
-/// The escapes that are decoded in a path: ``!$&'()*+,-. 0-9:= @A-O P-Z[]_ a-o p-z|~``.
+/// The digits of the escapes that w3lib decodes in a path: those of letters, digits and ``!$&'()*+,-.:=@[]_|~``. Each number is
+/// for one first digit, from 2 to 7.
 #[cfg(feature = "idna")]
 static W3LIB_DIGITS: [Sets; 2] = digit_sets([0x7FD2, 0x27FF, 0xFFFF, 0xAFFF, 0xFFFE, 0x57FF]);
 
@@ -493,8 +502,8 @@ impl KeyRule for W3lib {
     }
 }
 
-/// The URL Standard: `http`, `https` and `file` URLs whose serialization is the line itself. Where the crate url 2.5 differs from the
-/// standard, a line is proven only if both agree.
+/// The rule of the URL Standard: it proves `http`, `https` and `file` URLs that are equal to their serialization. If the crate
+/// url 2.5 differs from the standard, a line is proven only if both agree.
 #[cfg(feature = "whatwg")]
 pub(crate) struct Whatwg;
 
@@ -502,14 +511,14 @@ pub(crate) struct Whatwg;
 #[derive(Default)]
 pub(crate) struct WhatwgState {
     lines: LineStarts,
-    /// One carry for each letter of `http`.
+    /// The carries of the letters of `http`, one for each.
     http: [Carry; 4],
-    /// One carry for each letter of `fil`.
+    /// The carries of the letters of `fil`, one for each.
     file: [Carry; 3],
     letters: Carry,
     colon: Carry,
     authorities: Authorities,
-    /// The last letters of `file` in the block before. The authority starts four bytes after them.
+    /// The mask of the last letters of `file` in the block before. The authority starts four bytes after such a letter.
     file_end: u64,
     host_end: Carry,
     host: Carry,
@@ -527,9 +536,9 @@ pub(crate) struct WhatwgState {
 
 #[cfg(feature = "whatwg")]
 static WHATWG_SETS: Sets = Sets::new(&[
-    // Bytes that are always escaped or removed.
+    // These bytes are always escaped or removed.
     &controls::<37>(b"\x7f\"<>`"),
-    // Bytes that the standard or url escapes in a path, or reads as a slash.
+    // These bytes are escaped in a path, or read as a slash, by the standard or by url.
     b"^{}\\|",
     HOST,
     b"abcdefghijklmnopqrstuvwxyz",
@@ -537,7 +546,7 @@ static WHATWG_SETS: Sets = Sets::new(&[
     b"?#\n",
     b".",
 ]);
-/// Pairs of bytes: `0x`, `--` and `xn--` in hosts, `%2e`, and `lh` of `localhost`.
+/// The first bytes of pairs: `0x`, `--` and `xn--` are bad in hosts, `2e` is an escaped dot, and `lh` is part of `localhost`.
 #[cfg(feature = "whatwg")]
 static WHATWG_FIRST: Sets = Sets::new(&[b"0-", b"2", b"l"]);
 #[cfg(feature = "whatwg")]
@@ -579,7 +588,7 @@ impl Rule for Whatwg {
         let file_authority = authority & (file << 4 | state.file_end >> 60);
         state.file_end = file;
 
-        // The host is in lower case, without a port, and not an address, which would end in a digit.
+        // A proven host is in lower case, has no port, and does not end in a digit, because an address does.
         let host_end = state.host_end.ends(!delimiter, authority);
         let host = state.host.between(authority, host_end);
         let file_host_end = state.file_host_end.ends(!delimiter, file_authority);
@@ -590,7 +599,7 @@ impl Rule for Whatwg {
         bad |= host_end & !(after_letter | empty_host_of_file);
         let no_path = host_end & !slash;
         bad |= no_path & file_host_end;
-        // Drive letters, and `file://h//p`, in which url drops the host.
+        // Drive letters are bad, and so is `file://h//p`, in which the crate url drops the host.
         let in_file_path = state.file_path[0].next(file_host_end & slash);
         bad |= in_file_path & slash | state.file_path[1].next(in_file_path) & colon;
 

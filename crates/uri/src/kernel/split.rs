@@ -80,13 +80,14 @@ pub(super) fn split<I: Isa>(isa: I, url: &[u8], block: I::Block) -> Offsets {
     Offsets { scheme_end, host_start, host_end, path_start, path_end, query_end }
 }
 
-/// Returns the first lane of `mask`, or `len` if it is empty.
+/// Returns the first lane of `mask`, or `len` if the mask is empty.
 #[inline(always)]
 fn first_or(mask: u64, len: usize) -> usize {
     (mask.trailing_zeros() as usize).min(len)
 }
 
-/// Returns the ends of path and query of a URL without a `#` in its first block. `path_end` counts if it was `found` there.
+/// Returns the ends of path and query of a URL without a `#` in its first block. `path_end` is valid if `found`: the path then
+/// ends in that block.
 #[inline(always)]
 fn after_first_block<I: Isa>(isa: I, url: &[u8], path_end: usize, found: bool) -> (usize, usize) {
     let len = url.len();

@@ -15,7 +15,7 @@ fn canon(profile: Profile, url: &[u8]) -> Result<Vec<u8>, CanonicalizeError> {
     profile.canonicalize(url).map(Cow::into_owned)
 }
 
-/// Canonicalizes one URL on the scalar tier, which proves nothing: by the slow path.
+/// Canonicalizes one URL on the scalar tier, which has no kernels and so always takes the slow path.
 fn slow(profile: Profile, url: &[u8]) -> Result<Vec<u8>, CanonicalizeError> {
     let scalar = simdpct::Tier::find("scalar").expect("every build has it");
     let (mut out, mut rejected) = (Vec::new(), None);
@@ -23,7 +23,7 @@ fn slow(profile: Profile, url: &[u8]) -> Result<Vec<u8>, CanonicalizeError> {
     rejected.map_or(Ok(out), Err)
 }
 
-/// Returns the canonical form, or the word `rejected`.
+/// Returns the canonical form of `url`, or the word `rejected`.
 pub(crate) fn form(profile: Profile, url: &str) -> String {
     match profile.canonicalize(url) {
         Ok(form) => String::from_utf8_lossy(&form).into_owned(),
@@ -31,7 +31,7 @@ pub(crate) fn form(profile: Profile, url: &str) -> String {
     }
 }
 
-/// Checks rows of a URL and its form, prints all mismatches, and returns the number of rows.
+/// Checks pairs of a URL and its expected form, prints all mismatches, and returns the number of pairs.
 pub(crate) fn check<S: AsRef<str>>(profile: Profile, cases: impl IntoIterator<Item = (S, S)>) -> usize {
     let mut count = 0;
     let mut wrong = Vec::new();
@@ -46,7 +46,7 @@ pub(crate) fn check<S: AsRef<str>>(profile: Profile, cases: impl IntoIterator<It
     count
 }
 
-/// Checks rows of a URL and its error, and that an error leaves the output unchanged.
+/// Checks URLs with the offset and the reason of their errors, and that an error leaves the output unchanged.
 pub(crate) fn check_rejected(profile: Profile, cases: &[(&str, usize, Reason)]) {
     for &(url, offset, reason) in cases {
         let error = profile.canonicalize(url).expect_err(url);
@@ -137,14 +137,14 @@ fn safe_browsing() {
     check_rejected(Profile::SafeBrowsing4, &[("http:///a", 7, Reason::Host)]);
 }
 
-/// The vectors of urlcanon: dot segments, and spellings of IPv4 addresses.
+/// Checks the vectors of the project urlcanon: dot segments, and spellings of IPv4 addresses.
 #[test]
 fn urlcanon() {
     let dots = raw_rows(include_str!("../vectors/path-dots.tsv"));
     let dots = dots.map(|row| (format!("http://h{}", row[0]), format!("http://h{}", row[1])));
     assert_eq!(check(Profile::Rfc3986, dots), 376);
     let addresses = raw_rows(include_str!("../vectors/funky-ipv4.tsv")).map(|row| {
-        // Any other host is a name, from which this profile removes the dots at its ends.
+        // A host that is not an address is a name, from which this profile removes the dots at its ends.
         let name = row[0].to_ascii_lowercase();
         let right = if row[1] == "-" { name.trim_matches('.') } else { row[1] };
         (format!("http://{}/", row[0]), format!("http://{right}/"))
@@ -152,7 +152,7 @@ fn urlcanon() {
     assert_eq!(check(Profile::SafeBrowsing4, addresses), 47);
 }
 
-/// The recorded calls of w3lib's own tests with default arguments and a string (see vectors/README.md).
+/// Checks the recorded calls in w3lib's own tests that have the default arguments and a string (see vectors/README.md).
 #[test]
 fn w3lib() {
     let mut cases = 0;
@@ -166,7 +166,7 @@ fn w3lib() {
         }
     }
     assert_eq!(cases, 176);
-    // The answers of w3lib 2.5.0.
+    // The expected values are results of w3lib 2.5.0.
     let cases = [
         ("http://h\\a/%2e%2e/b", "http://h/b"),
         ("x://h/a\\b", "x://h/a%5Cb"),
@@ -215,7 +215,7 @@ fn whatwg() {
     assert_eq!(canon(Profile::Whatwg, b"http://h/\xff").unwrap_err().reason, Reason::InvalidUtf8);
 }
 
-/// Every character of Unicode in a host: a form has the parts of its URL, so no character is mapped to a delimiter.
+/// Tests every character of Unicode in a host: the form must have the parts of its URL, so that no character becomes a delimiter.
 #[test]
 fn hosts_with_every_character() {
     let profiles = [Profile::Whatwg, Profile::SafeBrowsing4, Profile::SafeBrowsing5, Profile::W3lib2_5];
@@ -238,7 +238,7 @@ fn hosts_with_every_character() {
             assert!(!host.iter().any(|byte| b"/:?#@\\)".contains(byte)), "{profile}: {url:?}");
         }
     }
-    // Characters that are mapped to `/`, `a/c`, `#`, `:`, `@`, `?`, `%`, and to the delimiters of SURT.
+    // UTS 46 maps these characters to `/`, `a/c`, `#`, `:`, `@`, `?`, `%`, and to `,` and `)`, the delimiters of SURT.
     let characters = "\u{ff0f}\u{2100}\u{ff03}\u{ff1a}\u{ff20}\u{ff1f}\u{ff05}\u{ff0c}\u{ff09}";
     for (i, c) in characters.chars().enumerate() {
         let others = [Profile::W3lib2_5, Profile::SafeBrowsing5].into_iter().filter(|_| i < 7);
@@ -260,7 +260,7 @@ fn names() {
     assert!(unknown.starts_with("unknown profile; there are: escapes, rfc3986, "), "{unknown}");
 }
 
-/// Makes a line like real ones, with a few random changes.
+/// Makes a line from a typical URL, with a few random changes.
 fn line(rng: &mut Rng) -> Vec<u8> {
     const SEEDS: [&str; 18] = [
         "http://example.com/",
@@ -317,7 +317,7 @@ fn lines_are_what_the_slow_path_gives() {
             text.truncate(text.len().saturating_sub(line_end.len()));
         }
         for &profile in Profile::ALL {
-            // A CR before an LF is part of the line end.
+            // Make the expected text: the form of each URL, and its line end. A CR before an LF is part of the line end.
             let mut right = Vec::new();
             let mut right_rejected = Vec::new();
             let mut at = 0;
@@ -345,13 +345,13 @@ fn lines_are_what_the_slow_path_gives() {
                 assert_eq!(rejected, right_rejected, "{profile} on {tier}");
             }
         }
-        // The profile `whatwg` is the serialization of url.
+        // The profile `whatwg` must return the serialization of the crate url.
         for line in lines.iter().filter_map(|line| std::str::from_utf8(line).ok()) {
             let theirs = url::Url::parse(line).ok().map(String::from);
             let ours = canon(Profile::Whatwg, line.as_bytes()).ok();
             assert_eq!(ours.as_deref(), theirs.as_deref().map(str::as_bytes), "{line:?}");
         }
-        // `canonicalize` may prove a URL; `slow` never does.
+        // `canonicalize` may use a kernel and `slow` never does, so their results must be equal.
         for line in lines.iter().filter(|line| line.last() != Some(&b'\r')) {
             for &profile in Profile::ALL {
                 assert_eq!(canon(profile, line), slow(profile, line), "{profile}: {}", line.escape_ascii());
@@ -360,7 +360,7 @@ fn lines_are_what_the_slow_path_gives() {
     }
 }
 
-/// Plain URLs are returned as they are.
+/// Plain URLs are canonical already, so they are returned borrowed.
 #[test]
 fn plain_lines_are_proven() {
     for url in ["https://www.example.com/a/b/index.html?q=1&r=a%20b#top", "http://example.com/%E4%BE%8B/"] {
@@ -371,7 +371,7 @@ fn plain_lines_are_proven() {
     }
 }
 
-/// A megabyte of nested escapes, dots, slashes and at signs: the test would not end if a profile took quadratic time.
+/// Tests a megabyte of nested escapes, dots, slashes and at signs: the test would not end if a profile took quadratic time.
 #[test]
 fn deep_nesting() {
     let deep = [b"http://h/%".to_vec(), b"25".repeat(500_000), b"2e".to_vec()].concat();

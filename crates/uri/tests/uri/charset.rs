@@ -3,7 +3,7 @@
 use simdpct::sets;
 use simdpct_uri::charset::{Charset, Guess, guess};
 
-/// web-platform-tests, url/percent-encoding (see vectors/README.md): the special-query set, as these tests have it.
+/// Checks the vectors of web-platform-tests, url/percent-encoding (see vectors/README.md), which use the special-query set.
 #[test]
 fn percent_encode_after_encoding() {
     let mut cases = 0;
@@ -36,7 +36,7 @@ fn questions() {
     assert!(find("koi8-r").is_single_byte() && !find("shift_jis").is_single_byte());
     assert_eq!(guess(b"a%20b", &[]), Guess::Ascii);
     assert_eq!(guess(b"%E9", &[]), Guess::None);
-    // windows-1253 has no character 0xFF.
+    // The byte 0xFF is no character of windows-1253, so the guess is the second candidate.
     assert_eq!(guess(b"%D2%FF", &[find("windows-1253"), find("koi8-r")]), Guess::Charset(find("koi8-r")));
     assert_eq!(find("koi8-r").decode_utf8(b"%D2"), Some("\u{440}".into()));
     assert_eq!(find("shift_jis").decode_utf8(b"%82"), None);
@@ -49,7 +49,8 @@ fn single_byte_charsets() {
     // 0xFF is a character of windows-1252, and invalid in UTF-8.
     assert_eq!(guess(b"%FF", &all), Guess::Charset(all[0]));
     assert_eq!(guess(b"%C3%A9", &all), Guess::Utf8);
-    // windows-1252 has a character for every byte; windows-1253 has not, and windows-1254 is next.
+    // windows-1252 would accept every byte. The slice starts at windows-1253, which has no character 0xFF, so windows-1254 is the
+    // guess.
     assert_eq!(guess(b"%D2%FF", &all[3..]), Guess::Charset(Charset::find("windows-1254").unwrap()));
 }
 
@@ -65,7 +66,7 @@ fn forms_in_a_charset() {
     assert_eq!(charset(&text), Some(koi8));
     let pairs: Vec<_> = pairs_in(&text, koi8).collect();
     assert_eq!(pairs[1], ("\u{440}".into(), "\u{440}\r\n+ &#233;".into()));
-    // Invalid UTF-8 is taken to be in the charset already.
+    // A value that is not valid UTF-8 is taken to be encoded in the charset already.
     assert_eq!(Serializer::new().charset(koi8).append_pair("a", b"\xD2").finish(), "a=%D2");
     assert_eq!(charset("_charset_=nothing&_charset_=koi8-r"), None);
     assert_eq!(charset("a=_charset_"), None);

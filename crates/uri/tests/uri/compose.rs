@@ -10,7 +10,7 @@ fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).expect("ASCII")
 }
 
-/// All of RFC 3986, section 5.4.
+/// Resolves all examples of RFC 3986, section 5.4.
 #[test]
 fn references_of_the_rfc() {
     let base = "http://a/b/c/d;p?q";
@@ -29,7 +29,7 @@ fn references_of_the_rfc() {
     assert_eq!(cases, 42);
 }
 
-/// The examples whose target RFC 3986 changed (RFC 2396, appendix C).
+/// Resolves the examples of RFC 2396, appendix C, whose targets RFC 3986 changed.
 #[test]
 fn differences_of_rfc_2396() {
     for fields in crate::raw_rows(include_str!("../vectors/rfc2396-C-differences.tsv")) {
@@ -83,7 +83,7 @@ fn dot_segments() {
     }
 }
 
-/// Removes dot segments by the five steps of section 5.2.4, as they are written.
+/// Removes dot segments by the five steps of RFC 3986, section 5.2.4, as they are written there.
 fn by_the_steps(path: &str) -> String {
     let (mut input, mut output) = (path.to_owned(), String::new());
     let up = |output: &mut String| output.truncate(output.rfind('/').unwrap_or(0));
@@ -152,7 +152,7 @@ proptest! {
     #[test]
     fn components_join_to_what_was_split(uri in "([a:/?#@.]|//){0,12}") {
         let joined = Components::from(split(&uri)).join();
-        // `split` never returns a path that needs a guard.
+        // `split` never returns a path that needs a prefix `/.` or `./`, so joining changes nothing.
         prop_assert_eq!(joined, uri.as_bytes());
     }
 }
@@ -183,7 +183,7 @@ fn data_stays_data_in_every_dialect() {
             (Component::Query, b"#%"),
             (Component::Fragment, b"%"),
         ] {
-            // RFC 1738 lets a user name of ftp hold a question mark.
+            // In RFC 1738, a user name may hold an unescaped question mark.
             let allowed =
                 |byte: u8| (component, dialect, byte) == (Component::Userinfo, Dialect::Rfc1738, b'?');
             let encoded = escape_for(component, dialect).encode(&all);
@@ -200,7 +200,7 @@ fn data_stays_data_in_every_dialect() {
 fn forms() {
     use simdpct_uri::form::{LineEnds, Serializer, pairs_utf8};
 
-    // web-platform-tests, url/urlencoded-parser (see vectors/README.md).
+    // These vectors are from web-platform-tests, url/urlencoded-parser (see vectors/README.md).
     for fields in crate::rows(include_str!("../vectors/urlencoded-parser.tsv")) {
         let (input, fields) = fields.split_first().unwrap();
         let right: Vec<_> = fields.chunks(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect();

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use simdpct_uri::iri::{from_uri, to_uri};
 use simdpct_uri::split;
 
-/// The examples of RFC 3987. If it has two answers, the one by IDNA counts.
+/// Checks the examples of RFC 3987. If the RFC gives two results for an example, the one by IDNA counts.
 #[test]
 fn examples_of_the_rfc() {
     let mut cases = 0;
@@ -16,7 +16,7 @@ fn examples_of_the_rfc() {
                 assert_eq!(to_uri(input).unwrap(), right);
                 assert_eq!(from_uri(right), input);
             }
-            // The RFC writes the digits of the escape that stays in upper case.
+            // In this example, the RFC writes the escape that stays in upper case; `from_uri` keeps its lower case.
             ("3.2", "uri->iri") if right.contains(" or ") => {
                 assert_eq!(from_uri(input), "http://\u{7d0d}\u{8c46}.example.org/%e2%80%ae");
             }
@@ -74,7 +74,7 @@ fn hosts() {
     assert_eq!(from_uri("http://[::1]/%C3%A9"), "http://[::1]/\u{e9}");
 }
 
-/// Every character of Unicode in a host: the URI has the parts of the IRI, is valid, and stays the same.
+/// Tests every character of Unicode in a host: the URI must have the parts of the IRI, be valid, and convert to itself.
 #[test]
 fn hosts_with_every_character() {
     for iri in crate::hosts_with_every_character() {
@@ -105,7 +105,7 @@ proptest! {
                 .chain(parts.query_pairs().map(|pair| pair.value.unwrap_or(pair.name).decode().into_owned()))
                 .collect()
         };
-        // A malformed `%` becomes `%25`, as it must in a URI.
+        // A malformed `%` becomes `%25`, as it must in a URI, so the pieces are compared only if there is none.
         if simdpct::validate(&uri).is_ok() {
             prop_assert_eq!(pieces(&back), pieces(&uri), "{}", iri);
             prop_assert_eq!(&from_uri(&back), &iri);

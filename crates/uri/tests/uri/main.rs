@@ -8,7 +8,7 @@ mod split;
 mod vectors;
 mod whole;
 
-/// Returns the rows of a file of `tests/vectors`, whose fields are separated by TAB.
+/// Returns the rows of a file of `tests/vectors`. TAB separates the fields of a row.
 fn raw_rows(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     text.lines().filter(|line| !line.starts_with("# ")).map(|line| line.split('\t').collect())
 }
@@ -27,7 +27,7 @@ fn hosts_with_every_character() -> impl Iterator<Item = String> {
     })
 }
 
-/// Returns the rows of a file whose fields have the escapes `\t`, `\n`, `\r`, `\\` and `\u{...}`.
+/// Returns the rows of a file, and replaces the escapes `\t`, `\n`, `\r`, `\\` and `\u{...}` in its fields.
 fn rows(text: &'static str) -> impl Iterator<Item = Vec<String>> {
     raw_rows(text).map(|row| row.into_iter().map(unescaped).collect())
 }

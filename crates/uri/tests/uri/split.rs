@@ -8,14 +8,14 @@ use testkit::guard::{PLACES, Room};
 use testkit::shapes::Rng;
 use testkit::tiers::{scale, tiers};
 
-/// `ci/cpus` compares the line that this prints with the CPU.
+/// Prints the tiers that this run covers. `ci/cpus` compares that line with the CPU.
 #[test]
 fn this_run_covers() {
     testkit::tiers::report();
     testkit::tiers::require();
 }
 
-/// Joins the parts as in RFC 3986, section 5.3.
+/// Joins the parts with their delimiters, as in RFC 3986, section 5.3.
 fn joined(parts: &Parts<'_>) -> Vec<u8> {
     let mut out = Vec::new();
     if let Some(scheme) = parts.scheme() {
@@ -46,7 +46,7 @@ fn joined(parts: &Parts<'_>) -> Vec<u8> {
     out
 }
 
-/// Compares every kernel with the reference.
+/// Splits `url` with every kernel and compares the results with that of the reference.
 fn check(url: &[u8]) {
     let right = split_by_reference(url);
     assert_eq!(joined(&right), url, "joining {}", url.escape_ascii());
@@ -67,7 +67,7 @@ fn offsets_of(columns: &Columns, row: usize) -> Offsets {
     }
 }
 
-/// Compares the kernels for many URLs with the reference. The URLs hold no LF.
+/// Splits a column and a text of URLs with every kernel and compares the rows with the reference. The URLs hold no LF.
 fn check_many(urls: &[Vec<u8>]) {
     let mut bytes = b"before".to_vec();
     let mut offsets = vec![6_u32];
@@ -203,7 +203,7 @@ fn segments_and_pairs() {
     assert!(matches!(pairs[0].name.decode(), std::borrow::Cow::Borrowed(_)));
 }
 
-/// One flaw of each kind, with its offset.
+/// Checks one flaw of each kind, and its offset.
 #[test]
 fn flaws() {
     let flaws =
@@ -229,7 +229,7 @@ fn flaws() {
     assert_eq!(flaws("?a#b#"), [(4, FlawKind::Illegal(b'#'))]);
 }
 
-/// Every delimiter at every lane, alone and after another, at the lengths around the blocks.
+/// Tests every delimiter in every lane of a block, alone and after the start of a URL, at lengths around multiples of 64 bytes.
 #[test]
 fn every_lane() {
     let mut room = Room::new();

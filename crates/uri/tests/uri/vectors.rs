@@ -1,19 +1,19 @@
-//! Published vectors of canonical forms: each is the result of a profile, or is listed with the reason why it is not.
+//! Published vectors of canonical forms. Each vector is the result of a profile, or is listed with the reason why it is not.
 
 use simdpct_uri::canon::{Profile, Reason};
 
 use crate::canon::{check, check_rejected, form};
 use crate::rows;
 
-/// iipc/webarchive-commons, all 19 of 19.
+/// Checks all 19 vectors of iipc/webarchive-commons.
 #[test]
 fn surt_java() {
     let cases = rows(include_str!("../vectors/surt-java.tsv")).map(|row| (row[0].clone(), row[1].clone()));
     assert_eq!(check(Profile::SurtJava, cases), 19);
 }
 
-/// Checks rows of an input, our form, the form of the tool, and the reason why they differ, which is empty if they are equal. Returns the number
-/// of equal rows, and of all.
+/// Compares rows of an input, our form, the form of the tool, and a reason. The reason says why the forms differ; it is empty if
+/// they are equal. Returns the number of equal rows and of all rows.
 fn compare(rows: impl IntoIterator<Item = [String; 4]>) -> (usize, usize) {
     let (mut same, mut cases, mut wrong) = (0, 0, Vec::new());
     for [input, ours, theirs, reason] in rows {
@@ -27,7 +27,8 @@ fn compare(rows: impl IntoIterator<Item = [String; 4]>) -> (usize, usize) {
     (same, cases)
 }
 
-/// crawler-commons, whose form is not a profile: `rfc3986-scheme` returns the same form unless the row has a reason why not.
+/// Compares `rfc3986-scheme` with crawler-commons, whose form is not a profile. The forms are equal unless the row has a reason
+/// why not.
 #[test]
 fn crawler_commons() {
     let rows = rows(include_str!("../vectors/crawler-commons.tsv"));
@@ -38,7 +39,7 @@ fn crawler_commons() {
     assert_eq!(compared, (61, 108));
 }
 
-/// web-platform-tests, hosts in ASCII.
+/// Compares `whatwg` with web-platform-tests, for hosts in ASCII.
 #[test]
 fn hosts_in_ascii() {
     let rows = rows(include_str!("../vectors/toascii.tsv"));
@@ -50,8 +51,8 @@ fn hosts_in_ascii() {
     assert_eq!(compared, (80, 87));
 }
 
-/// The tests of urlcanon for its port of surt and of Google's rules. A test of one step becomes a test of keys: the input and the output of
-/// the step have the same key.
+/// Checks the tests of urlcanon for its port of surt and of Google's rules. A test of one step becomes a test of keys: the input
+/// and the output of the step must have the same key.
 #[test]
 fn urlcanon_surt() {
     let rows = rows(include_str!("../vectors/urlcanon-surt.tsv"));
@@ -77,7 +78,7 @@ fn urlcanon_surt() {
     assert_eq!(compared, (90, 95));
 }
 
-/// w3lib with other arguments. One case differs: its query is in a charset that is not UTF-8.
+/// Compares with w3lib, called with other arguments. One case differs, because its query is in a charset that is not UTF-8.
 #[test]
 fn w3lib_arguments() {
     let (mut same, mut cases) = (0, 0);
@@ -85,7 +86,8 @@ fn w3lib_arguments() {
         let profile = match &*row[0] {
             "keep_blank_values=False" => Profile::W3lib2_5NoBlankValues,
             "keep_fragments=True" => Profile::W3lib2_5Fragments,
-            // There is no profile for charsets. The queries of the first three have the same escapes in UTF-8.
+            // No profile has another charset than UTF-8. For the first three charsets, the escapes of the query are equal in
+            // UTF-8.
             "encoding=latin1" | "encoding=utf8" | "encoding=cp1251" | "encoding=iso2022jp" => {
                 Profile::W3lib2_5
             }
@@ -99,7 +101,7 @@ fn w3lib_arguments() {
     assert_eq!((same, cases), (7, 8));
 }
 
-/// The examples of Google's page for version 5, and the vectors of version 4, which hold for both.
+/// Checks the examples of Google's page for version 5, and the vectors of version 4, which are valid for both versions.
 #[test]
 fn safe_browsing_5() {
     let shared =
@@ -125,13 +127,13 @@ fn safe_browsing_5() {
     check(Profile::SafeBrowsing4, [("http://[2001:0db8:0000::1]/", "http://[2001:0db8:0000::1]/")]);
 }
 
-/// The answers of surt 0.3.1, with a resolver that knows only addresses.
+/// Compares with the results of surt 0.3.1, with a DNS resolver that knows only addresses.
 #[test]
 fn surt_python() {
     let cases =
         rows(include_str!("../vectors/surt-python-0.3.tsv")).map(|row| (row[0].clone(), row[1].clone()));
     assert_eq!(check(Profile::SurtPython0_3, cases), 411);
-    // Invalid UTF-8 is accepted, but removed from hosts.
+    // The tool accepts invalid UTF-8, but removes it from hosts.
     let key = |url: &[u8]| Profile::SurtPython0_3.canonicalize(url).map(|key| key.into_owned());
     assert_eq!(key(b"http://\xE9a.com/\xE9?\xE9").unwrap(), b"com,a)/%e9?%e9");
     let rejected = [
@@ -146,7 +148,7 @@ fn surt_python() {
     check_rejected(Profile::SurtPython0_3, &rejected);
 }
 
-/// The cases in which the Java tool differs from the Python tool, by its source.
+/// Tests URLs for which the Java tool differs from the Python tool. The expected keys follow from the source of the Java tool.
 #[test]
 fn surt_java_alone() {
     let cases = [

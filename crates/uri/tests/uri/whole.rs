@@ -1,4 +1,4 @@
-//! Tests of the converter of whole URLs, against its rule applied a byte at a time.
+//! Tests of the converter of whole URLs: it must agree with its rule, applied a byte at a time.
 
 use proptest::prelude::*;
 use simdpct::ByteSet;
@@ -12,7 +12,8 @@ fn hex(text: &[u8]) -> Option<u8> {
         .ok()
 }
 
-/// Returns the length of `%(25)*XX` at the start of `rest`, if `XX` is a byte of `syntax`.
+/// Returns the length of the escape at the start of `rest` if it is a spelling of a byte of `syntax`: `%XX`, `%25XX`, `%2525XX`
+/// and so on, where `XX` are the hexadecimal digits of the byte.
 fn spelling(rest: &[u8], syntax: &[u8]) -> Option<usize> {
     if rest.first() != Some(&b'%') {
         return None;
@@ -22,7 +23,7 @@ fn spelling(rest: &[u8], syntax: &[u8]) -> Option<usize> {
     syntax.contains(&byte).then_some(3 + 2 * doubled)
 }
 
-/// Converts in either direction as the documentation describes it.
+/// Encodes or decodes a URL a byte at a time, as the documentation of the converter describes it.
 fn reference(url: &[u8], syntax: &[u8], encode: bool) -> Vec<u8> {
     let (mut out, mut at) = (Vec::new(), 0);
     while at < url.len() {
@@ -77,12 +78,12 @@ fn examples() {
     let lines = Converter::new().keeping(ByteSet::EMPTY.add(b"\r\n"));
     assert_eq!(encoded(&lines, b"a b\r\n%0A%250d\0"), b"a%20b\r\n%0A%250d%00");
     assert_eq!(decoded(&lines, b"a%20b\r\n%0A%250d%00"), b"a b\r\n%0A%250d\0");
-    // `%` is never syntax.
+    // `%` never becomes syntax, even if a caller adds it.
     let percent = Converter::default().keeping(ByteSet::EMPTY.add(b"%"));
     assert_eq!(encoded(&percent, b"%zz%2525"), b"%25zz%252525");
 }
 
-/// Spellings of any depth take linear time: the test would not end otherwise.
+/// Checks that deeply nested spellings take linear time: the test would not end if they took quadratic time.
 #[test]
 fn long_spellings() {
     let converter = Converter::new();
@@ -92,7 +93,7 @@ fn long_spellings() {
     }
 }
 
-/// Text in which escapes and spellings of syntax are frequent.
+/// Returns URLs in which escapes and spellings of syntax are frequent.
 fn urls() -> impl Strategy<Value = Vec<u8>> {
     let word = prop_oneof![
         Just(b"%".to_vec()),

@@ -1,4 +1,4 @@
-//! Work on the bytes of the input, which may be cut anywhere, whatever records they are part of.
+//! Converts the input as one stream of bytes, which may be cut inside records.
 
 use simdpct::MalformedCause;
 
@@ -21,7 +21,8 @@ use crate::value::stats::Stats;
 use crate::value::stream::Stream;
 use crate::value::work::Work;
 
-/// The longest stretch without a place to cut that is worked on in memory. A longer one goes through a [`Stream`].
+/// The maximum length, in bytes, of a stretch without a safe place to cut that is converted in memory. A longer one
+/// goes through a [`Stream`].
 const LONGEST: usize = 1 << 20;
 
 /// Runs `job` on each file.
@@ -55,22 +56,23 @@ pub fn run(
     })
 }
 
-/// Works on chunks that may begin and end within a record.
+/// The job that converts chunks that may begin and end inside a record.
 #[derive(Clone)]
 pub struct Blocks {
     work: Work,
     handling: Handling,
     records: Records,
-    /// The byte to count for line numbers, if places matter.
+    /// The byte that is counted for line numbers; `None` if positions are not reported.
     line_end: Option<u8>,
     /// Whether the input is one value that cannot be cut.
     is_whole: bool,
-    /// The work on a stretch that cannot be cut.
+    /// The conversion state of a stretch that cannot be cut into independent parts.
     stream: Streaming,
 }
 
 impl Blocks {
-    /// Does `work` to `records`. If `is_strict`, a malformed escape ends the run.
+    /// Creates the job that applies `work` to an input that consists of `records`. If `is_strict`, a malformed escape
+    /// ends the run.
     pub fn new(work: Work, records: Records, is_strict: bool) -> Blocks {
         let malformed = if is_strict { OnFault::Refuse } else { OnFault::Keep };
         let is_whole = work.is_stateful();
@@ -138,12 +140,12 @@ impl Job for Blocks {
 }
 
 impl Blocks {
-    /// Reports whether `bytes` end in a record without its end.
+    /// Reports whether `bytes` end with an incomplete record, one without its record end.
     fn is_open(&self, bytes: &[u8]) -> bool {
         bytes.last().is_some_and(|last| *last != self.records.end())
     }
 
-    /// Counts the lines of `bytes`, if places matter.
+    /// Counts the line ends in `bytes`. Returns 0 if positions are not reported.
     fn lines(&self, bytes: &[u8]) -> u64 {
         self.line_end.map_or(0, |end| memchr::memchr_iter(end, bytes).count() as u64)
     }

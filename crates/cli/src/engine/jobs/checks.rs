@@ -1,4 +1,4 @@
-//! `pct check`: lists what is malformed or suspicious in lines, or in selected values.
+//! Runs `pct check`: lists malformed and suspicious bytes in lines or in selected values.
 
 use std::num::NonZeroUsize;
 
@@ -30,7 +30,8 @@ use crate::value::policy::{Action, At, Record, Treat};
 use crate::value::report::Report;
 use crate::value::stats::Stats;
 
-/// The longest line that is checked as a URL.
+/// The maximum length, in bytes, of a line that is checked as a URL. Longer lines are checked only for suspicious
+/// escapes.
 const LONGEST: usize = 16 << 20;
 
 /// The options of a check: the files, the kinds of findings, and the format of the list.
@@ -42,7 +43,7 @@ pub struct Options {
     pub wanted: Vec<Group>,
     /// The components that findings must be in, if values are URLs; empty for any.
     pub components: Vec<Component>,
-    /// Whether only the exit code matters.
+    /// Whether only the exit code matters, so that no findings are printed.
     pub quiet: bool,
     pub show: Show,
     /// The number of findings after which the run ends.
@@ -73,13 +74,14 @@ pub fn run(options: &Options, target: Target) -> Result<Outcome, Failure> {
         }
     });
     let read = inputs.outcome();
-    // The progress bar must go before anything is printed.
+    // Dropping the inputs removes the progress bar, which must happen before anything is printed.
     drop(inputs);
     match passed {
-        // Only findings are written, so the reader has seen one.
+        // `check` writes only findings to standard output. If the reader closed it early, there was at least one
+        // finding.
         Err(Failure::ReaderGone) => return Ok(Outcome::Findings),
         Err(failure) => return Err(failure),
-        // Only the exit code matters, and one finding decides it.
+        // With `--quiet` only the exit code matters, and one finding decides it.
         Ok(()) if findings.settled() => return Ok(findings.outcome()),
         Ok(()) => {}
     }
@@ -110,7 +112,8 @@ fn pass(
     let (end, limit) = (job.records.end(), (job.max_record as usize) << 20);
     let (cut, limit) = match &job.target.selector {
         Selector::Table(table) => (Cut::Table(table.delimiter()), limit),
-        // A line of any length can be checked in parts, but not as a URL.
+        // Escapes can be checked part by part, so such a line may have any length. A URL must be in memory as a
+        // whole.
         Selector::Line if !job.look.wanted.takes_urls() => (Cut::Records(end), 0),
         Selector::Line => (Cut::Records(end), LONGEST),
         _ => (Cut::Records(end), limit),
@@ -125,7 +128,7 @@ fn pass(
     pump(feed, job, sink, threads, workspace)
 }
 
-/// Checks chunks of whole records.
+/// The job of `pct check`, which lists the findings in chunks of whole records.
 #[derive(Clone)]
 struct Checks {
     target: Target,
@@ -133,23 +136,25 @@ struct Checks {
     look: Look,
     /// The memory limit for a record, in MiB.
     max_record: u32,
-    /// A buffer for values that nobody reads.
+    /// A scratch buffer for the values that the selector writes. Its content is never used.
     scrap: Vec<u8>,
-    /// The state of a line that comes in parts, and the bytes that cannot be checked before more of it is read.
+    /// The scanner's state inside a line that is too long for memory.
     state: State,
+    /// The bytes of that long line that cannot be checked before more of the line is read.
     rest: Vec<u8>,
 }
 
-/// Lists the findings in selected values, which stay unchanged.
+/// The treatment of selected values: their findings are added to the report, and the values stay unchanged.
 #[derive(Clone)]
 struct Look {
     wanted: Criteria,
-    /// For each finding in the current record the number of its value, or `None` if it is about the record itself.
+    /// For each finding in the current record: the number of its value, or `None` if the finding is about the record
+    /// itself.
     found_in: Vec<Option<usize>>,
 }
 
 impl Look {
-    /// Adds the finding that a record cannot be read at `offset` of the chunk.
+    /// Adds a finding that says that the record is unreadable at `offset` of the chunk, if such findings are wanted.
     fn add(&mut self, record: Record<'_>, offset: usize, report: &mut Report, text: std::fmt::Arguments<'_>) {
         if self.wanted.contains(Group::Unreadable) {
             let line = report.line(record.chunk, record.end, offset);
@@ -203,7 +208,7 @@ impl Checks {
         }
     }
 
-    /// Checks the selected values of a record. Returns false if it ends the run.
+    /// Checks the selected values of a record. Returns false if the run must end after this record.
     fn record(&mut self, record: Record<'_>, has_quotes: bool, report: &mut Report) -> bool {
         let Checks { target: Target { selector, .. }, look, scrap, .. } = self;
         scrap.clear();

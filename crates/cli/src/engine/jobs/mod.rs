@@ -1,4 +1,4 @@
-//! The jobs, which process the input of each file.
+//! Defines the jobs: each converts or checks the content of files.
 
 pub mod blocks;
 pub mod checks;
@@ -21,28 +21,28 @@ use crate::io::output::Output;
 use crate::select::Selector;
 use crate::value::stats::{Stats, StatsFormat};
 
-/// The values of records that a job works on.
+/// The selection of the values that a job processes.
 #[derive(Clone)]
 pub struct Target {
     pub selector: Selector,
-    /// Whether the meaning of a record depends on earlier ones, so that only one thread can work.
+    /// Whether the meaning of a record depends on earlier records, so that only one thread can work.
     pub is_sequential: bool,
-    /// The columns to find in the header of each table, if the selector is one of tables.
+    /// The columns to find in the header of each table. Empty unless the selector selects from tables.
     pub columns: Columns,
 }
 
-/// The outputs of a job besides its main one.
+/// The additional outputs of a job, besides its result.
 #[derive(Clone, Debug, Default)]
 pub struct OutputOptions {
     /// The file for rejected values.
     pub rejects: Option<PathBuf>,
-    /// The format of the summary.
+    /// The format of the statistics that are printed at the end of the run; `None` if they are not printed.
     pub stats: Option<StatsFormat>,
     /// The preview that replaces the output, and whether it has colours.
     pub preview: Option<(Show, bool)>,
 }
 
-/// The rejected values and the counts of a run.
+/// The list of rejected values and the statistics of a run.
 struct Account {
     rejects: Option<Rejects>,
     stats: Stats,
@@ -50,14 +50,15 @@ struct Account {
 }
 
 impl Account {
-    /// Opens the file for rejected values. `sync` says that it must be on the disk when the run ends.
+    /// Opens the file for rejected values, if there is one. `sync` says that the file must be on the disk when the
+    /// run ends.
     fn open(options: &OutputOptions, sync: bool) -> Result<Account, Failure> {
         let create = |path| Rejects::create(path, sync);
         let rejects = options.rejects.as_deref().map(create).transpose()?;
         Ok(Account { rejects, stats: Stats::default(), format: options.stats })
     }
 
-    /// Fails if `input` is a file that the run writes to.
+    /// Fails if `input` is the file that the run writes to directly, or the file of `--rejects`.
     fn admit(&self, input: &Input, output: &mut Output) -> Result<(), Failure> {
         output.reads(input.version(), input.name())?;
         match &self.rejects {
@@ -78,7 +79,8 @@ impl Account {
     }
 }
 
-/// Passes over the byte order mark that the input may begin with. It is part of no value.
+/// Skips a byte order mark at the start of the input, because it is not part of any value. If `is_kept`, the mark is
+/// copied to the output.
 fn pass_byte_order_mark(feed: &mut Feed<'_>, sink: &mut Sink<'_>, is_kept: bool) -> Result<(), Failure> {
     if feed.strip(BYTE_ORDER_MARK)? { sink.pass_byte_order_mark(is_kept) } else { Ok(()) }
 }

@@ -1,7 +1,7 @@
-//! Columns of Parquet files.
+//! Rewrites columns of Parquet files.
 //!
-//! The chosen columns are read, changed and written again, some rows at a time. All other columns are copied with their
-//! pages, statistics, indexes and filters, without being decompressed.
+//! The chosen columns are read, changed and written again, some rows at a time. All other columns are copied with
+//! their pages, statistics, indexes and filters, without being decompressed.
 
 use std::fs::File;
 use std::io;
@@ -40,17 +40,18 @@ use crate::value::work::Work;
 /// The number of rows that are read at once.
 const ROWS: usize = 1024;
 
-/// The work on the chosen columns.
+/// The job on the chosen columns of Parquet files.
 pub struct Parquet {
-    /// The names of the columns, or their numbers from 1.
+    /// The names of the chosen columns, or their numbers from 1.
     columns: Vec<String>,
-    /// The work on columns of bytes, and on columns of text, which must stay UTF-8.
+    /// The treatment of values in binary columns.
     bytes: Treatment,
+    /// The treatment of values in text columns, which must stay valid UTF-8.
     text: Treatment,
 }
 
 impl Parquet {
-    /// Does `verb` to `columns`.
+    /// Creates the job that applies `verb` to `columns`.
     pub fn new(
         verb: &Verb,
         columns: &[String],
@@ -58,13 +59,13 @@ impl Parquet {
         options: &OutputOptions,
     ) -> Result<Parquet, String> {
         let treatment = |verb: &Verb| {
-            // A value may hold any byte, because its length is stored.
+            // Parquet stores the length of each value, so a value may contain any byte.
             let work = Work::on_values(verb, ByteSet::EMPTY);
             let work = [work.clone(), work.clone(), work];
             Treatment::new(work, policies, options.stats.is_some(), options.rejects.is_some(), b"")
         };
         let text = match verb {
-            // With a charset, escapes of invalid UTF-8 stay.
+            // With the charset UTF-8, the decoder keeps escapes of invalid UTF-8.
             Verb::Decode(options) if options.charset.is_none() => {
                 &Verb::Decode(DecodeOptions { charset: Some(Charset::find("utf-8")?), ..options.clone() })
             }
@@ -82,7 +83,7 @@ pub fn run(
     options: &OutputOptions,
 ) -> Result<Outcome, Failure> {
     let mut account = Account::open(options, destination.sync)?;
-    // Parquet compresses its pages itself.
+    // Parquet files compress their own pages, so the file as a whole is not decompressed.
     let sources = Sources { reading: Reading { decompress: false, ..sources.reading }, ..sources.clone() };
     let result = files::each(&sources, destination, |inputs, output| {
         let mut is_first = true;
@@ -103,7 +104,7 @@ pub fn run(
     result
 }
 
-/// Does `work` on the file `name`. The crate that reads Parquet panics on some broken files.
+/// Runs `work` on the file `name` and turns a panic into an error. The crate `parquet` panics on some broken files.
 fn guarded(name: &str, work: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| ()));
@@ -118,7 +119,7 @@ fn guarded(name: &str, work: impl FnOnce() -> Result<(), Failure>) -> Result<(),
     })
 }
 
-/// Rewrites one file.
+/// Rewrites the chosen columns of one Parquet file.
 fn rewrite(
     input: &Input,
     output: &mut Output,
@@ -164,14 +165,15 @@ fn rewrite(
         Ok(())
     })();
     match (failure, written) {
-        // The writer fails if the output does; the error of the output says why.
+        // A failed output makes the Parquet writer fail as well. The output's own error has the cause, so it comes
+        // first.
         (Some(failure), _) | (None, Err(Ended::Failure(failure))) => Err(failure),
         (None, Err(Ended::Parquet(error))) => Err(read(error)),
         (None, Ok(())) => Ok(()),
     }
 }
 
-/// Why the rewriting of a file ended early.
+/// The error that ended the rewriting of a file.
 enum Ended {
     Parquet(ParquetError),
     Failure(Failure),
@@ -189,7 +191,7 @@ impl From<Failure> for Ended {
     }
 }
 
-/// Returns the system's error inside `error`, if there is one.
+/// Converts a Parquet error to an I/O error: the one that it contains, or else a new one with its message.
 fn plain(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(error) => match error.downcast::<io::Error>() {
@@ -201,7 +203,8 @@ fn plain(error: ParquetError) -> io::Error {
     }
 }
 
-/// Returns the leaves of the schema that `columns` name by their paths or by the path of a group.
+/// Returns the indexes of the leaf columns that `columns` select, by the path of a leaf or group or by the number of
+/// a top-level column.
 fn choose(columns: &[String], leaves: &[Arc<ColumnDescriptor>]) -> Result<Vec<usize>, String> {
     let mut chosen = Vec::new();
     let mut roots: Vec<&str> = leaves.iter().map(|leaf| leaf.path().parts()[0].as_str()).collect();
@@ -224,7 +227,7 @@ fn choose(columns: &[String], leaves: &[Arc<ColumnDescriptor>]) -> Result<Vec<us
         if found.is_empty() {
             return Err(format!("there is no column '{column}'; there are {}", roots.join(", ")));
         }
-        // A group stands for those of its leaves that hold bytes.
+        // Selecting a group selects those of its leaf columns that hold bytes.
         let holds_bytes = |index: &usize| leaves[*index].physical_type() == Type::BYTE_ARRAY;
         if !found.iter().any(holds_bytes) {
             let holds = leaves[found[0]].physical_type();
@@ -238,18 +241,20 @@ fn choose(columns: &[String], leaves: &[Arc<ColumnDescriptor>]) -> Result<Vec<us
     Ok(chosen)
 }
 
-/// Returns the properties of the new file: those of the old one, as far as it records them.
+/// Returns the writer properties of the new file. They are those of the old file, as far as the old file records
+/// them.
 fn properties(metadata: &ParquetMetaData, chosen: &[usize]) -> WriterPropertiesPtr {
     let of_file = metadata.file_metadata();
     let mut properties = WriterProperties::builder()
         .set_key_value_metadata(of_file.key_value_metadata().cloned())
         .set_offset_index_disabled(metadata.page_index().is_none());
     if let Some(creator) = of_file.created_by() {
-        // Readers trust statistics by their author, and most statistics are copied.
+        // Readers decide by `created_by` whether they trust statistics. Most statistics are copied, so their author
+        // is copied as well.
         properties = properties.set_created_by(creator.to_owned());
     }
     let Some(group) = metadata.row_groups().first() else { return Arc::new(properties.build()) };
-    // The order by a changed column is lost.
+    // Changed values may be out of order, so the new file does not claim to be sorted by a changed column.
     let sorted = group
         .sorting_columns()
         .filter(|columns| !columns.iter().any(|column| chosen.contains(&(column.column_idx as usize))));
@@ -265,7 +270,7 @@ fn properties(metadata: &ParquetMetaData, chosen: &[usize]) -> WriterPropertiesP
     Arc::new(properties.build())
 }
 
-/// The state of one file.
+/// The state of the rewriting of one file.
 struct Pass<'a> {
     name: &'a str,
     file: &'a File,
@@ -273,12 +278,12 @@ struct Pass<'a> {
     job: &'a mut Parquet,
     rejects: Option<&'a mut Rejects>,
     stats: &'a mut Stats,
-    /// The rows of the row groups before this one.
+    /// The number of rows in the row groups before the current one.
     row: u64,
 }
 
 impl Pass<'_> {
-    /// Copies a column that was not chosen.
+    /// Copies one row group of a column that was not chosen, without decompressing it.
     fn copy(
         &self,
         group: usize,
@@ -299,7 +304,7 @@ impl Pass<'_> {
         Ok(out.append_column(self.file, close)?)
     }
 
-    /// Rewrites a chosen column.
+    /// Rewrites one row group of a chosen column.
     fn work(
         &mut self,
         reader: ColumnReader,
@@ -337,7 +342,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Returns the new values for `values`. `row` returns the row of a value, for messages.
+    /// Returns the converted `values`. For messages, `row` returns the row number of the value with a given index.
     fn values(
         &mut self,
         values: &[ByteArray],
@@ -357,7 +362,8 @@ impl Pass<'_> {
                     Place { file: self.name.to_owned(), line: row(index), offset: refusal.offset as u64 };
                 return Err(Failure::Data { place, reason: refusal.reason }.into());
             }
-            // A set may keep one byte of a character and escape the others. Such a value stays unchanged.
+            // With a custom set of kept bytes, escaping can split a UTF-8 character. Such a value is rejected and
+            // stays unchanged.
             if is_text && simdutf8::basic::from_utf8(&out[start..]).is_err() {
                 out.truncate(start);
                 out.extend_from_slice(value);
@@ -384,24 +390,26 @@ impl Pass<'_> {
     }
 }
 
-/// Finds the row of a value. A null row has no value and a list may have several.
+/// Finds the row number of a value. A null row has no value, and a row with a list may have several.
 #[derive(Default)]
 struct Places {
-    /// The number of rows before the current row group, and of rows that were read last.
+    /// The number of rows before the current row group.
     before: u64,
+    /// The number of rows in the batch that was read last.
     records: u64,
-    /// The number of rows of the row group that were read earlier.
+    /// The number of rows of the current row group in earlier batches.
     done: u64,
 }
 
 impl Places {
-    /// Goes on to the next `records` rows of a row group that has `before` rows before it.
+    /// Advances to the next batch of `records` rows. `before` is the number of rows before the row group.
     fn start(&mut self, before: u64, records: u64) {
         self.done += self.records;
         (self.before, self.records) = (before, records);
     }
 
-    /// Returns the row of value number `index`, from 1. Only messages need it, so it searches from the start.
+    /// Returns the row number, from 1, of the value at `index` of the batch. Only messages need it, so a linear
+    /// search is enough.
     fn row(&self, index: usize, nulls: &[i16], max: i16, repeats: &[i16]) -> u64 {
         let first = self.before + self.done + 1;
         if nulls.is_empty() {
@@ -417,13 +425,14 @@ impl Places {
     }
 }
 
-/// Reports whether the values of a column are UTF-8.
+/// Reports whether the type of a column says that its values are UTF-8.
 fn is_text(leaf: &ColumnDescriptor) -> bool {
     matches!(leaf.logical_type_ref(), Some(LogicalType::String | LogicalType::Enum | LogicalType::Json))
         || matches!(leaf.converted_type(), ConvertedType::UTF8 | ConvertedType::ENUM | ConvertedType::JSON)
 }
 
-/// Writes to the output and keeps its error, which `io::Error` cannot hold.
+/// An adapter from `io::Write` to the output. It keeps the [`Failure`] of the output, because `io::Error` cannot hold
+/// one.
 struct Sink<'a> {
     output: &'a mut Output,
     failure: &'a mut Option<Failure>,

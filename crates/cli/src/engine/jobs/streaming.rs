@@ -1,9 +1,10 @@
-//! The work on a value that cannot be cut into independent parts.
+//! Keeps the conversion state of a value that cannot be cut into independent parts.
 
 use crate::engine::pump::feed::Part;
 use crate::value::stream::Stream;
 
-/// The stream of the value that this thread is working on, if there is one. A clone, for another thread, has none.
+/// The conversion state of the long value that this thread is working on, if any. A clone, which belongs to another
+/// thread, starts without a stream.
 #[derive(Default)]
 pub struct Streaming(Option<Open>);
 
@@ -20,13 +21,13 @@ impl Clone for Streaming {
 }
 
 impl Streaming {
-    /// Reports whether a value has begun.
+    /// Reports whether a stream is open: a value has begun and has not ended.
     pub fn is_open(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Passes `bytes` through the open stream, or through the one that `make` returns, and ends the value after a part
-    /// that can be cut there.
+    /// Passes `bytes` through the open stream, or through a new one from `make`, and returns the stream. If the value
+    /// can be cut after `part`, the stream completes its output there.
     pub fn push(
         &mut self,
         make: impl FnOnce() -> Stream,
@@ -42,7 +43,8 @@ impl Streaming {
         &open.stream
     }
 
-    /// Converts offset `at` in the stream to an offset in `part`, which is negative in an earlier part.
+    /// Converts offset `at` in the stream to an offset in `part`. The result is negative if that byte is in an
+    /// earlier part.
     pub fn relative(&self, at: u64, part: Part) -> i64 {
         let start = self.0.as_ref().map_or(part.offset, |open| open.start);
         (start + at) as i64 - part.offset as i64

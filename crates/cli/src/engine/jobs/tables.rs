@@ -1,4 +1,4 @@
-//! The headers of tables, and the columns in them.
+//! Reads the headers of tables and finds the selected columns in them.
 
 use std::io;
 
@@ -18,8 +18,8 @@ pub struct Columns {
     pub one_header: bool,
 }
 
-/// Finds the columns of `table` in the file of `feed`. Returns its header, if tables have one and the file is not empty. New
-/// values get columns with the names `into`.
+/// Finds the selected `columns` of `table` in the file of `feed`. Returns the header of the file, if tables have
+/// headers and the file is not empty. `into` names the columns for new values.
 pub fn choose(
     table: &mut Table,
     feed: &mut Feed<'_>,
@@ -48,13 +48,14 @@ pub fn names(header: &[u8]) -> &[u8] {
     names.strip_suffix(b"\r").unwrap_or(names)
 }
 
-/// Warns of selected fields, columns and keys that no file had, judged by the counts of all files.
+/// Warns about selected fields, columns and keys that no file contains, according to the statistics of all files.
 pub fn warn_missing(selector: &Selector, columns: &Columns, stats: &Stats) -> Result<(), Failure> {
     let mut selector = selector.clone();
     if let Selector::Table(table) = &mut selector
         && !columns.has_header
     {
-        // With a header, a missing column was an error.
+        // Without a header, the missing columns are found by their numbers. With a header, a missing column was
+        // already an error.
         table.choose(&columns.names, &[], None).map_err(Failure::Usage)?;
     }
     for message in selector.missing(stats) {
@@ -67,13 +68,13 @@ pub fn warn_missing(selector: &Selector, columns: &Columns, stats: &Stats) -> Re
 #[derive(Default)]
 pub struct Header {
     names: Option<Vec<u8>>,
-    /// Whether the user has been told that it is repeated.
+    /// Whether the user has been warned that the output repeats the header.
     has_warned: bool,
 }
 
 impl Header {
-    /// Reports whether `names`, the header of `file`, is written. With `one_header` later headers are not written, and must
-    /// equal the first.
+    /// Reports whether `names`, the header of `file`, must be written. With `one_header`, only the first header is
+    /// written, and each later header must be equal to it.
     pub fn is_written(&mut self, names: &[u8], one_header: bool, file: &str) -> Result<bool, Failure> {
         let Some(first) = &self.names else {
             self.names = Some(names.to_vec());

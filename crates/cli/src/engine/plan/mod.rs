@@ -1,5 +1,5 @@
-//! Makes a job of the request of the user. Options that contradict each other are rejected here, except for
-//! pairs that exclude each other whatever their values: these are in the definitions of the arguments.
+//! Turns the user's request into a job, and rejects options that contradict each other. Pairs of options that always
+//! exclude each other are rejected earlier, by the definitions of the arguments (clap).
 
 mod selection;
 
@@ -31,7 +31,7 @@ pub use super::jobs::tables::Columns;
 pub use super::sink::findings::Show as FindingsFormat;
 pub use super::sink::preview::Show as PreviewFormat;
 
-/// A run that writes values.
+/// A request to convert values.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub verb: Verb,
@@ -42,7 +42,7 @@ pub struct Request {
     pub shape: Shape,
     /// The preview that is written instead of replacing files.
     pub preview: Option<PreviewFormat>,
-    /// The delimiter of fields or columns, if the user gave one.
+    /// The delimiter of fields or columns; `None` if the user gave none.
     pub delimiter: Option<Delimiter>,
     pub policies: Policies,
     /// The file for rejected values.
@@ -55,18 +55,18 @@ pub struct Request {
     pub jobs: Option<NonZeroUsize>,
 }
 
-/// A run of `check`, which lists findings.
+/// A request to `check` values, which lists findings.
 #[derive(Clone, Debug)]
 pub struct CheckRequest {
     pub selection: Selection,
-    /// The delimiter of fields or columns, if the user gave one.
+    /// The delimiter of fields or columns; `None` if the user gave none.
     pub delimiter: Option<Delimiter>,
-    /// Whether strings of JSON may hold `\xHH`.
+    /// Whether JSON strings may contain nginx's escapes `\xHH`.
     pub nginx: bool,
     pub options: CheckOptions,
 }
 
-/// The work of a run.
+/// The files, the options and the job of a run.
 pub struct Plan {
     sources: Sources,
     destination: Destination,
@@ -91,7 +91,7 @@ impl Plan {
         checks::run(options, target)
     }
 
-    /// Does what `request` asks for.
+    /// Runs the conversion that `request` describes.
     pub fn run(request: Request) -> Result<Outcome, Failure> {
         let Plan { sources, destination, options, threads, job } = Plan::new(request)?;
         match job {
@@ -119,7 +119,7 @@ impl Plan {
         };
         Ok(Plan {
             sources: request.sources,
-            // A preview replaces nothing.
+            // A preview replaces no file, so it goes to standard output.
             destination: match request.preview {
                 Some(_) => Destination { place: Writes::Stdout { format: None }, ..request.destination },
                 None => request.destination,
@@ -132,7 +132,7 @@ impl Plan {
 }
 
 impl Request {
-    /// Reports whether values must be worked on one by one.
+    /// Reports whether values must be processed one by one, and not as one stream of bytes.
     fn needs_values(&self) -> bool {
         !self.selection.is_records()
             || self.verb.takes_whole_values()
@@ -145,7 +145,7 @@ impl Request {
             || (self.verb.charset().is_some_and(Charset::is_stateful) && self.records != Records::Raw)
     }
 
-    /// Returns the job on columns of Parquet files.
+    /// Returns the job that rewrites `columns` of Parquet files.
     #[cfg(feature = "parquet")]
     fn parquet(&self, columns: &[String], options: &OutputOptions) -> Result<Job, String> {
         let Request { verb, policies, .. } = self;
@@ -161,7 +161,7 @@ impl Request {
             .to_owned())
     }
 
-    /// Returns the job on values.
+    /// Returns the job that converts the selected values.
     fn values(&self, options: &OutputOptions) -> Result<Values, String> {
         let &Request { ref verb, records, ref shape, policies, max_record, .. } = self;
         let selected = self.selection.selected(verb, records, self.delimiter, shape)?;
@@ -215,7 +215,8 @@ fn check_in_place(sources: &Sources, place: &Writes) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns an error message if the file of `--rejects` is another file of the run, as far as these are known.
+/// Returns an error message if the file of `--rejects` is also an input, an output or a backup of the run, as far as
+/// the names of these files are known.
 fn check_rejects(rejects: &Path, sources: &Sources, destination: &Destination) -> Result<(), String> {
     let is_stdout = rejects.as_os_str() == "-" || output::is_stdout(rejects);
     if is_stdout && destination.is_stdout() {

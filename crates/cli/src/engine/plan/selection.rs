@@ -1,4 +1,4 @@
-//! The values that the user selected: makes a selector of them, and work that keeps the structure of records.
+//! Turns the user's selection into a selector of values, and into a conversion that keeps the structure of records.
 
 use simdpct::ByteSet;
 
@@ -30,14 +30,14 @@ pub enum Selection {
     Parquet(Vec<String>),
 }
 
-/// The parts of records that are written.
+/// The options that decide which parts of records are written.
 #[derive(Clone, Debug, Default)]
 pub struct Shape {
-    /// Whether only the values are written.
+    /// Whether only the selected values are written, without the rest of the record.
     pub only: bool,
-    /// The byte between the values of one record, if only they are written.
+    /// The byte that is written between the values of one record, if only the values are written.
     pub delimiter: Option<u8>,
-    /// The names under which new values are written beside the old ones.
+    /// The names of new columns or keys for converted values, which are written beside the old ones.
     pub into: Vec<String>,
     /// Whether only changed records are written.
     pub only_changed: bool,
@@ -104,7 +104,7 @@ impl Selection {
         Ok(())
     }
 
-    /// Returns the selector of the values in `records`, without new names for values and for work that keeps to its limits.
+    /// Returns the selector of the values in `records`, for a run that only reads the values.
     pub fn target(
         &self,
         records: Records,
@@ -114,10 +114,12 @@ impl Selection {
         self.locate(records, delimiter, &[], false, nginx).map(|(target, _)| target)
     }
 
-    /// Returns the selector of the values in `records`, and the bytes that work must not make in a value, by the bytes around it.
+    /// Returns the selector of the values in `records`, and the bytes that the conversion must keep escaped in a
+    /// value. The three sets are for the variants of `Around`, in their order.
     ///
-    /// New values are written beside the old ones with the names `into`, if there are any. `mends` says that the work may make
-    /// structure nevertheless, and `nginx` that strings may hold `\xHH`.
+    /// If `into` is not empty, it names the new columns or keys for converted values. `mends` says that the
+    /// conversion can produce structure even though these bytes stay escaped. `nginx` says that JSON strings may
+    /// contain `\xHH`.
     fn locate(
         &self,
         records: Records,
@@ -173,7 +175,7 @@ impl Selection {
         Ok((Target { selector, is_sequential, columns }, kept))
     }
 
-    /// Returns the values in `records`, and the work on them.
+    /// Returns the selector of the values in `records`, and the conversion of these values.
     pub fn selected(
         &self,
         verb: &Verb,
@@ -185,20 +187,20 @@ impl Selection {
         let (target, mut kept) = self.locate(records, delimiter, &shape.into, mends, verb.is_nginx())?;
         let selector = &target.selector;
         let has_blanks = matches!(selector, Selector::Fields(fields) if fields.is_separated_by_blanks());
-        // Logs write a hyphen for a missing value.
+        // Logs with fields between blanks write a hyphen for a missing value.
         let none: &[u8] = if has_blanks { b"-" } else { b"" };
         let mut form = Form::Whole;
         let mut empty: &[u8] = b"";
         if shape.only {
-            // Nothing is written around a value, but it must stay one line.
+            // With `--only` nothing is written around a value, but the value must stay one line.
             let ends = records.structure().union(Records::Lines.structure());
             kept = [shape.delimiter.map_or(ends, |delimiter| ends.add(&[delimiter])); 3];
             form = Form::Values { delimiter: shape.delimiter, end: records.end() };
         } else {
-            // Between blanks, an empty field would disappear.
+            // If blanks separate the fields, an empty field would disappear, so a hyphen is written.
             empty = none;
         }
-        // In JSON, nginx's escapes are undone with the other escapes of the string.
+        // In JSON, the selector undoes nginx's escapes together with those of JSON, so the conversion must not.
         let verb = match verb {
             Verb::Decode(options) if matches!(selector, Selector::Keys(_)) => {
                 &Verb::Decode(DecodeOptions { nginx: false, ..options.clone() })

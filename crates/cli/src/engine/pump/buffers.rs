@@ -3,8 +3,9 @@
 use super::feed::Block;
 use crate::value::report::Report;
 
-/// Returns the capacity for the largest usual result of one block, so that no block is measured before it is encoded
-/// and the buffer does not grow. The system provides only those pages that are written.
+/// Returns the capacity of the output buffer for one block of input. It is enough if each byte becomes a three-byte
+/// escape, so results need not be measured in advance. The operating system allocates only those pages that are
+/// written.
 const fn capacity(block: usize) -> usize {
     3 * block + 4096
 }
@@ -18,17 +19,17 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// Buffers for blocks of `size` bytes.
+    /// Creates buffers for blocks of `size` bytes.
     pub fn new(size: usize, report: Report) -> Buffers {
         Buffers { size, block: Block::new(size), out: Vec::with_capacity(capacity(size)), report }
     }
 
-    /// The same buffers for another job.
+    /// Returns these buffers for another job, with the empty `report` of that job.
     pub fn with_report(self, report: Report) -> Buffers {
         Buffers { report, ..self }
     }
 
-    /// Removes the results of the last block.
+    /// Clears the output and the report of the last block.
     pub fn clear(&mut self) {
         self.out.clear();
         self.report.clear();
@@ -39,7 +40,7 @@ impl Buffers {
         self.block.len() > self.size
     }
 
-    /// Frees the memory that a long record needed.
+    /// Frees the additional memory that a long record needed.
     pub fn shrink(&mut self) {
         if self.has_grown() {
             self.block = Block::new(self.size);

@@ -1,4 +1,4 @@
-//! Input cut into chunks that can be worked on one by one.
+//! Cuts the input into chunks that can be processed one by one.
 
 use crate::ground::error::Failure;
 use crate::ground::records::Records;
@@ -11,79 +11,82 @@ use crate::value::policy::Record;
 /// The places where input may be cut.
 #[derive(Clone, Copy, Debug)]
 pub enum Cut {
-    /// Anywhere except within an escape and between `\r` and `\n`.
+    /// The input may be cut anywhere except inside an escape and between `\r` and `\n`.
     Blocks,
-    /// At the places that [`cut::anywhere`] finds.
+    /// The input may be cut at the places that [`cut::anywhere`] finds.
     Pieces,
-    /// Nowhere.
+    /// The input must not be cut.
     Never,
-    /// After this byte.
+    /// The input may be cut after each record, which ends in this byte.
     Records(u8),
-    /// After records of CSV with this delimiter.
+    /// The input may be cut after each CSV record. The byte is the delimiter of cells.
     Table(u8),
 }
 
 /// The next piece of the input.
 pub enum Piece {
-    /// Whole records: the first `len` bytes of the block. They start at `offset` of the input, before the byte `next`.
+    /// The first `len` bytes of the block, which can be processed independently. They are at `offset` of the input,
+    /// and `next` is the byte after them.
     Chunk { len: usize, offset: u64, next: Option<u8> },
-    /// A record at `offset` of the input that is longer than the block, which is full of its start.
+    /// A record at `offset` of the input that is longer than the block. The block is full of the first bytes of the
+    /// record.
     Long { offset: u64 },
-    /// The end of the input.
+    /// The input has ended.
     End,
 }
 
-/// A part of a record that is longer than the block.
+/// A part of a record that is longer than a block, and so is processed in parts.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
-    /// The offset of its start in the input.
+    /// The offset of the part in the input.
     pub offset: u64,
-    /// Whether the record can be cut at its end.
+    /// Whether the record can be cut after this part, so that the next part does not depend on it.
     pub is_cut: bool,
-    /// Whether it is the last part of the record.
+    /// Whether this is the last part of the record.
     pub is_last: bool,
 }
 
-/// A block of input, and the ends of the records in it if it is part of a table.
+/// A block of input. If the input is a table, the block also has the ends of the rows in it.
 pub struct Block {
     bytes: Buffer,
     ends: Marks,
 }
 
 impl Block {
-    /// A block of `size` bytes. It grows if a record is longer.
+    /// Creates a block of `size` bytes. It grows if a record is longer.
     pub fn new(size: usize) -> Block {
         Block { bytes: Buffer::new(size), ends: Marks::default() }
     }
 
-    /// Returns its size.
+    /// Returns the size of the block, in bytes.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Returns its bytes.
+    /// Returns the bytes of the block.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
     }
 
-    /// Returns its first `len` bytes as a chunk. `next` is the byte after them.
+    /// Returns the first `len` bytes of the block as a chunk. `next` is the byte after them.
     pub fn chunk(&self, len: usize, next: Option<u8>) -> Chunk<'_> {
         Chunk { bytes: &self.bytes[..len], next, ends: Some(&self.ends).filter(|ends| !ends.is_empty()) }
     }
 }
 
-/// A piece of input that a job works on at once.
+/// A piece of input that a job processes with one call.
 #[derive(Clone, Copy)]
 pub struct Chunk<'a> {
     pub bytes: &'a [u8],
-    /// The first byte after it, if the input continues.
+    /// The first byte after the chunk; `None` if the input ends with the chunk.
     pub next: Option<u8>,
-    /// The ends of its records, if they are those of a table; otherwise a record is a line.
+    /// The ends of the rows, if the chunk is part of a table; `None` if each record is a line.
     ends: Option<&'a Marks>,
 }
 
 impl<'a> Chunk<'a> {
-    /// Returns the start of the record that holds the byte at `at`, which is not before the record at `start`.
+    /// Returns the start of the record that contains the byte at `at`. This record is the one at `start` or a later
+    /// one. Lines end in `end`.
     pub fn start_of(&self, at: usize, start: usize, end: u8) -> usize {
         match self.ends {
             None => memchr::memrchr(end, &self.bytes[start..at]).map_or(start, |found| start + found + 1),
@@ -91,7 +94,7 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// Returns the end of the record at `start`, after its line end `end`.
+    /// Returns the end of the record at `start`, including its line end. Lines end in `end`.
     #[inline]
     pub fn end_of(&self, start: usize, end: u8) -> usize {
         let found = match self.ends {
@@ -101,7 +104,7 @@ impl<'a> Chunk<'a> {
         found.unwrap_or(self.bytes.len())
     }
 
-    /// Returns the record from `start` to `end`, and whether it is a row of a table with quotes in it.
+    /// Returns the record from offset `start` to `end`, and whether it is a table row with quotes in it.
     #[inline]
     pub fn record(&self, start: usize, end: usize, records: Records) -> (Record<'a>, bool) {
         let bytes = &self.bytes[start..end];
@@ -111,32 +114,34 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// The longest part of a long record, if the record can be cut often enough.
+/// The maximum length of a part of a long record, in bytes. A part is longer only if there is no earlier place to
+/// cut.
 const PART: usize = 256 * 1024;
 
 /// Cuts one input into chunks.
 pub struct Feed<'i> {
     input: &'i mut Input,
     cut: Cut,
-    /// Bytes that have been read but not handed out.
+    /// The bytes that have been read from the input but not handed out.
     carry: Vec<u8>,
-    /// Their offset in the input.
+    /// The offset in the input of the next byte to be handed out.
     offset: u64,
-    /// The size that a block may grow to.
+    /// The maximum size of a block, in bytes.
     limit: usize,
-    /// The state of a table at the end of the scanned bytes.
+    /// The state of the CSV scanner at the end of the scanned bytes.
     ends: Ends,
 }
 
 impl<'i> Feed<'i> {
-    /// Cuts `input` into chunks. Records of more than `limit` bytes are [`Piece::Long`].
+    /// Creates a feed that cuts `input` at the places that `cut` allows. Records of more than `limit` bytes are
+    /// [`Piece::Long`].
     pub fn new(input: &'i mut Input, cut: Cut, limit: usize) -> Feed<'i> {
         let ends = Ends::new(if let Cut::Table(delimiter) = cut { delimiter } else { 0 });
         let offset = input.offset();
         Feed { input, cut, carry: Vec::new(), offset, limit, ends }
     }
 
-    /// Returns the number of bytes that have been handed out.
+    /// Returns the offset in the input of the next byte to be handed out.
     pub fn offset(&self) -> u64 {
         self.offset
     }
@@ -162,7 +167,8 @@ impl<'i> Feed<'i> {
         buffer[..len].copy_from_slice(&self.carry);
         self.carry.clear();
         let mut search = LastEnd { scanned: 0, end: 0, scan: Scan::new(self.ends) };
-        // After a long record the carried bytes may hold whole records.
+        // After a long record the carried bytes may contain whole records, so they are searched before more input is
+        // read.
         let mut cut = search.find(self.cut, &buffer[..len], marks);
         loop {
             let Some(at) = cut else {
@@ -194,7 +200,8 @@ impl<'i> Feed<'i> {
         if len == 0 { Piece::End } else { Piece::Chunk { len, offset, next } }
     }
 
-    /// Hands a long record to `each`, piece by piece, up to its end. `buffer` is full of its start.
+    /// Passes a long record to `each`, piece by piece, up to the end of the record. `buffer` is full of the first
+    /// bytes of the record.
     pub fn rest(
         &mut self,
         buffer: &mut [u8],
@@ -221,11 +228,11 @@ impl<'i> Feed<'i> {
         }
     }
 
-    /// Hands a long record to `each` in parts, up to its end. `buffer` is full of its start. Parts end at the places that
-    /// `cut` finds, or anywhere if it finds none in a whole buffer.
+    /// Passes a long record to `each` in parts, up to the end of the record. `buffer` is full of the first bytes of
+    /// the record. Parts end at the places that `cut` finds, or anywhere if it finds none in a whole buffer.
     ///
-    /// If the input has no records, this returns after the first part that ends at such a place and follows one that
-    /// does not.
+    /// If the input has no records, only the stretch that cannot be cut is passed: this function returns at the first
+    /// place that `cut` finds after such a stretch.
     pub fn parts(
         &mut self,
         buffer: &mut [u8],
@@ -234,7 +241,8 @@ impl<'i> Feed<'i> {
     ) -> Result<(), Failure> {
         let mut len = buffer.len();
         let mut is_whole = false;
-        // At so many bytes at the start of the buffer `cut` does not see the bytes before them.
+        // A place to cut depends on the bytes before it. For the first `blind` bytes of the buffer these are gone, so
+        // places among them are ignored.
         let mut blind = 0;
         let ends = if let Cut::Records(end) = self.cut { Some(end) } else { None };
         loop {
@@ -253,7 +261,7 @@ impl<'i> Feed<'i> {
                 let (end, is_cut) = match end {
                     Some(end) => (end, true),
                     None if is_whole => (rest.len(), true),
-                    // The last bytes stay in the buffer, because `cut` looks back.
+                    // The last bytes stay in the buffer, because `cut` must see the bytes before each place.
                     None if is_full => (rest.len() - cut::LOOK_BEHIND, false),
                     None => break,
                 };
@@ -290,7 +298,7 @@ impl<'i> Feed<'i> {
             self.offset = self.input.offset();
             return Ok(is_there);
         }
-        // Reads whole pages, so that later reads start at a page of the file.
+        // Reads a whole page, so that later reads start at a page boundary of the file.
         let mut page = [0; 4096];
         while self.carry.len() < prefix.len() && prefix.starts_with(&self.carry) {
             let read = self.input.read(&mut page)?;
@@ -330,11 +338,11 @@ impl<'i> Feed<'i> {
     }
 }
 
-/// A search for the last end of a record.
+/// A search for the last place in a block where the input may be cut.
 struct LastEnd {
-    /// The number of bytes that have been scanned.
+    /// The number of bytes of the block that have been scanned.
     scanned: usize,
-    /// The last end found; 0 if there is none.
+    /// The last place found where the input may be cut; 0 if there is none.
     end: usize,
     scan: Scan,
 }
@@ -352,7 +360,8 @@ impl LastEnd {
                 self.end = end;
             }
             Cut::Pieces => {
-                // The new bytes may complete an escape before a place to cut.
+                // A place to cut depends on the bytes before it, so the scan begins `LOOK_BEHIND` bytes before the
+                // new bytes.
                 let scanned = self.scanned.saturating_sub(cut::LOOK_BEHIND);
                 if let Some(at) = cut::anywhere(&bytes[scanned..]) {
                     self.end = scanned + at;

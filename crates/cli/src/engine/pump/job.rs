@@ -1,4 +1,4 @@
-//! The interface of a job: its work on one chunk.
+//! Defines the interface of a job, which processes the input chunk by chunk.
 
 use super::feed::{Chunk, Part};
 use crate::ground::reason::Reason;
@@ -6,21 +6,22 @@ use crate::value::report::Report;
 
 /// Transforms chunks of input. Each worker thread owns a clone.
 pub trait Job: Clone + Send {
-    /// Appends the result for `chunk` to `out`. If it sets `report.stop`, `out` holds the result up to that place.
+    /// Appends the result for `chunk` to `out`. If the job sets `report.stop`, `out` holds the result up to the place
+    /// of the error.
     fn work(&mut self, chunk: Chunk<'_>, out: &mut Vec<u8>, report: &mut Report);
 
-    /// Decides what to do with a record that does not fit in memory. `start` is the part of it that does.
-    /// If the record is rejected, this adds it to `report`.
+    /// Decides what to do with a record that does not fit in memory. `start` holds the first bytes of the record. If
+    /// the record is rejected, this function adds the rejection to `report`.
     fn long(&mut self, start: &[u8], report: &mut Report) -> Long;
 
-    /// Returns the last place in `bytes` where such a record can be cut.
+    /// Returns the last offset in `bytes` where a long record can be cut; `None` if there is no such offset.
     fn cut(&self, bytes: &[u8]) -> Option<usize>;
 
-    /// Appends the result for a part of such a record to `out`, as far as it is known yet.
+    /// Appends the result for a part of a long record to `out`, as far as the result is known yet.
     fn part(&mut self, bytes: &[u8], part: Part, out: &mut Vec<u8>, report: &mut Report);
 
-    /// Reports, after the last part, whether something else is written instead of the results for the parts, and
-    /// appends that to `out`.
+    /// Reports, after the last part of a long record, whether the results of its parts must be discarded. Appends
+    /// their replacement, if there is one, to `out`.
     fn instead(&self, _out: &mut Vec<u8>) -> bool {
         false
     }
@@ -31,12 +32,12 @@ pub trait Job: Clone + Send {
 
 /// The treatment of a record that does not fit in memory.
 pub enum Long {
-    /// Write it unchanged.
+    /// The record is written unchanged, for this reason.
     Copy(Reason),
-    /// Leave it out.
+    /// The record is left out of the output, for this reason.
     Skip(Reason),
-    /// Do not check it; the job writes no records.
+    /// The record is not checked, for this reason. Such a job does not write records.
     Pass(Reason),
-    /// Work on it in parts. If they are `held`, none is written before the last one is done.
+    /// The record is processed in parts. If they are `held`, no result is written before the last part is done.
     Parts { held: bool },
 }

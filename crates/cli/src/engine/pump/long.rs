@@ -1,4 +1,4 @@
-//! Records that do not fit in memory.
+//! Handles records that do not fit in memory.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, Write};
@@ -9,7 +9,8 @@ use super::job::{Job, Long};
 use crate::engine::sink::Sink;
 use crate::ground::error::{Failure, warn};
 
-/// Passes a record that is too long for memory through `job` to `sink`. It is at `offset`, and the buffer is full of it.
+/// Passes a record that does not fit in memory through `job` to `sink`. The record is at `offset` of the input, and
+/// the block in `buffers` is full of its first bytes.
 pub fn pass<J: Job>(
     feed: &mut Feed<'_>,
     job: &mut J,
@@ -24,7 +25,7 @@ pub fn pass<J: Job>(
         Long::Skip(reason) => (false, "is left out", reason),
         Long::Pass(reason) => (false, "is not checked", reason),
         Long::Parts { held } => {
-            // Results are held in a file, because memory is bounded.
+            // Held results go to a temporary file, because memory is bounded.
             let mut held = if held { Some(Held::new()?) } else { None };
             // The closure below borrows the job mutably, so places to cut are found by a clone.
             let finder = job.clone();
@@ -37,7 +38,7 @@ pub fn pass<J: Job>(
                     job.part(bytes, part, out, report);
                     let Some(held) = &mut held else { return sink.take(part.offset, out, report) };
                     held.write(out)?;
-                    // Nothing of the record is written yet.
+                    // Only the report is passed on here; the result of this part is held back.
                     let is_open = std::mem::take(&mut report.is_open);
                     sink.take(part.offset, &[], report)?;
                     report.is_open = is_open;
@@ -67,7 +68,7 @@ pub fn pass<J: Job>(
     })
 }
 
-/// Results that may never be written, in a temporary file.
+/// The results for the parts of a record, in a temporary file, until it is known whether they must be written.
 struct Held {
     file: File,
     len: u64,
@@ -81,7 +82,7 @@ impl Held {
         }
     }
 
-    /// Returns the name of the file for messages.
+    /// Returns the name of the temporary file for messages.
     fn name() -> String {
         format!("temporary file in {}", std::env::temp_dir().display())
     }
@@ -92,7 +93,7 @@ impl Held {
         Ok(())
     }
 
-    /// Writes everything to `sink`, a `buffer` at a time.
+    /// Copies all held results to `sink`. `buffer` holds the bytes in between.
     fn copy(mut self, buffer: &mut [u8], sink: &mut Sink<'_>, is_open: bool) -> Result<(), Failure> {
         let failed = |error| Failure::open(Held::name(), error);
         self.file.rewind().map_err(failed)?;

@@ -1,7 +1,8 @@
 //! Passes input through a job to a sink: in one thread, or in several with the order kept.
 //!
-//! Each thread takes the next chunk while it holds the feed, works on it, and waits for its turn to write. So there are
-//! as many buffers as threads, however long the input is, and results come in the order of the chunks.
+//! Each thread locks the feed to take the next chunk, processes this chunk, and waits for its turn to write the
+//! result. The number of buffers is the number of threads, however long the input is, and results have the order of
+//! the chunks.
 
 mod buffers;
 pub mod feed;
@@ -20,7 +21,7 @@ use crate::io::BLOCK;
 /// Inputs smaller than this run on one thread: starting threads would cost more than they save.
 const SMALL: u64 = 2 << 20;
 
-/// The buffers that one small file hands on to the next.
+/// The buffers of the last small file, which the next file reuses.
 #[derive(Default)]
 pub struct Workspace(Option<Buffers>);
 

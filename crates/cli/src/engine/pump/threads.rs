@@ -1,4 +1,4 @@
-//! Several threads that share one input and one output, and keep the order of chunks.
+//! Runs a job in several threads that share one input and one output, and keeps the order of chunks.
 
 use std::num::NonZeroUsize;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -14,15 +14,15 @@ use crate::io::{BLOCK, output};
 /// The largest number of threads that are started.
 const MOST: usize = 128;
 
-/// The bytes of input that all threads together have in their buffers.
+/// The total size, in bytes, of the input buffers of all threads.
 const SPREAD: usize = 8 << 20;
 
-/// The largest block of one thread if threads write in turn. Handing a block over costs as much as copying some ten
-/// thousand bytes.
+/// The maximum block size, in bytes, if threads write in turn. A larger block makes turns rarer: handing over the
+/// turn costs as much as copying about ten thousand bytes.
 const LONG_BLOCK: usize = 8 * BLOCK;
 
-/// The largest block of one thread if threads write their results in any order. Input and output stay in the
-/// second-level cache.
+/// The maximum block size, in bytes, if threads write their results in any order. Input and output of this size stay
+/// in the second-level cache.
 const FREE_BLOCK: usize = 4 * BLOCK;
 
 /// The number of threads that the user asked for, if any.
@@ -33,7 +33,8 @@ impl Threads {
     /// One thread, for work that depends on earlier records.
     pub const ONE: Threads = Threads(Some(NonZeroUsize::MIN));
 
-    /// Returns the number of threads: by default, one for each core. Counting cores takes as long as a small file.
+    /// Returns the number of threads, which is by default the number of cores. Counting cores takes as long as
+    /// processing a small file.
     pub fn number(self) -> usize {
         let number = self.0.or_else(|| std::thread::available_parallelism().ok());
         number.map_or(1, |number| number.get().min(MOST))
@@ -54,7 +55,7 @@ pub fn run<J: Job>(feed: Feed<'_>, job: J, sink: Sink<'_>, threads: usize) -> Re
     std::thread::scope(|scope| {
         for _ in 1..threads {
             let (shared, job) = (&shared, job.clone());
-            // If the system refuses a thread, those that run do the work.
+            // If the operating system cannot start a thread, the threads that already run do all the work.
             let started = std::thread::Builder::new()
                 .name("work".to_owned())
                 .spawn_scoped(scope, move || shared.run(job, size));
@@ -85,17 +86,17 @@ struct InputState<'a> {
     ended: bool,
 }
 
-/// The results that have been written.
+/// The sink, and the number of the chunk that is written next.
 struct OutputState<'a> {
     sink: Sink<'a>,
     /// The number of the next chunk to write.
     number: u64,
-    /// The failure that ended the run.
+    /// The failure that ended the run; `Ok` if there is none.
     ended: Result<(), Failure>,
 }
 
 impl<'a> Shared<'a> {
-    /// Works on chunks until the input ends or something fails.
+    /// Processes chunks until the input ends or something fails.
     fn run<J: Job>(&self, mut job: J, size: usize) {
         let _end = EndOnPanic(self);
         let mut buffers = Buffers::new(size, job.report());
@@ -110,8 +111,8 @@ impl<'a> Shared<'a> {
             input.number += 1;
             let result = match piece {
                 Ok(Piece::Chunk { len, offset, next }) => {
-                    // The lock is kept for a block that has grown, so that only one thread at a time has such a block
-                    // and memory does not depend on the number of threads.
+                    // The input stays locked for a block that has grown, so that only one thread at a time has such a
+                    // block and memory does not depend on the number of threads.
                     let input = Some(input).filter(|_| buffers.has_grown());
                     let Buffers { block, out, report, .. } = &mut buffers;
                     job.work(block.chunk(len, next), out, report);
@@ -151,7 +152,7 @@ impl<'a> Shared<'a> {
                 }
             };
             if result.is_none() {
-                // No other lock is held here, so this cannot deadlock.
+                // This thread must hold no lock here: locking the input a second time would deadlock.
                 lock(&self.input).ended = true;
                 return;
             }
@@ -165,7 +166,7 @@ impl<'a> Shared<'a> {
         Some(waited.unwrap_or_else(PoisonError::into_inner)).filter(|output| output.ended.is_ok())
     }
 
-    /// Calls `work` with the sink and lets the next chunk be written. Returns `None` if the run has failed.
+    /// Calls `work` with the sink, and then lets the next chunk be written. Returns `None` if the run has failed.
     fn finish(
         &self,
         turn: Option<MutexGuard<'_, OutputState<'a>>>,
@@ -178,7 +179,7 @@ impl<'a> Shared<'a> {
         output.ended.is_ok().then_some(())
     }
 
-    /// Ends the run if writing at `place` has failed.
+    /// Ends the run if `result`, of writing at offset `place`, is an error.
     fn check(&self, place: u64, result: std::io::Result<()>) -> Option<()> {
         let Err(error) = result else { return Some(()) };
         let mut output = lock(&self.output);
@@ -190,7 +191,7 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// Ends the run if its thread panics, so that no other thread waits for it.
+/// Ends the run if the thread that owns this value panics, so that no other thread waits for it.
 struct EndOnPanic<'s, 'a>(&'s Shared<'a>);
 
 impl Drop for EndOnPanic<'_, '_> {

@@ -1,12 +1,13 @@
-//! The place where one input file ends and the next begins in a common output.
+//! Separates the last record of one input file from the first record of the next, in an output for several files.
 
 use crate::ground::records::Records;
 
-/// Ends the last record of a file before the first one of the next, if both go to one output.
+/// Completes the last record of one input file, if its record end is missing, before output of the next file is
+/// written.
 pub struct FileBoundary {
     /// The byte that ends a record; `None` if the input has no records.
     end: Option<u8>,
-    /// Whether the output ends in a record without its end.
+    /// Whether the output ends with an incomplete record, one without its record end.
     is_open: bool,
     /// Whether nothing of the current file has been written.
     is_start: bool,
@@ -15,13 +16,13 @@ pub struct FileBoundary {
 }
 
 impl FileBoundary {
-    /// The boundary before the first file.
+    /// Creates the boundary before the first file.
     pub fn new(records: Records) -> FileBoundary {
         let end = Some(records.end()).filter(|_| records != Records::Raw);
         FileBoundary { end, is_open: false, is_start: true, is_used: false }
     }
 
-    /// Begins another file.
+    /// Records that the following output belongs to another input file.
     pub fn next_file(&mut self) {
         self.is_start = true;
     }
@@ -31,7 +32,8 @@ impl FileBoundary {
         self.is_used
     }
 
-    /// Returns the byte that must be written before `out`. `is_open` says that `out` ends in a record without its end.
+    /// Returns the record end that must be written before `out`, if one is missing. `is_open` says that `out` ends
+    /// with an incomplete record.
     pub fn before(&mut self, out: &[u8], is_open: bool) -> Option<u8> {
         if out.is_empty() && !is_open {
             return None;

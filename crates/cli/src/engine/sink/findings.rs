@@ -1,4 +1,4 @@
-//! Findings: one line each on standard output, and a summary on stderr.
+//! Prints the findings of `pct check`: one line each on standard output, and a summary on stderr.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -10,14 +10,14 @@ use crate::io::output::Output;
 use crate::scan::finding::{Finding, List, Value};
 use crate::scan::kind::Group;
 
-/// The input that is read next.
+/// The input that the run must read next, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// The rest of the file.
+    /// The run must read the rest of the current file.
     More,
-    /// The next file; this one needs no more findings.
+    /// The run goes on with the next file, because the current one needs no more findings.
     File,
-    /// Nothing; the list is complete.
+    /// The run ends, because the list of findings is complete.
     Nothing,
 }
 
@@ -60,12 +60,12 @@ pub struct Findings {
     counts: [u64; Group::ALL.len()],
     /// Whether the current file has findings.
     has_some: bool,
-    /// The place of the last finding.
+    /// The file and line of the finding that reached the maximum.
     last: String,
 }
 
 impl Findings {
-    /// An empty list, which is complete after `max` findings.
+    /// Creates an empty list, which is complete after `max` findings, or after one if `quiet`.
     pub fn new(quiet: bool, show: Show, max: Option<u64>) -> Findings {
         Findings {
             buffer: String::new(),
@@ -78,17 +78,17 @@ impl Findings {
         }
     }
 
-    /// Begins another file.
+    /// Records that the following findings belong to another file.
     pub fn file(&mut self) {
         self.has_some = false;
     }
 
-    /// Reports whether only the exit code matters and a finding has decided it.
+    /// Reports whether only the exit code matters and a finding has already decided it.
     pub fn settled(&self) -> bool {
         self.quiet && self.total() > 0
     }
 
-    /// Returns the input that is read next.
+    /// Returns the input that the run must read next, if any.
     pub fn next(&self) -> Next {
         if self.total() >= self.max {
             Next::Nothing
@@ -173,7 +173,7 @@ impl Findings {
         let total = self.total();
         let mut line = match (total, self.show) {
             (0, _) => format!("pct: no findings in {what}"),
-            // There is one finding for each file.
+            // With `Show::Files`, each file counts as one finding.
             (1, Show::Files) => "pct: 1 file has findings, the first of them:".to_owned(),
             (_, Show::Files) => format!("pct: {total} files have findings, the first of them:"),
             _ if total == self.max => {

@@ -1,4 +1,4 @@
-//! The destination of results, which it takes in the order of the input.
+//! Writes the results of a job in the order of the input: output, rejected values, findings and previews.
 
 pub mod boundary;
 pub mod findings;
@@ -25,17 +25,18 @@ pub struct Sink<'o> {
     pub rejects: Option<&'o mut Rejects>,
     /// The list of findings, if the job makes one. It ends the run when it is complete.
     pub findings: Option<&'o mut Findings>,
-    /// The preview that takes marked lines instead of the output.
+    /// The preview, if the user asked for one. It receives the marked lines that would otherwise go to the output.
     pub preview: Option<&'o mut Preview>,
     pub boundary: &'o mut FileBoundary,
     /// The name of the input.
     pub file: String,
-    /// The lines before the next chunk.
+    /// The number of lines before the next chunk.
     pub lines: u64,
 }
 
 impl<'o> Sink<'o> {
-    /// The destination of `file`, the next file of `boundary`, without rejects, findings and preview.
+    /// Creates the destination for `file`, which is the next file of `boundary`, without rejects, findings and
+    /// preview.
     pub fn new(
         output: &'o mut Output,
         stats: &'o mut Stats,
@@ -52,13 +53,13 @@ impl<'o> Sink<'o> {
         if self.preview.is_none() && self.findings.is_none() { self.output.shared() } else { None }
     }
 
-    /// Takes the output and the report of the chunk at `offset`.
+    /// Writes `out`, the result for the chunk at `offset`, and processes the report of this chunk.
     pub fn take(&mut self, offset: u64, out: &[u8], report: &Report) -> Result<(), Failure> {
         self.write(out, report.is_open)?;
         self.note(offset, report)
     }
 
-    /// Writes `bytes`. `is_open` says that they end in a record without its end.
+    /// Writes `bytes`. `is_open` says that they end with an incomplete record.
     pub fn write(&mut self, bytes: &[u8], is_open: bool) -> Result<(), Failure> {
         if let Some(preview) = &mut self.preview {
             return preview.push(bytes, self.output);
@@ -67,13 +68,14 @@ impl<'o> Sink<'o> {
         self.output.write(bytes)
     }
 
-    /// Reserves space in the output for `bytes` and returns its offset. The caller writes them to the shared file.
+    /// Reserves space in the output for `bytes` and returns its offset. The caller writes `bytes` there, to the
+    /// shared file.
     pub fn reserve(&mut self, bytes: &[u8], is_open: bool) -> Result<u64, Failure> {
         self.begin(bytes, is_open)?;
         Ok(self.output.reserve(bytes.len()))
     }
 
-    /// Counts `bytes`, and writes what must come before them.
+    /// Counts `bytes`, and writes the missing record end of the previous file, if there is one.
     fn begin(&mut self, bytes: &[u8], is_open: bool) -> Result<(), Failure> {
         if let Some(end) = self.boundary.before(bytes, is_open) {
             self.stats.bytes_out += 1;
@@ -83,7 +85,8 @@ impl<'o> Sink<'o> {
         Ok(())
     }
 
-    /// Takes the report of the chunk at `offset`: rejected values, counts, findings, and the error that ends the run.
+    /// Processes the report of the chunk at `offset`: rejected values, counts, findings, and the error that ends the
+    /// run.
     pub fn note(&mut self, offset: u64, report: &Report) -> Result<(), Failure> {
         if let Some(rejects) = &mut self.rejects {
             for refused in &report.refused {
@@ -114,7 +117,8 @@ impl<'o> Sink<'o> {
         Ok(())
     }
 
-    /// Passes over the byte order mark of the input. It is written only at the start of the output, and only if `is_kept`.
+    /// Skips the byte order mark of the input. The mark is written only at the start of the output, and only if
+    /// `is_kept`.
     pub fn pass_byte_order_mark(&mut self, is_kept: bool) -> Result<(), Failure> {
         self.stats.bytes_in += BYTE_ORDER_MARK.len() as u64;
         if let Some(preview) = &mut self.preview {

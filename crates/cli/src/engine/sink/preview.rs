@@ -1,7 +1,7 @@
-//! The effect that `--in-place` would have: a unified diff, or the number of lines that would change.
+//! Shows the effect that `--in-place` would have: a unified diff, or the number of lines that would change.
 //!
-//! The job says which record becomes which, so no search for differences is needed. This takes linear time, and memory
-//! for the lines around a change and for the changed lines in a row.
+//! The job says which old record becomes which new one, so no search for differences is needed. The time is linear in
+//! the input. Memory holds only the current block of changed lines and the lines around it.
 
 use std::collections::VecDeque;
 use std::io::{self, Write as _};
@@ -21,15 +21,17 @@ pub enum Show {
 /// The number of unchanged lines before and after changed ones.
 const CONTEXT: usize = 3;
 
-/// The marks of unchanged, removed and added lines.
+/// The mark of an unchanged line.
 pub const STAYS: u8 = b' ';
+/// The mark of a removed line.
 pub const GOES: u8 = b'-';
+/// The mark of an added line.
 pub const COMES: u8 = b'+';
 
-/// The text after a line without a line end.
+/// The text that a unified diff has after a line without a line end.
 const NO_END: &[u8] = b"\n\\ No newline at end of file\n";
 
-/// Appends the lines of `bytes`, each after `mark`.
+/// Appends the lines of `bytes` to `out`, each with the byte `mark` before it.
 pub fn mark(mark: u8, bytes: &[u8], out: &mut Vec<u8>) {
     for line in bytes.split_inclusive(|&byte| byte == b'\n') {
         out.push(mark);
@@ -45,17 +47,19 @@ pub struct Preview {
     show: Show,
     name: String,
     has_colours: bool,
-    /// The numbers of the next line in the old and the new file, from 1.
+    /// The number, from 1, of the next line in the old file.
     old: u64,
+    /// The number, from 1, of the next line in the new file.
     new: u64,
-    /// The last unchanged lines after the previous hunk.
+    /// The last unchanged lines, which are the context before the next hunk.
     before: VecDeque<Vec<u8>>,
     hunk: Option<Hunk>,
-    /// The numbers of removed and of added lines.
+    /// The number of removed lines.
     gone: u64,
+    /// The number of added lines.
     come: u64,
     has_header: bool,
-    /// The byte order mark before the first line, or nothing.
+    /// The byte order mark before the first line; empty if the file has none.
     prefix: &'static [u8],
 }
 
@@ -66,14 +70,14 @@ struct Hunk {
     old_lines: u64,
     new_lines: u64,
     text: Vec<u8>,
-    /// The added lines of the last changed lines in a row.
+    /// The added lines of the current block of changed lines. They follow the removed lines of the block.
     plus: Vec<u8>,
-    /// The unchanged lines after these.
+    /// The unchanged lines after the last changed line.
     after: VecDeque<Vec<u8>>,
 }
 
 impl Preview {
-    /// An empty preview of the file `name`.
+    /// Creates an empty preview of the file `name`.
     pub fn new(show: Show, name: &str, has_colours: bool) -> Preview {
         Preview {
             show,
@@ -90,12 +94,12 @@ impl Preview {
         }
     }
 
-    /// Sets the `prefix` of the file, which is not part of its first line.
+    /// Sets the byte order mark of the file, which is not part of its first line.
     pub fn begin(&mut self, prefix: &'static [u8]) {
         self.prefix = prefix;
     }
 
-    /// Adds marked lines, in the order of the file.
+    /// Adds lines with marks to the preview. The caller must add them in the order of the file.
     pub fn push(&mut self, marked: &[u8], output: &mut Output) -> Result<(), Failure> {
         let mut rest = marked;
         while let Some(end) = memchr::memchr(b'\n', rest) {
@@ -123,7 +127,7 @@ impl Preview {
         Ok(())
     }
 
-    /// Counts the lines of a record that is too long to be shown, and stays unchanged.
+    /// Counts the lines in `bytes`, which are part of an unchanged record that is too long to be shown.
     pub fn pass(&mut self, bytes: &[u8], output: &mut Output) -> Result<(), Failure> {
         self.close(output)?;
         self.before.clear();
@@ -194,7 +198,7 @@ impl Preview {
             self.paint("1", format!("--- {name}\n").as_bytes(), &mut text);
             self.paint("1", format!("+++ {name}\n").as_bytes(), &mut text);
         }
-        // An empty range is at the line before it.
+        // In a unified diff, the number of an empty range is that of the line before it.
         let place = |first: u64, lines: u64| if lines == 0 { first - 1 } else { first };
         let (old, new) = (place(hunk.old, old_lines), place(hunk.new, new_lines));
         self.paint("36", format!("@@ -{old},{old_lines} +{new},{new_lines} @@\n").as_bytes(), &mut text);
@@ -223,7 +227,7 @@ impl Preview {
         out.extend_from_slice(b"\x1B[m\n");
     }
 
-    /// Ends the file and reports whether it would change.
+    /// Completes the preview of the file and reports whether the file would change.
     pub fn finish(mut self, output: &mut Output) -> Result<bool, Failure> {
         self.close(output)?;
         let lines = self.gone.max(self.come);
@@ -238,7 +242,7 @@ impl Preview {
 /// Prints to stderr how many of the files would change.
 pub fn print_total(changed: u64, files: u64) {
     let plural = if files == 1 { "" } else { "s" };
-    // If stderr is closed, nobody reads this.
+    // If stderr is closed, nobody reads the message, so the error is ignored.
     let _ =
         writeln!(io::stderr(), "pct: {changed} of {files} file{plural} would change; nothing was written");
 }

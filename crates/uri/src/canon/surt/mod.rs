@@ -1,4 +1,4 @@
-//! SURT, the keys of web archives, in which the labels of the host are reversed, as two tools make them.
+//! Makes SURT, the keys of web archives, as two tools make them. In these keys, the labels of the host are reversed.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -24,7 +24,7 @@ pub(super) enum Tool {
 }
 
 impl Tool {
-    /// Returns the bytes that are not escaped: above 0x20, without `#` and `%`. Java keeps 0x7F, too.
+    /// Returns the bytes that stay unescaped in a key: those above 0x20, without `#` and `%`. The Java tool keeps 0x7F, too.
     const fn kept(self) -> AsciiSet {
         match self {
             Tool::Python => simdpct::sets::WHATWG_C0_CONTROL.remove(b" #%"),
@@ -33,7 +33,7 @@ impl Tool {
     }
 }
 
-/// The schemes that the Java tool knows, with the bytes after them. It inserts `http://` before every other URL.
+/// The schemes that the Java tool knows, with `://` after them. The tool inserts `http://` before every other URL.
 const JAVA_SCHEMES: &[&[u8]] = &[b"http://", b"https://", b"ftp://", b"mms://", b"rtsp://", b"wais://"];
 
 /// Appends the key of `url`.
@@ -54,7 +54,7 @@ pub(super) fn append(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Result<(), Ca
 /// Appends the key of a plain URL, which most are. For any other URL it returns `None`, and may leave the start of a key in `out`.
 ///
 /// The key of a plain URL is the URL in lower case with the host reversed. Its scheme is `http` or `https`, its host a plain name
-/// without a port, no byte is escaped or must be, and no segment of its path is empty or starts with a dot.
+/// without a port. None of its bytes is part of an escape or needs one, and no segment of its path is empty or starts with a dot.
 fn append_plain_url(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Option<()> {
     let rest = url.strip_prefix(b"http")?;
     let rest = rest.strip_prefix(b"s").unwrap_or(rest).strip_prefix(b"://")?;
@@ -100,7 +100,7 @@ fn append_python(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError>
 
 fn append_python_parts(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
     let scheme = parts.scheme().unwrap_or_default();
-    // The last `@` ends the userinfo. Brackets anywhere in the rest of the authority hold an address.
+    // In the Python tool, the last `@` ends the userinfo. Brackets anywhere in the rest of the authority hold an address.
     let offsets = parts.offsets();
     let mut host = &parts.input()[offsets.host_start..offsets.path_start];
     while let [rest @ .., b':'] = host {
@@ -122,7 +122,7 @@ fn append_python_parts(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Canon
     }
     let mut number = None;
     if let Some((port, start)) = port.filter(|(port, _)| !port.is_empty()) {
-        // Any number of leading zeros is accepted.
+        // The tool accepts a port with any number of leading zeros.
         let digits = port.iter().position(|&digit| digit != b'0').map_or(&port[..0], |zeros| &port[zeros..]);
         match port_number(digits) {
             None if !digits.is_empty() => {
@@ -182,7 +182,7 @@ fn append_java(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
         return Ok(());
     }
 
-    // More slashes after `http://` and `https://` are removed, but only if the scheme is in lower case.
+    // The tool removes further slashes after `http://` and `https://`, but only if the scheme is in lower case.
     for scheme in &JAVA_SCHEMES[..2] {
         if let Some(rest) = trimmed.strip_prefix(*scheme)
             && let [b'/', ..] = rest
@@ -208,7 +208,7 @@ fn without_slashes(text: &[u8]) -> &[u8] {
 fn append_java_parts(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
     let scheme = parts.scheme().unwrap_or_default();
     let authority = parts.authority().unwrap_or_default();
-    // The first `@` ends the userinfo. Brackets hold an address only if there is no userinfo.
+    // In the Java tool, the first `@` ends the userinfo. Brackets hold an address only if there is no userinfo.
     let start = parts.offsets().after_scheme() + 2;
     let user = memchr::memchr(b'@', authority);
     let host_start = user.map_or(0, |at_sign| at_sign + 1);
@@ -235,7 +235,7 @@ fn append_java_parts(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Canonic
     Ok(())
 }
 
-/// Reads an integer as `Integer.parseInt` does; `None` where it throws an exception.
+/// Reads an integer as `Integer.parseInt` of Java does. Returns `None` if that would throw an exception.
 fn java_integer(digits: &[u8]) -> Option<i64> {
     let (sign, digits) = match digits {
         [b'-', digits @ ..] => (-1, digits),
@@ -250,8 +250,8 @@ fn java_integer(digits: &[u8]) -> Option<i64> {
     i32::try_from(number).is_ok().then_some(number)
 }
 
-/// Splits `prefix` followed by `rest`, and appends the key of the parts. `rest` starts `removed` bytes after the start of `url`; offsets of
-/// errors are approximate if bytes inside the URL were removed.
+/// Splits the concatenation of `prefix` and `rest`, and appends the key of its parts. `rest` starts `removed` bytes after the
+/// start of `url`. Offsets of errors are approximate if bytes inside the URL were removed.
 fn append_parts(
     tool: Tool,
     prefix: &[u8],
@@ -272,8 +272,8 @@ fn append_parts(
     })
 }
 
-/// Appends the reversed host, the port unless it is the default one, and `)`. Appends nothing and returns `false` if the host is empty.
-/// `None` if the host is rejected.
+/// Appends the reversed host, the port unless it is the default one, and `)`. Appends nothing and returns `false` if the host is
+/// empty. Returns `None` if the host is rejected.
 fn append_host(raw: &[u8], scheme: &[u8], port: Option<i64>, tool: Tool, out: &mut Vec<u8>) -> Option<bool> {
     if is_plain_name(raw) {
         append_plain_name(raw, tool, out);
@@ -324,8 +324,8 @@ fn append_host(raw: &[u8], scheme: &[u8], port: Option<i64>, tool: Tool, out: &m
     Some(true)
 }
 
-/// Reports whether a host is a plain name: up to 64 letters, digits, `-`, `_` and single dots, not at the end. It starts with a letter, so
-/// it is not an address.
+/// Reports whether `host` is a plain name: at most 64 letters, digits, `-`, `_` and single dots, with a letter first and no dot
+/// last. Because a plain name starts with a letter, it is not an address.
 fn is_plain_name(host: &[u8]) -> bool {
     let mut name = [b'a'; BLOCK];
     let (Some(first), Some(room)) = (host.first(), name.get_mut(..host.len())) else { return false };
@@ -347,7 +347,7 @@ fn append_plain_name(host: &[u8], tool: Tool, out: &mut Vec<u8>) {
     out[start..].make_ascii_lowercase();
 }
 
-/// Appends the port, unless it is the default one, and `)`.
+/// Appends the port unless it is the default one, and then `)`.
 fn append_port(port: Option<i64>, scheme: &[u8], tool: Tool, out: &mut Vec<u8>) {
     let default = match scheme {
         _ if scheme.eq_ignore_ascii_case(b"http") => 80,
@@ -364,7 +364,7 @@ fn append_port(port: Option<i64>, scheme: &[u8], tool: Tool, out: &mut Vec<u8>) 
     out.push(b')');
 }
 
-/// Appends `host` without dots at its ends and with one dot in the place of each two: `a....b` becomes `a..b`.
+/// Appends `host` without dots at its ends and with one dot in place of each pair of dots: `a....b` becomes `a..b`.
 fn append_with_fewer_dots(host: &[u8], out: &mut Vec<u8>) {
     let start = host.iter().position(|&byte| byte != b'.').unwrap_or(host.len());
     let end = host.iter().rposition(|&byte| byte != b'.').map_or(start, |last| last + 1);
@@ -376,7 +376,7 @@ fn append_with_fewer_dots(host: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(left);
 }
 
-/// Returns `host` without `www` labels at its start; Python removes one, Java all.
+/// Returns `host` without the `www` labels at its start. The Python tool removes one such label, the Java tool all of them.
 fn without_all_www(mut host: &[u8], tool: Tool) -> &[u8] {
     while let Some(rest) = without_www(host) {
         host = rest;
@@ -387,7 +387,7 @@ fn without_all_www(mut host: &[u8], tool: Tool) -> &[u8] {
     host
 }
 
-/// Returns the rest of `host` after `www`, any digits and a dot, if it starts so.
+/// Returns the rest of `host` after a first label that is `www` with or without digits. Returns `None` if there is no such label.
 fn without_www(host: &[u8]) -> Option<&[u8]> {
     let (_, rest) = host.split_at_checked(3).filter(|(www, _)| www.eq_ignore_ascii_case(b"www"))?;
     let digits = rest.iter().position(|byte| !byte.is_ascii_digit())?;
@@ -416,8 +416,8 @@ fn wrapped_address(digits: &[u8]) -> Ipv4Addr {
     digits.iter().fold(0, add).into()
 }
 
-/// Reads an address as the Python tool does: one decimal number; two to four numbers without a leading zero; or two to four octal numbers.
-/// The tool gives the latter two to the resolver of the system, which may also ask the network about other names.
+/// Reads an address as the Python tool does: one decimal number; two to four numbers without a leading zero; or two to four octal
+/// numbers. The tool passes the last two kinds to the resolver of the system, which may also ask the network about other names.
 fn python_address(host: &[u8]) -> Option<Ipv4Addr> {
     if host.iter().all(u8::is_ascii_digit) {
         return Some(wrapped_address(host));
@@ -428,10 +428,11 @@ fn python_address(host: &[u8]) -> Option<Ipv4Addr> {
     host.iter().all(digits).then(|| old_ipv4(host)).flatten()
 }
 
-/// Reads an address as the Java tool does: one decimal number, four decimal ones the first of which has no leading zero, or four octal ones.
+/// Reads an address as the Java tool does: one decimal number, four decimal numbers of which the first has no leading zero, or
+/// four octal numbers.
 fn java_address(host: &[u8]) -> Option<Ipv4Addr> {
     if host.iter().all(u8::is_ascii_digit) {
-        // A number that is larger than a Java `long` is a name.
+        // To the tool, a number that is larger than a Java `long` is a name and not an address.
         let significant = host.iter().position(|&digit| digit != b'0').unwrap_or(host.len());
         let fits = host.len() - significant < 19
             || core::str::from_utf8(host).is_ok_and(|digits| digits.parse::<i64>().is_ok());
@@ -450,8 +451,8 @@ fn java_address(host: &[u8]) -> Option<Ipv4Addr> {
     numbers.next().is_none().then(|| address.into())
 }
 
-/// Appends the path: decoded, without dot segments and runs of slashes if it is `hosted`, escaped, in lower case, without session ids and
-/// without a slash at its end.
+/// Appends the path: decoded, escaped, in lower case, without session ids and without a slash at its end. If the URL has a host
+/// (`hosted`), dot segments and runs of slashes are removed, too.
 fn append_path(path: &[u8], tool: Tool, hosted: bool, out: &mut Vec<u8>) {
     let start = out.len();
     if hosted && path.first() == Some(&b'/') && append_if_plain(path, true, out) {
@@ -463,7 +464,7 @@ fn append_path(path: &[u8], tool: Tool, hosted: bool, out: &mut Vec<u8>) {
     finish_path(out, start);
 }
 
-/// Removes session ids and a slash at the end from the path `out[start..]`.
+/// Removes session ids and a slash at the end from the path in `out[start..]`.
 fn finish_path(out: &mut Vec<u8>, start: usize) {
     sessions::remove_path_sessions(out, start);
     if out.len() > start + 1 && out.last() == Some(&b'/') {
@@ -474,8 +475,8 @@ fn finish_path(out: &mut Vec<u8>, start: usize) {
 /// The size of blocks that are checked without an early exit. The compiler turns loops of this length into vector code.
 const BLOCK: usize = 64;
 
-/// Appends a plain part in lower case, and returns `true`: no byte is escaped or must be, and a path has no `//` and `/.`. For any other
-/// part it appends nothing and returns `false`.
+/// Appends `part` in lower case and returns `true` if it is plain: it holds no escape, no byte that needs one, and as a path no
+/// `//` and no `/.`. For any other part, appends nothing and returns `false`.
 fn append_if_plain(part: &[u8], is_path: bool, out: &mut Vec<u8>) -> bool {
     let start = out.len();
     let mut before = b'a';
@@ -500,7 +501,7 @@ fn append_if_plain(part: &[u8], is_path: bool, out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Reports whether two bytes of a path begin an empty segment or one that starts with a dot.
+/// Reports whether two adjacent bytes of a path begin an empty segment, or a segment that starts with a dot.
 fn is_dropped(byte: u8, next: u8) -> bool {
     (byte == b'/') & ((next == b'/') | (next == b'.'))
 }
@@ -512,8 +513,8 @@ fn append_lower(part: &[u8], tool: Tool, out: &mut Vec<u8>) {
     out[start..].make_ascii_lowercase();
 }
 
-/// Returns a path without dot segments and empty ones. `..` removes the segment before it, even an empty one. A `..` without a segment before
-/// it stays, and the next `..` removes it.
+/// Returns a path without dot segments and without empty segments. `..` removes the segment before it, even an empty one. A `..`
+/// without a segment before it stays, and the next `..` removes it.
 fn resolved(path: &[u8]) -> Cow<'_, [u8]> {
     if path.is_empty() {
         return Cow::Borrowed(b"/");
@@ -541,7 +542,8 @@ fn resolved(path: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// Appends `?` and the query: decoded, escaped, in lower case, without session ids, sorted. Appends nothing if the rest is empty.
+/// Appends `?` and the query: decoded, escaped, in lower case, without session ids, sorted. Appends nothing if no parameter
+/// remains.
 fn append_query(query: Option<&[u8]>, tool: Tool, out: &mut Vec<u8>) {
     let Some(query) = query else { return };
     out.push(b'?');
@@ -552,7 +554,7 @@ fn append_query(query: Option<&[u8]>, tool: Tool, out: &mut Vec<u8>) {
     finish_query(out, start);
 }
 
-/// Removes session ids from the query `out[start..]` and sorts it. If the rest is empty, removes the `?` before it, too.
+/// Removes session ids from the query in `out[start..]` and sorts it. If nothing remains, removes the `?` before it, too.
 fn finish_query(out: &mut Vec<u8>, start: usize) {
     sessions::remove_query_sessions(out, start);
     sort_pairs(out, start);
@@ -561,7 +563,7 @@ fn finish_query(out: &mut Vec<u8>, start: usize) {
     }
 }
 
-/// Sorts the parameters of the query `out[start..]` by name and value.
+/// Sorts the parameters of the query in `out[start..]` by name and value.
 fn sort_pairs(out: &mut Vec<u8>, start: usize) {
     let pairs = || {
         out[start..].split(|&byte| byte == b'&').map(|pair| match memchr::memchr(b'=', pair) {

@@ -1,12 +1,13 @@
-//! The ids of sessions in paths and queries, which both tools remove by regular expressions.
+//! Removes the session ids in paths and queries that both tools remove by regular expressions.
 
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use memchr::memmem;
 
-/// Removes the ids that ASP.NET inserts as a segment before a name with `.aspx` from `out[start..]`. A segment has one of two kinds, and the
-/// last one of each is removed: `(` and 24 letters and digits and `)`, or several of these, each after a letter, in parentheses.
+/// Removes from the path `out[start..]` the session ids that ASP.NET inserts as a segment before a name with `.aspx`. There are
+/// two kinds, and the last id of each is removed: 24 letters and digits in parentheses, or several of these, each after a letter,
+/// in parentheses.
 pub(super) fn remove_path_sessions(out: &mut Vec<u8>, start: usize) {
     if memchr::memchr(b'(', &out[start..]).is_none() || memmem::find(&out[start..], b".aspx").is_none() {
         return;
@@ -26,7 +27,8 @@ pub(super) fn remove_path_sessions(out: &mut Vec<u8>, start: usize) {
 ///
 /// or, if `nested`, the same with `\( ([a-z] \( [0-9a-z]{24} \))+ \) /` as the segment.
 fn path_session(path: &[u8], nested: bool) -> Option<Range<usize>> {
-    // The search goes backwards, and keeps the next `?` and the next two `.aspx`, the first of which may follow the segment directly.
+    // The loop searches backwards. It keeps the offsets of the next `?` and of the next two `.aspx`: two, because the first may
+    // follow the segment directly, and the name must not be empty.
     let mut question = path.len();
     let mut aspx = [path.len(); 2];
     for at in (1..path.len()).rev() {
@@ -47,7 +49,7 @@ fn path_session(path: &[u8], nested: bool) -> Option<Range<usize>> {
     None
 }
 
-/// Returns the length of the segment at the start of `path`, with its slash.
+/// Returns the length of the session id at the start of `path`, with the slash after it.
 fn path_session_len(path: &[u8], nested: bool) -> Option<usize> {
     fn parenthesised(text: &[u8]) -> Option<&[u8]> {
         let (id, rest) = text.strip_prefix(b"(")?.split_at_checked(24)?;
@@ -69,14 +71,14 @@ fn path_session_len(path: &[u8], nested: bool) -> Option<usize> {
     rest.strip_prefix(b"/").map(|rest| path.len() - rest.len())
 }
 
-/// Removes session ids from the query `out[start..]`: of each of five forms the last one, with the `&` after it.
+/// Removes the last session id of each of five forms, with the `&` after it, from the query in `out[start..]`.
 pub(super) fn remove_query_sessions(out: &mut Vec<u8>, start: usize) {
     if out.len() - start < b"cfid=.&cftoken=.".len() {
         return;
     }
     let has = |query: &[u8], name: &[u8]| memmem::find(query, name).is_some();
     let query = &out[start..];
-    // These names are parts of those of all five forms.
+    // Each of the five forms holds one of these names, so a query without them needs no further search.
     let (session, sid, token) = (has(query, b"sessionid"), has(query, b"sid="), has(query, b"cftoken="));
     if !(session || sid || token) {
         return;
@@ -101,8 +103,8 @@ pub(super) fn remove_query_sessions(out: &mut Vec<u8>, start: usize) {
     remove(&coldfusion_session);
 }
 
-/// Finds the last `name` with a session id after it. `value` returns the length of the id at the start of a text; `&` or the end of the query
-/// must follow it.
+/// Finds the last `name` with a session id after it. `value` returns the length of the id at the start of its argument. `&` or
+/// the end of the query must follow the id.
 fn query_session(query: &[u8], name: &[u8], value: impl Fn(&[u8]) -> Option<usize>) -> Option<Range<usize>> {
     let mut left = query;
     while let Some(at) = memmem::rfind(left, name) {
@@ -112,13 +114,13 @@ fn query_session(query: &[u8], name: &[u8], value: impl Fn(&[u8]) -> Option<usiz
         {
             return Some(at..from + len);
         }
-        // No name overlaps itself, so the search goes on before this one.
+        // No name overlaps itself, so the search continues before this occurrence.
         left = &query[..at];
     }
     None
 }
 
-/// Returns `len` if `text` starts with so many letters and digits.
+/// Returns `len` if `text` starts with `len` letters and digits.
 fn alphanumeric(text: &[u8], len: usize) -> Option<usize> {
     text.get(..len)?.iter().all(u8::is_ascii_alphanumeric).then_some(len)
 }
@@ -132,12 +134,12 @@ fn coldfusion_session(query: &[u8]) -> Option<Range<usize>> {
         let value = at + TOKEN.len();
         let value_end = memchr::memchr(b'&', &query[value..end]).map_or(end, |found| value + found);
         let start = memchr::memrchr(b'&', &query[..at]).map_or(0, |before| before + 1);
-        // The last `cfid=` in the parameter before, with at least one byte after it.
+        // Find the last `cfid=` in the parameter before the token, with at least one byte after it.
         let id = memmem::rfind(&query[start..at.saturating_sub(1).max(start)], b"cfid=");
         if let Some(id) = id.filter(|_| value_end > value) {
             return Some(start + id..value_end);
         }
-        // The parameter before may itself be a `cftoken`.
+        // The parameter before this `cftoken` may be another `cftoken`, so the search continues there.
         end = at;
     }
     None

@@ -1,37 +1,38 @@
-//! Work on many lines at once, as long as nothing in them is rejected.
+//! Converts many lines with one call, as long as none of them is rejected.
 
 use crate::ground::fault::OnFault;
 use crate::value::handling::Handling;
 use crate::value::policy::{Policies, Policy};
 use crate::value::work::Work;
 
-/// The least and the largest size of a batch. The largest is enough for the kernels. After a rejection batches are
-/// small, so that one bad line does not make many slow.
+/// The minimum and maximum size of a batch, in bytes. The maximum is large enough for full speed. After a rejection,
+/// batches are smaller, so that one bad line does not slow down many others.
 const SIZES: (usize, usize) = (1024, 16 * 1024);
 
-/// Works on batches of whole lines. It returns those lines to the caller in which something is, or may be, rejected.
+/// Converts batches of whole lines. The lines in which something is, or may be, rejected are left to the caller.
 #[derive(Clone)]
 pub struct LineBatch {
     work: Work,
     handling: Handling,
-    /// The largest size of the next batch.
+    /// The maximum size of the next batch, in bytes.
     size: usize,
-    /// The number of smallest batches in a row that were rejected, up to 4, and the number of batches to skip because
-    /// of that.
+    /// The number of consecutive batches with a rejected line near their start, counted up to 4.
     rejected: u32,
+    /// The number of next batches that are left to the caller without an attempt to convert them.
     skip: u32,
 }
 
 impl LineBatch {
-    /// Does `work` on lines. Values that the caller has to treat, by `policies` or for the `rejects`, are rejected.
+    /// Creates the converter of lines by `work`. It rejects the values that the caller must handle: because of
+    /// `policies`, or because rejected values are listed (`rejects`).
     pub fn new(work: Work, policies: Policies, rejects: bool) -> LineBatch {
         let on = |policy| if policy == Policy::Keep && !rejects { OnFault::Keep } else { OnFault::Refuse };
         let handling = Handling { malformed: on(policies.malformed), not_text: on(policies.not_text) };
         LineBatch { work, handling, size: SIZES.1, rejected: 0, skip: 0 }
     }
 
-    /// Appends the result for the first lines of `rest` to `out`; lines end in `end`. Returns the length of these lines, and the
-    /// length of the lines after them that the caller must work on one by one.
+    /// Converts the first lines of `rest` and appends the result to `out`. Lines end in `end`. Returns the length of
+    /// these lines, and the length of the following lines that the caller must convert one by one.
     pub fn apply(&mut self, rest: &[u8], end: u8, out: &mut Vec<u8>) -> (usize, usize) {
         let (least, most) = SIZES;
         let batch = &rest[..rest.len().min(self.size)];
@@ -44,7 +45,8 @@ impl LineBatch {
         }
         let mut single = 0;
         while let Err(refusal) = self.work.apply(&rest[..len], self.handling, out) {
-            // Tries the lines before the rejected one. An incomplete escape is rejected at the end of the batch.
+            // The next attempt ends before the rejected line. The offset of an incomplete escape can be the end of
+            // the batch.
             let at = refusal.offset.min(len - 1);
             let clean = end_of(&rest[..at]).unwrap_or(0);
             single = line_at(at) - clean;

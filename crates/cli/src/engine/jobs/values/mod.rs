@@ -1,4 +1,4 @@
-//! Work on the values of records, one by one.
+//! Converts the selected values of records, one by one.
 
 mod batch;
 mod parts;
@@ -28,25 +28,25 @@ use crate::value::policy::{Action, Policies, Policy, Record, Treatment};
 use crate::value::report::{Report, Stop};
 use crate::value::work::Work;
 
-/// The values of records, and the work on them.
+/// The selection of values in records, and the conversion of these values.
 pub struct Selected {
     pub target: Target,
-    /// The work on a value, by the bytes around it.
+    /// The conversion of a value for each syntax around it, in the order of the variants of `Around`.
     pub work: [Work; 3],
-    /// The spelling of an empty value.
+    /// The text that is written for a value that the policy `empty` replaces.
     pub empty: &'static [u8],
     /// The value that means "no value", such as a hyphen in logs; otherwise empty.
     pub none: &'static [u8],
-    /// The part of a record that is written.
+    /// The part of each record that is written: all of it, or only the selected values.
     pub form: Form,
 }
 
-/// The options of a job on values.
+/// The options of a job that converts values.
 pub struct Spec {
     pub selected: Selected,
-    /// The work on whole lines at once, for records that are values.
+    /// The conversion of many lines at once, which is possible if each line is one value.
     pub lines: Work,
-    /// The names of the columns or keys for new values.
+    /// The names of the new columns or keys for converted values. If empty, converted values replace the old ones.
     pub into: Vec<String>,
     /// Whether only changed records are written.
     pub only_changed: bool,
@@ -81,7 +81,7 @@ pub fn run(
             };
             let mut preview = Preview::new(show, input.name(), has_colours);
             let sink = Sink { preview: Some(&mut preview), ..sink };
-            // A preview shows each file with its own header.
+            // A preview shows each file separately, so no file repeats the header of another.
             pass(input, sink, job.clone(), &mut Header::default(), threads, &mut workspace)?;
             files += 1;
             changed += u64::from(preview.finish(output)?);
@@ -98,7 +98,7 @@ pub fn run(
     result
 }
 
-/// Passes the file `input` through `job` to `sink`. `first` is the header of the first table of the output.
+/// Passes the file `input` through `job` to `sink`. `first` keeps the header of the first table of the output.
 fn pass(
     input: &mut Input,
     mut sink: Sink<'_>,
@@ -112,7 +112,7 @@ fn pass(
         Selector::Table(table) => Cut::Table(table.delimiter()),
         _ => Cut::Records(end),
     };
-    // A preview shows lines, so they must be in memory.
+    // A preview shows whole lines, so lines of any length must be in memory.
     let is_shown = job.is_preview && matches!(job.target.selector, Selector::Line);
     let limit = if is_shown { usize::MAX / 4 } else { (job.max_record as usize) << 20 };
     let mut feed = Feed::new(input, cut, limit);
@@ -134,31 +134,34 @@ fn pass(
     pump(feed, job, sink, threads, workspace)
 }
 
-/// Works on the values of chunks of whole records.
+/// The job that converts the selected values in chunks of whole records.
 #[derive(Clone)]
 pub struct Values {
     target: Target,
     treatment: Treatment,
     needs: Needs,
-    /// The part of a record that is written.
+    /// The part of each record that is written: all of it, or only the selected values.
     form: Form,
-    /// The names of the columns or keys for new values.
+    /// The names of the new columns or keys for converted values. If empty, converted values replace the old ones.
     into: Vec<String>,
     only_changed: bool,
     /// The memory limit for a record, in MiB.
     max_record: u32,
-    /// Whether lines are marked for a preview, and a buffer for the new record.
+    /// Whether the output is a preview, in which each line has a mark.
     is_preview: bool,
+    /// A buffer for the converted record of a preview.
     new: Vec<u8>,
-    /// Whether records without an escape are copied unseen, once everything that is selected has been found.
+    /// Whether records without an escape may be copied without being parsed, once every selected place has been
+    /// found.
     skips: bool,
+    /// Whether every selected column, field or key has been found at least once.
     has_found_all: bool,
     batch: Option<LineBatch>,
     parts: Parts,
 }
 
 impl Values {
-    /// Does what `spec` says, with the output of `options`.
+    /// Creates the job for `spec`, with the additional outputs in `options`.
     pub fn new(spec: Spec, options: &OutputOptions) -> Values {
         let Spec { selected, lines, into, only_changed, policies, records, max_record } = spec;
         let Selected { target, work, empty, none, form } = selected;
@@ -166,7 +169,7 @@ impl Values {
         let (rejects, stats, is_preview) = (rejects.is_some(), stats.is_some(), preview.is_some());
         let treatment = Treatment::new(work, policies, stats, rejects, empty).with_none(none);
         let is_plain = !is_preview && !only_changed;
-        // Values of batches are not counted.
+        // Conversion in batches does not count values, so statistics exclude it.
         let is_batched = is_plain && !stats && matches!(target.selector, Selector::Line);
         let lines = Some(lines).filter(|work| is_batched && work.takes_records());
         Values {
@@ -190,7 +193,8 @@ impl Values {
         }
     }
 
-    /// Appends what is written for a record that was `old` and becomes `new`.
+    /// Appends the output for a record that changes from `old` to `new`: the new record or, in a preview, its marked
+    /// lines.
     fn show(&self, old: &[u8], new: &[u8], out: &mut Vec<u8>) {
         if !self.is_preview {
             out.extend_from_slice(new);
@@ -202,7 +206,7 @@ impl Values {
         }
     }
 
-    /// Works on one record, which ends at `end` with its line end. Returns false if it ends the run.
+    /// Converts the values of one record. `end` is the offset after its line end. Returns false if the run must end.
     #[inline]
     fn record(
         &mut self,
@@ -246,7 +250,8 @@ impl Values {
         true
     }
 
-    /// Works on one record for a preview: appends its old and its new lines to `out`, with marks.
+    /// Converts one record for a preview, and appends its old and new lines with marks to `out`. Returns false if the
+    /// run must end.
     fn compare(
         &mut self,
         record: Record<'_>,
@@ -275,10 +280,10 @@ impl Job for Values {
         let mut edit = Edit::new(bytes, 0, out, self.form).watching(self.only_changed);
         let skips = self.skips && self.has_found_all;
         let mut search = EscapeSearch::default();
-        // Only the last record of a file has no end.
+        // Only the last record of a file can lack its record end.
         report.is_open = self.form == Form::Whole && bytes.last() != Some(&line_end);
         let mut start = 0;
-        // Lines before this offset are worked on one by one.
+        // The batch conversion has left the lines before this offset to be converted one by one.
         let mut single_until = 0;
         while start < bytes.len() {
             if skips {

@@ -1,4 +1,4 @@
-//! Records that do not fit in memory, whose only value is worked on in parts.
+//! Converts a record that does not fit in memory, part by part. Such a record is a single value.
 
 use crate::engine::jobs::streaming::Streaming;
 use crate::engine::pump::feed::Part;
@@ -6,46 +6,47 @@ use crate::ground::records::Records;
 use crate::value::policy::{Action, Around, Record, Treatment};
 use crate::value::report::{Report, SHOWN, Stop};
 
-/// The longest escape, with the bytes after it that decide what it means.
+/// The maximum length, in bytes, of an escape together with the following bytes that decide its meaning.
 const ESCAPE: usize = 16;
 
-/// The facts about records that a run needs besides their values.
+/// The record format, and the reports that a run needs besides the converted values.
 #[derive(Clone, Copy)]
 pub struct Needs {
     pub records: Records,
     /// Whether rejected values are listed.
     pub rejects: bool,
-    /// Whether places are reported, so that lines must be counted.
+    /// Whether positions are reported, so that lines must be counted.
     pub places: bool,
-    /// Whether values are counted.
+    /// Whether values are counted for the statistics.
     pub stats: bool,
 }
 
-/// The state of a record that is worked on in parts.
+/// The state of a record that is converted in parts.
 #[derive(Clone, Default)]
 pub struct Parts {
-    /// Its start, for the report of a rejected value.
+    /// The first bytes of the record, for the report of a rejected value. Empty if rejected values are not listed.
     start: Vec<u8>,
     is_rejected: bool,
     is_not_text: bool,
     has_changed: bool,
-    /// The action for the record, if its parts are not written.
+    /// The action for the record if its converted parts must not be written; otherwise `None`.
     action: Option<Action>,
-    /// Its line end.
+    /// The line end of the record, which is known after its last part.
     end: Vec<u8>,
-    /// The work on a stretch that cannot be cut, and the bytes of it whose escapes have not been counted.
+    /// The conversion state of a stretch that cannot be cut into independent parts.
     stream: Streaming,
+    /// The bytes of that stretch whose escapes have not been counted yet.
     uncounted: Vec<u8>,
 }
 
 impl Parts {
-    /// The state before the first part of the record that begins with `start`.
+    /// Returns the state before the first part of the record that begins with `start`.
     pub fn new(start: &[u8], needs: Needs) -> Parts {
         let start = if needs.rejects { start[..start.len().min(SHOWN + 1)].to_vec() } else { Vec::new() };
         Parts { start, ..Parts::default() }
     }
 
-    /// Appends the result of `treatment` for a part of the record to `out`.
+    /// Converts one part of the record by `treatment` and appends the result to `out`.
     pub fn work(
         &mut self,
         treatment: &mut Treatment,
@@ -68,7 +69,7 @@ impl Parts {
         } else {
             self.stream(treatment, is_counted, value, part, out, report)
         };
-        // The parts are one record, which is reported once.
+        // All parts belong to one record, so a rejection or invalid UTF-8 is reported only once.
         if self.is_rejected {
             report.refused.clear();
         }
@@ -107,7 +108,8 @@ impl Parts {
         }
     }
 
-    /// Appends the result for a part of a value that cannot be cut before or after it.
+    /// Converts a part that depends on the parts before or after it, through the open stream. Appends the result to
+    /// `out`.
     fn stream(
         &mut self,
         treatment: &Treatment,
@@ -145,7 +147,7 @@ impl Parts {
         judged.action
     }
 
-    /// Reports whether something else is written instead of the results for the parts, and appends it to `out`.
+    /// Reports whether the converted parts must be discarded. Appends their replacement, if there is one, to `out`.
     pub fn instead(&self, treatment: &Treatment, only_changed: bool, out: &mut Vec<u8>) -> bool {
         if self.action == Some(Action::Empty) {
             out.extend_from_slice(treatment.empty());

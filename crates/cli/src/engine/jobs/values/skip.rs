@@ -1,28 +1,30 @@
-//! The search for records that may change, if records without an escape stay unchanged.
+//! Finds the records that may change, if records without an escape stay unchanged.
 
 use crate::engine::pump::feed::Chunk;
 use crate::select::Selector;
 
-/// After so many records in a row with an escape the search does not pay, and is left out for [`PAUSE`] records.
+/// If this number of consecutive records have an escape, the search costs more than it saves. It then pauses for
+/// [`PAUSE`] records.
 const DENSE: u32 = 8;
 
-/// The number of records that are not searched for.
+/// The number of records for which the search pauses.
 const PAUSE: u32 = 64;
 
-/// Finds the records of a chunk that hold a `%`, or a `\` that may spell one.
+/// Finds the records of a chunk that contain a `%`. In JSON and logfmt it also finds a `\`, which may begin another
+/// spelling of `%`.
 #[derive(Default)]
 pub struct EscapeSearch {
-    /// The end of the first `%` after the current record, once it has been found.
+    /// The offset after the `%` or `\` that was found last; 0 before the first search.
     percent: usize,
-    /// The number of records in a row that held one.
+    /// The number of consecutive records in which the search has found an escape.
     dense: u32,
-    /// The number of records that are not searched for.
+    /// The number of records for which the search still pauses.
     pause: u32,
 }
 
 impl EscapeSearch {
-    /// Returns the start of the next record that may hold an escape, which is at or after the record at `start`. Lines end in
-    /// `end`. `None` if no such record is left in `chunk`.
+    /// Returns the start of the next record that may contain an escape; the record at `start` is the first candidate.
+    /// Lines end in `end`. Returns `None` if no such record is left in `chunk`.
     #[inline]
     pub fn next(&mut self, selector: &Selector, chunk: &Chunk<'_>, start: usize, end: u8) -> Option<usize> {
         if self.pause > 0 {
@@ -50,7 +52,7 @@ impl EscapeSearch {
         Some(record.max(start))
     }
 
-    /// Reports whether the record that ends at `end` holds no escape.
+    /// Reports whether the record that ends at `end` can be copied, because the next escape is after it.
     #[inline]
     pub fn passes(&mut self, end: usize) -> bool {
         let passes = self.percent > end;
