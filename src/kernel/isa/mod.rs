@@ -18,7 +18,7 @@ use crate::kernel::drive::operation::{
     Decode, DecodeMeasure, DecodeValues, Encode, EncodeMeasure, EncodeValues, Operation,
 };
 #[allow(unused_imports, reason = "some targets have no vector tier")]
-use crate::kernel::drive::{Isa, Tier as _};
+use crate::kernel::drive::{self, Isa, Tier as _};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, Measure, Measured};
 use crate::kernel::scalar;
@@ -88,6 +88,9 @@ macro_rules! entry {
         fn entry<'c>($($operand: $type),*) -> $output {
             let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
             if !it.is_default() {
+                if <token::$token as drive::Tier>::COPIES_BEFORE_MODE && let Some(done) = it.copy_other_mode(tier) {
+                    return done;
+                }
                 return short_other_mode($(it.$operand),*);
             }
             match it.short(tier) {
