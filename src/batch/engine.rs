@@ -94,16 +94,15 @@ pub(super) fn slices<C: Codec, A: ColumnOut>(
             stop = Some((error, rest(codec, (0, 0), [bytes].into_iter())));
             break;
         }
-        if bytes.len() <= LONG {
-            gathered.push(bytes);
-        } else {
-            let offsets = [0, bytes.len() as u64];
-            if let Err(error) = append(codec, Column::of_parts(bytes, &offsets), index, out, &mut rejected) {
-                stop = Some((error, rest(codec, (0, 0), [bytes].into_iter())));
-                break;
-            }
-            index += 1;
+        if bytes.len() <= LONG && gathered.push(bytes) {
+            continue;
         }
+        let offsets = [0, bytes.len() as u64];
+        if let Err(error) = append(codec, Column::of_parts(bytes, &offsets), index, out, &mut rejected) {
+            stop = Some((error, rest(codec, (0, 0), [bytes].into_iter())));
+            break;
+        }
+        index += 1;
     }
     let (stop, more) = match stop {
         Some(stop) => stop,
@@ -128,9 +127,6 @@ struct Gathered<O> {
     offsets: ArrayVec<O, { MAX_VALUES + 1 }>,
 }
 
-// The length of a full buffer fits every offset type. The narrowest is `i32`.
-const _: () = assert!(MAX_BYTES <= i32::MAX as usize);
-
 impl<O: Offset> Gathered<O> {
     #[inline(always)]
     fn new() -> Gathered<O> {
@@ -139,13 +135,14 @@ impl<O: Offset> Gathered<O> {
         gathered
     }
 
-    /// Adds a value, or returns `false` if it does not fit into the buffer.
+    /// Adds a value, or returns `false` if it does not fit into the buffer or its end does not fit the offsets.
     #[inline(always)]
     fn push(&mut self, value: &[u8]) -> bool {
+        let Some(end) = O::new(self.bytes.len() + value.len()) else { return false };
         if self.offsets.len() > MAX_VALUES || !self.bytes.push_run(value) {
             return false;
         }
-        self.offsets.push(O::cast(self.bytes.len()));
+        self.offsets.push(end);
         true
     }
 

@@ -1,19 +1,19 @@
-//! Output memory: the only pointer arithmetic outside `isa/`.
+//! Output memory. All pointer arithmetic outside `isa/` is in this module.
 //!
-//! A verb lends its memory as a [`Room`]; a kernel walks over it with a [`Cursor`] and returns how much it has [`Written`]. Vector code writes whole
-//! registers, so it asks for a *window* that is wider than what it will keep; near the end of the room the window is a
-//! [`Stage`] on the stack instead, and what is kept is copied. Nothing is ever written outside the room, and a verb that
-//! has checked the room once needs no check per byte.
+//! A verb lends its memory as a [`Room`]. A kernel writes to it through a [`Cursor`] and returns how much it has [`Written`].
+//! Vector code writes whole registers, so it asks for a *window* that is wider than the bytes it will keep. Near the end of the
+//! memory the window is a [`Stage`] on the stack, and the kept bytes are copied from it. Nothing is ever written outside the
+//! memory, and a verb that has checked the capacity once needs no check per byte.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use crate::kernel::word::{self, FEW, Look};
 
-/// The widest window that an operation may ask for: three bytes for each of 64 lanes, and a register of slack.
+/// The widest window that an operation may ask for: three bytes for each of 64 lanes, and 64 bytes of slack.
 pub(crate) const MAX_WINDOW: usize = 64 * 3 + 64;
 
-/// A window on the stack, for the end of the room.
+/// Memory on the stack for a window that does not fit into the caller's memory.
 pub(crate) struct Stage([MaybeUninit<u8>; MAX_WINDOW]);
 
 impl Stage {
@@ -23,12 +23,13 @@ impl Stage {
     }
 }
 
-/// The memory that one conversion may write to: two words, which a call passes in registers.
+/// The memory that one conversion may write to: two pointers, which a call passes in registers.
 ///
-/// Only this module makes a room, and lends each one to a closure that has to accept any lifetime `'id`. So no two rooms in
-/// sight of the same code have the same `'id`, and a [`Written`] can only belong to the room of its own `'id`.
-// INVARIANT: `start <= end`, both within one allocation that is borrowed mutably as long as the room is lent, and writable
-// from `start` to `end`. The lifetime is invariant, so it cannot be shortened to that of another room. Copies are the same room.
+/// Only this module makes a `Room`, and it lends each one to a closure that has to accept any lifetime `'id`. So two `Room`s in
+/// the same code never have the same `'id`, and a [`Written`] can only belong to the `Room` of its own `'id`.
+// INVARIANT: `start <= end`. Both point into one allocation that is borrowed mutably while the `Room` is lent, and the bytes
+// between them are writable. The lifetime is invariant, so it cannot be shortened to that of another `Room`. Copies denote the
+// same memory.
 #[derive(Clone, Copy)]
 pub struct Room<'id> {
     start: *mut u8,
@@ -37,36 +38,36 @@ pub struct Room<'id> {
 }
 
 impl<'id> Room<'id> {
-    /// The room of `memory`. Private, so that [`Written`] proves something.
+    /// Makes a `Room` of `memory`. This is private, because code that makes its own `Room` could forge a [`Written`].
     #[inline(always)]
     fn new(memory: &'id mut [MaybeUninit<u8>]) -> Room<'id> {
         let range = memory.as_mut_ptr_range();
         Room { start: range.start.cast(), end: range.end.cast(), brand: PhantomData }
     }
 
-    /// The number of bytes that fit.
+    /// Returns the capacity in bytes.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         self.end.addr() - self.start.addr()
     }
 }
 
-/// The number of bytes written to a room.
-// INVARIANT: the first `len` bytes of the room with the lifetime `'id` are initialised.
+/// The number of bytes written to a [`Room`].
+// INVARIANT: the first `len` bytes of the `Room` with the lifetime `'id` are initialised.
 pub struct Written<'id> {
     len: usize,
     brand: PhantomData<fn(&'id ()) -> &'id ()>,
 }
 
 impl Written<'_> {
-    /// The number of bytes.
+    /// Returns the number of bytes written.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 }
 
-/// A position in a caller's room.
+/// A position in the memory of a [`Room`].
 // INVARIANT: `start <= at <= end`, where `start` and `end` are those of a [`Room`]; the bytes from `start` to `at` are
 // initialised.
 pub(crate) struct Cursor<'a> {
@@ -77,45 +78,46 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// A cursor at the start of `room`.
+    /// Makes a cursor at the start of `room`.
     #[inline(always)]
     pub(crate) fn new(room: Room<'a>) -> Cursor<'a> {
         Cursor { start: room.start, at: room.start, end: room.end, brand: PhantomData }
     }
 
-    /// All that was written.
+    /// Returns the number of bytes written, as proof that they are initialised.
     #[inline(always)]
     pub(crate) fn finish(self) -> Written<'a> {
         Written { len: self.written(), brand: PhantomData }
     }
 
-    /// The number of bytes written.
+    /// Returns the number of bytes written.
     #[inline(always)]
     pub(crate) fn written(&self) -> usize {
         self.at.addr() - self.start.addr()
     }
 
-    /// The number of bytes that can still be written.
+    /// Returns the number of bytes that can still be written.
     #[inline(always)]
     pub(crate) fn room(&self) -> usize {
         self.end.addr() - self.at.addr()
     }
 
-    /// Returns a window of `width` writable bytes, at most [`MAX_WINDOW`]: the room ahead, or `stage` if there is too little.
+    /// Returns a window of `width` writable bytes, at most [`MAX_WINDOW`]: the next bytes of the output, or `stage` if fewer
+    /// are left.
     #[inline(always)]
     pub(crate) fn window<'w>(&'w mut self, width: usize, stage: &'w mut Stage) -> Window<'w, 'a> {
-        // Every width is a constant, so this is decided at compile time.
+        // Every caller passes a constant width, so the compiler removes this check.
         assert!(width <= MAX_WINDOW);
         Window { cursor: self, width, stage }
     }
 
-    /// Returns the place of the next byte.
+    /// Returns a pointer to the next byte to write.
     #[inline(always)]
     pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
         self.at
     }
 
-    /// Keeps the next `len` bytes.
+    /// Advances the cursor over the next `len` bytes, which the caller has written.
     ///
     /// # Safety
     ///
@@ -123,17 +125,17 @@ impl<'a> Cursor<'a> {
     #[inline(always)]
     pub(crate) unsafe fn advance(&mut self, len: usize) {
         debug_assert!(len <= self.room());
-        // SAFETY: the caller vouches for `len <= room`, so `at` stays within the room.
+        // SAFETY: the caller guarantees `len <= self.room()`, so `at` stays at or before `end`.
         self.at = unsafe { self.at.add(len) };
     }
 
-    /// Writes 64 to 128 bytes, if `bytes` are so many and there is room. No path of it is a call, which would make the
-    /// caller save registers.
+    /// Writes `bytes` and returns `true` if there are 64 to 128 and they fit. The function calls no other, because a call would
+    /// make its caller save registers.
     #[inline(always)]
     pub(crate) fn push_ends(&mut self, bytes: &[u8]) -> bool {
         let fits = (64..=128).contains(&bytes.len()) && bytes.len() <= self.room();
         if fits {
-            // SAFETY: `len` bytes, from 64 to 128, are readable in `bytes` and writable at `at`.
+            // SAFETY: `fits` holds, so `bytes` has 64 to 128 bytes and as many are writable at `at`.
             unsafe {
                 copy_ends::<64>(bytes.as_ptr(), self.at, bytes.len());
                 self.at = self.at.add(bytes.len());
@@ -142,7 +144,7 @@ impl<'a> Cursor<'a> {
         fits
     }
 
-    /// Writes up to 128 bytes without a call, others with one.
+    /// Writes `bytes`, up to 128 of them without a function call.
     #[inline(always)]
     pub(crate) fn push_run(&mut self, bytes: &[u8]) {
         if !self.push_few(bytes) {
@@ -150,14 +152,15 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Writes up to 128 bytes, if `bytes` are no more and there is room. No path of it is a call.
+    /// Writes `bytes` and returns `true` if there are at most 128 and they fit. The function calls no other.
     #[inline(always)]
     pub(crate) fn push_few(&mut self, bytes: &[u8]) -> bool {
         let (len, room) = (bytes.len(), self.room());
         if len > 64 || len > room {
             return self.push_ends(bytes);
         }
-        // SAFETY: `len` bytes are readable in `bytes` and writable at `at`, and no function is given more.
+        // SAFETY: `len` bytes are readable in `bytes` and, as `len <= room`, writable at `at`. Each arm copies `len` bytes,
+        // with `N <= len`.
         unsafe {
             let (from, to) = (bytes.as_ptr(), self.at);
             match len {
@@ -174,22 +177,23 @@ impl<'a> Cursor<'a> {
         true
     }
 
-    /// Writes the first `len` bytes of a word, little-endian, at most eight.
+    /// Writes the first `len` bytes, at most eight, of a little-endian word.
     #[inline(always)]
     pub(crate) fn push_word(&mut self, word: u64, len: usize) {
         let (bytes, len) = (word.to_le_bytes(), len.min(8));
         if self.room() < bytes.len() {
             return self.push_slice(&bytes[..len]);
         }
-        // SAFETY: there is room for eight bytes, of which `len` count and are written.
+        // SAFETY: the check above leaves at least eight writable bytes at `at`. All eight are written, and `len` of them are
+        // kept.
         unsafe {
             self.at.cast::<[u8; 8]>().write(bytes);
             self.at = self.at.add(len);
         }
     }
 
-    /// Writes an input of at most eight bytes with its escapes decoded, if there is room for eight. A `%` that starts no escape
-    /// stays.
+    /// Writes an input of at most eight bytes with its escapes decoded, and returns `true`, if eight bytes are writable. A `%`
+    /// that starts no escape stays.
     #[inline(always)]
     pub(crate) fn push_unescaped(&mut self, input: &[u8]) -> bool {
         let fits = input.len() <= 8 && self.room() >= 8;
@@ -200,7 +204,7 @@ impl<'a> Cursor<'a> {
         fits
     }
 
-    /// Writes at most 64 bytes, each as it is or as an escape, as [`triple`] does.
+    /// Writes at most 64 bytes, each unchanged or as an escape. See [`triple`] for the arguments.
     #[inline(always)]
     pub(crate) fn push_tripled(
         &mut self,
@@ -213,20 +217,21 @@ impl<'a> Cursor<'a> {
         let bytes = &bytes[..bytes.len().min(MOST)];
         let mut stage = Stage::new();
         let mut window = self.window(WIDTH, &mut stage);
-        // SAFETY: the window has three bytes for each and one more, and `triple` wrote as many as it returns.
+        // SAFETY: the window has `3 * MOST + 1` writable bytes, which is what `triple` needs. `triple` has initialised the
+        // `len` bytes that it returns.
         unsafe {
             let len = triple(bytes, window.as_mut_ptr(), escapes, escaped);
             window.keep(len);
         }
     }
 
-    /// Writes `bytes`. What has no room is not written; the verbs make room first, so this never happens.
+    /// Writes `bytes`. Bytes that do not fit are not written, but verbs reserve enough capacity, so all fit.
     #[inline(always)]
     pub(crate) fn push_slice(&mut self, bytes: &[u8]) {
         debug_assert!(bytes.len() <= self.room(), "the verb made too little room");
         let len = bytes.len().min(self.room());
-        // SAFETY: `len` bytes are readable in `bytes` and writable at `at`; a shared and an exclusive borrow
-        // do not overlap. `at` stays within the room.
+        // SAFETY: `len` bytes are readable in `bytes` and, as `len <= room`, writable at `at`. A shared and an exclusive borrow
+        // do not overlap. `at` stays at or before `end`.
         unsafe {
             self.at.copy_from_nonoverlapping(bytes.as_ptr(), len);
             self.at = self.at.add(len);
@@ -234,7 +239,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Bytes that vector code may write before it knows how many it keeps.
+/// Writable bytes for vector code that writes more than it keeps.
 // INVARIANT: `width <= MAX_WINDOW`.
 pub(crate) struct Window<'w, 'a> {
     cursor: &'w mut Cursor<'a>,
@@ -248,13 +253,13 @@ impl Window<'_, '_> {
         self.cursor.room() >= self.width
     }
 
-    /// Returns a pointer to the writable bytes, as many as the window is wide.
+    /// Returns a pointer to the writable bytes of the window. Their number is its width.
     #[inline(always)]
     pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
         if self.is_direct() { self.cursor.as_mut_ptr() } else { self.stage.0.as_mut_ptr().cast() }
     }
 
-    /// Keeps the first `len` bytes.
+    /// Keeps the first `len` bytes of the window: advances the cursor over them, or copies them from the stage.
     ///
     /// # Safety
     ///
@@ -263,32 +268,34 @@ impl Window<'_, '_> {
     pub(crate) unsafe fn keep(self, len: usize) {
         debug_assert!(len <= self.width);
         if self.is_direct() {
-            // SAFETY: `len <= width <= room`, and the caller wrote these bytes at the cursor.
+            // SAFETY: the caller guarantees `len <= width`, `is_direct` shows `width <= room`, and the caller wrote these bytes
+            // at the cursor.
             unsafe { self.cursor.advance(len) };
         } else {
-            // SAFETY: `len <= width <= MAX_WINDOW`, and the caller wrote these bytes of the stage.
+            // SAFETY: the caller guarantees `len <= width`, by the invariant `width <= MAX_WINDOW`, and the caller wrote these
+            // bytes of the stage.
             let staged = unsafe { core::slice::from_raw_parts(self.stage.0.as_ptr().cast::<u8>(), len) };
             self.cursor.push_slice(staged);
         }
     }
 }
 
-/// Copies from `N` to `2 * N` bytes: the first `N`, and the last, which may overlap these.
+/// Copies `len` bytes, from `N` to `2 * N`, as the first `N` and the last `N`, which may overlap.
 ///
 /// # Safety
 ///
-/// `len >= N`; `len` bytes are readable at `from` and writable at `to`, and the two do not overlap.
+/// `N <= len <= 2 * N`; `len` bytes are readable at `from` and writable at `to`, and the two do not overlap.
 #[inline(always)]
 unsafe fn copy_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
-    // SAFETY: both pieces lie within the bytes that the caller vouches for.
+    // SAFETY: `len >= N`, so both pieces are inside the `len` bytes that the caller guarantees.
     unsafe {
         to.cast::<[u8; N]>().write(from.cast::<[u8; N]>().read());
         to.add(len - N).cast::<[u8; N]>().write(from.add(len - N).cast::<[u8; N]>().read());
     }
 }
 
-/// Copies an input of at most [`FEW`] bytes if there is room and `look` says that it stays; one of less than four bytes is for
-/// `fewer`. It is for callers that are inlined, for which a kernel's call would take longer than the copy.
+/// Copies an input of at most [`FEW`] bytes if it fits and `look` reports that it stays unchanged. Passes inputs of less than
+/// four bytes to `fewer`. This is for callers that are inlined: the call of a kernel would take longer than the copy.
 #[inline(always)]
 pub(crate) fn copy_few<'id>(
     input: &[u8],
@@ -306,7 +313,7 @@ pub(crate) fn copy_few<'id>(
     if len > out.len() {
         return None;
     }
-    // SAFETY: the input has as many bytes as the length says, and the room has no fewer.
+    // SAFETY: `len` is at most `FEW`, so it is from 8 to 16 or from 4 to 7, and `out` has at least `len` bytes.
     unsafe {
         if len >= 8 {
             copy_if::<8>(input, out, |a, b| look.sixteen(u64::from_le_bytes(a), u64::from_le_bytes(b)))
@@ -316,7 +323,7 @@ pub(crate) fn copy_few<'id>(
     }
 }
 
-/// What [`copy_few`] does, for an input of at most three bytes.
+/// Copies an input of at most three bytes if it fits and `look` reports that it stays unchanged.
 #[inline(always)]
 pub(crate) fn copy_fewer<'id>(input: &[u8], out: Room<'id>, look: impl Look) -> Option<Written<'id>> {
     let len = input.len();
@@ -326,7 +333,7 @@ pub(crate) fn copy_fewer<'id>(input: &[u8], out: Room<'id>, look: impl Look) -> 
     if len > 3 || len > out.len() {
         return None;
     }
-    // SAFETY: the input has as many bytes as the length says, and the room has no fewer.
+    // SAFETY: `len` is from 2 to 3, or it is 1, and `out` has at least `len` bytes.
     unsafe {
         if len >= 2 {
             copy_if::<2>(input, out, |a, b| look.three(len, u16::from_le_bytes(a), u16::from_le_bytes(b)))
@@ -336,11 +343,11 @@ pub(crate) fn copy_fewer<'id>(input: &[u8], out: Room<'id>, look: impl Look) -> 
     }
 }
 
-/// Copies the first `N` bytes of `input` and the last `N`, which are all, if `stays` holds for these.
+/// Copies an input of `N` to `2 * N` bytes if `stays` holds for its first `N` bytes and its last `N`, which may overlap.
 ///
 /// # Safety
 ///
-/// The input has from `N` to `2 * N` bytes, and the room has no fewer.
+/// The input has from `N` to `2 * N` bytes, and `out` has at least as many.
 #[inline(always)]
 unsafe fn copy_if<'id, const N: usize>(
     input: &[u8],
@@ -349,7 +356,8 @@ unsafe fn copy_if<'id, const N: usize>(
 ) -> Option<Written<'id>> {
     let len = input.len();
     let (from, to) = (input.as_ptr().cast::<[u8; N]>(), out.start.cast::<[u8; N]>());
-    // SAFETY: both pieces lie within the bytes that the caller vouches for; together they are all of these.
+    // SAFETY: `len >= N`, so both pieces are inside the `len` bytes that the caller guarantees for `input` and `out`. As `len
+    // <= 2 * N`, the two cover all `len` bytes.
     unsafe {
         let (start, end) = (from.read(), from.byte_add(len - N).read());
         if !stays(start, end) {
@@ -363,13 +371,13 @@ unsafe fn copy_if<'id, const N: usize>(
     Some(Written { len, brand: PhantomData })
 }
 
-/// Writes `bytes` to `to`, each as it is or as the first three bytes of its entry in `escapes`, whose fourth is the byte itself.
-/// Returns how many bytes that are. There is no branch on what the bytes are. `escaped` is asked of each byte in turn; the lowest
-/// bit of what it says is 1 for one that is escaped.
+/// Writes each of `bytes` to `to`, either unchanged or as an escape, without a branch on their content. An entry of `escapes`
+/// has the three bytes of an escape and then the byte itself. `escaped` is called for each byte in turn, and the lowest bit of
+/// its result is 1 if the byte is to be escaped. Returns the number of bytes written.
 ///
 /// # Safety
 ///
-/// Three bytes for each of `bytes`, and one more, are writable at `to`.
+/// `3 * bytes.len() + 1` bytes are writable at `to`.
 #[inline(always)]
 pub(crate) unsafe fn triple(
     bytes: &[u8],
@@ -378,38 +386,40 @@ pub(crate) unsafe fn triple(
     mut escaped: impl FnMut(u8) -> u32,
 ) -> usize {
     let mut at = to;
-    // Eight at a time, so that the CPU predicts the number of rounds.
+    // Groups of eight, so that the CPU predicts the number of rounds.
     let (groups, rest) = bytes.as_chunks::<8>();
     for group in groups {
         for &byte in group {
-            // SAFETY: each byte before this one became at most three, so there is room for four.
+            // SAFETY: each byte before this one became at most three, and the caller guarantees three for each byte and one
+            // more. So four bytes are writable at `at`.
             at = unsafe { triple_one(byte, at, escapes, escaped(byte) & 1) };
         }
     }
     for &byte in rest {
-        // SAFETY: as above.
+        // SAFETY: the bytes before this one became at most three each, so four bytes are writable at `at`.
         at = unsafe { triple_one(byte, at, escapes, escaped(byte) & 1) };
     }
     at.addr() - to.addr()
 }
 
-/// Writes one byte, as [`triple`] says, and returns where that ends; all before that is written.
+/// Writes one byte, unchanged or as an escape, and returns the pointer after it. See [`triple`] for the arguments.
 ///
 /// # Safety
 ///
-/// Four bytes are writable at `to`; `escaped` is 0 or 1.
+/// Four bytes are writable at `to`, and `escaped` is 0 or 1.
 #[inline(always)]
 unsafe fn triple_one(byte: u8, to: *mut u8, escapes: &[[u8; 4]; 256], escaped: u32) -> *mut u8 {
-    // A shift leaves the byte. As a choice, the compiler would make it a branch.
+    // A shift by 24 bits leaves the byte itself. The compiler would turn a choice into a branch.
     let both = u32::from_le_bytes(escapes[usize::from(byte)]) >> (escaped.wrapping_sub(1) & 24);
-    // SAFETY: the caller vouches for four bytes, of which one or three count.
+    // SAFETY: the caller guarantees four writable bytes at `to`, and the new pointer is one or three bytes after it.
     unsafe {
         to.cast::<[u8; 4]>().write(both.to_le_bytes());
         to.add(1 + 2 * escaped as usize)
     }
 }
 
-/// What [`triple`] does, for an input of at most `MOST` bytes and if there is room to spare.
+/// Writes an input of at most `MOST` bytes, each unchanged or as an escape. See [`triple`] for the arguments. Returns `None` if
+/// the input is longer, or if `out` has no capacity for the largest output.
 #[inline(always)]
 pub(crate) fn triple_few<'id, const MOST: usize>(
     input: &[u8],
@@ -420,19 +430,21 @@ pub(crate) fn triple_few<'id, const MOST: usize>(
     if input.len() > MOST || out.len() < 3 * MOST + 1 {
         return None;
     }
-    // SAFETY: there is room for three bytes for each, and one more. So many as are counted are written.
+    // SAFETY: `out` has `3 * MOST + 1` bytes, which is what `triple` needs for an input of at most `MOST` bytes. `triple`
+    // initialised as many bytes as it returns.
     unsafe { Some(Written { len: triple(input, out.start, escapes, escaped), brand: PhantomData }) }
 }
 
-/// Lends initialised `memory` to `write`.
+/// Lends initialised `memory` to `write` as a [`Room`].
 #[inline(always)]
 pub(crate) fn lend_slice<R>(memory: &mut [u8], write: impl for<'id> FnOnce(Room<'id>) -> R) -> R {
     let range = memory.as_mut_ptr_range();
-    // Cursors write initialised bytes only, so the memory stays initialised.
+    // A cursor only writes initialised bytes, so the memory stays initialised.
     write(Room { start: range.start, end: range.end, brand: PhantomData })
 }
 
-/// Lends `memory` to `write`, and returns the number of bytes at its start that are then initialised, with the other result.
+/// Lends `memory` to `write`. Returns the number of bytes at its start that `write` initialised, and the other result of
+/// `write`.
 #[inline(always)]
 pub(crate) fn lend_counted<T>(
     memory: &mut [MaybeUninit<u8>],
@@ -442,11 +454,11 @@ pub(crate) fn lend_counted<T>(
     (written.len(), more)
 }
 
-/// Lends `memory` to `write`, and returns the bytes that it wrote, with its other result.
+/// Lends `memory` to `write`. Returns the bytes that `write` wrote, and its other result.
 ///
 /// # Errors
 ///
-/// The error of `write`.
+/// Returns the error of `write`.
 #[inline(always)]
 pub(crate) fn fill<T, E>(
     memory: &mut [MaybeUninit<u8>],
@@ -455,25 +467,26 @@ pub(crate) fn fill<T, E>(
     let (written, more) = write(Room::new(memory))?;
     let written = written.len();
     let start = memory.as_mut_ptr().cast::<u8>();
-    // SAFETY: `write` accepts any `'id`, so it can have a `Written<'id>` only from the room made here. By its invariant, that
-    // many bytes at the start of `memory` are initialised, and they stay borrowed as long as `memory`.
+    // SAFETY: `write` accepts any `'id`, so its `Written<'id>` can only come from the `Room` made here. By the invariant of
+    // `Written`, that many bytes at the start of `memory` are initialised. They stay borrowed as long as `memory`.
     Ok((unsafe { core::slice::from_raw_parts_mut(start, written) }, more))
 }
 
-/// The end of a vector, to which bytes can be appended and nothing else. Text stays text if what is appended is text.
+/// The end of a vector, to which bytes can only be appended. If the vector is valid UTF-8 and the appended bytes are, it stays
+/// so.
 // INVARIANT: no method changes the bytes that the vector held before, or its length except by appending.
 #[cfg(feature = "alloc")]
 pub(crate) struct Tail<'v>(&'v mut alloc::vec::Vec<u8>);
 
 #[cfg(feature = "alloc")]
 impl<'v> Tail<'v> {
-    /// The end of `vec`.
+    /// Makes a tail of `vec`.
     #[inline(always)]
     pub(crate) fn new(vec: &'v mut alloc::vec::Vec<u8>) -> Tail<'v> {
         Tail(vec)
     }
 
-    /// The spare capacity in bytes.
+    /// Returns the spare capacity in bytes.
     #[inline(always)]
     pub(crate) fn spare(&self) -> usize {
         self.0.capacity() - self.0.len()
@@ -487,17 +500,17 @@ impl<'v> Tail<'v> {
         write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T),
     ) -> T {
         self.0.reserve(len);
-        // Read before the kernel is called: the compiler does not know that a kernel leaves the length alone.
+        // The length is read before `write` runs, because the compiler does not know that `write` leaves it alone.
         let before = self.0.len();
         let (written, more) = write(Room::new(self.0.spare_capacity_mut()));
         let written = written.len();
-        // SAFETY: `write` accepts any `'id`, so it can have a `Written<'id>` only from the room made here. By its invariant,
-        // that many bytes at the start of the spare capacity are initialised.
+        // SAFETY: `write` accepts any `'id`, so its `Written<'id>` can only come from the `Room` made here. By the invariant of
+        // `Written`, that many bytes at the start of the spare capacity are initialised.
         unsafe { self.0.set_len(before + written) };
         more
     }
 
-    /// Appends the bytes that `write` writes to the spare capacity. Returns `false` if it declines.
+    /// Appends the bytes that `write` writes to the spare capacity. Returns `false` if `write` returns `None`.
     #[inline(always)]
     pub(crate) fn append_short(
         &mut self,
@@ -506,10 +519,10 @@ impl<'v> Tail<'v> {
         let before = self.0.len();
         let Some(written) = write(Room::new(self.0.spare_capacity_mut())) else { return false };
         let written = written.len();
-        // For an empty input, a store would take longer than everything else.
+        // For an empty input, storing the length would take longer than everything else.
         if written > 0 {
-            // SAFETY: `write` accepts any `'id`, so it can have a `Written<'id>` only from the room made here. By its
-            // invariant, that many bytes at the start of the spare capacity are initialised.
+            // SAFETY: `write` accepts any `'id`, so its `Written<'id>` can only come from the `Room` made here. By the
+            // invariant of `Written`, that many bytes at the start of the spare capacity are initialised.
             unsafe { self.0.set_len(before + written) };
         }
         true

@@ -1,13 +1,13 @@
-//! The ends of values, for kernels that take many values as one stream of blocks.
+//! The ends of values, for kernels that process many values as one stream of blocks.
 
 use core::mem::MaybeUninit;
 
 use crate::kernel::slots::{ArrayVec, Slots};
 
-/// The largest number of values for one call of a kernel.
+/// The largest number of values in one call of a kernel.
 pub(crate) const MAX_VALUES: usize = 256;
 
-/// The largest number of bytes that these values have together.
+/// The largest number of bytes that the values of one call have together.
 pub(crate) const MAX_BYTES: usize = 8 * 1024;
 
 /// The number of lanes of the smallest block that is used for inputs longer than one block.
@@ -17,34 +17,34 @@ const LANES: usize = 64;
 /// end of the bytes, and the one after it, which [`Follow::cut`] reads.
 const BLOCKS: usize = MAX_BYTES / LANES + 3;
 
-/// The record of one block that the ends inside it need: the offset of its first lane in the output, and the lanes that become
-/// several bytes (encoding) or none (decoding).
+/// The record of one block, from which [`Follow::finish`] computes where values that end in this block end in the output.
 #[derive(Clone, Copy, Default)]
 struct Settled {
     start: usize,
     mask: u64,
 }
 
-/// The ends of at most [`MAX_VALUES`] values, which have at most [`MAX_BYTES`] bytes together, with a record for each of their
-/// blocks.
+/// The ends of the values of one call, both in the input and in the output, with a record for each block. There are at most
+/// [`MAX_VALUES`] values, which have at most [`MAX_BYTES`] bytes together.
 ///
-/// The number of ends in a block cannot be predicted, so the loop over blocks does not loop over ends. It only keeps a record
-/// of each block, and the ends are computed afterwards. They are marked before the loop only if the blocks need them. Memory is
-/// written only as far as the values need it, so a few values cost little.
+/// The number of values that end in a block cannot be predicted, so the loop over blocks does not loop over ends. It only keeps
+/// a record of each block, and [`Follow::finish`] computes the ends in the output after the loop. The ends in the input are
+/// marked before the loop only if a kernel uses [`Follow::cut`]. Memory is written only as far as the values need it, so few
+/// values cost little.
 pub(crate) struct Ends {
-    /// The ends in the input, ascending.
+    /// The offsets in the input where values end, ascending.
     given: ArrayVec<u32, MAX_VALUES>,
-    /// The ends in the output.
+    /// The offsets in the output where these values end.
     places: ArrayVec<u32, MAX_VALUES>,
-    /// Whether an escape was decoded that crosses the end of a value.
+    /// Whether an escape was decoded that crosses the end of a value. The output is invalid then.
     crossed: bool,
-    /// Bit `i` of word `b` is set if a value ends before lane `i` of block `b`.
+    /// Bit `i` of word `b` is set if a value ends just before lane `i` of block `b` of the input.
     marks: ArrayVec<u64, BLOCKS>,
     settled: [MaybeUninit<Settled>; BLOCKS],
 }
 
 impl Ends {
-    /// Makes a record of no values.
+    /// Makes an `Ends` without values.
     #[inline(always)]
     pub(crate) fn new() -> Ends {
         Ends {
@@ -62,7 +62,7 @@ impl Ends {
         self.given.set(ends.map(|end| end as u32));
     }
 
-    /// Returns the ends in the input, and the empty vector for the ends in the output.
+    /// Clears the ends in the output. Returns the ends in the input, and the vector to append those in the output to.
     #[inline(always)]
     pub(crate) fn each(&mut self) -> (&[u32], &mut ArrayVec<u32, MAX_VALUES>) {
         self.places.truncate(0);
@@ -75,7 +75,7 @@ impl Ends {
         self.places.as_slice()
     }
 
-    /// Prepares for blocks of `lanes` lanes, of which the first is `missing` lanes short. If `marked`, it makes the marks that
+    /// Prepares for blocks of `lanes` lanes. The first block is `missing` lanes short. If `marked`, this makes the marks that
     /// [`Follow::cut`] needs.
     #[inline(always)]
     pub(crate) fn follow(&mut self, missing: usize, lanes: usize, marked: bool) -> Follow<'_> {
@@ -94,8 +94,8 @@ impl Ends {
         }
     }
 
-    /// Reports whether an escape was decoded that crosses the end of a value, in blocks whose ends were not marked. The output
-    /// is then invalid.
+    /// Reports whether the kernel decoded an escape that crosses the end of a value. The output is invalid then. This happens
+    /// only if the ends were not marked.
     #[inline(always)]
     pub(crate) fn crossed(&self) -> bool {
         self.crossed
@@ -104,7 +104,7 @@ impl Ends {
     #[inline(always)]
     fn mark(&mut self, missing: usize, lanes: usize) {
         let ends = self.given.as_slice();
-        // The last block reads the marks of the one after it.
+        // `cut` for the last block reads the marks of the block after it, so there is one more.
         let last = ends.last().map_or(0, |&end| (end as usize + missing) / lanes);
         self.marks.fill(0, last + 2);
         let marks = self.marks.as_mut_slice();
@@ -118,23 +118,24 @@ impl Ends {
     }
 }
 
-/// The state of [`Ends`] while a kernel goes from block to block. It is separate so that the compiler keeps it in registers: a
-/// count in memory would make each block wait for the one before.
+/// The state of [`Ends`] while a kernel goes from block to block. It is a separate type so that the compiler keeps it in
+/// registers: a count in memory would make each block wait for the one before it.
 pub(crate) struct Follow<'e> {
     given: &'e [u32],
     places: &'e mut ArrayVec<u32, MAX_VALUES>,
     crossed: &'e mut bool,
-    /// The marks of [`Ends`], or nothing if [`Follow::cut`] is not used.
+    /// The marks of [`Ends`], or an empty slice if [`Follow::cut`] is not used.
     marks: &'e [u64],
-    /// The number of lanes that the first block is short. They count as its first lanes, so ends are shifted by this number.
+    /// The number of lanes that the first block is short. They count as lanes before the input, so all ends are shifted by this
+    /// number.
     missing: usize,
     /// The records of the blocks so far.
     settled: Slots<'e, Settled>,
 }
 
 impl Follow<'_> {
-    /// Returns the lanes of the next block that are among the last two before an end. The block has `lanes` lanes and is
-    /// `missing` lanes short.
+    /// Returns the lanes of the next block that are the last or the last but one of a value; no escape can start there. The
+    /// block has `lanes` lanes and is `missing` lanes short.
     #[inline(always)]
     pub(crate) fn cut(&self, lanes: usize, missing: usize) -> u64 {
         let (marks, block) = (self.marks, self.settled.len());
@@ -144,8 +145,8 @@ impl Follow<'_> {
         (here >> 1 | here >> 2 | next << (lanes - 1) | next << (lanes - 2)) >> missing
     }
 
-    /// Records the next block, which is `missing` lanes short. The output has `written` bytes before it, and the lanes of
-    /// `mask` become several bytes or none.
+    /// Records the next block, which is `missing` lanes short. The output has `written` bytes before it. `mask` has the lanes
+    /// that become three bytes (encoding) or none (decoding).
     #[inline(always)]
     pub(crate) fn settle(&mut self, written: usize, mask: u64, missing: usize) {
         debug_assert!(self.settled.spare() > 0);
@@ -153,7 +154,7 @@ impl Follow<'_> {
     }
 
     /// Computes the ends in the output, after the last block. Blocks have `lanes` lanes, the output has `written` bytes, and
-    /// each lane of a mask gives `1 + BY` bytes.
+    /// each lane in a mask becomes `1 + BY` bytes.
     #[inline(always)]
     pub(crate) fn finish<const BY: isize>(&mut self, written: usize, lanes: usize) {
         self.settle(written, 0, 0);
@@ -162,9 +163,9 @@ impl Follow<'_> {
         self.places.set(self.given.iter().map(|&end| {
             let place = end as usize + missing;
             let lane = place % lanes;
-            // There are no records after a block in which a value is malformed.
+            // If a block has a malformed escape, there are no records for the blocks after it.
             let Settled { start, mask } = settled.get(place / lanes).copied().unwrap_or_default();
-            // If the first lane after an end was dropped as a digit, an escape crossed the end.
+            // If the first lane after an end was dropped as a digit, an escape crosses that end.
             crossed |= if BY < 0 { mask >> lane } else { 0 };
             let others = (mask & ((1 << lane) - 1)).count_ones() as isize;
             start.wrapping_add(lane).wrapping_add_signed(BY * others) as u32

@@ -1,7 +1,7 @@
 //! The scalar tier: the engine for CPUs without a vector tier.
 //!
-//! [`rewrite`] finds the bytes that may change by searching eight bytes at a time in a machine word, copies everything else,
-//! and asks `reference` about each byte that it found.
+//! [`rewrite`] searches eight bytes at a time in a machine word for the bytes that may change, copies all other bytes, and asks
+//! `reference` for the output of each byte that it found.
 
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Room, Written};
@@ -11,30 +11,31 @@ use crate::kernel::reference::{self, Step};
 use crate::kernel::word;
 use crate::set::ByteSet;
 
-/// The number of bytes that are searched together.
+/// The number of bytes in a block: one search covers them, with a mask of one bit for each byte.
 const BLOCK: usize = 64;
 
-/// A block with more bytes to escape than this is written without a branch that depends on where they are.
+/// The largest number of escapes for which a block is written escape by escape. A block with more is written without a branch
+/// on their positions.
 const DENSE: u32 = 24;
 
-/// The longest input that is decoded word by word, without a branch that depends on where the escapes are.
+/// The longest input that is decoded word by word, without a branch on the positions of the escapes.
 const WORDS: usize = 32;
 
-/// The number of escapes that are decoded together in a run of escapes, such as escaped Chinese.
+/// The number of escapes that are decoded at once in a run of escapes, such as escaped Chinese text.
 const RUN: usize = 4;
 
-/// A mode of encoding or decoding. (This is a trait because closures would be called and not inlined.)
+/// A mode of encoding or decoding. This is a trait because the compiler would call closures instead of inlining them.
 trait Rule: Copy {
-    /// Whether every byte that is found becomes an escape.
+    /// Whether every found byte becomes an escape.
     const ESCAPES: bool = false;
-    /// Whether an escape that stays may contain other bytes that are found.
+    /// Whether an escape that stays may contain found bytes.
     const OVERLAPS: bool = false;
-    /// Whether exactly the `%` are found, and all escapes are decoded.
+    /// Whether `special` finds exactly the `%`, and all escapes are decoded.
     const UNESCAPES: bool = false;
 
-    /// Finds the bytes of a word that may change: the top bit of each.
+    /// Returns the top bit of each byte of `word` that may change.
     fn special(self, word: u64) -> u64;
-    /// Returns the step for a byte that was found, which `rest` begins with; `None` if a strict decoder rejects it.
+    /// Returns the step for the found byte at the start of `rest`, or `None` if a strict decoder rejects it.
     fn one(self, rest: &[u8]) -> Option<Step>;
     /// Reports whether a malformed escape is an error.
     #[inline(always)]
@@ -43,7 +44,7 @@ trait Rule: Copy {
     }
 }
 
-/// The default mode of encoding, for a set that can be looked up in machine words.
+/// The default mode of encoding, for a set of letters, digits, `-`, `.`, `_` and one byte more, which words can test.
 #[derive(Clone, Copy)]
 struct Usual {
     other: u8,
@@ -67,14 +68,14 @@ impl Rule for Usual {
 #[derive(Clone, Copy)]
 struct Encoding<'j> {
     job: &'j EncodeJob,
-    /// The bytes that stay whatever surrounds them.
+    /// The members of the set that stay unchanged whatever surrounds them.
     stays: ByteSet,
 }
 
 impl<'j> Encoding<'j> {
     #[inline(always)]
     fn new(job: &'j EncodeJob) -> Encoding<'j> {
-        // For these bytes, membership alone does not decide.
+        // What `%` or space becomes does not depend on membership alone in these modes, so `special` has to find it.
         let stays = match job.rule {
             EncodeRule::Plain => job.set,
             EncodeRule::KeepEscapes => job.set.remove(b"%"),
@@ -123,7 +124,7 @@ impl Rule for Percents<'_> {
 #[derive(Clone, Copy)]
 struct Decoding<'j> {
     job: &'j DecodeJob,
-    /// `+` if that is a space, else `%`, which is searched for anyway.
+    /// A `+` if that means a space. Otherwise a `%`, for which `special` searches anyway.
     plus: u8,
 }
 
@@ -145,17 +146,17 @@ struct Malformed(usize);
 #[derive(Clone, Copy)]
 struct Part {
     start: usize,
-    /// At most [`BLOCK`] bytes after the start.
+    /// The end, at most [`BLOCK`] bytes after the start.
     end: usize,
-    /// Bit `i` is set if the byte at `start + i` may change.
+    /// The found bytes: bit `i` is set if the byte at `start + i` may change.
     found: u64,
 }
 
-/// The input, with its end in a register, so that sixteen bytes can be read at any offset.
+/// The input, with a copy of its last bytes, so that sixteen bytes can be read from any offset.
 #[derive(Clone, Copy)]
 struct Source<'a> {
     input: &'a [u8],
-    /// The last sixteen bytes, little-endian. A shorter input is padded with zeros.
+    /// The last sixteen bytes as a little-endian number. A shorter input is padded with zeros.
     last: u128,
 }
 
@@ -171,7 +172,8 @@ impl<'a> Source<'a> {
         };
         Source { input, last }
     }
-    /// Copies sixteen bytes from `from` on to `text`. Bytes after the end of the input are unspecified.
+    /// Copies the sixteen bytes of the input from offset `from` to offset `at` of `text`. Bytes after the end of the input are
+    /// unspecified.
     #[inline(always)]
     fn copy_sixteen<const T: usize>(&self, text: &mut [u8; T], at: usize, from: usize) {
         match self.input.get(from..).and_then(<[u8]>::first_chunk::<16>) {
@@ -182,7 +184,8 @@ impl<'a> Source<'a> {
             }
         }
     }
-    /// Copies the bytes from `from` to `to`, at most a block, and returns where they end in `text`.
+    /// Copies the bytes of the input from offset `from` to offset `to`, at most a block, to offset `at` of `text`. Returns the
+    /// offset in `text` after them.
     #[inline(always)]
     fn copy<const T: usize>(&self, text: &mut [u8; T], at: usize, from: usize, to: usize) -> usize {
         let mut done = from;
@@ -196,7 +199,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Stores `N` bytes at `at`. Callers make `text` large enough; the check keeps the code free of panics.
+/// Stores `N` bytes at offset `at` of `text`. Callers make `text` large enough; the check keeps the code free of panics.
 #[inline(always)]
 fn store<const N: usize, const T: usize>(text: &mut [u8; T], at: usize, bytes: [u8; N]) {
     debug_assert!(at + N <= T);
@@ -205,17 +208,18 @@ fn store<const N: usize, const T: usize>(text: &mut [u8; T], at: usize, bytes: [
     }
 }
 
-/// A buffer for the output of one block: three bytes for each byte of input, and slack for wide stores. The compiler sees its
-/// size, so it drops the bounds checks.
+/// A buffer for the output of one block: three bytes for each byte of input, and slack for wide stores. Its size is a constant,
+/// so the compiler removes bounds checks.
 type Text = [u8; 256 + 16];
 
-/// A block and the bytes after it.
+/// A block and the bytes after it, as many as sixteen-byte loads may read.
 type Near = [u8; 128 + 16];
 
 /// The destination of the output: the caller's memory, or only a count of bytes.
 trait Output {
-    /// Writes a part of the input from `from` on, with the steps of `rule` at the bytes that were found. Returns the offset in
-    /// the input after it, which is up to two bytes after the part if its last escape crosses the end. `text` is a buffer.
+    /// Writes `part` of the input, starting at offset `from`, with the steps of `rule` at the found bytes. Returns the offset
+    /// in the input after the written bytes. That is up to two bytes after the part if an escape crosses its end. `text` is a
+    /// buffer.
     fn write<R: Rule, const T: usize>(
         &mut self,
         rule: R,
@@ -224,7 +228,7 @@ trait Output {
         from: usize,
         part: Part,
     ) -> Result<usize, Malformed>;
-    /// Does the same for a part that is a whole block.
+    /// Writes a part that is a whole block. See [`Output::write`] for the arguments.
     #[inline(always)]
     fn write_block<R: Rule>(
         &mut self,
@@ -236,23 +240,23 @@ trait Output {
     ) -> Result<usize, Malformed> {
         self.write(rule, source, text, from, part)
     }
-    /// Decodes the consecutive escapes at the start of `rest`, as long as that is fast, and returns the number of input bytes
-    /// that they take.
+    /// Decodes consecutive escapes at the start of `rest`, a few at a time, and returns the number of input bytes they take.
+    /// Returns 0 if there are none, or if this output decodes them as fast one by one.
     fn write_run(&mut self, rest: &[u8]) -> usize;
     /// Copies bytes.
     fn copy(&mut self, bytes: &[u8]);
-    /// Writes a whole block with every byte as an escape.
+    /// Writes a whole block, with every byte as an escape.
     fn write_escapes(&mut self, bytes: &[u8; BLOCK], case: HexCase);
-    /// Writes a whole block with the bytes that were found as escapes.
+    /// Writes a whole block, with the found bytes as escapes.
     fn write_dense(&mut self, bytes: &[u8; BLOCK], found: u64, case: HexCase);
-    /// Writes the first `len` bytes of a word, at most eight. `changed` says whether they differ from the input.
+    /// Writes the first `len` bytes, at most eight, of `word`. `changed` tells whether they differ from the input.
     fn write_word(&mut self, word: u64, len: usize, changed: bool);
 }
 
-/// Returns the bytes of four escapes, if all four are valid.
+/// Returns the values of four consecutive escapes, or `None` unless all four are valid.
 #[inline(always)]
 fn four_escapes(escapes: &[u8; 3 * RUN]) -> Option<[u8; RUN]> {
-    // The offsets of the first three `%` in a word.
+    // A word with a one at the offset of each of the first three `%`.
     let percents = 0x0001_0000_0100_0001;
     let start = u64::from_le_bytes(*escapes.first_chunk()?);
     if start & (0xFF * percents) != u64::from(b'%') * percents || escapes[9] != b'%' {
@@ -281,7 +285,7 @@ impl Output for Cursor<'_> {
         while found != 0 {
             let place = start + found.trailing_zeros() as usize;
             found &= found - 1;
-            // An escape that stays whole may have digits that are not members of the set.
+            // Found bytes inside an escape that stays were already written with it.
             if !R::OVERLAPS || place >= from {
                 let step = rule.one(&source.input[place..]).ok_or(Malformed(place))?;
                 at = source.copy(text, at, from, place);
@@ -340,7 +344,7 @@ impl Output for Cursor<'_> {
     #[inline(always)]
     fn write_escapes(&mut self, bytes: &[u8; BLOCK], case: HexCase) {
         let escapes = case.escapes();
-        // The fourth byte of each is overwritten.
+        // The fourth byte of each entry is overwritten by the next escape.
         let mut all = [0; 3 * BLOCK + 1];
         for (i, &byte) in bytes.iter().enumerate() {
             all[3 * i..3 * i + 4].copy_from_slice(&escapes[usize::from(byte)]);
@@ -361,7 +365,7 @@ impl Output for Cursor<'_> {
     }
 }
 
-/// Writes the block at the start of `near`. `from` and the result are offsets in `near`.
+/// Writes the block at the start of `near`. `from` and the returned offset are relative to the start of `near`.
 #[inline(always)]
 fn write_near<R: Rule>(
     out: &mut Cursor<'_>,
@@ -371,12 +375,12 @@ fn write_near<R: Rule>(
     mut from: usize,
     mut found: u64,
 ) -> Result<usize, Malformed> {
-    // Offsets below 128 (or 256) are always inside the buffer, so no bounds check remains.
+    // The remainders keep offsets inside the buffers, so the compiler removes bounds checks.
     let sixteen = |from: usize| *near[from % 128..].first_chunk::<16>().unwrap_or(&[0; 16]);
     let mut at = 0;
     loop {
         let place = (found.trailing_zeros() as usize).min(BLOCK);
-        // Most are no further apart than sixteen bytes.
+        // Found bytes are mostly at most sixteen bytes apart, so this copies sixteen without a loop.
         store(text, at % 256, sixteen(from));
         for more in (16..place.saturating_sub(from)).step_by(16) {
             store(text, (at + more) % 256, sixteen(from + more));
@@ -407,7 +411,7 @@ impl Output for Measure {
         from: usize,
         part: Part,
     ) -> Result<usize, Malformed> {
-        // Nothing changes at the end of most inputs.
+        // The end of most inputs has no found bytes.
         if part.found == 0 {
             self.len = self.len.saturating_add(part.end.saturating_sub(from));
             return Ok(from.max(part.end));
@@ -450,7 +454,8 @@ impl Output for Measure {
     }
 }
 
-/// Does the work of [`Output::write`] for a count. This is not inlined, because `rewrite` uses it in several places.
+/// Measures a part of the input. See [`Output::write`] for the arguments. This is not inlined, because `rewrite` uses it in
+/// several places.
 #[inline(never)]
 fn measure_found<R: Rule>(
     measure: &mut Measure,
@@ -478,11 +483,11 @@ fn measure_found<R: Rule>(
     Ok(from)
 }
 
-/// Writes `input` to `out` with the steps of `rule` at the bytes that may change.
+/// Writes `input` to `out`, with the steps of `rule` at the bytes that may change.
 #[inline(always)]
 fn rewrite<R: Rule, O: Output>(rule: R, input: &[u8], out: &mut O, case: HexCase) -> Result<(), Malformed> {
     let (source, mut text) = (Source::new(input), [0; _]);
-    // The input is written up to `from`, and searched up to `start`.
+    // The input is written up to offset `from`, and searched up to offset `start`.
     let (mut from, mut start) = (0, 0);
     while let Some(block) = input[start..].first_chunk() {
         let mut found = search_block(block, rule);
@@ -498,7 +503,7 @@ fn rewrite<R: Rule, O: Output>(rule: R, input: &[u8], out: &mut O, case: HexCase
             from = end;
         } else {
             if R::UNESCAPES && !rule.is_strict() {
-                // A `%` with another one in the next two bytes starts no escape.
+                // A `%` that has another `%` in the next two bytes starts no escape.
                 found &= !(found >> 1 | found >> 2);
             }
             from = out.write_block(rule, &source, &mut text, from, Part { start, end, found })?;
@@ -522,7 +527,7 @@ fn rewrite<R: Rule, O: Output>(rule: R, input: &[u8], out: &mut O, case: HexCase
     }
 }
 
-/// Decodes everything from `start` on, a word at a time and without a branch that depends on where the escapes are.
+/// Decodes the input from offset `start` on, a word at a time and without a branch on the positions of the escapes.
 #[inline(always)]
 fn unescape(strict: bool, input: &[u8], mut start: usize, out: &mut impl Output) -> Result<(), Malformed> {
     while input.len() - start > 8 {
@@ -531,7 +536,7 @@ fn unescape(strict: bool, input: &[u8], mut start: usize, out: &mut impl Output)
     }
     let rest = input.len() - start;
     let word = match input.last_chunk() {
-        // The shift may be by 64.
+        // Two shifts, because one shift by 64 bits would overflow.
         Some(last) => u64::from_le_bytes(*last) >> (4 * (8 - rest)) >> (4 * (8 - rest)),
         None => word::words(input)[0],
     };
@@ -539,8 +544,8 @@ fn unescape(strict: bool, input: &[u8], mut start: usize, out: &mut impl Output)
     Ok(())
 }
 
-/// Writes the word at offset `start` with its escapes decoded, and returns the number of its bytes that were read. That is
-/// `len`, or if more input follows, eight less the bytes at the end that may start an escape.
+/// Writes `word`, which is at offset `start`, with its escapes decoded. Returns the number of its bytes that were read: `len`,
+/// or if `len` is `None`, eight without the last bytes that may start an escape in the next word.
 #[inline(always)]
 fn write_unescaped(
     word: u64,
@@ -553,7 +558,7 @@ fn write_unescaped(
     let len = match len {
         Some(len) => len,
         None if word.percents >> 48 == 0 => 8,
-        // This is rare. It is a branch, so that the next word does not wait for this one.
+        // This is rare. A branch is faster here, because then the next word does not wait for this one.
         None => 8 - word.held_back(),
     };
     if strict {
@@ -568,7 +573,7 @@ fn write_unescaped(
     Ok(len)
 }
 
-/// Finds the bytes of a block that may change, as a mask with a bit for each byte.
+/// Returns the bytes of a block that may change, as a mask with a bit for each byte.
 #[inline(always)]
 fn search_block(block: &[u8; BLOCK], rule: impl Rule) -> u64 {
     let mut found = [0; BLOCK / 8];
@@ -585,9 +590,9 @@ fn search_block(block: &[u8; BLOCK], rule: impl Rule) -> u64 {
 
 /// The bytes that may change in an input shorter than a block.
 struct Found {
-    /// The top bit of each byte.
+    /// The top bit of each byte that may change, for each word from the start of the input.
     words: [u64; BLOCK / 8],
-    /// The same for the last eight bytes, which overlap the words before.
+    /// The top bit of each byte that may change among the last eight, which overlap the words before.
     last: u64,
     len: usize,
     any: bool,
@@ -598,7 +603,7 @@ impl Found {
     fn new(bytes: &[u8], rule: impl Rule) -> Found {
         let (mut words, len) = ([0; BLOCK / 8], bytes.len());
         let Some(last) = bytes.last_chunk() else {
-            // The zeros that pad the word may be special in this mode.
+            // The mask removes the bytes that pad the word, because `special` may find zeros.
             words[0] = rule.special(word::words(bytes)[0]) & ((1 << (8 * len)) - 1);
             return Found { words, last: 0, len: 8, any: words[0] != 0 };
         };
@@ -610,7 +615,7 @@ impl Found {
         }
         Found { words, last, len, any: any != 0 }
     }
-    /// Returns a mask with a bit for each byte.
+    /// Returns a mask with a bit for each byte that may change.
     #[inline(always)]
     fn bits(&self) -> u64 {
         if !self.any {
@@ -626,7 +631,7 @@ impl Found {
 
 #[inline(always)]
 fn encode_to(job: &EncodeJob, input: &[u8], out: &mut impl Output) {
-    // Encoding never fails.
+    // Encoding never fails, so the result is ignored.
     let _ = match job.usual {
         Some(other) if job.is_plain() => rewrite(Usual { other, case: job.case }, input, out, job.case),
         _ => rewrite(Encoding::new(job), input, out, job.case),
@@ -638,12 +643,12 @@ fn decode_to(job: &DecodeJob, input: &[u8], out: &mut impl Output) -> Result<(),
     if job.is_plain() {
         return rewrite(Percents(job), input, out, HexCase::Upper);
     }
-    // The other two modes share their code, which makes it smaller.
+    // The other two modes share one function, so the code is smaller.
     let plus = [b'%', b'+'][usize::from(job.plus())];
     rewrite(Decoding { job, plus }, input, out, HexCase::Upper)
 }
 
-/// Returns the length of the input, or the offset of the malformed escape.
+/// Returns the length of the input, or the offset of the malformed escape that ended the decoding.
 #[inline(always)]
 fn stopped(input: &[u8], done: Result<(), Malformed>) -> usize {
     match done {
@@ -652,14 +657,15 @@ fn stopped(input: &[u8], done: Result<(), Malformed>) -> usize {
     }
 }
 
-// Most inputs are shorter than a block, and many are clean. The entry points handle those before they call the general code.
+// Most inputs are shorter than a block, and many are clean. The entry points handle these inputs before they call the general
+// code.
 
 pub(crate) fn encode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
     let Some(other) = job.usual else { return encode_long(job, input, out) };
     if input.len() >= BLOCK || !job.is_plain() {
         return encode_long(job, input, out);
     }
-    // Two pieces that overlap cover the input.
+    // Two overlapping pieces cover the input.
     let changes = if let (Some(start), Some(end)) = (input.first_chunk::<32>(), input.last_chunk::<32>()) {
         word::any_unusual(start, other) | word::any_unusual(end, other)
     } else if let (Some(start), Some(end)) = (input.first_chunk::<16>(), input.last_chunk::<16>()) {
@@ -677,7 +683,7 @@ pub(crate) fn encode<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Writte
     out.finish()
 }
 
-/// Encodes less than a block in the default mode.
+/// Encodes an input shorter than a block in the default mode.
 #[inline(never)]
 fn encode_short<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> {
     let mut out = Cursor::new(out);
@@ -707,7 +713,7 @@ pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decode
     if input.len() >= BLOCK || job.plus() {
         return decode_long(job, input, out);
     }
-    // Two pieces that overlap cover the input.
+    // Two overlapping pieces cover the input.
     let changes = if let (Some(start), Some(end)) = (input.first_chunk::<32>(), input.last_chunk::<32>()) {
         word::any_equal([start, end], b'%')
     } else if let (Some(start), Some(end)) = (input.first_chunk::<16>(), input.last_chunk::<16>()) {
@@ -728,7 +734,7 @@ pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decode
     }
 }
 
-/// Decodes a few bytes in the default mode.
+/// Decodes an input of at most [`WORDS`] bytes in the default mode.
 #[inline(never)]
 fn decode_words<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
     let mut out = Cursor::new(out);
@@ -736,7 +742,7 @@ fn decode_words<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c>
     Decoded { written: out.finish(), stopped: stopped(input, done) }
 }
 
-/// Decodes less than a block, if `+` is not a space.
+/// Decodes an input shorter than a block, in a mode in which `+` stays.
 #[inline(never)]
 fn decode_short<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
     let found = Found::new(input, Percents(job)).bits();
@@ -770,7 +776,7 @@ pub(crate) fn decode_measure(job: &DecodeJob, input: &[u8]) -> Measured {
     Measured::new(measure, stopped(input, done))
 }
 
-/// Encodes values one by one, and turns their ends in the input into their ends in the output.
+/// Encodes values one by one. Maps their ends in the input to their ends in the output.
 pub(crate) fn encode_values<'c>(
     job: &EncodeJob,
     input: &[u8],
@@ -788,7 +794,8 @@ pub(crate) fn encode_values<'c>(
     out.finish()
 }
 
-/// Decodes values one by one, up to the first that is malformed.
+/// Decodes values one by one, up to the first value with a malformed escape. Maps their ends in the input to their ends in the
+/// output.
 pub(crate) fn decode_values<'c>(
     job: &DecodeJob,
     input: &[u8],

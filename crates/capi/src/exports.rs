@@ -10,7 +10,7 @@
 //! - Otherwise the memory may be written, and nothing but the function accesses it during the call. Streams, `valid` and the bytes
 //!   of an in-place function are initialised.
 //!
-//! Each `#[unsafe(no_mangle)]` is sound because no other library defines a symbol that begins with `simdpct_`.
+//! The attribute `no_mangle` is sound on each of them, because no other library defines a symbol that begins with `simdpct_`.
 //!
 //! The functions detect all else: NULL, misaligned pointers, sizes that no memory can have, and overlaps. They compare the
 //! addresses of outputs with those of inputs before they make a reference, so that an exclusive reference is the only one.

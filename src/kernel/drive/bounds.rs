@@ -2,7 +2,8 @@
 
 use crate::kernel::ends::Follow;
 
-/// The ends of values. See [`Follow`] for the methods. The compiler drops what they do for a single value.
+/// The ends of the values in an input. See [`Follow`] for the methods. For a single value they do nothing, so the compiler
+/// removes the calls.
 pub(super) trait Bounds {
     /// Whether there may be ends inside the input.
     const MANY: bool;
@@ -13,16 +14,16 @@ pub(super) trait Bounds {
         0
     }
 
-    /// Remembers the next block.
+    /// Records the next block.
     #[cfg_attr(optimized, inline(always))]
     fn settle(&mut self, _written: usize, _mask: u64, _padding: usize) {}
 
-    /// Maps the ends after the last block.
+    /// Computes the ends in the output, after the last block.
     #[cfg_attr(optimized, inline(always))]
     fn finish<const BY: isize>(&mut self, _written: usize, _lanes: usize) {}
 }
 
-/// A single value.
+/// The bounds of a single value, which ends where the input ends.
 pub(super) struct Single;
 
 impl Bounds for Single {

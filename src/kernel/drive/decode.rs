@@ -3,7 +3,7 @@
 //! ```text
 //! for each block:
 //!     percent = lanes that are `%`
-//!     none, and no digits carried from the block before:  store the block whole
+//!     no `%`, and no digits carried from the block before:  store the block whole
 //!     valid   = `%` followed by two hexadecimal digits; strict: any other `%` is an error
 //!     values  = in each lane, the byte that the next two lanes spell
 //!     decoded = valid lanes whose value is not in the set that stays
@@ -11,8 +11,8 @@
 //!     normalizing: the digits of valid lanes that stay are written in upper case
 //! ```
 //!
-//! Digits in the next block are carried there as two bits. The stride is always a whole block, so no load waits for the masks
-//! of the block before it.
+//! If an escape crosses the end of a block, two bits of carry tell the next block which digits to drop. The stride is always a
+//! whole block, so no load waits for the masks of the block before it.
 
 use super::bounds::{Bounds, Single};
 use super::sink::Sink;
@@ -38,22 +38,22 @@ pub(super) fn decode_other_mode<'c, I: Isa>(
     decoded(other_mode(isa, job, input, Single, Cursor::new(out)))
 }
 
-/// Measures what [`decode`] would write.
+/// Measures the output of [`decode`] without writing it.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn measure<I: Isa>(isa: I, job: &DecodeJob, input: &[u8]) -> Measured {
     measured(default_mode(isa, job, input, Single, Measure::default()))
 }
 
-/// Measures what [`decode_other_mode`] would write.
+/// Measures the output of [`decode_other_mode`] without writing it.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn measure_other_mode<I: Isa>(isa: I, job: &DecodeJob, input: &[u8]) -> Measured {
     measured(other_mode(isa, job, input, Single, Measure::default()))
 }
 
-/// Decodes a batch of adjacent values in the default mode, and maps where they end in `input` to where they end in `out`.
+/// Decodes a batch of adjacent values in the default mode. Maps the ends of the values in `input` to their ends in `out`.
 ///
-/// Blocks are decoded as if there were no ends, and the ends are checked afterwards. Returns `None` if an escape crosses an
-/// end, which takes a value that ends in `%` or `%` and a digit, before one that starts with a digit.
+/// Blocks are decoded as if there were no ends, and the ends are checked afterwards. Returns `None` if an escape crosses the
+/// end of a value. That happens only if the value ends in `%`, or in `%` and a digit, and the next one starts with a digit.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn decode_values<'c, I: Isa>(
     isa: I,
@@ -67,7 +67,7 @@ pub(super) fn decode_values<'c, I: Isa>(
     if ends.crossed() { None } else { Some(decoded(done)) }
 }
 
-/// Decodes a batch of adjacent values in any mode, with their ends marked: no escape crosses the end of a value.
+/// Decodes a batch of adjacent values in any mode. The ends of values are marked beforehand, so no escape crosses one.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn decode_marked_values<'c, I: Isa>(
     isa: I,
@@ -90,10 +90,10 @@ pub(super) fn measured((measure, stopped): (Measure, usize)) -> Measured {
     Measured::new(measure, stopped)
 }
 
-/// Decodes an input of at most one block, in the default mode unless `KEEP`. With `CHECK`, an input without `%` is only stored.
+/// Decodes an input of at most one block, in the default mode unless `KEEP`. Returns the sink and a length: that of the input,
+/// or the offset of the malformed escape that ended a strict decoding. Returns `None` if the input is longer than a block.
 ///
-/// Returns the sink, and the length of the input or the offset of the malformed escape that ended a strict decoding; `None` if
-/// the input is longer.
+/// With `CHECK`, an input without `%` is stored as it is, before anything else is computed.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn one_block<I: Isa, S: Sink<I>, const KEEP: bool, const CHECK: bool>(
     isa: I,
@@ -107,8 +107,8 @@ pub(super) fn one_block<I: Isa, S: Sink<I>, const KEEP: bool, const CHECK: bool>
     Some((state.sink, taken.err().unwrap_or(input.len())))
 }
 
-/// Decodes an input of more than one block and at most two in the default mode. If there is a `%`, both blocks are decoded,
-/// because which of them has one is unpredictable. Returns `None` if there is too little room.
+/// Decodes an input of more than one block and at most two in the default mode. If either block has a `%`, both are decoded,
+/// because a branch on which of them has one would be mispredicted. Returns `None` if `out` has too little capacity.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn two_blocks<'c, I: Isa>(
     isa: I,
@@ -123,7 +123,7 @@ pub(super) fn two_blocks<'c, I: Isa>(
     }
     let blocks = [isa.load(input), isa.load(last)];
     let mut out = Cursor::new(out);
-    // If `lacks` covers such inputs, `copy_two` has checked already.
+    // A tier whose `lacks` covers inputs of this length has already checked them in `copy_two`.
     if const { I::LONGEST_LOOK <= I::LANES } && isa.none_equal(blocks, b'%') {
         let copied = out.push_ends(input);
         return copied.then(|| decoded((out, input.len())));
@@ -131,7 +131,8 @@ pub(super) fn two_blocks<'c, I: Isa>(
     let mut state = State::<I, _, _, false>::new(isa, job, input, Single, out);
     let taken = match state.take::<false, false>(blocks[0], input, lanes) {
         Err(lane) => Err(lane),
-        // The output so far is no longer than the input so far, so there is room. This tells the compiler so.
+        // This check tells the compiler that a block fits. It never fails, because the output so far is no longer than the
+        // input so far.
         Ok(_) if state.sink.room() < I::LANES => return None,
         Ok(_) => state
             .take::<false, false>(blocks[1], last, Lanes::ALL)
@@ -141,7 +142,7 @@ pub(super) fn two_blocks<'c, I: Isa>(
 }
 
 /// Decodes an input of more than one block in the default mode, block by block, without the loops for clean runs. Returns
-/// `None` if there is too little room.
+/// `None` if `out` has too little capacity.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn medium<'c, I: Isa>(
     isa: I,
@@ -152,12 +153,12 @@ pub(super) fn medium<'c, I: Isa>(
     let mut state = State::<I, _, _, false>::new(isa, job, input, Single, Cursor::new(out));
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     loop {
-        // The output so far is no longer than the input so far, so if there is room for the first block, there is for all.
-        // This tells the compiler so.
+        // This tells the compiler that a block fits. The output so far is no longer than the input so far, so if the first
+        // block fits, all do.
         if rest.len() < I::LANES || state.sink.room() < I::LANES {
             return None;
         }
-        // Which block has a `%` is unpredictable, and decoding one takes less than a mispredicted branch.
+        // Which blocks have a `%` is unpredictable. AVX-512 decodes a block in less time than a mispredicted branch takes.
         let taken = if const { I::TOGETHER == 4 } {
             state.take::<false, false>(isa.load(rest), rest, lanes)
         } else {
@@ -173,7 +174,8 @@ pub(super) fn medium<'c, I: Isa>(
     }
 }
 
-/// Returns the sink, and the length of the input or the offset of the malformed escape that ended a strict decoding.
+/// Decodes `input` in the default mode. Returns the sink and a length: that of the input, or the offset of the malformed escape
+/// that ended a strict decoding.
 #[cfg_attr(optimized, inline(always))]
 fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
     isa: I,
@@ -188,7 +190,7 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
         return (state.finish(), input.len());
     }
     loop {
-        // The first block, and those for which the room may be too little.
+        // The first block, and each block that `out` may be too small for, goes through here.
         if let Err(lane) = state.take::<true, true>(isa.load(rest), rest, lanes) {
             return (state.finish(), input.len() - rest.len() + lane);
         }
@@ -209,17 +211,18 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
                 }
                 let before = state.sink.written();
                 for _ in 0..taken {
-                    // For the compiler: there is room for all but the first of these, too.
+                    // This tells the compiler that the second to fourth block fit, too.
                     if state.sink.room() < I::LANES {
                         break;
                     }
-                    // Which of these blocks has a `%` is unpredictable, and decoding one takes less than a mispredicted branch.
+                    // Which of these blocks have a `%` is unpredictable, and decoding one takes less time than a mispredicted
+                    // branch.
                     if let Err(lane) = state.take::<false, false>(isa.load(rest), rest, Lanes::ALL) {
                         return (state.finish(), input.len() - rest.len() + lane);
                     }
                     rest = &rest[I::LANES..];
                 }
-                // A group that became a third is nothing but escapes.
+                // If the output of four blocks is a third of their length, they hold nothing but escapes.
                 let is_run = taken == 4 && state.sink.written() - before <= 4 * I::LANES / 3 + 1;
                 state.run = if is_run { u64::MAX } else { 0 };
             } else {
@@ -243,7 +246,7 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
     }
 }
 
-/// Returns what [`default_mode`] returns.
+/// Decodes `input` in any mode, and returns the same as [`default_mode`].
 #[cfg_attr(optimized, inline(always))]
 fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(
     isa: I,
@@ -258,12 +261,12 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(
         return (state.finish(), input.len());
     }
     loop {
-        // The first block, and those for which the room may be too little.
+        // The first block, and each block that `out` may be too small for, goes through here.
         if let Err(lane) = state.take::<true, true>(isa.load(rest), rest, lanes) {
             return (state.finish(), input.len() - rest.len() + lane);
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
-        // Measuring in these modes is rare.
+        // Measuring has no loop of its own in these modes, because it is rare.
         while S::WRITES && I::LOOPS_IN_OTHER_MODES && rest.len() >= I::LANES && state.sink.room() >= I::LANES
         {
             if let Err(lane) = state.take::<true, true>(isa.load(rest), rest, Lanes::ALL) {
@@ -277,8 +280,8 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(
     }
 }
 
-/// The state that one block leaves to the next. (A closure would not be inlined into the entry points, nor then would the
-/// intrinsics in it.)
+/// The state of a decoding between blocks. The methods are not closures, because a closure and its intrinsics would not be
+/// inlined into the entry points.
 struct State<I: Isa, S, B, const KEEP: bool> {
     isa: I,
     class: I::Class,
@@ -286,19 +289,19 @@ struct State<I: Isa, S, B, const KEEP: bool> {
     strict: bool,
     members_stay: bool,
     upper: bool,
-    /// Whether a `+` is a space; never, unless `KEEP`.
+    /// Whether a `+` is a space. Always false unless `KEEP`.
     form: bool,
-    /// The lanes of the next block that are digits of decoded escapes in this one.
+    /// The lanes of the next block that are digits of decoded escapes in this block.
     carry: u64,
-    /// The lanes of the next block that are digits of any escape in this one. The digits of escapes that stay are written in
-    /// upper case.
+    /// The lanes of the next block that are digits of any escape in this block, decoded or not. Digits of escapes that stay are
+    /// written in upper case.
     carry_all: u64,
-    /// The lanes that were dropped from this block.
+    /// The lanes that were dropped from the latest block that was decoded; none after clean blocks that `pass` wrote.
     dropped: u64,
-    /// The lanes of this block that belong to decoded escapes, where runs of escapes are looked for.
+    /// The lanes of the latest decoded block that belong to decoded escapes. Used only with `KEEPS_FULL`.
     full: u64,
-    /// The lanes that belong to decoded escapes both in this block and in the one before. All lanes are the sign of a run: a
-    /// single such block predicts nothing, and a wrong guess costs more than the block.
+    /// The lanes that belong to decoded escapes in each of the last two blocks. If these are all lanes, a run of escapes is
+    /// likely. One such block alone predicts nothing, and a wrong guess costs more than decoding a block.
     run: u64,
     bounds: B,
     sink: S,
@@ -308,7 +311,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<I, S, B, KEEP> {
     /// Whether runs of nothing but escapes have a loop of their own.
     const LOOKS_FOR_RUNS: bool = I::DECODES_ALL && S::WRITES && !KEEP && !B::MANY;
 
-    /// Whether runs are found block by block, and not by groups of blocks.
+    /// Whether runs of escapes are detected block by block, not by groups of four blocks.
     const KEEPS_FULL: bool = Self::LOOKS_FOR_RUNS && I::TOGETHER == 1;
 
     #[cfg_attr(optimized, inline(always))]
@@ -330,15 +333,15 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<I, S, B, KEEP> {
         }
     }
 
-    /// Ends the values of a batch after the last block, or after the block with a malformed escape.
+    /// Computes the ends of the values of a batch, after the last block or after the block with a malformed escape.
     #[cfg_attr(optimized, inline(always))]
     fn finish(mut self) -> S {
         self.bounds.finish::<-1>(self.sink.written(), I::LANES);
         self.sink
     }
 
-    /// Decodes three whole blocks at a time from the start of `rest`, while these are nothing but escapes, which text in a
-    /// script without ASCII is. The first of them may begin with carried digits, and then as many follow the last.
+    /// Decodes three whole blocks at a time from the start of `rest` while they are nothing but escapes, as in text of a script
+    /// without ASCII letters. If the first block begins with carried digits, so does the rest after these blocks.
     #[cfg_attr(optimized, inline(always))]
     fn escapes(&mut self, rest: &mut &[u8]) {
         let digits = self.carry.count_ones() as usize;
@@ -371,11 +374,11 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<I, S, B, KEEP> {
         clean
     }
 
-    /// Decodes the first `lanes` lanes of `block`, which is at the start of `rest`, and returns whether there was
-    /// anything to do, or the lane of a malformed escape.
+    /// Decodes the first `lanes` lanes of `block`, which is at the start of `rest`. Returns whether anything changed, or the
+    /// lane of a malformed escape.
     ///
-    /// With `CHECK`, a block without anything to do is stored as it is. With `GUESS`, so is one in which nothing is dropped, which
-    /// pays if that is predictable.
+    /// With `CHECK`, a block without `%` and without a carry is stored as it is. With `GUESS`, so is a block from which nothing
+    /// is dropped, which is faster if that is predictable.
     #[cfg_attr(optimized, inline(always))]
     fn take<const CHECK: bool, const GUESS: bool>(
         &mut self,
@@ -384,12 +387,12 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<I, S, B, KEEP> {
         lanes: Lanes<I>,
     ) -> Result<bool, usize> {
         let isa = self.isa;
-        // After the lanes there are zeros, or the next block.
+        // The lanes after these hold zeros, or the start of the next block.
         let here = if rest.len() > lanes.count() { lanes.mask() } else { u64::MAX };
         if CHECK && self.carry | self.carry_all == 0 && isa.surely_lacks(block, b'%', here) {
             self.bounds.settle(self.sink.written(), 0, lanes.padding());
             self.run = 0;
-            // Two stores: choosing between two blocks and storing one would take more instructions than the rest.
+            // There are two stores because selecting one of two blocks would take more instructions than everything else here.
             if KEEP && self.form {
                 self.sink.changed(isa.eq(block, b'+') != 0);
                 self.sink.store(isa, isa.replace(block, b'+', b' '), lanes);
@@ -408,7 +411,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<I, S, B, KEEP> {
         if self.strict {
             let malformed = isa.eq(block, b'%') & here & !valid;
             if malformed != 0 {
-                // An escape before it may cross an end, and is then the malformed one.
+                // A valid escape before the malformed one may cross the end of its value; then it is the malformed one.
                 let drop = digits_of(valid, lanes, &mut self.carry);
                 self.bounds.settle(self.sink.written(), drop, lanes.padding());
                 return Err(malformed.trailing_zeros() as usize);
@@ -423,7 +426,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<I, S, B, KEEP> {
             result = isa.select(decoded, block, found.values);
         }
         if KEEP && self.upper {
-            // The digits of decoded escapes are dropped anyway. Including them makes this wait for less.
+            // The digits of decoded escapes are included although they are dropped: without them this would wait for `decoded`.
             let digits = digits_of(valid, lanes, &mut self.carry_all);
             self.sink.changed(digits & isa.lower(result) != 0);
             result = isa.upper(digits, result);
@@ -437,8 +440,8 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<I, S, B, KEEP> {
         }
         let before = core::mem::replace(&mut self.dropped, drop);
         if const { KEEP || GUESS } && drop | before == 0 {
-            // Escapes that stay and malformed ones, which is what normalizing mostly meets. A block among others in which
-            // something is decoded is unpredictable.
+            // Nothing is dropped if all escapes stay or are malformed, which is the usual case in normalizing. Without `GUESS`,
+            // the branch is omitted: whether a block decodes anything is then unpredictable.
             self.sink.store(isa, result, lanes);
         } else {
             self.sink.compress(isa, result, drop, lanes);

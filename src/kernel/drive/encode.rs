@@ -9,8 +9,8 @@
 //!     else:               expand: each lane to escape becomes three bytes
 //! ```
 //!
-//! The digits of an escape may be in the next block; two bits carry them there. The stride is always a whole block, so no
-//! load waits for the result of the block before it.
+//! If an escape crosses the end of a block, two bits of carry tell the next block which lanes are its digits. The stride is
+//! always a whole block, so no load waits for the masks of the block before it.
 
 use super::bounds::{Bounds, Single};
 use super::sink::Sink;
@@ -26,7 +26,7 @@ pub(super) fn encode<'c, I: Isa>(isa: I, job: &EncodeJob, input: &[u8], out: Roo
     default_mode(isa, job, input, Single, Cursor::new(out)).finish()
 }
 
-/// Encodes `input` in any other mode.
+/// Encodes `input` in a mode other than the default: keep-escapes or form.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn encode_other_mode<'c, I: Isa>(
     isa: I,
@@ -37,19 +37,19 @@ pub(super) fn encode_other_mode<'c, I: Isa>(
     other_mode(isa, job, input, Single, Cursor::new(out)).finish()
 }
 
-/// Measures what [`encode`] would write.
+/// Measures the output of [`encode`] without writing it.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn measure<I: Isa>(isa: I, job: &EncodeJob, input: &[u8]) -> Measure {
     default_mode(isa, job, input, Single, Measure::default())
 }
 
-/// Measures what [`encode_other_mode`] would write.
+/// Measures the output of [`encode_other_mode`] without writing it.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn measure_other_mode<I: Isa>(isa: I, job: &EncodeJob, input: &[u8]) -> Measure {
     other_mode(isa, job, input, Single, Measure::default())
 }
 
-/// Encodes a batch of adjacent values in the default mode, and maps where they end in `input` to where they end in `out`.
+/// Encodes a batch of adjacent values in the default mode. Maps the ends of the values in `input` to their ends in `out`.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn encode_values<'c, I: Isa>(
     isa: I,
@@ -62,7 +62,7 @@ pub(super) fn encode_values<'c, I: Isa>(
     default_mode(isa, job, input, follow, Cursor::new(out)).finish()
 }
 
-/// Encodes a batch of adjacent values in any other mode. See [`encode_values`].
+/// Encodes a batch of adjacent values in a mode other than the default. See [`encode_values`] for the ends.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn encode_values_other_mode<'c, I: Isa>(
     isa: I,
@@ -76,7 +76,7 @@ pub(super) fn encode_values_other_mode<'c, I: Isa>(
     other_mode(isa, job, input, follow, Cursor::new(out)).finish()
 }
 
-/// Encodes an input of at most one block, in the default mode if `DEFAULT`. Returns `None` if it is longer.
+/// Encodes an input of at most one block, in the default mode if `DEFAULT`. Returns `None` if the input is longer.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn one_block<I: Isa, S: Sink<I>, const DEFAULT: bool>(
     isa: I,
@@ -88,7 +88,7 @@ pub(super) fn one_block<I: Isa, S: Sink<I>, const DEFAULT: bool>(
     let lanes = Lanes::of_short(input)?;
     let escape = if DEFAULT { isa.lanes_to_escape(input, &state.class) } else { None };
     match escape {
-        // A short input that stays as it is needs no block.
+        // A short input without a lane to escape is copied without loading a block.
         Some(0) => state.sink.copy(input),
         Some(escape) => {
             state.sink.changed(true);
@@ -101,8 +101,9 @@ pub(super) fn one_block<I: Isa, S: Sink<I>, const DEFAULT: bool>(
     Some(state.sink)
 }
 
-/// Encodes an input of more than one block and at most two in the default mode. If one of them changes, both are written as
-/// if they did, because which of them does is unpredictable. Returns `None` if there might be too little room.
+/// Encodes an input of more than one block and at most two in the default mode. If either block has a lane to escape, both are
+/// expanded, because a branch on which of them has one would be mispredicted. Returns `None` if `out` might have too little
+/// capacity.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn two_blocks<'c, I: Isa>(
     isa: I,
@@ -120,7 +121,7 @@ pub(super) fn two_blocks<'c, I: Isa>(
     let escape = !isa.member(blocks[0], &class) & lanes.mask();
     let last_escape = !isa.member(blocks[1], &class) & Lanes::<I>::ALL.mask();
     let mut out = Cursor::new(out);
-    // If `lacks` covers such inputs, `copy_two` has checked already.
+    // A tier whose `lacks` covers inputs of this length has already checked them in `copy_two`.
     if const { I::LONGEST_LOOK <= I::LANES } && escape | last_escape == 0 {
         return out.push_ends(input).then(|| out.finish());
     }
@@ -133,7 +134,7 @@ pub(super) fn two_blocks<'c, I: Isa>(
 }
 
 /// Encodes an input of more than one block in the default mode, block by block, without the loops for clean runs. Returns
-/// `None` if there might be too little room.
+/// `None` if `out` might have too little capacity.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn medium<'c, I: Isa>(
     isa: I,
@@ -151,8 +152,8 @@ pub(super) fn medium<'c, I: Isa>(
         if state.sink.room() < MAX_WINDOW {
             return None;
         }
-        // The next block is loaded before this one is stored: a load waits for an older store if the lower twelve bits of
-        // their addresses are the same.
+        // The next block is loaded before this block is stored: a load waits for an older store if the lower twelve bits of
+        // their addresses are equal.
         let following = &rest[lanes.count()..];
         let next = if following.len() >= I::LANES { Some(isa.load(following)) } else { None };
         state.take::<false>(block, rest, lanes);
@@ -177,7 +178,7 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
         return state.finish();
     }
     loop {
-        // The first block, and those for which the room may be too little.
+        // The first block, and each block that `out` may be too small for, goes through here.
         state.take::<false>(isa.load(rest), rest, lanes);
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
         if const { I::TOGETHER == 4 } {
@@ -199,10 +200,10 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(isa: I, job: &EncodeJob, input: &[u
         return state.finish();
     }
     loop {
-        // The first block, and those for which the room may be too little.
+        // The first block, and each block that `out` may be too small for, goes through here.
         state.take::<false>(isa.load(rest), rest, lanes);
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
-        // Measuring in these modes is rare.
+        // Measuring has no loop of its own in these modes, because it is rare.
         while S::WRITES
             && I::LOOPS_IN_OTHER_MODES
             && rest.len() >= I::LANES
@@ -217,15 +218,15 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(isa: I, job: &EncodeJob, input: &[u
     }
 }
 
-/// The state that one block leaves to the next. (A closure would not be inlined into the entry points, nor then would the
-/// intrinsics in it.)
+/// The state of an encoding between blocks. The methods are not closures, because a closure and its intrinsics would not be
+/// inlined into the entry points.
 struct State<I: Isa, S, B, const DEFAULT: bool> {
     isa: I,
     class: I::Class,
     case: HexCase,
-    /// Whether valid escapes stay. If not, and unless `DEFAULT`, a space becomes a `+`.
+    /// Whether valid escapes stay. If not, and unless `DEFAULT`, the mode is form, which turns a space into `+`.
     keep_escapes: bool,
-    /// The lanes of the next block that are digits of escapes in this one.
+    /// The lanes of the next block that are digits of escapes in this block.
     carry: u64,
     bounds: B,
     sink: S,
@@ -239,7 +240,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
         State { isa, class, case: job.case, keep_escapes, carry: 0, bounds, sink }
     }
 
-    /// Ends the values of a batch after the last block.
+    /// Computes the ends of the values of a batch, after the last block.
     #[cfg_attr(optimized, inline(always))]
     fn finish(mut self) -> S {
         self.bounds.finish::<2>(self.sink.written(), I::LANES);
@@ -256,13 +257,14 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
         blocks
     }
 
-    /// Writes whole blocks from the start of `rest` while the room is ample, checking four together.
+    /// Writes whole blocks from the start of `rest` while the output has `MAX_WINDOW` spare bytes. One check covers four
+    /// blocks.
     #[cfg_attr(optimized, inline(always))]
     fn four_blocks(&mut self, rest: &mut &[u8]) {
         while rest.len() >= I::LANES && self.sink.room() >= MAX_WINDOW {
             let (mut blocks, mut taken) = ([self.isa.load(rest); 4], 1);
             if rest.len() >= 4 * I::LANES {
-                // All are loaded before anything is stored, for the reason given in `medium`.
+                // All four blocks are loaded before the first store; `medium` explains why.
                 blocks = self.load::<4>(rest);
                 if self.pass(blocks) {
                     *rest = &rest[4 * I::LANES..];
@@ -271,7 +273,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
                 taken = 4;
             }
             for i in 0..taken {
-                // For the compiler: the room is ample for all but the first of these, too.
+                // This tells the compiler that the second to fourth block have `MAX_WINDOW` bytes, too.
                 if self.sink.room() < MAX_WINDOW {
                     return;
                 }
@@ -281,8 +283,8 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
         }
     }
 
-    /// Writes whole blocks from the start of `rest` while the room is ample, checking two together at the start, and again
-    /// after two clean ones.
+    /// Writes whole blocks from the start of `rest` while the output has `MAX_WINDOW` spare bytes. One check covers two blocks
+    /// at the start, and again after two clean blocks.
     #[cfg_attr(optimized, inline(always))]
     fn two_blocks(&mut self, rest: &mut &[u8]) {
         loop {
@@ -303,7 +305,8 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
         }
     }
 
-    /// Writes whole blocks if nothing in them is escaped, without the masks that [`State::take`] needs.
+    /// Writes `M` whole blocks and returns `true` if no lane has to be escaped. This check needs no masks, unlike
+    /// [`State::take`].
     #[cfg_attr(optimized, inline(always))]
     fn pass<const M: usize>(&mut self, blocks: [I::Block; M]) -> bool {
         let clean = self.sink.room() >= M * I::LANES && self.isa.all_members(blocks, &self.class);
@@ -316,8 +319,8 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
         clean
     }
 
-    /// Writes the first `lanes` lanes of `block`, which is at the start of `rest`. Returns whether nothing was escaped. If
-    /// there are `MANY` blocks, preparing the set is worth more, and so is a check for nothing but escapes.
+    /// Writes the first `lanes` lanes of `block`, which is at the start of `rest`. Returns whether nothing was escaped. With
+    /// `MANY`, there are many blocks, so work to prepare the set and a check for blocks with every lane escaped pay.
     #[cfg_attr(optimized, inline(always))]
     fn take<const MANY: bool>(&mut self, mut block: I::Block, rest: &[u8], lanes: Lanes<I>) -> bool {
         let isa = self.isa;

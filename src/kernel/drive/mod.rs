@@ -1,9 +1,9 @@
 //! The drivers: one loop for each operation, written once over blocks of bytes.
 //!
-//! A tier implements [`Isa`]. The drivers know nothing of instruction sets, and have no intrinsics, no `cfg` and no `unsafe`. A
-//! block is a group of [`Isa::LANES`] bytes, and a mask is a `u64` with bit `i` for lane `i`. Inputs shorter than a block,
-//! which most URLs are, go through the same code as a partial block. Of a longer input, the first block is the short one: it
-//! can be loaded whole, because the bytes after its end belong to the next block.
+//! A tier implements [`Isa`]. The drivers are independent of instruction sets, and have no intrinsics, no `cfg` and no
+//! `unsafe`. A block has [`Isa::LANES`] bytes, and a mask is a `u64` with bit `i` for lane `i`. Inputs shorter than a block, as
+//! most URLs are, go through the same code as a partial block. The first block of a longer input is the short one: it can be
+//! loaded whole, because the bytes after its end belong to the next block.
 //!
 //! Every function here is inlined into the entry points of a tier, which enable its CPU features.
 
@@ -26,7 +26,7 @@ use crate::kernel::cursor::Cursor;
 use crate::set::ByteSet;
 
 /// A number of lanes at the start of a block.
-// INVARIANT: `count <= I::LANES <= 64`. The constructors see to it, so every safe operation of a tier can rely on it.
+// INVARIANT: `count <= I::LANES <= 64`. Only the constructors set `count`, so safe operations of a tier can rely on it.
 pub(crate) struct Lanes<I> {
     count: usize,
     isa: PhantomData<I>,
@@ -54,7 +54,7 @@ impl<I: Isa> Lanes<I> {
         (input.len() <= Self::ALL.count).then_some(Lanes { count: input.len(), isa: PhantomData })
     }
 
-    /// Returns the lanes of the first block of `input`, which is as short as it must be for all others to be whole.
+    /// Returns the lanes of the first block of `input`, which is so short that all other blocks are whole.
     #[cfg_attr(optimized, inline(always))]
     fn of_first_block(input: &[u8]) -> Lanes<I> {
         Lanes { count: Self::ALL.count - padding::<I>(input), isa: PhantomData }
@@ -72,7 +72,7 @@ impl<I: Isa> Lanes<I> {
         low_mask(self.count)
     }
 
-    /// Returns how many lanes the block has besides these.
+    /// Returns the number of lanes of the block that are not among these.
     #[cfg_attr(optimized, inline(always))]
     pub(crate) fn padding(self) -> usize {
         I::LANES - self.count
@@ -87,18 +87,18 @@ impl<I: Isa> Lanes<I> {
 
 /// The escapes that start in a block.
 pub(crate) struct Escapes<B> {
-    /// The lanes of `%` that two hexadecimal digits follow.
+    /// The lanes of each `%` that two hexadecimal digits follow.
     pub(crate) valid: u64,
-    /// In each of these lanes, the byte that the digits spell. Other lanes may hold anything.
+    /// In each valid lane, the byte that the two digits spell. Other lanes are unspecified.
     pub(crate) values: B,
-    /// The block, with the values in these lanes.
+    /// The block with the values in the valid lanes.
     pub(crate) decoded: B,
     /// Marks of the valid lanes in the tier's own form, if the tier uses them.
     #[allow(dead_code, reason = "on some architectures no tier does")]
     pub(crate) marks: B,
 }
 
-/// The capability of a tier, which gives blocks of two widths: wide ones for any input, narrow ones for short inputs.
+/// The capability of a tier. It provides blocks of two widths: wide ones for any input, narrow ones for short inputs.
 pub(crate) trait Tier: Copy {
     /// The blocks for any input.
     type Wide: Isa;
@@ -141,37 +141,37 @@ impl<I: OneWidth> Tier for I {
 
 /// The operations of an instruction set on blocks.
 ///
-/// The value is a capability: it exists only where the CPU has the features, so the operations are safe. A new
-/// tier starts with the required methods; each default goes through an array and can be replaced by something
-/// faster. Lanes after the end of a partial block are zero.
+/// A value is a capability: it exists only if the CPU has the features, so the operations are safe. A new tier starts with the
+/// required methods. Each default method goes through an array and can be overridden by a faster one. Lanes after the end of a
+/// partial block are zero.
 pub(crate) trait Isa: Copy {
     /// The number of bytes in a block: at most 64, and a power of two.
     const LANES: usize;
 
-    /// How many blocks share one check for anything to do: 1 or 4. If there is, all four are decoded without another
-    /// branch, which pays if that takes less time than a mispredicted branch.
+    /// The number of blocks that one check covers: 1 or 4. If the check of four blocks finds a `%`, all four are decoded
+    /// without another branch, which is faster if decoding a block takes less time than a mispredicted branch.
     const TOGETHER: usize = 1;
 
-    /// The longest input that [`Isa::lacks`] can check.
+    /// The longest input that [`Isa::lacks`] checks.
     const LONGEST_LOOK: usize = Self::LANES;
 
-    /// Whether an input of at most eight bytes is decoded in a machine word, because that is faster than in a block.
+    /// Whether an input of at most eight bytes is decoded in a machine word because that is faster than in a block.
     const WORD: bool = false;
 
     /// Whether inputs of more than one block and at most two have functions of their own.
     const TWO_BLOCKS: bool = false;
 
-    /// The longest input for the function that goes block by block, without the loops for clean runs; 0 if there is no such
-    /// function.
+    /// The longest input for the functions that go block by block, without the loops for clean runs; 0 if the tier does not use
+    /// them.
     const MEDIUM: usize = 0;
 
     /// Whether modes other than the default have a loop for whole blocks, which makes them 5 % to 10 % faster on long inputs.
     const LOOPS_IN_OTHER_MODES: bool = true;
 
-    /// The room that every operation on one block fits into.
+    /// The spare capacity in bytes that is enough for any operation on one block.
     const WINDOW: usize = 3 * Self::LANES + 64;
 
-    /// `LANES` bytes.
+    /// A block of `LANES` bytes.
     type Block: Copy;
 
     /// A set, prepared for [`Isa::member`].
@@ -180,37 +180,38 @@ pub(crate) trait Isa: Copy {
     /// Prepares `set` for an input of `len` bytes.
     fn class(self, set: &ByteSet, len: usize) -> Self::Class;
 
-    /// Loads the first `LANES` bytes of `input`, or all of a shorter one with zeros after them.
+    /// Loads the first `LANES` bytes of `input`. A shorter input is loaded whole, with zeros after it.
     fn load(self, input: &[u8]) -> Self::Block;
 
-    /// Returns the lanes of an input of at most `LANES` bytes that are not members of the set, if that is faster than with a
-    /// block that has to be put together. `None` if it is not.
+    /// Returns the lanes of an input of at most `LANES` bytes that are not members of the set, without building a block.
+    /// Returns `None` if a block would be as fast.
     #[cfg_attr(optimized, inline(always))]
     fn lanes_to_escape(self, _input: &[u8], _class: &Self::Class) -> Option<u64> {
         None
     }
 
-    /// Returns the lanes of `block`, with zeros after them.
+    /// Returns the lanes of `block` as an array, with zeros after them.
     fn bytes(self, block: Self::Block) -> [u8; 64];
 
     /// Returns the lanes that are members of the set.
     fn member(self, block: Self::Block, class: &Self::Class) -> u64;
 
-    /// Returns the same as [`Isa::member`] for one of many blocks, among which preparing the set costs nothing.
+    /// Returns the lanes that are members of the set, like [`Isa::member`]. It is for loops over many blocks, in which
+    /// preparing the set costs nothing.
     #[cfg_attr(optimized, inline(always))]
     fn member_of_many(self, block: Self::Block, class: &Self::Class) -> u64 {
         self.member(block, class)
     }
 
-    /// Reports whether all lanes of `blocks` are members of the set, if that is faster than [`Isa::member`]. `false` means that
-    /// this is not known.
+    /// Reports whether all lanes of `blocks` are members of the set. `false` also means that the tier has no check that is
+    /// faster than [`Isa::member`].
     #[cfg_attr(optimized, inline(always))]
     fn all_members<const M: usize>(self, _: [Self::Block; M], _: &Self::Class) -> bool {
         false
     }
 
-    /// Reports whether `byte` does not occur in an input of at most [`Isa::LONGEST_LOOK`] bytes, if that is faster than with a
-    /// block. `false` means that this is not known.
+    /// Reports whether `byte` does not occur in an input of at most [`Isa::LONGEST_LOOK`] bytes. `false` also means that the
+    /// tier has no check that is faster than loading a block.
     #[cfg_attr(optimized, inline(always))]
     fn lacks(self, _input: &[u8], _byte: u8) -> bool {
         false
@@ -226,8 +227,8 @@ pub(crate) trait Isa: Copy {
         found == 0
     }
 
-    /// Reports whether no lane of `block` in `lanes` equals `byte`. A tier may check the other lanes too, if that is faster, so
-    /// `false` means that this is not known.
+    /// Reports whether no lane of `block` in `lanes` equals `byte`. `false` may also mean that a lane outside `lanes` equals
+    /// it, because some tiers check all lanes, which is faster.
     #[cfg_attr(optimized, inline(always))]
     fn surely_lacks(self, block: Self::Block, byte: u8, lanes: u64) -> bool {
         self.eq(block, byte) & lanes == 0
@@ -239,7 +240,7 @@ pub(crate) trait Isa: Copy {
         mask(self.bytes(block), |lane| lane == byte)
     }
 
-    /// Returns the lower-case lanes among those that are hexadecimal digits. The answer for other lanes is arbitrary.
+    /// Returns the lower-case lanes among those that are hexadecimal digits. The bits of other lanes are unspecified.
     #[cfg_attr(optimized, inline(always))]
     fn lower(self, block: Self::Block) -> u64 {
         mask(self.bytes(block), |lane| lane.is_ascii_lowercase())
@@ -253,8 +254,8 @@ pub(crate) trait Isa: Copy {
 
     /// Finds the escapes that start in `block`, which is at the start of `input`.
     ///
-    /// Whether a `%` starts an escape depends only on the two bytes after it, and these cannot be `%` themselves,
-    /// so all lanes are settled at once.
+    /// Whether a `%` starts an escape depends only on the two bytes after it, and these cannot be `%` themselves. So all lanes
+    /// can be checked at once.
     #[cfg_attr(optimized, inline(always))]
     fn escapes(self, block: Self::Block, input: &[u8]) -> Escapes<Self::Block> {
         let mut bytes = [0; 66];
@@ -271,10 +272,11 @@ pub(crate) trait Isa: Copy {
         Escapes { valid, values, decoded: self.select(valid, block, values), marks: block }
     }
 
-    /// Whether [`Isa::all_escapes`] is faster than block by block, and `LANES` is 64.
+    /// Whether the tier decodes runs of escapes by [`Isa::all_escapes`], which is faster than block by block. It requires 64
+    /// lanes.
     const DECODES_ALL: bool = false;
 
-    /// Decodes the 64 escapes that `input` starts with. Returns `None` if it does not start with so many.
+    /// Decodes the 64 escapes at the start of `input`. Returns `None` if `input` does not start with 64 escapes.
     #[cfg_attr(optimized, inline(always))]
     fn all_escapes(self, _input: &[u8]) -> Option<Self::Block> {
         None
@@ -288,8 +290,8 @@ pub(crate) trait Isa: Copy {
         self.load(&lanes[..Self::LANES])
     }
 
-    /// Returns the escapes in `block` whose values are members of the set, or are not if `members` is false; and the block
-    /// with these values in their lanes.
+    /// Returns the lanes of the escapes in `block` that are decoded, and the block with their values in these lanes. Those are
+    /// the escapes whose values are members of the set, or, if `members` is false, are not.
     #[cfg_attr(optimized, inline(always))]
     fn decode_some(
         self,
@@ -315,13 +317,13 @@ pub(crate) trait Isa: Copy {
         self.load(&lanes[..Self::LANES])
     }
 
-    /// Writes the first `lanes` lanes.
+    /// Writes the first `lanes` lanes of `block`.
     #[cfg_attr(optimized, inline(always))]
     fn store(self, block: Self::Block, lanes: Lanes<Self>, out: &mut Cursor<'_>) {
         out.push_slice(&self.bytes(block)[..lanes.count()]);
     }
 
-    /// Writes whole blocks, of which no more than [`MAX_WINDOW`](crate::kernel::cursor::MAX_WINDOW) bytes.
+    /// Writes whole blocks, at most [`MAX_WINDOW`](crate::kernel::cursor::MAX_WINDOW) bytes.
     #[cfg_attr(optimized, inline(always))]
     fn store_whole<const M: usize>(self, blocks: [Self::Block; M], out: &mut Cursor<'_>) {
         for block in blocks {
@@ -329,18 +331,18 @@ pub(crate) trait Isa: Copy {
         }
     }
 
-    /// Writes the first `lanes` lanes without those in `drop`, which may include later lanes.
+    /// Writes the first `lanes` lanes of `block` without those in `drop`, which may include later lanes.
     ///
-    /// Pairs of digits are dropped, with a lane that stays between one pair and the next. One digit of the first pair and of
-    /// the last may be outside the block.
+    /// The lanes in `drop` are pairs of digits, and at least one other lane is between two pairs. The first pair and the last
+    /// may have one of their digits outside the block.
     #[cfg_attr(optimized, inline(always))]
     fn compress(self, block: Self::Block, drop: u64, lanes: Lanes<Self>, out: &mut Cursor<'_>) {
         let bytes = self.bytes(block);
         bits(lanes.mask() & !drop).for_each(|i| out.push_slice(&[bytes[i]]));
     }
 
-    /// Writes the first `lanes` lanes, those in `escape` as escapes. In these lanes the block is the start of `input`; others
-    /// may have been replaced.
+    /// Writes the first `lanes` lanes of `block`, with those in `escape` as escapes. In the lanes to escape, `block` equals the
+    /// start of `input`; other lanes may have been replaced.
     #[cfg_attr(optimized, inline(always))]
     fn expand(
         self,
@@ -360,8 +362,8 @@ pub(crate) trait Isa: Copy {
         }
     }
 
-    /// Writes the first `lanes` lanes, those that are not members of `class` as escapes. The caller has computed the mask of
-    /// these, `escape`, which a tier may use.
+    /// Writes the first `lanes` lanes of `block`, with those that are not members of `class` as escapes. `escape` is the mask
+    /// of these lanes, for tiers that need it.
     #[cfg_attr(optimized, inline(always))]
     #[allow(clippy::too_many_arguments, reason = "those of `expand`, and the set")]
     fn expand_non_members(
@@ -377,23 +379,23 @@ pub(crate) trait Isa: Copy {
         self.expand(block, input, escape, lanes, case, out);
     }
 
-    /// Whether [`Isa::expand_all`] is faster than [`Isa::expand`], and `LANES` is 64.
+    /// Whether [`Isa::expand_all`] is faster than [`Isa::expand`]. It requires 64 lanes.
     const EXPANDS_ALL: bool = false;
 
-    /// Writes all 64 lanes as escapes. The block is the start of `input`.
+    /// Writes all 64 lanes as escapes. `block` equals the start of `input`.
     #[cfg_attr(optimized, inline(always))]
     fn expand_all(self, block: Self::Block, input: &[u8], case: HexCase, out: &mut Cursor<'_>) {
         self.expand(block, input, u64::MAX, Lanes::ALL, case, out);
     }
 }
 
-/// Returns how many lanes the first block of `input` has too few, so that all others are whole.
+/// Returns the number of lanes that the first block of `input` is short, so that all other blocks are whole.
 #[cfg_attr(optimized, inline(always))]
 fn padding<I: Isa>(input: &[u8]) -> usize {
     input.len().wrapping_neg() % I::LANES
 }
 
-/// Returns the lanes for which `test` holds.
+/// Returns the mask of the lanes for which `test` holds.
 #[cfg_attr(optimized, inline(always))]
 pub(crate) fn mask(lanes: [u8; 64], test: impl Fn(u8) -> bool) -> u64 {
     lanes.iter().enumerate().fold(0, |mask, (i, &lane)| mask | u64::from(test(lane)) << i)
@@ -415,7 +417,7 @@ pub(crate) fn low_mask(n: usize) -> u64 {
     if n >= 64 { u64::MAX } else { (1 << n) - 1 }
 }
 
-/// Returns the two bytes after the block at the start of `input`, with zeros, which are no digits, after the end of the input.
+/// Returns the two bytes after the block at the start of `input`. Zeros, which are not digits, replace bytes after its end.
 #[cfg_attr(optimized, inline(always))]
 pub(crate) fn lookahead<I: Isa>(input: &[u8]) -> [u8; 2] {
     match input.get(I::LANES..) {
@@ -425,8 +427,8 @@ pub(crate) fn lookahead<I: Isa>(input: &[u8]) -> [u8; 2] {
     }
 }
 
-/// Returns the lanes that digits fill after each escape in `valid`, which start in the first `lanes` lanes. Stores in `carry`
-/// those of the next block, which begins after these lanes.
+/// Returns the lanes of the digits of the escapes in `valid`, which start in the first `lanes` lanes, and of the digits in
+/// `carry`. Replaces `carry` by the digits that are in the next block, which begins after these lanes.
 #[cfg_attr(optimized, inline(always))]
 fn digits_of<I: Isa>(valid: u64, lanes: Lanes<I>, carry: &mut u64) -> u64 {
     let digits = valid << 1 | valid << 2 | *carry;

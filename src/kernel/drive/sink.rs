@@ -1,25 +1,26 @@
-//! Where the drivers' blocks go: to the caller's room, or only to a count.
+//! Destinations of the drivers' blocks: the caller's memory, or only a count of bytes.
 
 use super::{Isa, Lanes};
 use crate::hex::HexCase;
 use crate::kernel::cursor::Cursor;
 use crate::kernel::job::Measure;
 
-/// A receiver of blocks. One loop serves writing and measuring, so the two cannot disagree.
+/// A receiver of blocks. Writing and measuring share one loop, so they cannot disagree.
 pub(super) trait Sink<I: Isa> {
-    /// Whether it writes the blocks.
+    /// Whether the sink writes the blocks. If not, it counts their bytes.
     const WRITES: bool;
-    /// Receives the first `lanes` lanes.
+    /// Receives the first `lanes` lanes of `block`.
     fn store(&mut self, isa: I, block: I::Block, lanes: Lanes<I>);
     /// Receives whole blocks.
     fn store_whole<const M: usize>(&mut self, isa: I, blocks: [I::Block; M]);
     /// Receives a short input unchanged.
     fn copy(&mut self, input: &[u8]);
-    /// Receives the first `lanes` lanes without those in `drop`.
+    /// Receives the first `lanes` lanes of `block` without those in `drop`.
     fn compress(&mut self, isa: I, block: I::Block, drop: u64, lanes: Lanes<I>);
-    /// Receives the first `lanes` lanes, those in `escape` as escapes.
+    /// Receives the first `lanes` lanes of `block`, with those in `escape` as escapes.
     fn expand(&mut self, isa: I, block: I::Block, input: &[u8], escape: u64, lanes: Lanes<I>, case: HexCase);
-    /// Receives the first `lanes` lanes, those in `escape` as escapes, which are all that are not members of `class`.
+    /// Receives the first `lanes` lanes of `block`, with those in `escape` as escapes: the lanes that are not members of
+    /// `class`.
     #[allow(clippy::too_many_arguments, reason = "those of `expand`, and the set")]
     fn expand_non_members(
         &mut self,
@@ -31,13 +32,13 @@ pub(super) trait Sink<I: Isa> {
         lanes: Lanes<I>,
         case: HexCase,
     );
-    /// Receives all lanes as escapes.
+    /// Receives all lanes of `block` as escapes.
     fn expand_all(&mut self, isa: I, block: I::Block, input: &[u8], case: HexCase);
     /// Returns the number of bytes received.
     fn written(&self) -> usize;
-    /// Returns the number of bytes that there is room for.
+    /// Returns the number of bytes that the sink can still receive.
     fn room(&self) -> usize;
-    /// Notes whether something that was received differs from the input.
+    /// Records that the output differs from the input if `changed`.
     fn changed(&mut self, changed: bool);
 }
 

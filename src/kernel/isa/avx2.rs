@@ -1,6 +1,6 @@
-//! AVX2: 64 lanes in two registers, or, for short inputs, 32 in one.
+//! AVX2: a block is 64 lanes in two registers, or, for short inputs, 32 lanes in one.
 //!
-//! Each group finds its own place in the output by counting the bits below it, so that no group waits for the one before.
+//! The output offset of each group is computed by counting the escapes before it, so no group waits for the one before.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -29,8 +29,8 @@ impl Tier for Avx2 {
     }
 }
 
-/// Thirty-two bytes.
-// INVARIANT: a value exists only where the CPU has AVX2. Those that are not made of others are made by a token.
+/// A register of 32 bytes.
+// INVARIANT: a value exists only if the CPU has AVX2, because each is made by an `Avx2` token or from other values.
 #[derive(Clone, Copy)]
 pub(crate) struct Register(__m256i);
 
@@ -41,22 +41,23 @@ operators! { Register:
 }
 
 impl Register {
-    /// One of the halves.
+    /// Returns the lower or the upper sixteen bytes.
     #[cfg_attr(optimized, inline(always))]
     fn half(self, upper: bool) -> __m128i {
-        // SAFETY: a value exists only where the CPU has AVX2.
+        // SAFETY: `self` exists, so the CPU has AVX2.
         unsafe { if upper { _mm256_extracti128_si256::<1>(self.0) } else { _mm256_castsi256_si128(self.0) } }
     }
 
-    /// Sixteen bytes of a partial block, of which `of` make a block.
+    /// Loads sixteen lanes of a partial block: those of index `i` if `of` times sixteen make a block.
     ///
     /// # Safety
     ///
-    /// As of [`Vector::load_partial`]; and the CPU has AVX2.
+    /// The CPU has AVX2, `i < of`, and `input` has at least sixteen bytes and fewer than the block has lanes.
     #[cfg_attr(optimized, inline(always))]
     unsafe fn quarter(input: &[u8], i: usize, of: usize) -> __m128i {
         let (start, down) = slide(input.len(), i, of);
-        // SAFETY: `start + 16 <= len`, and at most 48 lanes come before the last sixteen.
+        // SAFETY: the input has at least sixteen bytes, so `start + 16 <= len` by `slide`. `down` is at most 48, and `SLIDE`
+        // has 64 bytes.
         unsafe {
             let bytes = _mm_loadu_si128(input.as_ptr().add(start).cast());
             _mm_shuffle_epi8(bytes, _mm_loadu_si128(SLIDE.as_ptr().add(down).cast()))
@@ -64,7 +65,7 @@ impl Register {
     }
 }
 
-// SAFETY: a register has 32 bytes, and of the default methods only those are left that work on all parts.
+// SAFETY: a register has 32 bytes, and this overrides all default methods that work on one part only.
 unsafe impl Vector for Register {
     type Token = Avx2;
     const BYTES: usize = 32;
@@ -87,19 +88,20 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     unsafe fn load(_: Avx2, from: *const u8) -> Self {
-        // SAFETY: the token proves AVX2; the caller vouches for the bytes.
+        // SAFETY: the token proves AVX2; the caller guarantees 32 readable bytes at `from`.
         Register(unsafe { _mm256_loadu_si256(from.cast()) })
     }
 
     #[cfg_attr(optimized, inline(always))]
     unsafe fn load_halves(_: Avx2, low: *const u8, high: *const u8) -> Self {
-        // SAFETY: the token proves AVX2; the caller vouches for the bytes.
+        // SAFETY: the token proves AVX2; the caller guarantees sixteen readable bytes at `low` and at `high`.
         Register(unsafe { _mm256_loadu2_m128i(high.cast(), low.cast()) })
     }
 
     #[cfg_attr(optimized, inline(always))]
     unsafe fn load_partial(token: Avx2, input: &[u8], i: usize, of: usize) -> Self {
-        // SAFETY: the token proves AVX2; there are 32 bytes from there on, or the caller vouches for sixteen.
+        // SAFETY: the token proves AVX2. `load` gets a pointer to the 32 bytes that the condition shows. `quarter` needs
+        // sixteen bytes of input, fewer than the block has, and `i < of`, which the caller guarantees.
         unsafe {
             if input.len() >= 32 * i + 32 {
                 return Register::load(token, input.as_ptr().add(32 * i));
@@ -112,13 +114,13 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: a value exists only where the CPU has AVX2; the caller vouches for the bytes.
+        // SAFETY: `self` exists, so the CPU has AVX2; the caller guarantees 32 writable bytes at `to`.
         unsafe { _mm256_storeu_si256(to.cast(), self.0) };
     }
 
     #[cfg_attr(optimized, inline(always))]
     unsafe fn store_part(self, part: usize, to: *mut u8) {
-        // SAFETY: a value exists only where the CPU has AVX2; the caller vouches for the bytes.
+        // SAFETY: `self` exists, so the CPU has AVX2; the caller guarantees sixteen writable bytes at `to`.
         unsafe { _mm_storeu_si128(to.cast(), self.half(part == 1)) };
     }
 
@@ -130,7 +132,7 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     fn table(_: Avx2, bytes: &[u8; 16]) -> Self {
-        // SAFETY: the token proves AVX2; sixteen bytes are readable.
+        // SAFETY: the token proves AVX2; the array has sixteen readable bytes.
         Register(unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(bytes.as_ptr().cast())) })
     }
 
@@ -154,31 +156,31 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     fn high_half(self) -> Self {
-        // SAFETY: a value exists only where the CPU has AVX2. The shift moves bits between bytes, so it is masked.
+        // SAFETY: `self` exists, so the CPU has AVX2. The 16-bit shift moves bits between bytes, and the mask clears these.
         Register(unsafe { _mm256_and_si256(_mm256_srli_epi16::<4>(self.0), _mm256_set1_epi8(0x0F)) })
     }
 
     #[cfg_attr(optimized, inline(always))]
     fn without(self, bits: Self) -> Self {
-        // SAFETY: a value exists only where the CPU has AVX2.
+        // SAFETY: `self` exists, so the CPU has AVX2.
         Register(unsafe { _mm256_andnot_si256(bits.0, self.0) })
     }
 
     #[cfg_attr(optimized, inline(always))]
     fn blend(self, marks: Self, other: Self) -> Self {
-        // SAFETY: a value exists only where the CPU has AVX2.
+        // SAFETY: `self` exists, so the CPU has AVX2.
         Register(unsafe { _mm256_blendv_epi8(self.0, other.0, marks.0) })
     }
 
     #[cfg_attr(optimized, inline(always))]
     fn unless(self, bad: Self) -> Self {
-        // Blends and masks look at the top bit only.
+        // On AVX2, `blend` and `mask` read only the top bit of each lane, so clearing that bit is enough.
         self.without(bad)
     }
 
     #[cfg_attr(optimized, inline(always))]
     fn after<const BY: i32>(self, next: Self) -> Self {
-        // SAFETY: a value exists only where the CPU has AVX2.
+        // SAFETY: `self` exists, so the CPU has AVX2.
         Register(unsafe {
             _mm256_alignr_epi8::<BY>(_mm256_permute2x128_si256::<0x21>(self.0, next.0), self.0)
         })
@@ -188,7 +190,7 @@ unsafe impl Vector for Register {
     fn mask<const N: usize>(marks: [Self; N]) -> u64 {
         let mut mask = 0;
         for i in 0..N {
-            // SAFETY: a value exists only where the CPU has AVX2.
+            // SAFETY: the values in `marks` exist, so the CPU has AVX2.
             mask |= u64::from(unsafe { _mm256_movemask_epi8(marks[i].0) }.cast_unsigned()) << (32 * i);
         }
         mask
@@ -196,7 +198,8 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     unsafe fn write_places(self, part: usize, places: &Places, to: *mut u8) {
-        // SAFETY: a value exists only where the CPU has AVX2; places are aligned, and the caller vouches for the bytes.
+        // SAFETY: `self` exists, so the CPU has AVX2. `Places` is aligned to sixteen bytes, and the caller guarantees sixteen
+        // writable bytes at `to`.
         unsafe {
             let lanes =
                 _mm_shuffle_epi8(self.half(part == 1), _mm_load_si128(places.bytes().as_ptr().cast()));
@@ -206,13 +209,13 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     fn after_eight(self, next: Self) -> Self {
-        // SAFETY: a value exists only where the CPU has AVX2.
+        // SAFETY: `self` exists, so the CPU has AVX2.
         Register(unsafe { _mm256_alignr_epi8::<8>(next.0, self.0) })
     }
 
     #[cfg_attr(optimized, inline(always))]
     fn is_dense<const N: usize>(token: Avx2, marks: [Self; N], _: u64) -> bool {
-        // 255 for each escape of a group, and the most over the registers.
+        // Each escape adds 255 to the sum of its group. This keeps the largest sums over all registers.
         let mut most = Self::splat(token, 0).0;
         for i in 0..N {
             // SAFETY: the token proves AVX2.
@@ -224,8 +227,8 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     unsafe fn write_group<const DENSE: bool>(self, part: usize, row: &Row, to: *mut u8, token: Avx2) {
-        // SAFETY: a value exists only where the CPU has AVX2. A row is 32 bytes, aligned to as many; the caller vouches for the
-        // bytes.
+        // SAFETY: `self` exists, so the CPU has AVX2. A `Row` has 32 bytes and is aligned to 32. The caller guarantees `GROUP`
+        // writable bytes at `to`, which is 32.
         unsafe {
             if DENSE {
                 let both = Register(if part == 0 {
@@ -244,11 +247,11 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     unsafe fn thirds(token: Avx2, from: *const u8) -> [Self; 3] {
-        // Sixteen escapes in the lower halves of three registers, and sixteen in the upper ones. The places of what they are made of
-        // differ, so that one of each fill a register.
+        // The lower halves of three registers hold sixteen escapes, the upper halves another sixteen. The `%`, the first digits
+        // and the second digits occupy different lanes in each register, so blends gather each kind in one register.
         let mut parts = [Self::splat(token, 0); 3];
         for j in 0..3 {
-            // SAFETY: the caller vouches for 96 bytes.
+            // SAFETY: the caller guarantees `3 * BYTES` readable bytes at `from`, which is 96, and `16 * 2 + 48 + 16` is 96.
             parts[j] = unsafe { Self::load_halves(token, from.add(16 * j), from.add(16 * j + 48)) };
         }
         let mut thirds = [parts[0]; 3];
@@ -258,7 +261,7 @@ unsafe impl Vector for Register {
             }
         }
         let [percent, first, second] = thirds;
-        // The second digit of an escape is in the lane after its first.
+        // The second digit of an escape is in the lane after its first digit; this moves it to the same lane.
         // SAFETY: the token proves AVX2.
         [percent, first, Register(unsafe { _mm256_alignr_epi8::<1>(second.0, second.0) })]
     }

@@ -1,10 +1,10 @@
 //! AVX-512 with VBMI and VBMI2 (Ice Lake, Zen 4 and later): 64 lanes in one register.
 //!
-//! Masks are native, partial blocks are masked loads, and lanes are removed by one compress instruction. A set, or the values
-//! of digits, are a table of 128 bytes in two registers, looked up by one permutation. Encoding triples 21 lanes at a time:
-//! three permutations put the byte or `%`, the high digit and the low digit where they go in each triple, whether the lane is
-//! escaped or not, and the digits that are not needed are removed. The compress instruction with a memory operand is slow on
-//! Zen 4, so its result goes to a register and is stored whole.
+//! Masks are native, partial blocks are masked loads, and one compress instruction removes lanes. A set, or the values of
+//! digits, is a table of 128 bytes in two registers, which one permutation looks up. Encoding triples 21 lanes at a time:
+//! permutations write the byte or `%`, the high digit and the low digit of each lane, whether the lane is escaped or not, and a
+//! compress instruction removes the digits of lanes that stay. A compress instruction with a memory operand is slow on Zen 4,
+//! so the result goes to a register, which is stored whole.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -18,30 +18,31 @@ use crate::kernel::cursor::{Cursor, Stage};
 use crate::kernel::drive::{Escapes, Isa, Lanes, OneWidth, lookahead, low_mask};
 use crate::set::ByteSet;
 
-/// All ones in the places of the members of a set that are ASCII bytes; and the bits of all others, of which most sets hold
-/// none.
+/// A set, prepared for lookups. `ascii` has a byte for each value below 128, all ones for members. `high` has a bit for each
+/// value above; most sets have no members there.
 #[derive(Clone, Copy)]
 pub(crate) struct Class {
     ascii: [__m512i; 2],
     high: [u64; 2],
-    /// The rows of the same, for a block alone: they need no work before.
+    /// The set as rows of sixteen bytes, for inputs of few blocks: unlike `ascii`, they need no preparation.
     rows: [__m512i; 2],
 }
 
-/// The lanes that one group of [`Isa::expand`] triples.
+/// The number of lanes that one group of [`Isa::expand`] triples.
 const GROUP: usize = 21;
 
-/// A triple for each lane.
+/// The number of bytes of a block in which every lane is tripled.
 const TRIPLED: usize = 3 * 64;
 
-/// The first lane of each triple.
+/// The first lane of each triple, as a mask.
 const FIRST_OF_THREE: u64 = 0x1249_2492_4924_9249;
 
-/// The lanes that always stay of a group: the first of each triple, and the one after the triples, which is that of the next
-/// group, or the last of the block.
+/// The lanes of a tripled group that always stay: the first of each triple, and lane 63. Lane 63 is the first byte of the next
+/// group's first triple, or of the last lane of the block.
 const STAY: u64 = FIRST_OF_THREE | 1 << 63;
 
-/// For each group, where its triples come from; the third of each from the second of two registers.
+/// For each group, the lanes that its triples are made of, as indices into two registers. The third byte of each triple comes
+/// from the second register.
 const TRIPLES: [[u8; 64]; 3] = {
     let mut places = [[0; 64]; 3];
     let mut i = 0;
@@ -53,7 +54,7 @@ const TRIPLES: [[u8; 64]; 3] = {
     places
 };
 
-/// All ones in the first lane of each triple.
+/// A register with all ones in the first lane of each triple.
 const STARTS: [u8; 64] = {
     let mut lanes = [0; 64];
     let mut i = 0;
@@ -64,7 +65,8 @@ const STARTS: [u8; 64] = {
     lanes
 };
 
-/// The value of each ASCII byte as a high digit, or 15 if it is none, and as a low digit, or 240.
+/// The value of each ASCII byte as a high digit (shifted) and as a low digit. For bytes that are not digits, these are 15 and
+/// 240.
 const DIGITS: [[[u8; 64]; 2]; 2] = {
     let mut values = [[[0x0F; 64]; 2], [[0xF0; 64]; 2]];
     let mut byte = 0;
@@ -78,8 +80,8 @@ const DIGITS: [[[u8; 64]; 2]; 2] = {
     values
 };
 
-/// For the first digit of each of 64 escapes that follow one another, and for the second: the byte that it is. Places from 128 on
-/// are in the third of three registers, and a permutation of one ignores the upper bits.
+/// The offsets of the first digits of 64 consecutive escapes, and those of the second digits. Offsets from 128 on are in the
+/// third of three registers; a permutation of that one register ignores the upper bits.
 const DIGITS_OF_RUN: [[u8; 64]; 2] = {
     let mut places = [[0; 64]; 2];
     let mut i = 0;
@@ -91,7 +93,7 @@ const DIGITS_OF_RUN: [[u8; 64]; 2] = {
     places
 };
 
-/// All ones in the lanes of these that come from the third register.
+/// For each kind of digit, all ones in the lanes whose offset in [`DIGITS_OF_RUN`] is in the third register.
 const THIRD_OF_RUN: [[u8; 64]; 2] = {
     let mut lanes = [[0; 64]; 2];
     let mut i = 0;
@@ -104,7 +106,7 @@ const THIRD_OF_RUN: [[u8; 64]; 2] = {
     lanes
 };
 
-/// For each of three registers of such a run, all ones in the lanes that have to be `%`.
+/// For each of the three registers of a run of 64 escapes, all ones in the lanes that have to be `%`.
 const PERCENT_OF_RUN: [[u8; 64]; 3] = {
     let mut lanes = [[0; 64]; 3];
     let mut i = 0;
@@ -115,23 +117,23 @@ const PERCENT_OF_RUN: [[u8; 64]; 3] = {
     lanes
 };
 
-/// Where `lane` is written.
+/// Returns the output offset of `lane`: two more bytes for each lane to escape before it.
 #[cfg_attr(optimized, inline(always))]
 fn place(escape: u64, lane: usize) -> usize {
     lane + 2 * (escape & low_mask(lane)).count_ones() as usize
 }
 
 impl Avx512 {
-    /// Sixteen bytes in each quarter of a register.
+    /// Returns a register with the sixteen bytes in each quarter.
     #[cfg_attr(optimized, inline(always))]
     fn quarters(self, bytes: &[u8; 16]) -> __m512i {
-        // SAFETY: the token proves AVX-512; sixteen bytes are readable.
+        // SAFETY: the token proves AVX-512; the array has sixteen readable bytes.
         unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(bytes.as_ptr().cast())) }
     }
 
     #[cfg_attr(optimized, inline(always))]
     fn whole(self, bytes: &[u8; 64]) -> __m512i {
-        // SAFETY: the token proves AVX-512; 64 bytes are readable.
+        // SAFETY: the token proves AVX-512; the array has 64 readable bytes.
         unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
     }
 
@@ -141,14 +143,14 @@ impl Avx512 {
         unsafe { _mm512_set1_epi8(byte.cast_signed()) }
     }
 
-    /// Looks up each byte, without its top bit, in a table of 128.
+    /// Looks up each byte of `block`, ignoring its top bit, in a table of 128 bytes.
     #[cfg_attr(optimized, inline(always))]
     fn look_up(self, table: [__m512i; 2], block: __m512i) -> __m512i {
         // SAFETY: the token proves AVX-512.
         unsafe { _mm512_permutex2var_epi8(table[0], block, table[1]) }
     }
 
-    /// The top bit is set in the lanes that are members of the set, and only there.
+    /// Returns a register in which the top bit is set in exactly the lanes that are members of the set.
     #[cfg_attr(optimized, inline(always))]
     fn members(self, block: __m512i, class: &Class) -> __m512i {
         let ascii = self.look_up(class.ascii, block);
@@ -164,21 +166,22 @@ impl Avx512 {
         }
     }
 
-    /// 64 bytes, all ones in those of the bits of `mask`.
+    /// Returns a register with all ones in the lanes of `mask`.
     #[cfg_attr(optimized, inline(always))]
     fn spread(self, mask: u64) -> __m512i {
         // SAFETY: the token proves AVX-512.
         unsafe { _mm512_movm_epi8(mask) }
     }
 
-    /// The bits of the lanes of a group, each at the first lane of its triple.
+    /// Moves the bits of the 21 lanes of a group to the first lanes of their triples.
     #[cfg_attr(optimized, inline(always))]
     fn deposit(self, mask: u64) -> u64 {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the token proves BMI2.
         let places = unsafe { _pdep_u64(mask, FIRST_OF_THREE) };
         #[cfg(target_arch = "x86")]
-        // SAFETY: the token proves BMI2. The lower half of the places takes eleven bits.
+        // SAFETY: the token proves BMI2. The lower half of `FIRST_OF_THREE` has eleven bits, so the upper half takes the bits
+        // from the twelfth on.
         let places = unsafe {
             let [low, high] = [FIRST_OF_THREE as u32, (FIRST_OF_THREE >> 32) as u32];
             u64::from(_pdep_u32(mask as u32, low)) | u64::from(_pdep_u32((mask >> 11) as u32, high)) << 32
@@ -186,11 +189,11 @@ impl Avx512 {
         places
     }
 
-    /// The lanes of group `i` as escapes, and a byte that is the first of the lane after.
+    /// Returns the triples of group `i`, each as an escape, and after them the first byte of the next lane's triple.
     #[cfg_attr(optimized, inline(always))]
     fn triple(self, i: usize, [starts, high, low]: [__m512i; 3]) -> __m512i {
         let from = self.whole(&TRIPLES[i]);
-        // Blending by vectors takes other ports than by masks, which would need those that the permutations fill.
+        // This blends by a vector: blending by a mask would use the execution ports that the permutations need.
         // SAFETY: the token proves AVX-512.
         unsafe {
             let digits = _mm512_permutex2var_epi8(high, from, low);
@@ -199,8 +202,8 @@ impl Avx512 {
         }
     }
 
-    /// What the triples are made of: the first byte of each lane, and the digits of all. Of what is looked up for these, the
-    /// permutation ignores the upper half and more.
+    /// Returns the registers that triples are made of: the first byte of each lane (`starts`), the high digits and the low
+    /// digits. The permutations use only the low four bits of each index, because `digits` repeats in each quarter.
     #[cfg_attr(optimized, inline(always))]
     fn sources(self, starts: __m512i, block: __m512i, case: HexCase) -> [__m512i; 3] {
         let digits = self.quarters(case.digits());
@@ -211,7 +214,7 @@ impl Avx512 {
         }
     }
 
-    /// The lanes after each of `block`, by one and by two, when it is at the start of `input`.
+    /// Returns the lanes one and two after each lane of `block`, which is at the start of `input`.
     #[cfg_attr(optimized, inline(always))]
     fn lookahead(self, block: __m512i, input: &[u8]) -> [__m512i; 2] {
         if let (Some(first), Some(second)) = (
@@ -229,12 +232,12 @@ impl Avx512 {
         }
     }
 
-    /// Each of the digits of a run, the first or the second of each escape.
+    /// Returns the first or the second digits of a run of 64 escapes in three registers; `which` is 0 for the first digits.
     #[cfg_attr(optimized, inline(always))]
     fn digits_of_run(self, which: usize, [a, b, c]: [__m512i; 3]) -> __m512i {
         let from = self.whole(&DIGITS_OF_RUN[which]);
         let in_third = self.whole(&THIRD_OF_RUN[which]);
-        // Joined by vectors: a mask would be kept in a general register, of which the loop around this has none to spare.
+        // This blends by a vector: a mask would occupy a general register, and the loop that calls this has none to spare.
         // SAFETY: the token proves AVX-512.
         unsafe {
             let digits = _mm512_permutex2var_epi8(a, from, b);
@@ -243,28 +246,29 @@ impl Avx512 {
         }
     }
 
-    /// What the bytes of `block` are as digits, of which [`DIGITS`] says which.
+    /// Returns the values of the bytes of `block` as digits. `which` is 0 for high digits and 1 for low digits. See [`DIGITS`].
     #[cfg_attr(optimized, inline(always))]
     fn digits(self, which: usize, block: __m512i) -> __m512i {
-        // What is not ASCII is looked up as 0x7F, which is no digit either.
+        // Bytes above 0x7F are looked up as 0x7F, which is not a digit.
         // SAFETY: the token proves AVX-512.
         let ascii = unsafe { _mm512_min_epu8(block, self.all(0x7F)) };
         let [low, high] = &DIGITS[which];
         self.look_up([self.whole(low), self.whole(high)], ascii)
     }
 
-    /// Writes the first `len` lanes, at most all.
+    /// Writes the first `len` lanes of `block`; at most all 64.
     #[cfg_attr(optimized, inline(always))]
     fn store_low(self, block: __m512i, len: usize, out: &mut Cursor<'_>) {
         if out.room() >= 64 {
-            // SAFETY: the token proves AVX-512; there is room for all 64 lanes, which are written, and no more are kept.
+            // SAFETY: the token proves AVX-512. The check shows 64 writable bytes, the store initialises all of them, and at
+            // most 64 are kept.
             unsafe {
                 _mm512_storeu_si512(out.as_mut_ptr().cast(), block);
                 out.advance(len.min(64));
             }
         } else {
             let len = len.min(out.room());
-            // SAFETY: the token proves AVX-512; there is room for the `len` lanes of the mask, which are written.
+            // SAFETY: the token proves AVX-512. `len` is at most `room`, and the masked store writes exactly `len` bytes.
             unsafe {
                 _mm512_mask_storeu_epi8(out.as_mut_ptr().cast(), low_mask(len), block);
                 out.advance(len);
@@ -272,7 +276,7 @@ impl Avx512 {
         }
     }
 
-    /// The lanes above `byte`, both below 0x80.
+    /// Returns the mask of the lanes that are greater than `byte`, which is below 0x80. Lanes from 0x80 on are not included.
     #[cfg_attr(optimized, inline(always))]
     fn above(self, block: __m512i, byte: u8) -> u64 {
         // SAFETY: the token proves AVX-512.
@@ -308,7 +312,7 @@ impl Isa for Avx512 {
     fn load(self, input: &[u8]) -> __m512i {
         match input.first_chunk::<64>() {
             Some(bytes) => self.whole(bytes),
-            // SAFETY: the token proves AVX-512; only the bytes of the mask are read.
+            // SAFETY: the token proves AVX-512; the mask has `input.len()` bits, so only bytes of `input` are read.
             None => unsafe { _mm512_maskz_loadu_epi8(low_mask(input.len()), input.as_ptr().cast()) },
         }
     }
@@ -316,14 +320,14 @@ impl Isa for Avx512 {
     #[cfg_attr(optimized, inline(always))]
     fn bytes(self, block: __m512i) -> [u8; 64] {
         let mut bytes = [0; 64];
-        // SAFETY: the token proves AVX-512; 64 bytes are writable.
+        // SAFETY: the token proves AVX-512; the array has 64 writable bytes.
         unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), block) };
         bytes
     }
 
     #[cfg_attr(optimized, inline(always))]
     fn member(self, block: __m512i, class: &Class) -> u64 {
-        // A shuffle gives zero where the byte is above 0x7F: each half of the set sees only its own bytes.
+        // A shuffle gives zero if the index is above 0x7F, so each of the two tables finds only its own half of the bytes.
         // SAFETY: the token proves AVX-512.
         unsafe {
             let high = _mm512_shuffle_epi8(class.rows[1], _mm512_xor_si512(block, self.all(0x80)));
@@ -352,7 +356,7 @@ impl Isa for Avx512 {
 
     #[cfg_attr(optimized, inline(always))]
     fn lacks(self, input: &[u8], byte: u8) -> bool {
-        // Of at most 64, a block says it as fast.
+        // Inputs of at most 64 bytes are one block, and `eq` checks a block as fast.
         if input.len() <= 64 || input.len() > 128 {
             return false;
         }
@@ -385,7 +389,8 @@ impl Isa for Avx512 {
         // SAFETY: the token proves AVX-512.
         unsafe {
             let values = _mm512_or_si512(high, low);
-            // The half of each digit that is zero if it is one.
+            // In `high` the lower half of a digit's lane is zero, in `low` the upper half. `bad` joins these halves, so it is
+            // zero for digits.
             let bad = _mm512_ternarylogic_epi32::<0xCA>(self.all(0x0F), high, low);
             let valid = _mm512_mask_testn_epi8_mask(self.eq(block, b'%'), bad, bad);
             Escapes { valid, values, decoded: self.select(valid, block, values), marks: block }
@@ -400,10 +405,11 @@ impl Isa for Avx512 {
         let low = self.digits(1, self.digits_of_run(1, parts));
         // SAFETY: the token proves AVX-512.
         unsafe {
-            // The half of each digit that is zero if it is one.
+            // In `high` the lower half of a digit's lane is zero, in `low` the upper half. `bad` joins these halves, so it is
+            // zero for digits.
             let mut bad = _mm512_ternarylogic_epi32::<0xCA>(self.all(0x0F), high, low);
             for i in 0..3 {
-                // What of a lane that has to be `%` differs from that.
+                // This is nonzero in lanes that have to be `%` and are not.
                 let lanes = self.whole(&PERCENT_OF_RUN[i]);
                 let differ = _mm512_ternarylogic_epi32::<0x28>(parts[i], self.all(b'%'), lanes);
                 bad = _mm512_or_si512(bad, differ);
@@ -429,7 +435,7 @@ impl Isa for Avx512 {
         let found_members = self.members(found.values, class);
         // SAFETY: the token proves AVX-512.
         unsafe {
-            // Top bits; a mask of those that the set does not say would have to be made elsewhere and moved here.
+            // This stays in vectors: inverting a mask by `members` would need a mask from a general register.
             let wrong = self.all(if members { 0 } else { 0xFF });
             let right = _mm512_xor_si512(found_members, wrong);
             let decoded = _mm512_mask_cmplt_epi8_mask(found.valid, right, _mm512_setzero_si512());
@@ -439,7 +445,7 @@ impl Isa for Avx512 {
 
     #[cfg_attr(optimized, inline(always))]
     fn upper(self, mask: u64, block: __m512i) -> __m512i {
-        // Of the digits, only lower-case letters are above `Z`.
+        // The lanes of `mask` are hexadecimal digits, and of these only lower-case letters are above `Z`.
         // SAFETY: the token proves AVX-512.
         unsafe {
             let letters = _mm512_mask_cmpgt_epi8_mask(mask, block, self.all(b'Z'));
@@ -458,18 +464,18 @@ impl Isa for Avx512 {
         let mut window = out.window(M * 64, &mut stage);
         let start = window.as_mut_ptr();
         for (i, block) in blocks.into_iter().enumerate() {
-            // SAFETY: the token proves AVX-512; the window is as wide as `M` blocks.
+            // SAFETY: the token proves AVX-512; `64 * i + 64 <= M * 64`, and the window has `M * 64` writable bytes.
             unsafe { _mm512_storeu_si512(start.add(64 * i).cast(), block) };
         }
-        // SAFETY: the loop wrote the whole window.
+        // SAFETY: the loop initialised all `M * 64` bytes of the window.
         unsafe { window.keep(M * 64) };
     }
 
     #[cfg_attr(optimized, inline(always))]
     fn compress(self, block: __m512i, drop: u64, lanes: Lanes<Self>, out: &mut Cursor<'_>) {
         let keep = lanes.mask() & !drop;
-        // The lanes after the kept ones do not matter. They are not zeroed, because Bochs 2.7, which tests this tier on CPUs
-        // without it, zeroes everything when all 64 lanes are kept.
+        // The lanes after the kept ones are arbitrary. They are not zeroed, because Bochs 2.7, which tests this tier on CPUs
+        // without it, zeroes everything if all 64 lanes are kept.
         // SAFETY: the token proves AVX-512.
         let kept = unsafe { _mm512_mask_compress_epi8(block, keep, block) };
         self.store_low(kept, keep.count_ones() as usize, out);
@@ -492,10 +498,11 @@ impl Isa for Avx512 {
         // SAFETY: the token proves AVX-512.
         let starts = unsafe { _mm512_mask_mov_epi8(block, escape, self.all(b'%')) };
         let sources = self.sources(starts, block, case);
-        // If the input is no more than one group, writing the other groups would double the time.
+        // If the input fits into one group, writing the other groups would double the time.
         let groups = if input.len() <= GROUP && lanes.count() <= GROUP { 1 } else { 3 };
-        // SAFETY: the window has room for three groups, and for two digits after them. The groups write `lanes` bytes and two
-        // more for each escape, without a gap; a single group does so if `lanes` is no more than its own.
+        // SAFETY: the token proves AVX-512. The window has `TRIPLED` bytes: 64 for each group at its largest offset, and the
+        // last two digits. The groups write `lanes` bytes and two more for each escape without a gap; a single group does so if
+        // `lanes` is at most `GROUP`.
         unsafe {
             for i in 0..3 {
                 if i >= groups {
@@ -506,7 +513,7 @@ impl Isa for Avx512 {
                 _mm512_storeu_si512(start.add(place(escape, GROUP * i)).cast(), kept);
             }
             if lanes.is_all() {
-                // If the last lane stays, they do not count.
+                // The digits of lane 63 follow the groups. If that lane stays, `keep` leaves them out.
                 let [_, digits @ ..] = hex::escape(input[63], case);
                 start.add(place(escape, 63) + 1).cast::<[u8; 2]>().write_unaligned(digits);
             }
@@ -520,8 +527,8 @@ impl Isa for Avx512 {
         let mut window = out.window(TRIPLED, &mut stage);
         let start = window.as_mut_ptr();
         let sources = self.sources(self.all(b'%'), block, case);
-        // SAFETY: the token proves AVX-512. The window has room for all, and all is written: the triples of 63 lanes, the first
-        // byte of the last, and its digits.
+        // SAFETY: the token proves AVX-512. The window has `TRIPLED` bytes, and all are written: the triples of 63 lanes, the
+        // first byte of the last triple, and its two digits.
         unsafe {
             for i in 0..3 {
                 _mm512_storeu_si512(start.add(3 * GROUP * i).cast(), self.triple(i, sources));

@@ -1,10 +1,11 @@
-//! Blocks of registers, for the tiers with a byte shuffle: what they do with a block, written once over [`Vector`].
+//! Blocks of registers for the tiers that have a byte shuffle: the operations of [`Isa`], written once over [`Vector`].
 //!
-//! Set membership is two nibble shuffles: the low half of a byte picks a row of the set, the high half a bit. What AVX-512 does with
-//! one compress instruction is done here by tables: removing lanes (decoding) sixteen at a time, for digits fill few patterns of
-//! lanes; tripling lanes (encoding) eight at a time.
+//! Set membership takes two shuffles: the low half of a byte picks a row of the set, the high half picks a bit of that row.
+//! AVX-512 removes lanes by one compress instruction; here tables of indices do it. Decoding removes lanes sixteen at a time,
+//! because digits fill few patterns of lanes. Encoding expands lanes eight at a time.
 //!
-//! The loops over registers are unrolled. (A closure would not be inlined into the entry points, nor then the intrinsics in it.)
+//! The loops over registers are unrolled. They are not closures, because a closure and its intrinsics would not be inlined into
+//! the entry points.
 
 use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, Row, without_digits};
 use super::vector::Vector;
@@ -14,11 +15,12 @@ use crate::kernel::drive::{Escapes, Isa, Lanes, lookahead, low_mask};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
 
-/// Blocks of `N` registers.
+/// The operations on blocks of `N` registers.
 #[derive(Clone, Copy)]
 pub(crate) struct Blocks<V: Vector, const N: usize>(V::Token);
 
-/// The rows of a set: for ASCII bytes, and for the others, of which most sets hold none.
+/// The rows of a set: `ascii` for bytes below 0x80, `high` for the other bytes. Most sets are ASCII, and then `high` is not
+/// used.
 #[derive(Clone, Copy)]
 pub(crate) struct Class<V> {
     ascii: V,
@@ -42,32 +44,32 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         V::table(self.0, bytes)
     }
 
-    /// The bit of a row of a set that stands for each byte.
+    /// Returns, for each byte, the bit that represents it in its row of the set.
     #[cfg_attr(optimized, inline(always))]
     fn bit(self, bytes: V) -> V {
         self.table(&BITS).shuffle(bytes.high_half())
     }
 
-    /// Zero in the lanes that are no ASCII members of the set, and only there.
+    /// Returns zero in each lane that is not an ASCII member of the set, and a nonzero byte in the other lanes.
     #[cfg_attr(optimized, inline(always))]
     fn ascii_member(self, bytes: V, class: &Class<V>) -> V {
         class.ascii.look_up(bytes) & self.bit(bytes)
     }
 
-    /// Zero in the lanes that are no other members of the set, and only there.
+    /// Returns zero in each lane that is not a member of the set above 0x7F, and a nonzero byte in the other lanes.
     #[cfg_attr(optimized, inline(always))]
     fn high_member(self, bytes: V, class: &Class<V>) -> V {
         class.high.look_up(bytes ^ self.all(0x80)) & self.bit(bytes)
     }
 
-    /// Marks the lanes that are no members of the set.
+    /// Marks the lanes that are not members of the set.
     #[cfg_attr(optimized, inline(always))]
     fn non_members(self, block: [V; N], class: &Class<V>) -> [V; N] {
         let mut others = block;
         for i in 0..N {
             others[i] = self.ascii_member(block[i], class).eq(self.all(0));
-            // In the loop: marks that come from two branches would lose what the compiler knows of them, that they are all ones or
-            // all zeros.
+            // The branch is inside the loop: if marks came from two loops, the compiler would no longer know that they are all
+            // ones or all zeros.
             if !class.is_ascii {
                 others[i] = others[i] & self.high_member(block[i], class).eq(self.all(0));
             }
@@ -75,20 +77,21 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         others
     }
 
-    /// In the low half the value of each hexadecimal digit; the top bit is set in the other lanes, and only there.
+    /// Returns the value of each hexadecimal digit in the low half of its lane. The top bit is set in exactly the lanes that
+    /// are not digits.
     #[cfg_attr(optimized, inline(always))]
     fn digits(self, bytes: V) -> V {
         let high = self.table(&DIGIT_HIGH).shuffle(bytes.high_half());
         self.table(&DIGIT_LOW).look_up(bytes).add_saturating(high)
     }
 
-    /// The digits in which each byte is spelt: the high one and the low one.
+    /// Returns the high and the low hexadecimal digit of each byte, spelt with `digits`.
     #[cfg_attr(optimized, inline(always))]
     fn spelt(self, bytes: V, digits: V) -> [V; 2] {
         [digits.shuffle(bytes.high_half()), digits.shuffle(bytes & self.all(0x0F))]
     }
 
-    /// Marks the lanes of `mask`.
+    /// Returns marks of the lanes in `mask`.
     #[cfg_attr(optimized, inline(always))]
     fn spread(self, mask: u64) -> [V; N] {
         let mut marks = [self.all(0); N];
@@ -98,8 +101,8 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         marks
     }
 
-    /// Writes all groups of eight lanes, those lanes in `escape` as escapes, of which a group has at most four unless `DENSE`; they
-    /// are also marked. Returns where the last group ends, or starts if the CPU counts.
+    /// Writes all groups of eight lanes, with the lanes in `escape` as escapes. `marks` marks these lanes, too. Unless `DENSE`,
+    /// a group has at most four of them. Returns where the last group ends, or, with `COUNTS_GROUPS`, where it starts.
     ///
     /// # Safety
     ///
@@ -122,7 +125,8 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
                 for half in 0..2 {
                     let group = 2 * (V::PARTS * i + part) + half;
                     let row = Row::of_group(escape, group);
-                    // SAFETY: before group `g` come at most `24 * g` bytes, and the window has room for one more group then.
+                    // SAFETY: the groups before group `g` have at most `24 * g` bytes, so `EXPANDED` leaves `GROUP` bytes for
+                    // this one.
                     unsafe {
                         if V::COUNTS_GROUPS {
                             let escapes = escape & low_mask(8 * group);
@@ -139,8 +143,8 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         at
     }
 
-    /// Loads as many bytes as half the lanes from the start of `input`, and as many from its end, which may overlap. Returns
-    /// `None` if the input is shorter than that, or longer than a block.
+    /// Loads half a block from the start of `input` and half a block from its end; the two may overlap. Returns `None` if the
+    /// input is shorter than half a block or longer than a block.
     #[cfg_attr(optimized, inline(always))]
     fn load_ends(self, input: &[u8]) -> Option<[V; N]> {
         let mut block = [self.all(0); N];
@@ -150,7 +154,8 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
             return None;
         }
         for i in 0..N {
-            // SAFETY: there are `half` bytes, and as many from `end` on.
+            // SAFETY: `end = len - half`, so `half` bytes are readable from the start of the input, and `half` bytes from `end`
+            // on.
             block[i] = unsafe {
                 let (first, last) = (input.as_ptr(), input.as_ptr().add(end));
                 if N == 1 {
@@ -165,10 +170,11 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         Some(block)
     }
 
-    /// All groups but the last at their longest, and what is written for one.
+    /// The width of the window for the groups: all but the last at their longest, and the bytes that [`Vector::write_group`]
+    /// writes for the last.
     const EXPANDED: usize = (Self::LANES / 8 - 1) * 24 + V::GROUP;
 
-    /// Writes the first `lanes` lanes, those to escape as escapes.
+    /// Writes the first `lanes` lanes, with the marked ones as escapes.
     #[cfg_attr(optimized, inline(always))]
     fn expand_marked(
         self,
@@ -182,9 +188,10 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         let mut window = out.window(Self::EXPANDED, &mut stage);
         let start = window.as_mut_ptr();
         let digits = self.table(case.digits()).prepared(self.0);
-        // SAFETY: the window has `EXPANDED` bytes. The groups write without a gap: a row says how many bytes a group has, and only a
-        // group with more than four lanes of `escape`, which are all marked, has more than the sixteen that are always written.
-        // They end after `LANES` bytes and two more for each escape, of which `lanes` bytes and two for each are kept.
+        // SAFETY: the window has `EXPANDED` bytes. The groups leave no gap, because each starts where the one before ends. A
+        // group of more than sixteen bytes has more than four lanes of `escape`; these are marked, so `is_dense` holds and the
+        // group is written whole. The groups end after `LANES` bytes and two more for each escape, and `keep` gets `lanes`
+        // bytes and two for each.
         unsafe {
             let end = if V::is_dense(self.0, marks, escape) {
                 self.groups::<true>(block, marks, escape, digits, start)
@@ -194,7 +201,7 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
             window.keep(if V::COUNTS_GROUPS {
                 lanes.count() + 2 * escape.count_ones() as usize
             } else {
-                // Lanes after the end are a byte each.
+                // Lanes after the end of the input take one byte each.
                 end.addr() - start.addr() - lanes.padding()
             });
         }
@@ -227,7 +234,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         let mut block = [self.all(0); N];
         if input.len() >= Self::LANES {
             for i in 0..N {
-                // SAFETY: `BYTES * i + BYTES <= LANES <= len`.
+                // SAFETY: `BYTES * i + BYTES <= LANES`, and the input has at least `LANES` bytes.
                 block[i] = unsafe { V::load(self.0, input.as_ptr().add(V::BYTES * i)) };
             }
         } else if input.len() < 16 {
@@ -235,7 +242,8 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
             block[0] = V::words(self.0, low, high);
         } else {
             for i in 0..N {
-                // SAFETY: there are sixteen bytes, and fewer than the block has.
+                // SAFETY: `i < N`, and the branches above leave inputs of at least sixteen bytes that are shorter than the
+                // block.
                 block[i] = unsafe { V::load_partial(self.0, input, i, N) };
             }
         }
@@ -245,7 +253,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     #[cfg_attr(optimized, inline(always))]
     fn lanes_to_escape(self, input: &[u8], class: &Class<V>) -> Option<u64> {
         let (ends, half) = (self.load_ends(input)?, Self::LANES / 2);
-        // Most inputs stay as they are.
+        // Most inputs need no escape, so this checks without a mask first.
         if V::MASKS_ARE_SLOW && self.all_members([ends], class) {
             return Some(0);
         }
@@ -257,7 +265,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     fn bytes(self, block: [V; N]) -> [u8; 64] {
         let mut bytes = [0; 64];
         for (lanes, out) in block.into_iter().zip(bytes.chunks_exact_mut(V::BYTES)) {
-            // SAFETY: a chunk has as many bytes as a register.
+            // SAFETY: `chunks_exact_mut` gives chunks of `BYTES` bytes.
             unsafe { lanes.store(out.as_mut_ptr()) };
         }
         bytes
@@ -346,7 +354,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
             digits[i] = self.digits(block[i]);
         }
         let next = match input.get(Self::LANES..Self::LANES + V::BYTES) {
-            // SAFETY: the slice has as many bytes as a register.
+            // SAFETY: the slice has `BYTES` bytes.
             Some(more) if V::LOADS_NEXT => self.digits(unsafe { V::load(self.0, more.as_ptr()) }),
             _ => {
                 let [first, second] = lookahead::<Self>(input);
@@ -371,7 +379,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         let mut values = [self.all(0); N];
         let (mut percent, mut bad) = (self.all(0xFF), self.all(0));
         for i in 0..N {
-            // SAFETY: `3 * BYTES * i + 3 * BYTES <= 3 * LANES`, which the input has.
+            // SAFETY: `3 * BYTES * i + 3 * BYTES <= 3 * LANES`, and `get` returned a slice of `3 * LANES` bytes.
             let [start, first, second] = unsafe { V::thirds(self.0, input.as_ptr().add(3 * V::BYTES * i)) };
             let (first, second) = (self.digits(first), self.digits(second));
             percent = percent & start.eq(self.all(b'%'));
@@ -411,7 +419,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     fn upper(self, mask: u64, mut block: [V; N]) -> [V; N] {
         let marks = self.spread(mask);
         for i in 0..N {
-            // Of the digits, only lower-case letters are above `Z`.
+            // The marked lanes are hexadecimal digits, and of these only lower-case letters are above `Z`.
             let letters = block[i].above(self.all(b'Z')) & marks[i];
             block[i] = block[i].without(letters & self.all(0x20));
         }
@@ -424,10 +432,11 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         let mut window = out.window(Self::LANES, &mut stage);
         let start = window.as_mut_ptr();
         for i in 0..N {
-            // SAFETY: `BYTES * i + BYTES <= LANES`, the width of the window.
+            // SAFETY: `BYTES * i + BYTES <= LANES`, and the window has `LANES` writable bytes.
             unsafe { block[i].store(start.add(V::BYTES * i)) };
         }
-        // SAFETY: the loop wrote the whole window, and no `Lanes` has more than `LANES`.
+        // SAFETY: the loop initialised all `LANES` bytes of the window, and by the invariant of `Lanes` the count is at most
+        // `LANES`.
         unsafe { window.keep(lanes.count()) };
     }
 
@@ -438,11 +447,11 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         let start = window.as_mut_ptr();
         for m in 0..M {
             for i in 0..N {
-                // SAFETY: the window is as wide as `M` blocks.
+                // SAFETY: `LANES * m + BYTES * i + BYTES <= M * LANES`, and the window has `M * LANES` writable bytes.
                 unsafe { blocks[m][i].store(start.add(Self::LANES * m + V::BYTES * i)) };
             }
         }
-        // SAFETY: the loops wrote the whole window.
+        // SAFETY: the loops initialised all `M * LANES` bytes of the window.
         unsafe { window.keep(M * Self::LANES) };
     }
 
@@ -456,8 +465,8 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
             for part in 0..V::PARTS {
                 let sixteen = V::PARTS * i + part;
                 let places = without_digits((drop >> (16 * sixteen)) as u16);
-                // SAFETY: each sixteen lanes before left at most sixteen bytes, so there is room for sixteen more. (If lanes are not
-                // counted, that is `last_left`, at most 15, and one for each.)
+                // SAFETY: `before` is at most `16 * sixteen`, so sixteen more bytes are inside the window. If lanes are not
+                // counted, `before` is the sum of `last_left + 1` over the sixteens so far, and `last_left` is at most 15.
                 unsafe {
                     let before = if V::COUNTS_LANES {
                         V::staying_before(self.0, drop, sixteen)
@@ -474,15 +483,15 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         let len = if V::COUNTS_LANES {
             (lanes.mask() & !drop).count_ones() as usize
         } else if !lanes.is_all() {
-            // Of the lanes after the end, at most two are dropped.
+            // At most two lanes after the end of the input are dropped.
             let over = drop.checked_shr(lanes.count() as u32).unwrap_or(0) as usize & 3;
             let padding = lanes.padding();
             (left + Self::LANES / 16).saturating_sub(padding - (over - (over >> 1)).min(padding))
         } else {
             left + Self::LANES / 16
         };
-        // SAFETY: each write of sixteen bytes starts within the one before or at its end, so there is no gap; and where the lanes
-        // that stay end is within the last of them.
+        // SAFETY: each write of sixteen bytes starts inside the one before or at its end, so there is no gap, and the lanes
+        // that stay end inside the last write. So the first `len` bytes are initialised, and `len` is at most `LANES`.
         unsafe { window.keep(len) };
     }
 
@@ -524,10 +533,10 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         let digits = self.table(case.digits()).prepared(self.0);
         for i in 0..N {
             let [high, low] = self.spelt(block[i], digits);
-            // SAFETY: the window has three bytes for each lane.
+            // SAFETY: `3 * BYTES * i + 3 * BYTES <= 3 * LANES`, and the window has `3 * LANES` writable bytes.
             unsafe { V::write_escapes(high, low, start.add(3 * V::BYTES * i), self.0) };
         }
-        // SAFETY: the loop wrote the whole window.
+        // SAFETY: the loop initialised all `3 * LANES` bytes of the window.
         unsafe { window.keep(3 * Self::LANES) };
     }
 }

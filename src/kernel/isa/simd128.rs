@@ -1,7 +1,8 @@
-//! WebAssembly's simd128: 64 lanes in four registers, or, for short inputs, 32 in two.
+//! WebAssembly's simd128: a block is 64 lanes in four registers, or, for short inputs, 32 lanes in two.
 //!
-//! Arithmetic on vectors is safe here: a module with an instruction that the engine lacks is rejected as a whole before it runs, so
-//! there is nothing to detect, and the tier exists only in builds that enable the feature. Only loads and stores are unsafe.
+//! Vector arithmetic is safe on this target: an engine that lacks an instruction of a module rejects the whole module before it
+//! runs. So there is nothing to detect, and the tier exists only in builds that enable the feature. Only loads and stores are
+//! unsafe.
 
 use core::arch::wasm32::*;
 
@@ -27,7 +28,7 @@ impl Tier for Simd128 {
     }
 }
 
-/// Sixteen bytes.
+/// A register of sixteen bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Register(v128);
 
@@ -37,7 +38,7 @@ operators! { Register:
     BitXor bitxor = v128_xor;
 }
 
-// SAFETY: a register has sixteen bytes.
+// SAFETY: a register has sixteen bytes, so all default methods apply.
 unsafe impl Vector for Register {
     type Token = Simd128;
     const BYTES: usize = 16;
@@ -59,13 +60,13 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     unsafe fn load(_: Simd128, from: *const u8) -> Self {
-        // SAFETY: the caller vouches for the bytes.
+        // SAFETY: the caller guarantees sixteen readable bytes at `from`.
         Register(unsafe { v128_load(from.cast()) })
     }
 
     #[cfg_attr(optimized, inline(always))]
     unsafe fn load_halves(_: Simd128, low: *const u8, high: *const u8) -> Self {
-        // SAFETY: the caller vouches for the bytes.
+        // SAFETY: the caller guarantees eight readable bytes at `low` and at `high`.
         Register(unsafe {
             u64x2_shuffle::<0, 2>(v128_load64_zero(low.cast()), v128_load64_zero(high.cast()))
         })
@@ -73,7 +74,7 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller vouches for the bytes.
+        // SAFETY: the caller guarantees sixteen writable bytes at `to`.
         unsafe { v128_store(to.cast(), self.0) };
     }
 
@@ -101,7 +102,7 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     fn look_up(self, bytes: Self) -> Self {
-        // The place of a byte above 0x7F is out of range, which gives zero.
+        // The mask leaves an index above 15 for each byte above 0x7F, and the lookup gives zero for such an index.
         Register(u8x16_swizzle(self.0, v128_and(bytes.0, u8x16_splat(0x8F))))
     }
 
@@ -117,7 +118,7 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     fn after<const BY: i32>(self, next: Self) -> Self {
-        // The places of a shuffle have to be written out.
+        // The indices of a shuffle have to be literals, so each `BY` has its own.
         Register(if BY == 1 {
             u8x16_shuffle::<1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16>(self.0, next.0)
         } else {
@@ -127,7 +128,8 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     fn value(first: Self, second: Self, token: Simd128) -> Self {
-        // Engines have the 16-bit shift as one instruction; it would move what is above the digits into the next byte.
+        // Engines run the 16-bit shift as one instruction. It would move bits above a digit into the next byte, so the mask
+        // clears them.
         let low = Self::splat(token, 0x0F);
         Register(u16x8_shl((first & low).0, 4)) | second & low
     }
@@ -153,7 +155,7 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     unsafe fn write_places(self, _: usize, places: &Places, to: *mut u8) {
-        // SAFETY: the caller vouches for the bytes.
+        // SAFETY: `Places` has sixteen readable bytes; the caller guarantees sixteen writable bytes at `to`.
         unsafe { self.shuffle(Register(v128_load(places.bytes().as_ptr().cast()))).store(to) };
     }
 
@@ -174,7 +176,7 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     unsafe fn write_group<const DENSE: bool>(self, _: usize, row: &Row, to: *mut u8, token: Simd128) {
-        // SAFETY: a row is 32 bytes; the caller vouches for the bytes.
+        // SAFETY: a `Row` has 32 bytes; the caller guarantees `GROUP` writable bytes at `to`, which is 24.
         unsafe {
             self.place(Self::load(token, row.0.as_ptr()), token).store(to);
             if DENSE {

@@ -1,7 +1,7 @@
-//! SSSE3: 64 lanes in four registers, or, for short inputs, 32 in two.
+//! SSSE3: a block is 64 lanes in four registers, or, for short inputs, 32 lanes in two.
 //!
-//! The algorithms are those of AVX2 at half the width. There is no `popcnt` on these CPUs: where a group starts is known when the one
-//! before is written.
+//! The algorithms are those of AVX2 at half the width. These CPUs have no `popcnt`, so the output offset of a group is known
+//! only when the group before it is written.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -30,8 +30,8 @@ impl Tier for Ssse3 {
     }
 }
 
-/// Sixteen bytes.
-// INVARIANT: a value exists only where the CPU has SSSE3. Those that are not made of others are made by a token.
+/// A register of sixteen bytes.
+// INVARIANT: a value exists only if the CPU has SSSE3, because each is made by an `Ssse3` token or from other values.
 #[derive(Clone, Copy)]
 pub(crate) struct Register(__m128i);
 
@@ -41,7 +41,7 @@ operators! { Register:
     BitXor bitxor = _mm_xor_si128;
 }
 
-// SAFETY: a register has sixteen bytes.
+// SAFETY: a register has sixteen bytes, so all default methods apply.
 unsafe impl Vector for Register {
     type Token = Ssse3;
     const BYTES: usize = 16;
@@ -62,19 +62,19 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     unsafe fn load(_: Ssse3, from: *const u8) -> Self {
-        // SAFETY: the token proves SSSE3; the caller vouches for the bytes.
+        // SAFETY: the token proves SSSE3; the caller guarantees sixteen readable bytes at `from`.
         Register(unsafe { _mm_loadu_si128(from.cast()) })
     }
 
     #[cfg_attr(optimized, inline(always))]
     unsafe fn load_halves(_: Ssse3, low: *const u8, high: *const u8) -> Self {
-        // SAFETY: the token proves SSSE3; the caller vouches for the bytes.
+        // SAFETY: the token proves SSSE3; the caller guarantees eight readable bytes at `low` and at `high`.
         Register(unsafe { _mm_unpacklo_epi64(_mm_loadl_epi64(low.cast()), _mm_loadl_epi64(high.cast())) })
     }
 
     #[cfg_attr(optimized, inline(always))]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: a value exists only where the CPU has SSSE3; the caller vouches for the bytes.
+        // SAFETY: `self` exists, so the CPU has SSSE3; the caller guarantees sixteen writable bytes at `to`.
         unsafe { _mm_storeu_si128(to.cast(), self.0) };
     }
 
@@ -103,32 +103,32 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     fn high_half(self) -> Self {
-        // SAFETY: a value exists only where the CPU has SSSE3. The shift moves bits between bytes, so it is masked.
+        // SAFETY: `self` exists, so the CPU has SSSE3. The 16-bit shift moves bits between bytes, and the mask clears these.
         Register(unsafe { _mm_and_si128(_mm_srli_epi16::<4>(self.0), _mm_set1_epi8(0x0F)) })
     }
 
     #[cfg_attr(optimized, inline(always))]
     fn without(self, bits: Self) -> Self {
-        // SAFETY: a value exists only where the CPU has SSSE3.
+        // SAFETY: `self` exists, so the CPU has SSSE3.
         Register(unsafe { _mm_andnot_si128(bits.0, self.0) })
     }
 
     #[cfg_attr(optimized, inline(always))]
     fn unless(self, bad: Self) -> Self {
-        // SAFETY: a value exists only where the CPU has SSSE3.
+        // SAFETY: `self` exists, so the CPU has SSSE3.
         self.without(Register(unsafe { _mm_cmplt_epi8(bad.0, _mm_setzero_si128()) }))
     }
 
     #[cfg_attr(optimized, inline(always))]
     fn after<const BY: i32>(self, next: Self) -> Self {
-        // SAFETY: a value exists only where the CPU has SSSE3.
+        // SAFETY: `self` exists, so the CPU has SSSE3.
         Register(unsafe { _mm_alignr_epi8::<BY>(next.0, self.0) })
     }
 
     #[cfg_attr(optimized, inline(always))]
     fn decoded(self, first: Self, second: Self, marks: Self, token: Ssse3) -> Self {
         let low = second & Self::splat(token, 0x0F);
-        // SAFETY: a value exists only where the CPU has SSSE3.
+        // SAFETY: `self` exists, so the CPU has SSSE3.
         unsafe {
             let less = Register(_mm_add_epi8(Self::table(token, &SHIFTED_LESS).look_up(first).0, low.0));
             Register(_mm_add_epi8(self.0, (less & marks).0))
@@ -139,7 +139,7 @@ unsafe impl Vector for Register {
     fn mask<const N: usize>(marks: [Self; N]) -> u64 {
         let mut mask = 0;
         for i in 0..N {
-            // SAFETY: a value exists only where the CPU has SSSE3.
+            // SAFETY: the values in `marks` exist, so the CPU has SSSE3.
             mask |= u64::from(unsafe { _mm_movemask_epi8(marks[i].0) }.cast_unsigned()) << (16 * i);
         }
         mask
@@ -147,7 +147,8 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     unsafe fn write_places(self, _: usize, places: &Places, to: *mut u8) {
-        // SAFETY: a value exists only where the CPU has SSSE3; places are aligned, and the caller vouches for the bytes.
+        // SAFETY: `self` exists, so the CPU has SSSE3. `Places` is aligned to sixteen bytes, and the caller guarantees sixteen
+        // writable bytes at `to`.
         unsafe { self.shuffle(Register(_mm_load_si128(places.bytes().as_ptr().cast()))).store(to) };
     }
 
@@ -163,8 +164,8 @@ unsafe impl Vector for Register {
 
     #[cfg_attr(optimized, inline(always))]
     unsafe fn write_group<const DENSE: bool>(self, _: usize, row: &Row, to: *mut u8, token: Ssse3) {
-        // SAFETY: a value exists only where the CPU has SSSE3. A row is 32 bytes, aligned to as many; the caller vouches for the
-        // bytes.
+        // SAFETY: `self` exists, so the CPU has SSSE3. A `Row` has 32 bytes and is aligned to 32. The caller guarantees `GROUP`
+        // writable bytes at `to`, which is 24.
         unsafe {
             self.place(Register(_mm_load_si128(row.0.as_ptr().cast())), token).store(to);
             if DENSE {

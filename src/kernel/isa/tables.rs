@@ -1,13 +1,14 @@
-//! Shuffle tables shared by the tiers that have a byte shuffle and no compress instruction.
+//! Shuffle tables of the tiers that have a byte shuffle and no compress instruction.
 //!
-//! All are 0x80-and-above-is-zero tables, which is what `pshufb`, `tbl` and `swizzle` have in common for lanes.
+//! In all tables of indices, an index of 0x80 or above gives zero. The shuffles `pshufb`, `tbl` and `swizzle` have this in
+//! common.
 
 #![allow(dead_code, reason = "each architecture uses some of the tables")]
 
-/// Bit `n & 7` at place `n`: selects a row's bit by the high half of a byte.
+/// The bit `1 << (n & 7)` at index `n`. Indexed by the high half of a byte, it is the bit to test in a row of a set.
 pub(super) const BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
 
-/// The negative of each of [`BITS`]: a sum of some of them is the negative of their mask.
+/// The negative of each of [`BITS`]. A sum of some of them is the negative of their mask.
 pub(super) const NEGATED_BITS: [u8; 16] = {
     let mut negated = BITS;
     let mut i = 0;
@@ -18,7 +19,7 @@ pub(super) const NEGATED_BITS: [u8; 16] = {
     negated
 };
 
-/// A digit's value, shifted to where the first digit of two counts.
+/// The value of a digit, shifted left by four bits, for the first digit of an escape.
 pub(super) const SHIFTED: [u8; 16] = {
     let mut shifted = [0; 16];
     let mut value = 0;
@@ -29,7 +30,7 @@ pub(super) const SHIFTED: [u8; 16] = {
     shifted
 };
 
-/// The same less the `%` that the value replaces, so that it is added to that.
+/// The values of [`SHIFTED`], each less `%`. Adding one to a `%` replaces the `%` by the value.
 pub(super) const SHIFTED_LESS: [u8; 16] = {
     let mut shifted = SHIFTED;
     let mut i = 0;
@@ -40,21 +41,22 @@ pub(super) const SHIFTED_LESS: [u8; 16] = {
     shifted
 };
 
-/// Looked up by the low half of a byte, as [`DIGIT_HIGH`] is by the high half: the saturating sum of both has a clear top
-/// bit where the byte is a hexadecimal digit, and only there, and the digit's value in its low half. Where the byte is
-/// above 0x7F, a shuffle by it gives 0 here, and [`DIGIT_HIGH`] sets the top bit.
+/// A table indexed by the low half of a byte; [`DIGIT_HIGH`] is indexed by the high half. The saturating sum of both entries
+/// has a clear top bit exactly for hexadecimal digits, and then their value in its low half. For a byte above 0x7F, a shuffle
+/// gives 0 here, and [`DIGIT_HIGH`] sets the top bit.
 pub(super) const DIGIT_LOW: [u8; 16] = {
     let mut low = [0x80; 16];
     let mut digit = 0;
     while digit < 10 {
-        // `1` to `6` share their low halves with `A` to `F`. To any other, the high half of a letter adds too much.
+        // `1` to `6` share their low halves with `A` to `F`. The other digits get a larger entry, so that a letter's entry in
+        // `DIGIT_HIGH` raises the sum to 0x80 or more.
         low[digit] = if matches!(digit, 1..=6) { digit as u8 } else { 0x40 + digit as u8 };
         digit += 1;
     }
     low
 };
 
-/// See [`DIGIT_LOW`].
+/// The table for the high half of a byte. See [`DIGIT_LOW`].
 pub(super) const DIGIT_HIGH: [u8; 16] = {
     let mut high = [0x80; 16];
     high[3] = 0;
@@ -63,7 +65,8 @@ pub(super) const DIGIT_HIGH: [u8; 16] = {
     high
 };
 
-/// Whether lanes can be what the digits of escapes fill in a block: pairs, of which those at either end may be cut.
+/// Returns whether the digits of escapes can fill exactly the lanes of `mask`: pairs of lanes, of which those at either end may
+/// be cut.
 const fn are_digits(mask: u8) -> bool {
     let mut lane = 0;
     while lane < 8 {
@@ -77,7 +80,7 @@ const fn are_digits(mask: u8) -> bool {
     true
 }
 
-/// The number of masks of eight lanes that digits can fill.
+/// The number of masks of eight lanes that the digits of escapes can fill exactly.
 const DIGITS: usize = {
     let (mut count, mut mask) = (0, 0);
     while mask < 256 {
@@ -87,14 +90,14 @@ const DIGITS: usize = {
     count
 };
 
-/// Sixteen places, in the cache line of others.
+/// Sixteen indices for a shuffle. The alignment keeps them in one cache line.
 #[derive(Clone, Copy)]
 #[repr(align(16))]
 pub(crate) struct Places([u8; 16]);
 
-/// For each mask that digits can fill in the lower eight of sixteen lanes and each in the upper eight, the places that move
-/// the other lanes to the front. The last place is one less than their number: it is that of the last lane if all stay, and of no
-/// use if not.
+/// The indices that move all other lanes to the front, for each mask that digits can fill in the lower eight of sixteen lanes
+/// (row) and in the upper eight (column). The last index is one less than the number of these lanes. If all sixteen lanes stay,
+/// it is the index of the last lane; otherwise the shuffle's last lane is not used.
 static WITHOUT_DIGITS: [[Places; DIGITS]; DIGITS] = {
     let mut table = [[Places([0; 16]); DIGITS]; DIGITS];
     let (mut low, mut row) = (0, 0);
@@ -123,7 +126,7 @@ static WITHOUT_DIGITS: [[Places; DIGITS]; DIGITS] = {
     table
 };
 
-/// Where the row of a mask starts in [`WITHOUT_DIGITS`], in bytes, and where its column starts in a row.
+/// The offset in bytes of the row of each mask in [`WITHOUT_DIGITS`], and the offset of its column in a row.
 static STARTS: ([u16; 256], [u16; 256]) = {
     let (mut rows, mut columns) = ([0; 256], [0; 256]);
     let (mut mask, mut found) = (0, 0);
@@ -154,35 +157,39 @@ const _: () = {
     }
 };
 
-/// Returns the places that move the lanes that are not in `drop` to the front, if digits can fill these; else any places.
+/// Returns the indices that move the lanes not in `drop` to the front, if digits can fill the lanes of `drop`. Otherwise,
+/// returns arbitrary indices.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn without_digits(drop: u16) -> &'static Places {
     let [low, high] = drop.to_le_bytes();
     let start = usize::from(STARTS.0[usize::from(low)]) + usize::from(STARTS.1[usize::from(high)]);
-    // SAFETY: the assertions above: each start is that of an entry, a row's within the table and a column's within a row.
+    // SAFETY: the assertions above show that each sum of a row's and a column's offset is the start of an entry of the table.
     unsafe { &*WITHOUT_DIGITS.as_ptr().cast::<Places>().byte_add(start) }
 }
 
 impl Places {
-    /// Returns the places themselves.
+    /// Returns the indices as an array.
     #[cfg_attr(optimized, inline(always))]
     pub(super) fn bytes(&self) -> &[u8; 16] {
         &self.0
     }
 
-    /// Returns one less than the number of lanes that the places leave, which is at most 15.
+    /// Returns one less than the number of lanes that stay, which is at most 15.
     #[cfg_attr(optimized, inline(always))]
     pub(super) fn last_left(&self) -> usize {
-        // Volatile, or the compiler would take it from the register that holds the places, which is slower.
-        // SAFETY: a reference is readable.
+        // The read is volatile, because otherwise the compiler extracts the byte from the register with the indices, which is
+        // slower.
+        // SAFETY: the pointer comes from a reference, so it is readable.
         usize::from(unsafe { (&raw const self.0[15]).read_volatile() })
     }
 }
 
-/// A place of [`EXPAND`] that stands for `%`: a shuffle gives zero there, and what is above 0x80 is the `%`.
+/// The index in a row of [`EXPAND`] that makes a shuffle write `%`: the shuffle gives zero, and the lower bits of the index are
+/// `%`.
 pub(super) const PERCENT: u8 = 0x80 | b'%';
 
-/// Where sixteen bytes of the escapes of sixteen lanes come from, of the pairs of digits of eight of them, from lane 0, 4 or 8 on.
+/// Shuffle indices that make escapes of pairs of digits. Sixteen lanes to escape become three registers, made of the pairs of
+/// eight lanes each, from lane 0, 4 and 8 on.
 pub(super) static PAIRS: [[u8; 16]; 3] = {
     let mut places = [[0; 16]; 3];
     let mut i = 0;
@@ -194,8 +201,8 @@ pub(super) static PAIRS: [[u8; 16]; 3] = {
     places
 };
 
-/// Of three registers of sixteen lanes that hold sixteen escapes, which lanes of the second are `%`, first digits and second
-/// digits, and which of the third; the others are those of the first.
+/// Masks that gather triples from three registers of sixteen lanes. `THIRDS[k]` marks the lanes of the second and of the third
+/// register that are the `k`-th byte of a triple: `%`, first digit, second digit. All other lanes come from the first register.
 pub(super) static THIRDS: [[[u8; 16]; 2]; 3] = {
     let mut lanes = [[[0; 16]; 2]; 3];
     let (mut part, mut lane) = (0, 0);
@@ -210,7 +217,7 @@ pub(super) static THIRDS: [[[u8; 16]; 2]; 3] = {
     lanes
 };
 
-/// Where the first digits of sixteen escapes are if taken by [`THIRDS`].
+/// Shuffle indices that restore the order of digits that [`THIRDS`] gathered: the lanes of the first digits of sixteen escapes.
 pub(super) const IN_ORDER: [u8; 16] = {
     let mut places = [0; 16];
     let mut i = 0;
@@ -221,8 +228,8 @@ pub(super) const IN_ORDER: [u8; 16] = {
     places
 };
 
-/// Where the first digits and the second digits of sixteen escapes are in three registers of sixteen lanes; above 0x7F for
-/// those that are in others.
+/// Shuffle indices of the first and of the second digits of sixteen escapes in three registers of sixteen lanes. A digit that
+/// is in another register has an index above 0x7F.
 pub(super) static DIGITS_OF: [[[u8; 16]; 3]; 2] = {
     let mut places = [[[0x80; 16]; 3]; 2];
     let mut i = 0;
@@ -235,30 +242,32 @@ pub(super) static DIGITS_OF: [[[u8; 16]; 3]; 2] = {
     places
 };
 
-/// How to write eight lanes, some of them as escapes: where up to 24 bytes come from (lanes 0-7 hold the bytes, or
-/// the high digits of those to escape, and lanes 8-15 the low digits); and how many bytes there are.
+/// Shuffle indices that write eight lanes, some of them as escapes, as up to 24 bytes. Lanes 0 to 7 of the source hold the
+/// bytes, or the high digits of those to escape; lanes 8 to 15 hold the low digits. The last byte of a row is the number of
+/// bytes written.
 #[repr(align(32))]
 pub(crate) struct Row(pub [u8; 32]);
 
 impl Row {
-    /// The place of the number of bytes.
+    /// The index in a row of the number of bytes that the row writes.
     pub(super) const LEN: usize = 31;
 
-    /// Returns the row for the lanes from `8 * group` on, of which those in `escape` are escaped.
+    /// Returns the row for the eight lanes from lane `8 * group` on, in which the lanes of `escape` are escaped.
     #[cfg_attr(optimized, inline(always))]
     pub(super) fn of_group(escape: u64, group: usize) -> &'static Row {
-        // A rotation leaves its source where it is, which a shift does not.
+        // A rotation does not overwrite its source register, unlike a shift.
         let offset = escape.rotate_left((69 - 8 * group as u32) % 64) as usize & (255 * size_of::<Row>());
-        // (An index would become two shifts.)
-        // SAFETY: the table has 256 rows, and the mask leaves of the offset the start of one of them.
+        // An index would be compiled to two shifts, so this adds a byte offset.
+        // SAFETY: the table has 256 rows, and the mask limits the offset to the start of one of them.
         unsafe { &*EXPAND.as_ptr().byte_add(offset) }
     }
 
     /// Returns the number of bytes that the row writes, from 8 to 24.
     #[cfg_attr(optimized, inline(always))]
     pub(super) fn len(&self) -> usize {
-        // Volatile, or the compiler would take it from the registers that hold the rest of the row, which is slower.
-        // SAFETY: a reference is readable.
+        // The read is volatile, because otherwise the compiler extracts the byte from the registers with the row, which is
+        // slower.
+        // SAFETY: the pointer comes from a reference, so it is readable.
         usize::from(unsafe { (&raw const self.0[Row::LEN]).read_volatile() })
     }
 }
@@ -272,7 +281,7 @@ const _: () = {
     }
 };
 
-/// A [`Row`] for each mask of lanes to escape.
+/// A [`Row`] for each mask of lanes to escape in a group of eight.
 pub(super) static EXPAND: [Row; 256] = {
     let mut table = [const { Row([0; 32]) }; 256];
     let mut mask = 0;
@@ -297,7 +306,8 @@ pub(super) static EXPAND: [Row; 256] = {
     table
 };
 
-/// Loaded from place `n`, moves lanes `n..16` to the front and fills with zeros: all, from 16 on.
+/// Shuffle indices, loaded from offset `n`, that move lanes `n..16` to the front and fill the rest with zeros. From offset 16
+/// on, all lanes become zero.
 pub(super) static SLIDE: [u8; 64] = {
     let mut slide = [0x80; 64];
     let mut i = 0;
@@ -308,7 +318,7 @@ pub(super) static SLIDE: [u8; 64] = {
     slide
 };
 
-/// In each byte, the number of bits in that byte of `mask`.
+/// Returns, in each byte, the number of bits in that byte of `mask`.
 #[cfg_attr(optimized, inline(always))]
 pub(super) const fn counts(mask: u64) -> u64 {
     const EACH: u64 = 0x0101_0101_0101_0101;
@@ -317,25 +327,25 @@ pub(super) const fn counts(mask: u64) -> u64 {
     (nibbles + (nibbles >> 4)) & (EACH * 0x0F)
 }
 
-/// In byte `j`, the sum of the bytes below byte `j`, which is below 256.
+/// Returns, in byte `j`, the sum of the bytes of `counts` below byte `j`, which is below 256.
 #[cfg_attr(optimized, inline(always))]
 pub(super) const fn sums_below(counts: u64) -> u64 {
     counts.wrapping_mul(0x0101_0101_0101_0101) << 8
 }
 
-/// In byte `j`, the number of bits in the bytes of `mask` below byte `j`; at most 56.
+/// Returns, in byte `j`, the number of bits in the bytes of `mask` below byte `j`, which is at most 56.
 #[cfg_attr(optimized, inline(always))]
 pub(super) const fn counts_below(mask: u64) -> u64 {
     sums_below(counts(mask))
 }
 
-/// Whether a byte is above 4, of bytes of at most 8.
+/// Reports whether any byte of `counts` is above 4. All bytes are at most 8.
 #[cfg_attr(optimized, inline(always))]
 pub(super) const fn any_above_four(counts: u64) -> bool {
     (counts + 0x7B7B_7B7B_7B7B_7B7B) & 0x8080_8080_8080_8080 != 0
 }
 
-/// The number of bits in `mask`, without `popcnt`.
+/// Returns the number of bits in `mask`, without `popcnt`.
 #[cfg_attr(optimized, inline(always))]
 pub(super) const fn count(mask: u64) -> usize {
     let below = counts_below(mask) >> 56;

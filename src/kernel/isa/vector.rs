@@ -1,159 +1,169 @@
-//! What a tier with a byte shuffle says of one register: a thin trait, of which each method is a few instructions.
+//! One register of bytes in a tier that has a byte shuffle: a thin trait, each method of which is a few instructions.
 //!
-//! [`Blocks`](super::blocks::Blocks) makes whole blocks of it, once for all of these tiers. Which lanes are meant is said by
-//! *marks*: registers whose lanes are all ones or all zeros. (On AVX2, after [`Vector::unless`], only the top bits are such, and
-//! what takes marks looks at no more.)
+//! [`Blocks`](super::blocks::Blocks) builds whole blocks from it, once for all of these tiers. A method that selects lanes
+//! returns or takes *marks*: registers whose lanes are all ones or all zeros. (On AVX2, [`Vector::unless`] defines only the top
+//! bit of each lane, and methods that take marks read only that bit.)
 
 use core::ops::{BitAnd, BitOr, BitXor};
 
 use super::tables::{DIGITS_OF, PAIRS, Places, Row, SHIFTED, SLIDE, THIRDS};
 use crate::kernel::drive::low_mask;
 
-/// A register of bytes. A value exists only where the CPU has the instruction set: it is made by a token or of other values.
+/// A register of bytes. A value exists only if the CPU has the instruction set, because only a token or another value can make
+/// one.
 ///
 /// # Safety
 ///
-/// [`Vector::BYTES`] is 16, or 32 and all methods are there that are about parts. No method reads or writes memory but as it says, and all that is written is initialised.
+/// [`Vector::BYTES`] is 16, or it is 32 and the type overrides all default methods that work on one part only. Methods read and
+/// write only the memory that their documentation names, and they initialise all bytes that they write.
 pub(crate) unsafe trait Vector:
     Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self>
 {
-    /// The capability.
+    /// The token that proves that the CPU has the instruction set.
     type Token: Copy;
 
     /// The number of lanes.
     const BYTES: usize;
 
-    /// The number of times that sixteen lanes go in a register. They are called its parts, for no shuffle moves a lane from one to
-    /// the other.
+    /// The number of 16-byte parts in a register. No shuffle moves a lane from one part to another.
     const PARTS: usize = Self::BYTES / 16;
 
-    /// Whether lanes that stay are counted, by [`Vector::staying_before`]. If not, sixteen lanes go where those before end, which a
-    /// table says.
+    /// Whether [`Blocks`](super::blocks::Blocks) computes the output offset of each sixteen lanes by [`Vector::staying_before`]
+    /// when it removes lanes. If not, it adds up the lengths from the table of places, so each sixteen lanes wait for those
+    /// before them.
     const COUNTS_LANES: bool = true;
 
-    /// The same for the groups of [`Vector::write_group`].
+    /// Whether [`Blocks`](super::blocks::Blocks) computes the output offset of each group of [`Vector::write_group`] by
+    /// counting the escapes before it. If not, it adds up the lengths in the rows, so each group waits for the one before it.
     const COUNTS_GROUPS: bool = false;
 
-    /// Whether the bytes after a block are worth a register of their own.
+    /// Whether decoding loads a whole register from the bytes after a block. If not, it looks up the next two bytes one by one.
     const LOADS_NEXT: bool = false;
 
-    /// Whether a mask takes longer than other ways to see that it is empty.
+    /// Whether making a mask is slower than [`Vector::any`] and [`Vector::all_nonzero`].
     const MASKS_ARE_SLOW: bool = false;
 
-    /// How many bytes [`Vector::write_group`] writes at most.
+    /// The largest number of bytes that [`Vector::write_group`] writes.
     const GROUP: usize = 24;
 
     // -- Memory
 
+    /// Loads a register.
+    ///
     /// # Safety
     ///
-    /// [`Vector::BYTES`] are readable.
+    /// [`Vector::BYTES`] bytes are readable at `from`.
     unsafe fn load(token: Self::Token, from: *const u8) -> Self;
 
-    /// Sixteen bytes from each of two places. Of a register that has no more than sixteen, eight.
+    /// Loads the lower half of the register from `low` and the upper half from `high`.
     ///
     /// # Safety
     ///
-    /// They are readable.
+    /// `BYTES / 2` bytes are readable at `low` and as many at `high`.
     unsafe fn load_halves(token: Self::Token, low: *const u8, high: *const u8) -> Self;
 
-    /// Register `i` of the `of` registers of a partial block; zeros after the end.
+    /// Loads register `i` of the `of` registers of a partial block. Lanes after the end of `input` are zero.
     ///
     /// # Safety
     ///
-    /// `i < of`, and `input` has at least sixteen bytes and fewer than the block.
+    /// `i < of`, and `input` has at least sixteen bytes and fewer than the block has lanes.
     #[cfg_attr(optimized, inline(always))]
     unsafe fn load_partial(token: Self::Token, input: &[u8], i: usize, of: usize) -> Self {
         const { assert!(Self::BYTES == 16) };
         let (start, down) = slide(input.len(), i, of);
-        // SAFETY: `start + 16 <= len`, and at most 48 lanes come before the last sixteen.
+        // SAFETY: the input has at least sixteen bytes, so `start + 16 <= len` by [`slide`]. `down` is at most 48, and `SLIDE`
+        // has 64 bytes.
         unsafe {
             let bytes = Self::load(token, input.as_ptr().add(start));
             if i == 0 { bytes } else { bytes.shuffle(Self::load(token, SLIDE.as_ptr().add(down))) }
         }
     }
 
+    /// Stores the register.
+    ///
     /// # Safety
     ///
-    /// [`Vector::BYTES`] are writable.
+    /// [`Vector::BYTES`] bytes are writable at `to`.
     unsafe fn store(self, to: *mut u8);
 
-    /// Stores one of the parts.
+    /// Stores one of the 16-byte parts.
     ///
     /// # Safety
     ///
-    /// Sixteen bytes are writable, and `part < PARTS`.
+    /// Sixteen bytes are writable at `to`, and `part < PARTS`.
     #[cfg_attr(optimized, inline(always))]
     unsafe fn store_part(self, _part: usize, to: *mut u8) {
         const { assert!(Self::BYTES == 16) };
-        // SAFETY: a register has sixteen bytes, and the caller vouches for as many.
+        // SAFETY: a register has sixteen bytes by the assertion above, and the caller guarantees that sixteen are writable at
+        // `to`.
         unsafe { self.store(to) };
     }
 
     // -- Registers of constants
 
-    /// A byte in all lanes.
+    /// Returns a register with `byte` in all lanes.
     fn splat(token: Self::Token, byte: u8) -> Self;
 
-    /// Sixteen bytes in each part.
+    /// Returns a register with the sixteen bytes in each part.
     #[cfg_attr(optimized, inline(always))]
     fn table(token: Self::Token, bytes: &[u8; 16]) -> Self {
         const { assert!(Self::BYTES == 16) };
-        // SAFETY: a register has as many bytes as the array.
+        // SAFETY: the array has sixteen bytes, and so has a register by the assertion above.
         unsafe { Self::load(token, bytes.as_ptr()) }
     }
 
-    /// Two words, little-endian, in the first part, and zeros.
+    /// Returns a register with the two words, little-endian, in its first part, and zeros after them.
     fn words(token: Self::Token, low: u64, high: u64) -> Self;
 
-    /// Marks the lanes of `mask`, from lane `BYTES * i` on.
+    /// Returns marks for register `i` of a block: the lanes whose bits are set in `mask`, from bit `BYTES * i` on.
     fn spread(token: Self::Token, mask: u64, i: usize) -> Self;
 
     // -- Lanes
 
-    /// The high half of each byte.
+    /// Returns the high half of each byte, shifted down.
     fn high_half(self) -> Self;
 
-    /// Marks the lanes that are equal.
+    /// Marks the lanes that equal the same lanes of `other`.
     fn eq(self, other: Self) -> Self;
 
-    /// Marks the lanes above those of `other`, all of these below 0x80.
+    /// Marks the lanes that are greater than the same lanes of `other`. Lanes of 0x80 and above give an arbitrary result.
     fn above(self, other: Self) -> Self;
 
-    /// The lesser of each two unsigned bytes.
+    /// Returns the lesser of each two unsigned bytes.
     fn min(self, other: Self) -> Self;
 
-    /// The sum of each two unsigned bytes, at most 255.
+    /// Returns the sum of each two unsigned bytes, at most 255.
     fn add_saturating(self, other: Self) -> Self;
 
-    /// The lanes without the bits of `bits`.
+    /// Returns the lanes with the bits of `bits` cleared.
     fn without(self, bits: Self) -> Self;
 
-    /// The lanes of `self` at `places` within their part, each below 16, or zero where it is above 0x7F.
+    /// Returns, for each of `places`, the lane of `self` at that index (below 16) of the same part, or zero if the place is
+    /// above 0x7F.
     fn shuffle(self, places: Self) -> Self;
 
-    /// The lanes of `self` at the low half of each of `bytes`, or zero where that is above 0x7F.
+    /// Returns, for each of `bytes`, the lane of `self` at the index in its low half, or zero if the byte is above 0x7F.
     fn look_up(self, bytes: Self) -> Self;
 
-    /// `other` in the marked lanes.
+    /// Returns `self` with the marked lanes taken from `other`.
     #[cfg_attr(optimized, inline(always))]
     fn blend(self, marks: Self, other: Self) -> Self {
         marks & other | self.without(marks)
     }
 
-    /// Where the top bit of `bad` is clear, these marks.
+    /// Returns the marks in `self` without those of lanes whose top bit is set in `bad`.
     fn unless(self, bad: Self) -> Self;
 
-    /// The lanes from `BY` on, and then the first of `next`.
+    /// Returns the lanes from lane `BY` on, followed by the first `BY` lanes of `next`.
     fn after<const BY: i32>(self, next: Self) -> Self;
 
-    /// The values that two digits spell, of which the low halves are those of the digits.
+    /// Returns the bytes that pairs of hexadecimal digits spell. The value of each digit is in the low half of its lane.
     #[cfg_attr(optimized, inline(always))]
     fn value(first: Self, second: Self, token: Self::Token) -> Self {
         Self::table(token, &SHIFTED).look_up(first) | second & Self::splat(token, 0x0F)
     }
 
-    /// The block, with the values that digits spell in the marked lanes, all of which are `%`.
+    /// Returns `self` with the byte that `first` and `second` spell in each marked lane. All marked lanes are `%`.
     #[cfg_attr(optimized, inline(always))]
     fn decoded(self, first: Self, second: Self, marks: Self, token: Self::Token) -> Self {
         self.blend(marks, Self::value(first, second, token))
@@ -161,16 +171,16 @@ pub(crate) unsafe trait Vector:
 
     // -- Answers
 
-    /// The marked lanes.
+    /// Returns the marked lanes of `N` registers as a mask.
     fn mask<const N: usize>(marks: [Self; N]) -> u64;
 
-    /// Whether a lane is marked.
+    /// Reports whether any lane is marked.
     #[cfg_attr(optimized, inline(always))]
     fn any(self) -> bool {
         Self::mask([self]) != 0
     }
 
-    /// Whether no lane is zero.
+    /// Reports whether no lane is zero.
     #[cfg_attr(optimized, inline(always))]
     fn all_nonzero(self) -> bool {
         !self.eq(self.without(self)).any()
@@ -178,14 +188,14 @@ pub(crate) unsafe trait Vector:
 
     // -- Removing lanes
 
-    /// Writes the lanes of a part at these places of it.
+    /// Writes the lanes of a part in the order that `places` gives: sixteen bytes.
     ///
     /// # Safety
     ///
-    /// Sixteen bytes are writable, and `part < PARTS`.
+    /// Sixteen bytes are writable at `to`, and `part < PARTS`.
     unsafe fn write_places(self, part: usize, places: &Places, to: *mut u8);
 
-    /// How many of the first `16 * i` lanes are not in `drop`; at most all of these.
+    /// Returns how many of the first `16 * i` lanes of a block are not in `drop`.
     #[cfg_attr(optimized, inline(always))]
     fn staying_before(_token: Self::Token, drop: u64, i: usize) -> usize {
         (low_mask(16 * i) & !drop).count_ones() as usize
@@ -193,76 +203,79 @@ pub(crate) unsafe trait Vector:
 
     // -- Escapes
 
-    /// In the form in which [`Vector::write_group`] and [`Vector::place`] take bytes. A shuffle gives zero for `%`, so the bits of that
-    /// are flipped in all that is shuffled, and then back.
+    /// Returns the register in the form that [`Vector::write_group`] and [`Vector::place`] need. By default, each lane is xored
+    /// with `%`: a shuffle gives zero for a lane that is not copied, and the xor after the shuffle turns that zero into `%`.
     #[cfg_attr(optimized, inline(always))]
     fn prepared(self, token: Self::Token) -> Self {
         self ^ Self::splat(token, b'%')
     }
 
-    /// Prepared bytes at `places`, and `%` where these say so.
+    /// Shuffles a prepared register by `places` and undoes the preparation, so places above 0x7F give `%`.
     #[cfg_attr(optimized, inline(always))]
     fn place(self, places: Self, token: Self::Token) -> Self {
         self.shuffle(places) ^ Self::splat(token, b'%')
     }
 
-    /// The first eight lanes of each part of `self` and then those of `other`.
+    /// Returns, for each part, its first eight lanes of `self` and then those of `other`.
     fn first_eights(self, other: Self) -> Self;
 
-    /// The last eight lanes of each part of `self` and then those of `other`.
+    /// Returns, for each part, its last eight lanes of `self` and then those of `other`.
     fn last_eights(self, other: Self) -> Self;
 
-    /// The first eight lanes of each part of `self` and of `other`, in turn.
+    /// Interleaves, for each part, its first eight lanes of `self` and of `other`.
     fn first_pairs(self, other: Self) -> Self;
 
-    /// The last eight lanes of each part of `self` and of `other`, in turn.
+    /// Interleaves, for each part, its last eight lanes of `self` and of `other`.
     fn last_pairs(self, other: Self) -> Self;
 
-    /// The last eight lanes of each part, and then the first eight of `next`.
+    /// Returns, for each part, its last eight lanes and then the first eight of the same part of `next`.
     fn after_eight(self, next: Self) -> Self;
 
-    /// Whether a group of eight lanes has more than four escapes, which are those in `escape`. Each lane of it is marked.
+    /// Reports whether any group of eight lanes has more than four escapes. `escape` is the mask of the lanes to escape, and
+    /// `marks` marks all of them.
     fn is_dense<const N: usize>(token: Self::Token, marks: [Self; N], escape: u64) -> bool;
 
-    /// Writes a group as a row of [`EXPAND`](super::tables::EXPAND) says, of the prepared sources in a part: eight bytes, or the
-    /// high digits of those to escape, and eight low digits. There are at most four escapes unless `DENSE`.
+    /// Writes a group of eight lanes in the order that a row of [`EXPAND`](super::tables::EXPAND) gives. The part holds
+    /// prepared bytes: the eight lanes, with the high digit in each lane to escape, and then the low digits. Unless `DENSE`,
+    /// the group has at most four escapes.
     ///
     /// # Safety
     ///
-    /// [`Vector::GROUP`] bytes are writable, and `part < PARTS`.
+    /// [`Vector::GROUP`] bytes are writable at `to`, and `part < PARTS`.
     unsafe fn write_group<const DENSE: bool>(self, part: usize, row: &Row, to: *mut u8, token: Self::Token);
 
-    /// Writes each lane as an escape, of the prepared digits.
+    /// Writes each lane as an escape. `high` and `low` are its prepared digits.
     ///
     /// # Safety
     ///
-    /// Three times as many bytes are writable.
+    /// `3 * BYTES` bytes are writable at `to`.
     #[cfg_attr(optimized, inline(always))]
     unsafe fn write_escapes(high: Self, low: Self, to: *mut u8, token: Self::Token) {
-        // The digits of eight lanes each, from lane 0, 4 and 8 on.
+        // The pairs of digits of eight lanes each, from lane 0, 4 and 8 on.
         let (first, last) = (high.first_pairs(low), high.last_pairs(low));
         let pairs = [first, first.after_eight(last), last];
         for j in 0..3 {
             let bytes = pairs[j].place(Self::table(token, &PAIRS[j]), token);
             for part in 0..Self::PARTS {
-                // SAFETY: three times sixteen bytes are writable for each part.
+                // SAFETY: `48 * part + 16 * j + 16 <= 48 * PARTS`, and the caller guarantees `3 * BYTES = 48 * PARTS` writable
+                // bytes.
                 unsafe { bytes.store_part(part, to.add(48 * part + 16 * j)) };
             }
         }
     }
 
-    /// Of three times as many bytes as a register has, the first, the second and the third of each three, all in the same order; of
-    /// the first, in any order.
+    /// Loads `3 * BYTES` bytes as triples and returns their first, second and third bytes. The second and the third bytes have
+    /// the same order, which [`Vector::in_order`] turns into that of the triples. The first bytes may have any order.
     ///
     /// # Safety
     ///
-    /// They are readable.
+    /// `3 * BYTES` bytes are readable at `from`.
     #[cfg_attr(optimized, inline(always))]
     unsafe fn thirds(token: Self::Token, from: *const u8) -> [Self; 3] {
         const { assert!(Self::BYTES == 16) };
         let mut parts = [Self::splat(token, 0); 3];
         for j in 0..3 {
-            // SAFETY: the caller vouches for them.
+            // SAFETY: the caller guarantees `3 * BYTES` readable bytes at `from`, and `BYTES` is 16 by the assertion above.
             parts[j] = unsafe { Self::load(token, from.add(16 * j)) };
         }
         let mut digits = [Self::splat(token, 0); 2];
@@ -271,21 +284,23 @@ pub(crate) unsafe trait Vector:
                 digits[k] = digits[k] | parts[j].shuffle(Self::table(token, &DIGITS_OF[k][j]));
             }
         }
-        // The places of the first in the three registers differ, so that all fill one.
+        // The first bytes of the triples occupy different lanes in each of the three registers, so together they fill one
+        // register.
         let others = [Self::table(token, &THIRDS[0][0]), Self::table(token, &THIRDS[0][1])];
         let percent = parts[0].without(others[0] | others[1]) | parts[1] & others[0] | parts[2] & others[1];
         [percent, digits[0], digits[1]]
     }
 
-    /// Lanes in the order of [`Vector::thirds`] in their own.
+    /// Returns lanes in the order of the triples, if they are in the order that [`Vector::thirds`] returns.
     #[cfg_attr(optimized, inline(always))]
     fn in_order(self, _token: Self::Token) -> Self {
         self
     }
 }
 
-/// Where sixteen bytes of a partial block come from that has `of` times as many: those from lane `16 * i` on or the last, and by how
-/// many lanes these are to be slid down.
+/// Returns the input offset to load sixteen lanes of a partial block from, and by how many lanes to slide them down after the
+/// load. A block has `of` times sixteen lanes, and those of index `i` start at lane `16 * i`. The load never passes the end of
+/// the input.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn slide(len: usize, i: usize, of: usize) -> (usize, usize) {
     let last = len.saturating_sub(16);
@@ -293,13 +308,13 @@ pub(super) fn slide(len: usize, i: usize, of: usize) -> (usize, usize) {
     (start, 16 * i - start)
 }
 
-/// Methods of a register that are one intrinsic each, of one or more registers.
+/// Defines methods of a register that are one intrinsic each. `$other` are the registers besides `self`.
 macro_rules! each_one_intrinsic {
     ($($name:ident($($other:ident),*) = $intrinsic:expr;)*) => {
         $(
             #[cfg_attr(optimized, inline(always))]
             fn $name(self $(, $other: Self)*) -> Self {
-                // SAFETY: a value exists only where the CPU has the instruction.
+                // SAFETY: a value exists only if the CPU has the instruction set of the intrinsic.
                 #[allow(unused_unsafe, reason = "on WebAssembly it is safe")]
                 Self(unsafe { $intrinsic(self.0 $(, $other.0)*) })
             }
@@ -307,7 +322,7 @@ macro_rules! each_one_intrinsic {
     };
 }
 
-/// The operators of a register, one intrinsic each.
+/// Implements operators of a register, each by one intrinsic.
 macro_rules! operators {
     ($register:ident: $($operator:ident $name:ident = $intrinsic:expr;)*) => {
         $(
@@ -315,7 +330,7 @@ macro_rules! operators {
                 type Output = Self;
                 #[cfg_attr(optimized, inline(always))]
                 fn $name(self, other: Self) -> Self {
-                    // SAFETY: a value exists only where the CPU has the instruction.
+                    // SAFETY: a value exists only if the CPU has the instruction set of the intrinsic.
                     #[allow(unused_unsafe, reason = "on WebAssembly it is safe")]
                     Self(unsafe { $intrinsic(self.0, other.0) })
                 }

@@ -41,7 +41,8 @@ fn decoding_makes_no_structure() {
         assert_eq!(out.contains("%20"), field != "2", "{out}");
         assert!(out.contains("#$%&'()*+") && out.contains("xyz{|}~"), "{out}");
     }
-    // An opening bracket has a meaning only at the start of a field, so elsewhere it is decoded.
+    // A `[` at the start of a field opens a field in brackets, so `%5B` stays an escape there. Elsewhere in a field, `%5B` is
+    // decoded.
     assert_eq!(ok(&["decode", "--field", "1"], "%5Ba[ b] c"), b"%5Ba[ b] c");
     assert_eq!(ok(&["decode", "--field", "1"], "a%5B0%5D [b c]"), b"a[0] [b c]");
     assert_eq!(ok(&["decode", "--tsv", "--field", "2"], "a\t%09%0A%0D%20%22\tb\n"), b"a\t%09%0A%0D \"\tb\n");

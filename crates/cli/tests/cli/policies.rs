@@ -1,8 +1,9 @@
 //! Tests the treatment of bad values: policies, the file of rejects, and the summary.
 
 use std::fs;
+use std::process::Stdio;
 
-use crate::support::{Run, assert_same, command, ok, run, tangle, wait};
+use crate::support::{Run, assert_same, command, exit_status, ok, run, tangle, wait};
 
 const LINES: &str = "%41\n%zz%42%\r\n%FF%43\n%zz%FF\n%44";
 
@@ -332,5 +333,19 @@ fn stretches_of_lines_give_what_single_lines_do() {
                 assert_same(&format!("{name} {verb:?}"), &rejected(at_once.2), &rejected(single.2));
             }
         }
+    }
+}
+
+#[test]
+fn a_failure_in_a_record_longer_than_the_limit_ends_all_threads() {
+    let line = "{\"url\":\"http://a/%41\"}\n";
+    let long = format!("{{\"url\":\"{}\"}}\n", "x".repeat(3 << 20));
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("in.jsonl");
+    fs::write(&file, format!("{}{long}{}", line.repeat(50_000), line.repeat(50_000))).unwrap();
+    for jobs in ["-j1", "-j2", "-j4"] {
+        let mut pct = command(&["decode", "--jsonl", "--key", "url", "--max-record", "1", "--strict", jobs]);
+        let mut child = pct.arg(&file).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        assert_eq!(exit_status(&mut child).code(), Some(1), "{jobs}");
     }
 }

@@ -8,14 +8,14 @@ use crate::select::ends::{Ends, Marks, Scan};
 use crate::value::cut;
 use crate::value::policy::Record;
 
-/// The places where input may be cut.
+/// The places where input may be divided into chunks, which threads process independently.
 #[derive(Clone, Copy, Debug)]
 pub enum Cut {
     /// The input may be cut anywhere except inside an escape and between `\r` and `\n`.
     Blocks,
     /// The input may be cut at the places that [`cut::anywhere`] finds.
     Pieces,
-    /// The input must not be cut.
+    /// There is no place to cut, because the whole input is one value.
     Never,
     /// The input may be cut after each record, which ends in this byte.
     Records(u8),

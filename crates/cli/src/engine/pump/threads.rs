@@ -138,6 +138,7 @@ impl<'a> Shared<'a> {
                     let done = self.finish(turn, |sink| {
                         long::pass(&mut input.feed, &mut job, &mut buffers, sink, offset)
                     });
+                    drop(input);
                     buffers.shrink();
                     done
                 }
