@@ -92,8 +92,10 @@ pub(super) fn measured((measure, stopped): (Measure, usize)) -> Measured {
 
 /// Decodes an input of at most one block, in the default mode unless `KEEP`. Returns the sink and a length: that of the input,
 /// or the offset of the malformed escape that ended a strict decoding. Returns `None` if the input is longer than a block.
+///
+/// With `CHECK`, an input without `%` is stored as it is, before anything else is computed.
 #[cfg_attr(optimized, inline(always))]
-pub(super) fn one_block<I: Isa, S: Sink<I>, const KEEP: bool>(
+pub(super) fn one_block<I: Isa, S: Sink<I>, const KEEP: bool, const CHECK: bool>(
     isa: I,
     job: &DecodeJob,
     input: &[u8],
@@ -101,7 +103,7 @@ pub(super) fn one_block<I: Isa, S: Sink<I>, const KEEP: bool>(
 ) -> Option<(S, usize)> {
     let lanes = Lanes::of_short(input)?;
     let mut state = State::<I, S, Single, KEEP>::new(isa, job, input, Single, sink);
-    let taken = state.take::<true, false>(isa.load(input), input, lanes);
+    let taken = state.take::<CHECK, false>(isa.load(input), input, lanes);
     Some((state.sink, taken.err().unwrap_or(input.len())))
 }
 

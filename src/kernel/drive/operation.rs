@@ -31,7 +31,15 @@ pub(crate) trait Operation: Sized {
     /// Handles an input of any length in a mode other than the default.
     fn other_mode<I: Isa>(&mut self, isa: I) -> Self::Done;
 
+    /// Copies a short input in a mode other than the default if it stays unchanged.
+    #[cfg_attr(optimized, inline(always))]
+    fn copy_other_mode<T: Tier>(&mut self, _tier: T) -> Option<Self::Done> {
+        None
+    }
+
     /// Handles a short input in a mode other than the default. Returns `None` if [`Operation::other_mode`] does it.
+    ///
+    /// If [`Tier::COPIES_BEFORE_MODE`], [`Operation::copy_other_mode`] has been tried before.
     #[cfg_attr(optimized, inline(always))]
     fn short_other_mode<T: Tier>(&mut self, _tier: T) -> Option<Self::Done> {
         None
@@ -133,6 +141,20 @@ pub(crate) struct Decode<'a, 'c> {
     pub(crate) out: Room<'c>,
 }
 
+impl<'c> Decode<'_, 'c> {
+    /// Decodes an input of at most one block, which was not clean, in a mode other than the default. Returns `None` if there is too
+    /// little room.
+    #[cfg_attr(optimized, inline(always))]
+    fn escaped_block<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
+        if self.out.len() < I::LANES {
+            return None;
+        }
+        let out = Cursor::new(self.out);
+        let (out, stopped) = decode::one_block::<_, _, true, false>(isa, self.job, self.input, out)?;
+        Some(Decoded { written: out.finish(), stopped })
+    }
+}
+
 impl<'c> Operation for Decode<'_, 'c> {
     type Done = Decoded<'c>;
     const HAS_MEDIUM: bool = true;
@@ -150,7 +172,7 @@ impl<'c> Operation for Decode<'_, 'c> {
         match self.copy_two(isa) {
             None if self.out.len() >= I::LANES => {
                 let (out, stopped) =
-                    decode::one_block::<_, _, false>(isa, self.job, self.input, Cursor::new(self.out))?;
+                    decode::one_block::<_, _, false, true>(isa, self.job, self.input, Cursor::new(self.out))?;
                 Some(Decoded { written: out.finish(), stopped })
             }
             done => done,
@@ -165,17 +187,36 @@ impl<'c> Operation for Decode<'_, 'c> {
         decode::decode_other_mode(isa, self.job, self.input, self.out)
     }
     #[cfg_attr(optimized, inline(always))]
+    fn copy_other_mode<T: Tier>(&mut self, tier: T) -> Option<Decoded<'c>> {
+        if T::SHORT > 0 && self.input.len() <= T::SHORT {
+            self.copy_two(tier.narrow())
+        } else {
+            self.copy_two(tier.wide())
+        }
+    }
+    #[cfg_attr(optimized, inline(always))]
     fn short_other_mode<T: Tier>(&mut self, tier: T) -> Option<Decoded<'c>> {
+        if T::COPIES_BEFORE_MODE {
+            // A `+` as a space would take a check here that the entry point has not made.
+            if self.job.plus() {
+                return None;
+            }
+            return if T::SHORT > 0 && self.input.len() <= T::SHORT {
+                self.escaped_block(tier.narrow())
+            } else {
+                self.escaped_block(tier.wide())
+            };
+        }
         let out = Cursor::new(self.out);
         let (out, stopped) = if T::SHORT > 0 && self.input.len() <= T::SHORT {
             match self.copy_two(tier.narrow()) {
                 Some(done) => return Some(done),
-                None => decode::one_block::<_, _, true>(tier.narrow(), self.job, self.input, out)?,
+                None => decode::one_block::<_, _, true, true>(tier.narrow(), self.job, self.input, out)?,
             }
         } else {
             match self.copy_two(tier.wide()) {
                 Some(done) => return Some(done),
-                None => decode::one_block::<_, _, true>(tier.wide(), self.job, self.input, out)?,
+                None => decode::one_block::<_, _, true, true>(tier.wide(), self.job, self.input, out)?,
             }
         };
         Some(Decoded { written: out.finish(), stopped })
@@ -257,7 +298,7 @@ impl Operation for DecodeMeasure<'_> {
             return Some(unchanged);
         }
         let (measure, stopped) =
-            decode::one_block::<_, _, false>(isa, self.job, self.input, Measure::default())?;
+            decode::one_block::<_, _, false, true>(isa, self.job, self.input, Measure::default())?;
         Some(Measured::new(measure, stopped))
     }
     #[cfg_attr(optimized, inline(always))]

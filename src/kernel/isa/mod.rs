@@ -13,10 +13,12 @@ use core::num::NonZeroU8;
 use core::sync::atomic::{AtomicU8, Ordering};
 
 use crate::kernel::cursor::{Room, Written};
+#[allow(unused_imports, reason = "some targets have no vector tier")]
 use crate::kernel::drive::operation::{
     Decode, DecodeMeasure, DecodeValues, Encode, EncodeMeasure, EncodeValues, Operation,
 };
-use crate::kernel::drive::{Isa, Tier as _};
+#[allow(unused_imports, reason = "some targets have no vector tier")]
+use crate::kernel::drive::{self, Isa, Tier as _};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, Measure, Measured};
 use crate::kernel::scalar;
@@ -79,12 +81,16 @@ macro_rules! has {
 /// one call; [`Operation`] says what it does.
 ///
 /// Each kind of input has a function of its own, because the prologue of one that does all takes longer than a short input.
+#[allow(unused_macros, reason = "some targets have no vector tier")]
 macro_rules! entry {
     ([$($feature:tt)*] $token:ident $operation:ident($($operand:ident: $type:ty),*) -> $output:ty) => {{
         $(#[target_feature(enable = $feature)])*
         fn entry<'c>($($operand: $type),*) -> $output {
             let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
             if !it.is_default() {
+                if <token::$token as drive::Tier>::COPIES_BEFORE_MODE && let Some(done) = it.copy_other_mode(tier) {
+                    return done;
+                }
                 return short_other_mode($(it.$operand),*);
             }
             match it.short(tier) {

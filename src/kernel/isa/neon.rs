@@ -17,6 +17,7 @@ impl Tier for Neon {
     type Wide = Blocks<Register, 4>;
     type Narrow = Blocks<Register, 2>;
     const SHORT: usize = 32;
+    const COPIES_BEFORE_MODE: bool = true;
 
     #[cfg_attr(optimized, inline(always))]
     fn wide(self) -> Self::Wide {
