@@ -1,74 +1,74 @@
-//! What a verb asks of the codec: the operands that every tier takes.
+//! The jobs that a verb passes to a kernel: the operands that every tier takes.
 
 use crate::hex::HexCase;
 use crate::kernel::cursor::Written;
 use crate::set::ByteSet;
 
-/// What happens to bytes outside the set.
+/// The mode of an encoding: how it treats bytes outside the set, and `%` and space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum EncodeRule {
-    /// Each is escaped, `%` like any other.
+    /// The default mode: every byte outside the set is escaped, `%` too.
     #[default]
     Plain,
-    /// A valid escape stays whole; every other `%` is escaped, even when the set holds it.
+    /// The keep-escapes mode: a valid escape stays whole. Every other `%` is escaped, even if it is a member of the set.
     KeepEscapes,
-    /// As `Plain`, but a space is written as `+` (and the set holds the space and not the `+`).
+    /// The form mode: `Plain`, but a space is written as `+`. The set contains the space and not the `+`.
     Form,
 }
 
-/// An encoding.
-// INVARIANT: `usual` is what `ByteSet::usual_and_one` says of `set`.
+/// The options of an encoding.
+// INVARIANT: `usual` is the result of `ByteSet::usual_and_one` for `set`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EncodeJob {
     pub set: ByteSet,
     pub rule: EncodeRule,
     pub case: HexCase,
-    /// What [`ByteSet::usual_and_one`] says of the set.
+    /// The result of [`ByteSet::usual_and_one`] for the set.
     pub usual: Option<u8>,
 }
 
-/// Which escapes are decoded, and what else is.
+/// The mode of a decoding: which escapes it decodes, and whether `+` is a space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum DecodeRule {
-    /// All escapes.
+    /// The default mode: all escapes are decoded.
     #[default]
     Plain,
-    /// Escapes of bytes outside the set that stays.
+    /// The mode that keeps some escapes: only escapes of bytes outside the set that stays are decoded.
     Keep,
-    /// As `Keep`, and a `+` that is not escaped is a space.
+    /// The form mode: `Keep`, and a `+` that is not escaped is a space.
     Form,
 }
 
-/// A decoding.
+/// The options of a decoding.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecodeJob {
-    /// Escapes of the members stay escapes, or those of all other bytes do. A tier looks bytes up faster in a set of ASCII
-    /// bytes, and of most sets that are not, the complement is.
+    /// The set that determines which escapes stay: those of its members, or, unless `members_stay`, those of all other bytes. A
+    /// tier looks up bytes faster in a set of ASCII bytes. Most sets that are not ASCII have an ASCII complement.
     // INVARIANT: no byte stays if the rule is `Plain`.
     pub set: ByteSet,
-    /// Whether it is the members that stay.
+    /// Whether the escapes of the members stay. If not, those of all other bytes do.
     pub members_stay: bool,
     pub rule: DecodeRule,
-    /// Escapes that stay are written in upper case.
+    /// Whether escapes that stay are written in upper case.
     pub upper: bool,
-    /// A `%` that starts no escape is an error.
+    /// Whether a `%` that starts no escape is an error.
     pub strict: bool,
 }
 
 impl EncodeJob {
-    /// The plain rule, with digits in upper case.
+    /// Makes an encoding in the default mode, with upper-case digits.
     #[inline(always)]
     pub(crate) const fn new(set: ByteSet) -> EncodeJob {
         EncodeJob { set, rule: EncodeRule::Plain, case: HexCase::Upper, usual: set.usual_and_one() }
     }
 
-    /// The same, but with another rule and set.
+    /// Returns this encoding with another mode and set.
     #[inline(always)]
     pub(crate) const fn with(self, rule: EncodeRule, set: ByteSet) -> EncodeJob {
         EncodeJob { set, rule, usual: set.usual_and_one(), ..self }
     }
 
-    /// Whether the rule is the first.
+    /// Reports whether the mode is the default.
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {
         self.rule == EncodeRule::Plain
@@ -85,25 +85,25 @@ impl DecodeJob {
         strict: false,
     };
 
-    /// Whether an escape of `byte` stays.
+    /// Reports whether an escape of `byte` stays.
     #[inline(always)]
     pub(crate) fn stays(&self, byte: u8) -> bool {
         self.set.contains(byte) == self.members_stay
     }
 
-    /// Whether the rule is the first.
+    /// Reports whether the mode is the default.
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {
         self.rule == DecodeRule::Plain
     }
 
-    /// Whether a `+` that is not escaped is a space.
+    /// Reports whether a `+` that is not escaped is a space.
     #[inline(always)]
     pub(crate) fn plus(&self) -> bool {
         self.rule == DecodeRule::Form
     }
 
-    /// The same, but that escapes of the bytes of `set` stay.
+    /// Returns this decoding, changed so that escapes of the bytes of `set` stay.
     #[inline(always)]
     pub(crate) const fn keeping(mut self, set: ByteSet) -> DecodeJob {
         self.members_stay = set.is_ascii() || !set.complement().is_ascii();
@@ -117,28 +117,29 @@ impl DecodeJob {
     }
 }
 
-/// What an operation would write.
+/// The measured output of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Measure {
-    /// The exact number of bytes.
+    /// The exact number of bytes of the output.
     pub len: usize,
-    /// Whether they differ from the input.
+    /// Whether the output differs from the input.
     pub changed: bool,
 }
 
-/// What a decoding wrote, and where it stopped: two words, which a call returns in registers.
+/// The result of a decoding: two words, which a call returns in registers.
 pub(crate) struct Decoded<'c> {
-    /// What was written. If the decoding stopped early, this ends somewhere before the malformed escape.
+    /// The number of bytes written. If the decoding stopped early, the output ends somewhere before the malformed escape.
     pub written: Written<'c>,
     /// The length of the input, or the offset of the malformed escape that ended a strict decoding.
     pub stopped: usize,
 }
 
-/// What a decoding would write, and where it would stop: two words, which a call returns in registers.
+/// The result of measuring a decoding: two words, which a call returns in registers.
 #[derive(Clone, Copy)]
 pub(crate) struct Measured {
     len: usize,
-    /// No input is longer than `isize::MAX`, so one bit is free.
+    /// The length of the input, or the offset of a malformed escape, shifted left by one; the lowest bit is `changed`. No input
+    /// is longer than `isize::MAX`, so one bit is free.
     stopped_and_changed: usize,
 }
 
@@ -148,19 +149,19 @@ impl Measured {
         Measured { len: measure.len, stopped_and_changed: stopped << 1 | usize::from(measure.changed) }
     }
 
-    /// The exact number of bytes, if the decoding does not stop early.
+    /// Returns the exact number of bytes of the output, if the decoding does not stop early.
     #[inline(always)]
     pub(crate) fn len(self) -> usize {
         self.len
     }
 
-    /// Whether the output differs from the input, if the decoding does not stop early.
+    /// Reports whether the output differs from the input, if the decoding does not stop early.
     #[inline(always)]
     pub(crate) fn changed(self) -> bool {
         self.stopped_and_changed & 1 != 0
     }
 
-    /// The length of the input, or the offset of the malformed escape that ends a strict decoding.
+    /// Returns the length of the input, or the offset of the malformed escape that ends a strict decoding.
     #[inline(always)]
     pub(crate) fn stopped(self) -> usize {
         self.stopped_and_changed >> 1

@@ -1,4 +1,5 @@
-//! The machinery that nobody outside sees: what a verb asks of the codec, the scalar reference, the drivers and the tiers.
+//! The private machinery of the crate: the jobs that verbs pass on, the scalar engine and its reference, the drivers and the
+//! tiers.
 
 pub(crate) mod cursor;
 pub(crate) mod drive;

@@ -1,8 +1,8 @@
 //! The rules of encoding and decoding, one step at a time, in the words of the specifications.
 //!
-//! A step consumes one byte or one escape of the input and says which bytes take its place. The fast code is allowed to do many
-//! steps at once, and must write the same bytes. The scalar engine asks this module about every byte that it does not copy,
-//! and verbs that report a single place walk over the steps. The oracle of the tests is written separately, on purpose.
+//! A step reads one byte or one escape of the input and gives the bytes that replace it. Fast code may do many steps at once,
+//! but it must write the same bytes. The scalar engine asks this module about every byte that it does not copy, and verbs that
+//! report a single position iterate over the steps. The oracle of the tests is a separate implementation, on purpose.
 
 use crate::hex::{self, HexCase};
 use crate::kernel::job::{DecodeJob, EncodeJob, EncodeRule};
@@ -12,7 +12,8 @@ use crate::kernel::job::{DecodeJob, EncodeJob, EncodeRule};
 pub(crate) struct Step {
     /// The number of input bytes that the step consumes: one, or three for an escape.
     pub used: usize,
-    /// The output: the low `len` bytes, little-endian. (An array would be taken apart and put together again.)
+    /// The output: the low `len` bytes, little-endian. This is a word because the compiler would split an array and join it
+    /// again.
     pub bytes: u32,
     pub len: usize,
     /// Whether the output differs from the input that the step consumes.
@@ -63,7 +64,7 @@ pub(crate) fn encode(job: &EncodeJob, rest: &[u8]) -> Step {
     if job.set.contains(rest[0]) && !has_meaning { Step::copy(rest[0]) } else { encode_special(job, rest) }
 }
 
-/// Does the part of [`encode`] for a byte that is not in the set, or has a meaning under the rule.
+/// Encodes a byte that is not in the set, or that has a meaning of its own in this mode. See [`encode`] for the arguments.
 #[inline(always)]
 pub(crate) fn encode_special(job: &EncodeJob, rest: &[u8]) -> Step {
     match (job.rule, rest[0]) {
@@ -74,7 +75,7 @@ pub(crate) fn encode_special(job: &EncodeJob, rest: &[u8]) -> Step {
 }
 
 /// Decodes the start of `rest`, which is not empty. URL Standard, section 1.3, "percent-decode": a `%` and the two hexadecimal
-/// digits after it become one byte, and every other byte stays. Returns `None` if a strict decoder rejects the input here.
+/// digits after it become one byte, and every other byte stays. Returns `None` if a strict decoder rejects the escape there.
 pub(crate) fn decode(job: &DecodeJob, rest: &[u8]) -> Option<Step> {
     match rest[0] {
         b'%' => decode_special::<false>(job, rest),
@@ -83,8 +84,8 @@ pub(crate) fn decode(job: &DecodeJob, rest: &[u8]) -> Option<Step> {
     }
 }
 
-/// Does the part of [`decode`] for a `%`, or for a `+` that means a space. `PLAIN` decoding has neither `+` nor escapes that
-/// stay.
+/// Decodes a `%`, or a `+` that means a space, at the start of `rest`. With `PLAIN`, the mode is the default: `+` has no
+/// meaning, and no escapes stay.
 #[inline(always)]
 pub(crate) fn decode_special<const PLAIN: bool>(job: &DecodeJob, rest: &[u8]) -> Option<Step> {
     Some(match (rest[0], hex::unescape(rest)) {
@@ -99,7 +100,7 @@ pub(crate) fn decode_special<const PLAIN: bool>(job: &DecodeJob, rest: &[u8]) ->
     })
 }
 
-/// Takes one `step` after the other, and gives each with its offset in the input. Ends early where there is no step.
+/// Iterates over the steps of `input`, each with its offset in the input. Ends early if `step` returns `None`.
 pub(crate) fn steps(
     input: &[u8],
     step: impl Fn(&[u8]) -> Option<Step>,
@@ -113,7 +114,8 @@ pub(crate) fn steps(
     })
 }
 
-/// Returns the offset of the first step that changes anything. `changed` says quickly whether one in a piece of the input does.
+/// Returns the offset of the first step that changes anything. `changed` reports quickly whether a piece of the input has such
+/// a step.
 pub(crate) fn first_change(
     input: &[u8],
     changed: impl Fn(&[u8]) -> bool,

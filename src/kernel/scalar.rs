@@ -75,7 +75,7 @@ struct Encoding<'j> {
 impl<'j> Encoding<'j> {
     #[inline(always)]
     fn new(job: &'j EncodeJob) -> Encoding<'j> {
-        // What `%` or space becomes does not depend on membership alone in these modes, so `special` has to find it.
+        // The last two modes treat `%` or the space specially even in the set, so `special` has to find it.
         let stays = match job.rule {
             EncodeRule::Plain => job.set,
             EncodeRule::KeepEscapes => job.set.remove(b"%"),

@@ -1,10 +1,10 @@
-//! Vectors without an allocator: in an array, or in memory of the caller. Neither needs initialised memory.
+//! Vectors without an allocator: in an array, or in memory of the caller. Neither initialises its memory beforehand.
 
 use core::mem::MaybeUninit;
 
 use crate::kernel::cursor::{self, Cursor, Room, Written};
 
-/// A vector of at most `N` values in an array. Making one costs nothing, however large it is.
+/// A vector of at most `N` values in an array. Making one is free, whatever `N` is, because nothing is initialised.
 // INVARIANT: `len <= N`, and the first `len` slots are initialised.
 pub(crate) struct ArrayVec<T, const N: usize> {
     slots: [MaybeUninit<T>; N],
@@ -24,13 +24,13 @@ impl<T: Copy, const N: usize> ArrayVec<T, N> {
         self.len
     }
 
-    /// Keeps the first `len` values.
+    /// Removes all values after the first `len`.
     #[inline(always)]
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }
 
-    /// Appends `value`, unless the array is full.
+    /// Appends `value`. Does nothing if the array is full.
     #[inline(always)]
     pub(crate) fn push(&mut self, value: T) {
         if let Some(slot) = self.slots.get_mut(self.len) {
@@ -45,7 +45,7 @@ impl<T: Copy, const N: usize> ArrayVec<T, N> {
         self.len = write_to(&mut self.slots, values);
     }
 
-    /// Replaces the values by `count` times `value`, at most `N` times.
+    /// Replaces the values by `count` copies of `value`, at most `N`.
     #[inline(always)]
     pub(crate) fn fill(&mut self, value: T, count: usize) {
         self.len = count.min(N);
@@ -55,14 +55,15 @@ impl<T: Copy, const N: usize> ArrayVec<T, N> {
     /// Returns the values.
     #[inline(always)]
     pub(crate) fn as_slice(&self) -> &[T] {
-        // SAFETY: by the invariant the first `len` slots exist and are initialised.
+        // SAFETY: by the invariant of `ArrayVec`, the first `len` slots exist and are initialised.
         unsafe { core::slice::from_raw_parts(self.slots.as_ptr().cast(), self.len) }
     }
 
-    /// Returns the values.
+    /// Returns the values for changes in place.
     #[inline(always)]
     pub(crate) fn as_mut_slice(&mut self) -> &mut [T] {
-        // SAFETY: by the invariant the first `len` slots exist and are initialised, and a `&mut [T]` cannot undo that.
+        // SAFETY: by the invariant of `ArrayVec`, the first `len` slots exist and are initialised. A `&mut [T]` cannot undo
+        // that.
         unsafe { core::slice::from_raw_parts_mut(self.slots.as_mut_ptr().cast(), self.len) }
     }
 }
@@ -80,7 +81,7 @@ impl<const N: usize> ArrayVec<u8, N> {
             cursor.push_run(bytes);
             (cursor.finish(), ())
         });
-        // These slots follow the first `len`, and are initialised now.
+        // The slots that `written` counts follow the first `len` and are initialised, so the invariant holds.
         self.len += written;
         true
     }
@@ -112,12 +113,12 @@ impl<'a, T: Copy> Slots<'a, T> {
         self.slots.len() - self.len
     }
 
-    /// Keeps the first `len` values.
+    /// Removes all values after the first `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }
 
-    /// Appends `value`, unless there is no free slot.
+    /// Appends `value`. Does nothing if there is no free slot.
     #[inline(always)]
     pub(crate) fn push(&mut self, value: T) {
         if let Some(slot) = self.slots.get_mut(self.len) {
@@ -135,14 +136,14 @@ impl<'a, T: Copy> Slots<'a, T> {
     /// Returns the values.
     #[inline(always)]
     pub(crate) fn as_slice(&self) -> &[T] {
-        // SAFETY: by the invariant the first `len` slots exist and are initialised.
+        // SAFETY: by the invariant of `Slots`, the first `len` slots exist and are initialised.
         unsafe { core::slice::from_raw_parts(self.slots.as_ptr().cast(), self.len) }
     }
 
     /// Returns the values, for as long as the slots are borrowed.
     pub(crate) fn into_slice(self) -> &'a [T] {
-        // SAFETY: by the invariant the first `len` slots exist and are initialised. They are borrowed mutably for `'a`, and
-        // `self`, which held that borrow, is consumed.
+        // SAFETY: by the invariant of `Slots`, the first `len` slots exist and are initialised. They are borrowed mutably for
+        // `'a`, and `self`, which held that borrow, is consumed.
         unsafe { core::slice::from_raw_parts(self.slots.as_ptr().cast(), self.len) }
     }
 }
@@ -152,7 +153,7 @@ impl Slots<'_, u8> {
     #[inline(always)]
     pub(crate) fn write<T>(&mut self, write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T)) -> T {
         let (written, more) = cursor::lend_counted(&mut self.slots[self.len..], write);
-        // These slots follow the first `len`, and are initialised now.
+        // The slots that `written` counts follow the first `len` and are initialised, so the invariant holds.
         self.len += written;
         more
     }

@@ -1,14 +1,14 @@
-//! Bytes in machine words: short inputs, and a look at eight bytes together.
+//! Bytes in machine words: loads and checks of short inputs, and searches of eight bytes at once.
 
 const EACH: u64 = 0x0101_0101_0101_0101;
 const TOP: u64 = EACH << 7;
 
-/// The bytes of an input shorter than 16, little-endian, with zeros after them.
+/// Returns the bytes of an input shorter than 16, little-endian, with zeros after them.
 #[inline(always)]
 pub(crate) fn words(input: &[u8]) -> [u64; 2] {
     let len = input.len();
     if let (Some(start), Some(end)) = (input.first_chunk(), input.last_chunk()) {
-        // Of the last eight bytes, those that the first eight do not hold; the shift may be by 64.
+        // The last eight bytes, without those that are in the first word. Two shifts, because the distance may be 64.
         let behind = u64::from_le_bytes(*end) >> 1 >> (127 - 8 * len.min(15));
         [u64::from_le_bytes(*start), behind]
     } else if let (Some(start), Some(end)) = (input.first_chunk(), input.last_chunk()) {
@@ -20,26 +20,26 @@ pub(crate) fn words(input: &[u8]) -> [u64; 2] {
     }
 }
 
-/// The longest input that a [`Look`] is for.
+/// The longest input that a [`Look`] checks.
 pub(crate) const FEW: usize = 16;
 
-/// A question about an input of at most [`FEW`] bytes: does it surely stay as it is? It is asked of pieces that hold all bytes of
-/// the input and no others, and may overlap. `false` says nothing.
+/// A quick check whether an input of at most [`FEW`] bytes stays unchanged. The methods get two pieces that cover the input and
+/// may overlap. `true` means that the input stays unchanged; `false` means that the check cannot tell.
 pub(crate) trait Look: Copy {
-    /// Of one byte.
+    /// Checks an input of one byte.
     fn one(self, byte: u8) -> bool;
 
-    /// Of two or three bytes: the first two and the last two.
+    /// Checks an input of two or three bytes, given its first two and its last two.
     fn three(self, len: usize, start: u16, end: u16) -> bool;
 
-    /// Of four to seven bytes: the first four and the last four.
+    /// Checks an input of four to seven bytes, given its first four and its last four.
     fn seven(self, len: usize, start: u32, end: u32) -> bool;
 
-    /// Of eight to sixteen bytes: the first eight and the last eight.
+    /// Checks an input of eight to sixteen bytes, given its first eight and its last eight.
     fn sixteen(self, start: u64, end: u64) -> bool;
 }
 
-/// What `look` says of `input`; `false` if it is too long.
+/// Checks `input` with `look`. Returns `false` if it is longer than [`FEW`] bytes.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 pub(crate) fn stays(input: &[u8], look: impl Look) -> bool {
@@ -57,7 +57,7 @@ pub(crate) fn stays(input: &[u8], look: impl Look) -> bool {
     }
 }
 
-/// What `look` says of an input of 16 bytes or more, by pieces; `false` if it is shorter.
+/// Checks an input of 16 bytes or more with `look`, piece by piece. Returns `false` if the input is shorter.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 pub(crate) fn all_stay(input: &[u8], look: impl Look) -> bool {
@@ -66,8 +66,8 @@ pub(crate) fn all_stay(input: &[u8], look: impl Look) -> bool {
         && four_stay(input.last_chunk::<64>().map_or(input, |last| last), look)
 }
 
-/// What `look` says of 16 to 64 bytes, as four pieces of sixteen, which overlap: without a branch on how many bytes there are, which
-/// could not be predicted. `false` if there are fewer or more.
+/// Checks 16 to 64 bytes with `look`, as four overlapping pieces of sixteen. There is no branch on the length, because it could
+/// not be predicted. Returns `false` for any other length.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 fn four_stay(input: &[u8], look: impl Look) -> bool {
@@ -85,59 +85,60 @@ fn four_stay(input: &[u8], look: impl Look) -> bool {
     stay
 }
 
-/// The top bit of each byte of `word` that is `byte`, and no other bit.
+/// Returns the top bit of each byte of `word` that is `byte`, and no other bit.
 #[inline(always)]
 pub(crate) const fn equal(word: u64, byte: u8) -> u64 {
     !differ(word, byte) & TOP
 }
 
-/// The top bit of each byte of `word` that is `a` or `b`, and no other bit.
+/// Returns the top bit of each byte of `word` that is `a` or `b`, and no other bit.
 #[inline(always)]
 pub(crate) const fn either(word: u64, a: u8, b: u8) -> u64 {
     !(differ(word, a) & differ(word, b)) & TOP
 }
 
-/// Among the top bits those of the bytes of `word` that are not `byte`. Other bits may be set, too.
+/// Returns a word with the top bit set in exactly the bytes of `word` that are not `byte`. Its other bits are arbitrary.
 #[inline(always)]
 const fn differ(word: u64, byte: u8) -> u64 {
     let difference = word ^ (EACH * byte as u64);
-    // The sum of seven bits and 0x7F stays within its byte.
+    // The sum of seven bits and 0x7F does not overflow its byte.
     ((difference & !TOP) + !TOP) | difference
 }
 
-/// Of bytes below 0x80: among the top bits those of the bytes of `word` that are `byte` or more.
+/// Returns a word with the top bit set in exactly the bytes of `word` that are `byte` or more. All bytes are below 0x80. Other
+/// bits are arbitrary.
 #[inline(always)]
 const fn from(word: u64, byte: u8) -> u64 {
     word + EACH * (0x80 - byte as u64)
 }
 
-/// The top bit of each byte of `word` that is not an ASCII letter or digit, `-`, `.`, `_` or `other`, which is ASCII.
+/// Returns the top bit of each byte of `word` that is not an ASCII letter or digit, `-`, `.`, `_` or the ASCII byte `other`.
 #[inline(always)]
 pub(crate) const fn unusual(word: u64, other: u8) -> u64 {
     let ascii = word & !TOP;
     let folded = ascii | (EACH * 0x20);
     let letters = from(folded, b'a') & !from(folded, b'z' + 1);
-    // From `-` to `9` there are `-`, `.`, `/` and the digits.
+    // The bytes from `-` to `9` are `-`, `.`, `/` and the digits.
     let digits = from(ascii, b'-') & !from(ascii, b'9' + 1) & differ(ascii, b'/');
     let others = !(differ(ascii, b'_') & differ(ascii, other));
     (!(letters | digits | others) | word) & TOP
 }
 
-/// Whether every CPU of the target has vectors, and the compiler makes of a loop over bytes what takes less than words. Where a
-/// vector tier is in use anyway, nobody asks.
+/// Whether every CPU of the target has vectors, so that the compiler turns a loop over bytes into code that is faster than
+/// words. On targets with a vector tier in every build, the functions that use this are not called.
 const VECTORS: bool = cfg!(target_arch = "x86_64");
 
-/// Whether a byte is not an ASCII letter or digit, `-`, `.`, `_` or `other`. It has no branch, so that the compiler can look at
-/// many together.
+/// Reports whether `byte` is not an ASCII letter or digit, `-`, `.`, `_` or `other`. There is no branch, so that the compiler
+/// can check many bytes at once.
 #[inline(always)]
 const fn is_unusual(byte: u8, other: u8) -> bool {
     let letter = (byte | 0x20).wrapping_sub(b'a') < 26;
-    // From `-` to `9` there are `-`, `.`, `/` and the digits.
+    // The bytes from `-` to `9` are `-`, `.`, `/` and the digits.
     let digit = (byte.wrapping_sub(b'-') < 13) & (byte != b'/');
     !(letter | digit | (byte == b'_') | (byte == other))
 }
 
-/// Whether [`unusual`] says so of any byte. The number of bytes is a multiple of eight.
+/// Reports whether any byte is not an ASCII letter or digit, `-`, `.`, `_` or `other`. `N` is a multiple of eight.
 #[inline(always)]
 pub(crate) fn any_unusual<const N: usize>(bytes: &[u8; N], other: u8) -> bool {
     if VECTORS {
@@ -147,7 +148,7 @@ pub(crate) fn any_unusual<const N: usize>(bytes: &[u8; N], other: u8) -> bool {
     }
 }
 
-/// Whether any byte of two pieces is `byte`. The number of bytes of each is a multiple of eight.
+/// Reports whether any byte of the two pieces is `byte`. `N` is a multiple of eight.
 #[inline(always)]
 pub(crate) fn any_equal<const N: usize>(pieces: [&[u8; N]; 2], byte: u8) -> bool {
     if VECTORS {
@@ -161,7 +162,7 @@ pub(crate) fn any_equal<const N: usize>(pieces: [&[u8; N]; 2], byte: u8) -> bool
 
 /// A word in which escapes have been decoded.
 pub(crate) struct Unescaped {
-    /// What becomes of the bytes; of eight, two fewer for each escape. After these may be anything.
+    /// The decoded bytes: eight, and two fewer for each escape. The bytes after them are arbitrary.
     pub(crate) bytes: u64,
     /// The top bit of each byte that was the `%` of an escape.
     pub(crate) escapes: u64,
@@ -170,13 +171,13 @@ pub(crate) struct Unescaped {
 }
 
 impl Unescaped {
-    /// How many bytes have become fewer.
+    /// Returns the number of bytes by which decoding shortened the word: two for each escape.
     #[inline(always)]
     pub(crate) const fn dropped(&self) -> usize {
         2 * ((self.escapes >> 7).wrapping_mul(EACH) >> 56) as usize
     }
 
-    /// How many of the last bytes may be the start of an escape that the next word ends.
+    /// Returns the number of bytes at the end of the word that may start an escape which the next word completes.
     #[inline(always)]
     pub(crate) const fn held_back(&self) -> usize {
         let last = self.percents >> 63;
@@ -193,12 +194,12 @@ pub(crate) const fn unescape(word: u64) -> Unescaped {
     let digits = from(ascii, b'0') & !from(ascii, b'9' + 1) | from(folded, b'a') & !from(folded, b'f' + 1);
     let digits = digits & !word;
     let escapes = percents & digits >> 8 & digits >> 16;
-    // Of a digit its value; nothing else that matters.
+    // The value of each byte if it is a digit. Values of other bytes are arbitrary, because only valid escapes use them.
     let values = (word & (EACH * 0x0F)) + (word >> 6 & EACH) * 9;
     let values = values >> 4 | values >> 16;
     let mut bytes = word ^ ((word ^ values) & ((escapes >> 7) * 0xFF));
-    // Eight bytes hold at most two escapes. The two digits of the first go, then those of the second. If there is no such
-    // escape, all bytes are before it.
+    // Eight bytes hold at most two escapes. First the two digits of the first escape are removed, then those of the second. If
+    // there is no such escape, `before` covers all bytes.
     let before = escapes ^ escapes.wrapping_sub(1);
     bytes = bytes & before | bytes >> 16 & !before;
     let second = (escapes & escapes.wrapping_sub(1)) >> 16;
@@ -207,7 +208,7 @@ pub(crate) const fn unescape(word: u64) -> Unescaped {
     Unescaped { bytes, escapes, percents }
 }
 
-/// Bit `n` for the top bit of byte `n`, of a word in which no other bit is set.
+/// Returns a word with bit `n` set if the top bit of byte `n` is set. No other bits of `tops` are set.
 #[inline(always)]
 pub(crate) const fn bits(tops: u64) -> u64 {
     (tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56

@@ -1,4 +1,4 @@
-//! Where values end: one value that is the whole input, or a batch of adjacent values.
+//! The ends of values in an input: of one value that is the whole input, or of a batch of adjacent values.
 
 use crate::kernel::ends::Follow;
 

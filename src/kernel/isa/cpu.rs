@@ -17,7 +17,7 @@ const AVX512F: u16 = 1 << 7;
 const AVX512BW: u16 = 1 << 8;
 const AVX512VBMI: u16 = 1 << 9;
 const AVX512VBMI2: u16 = 1 << 10;
-/// Marks that the CPU has been asked.
+/// The bit that is set once the CPU has been asked.
 const ASKED: u16 = 1 << 15;
 
 /// Returns the bit of a feature by its name in the Rust reference. In a constant, an unknown name does not compile.
@@ -38,10 +38,10 @@ pub(super) const fn bit(feature: &str) -> u16 {
     }
 }
 
-/// Reports whether the CPU has the feature of this bit, and the system saves the registers that it needs. The CPU is asked
-/// once, because `cpuid` takes microseconds under a hypervisor.
+/// Reports whether the CPU has the feature of this bit and the system saves the registers that the feature needs. The CPU is
+/// asked only once, because `cpuid` takes microseconds under a hypervisor.
 pub(super) fn has(bit: u16) -> bool {
-    // Two threads that ask at once get the same answer, so no order is needed.
+    // Two threads that ask at the same time get the same answer, so the loads and stores need no ordering.
     static FOUND: AtomicU16 = AtomicU16::new(0);
     let mut found = FOUND.load(Ordering::Relaxed);
     if found == 0 {
@@ -51,8 +51,8 @@ pub(super) fn has(bit: u16) -> bool {
     found & bit != 0
 }
 
-/// Asks the CPU. Finds nothing in SGX, where `cpuid` is not allowed, and in a kernel, which must save the registers of programs
-/// before it uses them. There, a tier exists only if the build enables its features.
+/// Asks the CPU for its features. Reports none in SGX, where `cpuid` is not allowed, and in a kernel, which must save the
+/// registers of programs before it uses them. There, a tier exists only if the build enables its features.
 fn ask() -> u16 {
     if cfg!(any(target_env = "sgx", target_os = "none")) {
         return 0;
@@ -74,7 +74,7 @@ fn ask() -> u16 {
     let seven = cpuid(7);
     found |= when(seven.ebx, 3, BMI1) | when(seven.ebx, 8, BMI2);
 
-    // Wide registers need a system that saves them. If the CPU has XSAVE and OSXSAVE, XCR0 says which registers it saves.
+    // Wide registers need a system that saves them. If the CPU has XSAVE and OSXSAVE, XCR0 tells which registers are saved.
     const XSAVE: u32 = 0b11 << 26;
     const AVX: u32 = 1 << 28;
     const SAVES_YMM: u64 = 0b110;
@@ -82,7 +82,7 @@ fn ask() -> u16 {
     if one.ecx & (XSAVE | AVX) != XSAVE | AVX {
         return found;
     }
-    // SAFETY: `one.ecx` has just shown XSAVE and OSXSAVE.
+    // SAFETY: the check of `one.ecx` above shows XSAVE and OSXSAVE.
     let saved = unsafe { saved_registers() };
     if saved & SAVES_YMM == SAVES_YMM {
         found |= when(seven.ebx, 5, AVX2);
@@ -105,12 +105,13 @@ fn ask() -> u16 {
 /// The CPU has XSAVE, and the system has enabled it (OSXSAVE).
 #[target_feature(enable = "xsave")]
 unsafe fn saved_registers() -> u64 {
-    // SAFETY: the caller vouches for XSAVE and OSXSAVE, and register 0 exists with them.
+    // SAFETY: the caller guarantees XSAVE and OSXSAVE, and register 0 exists with them.
     unsafe { _xgetbv(0) }
 }
 
 fn cpuid(leaf: u32) -> CpuidResult {
-    // SAFETY: the instruction exists on every x86 CPU that Rust has a target for, except in SGX, where nobody calls this.
+    // SAFETY: the instruction exists on every x86 CPU that Rust has a target for. In SGX it is not allowed, and `ask` returns
+    // before it calls this.
     #[allow(unused_unsafe, reason = "newer versions of Rust say that it is safe")]
     unsafe {
         __cpuid_count(leaf, 0)
