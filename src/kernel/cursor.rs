@@ -333,7 +333,7 @@ pub(crate) fn copy_fewer<'id>(input: &[u8], out: Room<'id>, look: impl Look) -> 
     if len > 3 || len > out.len() {
         return None;
     }
-    // SAFETY: `len` is from 2 to 3, or it is 1, and `out` has at least `len` bytes.
+    // SAFETY: `len` is 2 or 3 if `N` is 2, and 1 if `N` is 1. `out` has at least `len` bytes.
     unsafe {
         if len >= 2 {
             copy_if::<2>(input, out, |a, b| look.three(len, u16::from_le_bytes(a), u16::from_le_bytes(b)))

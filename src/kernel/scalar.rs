@@ -241,7 +241,7 @@ trait Output {
         self.write(rule, source, text, from, part)
     }
     /// Decodes consecutive escapes at the start of `rest`, a few at a time, and returns the number of input bytes they take.
-    /// Returns 0 if there are none, or if this output decodes them as fast one by one.
+    /// A destination that gains nothing by this, such as a count, returns 0.
     fn write_run(&mut self, rest: &[u8]) -> usize;
     /// Copies bytes.
     fn copy(&mut self, bytes: &[u8]);

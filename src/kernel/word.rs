@@ -125,7 +125,7 @@ pub(crate) const fn unusual(word: u64, other: u8) -> u64 {
 }
 
 /// Whether every CPU of the target has vectors, so that the compiler turns a loop over bytes into code that is faster than
-/// words. On targets with a vector tier in every build, the functions that use this are not called.
+/// words. If a vector tier is in use, the functions that read this constant are not called.
 const VECTORS: bool = cfg!(target_arch = "x86_64");
 
 /// Reports whether `byte` is not an ASCII letter or digit, `-`, `.`, `_` or `other`. There is no branch, so that the compiler

@@ -320,7 +320,8 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
     }
 
     /// Writes the first `lanes` lanes of `block`, which is at the start of `rest`. Returns whether nothing was escaped. With
-    /// `MANY`, there are many blocks, so work to prepare the set and a check for blocks with every lane escaped pay.
+    /// `MANY`, the input has many blocks, so it is worth the time to prepare the set and to check whether every lane of a
+    /// block is escaped.
     #[cfg_attr(optimized, inline(always))]
     fn take<const MANY: bool>(&mut self, mut block: I::Block, rest: &[u8], lanes: Lanes<I>) -> bool {
         let isa = self.isa;

@@ -48,7 +48,7 @@ impl Register {
         unsafe { if upper { _mm256_extracti128_si256::<1>(self.0) } else { _mm256_castsi256_si128(self.0) } }
     }
 
-    /// Loads sixteen lanes of a partial block: those of index `i` if `of` times sixteen make a block.
+    /// Loads sixteen lanes of a partial block, from lane `16 * i` on. A block has `of` times sixteen lanes.
     ///
     /// # Safety
     ///

@@ -435,7 +435,7 @@ impl Isa for Avx512 {
         let found_members = self.members(found.values, class);
         // SAFETY: the token proves AVX-512.
         unsafe {
-            // This stays in vectors: inverting a mask by `members` would need a mask from a general register.
+            // The inversion is done in vectors: inverting a mask would need a second mask, moved from a general register.
             let wrong = self.all(if members { 0 } else { 0xFF });
             let right = _mm512_xor_si512(found_members, wrong);
             let decoded = _mm512_mask_cmplt_epi8_mask(found.valid, right, _mm512_setzero_si512());

@@ -85,7 +85,7 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         self.table(&DIGIT_LOW).look_up(bytes).add_saturating(high)
     }
 
-    /// Returns the high and the low hexadecimal digit of each byte, spelt with `digits`.
+    /// Returns the high and the low hexadecimal digit of each byte. `digits` is the table of the sixteen digits.
     #[cfg_attr(optimized, inline(always))]
     fn spelt(self, bytes: V, digits: V) -> [V; 2] {
         [digits.shuffle(bytes.high_half()), digits.shuffle(bytes & self.all(0x0F))]

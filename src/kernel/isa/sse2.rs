@@ -609,8 +609,8 @@ impl Isa for Sse2 {
         /// The width of the window: three bytes for each of 63 lanes, and then a block, which is more than the four bytes of
         /// the last escape.
         const WINDOW: usize = 63 * 3 + 64;
-        /// The largest number of escapes after which the rest of the block is copied. With more, writing byte by byte is
-        /// faster.
+        /// The largest number of escapes for which the rest of the block is copied after each. With more, writing byte by
+        /// byte is faster.
         const FEW: usize = 16;
         // If lane 63 is the last of `FEW` lanes to escape, a block is copied after its three bytes.
         const { assert!(63 + 2 * (FEW - 1) + 3 + 64 <= WINDOW) };
