@@ -212,7 +212,7 @@ fn store<const N: usize, const T: usize>(text: &mut [u8; T], at: usize, bytes: [
 /// so the compiler removes bounds checks.
 type Text = [u8; 256 + 16];
 
-/// A block and the bytes after it, as many as sixteen-byte loads may read.
+/// A block and the 80 bytes after it: loads of sixteen bytes near the end of the block read some of these.
 type Near = [u8; 128 + 16];
 
 /// The destination of the output: the caller's memory, or only a count of bytes.

@@ -246,7 +246,8 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
     }
 }
 
-/// Decodes `input` in any mode, and returns the same as [`default_mode`].
+/// Decodes `input` in any mode. Returns the sink, and the length of the input or the offset of the malformed escape that ended a
+/// strict decoding.
 #[cfg_attr(optimized, inline(always))]
 fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(
     isa: I,
