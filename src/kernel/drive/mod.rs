@@ -109,8 +109,8 @@ pub(crate) trait Tier: Copy {
     /// The longest input for narrow blocks; 0 if a tier has only wide ones.
     const SHORT: usize;
 
-    /// Whether an entry point itself copies a clean input in a mode other than the default, because the function that decodes such
-    /// inputs saves registers first.
+    /// Whether an entry point itself copies a clean input in a mode other than the default. That pays if the function that
+    /// decodes such inputs has to save registers first.
     const COPIES_BEFORE_MODE: bool = false;
 
     /// Returns the capability for wide blocks.

@@ -68,8 +68,8 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         let mut others = block;
         for i in 0..N {
             others[i] = self.ascii_member(block[i], class).eq(self.all(0));
-            // The branch is inside the loop: if it selected one of two loops, the compiler would no longer know that marks are all
-            // ones or all zeros.
+            // The branch is inside the loop: if it selected one of two loops, the compiler would no longer know that marks are
+            // all ones or all zeros.
             if !class.is_ascii {
                 others[i] = others[i] & self.high_member(block[i], class).eq(self.all(0));
             }
