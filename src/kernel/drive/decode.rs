@@ -197,20 +197,24 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
         while rest.len() >= I::LANES && state.sink.room() >= I::LANES {
             if const { I::TOGETHER == 4 } {
-                let mut taken = 1;
-                if rest.len() < 4 * I::LANES {
-                    if state.pass::<1>(rest) {
-                        rest = &rest[I::LANES..];
-                        continue;
+                if rest.len() < 4 * I::LANES || state.sink.room() < 4 * I::LANES {
+                    if !state.pass::<1>(rest)
+                        && let Err(lane) = state.take::<false, false>(isa.load(rest), rest, Lanes::ALL)
+                    {
+                        return (state.finish(), input.len() - rest.len() + lane);
                     }
-                } else if state.pass::<4>(rest) {
+                    rest = &rest[I::LANES..];
+                    state.run = 0;
+                    continue;
+                }
+                if state.pass::<4>(rest) {
                     rest = &rest[4 * I::LANES..];
                     continue;
-                } else {
-                    taken = 4;
                 }
                 let before = state.sink.written();
-                for _ in 0..taken {
+                // The number of iterations is a constant, so that the compiler unrolls them: with a variable one, decoding 64 KiB
+                // took 1.1 times as long.
+                for _ in 0..4 {
                     // This tells the compiler that the second to fourth block fit, too.
                     if state.sink.room() < I::LANES {
                         break;
@@ -223,7 +227,7 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
                     rest = &rest[I::LANES..];
                 }
                 // If the output of four blocks is a third of their length, they hold nothing but escapes.
-                let is_run = taken == 4 && state.sink.written() - before <= 4 * I::LANES / 3 + 1;
+                let is_run = state.sink.written() - before <= 4 * I::LANES / 3 + 1;
                 state.run = if is_run { u64::MAX } else { 0 };
             } else {
                 match state.take::<true, true>(isa.load(rest), rest, Lanes::ALL) {

@@ -432,6 +432,7 @@ impl Isa for Sse2 {
         let found = if len < 16 {
             let [low, high] = words(input);
             // The zeros after the input do not match, because no caller checks for zero.
+            // SAFETY: the token proves SSE2.
             unsafe { _mm_cmpeq_epi8(_mm_set_epi64x(high.cast_signed(), low.cast_signed()), byte) }
         } else if len <= 64 {
             // Four overlapping pieces cover the input, so there is no branch on the number of pieces.
