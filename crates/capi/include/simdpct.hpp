@@ -96,7 +96,7 @@ class set {
     set() noexcept : value_{} {}
     explicit set(const simdpct_set &value) noexcept : value_(value) {}
 
-    // Returns the set called `name`, such as "rfc3986-path", or nothing if there is none. See simdpct_set_named.
+    // Returns the set called `name`, such as "rfc3986-path", or std::nullopt if no set has this name. See simdpct_set_named.
     static std::optional<set> named(const char *name) noexcept {
         set found;
         if (simdpct_set_named(&found.value_, name) != SIMDPCT_OK) return std::nullopt;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use simdpct::ByteSet;
 
-/// Returns the byte that an escape stands for, or `None` if the escape is malformed.
+/// Returns the byte that an escape represents, or `None` if the escape is malformed.
 pub fn byte_of(escape: &[u8; 3]) -> Option<u8> {
     match *escape {
         [b'%', high, low] => hex(&[high, low]).map(|value| value as u8),

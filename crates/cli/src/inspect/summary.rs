@@ -28,7 +28,7 @@ pub struct Summary {
     pub escapes: u64,
     /// The number of lines in each bucket of [`BUCKETS`].
     pub buckets: [u64; BUCKETS.len()],
-    /// For each byte value, the number of escapes that stand for it.
+    /// For each byte value, the number of escapes of that byte.
     pub byte_counts: [u64; 256],
     /// For each kind of finding, the number of lines that contain it.
     pub lines_of: [u64; Kind::ALL.len()],

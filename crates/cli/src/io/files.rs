@@ -182,7 +182,7 @@ struct Waiting {
     files: Vec<Replacement>,
     /// The folders in which files got their final names.
     folders: Folders,
-    /// The highest exit code of the files that failed; `None` if there are none.
+    /// The highest exit code of the files that failed, or `None` if no file failed.
     code: Option<u8>,
 }
 

@@ -27,7 +27,7 @@ pub struct Inputs {
     others: Others,
     /// The number of inputs that have been opened.
     count: u64,
-    /// The highest exit code of the inputs that could not be read; `None` if there are none.
+    /// The highest exit code of the inputs that could not be read, or `None` if all could be read.
     code: Option<u8>,
     /// A buffer for the first bytes of a file, which is reused for the next file.
     spare: Vec<u8>,

@@ -54,7 +54,7 @@ pub enum Names {
 }
 
 impl Names {
-    /// Returns the names of `sources`, or standard input if there are none.
+    /// Returns the names of `sources`, or standard input if `sources` is empty.
     pub fn new(sources: &Sources) -> Result<Names, Failure> {
         let Some((path, end)) = &sources.list else {
             let is_stdin = sources.names.is_empty() && sources.text.is_none();

@@ -342,7 +342,7 @@ impl<'i> Feed<'i> {
 struct LastEnd {
     /// The number of bytes of the block that have been scanned.
     scanned: usize,
-    /// The last place found where the input may be cut; 0 if there is none.
+    /// The last place found where the input may be cut, or 0 if no place was found.
     end: usize,
     scan: Scan,
 }

@@ -91,7 +91,7 @@ struct OutputState<'a> {
     sink: Sink<'a>,
     /// The number of the next chunk to write.
     number: u64,
-    /// The failure that ended the run; `Ok` if there is none.
+    /// The failure that ended the run, or `Ok` if nothing has failed.
     ended: Result<(), Failure>,
 }
 
