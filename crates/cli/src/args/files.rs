@@ -16,8 +16,8 @@ const OUTPUT: &str = "Output";
 /// The options that name the inputs.
 #[derive(Debug, Args)]
 pub struct Files {
-    /// Files to read, one after the other; standard input if there is none, or for `-`. Compressed files (gzip, zstd,
-    /// bzip2, xz) are recognised by their first bytes
+    /// Files to read, one after the other; standard input if no file is given, or for `-`. Compressed files (gzip,
+    /// zstd, bzip2, xz) are recognised by their first bytes
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
 
