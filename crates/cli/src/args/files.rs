@@ -100,6 +100,14 @@ pub enum Compress {
 }
 
 impl Files {
+    /// Reports whether an input is named; otherwise standard input is read.
+    pub fn is_given(&self) -> bool {
+        !self.files.is_empty()
+            || self.files_from.is_some()
+            || self.files0_from.is_some()
+            || !self.expression.is_empty()
+    }
+
     /// Returns the inputs. Each `--expression` becomes one of `records`.
     pub fn sources(self, records: Records) -> Sources {
         let list = match (self.files_from, self.files0_from) {

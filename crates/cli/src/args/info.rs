@@ -39,6 +39,7 @@ pub enum Generated {
 Examples:
   pct sets
   pct sets whatwg-path whatwg-query
+  pct sets --as json                          the list for a program
   pct sets --table                            every character and its escapes
   pct sets --table --as json                  the same for a program")]
 pub struct Sets {
@@ -51,12 +52,12 @@ pub struct Sets {
     #[arg(long, conflicts_with = "names")]
     pub table: bool,
 
-    /// The format of the tables
-    #[arg(long = "as", value_name = "STYLE", default_value = "text", requires = "table")]
+    /// The format of the list or of the tables
+    #[arg(long = "as", value_name = "STYLE", default_value = "text")]
     pub style: TableStyle,
 }
 
-/// The format of the reference tables.
+/// The format of a list or a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TableStyle {
     /// Aligned columns, for reading

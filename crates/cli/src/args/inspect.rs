@@ -6,6 +6,7 @@ use clap::Args;
 use simdpct_uri::Component;
 
 use super::files::{Files, INPUT};
+use super::parsers::threads;
 use super::values::Places;
 use crate::engine::plan::{CheckOptions, CheckRequest, FindingsFormat};
 use crate::ground::records::Records;
@@ -44,7 +45,7 @@ pub struct Check {
     #[command(flatten)]
     pub files: Files,
 
-    /// End records with NUL instead of a newline
+    /// End records with NUL instead of a newline; with --files-with-findings, names end in NUL, too, and are not escaped
     #[arg(short = '0', long, help_heading = INPUT)]
     pub null: bool,
 
@@ -92,7 +93,7 @@ pub struct Check {
     pub quiet: bool,
 
     /// The number of threads [default: one for each core, or a single one for small input]
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = threads)]
     pub jobs: Option<NonZeroUsize>,
 }
 

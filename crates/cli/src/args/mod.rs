@@ -46,7 +46,7 @@ Examples:
 
 Exit codes:
   0  success
-  1  check has findings, or --strict or a policy of `fail` has stopped the run
+  1  check has findings, --strict or a policy of `fail` has stopped the run, or --exit-code says that a file would change
   2  wrong arguments, or a file could not be read or written; the other inputs are still read
 
 When the reader of standard output exits (`pct ... | head`), pct stops quietly with 0, or check with 1 if it has
@@ -100,6 +100,5 @@ pub enum Command {
     Sets(Sets),
     /// Show the instruction sets that this build and this CPU support, and which one is in use
     Cpu,
-    #[command(hide = true)]
     Generate(Generate),
 }

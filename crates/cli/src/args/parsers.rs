@@ -3,6 +3,7 @@
 //! The modules below do not depend on clap, so the names and help texts of their choices are defined here.
 
 use std::ffi::{OsStr, OsString};
+use std::num::NonZeroUsize;
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
@@ -76,7 +77,7 @@ impl TypedValueParser for ProfileParser {
 
     fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<Profile, Error> {
         let name = value.to_string_lossy();
-        Profile::find(&name).ok_or_else(|| {
+        Profile::find(&name.to_ascii_lowercase().replace('_', "-")).ok_or_else(|| {
             let names: Vec<_> = Profile::ALL.iter().map(|profile| profile.name()).collect();
             let message = format!("unknown profile '{name}'; expected one of {}\n", names.join(", "));
             Error::raw(ErrorKind::InvalidValue, message)
@@ -116,6 +117,11 @@ pub fn join_delimiter(text: &str) -> Result<u8, &'static str> {
         }
         _ => Err("expected one ASCII character other than a letter, a digit or %, or `tab` or `space`"),
     }
+}
+
+/// Parses a number of threads.
+pub fn threads(text: &str) -> Result<NonZeroUsize, &'static str> {
+    text.parse().map_err(|_| "expected a number of threads, at least 1")
 }
 
 /// Returns the set called `name`, or an error message that suggests an alternative.

@@ -30,8 +30,7 @@ Examples:
   echo 'http://a.com/50% x?q=%2F' | pct encode --url        http://a.com/50%25%20x?q=%2F
   head -c 16 /dev/urandom | pct encode --raw  any bytes, newlines too
 
-A \"\\r\" that is not directly before \"\
-\" is data and is escaped.")]
+A \"\\r\" that is not directly before \"\\n\" is data and is escaped.")]
 pub struct Encode {
     #[command(flatten)]
     pub pipe: Pipe,

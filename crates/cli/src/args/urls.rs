@@ -22,7 +22,7 @@ use crate::url::split::{self, Template};
 /// Each URL becomes a row of TSV or CSV, or an object of JSON. Every input can be split, and `pct join` restores it.
 /// The parts are written unchanged; --decode decodes each once.
 ///
-/// In TSV and CSV, a missing part is an empty cell, and an empty part is \"\": `http://a/` has no query, `http://a/?`
+/// In TSV and CSV, a missing part is an empty cell, and an empty part is "": `http://a/` has no query, `http://a/?`
 /// has an empty one. In JSON, a missing part has no member. Line ends and NUL in a cell are escaped, and tabs in TSV.
 /// There is no header.
 #[derive(Debug, Args)]
@@ -213,9 +213,15 @@ impl Split {
 }
 
 impl Get {
-    /// Converts the arguments to a request.
-    pub fn request(self) -> Request {
-        self.pipe.rewrite(split::Get::new(self.template, self.decode))
+    /// Converts the arguments to a request, or returns an error message.
+    pub fn request(self) -> Result<Request, String> {
+        if !self.template.has_parts() && !self.pipe.pipe.files.is_given() {
+            // A forgotten template: the first file has its place, and standard input would be read.
+            return Err("the template has no {PART}, and there is no file: write the template before the files, as in \
+                 `pct get '{host}' FILE`"
+                .to_owned());
+        }
+        Ok(self.pipe.rewrite(split::Get::new(self.template, self.decode)))
     }
 }
 
@@ -232,11 +238,7 @@ impl Join {
             }
         }
         files.files = others;
-        let has_input = !files.files.is_empty()
-            || files.files_from.is_some()
-            || files.files0_from.is_some()
-            || !files.expression.is_empty();
-        if !fixed.is_empty() && !has_input {
+        if !fixed.is_empty() && !files.is_given() {
             // An empty row, which has only the fixed parts.
             files.expression.push("".into());
             self.pipe.strict |= self.pipe.pipe.on_error.is_none();

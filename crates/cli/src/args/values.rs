@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::{Args, ValueHint};
 
 use super::files::{Files, RecordArgs, Target};
-use super::parsers::join_delimiter;
+use super::parsers::{join_delimiter, threads};
 use crate::engine::plan::{Columns, PreviewFormat, Request, Selection, Shape};
 use crate::select::fields::{Delimiter, Position};
 use crate::select::jsonl::KeyPath;
@@ -154,15 +154,19 @@ pub struct Pipe {
     pub only_changed: bool,
 
     /// With --in-place: replace nothing, and report how many lines of which files would change
-    #[arg(long, help_heading = SHAPE, requires = "in_place", conflicts_with = "diff")]
+    #[arg(long, help_heading = SHAPE, group = "preview", requires = "in_place", conflicts_with = "diff")]
     pub dry_run: bool,
 
     /// With --in-place: replace nothing, and show the changes as a unified diff
     ///
     /// The diff is coloured on a terminal, unless NO_COLOR is set. For compressed files it shows the uncompressed
     /// text.
-    #[arg(long, help_heading = SHAPE, requires = "in_place")]
+    #[arg(long, help_heading = SHAPE, group = "preview", requires = "in_place")]
     pub diff: bool,
+
+    /// With --dry-run or --diff: exit with 1 if a file would change
+    #[arg(long, help_heading = SHAPE, requires = "preview")]
+    pub exit_code: bool,
 
     /// The policy for malformed escapes, rejected URLs and unreadable records [default: keep]
     #[arg(long, value_name = "POLICY", help_heading = POLICIES, conflicts_with = "raw")]
@@ -204,7 +208,7 @@ pub struct Pipe {
     pub max_record: u32,
 
     /// The number of threads [default: one for each core, or a single one for small input]
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = threads)]
     pub jobs: Option<NonZeroUsize>,
 }
 
@@ -272,6 +276,7 @@ impl Pipe {
                 (_, true) => Some(PreviewFormat::Counts),
                 _ => None,
             },
+            exit_code: self.exit_code,
             delimiter,
             policies: Policies { malformed, not_text: self.on_invalid_utf8.unwrap_or(Policy::Keep) },
             rejects: self.rejects,

@@ -30,10 +30,25 @@ pub fn generate(args: &Generate) -> Result<Outcome, Failure> {
         }
         (Generated::Bash, None) => complete(Shell::Bash, &mut command, "pct", &mut text),
         (Generated::Zsh, None) => complete(Shell::Zsh, &mut command, "pct", &mut text),
-        (Generated::Fish, None) => complete(Shell::Fish, &mut command, "pct", &mut text),
+        (Generated::Fish, None) => {
+            complete(Shell::Fish, &mut command, "pct", &mut text);
+            text = quoted_for_fish(&String::from_utf8_lossy(&text)).into_bytes();
+        }
     }
     Output::stdout()?.write(&text)?;
     Ok(Outcome::Clean)
+}
+
+/// Returns `script` with each backslash in the help of a value escaped once more. `clap_complete` writes a list of values
+/// in double quotes, `-a "name\t'help'..."`, and escapes backslashes only for the inner quotes.
+fn quoted_for_fish(script: &str) -> String {
+    script
+        .split_inclusive('\n')
+        .map(|line| match line.split_once("\\t'") {
+            Some((name, help)) => format!("{name}\\t'{}", help.replace(r"\\", r"\\\\")),
+            None => line.to_owned(),
+        })
+        .collect()
 }
 
 /// Writes one manual page for the command itself and one for each visible subcommand.

@@ -83,7 +83,7 @@ fn dispatch(command: Command) -> Result<Outcome, Failure> {
         Command::Normalize(args) if args.list => profiles::list(),
         Command::Normalize(args) => Plan::run(args.request()),
         Command::Split(args) => Plan::run(args.request()),
-        Command::Get(args) => Plan::run(args.request()),
+        Command::Get(args) => Plan::run(args.request().map_err(Failure::Usage)?),
         Command::Join(args) => Plan::run(args.request().map_err(Failure::Usage)?),
         Command::Resolve(args) => Plan::run(args.request().map_err(Failure::Usage)?),
         Command::Iri(args) => Plan::run(args.request()),

@@ -2,17 +2,51 @@
 
 use std::fmt::Write;
 
+use serde::Serialize;
 use simdpct::{AsciiSet, NamedSet, SetKind, sets};
 
-use crate::args::Sets;
+use super::tables;
+use crate::args::{Sets, TableStyle};
 use crate::ground::error::{Failure, Outcome};
 use crate::io::output::Output;
+
+/// One set, as a row of a table.
+#[derive(Serialize)]
+struct Row {
+    name: &'static str,
+    kind: &'static str,
+    bytes: String,
+    source: &'static str,
+    description: &'static str,
+}
+
+impl Row {
+    fn of(set: &NamedSet) -> Row {
+        let &NamedSet { name, source, description, .. } = set;
+        let kind = if set.kind == SetKind::Policy { "policy" } else { "building block" };
+        // The text format writes ranges such as A-Z, which a program would have to parse.
+        let bytes = set.set.iter().map(char::from).collect();
+        Row { name, kind, bytes, source, description }
+    }
+
+    fn cells(&self) -> [&str; 5] {
+        [self.name, self.kind, &self.bytes, self.source, self.description]
+    }
+}
 
 /// Lists the sets named in `args`, or all of them.
 pub fn list(args: &Sets) -> Result<Outcome, Failure> {
     let all: Vec<_> = sets::ALL.iter().collect();
+    let wanted = if args.names.is_empty() { &all } else { &args.names };
+    if args.style != TableStyle::Text {
+        let rows: Vec<_> = wanted.iter().map(|set| Row::of(set)).collect();
+        let header = ["name", "kind", "bytes", "source", "description"];
+        let text = tables::formatted(args.style, header, &[("Sets", &rows)], Row::cells);
+        Output::stdout()?.write(text.as_bytes())?;
+        return Ok(Outcome::Clean);
+    }
     let mut text = String::new();
-    for set in if args.names.is_empty() { &all } else { &args.names } {
+    for set in wanted {
         let NamedSet { name, source, description, .. } = set;
         let (verb, kind) = match set.kind {
             SetKind::Policy => ("keeps ", "policy: --set keeps these bytes, and escapes all others"),

@@ -1,4 +1,5 @@
-//! `pct sets --table`: writes the reference tables of URL encoding, computed by the library itself.
+//! `pct sets --table`: writes the reference tables of URL encoding, computed by the library itself. Also formats the
+//! list of sets as a table.
 
 use std::fmt::Write;
 
@@ -85,46 +86,60 @@ pub fn write(style: TableStyle) -> Result<Outcome, Failure> {
     };
     let rows: Vec<_> = (0..=u8::MAX).map(|byte| Row::of(byte, charset)).collect();
     let tables = [("ASCII", &rows[..0x80]), ("Windows-1252 and UTF-8", &rows[0x80..])];
+    Output::stdout()?.write(formatted(style, HEADER, &tables, Row::cells).as_bytes())?;
+    Ok(Outcome::Clean)
+}
+
+/// Returns `tables`, each a title with its rows, in the given style. `cells` returns the cells of a row.
+pub fn formatted<R: Serialize, const N: usize>(
+    style: TableStyle,
+    header: [&str; N],
+    tables: &[(&str, &[R])],
+    cells: impl Fn(&R) -> [&str; N],
+) -> String {
+    let rows = || tables.iter().flat_map(|(_, rows)| *rows);
     let mut text = String::new();
     // Writing to a string does not fail.
     match style {
         TableStyle::Text => {
+            let widest = |column: usize| rows().map(|row| cells(row)[column].chars().count()).max();
+            let widths: [usize; N] =
+                std::array::from_fn(|column| widest(column).unwrap_or(0).max(header[column].len()));
             for (title, rows) in tables {
                 let _ = writeln!(text, "{}{title}\n", if text.is_empty() { "" } else { "\n" });
-                append_line(HEADER, &mut text);
-                rows.iter().for_each(|row| append_line(row.cells(), &mut text));
+                append_line(widths, header, &mut text);
+                rows.iter().for_each(|row| append_line(widths, cells(row), &mut text));
             }
         }
         TableStyle::Tsv => {
-            let _ = writeln!(text, "{}", HEADER.join("\t"));
-            for row in &rows {
-                let _ = writeln!(text, "{}", row.cells().join("\t"));
+            let _ = writeln!(text, "{}", header.join("\t"));
+            for row in rows() {
+                let _ = writeln!(text, "{}", cells(row).join("\t"));
             }
         }
         TableStyle::Json => {
-            text = serde_json::to_string_pretty(&rows).unwrap_or_default();
+            text = serde_json::to_string_pretty(&rows().collect::<Vec<_>>()).unwrap_or_default();
             text.push('\n');
         }
         TableStyle::Html => {
             for (title, rows) in tables {
                 let _ = writeln!(text, "<table>\n<caption>{title}</caption>");
-                append_row("th", HEADER, &mut text);
-                rows.iter().for_each(|row| append_row("td", row.cells(), &mut text));
+                append_row("th", header, &mut text);
+                rows.iter().for_each(|row| append_row("td", cells(row), &mut text));
                 text.push_str("</table>\n");
             }
         }
     }
-    Output::stdout()?.write(text.as_bytes())?;
-    Ok(Outcome::Clean)
+    text
 }
 
-fn append_line([byte, character, name, class, windows_1252, utf8]: [&str; 6], text: &mut String) {
-    let line = format!("{byte:4}  {character:9}  {name:25}  {class:11}  {windows_1252:12}  {utf8}");
-    text.push_str(line.trim_end());
+fn append_line<const N: usize>(widths: [usize; N], cells: [&str; N], text: &mut String) {
+    let cells: Vec<_> = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+    text.push_str(cells.join("  ").trim_end());
     text.push('\n');
 }
 
-fn append_row(element: &str, cells: [&str; 6], text: &mut String) {
+fn append_row<const N: usize>(element: &str, cells: [&str; N], text: &mut String) {
     text.push_str("<tr>");
     for cell in cells {
         let cell = cell.replace('&', "&amp;").replace('<', "&lt;");

@@ -11,7 +11,7 @@ use super::reason::Reason;
 pub enum Outcome {
     /// The run has succeeded, and `check` has found nothing.
     Clean,
-    /// `check` has found something, so the exit code is 1.
+    /// `check` has found something, or `--exit-code` reports that a file would change, so the exit code is 1.
     Findings,
 }
 

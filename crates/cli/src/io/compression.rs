@@ -43,7 +43,7 @@ impl Foreign {
     pub fn refusal(&self) -> io::Error {
         let Foreign { name, remedy, .. } = self;
         let message = format!(
-            "this is {name}, which pct does not read; {remedy}, or --no-decompress reads it unchanged"
+            "this is {name}, which pct does not read as text; {remedy}, or --no-decompress reads it unchanged"
         );
         io::Error::new(io::ErrorKind::InvalidData, message)
     }
@@ -55,7 +55,7 @@ macro_rules! bytes {
 
 /// The unsupported formats. UTF-16 is recognised by its byte order mark together with an ASCII character, because the mark
 /// alone may be the start of other data.
-static FOREIGN: [Foreign; 8] = [
+static FOREIGN: [Foreign; 9] = [
     Foreign {
         name: "a zip archive",
         remedy: "unzip -p writes what is in it",
@@ -91,6 +91,11 @@ static FOREIGN: [Foreign; 8] = [
         name: "UTF-16 text",
         remedy: "iconv -f UTF-16 -t UTF-8 converts it",
         signature: &[Some(0xFE), Some(0xFF), Some(0), None],
+    },
+    Foreign {
+        name: "a Parquet file",
+        remedy: "--parquet converts its columns",
+        signature: bytes!(b'P' b'A' b'R' b'1'),
     },
 ];
 
@@ -311,6 +316,9 @@ mod tests {
             (b"https://", Guess::Settled(None)),
             (b"PK", Guess::Open),
             (b"PK\x03\x04", Guess::Foreign(&FOREIGN[0])),
+            (b"PA", Guess::Open),
+            (b"PAR1", Guess::Foreign(&FOREIGN[8])),
+            (b"PART", Guess::Settled(None)),
             (b"\xFF\xFEa", Guess::Open),
             (b"\xFF\xFEa\0", Guess::Foreign(&FOREIGN[6])),
             (b"\xFF\xFE\0\0", Guess::Settled(None)),

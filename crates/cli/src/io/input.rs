@@ -126,6 +126,8 @@ impl Inputs {
 /// One open input.
 pub struct Input {
     name: String,
+    /// The path exactly as the user gave it; empty for text from the command line.
+    path: PathBuf,
     source: Source,
     format: Option<Format>,
     version: Option<Version>,
@@ -168,13 +170,13 @@ impl Input {
                 Source::Compressed(decompressor.map_err(|error| Failure::missing(&name, error))?)
             }
         };
-        Ok(Input { name, source, format, version, offset: 0 })
+        Ok(Input { name, path: path.to_owned(), source, format, version, offset: 0 })
     }
 
     /// Creates an input that holds text from the command line.
     fn text(text: Vec<u8>) -> Input {
         let source = Source::Direct { len: text.len(), start: text, taken: 0, file: None };
-        Input { name: TEXT.to_owned(), source, format: None, version: None, offset: 0 }
+        Input { name: TEXT.to_owned(), path: PathBuf::new(), source, format: None, version: None, offset: 0 }
     }
 
     /// Returns the buffer for the first bytes of the input, so that it can be reused.
@@ -188,6 +190,11 @@ impl Input {
     /// Returns the name of the input for messages.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns the path exactly as the user gave it; empty for text from the command line.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Returns the version of the input file; `None` if it is not a regular file.

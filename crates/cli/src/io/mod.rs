@@ -5,6 +5,7 @@ pub mod buffer;
 pub mod compression;
 mod decompress;
 pub mod files;
+pub mod held;
 pub mod input;
 mod members;
 pub mod names;

@@ -412,9 +412,12 @@ fn atomic(path: &Path, how: How<'_>) -> io::Result<(Atomic, Option<Identity>)> {
     let backup = Some(how.suffix).filter(|suffix| !suffix.is_empty()).map(|suffix| backup(&target, suffix));
     let mut builder = tempfile::Builder::new();
     builder.prefix(".pct-").suffix(".tmp");
-    // A file that replaces no other has the usual permissions: all, less the umask.
+    // A file that replaces no other has the usual permissions: all, less the umask. Otherwise only the user may open
+    // the new file until it has the permissions of the old one.
     #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    if old.is_none() {
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    }
     let (temporary, unfinished) = Unfinished::create(|| builder.tempfile_in(folder(&target)))?;
     let mut identity = None;
     if let Some((old, metadata)) = old {

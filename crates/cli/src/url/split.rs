@@ -102,6 +102,11 @@ impl Template {
         }
         Ok(Template { items })
     }
+
+    /// Reports whether the template names a part.
+    pub fn has_parts(&self) -> bool {
+        self.items.iter().any(|item| matches!(item, Item::Part(_)))
+    }
 }
 
 /// Writes the text of a template, filled with the parts of a URL.

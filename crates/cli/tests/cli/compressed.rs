@@ -240,6 +240,7 @@ fn what_cannot_be_read_is_named() {
         (b"7z\xBC\xAF\x27\x1C\0", "7z"),
         (b"LZIP\x01", "lzip"),
         (b"\x1F\x9D\x90", "compress"),
+        (b"PAR1\x15\0\x15\x14", "Parquet"),
     ] {
         fs::write(&path, bytes).unwrap();
         for verb in ["decode", "check", "audit"] {
@@ -247,6 +248,8 @@ fn what_cannot_be_read_is_named() {
             assert_eq!(run.code, Some(2), "{what}");
             assert!(run.err.contains(what) && run.err.contains("--no-decompress"), "{}", run.err);
         }
+        assert_eq!(run(&["decode", "-i", path.to_str().unwrap()], "").code, Some(2), "{what}");
+        assert_eq!(fs::read(&path).unwrap(), bytes, "{what}");
         assert_eq!(ok(&["decode", "--no-decompress"], bytes), bytes, "{what}");
         // A byte order mark is not rejected if the bytes after it are not UTF-16.
         if what == "UTF-16" {
@@ -255,7 +258,7 @@ fn what_cannot_be_read_is_named() {
             assert_eq!(ok(&["decode"], &other), other);
         }
     }
-    for text in ["PK", "PK in text", "7z", "LZIP", "LZIP is a format", "https://"] {
+    for text in ["PK", "PK in text", "PAR", "PART 1", "7z", "LZIP", "LZIP is a format", "https://"] {
         assert_eq!(ok(&["decode"], text), text.as_bytes());
     }
 }

@@ -46,6 +46,38 @@ fn shells_can_read_their_scripts() {
     }
 }
 
+/// fish reads the help of values only when it completes them.
+#[test]
+fn fish_completes_the_values_of_every_option() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = dir.path().join("pct.fish");
+    std::fs::write(&script, ok(&["generate", "fish"], "")).unwrap();
+    let verbs = VERBS.join(" ");
+    let fish = Command::new("fish")
+        .arg("-c")
+        .arg(format!(
+            "source pct.fish
+            for verb in {verbs}
+                for option in (complete -C \"pct $verb --\" | string replace -r '\\t.*' '')
+                    complete -C \"pct $verb $option \"
+                end
+            end"
+        ))
+        .current_dir(&dir)
+        .output();
+    let Ok(fish) = fish else {
+        let _ = writeln!(std::io::stderr(), "\nSKIPPED values in fish: it is not here");
+        return;
+    };
+    let errors = String::from_utf8_lossy(&fish.stderr);
+    assert!(fish.status.success() && errors.is_empty(), "{}", &errors[..errors.len().min(2000)]);
+    let values = String::from_utf8_lossy(&fish.stdout);
+    for line in ["separator\tAn escaped / or \\\n", "common\tApache's common: request target; --field 5.2\n"]
+    {
+        assert!(values.contains(line), "{line}");
+    }
+}
+
 #[test]
 fn there_is_a_page_for_each_verb() {
     let dir = tempfile::tempdir().unwrap();
@@ -60,7 +92,11 @@ fn there_is_a_page_for_each_verb() {
     for words in ["\\fI<POLICY>\\fR", "combined: Apache", "drop: Leave the record out", "shift_jis"] {
         assert!(decode.contains(words), "{words}");
     }
-    assert!(!pages.join("pct-generate.1").exists());
+    for page in std::fs::read_dir(&pages).unwrap() {
+        let page = page.unwrap().path();
+        assert!(!std::fs::read_to_string(&page).unwrap().contains(r#"\\"\\""#), "{page:?} shows a backslash");
+    }
+    assert!(pages.join("pct-generate.1").exists());
     let main = ok(&["generate", "man"], "");
     assert!(main == std::fs::read(pages.join("pct.1")).unwrap(), "it differs on standard output");
     // If `man` is not installed, the formatted page is not checked.

@@ -13,7 +13,7 @@ fn help_has_examples_and_exit_codes() {
     assert!(text(&["-h"]).contains("Examples:"));
     for args in [&["--help"][..], &["help"]] {
         let help = text(args);
-        for part in ["Examples:", "Exit codes:", "SIMDPCT_TIER", "normalize"] {
+        for part in ["Examples:", "Exit codes:", "SIMDPCT_TIER", "normalize", "\n  generate "] {
             assert!(help.contains(part), "{args:?} has no {part:?}");
         }
     }
@@ -163,5 +163,11 @@ fn tables_have_every_character_and_its_escapes() {
     let html = text(&["sets", "--table", "--as", "html"]);
     assert_eq!((html.matches("<tr>").count(), html.matches("</table>").count()), (258, 2));
     assert!(html.contains("<td>26</td><td>&amp;</td>") && html.contains("<td>&lt;</td>"), "{html}");
-    assert_eq!(run(&["sets", "--as", "tsv"], "").code, Some(2));
+    let json: serde_json::Value = serde_json::from_str(&text(&["sets", "--as", "json"])).unwrap();
+    assert_eq!(json.as_array().unwrap().len(), simdpct::sets::ALL.len());
+    assert_eq!((&json[3]["name"], &json[3]["bytes"]), (&"rfc3986-gen-delims".into(), &"#/:?@[]".into()));
+    let tsv = text(&["sets", "--as", "tsv", "rfc3986-gen-delims"]);
+    assert!(tsv.starts_with(
+        "name\tkind\tbytes\tsource\tdescription\nrfc3986-gen-delims\tbuilding block\t#/:?@[]\t"
+    ));
 }

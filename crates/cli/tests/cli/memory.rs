@@ -138,6 +138,28 @@ fn a_small_file_that_holds_much_is_no_different() {
     }
 }
 
+/// A preview holds neither a long block of changes nor a long line in memory.
+#[test]
+fn a_preview_of_a_small_file_that_holds_much_is_no_different() {
+    const LEN: usize = 64 << 20;
+    let dir = tempfile::tempdir().unwrap();
+    for (what, unit) in [("lines", "%41%zz\n"), ("line", "%41%zz ")] {
+        let path = dir.path().join(what).to_str().unwrap().to_owned() + ".gz";
+        let packer = command(&["encode", "--raw", "--escape", "none", "-o", &path]).spawn().unwrap();
+        write!(packer.stdin.as_ref().unwrap(), "{}", unit.repeat(LEN / unit.len())).unwrap();
+        assert!(crate::support::wait(packer).code == Some(0));
+        for preview in ["--dry-run", "--diff"] {
+            for policy in ["keep", "drop"] {
+                let args = ["decode", "-q", "-j1", "-i", preview, "--on-error", policy, &path];
+                let mut child = command(&args).stdout(std::process::Stdio::null()).spawn().unwrap();
+                let stdin = child.stdin.take().unwrap();
+                let peak = watch(&mut child, stdin);
+                assert!(peak < LIMIT, "{what} {args:?}: {peak} KiB");
+            }
+        }
+    }
+}
+
 /// Closes `stdin` of `child`, waits for its end, and returns its peak memory in KiB.
 fn watch(child: &mut std::process::Child, stdin: std::process::ChildStdin) -> u64 {
     let mut peak = resident(child.id());

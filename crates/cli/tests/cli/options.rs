@@ -107,6 +107,26 @@ fn decoding_is_lenient_and_happens_once() {
 }
 
 #[test]
+fn a_value_that_cannot_be_used_is_explained() {
+    for (args, wanted) in [
+        (&["encode", "-j0"][..], "'0' for '--jobs <N>': expected a number of threads, at least 1"),
+        (&["check", "--jobs", "x"], "'x' for '--jobs <N>': expected a number of threads, at least 1"),
+        (&["get", "urls.txt"], "pct: the template has no {PART}, and there is no file: "),
+        (&["decode", "-i", "--exit-code", "x"], "the following required arguments were not provided"),
+    ] {
+        let run = run(args, "");
+        assert!(run.code == Some(2) && run.err.contains(wanted), "{args:?}: {}", run.err);
+    }
+    for name in ["WHATWG", "Rfc3986_Scheme"] {
+        assert_eq!(
+            ok(&["normalize", "--profile", name, "-e", "HTTP://A.com"], ""),
+            b"http://a.com/\n",
+            "{name}"
+        );
+    }
+}
+
+#[test]
 fn options_that_contradict_each_other_are_refused() {
     for args in [&["encode", "--raw", "-0"][..], &["decode", "--raw", "--null"], &["encode", "--strict"]] {
         let run = run(args, "");

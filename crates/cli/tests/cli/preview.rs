@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::process::Command;
 
-use crate::support::{Numbers, Run, assert_same, ok, run};
+use crate::support::{Numbers, Run, assert_same, command, ok, run, wait};
 
 #[test]
 fn a_diff_is_shown_and_nothing_is_written() {
@@ -37,6 +37,79 @@ fn a_diff_is_shown_and_nothing_is_written() {
     ] {
         let run = run(&[&["decode"], args].concat(), "");
         assert!(run.code == Some(2) && run.err.contains(wanted), "{args:?}: {}", run.err);
+    }
+}
+
+#[test]
+fn names_in_a_diff_are_written_as_git_writes_them() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, wanted) in [
+        ("plain\u{e9}", "plain\u{e9}"),
+        ("a b", "a b\t"),
+        ("a\tb c", "\"a\\tb c\"\t"),
+        ("q\"\\\n", r#""q\"\\\n""#),
+        ("\x1b\u{202e}", r#""\033\342\200\256""#),
+    ] {
+        fs::write(dir.path().join(name), "%41\n").unwrap();
+        let mut pct = command(&["decode", "-i", "--diff", name]);
+        let Run { out, err, code } = wait(pct.current_dir(&dir).spawn().unwrap());
+        let wanted = format!("--- {wanted}\n+++ {wanted}\n@@ -1,1 +1,1 @@\n-%41\n+A\n");
+        assert_eq!((String::from_utf8(out).unwrap(), err.as_str(), code), (wanted, "", Some(0)));
+    }
+}
+
+#[test]
+fn the_exit_code_can_say_that_a_file_would_change() {
+    let dir = tempfile::tempdir().unwrap();
+    for (text, code) in [("%41\n", 1), ("A\n", 0)] {
+        let path = dir.path().join("list");
+        fs::write(&path, text).unwrap();
+        for show in ["--dry-run", "--diff"] {
+            for (more, code) in [("--exit-code", code), ("-q", 0)] {
+                assert_eq!(
+                    run(&["decode", "-i", show, more, path.to_str().unwrap()], "").code,
+                    Some(code),
+                    "{show} {more}"
+                );
+            }
+        }
+    }
+}
+
+/// A block of changes that is too long for one hunk, and lines that are longer than memory allows, give a diff that can be
+/// applied as well.
+#[test]
+fn patch_can_apply_a_diff_of_any_size() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = |byte: &str| byte.repeat(3 << 20) + "\n";
+    let block = "a%41\n".repeat(200_000) + "plain\n" + &"%zz\n".repeat(200_000);
+    let texts = [
+        block.clone(),
+        format!("1\n2\n3\n4\n{block}5\n6\n7\n8\n9\n%42"),
+        format!("1\n%41\n3\n{}4\n%42\n5\n6\n7\n{}%43\n8\n9\n", line("x"), line("%44")),
+        format!("{}1\n2\n3\n4\n%45\n{}", line("%44"), line("%46").trim_end()),
+        format!("1\n2\n3\n4\n%45\n{}", line("%zz")),
+    ];
+    for (round, text) in texts.iter().enumerate() {
+        for policy in ["replace", "drop"] {
+            let paths = ["patched", "replaced", "diff"].map(|name| dir.path().join(name));
+            let [patched, replaced, diff] = paths.each_ref().map(|path| path.to_str().unwrap());
+            [patched, replaced].iter().for_each(|path| fs::write(path, text).unwrap());
+            let args = ["decode", "-q", "-i", "--on-error", policy];
+            fs::write(diff, ok(&[&args[..], &["--diff", patched]].concat(), "")).unwrap();
+            let changed = run(&[&args[..], &["--dry-run", "--exit-code", patched]].concat(), "");
+            assert_eq!(changed.code, Some(1), "{round}");
+            ok(&[&args[..], &[replaced]].concat(), "");
+            let Ok(patch) = Command::new("patch").args(["--binary", "-s", patched, diff]).output() else {
+                return;
+            };
+            assert!(patch.status.success(), "{round} {policy}: {patch:?}");
+            assert_same(
+                &format!("{round} {policy}"),
+                &fs::read(patched).unwrap(),
+                &fs::read(replaced).unwrap(),
+            );
+        }
     }
 }
 

@@ -60,11 +60,11 @@ pub fn run(options: &Options, target: Target) -> Result<Outcome, Failure> {
     let progress = Progress::start(names.known(), options.quiet, true);
     let mut inputs = Inputs::new(&options.sources, names, Others::Done, progress);
     let mut output = Output::stdout()?;
-    let mut findings = Findings::new(options.quiet, options.show, options.max);
+    let mut findings = Findings::new(options.quiet, options.show, options.max, options.records.end());
     let (mut stats, mut workspace) = (Stats::default(), Workspace::default());
     let job = Checks::new(options, target);
     let passed = inputs.each(|input| {
-        findings.file();
+        findings.file(input);
         let mut boundary = FileBoundary::new(options.records);
         let sink = Sink::new(&mut output, &mut stats, &mut boundary, input.name());
         let sink = Sink { findings: Some(&mut findings), ..sink };

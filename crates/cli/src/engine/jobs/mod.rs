@@ -40,6 +40,8 @@ pub struct OutputOptions {
     pub stats: Option<StatsFormat>,
     /// The preview that replaces the output, and whether it has colours.
     pub preview: Option<(Show, bool)>,
+    /// Whether the exit code says that a file would change.
+    pub exit_code: bool,
 }
 
 /// The list of rejected values and the statistics of a run.

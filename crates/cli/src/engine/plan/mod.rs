@@ -42,6 +42,8 @@ pub struct Request {
     pub shape: Shape,
     /// The preview that is written instead of replacing files.
     pub preview: Option<PreviewFormat>,
+    /// Whether the exit code says that a file would change.
+    pub exit_code: bool,
     /// The delimiter of fields or columns; `None` if the user gave none.
     pub delimiter: Option<Delimiter>,
     pub policies: Policies,
@@ -108,6 +110,7 @@ impl Plan {
             rejects: request.rejects.clone(),
             stats: request.stats,
             preview: request.preview.map(|show| (show, output::has_colours())),
+            exit_code: request.exit_code,
         };
         let job = if let Some(columns) = request.selection.parquet() {
             request.parquet(columns, &options).map_err(Failure::Usage)?

@@ -34,8 +34,8 @@ pub trait Job: Clone + Send {
 pub enum Long {
     /// The record is written unchanged, for this reason.
     Copy(Reason),
-    /// The record is left out of the output, for this reason.
-    Skip(Reason),
+    /// This text is written instead of the record, for this reason. If it is empty, the record is left out.
+    Instead(&'static [u8], Reason),
     /// The record is not checked, for this reason. Such a job does not write records.
     Pass(Reason),
     /// The record is processed in parts. If they are `held`, no result is written before the last part is done.

@@ -1,13 +1,11 @@
 //! Handles records that do not fit in memory.
 
-use std::fs::File;
-use std::io::{ErrorKind, Read, Seek, Write};
-
 use super::buffers::Buffers;
 use super::feed::Feed;
 use super::job::{Job, Long};
 use crate::engine::sink::Sink;
 use crate::ground::error::{Failure, warn};
+use crate::io::held::Held;
 
 /// Passes a record that does not fit in memory through `job` to `sink`. The record is at `offset` of the input, and
 /// the block in `buffers` is full of its first bytes.
@@ -20,13 +18,17 @@ pub fn pass<J: Job>(
 ) -> Result<(), Failure> {
     let Buffers { block, out, report, .. } = buffers;
     let block = block.bytes_mut();
-    let (keep, outcome, reason) = match job.long(block, report) {
-        Long::Copy(reason) => (true, "stays as it is", reason),
-        Long::Skip(reason) => (false, "is left out", reason),
-        Long::Pass(reason) => (false, "is not checked", reason),
-        Long::Parts { held } => {
-            // Held results go to a temporary file, because memory is bounded.
-            let mut held = if held { Some(Held::new()?) } else { None };
+    let is_shown = sink.preview.is_some();
+    let held = |is_held: bool| if is_held { Held::new().map(Some) } else { Ok(None) };
+    let (instead, outcome, reason) = match job.long(block, report) {
+        Long::Copy(reason) => (None, "stays as it is", reason),
+        Long::Instead(text, reason) if text.is_empty() => (Some(text), "is left out", reason),
+        Long::Instead(text, reason) => (Some(text), "is replaced", reason),
+        Long::Pass(reason) => (Some(&b""[..]), "is not checked", reason),
+        Long::Parts { held: is_held } => {
+            // Memory is bounded, so results that must wait go to a temporary file. A preview shows the old record
+            // before the new one, so both wait.
+            let (mut old, mut new) = (held(is_shown)?, held(is_held || is_shown)?);
             // The closure below borrows the job mutably, so places to cut are found by a clone.
             let finder = job.clone();
             feed.parts(
@@ -36,8 +38,11 @@ pub fn pass<J: Job>(
                     out.clear();
                     report.clear();
                     job.part(bytes, part, out, report);
-                    let Some(held) = &mut held else { return sink.take(part.offset, out, report) };
-                    held.write(out)?;
+                    if let Some(old) = &mut old {
+                        old.write(bytes)?;
+                    }
+                    let Some(new) = &mut new else { return sink.take(part.offset, out, report) };
+                    new.write(out)?;
                     // Only the report is passed on here; the result of this part is held back.
                     let is_open = std::mem::take(&mut report.is_open);
                     sink.take(part.offset, &[], report)?;
@@ -45,65 +50,50 @@ pub fn pass<J: Job>(
                     Ok(())
                 },
             )?;
-            let Some(held) = held else { return Ok(()) };
+            let Some(mut new) = new else { return Ok(()) };
             out.clear();
-            let (is_other, is_open) = (job.instead(out), report.is_open);
-            return if is_other { sink.write(out, is_open) } else { held.copy(block, sink, is_open) };
+            let is_other = job.instead(out);
+            return match (&mut sink.preview, old) {
+                (Some(preview), Some(mut old)) => {
+                    if is_other {
+                        new.replace(out)?;
+                    }
+                    preview.large(&mut old, &mut new, sink.output)
+                }
+                _ if is_other => sink.write(out, report.is_open),
+                _ => new.each(|bytes| sink.write(bytes, report.is_open)),
+            };
         }
     };
     let places = report.places;
     sink.take(offset, &[], report)?;
     warn(format_args!("{}: offset {offset}: {reason}, and {outcome}", sink.file));
     let end = feed.line_end();
+    let mut old = held(is_shown && instead.is_some())?;
+    let mut last = None;
     feed.rest(block, |piece| {
         if places {
             sink.lines += memchr::memchr_iter(end, piece).count() as u64;
         }
         sink.stats.bytes_in += piece.len() as u64;
-        match &mut sink.preview {
-            Some(preview) => preview.pass(piece, sink.output),
-            None if keep => sink.write(piece, piece.last() != Some(&end)),
-            None => Ok(()),
+        last = piece.last().copied().or(last);
+        match (&mut sink.preview, &mut old) {
+            (Some(_), Some(old)) => old.write(piece),
+            (Some(preview), None) => preview.pass(piece, sink.output),
+            (None, _) if instead.is_none() => sink.write(piece, piece.last() != Some(&end)),
+            (None, _) => Ok(()),
         }
-    })
-}
-
-/// The results for the parts of a record, in a temporary file, until it is known whether they must be written.
-struct Held {
-    file: File,
-    len: u64,
-}
-
-impl Held {
-    fn new() -> Result<Held, Failure> {
-        match tempfile::tempfile() {
-            Ok(file) => Ok(Held { file, len: 0 }),
-            Err(error) => Err(Failure::open(Held::name(), error)),
+    })?;
+    let Some(text) = instead else { return Ok(()) };
+    let is_open = last != Some(end);
+    let text = if text.is_empty() || is_open { text.to_vec() } else { [text, &[end]].concat() };
+    match (&mut sink.preview, old) {
+        (Some(preview), Some(mut old)) => {
+            let mut new = Held::new()?;
+            new.write(&text)?;
+            preview.large(&mut old, &mut new, sink.output)
         }
-    }
-
-    /// Returns the name of the temporary file for messages.
-    fn name() -> String {
-        format!("temporary file in {}", std::env::temp_dir().display())
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        self.file.write_all(bytes).map_err(|error| Failure::output(Held::name(), self.len, error))?;
-        self.len += bytes.len() as u64;
-        Ok(())
-    }
-
-    /// Copies all held results to `sink`. `buffer` holds the bytes in between.
-    fn copy(mut self, buffer: &mut [u8], sink: &mut Sink<'_>, is_open: bool) -> Result<(), Failure> {
-        let failed = |error| Failure::open(Held::name(), error);
-        self.file.rewind().map_err(failed)?;
-        loop {
-            match self.file.read(buffer) {
-                Ok(0) => return Ok(()),
-                Ok(len) => sink.write(&buffer[..len], is_open)?,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(failed(error)),
-            }
-        }
+        _ if text.is_empty() => Ok(()),
+        _ => sink.write(&text, is_open),
     }
 }

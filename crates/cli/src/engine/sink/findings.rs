@@ -6,6 +6,7 @@ use std::io::{self, Write as _};
 use serde::Serialize;
 
 use crate::ground::error::{Failure, Outcome};
+use crate::io::input::Input;
 use crate::io::output::Output;
 use crate::scan::finding::{Finding, List, Value};
 use crate::scan::kind::Group;
@@ -51,7 +52,7 @@ struct Line<'a> {
 
 /// The findings of a run.
 pub struct Findings {
-    buffer: String,
+    buffer: Vec<u8>,
     quiet: bool,
     show: Show,
     /// The number of findings after which the run ends.
@@ -60,27 +61,38 @@ pub struct Findings {
     counts: [u64; Group::ALL.len()],
     /// Whether the current file has findings.
     has_some: bool,
+    /// The name of the current file, as `Show::Files` prints it.
+    name: Vec<u8>,
+    /// The byte after each name that `Show::Files` prints. After NUL, names are unescaped.
+    end: u8,
     /// The file and line of the finding that reached the maximum.
     last: String,
 }
 
 impl Findings {
-    /// Creates an empty list, which is complete after `max` findings, or after one if `quiet`.
-    pub fn new(quiet: bool, show: Show, max: Option<u64>) -> Findings {
+    /// Creates an empty list, which is complete after `max` findings, or after one if `quiet`. Names of files end in
+    /// `end`.
+    pub fn new(quiet: bool, show: Show, max: Option<u64>, end: u8) -> Findings {
         Findings {
-            buffer: String::new(),
+            buffer: Vec::new(),
             quiet,
             show,
             max: if quiet { 1 } else { max.unwrap_or(u64::MAX) },
             counts: [0; Group::ALL.len()],
             has_some: false,
+            name: Vec::new(),
+            end,
             last: String::new(),
         }
     }
 
-    /// Records that the following findings belong to another file.
-    pub fn file(&mut self) {
+    /// Records that the following findings belong to `input`.
+    pub fn file(&mut self, input: &Input) {
         self.has_some = false;
+        self.name.clear();
+        let is_named = self.end == b'\0' && input.version().is_some();
+        let path = input.path().as_os_str().as_encoded_bytes();
+        self.name.extend_from_slice(if is_named { path } else { input.name().as_bytes() });
     }
 
     /// Reports whether only the exit code matters and a finding has already decided it.
@@ -135,7 +147,7 @@ impl Findings {
             self.last = format!("{file}:{line}");
         }
         let kind = group.name();
-        // Writing to a string does not fail.
+        // Writing to memory does not fail.
         let _ = match (self.show, value) {
             (Show::Text, None) => writeln!(self.buffer, "{file}:{line}:{offset}: {kind}: {text}"),
             (Show::Text, Some(value)) => {
@@ -148,13 +160,17 @@ impl Findings {
                 let line = Line { file, line, offset, kind, value, at, text };
                 writeln!(self.buffer, "{}", serde_json::to_string(&line).unwrap_or_default())
             }
-            (Show::Files, _) => writeln!(self.buffer, "{file}"),
+            (Show::Files, _) => {
+                self.buffer.extend_from_slice(&self.name);
+                self.buffer.push(self.end);
+                Ok(())
+            }
         };
     }
 
     fn flush(&mut self, output: &mut Output) -> Result<(), Failure> {
         if !self.buffer.is_empty() {
-            output.write(self.buffer.as_bytes())?;
+            output.write(&self.buffer)?;
             self.buffer.clear();
         }
         Ok(())

@@ -1,12 +1,16 @@
 //! Shows the effect that `--in-place` would have: a unified diff, or the number of lines that would change.
 //!
 //! The job says which old record becomes which new one, so no search for differences is needed. The time is linear in
-//! the input. Memory holds only the current block of changed lines and the lines around it.
+//! the input. Memory is bounded: a long block of changed lines is cut into several hunks, and lines that are too long
+//! for memory are in temporary files.
 
 use std::collections::VecDeque;
 use std::io::{self, Write as _};
+use std::path::Path;
 
 use crate::ground::error::Failure;
+use crate::ground::shown::{is_harmful, shown};
+use crate::io::held::Held;
 use crate::io::output::Output;
 
 /// The format of a preview.
@@ -20,6 +24,9 @@ pub enum Show {
 
 /// The number of unchanged lines before and after changed ones.
 const CONTEXT: usize = 3;
+
+/// A block of changed lines is cut into hunks of about this number of bytes.
+const LARGE: usize = 256 * 1024;
 
 /// The mark of an unchanged line.
 pub const STAYS: u8 = b' ';
@@ -45,7 +52,10 @@ pub fn mark(mark: u8, bytes: &[u8], out: &mut Vec<u8>) {
 /// The preview of one file.
 pub struct Preview {
     show: Show,
+    /// The name of the file for messages.
     name: String,
+    /// The name of the file as the header of a diff has it.
+    header: String,
     has_colours: bool,
     /// The number, from 1, of the next line in the old file.
     old: u64,
@@ -70,6 +80,10 @@ struct Hunk {
     old_lines: u64,
     new_lines: u64,
     text: Vec<u8>,
+    /// The number of unchanged lines before the first change, and of their bytes in `text`.
+    context: (u64, usize),
+    /// Whether the hunk has no context, because it is a piece of a larger block.
+    is_bare: bool,
     /// The added lines of the current block of changed lines. They follow the removed lines of the block.
     plus: Vec<u8>,
     /// The unchanged lines after the last changed line.
@@ -77,11 +91,12 @@ struct Hunk {
 }
 
 impl Preview {
-    /// Creates an empty preview of the file `name`.
-    pub fn new(show: Show, name: &str, has_colours: bool) -> Preview {
+    /// Creates an empty preview of the file at `path`.
+    pub fn new(show: Show, path: &Path, has_colours: bool) -> Preview {
         Preview {
             show,
-            name: name.chars().map(|sign| if sign.is_control() { '?' } else { sign }).collect(),
+            name: shown(path),
+            header: header(path),
             has_colours,
             old: 1,
             new: 1,
@@ -129,8 +144,7 @@ impl Preview {
 
     /// Counts the lines in `bytes`, which are part of an unchanged record that is too long to be shown.
     pub fn pass(&mut self, bytes: &[u8], output: &mut Output) -> Result<(), Failure> {
-        self.close(output)?;
-        self.before.clear();
+        self.cut(output)?;
         let lines = memchr::memchr_iter(b'\n', bytes).count() as u64;
         (self.old, self.new) = (self.old + lines, self.new + lines);
         Ok(())
@@ -150,16 +164,23 @@ impl Preview {
             hunk.after.push_back(line.to_vec());
             return if hunk.after.len() > 2 * CONTEXT { self.close(output) } else { Ok(()) };
         }
+        let is_full = |hunk: &Hunk| line[0] == GOES && hunk.text.len() + hunk.plus.len() >= LARGE;
+        let is_bare = self.hunk.as_ref().is_some_and(is_full);
+        if is_bare {
+            self.cut(output)?;
+        }
         let (old, new) = (self.old, self.new);
         let before = &mut self.before;
         let hunk = self.hunk.get_or_insert_with(|| {
             let lines = before.len() as u64;
-            let text = before.drain(..).flatten().collect();
+            let text: Vec<u8> = before.drain(..).flatten().collect();
             Hunk {
                 old: old - lines,
                 new: new - lines,
                 old_lines: lines,
                 new_lines: lines,
+                context: (lines, text.len()),
+                is_bare,
                 text,
                 plus: Vec::new(),
                 after: VecDeque::new(),
@@ -180,11 +201,80 @@ impl Preview {
         Ok(())
     }
 
+    /// Writes the current hunk without context, because what follows belongs to the same block. Forgets the unchanged
+    /// lines since the last change.
+    fn cut(&mut self, output: &mut Output) -> Result<(), Failure> {
+        if let Some(hunk) = &mut self.hunk {
+            let (lines, bytes) = std::mem::take(&mut hunk.context);
+            hunk.text.drain(..bytes);
+            (hunk.old, hunk.new) = (hunk.old + lines, hunk.new + lines);
+            (hunk.old_lines, hunk.new_lines) = (hunk.old_lines - lines, hunk.new_lines - lines);
+            hunk.is_bare = true;
+        }
+        self.close(output)?;
+        self.before.clear();
+        Ok(())
+    }
+
+    /// Shows that the record `old`, which is too long for memory, becomes `new`. Without a change, the record is passed
+    /// over like the lines between hunks.
+    pub fn large(&mut self, old: &mut Held, new: &mut Held, output: &mut Output) -> Result<(), Failure> {
+        self.cut(output)?;
+        let (old_lines, new_lines) = (old.lines(), new.lines());
+        if !old.equals(new)? {
+            (self.gone, self.come) = (self.gone + old_lines, self.come + new_lines);
+            if self.show == Show::Diff {
+                let mut text = Vec::new();
+                self.write_headers([(self.old, old_lines), (self.new, new_lines)], &mut text);
+                output.write(&text)?;
+                for (mark, held) in [(GOES, old), (COMES, new)] {
+                    let mut is_start = true;
+                    held.each(|block| {
+                        for line in block.split_inclusive(|&byte| byte == b'\n') {
+                            if std::mem::replace(&mut is_start, line.ends_with(b"\n")) {
+                                output.write(&[mark])?;
+                            }
+                            output.write(line)?;
+                        }
+                        Ok(())
+                    })?;
+                    if held.last().is_some_and(|last| last != b'\n') {
+                        output.write(NO_END)?;
+                    }
+                }
+            }
+        }
+        (self.old, self.new) = (self.old + old_lines, self.new + new_lines);
+        Ok(())
+    }
+
+    /// Appends the header of a hunk to `out`, after that of the file if this is the first hunk. `ranges` are the first
+    /// line and the number of lines in the old and in the new file.
+    fn write_headers(&mut self, ranges: [(u64, u64); 2], out: &mut Vec<u8>) {
+        if !std::mem::replace(&mut self.has_header, true) {
+            for mark in ["---", "+++"] {
+                self.paint("1", format!("{mark} {}\n", self.header).as_bytes(), out);
+            }
+        }
+        // In a unified diff, the number of an empty range is that of the line before it.
+        let [old, new] = ranges.map(|(first, lines)| {
+            let first = if lines == 0 { first - 1 } else { first };
+            format!("{first},{lines}")
+        });
+        self.paint("36", format!("@@ -{old} +{new} @@\n").as_bytes(), out);
+    }
+
     /// Writes the current hunk.
     fn close(&mut self, output: &mut Output) -> Result<(), Failure> {
         let Some(mut hunk) = self.hunk.take() else { return Ok(()) };
         hunk.text.append(&mut hunk.plus);
-        let shown = hunk.after.len().min(CONTEXT);
+        // With less context before the changes than after them, `patch` looks for the hunk only at the start of the file.
+        let most = match hunk.context.0 as usize {
+            _ if hunk.is_bare => 0,
+            _ if hunk.old == 1 => CONTEXT,
+            before => before,
+        };
+        let shown = hunk.after.len().min(most);
         hunk.text.extend(hunk.after.drain(..shown).flatten());
         let [old_lines, new_lines] = [hunk.old_lines, hunk.new_lines].map(|lines| lines + shown as u64);
         while hunk.after.len() > CONTEXT {
@@ -192,16 +282,7 @@ impl Preview {
         }
         self.before = hunk.after;
         let mut text = Vec::new();
-        if !self.has_header {
-            self.has_header = true;
-            let name = &self.name;
-            self.paint("1", format!("--- {name}\n").as_bytes(), &mut text);
-            self.paint("1", format!("+++ {name}\n").as_bytes(), &mut text);
-        }
-        // In a unified diff, the number of an empty range is that of the line before it.
-        let place = |first: u64, lines: u64| if lines == 0 { first - 1 } else { first };
-        let (old, new) = (place(hunk.old, old_lines), place(hunk.new, new_lines));
-        self.paint("36", format!("@@ -{old},{old_lines} +{new},{new_lines} @@\n").as_bytes(), &mut text);
+        self.write_headers([(hunk.old, old_lines), (hunk.new, new_lines)], &mut text);
         if self.has_colours {
             for line in hunk.text.split_inclusive(|&byte| byte == b'\n') {
                 match line[0] {
@@ -237,6 +318,35 @@ impl Preview {
         }
         Ok(lines > 0)
     }
+}
+
+/// Returns the name of the file at `path` as git writes it in the header of a diff: a name with special characters is
+/// quoted as in C, and a tab follows a name with blanks, so that `patch` reads neither as something else.
+fn header(path: &Path) -> String {
+    let mut name = String::new();
+    let mut is_quoted = false;
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        for character in chunk.valid().chars() {
+            let short = ['\n', '\r', '\t', '\x07', '\x08', '\x0B', '\x0C', '"', '\\'];
+            if let Some(at) = short.iter().position(|&known| known == character) {
+                is_quoted = true;
+                name.extend(['\\', char::from(b"nrtabvf\"\\"[at])]);
+            } else if is_harmful(character) {
+                is_quoted = true;
+                push_octal(character.encode_utf8(&mut [0; 4]).as_bytes(), &mut name);
+            } else {
+                name.push(character);
+            }
+        }
+        is_quoted |= !chunk.invalid().is_empty();
+        push_octal(chunk.invalid(), &mut name);
+    }
+    let tab = if name.contains(' ') { "\t" } else { "" };
+    if is_quoted { format!("\"{name}\"{tab}") } else { name + tab }
+}
+
+fn push_octal(bytes: &[u8], out: &mut String) {
+    bytes.iter().for_each(|byte| *out += &format!("\\{byte:03o}"));
 }
 
 /// Prints to stderr how many of the files would change.

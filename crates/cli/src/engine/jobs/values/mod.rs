@@ -79,7 +79,7 @@ pub fn run(
                 pass(input, sink, job.clone(), &mut header, threads, &mut workspace)?;
                 return Ok(true);
             };
-            let mut preview = Preview::new(show, input.name(), has_colours);
+            let mut preview = Preview::new(show, input.path(), has_colours);
             let sink = Sink { preview: Some(&mut preview), ..sink };
             // A preview shows each file separately, so no file repeats the header of another.
             pass(input, sink, job.clone(), &mut Header::default(), threads, &mut workspace)?;
@@ -95,7 +95,8 @@ pub fn run(
         }
         tables::warn_missing(&job.target.selector, &job.target.columns, &stats)?;
     }
-    result
+    let would_change = options.exit_code && changed > 0;
+    result.map(|outcome| if would_change { Outcome::Findings } else { outcome })
 }
 
 /// Passes the file `input` through `job` to `sink`. `first` keeps the header of the first table of the output.
@@ -112,10 +113,7 @@ fn pass(
         Selector::Table(table) => Cut::Table(table.delimiter()),
         _ => Cut::Records(end),
     };
-    // A preview shows whole lines, so lines of any length must be in memory.
-    let is_shown = job.is_preview && matches!(job.target.selector, Selector::Line);
-    let limit = if is_shown { usize::MAX / 4 } else { (job.max_record as usize) << 20 };
-    let mut feed = Feed::new(input, cut, limit);
+    let mut feed = Feed::new(input, cut, (job.max_record as usize) << 20);
     let is_whole = job.form == Form::Whole;
     super::pass_byte_order_mark(&mut feed, &mut sink, is_whole)?;
     let Target { selector, columns, is_sequential } = &mut job.target;
@@ -165,7 +163,7 @@ impl Values {
     pub fn new(spec: Spec, options: &OutputOptions) -> Values {
         let Spec { selected, lines, into, only_changed, policies, records, max_record } = spec;
         let Selected { target, work, empty, none, form } = selected;
-        let OutputOptions { rejects, stats, preview } = options;
+        let OutputOptions { rejects, stats, preview, .. } = options;
         let (rejects, stats, is_preview) = (rejects.is_some(), stats.is_some(), preview.is_some());
         let treatment = Treatment::new(work, policies, stats, rejects, empty).with_none(none);
         let is_plain = !is_preview && !only_changed;
@@ -343,16 +341,16 @@ impl Job for Values {
         match self.treatment.policies().malformed {
             Policy::Drop => {
                 report.stats.dropped += 1;
-                Long::Skip(reason)
+                Long::Instead(b"", reason)
             }
             Policy::Fail => {
                 report.stop = Some(Stop { line: 0, offset: 0, reason: reason.clone() });
-                Long::Skip(reason)
+                Long::Instead(b"", reason)
             }
             Policy::Keep | Policy::Replace | Policy::Empty
                 if self.only_changed || self.form != Form::Whole =>
             {
-                Long::Skip(reason)
+                Long::Instead(b"", reason)
             }
             Policy::Keep | Policy::Replace | Policy::Empty => Long::Copy(reason),
         }
