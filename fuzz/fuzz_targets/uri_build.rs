@@ -25,6 +25,10 @@ fuzz_target!(|case: Case<'_>| {
     Converter::new().encode_append(case.reference, &mut url);
     Converter::new().decode_append(&url, &mut typed);
     assert_eq!(typed, case.reference);
+    // Decoding creates no scheme.
+    typed.clear();
+    Converter::new().decode_append(case.reference, &mut typed);
+    assert_eq!(split(&typed).scheme(), split(case.reference).scheme());
     assert!(
         simdpct::validate(&url).is_ok()
             && url.iter().all(|&byte| simdpct::sets::RFC3986_URI.contains(byte) || byte == b'%')

@@ -4,6 +4,8 @@ use alloc::vec::Vec;
 
 use simdpct::{ByteSet, Decode, Encode, decode_escape, sets};
 
+use crate::split;
+
 /// Converts a whole URL: encoding escapes the bytes that a URL cannot hold, and decoding undoes it.
 ///
 /// Use it for URLs that people type, read or paste. Syntax stays: the reserved bytes of RFC 3986, section 2.2, and their escapes, so
@@ -14,6 +16,8 @@ use simdpct::{ByteSet, Decode, Encode, decode_escape, sets};
 /// If encoding wrote `%2F` and `%252F` in the same way, decoding could not restore them. So both directions keep each spelling
 /// `%(25)*XX` of a byte `XX` that is syntax. Encoding never makes a new spelling: if `%25` and the bytes after it were one, then
 /// it was one before the `25` was inserted. So decoding removes exactly the escapes that encoding has added.
+///
+/// Decoding never gives a scheme to a URL that has none: `%6Aavascript:alert(1)` stays as it is. Encoding never writes such a URL.
 ///
 /// ```
 /// use simdpct_uri::Converter;
@@ -62,7 +66,17 @@ impl Converter {
     /// Decodes `url` and appends the result to `out`, which need not be UTF-8 afterwards. Undoes [`Converter::encode_append`]. Every
     /// input is accepted: malformed escapes stay. Takes time linear in the input.
     pub fn decode_append(&self, url: &(impl AsRef<[u8]> + ?Sized), out: &mut Vec<u8>) {
-        self.between(url.as_ref(), out, |data, out| Decode::new().decode_append(data, out));
+        let decode = |data: &[u8], out: &mut Vec<u8>| Decode::new().decode_append(data, out);
+        let (start, url) = (out.len(), url.as_ref());
+        // Only an unescaped colon ends a scheme, because the escape of a colon stays.
+        let colon = url.iter().position(|byte| b":/?#".contains(byte)).filter(|&at| url[at] == b':');
+        let scheme = colon.map_or(0, |at| at + 1);
+        self.between(&url[..scheme], out, decode);
+        if out[start..] != url[..scheme] && split(&out[start..]).scheme().is_some() {
+            out.truncate(start);
+            out.extend_from_slice(&url[..scheme]);
+        }
+        self.between(&url[scheme..], out, decode);
     }
 
     /// Copies the spellings `%(25)*XX` of bytes of syntax to `out`, and calls `each` with the data between them.

@@ -15,7 +15,7 @@ use crate::ground::charset::{self, Charset};
 use crate::scan::kind::Group;
 use crate::select::logs::Log;
 use crate::url::row::Style;
-use crate::value::policy::Policy;
+use crate::value::policy::{OnRejected, Policy};
 use crate::value::stats::StatsFormat;
 
 /// Parses the name of a set.
@@ -191,6 +191,13 @@ choices! { Policy:
     Replace "replace" "Write \"%25\" for a \"%\" that starts no escape, and U+FFFD for invalid UTF-8";
     Empty "empty" "Make the value empty (\"-\" in a blank-separated line)";
     Drop "drop" "Leave the record out";
+    Fail "fail" "Stop with an error that says where, and exit with 1, like --strict";
+}
+
+choices! { OnRejected:
+    Keep "keep" "Leave the value or the record as it is";
+    Drop "drop" "Leave the record out";
+    Null "null" "Write `null` in JSON, and nothing elsewhere (\"-\" in a blank-separated line)";
     Fail "fail" "Stop with an error that says where, and exit with 1, like --strict";
 }
 

@@ -195,8 +195,8 @@ pub struct Unwrap {
 /// else changes: neither the case of scheme and host, nor dot segments, nor ports. With --profile, the whole URL is
 /// brought into a canonical form.
 ///
-/// A URL that the profile rejects stays as it is; --rejects says where and why, and --on-error chooses another
-/// policy.
+/// A URL that the profile rejects stays as it is, and is counted on stderr; --rejects says where and why, and
+/// --on-rejected chooses another policy.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -253,7 +253,7 @@ impl Encode {
     /// Converts the arguments to a request.
     pub fn request(self) -> Request {
         if self.url {
-            return self.pipe.request(Verb::Rewrite(Arc::new(EncodeUrl)), false);
+            return self.pipe.request(Verb::Rewrite(Arc::new(EncodeUrl)));
         }
         let verb = Verb::Encode(EncodeOptions {
             keep: self.escape.map_or(self.set.set.to_byte_set(), kept).union(all(&self.keep)),
@@ -262,7 +262,7 @@ impl Encode {
             lower: self.lower,
             charset: self.charset,
         });
-        self.pipe.request(verb, false)
+        self.pipe.request(verb)
     }
 }
 

@@ -16,6 +16,7 @@ use crate::url::part::{self, Part};
 use crate::url::refer::{self, ToIri, ToUri};
 use crate::url::row::Style;
 use crate::url::split::{self, Template};
+use crate::value::policy::OnRejected;
 
 /// Split URLs into their parts, before anything is decoded (RFC 3986, sections 2.4 and 3)
 ///
@@ -41,8 +42,8 @@ pub struct Split {
 
     /// The parts to write, in this order
     ///
-    /// The parts are url, scheme, authority, userinfo, user, password, host, port, path, query, fragment, and
-    /// query:NAME for the value of the first parameter of that name.
+    /// The parts are url, scheme, authority, userinfo, user, password, host, port, path, query, fragment, query:NAME for the
+    /// value of the first parameter of that name, and segment:N for a segment of the path, from 1, or from -1 backwards.
     #[arg(long, value_name = "PART,...", value_delimiter = ',', default_value = part::USUAL, value_parser = Part::find)]
     pub fields: Vec<Part>,
 
@@ -52,8 +53,8 @@ pub struct Split {
 
     /// Decode each part once, after splitting
     ///
-    /// `%` and the delimiters inside a part stay escaped: %2F in a path; %26, %3D, %3B, %2B in a query. The value of
-    /// query:NAME has no delimiters: all of it is decoded, and `+` becomes a space.
+    /// `%` and the delimiters inside a part stay escaped: %2F in a path; %26, %3D, %3B, %2B in a query. query:NAME and
+    /// segment:N have no delimiters: all of each is decoded, and in query:NAME `+` becomes a space.
     #[arg(long)]
     pub decode: bool,
 
@@ -72,6 +73,7 @@ Examples:
   echo 'https://a.com/x%20y?q=1&p=2' | pct get '{host}{path} {query:p}'    a.com/x%20y 2
   echo 'https://a.com/x%20y?q=1+2' | pct get --decode '{path} {query:q}'     /x y 1 2
   pct get '{scheme}://{host}/' crawl.txt | sort -u
+  pct get --decode '{segment:1} {segment:-1}' -e '/a/b/c%2Fd'     a c/d
   pct get '{host}' --log combined --only access.log")]
 pub struct Get {
     /// The text to write, with {PART} for each part
@@ -169,7 +171,8 @@ pub struct Uri {
 /// Convert forms to pairs, and pairs to forms (application/x-www-form-urlencoded)
 ///
 /// Each record is a form, such as the query of a URL. In TSV and CSV, names and values alternate. In JSON, a form is
-/// an array of pairs, which loses nothing; --from also reads an object, whose values may be arrays.
+/// an array of pairs, which loses nothing: a name or value that is invalid UTF-8 is an object, {"bytes":"%C3"}. --from also
+/// reads an object, whose values may be arrays.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -241,7 +244,7 @@ impl Join {
         if !fixed.is_empty() && !files.is_given() {
             // An empty row, which has only the fixed parts.
             files.expression.push("".into());
-            self.pipe.strict |= self.pipe.pipe.on_error.is_none();
+            self.pipe.pipe.on_rejected.get_or_insert(OnRejected::Fail);
         }
         Ok(self.pipe.rewrite(join::Join::new(self.fields, self.from, fixed, self.encode)))
     }

@@ -14,7 +14,7 @@ use crate::select::jsonl::KeyPath;
 use crate::select::logs::Log;
 use crate::url::Rewrite;
 use crate::value::options::Verb;
-use crate::value::policy::{Policies, Policy};
+use crate::value::policy::{OnRejected, Policies, Policy};
 use crate::value::stats::StatsFormat;
 
 /// The options that select values in a record.
@@ -168,9 +168,12 @@ pub struct Pipe {
     #[arg(long, help_heading = SHAPE, requires = "preview")]
     pub exit_code: bool,
 
-    /// The policy for malformed escapes, rejected URLs and unreadable records [default: keep]
+    /// The policy for values that the conversion rejects, and for unreadable records [default: keep]
+    ///
+    /// Examples are a URL whose host is invalid for a profile, a line that is not JSON, and a record that is longer than
+    /// --max-record. The number of rejected values is printed at the end.
     #[arg(long, value_name = "POLICY", help_heading = POLICIES, conflicts_with = "raw")]
-    pub on_error: Option<Policy>,
+    pub on_rejected: Option<OnRejected>,
 
     /// The policy for values that are invalid UTF-8, or invalid in the --charset [default: keep]
     ///
@@ -181,6 +184,9 @@ pub struct Pipe {
     pub on_invalid_utf8: Option<Policy>,
 
     /// Write rejected values to FILE, one per line: FILE:LINE:OFFSET: REASON: RECORD
+    ///
+    /// These are the values that could not be converted, or not wholly: decoding also lists values with malformed escapes
+    /// or invalid UTF-8. A URL with a malformed escape that a profile accepts is not listed, unless --on-error rejects it.
     ///
     /// Line ends and control bytes in RECORD are escaped. Like the output, FILE appears whole or not at all.
     #[arg(long, value_name = "FILE", help_heading = POLICIES, value_hint = ValueHint::FilePath, conflicts_with = "raw")]
@@ -200,8 +206,8 @@ pub struct Pipe {
 
     /// Memory limit for one record, in MiB
     ///
-    /// With fields, columns, keys and whole URLs, a longer record is unreadable: it stays as it is unless --on-error
-    /// is `drop` or `fail`, and a message says where it is. In all other cases, lines may have any length and the
+    /// With fields, columns, keys and whole URLs, a longer record is unreadable: --on-rejected is the policy for it, and a
+    /// message says where it is. In all other cases, lines may have any length and the
     /// results are the same: a longer line is processed in parts, which wait in a temporary file if a policy may
     /// leave the line out.
     #[arg(long, value_name = "MIB", help_heading = POLICIES, default_value = "2", value_parser = clap::value_parser!(u32).range(1..=4096))]
@@ -218,8 +224,12 @@ pub struct StrictPipe {
     #[command(flatten)]
     pub pipe: Pipe,
 
-    /// Stop at the first malformed escape, rejected URL or unreadable record: say where, and exit with 1
-    #[arg(long, conflicts_with = "on_error")]
+    /// The policy for malformed escapes [default: keep]
+    #[arg(long, value_name = "POLICY", help_heading = POLICIES, conflicts_with = "raw")]
+    pub on_error: Option<Policy>,
+
+    /// Stop at the first malformed escape, rejected value or unreadable record: say where, and exit with 1
+    #[arg(long, conflicts_with_all = ["on_error", "on_rejected"])]
     pub strict: bool,
 }
 
@@ -252,13 +262,12 @@ impl Places {
 }
 
 impl Pipe {
-    /// Converts these options to a request for `verb`. `strict` means that --strict is given.
-    pub fn request(self, verb: Verb, strict: bool) -> Request {
+    /// Converts these options to a request for `verb`, which has no malformed escapes.
+    pub fn request(self, verb: Verb) -> Request {
         let places = self.places;
         let delimiter = places.delimiter();
         let selection =
             if self.parquet { Selection::Parquet(places.column) } else { places.selection(self.one_header) };
-        let malformed = if strict { Policy::Fail } else { self.on_error.unwrap_or(Policy::Keep) };
         Request {
             verb,
             sources: self.files.sources(self.records.records()),
@@ -278,7 +287,13 @@ impl Pipe {
             },
             exit_code: self.exit_code,
             delimiter,
-            policies: Policies { malformed, not_text: self.on_invalid_utf8.unwrap_or(Policy::Keep) },
+            on_error: None,
+            on_rejected: self.on_rejected,
+            policies: Policies {
+                malformed: Policy::Keep,
+                rejected: self.on_rejected.unwrap_or(OnRejected::Keep),
+                not_text: self.on_invalid_utf8.unwrap_or(Policy::Keep),
+            },
             rejects: self.rejects,
             stats: self.stats,
             max_record: self.max_record,
@@ -290,7 +305,13 @@ impl Pipe {
 impl StrictPipe {
     /// Converts these options to a request for `verb`.
     pub fn request(self, verb: Verb) -> Request {
-        self.pipe.request(verb, self.strict)
+        let request = self.pipe.request(verb);
+        let policies = match (self.strict, self.on_error) {
+            (true, _) => Policies { malformed: Policy::Fail, rejected: OnRejected::Fail, ..request.policies },
+            (_, Some(malformed)) => Policies { malformed, ..request.policies },
+            _ => request.policies,
+        };
+        Request { policies, on_error: self.on_error, ..request }
     }
 
     /// Converts these options to a request for `rewrite` of whole URLs.

@@ -33,9 +33,9 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Reports whether the value itself is malformed, as opposed to the text that it decodes to.
-    pub fn is_malformed(&self) -> bool {
-        matches!(self, Reason::Malformed(_) | Reason::Url(_) | Reason::NotJson(_))
+    /// Reports whether bytes are invalid in UTF-8 or in a charset.
+    pub fn is_not_text(&self) -> bool {
+        matches!(self, Reason::InvalidUtf8 | Reason::NotInCharset)
     }
 }
 

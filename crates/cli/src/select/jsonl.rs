@@ -195,7 +195,8 @@ impl Keys {
             |offset| start + if span.has_escapes { raw_offset(raw, offset, reader.nginx) } else { offset };
         let action =
             pass.treatment.value(At::plain(span.path as usize), value, new, record, pass.report, place);
-        if action != Action::Write {
+        let is_null = action == Action::Null;
+        if action != Action::Write && !is_null {
             return Ok(action);
         }
         if pass.edit.write_bare(start, stop, new) {
@@ -205,6 +206,22 @@ impl Keys {
             return Ok(Action::Write);
         }
         let name = names.get(span.path as usize);
+        if is_null {
+            pass.edit.change();
+            match name {
+                Some(name) => {
+                    let out = pass.edit.copy_to(stop + 1);
+                    out.push(b',');
+                    write_string(name.as_bytes(), out);
+                    out.extend_from_slice(b":null");
+                }
+                None => {
+                    pass.edit.copy_to(start - 1).extend_from_slice(b"null");
+                    pass.edit.skip_to(stop + 1);
+                }
+            }
+            return Ok(Action::Write);
+        }
         if *new == value && name.is_none() {
             return Ok(Action::Write);
         }

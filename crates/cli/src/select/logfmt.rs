@@ -59,6 +59,12 @@ impl Pairs {
                 return match pass.treatment.unreadable(record, refusal, pass.report) {
                     // Only this value stays as it is: the other values of the line can be read.
                     Action::Copy => Action::Write,
+                    Action::Null => {
+                        pass.edit.copy_to(start);
+                        pass.edit.skip_to(stop);
+                        pass.edit.change();
+                        Action::Write
+                    }
                     action => action,
                 };
             }

@@ -4,7 +4,7 @@ use simdpct::ByteSet;
 use simdpct_uri::canon::{self, CanonicalizeError, Profile};
 
 use super::Rewrite;
-use crate::ground::fault::OnFault;
+use crate::ground::fault::Handling;
 use crate::ground::reason::{Reason, Refusal};
 
 /// Converts a URL to the canonical form of a profile.
@@ -12,7 +12,7 @@ use crate::ground::reason::{Reason, Refusal};
 pub struct Canonical(pub Profile);
 
 impl Rewrite for Canonical {
-    fn append(&self, value: &[u8], _: &ByteSet, _: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn append(&self, value: &[u8], _: &ByteSet, _: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
         self.0.canonicalize_append(value, out).map_err(refusal)
     }
 

@@ -3,8 +3,8 @@
 use simdpct::ByteSet;
 use simdpct_uri::Converter;
 
-use super::Rewrite;
-use crate::ground::fault::OnFault;
+use super::{Escapes, Rewrite};
+use crate::ground::fault::Handling;
 use crate::ground::reason::Refusal;
 
 /// The conversion of `encode --url`: escapes `%` and the bytes that a URL cannot contain.
@@ -16,19 +16,30 @@ pub struct EncodeUrl;
 pub struct DecodeUrl;
 
 impl Rewrite for EncodeUrl {
-    fn append(&self, value: &[u8], keep: &ByteSet, _: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn append(&self, value: &[u8], keep: &ByteSet, _: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
         Converter::new().keeping(*keep).encode_append(value, out);
         Ok(())
     }
 
-    fn reads_escapes(&self) -> bool {
-        false
+    fn escapes(&self) -> Escapes {
+        Escapes::Data
     }
 }
 
 impl Rewrite for DecodeUrl {
-    fn append(&self, value: &[u8], keep: &ByteSet, _: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        Converter::new().keeping(*keep).decode_append(value, out);
+    fn append(
+        &self,
+        value: &[u8],
+        keep: &ByteSet,
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        let value = handling.repaired(value, b"%2525");
+        Converter::new().keeping(*keep).decode_append(&value, out);
         Ok(())
+    }
+
+    fn escapes(&self) -> Escapes {
+        Escapes::Decoded
     }
 }

@@ -6,11 +6,12 @@ use serde_json::Value;
 use simdpct::ByteSet;
 use simdpct_uri::form::{self, LineEnds, Serializer};
 
-use super::Rewrite;
 use super::row::{self, Style};
+use super::{Escapes, Rewrite};
 use crate::ground::charset::Charset;
-use crate::ground::fault::OnFault;
+use crate::ground::fault::{Handling, OnFault};
 use crate::ground::reason::{Reason, Refusal};
+use crate::ground::utf8;
 
 /// Converts a form to its pairs, as a row of alternating names and values or as a JSON array of pairs.
 #[derive(Clone, Copy, Debug)]
@@ -32,35 +33,60 @@ fn starts(form: &[u8]) -> impl Iterator<Item = usize> {
 }
 
 impl Rewrite for FromForm {
-    fn append(&self, value: &[u8], _: &ByteSet, on_fault: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        let Some(charset) = self.charset else {
-            self.write(form::pairs(value), out);
-            return Ok(());
-        };
-        let mut pairs = Vec::new();
-        for ((name, value), offset) in form::pairs(value).zip(starts(value)) {
-            let text = |bytes: &[u8]| {
-                let mut text = Vec::new();
-                let decoded = charset.decode(bytes, on_fault, &mut text);
-                decoded.map_err(|_| Refusal { offset, reason: Reason::NotInCharset })?;
-                Ok(Cow::Owned(text))
-            };
-            pairs.push((text(&name)?, text(&value)?));
-        }
-        self.write(pairs.into_iter(), out);
-        Ok(())
+    fn append(
+        &self,
+        value: &[u8],
+        _: &ByteSet,
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        let repaired = handling.repaired(value, b"%2525");
+        let mut refusal = None;
+        let pairs = form::pairs(&*repaired).zip(starts(value)).map_while(|((name, value), offset)| {
+            let pair = self
+                .text(name, handling.not_text)
+                .and_then(|name| Ok((name, self.text(value, handling.not_text)?)));
+            pair.map_err(|reason| refusal = Some(Refusal { offset, reason })).ok()
+        });
+        self.write(pairs, out);
+        refusal.map_or(Ok(()), Err)
+    }
+
+    fn escapes(&self) -> Escapes {
+        Escapes::Decoded
+    }
+
+    fn reads_utf8(&self) -> bool {
+        self.charset.is_none()
     }
 }
 
 impl FromForm {
+    /// Converts a decoded name or value to UTF-8. Without a charset, bytes that are invalid UTF-8 stay unless `on_fault`
+    /// says otherwise.
+    fn text<'a>(&self, bytes: Cow<'a, [u8]>, on_fault: OnFault) -> Result<Cow<'a, [u8]>, Reason> {
+        if let Some(charset) = self.charset {
+            let mut text = Vec::new();
+            charset.decode(&bytes, on_fault, &mut text).map_err(|_| Reason::NotInCharset)?;
+            return Ok(Cow::Owned(text));
+        }
+        if on_fault == OnFault::Keep || utf8::validate(&bytes).is_ok() {
+            return Ok(bytes);
+        }
+        match on_fault {
+            OnFault::Repair => Ok(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned().into_bytes())),
+            OnFault::Keep | OnFault::Refuse => Err(Reason::InvalidUtf8),
+        }
+    }
+
     fn write<'a>(self, pairs: impl Iterator<Item = (Cow<'a, [u8]>, Cow<'a, [u8]>)>, out: &mut Vec<u8>) {
         if self.style == Style::Jsonl {
             out.push(b'[');
             for (index, (name, value)) in pairs.enumerate() {
                 out.extend_from_slice(if index > 0 { b",[" } else { b"[" });
-                row::write_string(&name, out);
+                row::write_bytes(&name, out);
                 out.push(b',');
-                row::write_string(&value, out);
+                row::write_bytes(&value, out);
                 out.push(b']');
             }
             out.push(b']');
@@ -85,7 +111,13 @@ pub struct ToForm {
 }
 
 impl Rewrite for ToForm {
-    fn append(&self, value: &[u8], _: &ByteSet, on_fault: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn append(
+        &self,
+        value: &[u8],
+        _: &ByteSet,
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
         if value.is_empty() {
             return Ok(());
         }
@@ -99,7 +131,7 @@ impl Rewrite for ToForm {
                     for (text, bytes) in pair.iter().zip(&mut encoded) {
                         // The offset of the pair in its row is not known here, so the rejection has offset 0.
                         charset
-                            .encode(text, on_fault, bytes)
+                            .encode(text, handling.not_text, bytes)
                             .map_err(|refusal| Refusal { offset: 0, ..refusal })?;
                     }
                     encoded.map(Cow::Owned)
@@ -111,8 +143,8 @@ impl Rewrite for ToForm {
         Ok(())
     }
 
-    fn reads_escapes(&self) -> bool {
-        false
+    fn escapes(&self) -> Escapes {
+        Escapes::Data
     }
 }
 
@@ -131,8 +163,7 @@ impl ToForm {
             }
             return Ok(pairs);
         }
-        let pair =
-            |name: String, value: Value| Some([name, text(value)?].map(|text| text.into_bytes().into()));
+        let pair = |name: Vec<u8>, value: Value| Some([name, text(value)?].map(Cow::Owned));
         let pairs: Option<Vec<_>> = match row::read_json(row)? {
             Value::Array(pairs) => pairs
                 .into_iter()
@@ -145,7 +176,7 @@ impl ToForm {
                 .into_iter()
                 .flat_map(|(name, value)| {
                     let values = if let Value::Array(values) = value { values } else { vec![value] };
-                    values.into_iter().map(move |value| pair(name.clone(), value))
+                    values.into_iter().map(move |value| pair(name.clone().into_bytes(), value))
                 })
                 .collect(),
             _ => None,
@@ -154,12 +185,14 @@ impl ToForm {
     }
 }
 
-/// Returns a string, number or boolean as text for a form, or `None` for other JSON values.
-fn text(value: Value) -> Option<String> {
+/// Returns a string, number, boolean, or object of [`row::write_bytes`] as text for a form, or `None` for other JSON
+/// values.
+fn text(value: Value) -> Option<Vec<u8>> {
     match value {
-        Value::String(text) => Some(text),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Bool(truth) => Some(truth.to_string()),
-        Value::Null | Value::Array(_) | Value::Object(_) => None,
+        Value::String(text) => Some(text.into_bytes()),
+        Value::Number(number) => Some(number.to_string().into_bytes()),
+        Value::Bool(truth) => Some(truth.to_string().into_bytes()),
+        Value::Object(members) => row::read_bytes(&members),
+        Value::Null | Value::Array(_) => None,
     }
 }

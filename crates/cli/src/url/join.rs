@@ -6,10 +6,10 @@ use serde_json::Value;
 use simdpct::{AsciiSet, ByteSet, Encode, sets};
 use simdpct_uri::Components;
 
-use super::Rewrite;
 use super::part::Part;
 use super::row::{self, Style};
-use crate::ground::fault::OnFault;
+use super::{Escapes, Rewrite};
+use crate::ground::fault::Handling;
 use crate::ground::reason::{Reason, Refusal};
 
 /// The conversion that builds a URL from its parts, which are the cells of a row.
@@ -55,6 +55,7 @@ impl Join {
     fn give<'a>(given: &mut Given<'a>, part: &Part, value: Cow<'a, [u8]>) -> Result<(), Refusal> {
         let place = match part {
             Part::Url => return Err(refuse("'url' is a whole URL and not a part to join")),
+            Part::Segment(_) => return Err(refuse("a segment is not a part to join: give the whole path")),
             Part::Scheme => &mut given.scheme,
             Part::Authority => &mut given.authority,
             Part::Userinfo => &mut given.userinfo,
@@ -199,7 +200,7 @@ impl Join {
 }
 
 impl Rewrite for Join {
-    fn append(&self, value: &[u8], _: &ByteSet, _: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn append(&self, value: &[u8], _: &ByteSet, _: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let mut given = self.given(value)?;
         let authority = self.authority(&mut given)?;
         let query = self.query(&mut given);
@@ -232,7 +233,7 @@ impl Rewrite for Join {
         }
     }
 
-    fn reads_escapes(&self) -> bool {
-        !self.encode
+    fn escapes(&self) -> Escapes {
+        if self.encode { Escapes::Data } else { Escapes::Copied }
     }
 }

@@ -16,19 +16,31 @@ use std::fmt::Debug;
 
 use simdpct::ByteSet;
 
-use crate::ground::fault::OnFault;
+use crate::ground::fault::Handling;
 use crate::ground::reason::Refusal;
+
+/// The meaning of a `%` to a conversion, which decides how malformed escapes are treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Escapes {
+    /// A `%` is data like any other byte, so no escape is malformed.
+    Data,
+    /// Escapes are copied, or changed without being decoded. A value with a malformed escape is converted like others.
+    Copied,
+    /// Escapes are decoded, so that the value with a malformed escape is not decoded as a whole. The conversion writes
+    /// `%25` for its `%`, if malformed escapes are to be repaired.
+    Decoded,
+}
 
 /// A conversion that needs a whole value in memory.
 pub trait Rewrite: Debug + Send + Sync {
     /// Appends the converted `value` to `out`. If the conversion decodes, the bytes of `keep` stay escaped. If the
-    /// conversion has a charset, `on_fault` decides whether bytes that are invalid in it are escaped, rejected or
+    /// conversion has a charset, `handling.not_text` decides whether bytes that are invalid in it are escaped, rejected or
     /// replaced. After an error, the appended bytes are meaningless.
     fn append(
         &self,
         value: &[u8],
         keep: &ByteSet,
-        on_fault: OnFault,
+        handling: Handling,
         out: &mut Vec<u8>,
     ) -> Result<(), Refusal>;
 
@@ -38,8 +50,13 @@ pub trait Rewrite: Debug + Send + Sync {
         false
     }
 
-    /// Reports whether a `%` in the value starts an escape, so that a malformed escape is an error.
-    fn reads_escapes(&self) -> bool {
+    /// Returns the meaning of a `%` in the value.
+    fn escapes(&self) -> Escapes {
+        Escapes::Copied
+    }
+
+    /// Reports whether a value is UTF-8, as opposed to bytes in a charset.
+    fn reads_utf8(&self) -> bool {
         true
     }
 }

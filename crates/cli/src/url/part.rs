@@ -2,9 +2,12 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::num::NonZeroIsize;
 
 use simdpct::{ByteSet, Decode};
 use simdpct_uri::Parts;
+
+use crate::ground::fault::Handling;
 
 /// A named part of a URL, as options and rows name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +25,8 @@ pub enum Part {
     Fragment,
     /// The value of the first query parameter with this name.
     Parameter(String),
+    /// The segment of the path with this number, from 1, or from -1 backwards.
+    Segment(NonZeroIsize),
 }
 
 /// The names of all parts except query parameters.
@@ -48,9 +53,13 @@ impl Part {
         if let Some(parameter) = name.strip_prefix("query:").filter(|name| !name.is_empty()) {
             return Ok(Part::Parameter(parameter.to_owned()));
         }
+        if let Some(number) = name.strip_prefix("segment:") {
+            let error = format!("'{name}': segments count from 1, and from -1 backwards");
+            return number.parse().map(Part::Segment).map_err(|_| error);
+        }
         NAMES.iter().find(|(known, _)| *known == name).map(|(_, part)| part.clone()).ok_or_else(|| {
             let names: Vec<_> = NAMES.iter().map(|(name, _)| *name).collect();
-            format!("unknown part '{name}'; expected one of {}, query:NAME", names.join(", "))
+            format!("unknown part '{name}'; expected one of {}, query:NAME, segment:N", names.join(", "))
         })
     }
 
@@ -72,22 +81,35 @@ impl Part {
                 let pair = url.query_pairs().find(|pair| &*pair.name.decode_form() == name.as_bytes())?;
                 Some(pair.value.unwrap_or_default().raw())
             }
+            Part::Segment(number) => {
+                let index = match number.get() {
+                    back @ ..0 => url.segments().count().checked_add_signed(back)?,
+                    number => number as usize - 1,
+                };
+                url.segments().nth(index).map(|segment| segment.raw())
+            }
         }
     }
 
     /// Decodes `raw`, the spelling of this part, once. The bytes of `keep` stay escaped. If the part consists of
     /// several pieces, the delimiters between them and `%` also stay escaped.
-    pub fn decoded<'a>(&self, raw: &'a [u8], keep: ByteSet) -> Cow<'a, [u8]> {
+    pub fn decoded<'a>(&self, raw: &'a [u8], keep: ByteSet, handling: Handling) -> Cow<'a, [u8]> {
         let decode = match self {
             // A scheme or port contains no escapes, and a whole URL must be split before it is decoded.
-            Part::Url | Part::Scheme | Part::Port => return Cow::Borrowed(raw),
+            Part::Url | Part::Scheme | Part::Port => return handling.repaired(raw, b"%25"),
             Part::Authority | Part::Userinfo | Part::Path | Part::Query => {
                 Decode::new().keep(keep.union(self.delimiters()))
             }
-            Part::User | Part::Password | Part::Host | Part::Fragment => Decode::new().keep(keep),
+            Part::User | Part::Password | Part::Host | Part::Fragment | Part::Segment(_) => {
+                Decode::new().keep(keep)
+            }
             Part::Parameter(_) => Decode::new().keep(keep).form(),
         };
-        decode.decode(raw)
+        let percent: &[u8] = if self.delimiters().contains(b'%') { b"%25" } else { b"%2525" };
+        match handling.repaired(raw, percent) {
+            Cow::Borrowed(raw) => decode.decode(raw),
+            Cow::Owned(raw) => Cow::Owned(decode.decode(&raw).into_owned()),
+        }
     }
 
     /// Returns the delimiters between the pieces of this part, and `%`. The set is empty for a part without pieces.
@@ -106,6 +128,7 @@ impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Part::Parameter(name) => write!(f, "query:{name}"),
+            Part::Segment(number) => write!(f, "segment:{number}"),
             part => f.write_str(NAMES.iter().find(|(_, known)| known == part).map_or("", |(name, _)| *name)),
         }
     }

@@ -3,8 +3,8 @@
 use simdpct::ByteSet;
 use simdpct_uri::{Strictness, iri, resolve_append, split};
 
-use super::Rewrite;
-use crate::ground::fault::OnFault;
+use super::{Escapes, Rewrite};
+use crate::ground::fault::Handling;
 use crate::ground::reason::{Reason, Refusal};
 
 /// Resolves each value, a URI reference, against a base URI (RFC 3986, section 5.2).
@@ -26,7 +26,7 @@ impl Resolve {
 }
 
 impl Rewrite for Resolve {
-    fn append(&self, value: &[u8], _: &ByteSet, _: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn append(&self, value: &[u8], _: &ByteSet, _: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
         resolve_append(&self.base, value, self.strictness, out)
             .map_err(|error| Refusal { offset: 0, reason: Reason::Url(error.to_string()) })
     }
@@ -37,7 +37,7 @@ impl Rewrite for Resolve {
 pub struct ToUri;
 
 impl Rewrite for ToUri {
-    fn append(&self, value: &[u8], _: &ByteSet, _: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn append(&self, value: &[u8], _: &ByteSet, _: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let text = std::str::from_utf8(value)
             .map_err(|error| Refusal { offset: error.valid_up_to(), reason: Reason::InvalidUtf8 })?;
         let uri = iri::to_uri(text).map_err(|error| Refusal {
@@ -48,9 +48,9 @@ impl Rewrite for ToUri {
         Ok(())
     }
 
-    fn reads_escapes(&self) -> bool {
-        // The conversion escapes the `%` of a malformed escape, so none is an error.
-        false
+    fn escapes(&self) -> Escapes {
+        // The conversion escapes the `%` of a malformed escape.
+        Escapes::Data
     }
 }
 
@@ -59,7 +59,7 @@ impl Rewrite for ToUri {
 pub struct ToIri;
 
 impl Rewrite for ToIri {
-    fn append(&self, value: &[u8], _: &ByteSet, _: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn append(&self, value: &[u8], _: &ByteSet, _: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
         out.extend_from_slice(iri::from_uri(value).as_bytes());
         Ok(())
     }

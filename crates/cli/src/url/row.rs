@@ -5,10 +5,11 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::ground::escape::{escape, to_text};
 use crate::ground::reason::{Reason, Refusal};
+use crate::ground::utf8;
 
 /// The format of a row of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +123,27 @@ pub fn write_object<'a>(members: impl Iterator<Item = (&'a str, Option<Cow<'a, [
 pub fn write_string(value: &[u8], out: &mut Vec<u8>) {
     // Serializing a string to memory cannot fail.
     let _ = serde_json::to_writer(out, &to_text(value));
+}
+
+/// The name of the member that holds bytes which are not UTF-8.
+const BYTES: &str = "bytes";
+
+/// Appends `value` as a JSON string. Bytes that are invalid UTF-8 become an object instead, `{"bytes":"%C3"}`, because
+/// a string with escapes could not be told apart from text that contains a `%`.
+pub fn write_bytes(value: &[u8], out: &mut Vec<u8>) {
+    if utf8::validate(value).is_ok() {
+        write_string(value, out);
+        return;
+    }
+    out.extend_from_slice(b"{\"bytes\":\"");
+    out.extend_from_slice(simdpct::encode(value).as_bytes());
+    out.extend_from_slice(b"\"}");
+}
+
+/// Returns the bytes of an object that [`write_bytes`] has written, or `None` for other objects.
+pub fn read_bytes(members: &Map<String, Value>) -> Option<Vec<u8>> {
+    let text = members.get(BYTES).filter(|_| members.len() == 1)?.as_str()?;
+    simdpct::validate(text).is_ok().then(|| simdpct::decode(text).into_owned())
 }
 
 /// Returns the cells of a row of TSV or CSV. `None` is an empty cell without quotes, which means a missing part.

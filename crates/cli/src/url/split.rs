@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use simdpct::ByteSet;
 
-use super::Rewrite;
 use super::part::Part;
 use super::row::{self, Style};
-use crate::ground::fault::OnFault;
+use super::{Escapes, Rewrite};
+use crate::ground::fault::Handling;
 use crate::ground::reason::Refusal;
 
 /// Splits a URL and writes its parts as a row.
@@ -29,7 +29,13 @@ impl Split {
 }
 
 impl Rewrite for Split {
-    fn append(&self, value: &[u8], keep: &ByteSet, _: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn append(
+        &self,
+        value: &[u8],
+        keep: &ByteSet,
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
         let url = simdpct_uri::split(value);
         // JSON strings can contain line ends, because JSON has its own escapes for them.
         let keep = match self.style {
@@ -42,7 +48,7 @@ impl Rewrite for Split {
             if raw.is_empty() && *part == Part::Path && self.style != Style::Jsonl {
                 return None;
             }
-            Some(if self.decode { part.decoded(raw, keep) } else { Cow::Borrowed(raw) })
+            Some(if self.decode { part.decoded(raw, keep, handling) } else { Cow::Borrowed(raw) })
         });
         match self.style {
             Style::Tsv | Style::Csv => {
@@ -53,6 +59,15 @@ impl Rewrite for Split {
         }
         Ok(())
     }
+
+    fn escapes(&self) -> Escapes {
+        escapes(self.decode)
+    }
+}
+
+/// Returns the meaning of a `%` if parts are written, depending on whether they are decoded.
+fn escapes(decodes: bool) -> Escapes {
+    if decodes { Escapes::Decoded } else { Escapes::Copied }
 }
 
 /// A text with placeholders for parts of a URL.
@@ -125,18 +140,28 @@ impl Get {
 }
 
 impl Rewrite for Get {
-    fn append(&self, value: &[u8], keep: &ByteSet, _: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn append(
+        &self,
+        value: &[u8],
+        keep: &ByteSet,
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
         let url = simdpct_uri::split(value);
         for item in &self.template.items {
             match item {
                 Item::Text(text) => out.extend_from_slice(text),
                 Item::Part(part) => {
                     let raw = part.raw(&url).unwrap_or_default();
-                    let cell = if self.decode { part.decoded(raw, *keep) } else { raw.into() };
+                    let cell = if self.decode { part.decoded(raw, *keep, handling) } else { raw.into() };
                     out.extend_from_slice(&cell);
                 }
             }
         }
         Ok(())
+    }
+
+    fn escapes(&self) -> Escapes {
+        escapes(self.decode)
     }
 }

@@ -4,10 +4,9 @@ use std::borrow::Cow;
 
 use simdpct::{ByteSet, MalformedCause, MalformedEscape};
 
-use super::handling::Handling;
 use super::options::{DecodeOptions, Layers};
 use super::{nginx, origins, percent_u, printable};
-use crate::ground::fault::OnFault;
+use crate::ground::fault::{Handling, OnFault};
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::records::Records;
 use crate::ground::utf8;

@@ -14,7 +14,6 @@
 pub mod cut;
 mod decode;
 mod encode;
-pub mod handling;
 mod lines;
 mod nginx;
 pub mod options;

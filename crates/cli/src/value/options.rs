@@ -5,7 +5,7 @@ use std::sync::Arc;
 use simdpct::ByteSet;
 
 use crate::ground::charset::Charset;
-use crate::url::Rewrite;
+use crate::url::{Escapes, Rewrite};
 
 /// The conversion of values that a command asks for.
 #[derive(Clone, Debug)]
@@ -53,6 +53,11 @@ impl Verb {
             Verb::Decode(options) => options.charset.is_some(),
             Verb::Normalize(_) => false,
         }
+    }
+
+    /// Reports whether a `%` is data like any other byte, so that no escape is malformed.
+    pub fn has_no_escapes(&self) -> bool {
+        matches!(self, Verb::Rewrite(rewrite) if rewrite.escapes() == Escapes::Data)
     }
 
     /// Reports whether the conversion needs a whole value at once.

@@ -1,14 +1,13 @@
 //! Converts the values of records, and applies the policies for bad ones.
 
-use super::handling::Handling;
 use super::report::Report;
 use super::stats::Stats;
 use super::stream::{Faults, Stream};
 use super::work::Work;
-use crate::ground::fault::OnFault;
+use crate::ground::fault::{Handling, OnFault};
 use crate::ground::reason::{Reason, Refusal};
 
-/// The policy for a bad value or record.
+/// The policy for malformed escapes, or for invalid UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// Leave the bad parts as they are, and convert the rest.
@@ -23,11 +22,26 @@ pub enum Policy {
     Fail,
 }
 
+/// The policy for values that the conversion rejects, and for unreadable records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnRejected {
+    /// Leave the value or the record as it is.
+    Keep,
+    /// Leave the record out.
+    Drop,
+    /// Write `null` in JSON, and nothing elsewhere.
+    Null,
+    /// Stop with an error.
+    Fail,
+}
+
 /// The policies for bad values and records.
 #[derive(Clone, Copy, Debug)]
 pub struct Policies {
-    /// The policy for malformed escapes, rejected URLs and unreadable records.
+    /// The policy for malformed escapes.
     pub malformed: Policy,
+    /// The policy for rejected values and unreadable records.
+    pub rejected: OnRejected,
     /// The policy for values that are invalid in UTF-8 or in the charset.
     pub not_text: Policy,
 }
@@ -42,7 +56,7 @@ impl Policies {
 
     /// Reports whether a fault can stop the run.
     pub fn can_fail(self) -> bool {
-        [self.malformed, self.not_text].contains(&Policy::Fail)
+        [self.malformed, self.not_text].contains(&Policy::Fail) || self.rejected == OnRejected::Fail
     }
 }
 
@@ -53,6 +67,8 @@ pub enum Action {
     Write,
     /// Write an empty value.
     Empty,
+    /// Write `null` instead of the JSON value, or the text for a missing value instead of the record.
+    Null,
     /// Write the record unchanged, because it is unreadable.
     Copy,
     /// Leave the record out.
@@ -153,6 +169,8 @@ pub struct Treatment {
     lenient: bool,
     /// Whether values are counted.
     stats: bool,
+    /// Whether values are written in JSON, which has a `null`.
+    is_json: bool,
     /// The text that is written for an empty value, such as `-` in fields between blanks.
     empty: &'static [u8],
     /// The text that means a missing value, such as `-`, and is never converted; empty if no text has this meaning.
@@ -170,8 +188,18 @@ impl Treatment {
         empty: &'static [u8],
     ) -> Treatment {
         let keeps = [policies.malformed, policies.not_text] == [Policy::Keep; 2];
-        let lenient = keeps && !stats && !rejects;
-        Treatment { works, policies, lenient, stats, empty, none: b"" }
+        let lenient = keeps && policies.rejected == OnRejected::Keep && !stats && !rejects;
+        Treatment { works, policies, lenient, stats, is_json: false, empty, none: b"" }
+    }
+
+    /// Sets whether values are written in JSON, which has a `null`.
+    pub fn with_json(self, is_json: bool) -> Treatment {
+        Treatment { is_json, ..self }
+    }
+
+    /// Returns the text that is written instead of a record or value that is missing.
+    pub fn null(&self) -> &'static [u8] {
+        if self.is_json { b"null" } else { b"" }
     }
 
     /// Sets the text `none`, which means a missing value. It matters only for whole URLs; other conversions treat it as
@@ -302,18 +330,21 @@ impl Treat for Treatment {
             return Action::Write;
         }
         if self.lenient {
-            let result = self.work(around).apply(value, Handling::KEEP, out);
+            let work = self.work(around);
+            let result = work.apply(value, Handling::KEEP, out);
             debug_assert!(result.is_ok(), "nothing is refused");
+            report.stats.rejected += work.take_kept();
             return Action::Write;
         }
         let from = out.len();
         let mut action = self.part(around, value, out, record, report, place);
-        if action == Action::Empty {
+        if action == Action::Empty || (action == Action::Null && !self.is_json) {
             out.extend_from_slice(self.empty);
             action = Action::Write;
         }
         if self.stats {
-            report.stats.changed += u64::from(action == Action::Write && &out[from..] != value);
+            let is_changed = action == Action::Null || (action == Action::Write && &out[from..] != value);
+            report.stats.changed += u64::from(is_changed);
         }
         action
     }
@@ -322,56 +353,70 @@ impl Treat for Treatment {
         report.stats.unreadable += 1;
         report.stats.clashes += u64::from(matches!(refusal.reason, Reason::HasKey(_)));
         record.refuse(report, refusal.offset, &refusal.reason);
-        match self.policies.malformed {
-            Policy::Drop => Action::Drop,
-            Policy::Fail => Action::Stop(refusal),
-            // An unreadable record has no value that could be replaced.
-            Policy::Keep | Policy::Replace | Policy::Empty => Action::Copy,
+        match self.policies.rejected {
+            OnRejected::Keep => Action::Copy,
+            OnRejected::Drop => Action::Drop,
+            OnRejected::Null => Action::Null,
+            OnRejected::Fail => Action::Stop(refusal),
         }
     }
 }
 
-/// Applies the policies to a rejected `value`. Returns the action and the number of layers.
+/// Applies the policies to a `value` with a fault. Returns the action and the number of layers.
 #[cold]
 fn refuse(
     work: &mut Work,
     policies: Policies,
     value: &[u8],
-    refusal: Refusal,
+    mut refusal: Refusal,
     out: &mut Vec<u8>,
     report: &mut Report,
     mut refused: impl FnMut(&mut Report, usize, &Reason),
 ) -> (Action, usize) {
-    let ended = |policy, refusal: Refusal| match policy {
-        Policy::Keep | Policy::Replace => None,
-        Policy::Empty => Some((Action::Empty, 0)),
-        Policy::Drop => Some((Action::Drop, 0)),
-        Policy::Fail => Some((Action::Stop(refusal), 0)),
-    };
-    // A value can have both kinds of faults.
-    let mut not_text = Some(refusal);
-    if let Some(refusal) = not_text.take_if(|refusal| refusal.reason.is_malformed()) {
-        report.stats.unreadable += u64::from(!matches!(refusal.reason, Reason::Malformed(_)));
-        refused(report, refusal.offset, &refusal.reason);
-        if let Some(ended) = ended(policies.malformed, refusal) {
-            return ended;
+    // A conversion that copies escapes converts a value whatever its faults are, so the value is not rejected unless a
+    // policy says so.
+    let is_listed = |policy| !work.copies_escapes() || !matches!(policy, Policy::Keep | Policy::Replace);
+    let is_listed = [is_listed(policies.malformed), is_listed(policies.not_text)];
+    let mut handling = Handling::REFUSE;
+    // A value can have a fault of each kind, so each kind is handled once.
+    loop {
+        let Refusal { offset, reason } = &refusal;
+        let is_not_text = reason.is_not_text() && handling.not_text == OnFault::Refuse;
+        let (policy, on_fault, is_listed) = match reason {
+            Reason::Malformed(_) if handling.malformed == OnFault::Refuse => {
+                (policies.malformed, &mut handling.malformed, is_listed[0])
+            }
+            _ if is_not_text => {
+                report.stats.invalid_utf8 += 1;
+                (policies.not_text, &mut handling.not_text, is_listed[1])
+            }
+            _ => {
+                report.stats.rejected += 1;
+                refused(report, *offset, reason);
+                match policies.rejected {
+                    OnRejected::Keep => {
+                        out.extend_from_slice(value);
+                        return (Action::Write, 0);
+                    }
+                    OnRejected::Drop => return (Action::Drop, 0),
+                    OnRejected::Null => return (Action::Null, 0),
+                    OnRejected::Fail => return (Action::Stop(refusal), 0),
+                }
+            }
+        };
+        if is_listed {
+            refused(report, *offset, reason);
         }
-        let from = out.len();
-        let handling = Handling { malformed: OnFault::Keep, ..Handling::REFUSE };
-        not_text = work.apply(value, handling, out).err();
-        out.truncate(from);
-    }
-    let is_text = not_text.is_none();
-    if let Some(refusal) = not_text {
-        report.stats.invalid_utf8 += 1;
-        refused(report, refusal.offset, &refusal.reason);
-        if let Some(ended) = ended(policies.not_text, refusal) {
-            return ended;
+        *on_fault = match policy {
+            Policy::Keep => OnFault::Keep,
+            Policy::Replace => OnFault::Repair,
+            Policy::Empty => return (Action::Empty, 0),
+            Policy::Drop => return (Action::Drop, 0),
+            Policy::Fail => return (Action::Stop(refusal), 0),
+        };
+        match work.apply(value, handling, out) {
+            Ok(layers) => return (Action::Write, layers),
+            Err(next) => refusal = next,
         }
     }
-    let repair = |policy| if policy == Policy::Replace { OnFault::Repair } else { OnFault::Keep };
-    let not_text = if is_text { OnFault::Keep } else { repair(policies.not_text) };
-    let result = work.apply(value, Handling { malformed: repair(policies.malformed), not_text }, out);
-    debug_assert!(result.is_ok(), "nothing is refused");
-    (Action::Write, result.unwrap_or(0))
 }

@@ -1,17 +1,18 @@
 //! Applies a [`Rewrite`] of whole URLs, and the treatment of faults in them.
 
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::sync::Arc;
 
 use simdpct::ByteSet;
 
 use super::decode::malformed;
-use super::handling::Handling;
 use crate::ground::escape::escape;
-use crate::ground::fault::OnFault;
+use crate::ground::fault::{Handling, OnFault};
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::records::Records;
 use crate::ground::utf8;
-use crate::url::Rewrite;
+use crate::url::{Escapes, Rewrite};
 
 /// Applies a [`Rewrite`], and escapes structural bytes in its result.
 #[derive(Clone)]
@@ -23,6 +24,8 @@ pub struct Rewriter {
     few: Option<[u8; 3]>,
     /// The separator, if a value can contain several records.
     records: Records,
+    /// The number of values that were rejected but kept.
+    pub(super) kept: Cell<u64>,
 }
 
 impl Rewriter {
@@ -35,7 +38,7 @@ impl Rewriter {
             [a, b, c] => Some([a, b, c]),
             _ => None,
         };
-        Rewriter { rewrite, structure, few, records }
+        Rewriter { rewrite, structure, few, records, kept: Cell::new(0) }
     }
 
     /// Returns the offset of the first structural byte in `bytes`.
@@ -58,13 +61,13 @@ impl Rewriter {
     /// Rewrites a text of several records. The offset of an error is meaningless.
     fn all(&self, text: &[u8], handling: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let (from, end) = (out.len(), self.records.end());
-        let mut has_refused = false;
-        if self.records == Records::Lines && self.rewrite.append_lines(text, out, &mut || has_refused = true)
-        {
-            if has_refused && handling.malformed == OnFault::Refuse {
+        let mut refused = 0;
+        if self.records == Records::Lines && self.rewrite.append_lines(text, out, &mut || refused += 1) {
+            if refused > 0 && handling.rejected == OnFault::Refuse {
                 return Err(Refusal { offset: 0, reason: Reason::Url(String::new()) });
             }
-            self.check_escapes(text, handling)?;
+            self.kept.set(self.kept.get() + refused);
+            self.check(text, handling)?;
             return text_only(text, handling, out, from);
         }
         let mut start = 0;
@@ -85,21 +88,21 @@ impl Rewriter {
     /// Rewrites one value.
     fn one(&self, value: &[u8], handling: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let from = out.len();
-        self.check_escapes(value, handling)?;
+        self.check(value, handling)?;
         let repaired;
         let mut new = value;
         if handling.repairs() {
             repaired = self.repaired(value, handling);
             new = &repaired;
         }
-        if let Err(refusal) = self.rewrite.append(new, &self.structure, handling.not_text, out) {
-            let is_text = !matches!(refusal.reason, Reason::InvalidUtf8 | Reason::NotInCharset);
-            let on_fault = if is_text { handling.malformed } else { handling.not_text };
-            if on_fault == OnFault::Refuse {
+        if let Err(refusal) = self.rewrite.append(new, &self.structure, handling, out) {
+            let is_not_text = handling.not_text == OnFault::Refuse && refusal.reason.is_not_text();
+            if is_not_text || handling.rejected == OnFault::Refuse {
                 return Err(refusal);
             }
             out.truncate(from);
             out.extend_from_slice(value);
+            self.kept.set(self.kept.get() + 1);
             return Ok(());
         }
         if let Some(at) = self.find_structure(&out[from..]) {
@@ -112,29 +115,32 @@ impl Rewriter {
         text_only(value, handling, out, from)
     }
 
-    /// Fails if malformed escapes are rejected and `value` contains one.
-    fn check_escapes(&self, value: &[u8], handling: Handling) -> Result<(), Refusal> {
-        if handling.malformed == OnFault::Refuse && self.rewrite.reads_escapes() {
+    /// Returns the meaning of a `%` to the conversion.
+    pub fn escapes(&self) -> Escapes {
+        self.rewrite.escapes()
+    }
+
+    /// Fails if `value` contains a malformed escape or invalid UTF-8 that `handling` rejects.
+    fn check(&self, value: &[u8], handling: Handling) -> Result<(), Refusal> {
+        if handling.malformed == OnFault::Refuse && self.escapes() != Escapes::Data {
             simdpct::validate(value).map_err(malformed)?;
+        }
+        if handling.not_text == OnFault::Refuse && self.rewrite.reads_utf8() {
+            let not_text = |offset| Refusal { offset, reason: Reason::InvalidUtf8 };
+            utf8::validate(value).map_err(not_text)?;
         }
         Ok(())
     }
 
-    /// Returns `value` with its faults repaired, as far as `handling` asks for that.
-    fn repaired(&self, value: &[u8], handling: Handling) -> Vec<u8> {
-        let mut new = Vec::new();
-        let mut rest = value;
-        while handling.malformed == OnFault::Repair
-            && self.rewrite.reads_escapes()
-            && let Err(escape) = simdpct::validate(rest)
+    /// Returns `value` with its faults repaired, as far as `handling` asks for that and the conversion does not do it.
+    fn repaired<'a>(&self, value: &'a [u8], handling: Handling) -> Cow<'a, [u8]> {
+        let new = match self.escapes() {
+            Escapes::Copied => handling.repaired(value, b"%25"),
+            Escapes::Data | Escapes::Decoded => Cow::Borrowed(value),
+        };
+        if handling.not_text == OnFault::Repair && self.rewrite.reads_utf8() && utf8::validate(&new).is_err()
         {
-            new.extend_from_slice(&rest[..escape.offset]);
-            new.extend_from_slice(b"%25");
-            rest = &rest[escape.offset + 1..];
-        }
-        new.extend_from_slice(rest);
-        if handling.not_text == OnFault::Repair {
-            new = String::from_utf8_lossy(&new).into_owned().into_bytes();
+            return Cow::Owned(String::from_utf8_lossy(&new).into_owned().into_bytes());
         }
         new
     }

@@ -32,6 +32,8 @@ pub struct Stats {
     pub invalid_utf8: u64,
     /// The number of `%25` before two hexadecimal digits, which suggest double encoding.
     pub double: u64,
+    /// The number of values that the conversion rejects.
+    pub rejected: u64,
     /// The number of records and quoted values that cannot be parsed, and of records that are too long.
     pub unreadable: u64,
     /// The largest number of layers of escapes that were decoded in a value.
@@ -104,11 +106,11 @@ impl Stats {
     }
 
     /// Returns the counts that are printed, with their names.
-    fn counts(mut self) -> [(&'static str, u64); 12] {
+    fn counts(mut self) -> [(&'static str, u64); 13] {
         self.counts_mut().map(|(name, count)| (name, *count))
     }
 
-    fn counts_mut(&mut self) -> [(&'static str, &mut u64); 12] {
+    fn counts_mut(&mut self) -> [(&'static str, &mut u64); 13] {
         [
             ("records", &mut self.records),
             ("dropped", &mut self.dropped),
@@ -120,6 +122,7 @@ impl Stats {
             ("malformed", &mut self.malformed),
             ("invalid_utf8", &mut self.invalid_utf8),
             ("double_encoded", &mut self.double),
+            ("rejected", &mut self.rejected),
             ("unreadable", &mut self.unreadable),
             ("layers", &mut self.layers),
         ]

@@ -11,14 +11,13 @@ use simdpct::stream::Encoder;
 
 use super::decode::Decoder;
 use super::encode::Escape;
-use super::handling::Handling;
 use super::lines::LineEncoder;
 use super::options::{DecodeOptions, Layers};
 use super::work::Work;
 use super::{nginx, percent_u, printable};
 use crate::ground::charset::{self, Charset, Lacking};
 use crate::ground::escape::{byte_of, hex};
-use crate::ground::fault::OnFault;
+use crate::ground::fault::{Handling, OnFault};
 use crate::ground::reason::Reason;
 use crate::ground::records::Records;
 

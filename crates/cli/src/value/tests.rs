@@ -3,13 +3,12 @@
 use simdpct::sets::RFC3986_UNRESERVED;
 use simdpct::{ByteSet, MalformedCause};
 
-use super::handling::Handling;
 use super::options::{DecodeOptions, EncodeOptions, Layers, Verb};
 use super::stream::Stream;
 use super::work::Work;
 use super::{cut, origins};
 use crate::ground::charset::Charset;
-use crate::ground::fault::OnFault;
+use crate::ground::fault::{Handling, OnFault};
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::records::Records;
 

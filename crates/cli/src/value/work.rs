@@ -5,12 +5,13 @@ use simdpct::ByteSet;
 use super::cut;
 use super::decode::Decoder;
 use super::encode::Encoder;
-use super::handling::Handling;
 use super::options::Verb;
 use super::rewrite::Rewriter;
 use super::within::Within;
+use crate::ground::fault::Handling;
 use crate::ground::reason::Refusal;
 use crate::ground::records::Records;
+use crate::url::Escapes;
 
 /// The conversion of a value.
 #[derive(Clone)]
@@ -62,8 +63,19 @@ impl Work {
         };
         if result.is_err() {
             out.truncate(start);
+            self.take_kept();
         }
         result
+    }
+
+    /// Returns the number of values that were rejected but kept since the last call.
+    pub fn take_kept(&self) -> u64 {
+        if let Work::Rewrite(rewriter) = self { rewriter.kept.take() } else { 0 }
+    }
+
+    /// Reports whether a value with a malformed escape or invalid UTF-8 is converted like others.
+    pub fn copies_escapes(&self) -> bool {
+        matches!(self, Work::Rewrite(rewriter) if rewriter.escapes() == Escapes::Copied)
     }
 
     /// Returns the decoder, if the conversion decodes.

@@ -72,9 +72,9 @@ fn a_line_that_is_not_json_is_refused() {
         ("{\"u\":\"%41\",\"u\":\"\\ud800\"}", 16),
     ] {
         let input = format!("{{\"u\":\"%41\"}}\n{line}\n{{\"u\":\"%42\"}}\n");
-        let args = |policy| ["decode", "--jsonl", "--key", "u", "--on-error", policy];
+        let args = |policy| ["decode", "--jsonl", "--key", "u", "--on-rejected", policy];
         for (policy, wanted) in
-            [("keep", format!("{line}\n")), ("empty", format!("{line}\n")), ("drop", String::new())]
+            [("keep", format!("{line}\n")), ("null", "null\n".to_owned()), ("drop", String::new())]
         {
             let out = String::from_utf8(ok(&args(policy), &input)).unwrap();
             assert_eq!(out, format!("{{\"u\":\"A\"}}\n{wanted}{{\"u\":\"B\"}}\n"), "{line}");

@@ -254,10 +254,10 @@ fn unknown_escapes_in_quoted_values_stay_and_are_reported() {
         let reason = "unknown or incomplete escape in a quoted value";
         let offset = 7 + value.find('\\').unwrap();
         assert_eq!(
-            on(&["decode"], &["--on-error", "fail"], &line).err,
+            on(&["decode"], &["--on-rejected", "fail"], &line).err,
             format!("pct: <stdin>:1: offset {offset}: {reason}\n")
         );
-        assert_eq!(on(&["decode"], &["--on-error", "drop"], &line).out, b"");
+        assert_eq!(on(&["decode"], &["--on-rejected", "drop"], &line).out, b"");
         let check = String::from_utf8(on(&["check"], &[], &line).out).unwrap();
         assert_eq!(check.lines().next(), Some(&*format!("<stdin>:1:{offset}: unreadable: {reason}")));
         let stats = on(&["decode"], &["--stats=json"], &line).err;

@@ -44,6 +44,120 @@ fn what_is_not_utf8_is_treated_as_asked() {
     assert_eq!(ok(&args, LINES), b"A\n%25zzB%25\r\nD");
 }
 
+/// Returns the words at the start of the lines of `help` that begin with `start`.
+fn first_words<'h>(help: &'h str, start: &str) -> Vec<&'h str> {
+    let rest = help.lines().filter_map(|line| line.strip_prefix(start));
+    rest.filter_map(|rest| rest.split([' ', ':']).next()).filter(|word| !word.is_empty()).collect()
+}
+
+/// For each verb and each policy in its help, the policy has an effect that `keep` does not have, or is rejected as an
+/// option. Each row is a form of a verb, and an input with faults: a malformed escape, invalid UTF-8, and a line that is
+/// not JSON.
+#[test]
+fn every_policy_of_every_verb_does_something_or_is_refused() {
+    let url = b"//a/%zz\xFF?q=%zz%FF#%zz\xFF";
+    let row = b"http\t\ta\t\t/%zz\xFF\tq=1\t";
+    let forms: &[(&[&str], &[u8])] = &[
+        (&["encode"], url),
+        (&["encode", "--url"], url),
+        (&["encode", "--keep-escapes"], url),
+        (&["encode", "--charset", "gbk"], url),
+        (&["decode"], url),
+        (&["decode", "--url"], url),
+        (&["decode", "--path"], url),
+        (&["decode", "--query"], url),
+        (&["decode", "--form", "--until-stable"], url),
+        (&["normalize"], url),
+        (&["normalize", "--profile", "rfc3986"], url),
+        (&["normalize", "--profile", "whatwg"], b"http://a/%zz\xFF"),
+        (&["split"], url),
+        (&["split", "--as", "jsonl"], url),
+        (&["split", "--decode", "--fields", "query:q"], url),
+        (&["split", "--decode", "--fields", "query:q", "--as", "jsonl"], url),
+        (&["get", "{query:q}"], url),
+        (&["get", "--decode", "{query:q}"], url),
+        (&["get", "--decode", "{path}"], url),
+        (&["join"], row),
+        (&["join", "--encode"], row),
+        (&["resolve", "--base", "http://b/"], url),
+        (&["iri"], url),
+        (&["uri"], url),
+        (&["form"], b"q=%zz%FF"),
+        (&["form", "--as", "jsonl"], b"q=%zz%FF"),
+        (&["form", "--as", "csv", "--charset", "gbk"], b"q=%zz%FF"),
+        (&["form", "--from", "tsv"], b"q\t%zz\xFF"),
+    ];
+    let main = String::from_utf8(ok(&["help"], "")).unwrap();
+    let (_, verbs) = main.split_once("Commands:\n").unwrap();
+    let mut seen = 0;
+    let verbs = first_words(verbs.split("\n\n").next().unwrap(), "  ");
+    for verb in verbs.into_iter().filter(|verb| *verb != "help") {
+        let help = String::from_utf8(ok(&["help", verb], "")).unwrap();
+        let sections = help.split("\n      --").filter(|section| section.starts_with("on-"));
+        for section in sections {
+            let option = format!("--{}", section.split(' ').next().unwrap());
+            let policies = first_words(section, "          - ");
+            assert!(policies.contains(&"keep") && policies.len() > 3, "{section}");
+            let mut forms = forms.iter().filter(|(form, _)| form[0] == verb).peekable();
+            assert!(forms.peek().is_some(), "a row for {verb} is missing here");
+            for (form, input) in forms {
+                let form = if option == "--on-rejected" {
+                    &[form, &["--jsonl", "--key", "u"][..]].concat()
+                } else {
+                    *form
+                };
+                let result = |policy: &str| run(&[form, &["-q", &option, policy]].concat(), input);
+                let kept = result("keep");
+                for policy in policies.iter().filter(|policy| **policy != "keep") {
+                    let Run { out, err, code } = result(policy);
+                    let is_refused = code == Some(2) && err.contains(&option);
+                    assert!(
+                        is_refused || (&out, code) != (&kept.out, kept.code),
+                        "{form:?} {option} {policy} does nothing: {err}"
+                    );
+                    seen += 1;
+                }
+            }
+        }
+    }
+    assert!(seen > 200, "{seen}");
+}
+
+/// If an escape is malformed in a value that is decoded, its `%` is written as `%25`.
+#[test]
+fn conversions_that_decode_repair_malformed_escapes() {
+    for (args, input, wanted) in [
+        (&["decode", "--url"][..], "/%41%zz%2525%2F%", "/A%25zz%25%2F%25"),
+        (&["form"], "a%=%zz%2541", "a%25\t%25zz%41"),
+        (&["form", "--as", "jsonl"], "a=%zz", "[[\"a\",\"%25zz\"]]"),
+        (&["split", "--decode", "--fields", "path,query:q"], "/%zz%2541?q=%zz%2541", "/%25zz%2541\t%25zz%41"),
+        (&["get", "--decode", "{query:q} {fragment}"], "?q=%zz#%4", "%25zz %254"),
+    ] {
+        let repaired = ok(&[args, &["--on-error", "replace"]].concat(), input);
+        assert_eq!(String::from_utf8(repaired).unwrap(), wanted, "{args:?}");
+    }
+}
+
+/// A relative reference that is decoded stays one.
+#[test]
+fn decoding_a_part_of_a_url_creates_no_scheme() {
+    for (args, url, wanted) in [
+        (&["--path"][..], "javascript%3Aalert(1)", "javascript%3Aalert(1)"),
+        (&["--path"], "a%3a%20b/c%3Ad", "a%3a b/c:d"),
+        (&["--path"], "%41:x%20/%41", "%41:x%20/A"),
+        (&["--path"], "/a%3Ab", "/a:b"),
+        (&["--path"], "http://a/b%3Ac", "http://a/b:c"),
+        (&["--path"], "mailto:a%3Ab", "mailto:a:b"),
+        (&["--path", "--times", "3"], "a%25253Ab", "a%3Ab"),
+        (&["--path", "--nginx"], "a\\x3Ab", "a\\x3Ab"),
+        (&["--url"], "%41:x%41", "%41:xA"),
+        (&["--url"], "%20:x%41", " :xA"),
+    ] {
+        let out = ok(&[&["decode"], args].concat(), url);
+        assert_eq!(String::from_utf8(out).unwrap(), wanted, "{args:?} {url}");
+    }
+}
+
 #[test]
 fn dropped_records_leave_nothing_behind() {
     let args = ["decode", "--tsv", "--field", "1,3", "--on-error", "drop"];
@@ -88,7 +202,7 @@ fn the_summary_counts() {
     assert_eq!(
         err,
         "{\"records\":4,\"dropped\":1,\"bytes_in\":27,\"bytes_out\":14,\"values\":3,\"changed\":2,\"escapes\":3,\
-         \"malformed\":1,\"invalid_utf8\":1,\"double_encoded\":1,\"unreadable\":0,\"layers\":1}\n"
+         \"malformed\":1,\"invalid_utf8\":1,\"double_encoded\":1,\"rejected\":0,\"unreadable\":0,\"layers\":1}\n"
     );
     let text = run(&["decode", "--jsonl", "--key", "u", "--stats"], "{\"u\":\"%41\"}\nnope\n").err;
     let count = |name| text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
@@ -132,10 +246,10 @@ fn records_that_are_too_long_are_refused() {
         let kept = run(&args, &input);
         assert!(kept.out == format!("A,%41\n{long}\nB,%42\n").into_bytes());
         assert_eq!((kept.err, kept.code), (format!("{refused}stays as it is\n"), Some(0)));
-        let dropped = run(&[&args[..], &["--on-error", "drop"]].concat(), &input);
+        let dropped = run(&[&args[..], &["--on-rejected", "drop"]].concat(), &input);
         assert_eq!(dropped.out, b"A,%41\nB,%42\n");
         assert_eq!((dropped.err, dropped.code), (format!("{refused}is left out\n"), Some(0)));
-        let run = run(&[&args[..], &["--on-error", "fail"]].concat(), &input);
+        let run = run(&[&args[..], &["--on-rejected", "fail"]].concat(), &input);
         let wanted = "pct: <stdin>:2: offset 8: the record is longer than 1 MiB (--max-record)\n";
         assert_eq!((run.out.as_slice(), run.err.as_str(), run.code), (&b"A,%41\n"[..], wanted, Some(1)));
         let args = ["decode", "--field", "1", "-d", ",", jobs];

@@ -73,7 +73,7 @@ fn profiles_are_those_of_the_library_line_by_line() {
             wanted.extend_from_slice(form.as_deref().unwrap_or(url));
             wanted.extend_from_slice(end);
         }
-        let args = ["normalize", "--profile", profile.name()];
+        let args = ["normalize", "-q", "--profile", profile.name()];
         assert_same(profile.name(), &ok(&args, &input), &wanted);
         let threads = [&args[..], &["-j4"]].concat();
         assert_same(profile.name(), &ok(&threads, &input), &wanted);
@@ -102,15 +102,30 @@ fn the_list_of_profiles_says_what_each_is() {
 fn what_a_profile_refuses_is_treated_as_asked() {
     let input = "HTTP://a/\nhttp://a:99999/%7e\nHTTP://b/\r\n";
     let args = ["normalize", "--profile", "rfc3986"];
-    for (policy, wanted) in [
-        ("keep", "http://a/\nhttp://a:99999/%7e\nhttp://b/\r\n"),
-        ("replace", "http://a/\nhttp://a:99999/%7e\nhttp://b/\r\n"),
-        ("empty", "http://a/\n\nhttp://b/\r\n"),
-        ("drop", "http://a/\nhttp://b/\r\n"),
+    for (policy, outcome, wanted) in [
+        ("keep", "and stays unchanged", "http://a/\nhttp://a:99999/%7e\nhttp://b/\r\n"),
+        ("null", "and nothing is written instead, or null in JSON", "http://a/\n\nhttp://b/\r\n"),
+        ("drop", "and its record is left out", "http://a/\nhttp://b/\r\n"),
     ] {
-        assert_eq!(text(&[&args[..], &["--on-error", policy]].concat(), input), wanted, "{policy}");
+        let args = [&args[..], &["--on-rejected", policy]].concat();
+        for more in [&[][..], &["--stats=json"], &["--rejects", "/dev/null"], &["--only-changed"]] {
+            let Run { out, err, code } = run(&[&args[..], more].concat(), input);
+            let wanted = if more == ["--only-changed"] {
+                wanted.replace("http://a:99999/%7e\n", "")
+            } else {
+                wanted.into()
+            };
+            assert_eq!((String::from_utf8(out).unwrap(), code), (wanted, Some(0)), "{policy} {more:?}");
+            let list = if more.len() == 2 { "/dev/null" } else { "--rejects FILE" };
+            let said = format!("pct: 1 value was rejected, {outcome}; {list} lists the reasons\n");
+            assert!(err.ends_with(&said), "{policy} {more:?}: {err}");
+            assert_eq!(more == ["--stats=json"], err.contains("\"rejected\":1,\"unreadable\":0,"), "{err}");
+        }
+        assert_eq!(run(&[&args[..], &["-q"]].concat(), input).err, "");
+        let many = run(&args, input.repeat(40_000));
+        assert!(many.err.starts_with("pct: 40000 values were rejected, and "), "{policy}: {}", many.err);
     }
-    for fail in [&["--strict"][..], &["--on-error", "fail"]] {
+    for fail in [&["--strict"][..], &["--on-rejected", "fail"]] {
         let Run { out, err, code } = run(&[&args[..], fail].concat(), input);
         assert_eq!((out, code), (b"http://a/\n".to_vec(), Some(1)));
         assert_eq!(err, "pct: <stdin>:2: offset 19: the port is not a number of at most 65535\n");
@@ -119,8 +134,30 @@ fn what_a_profile_refuses_is_treated_as_asked() {
     let replaced = [&args[..], &["--on-error", "replace"]].concat();
     assert_eq!(text(&replaced, "HTTP://a/%zz%7e"), "http://a/%25zz~");
     assert_eq!(text(&args, "HTTP://a/%zz%7e"), "http://a/%zz~");
-    let dropped = [&args[..], &["--on-error", "drop"]].concat();
-    assert_eq!(text(&dropped, "HTTP://a/%zz%7e\nHTTP://a/"), "http://a/");
+    let dropped = [&args[..], &["-q", "--on-error", "drop"]].concat();
+    assert_eq!(text(&dropped, "HTTP://a/%zz%7e\nHTTP://a:99999/\nHTTP://a/"), "HTTP://a:99999/\nhttp://a/");
+    let dropped = [&args[..], &["-q", "--on-rejected", "drop"]].concat();
+    assert_eq!(text(&dropped, "HTTP://a/%zz%7e\nHTTP://a:99999/\nHTTP://a/"), "http://a/%zz~\nhttp://a/");
+    // Elsewhere than in lines, `null` is what the format has for a missing value.
+    for (more, input, wanted) in [
+        (
+            &["--jsonl", "--key", "u"][..],
+            "{\"u\":\"http://a:x/\",\"v\":1}\nnope\n",
+            "{\"u\":null,\"v\":1}\nnull\n",
+        ),
+        (
+            &["--jsonl", "--key", "u", "--into", "w"],
+            "{\"u\":\"a:x://\"}\r\n{\"u\":\"//a:x\"}",
+            "{\"u\":\"a:x://\",\"w\":\"a:x://\"}\r\n{\"u\":\"//a:x\",\"w\":null}",
+        ),
+        (&["--jsonl", "--key", "u", "--only"], "{\"u\":\"//a:x/\"}\nnope\n{\"u\":\"b\"}\n", "\n\nb\n"),
+        (&["--csv", "--column", "u"], "u,v\n//a:x/,1\n", "u,v\n,1\n"),
+        (&["--field", "2"], "a //a:x/ b\n", "a - b\n"),
+        (&["--logfmt", "--key", "u,v"], "u=//a:x/ v=\"\\x\" w=1\n", "u= v= w=1\n"),
+    ] {
+        let args = [&args[..], &["-q", "--on-rejected", "null"], more].concat();
+        assert_eq!(text(&args, input), wanted, "{more:?}");
+    }
 }
 
 #[test]
@@ -132,11 +169,32 @@ fn rejects_and_stats_tell_of_refused_urls() {
         ["normalize", "--profile", "rfc3986", "--csv", "--column", "url", "--rejects", file, "--stats=json"];
     let Run { out, err, code } = run(&args, "id,url\n1,HTTP://a@b@c/\n2,HTTP://d/\n");
     assert_eq!((out, code), (b"id,url\n1,HTTP://a@b@c/\n2,http://d/\n".to_vec(), Some(0)));
-    assert!(err.contains("\"changed\":1,") && err.contains("\"unreadable\":1,"), "{err}");
+    assert!(err.contains("\"changed\":1,") && err.contains("\"rejected\":1,\"unreadable\":0,"), "{err}");
     assert_eq!(
         fs::read_to_string(rejects).unwrap(),
         "<stdin>:2:17: more than one '@' in the authority: 1,HTTP://a@b@c/\n"
     );
+    // A URL that was converted is not listed, whatever is in it, unless a policy rejects it.
+    let input = b"HTTP://a/100%\n//a@b@c/%\nHTTP://a/\xFF\n";
+    for (verb, more, wanted) in [
+        (&["normalize", "--profile", "rfc3986"][..], &[][..], &["2:16"][..]),
+        (&["normalize", "--profile", "rfc3986"], &["--on-error", "replace"], &["2:16"]),
+        (&["normalize", "--profile", "rfc3986"], &["--on-error", "drop"], &["1:12", "2:22"]),
+        (&["normalize", "--profile", "rfc3986"], &["--on-invalid-utf8", "empty"], &["2:16", "3:32"]),
+        (&["split"], &[], &[]),
+        (&["resolve", "--base", "http://b/"], &[], &[]),
+        (&["split", "--decode"], &[], &["1:12", "2:22", "3:32"]),
+        (&["decode", "--url"], &[], &["1:12", "2:22", "3:32"]),
+    ] {
+        assert_eq!(run(&[verb, &["-q", "--rejects", file], more].concat(), input).code, Some(0));
+        let list = fs::read(file).unwrap();
+        let places: Vec<_> = String::from_utf8(list)
+            .unwrap()
+            .lines()
+            .map(|line| line.split(": ").next().unwrap()["<stdin>:".len()..].to_owned())
+            .collect();
+        assert_eq!(places, wanted, "{verb:?} {more:?}");
+    }
 }
 
 #[test]
@@ -172,6 +230,19 @@ fn profiles_work_on_values_anywhere() {
         err.contains("offset 0: the record is longer than 2 MiB (--max-record), and stays as it is"),
         "{err}"
     );
+    for (policy, outcome, wanted) in
+        [("drop", "is left out", ""), ("null", "is now empty, or null in JSON", "\n")]
+    {
+        for (verb, rest) in [(&["split", "--fields", "host"][..], "B\n"), (&profile, "http://b/\n")] {
+            let Run { out, err, code } = run(&[verb, &["--on-rejected", policy]].concat(), &long);
+            assert_eq!(
+                (String::from_utf8(out).unwrap(), code),
+                (format!("{wanted}{rest}"), Some(0)),
+                "{verb:?}"
+            );
+            assert!(err.ends_with(&format!("(--max-record), and {outcome}\n")), "{err}");
+        }
+    }
     assert_eq!(run(&[&profile[..], &["--raw"]].concat(), "").code, Some(2));
 }
 
@@ -303,9 +374,12 @@ fn join_refuses_what_would_not_be_read_back() {
             assert!([&b"//a%2Fb\n"[..], b"/a%3Fb\n", b"?a%23b\n"].contains(&&out[..]), "{out:?}");
         }
     }
-    // A row that cannot be joined stays as it is by default, and `--on-error` can drop it.
-    assert_eq!(text(&["join", "--from", "csv"], "http,,a/b\n,,c,,/d\n"), "http,,a/b\n//c/d\n");
-    assert_eq!(text(&["join", "--from", "csv", "--on-error", "drop"], "http,,a/b\n,,c,,/d\n"), "//c/d\n");
+    // A row that cannot be joined stays as it is by default, and `--on-rejected` can drop it.
+    assert_eq!(text(&["join", "-q", "--from", "csv"], "http,,a/b\n,,c,,/d\n"), "http,,a/b\n//c/d\n");
+    assert_eq!(
+        text(&["join", "-q", "--from", "csv", "--on-rejected", "drop"], "http,,a/b\n,,c,,/d\n"),
+        "//c/d\n"
+    );
     for bad in ["{", "[]", "{\"hots\":1}", "{\"host\":[]}"] {
         let Run { code, .. } = run(&["join", "--from", "jsonl", "--strict"], bad);
         assert_eq!(code, Some(1), "{bad}");
@@ -374,23 +448,73 @@ fn references_are_resolved() {
 #[test]
 fn hosts_that_idna_does_not_take_are_refused() {
     let input = "http://例え.jp/é\nhttp://a\u{200B}\u{AD}--\u{FFFD}.jp/é\n";
-    assert_eq!(text(&["uri", "--on-error", "drop"], input), "http://xn--r8jz45g.jp/%C3%A9\n");
+    assert_eq!(text(&["uri", "-q", "--on-rejected", "drop"], input), "http://xn--r8jz45g.jp/%C3%A9\n");
     let Run { err, code, .. } = run(&["uri", "--strict"], input);
     assert_eq!(code, Some(1));
     assert!(err.starts_with("pct: <stdin>:2: offset "), "{err}");
     assert!(err.ends_with(": the host is invalid in IDNA\n"), "{err}");
-    // `--on-invalid-utf8` decides about invalid UTF-8, not `--on-error`.
-    assert_eq!(ok(&["uri"], b"/\xFF\n"), b"/\xFF\n");
+    // `--on-invalid-utf8` decides about invalid UTF-8. If it keeps such a value, the conversion rejects the value.
+    let kept = run(&["uri"], b"/\xFF\n");
+    assert_eq!(kept.out, b"/\xFF\n");
+    assert!(kept.err.starts_with("pct: 1 value was rejected, and stays unchanged"), "{}", kept.err);
+    assert_eq!(ok(&["uri", "-q", "--on-rejected", "null"], b"/\xFF\n"), b"\n");
     assert_eq!(ok(&["uri", "--on-invalid-utf8", "drop"], b"/\xFF\n/\xC3\xA9\n"), b"/%C3%A9\n");
     assert_eq!(ok(&["uri", "--on-invalid-utf8", "replace"], b"/\xFF\n"), b"/%EF%BF%BD\n");
 }
 
 #[test]
+fn segments_are_decoded_one_by_one() {
+    for (part, url, raw, decoded) in [
+        ("segment:1", "/a%2Fb/c?d/e", "a%2Fb", "a/b"),
+        ("segment:2", "http://h/a/b%2541", "b%2541", "b%41"),
+        ("segment:-1", "/a/b%2fc", "b%2fc", "b/c"),
+        ("segment:-2", "a%20/b", "a%20", "a "),
+        ("segment:3", "/a/b", "", ""),
+        ("segment:-3", "/a/b", "", ""),
+        ("segment:2", "/a/", "", ""),
+        ("segment:1", "", "", ""),
+    ] {
+        for (more, wanted) in [(&[][..], raw), (&["--decode"], decoded)] {
+            let template = format!("<{{{part}}}>");
+            assert_eq!(
+                text(&[&["get", &template, "-e", url], more].concat(), ""),
+                format!("<{wanted}>\n"),
+                "{part} {url}"
+            );
+        }
+    }
+    assert_eq!(
+        text(&["split", "--as", "jsonl", "--fields", "segment:2,segment:3", "-e", "/a/"], ""),
+        "{\"segment:2\":\"\"}\n"
+    );
+    for args in [&["get", "{segment:0}"][..], &["split", "--fields", "segment:x"], &["join", "segment:1=a"]] {
+        assert_ne!(run(args, "a").code, Some(0), "{args:?}");
+    }
+}
+
+#[test]
 fn forms_become_pairs_and_back() {
     let form = "a=1&b=x+y%26%0A&c&=d&a=%FF\n";
-    let json = "[[\"a\",\"1\"],[\"b\",\"x y&\\n\"],[\"c\",\"\"],[\"\",\"d\"],[\"a\",\"%FF\"]]\n";
+    let json = "[[\"a\",\"1\"],[\"b\",\"x y&\\n\"],[\"c\",\"\"],[\"\",\"d\"],[\"a\",{\"bytes\":\"%FF\"}]]\n";
     assert_eq!(text(&["form", "--as", "jsonl"], form), json);
-    assert_eq!(text(&["form", "--from", "jsonl"], json), "a=1&b=x+y%26%0A&c=&=d&a=%25FF\n");
+    assert_eq!(text(&["form", "--from", "jsonl"], json), "a=1&b=x+y%26%0A&c=&=d&a=%FF\n");
+    for (form, more, wanted) in [
+        ("a=%C3", &[][..], "[[\"a\",{\"bytes\":\"%C3\"}]]"),
+        ("a=%25C3", &[], "[[\"a\",\"%C3\"]]"),
+        ("a+%C3=%zz", &[], "[[{\"bytes\":\"a%20%C3\"},\"%zz\"]]"),
+        ("a=%C3", &["--on-invalid-utf8", "replace"], "[[\"a\",\"\u{fffd}\"]]"),
+        ("a=%C3", &["--on-invalid-utf8", "empty"], ""),
+        ("a=%C3\nb", &["--on-invalid-utf8", "drop"], "[[\"b\",\"\"]]"),
+    ] {
+        let out = text(&[&["form", "--as", "jsonl"], more].concat(), form);
+        assert_eq!(out, wanted, "{form} {more:?}");
+        if more.is_empty() {
+            let back = form.replace("zz", "25zz");
+            assert_eq!(text(&["form", "--from", "jsonl"], &out), back.replace("=%25zz", "=%25zz"), "{form}");
+        }
+    }
+    let fails = run(&["form", "--as", "jsonl", "--on-invalid-utf8", "fail"], "a=1&b=%C3");
+    assert_eq!((fails.code, fails.err.as_str()), (Some(1), "pct: <stdin>:1: offset 4: not UTF-8\n"));
     assert_eq!(text(&["form"], form.trim_end_matches("&a=%FF\n")), "a\t1\tb\tx y&%0A\tc\t\t\td");
     assert_eq!(text(&["form", "--from", "tsv"], "a\tx y\tc\t\n\n"), "a=x+y&c=\n\n");
     let lines = "{\"a\":\"x\\ny\\r\\nz\\r\"}";

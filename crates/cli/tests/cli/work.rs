@@ -107,7 +107,8 @@ fn charsets_take_linear_time() {
     assert!(ok(&["decode", "--charset", "gbk"], &value) == value.as_bytes());
     let replaced = ok(&["decode", "--charset", "gbk", "--on-invalid-utf8", "replace"], &value);
     assert!(replaced == "\u{fffd}".repeat(300_000).as_bytes());
-    let encoded = ok(&["encode", "--charset", "latin1", "--on-error", "replace"], "你".repeat(300_000));
+    let encoded =
+        ok(&["encode", "--charset", "latin1", "--on-invalid-utf8", "replace"], "你".repeat(300_000));
     assert!(encoded == "%26%2320320%3B".repeat(300_000).as_bytes());
 }
 

@@ -15,10 +15,12 @@ use super::pump::feed::Feed;
 use super::sink::preview::Show;
 use super::sink::rejects::Rejects;
 use super::sink::{BYTE_ORDER_MARK, Sink};
-use crate::ground::error::{Failure, Outcome};
+use crate::ground::error::{Failure, Outcome, warn};
+use crate::ground::shown::shown;
 use crate::io::input::Input;
 use crate::io::output::Output;
 use crate::select::Selector;
+use crate::value::policy::OnRejected;
 use crate::value::stats::{Stats, StatsFormat};
 
 /// The selection of the values that a job processes.
@@ -79,6 +81,29 @@ impl Account {
         }
         Ok(self.stats)
     }
+}
+
+/// Warns about the values that were rejected, because a run without an error would look like a conversion of all
+/// values. `policy` says what was done with them.
+fn warn_rejected(stats: &Stats, policy: OnRejected, options: &OutputOptions) {
+    let count = stats.rejected;
+    if count == 0 || policy == OnRejected::Fail {
+        return;
+    }
+    let (values, they, their) = match count {
+        1 => ("value was", "stays", "its record is"),
+        _ => ("values were", "stay", "their records are"),
+    };
+    let outcome = match policy {
+        OnRejected::Keep => format!("and {they} unchanged"),
+        OnRejected::Drop => format!("and {their} left out"),
+        OnRejected::Null | OnRejected::Fail => "and nothing is written instead, or null in JSON".to_owned(),
+    };
+    let listed = match &options.rejects {
+        Some(path) => format!("{} lists the reasons", shown(path)),
+        None => "--rejects FILE lists the reasons".to_owned(),
+    };
+    warn(format_args!("{count} {values} rejected, {outcome}; {listed}"));
 }
 
 /// Skips a byte order mark at the start of the input, because it is not part of any value. If `is_kept`, the mark is

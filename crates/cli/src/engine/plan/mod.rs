@@ -21,7 +21,7 @@ use crate::io::names::{self, Sources};
 use crate::io::output;
 use crate::select::fields::Delimiter;
 use crate::value::options::Verb;
-use crate::value::policy::{Policies, Policy};
+use crate::value::policy::{OnRejected, Policies, Policy};
 use crate::value::stats::StatsFormat;
 use crate::value::work::Work;
 
@@ -47,6 +47,10 @@ pub struct Request {
     /// The delimiter of fields or columns; `None` if the user gave none.
     pub delimiter: Option<Delimiter>,
     pub policies: Policies,
+    /// The policy for malformed escapes that the user gave, if any.
+    pub on_error: Option<Policy>,
+    /// The policy for rejected values that the user gave, if any.
+    pub on_rejected: Option<OnRejected>,
     /// The file for rejected values.
     pub rejects: Option<PathBuf>,
     /// The format of the summary on stderr.
@@ -118,7 +122,7 @@ impl Plan {
             Job::Values(Box::new(request.values(&options).map_err(Failure::Usage)?))
         } else {
             let work = Work::across(&request.verb, request.records);
-            Job::Blocks(Blocks::new(work, request.records, request.policies.can_fail()))
+            Job::Blocks(Blocks::new(work, request.records, request.policies.malformed == Policy::Fail))
         };
         Ok(Plan {
             sources: request.sources,
@@ -154,6 +158,9 @@ impl Request {
         let Request { verb, policies, .. } = self;
         if [policies.malformed, policies.not_text].contains(&Policy::Drop) {
             return Err("--parquet: a row cannot be left out; `empty` leaves an empty value".to_owned());
+        }
+        if matches!(policies.rejected, OnRejected::Drop | OnRejected::Null) {
+            return Err("--parquet: the policies of --on-rejected are `keep` and `fail`".to_owned());
         }
         Parquet::new(verb, columns, *policies, options).map(|job| Job::Parquet(Box::new(job)))
     }
@@ -194,6 +201,14 @@ fn check(request: &Request) -> Result<(), String> {
     }
     if request.needs_values() && *records == Records::Raw {
         return Err("this needs records, and --raw treats the input as one stream; remove --raw".to_owned());
+    }
+    if request.on_error.is_some() && request.verb.has_no_escapes() {
+        return Err("--on-error: this conversion escapes every `%`, so no escape is malformed".to_owned());
+    }
+    if request.on_rejected.is_some() && selection.is_records() && !request.verb.takes_whole_values() {
+        return Err("--on-rejected: no value can be rejected here; --on-invalid-utf8 is the policy for invalid UTF-8, and \
+             --on-error, where there is one, for malformed escapes"
+            .to_owned());
     }
     check_in_place(&request.sources, &request.destination.place)?;
     match &request.rejects {

@@ -34,7 +34,9 @@ pub trait Job: Clone + Send {
 pub enum Long {
     /// The record is written unchanged, for this reason.
     Copy(Reason),
-    /// This text is written instead of the record, for this reason. If it is empty, the record is left out.
+    /// The record is left out of the output, for this reason.
+    Skip(Reason),
+    /// This text is written instead of the record, without its end, for this reason.
     Instead(&'static [u8], Reason),
     /// The record is not checked, for this reason. Such a job does not write records.
     Pass(Reason),

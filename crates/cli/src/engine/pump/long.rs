@@ -21,10 +21,10 @@ pub fn pass<J: Job>(
     let is_shown = sink.preview.is_some();
     let held = |is_held: bool| if is_held { Held::new().map(Some) } else { Ok(None) };
     let (instead, outcome, reason) = match job.long(block, report) {
-        Long::Copy(reason) => (None, "stays as it is", reason),
-        Long::Instead(text, reason) if text.is_empty() => (Some(text), "is left out", reason),
-        Long::Instead(text, reason) => (Some(text), "is replaced", reason),
-        Long::Pass(reason) => (Some(&b""[..]), "is not checked", reason),
+        Long::Copy(reason) => (Instead::Record, "stays as it is", reason),
+        Long::Skip(reason) => (Instead::Nothing, "is left out", reason),
+        Long::Instead(text, reason) => (Instead::Text(text), "is now empty, or null in JSON", reason),
+        Long::Pass(reason) => (Instead::Nothing, "is not checked", reason),
         Long::Parts { held: is_held } => {
             // Memory is bounded, so results that must wait go to a temporary file. A preview shows the old record
             // before the new one, so both wait.
@@ -69,7 +69,8 @@ pub fn pass<J: Job>(
     sink.take(offset, &[], report)?;
     warn(format_args!("{}: offset {offset}: {reason}, and {outcome}", sink.file));
     let end = feed.line_end();
-    let mut old = held(is_shown && instead.is_some())?;
+    let is_copied = matches!(instead, Instead::Record);
+    let mut old = held(is_shown && !is_copied)?;
     let mut last = None;
     feed.rest(block, |piece| {
         if places {
@@ -80,13 +81,17 @@ pub fn pass<J: Job>(
         match (&mut sink.preview, &mut old) {
             (Some(_), Some(old)) => old.write(piece),
             (Some(preview), None) => preview.pass(piece, sink.output),
-            (None, _) if instead.is_none() => sink.write(piece, piece.last() != Some(&end)),
+            (None, _) if is_copied => sink.write(piece, piece.last() != Some(&end)),
             (None, _) => Ok(()),
         }
     })?;
-    let Some(text) = instead else { return Ok(()) };
     let is_open = last != Some(end);
-    let text = if text.is_empty() || is_open { text.to_vec() } else { [text, &[end]].concat() };
+    let text = match instead {
+        Instead::Record => return Ok(()),
+        Instead::Nothing => Vec::new(),
+        Instead::Text(text) if is_open => text.to_vec(),
+        Instead::Text(text) => [text, &[end]].concat(),
+    };
     match (&mut sink.preview, old) {
         (Some(preview), Some(mut old)) => {
             let mut new = Held::new()?;
@@ -96,4 +101,13 @@ pub fn pass<J: Job>(
         _ if text.is_empty() => Ok(()),
         _ => sink.write(&text, is_open),
     }
+}
+
+/// The output for a record that does not fit in memory.
+enum Instead {
+    /// The record as it is.
+    Record,
+    Nothing,
+    /// This text, and the end of the record.
+    Text(&'static [u8]),
 }

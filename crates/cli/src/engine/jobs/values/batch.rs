@@ -1,8 +1,7 @@
 //! Converts many lines with one call, as long as none of them is rejected.
 
-use crate::ground::fault::OnFault;
-use crate::value::handling::Handling;
-use crate::value::policy::{Policies, Policy};
+use crate::ground::fault::{Handling, OnFault};
+use crate::value::policy::{OnRejected, Policies, Policy};
 use crate::value::work::Work;
 
 /// The minimum and maximum size of a batch, in bytes. The maximum is large enough for full speed. After a rejection,
@@ -26,9 +25,19 @@ impl LineBatch {
     /// Creates the converter of lines by `work`. It rejects the values that the caller must handle: because of
     /// `policies`, or because rejected values are listed (`rejects`).
     pub fn new(work: Work, policies: Policies, rejects: bool) -> LineBatch {
-        let on = |policy| if policy == Policy::Keep && !rejects { OnFault::Keep } else { OnFault::Refuse };
-        let handling = Handling { malformed: on(policies.malformed), not_text: on(policies.not_text) };
+        let on = |is_kept| if is_kept { OnFault::Keep } else { OnFault::Refuse };
+        let converts_all = !rejects || work.copies_escapes();
+        let handling = Handling {
+            malformed: on(policies.malformed == Policy::Keep && converts_all),
+            not_text: on(policies.not_text == Policy::Keep && converts_all),
+            rejected: on(policies.rejected == OnRejected::Keep && !rejects),
+        };
         LineBatch { work, handling, size: SIZES.1, rejected: 0, skip: 0 }
+    }
+
+    /// Returns the number of lines that were rejected but kept since the last call.
+    pub fn take_kept(&self) -> u64 {
+        self.work.take_kept()
     }
 
     /// Converts the first lines of `rest` and appends the result to `out`. Lines end in `end`. Returns the length of

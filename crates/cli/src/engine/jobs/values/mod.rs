@@ -24,7 +24,7 @@ use crate::io::names::Sources;
 use crate::select::Selector;
 use crate::select::edit::{Edit, Form};
 use crate::select::pass::Pass;
-use crate::value::policy::{Action, Policies, Policy, Record, Treatment};
+use crate::value::policy::{Action, OnRejected, Policies, Record, Treatment};
 use crate::value::report::{Report, Stop};
 use crate::value::work::Work;
 
@@ -94,6 +94,7 @@ pub fn run(
             preview::print_total(changed, files);
         }
         tables::warn_missing(&job.target.selector, &job.target.columns, &stats)?;
+        super::warn_rejected(&stats, job.treatment.policies().rejected, options);
     }
     let would_change = options.exit_code && changed > 0;
     result.map(|outcome| if would_change { Outcome::Findings } else { outcome })
@@ -165,7 +166,10 @@ impl Values {
         let Selected { target, work, empty, none, form } = selected;
         let OutputOptions { rejects, stats, preview, .. } = options;
         let (rejects, stats, is_preview) = (rejects.is_some(), stats.is_some(), preview.is_some());
-        let treatment = Treatment::new(work, policies, stats, rejects, empty).with_none(none);
+        // Values that are written alone are lines of text also if they come from JSON.
+        let is_json = form == Form::Whole && matches!(target.selector, Selector::Keys(_));
+        let treatment =
+            Treatment::new(work, policies, stats, rejects, empty).with_none(none).with_json(is_json);
         let is_plain = !is_preview && !only_changed;
         // Conversion in batches does not count values, so statistics exclude it.
         let is_batched = is_plain && !stats && matches!(target.selector, Selector::Line);
@@ -219,6 +223,15 @@ impl Values {
         let leaves_out;
         let mut pass = Pass { record, treatment: &mut self.treatment, edit, report };
         match self.target.selector.rewrite(has_quotes, &mut pass) {
+            Action::Null => {
+                edit.rewind(mark);
+                edit.copy_to(start).extend_from_slice(self.treatment.null());
+                edit.skip_to(record.stop);
+                if self.form != Form::Whole {
+                    edit.copy_to(end).push(self.needs.records.end());
+                }
+                leaves_out = false;
+            }
             Action::Write | Action::Empty => {
                 edit.end(end);
                 leaves_out = self.only_changed && !edit.has_changed();
@@ -292,6 +305,7 @@ impl Job for Values {
             }
             if let Some(batch) = self.batch.as_mut().filter(|_| start >= single_until) {
                 let (done, single) = batch.apply(&bytes[start..], line_end, edit.copy_to(start));
+                report.stats.rejected += batch.take_kept();
                 start += done;
                 edit.skip_to(start);
                 single_until = start + single;
@@ -338,21 +352,18 @@ impl Job for Values {
         if report.rejects {
             report.refuse(0, 0, &reason, start);
         }
-        match self.treatment.policies().malformed {
-            Policy::Drop => {
+        match self.treatment.policies().rejected {
+            OnRejected::Drop => {
                 report.stats.dropped += 1;
-                Long::Instead(b"", reason)
+                Long::Skip(reason)
             }
-            Policy::Fail => {
+            OnRejected::Fail => {
                 report.stop = Some(Stop { line: 0, offset: 0, reason: reason.clone() });
-                Long::Instead(b"", reason)
+                Long::Skip(reason)
             }
-            Policy::Keep | Policy::Replace | Policy::Empty
-                if self.only_changed || self.form != Form::Whole =>
-            {
-                Long::Instead(b"", reason)
-            }
-            Policy::Keep | Policy::Replace | Policy::Empty => Long::Copy(reason),
+            OnRejected::Null => Long::Instead(self.treatment.null(), reason),
+            OnRejected::Keep if self.only_changed || self.form != Form::Whole => Long::Skip(reason),
+            OnRejected::Keep => Long::Copy(reason),
         }
     }
 
