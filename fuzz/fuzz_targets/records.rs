@@ -47,6 +47,7 @@ struct Input<'a> {
     keep: &'a [u8],
     delimiter: Option<u8>,
     field: u8,
+    from_end: bool,
     word: Option<u8>,
     strict: bool,
 }
@@ -202,15 +203,17 @@ fuzz_target!(|input: Input<'_>| {
     let delimiter = input.delimiter.filter(|byte| byte.is_ascii_punctuation() && !b"\"%+".contains(byte));
     let split = Split::from(delimiter.map_or(Delimiter::Blanks, Delimiter::Byte));
     let number = usize::from(input.field % 6);
+    let field = if input.from_end { -1 - number as isize } else { number as isize };
     let position = match input.word {
-        None => Position::of(number),
-        Some(word) => Position::word(number, usize::from(word % 4)),
+        None => Position::of(field),
+        Some(word) => Position::word(field, usize::from(word % 4)),
     };
     let chosen = Fields::new(&[position], split, verb.may_make_structure()).expect("one position");
     let treatment = input.treatment(&verb, split.kept(Records::Lines.structure()));
     let (out, _) = rewrite(Selector::Fields(chosen), treatment, &line);
     let (before, after) = (fields(&line, delimiter), fields(&out, delimiter));
     assert_eq!(before.len(), after.len(), "{} became {}", line.escape_ascii(), out.escape_ascii());
+    let number = if input.from_end { before.len().wrapping_sub(1 + number) } else { number };
     for (index, (old, new)) in before.iter().zip(&after).enumerate() {
         assert!(index == number || old == new, "{} became {}", line.escape_ascii(), out.escape_ascii());
     }

@@ -82,6 +82,12 @@ impl<'a> Record<'a> {
         &self.chunk[self.start..self.stop]
     }
 
+    /// Returns the record without the lines after the one at `offset` of the chunk.
+    pub fn up_to_line(self, offset: usize) -> Record<'a> {
+        let line = memchr::memchr(self.end, &self.chunk[offset..self.stop]);
+        Record { stop: line.map_or(self.stop, |len| offset + len), ..self }
+    }
+
     /// Adds a rejection at `offset` of the chunk to `report`, if rejections are reported and the record has none yet.
     pub fn refuse(&self, report: &mut Report, offset: usize, reason: &Reason) {
         let is_known = report.refused.last().is_some_and(|last| last.offset >= self.start as i64);
@@ -302,8 +308,10 @@ impl Treat for Treatment {
             return Action::Write;
         }
         if self.lenient {
-            let result = self.work(around).apply(value, Handling::KEEP, out);
+            let work = self.work(around);
+            let result = work.apply(value, Handling::KEEP, out);
             debug_assert!(result.is_ok(), "nothing is refused");
+            report.stats.unreadable += work.take_kept();
             return Action::Write;
         }
         let from = out.len();
@@ -373,5 +381,7 @@ fn refuse(
     let not_text = if is_text { OnFault::Keep } else { repair(policies.not_text) };
     let result = work.apply(value, Handling { malformed: repair(policies.malformed), not_text }, out);
     debug_assert!(result.is_ok(), "nothing is refused");
+    // The rejection was counted above.
+    work.take_kept();
     (Action::Write, result.unwrap_or(0))
 }

@@ -1,17 +1,44 @@
 //! Applies a [`Rewrite`] of whole URLs, and the treatment of faults in them.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use simdpct::ByteSet;
 
 use super::decode::malformed;
 use super::handling::Handling;
+use super::{nginx, origins};
 use crate::ground::escape::escape;
 use crate::ground::fault::OnFault;
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::records::Records;
 use crate::ground::utf8;
 use crate::url::Rewrite;
+
+/// A conversion of whole URLs in a log of nginx, whose `\xHH` are decoded first.
+#[derive(Debug)]
+pub struct Logged(pub Arc<dyn Rewrite>);
+
+impl Rewrite for Logged {
+    fn append(
+        &self,
+        value: &[u8],
+        keep: &ByteSet,
+        on_fault: OnFault,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        let mut room = Vec::new();
+        let url = nginx::unescape(value, keep, &mut room);
+        self.0.append(url, keep, on_fault, out).map_err(|refusal| {
+            let origins = origins::of_logged(value, keep);
+            Refusal { offset: origins.get(refusal.offset).copied().unwrap_or(value.len()), ..refusal }
+        })
+    }
+
+    fn reads_escapes(&self) -> bool {
+        self.0.reads_escapes()
+    }
+}
 
 /// Applies a [`Rewrite`], and escapes structural bytes in its result.
 #[derive(Clone)]
@@ -23,6 +50,8 @@ pub struct Rewriter {
     few: Option<[u8; 3]>,
     /// The separator, if a value can contain several records.
     records: Records,
+    /// The number of values that were rejected but kept.
+    pub(super) kept: Cell<u64>,
 }
 
 impl Rewriter {
@@ -35,7 +64,7 @@ impl Rewriter {
             [a, b, c] => Some([a, b, c]),
             _ => None,
         };
-        Rewriter { rewrite, structure, few, records }
+        Rewriter { rewrite, structure, few, records, kept: Cell::new(0) }
     }
 
     /// Returns the offset of the first structural byte in `bytes`.
@@ -58,10 +87,10 @@ impl Rewriter {
     /// Rewrites a text of several records. The offset of an error is meaningless.
     fn all(&self, text: &[u8], handling: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let (from, end) = (out.len(), self.records.end());
-        let mut has_refused = false;
-        if self.records == Records::Lines && self.rewrite.append_lines(text, out, &mut || has_refused = true)
-        {
-            if has_refused && handling.malformed == OnFault::Refuse {
+        let mut refused = 0;
+        if self.records == Records::Lines && self.rewrite.append_lines(text, out, &mut || refused += 1) {
+            self.kept.set(self.kept.get() + refused);
+            if refused > 0 && handling.malformed == OnFault::Refuse {
                 return Err(Refusal { offset: 0, reason: Reason::Url(String::new()) });
             }
             self.check_escapes(text, handling)?;
@@ -100,6 +129,7 @@ impl Rewriter {
             }
             out.truncate(from);
             out.extend_from_slice(value);
+            self.kept.set(self.kept.get() + u64::from(is_text));
             return Ok(());
         }
         if let Some(at) = self.find_structure(&out[from..]) {

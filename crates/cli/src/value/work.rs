@@ -62,8 +62,14 @@ impl Work {
         };
         if result.is_err() {
             out.truncate(start);
+            self.take_kept();
         }
         result
+    }
+
+    /// Returns the number of values that were rejected but kept since the last call.
+    pub fn take_kept(&self) -> u64 {
+        if let Work::Rewrite(rewriter) = self { rewriter.kept.take() } else { 0 }
     }
 
     /// Returns the decoder, if the conversion decodes.

@@ -73,7 +73,7 @@ fn profiles_are_those_of_the_library_line_by_line() {
             wanted.extend_from_slice(form.as_deref().unwrap_or(url));
             wanted.extend_from_slice(end);
         }
-        let args = ["normalize", "--profile", profile.name()];
+        let args = ["normalize", "-q", "--profile", profile.name()];
         assert_same(profile.name(), &ok(&args, &input), &wanted);
         let threads = [&args[..], &["-j4"]].concat();
         assert_same(profile.name(), &ok(&threads, &input), &wanted);
@@ -101,7 +101,7 @@ fn the_list_of_profiles_says_what_each_is() {
 #[test]
 fn what_a_profile_refuses_is_treated_as_asked() {
     let input = "HTTP://a/\nhttp://a:99999/%7e\nHTTP://b/\r\n";
-    let args = ["normalize", "--profile", "rfc3986"];
+    let args = ["normalize", "-q", "--profile", "rfc3986"];
     for (policy, wanted) in [
         ("keep", "http://a/\nhttp://a:99999/%7e\nhttp://b/\r\n"),
         ("replace", "http://a/\nhttp://a:99999/%7e\nhttp://b/\r\n"),
@@ -141,7 +141,7 @@ fn rejects_and_stats_tell_of_refused_urls() {
 
 #[test]
 fn profiles_work_on_values_anywhere() {
-    let profile = ["normalize", "--profile", "rfc3986"];
+    let profile = ["normalize", "-q", "--profile", "rfc3986"];
     let with = |more: &[&'static str], input: &str| text(&[&profile[..], more].concat(), input);
     let log = "1.2.3.4 - - [1/Jan/2024] \"GET /a/../%7eb HTTP/1.1\" 200 1 \"HTTP://A/./\"\n";
     assert_eq!(
@@ -304,7 +304,7 @@ fn join_refuses_what_would_not_be_read_back() {
         }
     }
     // A row that cannot be joined stays as it is by default, and `--on-error` can drop it.
-    assert_eq!(text(&["join", "--from", "csv"], "http,,a/b\n,,c,,/d\n"), "http,,a/b\n//c/d\n");
+    assert_eq!(text(&["join", "-q", "--from", "csv"], "http,,a/b\n,,c,,/d\n"), "http,,a/b\n//c/d\n");
     assert_eq!(text(&["join", "--from", "csv", "--on-error", "drop"], "http,,a/b\n,,c,,/d\n"), "//c/d\n");
     for bad in ["{", "[]", "{\"hots\":1}", "{\"host\":[]}"] {
         let Run { code, .. } = run(&["join", "--from", "jsonl", "--strict"], bad);
@@ -402,7 +402,7 @@ fn forms_become_pairs_and_back() {
         [("tsv", "a"), ("csv", "\"a"), ("jsonl", "[1]"), ("jsonl", "{\"a\":null}"), ("jsonl", "7")]
     {
         assert_eq!(run(&["form", "--from", style, "--strict"], bad).code, Some(1), "{bad}");
-        assert_eq!(text(&["form", "--from", style], bad), bad);
+        assert_eq!(text(&["form", "-q", "--from", style], bad), bad);
     }
 }
 

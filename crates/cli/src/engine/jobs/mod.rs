@@ -15,10 +15,12 @@ use super::pump::feed::Feed;
 use super::sink::preview::Show;
 use super::sink::rejects::Rejects;
 use super::sink::{BYTE_ORDER_MARK, Sink};
-use crate::ground::error::{Failure, Outcome};
+use crate::ground::error::{Failure, Outcome, warn};
+use crate::ground::records::Records;
 use crate::io::input::Input;
 use crate::io::output::Output;
 use crate::select::Selector;
+use crate::value::policy::{Policies, Policy};
 use crate::value::stats::{Stats, StatsFormat};
 
 /// The selection of the values that a job processes.
@@ -79,8 +81,26 @@ impl Account {
     }
 }
 
+/// Warns about the records and values that could not be read or converted, according to the statistics of all files, unless
+/// the user asked for a list of them, for counts, or to leave them out.
+fn warn_unreadable(stats: &Stats, options: &OutputOptions, policies: Policies) {
+    // Records that have messages of their own are not counted again.
+    let count = stats.unreadable.saturating_sub(stats.mentioned + stats.clashes);
+    let is_told = options.rejects.is_some() || options.stats.is_some();
+    if count > 0 && !is_told && policies.malformed != Policy::Drop {
+        let plural = if count == 1 { "" } else { "s" };
+        warn(format_args!("{count} unreadable or rejected record{plural}; --rejects FILE lists them"));
+    }
+}
+
 /// Skips a byte order mark at the start of the input, because it is not part of any value. If `is_kept`, the mark is
-/// copied to the output.
-fn pass_byte_order_mark(feed: &mut Feed<'_>, sink: &mut Sink<'_>, is_kept: bool) -> Result<(), Failure> {
-    if feed.strip(BYTE_ORDER_MARK)? { sink.pass_byte_order_mark(is_kept) } else { Ok(()) }
+/// copied to the output. Only files of lines have such a mark: otherwise it is part of the first record.
+fn pass_byte_order_mark(
+    feed: &mut Feed<'_>,
+    sink: &mut Sink<'_>,
+    records: Records,
+    is_kept: bool,
+) -> Result<(), Failure> {
+    let is_skipped = records == Records::Lines && !feed.is_argument() && feed.strip(BYTE_ORDER_MARK)?;
+    if is_skipped { sink.pass_byte_order_mark(is_kept) } else { Ok(()) }
 }

@@ -100,7 +100,10 @@ pub fn run(
             Ok(true)
         })
     });
-    account.close(&result)?;
+    let stats = account.close(&result)?;
+    if result.is_ok() && !destination.quiet {
+        super::warn_unreadable(&stats, options, job.text.policies());
+    }
     result
 }
 

@@ -31,6 +31,11 @@ impl LineBatch {
         LineBatch { work, handling, size: SIZES.1, rejected: 0, skip: 0 }
     }
 
+    /// Returns the number of lines that were rejected but kept since the last call.
+    pub fn take_kept(&self) -> u64 {
+        self.work.take_kept()
+    }
+
     /// Converts the first lines of `rest` and appends the result to `out`. Lines end in `end`. Returns the length of
     /// these lines, and the length of the following lines that the caller must convert one by one.
     pub fn apply(&mut self, rest: &[u8], end: u8, out: &mut Vec<u8>) -> (usize, usize) {
