@@ -93,7 +93,7 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     (
         "args args/*",
         "args engine/plan/Request engine/plan/PreviewFormat engine/plan/Selection engine/plan/Shape engine/plan/Columns \
-         engine/plan/CheckRequest engine/plan/CheckOptions engine/plan/FindingsFormat inspect/audit scan/kind scan/listing select/fields select/jsonl select/logs value/options value/policy value/stats \
+         engine/plan/CheckRequest engine/plan/CheckOptions engine/plan/FindingsFormat inspect/audit scan/kind scan/listing select/csv/names select/fields select/jsonl select/logs value/options value/policy value/stats \
          io/compression io/files io/names url ground",
     ),
     ("commands commands/*", "args engine/plan/Plan inspect/audit io/output url/canonical ground"),
@@ -133,6 +133,13 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("canon/*", "canon/error canon/shared compose host parts pieces"),
     ("canon/surt/*", ""),
     ("canon", "kernel/isa kernel/scan parts"),
+    // How servers read a path.
+    ("reading/parameters", ""),
+    ("reading/table", "reading/parameters"),
+    ("reading/plain", "reading/parameters"),
+    ("reading/read", "class reading/parameters"),
+    ("reading/agree", "reading/parameters reading/plain reading/read reading/table"),
+    ("reading", ""),
     ("internals", "canon columns kernel/isa parts"),
     ("lib", ""),
 ];

@@ -29,7 +29,7 @@ use self::select::jsonl::Keys;
 use self::select::logfmt::Pairs;
 use self::select::pass::Pass;
 use self::value::options::{DecodeOptions, EncodeOptions, Layers, Scope, Verb};
-use self::value::policy::{Action, Policies, Policy, Record, Treatment};
+use self::value::policy::{Action, OnRejected, Policies, Policy, Record, Treatment};
 use self::value::report::Report;
 use self::value::work::Work;
 
@@ -47,6 +47,7 @@ struct Input<'a> {
     keep: &'a [u8],
     delimiter: Option<u8>,
     field: u8,
+    from_end: bool,
     word: Option<u8>,
     strict: bool,
 }
@@ -73,7 +74,7 @@ impl Input<'_> {
 
     fn treatment(&self, verb: &Verb, kept: [ByteSet; 3]) -> Treatment {
         let policy = if self.strict { Policy::Replace } else { Policy::Keep };
-        let policies = Policies { malformed: policy, not_text: policy };
+        let policies = Policies { malformed: policy, not_text: policy, rejected: OnRejected::Keep };
         Treatment::new(kept.map(|kept| Work::on_values(verb, kept)), policies, self.strict, false, b"-")
     }
 }
@@ -146,7 +147,7 @@ fn decoded(document: &Value) -> Value {
 /// Returns a treatment that decodes once, and keeps malformed escapes and invalid UTF-8.
 fn lenient_decode() -> Treatment {
     let verb = Verb::Decode(DecodeOptions::ONCE);
-    let policies = Policies { malformed: Policy::Keep, not_text: Policy::Keep };
+    let policies = Policies { malformed: Policy::Keep, not_text: Policy::Keep, rejected: OnRejected::Keep };
     let works = [ByteSet::EMPTY; 3].map(|kept| Work::on_values(&verb, kept));
     Treatment::new(works, policies, false, false, b"-")
 }
@@ -202,15 +203,17 @@ fuzz_target!(|input: Input<'_>| {
     let delimiter = input.delimiter.filter(|byte| byte.is_ascii_punctuation() && !b"\"%+".contains(byte));
     let split = Split::from(delimiter.map_or(Delimiter::Blanks, Delimiter::Byte));
     let number = usize::from(input.field % 6);
+    let field = if input.from_end { -1 - number as isize } else { number as isize };
     let position = match input.word {
-        None => Position::of(number),
-        Some(word) => Position::word(number, usize::from(word % 4)),
+        None => Position::of(field),
+        Some(word) => Position::word(field, usize::from(word % 4)),
     };
     let chosen = Fields::new(&[position], split, verb.may_make_structure()).expect("one position");
     let treatment = input.treatment(&verb, split.kept(Records::Lines.structure()));
     let (out, _) = rewrite(Selector::Fields(chosen), treatment, &line);
     let (before, after) = (fields(&line, delimiter), fields(&out, delimiter));
     assert_eq!(before.len(), after.len(), "{} became {}", line.escape_ascii(), out.escape_ascii());
+    let number = if input.from_end { before.len().wrapping_sub(1 + number) } else { number };
     for (index, (old, new)) in before.iter().zip(&after).enumerate() {
         assert!(index == number || old == new, "{} became {}", line.escape_ascii(), out.escape_ascii());
     }

@@ -207,7 +207,7 @@ Examples:
   echo 'http://a.com/?b=2&a=%31#c' | pct normalize --profile w3lib-2.5     http://a.com/?a=1&b=2
   pct normalize --list                        lists all profiles
   pct normalize --profile rfc3986-scheme --rejects bad.txt crawl.txt | sort -u
-  pct normalize --profile whatwg --csv --column url --into key crawl.csv
+  pct normalize --profile rfc3986-scheme --csv --column url --into key crawl.csv
   echo '/%28%7e%29' | pct normalize --dialect rfc2396     /(~)")]
 pub struct Normalize {
     #[command(flatten)]

@@ -9,6 +9,7 @@ use clap::{Args, ValueHint};
 use super::files::{Files, RecordArgs, Target};
 use super::parsers::{join_delimiter, threads};
 use crate::engine::plan::{Columns, PreviewFormat, Request, Selection, Shape};
+use crate::select::csv::names as names_in;
 use crate::select::fields::{Delimiter, Position};
 use crate::select::jsonl::KeyPath;
 use crate::select::logs::Log;
@@ -20,7 +21,7 @@ use crate::value::stats::StatsFormat;
 /// The options that select values in a record.
 #[derive(Debug, Args)]
 pub struct Places {
-    /// Work on fields of each line: N counts from 1, and N.W is word W of field N
+    /// Work on fields of each line: N counts from 1, or from the end if it is negative; N.W is word W of field N
     ///
     /// By default fields are separated by blanks, and a "quoted field" or a [bracketed date] is one field, as in
     /// access logs: `--field 5.2` is the request target of the common and combined formats, `--field 8` the referrer.
@@ -30,6 +31,7 @@ pub struct Places {
         long,
         value_name = "N[.W],...",
         value_delimiter = ',',
+        allow_hyphen_values = true,
         help_heading = VALUES,
         conflicts_with_all = ["csv", "jsonl", "logfmt"]
     )]
@@ -40,8 +42,9 @@ pub struct Places {
     /// `pct help decode` lists the formats with their fields and quotes. In w3c, cloudfront and iis logs, the last
     /// `#Fields:` line names the columns.
     ///
-    /// In combined, common and nginx logs, fields are counted from the date, which is field 4: a user name may contain
-    /// blanks. A line without a date in brackets before a quoted request is unreadable.
+    /// In access logs other than those of Amazon and Squid, the request follows a date in brackets, which counts as
+    /// field 4, because a user name may contain blanks; in haproxy logs, it is the last field. A line without such a
+    /// request is unreadable.
     #[arg(
         long,
         value_name = "FORMAT",
@@ -64,12 +67,16 @@ pub struct Places {
     /// Work on columns of CSV (RFC 4180)
     ///
     /// Cells that do not change stay byte for byte; those that change are quoted where necessary. Rows may be ragged:
-    /// a row without the column stays as it is. Each file has a header row.
+    /// a row without the column stays as it is. Each file has a header row. If a quoted cell is not closed, everything
+    /// from its row on stays as it is, up to the line on which other quotes end the row; --rejects and --stats go on with
+    /// the next line that has as many cells as the header.
     #[arg(long, help_heading = VALUES, group = "tables", requires = "column", conflicts_with_all = ["jsonl", "logfmt", "null"])]
     pub csv: bool,
 
     /// The columns, by name or by number from 1; a name selects all columns that have it
-    #[arg(long, value_name = "NAME|N,...", value_delimiter = ',', help_heading = VALUES, requires = "tables")]
+    ///
+    /// A name that contains a comma is written in quotes, as in CSV: `--column '"city, country",url'`.
+    #[arg(long, value_name = "NAME|N,...", help_heading = VALUES, requires = "tables")]
     pub column: Vec<String>,
 
     /// Treat the first row of CSV as data
@@ -139,14 +146,15 @@ pub struct Pipe {
 
     /// With --only: write the values of a record on one line, separated by CHAR: one character, `tab` or `space`
     ///
-    /// The separator is escaped inside values.
+    /// The values are in the order of --field, --column or --key, and a missing one is empty. The separator is escaped
+    /// inside values.
     #[arg(long, value_name = "CHAR", help_heading = SHAPE, requires = "only", value_parser = join_delimiter)]
     pub output_delimiter: Option<u8>,
 
     /// Keep the old value, and write the new one next to it: in a new column, or as a new member of its object
     ///
-    /// Give one name for each column or key.
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = SHAPE, conflicts_with = "only")]
+    /// Give one name for each column or key. A name that contains a comma is written in quotes, as in CSV.
+    #[arg(long, value_name = "NAME,...", help_heading = SHAPE, conflicts_with = "only")]
     pub into: Vec<String>,
 
     /// Write only the records in which a value changes, and the header of CSV
@@ -237,6 +245,11 @@ const SHAPE: &str = "What is written";
 const VALUES: &str = "Where values are (by default each line is one)";
 const POLICIES: &str = "Bad values";
 
+/// Returns the names in `lists`.
+fn names(lists: &[String]) -> Vec<String> {
+    lists.iter().flat_map(|list| names_in(list)).collect()
+}
+
 impl Places {
     /// Returns the separator of fields or columns, if one was given.
     pub fn delimiter(&self) -> Option<Delimiter> {
@@ -248,7 +261,11 @@ impl Places {
         if !self.field.is_empty() {
             Selection::Fields(self.field)
         } else if self.csv {
-            Selection::Columns(Columns { names: self.column, has_header: !self.no_header, one_header })
+            Selection::Columns(Columns {
+                names: names(&self.column),
+                has_header: !self.no_header,
+                one_header,
+            })
         } else if self.jsonl {
             Selection::Keys(self.key)
         } else if self.logfmt {
@@ -266,8 +283,11 @@ impl Pipe {
     pub fn request(self, verb: Verb) -> Request {
         let places = self.places;
         let delimiter = places.delimiter();
-        let selection =
-            if self.parquet { Selection::Parquet(places.column) } else { places.selection(self.one_header) };
+        let selection = if self.parquet {
+            Selection::Parquet(names(&places.column))
+        } else {
+            places.selection(self.one_header)
+        };
         Request {
             verb,
             sources: self.files.sources(self.records.records()),
@@ -277,7 +297,7 @@ impl Pipe {
             shape: Shape {
                 only: self.only,
                 delimiter: self.output_delimiter,
-                into: self.into,
+                into: names(&self.into),
                 only_changed: self.only_changed,
             },
             preview: match (self.diff, self.dry_run) {

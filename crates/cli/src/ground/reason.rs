@@ -15,8 +15,16 @@ pub enum Reason {
     NotInCharset,
     /// A line is not JSON.
     NotJson(String),
-    /// A line of an access log has no date in brackets before a quoted request.
-    NoRequest,
+    /// A line of an access log has no quoted request, at its end or after a date in brackets.
+    NoRequest {
+        /// Whether the request should be the last field.
+        is_last: bool,
+    },
+    /// No quote closes a quoted value of CSV or logfmt. With a limit, none closes it within so many MiB.
+    OpenQuote {
+        /// The limit for the record, if the record is longer.
+        limit: Option<u32>,
+    },
     /// A quoted value has a backslash that does not start a known escape.
     UnknownEscape,
     /// The conversion rejects the URL, with this message.
@@ -55,7 +63,12 @@ impl fmt::Display for Reason {
             Reason::InvalidUtf8 => f.write_str("not UTF-8"),
             Reason::NotInCharset => f.write_str("not in the charset"),
             Reason::NotJson(message) => write!(f, "not JSON: {message}"),
-            Reason::NoRequest => f.write_str("no date in brackets before a quoted request"),
+            Reason::NoRequest { is_last: false } => f.write_str("no date in brackets before a quoted request"),
+            Reason::NoRequest { is_last: true } => f.write_str("no quoted request at the end of the line"),
+            Reason::OpenQuote { limit: None } => f.write_str("the quoted value that begins here is not closed"),
+            Reason::OpenQuote { limit: Some(limit) } => {
+                write!(f, "the quoted value that begins here is not closed within {limit} MiB (--max-record)")
+            }
             Reason::UnknownEscape => f.write_str("unknown or incomplete escape in a quoted value"),
             Reason::Url(message) => f.write_str(message),
             Reason::Cdxj => f.write_str(

@@ -197,6 +197,11 @@ impl Input {
         &self.path
     }
 
+    /// Reports whether the input is text from the command line.
+    pub fn is_argument(&self) -> bool {
+        matches!(self.source, Source::Direct { file: None, .. })
+    }
+
     /// Returns the version of the input file; `None` if it is not a regular file.
     pub fn version(&self) -> Option<&Version> {
         self.version.as_ref()

@@ -8,7 +8,9 @@ use std::ops::Range;
 use csv_core::{Reader, ReaderBuilder, Terminator};
 
 use super::edit::{Edit, Form};
+use super::order::Order;
 use super::pass::Pass;
+use crate::ground::shown::shown;
 use crate::value::policy::{Action, At, Treat};
 
 /// The selected columns of a CSV table, with buffers for the current cell.
@@ -16,6 +18,12 @@ pub struct Table {
     delimiter: u8,
     /// The indices of the selected columns, from 0, in ascending order.
     columns: Vec<usize>,
+    /// The order in which the user asked for the columns.
+    order: Order,
+    /// The number of cells of the header or, without a header, of the first row. It is 0 if there is no such row.
+    width: usize,
+    /// Whether [`Table::line`] searches for a line that is a row.
+    is_lost: bool,
     /// The name of each column in the header, or its number from 1.
     titles: Vec<String>,
     /// The names of the new columns, one for each column; empty if new values replace the old ones.
@@ -31,8 +39,9 @@ pub struct Table {
 impl Clone for Table {
     fn clone(&self) -> Table {
         // csv-core 0.1.13 does not copy the output flags of a `Reader`, so a clone of it reads nothing.
-        let (columns, titles, names) = (self.columns.clone(), self.titles.clone(), self.names.clone());
-        Table { columns, titles, names, ..Table::new(self.delimiter) }
+        let Table { delimiter, columns, order, width, is_lost, titles, names, .. } = self;
+        let (columns, order, titles, names) = (columns.clone(), order.clone(), titles.clone(), names.clone());
+        Table { columns, order, width: *width, is_lost: *is_lost, titles, names, ..Table::new(*delimiter) }
     }
 }
 
@@ -43,8 +52,19 @@ impl Table {
         // Records are passed without their line end, so every line feed is data.
         builder.delimiter(delimiter).terminator(Terminator::Any(b'\n'));
         let reader = Box::new(builder.build());
-        let (columns, titles, names) = (Vec::new(), Vec::new(), Vec::new());
-        Table { delimiter, columns, titles, names, reader, cell: Vec::new(), cell_len: 0, new: Vec::new() }
+        Table {
+            delimiter,
+            columns: Vec::new(),
+            order: Order::default(),
+            width: 0,
+            is_lost: false,
+            titles: Vec::new(),
+            names: Vec::new(),
+            reader,
+            cell: Vec::new(),
+            cell_len: 0,
+            new: Vec::new(),
+        }
     }
 
     /// Returns the delimiter.
@@ -63,14 +83,22 @@ impl Table {
     }
 
     /// Selects the columns `wanted`, by the names in `header` or by number. If `into` has names, new values are
-    /// written to columns of these names. Returns an error message if a column does not exist or a name is taken.
+    /// written to columns of these names. Returns an error message if the header cannot be read, a column does not
+    /// exist or a name is taken.
     pub fn choose(
         &mut self,
         wanted: &[String],
         into: &[String],
         header: Option<&[u8]>,
     ) -> Result<(), String> {
-        let header_names = header.map(|header| self.cells(header));
+        if header.is_some_and(|header| self.open_quote(header).is_some()) {
+            return Err("a quoted cell of the header is not closed".to_owned());
+        }
+        let text = |cell: Vec<u8>| String::from_utf8_lossy(&cell).into_owned();
+        let header_names = header.map(|header| self.cells(header).into_iter().map(text).collect::<Vec<_>>());
+        if let Some(names) = &header_names {
+            self.width = names.len();
+        }
         let mut columns = Vec::new();
         for name in wanted {
             let by_number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
@@ -82,7 +110,7 @@ impl Table {
                 columns.push((column, into));
                 continue;
             };
-            let (count, all) = (known.len(), || known.join(", "));
+            let (count, all) = (known.len(), || shown(known.join(", ").as_ref()));
             // Several columns may have the same name, which makes the name ambiguous.
             let by_name: Vec<_> = (0..known.len()).filter(|&at| known[at] == *name).collect();
             match (by_name.as_slice(), by_number) {
@@ -103,6 +131,7 @@ impl Table {
         {
             return Err(format!("--into {taken}: the header has this column already"));
         }
+        self.order = Order::of(columns.iter().map(|(column, _)| *column));
         columns.sort();
         columns.dedup_by_key(|(column, _)| *column);
         self.columns = columns.iter().map(|(column, _)| *column).collect();
@@ -115,15 +144,77 @@ impl Table {
         Ok(())
     }
 
+    /// Takes the width of the table from `row`, the first row of a table without a header.
+    pub fn measure(&mut self, row: &[u8]) {
+        self.width = if self.open_quote(row).is_some() { 0 } else { self.count_cells(row) };
+    }
+
+    /// Returns the offset of the quote that opens the first cell of `record` that cannot be read: no quote closes the
+    /// cell, or text follows the closing quote of a cell of several lines. Such a cell probably began with a misplaced
+    /// quote, and the lines in it are rows.
+    pub fn open_quote(&self, record: &[u8]) -> Option<usize> {
+        let mut from = 0;
+        loop {
+            let stop = cell_end(self.delimiter, record, from);
+            if record.get(from) == Some(&b'"') {
+                let close = close(&record[from..]).map(|len| from + len);
+                let is_readable =
+                    close.is_some_and(|close| close == stop || !record[from..close].contains(&b'\n'));
+                if !is_readable {
+                    return Some(from);
+                }
+            }
+            if stop == record.len() {
+                return None;
+            }
+            from = stop + 1;
+        }
+    }
+
+    /// Starts to read the lines of an unreadable record one by one.
+    pub fn lose(&mut self) {
+        self.is_lost = true;
+    }
+
+    /// Reads `line`, which is part of an unreadable record. After a line that is no row, the next row has as many cells
+    /// as the table. `is_fragment` tells that `line` is only a part of a line.
+    pub fn line(&mut self, line: &[u8], is_fragment: bool) -> Line {
+        let open = self.open_quote(line);
+        match open {
+            Some(quote) if !self.is_lost && !is_fragment => {
+                self.is_lost = true;
+                return Line::Unreadable(quote);
+            }
+            None if !is_fragment => {
+                let is_row = !self.is_lost || [0, self.count_cells(line)].contains(&self.width);
+                self.is_lost = !is_row;
+            }
+            _ => self.is_lost = true,
+        }
+        if self.is_lost { Line::Lost } else { Line::Row }
+    }
+
+    /// Returns the number of cells of `line`.
+    fn count_cells(&self, line: &[u8]) -> usize {
+        let (mut count, mut from) = (1, 0);
+        loop {
+            let stop = cell_end(self.delimiter, line, from);
+            if stop == line.len() {
+                return count;
+            }
+            (count, from) = (count + 1, stop + 1);
+        }
+    }
+
     /// Returns the unquoted cells of `line`.
-    fn cells(&mut self, line: &[u8]) -> Vec<String> {
+    pub fn cells(&mut self, line: &[u8]) -> Vec<Vec<u8>> {
         let mut cells = Vec::new();
         let mut at = Some(0);
         while let Some(from) = at {
             let stop = cell_end(self.delimiter, line, from);
             at = (stop < line.len()).then_some(stop + 1);
             self.read(&line[from..stop]);
-            cells.push(String::from_utf8_lossy(&self.cell[..self.cell_len]).into_owned());
+            cells.push(self.cell[..self.cell_len].to_vec());
         }
         cells
     }
@@ -218,15 +309,11 @@ impl Table {
         if has_changed {
             pass.edit.change();
         }
-        if pass.edit.write_bare(start, stop, &self.new) {
+        if pass.edit.write_bare(self.order.rank(index), start, stop, &self.new) {
             return action;
         }
         if !self.names.is_empty() {
             let out = pass.edit.copy_to(stop);
-            if is_quoted && !is_closed(bytes) {
-                // The file ends inside this quoted cell, so the missing quote is added.
-                out.push(b'"');
-            }
             out.push(self.delimiter);
             write_cell(self.delimiter, &self.new, is_quoted, out);
         } else if has_changed {
@@ -250,6 +337,17 @@ impl Table {
     }
 }
 
+/// Returns the names in `list`, a row of CSV, so that a name that contains a comma is given in quotes.
+pub fn names(list: &str) -> Vec<String> {
+    let mut table = Table::new(b',');
+    // A quote that is never closed is part of a name.
+    if table.open_quote(list.as_bytes()).is_some() {
+        return list.split(',').map(str::to_owned).collect();
+    }
+    let cells = table.cells(list.as_bytes());
+    cells.into_iter().map(|cell| String::from_utf8_lossy(&cell).into_owned()).collect()
+}
+
 /// Appends a cell, quoted if `needs_quotes` or if the value requires it.
 fn write_cell(delimiter: u8, value: &[u8], needs_quotes: bool, out: &mut Vec<u8>) {
     let is_special =
@@ -269,17 +367,28 @@ fn write_cell(delimiter: u8, value: &[u8], needs_quotes: bool, out: &mut Vec<u8>
     out.push(b'"');
 }
 
-/// Reports whether the quoted cell `raw` has a closing quote.
-fn is_closed(raw: &[u8]) -> bool {
+/// The meaning of a line of an unreadable record.
+#[derive(Clone, Copy, Debug)]
+pub enum Line {
+    /// The line is a row.
+    Row,
+    /// The line is unreadable, because the quote at this offset opens a cell that is not closed.
+    Unreadable(usize),
+    /// The line belongs to what is unreadable before it.
+    Lost,
+}
+
+/// Returns the offset after the closing quote of the quoted cell at the start of `raw`, if there is one.
+fn close(raw: &[u8]) -> Option<usize> {
     let mut at = 1;
     while let Some(found) = memchr::memchr(b'"', &raw[at..]) {
         at += found + 1;
         if raw.get(at) != Some(&b'"') {
-            return true;
+            return Some(at);
         }
         at += 1;
     }
-    false
+    None
 }
 
 /// Returns the end of the cell of `line` that starts at `from`.

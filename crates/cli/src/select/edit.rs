@@ -1,12 +1,15 @@
 //! Builds output as a copy of the input with some parts replaced, or from the replaced parts alone.
 
+use std::ops::Range;
+
 /// The parts of a record that are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// The whole record, with new values.
     #[default]
     Whole,
-    /// Only the values. Each becomes a record that ends in `end`, unless a delimiter joins the values of one record.
+    /// Only the values. Each becomes a record that ends in `end`, unless a delimiter joins the values of one record: then
+    /// they are in the order in which the user asked for them, and a missing value is empty.
     Values { delimiter: Option<u8>, end: u8 },
     /// No part: values are only checked, and the output is discarded.
     Nothing,
@@ -20,8 +23,10 @@ pub struct Edit<'a> {
     done: usize,
     out: &'a mut Vec<u8>,
     form: Form,
-    /// The number of values of the current record that were written.
-    values: usize,
+    /// The values of the current record that are to be joined: their ranks, and their places in `out`.
+    values: Vec<(usize, Range<usize>)>,
+    /// A buffer for the joined values.
+    joined: Vec<u8>,
     /// Whether [`Edit::compare`] checks for changes.
     watches: bool,
     /// Whether a value of the current record has changed.
@@ -38,7 +43,8 @@ pub struct Mark {
 impl<'a> Edit<'a> {
     /// Creates an edit that starts at offset `start` of `input` and appends to `out`.
     pub fn new(input: &'a [u8], start: usize, out: &'a mut Vec<u8>, form: Form) -> Edit<'a> {
-        Edit { input, done: start, out, form, values: 0, watches: false, has_changed: false }
+        let (values, joined) = (Vec::new(), Vec::new());
+        Edit { input, done: start, out, form, values, joined, watches: false, has_changed: false }
     }
 
     /// Sets whether [`Edit::compare`] checks if values change.
@@ -75,45 +81,32 @@ impl<'a> Edit<'a> {
         self.done = at;
     }
 
-    /// Prepares the output for the value at `at` of the input. The caller appends the new value and calls
-    /// [`Edit::close`].
-    #[inline]
-    pub fn open(&mut self, at: usize) -> &mut Vec<u8> {
-        self.copy_to(at);
-        if let Form::Values { delimiter: Some(delimiter), .. } = self.form
-            && self.values > 0
-        {
-            self.out.push(delimiter);
-        }
-        self.out
-    }
-
     /// Ends the value that was appended at `from` of the output, and skips the old value up to `stop` of the input.
+    /// `rank` is the place of the value in the order that the user asked for.
     #[inline]
-    pub fn close(&mut self, from: usize, stop: usize) {
+    pub fn close(&mut self, rank: usize, from: usize, stop: usize) {
         self.done = stop;
         if self.form != Form::Whole {
-            self.end_value(from);
+            self.end_value(rank, from);
         }
     }
 
     /// Writes `value` for the value of the input from `start` to `stop`, if only values are written. Returns whether it
-    /// did; otherwise the caller writes the value with the syntax around it.
-    pub fn write_bare(&mut self, start: usize, stop: usize, value: &[u8]) -> bool {
+    /// did; otherwise the caller writes the value with the syntax around it. `rank` is that of [`Edit::close`].
+    pub fn write_bare(&mut self, rank: usize, start: usize, stop: usize, value: &[u8]) -> bool {
         let is_bare = matches!(self.form, Form::Values { .. });
         if is_bare {
-            let out = self.open(start);
+            let out = self.copy_to(start);
             let from = out.len();
             out.extend_from_slice(value);
-            self.close(from, stop);
+            self.close(rank, from, stop);
         }
         is_bare
     }
 
     /// Ends the value that was appended at `from`: escapes line ends and delimiters in it.
-    fn end_value(&mut self, from: usize) {
+    fn end_value(&mut self, rank: usize, from: usize) {
         let Form::Values { delimiter, end } = self.form else { return };
-        self.values += 1;
         let is_structure = |byte: &u8| [b'\n', b'\r', end, delimiter.unwrap_or(end)].contains(byte);
         if self.out[from..].iter().any(is_structure) {
             let value = self.out.split_off(from);
@@ -125,8 +118,9 @@ impl<'a> Edit<'a> {
                 }
             }
         }
-        if delimiter.is_none() {
-            self.out.push(end);
+        match delimiter {
+            None => self.out.push(end),
+            Some(_) => self.values.push((rank, from..self.out.len())),
         }
     }
 
@@ -152,19 +146,47 @@ impl<'a> Edit<'a> {
     /// Starts a record, and returns the state before it.
     #[inline]
     pub fn begin(&mut self) -> Mark {
-        (self.values, self.has_changed) = (0, false);
+        self.values.clear();
+        self.has_changed = false;
         Mark { done: self.done, len: self.out.len() }
     }
 
-    /// Ends a record, at offset `at` of the input.
+    /// Ends a record with `count` selected places, at offset `at` of the input.
     #[inline]
-    pub fn end(&mut self, at: usize) {
+    pub fn end(&mut self, count: usize, at: usize) {
         if let Form::Values { delimiter, end } = self.form {
-            if delimiter.is_some() && self.values > 0 {
+            if let Some(delimiter) = delimiter
+                && !self.values.is_empty()
+            {
+                self.join(count, delimiter);
                 self.out.push(end);
             }
             self.done = at;
         }
+    }
+
+    /// Joins the values of the current record in the order of their ranks, with an empty value for each missing rank
+    /// below `count`.
+    fn join(&mut self, count: usize, delimiter: u8) {
+        let Edit { values, joined, out, .. } = self;
+        let start = values[0].1.start;
+        values.sort_by_key(|(rank, _)| *rank);
+        joined.clear();
+        let mut values = values.iter().peekable();
+        for rank in 0..count {
+            let mut is_first = true;
+            while let Some((_, place)) = values.next_if(|(found, _)| *found == rank) {
+                if !std::mem::take(&mut is_first) {
+                    joined.push(delimiter);
+                }
+                joined.extend_from_slice(&out[place.clone()]);
+            }
+            if rank + 1 < count {
+                joined.push(delimiter);
+            }
+        }
+        out.truncate(start);
+        out.extend_from_slice(joined);
     }
 
     /// Returns to `mark`: discards the output after it.

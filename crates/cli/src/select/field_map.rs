@@ -73,6 +73,6 @@ impl FieldMap {
         };
         let is_wanted = |name: &[u8]| self.columns.iter().any(|column| is_same(column.as_bytes(), name));
         let wanted = names.enumerate().filter(|(_, name)| is_wanted(name));
-        Some(Some(wanted.map(|(at, _)| Position::of(at)).collect()))
+        Some(Some(wanted.map(|(at, _)| Position::of(at as isize)).collect()))
     }
 }

@@ -8,6 +8,7 @@ use simdpct::ByteSet;
 
 use super::edit::Form;
 use super::field_map::FieldMap;
+use super::order::Order;
 use super::pass::Pass;
 pub use super::position::Position;
 use crate::ground::escape::escape;
@@ -97,15 +98,30 @@ impl Split {
 #[derive(Clone, Debug)]
 pub struct Fields {
     split: Split,
-    /// The positions of the selected fields, in the order of the line.
+    /// The positions of the selected fields, in ascending order.
     positions: Vec<Position>,
+    /// The order in which the user asked for the fields.
+    order: Order,
+    /// The fields of the current line that are selected: the number of the field, the word, and the index of the
+    /// position. They are in the order of the line, and the same for all lines unless a field is counted from the end.
+    places: Vec<(usize, Option<usize>, usize)>,
     /// The lines of the file that name its fields.
     field_map: Option<FieldMap>,
-    /// Whether lines are those of an access log; see [`Fields::of_access_log`].
-    is_access_log: bool,
+    /// The request in the line, without which a line is unreadable.
+    request: Option<Request>,
     /// Whether the conversion can produce bytes that split a line, although their escapes are kept. If so, new values
     /// are checked for them.
     mends: bool,
+}
+
+/// The place of the quoted request in the lines of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// The request follows a date in brackets, which counts as field 4. The fields before it can contain blanks and
+    /// brackets, because clients choose the user name.
+    AfterDate,
+    /// The request is the last field.
+    Last,
 }
 
 /// A field of a line.
@@ -132,27 +148,29 @@ impl Fields {
     /// a line is split, although it keeps the escapes of [`Split::kept`]: encoding can remove a backslash or add quotes
     /// and delimiters, and a charset can too.
     pub fn new(positions: &[Position], split: Split, mends: bool) -> Result<Fields, String> {
+        let order = Order::of(positions.iter());
         let mut positions = positions.to_vec();
         positions.sort();
         positions.dedup();
         match positions.windows(2).find(|pair| pair[0].field == pair[1].field && pair[0].word.is_none()) {
-            Some(pair) => {
-                Err(format!("--field: field {0} and a word of it are both selected", pair[0].field + 1))
+            Some(pair) => Err(format!("--field: field {} and a word of it are both selected", pair[0])),
+            None => {
+                let places = places(&positions, 0);
+                Ok(Fields { split, positions, order, places, field_map: None, request: None, mends })
             }
-            None => Ok(Fields { split, positions, field_map: None, is_access_log: false, mends }),
         }
     }
 
-    /// Counts fields from the date in brackets before the quoted request, which is field 4. The fields before it can
-    /// contain blanks and brackets, because clients choose the user name. Lines without such a date are unreadable.
-    pub fn of_access_log(self) -> Fields {
-        Fields { is_access_log: true, ..self }
+    /// Treats lines without a quoted request at the place `request` as unreadable.
+    pub fn with_request(self, request: Request) -> Fields {
+        Fields { request: Some(request), ..self }
     }
 
     /// Selects the fields that lines of the file itself name.
     pub fn named(map: FieldMap, split: Split, mends: bool) -> Fields {
         let positions = map.positions();
-        Fields { split, positions, field_map: Some(map), is_access_log: false, mends }
+        let (order, places) = (Order::default(), places(&positions, 0));
+        Fields { split, positions, order, places, field_map: Some(map), request: None, mends }
     }
 
     /// Returns the positions of the fields.
@@ -186,6 +204,7 @@ impl Fields {
                 None => {}
                 Some(positions) => {
                     if let Some(positions) = positions {
+                        self.places = places(&positions, 0);
                         self.positions = positions;
                     }
                     return Action::Write;
@@ -202,25 +221,35 @@ impl Fields {
             line.no_quote = enclosure == Enclosure::None;
             line.no_bracket = enclosure != Enclosure::QuotesOrBrackets;
         }
-        let mut positions = self.positions.iter().enumerate().peekable();
-        let (mut number, mut next) = (0, Some(0));
-        if self.is_access_log {
-            match date(line.bytes) {
-                Some(start) => (number, next) = (DATE, Some(start)),
-                None if line.bytes.iter().all(|&byte| is_blank(byte)) => return Action::Write,
-                None => {
-                    let refusal = Refusal { offset: record.start, reason: Reason::NoRequest };
-                    return pass.treatment.unreadable(record, refusal, pass.report);
-                }
+        let start = match self.request {
+            Some(Request::AfterDate) => date(line.bytes).map(|start| (DATE, start)),
+            Some(Request::Last) => line.last_is_quoted().then_some((0, 0)),
+            None => Some((0, 0)),
+        };
+        let Some((mut number, start)) = start else {
+            if line.bytes.iter().all(|&byte| is_blank(byte)) {
+                return Action::Write;
             }
+            let (offset, is_last) = (record.start, self.request == Some(Request::Last));
+            let refusal = Refusal { offset, reason: Reason::NoRequest { is_last } };
+            return pass.treatment.unreadable(record, refusal, pass.report);
+        };
+        if self.positions.first().is_some_and(|first| first.field < 0) {
+            let count = match self.split {
+                Split::Byte(byte) => 1 + memchr::memchr_iter(byte, line.bytes).count(),
+                Split::Blanks(_) => number + line.fields(start).count(),
+            };
+            self.places = places(&self.positions, count);
         }
-        while let (Some(from), Some((_, wanted))) = (next, positions.peek()) {
+        let mut next = Some(start);
+        let mut places = self.places.iter().peekable();
+        while let (Some(from), Some((wanted, ..))) = (next, places.peek()) {
             let field = match self.split {
                 // Skips the fields before the next selected one.
-                Split::Byte(byte) if number < wanted.field => {
-                    let skip = wanted.field - number;
+                Split::Byte(byte) if number < *wanted => {
+                    let skip = wanted - number;
                     let found = memchr::memchr_iter(byte, &line.bytes[from..]).nth(skip - 1);
-                    (number, next) = (wanted.field, found.map(|found| from + found + 1));
+                    (number, next) = (*wanted, found.map(|found| from + found + 1));
                     continue;
                 }
                 Split::Byte(byte) => {
@@ -233,19 +262,13 @@ impl Fields {
                     None => break,
                 },
             };
-            while let Some((index, position)) = positions.next_if(|(_, position)| position.field == number) {
-                let value = match position.word {
-                    None => field.value.clone(),
-                    Some(word) => match nth_word(line.bytes, field.value.clone(), word) {
-                        Some(value) => value,
-                        None => continue,
-                    },
-                };
+            while let Some(&(_, word, index)) = places.next_if(|(wanted, ..)| *wanted == number) {
+                let Some(value) = nth_word(line.bytes, field.value.clone(), word) else { continue };
                 pass.report.stats.find(if self.field_map.is_some() { 0 } else { index });
-                let at = At { index, around: self.around(&line, &field, position) };
+                let at = At { index, around: self.around(&line, &field, word.is_some()) };
                 let (start, stop) = (record.start + value.start, record.start + value.end);
                 let bytes = &record.chunk[start..stop];
-                let out = pass.edit.open(start);
+                let out = pass.edit.copy_to(start);
                 let from = out.len();
                 let action =
                     pass.treatment.value(at, bytes, out, record, pass.report, |offset| start + offset);
@@ -253,7 +276,7 @@ impl Fields {
                     self.mend(&field, bytes, pass.edit.output(), from);
                 }
                 pass.edit.compare(from, bytes);
-                pass.edit.close(from, stop);
+                pass.edit.close(self.order.rank(index), from, stop);
                 if action != Action::Write {
                     return action;
                 }
@@ -266,15 +289,15 @@ impl Fields {
 
     /// Returns the syntax around a value, which decides the bytes that stay escaped in it.
     #[inline]
-    fn around(&self, line: &Line<'_>, field: &Field, position: &Position) -> Around {
+    fn around(&self, line: &Line<'_>, field: &Field, is_word: bool) -> Around {
         match self.split {
             // The field consists of words, so decoding must not add spaces.
-            Split::Byte(_) if position.word.is_some() => Around::Guarded,
+            Split::Byte(_) if is_word => Around::Guarded,
             Split::Byte(_) | Split::Blanks(Enclosure::None) => Around::Plain,
             // An unclosed bracket earlier in the line must not become closed.
             Split::Blanks(Enclosure::QuotesOrBrackets) if line.no_bracket => Around::Guarded,
             Split::Blanks(_) => match field.kind {
-                Kind::Quoted { is_fragile: false } if position.word.is_none() => Around::Quotes,
+                Kind::Quoted { is_fragile: false } if !is_word => Around::Quotes,
                 Kind::Bracketed | Kind::Quoted { is_fragile: true } => Around::Guarded,
                 Kind::Bare | Kind::Quoted { .. } => Around::Plain,
             },
@@ -322,9 +345,11 @@ impl Fields {
             Split::Blanks(_) => b"\"\\[]",
         };
         let count = |bytes: &[u8], byte| memchr::memchr_iter(byte, bytes).count();
+        // A backslash has a meaning only before a mark, which can be the one that ends the field.
+        let is_delicate = out.ends_with(b"\\") || out[from..].iter().any(|byte| b"\"[]".contains(byte));
         let has_more = structure.iter().any(|&byte| {
             let (before, after) = (count(value, byte), count(&out[from..], byte));
-            after > before || byte == b'\\' && after < before
+            after > before || byte == b'\\' && after < before && is_delicate
         });
         if has_more {
             let new = out.split_off(from);
@@ -335,7 +360,24 @@ impl Fields {
     }
 }
 
+/// Returns the fields at `positions` of a line of `count` fields: the number of each field, the word, and the index of the
+/// position. They are in the order of the line, and no part of the line is in two of them.
+fn places(positions: &[Position], count: usize) -> Vec<(usize, Option<usize>, usize)> {
+    let mut places: Vec<_> = (positions.iter().enumerate())
+        .filter_map(|(index, position)| {
+            let from = if position.field < 0 { count } else { 0 };
+            Some((from.checked_add_signed(position.field)?, position.word, index))
+        })
+        .collect();
+    places.sort_unstable();
+    places.dedup_by(|(field, word, _), (before, word_before, _)| {
+        field == before && (word == word_before || word_before.is_none())
+    });
+    places
+}
+
 /// A line whose fields are separated by blanks.
+#[derive(Clone, Copy)]
 struct Line<'a> {
     bytes: &'a [u8],
     /// Whether no quoted field ends in the rest of the line.
@@ -370,6 +412,20 @@ impl Line<'_> {
                 Field { value: start..stop, kind: Kind::Bare, next: Some(stop) }
             }
         })
+    }
+
+    /// Returns the fields from `from` on.
+    fn fields(mut self, mut from: usize) -> impl Iterator<Item = Field> {
+        std::iter::from_fn(move || {
+            let field = self.field(from)?;
+            from = field.next.unwrap_or(self.bytes.len());
+            Some(field)
+        })
+    }
+
+    /// Reports whether the last field is in quotes.
+    fn last_is_quoted(&self) -> bool {
+        self.fields(0).last().is_some_and(|field| matches!(field.kind, Kind::Quoted { .. }))
     }
 
     /// Returns the end of the field that starts with the quote or bracket at `start`: the first such mark that is
@@ -425,8 +481,17 @@ fn word_len(rest: &[u8]) -> usize {
     memchr::memchr2(b' ', b'\t', rest).unwrap_or(rest.len())
 }
 
-/// Returns word number `n` of `field`.
-fn nth_word(line: &[u8], field: Range<usize>, n: usize) -> Option<Range<usize>> {
+/// Returns word number `n` of `field`, or the whole field if `n` is `None`.
+pub fn nth_word(line: &[u8], field: Range<usize>, n: Option<usize>) -> Option<Range<usize>> {
+    let Some(n) = n else { return Some(field) };
+    if n == Position::TARGET {
+        let start = nth_word(line, field.clone(), Some(1))?.start;
+        let blank = line[start..field.end].iter().rposition(|&byte| is_blank(byte));
+        // A client can send blanks in the target, and a request of HTTP/0.9 has no protocol.
+        let protocol = blank.filter(|&blank| line[start + blank + 1..field.end].starts_with(b"HTTP/"));
+        let target = &line[start..protocol.map_or(field.end, |blank| start + blank)];
+        return Some(start..start + target.trim_ascii_end().len());
+    }
     let mut at = field.start;
     for number in 0.. {
         let start = at + line[at..field.end].iter().position(|&byte| !is_blank(byte))?;

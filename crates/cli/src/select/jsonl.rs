@@ -34,6 +34,12 @@ impl KeyPath {
         &self.text
     }
 
+    /// Reports whether the values of both paths are in the same object or array.
+    pub fn is_beside(&self, other: &KeyPath) -> bool {
+        self.steps.split_last().map(|(_, parent)| parent)
+            == other.steps.split_last().map(|(_, parent)| parent)
+    }
+
     /// Reports whether the path ends in a key, so that its value is a member of an object.
     pub fn is_member(&self) -> bool {
         matches!(self.steps.last(), Some(Step::Key(_)))
@@ -199,7 +205,7 @@ impl Keys {
         if action != Action::Write && !is_null {
             return Ok(action);
         }
-        if pass.edit.write_bare(start, stop, new) {
+        if pass.edit.write_bare(span.path as usize, start, stop, new) {
             if *new != value {
                 pass.edit.change();
             }

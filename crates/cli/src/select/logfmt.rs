@@ -1,5 +1,7 @@
 //! Selects values of logfmt: `key=value` pairs between blanks, where a value may be quoted.
 
+use std::ops::Range;
+
 use super::json::{raw_offset, unescape, write_string};
 use super::pass::Pass;
 use crate::ground::reason::{Reason, Refusal};
@@ -34,11 +36,18 @@ impl Pairs {
         while let Some(pair) = next(line, at) {
             at = pair.stop;
             let index = self.keys.iter().position(|key| key.as_bytes() == &line[pair.start..pair.equals]);
-            if let Some(index) = index {
-                let action = self.value(pair, index, pass);
-                if action != Action::Write {
-                    return action;
-                }
+            let Some(index) = index else { continue };
+            let action = if pair.is_open {
+                let refusal = Refusal {
+                    offset: record.start + pair.equals + 1,
+                    reason: Reason::OpenQuote { limit: None },
+                };
+                unreadable(refusal, record.start + pair.equals + 1..record.start + pair.stop, pass)
+            } else {
+                self.value(pair, index, pass)
+            };
+            if action != Action::Write {
+                return action;
             }
         }
         Action::Write
@@ -56,17 +65,7 @@ impl Pairs {
             old.clear();
             if let Err(at) = unescape(raw, old, true) {
                 let refusal = Refusal { offset: start + quotes + at, reason: Reason::UnknownEscape };
-                return match pass.treatment.unreadable(record, refusal, pass.report) {
-                    // Only this value stays as it is: the other values of the line can be read.
-                    Action::Copy => Action::Write,
-                    Action::Null => {
-                        pass.edit.copy_to(start);
-                        pass.edit.skip_to(stop);
-                        pass.edit.change();
-                        Action::Write
-                    }
-                    action => action,
-                };
+                return unreadable(refusal, start..stop, pass);
             }
             &old[..]
         } else {
@@ -83,7 +82,7 @@ impl Pairs {
         if *new != value {
             pass.edit.change();
         }
-        if !pass.edit.write_bare(start, stop, new) && *new != value {
+        if !pass.edit.write_bare(index, start, stop, new) && *new != value {
             let out = pass.edit.copy_to(start);
             let needs_quotes = |byte: &u8| *byte <= b' ' || b"=\"\\\x7F".contains(byte);
             if pair.is_quoted || new.iter().any(needs_quotes) {
@@ -97,6 +96,21 @@ impl Pairs {
     }
 }
 
+/// Returns the action for a value that cannot be read. If the record is kept, only this value stays as it is: the other values
+/// of the line can be read. `place` is the place of the value in the chunk.
+fn unreadable(refusal: Refusal, place: Range<usize>, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
+    match pass.treatment.unreadable(pass.record, refusal, pass.report) {
+        Action::Copy => Action::Write,
+        Action::Null => {
+            pass.edit.copy_to(place.start);
+            pass.edit.skip_to(place.end);
+            pass.edit.change();
+            Action::Write
+        }
+        action => action,
+    }
+}
+
 /// A key and its value, as offsets in a line.
 #[derive(Clone, Copy)]
 struct Pair {
@@ -105,6 +119,8 @@ struct Pair {
     stop: usize,
     /// Whether the value is quoted. The offsets include the quotes.
     is_quoted: bool,
+    /// Whether the value begins with a quote that is never closed. Its end is unknown, and `stop` is that of its first word.
+    is_open: bool,
 }
 
 /// Returns the first pair from `at` on.
@@ -120,13 +136,12 @@ fn next(line: &[u8], mut at: usize) -> Option<Pair> {
             continue;
         }
         let value = equals + 1;
-        if line.get(value) == Some(&b'"')
-            && let Some(stop) = close(line, value)
-        {
-            return Some(Pair { start, equals, stop, is_quoted: true });
+        let has_quote = line.get(value) == Some(&b'"');
+        if has_quote && let Some(stop) = close(line, value) {
+            return Some(Pair { start, equals, stop, is_quoted: true, is_open: false });
         }
         let len = line[value..].iter().position(|&byte| is_blank(byte)).unwrap_or(line.len() - value);
-        return Some(Pair { start, equals, stop: value + len, is_quoted: false });
+        return Some(Pair { start, equals, stop: value + len, is_quoted: false, is_open: has_quote });
     }
 }
 

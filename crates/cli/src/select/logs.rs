@@ -4,6 +4,7 @@
 
 use super::field_map::FieldMap;
 use super::fields::{Enclosure, Position, Split};
+use super::labels::{Label, Labels};
 
 /// A log format.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +21,10 @@ pub enum LogPlaces {
     /// These fields, separated by blanks, of an access log whose date is in brackets and followed by a quoted request.
     /// The date counts as field 4, whatever is before it.
     Access(&'static [Position]),
+    /// These fields, separated by blanks, of a log whose last field is the quoted request.
+    Requests(&'static [Position]),
+    /// The quoted values after these labels.
+    Labels(Labels),
     /// These fields of a line, which is split by this rule.
     Fields(&'static [Position], Split),
     /// The fields that lines of the file name.
@@ -28,7 +33,7 @@ pub enum LogPlaces {
     Keys(&'static [&'static str]),
 }
 
-const REQUEST: Position = Position::word(4, 1);
+const REQUEST: Position = Position::word(4, Position::TARGET);
 /// The split of access logs, in which quotes and brackets enclose fields.
 pub const ACCESS: Split = Split::Blanks(Enclosure::QuotesOrBrackets);
 const QUOTED: Split = Split::Blanks(Enclosure::Quotes);
@@ -50,6 +55,36 @@ impl Log {
         Log {
             name: "nginx",
             help: "nginx's combined: request target and referrer; decode also decodes \\xHH",
+            places: LogPlaces::Access(&[REQUEST, Position::of(7)]),
+        },
+        Log {
+            name: "vhost_combined",
+            help: "Debian's vhost_combined: combined, after the name of the virtual host",
+            places: LogPlaces::Access(&[REQUEST, Position::of(7)]),
+        },
+        Log {
+            name: "nginx-error",
+            help: "nginx's error log: request target, upstream and referrer, after their labels",
+            places: LogPlaces::Labels(Labels(&[
+                Label { name: "request", word: Some(Position::TARGET) },
+                Label { name: "subrequest", word: None },
+                Label { name: "upstream", word: None },
+                Label { name: "referrer", word: None },
+            ])),
+        },
+        Log {
+            name: "haproxy",
+            help: "HAProxy's HTTP log: request target; --field -1.2",
+            places: LogPlaces::Requests(&[Position::word(-1, Position::TARGET)]),
+        },
+        Log {
+            name: "envoy",
+            help: "Envoy's and Istio's default format: request target; --field 2.2",
+            places: LogPlaces::Access(&[REQUEST]),
+        },
+        Log {
+            name: "traefik",
+            help: "Traefik's common format: request target and referrer; --field 5.2,8",
             places: LogPlaces::Access(&[REQUEST, Position::of(7)]),
         },
         Log {

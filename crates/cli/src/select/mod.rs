@@ -1,4 +1,4 @@
-//! Selects the values of a record: the whole record, fields, columns of CSV, keys of JSON or of logfmt.
+//! Selects the values of a record: the whole record, fields, columns of CSV, keys of JSON or of logfmt, labels.
 //!
 //! The text around the values is copied in as few pieces as possible ([`edit`]), or left out.
 
@@ -9,17 +9,21 @@ mod field_map;
 pub mod fields;
 mod json;
 pub mod jsonl;
+pub mod labels;
 pub mod logfmt;
 pub mod logs;
+mod order;
 pub mod pass;
 mod position;
 
 use self::csv::Table;
 use self::fields::Fields;
 use self::jsonl::Keys;
+use self::labels::Labels;
 use self::logfmt::Pairs;
 use self::pass::Pass;
-use crate::value::policy::{Action, At, Treat};
+use crate::ground::reason::{Reason, Refusal};
+use crate::value::policy::{Action, At, Record, Treat};
 use crate::value::stats::Stats;
 
 /// The places of the values in a record.
@@ -31,6 +35,7 @@ pub enum Selector {
     Table(Table),
     Keys(Keys),
     Pairs(Pairs),
+    Labels(Labels),
 }
 
 impl Selector {
@@ -51,11 +56,25 @@ impl Selector {
             Selector::Fields(fields) => fields.rewrite(pass),
             Selector::Table(table) => table.rewrite(has_quotes, pass),
             Selector::Pairs(pairs) => pairs.rewrite(pass),
+            Selector::Labels(labels) => labels.rewrite(pass),
             Selector::Keys(keys) => match keys.rewrite(pass) {
                 Ok(action) => action,
                 Err(refusal) => pass.treatment.unreadable(pass.record, refusal, pass.report),
             },
         }
+    }
+
+    /// Returns the place of the quote, if any, that makes a row of a table unreadable. `has_quotes` tells whether the row
+    /// contains a quote.
+    pub fn open_quote(&self, record: Record<'_>, has_quotes: bool) -> Option<Refusal> {
+        let Selector::Table(table) = self else { return None };
+        // A row of one line is readable unless the input ends in it.
+        let is_simple = || record.stop + 2 < record.chunk.len() && !record.bytes().contains(&b'\n');
+        if !has_quotes || is_simple() {
+            return None;
+        }
+        let offset = record.start + table.open_quote(record.bytes())?;
+        Some(Refusal { offset, reason: Reason::OpenQuote { limit: None } })
     }
 
     /// Returns the type and name of value number `index`, such as `field` and `5.2`, `column` and `url`, or `key` and
@@ -67,6 +86,19 @@ impl Selector {
             Selector::Table(table) => ("column", table.titles()[index].clone()),
             Selector::Keys(keys) => ("key", keys.paths()[index].to_string()),
             Selector::Pairs(pairs) => ("key", pairs.keys()[index].clone()),
+            Selector::Labels(labels) => ("label", labels.0[index].name.to_owned()),
+        }
+    }
+
+    /// Returns the number of selected places.
+    pub fn count(&self) -> usize {
+        match self {
+            Selector::Line => 1,
+            Selector::Fields(fields) => fields.positions().len(),
+            Selector::Table(table) => table.columns().len(),
+            Selector::Keys(keys) => keys.paths().len(),
+            Selector::Pairs(pairs) => pairs.keys().len(),
+            Selector::Labels(labels) => labels.0.len(),
         }
     }
 
@@ -109,7 +141,8 @@ impl Selector {
             return Vec::new();
         }
         match self {
-            Selector::Line => Vec::new(),
+            // Most lines of an error log have no labels.
+            Selector::Line | Selector::Labels(_) => Vec::new(),
             Selector::Fields(fields) if fields.field_map().is_some() => fields.missing(stats.found(0)),
             Selector::Fields(fields) => {
                 let positions = fields.positions();

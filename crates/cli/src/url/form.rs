@@ -93,8 +93,9 @@ impl FromForm {
             return;
         }
         // A pair always has a value, so an empty cell without quotes can mean an empty value.
-        let cells =
-            pairs.flat_map(|(name, value)| [name, value].map(|cell| Some(cell).filter(|c| !c.is_empty())));
+        let cells = pairs.flat_map(|(name, value)| {
+            [name, value].map(|cell| Some(row::escaped(self.style, cell)).filter(|cell| !cell.is_empty()))
+        });
         row::write_cells(self.style, false, cells, out);
     }
 }
@@ -154,7 +155,7 @@ impl ToForm {
         let refuse = |message: &str| Refusal { offset: 0, reason: Reason::Url(message.to_owned()) };
         if self.from != Style::Jsonl {
             let cells = row::read_cells(self.from, row)?;
-            let mut cells = cells.into_iter().map(Option::unwrap_or_default);
+            let mut cells = cells.into_iter().map(|cell| row::unescaped(self.from, cell.unwrap_or_default()));
             let mut pairs = Vec::new();
             while let Some(name) = cells.next() {
                 let value = cells.next();

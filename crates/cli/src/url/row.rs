@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::ground::escape::{escape, to_text};
+use crate::ground::escape::{byte_of, escape, to_text};
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::utf8;
 
@@ -31,6 +31,14 @@ impl Style {
             Style::Csv => b"\r\n\0",
             Style::Jsonl => b"",
         }
+    }
+
+    /// Returns the byte of the escape at the start of `rest`, if cells contain escapes of this byte only.
+    fn escape_at(self, rest: &[u8]) -> Option<&'static [u8]> {
+        let byte = byte_of(rest.first_chunk()?)?;
+        // In TSV, a cell of two quotes would mean an empty cell.
+        let written: &[u8] = if self == Style::Tsv { b"%\"\t\r\n\0" } else { b"%\r\n\0" };
+        written.iter().position(|&known| known == byte).map(|at| &written[at..=at])
     }
 
     fn delimiter(self) -> u8 {
@@ -99,6 +107,34 @@ fn write_csv(cell: &[u8], out: &mut Vec<u8>) {
         }
     }
     out.push(b'"');
+}
+
+/// Returns `cell` with an additional `%25` for each `%` that [`unescaped`] would read as the start of an escape.
+pub fn escaped<'a>(style: Style, cell: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
+    replace(cell, |rest| style.escape_at(rest).map(|_| (1, &b"%25"[..])))
+}
+
+/// Returns `cell` with the escapes decoded that [`escaped`] and [`write_cells`] write.
+pub fn unescaped<'a>(style: Style, cell: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
+    replace(cell, |rest| style.escape_at(rest).map(|byte| (3, byte)))
+}
+
+/// Returns `cell` with replacements. For the bytes from a `%` on, `new` returns the number of bytes to replace, and their
+/// replacement.
+fn replace<'a, 'n>(cell: Cow<'a, [u8]>, new: impl Fn(&[u8]) -> Option<(usize, &'n [u8])>) -> Cow<'a, [u8]> {
+    let (mut out, mut from) = (Vec::new(), 0);
+    for at in memchr::memchr_iter(b'%', &cell) {
+        if let Some((len, new)) = new(&cell[at..]) {
+            out.extend_from_slice(&cell[from..at]);
+            out.extend_from_slice(new);
+            from = at + len;
+        }
+    }
+    if from == 0 {
+        return cell;
+    }
+    out.extend_from_slice(&cell[from..]);
+    Cow::Owned(out)
 }
 
 /// Appends a JSON object with those `members` that are not missing, that is, not `None`.

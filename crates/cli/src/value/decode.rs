@@ -48,8 +48,10 @@ impl Decoder {
     /// value contains several records.
     pub fn new(options: &DecodeOptions, structure: ByteSet, records: Records) -> Decoder {
         let keep = options.keep.union(structure);
-        // Form decoding would turn a "+" into a space, so it is off where a space is structure.
+        // Form decoding would turn a "+" into a space, so it is off where a space is structure. Then the escape of "+"
+        // stays too, because a decoded "+" would mean a space.
         let form = options.form && !structure.contains(b' ');
+        let keep = if options.form && !form { keep.add(b"+") } else { keep };
         let decode = simdpct::Decode::new().keep(keep);
         Decoder {
             decode: if form { decode.form() } else { decode },

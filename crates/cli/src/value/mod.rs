@@ -22,7 +22,7 @@ mod percent_u;
 pub mod policy;
 mod printable;
 pub mod report;
-mod rewrite;
+pub mod rewrite;
 pub mod stats;
 pub mod stream;
 #[cfg(test)]

@@ -98,6 +98,12 @@ impl<'a> Record<'a> {
         &self.chunk[self.start..self.stop]
     }
 
+    /// Returns the record without the lines after the one at `offset` of the chunk.
+    pub fn up_to_line(self, offset: usize) -> Record<'a> {
+        let line = memchr::memchr(self.end, &self.chunk[offset..self.stop]);
+        Record { stop: line.map_or(self.stop, |len| offset + len), ..self }
+    }
+
     /// Adds a rejection at `offset` of the chunk to `report`, if rejections are reported and the record has none yet.
     pub fn refuse(&self, report: &mut Report, offset: usize, reason: &Reason) {
         let is_known = report.refused.last().is_some_and(|last| last.offset >= self.start as i64);
@@ -267,7 +273,8 @@ impl Treatment {
             Policy::Replace => OnFault::Repair,
             _ => OnFault::Refuse,
         };
-        Stream::new(&self.works[Around::Plain as usize], Handling { malformed, not_text })
+        let handling = Handling { malformed, not_text, ..Handling::KEEP };
+        Stream::new(&self.works[Around::Plain as usize], handling)
     }
 
     /// Applies the policies to the faults of a value that arrived in pieces.
@@ -355,6 +362,8 @@ impl Treat for Treatment {
         record.refuse(report, refusal.offset, &refusal.reason);
         match self.policies.rejected {
             OnRejected::Keep => Action::Copy,
+            // Such a record can be read, so nothing else in it must be lost.
+            OnRejected::Null if matches!(refusal.reason, Reason::HasKey(_)) => Action::Copy,
             OnRejected::Drop => Action::Drop,
             OnRejected::Null => Action::Null,
             OnRejected::Fail => Action::Stop(refusal),

@@ -40,6 +40,8 @@ pub struct Stats {
     pub layers: u64,
     /// Whether any record could contain values. This field and those after it are not printed.
     pub searched: bool,
+    /// The number of unreadable records that the summary on stderr leaves out.
+    pub mentioned: u64,
     /// The number of records that already had the key given by `--into`.
     pub clashes: u64,
     /// The indices of the selections that at least one record had, as a bit set.
@@ -101,6 +103,7 @@ impl Stats {
         }
         self.layers = layers;
         self.searched |= other.searched;
+        self.mentioned += other.mentioned;
         self.clashes += other.clashes;
         self.found |= other.found;
     }

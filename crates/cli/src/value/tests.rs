@@ -279,7 +279,7 @@ fn pieces_are_the_whole() {
         &["encode", "--charset", "us-ascii-strict"],
         &["encode", "--charset", "iso-8859-1-strict"],
     ];
-    let keep = |malformed, not_text| Handling { malformed, not_text };
+    let keep = |malformed, not_text| Handling { malformed, not_text, ..Handling::KEEP };
     let handlings = [
         Handling::KEEP,
         keep(OnFault::Keep, OnFault::Refuse),

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::support::{command, ok, run, run_in_chunks, tangle, wait};
+use crate::support::{command, ok, output, run, run_in_chunks, tangle, wait};
 
 fn json(args: &[&str], input: &[u8]) -> Value {
     let mut all = vec!["audit", "--json"];
@@ -24,17 +24,13 @@ fn counts(report: &Value) -> BTreeMap<String, (u64, u64)> {
 
 fn python(input: &[u8]) -> Option<Value> {
     let script = include_str!("audit.py");
-    let mut child = Command::new("python3")
+    let child = Command::new("python3")
         .args(["-c", script])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .ok()?;
-    let mut stdin = child.stdin.take().unwrap();
-    let input = input.to_owned();
-    let writer = std::thread::spawn(move || stdin.write_all(&input));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap().unwrap();
+    let output = output(child, input, usize::MAX);
     assert!(output.status.success());
     Some(serde_json::from_slice(&output.stdout).unwrap())
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::support::{Run, assert_same, ok, run, run_in_chunks, tangle};
+use crate::support::{Run, assert_same, ok, output, run, run_in_chunks, tangle};
 
 /// The names of the formats, which are also the names of their commands, and their file extensions.
 const TOOLS: [(&str, &str); 4] = [("gzip", "gz"), ("zstd", "zst"), ("bzip2", "bz2"), ("xz", "xz")];
@@ -18,17 +18,13 @@ fn tool(command: &[&str], input: &[u8]) -> Option<Vec<u8>> {
         .stdout(Stdio::piped())
         .stderr(Stdio::inherit())
         .spawn();
-    let Ok(mut child) = found else {
+    let Ok(child) = found else {
         // Not `eprintln!`: its output is captured, and shown only for tests that fail.
         let _ =
             writeln!(std::io::stderr(), "\nSKIPPED a part of compressed: there is no {} here", command[0]);
         return None;
     };
-    let mut stdin = child.stdin.take().unwrap();
-    let input = input.to_owned();
-    let writer = std::thread::spawn(move || stdin.write_all(&input));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap().unwrap();
+    let output = output(child, input, usize::MAX);
     assert!(output.status.success(), "{command:?}");
     Some(output.stdout)
 }

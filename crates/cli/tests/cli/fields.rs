@@ -91,6 +91,63 @@ fn delimited_fields_are_counted_from_one() {
 }
 
 #[test]
+fn negative_numbers_count_from_the_end() {
+    let text = "a \"%41 %42\" [%43] %44\n%45\n\n";
+    for (field, options, wanted) in [
+        ("-1", &[][..], "a \"%41 %42\" [%43] D\nE\n\n"),
+        ("-2", &[], "a \"%41 %42\" [C] %44\n%45\n\n"),
+        ("-3.2", &[], "a \"%41 B\" [%43] %44\n%45\n\n"),
+        ("-5,1", &[], "a \"%41 %42\" [%43] %44\nE\n\n"),
+        // The first and the last field of a line can be the same one.
+        ("1,-1,-4", &[], "a \"%41 %42\" [%43] D\nE\n\n"),
+        ("2,-3.1", &[], "a \"A B\" [%43] %44\n%45\n\n"),
+        ("-1", &["-d", "["], "a \"%41 %42\" [C] D\nE\n\n"),
+        ("-2", &["-d", "["], "a \"A B\" [%43] %44\n%45\n\n"),
+    ] {
+        let out = ok(&[&["decode", "-q", "--field", field], options].concat(), text);
+        assert_eq!(String::from_utf8(out).unwrap(), wanted, "{field}");
+    }
+}
+
+#[test]
+fn joined_values_are_in_the_order_asked_for() {
+    let on = |args: &[&str], input: &str| {
+        let args = [&["decode", "--only", "--output-delimiter", "|"], args].concat();
+        String::from_utf8(run(&args, input).out).unwrap()
+    };
+    for (args, input, wanted) in [
+        (&["--field", "3,1"][..], "%41 b %43\n%44\n\n", "C|A\n|D\n"),
+        (&["--field", "2.2,1,2.1"], "a \"b c\"\nd\n", "c|a|b\n|d|\n"),
+        (&["--field", "-1,1"], "a b c\n", "c|a\n"),
+        (&["--field", "1,3,2"], "a\n", "a||\n"),
+        (&["--csv", "--column", "c,a"], "a,b,c\n1,2,3\n4\n,,6\n", "3|1\n|4\n6|\n"),
+        (&["--csv", "--column", "c,a,1"], "a,b,c\n1,2,3\n", "3|1\n"),
+        (
+            &["--jsonl", "--key", "b,x,a"],
+            "{\"a\":\"1\",\"b\":\"2\"}\n{\"x\":\"3|%7c\"}\n{}\n",
+            "2||1\n|3%7C%7c|\n",
+        ),
+        (&["--jsonl", "--key", "u[],a"], "{\"a\":\"1\",\"u\":[\"2\",\"3\"]}\n", "2|3|1\n"),
+        (&["--logfmt", "--key", "b,a"], "a=1 b=2\nb=3\na=\"4\"\n", "2|1\n3|\n|4\n"),
+        (&["--log", "combined"], "1 - - [t] \"GET\" 200 1 \"r\" \"u\"\n", "|r\n"),
+    ] {
+        assert_eq!(on(args, input), wanted, "{args:?}");
+    }
+}
+
+#[test]
+fn a_plus_in_fields_without_quotes_keeps_its_meaning() {
+    for (args, line, wanted) in [
+        (&["--field", "1"][..], "a+b%2Bc%2b%41", "a+b%2Bc%2bA"),
+        (&["--field", "2"], "x \"a+b%2Bc\"", "x \"a b+c\""),
+        (&["-d", ",", "--field", "1"], "a+b%2Bc,x", "a b+c,x"),
+        (&["--log", "squid"], "1 2 3 4 5 6 a+b%2Bc", "1 2 3 4 5 6 a+b%2Bc"),
+    ] {
+        assert_eq!(ok(&[&["decode", "--form"], args].concat(), line), wanted.as_bytes(), "{args:?}");
+    }
+}
+
+#[test]
 fn options_that_make_no_sense_are_refused() {
     for (args, wanted) in [
         (&["--field", "0"][..], "expected the number of a field, from 1"),

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use crate::support::{ok, run};
+use crate::support::{ok, output, run};
 
 const VERBS: [&str; 12] = [
     "encode",
@@ -36,12 +36,11 @@ fn every_shell_gets_all_verbs_options_and_sets() {
 fn shells_can_read_their_scripts() {
     for shell in ["bash", "zsh", "fish"] {
         let child = Command::new(shell).arg("-n").stdin(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        let Ok(mut child) = child else {
+        let Ok(child) = child else {
             let _ = writeln!(std::io::stderr(), "\nSKIPPED completions for {shell}: it is not here");
             continue;
         };
-        child.stdin.take().unwrap().write_all(&ok(&["generate", shell], "")).unwrap();
-        let output = child.wait_with_output().unwrap();
+        let output = output(child, &ok(&["generate", shell], ""), usize::MAX);
         assert!(output.status.success() && output.stderr.is_empty(), "{shell}: {output:?}");
     }
 }

@@ -5,10 +5,10 @@ use crate::support::{assert_same, ok, run};
 /// Checks that `--log` selects the values `wanted` in `lines`, and that decoding changes only these values.
 #[track_caller]
 fn finds(log: &str, lines: &str, wanted: &[&str]) {
-    let only = ok(&["decode", "--log", log, "--only"], lines);
+    let only = ok(&["decode", "-q", "--log", log, "--only"], lines);
     assert_eq!(String::from_utf8(only).unwrap().lines().collect::<Vec<_>>(), wanted, "{log}");
     // The values contain the escape `%5A`, and no other text contains a `Z`, so each `Z` in the output is a decoded value.
-    let decoded = String::from_utf8(ok(&["decode", "--log", log], lines)).unwrap();
+    let decoded = String::from_utf8(ok(&["decode", "-q", "--log", log], lines)).unwrap();
     let values = wanted.iter().filter(|value| value.contains('Z')).count();
     assert_eq!(decoded.matches('Z').count(), values, "{log}: {decoded}");
     assert_eq!(decoded.replace('Z', "%5A"), lines, "{log}");
@@ -58,6 +58,7 @@ fn access_logs_are_read_from_the_date_on() {
         r#"1.2.3.4 - \x22a] \x22 "#,
         "1.2.3.4 - [10/Oct/2000:13:55:36 -0700] ",
         "1.2.3.4 x y  - ",
+        r"1.2.3.4 [ ] \ [ ",
         "example.org:80 1.2.3.4 - - ",
         "",
     ];
@@ -91,6 +92,113 @@ fn access_logs_are_read_from_the_date_on() {
             (format!("pct: <stdin>:3: offset {offset}: {reason}\n"), Some(1))
         );
     }
+}
+
+/// The lines are published; `%5A` was added to their URLs, and a `Z` in a date was left out.
+#[test]
+fn proxies_and_virtual_hosts() {
+    for (log, line, wanted) in [
+        // An issue of GoAccess, number 645.
+        (
+            "vhost_combined",
+            r#"www.xxxxxx.com:80 46.229.168.73 - - [31/Jan/2017:09:44:00 +0100] "GET /showthread.php?%5A&t=14607 HTTP/1.1" 301 738 "-" "Mozilla/5.0 (compatible; SemrushBot/1.2~bl; +http://www.semrush.com/bot.html)""#,
+            &["/showthread.php?Z&t=14607", "-"][..],
+        ),
+        // HAProxy's configuration manual, "HTTP log format".
+        (
+            "haproxy",
+            r#"Feb  6 12:14:14 localhost haproxy[14389]: 10.0.1.2:33317 [06/Feb/2009:12:14:14.655] http-in static/srv1 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 {1wt.eu} {} "GET /index.html%5A HTTP/1.1""#,
+            &["/index.htmlZ"],
+        ),
+        // A line in the form of that manual for a request that HAProxy could not read.
+        (
+            "haproxy",
+            r#"Jan  1 00:00:00 localhost haproxy[1]: 10.0.1.2:33313 [06/Feb/2009:12:14:10.655] http-in http-in/<NOSRV> -1/-1/-1/-1/0 400 187 - - PR-- 0/0/0/0/0 0/0 "<BADREQ>""#,
+            &[],
+        ),
+        // Envoy's documentation, "Access logging".
+        (
+            "envoy",
+            r#"[2016-04-15T20:17:00.310] "POST /api/v1/locations%5A HTTP/2" 204 - 154 0 226 100 "10.0.35.28" "nsq2http" "cc21d9b0-cf5c-432b-8c7e-98aeb7988cd2" "locations" "tcp://10.0.2.1:80""#,
+            &["/api/v1/locationsZ"],
+        ),
+        // Traefik's test of its access log.
+        (
+            "traefik",
+            r#"TestHost - TestUser [13/Apr/2016:07:14:19 -0700] "POST testpath%5A HTTP/0.0" 123 12 "testReferer%5A" "testUserAgent" 1 "testRouter" "http://127.0.0.1/testService" 1ms"#,
+            &["testpathZ", "testRefererZ"],
+        ),
+        // "Mastering Nginx", chapter 8; the second line has all labels of nginx's source (ngx_http_log_error_handler).
+        (
+            "nginx-error",
+            r#"2012/10/14 18:50:34 [error] 2632#0: *1 open() "/opt/nginx/html/blog" failed (2: No such file or directory), client: 127.0.0.1, server: www.example.com, request: "GET /blog%5A HTTP/1.0", host: "www.example.com""#,
+            &["/blogZ"],
+        ),
+        (
+            "nginx-error",
+            r#"2012/10/14 18:50:35 [error] 2632#0: *2 connect() failed (111: Connection refused) while connecting to upstream, client: 127.0.0.1, server: _, request: "GET /a",%5A"b HTTP/1.1", subrequest: "/%5A", upstream: "http://10.0.0.1:80/%5A", host: "h", referrer: "http://r/%5A""#,
+            &["/a\",Z\"b", "/Z", "http://10.0.0.1:80/Z", "http://r/Z"],
+        ),
+        ("nginx-error", "2012/10/14 18:56:41 [notice] 2761#0: using inherited sockets from \"6;\"", &[]),
+    ] {
+        finds(log, &format!("{line}\n"), wanted);
+        let nul = run(&["check", "--log", log, "--only", "nul,unreadable"], line.replace("%5A", "%00"));
+        assert_eq!(String::from_utf8(nul.out).unwrap().lines().count(), line.matches("%5A").count(), "{log}");
+    }
+}
+
+#[test]
+fn requests_of_proxies_cannot_be_hidden() {
+    for (log, line, kind) in [
+        // A long request that syslog has cut off.
+        ("haproxy", r#"x haproxy[1]: 1:2 [06/Feb/2009] a b/c 1 200 2 - - {} "GET /%00"#, "unreadable"),
+        ("haproxy", r#"x haproxy[1]: 1:2 [06/Feb/2009] a b/c 1 200 2 - - {"} "GET /%00 HTTP/1.1""#, "nul"),
+        ("haproxy", "backend b has no server available!", "unreadable"),
+        ("envoy", r#"[t] - "GET /%00 HTTP/1.1" 200"#, "unreadable"),
+        ("vhost_combined", r#"h:80 1 - a b [t] "GET /%00 HTTP/1.1" 200 1 "-" "-""#, "nul"),
+        // nginx writes the decoded path unescaped, so it can look like a label.
+        (
+            "nginx-error",
+            r#"d [error] 1#0: *1 open() "/x", request: "GET / HTTP/1.1", host: "y" failed, client: 1, request: "GET /%00 HTTP/1.1""#,
+            "nul",
+        ),
+    ] {
+        let check = String::from_utf8(run(&["check", "--log", log], line).out).unwrap();
+        assert!(check.contains(&format!(": {kind}: ")), "{log} {line}: {check}");
+    }
+    // The target is everything between the method and the protocol.
+    for (request, wanted) in [
+        ("GET /%41", "/A"),
+        ("GET  /%41  HTTP/1.1", "/A"),
+        ("GET\t/%41\tHTTP/1.1", "/A"),
+        ("GET /a %41 HTTP/1.1", "/a A"),
+        ("GET /a%20%41 HTTP/1.1 x", "/a A HTTP/1.1 x"),
+        ("%41", ""),
+        ("-", ""),
+    ] {
+        let line = format!("1 - - [t] \"{request}\" 200 1\n");
+        let target = String::from_utf8(ok(&["decode", "-q", "--log", "common", "--only"], line)).unwrap();
+        assert_eq!(target.trim_end(), wanted, "{request}");
+    }
+    let text = String::from_utf8(run(&["check", "--log", "haproxy"], "\n  \nx\n").out).unwrap();
+    assert_eq!(text, "<stdin>:3:4: unreadable: no quoted request at the end of the line\n");
+}
+
+#[test]
+fn whole_urls_in_logs_of_nginx_have_no_hexadecimal_escapes() {
+    let line = r#"1 - - [t] "GET /a\x22%41\xC3\xA9?q=\x5C HTTP/1.1" 200 1 "http://h/\x22" "ua""#;
+    for (args, wanted) in [
+        (&["get", "{path}", "--only"][..], "/a\"%41é\n/\"\n"),
+        (&["get", "--decode", "{path} {query:q}", "--only"], "/a\"Aé \\\n/\" \n"),
+        (&["split", "--fields", "host,path", "--only"], "\t/a\"%41é\nh\t/\"\n"),
+        // In a whole line, a quote and a backslash stay escaped.
+        (&["get", "{path}"], "1 - - [t] \"GET /a\\x22%41é HTTP/1.1\" 200 1 \"/\\x22\" \"ua\"\n"),
+    ] {
+        let out = ok(&[args, &["--log", "nginx"]].concat(), format!("{line}\n"));
+        assert_eq!(String::from_utf8(out).unwrap(), wanted, "{args:?}");
+    }
+    let error = run(&["uri", "--log", "nginx", "--strict"], line.replace("/a", r"http://\x22["));
+    assert!(error.code == Some(1) && error.err.starts_with("pct: <stdin>:1: offset "), "{}", error.err);
 }
 
 #[test]
@@ -198,8 +306,7 @@ fn logfmt_values_are_quoted_as_they_need() {
         ("", ""),
         ("\"\"", "\"\""),
         ("%zz", "%zz"),
-        // A quote that is never closed is data.
-        ("\"%41", "\"\\\"A\""),
+        ("a\"%41", "\"a\\\"A\""),
         // A value with an unknown escape stays as it is.
         ("\"\\q%41\"", "\"\\q%41\""),
     ] {
@@ -240,6 +347,8 @@ fn unknown_escapes_in_quoted_values_stay_and_are_reported() {
         r#"\ud800\u0041"#,
         r#"\q%41"#,
         r#"%41\x4\""#,
+        // The last quote is escaped, so no quote closes this value.
+        r"a\\\",
     ] {
         let line = format!("a=1 u=\"{value}\"");
         for verb in verbs {
@@ -251,8 +360,10 @@ fn unknown_escapes_in_quoted_values_stay_and_are_reported() {
                 kept.err
             );
         }
-        let reason = "unknown or incomplete escape in a quoted value";
-        let offset = 7 + value.find('\\').unwrap();
+        let (reason, offset) = match value {
+            r"a\\\" => ("the quoted value that begins here is not closed", 6),
+            _ => ("unknown or incomplete escape in a quoted value", 7 + value.find('\\').unwrap()),
+        };
         assert_eq!(
             on(&["decode"], &["--on-rejected", "fail"], &line).err,
             format!("pct: <stdin>:1: offset {offset}: {reason}\n")

@@ -41,5 +41,6 @@ mod structure;
 mod support;
 mod tables;
 mod texts;
+mod unreadable;
 mod uri;
 mod work;

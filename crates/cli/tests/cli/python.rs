@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use crate::support::{assert_same, ok, tangle};
+use crate::support::{assert_same, ok, output, tangle};
 
 #[test]
 fn urllib_agrees() {
@@ -15,14 +15,13 @@ fn urllib_agrees() {
     }
     let input = tangle(11, 300_000);
     for verb in ["encode", "decode", "normalize"] {
-        let mut python = Command::new("python3")
+        let python = Command::new("python3")
             .args(["-c", include_str!("oracle.py"), verb])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        python.stdin.take().unwrap().write_all(&input).unwrap();
-        let output = python.wait_with_output().unwrap();
+        let output = output(python, &input, usize::MAX);
         assert!(output.status.success());
         assert_same(verb, &ok(&[verb], &input), &output.stdout);
     }

@@ -1,6 +1,6 @@
 //! Tests that line ends and other structure of records stay, and that decoding never produces new ones.
 
-use crate::support::ok;
+use crate::support::{Numbers, assert_same, ok, run};
 
 #[test]
 fn line_ends_stay_when_encoding() {
@@ -65,4 +65,129 @@ fn raw_input_has_no_structure() {
 #[test]
 fn normalization_leaves_line_ends_alone() {
     assert_eq!(ok(&["normalize"], "/%7Euser%2f%0a\r\n%41%zz\r%2"), b"/~user%2F%0A\r\nA%zz\r%2");
+}
+
+#[test]
+fn a_byte_order_mark_belongs_to_files_of_lines() {
+    const MARK: &str = "\u{feff}";
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("in");
+    std::fs::write(&file, format!("{MARK}a b\n")).unwrap();
+    let (name, text) = (file.to_str().unwrap(), format!("{MARK}a b"));
+    for (args, input, wanted) in [
+        (&["encode", name][..], "", "\u{feff}a%20b\n"),
+        (&["encode"], "\u{feff}a b\n", "\u{feff}a%20b\n"),
+        (&["encode", "-0"], "\u{feff}a b\0", "%EF%BB%BFa%20b\0"),
+        (&["encode", "-0", "--stats"], "\u{feff}a b\0", "%EF%BB%BFa%20b\0"),
+        (&["encode", "--raw"], "\u{feff}a b", "%EF%BB%BFa%20b"),
+        (&["encode", "-e", &text], "", "%EF%BB%BFa%20b\n"),
+        (&["encode", "--stats", "-e", &text], "", "%EF%BB%BFa%20b\n"),
+        (&["check", "--only", "non-ascii", "-e", &text], "", "<-e>:1:0: non-ascii: byte 0xEF in the path\n"),
+        (&["check", "--only", "non-ascii"], &format!("{text}\n"), ""),
+        (
+            &["check", "-0", "--only", "non-ascii"],
+            "\u{feff}",
+            "<stdin>:1:0: non-ascii: byte 0xEF in the path\n",
+        ),
+    ] {
+        let run = run(args, input);
+        assert_eq!(String::from_utf8(run.out).unwrap(), wanted, "{args:?}: {}", run.err);
+    }
+}
+
+#[test]
+fn forms_come_back_from_rows() {
+    const WORDS: &[&[u8]] = &[
+        b"x",
+        b"=",
+        b"&",
+        b"%",
+        b"+",
+        b"%25",
+        b"%0A",
+        b"%0D",
+        b"%00",
+        b"%09",
+        b"%22",
+        b"%2C",
+        b"%2509",
+        b"%250a",
+        b"%2",
+        b"5",
+        b"%C3%A9",
+        b"%2525",
+        b"%2522",
+        b"%20",
+        b";",
+        b"\xC3\xA9",
+        b"%2F",
+    ];
+    let mut numbers = Numbers(8);
+    let mut forms = Vec::new();
+    for _ in 0..20_000 {
+        for _ in 0..numbers.next() % 9 {
+            forms.extend_from_slice(numbers.pick(WORDS));
+        }
+        forms.push(b'\n');
+    }
+    // JSON loses nothing of valid UTF-8, so the way through it gives the canonical spelling of each form.
+    let through = |style: &str| ok(&["form", "--from", style], ok(&["form", "--as", style], &forms));
+    let wanted = through("jsonl");
+    for style in ["csv", "tsv"] {
+        assert_same(style, &through(style), &wanted);
+    }
+    for (style, row) in [("csv", "a,\"1%0A\"\n"), ("tsv", "a\t1%0A\n")] {
+        assert_eq!(String::from_utf8(ok(&["form", "--as", style], "a=1%0A\n")).unwrap(), row);
+        assert_eq!(ok(&["form", "--from", style], row), b"a=1%0A\n");
+    }
+}
+
+#[test]
+fn headers_may_hold_anything() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (plain, quoted) = (path("plain"), path("quoted"));
+    std::fs::write(&plain, "id,url\n1,%41\n").unwrap();
+    std::fs::write(&quoted, "\"id\",\"url\"\r\n2,%42\r\n").unwrap();
+    let table = "\"a,b\",\"say \"\"hi\"\"\",\"\x1B[31m\u{202e}\",c\n%41,%42,%00,%44\n";
+    for (args, out, err) in [
+        (&["decode", "--column", "\"a,b\",c"][..], "A,%42,%00,D\n", ""),
+        (&["decode", "--column", "\"say \"\"hi\"\"\"", "--column", "c"], "%41,B,%00,D\n", ""),
+        (&["decode", "--column", "c", "--into", "\"c,d\""], "%41,%42,%00,%44,D\n", ""),
+        (
+            &["decode", "--column", "x"],
+            "",
+            "pct: <stdin>: no column 'x'; the header has: a,b, say \"hi\", \\x1b[31m\\u{202e}, c\n",
+        ),
+        (
+            &["decode", "--column", "a,b"],
+            "",
+            "pct: <stdin>: no column 'a'; the header has: a,b, say \"hi\", \\x1b[31m\\u{202e}, c\n",
+        ),
+        (&["decode", "--column", "1,4", "--into", "x,x"], "", "pct: --into: the name 'x' is given twice\n"),
+        (&["check", "--column", "3"], "", "pct: 1 finding in 1 row (52 bytes): nul 1\n"),
+    ] {
+        let run = run(&[args, &["--csv"]].concat(), table);
+        let text = String::from_utf8(run.out).unwrap();
+        if args[0] == "check" {
+            assert_eq!(text, "<stdin>:2:40: nul: column \\x1b[31m\\u{202e} at 8: %00\n");
+        } else {
+            assert_eq!(text.split_once('\n').map_or("", |(_, rows)| rows), out, "{args:?}");
+        }
+        assert_eq!(run.err, err, "{args:?}");
+    }
+    let json = ["--jsonl", "--key", "a.u,b.u", "--into", "x,x"];
+    assert_eq!(
+        ok(&[&["decode"], &json[..]].concat(), "{\"a\":{\"u\":\"%41\"},\"b\":{\"u\":\"%42\"}}"),
+        b"{\"a\":{\"u\":\"%41\",\"x\":\"A\"},\"b\":{\"u\":\"%42\",\"x\":\"B\"}}"
+    );
+    let same = run(&["decode", "--jsonl", "--key", "a.u,b.u,a.v", "--into", "x,x,x"], "");
+    assert_eq!((same.err.as_str(), same.code), ("pct: --into: the name 'x' is given twice\n", Some(2)));
+    // Headers with the same names are the same header.
+    for (first, second, wanted) in
+        [(&plain, &quoted, "id,url\n1,A\n2,B\r\n"), (&quoted, &plain, "\"id\",\"url\"\r\n2,B\r\n1,A\n")]
+    {
+        let out = ok(&["decode", "--csv", "--column", "url", "--one-header", first, second], "");
+        assert_eq!(String::from_utf8(out).unwrap(), wanted);
+    }
 }

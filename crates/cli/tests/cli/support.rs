@@ -1,7 +1,8 @@
 //! Helpers for tests: run the binary, compare results, and generate random input.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 /// The result of a run of the binary: its output, its messages and its exit code.
@@ -33,13 +34,7 @@ pub fn command(args: &[&str]) -> Command {
 
 /// Runs the binary with `args`, and writes `input` to its stdin, `chunk` bytes at a time.
 pub fn run_in_chunks(args: &[&str], input: &[u8], chunk: usize) -> Run {
-    let mut child = command(args).spawn().expect("the binary starts");
-    let mut stdin = child.stdin.take().expect("stdin is piped");
-    std::thread::scope(|scope| {
-        // A child that stops early closes the pipe, so the error is ignored: the caller checks the result of the run.
-        scope.spawn(move || input.chunks(chunk).try_for_each(|chunk| stdin.write_all(chunk)));
-        child.wait_with_output().expect("the binary ends").into()
-    })
+    output(command(args).spawn().expect("the binary starts"), input, chunk).into()
 }
 
 /// Runs the binary with `args` and with `input` on stdin.
@@ -56,23 +51,60 @@ pub fn ok(args: &[&str], input: impl AsRef<[u8]>) -> Vec<u8> {
 }
 
 /// Closes the stdin of `child`, waits for its end, and returns the result.
+#[track_caller]
 pub fn wait(child: Child) -> Run {
-    child.wait_with_output().expect("the binary ends").into()
+    output(child, b"", 1).into()
 }
 
-/// Waits for a child whose output nobody reads. Kills it and fails after two minutes.
+/// The time after which a child is killed, and its test fails.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Writes `input` to the stdin of `child`, `chunk` bytes at a time, and returns what the child writes, and its status. Kills
+/// it and fails after [`PATIENCE`].
+#[track_caller]
+pub fn output(mut child: Child, input: &[u8], chunk: usize) -> Output {
+    if let Some(mut stdin) = child.stdin.take() {
+        let input = input.to_owned();
+        // A child that stops early closes the pipe, so the error is ignored: the caller checks the result of the run.
+        std::thread::spawn(move || input.chunks(chunk).try_for_each(|chunk| stdin.write_all(chunk)));
+    }
+    let [stdout, stderr] = [reader(child.stdout.take()), reader(child.stderr.take())].map(|bytes| {
+        bytes.recv_timeout(PATIENCE).unwrap_or_else(|_| {
+            let _ = child.kill();
+            panic!("the child did not close its output within {PATIENCE:?}");
+        })
+    });
+    Output { status: exit_status(&mut child), stdout, stderr }
+}
+
+/// Reads `stream` in a thread, and sends its bytes when it ends.
+fn reader(stream: Option<impl Read + Send + 'static>) -> mpsc::Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut stream) = stream {
+            stream.read_to_end(&mut bytes).expect("the output can be read");
+        }
+        sender.send(bytes)
+    });
+    receiver
+}
+
+/// Waits for a child whose output nobody reads. Kills it and fails after [`PATIENCE`].
 #[track_caller]
 pub fn exit_status(child: &mut Child) -> ExitStatus {
-    let deadline = Instant::now() + Duration::from_secs(120);
+    let deadline = Instant::now() + PATIENCE;
+    let mut pause = Duration::from_micros(50);
     loop {
-        if let Some(status) = child.try_wait().expect("the binary can be waited for") {
+        if let Some(status) = child.try_wait().expect("the child can be waited for") {
             return status;
         }
         if Instant::now() > deadline {
             let _ = child.kill();
-            panic!("the binary did not end within two minutes");
+            panic!("the child did not end within {PATIENCE:?}");
         }
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(pause);
+        pause = (2 * pause).min(Duration::from_millis(5));
     }
 }
 
@@ -104,13 +136,15 @@ pub fn oracle(test: &str, mode: &[&str], input: &[u8], out: &[u8]) {
         .args(["-c", include_str!("oracle_records.py")])
         .args(mode)
         .args([before, after])
-        .output();
+        .stderr(Stdio::piped())
+        .spawn();
     let Ok(python) = python else {
         // Not `eprintln!`: its output is captured, and shown only for tests that fail.
         let _ =
             std::io::stderr().write_all(format!("\nSKIPPED {test}: there is no python3 here\n").as_bytes());
         return;
     };
+    let python = output(python, b"", 1);
     let message = String::from_utf8_lossy(&python.stderr);
     assert!(python.status.success(), "{message}");
 }

@@ -105,7 +105,7 @@ fn what_a_profile_refuses_is_treated_as_asked() {
     for (policy, outcome, wanted) in [
         ("keep", "and stays unchanged", "http://a/\nhttp://a:99999/%7e\nhttp://b/\r\n"),
         ("null", "and nothing is written instead, or null in JSON", "http://a/\n\nhttp://b/\r\n"),
-        ("drop", "and its record is left out", "http://a/\nhttp://b/\r\n"),
+        ("drop", "and is left out", "http://a/\nhttp://b/\r\n"),
     ] {
         let args = [&args[..], &["--on-rejected", policy]].concat();
         for more in [&[][..], &["--stats=json"], &["--rejects", "/dev/null"], &["--only-changed"]] {
@@ -118,8 +118,10 @@ fn what_a_profile_refuses_is_treated_as_asked() {
             assert_eq!((String::from_utf8(out).unwrap(), code), (wanted, Some(0)), "{policy} {more:?}");
             let list = if more.len() == 2 { "/dev/null" } else { "--rejects FILE" };
             let said = format!("pct: 1 value was rejected, {outcome}; {list} lists the reasons\n");
-            assert!(err.ends_with(&said), "{policy} {more:?}: {err}");
-            assert_eq!(more == ["--stats=json"], err.contains("\"rejected\":1,\"unreadable\":0,"), "{err}");
+            match more {
+                ["--stats=json"] => assert!(err.contains("\"rejected\":1,\"unreadable\":0,"), "{err}"),
+                _ => assert_eq!(err, said, "{policy} {more:?}"),
+            }
         }
         assert_eq!(run(&[&args[..], &["-q"]].concat(), input).err, "");
         let many = run(&args, input.repeat(40_000));
@@ -171,20 +173,20 @@ fn rejects_and_stats_tell_of_refused_urls() {
     assert_eq!((out, code), (b"id,url\n1,HTTP://a@b@c/\n2,http://d/\n".to_vec(), Some(0)));
     assert!(err.contains("\"changed\":1,") && err.contains("\"rejected\":1,\"unreadable\":0,"), "{err}");
     assert_eq!(
-        fs::read_to_string(rejects).unwrap(),
+        fs::read_to_string(&rejects).unwrap(),
         "<stdin>:2:17: more than one '@' in the authority: 1,HTTP://a@b@c/\n"
     );
     // A URL that was converted is not listed, whatever is in it, unless a policy rejects it.
     let input = b"HTTP://a/100%\n//a@b@c/%\nHTTP://a/\xFF\n";
     for (verb, more, wanted) in [
-        (&["normalize", "--profile", "rfc3986"][..], &[][..], &["2:16"][..]),
-        (&["normalize", "--profile", "rfc3986"], &["--on-error", "replace"], &["2:16"]),
+        (&["normalize", "--profile", "rfc3986"][..], &[][..], &["2:17"][..]),
+        (&["normalize", "--profile", "rfc3986"], &["--on-error", "replace"], &["2:17"]),
         (&["normalize", "--profile", "rfc3986"], &["--on-error", "drop"], &["1:12", "2:22"]),
-        (&["normalize", "--profile", "rfc3986"], &["--on-invalid-utf8", "empty"], &["2:16", "3:32"]),
+        (&["normalize", "--profile", "rfc3986"], &["--on-invalid-utf8", "empty"], &["2:17", "3:33"]),
         (&["split"], &[], &[]),
         (&["resolve", "--base", "http://b/"], &[], &[]),
-        (&["split", "--decode"], &[], &["1:12", "2:22", "3:32"]),
-        (&["decode", "--url"], &[], &["1:12", "2:22", "3:32"]),
+        (&["split", "--decode"], &[], &["1:12", "2:22", "3:33"]),
+        (&["decode", "--url"], &[], &["1:12", "2:22", "3:33"]),
     ] {
         assert_eq!(run(&[verb, &["-q", "--rejects", file], more].concat(), input).code, Some(0));
         let list = fs::read(file).unwrap();
@@ -199,7 +201,7 @@ fn rejects_and_stats_tell_of_refused_urls() {
 
 #[test]
 fn profiles_work_on_values_anywhere() {
-    let profile = ["normalize", "--profile", "rfc3986"];
+    let profile = ["normalize", "-q", "--profile", "rfc3986"];
     let with = |more: &[&'static str], input: &str| text(&[&profile[..], more].concat(), input);
     let log = "1.2.3.4 - - [1/Jan/2024] \"GET /a/../%7eb HTTP/1.1\" 200 1 \"HTTP://A/./\"\n";
     assert_eq!(
@@ -526,7 +528,7 @@ fn forms_become_pairs_and_back() {
         [("tsv", "a"), ("csv", "\"a"), ("jsonl", "[1]"), ("jsonl", "{\"a\":null}"), ("jsonl", "7")]
     {
         assert_eq!(run(&["form", "--from", style, "--strict"], bad).code, Some(1), "{bad}");
-        assert_eq!(text(&["form", "--from", style], bad), bad);
+        assert_eq!(text(&["form", "-q", "--from", style], bad), bad);
     }
 }
 

@@ -46,9 +46,7 @@ pub fn run(
             let mut stats = Stats::default();
             let mut sink = Sink::new(output, &mut stats, &mut boundary, input.name());
             let mut feed = Feed::new(input, cut, limit);
-            if job.records != Records::Raw {
-                super::pass_byte_order_mark(&mut feed, &mut sink, true)?;
-            }
+            super::pass_byte_order_mark(&mut feed, &mut sink, job.records, true)?;
             pump(feed, job.clone(), sink, threads, &mut workspace)?;
             Ok(true)
         })

@@ -1,6 +1,7 @@
 //! Runs `pct check`: lists malformed and suspicious bytes in lines or in selected values.
 
 use std::num::NonZeroUsize;
+use std::ops::Range;
 
 use simdpct_uri::Component;
 
@@ -24,6 +25,7 @@ use crate::scan::kind::Group;
 use crate::scan::listing::{AHEAD, Criteria};
 use crate::scan::scanner::{State, ready};
 use crate::select::Selector;
+use crate::select::csv::Line;
 use crate::select::edit::{Edit, Form};
 use crate::select::pass::Pass;
 use crate::value::policy::{Action, At, Record, Treat};
@@ -119,7 +121,7 @@ fn pass(
         _ => (Cut::Records(end), limit),
     };
     let mut feed = Feed::new(input, cut, limit);
-    super::pass_byte_order_mark(&mut feed, &mut sink, false)?;
+    super::pass_byte_order_mark(&mut feed, &mut sink, job.records, false)?;
     let Target { selector, columns, is_sequential } = &mut job.target;
     let threads = if *is_sequential { Threads::ONE } else { Threads(jobs) };
     if let Selector::Table(table) = selector {
@@ -227,6 +229,44 @@ impl Checks {
         report.stats.records += 1;
         true
     }
+
+    /// Adds the finding that the row `record` of a table is unreadable, and prepares to read its lines.
+    fn reject(&mut self, record: Record<'_>, refusal: Refusal, report: &mut Report) {
+        if let Selector::Table(table) = &mut self.target.selector {
+            table.lose();
+        }
+        self.look.unreadable(record, refusal, report);
+        self.look.found_in.clear();
+        report.stats.records += 1;
+    }
+
+    /// Checks those lines in `range` of `chunk` that are rows. The lines are an unreadable row of a table. Returns false if
+    /// the run must end.
+    fn read_lines(
+        &mut self,
+        chunk: &[u8],
+        range: Range<usize>,
+        is_fragment: bool,
+        report: &mut Report,
+    ) -> bool {
+        let end = self.records.end();
+        let mut start = range.start;
+        chunk[range].split_inclusive(|&byte| byte == end).all(|line| {
+            let stop = start + self.records.without_end(line);
+            let record = Record { chunk, start, stop, end, shown: None };
+            start += line.len();
+            let Selector::Table(table) = &mut self.target.selector else { return true };
+            match table.line(record.bytes(), is_fragment) {
+                Line::Row => self.record(record, true, report),
+                Line::Unreadable(quote) => {
+                    let reason = Reason::OpenQuote { limit: None };
+                    self.reject(record, Refusal { offset: record.start + quote, reason }, report);
+                    true
+                }
+                Line::Lost => true,
+            }
+        })
+    }
 }
 
 impl Job for Checks {
@@ -243,7 +283,13 @@ impl Job for Checks {
         while start < bytes.len() {
             let end = chunk.end_of(start, line_end);
             let (record, has_quotes) = chunk.record(start, end, self.records);
-            if !self.record(record, has_quotes, report) {
+            let goes_on = if let Some(refusal) = self.target.selector.open_quote(record, has_quotes) {
+                self.reject(record, refusal, report);
+                self.read_lines(bytes, start..end, false, report)
+            } else {
+                self.record(record, has_quotes, report)
+            };
+            if !goes_on {
                 return;
             }
             start = end;
@@ -256,14 +302,31 @@ impl Job for Checks {
             (self.state, self.rest) = (self.look.wanted.state(), Vec::new());
             return Long::Parts { held: false };
         }
-        let reason = Reason::TooLong { limit: self.max_record };
+        let limit = self.max_record;
         let record =
             Record { chunk: start, start: 0, stop: start.len(), end: self.records.end(), shown: None };
+        if let Selector::Table(table) = &self.target.selector
+            && let Some(offset) = table.open_quote(start)
+        {
+            let reason = Reason::OpenQuote { limit: Some(limit) };
+            self.reject(record, Refusal { offset, reason: reason.clone() }, report);
+            // The lines up to the quote are counted when they are read.
+            report.lines = 0;
+            return Long::Lines(offset, reason, "only the rows in it are checked");
+        }
+        let reason = Reason::TooLong { limit };
         self.look.add(record, 0, report, format_args!("{reason}"));
         self.look.found_in.clear();
         report.stats.records += 1;
         report.stats.unreadable += 1;
         Long::Pass(reason)
+    }
+
+    fn salvage(&mut self, lines: &[u8], is_fragment: bool, _: &mut Vec<u8>, report: &mut Report) {
+        report.stats.bytes_in += lines.len() as u64;
+        if self.read_lines(lines, 0..lines.len(), is_fragment, report) {
+            report.line(lines, self.records.end(), lines.len());
+        }
     }
 
     fn cut(&self, bytes: &[u8]) -> Option<usize> {

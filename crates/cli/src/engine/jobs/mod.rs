@@ -16,6 +16,7 @@ use super::sink::preview::Show;
 use super::sink::rejects::Rejects;
 use super::sink::{BYTE_ORDER_MARK, Sink};
 use crate::ground::error::{Failure, Outcome, warn};
+use crate::ground::records::Records;
 use crate::ground::shown::shown;
 use crate::io::input::Input;
 use crate::io::output::Output;
@@ -83,31 +84,43 @@ impl Account {
     }
 }
 
-/// Warns about the values that were rejected, because a run without an error would look like a conversion of all
-/// values. `policy` says what was done with them.
+/// Warns about values that were rejected and records that could not be read, because a run without an error would look
+/// like a conversion of everything. `policy` says what was done with them. Statistics have these counts already.
 fn warn_rejected(stats: &Stats, policy: OnRejected, options: &OutputOptions) {
-    let count = stats.rejected;
-    if count == 0 || policy == OnRejected::Fail {
-        return;
+    // Records that have messages of their own are not counted again.
+    let unreadable = stats.unreadable.saturating_sub(stats.mentioned + stats.clashes);
+    for (count, one, many) in [
+        (stats.rejected, "value was rejected", "values were rejected"),
+        (unreadable, "record is unreadable", "records are unreadable"),
+    ] {
+        if count == 0 || policy == OnRejected::Fail || options.stats.is_some() {
+            continue;
+        }
+        let (what, stays, left_out) = match count {
+            1 => (one, "stays unchanged", "is left out"),
+            _ => (many, "stay unchanged", "are left out"),
+        };
+        let outcome = match policy {
+            OnRejected::Keep => stays,
+            OnRejected::Drop => left_out,
+            OnRejected::Null | OnRejected::Fail => "nothing is written instead, or null in JSON",
+        };
+        let listed = match &options.rejects {
+            Some(path) => format!("{} lists the reasons", shown(path)),
+            None => "--rejects FILE lists the reasons".to_owned(),
+        };
+        warn(format_args!("{count} {what}, and {outcome}; {listed}"));
     }
-    let (values, they, their) = match count {
-        1 => ("value was", "stays", "its record is"),
-        _ => ("values were", "stay", "their records are"),
-    };
-    let outcome = match policy {
-        OnRejected::Keep => format!("and {they} unchanged"),
-        OnRejected::Drop => format!("and {their} left out"),
-        OnRejected::Null | OnRejected::Fail => "and nothing is written instead, or null in JSON".to_owned(),
-    };
-    let listed = match &options.rejects {
-        Some(path) => format!("{} lists the reasons", shown(path)),
-        None => "--rejects FILE lists the reasons".to_owned(),
-    };
-    warn(format_args!("{count} {values} rejected, {outcome}; {listed}"));
 }
 
 /// Skips a byte order mark at the start of the input, because it is not part of any value. If `is_kept`, the mark is
-/// copied to the output.
-fn pass_byte_order_mark(feed: &mut Feed<'_>, sink: &mut Sink<'_>, is_kept: bool) -> Result<(), Failure> {
-    if feed.strip(BYTE_ORDER_MARK)? { sink.pass_byte_order_mark(is_kept) } else { Ok(()) }
+/// copied to the output. Only files of lines have such a mark: otherwise it is part of the first record.
+fn pass_byte_order_mark(
+    feed: &mut Feed<'_>,
+    sink: &mut Sink<'_>,
+    records: Records,
+    is_kept: bool,
+) -> Result<(), Failure> {
+    let is_skipped = records == Records::Lines && !feed.is_argument() && feed.strip(BYTE_ORDER_MARK)?;
+    if is_skipped { sink.pass_byte_order_mark(is_kept) } else { Ok(()) }
 }

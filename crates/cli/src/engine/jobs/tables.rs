@@ -29,6 +29,9 @@ pub fn choose(
 ) -> Result<Option<Vec<u8>>, Failure> {
     if !columns.has_header {
         table.choose(&columns.names, &[], None).map_err(Failure::Usage)?;
+        if let Some(row) = feed.peek_record()? {
+            table.measure(names(&row));
+        }
         return Ok(None);
     }
     let header = feed.first_record()?;
@@ -67,7 +70,7 @@ pub fn warn_missing(selector: &Selector, columns: &Columns, stats: &Stats) -> Re
 /// The header of the first table of an output.
 #[derive(Default)]
 pub struct Header {
-    names: Option<Vec<u8>>,
+    names: Option<Vec<Vec<u8>>>,
     /// Whether the user has been warned that the output repeats the header.
     has_warned: bool,
 }
@@ -75,20 +78,20 @@ pub struct Header {
 impl Header {
     /// Reports whether `names`, the header of `file`, must be written. With `one_header`, only the first header is
     /// written, and each later header must be equal to it.
-    pub fn is_written(&mut self, names: &[u8], one_header: bool, file: &str) -> Result<bool, Failure> {
+    pub fn is_written(&mut self, names: Vec<Vec<u8>>, one_header: bool, file: &str) -> Result<bool, Failure> {
         let Some(first) = &self.names else {
-            self.names = Some(names.to_vec());
+            self.names = Some(names);
             return Ok(true);
         };
         if one_header {
-            if first == names {
+            if *first == names {
                 return Ok(false);
             }
             let error =
                 io::Error::other("its header is not that of the first file, so --one-header leaves it out");
             return Err(Failure::missing(file, error));
         }
-        if first == names && !self.has_warned {
+        if *first == names && !self.has_warned {
             self.has_warned = true;
             warn(format_args!(
                 "{file}: the header is that of the first file, and is written again; --one-header leaves it out"

@@ -1,5 +1,7 @@
 //! Turns the user's selection into a selector of values, and into a conversion that keeps the structure of records.
 
+use std::sync::Arc;
+
 use simdpct::ByteSet;
 
 use crate::engine::jobs::Target;
@@ -9,11 +11,12 @@ use crate::ground::records::Records;
 use crate::select::Selector;
 use crate::select::csv::Table;
 use crate::select::edit::Form;
-use crate::select::fields::{Delimiter, Fields, Position, Split};
+use crate::select::fields::{Delimiter, Fields, Position, Request, Split};
 use crate::select::jsonl::{KeyPath, Keys};
 use crate::select::logfmt::Pairs;
 use crate::select::logs::{ACCESS, Log, LogPlaces};
 use crate::value::options::{DecodeOptions, Verb};
+use crate::value::rewrite::Logged;
 use crate::value::work::Work;
 
 /// The values that the user selected.
@@ -101,6 +104,16 @@ impl Selection {
         if count != into.len() {
             return Err(format!("--into: {} names for {count} {what}", into.len()));
         }
+        let is_beside = |before: usize, index: usize| match self {
+            Selection::Keys(paths) => paths[before].is_beside(&paths[index]),
+            _ => true,
+        };
+        let is_taken = |index: &usize| {
+            (0..*index).any(|before| into[before] == into[*index] && is_beside(before, *index))
+        };
+        if let Some(index) = (0..count).find(is_taken) {
+            return Err(format!("--into: the name '{}' is given twice", into[index]));
+        }
         Ok(())
     }
 
@@ -155,9 +168,14 @@ impl Selection {
             }
             Selection::Log(log) => match log.places {
                 LogPlaces::Access(positions) => {
-                    let fields = Fields::new(positions, ACCESS, mends)?.of_access_log();
+                    let fields = Fields::new(positions, ACCESS, mends)?.with_request(Request::AfterDate);
                     (Selector::Fields(fields), ACCESS.kept(structure))
                 }
+                LogPlaces::Requests(positions) => {
+                    let fields = Fields::new(positions, ACCESS, mends)?.with_request(Request::Last);
+                    (Selector::Fields(fields), ACCESS.kept(structure))
+                }
+                LogPlaces::Labels(labels) => (Selector::Labels(labels), ACCESS.kept(structure)),
                 LogPlaces::Fields(positions, split) => {
                     (Selector::Fields(Fields::new(positions, split, mends)?), split.kept(structure))
                 }
@@ -204,6 +222,9 @@ impl Selection {
         let verb = match verb {
             Verb::Decode(options) if matches!(selector, Selector::Keys(_)) => {
                 &Verb::Decode(DecodeOptions { nginx: false, ..options.clone() })
+            }
+            Verb::Rewrite(rewrite) if matches!(self, Selection::Log(log) if log.is_nginx()) => {
+                &Verb::Rewrite(Arc::new(Logged(rewrite.clone())))
             }
             verb => verb,
         };

@@ -151,6 +151,11 @@ impl<'i> Feed<'i> {
         self.input.name()
     }
 
+    /// Reports whether the input is text from the command line.
+    pub fn is_argument(&self) -> bool {
+        self.input.is_argument()
+    }
+
     /// Returns the byte that is counted for line numbers.
     pub fn line_end(&self) -> u8 {
         if let Cut::Records(end) = self.cut { end } else { b'\n' }
@@ -317,24 +322,35 @@ impl<'i> Feed<'i> {
 
     /// Removes the first record from the input and returns it with its line end.
     pub fn first_record(&mut self) -> Result<Vec<u8>, Failure> {
-        let mut block = Block::new(4096);
-        let len = match self.next(&mut block)? {
-            Piece::Chunk { len, .. } => len,
-            Piece::End => return Ok(Vec::new()),
-            Piece::Long { .. } => {
-                let name = self.name();
-                return Err(Failure::Usage(format!("{name}: the header is longer than --max-record")));
-            }
+        let record = self.peek_record()?;
+        let Some(record) = record else {
+            let name = self.name();
+            return Err(Failure::Usage(format!("{name}: the header is longer than --max-record")));
         };
-        let buffer = block.bytes;
+        self.carry.drain(..record.len());
+        self.offset += record.len() as u64;
+        Ok(record)
+    }
+
+    /// Returns the first record of the input with its line end; `None` if it is too long. The record stays in the input.
+    pub fn peek_record(&mut self) -> Result<Option<Vec<u8>>, Failure> {
+        let mut block = Block::new(4096);
+        let (len, is_long) = match self.next(&mut block)? {
+            Piece::Chunk { len, offset, .. } => {
+                self.offset = offset;
+                (len, false)
+            }
+            Piece::End => (0, false),
+            Piece::Long { .. } => (block.len(), true),
+        };
+        self.ends = self.ends.fresh();
+        let bytes = &block.bytes[..len];
         let end = match self.cut {
-            Cut::Table(delimiter) => Ends::new(delimiter).next(&buffer[..len]),
+            Cut::Table(delimiter) => Ends::new(delimiter).next(bytes),
             _ => None,
         };
-        let end = end.unwrap_or(len);
-        self.carry.splice(0..0, buffer[end..len].iter().copied());
-        self.offset -= (len - end) as u64;
-        Ok(buffer[..end].to_vec())
+        self.carry.splice(0..0, bytes.iter().copied());
+        Ok((!is_long).then(|| bytes[..end.unwrap_or(len)].to_vec()))
     }
 }
 

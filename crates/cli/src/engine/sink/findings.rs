@@ -6,6 +6,7 @@ use std::io::{self, Write as _};
 use serde::Serialize;
 
 use crate::ground::error::{Failure, Outcome};
+use crate::ground::shown::shown;
 use crate::io::input::Input;
 use crate::io::output::Output;
 use crate::scan::finding::{Finding, List, Value};
@@ -152,6 +153,8 @@ impl Findings {
             (Show::Text, None) => writeln!(self.buffer, "{file}:{line}:{offset}: {kind}: {text}"),
             (Show::Text, Some(value)) => {
                 let Value { kind: by, name, at } = value;
+                // The header of a table may contain anything.
+                let name = shown(name.as_ref());
                 writeln!(self.buffer, "{file}:{line}:{offset}: {kind}: {by} {name} at {at}: {text}")
             }
             (Show::Json, value) => {

@@ -4,6 +4,8 @@ mod batch;
 mod parts;
 mod skip;
 
+use std::ops::Range;
+
 use self::batch::LineBatch;
 use self::parts::{Needs, Parts};
 use self::skip::EscapeSearch;
@@ -16,15 +18,16 @@ use crate::engine::sink::Sink;
 use crate::engine::sink::boundary::FileBoundary;
 use crate::engine::sink::preview::{self, Preview, Show};
 use crate::ground::error::{Failure, Outcome};
-use crate::ground::reason::Reason;
+use crate::ground::reason::{Reason, Refusal};
 use crate::ground::records::Records;
 use crate::io::files::{self, Destination};
 use crate::io::input::Input;
 use crate::io::names::Sources;
 use crate::select::Selector;
+use crate::select::csv::Line;
 use crate::select::edit::{Edit, Form};
 use crate::select::pass::Pass;
-use crate::value::policy::{Action, OnRejected, Policies, Record, Treatment};
+use crate::value::policy::{Action, OnRejected, Policies, Record, Treat, Treatment};
 use crate::value::report::{Report, Stop};
 use crate::value::work::Work;
 
@@ -94,7 +97,10 @@ pub fn run(
             preview::print_total(changed, files);
         }
         tables::warn_missing(&job.target.selector, &job.target.columns, &stats)?;
-        super::warn_rejected(&stats, job.treatment.policies().rejected, options);
+        // If no line is JSON, there is a message already.
+        if stats.searched || !matches!(job.target.selector, Selector::Keys(_)) {
+            super::warn_rejected(&stats, job.treatment.policies().rejected, options);
+        }
     }
     let would_change = options.exit_code && changed > 0;
     result.map(|outcome| if would_change { Outcome::Findings } else { outcome })
@@ -116,14 +122,14 @@ fn pass(
     };
     let mut feed = Feed::new(input, cut, (job.max_record as usize) << 20);
     let is_whole = job.form == Form::Whole;
-    super::pass_byte_order_mark(&mut feed, &mut sink, is_whole)?;
+    super::pass_byte_order_mark(&mut feed, &mut sink, job.needs.records, is_whole)?;
     let Target { selector, columns, is_sequential } = &mut job.target;
     let threads = if *is_sequential { Threads::ONE } else { threads };
     if let Selector::Table(table) = selector
         && let Some(header) = tables::choose(table, &mut feed, &mut sink, columns, &job.into)?
     {
         let names = tables::names(&header);
-        if is_whole && first.is_written(names, columns.one_header, feed.name())? {
+        if is_whole && first.is_written(table.cells(names), columns.one_header, feed.name())? {
             let new = [&table.header(names), &header[names.len()..]].concat();
             let mut out = Vec::new();
             job.show(&header, &new, &mut out);
@@ -233,7 +239,7 @@ impl Values {
                 leaves_out = false;
             }
             Action::Write | Action::Empty => {
-                edit.end(end);
+                edit.end(self.target.selector.count(), end);
                 leaves_out = self.only_changed && !edit.has_changed();
             }
             Action::Copy => {
@@ -259,6 +265,80 @@ impl Values {
         }
         report.stats.records += u64::from(self.needs.stats);
         true
+    }
+
+    /// Reports the unreadable row `record` of a table, and prepares to read its lines. Returns false if the run must end.
+    fn reject(&mut self, record: Record<'_>, refusal: Refusal, report: &mut Report) -> bool {
+        if let Selector::Table(table) = &mut self.target.selector {
+            table.lose();
+        }
+        let record = record.up_to_line(refusal.offset);
+        report.stats.records += u64::from(self.needs.stats);
+        match self.treatment.unreadable(record, refusal, report) {
+            Action::Stop(refusal) => {
+                report.stop(record.chunk, record.end, refusal);
+                return false;
+            }
+            Action::Drop => report.stats.dropped += 1,
+            _ => {}
+        }
+        true
+    }
+
+    /// Reads the lines in `range` of `chunk`, which are an unreadable row of a table. Lines that are rows are reported like
+    /// other rows but stay as they are, because nobody knows where the unclosed cell should have ended; only their values
+    /// can be written alone. Appends the output to `out`. Returns false if the run must end.
+    fn read_lines(
+        &mut self,
+        chunk: &[u8],
+        range: Range<usize>,
+        is_fragment: bool,
+        out: &mut Vec<u8>,
+        report: &mut Report,
+    ) -> bool {
+        let records = self.needs.records;
+        let drops = self.treatment.policies().rejected == OnRejected::Drop;
+        let mut end = range.start;
+        for line in chunk[range].split_inclusive(|&byte| byte == records.end()) {
+            let start = end;
+            end += line.len();
+            let stop = start + records.without_end(line);
+            let record = Record { chunk, start, stop, end: records.end(), shown: None };
+            let Selector::Table(table) = &mut self.target.selector else { return true };
+            let meaning = table.line(record.bytes(), is_fragment);
+            let goes_on = match meaning {
+                Line::Row if self.form == Form::Whole => self.inspect(record, end, report),
+                Line::Row => {
+                    self.record(record, end, true, &mut Edit::new(chunk, start, out, self.form), report)
+                }
+                Line::Unreadable(quote) => {
+                    let reason = Reason::OpenQuote { limit: None };
+                    self.reject(record, Refusal { offset: start + quote, reason }, report)
+                }
+                Line::Lost => true,
+            };
+            if !goes_on {
+                return false;
+            }
+            if self.form == Form::Whole {
+                let is_kept = !self.only_changed && (!drops || matches!(meaning, Line::Row));
+                self.show(line, if is_kept { line } else { b"" }, out);
+                report.is_open &= is_kept || end < chunk.len();
+            }
+        }
+        true
+    }
+
+    /// Reports what is in `record` without changing it. Returns false if the run must end.
+    fn inspect(&mut self, record: Record<'_>, end: usize, report: &mut Report) -> bool {
+        let mut scrap = std::mem::take(&mut self.new);
+        scrap.clear();
+        let (changed, dropped, is_open) = (report.stats.changed, report.stats.dropped, report.is_open);
+        let mut edit = Edit::new(record.chunk, record.start, &mut scrap, Form::Nothing);
+        let goes_on = self.record(record, end, true, &mut edit, report);
+        (report.stats.changed, report.stats.dropped, report.is_open) = (changed, dropped, is_open);
+        self.new = scrap;
+        goes_on
     }
 
     /// Converts one record for a preview, and appends its old and new lines with marks to `out`. Returns false if the
@@ -319,7 +399,13 @@ impl Job for Values {
                 continue;
             }
             let (record, has_quotes) = chunk.record(start, end, self.needs.records);
-            let goes_on = if self.is_preview {
+            let unreadable = report.stats.unreadable;
+            let goes_on = if let Some(refusal) = self.target.selector.open_quote(record, has_quotes) {
+                edit.copy_to(start);
+                edit.skip_to(end);
+                let out = edit.output();
+                self.reject(record, refusal, report) && self.read_lines(bytes, start..end, false, out, report)
+            } else if self.is_preview {
                 let goes_on = self.compare(record, end, has_quotes, edit.output(), report);
                 edit.skip_to(end);
                 goes_on
@@ -328,6 +414,11 @@ impl Job for Values {
             };
             if !goes_on {
                 return;
+            }
+            let unreadable = report.stats.unreadable - unreadable;
+            // Such a record is not read at all if the search passes it, so it must not make a difference.
+            if unreadable > 0 && self.skips && !skip::may_have_escape(&self.target.selector, record.bytes()) {
+                report.stats.mentioned += unreadable;
             }
             start = end;
         }
@@ -346,24 +437,48 @@ impl Job for Values {
             self.parts = Parts::new(start, self.needs);
             return Long::Parts { held: self.only_changed || self.treatment.policies().withhold() };
         }
-        let reason = Reason::TooLong { limit: self.max_record };
+        let limit = self.max_record;
+        let policy = self.treatment.policies().rejected;
+        let is_left_out = policy == OnRejected::Drop || self.only_changed || self.form != Form::Whole;
+        // The run mentions the record at once, and not again in its summary.
+        report.stats.mentioned += 1;
+        if let Selector::Table(table) = &self.target.selector
+            && !self.is_preview
+            && let Some(offset) = table.open_quote(start)
+        {
+            let reason = Reason::OpenQuote { limit: Some(limit) };
+            let stop = start.len();
+            let record = Record { chunk: start, start: 0, stop, end: self.needs.records.end(), shown: None };
+            self.reject(record, Refusal { offset, reason: reason.clone() }, report);
+            // The lines up to the quote are counted when they are read.
+            report.lines = 0;
+            return Long::Lines(offset, reason, if is_left_out { "is left out" } else { "stays as it is" });
+        }
+        let reason = Reason::TooLong { limit };
         report.stats.records += 1;
         report.stats.unreadable += 1;
         if report.rejects {
             report.refuse(0, 0, &reason, start);
         }
-        match self.treatment.policies().rejected {
-            OnRejected::Drop => {
-                report.stats.dropped += 1;
-                Long::Skip(reason)
-            }
+        report.stats.dropped += u64::from(policy == OnRejected::Drop);
+        match policy {
             OnRejected::Fail => {
                 report.stop = Some(Stop { line: 0, offset: 0, reason: reason.clone() });
                 Long::Skip(reason)
             }
             OnRejected::Null => Long::Instead(self.treatment.null(), reason),
-            OnRejected::Keep if self.only_changed || self.form != Form::Whole => Long::Skip(reason),
-            OnRejected::Keep => Long::Copy(reason),
+            OnRejected::Drop | OnRejected::Keep if is_left_out => Long::Skip(reason),
+            OnRejected::Drop | OnRejected::Keep => Long::Copy(reason),
+        }
+    }
+
+    fn salvage(&mut self, lines: &[u8], is_fragment: bool, out: &mut Vec<u8>, report: &mut Report) {
+        let line_end = self.needs.records.end();
+        report.is_open = self.form == Form::Whole && lines.last() != Some(&line_end);
+        report.stats.bytes_in += lines.len() as u64;
+        let goes_on = self.read_lines(lines, 0..lines.len(), is_fragment, out, report);
+        if goes_on && self.needs.places {
+            report.line(lines, line_end, lines.len());
         }
     }
 

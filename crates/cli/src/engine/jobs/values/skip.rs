@@ -10,6 +10,19 @@ const DENSE: u32 = 8;
 /// The number of records for which the search pauses.
 const PAUSE: u32 = 64;
 
+/// Returns the offset of the first byte that may begin an escape in a value.
+fn find_escape(selector: &Selector, bytes: &[u8]) -> Option<usize> {
+    match selector {
+        Selector::Keys(_) | Selector::Pairs(_) => memchr::memchr2(b'%', b'\\', bytes),
+        _ => memchr::memchr(b'%', bytes),
+    }
+}
+
+/// Reports whether `record` contains a byte that may begin an escape.
+pub fn may_have_escape(selector: &Selector, record: &[u8]) -> bool {
+    find_escape(selector, record).is_some()
+}
+
 /// Finds the records of a chunk that contain a `%`. In JSON and logfmt it also finds a `\`, which may begin another
 /// spelling of `%`.
 #[derive(Default)]
@@ -35,11 +48,7 @@ impl EscapeSearch {
             return Some(start);
         }
         let rest = &chunk.bytes[start..];
-        let found = match selector {
-            Selector::Keys(_) | Selector::Pairs(_) => memchr::memchr2(b'%', b'\\', rest),
-            _ => memchr::memchr(b'%', rest),
-        };
-        let at = start + found?;
+        let at = start + find_escape(selector, rest)?;
         self.percent = at + 1;
         let record = chunk.start_of(at, start, end);
         if record > start {

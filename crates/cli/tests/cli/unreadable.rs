@@ -1,0 +1,288 @@
+//! Tests what happens to records that cannot be read: CSV whose quotes are not closed, and records of other formats.
+
+use std::fs;
+
+use crate::support::{Run, assert_same, run, run_in_chunks};
+
+const OPEN: &str = "the quoted value that begins here is not closed";
+
+/// Returns the line, offset and kind of each finding of `pct check` with `args`.
+fn places(args: &[&str], input: &str) -> Vec<String> {
+    let found = String::from_utf8(run(&[&["check"], args].concat(), input).out).unwrap();
+    let place = |line: &str| line.splitn(5, ':').skip(1).take(3).map(str::trim).collect::<Vec<_>>().join(" ");
+    found.lines().map(place).collect()
+}
+
+#[test]
+fn an_unclosed_quote_hides_no_rows() {
+    for (rows, wanted) in [
+        ("1,\"x\n2,%00\n3,%00\n", &["2 6 unreadable", "3 11 nul", "4 17 nul"][..]),
+        // The file ends without a line end, or directly after the quote.
+        ("1,\"x\n2,%00", &["2 6 unreadable", "3 11 nul"]),
+        ("1,%00\n2,\"", &["2 6 nul", "3 12 unreadable"]),
+        ("1,\"\r\n2,%00\r\n", &["2 6 unreadable", "3 11 nul"]),
+        // Two quotes in a row are data of the open cell, and an empty cell of the row after it.
+        ("1,\"x\n2,%00\n\"\",%00\n", &["2 6 unreadable", "3 11 nul", "4 18 nul"]),
+        // Only a row of the same width ends what is unreadable; after that, rows may be ragged.
+        ("1,\"x\nno row\n,,%00\n2,%00\n3,%00,\n", &["2 6 unreadable", "5 24 nul", "6 30 nul"]),
+        // Another quote closes the cell, and text follows it, so the row ends on that line.
+        (
+            "1,\"x\n2,%00\n3,\"y\n4,%00\n5,\"%00\"\n",
+            &["2 6 unreadable", "3 11 nul", "4 17 unreadable", "5 22 nul", "6 29 nul"],
+        ),
+        ("%00,\"x\n%00,\"y\"\n%00,z\n", &["2 8 unreadable", "3 11 nul", "4 19 nul"]),
+        // The unclosed cell is on the second line of its row.
+        ("\"1\na\",\"x\n2,%00\n", &["3 10 unreadable", "4 15 nul"]),
+        // These cells are odd, but closed.
+        ("1,\"x\"y\n2,%00\n", &["3 13 nul"]),
+        ("1,\"x\ny\"\n2,%00\n", &["4 14 nul"]),
+        ("1,x\"\n2,\"%00\n\"\n", &["3 12 nul"]),
+        // The second quote of this row is closed on the same line.
+        ("1,\"x\n2,\"y\",%00\n", &["2 6 unreadable"]),
+    ] {
+        let input = format!("a,b\n{rows}");
+        let all = places(&["--csv", "--column", "1,2", "--only", "nul,unreadable"], &input);
+        assert_eq!(all, wanted, "{rows:?}");
+        // Without a header, the first row has the width.
+        let all = places(&["--csv", "--no-header", "--column", "1,2", "--only", "nul,unreadable"], &input);
+        assert_eq!(all, wanted, "{rows:?}");
+        for (verb, column) in [("decode", "2"), ("encode", "1,2"), ("normalize", "b")] {
+            let args = [verb, "--csv", "--column", column, "--stats=json"];
+            let unreadable = wanted.iter().filter(|place| place.ends_with("unreadable")).count();
+            let stats = run(&args, &input).err;
+            assert!(stats.contains(&format!("\"unreadable\":{unreadable},")), "{verb} {rows:?}: {stats}");
+        }
+    }
+    let header = run(&["check", "--csv", "--column", "a"], "a,\"b\n%00,1\n");
+    assert_eq!(
+        (header.err.as_str(), header.code),
+        ("pct: <stdin>: a quoted cell of the header is not closed\n", Some(2))
+    );
+}
+
+#[test]
+fn everything_from_an_unclosed_quote_on_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let rejects = dir.path().join("rejects");
+    let file = rejects.to_str().unwrap();
+    let start = "a,b\n1,%41\n";
+    let open = "%42,\"%43\nno row %44\n2,%45\n3,%zz\n4,%FF\n";
+    let input = format!("{start}{open}");
+    let changed = format!("{}{open}", start.replace("%41", "A"));
+    let said = "pct: 1 record is unreadable, and stays unchanged; --rejects FILE lists the reasons\n";
+    let listed = format!("pct: 1 record is unreadable, and stays unchanged; {file} lists the reasons\n");
+    let left_out = "pct: 1 record is unreadable, and is left out; --rejects FILE lists the reasons\n";
+    let dropped = changed.replace("%42,\"%43\nno row %44\n", "");
+    for (options, wanted, err) in [
+        (&[][..], &*changed, said),
+        (&["--on-error", "keep"], &changed, said),
+        (&["--on-error", "replace"], &changed, said),
+        (&["--on-error", "empty", "--on-invalid-utf8", "drop"], &changed, said),
+        (&["--quiet"], &changed, ""),
+        (&["--rejects", file], &changed, &listed),
+        (&["--on-rejected", "drop"], &dropped, left_out),
+        (&["--only-changed"], "a,b\n1,A\n", said),
+        // Values alone are not part of a table, so the rows after the quote are converted.
+        (&["--only"], "A\nE\n%zz\n\u{fffd}\n", said),
+        (&["--into", "c"], "a,b,c\n1,%41,A\n%42,\"%43\nno row %44\n2,%45\n3,%zz\n4,%FF\n", said),
+    ] {
+        for jobs in ["-j1", "-j3"] {
+            for chunk in [1, 7, usize::MAX] {
+                let args = [&["decode", "--csv", "--column", "b", jobs], options].concat();
+                let Run { out, err: got, code } = run_in_chunks(&args, input.as_bytes(), chunk);
+                assert_eq!(String::from_utf8_lossy(&out), wanted, "{options:?}");
+                assert_eq!((got.as_str(), code), (err, Some(0)), "{options:?}");
+            }
+        }
+    }
+    let listed = fs::read_to_string(&rejects).unwrap();
+    let wanted = format!(
+        "<stdin>:3:14: {OPEN}: %42,\"%43\n\
+         <stdin>:6:38: malformed escape: 'z' is not a hexadecimal digit: 3,%zz\n\
+         <stdin>:7:44: not UTF-8: 4,%FF\n"
+    );
+    assert_eq!(listed, wanted);
+    let strict = run(&["decode", "--csv", "--column", "b", "--strict"], &input);
+    assert_eq!(strict.err, format!("pct: <stdin>:3: offset 14: {OPEN}\n"));
+    assert_eq!((strict.out.as_slice(), strict.code), (&b"a,b\n1,A\n"[..], Some(1)));
+    // A file after the open quote starts anew.
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    fs::write(path("one"), "a\n\"%41").unwrap();
+    fs::write(path("two"), "a\n%42").unwrap();
+    let both =
+        run(&["decode", "-q", "--csv", "--column", "a", "--one-header", &path("one"), &path("two")], "");
+    assert_eq!(String::from_utf8(both.out).unwrap(), "a\n\"%41\nB");
+    let both = run(
+        &[
+            "decode",
+            "--csv",
+            "--column",
+            "a",
+            "--one-header",
+            "--on-rejected",
+            "drop",
+            &path("one"),
+            &path("two"),
+        ],
+        "",
+    );
+    assert_eq!(String::from_utf8(both.out).unwrap(), "a\nB");
+}
+
+/// The rest of a large file after an unclosed quote is read in pieces, and memory stays bounded.
+#[test]
+fn an_unclosed_quote_in_a_large_file_hides_no_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (file, rejects) = (path("in"), path("rejects"));
+    let row = "1,https://example.org/%43/%zz\n";
+    let before = row.repeat(5_000);
+    let long = format!("{}%00\n", "x".repeat(3 << 20));
+    for (after, is_closed) in [
+        (row.repeat(200_000), false),
+        // A line that is longer than memory allows is not a row, even if pieces of it look like one.
+        (format!("{}1,{long}{}", row.repeat(40_000), row.repeat(100_000)), false),
+        // Much later, a quote closes the cell, and the rows after it are converted again.
+        (format!("{}9,\"y\n{}", row.repeat(80_000), row.repeat(40_000)), true),
+    ] {
+        let input = format!("a,b\n{before}2,\"%41\n{after}");
+        fs::write(&file, &input).unwrap();
+        let at = 4 + before.len() + 2;
+        let opened = format!("offset {at}: {OPEN} within 1 MiB (--max-record), and ");
+        let again = if is_closed { input.find("9,\"y").unwrap() + 5 } else { input.len() };
+        let wanted = [
+            "a,b\n",
+            &before.replace("%43", "C"),
+            &input[4 + before.len()..again],
+            &input[again..].replace("%43", "C"),
+        ]
+        .concat();
+        let rows = input.matches("%zz").count();
+        for jobs in ["-j1", "-j3"] {
+            for source in [file.as_str(), "-"] {
+                let on = |args: &[&str]| {
+                    let args =
+                        [args, &["--csv", "--column", "b", "--max-record", "1", jobs, source]].concat();
+                    run(&args, if source == "-" { input.as_str() } else { "" })
+                };
+                let decode = on(&["decode", "--rejects", &rejects]);
+                assert_same(&format!("{jobs} {source}"), &decode.out, wanted.as_bytes());
+                assert!(decode.err.contains(&format!("{opened}stays as it is\n")), "{}", decode.err);
+                let listed = fs::read_to_string(&rejects).unwrap();
+                assert_eq!(listed.lines().count(), rows + 1 + usize::from(is_closed));
+                let (number, last) = (listed.lines().last().unwrap(), input.lines().count());
+                assert!(number.split(':').nth(1) == Some(&last.to_string()), "{number} of {last}");
+                let check = on(&["check", "--only", "malformed,unreadable"]);
+                let found = String::from_utf8(check.out).unwrap();
+                assert_eq!(found.lines().count(), rows + 1 + usize::from(is_closed));
+                let first = found.lines().find(|line| line.contains("unreadable")).unwrap();
+                assert!(first.contains(&format!(":5002:{at}: unreadable: {OPEN} within 1 MiB")), "{first}");
+                assert!(
+                    check.err.contains(&format!("{opened}only the rows in it are checked\n")),
+                    "{}",
+                    check.err
+                );
+                // Every row has a malformed escape, and nothing changes after the quote.
+                let dropped =
+                    on(&["decode", "--on-error", "drop", "--on-rejected", "drop", "--only-changed"]);
+                assert_same("dropped", &dropped.out, b"a,b\n");
+            }
+        }
+    }
+}
+
+/// Each of these quotes is open for as long as memory allows, but reading goes on after what was read.
+#[test]
+fn many_open_quotes_take_linear_time() {
+    for pair in ["k,\",z\",\"b\n2,z,c\n", "1,\"x\n2,\"\",\"\"\n"] {
+        let input = format!("a,b,c\n{}", pair.repeat(12_000_000 / pair.len()));
+        let args = ["--csv", "--column", "b", "--max-record", "1", "-q"];
+        assert_eq!(run(&[&["decode"], &args[..]].concat(), &input).code, Some(0));
+        assert_eq!(run(&[&["check", "-m1000000000"], &args[..]].concat(), &input).code, Some(1));
+    }
+}
+
+#[test]
+fn one_line_counts_unreadable_records() {
+    let said = |count: usize, kind: &str, list: &str| {
+        let what = match (count, kind) {
+            (1, "value") => "value was rejected, and stays",
+            (_, "value") => "values were rejected, and stay",
+            (1, _) => "record is unreadable, and stays",
+            _ => "records are unreadable, and stay",
+        };
+        format!("pct: {count} {what} unchanged; {list} lists the reasons\n")
+    };
+    for (args, input, out, count) in [
+        (
+            &["join"][..],
+            "http\t\ta\t\t/\t\t\nno row\n\t\ta/b\t\t/\t\t\n",
+            "http://a/\nno row\n\t\ta/b\t\t/\t\t\n",
+            2,
+        ),
+        (&["join", "--from", "jsonl"], "{\"host\":\"a\"}\nx\n[]\n", "//a\nx\n[]\n", 2),
+        (&["form", "--from", "jsonl"], "{\"a\":null}\n{\"a\":1}\n", "{\"a\":null}\na=1\n", 1),
+        (&["form", "--from", "csv"], "a,b,c\n\"a\n", "a,b,c\n\"a\n", 2),
+        (
+            &["decode", "--jsonl", "--key", "u"],
+            "[\n{\"u\":\"%41\"},\n{\"u\":\"%42\"}\n]\n",
+            "[\n{\"u\":\"%41\"},\n{\"u\":\"B\"}\n]\n",
+            1,
+        ),
+        (&["decode", "--jsonl", "--key", "u", "--only"], "{\"u\":\"%41\"}\nx%\n", "A\n", 1),
+        (&["decode", "--logfmt", "--key", "u"], "u=\"\\x%41\" u=%42\n", "u=\"\\x%41\" u=B\n", 1),
+        (
+            &["decode", "--log", "common"],
+            "x %41\n1 - - [t] \"GET /%41\"\n",
+            "x %41\n1 - - [t] \"GET /A\"\n",
+            1,
+        ),
+        (&["normalize", "--profile", "whatwg"], "http://a/%7E\nhttp://[/\n", "http://a/%7E\nhttp://[/\n", 1),
+        (
+            &["normalize", "--profile", "whatwg", "--csv", "--column", "u"],
+            "u\nhttp://[/\n",
+            "u\nhttp://[/\n",
+            1,
+        ),
+        (
+            &["uri", "--on-invalid-utf8", "replace"],
+            "http://a/é\nhttp://xn--a/\n",
+            "http://a/%C3%A9\nhttp://xn--a/\n",
+            1,
+        ),
+    ] {
+        for jobs in ["-j1", "-j3"] {
+            let got = run(&[args, &[jobs]].concat(), input);
+            assert_eq!(String::from_utf8(got.out).unwrap(), out, "{args:?}");
+            let kind = if args[0] == "decode" { "record" } else { "value" };
+            assert_eq!((got.err, got.code), (said(count, kind, "--rejects FILE"), Some(0)), "{args:?}");
+        }
+        assert_eq!(run(&[args, &["--quiet"]].concat(), input).err, "", "{args:?}");
+        let strict = run(&[args, &["--strict"]].concat(), input);
+        assert_eq!((strict.err.lines().count(), strict.code), (1, Some(1)), "{args:?}: {}", strict.err);
+        let dir = tempfile::tempdir().unwrap();
+        let rejects = dir.path().join("rejects");
+        let listed = run(&[args, &["--rejects", rejects.to_str().unwrap()]].concat(), input);
+        let kind = if args[0] == "decode" { "record" } else { "value" };
+        // A list has every record, also those without an escape.
+        let count_listed = fs::read_to_string(&rejects).unwrap().lines().count();
+        assert!(count_listed >= count, "{args:?}: {count_listed}");
+        let wanted = said(count_listed, kind, rejects.to_str().unwrap());
+        assert_eq!((listed.err, listed.code), (wanted, Some(0)), "{args:?}");
+    }
+    // The count does not depend on chunks and threads, although records without an escape may be skipped.
+    let input = "{\"u\":\"%41\"}\nx%\ny\n{\"u\":\"b\"}\n".repeat(100_000);
+    for jobs in ["-j1", "-j2", "-j4"] {
+        assert_eq!(
+            run(&["decode", "--jsonl", "--key", "u", jobs], &input).err,
+            said(100_000, "record", "--rejects FILE"),
+            "{jobs}"
+        );
+    }
+    let lines = "http://[/\nhttp://a/\n".repeat(100_000);
+    for args in
+        [&["normalize", "--profile", "whatwg", "-j1"][..], &["normalize", "--profile", "whatwg", "-j3"]]
+    {
+        assert_eq!(run(args, &lines).err, said(100_000, "value", "--rejects FILE"), "{args:?}");
+    }
+}
