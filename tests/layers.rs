@@ -93,7 +93,7 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     (
         "args args/*",
         "args engine/plan/Request engine/plan/PreviewFormat engine/plan/Selection engine/plan/Shape engine/plan/Columns \
-         engine/plan/CheckRequest engine/plan/CheckOptions engine/plan/FindingsFormat inspect/audit scan/kind scan/listing select/csv/names select/fields select/jsonl select/logs value/options value/policy value/stats \
+         engine/plan/CheckRequest engine/plan/CheckOptions engine/plan/FindingsFormat inspect/audit scan/kind scan/listing select/csv select/fields select/jsonl select/logs value/options value/policy value/stats \
          io/compression io/files io/names url ground",
     ),
     ("commands commands/*", "args engine/plan/Plan inspect/audit io/output url/canonical ground"),
