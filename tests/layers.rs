@@ -66,6 +66,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("batch/tests", "batch decode encode kernel/isa/Tier set"),
     ("batch/*", "batch coder decode encode error kernel/cursor kernel/ends kernel/slots utf8"),
     ("form", "decode encode set"),
+    ("header", "decode encode error set"),
     // The crate: declarations and exports.
     ("lib", "*"),
 ];
