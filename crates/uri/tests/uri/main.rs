@@ -4,7 +4,9 @@ mod canon;
 mod charset;
 mod compose;
 mod iri;
+mod owned;
 mod split;
+mod typed;
 mod vectors;
 mod whole;
 
