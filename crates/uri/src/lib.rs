@@ -27,6 +27,7 @@
 //! | a form, or a value of your type (feature `serde`) | the value, or the form | `form::from_str`, `form::to_string` |
 //! | a URL | a canonical form | [`canon::Profile`] |
 //! | an IRI (feature `idna`) | a URI, and back | `iri::to_uri`, `iri::from_uri` |
+//! | a request target | the path that servers route it on | [`reading`] |
 //! | escapes in a charset that is not UTF-8 (feature `charset`) | text | `charset::Charset`, `charset::guess` |
 //!
 //! # Errors
@@ -47,6 +48,7 @@
 //! pieces flaws parts text columns   the public functions that split; only `columns` allocates
 //! dialect compose builder owned form iri charset whole   the public functions that write
 //! canon/               one file for each canonical form
+//! reading/             how servers read the path of a request: parameters, the table of servers, the rules
 //! ```
 //!
 //! `tests/layers.rs` of the workspace checks this. The crate uses only the public API of simdpct.
@@ -106,6 +108,8 @@ mod offsets;
 mod owned;
 mod parts;
 mod pieces;
+#[cfg(feature = "alloc")]
+pub mod reading;
 mod reference;
 mod text;
 #[cfg(feature = "alloc")]

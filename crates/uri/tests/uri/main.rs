@@ -5,6 +5,7 @@ mod charset;
 mod compose;
 mod iri;
 mod owned;
+mod readings;
 mod split;
 mod typed;
 mod vectors;
