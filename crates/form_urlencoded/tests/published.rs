@@ -11,6 +11,9 @@ use random::Random;
 /// A pair of texts; for each, whether it is borrowed.
 type Pair = [(bool, String); 2];
 
+/// A size hint.
+type Hint = (usize, Option<usize>);
+
 /// All observable behaviour of a parser and of the byte serializer on one input.
 #[derive(Debug, PartialEq)]
 struct Observed {
@@ -19,7 +22,7 @@ struct Observed {
     /// The pairs of a copy of the iterator that had yielded one pair.
     rest: Vec<(String, String)>,
     /// The pieces, each with the size hint before it, and the size hint after the last.
-    pieces: Vec<((usize, Option<usize>), Option<String>)>,
+    pieces: Vec<(Hint, Option<String>)>,
     collected: String,
 }
 

@@ -6,13 +6,17 @@ mod random;
 
 use std::fmt;
 use std::io;
+use std::string::FromUtf8Error;
 
 use random::Random;
+
+/// Text, and whether it is borrowed.
+type Text = (bool, String);
 
 /// All observable behaviour on one input. A `bool` is true if the result is borrowed.
 #[derive(Debug, PartialEq)]
 struct Observed {
-    encoded: (bool, String),
+    encoded: Text,
     decoded: (bool, Vec<u8>),
     /// The results of `Encoded`: `to_str`, `to_string`, `Display` with a width, `write` and `append_to`.
     wrapped: (bool, Vec<String>),
@@ -20,7 +24,7 @@ struct Observed {
     /// For writers of several capacities, whether `write!` and `write` fail.
     failures: Vec<(bool, Option<io::ErrorKind>)>,
     /// The results for text.
-    text: Option<((bool, String), Result<(bool, String), std::string::FromUtf8Error>)>,
+    text: Option<(Text, Result<Text, FromUtf8Error>)>,
 }
 
 /// A writer with the given capacity. It rejects a piece that does not fit.
