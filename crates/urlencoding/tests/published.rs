@@ -67,7 +67,7 @@ macro_rules! observe {
                 let wrapped = Encoded(input);
                 let (borrowed, string) = of(wrapped.to_str());
                 let (mut written, mut appended) = (Vec::new(), String::from("so far: "));
-                Encoded::new(&input.to_vec()).write(&mut written).unwrap();
+                Encoded::new(input.to_vec()).write(&mut written).unwrap();
                 wrapped.append_to(&mut appended);
                 let limits = [0, 1, string.len() / 2, string.len()];
                 let failures = limits.map(|limit| {
