@@ -1,5 +1,5 @@
-// The functions of the package, for a compiled WebAssembly module. `index.mjs` loads the module. In environments where that is not
-// possible (bundlers, edge workers), import this file and pass the module to `instantiate`.
+// The functions of the package, for a compiled WebAssembly module. `index.mjs` has the module as text. Environments that compile modules
+// themselves (edge workers), and pages that load them as files, import this file and pass the module to `instantiate`.
 
 const UNCHANGED = -1;
 const MALFORMED = -2;
