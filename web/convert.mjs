@@ -95,8 +95,6 @@ function toText(codec, bytes, charset) {
 function encodeIn(codec, text, charset, run) {
   const bytes = encodingOf(charset);
   if (bytes === undefined) throw new Rejected('browsers can only decode this charset');
-  const surrogate = text.search(/\p{Surrogate}/u);
-  if (surrogate >= 0) throw new Rejected(`half of a character (a lone surrogate) at ${surrogate}`);
   let out = '', piece = [], missing = 0;
   const flush = () => {
     if (piece.length > 0) out += fatal.decode(run(Uint8Array.from(piece)));
@@ -255,6 +253,8 @@ function decodeOnce(codec, { run, decodes: { strict }, rounds }, input, charset)
  * `encode` or `decode`, and `options` has `charset` and `lines`.
  */
 export function convert(codec, side, id, input, { charset = 'utf-8', lines = 'lf' } = {}) {
+  const surrogate = isText(input) ? input.search(/\p{Surrogate}/u) : -1;
+  if (surrogate >= 0) return { error: `Rejected: a lone surrogate (half of a character) at offset ${surrogate}`, offset: surrogate };
   const [, , , , rule] = find(codec, side, id);
   const once = side === 'encode' ? encodeOnce : decodeOnce;
   try {

@@ -161,9 +161,8 @@ export interface Codec {
   encode<T extends string | Uint8Array>(input: T, options?: EncodeOptions): Result<T>;
   encode(text: string, index: number, all: readonly string[]): string;
   /**
-   * Replaces each escape by its byte, once.
-   * @throws {PercentError} if a string decodes to invalid UTF-8 (without `lossy`), has a malformed escape (with `strict`), or has a
-   *   lone surrogate
+   * Replaces each escape by its byte, once. Copies a lone surrogate, as `decodeURIComponent` does.
+   * @throws {PercentError} if a string decodes to invalid UTF-8 (without `lossy`), or has a malformed escape (with `strict`)
    */
   decode(text: string, options?: DecodeTextOptions): string;
   decode(bytes: Uint8Array, options?: DecodeOptions): Uint8Array;

@@ -139,13 +139,12 @@ test('in Chromium, both modules, beside its own functions', async () => {
       const short = all.filter((text) => text.length < 300 && text.isWellFormed());
       same(codec.encodeList(short), short.map(encodeURIComponent), 'list');
       for (const lone of ['\ud800', 'a'.repeat(5000) + '\udc00']) {
-        for (const run of [codec.encode, codec.decode]) {
-          try {
-            run(lone);
-            throw new Error('a lone surrogate passed');
-          } catch (error) {
-            if (!(error instanceof PercentError) || error.offset !== lone.length - 1) throw error;
-          }
+        same(codec.decode(lone), decodeURIComponent(lone), 'a lone surrogate');
+        try {
+          codec.encode(lone);
+          throw new Error('a lone surrogate passed');
+        } catch (error) {
+          if (!(error instanceof PercentError) || error.offset !== lone.length - 1) throw error;
         }
       }
     }
