@@ -197,9 +197,7 @@ pub fn rows(chart: &Rows) -> String {
                     Axis::Percent => {
                         area.draw(&Rectangle::new([(left, y), (end, y + 15)], row.series.colour.filled()))
                     }
-                    Axis::Logarithmic => {
-                        area.draw(&Circle::new((end, y + 8), 6, row.series.colour.filled()))
-                    }
+                    Axis::Logarithmic => area.draw(&Circle::new((end, y + 8), 6, row.series.colour.filled())),
                 };
                 text(area, &row.figure, (end + 10, y), 13);
                 y += 22;

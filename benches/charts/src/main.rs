@@ -109,7 +109,12 @@ fn by_tier(tables: &[Table], verb: &str, below: &str) -> Option<String> {
                 };
                 let value = 100.0 * speed / memcpy;
                 let series = Series::of(name.strip_prefix("simdpct, ").unwrap_or(&name));
-                Some(Row { name, value, figure: format!("{} % ({} GB/s)", figure(value), figure(speed)), series })
+                Some(Row {
+                    name,
+                    value,
+                    figure: format!("{} % ({} GB/s)", figure(value), figure(speed)),
+                    series,
+                })
             });
             Some((format!("{title}; memcpy: {} GB/s", figure(memcpy)), rows.collect()))
         })
