@@ -53,7 +53,7 @@ impl Core {
             return None;
         }
         let look = NoEscape { strict };
-        cursor::copy_few(input, out, look, |input, out| cursor::copy_fewer(input, out, look))
+        cursor::copy_short(input, out, look, |input, out| cursor::copy_tiny(input, out, look))
     }
 
     /// Decodes into `out`, or returns an error if `out` is too small. If `out` is shorter than the input, the output is
@@ -204,7 +204,8 @@ impl Core {
     /// Appends the decoded bytes and returns where decoding stopped.
     #[inline(always)]
     pub(crate) fn append(&self, input: &[u8], mut out: Tail<'_>, strict: bool) -> usize {
-        if input.is_empty() || out.append_short(|room| self.copy_short(input, room, strict)) {
+        // The check for an empty input comes second, because inputs of a few bytes are far more frequent.
+        if out.append_short(|room| self.copy_short(input, room, strict)) || input.is_empty() {
             input.len()
         } else if out.spare() >= input.len() {
             // The output is never longer than the input, so the vector need not grow.

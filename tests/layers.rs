@@ -25,7 +25,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("kernel/job", "hex set kernel/cursor"),
     // The rules of the codec, and the kernel for machines without vectors.
     ("kernel/reference", "hex kernel/job"),
-    ("kernel/scalar", "kernel/cursor kernel/ends hex kernel/job kernel/reference kernel/word set"),
+    ("kernel/scalar", "kernel/cursor kernel/ends hex kernel/job kernel/reference kernel/word"),
     // The drivers: loops over blocks.
     ("kernel/drive", "kernel/cursor kernel/ends hex kernel/job set"),
     ("kernel/drive/*", "kernel/drive kernel/cursor kernel/ends hex kernel/job set"),
@@ -41,7 +41,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ),
     (
         "kernel/isa/avx512 kernel/isa/sse2",
-        "kernel/isa/tables kernel/isa/token kernel/cursor kernel/drive hex set kernel/word",
+        "kernel/isa/tables kernel/isa/token kernel/isa/vector kernel/cursor kernel/drive hex set kernel/word",
     ),
     ("kernel/isa/*", "kernel/isa/tables kernel/isa/token kernel/isa/vector kernel/isa/blocks kernel/drive"),
     ("kernel", ""),
