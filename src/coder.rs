@@ -212,11 +212,14 @@ impl Core {
         Ok(self.write(input, out))
     }
 
-    /// Encodes into `out` and returns the length, or the size needed if `out` is too small. One function serves all callers: inlined
-    /// into them, the closure would be compiled apart, with its operands in memory.
-    #[inline(never)]
+    /// Encodes `input` into `out` and returns the length, or the size needed if `out` is too small.
+    #[inline(always)]
     pub(crate) fn write_to_slice(&self, input: &[u8], out: &mut [u8]) -> Result<usize, BufferTooSmall> {
-        cursor::lend_slice(out, |room| Ok(self.write_checked(input, room)?.len()))
+        #[inline(always)]
+        fn write((core, input): (&Core, &[u8]), room: Room<'_>) -> Result<usize, BufferTooSmall> {
+            Ok(core.write_checked(input, room)?.len())
+        }
+        cursor::lend_slice(out, (self, input), write)
     }
 
     #[inline(never)]

@@ -111,7 +111,7 @@ impl Core {
             }
             let piece = &rest[..len];
             let decoded = if direct {
-                cursor::lend_slice(gap, |room| self.write(piece, room).written.len())
+                cursor::lend_slice(gap, (), |(), room| self.write(piece, room).written.len())
             } else {
                 let mut buffer = [const { MaybeUninit::uninit() }; M];
                 let Ok((decoded, ())) = cursor::fill(&mut buffer, |room| {
@@ -120,7 +120,9 @@ impl Core {
                 // In the default mode, a piece that keeps its length is unchanged, so it needs no copy if it is already in
                 // place.
                 if written < read || decoded.len() < len || !self.job.is_plain() {
-                    cursor::lend_slice(&mut bytes[written..], |room| Cursor::new(room).push_run(decoded));
+                    cursor::lend_slice(&mut bytes[written..], (), |(), room| {
+                        Cursor::new(room).push_run(decoded)
+                    });
                 }
                 decoded.len()
             };
@@ -447,7 +449,7 @@ impl Decode {
         out: &mut [u8],
     ) -> Result<usize, BufferTooSmall> {
         let input = input.as_ref();
-        cursor::lend_slice(out, |room| Ok(self.core.write_checked(input, room, false)?.written.len()))
+        cursor::lend_slice(out, (), |(), room| Ok(self.core.write_checked(input, room, false)?.written.len()))
     }
 
     /// Decodes into memory that need not be initialised, and returns the part that was written. See
@@ -553,7 +555,7 @@ impl TryDecode {
         out: &mut [u8],
     ) -> Result<usize, DecodeError> {
         let input = input.as_ref();
-        cursor::lend_slice(out, |room| Ok(self.write_checked(input, room)?.len()))
+        cursor::lend_slice(out, (), |(), room| Ok(self.write_checked(input, room)?.len()))
     }
 
     /// Decodes into memory that need not be initialised, and returns the part that was written. See

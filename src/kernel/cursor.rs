@@ -435,12 +435,17 @@ pub(crate) fn triple_tiny<'id, const MOST: usize>(
     unsafe { Some(Written { len: triple(input, out.start, escapes, escaped), brand: PhantomData }) }
 }
 
-/// Lends initialised `memory` to `write` as a [`Room`].
+/// Lends initialised `memory` to `write` as a [`Room`]. `operands` are the other arguments of `write`: a function that is always
+/// inlined can take them, whereas a closure may be compiled apart, with its operands in memory.
 #[inline(always)]
-pub(crate) fn lend_slice<R>(memory: &mut [u8], write: impl for<'id> FnOnce(Room<'id>) -> R) -> R {
+pub(crate) fn lend_slice<A, R>(
+    memory: &mut [u8],
+    operands: A,
+    write: impl for<'id> FnOnce(A, Room<'id>) -> R,
+) -> R {
     let range = memory.as_mut_ptr_range();
     // A cursor only writes initialised bytes, so the memory stays initialised.
-    write(Room { start: range.start, end: range.end, brand: PhantomData })
+    write(operands, Room { start: range.start, end: range.end, brand: PhantomData })
 }
 
 /// Lends `memory` to `write`. Returns the number of bytes at its start that `write` initialised, and the other result of

@@ -231,16 +231,18 @@ fn write_run(out: &mut Cursor<'_>, rest: &[u8]) -> usize {
     let mut groups = rest.as_chunks::<{ 3 * RUN }>().0;
     let mut read = 0;
     while let Some(first) = groups.first().and_then(four_escapes) {
-        let (mut text, mut at) = ([0; BLOCK], RUN);
-        store(&mut text, 0, first);
-        for group in groups[1..].iter().take(BLOCK / RUN - 1) {
+        let mut text = [0; BLOCK];
+        let places = text.as_chunks_mut::<RUN>().0;
+        places[0] = first;
+        let mut run = 1;
+        for (group, place) in groups[1..].iter().zip(&mut places[1..]) {
             let Some(bytes) = four_escapes(group) else { break };
-            store(&mut text, at, bytes);
-            at += RUN;
+            *place = bytes;
+            run += 1;
         }
-        out.push_run(&text[..at]);
-        read += 3 * at;
-        groups = &groups[at / RUN..];
+        out.push_run(&text[..RUN * run]);
+        read += 3 * RUN * run;
+        groups = &groups[run..];
     }
     read
 }

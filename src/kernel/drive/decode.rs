@@ -272,11 +272,15 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
         // Measuring has no loop of its own in these modes, because it is rare.
-        while S::WRITES && rest.len() >= I::LANES && state.sink.spare() >= I::LANES {
+        while S::WRITES && I::LOOPS_IN_OTHER_MODES && rest.len() >= I::LANES && state.sink.spare() >= I::LANES
+        {
             if let Err(lane) = state.take::<true, true>(isa.load(rest), rest, Lanes::ALL) {
                 return (state.finish(), input.len() - rest.len() + lane);
             }
             rest = &rest[I::LANES..];
+        }
+        while S::WRITES && !I::LOOPS_IN_OTHER_MODES && rest.len() >= 2 * I::LANES && state.pass::<2>(rest) {
+            rest = &rest[2 * I::LANES..];
         }
         if rest.len() < I::LANES {
             return (state.finish(), input.len());
@@ -361,7 +365,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<I, S, B, KEEP> {
     /// Writes the `M` whole blocks at the start of `rest` if nothing in them is decoded.
     #[cfg_attr(optimized, inline(always))]
     fn pass<const M: usize>(&mut self, rest: &[u8]) -> bool {
-        if self.carry != 0 || self.sink.spare() < M * I::LANES {
+        if self.carry | self.carry_all != 0 || self.form || self.sink.spare() < M * I::LANES {
             return false;
         }
         let mut blocks = [self.isa.load(rest); M];

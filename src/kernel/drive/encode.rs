@@ -209,7 +209,11 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(isa: I, job: &EncodeJob, input: &[u
         state.take::<false>(isa.load(rest), rest, lanes);
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
         // Measuring has no loop of its own in these modes, because it is rare.
-        while S::WRITES && rest.len() >= I::LANES && state.sink.spare() >= MAX_WINDOW {
+        while S::WRITES
+            && I::LOOPS_IN_OTHER_MODES
+            && rest.len() >= I::LANES
+            && state.sink.spare() >= MAX_WINDOW
+        {
             state.take::<false>(isa.load(rest), rest, Lanes::ALL);
             rest = &rest[I::LANES..];
         }

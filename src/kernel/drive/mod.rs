@@ -168,6 +168,10 @@ pub(crate) trait Isa: Copy {
     /// them.
     const MEDIUM: usize = 0;
 
+    /// Whether modes other than the default have a loop for whole blocks, which needs more code. Decoding without it has a loop for
+    /// clean runs.
+    const LOOPS_IN_OTHER_MODES: bool = true;
+
     /// The spare capacity in bytes that is enough for any operation on one block.
     const WINDOW: usize = 3 * Self::LANES + 64;
 

@@ -378,6 +378,8 @@ impl Tier for Sse2 {
 impl Isa for Sse2 {
     const LANES: usize = 64;
     const WORD: bool = true;
+    // Few CPUs without SSSE3 are left, and such loops would make this tier's code much larger.
+    const LOOPS_IN_OTHER_MODES: bool = false;
     type Block = Block;
     type Class = Class;
     type Members = u64;

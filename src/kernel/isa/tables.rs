@@ -367,12 +367,6 @@ pub(super) const fn sums_below(counts: u64) -> u64 {
     counts.wrapping_mul(0x0101_0101_0101_0101) << 8
 }
 
-/// Returns, in byte `j`, the number of bits in the bytes of `mask` below byte `j`, which is at most 56.
-#[cfg_attr(optimized, inline(always))]
-pub(super) const fn counts_below(mask: u64) -> u64 {
-    sums_below(counts(mask))
-}
-
 /// Reports whether any byte of `counts` is above 4. All bytes are at most 8.
 #[cfg_attr(optimized, inline(always))]
 pub(super) const fn any_above_four(counts: u64) -> bool {
@@ -382,6 +376,6 @@ pub(super) const fn any_above_four(counts: u64) -> bool {
 /// Returns the number of bits in `mask`, without `popcnt`.
 #[cfg_attr(optimized, inline(always))]
 pub(super) const fn count(mask: u64) -> usize {
-    let below = counts_below(mask) >> 56;
-    below as usize + (mask >> 56).count_ones() as usize
+    // The sum of all eight bytes is in the top byte of the product. It is at most 64.
+    (counts(mask).wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize
 }
