@@ -39,6 +39,7 @@ use uri::canon::Profile;
 #[pymodule(gil_used = true)]
 fn _simdpct(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
+    call::require_main_interpreter(py)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("PROFILES", PyTuple::new(py, Profile::ALL.iter().map(|profile| profile.name()))?)?;
     module.add("MalformedEscape", py.get_type::<strings::MalformedEscape>())?;
@@ -50,6 +51,10 @@ fn _simdpct(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(strings::validate, module)?,
         wrap_pyfunction!(strings::count, module)?,
         wrap_pyfunction!(strings::decode_until_stable, module)?,
+        wrap_pyfunction!(strings::encode_ext_value, module)?,
+        wrap_pyfunction!(strings::decode_ext_value, module)?,
+        wrap_pyfunction!(strings::encode_multipart_name, module)?,
+        wrap_pyfunction!(strings::decode_multipart_name, module)?,
         wrap_pyfunction!(strings::canonicalize, module)?,
         wrap_pyfunction!(strings::split, module)?,
         wrap_pyfunction!(strings::get, module)?,
