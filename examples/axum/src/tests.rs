@@ -1,4 +1,4 @@
-//! Tests the responses of the server, without a network, and those of a proxy and of servers behind it.
+//! Tests the responses of the server, without a network.
 
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode, header};

@@ -15,7 +15,7 @@ use crate::select::logs::Log;
 ///
 /// Each server reads the path of a request in its own way. A row shows the route, on which rules and locations match, and the text
 /// that goes on to the next server or to the application. The readings come from servers that were asked; `--list` names versions
-/// and configurations. That no difference is found is no proof that there is none.
+/// and configurations. Other versions and configurations may differ, so equal routes prove nothing about them.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -82,7 +82,7 @@ pub struct ChainArgs {
     #[arg(long, value_name = "PATH", requires = "chain")]
     pub guard: Option<OsString>,
 
-    /// What the rule of --guard matches
+    /// The routes that the rule of --guard matches
     #[arg(long = "match", value_name = "RULE", default_value = "segment", requires = "guard")]
     pub rule: Rule,
 
