@@ -289,7 +289,7 @@ SIMDPCT_MUST_USE simdpct_result simdpct_decode_finish(simdpct_decode_stream *str
  *     rfc3986-unreserved rfc3986-segment rfc3986-path rfc3986-query rfc3986-fragment rfc3986-userinfo rfc3986-reg-name
  *     rfc3986-uri rfc2396-unreserved rfc2396-uric rfc1738-unreserved whatwg-c0-control whatwg-fragment whatwg-query
  *     whatwg-special-query whatwg-path whatwg-userinfo whatwg-component whatwg-form ecma-uri ecma-uri-component
- *     python-quote java-form alphanumeric none
+ *     python-quote java-form rfc8187-attr-char alphanumeric none
  *
  * Statuses: OK, NOT_FOUND, INVALID. */
 SIMDPCT_MUST_USE int32_t simdpct_set_named(simdpct_set *set, const char *name) SIMDPCT_NOEXCEPT;
