@@ -205,7 +205,8 @@ SIMDPCT_MUST_USE simdpct_result simdpct_validate(const void *input, size_t len) 
  * Statuses: OK, TOO_SMALL, TOO_LONG, INVALID. */
 
 /* The input is a column: value i is the bytes from offsets[i] to offsets[i + 1]. There are count + 1 offsets. They do not
- * descend, the first is at least 0, and the last is at most `len`. */
+ * descend, the first is at least 0, and the last is at most `len`. If `count` is 0, `offsets` may be NULL, as in old columns of
+ * Arrow. */
 SIMDPCT_MUST_USE simdpct_batch_result simdpct_encode_column32(const simdpct_set *keep, uint32_t flags, const void *bytes,
                                                               size_t len, const int32_t *offsets, size_t count,
                                                               void *out, size_t out_cap,

@@ -65,7 +65,7 @@ impl Iterator for ParseIntoOwned<'_> {
     }
 }
 
-/// Splits `text` at the first `delimiter`. The second part is empty if there is none.
+/// Splits `text` at the first `delimiter`. The second part is empty without a delimiter.
 fn split_at(delimiter: u8, text: &[u8]) -> (&[u8], &[u8]) {
     match memchr::memchr(delimiter, text) {
         Some(at) => (&text[..at], &text[at + 1..]),
