@@ -25,7 +25,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("kernel/job", "hex set kernel/cursor"),
     // The rules of the codec, and the kernel for machines without vectors.
     ("kernel/reference", "hex kernel/job"),
-    ("kernel/scalar", "kernel/cursor kernel/ends hex kernel/job kernel/reference kernel/word set"),
+    ("kernel/scalar", "kernel/cursor kernel/ends hex kernel/job kernel/reference kernel/word"),
     // The drivers: loops over blocks.
     ("kernel/drive", "kernel/cursor kernel/ends hex kernel/job set"),
     ("kernel/drive/*", "kernel/drive kernel/cursor kernel/ends hex kernel/job set"),
@@ -41,7 +41,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ),
     (
         "kernel/isa/avx512 kernel/isa/sse2",
-        "kernel/isa/tables kernel/isa/token kernel/cursor kernel/drive hex set kernel/word",
+        "kernel/isa/tables kernel/isa/token kernel/isa/vector kernel/cursor kernel/drive hex set kernel/word",
     ),
     ("kernel/isa/*", "kernel/isa/tables kernel/isa/token kernel/isa/vector kernel/isa/blocks kernel/drive"),
     ("kernel", ""),
@@ -66,6 +66,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("batch/tests", "batch decode encode kernel/isa/Tier set"),
     ("batch/*", "batch coder decode encode error kernel/cursor kernel/ends kernel/slots utf8"),
     ("form", "decode encode set"),
+    ("header", "decode encode error set"),
     // The crate: declarations and exports.
     ("lib", "*"),
 ];
@@ -93,10 +94,13 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     (
         "args args/*",
         "args engine/plan/Request engine/plan/PreviewFormat engine/plan/Selection engine/plan/Shape engine/plan/Columns \
-         engine/plan/CheckRequest engine/plan/CheckOptions engine/plan/FindingsFormat inspect/audit scan/kind scan/listing select/csv/names select/fields select/jsonl select/logs value/options value/policy value/stats \
-         io/compression io/files io/names url ground",
+         engine/plan/CheckRequest engine/plan/CheckOptions engine/plan/FindingsFormat inspect/audit scan/kind scan/listing select/csv select/fields select/jsonl select/logs value/options value/policy value/stats \
+         inspect/chain inspect/readings io/compression io/files io/names url ground",
     ),
-    ("commands commands/*", "args engine/plan/Plan inspect/audit io/output url/canonical ground"),
+    (
+        "commands commands/*",
+        "args engine/plan/Plan inspect/audit inspect/chain inspect/readings io/output url/canonical ground",
+    ),
     ("main", "commands"),
 ];
 
@@ -119,12 +123,15 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("pieces", ""),
     ("flaws", "class host offsets"),
     ("parts", "flaws host kernel/isa offsets pieces"),
+    ("text", "host offsets parts"),
     ("columns", "kernel/columns kernel/isa offsets parts"),
     // Writing.
     ("dialect", "flaws"),
     ("compose", "class parts"),
-    ("builder", "class"),
+    ("builder", "class text"),
+    ("owned", "builder flaws host parts pieces text"),
     ("charset", ""),
+    ("form/typed", "form"),
     ("form", "charset pieces"),
     ("whole", ""),
     ("iri", "host parts"),

@@ -170,9 +170,9 @@ pub struct Uri {
 
 /// Convert forms to pairs, and pairs to forms (application/x-www-form-urlencoded)
 ///
-/// Each record is a form, such as the query of a URL. In TSV and CSV, names and values alternate. In JSON, a form is
-/// an array of pairs, which loses nothing: a name or value that is invalid UTF-8 is an object, {"bytes":"%C3"}. --from also
-/// reads an object, whose values may be arrays.
+/// Each record is a form, such as the query of a URL. In TSV and CSV, names and values alternate; line ends and NUL in
+/// them are escaped, and --from reads these escapes. In JSON, a form is an array of pairs, in which a name or value that
+/// is invalid UTF-8 is an object, {"bytes":"%C3"}; --from also reads an object, whose values may be arrays.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
