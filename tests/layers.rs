@@ -135,6 +135,13 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("canon/*", "canon/contact canon/error canon/shared canon/standard class compose host parts pieces"),
     ("canon/surt/*", ""),
     ("canon", "kernel/isa kernel/scan parts"),
+    // How servers read a path.
+    ("reading/parameters", ""),
+    ("reading/table", "reading/parameters"),
+    ("reading/plain", "reading/parameters"),
+    ("reading/read", "class reading/parameters"),
+    ("reading/agree", "reading/parameters reading/plain reading/read reading/table"),
+    ("reading", ""),
     ("internals", "canon columns kernel/isa parts"),
     ("lib", ""),
 ];

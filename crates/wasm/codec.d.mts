@@ -139,7 +139,18 @@ export class PercentError extends URIError {
   readonly reason: string;
 }
 
-/** The functions of the package. They return a string for a string, and a new array for an array of bytes. */
+/** The type of a result: a string for a string, and an array for an array of bytes. */
+export type Result<T extends string | Uint8Array> = T extends string ? string : Uint8Array;
+
+// The types of the engine, if the project has them. Without the library `dom` and without the types of Node, any object will do.
+type Engine = typeof globalThis;
+export type WasmModule = Engine extends { WebAssembly: { Module: { prototype: infer M } } } ? M : object;
+export type ByteStream = Engine extends { TransformStream: { prototype: infer S } } ? S : { readonly readable: object; readonly writable: object };
+
+/**
+ * The functions of the package. They return a string for a string, and a new array for an array of bytes. `texts.map(encode)`
+ * works: the index that `map` passes is ignored.
+ */
 export interface Codec {
   /**
    * Escapes the UTF-8 bytes of a string, or the bytes of an array, that are not in the set.
@@ -147,20 +158,23 @@ export interface Codec {
    */
   encode(text: string, options?: EncodeOptions): string;
   encode(bytes: Uint8Array, options?: EncodeOptions): Uint8Array;
+  encode<T extends string | Uint8Array>(input: T, options?: EncodeOptions): Result<T>;
+  encode(text: string, index: number, all: readonly string[]): string;
   /**
-   * Replaces each escape by its byte, once.
-   * @throws {PercentError} if a string decodes to invalid UTF-8 (without `lossy`), has a malformed escape (with `strict`), or has a
-   *   lone surrogate
+   * Replaces each escape by its byte, once. Copies a lone surrogate, as `decodeURIComponent` does.
+   * @throws {PercentError} if a string decodes to invalid UTF-8 (without `lossy`), or has a malformed escape (with `strict`)
    */
   decode(text: string, options?: DecodeTextOptions): string;
   decode(bytes: Uint8Array, options?: DecodeOptions): Uint8Array;
+  decode<T extends string | Uint8Array>(input: T, options?: DecodeOptions): Result<T>;
+  decode(text: string, index: number, all: readonly string[]): string;
   /**
    * Decodes the escapes of unreserved characters, and writes the digits of all other escapes in upper case (RFC 3986, section
    * 6.2.2).
    * @throws {PercentError} if a string has a lone surrogate
    */
+  normalize<T extends string | Uint8Array>(input: T): Result<T>;
   normalize(text: string): string;
-  normalize(bytes: Uint8Array): Uint8Array;
 
   /**
    * Calls `encode` for each string, and processes many of them in one call of the module.
@@ -177,17 +191,18 @@ export interface Codec {
    * cannot have and every other `%`, so that `decodeUrl` is the inverse. With `keepEscapes`, it keeps all valid escapes, which
    * repairs a URL that is encoded in part.
    */
-  encodeUrl(text: string, options?: { keepEscapes?: boolean }): string;
-  encodeUrl(bytes: Uint8Array, options?: { keepEscapes?: boolean }): Uint8Array;
+  encodeUrl<T extends string | Uint8Array>(input: T, options?: { keepEscapes?: boolean }): Result<T>;
+  encodeUrl(text: string, index: number, all: readonly string[]): string;
   /** Decodes all escapes except those of reserved characters, so that the URL keeps its parts. */
   decodeUrl(text: string, options?: { lossy?: boolean }): string;
-  decodeUrl(bytes: Uint8Array): Uint8Array;
+  decodeUrl<T extends string | Uint8Array>(input: T): Result<T>;
+  decodeUrl(text: string, index: number, all: readonly string[]): string;
   /** Encodes a name or value of a form (URL Standard, section 5.2). */
-  encodeForm(text: string): string;
-  encodeForm(bytes: Uint8Array): Uint8Array;
+  encodeForm<T extends string | Uint8Array>(input: T): Result<T>;
   /** Decodes a name or value of a form (URL Standard, section 5.1). */
   decodeForm(text: string, options?: { strict?: boolean; lossy?: boolean }): string;
-  decodeForm(bytes: Uint8Array, options?: { strict?: boolean }): Uint8Array;
+  decodeForm<T extends string | Uint8Array>(input: T, options?: { strict?: boolean }): Result<T>;
+  decodeForm(text: string, index: number, all: readonly string[]): string;
   /**
    * Decodes repeatedly until nothing changes, in linear time. `layers` is the number of rounds that changed something.
    * @throws {PercentError} if a string decodes to invalid UTF-8, without `lossy`. The offset is 0, because the bytes may come from
@@ -202,11 +217,11 @@ export interface Codec {
   split(url: string): Parts;
 
   /** Encodes a stream of bytes. */
-  encodeStream(options?: EncodeOptions): TransformStream<Uint8Array, Uint8Array>;
+  encodeStream(options?: EncodeOptions): ByteStream;
   /** Decodes a stream of bytes. The offset of an error counts from the start of the stream. */
-  decodeStream(options?: DecodeOptions): TransformStream<Uint8Array, Uint8Array>;
+  decodeStream(options?: DecodeOptions): ByteStream;
   /** Normalizes a stream of bytes. */
-  normalizeStream(): TransformStream<Uint8Array, Uint8Array>;
+  normalizeStream(): ByteStream;
 
   /**
    * Makes a set, which is never freed, so make each set once.
@@ -219,4 +234,4 @@ export interface Codec {
 }
 
 /** Returns the functions of the package for a compiled module, which is one of the package's two `.wasm` files. */
-export function instantiate(module: WebAssembly.Module): Codec;
+export function instantiate(module: WasmModule): Codec;

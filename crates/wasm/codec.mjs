@@ -1,5 +1,5 @@
-// The functions of the package, for a compiled WebAssembly module. `index.mjs` loads the module. In environments where that is not
-// possible (bundlers, edge workers), import this file and pass the module to `instantiate`.
+// The functions of the package, for a compiled WebAssembly module. `index.mjs` has the module as text. Environments that compile modules
+// themselves (edge workers), and pages that load them as files, import this file and pass the module to `instantiate`.
 
 const UNCHANGED = -1;
 const MALFORMED = -2;
@@ -48,6 +48,7 @@ class PercentSet {
   }
 }
 
+const LONE = 'a lone surrogate, which cannot be encoded,';
 const loneSurrogate = /\p{Surrogate}/u;
 const isWellFormed =
   typeof ''.isWellFormed === 'function' ? (text) => text.isWellFormed() : (text) => !loneSurrogate.test(text);
@@ -131,7 +132,7 @@ export function instantiate(module) {
     input = { at: 0, length: 0 };
   }
 
-  const lone = (offset) => new PercentError('a lone surrogate, which cannot be encoded,', offset);
+  const lone = (offset) => new PercentError(LONE, offset);
 
   /** Copies `text` to the input buffer as UTF-8 and returns the number of bytes. */
   function write(text) {
@@ -316,21 +317,40 @@ export function instantiate(module) {
       (options === undefined || (options.keep === undefined && !options.form))
     ) {
       try {
-        const own = decodeURIComponent(input);
-        if (isWellFormed(input)) return own;
+        return decodeURIComponent(input);
       } catch {
         patience = PATIENCE;
       }
     }
     if (patience > 0) patience--;
     const [keep, flags] = options === undefined ? [-1, 0] : decodeArguments(options);
-    return apply(input, (length) => wasm.pct_decode(length, keep, flags), (length) => {
-      // The output buffer still has the decoded bytes.
-      if (options?.lossy) return lossyOutput();
-      const offset = wasm.pct_not_utf8(length, keep, flags & FORM);
-      refresh();
-      throw new PercentError('escapes of invalid UTF-8', unitOf(offset));
-    });
+    try {
+      return apply(input, (length) => wasm.pct_decode(length, keep, flags), (length) => {
+        // The output buffer still has the decoded bytes.
+        if (options?.lossy) return lossyOutput();
+        const offset = wasm.pct_not_utf8(length, keep, flags & FORM);
+        refresh();
+        throw new PercentError('escapes of invalid UTF-8', unitOf(offset));
+      });
+    } catch (error) {
+      if (error.reason !== LONE) throw error;
+      return decodeAround(input, options);
+    }
+  }
+
+  /** Decodes the pieces between the lone surrogates of `text`, and copies these, as decodeURIComponent does. */
+  function decodeAround(text, options) {
+    let from = 0, result = '';
+    for (const piece of text.split(/(\p{Surrogate}+)/u)) {
+      try {
+        result += isWellFormed(piece) ? decode(piece, options) : piece;
+      } catch (error) {
+        if (!(error instanceof PercentError)) throw error;
+        throw new PercentError(error.reason, from + error.offset);
+      }
+      from += piece.length;
+    }
+    return result;
   }
 
   function normalize(input) {

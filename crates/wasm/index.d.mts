@@ -19,8 +19,6 @@ export const normalizeStream: Codec['normalizeStream'];
 export const defineSet: Codec['defineSet'];
 export const describeSet: Codec['describeSet'];
 export const sets: Codec['sets'];
-/** Whether the engine has vector instructions, and so which of the two modules is in use. */
-export const simd: boolean;
 
 export { PercentError } from './codec.mjs';
 export type {

@@ -7,6 +7,7 @@ import { chromium } from 'playwright-core';
 
 const TYPES = {
   '.html': 'text/html; charset=utf-8', '.mjs': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8', '.wasm': 'application/wasm',
+  '.js': 'text/javascript; charset=utf-8', '.svg': 'image/svg+xml', '.webmanifest': 'application/manifest+json',
 };
 
 /** Serves folders: the first segment of a path is a key of `folders`. */
@@ -14,8 +15,8 @@ export async function serve(folders) {
   const server = createServer(async (request, response) => {
     const [, first, ...rest] = normalize(new URL(request.url, 'http://localhost').pathname).split('/');
     const path = rest.join('/') || 'index.html';
-    // These headers give scripts clocks of high resolution, which the benchmark needs.
-    if (first === 'empty') {
+    // These headers give scripts clocks of high resolution, which the benchmark needs. Workers of such a page need them, too.
+    if (first === 'empty' || first === 'project') {
       response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
       response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
     }

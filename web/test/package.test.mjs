@@ -1,8 +1,9 @@
 // Tests the package as users get it: packed, installed in an empty project, and used from there in Node and in Chromium.
 //   PROJECT=<the project> node --test package.test.mjs
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
@@ -14,22 +15,82 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 test('it is what it says, and no more', () => {
   assert.deepEqual(readdirSync(`${PROJECT}/node_modules/simdpct`).sort(), [
-    'README.md', 'codec.d.mts', 'codec.mjs', 'index.d.mts', 'index.mjs', 'package.json', 'simdpct.simd128.wasm', 'simdpct.wasm',
+    'LICENSE-APACHE', 'LICENSE-MIT', 'README.md', 'codec.d.mts', 'codec.mjs', 'compat.d.mts', 'compat.mjs', 'index.d.mts', 'index.mjs', 'package.json',
+    'simdpct.simd128.mjs', 'simdpct.simd128.wasm', 'simdpct.wasm',
   ]);
   assert.deepEqual(readdirSync(`${PROJECT}/node_modules`).filter((name) => !name.startsWith('.')), ['simdpct']);
 });
 
 test('in node', () => {
   const script = `
-    import { encode, decodeList, check, decodeStream, simd } from 'simdpct';
+    import { encode, decodeList, check, decodeStream } from 'simdpct';
     import { instantiate } from 'simdpct/codec';
     import { readFile } from 'node:fs/promises';
     import { fileURLToPath } from 'node:url';
     const plain = instantiate(await WebAssembly.compile(await readFile(fileURLToPath(import.meta.resolve('simdpct/simdpct.wasm')))));
     const streamed = await new Response(new Blob(['%41%4', '2']).stream().pipeThrough(decodeStream())).text();
-    console.log(JSON.stringify([simd, encode('a b'), decodeList(['%41', '%42']), check('%')[0].kind, plain.decode('%C3%A9'), streamed]));`;
+    console.log(JSON.stringify([encode('a b'), decodeList(['%41', '%42']), check('%')[0].kind, plain.decode('%C3%A9'), streamed]));`;
   const out = execFileSync(process.execPath, ['--input-type=module', '--eval', script], { cwd: PROJECT, encoding: 'utf8' });
-  assert.deepEqual(JSON.parse(out), [true, 'a%20b', ['A', 'B'], 'malformed', 'é', 'AB']);
+  assert.deepEqual(JSON.parse(out), ['a%20b', ['A', 'B'], 'malformed', 'é', 'AB']);
+});
+
+const run = (args, options = {}) => spawnSync(process.execPath, args, { cwd: PROJECT, encoding: 'utf8', ...options });
+
+test('require takes it, too', () => {
+  const script = "const { encode } = require('simdpct'); const { decodeURI } = require('simdpct/compat'); console.log(['a b'].map(encode)[0], decodeURI('%2f%41'))";
+  const { stdout, stderr } = run(['--input-type=commonjs', '--eval', script]);
+  assert.equal(stdout, 'a%20b %2fA\n', stderr);
+});
+
+test('the code of its README runs as written, and gives what its comments say', () => {
+  const blocks = [...readFileSync(`${PROJECT}/node_modules/simdpct/README.md`, 'utf8').matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code);
+  assert(blocks.length >= 3);
+  let checked = 0;
+  for (const [i, block] of blocks.entries()) {
+    // A comment that begins with a literal is the value of the line; one that begins with 'throws' is an error.
+    const code = block.replace(/^(?!import)([^\n]+?);[ ]*\/\/ (?:(throws)|((?:'[^']*'|\[[^\n]*\]|\{[^\n]*\})))(?=[ ,;:]|$)[^\n]*$/gm, (_, expression, throws, value) => {
+      checked++;
+      return throws ? `assert.throws(() => (${expression}));` : `assert.deepEqual(${expression}, ${value});`;
+    });
+    writeFileSync(`${PROJECT}/readme${i}.mjs`, `import assert from 'node:assert/strict';\n${code}`);
+    const { status, stderr } = run([`readme${i}.mjs`]);
+    assert.equal(status, 0, stderr);
+    writeFileSync(`${PROJECT}/readme${i}.mjs`, block);
+    assert.equal(run([`readme${i}.mjs`]).status, /\/\/ throws/.test(block) ? 1 : 0);
+  }
+  assert(checked >= 15, String(checked));
+});
+
+test('npm pack without the modules fails', () => {
+  const folder = mkdtempSync(`${tmpdir()}/pack-`);
+  cpSync(here('../../crates/wasm'), folder, { recursive: true, filter: (path) => !/node_modules|\.wasm$/.test(path) });
+  const { status, stderr } = spawnSync('npm', ['pack', '--dry-run'], { cwd: folder, encoding: 'utf8' });
+  assert.notEqual(status, 0);
+  assert.match(stderr, /simdpct\.simd128\.wasm is missing.*ci\/cpus modules/);
+  rmSync(folder, { recursive: true });
+});
+
+test('simdpct/compat is the functions of the engine, errors included', async () => {
+  const compat = await import(`${PROJECT}/node_modules/simdpct/compat.mjs`);
+  const { strings } = await import('../../crates/wasm/test/inputs.mjs');
+  const outcome = (run) => {
+    try {
+      return run();
+    } catch (error) {
+      return `${error.constructor.name}: ${error.message}`;
+    }
+  };
+  let compared = 0;
+  const values = [...strings(), ...[...strings()].filter((_, i) => i % 7 === 0).map((text) => text.padEnd(700, '%2f%41')), 5, null, undefined, true, [1, 2], {}, Symbol('x'), '\ud800', `${'a'.repeat(800)}\udc00`];
+  for (const value of values) {
+    for (const name of ['encodeURIComponent', 'encodeURI', 'decodeURIComponent', 'decodeURI']) {
+      assert.equal(compat[name].name, name);
+      const expected = outcome(() => globalThis[name](value));
+      assert.equal(outcome(() => compat[name](value)), expected, name);
+      compared++;
+    }
+  }
+  assert(compared > 10_000, String(compared));
 });
 
 let browser, server;
@@ -78,20 +139,18 @@ test('in Chromium, both modules, beside its own functions', async () => {
       const short = all.filter((text) => text.length < 300 && text.isWellFormed());
       same(codec.encodeList(short), short.map(encodeURIComponent), 'list');
       for (const lone of ['\ud800', 'a'.repeat(5000) + '\udc00']) {
-        for (const run of [codec.encode, codec.decode]) {
-          try {
-            run(lone);
-            throw new Error('a lone surrogate passed');
-          } catch (error) {
-            if (!(error instanceof PercentError) || error.offset !== lone.length - 1) throw error;
-          }
+        same(codec.decode(lone), decodeURIComponent(lone), 'a lone surrogate');
+        try {
+          codec.encode(lone);
+          throw new Error('a lone surrogate passed');
+        } catch (error) {
+          if (!(error instanceof PercentError) || error.offset !== lone.length - 1) throw error;
         }
       }
     }
     const streamed = await new Response(new Blob(['a%2', '5%', '41%zz']).stream().pipeThrough(main.decodeStream())).text();
     same(streamed, 'a%A%zz', 'stream');
-    return { compared, simd: main.simd };
+    return { compared };
   });
-  assert.equal(counts.simd, true);
   assert(counts.compared > 30_000, String(counts.compared));
 });

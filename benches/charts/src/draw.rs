@@ -1,4 +1,4 @@
-//! Draws charts as SVG with a transparent background.
+//! Draws charts as SVG with a background of their own, so that they can be read on any page.
 
 use plotters::coord::Shift;
 use plotters::element::DashedPathElement;
@@ -6,6 +6,7 @@ use plotters::prelude::*;
 
 const INK: RGBColor = RGBColor(0x2B, 0x2E, 0x31);
 const GRID: RGBColor = RGBColor(0xD9, 0xD9, 0xD4);
+const PAPER: RGBColor = RGBColor(0xFE, 0xFE, 0xFE);
 const WIDTH: u32 = 820;
 const FONT: &str = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica, Arial, sans-serif";
 
@@ -37,26 +38,45 @@ impl Series {
         };
         Series { name: name.to_owned(), colour, dash }
     }
+
+    /// Returns the same style with another name.
+    pub fn named(mut self, name: &str) -> Series {
+        name.clone_into(&mut self.name);
+        self
+    }
 }
 
-/// A group of bars side by side, one for each series.
-pub struct Group {
-    /// The title of the group, which is drawn below its bars.
-    pub title: String,
-    /// The heights of the bars: one value for each series, or `None` if it was not measured.
-    pub values: Vec<Option<f64>>,
+/// A line of a chart of rows: a contender and its value.
+pub struct Row {
+    /// The name, which is to the left of the bar or dot.
+    pub name: String,
+    /// The position on the axis.
+    pub value: f64,
+    /// The figure to the right of the bar or dot.
+    pub figure: String,
+    /// The style.
+    pub series: Series,
 }
 
-/// A chart with groups of bars.
-pub struct Bars {
+/// The axis of a chart of rows.
+pub enum Axis {
+    /// From 0 to 100 % or the greatest value, with bars. Lengths of bars are proportional to the values.
+    Percent,
+    /// From one power of ten to another, with dots: on this scale, a length has no meaning.
+    Logarithmic,
+}
+
+/// A chart with groups of rows.
+pub struct Rows {
     /// The title of the chart: the quantity and its unit.
     pub title: String,
     /// The line below the chart: the machine and the date.
     pub below: String,
-    /// The series of every group, in the order of the bars.
-    pub series: Vec<Series>,
-    /// The groups, from left to right.
-    pub groups: Vec<Group>,
+    pub axis: Axis,
+    /// The meanings of the colours, if the names of the rows do not say them.
+    pub key: Vec<Series>,
+    /// The groups: a title, which may be empty, and rows.
+    pub groups: Vec<(String, Vec<Row>)>,
 }
 
 /// A chart with a line for each series, over lengths of input.
@@ -83,12 +103,13 @@ fn svg(height: u32, title: &str, draw: impl FnOnce(&Area<'_>)) -> String {
     let mut out = String::new();
     {
         let area = SVGBackend::with_string(&mut out, (WIDTH, height)).into_drawing_area();
+        colour_box(&area, (0, 0), (WIDTH as i32, height as i32), PAPER);
         text(&area, title, (8, 8), 17);
         draw(&area);
         let _ = area.present();
     }
     let style = format!(
-        "<title>{}</title>\n<style>\n@media (prefers-color-scheme: dark) {{ text, [fill=\"#2B2E31\"] {{ fill: #dfe2e4 }} [stroke=\"#2B2E31\"] {{ stroke: #dfe2e4 }} [stroke=\"#D9D9D4\"] {{ stroke: #3a3f43 }} }}\n</style>\n",
+        "<title>{}</title>\n<style>\n@media (prefers-color-scheme: dark) {{ text, [fill=\"#2B2E31\"] {{ fill: #dfe2e4 }} [stroke=\"#2B2E31\"] {{ stroke: #dfe2e4 }} [stroke=\"#D9D9D4\"] {{ stroke: #3a3f43 }} [fill=\"#FEFEFE\"] {{ fill: #16191a }} }}\n</style>\n",
         title.replace('&', "&amp;").replace('<', "&lt;")
     );
     match out.find(">\n").map(|at| at + 2) {
@@ -98,7 +119,8 @@ fn svg(height: u32, title: &str, draw: impl FnOnce(&Area<'_>)) -> String {
     out.replacen("<svg ", "<svg role=\"img\" ", 1)
 }
 
-fn figure(value: f64) -> String {
+/// Writes a value with two significant digits or more.
+pub fn figure(value: f64) -> String {
     if value >= 10.0 {
         format!("{value:.0}")
     } else if value >= 1.0 {
@@ -125,66 +147,63 @@ fn decades(values: impl Iterator<Item = f64>) -> (f64, f64) {
     (10_f64.powf(low.log10().floor()), 10_f64.powf(high.log10().ceil()))
 }
 
-fn grid(area: &Area<'_>, low: f64, high: f64, mut line: impl FnMut(&Area<'_>, f64)) {
-    let mut value = low;
-    while value <= high * 1.001 {
-        line(area, value);
-        value *= 10.0;
-    }
-}
-
-/// Draws groups of vertical bars on a logarithmic scale, each bar with its figure.
-pub fn bars(chart: &Bars) -> String {
-    let (low, high) = decades(chart.groups.iter().flat_map(|group| group.values.iter().flatten().copied()));
-    svg(420, &chart.title, |area| {
-        let (left, right, top, bottom) = (48, WIDTH as i32 - 8, 84, 366);
-        let height = f64::from(bottom - top);
-        let y = |value: f64| bottom - (place(value, low, high) * height) as i32;
-        // Draw the legend above the bars.
-        let mut x = 8;
-        for series in &chart.series {
-            colour_box(area, (x, 42), (x + 12, 54), series.colour);
-            text(area, &series.name, (x + 17, 40), 13);
-            x += 34 + 6 * series.name.len() as i32;
-        }
-        grid(area, low, high, |area, value| {
-            let _ = area.draw(&PathElement::new([(left, y(value)), (right, y(value))], GRID));
-            text(area, &value.to_string(), (8, y(value) - 7), 13);
-        });
-        let step = (right - left) / chart.groups.len() as i32;
-        for (group, at) in chart.groups.iter().zip((left..).step_by(step as usize)) {
-            let width = (step - 20) / chart.series.len() as i32;
-            for ((series, value), at) in
-                chart.series.iter().zip(&group.values).zip((at + 10..).step_by(width as usize))
-            {
-                let Some(value) = *value else { continue };
-                colour_box(area, (at, y(value)), (at + width - 3, bottom), series.colour);
-                text(area, &figure(value), (at - 1, y(value) - 14), 11);
-            }
-            text(area, &group.title, (at + 10, bottom + 8), 14);
-        }
-        text(area, &chart.below, (8, 396), 12);
-    })
-}
-
-/// Draws horizontal bars on a logarithmic scale, each with its figure.
-pub fn ranking(title: &str, below: &str, bars: &[(String, f64)]) -> String {
-    let (low, high) = decades(bars.iter().map(|bar| bar.1));
-    let bottom = 44 + 24 * bars.len() as i32;
-    svg(bottom as u32 + 40, title, |area| {
-        let (left, right) = (250, WIDTH as i32 - 60);
-        for ((name, value), y) in bars.iter().zip((44..).step_by(24)) {
-            let series = match name.split(' ').next() {
-                Some("pct") => Series::of("avx512"),
-                Some("cat") => Series::of("scalar"),
-                _ => Series::of("percent-encoding"),
+/// Draws groups of rows, from top to bottom, with an axis and its grid.
+pub fn rows(chart: &Rows) -> String {
+    let values = || chart.groups.iter().flat_map(|(_, rows)| rows).map(|row| row.value);
+    let (low, high) = match chart.axis {
+        Axis::Percent => (0.0, values().fold(100.0, f64::max)),
+        Axis::Logarithmic => decades(values()),
+    };
+    let count: usize = chart.groups.iter().map(|(_, rows)| rows.len()).sum();
+    let titles = chart.groups.iter().filter(|(title, _)| !title.is_empty()).count();
+    let top = if chart.key.is_empty() { 40 } else { 66 };
+    let bottom = top + 22 * count as i32 + 34 * titles as i32 + 6;
+    svg(bottom as u32 + 56, &chart.title, |area| {
+        let (left, right) = (230, WIDTH as i32 - 120);
+        let x = |value: f64| {
+            let share = match chart.axis {
+                Axis::Percent => value / high,
+                Axis::Logarithmic => place(value, low, high),
             };
-            let end = left + (place(*value, low, high) * f64::from(right - left)) as i32;
-            text(area, name, (8, y + 1), 14);
-            colour_box(area, (left, y), (end, y + 16), series.colour);
-            text(area, &figure(*value), (end + 6, y + 1), 13);
+            left + (share * f64::from(right - left)) as i32
+        };
+        let mut at = 8;
+        for series in &chart.key {
+            let _ = area.draw(&Circle::new((at + 6, 46), 5, series.colour.filled()));
+            text(area, &series.name, (at + 17, 38), 13);
+            at += 40 + 7 * series.name.len() as i32;
         }
-        text(area, below, (8, bottom + 14), 12);
+        let ticks: Vec<(f64, String)> = match chart.axis {
+            Axis::Percent => [0.0, 25.0, 50.0, 75.0, 100.0].map(|value| (value, format!("{value} %"))).into(),
+            Axis::Logarithmic => core::iter::successors(Some(low), |value| Some(value * 10.0))
+                .take_while(|value| *value <= high * 1.001)
+                .map(|value| (value, value.to_string()))
+                .collect(),
+        };
+        for (value, words) in ticks {
+            let _ = area.draw(&PathElement::new([(x(value), top), (x(value), bottom)], GRID));
+            text(area, &words, (x(value) - 4 * words.len() as i32, bottom + 6), 13);
+        }
+        let mut y = top + 4;
+        for (title, rows) in &chart.groups {
+            if !title.is_empty() {
+                text(area, title, (8, y + 8), 15);
+                y += 34;
+            }
+            for row in rows {
+                text(area, &row.name, (24, y), 14);
+                let end = x(row.value);
+                let _ = match chart.axis {
+                    Axis::Percent => {
+                        area.draw(&Rectangle::new([(left, y), (end, y + 15)], row.series.colour.filled()))
+                    }
+                    Axis::Logarithmic => area.draw(&Circle::new((end, y + 8), 6, row.series.colour.filled())),
+                };
+                text(area, &row.figure, (end + 10, y), 13);
+                y += 22;
+            }
+        }
+        text(area, &chart.below, (8, bottom + 32), 12);
     })
 }
 

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
 
-use draw::{Bars, Group, Lines, Series};
+use draw::{Axis, Lines, Row, Rows, Series, figure};
 use record::{Table, markdown, newest, number};
 
 type Failure = Box<dyn std::error::Error>;
@@ -84,50 +84,61 @@ fn cpu_name(cpu: &str) -> &str {
     cpu.rsplit_once(", ").filter(|(_, rest)| rest.contains("cores")).map_or(cpu, |(name, _)| name)
 }
 
-/// Draws the speed of rivals and of each tier, in GB/s, on rows of 64 KiB.
+/// Draws the speed of the two best tiers and of the rivals, in percent of the speed of `memcpy`, on rows of 64 KiB.
 fn by_tier(tables: &[Table], verb: &str, below: &str) -> Option<String> {
     let main = tables.iter().find(|table| table.title == verb)?;
-    let rivals = tables.iter().find(|table| table.title == format!("{verb}: all rivals and marks"))?;
-    let rows = match verb {
+    let titles = match verb {
         "encode" => ["clean text", "10 % escaped", "50 % escaped", "CJK"],
         _ => ["clean text", "10 % escapes", "50 % escapes", "CJK, escaped"],
     };
-    let rows = ["clean 64 KiB", "10 % specials", "50 % specials", "dense CJK"].into_iter().zip(rows);
-    let tiers: Vec<&String> = main.lines.first()?.iter().skip(5).rev().collect();
-    let mut names = vec!["urlencoding", "percent-encoding", "best other rival"];
-    names.extend(tiers.iter().map(|tier| tier.as_str()));
-    names.push("memcpy");
-    let groups = rows
+    let rival = "best other rival";
+    let tiers = main.lines.first()?.iter().skip(5).take(2).map(String::as_str);
+    let names: Vec<&str> = tiers.chain([rival, "percent-encoding"]).collect();
+    let groups: Vec<(String, Vec<Row>)> = ["clean 64 KiB", "10 % specials", "50 % specials", "dense CJK"]
+        .into_iter()
+        .zip(titles)
         .filter_map(|(row, title)| {
-            let cell = |name: &str| main.cell(row, name).or_else(|| rivals.cell(row, name)).and_then(number);
-            let values: Vec<_> = names.iter().map(|name| cell(name)).collect();
-            values.iter().flatten().next()?;
-            Some(Group { title: title.to_owned(), values })
+            let memcpy = number(main.cell(row, "memcpy")?)?;
+            let rows = names.iter().filter_map(|name| {
+                let cell = main.cell(row, name)?;
+                let speed = number(cell)?;
+                let name = match cell.split(' ').next_back() {
+                    Some(other) if *name == rival => format!("{other} (best rival)"),
+                    _ if *name == "percent-encoding" => (*name).to_owned(),
+                    _ => format!("simdpct, {name}"),
+                };
+                let value = 100.0 * speed / memcpy;
+                let series = Series::of(name.strip_prefix("simdpct, ").unwrap_or(&name));
+                Some(Row {
+                    name,
+                    value,
+                    figure: format!("{} % ({} GB/s)", figure(value), figure(speed)),
+                    series,
+                })
+            });
+            Some((format!("{title}; memcpy: {} GB/s", figure(memcpy)), rows.collect()))
         })
-        .collect::<Vec<_>>();
-    if groups.is_empty() {
-        return None;
-    }
-    let series = names.iter().map(|name| Series::of(name)).collect();
+        .collect();
     let title = format!(
-        "{}: GB/s of input, 64 KiB, logarithmic",
+        "{}: speed in percent of memcpy, on strings of 64 KiB; longer is better",
         if verb == "encode" { "Encoding" } else { "Decoding" }
     );
-    Some(draw::bars(&Bars { title, below: below.to_owned(), series, groups }))
+    let chart = Rows { title, below: below.to_owned(), axis: Axis::Percent, key: Vec::new(), groups };
+    (!chart.groups.is_empty()).then(|| draw::rows(&chart))
 }
 
-/// Draws the speed of commands in MB/s.
+/// Draws the speed of commands on one thread in MB/s.
 fn processes(tables: &[Table], below: &str) -> Option<String> {
     let table = tables.iter().find(|table| {
         table.lines.first().is_some_and(|head| head.first().is_some_and(|cell| cell == "command"))
     })?;
+    let key = [("pct", "avx512"), ("cat", "memcpy"), ("other commands", "percent-encoding")]
+        .map(|(name, style)| Series::of(style).named(name));
     let wanted = [
         "cat",
         "pct encode",
         "pct normalize",
         "pct decode",
-        "pct encode -j 2",
-        "pct decode -j 2",
         "node, encodeURIComponent",
         "node, decodeURIComponent",
         "perl, encode",
@@ -136,12 +147,28 @@ fn processes(tables: &[Table], below: &str) -> Option<String> {
         "Python urllib, unquote_to_bytes",
         "jq, @uri",
     ];
-    let bars: Vec<(String, f64)> = wanted
+    let rows: Vec<Row> = wanted
         .iter()
-        .filter_map(|name| Some(((*name).to_owned(), number(table.cell(name, "MB/s of input")?)?)))
+        .filter_map(|name| {
+            let value = number(table.cell(name, "MB/s of input")?)?;
+            let [pct, cat, other] = &key;
+            let series = match name.split(' ').next() {
+                Some("pct") => pct,
+                Some("cat") => cat,
+                _ => other,
+            };
+            Some(Row { name: (*name).to_owned(), value, figure: figure(value), series: series.clone() })
+        })
         .collect();
-    (!bars.is_empty())
-        .then(|| draw::ranking("Whole processes: MB/s of URLs, file to file, logarithmic", below, &bars))
+    let title = "Whole processes on one thread: MB/s of URLs, file to file; more is better; logarithmic axis";
+    let chart = Rows {
+        title: title.to_owned(),
+        below: below.to_owned(),
+        axis: Axis::Logarithmic,
+        key: key.into(),
+        groups: vec![(String::new(), rows)],
+    };
+    (!chart.groups[0].1.is_empty()).then(|| draw::rows(&chart))
 }
 
 /// Draws the nanoseconds of a call by length, in one chart for each kind of text.

@@ -69,17 +69,15 @@ impl Verb {
                 }?;
                 Ok(Results { column: out, replaced: Vec::new() })
             }
-            Verb::Decode { decoder, policy: Policy::Keep, utf8 } => {
-                decode(values, decoder, utf8.then_some(OnInvalidUtf8::Keep), out)
-            }
-            Verb::Decode { decoder, policy: Policy::Replace, utf8 } => {
-                decode(values, decoder, utf8.then_some(OnInvalidUtf8::Replace), out)
-            }
-            Verb::Decode { decoder, policy: Policy::Null, utf8 } => {
-                decode_strictly(values, decoder, false, utf8, out)
-            }
-            Verb::Decode { decoder, policy: Policy::Fail, utf8 } => {
-                decode_strictly(values, decoder, true, utf8, out)
+            Verb::Decode { decoder, policy, utf8 } => {
+                let on_invalid = match policy {
+                    Policy::Keep => OnInvalidUtf8::Keep,
+                    Policy::Replace => OnInvalidUtf8::Replace,
+                    Policy::Null | Policy::Fail => {
+                        return decode_strictly(values, decoder, policy == Policy::Fail, utf8, out);
+                    }
+                };
+                decode(values, decoder, utf8.then_some(on_invalid), out)
             }
             Verb::Malformed { utf8 } => decode_strictly(values, Decode::new(), false, utf8, out),
             Verb::Canonicalize { profile, policy, utf8 } => {

@@ -5,9 +5,10 @@
 //! answers or raises an exception.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Once, OnceLock};
 
-use pyo3::exceptions::PySystemError;
+use pyo3::exceptions::{PyImportError, PySystemError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -63,6 +64,35 @@ impl<'py> Call<'py> {
         }
         function.bind(py).call(positional, Some(&named))
     }
+}
+
+/// Returns an ImportError unless this is the first main interpreter of the process. This module and PyO3 keep objects in statics,
+/// and those of another interpreter may be gone before the next call. On CPython 3.10 and 3.11, `Python::attach` in a
+/// subinterpreter also waits for ever.
+pub(crate) fn require_main_interpreter(_: Python<'_>) -> PyResult<()> {
+    /// Whether Python was finalized after an import of this module.
+    static ENDED: AtomicBool = AtomicBool::new(false);
+    extern "C" fn end() {
+        ENDED.store(true, Ordering::Relaxed);
+    }
+    // SAFETY: the argument shows that the thread is attached, so it has a current interpreter, whose ID these calls read.
+    let id = unsafe { ffi::PyInterpreterState_GetID(ffi::PyInterpreterState_Get()) };
+    if id != 0 {
+        return Err(PyImportError::new_err(
+            "simdpct works only in the main interpreter of a process, and this is a subinterpreter: with mod_wsgi, set \
+             WSGIApplicationGroup %{GLOBAL}; with uWSGI, set single-interpreter = true",
+        ));
+    }
+    if ENDED.load(Ordering::Relaxed) {
+        return Err(PyImportError::new_err("simdpct cannot be imported again after Py_Finalize"));
+    }
+    static REGISTER: Once = Once::new();
+    REGISTER.call_once(|| {
+        // Fails if 32 other functions are registered. Then `end` is not called.
+        // SAFETY: `end` calls no function of Python, and it stays in memory, because CPython never unloads a module.
+        unsafe { ffi::Py_AtExit(Some(end)) };
+    });
+    Ok(())
 }
 
 /// A function of urllib, and the function of this package that replaces it.

@@ -39,6 +39,7 @@ use uri::canon::Profile;
 #[pymodule(gil_used = true)]
 fn _simdpct(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
+    call::require_main_interpreter(py)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("PROFILES", PyTuple::new(py, Profile::ALL.iter().map(|profile| profile.name()))?)?;
     module.add("MalformedEscape", py.get_type::<strings::MalformedEscape>())?;

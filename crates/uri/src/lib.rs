@@ -25,6 +25,7 @@
 //! | a form | its pairs | [`form::pairs`] |
 //! | a URL | a canonical form | [`canon::Profile`] |
 //! | an IRI (feature `idna`) | a URI, and back | `iri::to_uri`, `iri::from_uri` |
+//! | a request target | the path that servers route it on | [`reading`] |
 //! | escapes in a charset that is not UTF-8 (feature `charset`) | text | `charset::Charset`, `charset::guess` |
 //!
 //! # Errors
@@ -45,6 +46,7 @@
 //! pieces flaws parts columns   the public functions that split; only `columns` allocates
 //! dialect compose builder form iri charset whole   the public functions that write
 //! canon/               one file for each canonical form
+//! reading/             how servers read the path of a request: parameters, the table of servers, the rules
 //! ```
 //!
 //! `tests/layers.rs` of the workspace checks this. The crate uses only the public API of simdpct.
@@ -101,6 +103,8 @@ mod kernel;
 mod offsets;
 mod parts;
 mod pieces;
+#[cfg(feature = "alloc")]
+pub mod reading;
 mod reference;
 #[cfg(feature = "alloc")]
 mod whole;

@@ -1,6 +1,6 @@
 // Tests which calls the types accept and reject. `npm run types` compiles this file, and nothing runs it.
 import {
-  encode, decode, normalize, defineSet, sets, simd, PercentError, encodeList, decodeUrl, decodeUntilStable, check, split,
+  encode, decode, normalize, defineSet, sets, PercentError, encodeList, decodeUrl, encodeUrl, decodeUntilStable, check, split,
   decodeStream, describeSet, type Finding, type SetName,
 } from 'simdpct';
 import { instantiate, type Codec } from 'simdpct/codec';
@@ -9,7 +9,6 @@ const b: Uint8Array = encode(new Uint8Array(3));
 const c: string = decode('a', { strict: true, lossy: true, keep: defineSet({ base: 'rfc3986-path', add: '+' }) });
 const d: Uint8Array = decode(Buffer.from('a'), { form: true });
 const e: readonly SetName[] = sets;
-const f: boolean = simd;
 const g: (m: WebAssembly.Module) => Codec = instantiate;
 normalize('x').length; normalize(new Uint8Array(1)).byteLength;
 try { decode('%') } catch (error) { if (error instanceof PercentError) { const n: number = error.offset; console.log(n); } }
@@ -31,4 +30,6 @@ encodeList([new Uint8Array(1)]);
 decodeUntilStable('a', { strict: true });
 // @ts-expect-error streams are of bytes
 decodeStream({ lossy: true });
-console.log(a, b, c, d, e, f, g, h, i, j, k, l, m);
+const either = (input: string | Uint8Array): string | Uint8Array => normalize(decode(encode(input)));
+const n: string[] = ['a'].map(encode).map(decode).map(normalize).map(encodeUrl).map(decodeUrl);
+console.log(either, n, a, b, c, d, e, g, h, i, j, k, l, m);

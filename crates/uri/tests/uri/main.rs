@@ -4,6 +4,7 @@ mod canon;
 mod charset;
 mod compose;
 mod iri;
+mod readings;
 mod split;
 mod vectors;
 mod whole;

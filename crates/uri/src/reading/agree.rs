@@ -1,0 +1,105 @@
+//! Compares the routes of readings.
+
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use simdpct::Decode;
+
+use super::parameters::Reading;
+use super::plain::is_plain;
+use super::read::Outcome;
+use super::table::NAMED;
+
+/// How two readings of one target compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Agreement {
+    /// At most one of them routes the target.
+    NotRouted,
+    /// Both see the same segments.
+    Same,
+    /// The segments differ only in case, or in dots, spaces and slashes at the end.
+    Spelling,
+    /// The segments differ.
+    Different,
+}
+
+/// Compares two routes: both see the same segments if the segments, between slashes, are equal after the escapes that remain are
+/// decoded once. So a server that routes on `/a%20b` agrees with one that routes on `/a b`, but `/a%2Fb` is not `/a/b`.
+///
+/// ```
+/// use simdpct_uri::reading::{Agreement, agreement};
+///
+/// assert_eq!(agreement(b"/a%20b", b"/a b"), Agreement::Same);
+/// assert_eq!(agreement(b"/Docs", b"/docs"), Agreement::Spelling);
+/// assert_eq!(agreement(b"/a%2Fb", b"/a/b"), Agreement::Different);
+/// ```
+#[must_use]
+pub fn agreement(one: &[u8], other: &[u8]) -> Agreement {
+    if one == other || segments(one).eq(segments(other)) {
+        Agreement::Same
+    } else if spelling(one) == spelling(other) {
+        Agreement::Spelling
+    } else {
+        Agreement::Different
+    }
+}
+
+fn segments(route: &[u8]) -> impl Iterator<Item = Cow<'_, [u8]>> {
+    route.split(|&byte| byte == b'/').map(|segment| Decode::new().decode(segment))
+}
+
+/// Returns the segments in lower case, without dots, spaces and slashes at the end.
+fn spelling(route: &[u8]) -> Vec<String> {
+    let lower = |segment: Cow<'_, [u8]>| String::from_utf8_lossy(&segment).to_lowercase();
+    let mut segments: Vec<String> = segments(route).map(lower).collect();
+    while let Some(last) = segments.last_mut() {
+        // A dot segment is not a matter of spelling.
+        let trims = !matches!(last.as_str(), "." | "..");
+        let kept = if trims { last.trim_end_matches(['.', ' ']).len() } else { last.len() };
+        last.truncate(kept);
+        if kept > 0 {
+            break;
+        }
+        segments.pop();
+    }
+    segments
+}
+
+/// Reads `target` with all `readings` and returns the worst agreement between two of them.
+#[must_use]
+pub fn agree<'r>(readings: impl IntoIterator<Item = &'r Reading>, target: &[u8]) -> Agreement {
+    let mut first: Option<Outcome<'_>> = None;
+    let mut worst = Agreement::NotRouted;
+    for reading in readings {
+        let outcome = reading.read(target);
+        match (first.as_ref().and_then(Outcome::route), outcome.route()) {
+            (Some(one), Some(other)) => worst = worst.max(agreement(one, other)),
+            (None, Some(_)) => first = Some(outcome),
+            _ => {}
+        }
+        if worst == Agreement::Different {
+            break;
+        }
+    }
+    worst
+}
+
+/// Reports whether two of the [default readings](super::Named::is_default) route `target` differently. Case, and dots, spaces and
+/// slashes at the end, do not count. Takes time linear in the target; for most paths one scan is enough.
+///
+/// ```
+/// use simdpct_uri::reading::is_ambiguous;
+///
+/// assert!(!is_ambiguous(b"/caf%C3%A9?to=/a/../b"));
+/// for target in ["/public/..;/admin", "/a%2Fb", "/a//b", "/a%252e"] {
+///     assert!(is_ambiguous(target.as_bytes()), "{target}");
+/// }
+/// ```
+#[must_use]
+pub fn is_ambiguous(target: &[u8]) -> bool {
+    let path = &target[..memchr::memchr(b'?', target).unwrap_or(target.len())];
+    let defaults = NAMED.iter().filter(|named| named.is_default).map(|named| &named.reading);
+    !is_plain(path) && agree(defaults, target) == Agreement::Different
+}
