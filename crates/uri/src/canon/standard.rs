@@ -4,7 +4,7 @@
 //! "file", "file slash", "file host" and "path" of the standard). In paths of other schemes, `..` does not remove `C:` in url, so drive
 //! letters are hidden from it. url also accepts two kinds of authorities that the standard rejects.
 
-use alloc::borrow::Cow;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
@@ -18,24 +18,19 @@ const PATH: AsciiSet = match AsciiSet::from_bytes(b"^") {
     None => sets::WHATWG_PATH,
 };
 
-/// Parses `input`, relative to `base` if there is one, and returns the serialization.
+/// Parses `input` and returns the serialization. A relative reference is resolved against `base`, which is the serialization of another
+/// URL.
 pub(crate) fn parse(base: Option<&str>, input: &str) -> Result<String, ParseError> {
     let input = input.trim_matches(|c| c <= ' ').replace(['\t', '\n', '\r'], "");
     let scheme = scheme_of(&input);
-    let base = base.map(|base| parse(None, base)).transpose()?;
-    let base_scheme = base.as_deref().and_then(scheme_of);
-    let file_base = base.as_deref().filter(|_| base_scheme.is_some_and(is_file));
-    match scheme {
-        Some(scheme) if is_file(scheme) => {
-            let base = file_base.map(|base| File::parse(&base["file:".len()..], None)).transpose()?;
-            Ok(File::parse(&input[scheme.len() + 1..], base)?.to_string())
-        }
-        None if let Some(base) = file_base => {
-            let base = File::parse(&base["file:".len()..], None)?;
-            Ok(File::parse(&input, Some(base))?.to_string())
-        }
-        _ => with_url(base.as_deref(), &input, scheme.or(base_scheme).is_some_and(is_special)),
+    let base_scheme = base.and_then(scheme_of);
+    let file_base = base.filter(|_| base_scheme.is_some_and(is_file));
+    if !scheme.map_or(file_base.is_some(), is_file) {
+        return with_url(base, &input, scheme.or(base_scheme).is_some_and(is_special));
     }
+    let base = file_base.map(|base| File::parse(&base["file:".len()..], None)).transpose()?;
+    let rest = scheme.map_or(0, |scheme| scheme.len() + 1);
+    Ok(File::parse(&input[rest..], base)?.to_string())
 }
 
 /// Parses with the crate url.
@@ -56,26 +51,22 @@ fn with_url(base: Option<&str>, input: &str, is_special: bool) -> Result<String,
     } else {
         String::new()
     };
-    let hide =
-        |url: &str, is_special| if mark.is_empty() { url.into() } else { with_marks(url, is_special, &mark) };
-    let base = match base {
-        Some(base) => Some(Url::parse(&hide(base, is_special))?),
-        None => None,
-    };
-    let url = Url::options().base_url(base.as_ref()).parse(&hide(input, is_special))?;
+    let hide = |url: &str| if mark.is_empty() { url.to_string() } else { with_marks(url, is_special, &mark) };
+    let base = base.map(|base| Url::parse(&hide(base))).transpose()?;
+    let url = Url::options().base_url(base.as_ref()).parse(&hide(input))?;
     Ok(if mark.is_empty() { url.into() } else { url.as_str().replace(&mark, "") })
 }
 
-/// Returns a text of unreserved characters that neither URL holds.
+/// Returns a text of unreserved characters, `~` and a number and `~`, that neither URL holds.
 fn unused_mark(base: Option<&str>, input: &str) -> String {
-    let is_used = |mark: &String| input.contains(mark) || base.is_some_and(|base| base.contains(mark));
-    let mut marks = (0_u32..).map(|number| format!("~{number}~"));
-    // A URL has fewer places than there are numbers, so the search ends.
-    marks.find(|mark| !is_used(mark)).unwrap_or_default()
+    let numbers = [base.unwrap_or_default(), input].into_iter().flat_map(|url| url.split('~'));
+    let used: BTreeSet<u32> = numbers.filter_map(|number| number.parse().ok()).collect();
+    let unused = used.iter().zip(0..).find(|(used, number)| *used != number);
+    format!("~{}~", unused.map_or(used.len(), |(_, number)| number as usize))
 }
 
 /// Writes `mark` after each segment of the path that is a drive letter.
-fn with_marks<'a>(url: &'a str, is_special: bool, mark: &str) -> Cow<'a, str> {
+fn with_marks(url: &str, is_special: bool, mark: &str) -> String {
     let path = authority(url, is_special).end;
     let end = url[path..].find(['?', '#']).map_or(url.len(), |at| path + at);
     let mut out = String::from(&url[..path]);
@@ -89,7 +80,7 @@ fn with_marks<'a>(url: &'a str, is_special: bool, mark: &str) -> Cow<'a, str> {
         out.push_str(&segment[name.len()..]);
     }
     out.push_str(&url[end..]);
-    Cow::Owned(out)
+    out
 }
 
 /// Returns the range of the authority of `url`. It is empty, and at the start of the path, if there is none.
