@@ -78,7 +78,8 @@ fuzz_target!(|text: &[u8]| {
         }
         let Some(theirs) = host_of(&input) else { continue };
         let is_ipv6 = matches!(theirs, Some(Host::Ipv6(_)));
-        let key_url = match is_surt && !key.contains(":/") {
+        let has_reversed_host = key.find(')').is_some_and(|close| !key[..close].contains('/'));
+        let key_url = match is_surt && has_reversed_host {
             true => match from_surt(key, is_ipv6) {
                 Some(url) => url,
                 None => continue,

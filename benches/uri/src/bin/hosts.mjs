@@ -39,7 +39,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (google && theirs === undefined && !/^[a-z][a-z0-9+-]*:/i.test(url.trim())) {
     theirs = /^[^/?#]*%/.test(url) ? undefined : hostOf(`http://${url.trim().replace(/^\/+/, '')}`);
   }
-  let ours = theirs === undefined ? undefined : hostOf(surt && !key.includes(':/') ? fromSurt(key, theirs) : key);
+  let ours = theirs === undefined ? undefined : hostOf(surt && /^[^/]*\)/.test(key) ? fromSurt(key, theirs) : key);
   if (surt || google) [ours, theirs] = [plain(ours, surt), plain(theirs, surt)];
   console.log(ours === undefined || theirs === undefined ? '?' : ours === theirs ? '=' : `${theirs} ${ours}`);
 }

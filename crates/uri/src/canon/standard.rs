@@ -83,7 +83,7 @@ fn with_marks(url: &str, is_special: bool, mark: &str) -> String {
     out
 }
 
-/// Returns the range of the authority of `url`. It is empty, and at the start of the path, if there is none.
+/// Returns the range of the authority of `url`. It is empty, and at the start of the path, if the URL has no authority.
 fn authority(url: &str, is_special: bool) -> core::ops::Range<usize> {
     let start = scheme_of(url).map_or(0, |scheme| scheme.len() + 1);
     let is_slash = |byte: &u8| *byte == b'/' || is_special && *byte == b'\\';
