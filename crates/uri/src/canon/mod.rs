@@ -156,7 +156,7 @@ profiles! {
     ///
     /// It equals all 819 cases of `urltestdata.json` of web-platform-tests that url 2.5.8 is tested with, 316 of them with a base
     /// ([`resolve_standard`]). url differs from 36 of these cases, all of `file` URLs, and from the standard in drive letters before
-    /// `..`, in `sc://@` and in `sc://h:\\`; the profile follows the standard there. Newer tests differ in three classes: `^` in a
+    /// `..`, in `sc://@`, in `sc://h:\\`, and in references such as `///h` and `\\x`; the profile follows the standard there. Newer tests differ in three classes: `^` in a
     /// path is escaped; hosts in ASCII may hold invalid Punycode, such as `xn--a`; and the last of the spaces at the end of an
     /// opaque path is escaped.
     ///

@@ -2,8 +2,10 @@
 //!
 //! url 2.5 drops the host of `file` URLs with a drive letter, and slashes of their paths, so their parts are read here (the states
 //! "file", "file slash", "file host" and "path" of the standard). In paths of other schemes, `..` does not remove `C:` in url, so drive
-//! letters are hidden from it. url also accepts two kinds of authorities that the standard rejects.
+//! letters are hidden from it. url also accepts two kinds of authorities that the standard rejects, and reads slashes and backslashes at the
+//! start of some references differently.
 
+use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -35,6 +37,15 @@ pub(crate) fn parse(base: Option<&str>, input: &str) -> Result<String, ParseErro
 
 /// Parses with the crate url.
 fn with_url(base: Option<&str>, input: &str, is_special: bool) -> Result<String, ParseError> {
+    let is_slash = |c| matches!(c, '/' | '\\');
+    let input = &*match input.strip_prefix(is_slash).and_then(|rest| rest.strip_prefix(is_slash)) {
+        // Browsers skip further slashes, and url finds an empty host there.
+        Some(rest) if is_special => Cow::Owned(format!("//{}", rest.trim_start_matches(is_slash))),
+        // url reads these backslashes as slashes, although the scheme of the base is not special.
+        _ if !is_special && input.starts_with('\\') => Cow::Owned(format!("./{input}")),
+        _ if !is_special && input.starts_with("/\\") => Cow::Owned(format!("/.{input}")),
+        _ => Cow::Borrowed(input),
+    };
     let authority = authority(input, is_special);
     if !is_special && !authority.is_empty() {
         let authority = &input[authority];

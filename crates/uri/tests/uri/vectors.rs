@@ -100,7 +100,15 @@ fn differences_of_url() {
         ("http://xn--a/", "rejected"),
     ];
     check(Profile::Whatwg, cases);
-    assert_eq!(resolve_standard("http://h/C:/x", "../y").unwrap(), "http://h/y");
+    for (base, reference, right) in [
+        ("http://h/C:/x", "../y", "http://h/y"),
+        ("http://h/a", "///G", "http://g/"),
+        ("http://h/a", "/\\/G", "http://g/"),
+        ("sc:///p/q", "\\x", "sc:///p/\\x"),
+        ("a://b", "/\\\\/i", "a://b/\\\\/i"),
+    ] {
+        assert_eq!(resolve_standard(base, reference).unwrap(), right, "{base} {reference}");
+    }
     assert_eq!(resolve_standard("a", "b").unwrap_err().reason, Reason::Base);
     assert_eq!(resolve_standard("mailto:a", "b").unwrap_err().reason, Reason::Relative);
 }
