@@ -188,7 +188,6 @@ fn safe_browsing_hosts() {
             ("http://a%40b.com/", 7),
             ("http://a%3A80/", 7),
             ("http://a%5Cb/", 7),
-            ("http://%5B::1%5D/", 7),
             ("http://a:80:90/", 7),
             ("http://1..2/", 7),
             ("http:80/", 0),
@@ -210,7 +209,14 @@ fn safe_browsing_hosts() {
         for url in hosts {
             assert_eq!(profile.canonicalize(url).unwrap_err().reason, Reason::Host, "{profile}: {url:?}");
         }
-        check_rejected(profile, &[("http://a:x/", 9, Reason::Port), ("http://a:65536/", 9, Reason::Port)]);
+        check_rejected(
+            profile,
+            &[
+                ("http://%5B::1%5D/", 11, Reason::Port),
+                ("http://a:x/", 9, Reason::Port),
+                ("http://a:65536/", 9, Reason::Port),
+            ],
+        );
     }
 }
 
@@ -425,8 +431,15 @@ fn lines_are_what_the_slow_path_gives() {
                 assert_eq!(rejected, right_rejected, "{profile} on {tier}");
             }
         }
-        // The profile `whatwg` must return the serialization of the crate url.
-        for line in lines.iter().filter_map(|line| std::str::from_utf8(line).ok()) {
+        // The profile `whatwg` must return the serialization of the crate url, which differs from the standard for `file` URLs.
+        let is_file = |line: &&str| {
+            line.trim_start_matches(|c| c <= ' ')
+                .get(..4)
+                .is_some_and(|scheme| scheme.eq_ignore_ascii_case("file"))
+        };
+        for line in
+            lines.iter().filter_map(|line| std::str::from_utf8(line).ok()).filter(|line| !is_file(line))
+        {
             let theirs = url::Url::parse(line).ok().map(String::from);
             let ours = canon(Profile::Whatwg, line.as_bytes()).ok();
             assert_eq!(ours.as_deref(), theirs.as_deref().map(str::as_bytes), "{line:?}");
