@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use simdpct::{AsciiSet, ByteSet, Encode, sets};
+use simdpct::{AsciiSet, ByteSet, Decode, Encode, sets};
 use simdpct_uri::{Builder, Components};
 
 use super::Rewrite;
@@ -209,24 +209,29 @@ impl Join {
         let mut query =
             given.query.take().map(|query| self.escaped(sets::RFC3986_QUERY, true, query).into_owned());
         for (name, value) in given.parameters.drain(..) {
-            let value_text = value.escape_ascii();
             if !self.encode && value.contains(&b'&') {
                 let message = "cannot be read back from the query; write %26, or add --encode";
-                return Err(refuse(format!("the parameter '{name}' {message}: '{value_text}'")));
+                return Err(refuse(format!("the parameter '{name}' {message}: '{}'", value.escape_ascii())));
             }
             let query = query.get_or_insert_default();
-            let mut known = simdpct_uri::form::pairs(&query[..])
-                .filter(|(known, _)| &*known == name.as_bytes())
-                .peekable();
-            if known.peek().is_some() {
-                let value =
-                    if self.encode { value } else { Cow::Owned(simdpct::decode_form(&value).into_owned()) };
-                if known.any(|(_, known)| known == value) {
-                    continue;
-                }
+            let data = if self.encode {
+                value.clone()
+            } else {
+                Decode::new().form().decode(&value).into_owned().into()
+            };
+            let (mut is_known, mut is_same) = (false, false);
+            for (known, known_value) in simdpct_uri::form::pairs(&query[..]) {
+                let is_named = *known == *name.as_bytes();
+                (is_known, is_same) = (is_known | is_named, is_same | (is_named && known_value == data));
+            }
+            if is_known && !is_same {
+                let value = value.escape_ascii();
                 return Err(refuse(format!(
-                    "the query has another value of the parameter '{name}': '{value_text}'"
+                    "the query has another value of the parameter '{name}': '{value}'"
                 )));
+            }
+            if is_known {
+                continue;
             }
             if !query.is_empty() {
                 query.push(b'&');
