@@ -40,6 +40,14 @@ struct Given<'a> {
     parameters: Vec<(Cow<'a, str>, Cow<'a, [u8]>)>,
 }
 
+/// Returns an error if `port` is not a number or empty.
+fn check_port(port: &[u8]) -> Result<(), Refusal> {
+    if port.iter().all(u8::is_ascii_digit) {
+        return Ok(());
+    }
+    Err(refuse(format!("the port is not a number: '{}'", port.escape_ascii())))
+}
+
 /// Reports whether `read` is `path`, or `path` after a dot segment.
 fn is_read_as(path: &[u8], read: &[u8]) -> bool {
     read.strip_suffix(path).is_some_and(|prefix| matches!(prefix, b"" | b"/." | b"./"))
@@ -85,6 +93,10 @@ impl Join {
         for (part, value) in &self.fixed {
             if let Part::Parameter(name) = part {
                 given.parameters.retain(|(known, _)| known != name);
+            }
+            // Rows may hold any port that `split` found in a URL.
+            if *part == Part::Port {
+                check_port(value)?;
             }
             Join::give(&mut given, part, Cow::Borrowed(value))?;
         }
@@ -157,10 +169,8 @@ impl Join {
         if whole.is_some() && whole != userinfo {
             return Err(refuse("userinfo, user and password differ; give userinfo or the other two"));
         }
-        if let Some(port) = given.port.as_deref()
-            && !port.iter().all(u8::is_ascii_digit)
-        {
-            return Err(refuse(format!("the port is not a number: '{}'", port.escape_ascii())));
+        if let Some(port) = given.port.as_deref().filter(|_| self.encode) {
+            check_port(port)?;
         }
         let Some(host) = given.host.take() else {
             if userinfo.is_some() || given.port.is_some() {
