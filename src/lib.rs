@@ -101,6 +101,8 @@ mod encode;
 mod error;
 #[cfg(feature = "alloc")]
 pub mod form;
+#[cfg(feature = "alloc")]
+pub mod header;
 // The examples of the guide use crates that only tests depend on, so it is compiled only for documentation and its tests.
 #[cfg(any(doc, doctest))]
 #[doc = include_str!("../docs/guide.md")]

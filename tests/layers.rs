@@ -66,6 +66,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("batch/tests", "batch decode encode kernel/isa/Tier set"),
     ("batch/*", "batch coder decode encode error kernel/cursor kernel/ends kernel/slots utf8"),
     ("form", "decode encode set"),
+    ("header", "decode encode error set"),
     // The crate: declarations and exports.
     ("lib", "*"),
 ];
@@ -119,13 +120,16 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("pieces", ""),
     ("flaws", "class host offsets"),
     ("parts", "flaws host kernel/isa offsets pieces"),
+    ("text", "host offsets parts"),
     ("columns", "kernel/columns kernel/isa offsets parts"),
     // Writing.
     ("dialect", "flaws"),
     ("compose", "class parts"),
     ("iri", "host parts"),
-    ("builder", "class host iri"),
+    ("builder", "class host iri text"),
+    ("owned", "builder flaws host parts pieces text"),
     ("charset", ""),
+    ("form/typed", "form"),
     ("form", "charset pieces"),
     ("whole", ""),
     ("canon/error", ""),

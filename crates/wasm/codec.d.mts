@@ -30,7 +30,8 @@ export type SetName =
   | 'ecma-uri-component'
   | 'ecma-uri'
   | 'python-quote'
-  | 'java-form';
+  | 'java-form'
+  | 'rfc8187-attr-char';
 
 /** A set made by `defineSet`. */
 export interface PercentSet {

@@ -10,6 +10,7 @@
 
 mod batch;
 mod exhaustive;
+mod header;
 mod lanes;
 mod matrix;
 mod rivals;

@@ -71,6 +71,8 @@ const SPECIFIED: &[Row] = &[
     row("python-quote", PYTHON_QUOTE, AlphanumericAnd("_.-~/")),
     // Java's documentation of URLEncoder: alphanumeric and ".", "-", "*", "_" remain the same.
     row("java-form", JAVA_FORM, AlphanumericAnd(".-*_")),
+    // RFC 8187, section 3.2.1: attr-char.
+    row("rfc8187-attr-char", RFC8187_ATTR_CHAR, AlphanumericAnd("!#$&+-.^_`|~")),
 ];
 
 /// The named sets that are building blocks: groups of delimiters or of other special bytes.

@@ -1,6 +1,6 @@
-//! Times work that uses `percent-encoding`: parsing URLs and forms, and requests to an axum router.
+//! Times work that uses `percent-encoding`, `form_urlencoded` and `urlencoding`: parsing URLs and forms, and requests to an axum router.
 //!
-//! `run` builds this program twice, with the published crate and with the drop-in, and compares the outputs. Each line has the
+//! `run` builds this program twice, with the published crates and with the drop-ins, and compares the outputs. Each line has the
 //! name of a row, the best time of a call in ns, and a checksum of the answers. The checksums of both programs must be equal.
 
 #![forbid(unsafe_code)]
@@ -102,6 +102,43 @@ fn main() {
     row("serde_urlencoded: to a vector of pairs, a URL in a parameter", &redirects, |url| {
         serde_urlencoded::from_str::<Vec<(String, String)>>(url.query().unwrap()).unwrap()[0].1.len()
     });
+
+    let queries: Vec<&str> = redirects.iter().filter_map(Url::query).collect();
+    let count = |form: &str| {
+        form_urlencoded::parse(form.as_bytes()).map(|(name, value)| name.len() + value.len()).sum()
+    };
+    row("form_urlencoded: parse, a URL in a parameter", &queries, |query| count(query));
+    let plain: Vec<String> =
+        (0..DISTINCT).map(|index| format!("page={index}&sort=up&limit=20&exact")).collect();
+    row("form_urlencoded: parse, four short parameters", &plain, |form| count(form));
+    let append = |value: &String| {
+        form_urlencoded::Serializer::new(String::new())
+            .append_pair("next", value)
+            .append_pair("lang", "en")
+            .finish()
+            .len()
+    };
+    row("form_urlencoded: append_pair, a URL as a parameter", &urls, append);
+    row("form_urlencoded: append_pair, 40 Cyrillic letters", &texts, append);
+    let names: Vec<String> = (0..DISTINCT).map(|index| format!("report {index}")).collect();
+    row("form_urlencoded: append_pair, 12 letters and a space", &names, append);
+    row("form_urlencoded: byte_serialize to a String, a URL", &urls, |url| {
+        form_urlencoded::byte_serialize(url.as_bytes()).collect::<String>().len()
+    });
+
+    row("urlencoding: encode, a URL", &urls, |url| urlencoding::encode(url).len());
+    row("urlencoding: encode, 40 Cyrillic letters", &texts, |text| urlencoding::encode(text).len());
+    row("urlencoding: encode, 12 letters and a space", &names, |name| urlencoding::encode(name).len());
+    row("urlencoding: Encoded in format!, a URL", &urls, |url| {
+        format!("?q={}", urlencoding::Encoded(url)).len()
+    });
+    let escaped_urls: Vec<String> = urls.iter().map(|url| escaped(url)).collect();
+    let escaped_texts: Vec<String> = texts.iter().map(|text| escaped(text)).collect();
+    row("urlencoding: decode, a URL", &escaped_urls, |text| urlencoding::decode(text).unwrap().len());
+    row("urlencoding: decode, 40 Cyrillic letters", &escaped_texts, |text| {
+        urlencoding::decode(text).unwrap().len()
+    });
+    row("urlencoding: decode, nothing escaped", &urls, |url| urlencoding::decode(url).unwrap().len());
 
     let mut router =
         Router::new()

@@ -205,7 +205,8 @@ SIMDPCT_MUST_USE simdpct_result simdpct_validate(const void *input, size_t len) 
  * Statuses: OK, TOO_SMALL, TOO_LONG, INVALID. */
 
 /* The input is a column: value i is the bytes from offsets[i] to offsets[i + 1]. There are count + 1 offsets. They do not
- * descend, the first is at least 0, and the last is at most `len`. */
+ * descend, the first is at least 0, and the last is at most `len`. If `count` is 0, `offsets` may be NULL, as in old columns of
+ * Arrow. */
 SIMDPCT_MUST_USE simdpct_batch_result simdpct_encode_column32(const simdpct_set *keep, uint32_t flags, const void *bytes,
                                                               size_t len, const int32_t *offsets, size_t count,
                                                               void *out, size_t out_cap,
@@ -288,7 +289,7 @@ SIMDPCT_MUST_USE simdpct_result simdpct_decode_finish(simdpct_decode_stream *str
  *     rfc3986-unreserved rfc3986-segment rfc3986-path rfc3986-query rfc3986-fragment rfc3986-userinfo rfc3986-reg-name
  *     rfc3986-uri rfc2396-unreserved rfc2396-uric rfc1738-unreserved whatwg-c0-control whatwg-fragment whatwg-query
  *     whatwg-special-query whatwg-path whatwg-userinfo whatwg-component whatwg-form ecma-uri ecma-uri-component
- *     python-quote java-form alphanumeric none
+ *     python-quote java-form rfc8187-attr-char alphanumeric none
  *
  * Statuses: OK, NOT_FOUND, INVALID. */
 SIMDPCT_MUST_USE int32_t simdpct_set_named(simdpct_set *set, const char *name) SIMDPCT_NOEXCEPT;

@@ -101,32 +101,50 @@ pub unsafe extern "C" fn simdpct_encode(
     }
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_encoded_len(
-    keep: *const ByteSet,
-    flags: u32,
-    input: *const c_void,
-    len: usize,
-) -> ValueResult {
-    // SAFETY: the caller guarantees the contract of this module, which the called function demands.
-    match unsafe { set_and_input(keep, input, len) } {
-        Some((keep, input)) => verbs::encoded_len(keep, flags, input),
-        None => ValueResult::invalid(),
-    }
+/// Defines the functions of the header that measure an output and that find the first change.
+macro_rules! measuring_functions {
+    ($measure:path, $length:ident, $find:path, $first_change:ident) => {
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $length(
+            keep: *const ByteSet,
+            flags: u32,
+            input: *const c_void,
+            len: usize,
+        ) -> ValueResult {
+            // SAFETY: the caller guarantees the contract of this module, which the called function demands.
+            match unsafe { set_and_input(keep, input, len) } {
+                Some((keep, input)) => $measure(keep, flags, input),
+                None => ValueResult::invalid(),
+            }
+        }
+
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $first_change(
+            keep: *const ByteSet,
+            flags: u32,
+            input: *const c_void,
+            len: usize,
+        ) -> usize {
+            // SAFETY: the caller guarantees the contract of this module, which the called function demands.
+            unsafe { set_and_input(keep, input, len) }
+                .and_then(|(keep, input)| $find(keep, flags, input))
+                .unwrap_or(len)
+        }
+    };
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_encode_first_change(
-    keep: *const ByteSet,
-    flags: u32,
-    input: *const c_void,
-    len: usize,
-) -> usize {
-    // SAFETY: the caller guarantees the contract of this module, which the called function demands.
-    unsafe { set_and_input(keep, input, len) }
-        .and_then(|(keep, input)| verbs::encode_first_change(keep, flags, input))
-        .unwrap_or(len)
-}
+measuring_functions!(
+    verbs::encoded_len,
+    simdpct_encoded_len,
+    verbs::encode_first_change,
+    simdpct_encode_first_change
+);
+measuring_functions!(
+    verbs::decoded_len,
+    simdpct_decoded_len,
+    verbs::decode_first_change,
+    simdpct_decode_first_change
+);
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn simdpct_decode(
@@ -164,33 +182,6 @@ pub unsafe extern "C" fn simdpct_decode_in_place(
         (Some(keep), Some(bytes)) => verbs::decode_in_place(keep, flags, bytes),
         _ => ValueResult::invalid(),
     }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_decoded_len(
-    keep: *const ByteSet,
-    flags: u32,
-    input: *const c_void,
-    len: usize,
-) -> ValueResult {
-    // SAFETY: the caller guarantees the contract of this module, which the called function demands.
-    match unsafe { set_and_input(keep, input, len) } {
-        Some((keep, input)) => verbs::decoded_len(keep, flags, input),
-        None => ValueResult::invalid(),
-    }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn simdpct_decode_first_change(
-    keep: *const ByteSet,
-    flags: u32,
-    input: *const c_void,
-    len: usize,
-) -> usize {
-    // SAFETY: the caller guarantees the contract of this module, which the called function demands.
-    unsafe { set_and_input(keep, input, len) }
-        .and_then(|(keep, input)| verbs::decode_first_change(keep, flags, input))
-        .unwrap_or(len)
 }
 
 #[unsafe(no_mangle)]
@@ -277,6 +268,8 @@ unsafe fn with_column<O: Offset>(
     run: impl FnOnce(Option<&ByteSet>, u32, &[u8], &[O], batch::Output<'_, O>) -> BatchResult,
 ) -> BatchResult {
     let count = output.count.saturating_add(1);
+    // A column without values may have no offsets, as in old versions of Arrow.
+    let (no_values, one) = (output.count == 0 && offsets.is_null(), [O::ZERO]);
     let inputs = [Range::one(keep), Range::new::<u8>(bytes.cast(), len), Range::new(offsets, count)];
     if options::has(flags, SIMDPCT_IF_CHANGED) || !border::are_apart(&output.ranges(), &inputs) {
         return BatchResult::INVALID;
@@ -286,7 +279,7 @@ unsafe fn with_column<O: Offset>(
         (
             border::optional(keep),
             border::slice(bytes.cast(), len),
-            border::slice(offsets, count),
+            if no_values { Some(&one[..]) } else { border::slice(offsets, count) },
             output.references(),
         )
     };

@@ -814,6 +814,12 @@ static void batch_arguments(void) {
     CHECK(r.status == SIMDPCT_OK && r.values == 0 && wide_ends[0] == 0);
     r = simdpct_encode_column32(NULL, 0, NULL, 0, wrong, 0, NULL, 0, ends);
     CHECK(r.status == SIMDPCT_OK && r.values == 0 && ends[0] == 0);
+    /* Columns without values and offsets, as old versions of Arrow have them. */
+    ends[0] = wide_ends[0] = 7;
+    r = simdpct_encode_column32(NULL, 0, NULL, 0, NULL, 0, NULL, 0, ends);
+    CHECK(r.status == SIMDPCT_OK && r.values == 0 && ends[0] == 0);
+    r = simdpct_decode_column64(NULL, SIMDPCT_STRICT, text, 6, NULL, 0, out, 32, wide_ends, valid);
+    CHECK(r.status == SIMDPCT_OK && r.values == 0 && wide_ends[0] == 0 && valid[0] == 0xFF);
 }
 
 /* ---- the library */

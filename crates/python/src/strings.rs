@@ -166,6 +166,53 @@ pub(crate) fn decode_until_stable<'py>(py: Python<'py>, string: Text<'py>) -> Py
     Ok(string.answer(py, codec::decode_until_stable(string.bytes()?)))
 }
 
+/// Encode text as the value of a header parameter whose name ends with `*`, such as `filename*` (RFC 8187, section 3.2.1).
+///
+/// >>> encode_ext_value('€ rates.txt')
+/// "UTF-8''%E2%82%AC%20rates.txt"
+#[pyfunction]
+#[pyo3(signature = (text, /))]
+pub(crate) fn encode_ext_value(text: &str) -> String {
+    codec::header::encode_ext_value(text)
+}
+
+/// Decode such a value to its text and its language tag, which may be empty.
+///
+/// The charsets are UTF-8 and ISO-8859-1. Raises ValueError if the value is malformed or in another charset. The text may hold any
+/// character, `/` included: check it before you use it as the name of a file.
+///
+/// >>> decode_ext_value("iso-8859-1'en'%A3%20rates")
+/// ('£ rates', 'en')
+#[pyfunction]
+#[pyo3(signature = (value, /))]
+pub(crate) fn decode_ext_value(value: Text<'_>) -> PyResult<(String, String)> {
+    let value = codec::header::decode_ext_value(value.bytes()?);
+    let value = value.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok((value.text.into_owned(), value.language.to_owned()))
+}
+
+/// Encode the name of a field or file of multipart/form-data as browsers do: `"`, CR and LF become `%22`, `%0D` and `%0A`.
+///
+/// All else stays, `%` included (HTML Standard, section 4.10.22.8). Returns the type that it gets.
+///
+/// >>> encode_multipart_name('say "50%".txt')
+/// 'say %2250%%22.txt'
+#[pyfunction]
+#[pyo3(signature = (name, /))]
+pub(crate) fn encode_multipart_name<'py>(py: Python<'py>, name: Text<'py>) -> PyResult<Bound<'py, PyAny>> {
+    Ok(name.answer(py, codec::header::encode_multipart_name(name.bytes()?)))
+}
+
+/// Decode the escapes `%22`, `%0D` and `%0A` of such a name, and no other. Returns the type that it gets.
+///
+/// >>> decode_multipart_name('say %2250%25%22.txt')
+/// 'say "50%25".txt'
+#[pyfunction]
+#[pyo3(signature = (name, /))]
+pub(crate) fn decode_multipart_name<'py>(py: Python<'py>, name: Text<'py>) -> PyResult<Bound<'py, PyAny>> {
+    Ok(name.answer(py, codec::header::decode_multipart_name(name.bytes()?)))
+}
+
 /// Returns the profile with this name. An unknown name raises `ValueError`.
 pub(crate) fn profile(name: &str) -> PyResult<Profile> {
     functions::find_profile(name).map_err(PyValueError::new_err)

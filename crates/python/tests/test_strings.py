@@ -1,6 +1,7 @@
 """Functions of one string that urllib does not have."""
 
 import random
+import urllib.parse
 
 import pytest
 
@@ -51,6 +52,21 @@ def test_until_stable():
         assert simdpct.decode_until_stable(text.encode()) == wanted
         assert simdpct.decode_until_stable(text) == wanted.decode(errors="replace")
     assert simdpct.decode_until_stable("%" + "25" * 100_000 + "41") == "A"
+
+
+def test_header_values():
+    for text in ("", "a b.txt", "\u20ac", "%41'\"*()\0/", "".join(map(chr, range(0x300)))):
+        value = simdpct.encode_ext_value(text)
+        assert value == "UTF-8''" + urllib.parse.quote(text, safe="!#$&+^`|")
+        assert simdpct.decode_ext_value(value) == simdpct.decode_ext_value(value.encode()) == (text, "")
+    assert simdpct.decode_ext_value("iso-8859-1'en'%A3%20rates") == ("\xa3 rates", "en")
+    for wrong in ("", "a", "UTF-8''a b", "UTF-8''%ff", "x''a"):
+        with pytest.raises(ValueError):
+            simdpct.decode_ext_value(wrong)
+    name = 'a"b\r\n\xe9%22'
+    assert simdpct.encode_multipart_name(name) == "a%22b%0D%0A\xe9%22"
+    assert simdpct.encode_multipart_name(name.encode()) == "a%22b%0D%0A\xe9%22".encode()
+    assert simdpct.decode_multipart_name("a%22b%0D%0a%25") == 'a"b\r\n%25'
 
 
 def test_canonicalize():

@@ -8,12 +8,13 @@ use simdpct::{AsciiSet, Encode, sets};
 
 use crate::class::is_scheme;
 use crate::host::HostKind;
+use crate::text::StrParts;
 
 /// The bytes that stay unescaped in a user name: those of `userinfo` (RFC 3986) except the colon, which would end the name.
 const USER: AsciiSet = sets::RFC3986_USERINFO.remove(b":");
 /// The bytes that stay unescaped in the name or value of a query parameter. `;` is escaped because some parsers separate
 /// parameters there, and `+` because most parsers read it as a space.
-const PARAMETER: AsciiSet = sets::RFC3986_QUERY.remove(b"&=+;");
+pub(crate) const PARAMETER: AsciiSet = sets::RFC3986_QUERY.remove(b"&=+;");
 
 /// Builds a URI or a relative reference from data. Every piece is escaped with the set of its component (RFC 3986), so that data
 /// never becomes structure.
@@ -63,6 +64,25 @@ impl Builder {
     #[must_use]
     pub fn new() -> Builder {
         Builder::default()
+    }
+
+    /// Makes a builder of the parts of a URI that has no flaws. They stay as they are written.
+    pub(crate) fn from_valid(parts: StrParts<'_>) -> Builder {
+        let path = parts.path();
+        let relative = !path.is_empty() && !path.starts_with('/');
+        let segments = path.strip_prefix('/').unwrap_or(path);
+        Builder {
+            scheme: parts.scheme().map(String::from),
+            userinfo: parts.userinfo().map(String::from),
+            host: parts.host().map(String::from),
+            port: parts.bytes().port_number(),
+            path: if relative { ["/", path].concat() } else { path.into() },
+            relative,
+            query: parts.query().map(String::from),
+            fragment: parts.fragment().map(String::from),
+            first_segment_len: segments.split('/').next().unwrap_or_default().len(),
+            dot_segment: false,
+        }
     }
 
     /// Sets the scheme, which is not escaped; [`build`](Builder::build) rejects an invalid one.

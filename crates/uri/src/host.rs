@@ -53,3 +53,39 @@ pub(crate) fn port_number(port: &[u8]) -> Option<u16> {
     }
     port.iter().try_fold(0_u16, |number, digit| number.checked_mul(10)?.checked_add(u16::from(digit - b'0')))
 }
+
+/// Returns the port that a scheme uses if a URL names none: those of `http`, `https`, `ws`, `wss` and `ftp`, which the URL Standard
+/// also knows, and of a few others in the registry of IANA. The scheme is compared without regard to case.
+///
+/// ```
+/// use simdpct_uri::default_port;
+///
+/// assert_eq!((default_port("https"), default_port("LDAP"), default_port("mailto")), (Some(443), Some(389), None));
+/// ```
+#[must_use]
+pub fn default_port(scheme: &str) -> Option<u16> {
+    const PORTS: &[(&str, u16)] = &[
+        ("http", 80),
+        ("https", 443),
+        ("ws", 80),
+        ("wss", 443),
+        ("ftp", 21),
+        ("ftps", 990),
+        ("ssh", 22),
+        ("sftp", 22),
+        ("telnet", 23),
+        ("gopher", 70),
+        ("nntp", 119),
+        ("imap", 143),
+        ("ldap", 389),
+        ("rtsp", 554),
+        ("ipp", 631),
+        ("ldaps", 636),
+        ("sip", 5060),
+        ("sips", 5061),
+        ("coap", 5683),
+        ("redis", 6379),
+        ("mqtt", 1883),
+    ];
+    PORTS.iter().find(|(name, _)| name.eq_ignore_ascii_case(scheme)).map(|&(_, port)| port)
+}

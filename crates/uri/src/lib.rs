@@ -15,7 +15,8 @@
 //!
 //! | you have | you want | use |
 //! |---|---|---|
-//! | a URL | its parts | [`split`] |
+//! | a URL | its parts | [`split`], or [`split_str`] for parts that are text |
+//! | a valid URI | an owned value, and copies with one part changed | [`UriBuf`] |
 //! | a column or a text of URLs | the parts of each | [`Columns`], [`Lines`] |
 //! | a URL | the errors in it | [`Parts::flaws`] |
 //! | a URL as people type it | a valid URL, and back | [`Converter`] |
@@ -23,6 +24,7 @@
 //! | components | a URL | [`Components::join`] |
 //! | a reference and its base | the target | [`resolve`], [`remove_dot_segments`] |
 //! | a form | its pairs | [`form::pairs`] |
+//! | a form, or a value of your type (feature `serde`) | the value, or the form | `form::from_str`, `form::to_string` |
 //! | a URL | a canonical form | [`canon::Profile`] |
 //! | an IRI (feature `idna`) | a URI, and back | `iri::to_uri`, `iri::from_uri` |
 //! | a request target | the path that servers route it on | [`reading`] |
@@ -43,8 +45,8 @@
 //! kernel/              private: blocks of 64 bytes and masks
 //!   split columns scan   the loops: no unsafe, no intrinsics
 //!   isa                  the instruction sets: the only module with `unsafe` and `core::arch`
-//! pieces flaws parts columns   the public functions that split; only `columns` allocates
-//! dialect compose builder form iri charset whole   the public functions that write
+//! pieces flaws parts text columns   the public functions that split; only `columns` allocates
+//! dialect compose builder owned form iri charset whole   the public functions that write
 //! canon/               one file for each canonical form
 //! reading/             how servers read the path of a request: parameters, the table of servers, the rules
 //! ```
@@ -63,6 +65,7 @@
 //!   [`Piece::decode_to_slice`] and [`escape_for`] remain.
 //! * `charset`: the module `charset`, with the crate encoding_rs.
 //! * `idna`: the module `iri` and the profiles that need IDNA, with the crate idna.
+//! * `serde`: serde's traits for [`UriBuf`], and typed forms, with the crates serde and ryu.
 //! * `whatwg`: the profile `whatwg`, with the crate url.
 //! * `internals`: the functions that tests, fuzz targets and benchmarks use to select a kernel. They are not part of the API.
 
@@ -101,11 +104,14 @@ pub mod internals;
 pub mod iri;
 mod kernel;
 mod offsets;
+#[cfg(feature = "alloc")]
+mod owned;
 mod parts;
 mod pieces;
 #[cfg(feature = "alloc")]
 pub mod reading;
 mod reference;
+mod text;
 #[cfg(feature = "alloc")]
 mod whole;
 
@@ -117,10 +123,13 @@ pub use columns::{Columns, Lines, UrlTooLong};
 pub use compose::{Components, RelativeBase, Strictness, remove_dot_segments, resolve, resolve_append};
 pub use dialect::{Dialect, escape_for, set_for};
 pub use flaws::{Component, Flaw, FlawKind, Flaws};
-pub use host::HostKind;
+pub use host::{HostKind, default_port};
 pub use offsets::Offsets;
+#[cfg(feature = "alloc")]
+pub use owned::{ChangeError, InvalidUri, UriBuf};
 pub use parts::{Parts, split};
 pub use pieces::{Piece, QueryPair, QueryPairs, Segments};
+pub use text::{StrParts, split_str};
 #[cfg(feature = "alloc")]
 pub use whole::Converter;
 

@@ -111,7 +111,25 @@ impl<'a> Iterator for Separated<'a> {
     }
 }
 
+impl DoubleEndedIterator for Separated<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        let left = self.left?;
+        let Some(at) = memchr::memrchr(self.delimiter, left) else { return self.left.take() };
+        self.left = Some(&left[..at]);
+        Some(&left[at + 1..])
+    }
+}
+
 /// An iterator over the segments of a path (RFC 3986, section 3.3). [`Parts::segments`](crate::Parts::segments) returns it.
+///
+/// It also runs from the back, in time linear in the segments that it yields:
+///
+/// ```
+/// let mut segments = simdpct_uri::split("/docs/2024/report.pdf").segments();
+/// assert_eq!(segments.next_back().unwrap(), "report.pdf");
+/// assert_eq!(segments.next_back().unwrap(), "2024");
+/// assert!(segments.eq([simdpct_uri::Piece::new(b"docs")]));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Segments<'a>(Separated<'a>);
 
@@ -132,6 +150,12 @@ impl<'a> Iterator for Segments<'a> {
     }
 }
 
+impl DoubleEndedIterator for Segments<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.0.next_back().map(Piece)
+    }
+}
+
 impl FusedIterator for Segments<'_> {}
 
 /// A parameter of a query, as it is written.
@@ -141,6 +165,15 @@ pub struct QueryPair<'a> {
     pub name: Piece<'a>,
     /// The value of the parameter: the bytes after the first `=`; `None` if there is no `=`.
     pub value: Option<Piece<'a>>,
+}
+
+impl<'a> QueryPair<'a> {
+    fn of(pair: &'a [u8]) -> QueryPair<'a> {
+        match memchr::memchr(b'=', pair) {
+            Some(at) => QueryPair { name: Piece(&pair[..at]), value: Some(Piece(&pair[at + 1..])) },
+            None => QueryPair { name: Piece(pair), value: None },
+        }
+    }
 }
 
 /// An iterator over the parameters of a query, as they are written. [`Parts::query_pairs`](crate::Parts::query_pairs) returns it.
@@ -162,11 +195,13 @@ impl<'a> Iterator for QueryPairs<'a> {
     type Item = QueryPair<'a>;
 
     fn next(&mut self) -> Option<QueryPair<'a>> {
-        let pair = self.0.by_ref().find(|pair| !pair.is_empty())?;
-        Some(match memchr::memchr(b'=', pair) {
-            Some(at) => QueryPair { name: Piece(&pair[..at]), value: Some(Piece(&pair[at + 1..])) },
-            None => QueryPair { name: Piece(pair), value: None },
-        })
+        self.0.by_ref().find(|pair| !pair.is_empty()).map(QueryPair::of)
+    }
+}
+
+impl DoubleEndedIterator for QueryPairs<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.0.by_ref().rfind(|pair| !pair.is_empty()).map(QueryPair::of)
     }
 }
 

@@ -13,7 +13,8 @@ The functions of urllib.parse, with the same arguments, answers and exceptions:
 For columns of pyarrow, polars, pandas and DuckDB, by the Arrow C data interface: `quote_array`, `unquote_array`, `normalize_array`,
 `canonicalize_array`, `malformed_array`. Expressions for queries in Polars are in `simdpct.polars`.
 
-For one string: `normalize`, `validate`, `count`, `decode_until_stable`; for a URL: `split`, `get`, `canonicalize`.
+For one string: `normalize`, `validate`, `count`, `decode_until_stable`; for a URL: `split`, `get`, `canonicalize`; for headers:
+`encode_ext_value`, `decode_ext_value`, `encode_multipart_name`, `decode_multipart_name`.
 """
 
 from ._patch import patch, unpatch
@@ -27,7 +28,11 @@ from ._simdpct import (
     canonicalize,
     canonicalize_array,
     count,
+    decode_ext_value,
+    decode_multipart_name,
     decode_until_stable,
+    encode_ext_value,
+    encode_multipart_name,
     get,
     malformed_array,
     normalize,
@@ -57,7 +62,11 @@ __all__ = [
     "canonicalize",
     "canonicalize_array",
     "count",
+    "decode_ext_value",
+    "decode_multipart_name",
     "decode_until_stable",
+    "encode_ext_value",
+    "encode_multipart_name",
     "get",
     "malformed_array",
     "normalize",

@@ -241,6 +241,35 @@ def decode_until_stable(string: AnyStr, /) -> AnyStr:
     >>> decode_until_stable('%252525%41')
     '%A'
     """
+def encode_ext_value(text: str, /) -> str:
+    """Encode text as the value of a header parameter whose name ends with `*`, such as `filename*` (RFC 8187, section 3.2.1).
+
+    >>> encode_ext_value('€ rates.txt')
+    "UTF-8''%E2%82%AC%20rates.txt"
+    """
+def decode_ext_value(value: str | bytes, /) -> tuple[str, str]:
+    """Decode such a value to its text and its language tag, which may be empty.
+
+    The charsets are UTF-8 and ISO-8859-1. Raises ValueError if the value is malformed or in another charset. The text may hold any
+    character, `/` included: check it before you use it as the name of a file.
+
+    >>> decode_ext_value("iso-8859-1'en'%A3%20rates")
+    ('£ rates', 'en')
+    """
+def encode_multipart_name(name: AnyStr, /) -> AnyStr:
+    """Encode the name of a field or file of multipart/form-data as browsers do: `"`, CR and LF become `%22`, `%0D` and `%0A`.
+
+    All else stays, `%` included (HTML Standard, section 4.10.22.8). Returns the type that it gets.
+
+    >>> encode_multipart_name('say "50%".txt')
+    'say %2250%%22.txt'
+    """
+def decode_multipart_name(name: AnyStr, /) -> AnyStr:
+    """Decode the escapes `%22`, `%0D` and `%0A` of such a name, and no other. Returns the type that it gets.
+
+    >>> decode_multipart_name('say %2250%25%22.txt')
+    'say "50%25".txt'
+    """
 def canonicalize(url: AnyStr, profile: str, /) -> AnyStr:
     """Return the canonical form of a URL by a profile, which is one of PROFILES.
 

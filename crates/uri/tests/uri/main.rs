@@ -4,8 +4,10 @@ mod canon;
 mod charset;
 mod compose;
 mod iri;
+mod owned;
 mod readings;
 mod split;
+mod typed;
 mod vectors;
 mod whole;
 
