@@ -75,6 +75,7 @@ impl Builder {
             scheme: parts.scheme().map(String::from),
             userinfo: parts.userinfo().map(String::from),
             host: parts.host().map(String::from),
+            invalid_host: false,
             port: parts.bytes().port_number(),
             path: if relative { ["/", path].concat() } else { path.into() },
             relative,
