@@ -31,21 +31,27 @@ pub(super) enum Version {
 pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
     let without_line_ends = without_line_ends(url);
     let trimmed = trim(&without_line_ends);
-    let reject = |offset: usize, reason| Err(CanonicalizeError { offset: offset.min(url.len()), reason });
     let mut parts = split(trimmed);
     let with_scheme;
+    let mut inserted = 0;
     if parts.host().is_none() {
         if let Some(scheme) = parts.scheme()
             && !is_host_and_port(scheme, &trimmed[scheme.len() + 1..])
         {
             // Google's rules find no host in `http:/a` and `mailto:a@b`. Browsers find `a` in the first of them.
             let reason = if is_special(scheme) { Reason::HostConflict } else { Reason::Host };
-            return reject(0, reason);
+            return Err(CanonicalizeError { offset: 0, reason });
         }
         // Inputs such as `www.example.com/` and `example.com:80/` have no scheme, so `http://` is inserted.
-        with_scheme = escaped_url(&parts).unwrap_or_else(|| [b"http://", trimmed].concat());
+        const PREFIX: &[u8] = b"http://";
+        inserted = PREFIX.len();
+        with_scheme = escaped_url(&parts).unwrap_or_else(|| [PREFIX, trimmed].concat());
         parts = split(&with_scheme);
     }
+    // Offsets are approximate if bytes before the host were removed or decoded.
+    let reject = |offset: usize, reason| {
+        Err(CanonicalizeError { offset: offset.saturating_sub(inserted).min(url.len()), reason })
+    };
 
     let scheme = parts.scheme().unwrap_or(b"http");
     let at = parts.offsets();
@@ -58,7 +64,7 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
     let name = match key_host(raw, version) {
         Some(name) => name,
         // Browsers skip further slashes after `http://`.
-        None if raw.is_empty() && is_special(scheme) && Contact::of(parts.input()) != Contact::Nothing => {
+        None if raw.is_empty() && matches!(Contact::of(trimmed), Contact::Host(_)) => {
             return reject(at.host_start, Reason::HostConflict);
         }
         None => return reject(at.host_start, Reason::Host),

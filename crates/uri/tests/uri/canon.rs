@@ -181,7 +181,7 @@ fn safe_browsing_hosts() {
             ("http://evil.com\\@good.com/", 17),
             ("http://evil.com\\x", 7),
             ("http://evil.com%2F@good.com/", 19),
-            ("evil.com%3F@good.com/", 19),
+            ("evil.com%3F@good.com/", 12),
             ("http://a%2562.com/", 7),
             ("http://a%2Fb.com/", 7),
             ("http://a%3Fb.com/", 7),

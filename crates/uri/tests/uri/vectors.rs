@@ -215,7 +215,7 @@ fn surt_python() {
         // The tool names another host than the one that browsers contact, or one where browsers contact none.
         ("http://http://www.example.com/", 0, Reason::HostConflict),
         (" http://https://a.com/", 1, Reason::HostConflict),
-        ("http://a\\@b.com/", 9, Reason::HostConflict),
+        ("http://a\\@b.com/", 10, Reason::HostConflict),
         ("http://a%40b.com/", 7, Reason::HostConflict),
         ("http://a%2562.com/", 7, Reason::HostConflict),
         ("http://a%3A80/", 7, Reason::HostConflict),
