@@ -35,6 +35,8 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
     let with_scheme;
     let mut inserted = 0;
     if parts.host().is_none() {
+        const PREFIX: &[u8] = b"http://";
+
         if let Some(scheme) = parts.scheme()
             && !is_host_and_port(scheme, &trimmed[scheme.len() + 1..])
         {
@@ -43,7 +45,6 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
             return Err(CanonicalizeError { offset: 0, reason });
         }
         // Inputs such as `www.example.com/` and `example.com:80/` have no scheme, so `http://` is inserted.
-        const PREFIX: &[u8] = b"http://";
         inserted = PREFIX.len();
         with_scheme = escaped_url(&parts).unwrap_or_else(|| [PREFIX, trimmed].concat());
         parts = split(&with_scheme);
