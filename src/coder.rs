@@ -182,17 +182,17 @@ impl Core {
         if !self.usual {
             return None;
         }
-        cursor::copy_few(input, out, look::AllUsual, |input, out| {
+        cursor::copy_short(input, out, look::AllUsual, |input, out| {
             if !self.job.is_plain() {
                 return None;
             }
             // A single byte skips this check, which would take as long as writing its escape.
             if input.len() != 1
-                && let Some(copied) = cursor::copy_fewer(input, out, look::AllUsual)
+                && let Some(copied) = cursor::copy_tiny(input, out, look::AllUsual)
             {
                 return Some(copied);
             }
-            cursor::triple_few::<3>(input, out, self.job.case.escapes(), |byte| !self.job.set.bit(byte))
+            cursor::triple_tiny::<3>(input, out, self.job.case.escapes(), |byte| !self.job.set.bit(byte))
         })
     }
 
@@ -210,6 +210,16 @@ impl Core {
             self.check_room(input, out.len())?;
         }
         Ok(self.write(input, out))
+    }
+
+    /// Encodes `input` into `out` and returns the length, or the size needed if `out` is too small.
+    #[inline(always)]
+    pub(crate) fn write_to_slice(&self, input: &[u8], out: &mut [u8]) -> Result<usize, BufferTooSmall> {
+        #[inline(always)]
+        fn write((core, input): (&Core, &[u8]), room: Room<'_>) -> Result<usize, BufferTooSmall> {
+            Ok(core.write_checked(input, room)?.len())
+        }
+        cursor::lend_slice(out, (self, input), write)
     }
 
     #[inline(never)]
@@ -265,7 +275,8 @@ impl Core {
 
     #[inline(always)]
     fn append_bytes(&self, input: &[u8], mut out: Tail<'_>) {
-        if input.is_empty() || out.append_short(|room| self.write_short(input, room)) {
+        // The check for an empty input comes second, because inputs of a few bytes are far more frequent.
+        if out.append_short(|room| self.write_short(input, room)) || input.is_empty() {
             return;
         }
         // If this is true, the capacity holds three bytes for each byte of input and a window. The test is written so that it

@@ -53,7 +53,7 @@ impl Core {
             return None;
         }
         let look = NoEscape { strict };
-        cursor::copy_few(input, out, look, |input, out| cursor::copy_fewer(input, out, look))
+        cursor::copy_short(input, out, look, |input, out| cursor::copy_tiny(input, out, look))
     }
 
     /// Decodes into `out`, or returns an error if `out` is too small. If `out` is shorter than the input, the output is
@@ -111,7 +111,7 @@ impl Core {
             }
             let piece = &rest[..len];
             let decoded = if direct {
-                cursor::lend_slice(gap, |room| self.write(piece, room).written.len())
+                cursor::lend_slice(gap, (), |(), room| self.write(piece, room).written.len())
             } else {
                 let mut buffer = [const { MaybeUninit::uninit() }; M];
                 let Ok((decoded, ())) = cursor::fill(&mut buffer, |room| {
@@ -120,7 +120,9 @@ impl Core {
                 // In the default mode, a piece that keeps its length is unchanged, so it needs no copy if it is already in
                 // place.
                 if written < read || decoded.len() < len || !self.job.is_plain() {
-                    cursor::lend_slice(&mut bytes[written..], |room| Cursor::new(room).push_run(decoded));
+                    cursor::lend_slice(&mut bytes[written..], (), |(), room| {
+                        Cursor::new(room).push_run(decoded)
+                    });
                 }
                 decoded.len()
             };
@@ -204,7 +206,8 @@ impl Core {
     /// Appends the decoded bytes and returns where decoding stopped.
     #[inline(always)]
     pub(crate) fn append(&self, input: &[u8], mut out: Tail<'_>, strict: bool) -> usize {
-        if input.is_empty() || out.append_short(|room| self.copy_short(input, room, strict)) {
+        // The check for an empty input comes second, because inputs of a few bytes are far more frequent.
+        if out.append_short(|room| self.copy_short(input, room, strict)) || input.is_empty() {
             input.len()
         } else if out.spare() >= input.len() {
             // The output is never longer than the input, so the vector need not grow.
@@ -446,7 +449,7 @@ impl Decode {
         out: &mut [u8],
     ) -> Result<usize, BufferTooSmall> {
         let input = input.as_ref();
-        cursor::lend_slice(out, |room| Ok(self.core.write_checked(input, room, false)?.written.len()))
+        cursor::lend_slice(out, (), |(), room| Ok(self.core.write_checked(input, room, false)?.written.len()))
     }
 
     /// Decodes into memory that need not be initialised, and returns the part that was written. See
@@ -552,7 +555,7 @@ impl TryDecode {
         out: &mut [u8],
     ) -> Result<usize, DecodeError> {
         let input = input.as_ref();
-        cursor::lend_slice(out, |room| Ok(self.write_checked(input, room)?.len()))
+        cursor::lend_slice(out, (), |(), room| Ok(self.write_checked(input, room)?.len()))
     }
 
     /// Decodes into memory that need not be initialised, and returns the part that was written. See

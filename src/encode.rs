@@ -212,7 +212,7 @@ impl<S: KeepSet> Encode<S> {
         input: &(impl AsRef<[u8]> + ?Sized),
         out: &mut [u8],
     ) -> Result<usize, BufferTooSmall> {
-        cursor::lend_slice(out, |room| Ok(self.coder.core().write_checked(input.as_ref(), room)?.len()))
+        self.coder.core().write_to_slice(input.as_ref(), out)
     }
 
     /// Encodes into memory that need not be initialised, and returns the part that was written. See

@@ -25,7 +25,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("kernel/job", "hex set kernel/cursor"),
     // The rules of the codec, and the kernel for machines without vectors.
     ("kernel/reference", "hex kernel/job"),
-    ("kernel/scalar", "kernel/cursor kernel/ends hex kernel/job kernel/reference kernel/word set"),
+    ("kernel/scalar", "kernel/cursor kernel/ends hex kernel/job kernel/reference kernel/word"),
     // The drivers: loops over blocks.
     ("kernel/drive", "kernel/cursor kernel/ends hex kernel/job set"),
     ("kernel/drive/*", "kernel/drive kernel/cursor kernel/ends hex kernel/job set"),
@@ -41,7 +41,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ),
     (
         "kernel/isa/avx512 kernel/isa/sse2",
-        "kernel/isa/tables kernel/isa/token kernel/cursor kernel/drive hex set kernel/word",
+        "kernel/isa/tables kernel/isa/token kernel/isa/vector kernel/cursor kernel/drive hex set kernel/word",
     ),
     ("kernel/isa/*", "kernel/isa/tables kernel/isa/token kernel/isa/vector kernel/isa/blocks kernel/drive"),
     ("kernel", ""),
@@ -95,9 +95,12 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
         "args args/*",
         "args engine/plan/Request engine/plan/PreviewFormat engine/plan/Selection engine/plan/Shape engine/plan/Columns \
          engine/plan/CheckRequest engine/plan/CheckOptions engine/plan/FindingsFormat inspect/audit scan/kind scan/listing select/fields select/jsonl select/logs value/options value/policy value/stats \
-         io/compression io/files io/names url ground",
+         inspect/chain inspect/readings io/compression io/files io/names url ground",
     ),
-    ("commands commands/*", "args engine/plan/Plan inspect/audit io/output url/canonical ground"),
+    (
+        "commands commands/*",
+        "args engine/plan/Plan inspect/audit inspect/chain inspect/readings io/output url/canonical ground",
+    ),
     ("main", "commands"),
 ];
 

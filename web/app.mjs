@@ -123,9 +123,9 @@ function show(side, result) {
   const notes = [];
   if (result.more) notes.push(`The first ${SHOWN.toLocaleString('en')} of ${count(result.length, result.unit)}.`);
   if (result.note) notes.push(result.note);
-  if (result.pieces?.some((piece) => typeof piece !== 'string')) notes.push('Labels mark characters that cannot be seen; Copy copies the characters.');
+  if (result.pieces?.some((piece) => typeof piece !== 'string')) notes.push('Labels mark invisible characters; Copy copies the characters.');
   if (side === 'decode' && !failed && !empty && result.unchanged && notes.length === 0) notes.push('Nothing to decode.');
-  if (side === 'encode' && !failed && /%25[0-9a-f]{2}/i.test(result.value ?? '') && !/url|normal/.test(result.id) && /%[0-9a-f]{2}/i.test(fields.text.value)) notes.push('The text has escapes already. Each % is escaped again, so it must be decoded twice.');
+  if (side === 'encode' && !failed && /%25[0-9a-f]{2}/i.test(result.value ?? '') && !/url|normal/.test(result.id) && /%[0-9a-f]{2}/i.test(fields.text.value)) notes.push('The text has escapes already: each % is escaped again.');
   $(`${side}-note`).textContent = notes.join(' ');
   for (const button of $(side).querySelectorAll('.actions button')) {
     button.disabled = failed || empty;

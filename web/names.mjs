@@ -75,7 +75,7 @@ export const labelOf = (character) => INVISIBLE.get(character.codePointAt(0))?.[
 
 const MEANINGS = {
   unreserved: 'never needs an escape', reserved: 'separates parts of a URL; escape it in a value', percent: 'begins an escape; always escape it in a value',
-  other: 'not allowed in a URL; always escape it', control: 'a control character; always escape it', wide: 'not ASCII; always escape it',
+  other: 'not allowed in a URL; always escape it', control: 'always escape it', wide: 'always escape it',
 };
 
 /** Returns the class of a character in RFC 3986, and its meaning. `sets` has the members of the sets of RFC 3986. */

@@ -8,7 +8,7 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::kernel::word::{self, FEW, Look};
+use crate::kernel::word::{self, Look, SHORT};
 
 /// The widest window that an operation may ask for: three bytes for each of 64 lanes, and 64 bytes of slack.
 pub(crate) const MAX_WINDOW: usize = 64 * 3 + 64;
@@ -78,7 +78,7 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// Makes a cursor at the start of `room`.
+    /// Makes a cursor at the start of `spare`.
     #[inline(always)]
     pub(crate) fn new(room: Room<'a>) -> Cursor<'a> {
         Cursor { start: room.start, at: room.start, end: room.end, brand: PhantomData }
@@ -98,7 +98,7 @@ impl<'a> Cursor<'a> {
 
     /// Returns the number of bytes that can still be written.
     #[inline(always)]
-    pub(crate) fn room(&self) -> usize {
+    pub(crate) fn spare(&self) -> usize {
         self.end.addr() - self.at.addr()
     }
 
@@ -121,11 +121,11 @@ impl<'a> Cursor<'a> {
     ///
     /// # Safety
     ///
-    /// `len <= self.room()`, and the caller has initialised these bytes.
+    /// `len <= self.spare()`, and the caller has initialised these bytes.
     #[inline(always)]
     pub(crate) unsafe fn advance(&mut self, len: usize) {
-        debug_assert!(len <= self.room());
-        // SAFETY: the caller guarantees `len <= self.room()`, so `at` stays at or before `end`.
+        debug_assert!(len <= self.spare());
+        // SAFETY: the caller guarantees `len <= self.spare()`, so `at` stays at or before `end`.
         self.at = unsafe { self.at.add(len) };
     }
 
@@ -133,7 +133,7 @@ impl<'a> Cursor<'a> {
     /// make its caller save registers.
     #[inline(always)]
     pub(crate) fn push_ends(&mut self, bytes: &[u8]) -> bool {
-        let fits = (64..=128).contains(&bytes.len()) && bytes.len() <= self.room();
+        let fits = (64..=128).contains(&bytes.len()) && bytes.len() <= self.spare();
         if fits {
             // SAFETY: `fits` holds, so `bytes` has 64 to 128 bytes and as many are writable at `at`.
             unsafe {
@@ -147,19 +147,19 @@ impl<'a> Cursor<'a> {
     /// Writes `bytes`, up to 128 of them without a function call.
     #[inline(always)]
     pub(crate) fn push_run(&mut self, bytes: &[u8]) {
-        if !self.push_few(bytes) {
+        if !self.push_short(bytes) {
             self.push_slice(bytes);
         }
     }
 
     /// Writes `bytes` and returns `true` if there are at most 128 and they fit. The function calls no other.
     #[inline(always)]
-    pub(crate) fn push_few(&mut self, bytes: &[u8]) -> bool {
-        let (len, room) = (bytes.len(), self.room());
-        if len > 64 || len > room {
+    pub(crate) fn push_short(&mut self, bytes: &[u8]) -> bool {
+        let (len, spare) = (bytes.len(), self.spare());
+        if len > 64 || len > spare {
             return self.push_ends(bytes);
         }
-        // SAFETY: `len` bytes are readable in `bytes` and, as `len <= room`, writable at `at`. Each arm copies `len` bytes,
+        // SAFETY: `len` bytes are readable in `bytes` and, as `len <= spare`, writable at `at`. Each arm copies `len` bytes,
         // with `N <= len`.
         unsafe {
             let (from, to) = (bytes.as_ptr(), self.at);
@@ -181,7 +181,7 @@ impl<'a> Cursor<'a> {
     #[inline(always)]
     pub(crate) fn push_word(&mut self, word: u64, len: usize) {
         let (bytes, len) = (word.to_le_bytes(), len.min(8));
-        if self.room() < bytes.len() {
+        if self.spare() < bytes.len() {
             return self.push_slice(&bytes[..len]);
         }
         // SAFETY: the check above leaves at least eight writable bytes at `at`. All eight are written, and `len` of them are
@@ -196,7 +196,7 @@ impl<'a> Cursor<'a> {
     /// that starts no escape stays.
     #[inline(always)]
     pub(crate) fn push_unescaped(&mut self, input: &[u8]) -> bool {
-        let fits = input.len() <= 8 && self.room() >= 8;
+        let fits = input.len() <= 8 && self.spare() >= 8;
         if fits {
             let word = word::unescape(word::words(input)[0]);
             self.push_word(word.bytes, input.len() - word.dropped());
@@ -228,9 +228,9 @@ impl<'a> Cursor<'a> {
     /// Writes `bytes`. Bytes that do not fit are not written, but verbs reserve enough capacity, so all fit.
     #[inline(always)]
     pub(crate) fn push_slice(&mut self, bytes: &[u8]) {
-        debug_assert!(bytes.len() <= self.room(), "the verb made too little room");
-        let len = bytes.len().min(self.room());
-        // SAFETY: `len` bytes are readable in `bytes` and, as `len <= room`, writable at `at`. A shared and an exclusive borrow
+        debug_assert!(bytes.len() <= self.spare(), "the verb reserved too little capacity");
+        let len = bytes.len().min(self.spare());
+        // SAFETY: `len` bytes are readable in `bytes` and, as `len <= spare`, writable at `at`. A shared and an exclusive borrow
         // do not overlap. `at` stays at or before `end`.
         unsafe {
             self.at.copy_from_nonoverlapping(bytes.as_ptr(), len);
@@ -250,7 +250,7 @@ pub(crate) struct Window<'w, 'a> {
 impl Window<'_, '_> {
     #[inline(always)]
     fn is_direct(&self) -> bool {
-        self.cursor.room() >= self.width
+        self.cursor.spare() >= self.width
     }
 
     /// Returns a pointer to the writable bytes of the window. Their number is its width.
@@ -268,7 +268,7 @@ impl Window<'_, '_> {
     pub(crate) unsafe fn keep(self, len: usize) {
         debug_assert!(len <= self.width);
         if self.is_direct() {
-            // SAFETY: the caller guarantees `len <= width`, `is_direct` shows `width <= room`, and the caller wrote these bytes
+            // SAFETY: the caller guarantees `len <= width`, `is_direct` shows `width <= spare`, and the caller wrote these bytes
             // at the cursor.
             unsafe { self.cursor.advance(len) };
         } else {
@@ -294,17 +294,17 @@ unsafe fn copy_ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
     }
 }
 
-/// Copies an input of at most [`FEW`] bytes if it fits and `look` reports that it stays unchanged. Passes inputs of less than
+/// Copies an input of at most [`SHORT`] bytes if it fits and `look` reports that it stays unchanged. Passes inputs of less than
 /// four bytes to `fewer`. This is for callers that are inlined: the call of a kernel would take longer than the copy.
 #[inline(always)]
-pub(crate) fn copy_few<'id>(
+pub(crate) fn copy_short<'id>(
     input: &[u8],
     out: Room<'id>,
     look: impl Look,
     fewer: impl FnOnce(&[u8], Room<'id>) -> Option<Written<'id>>,
 ) -> Option<Written<'id>> {
     let len = input.len();
-    if len > FEW {
+    if len > SHORT {
         return None;
     }
     if len < 4 {
@@ -313,7 +313,7 @@ pub(crate) fn copy_few<'id>(
     if len > out.len() {
         return None;
     }
-    // SAFETY: `len` is at most `FEW`, so it is from 8 to 16 or from 4 to 7, and `out` has at least `len` bytes.
+    // SAFETY: `len` is at most `SHORT`, so it is from 8 to 16 or from 4 to 7, and `out` has at least `len` bytes.
     unsafe {
         if len >= 8 {
             copy_if::<8>(input, out, |a, b| look.sixteen(u64::from_le_bytes(a), u64::from_le_bytes(b)))
@@ -325,7 +325,7 @@ pub(crate) fn copy_few<'id>(
 
 /// Copies an input of at most three bytes if it fits and `look` reports that it stays unchanged.
 #[inline(always)]
-pub(crate) fn copy_fewer<'id>(input: &[u8], out: Room<'id>, look: impl Look) -> Option<Written<'id>> {
+pub(crate) fn copy_tiny<'id>(input: &[u8], out: Room<'id>, look: impl Look) -> Option<Written<'id>> {
     let len = input.len();
     if len == 0 {
         return Some(Written { len, brand: PhantomData });
@@ -421,7 +421,7 @@ unsafe fn triple_one(byte: u8, to: *mut u8, escapes: &[[u8; 4]; 256], escaped: u
 /// Writes an input of at most `MOST` bytes, each unchanged or as an escape. See [`triple`] for the arguments. Returns `None` if
 /// the input is longer, or if `out` has no capacity for the largest output.
 #[inline(always)]
-pub(crate) fn triple_few<'id, const MOST: usize>(
+pub(crate) fn triple_tiny<'id, const MOST: usize>(
     input: &[u8],
     out: Room<'id>,
     escapes: &[[u8; 4]; 256],
@@ -435,12 +435,17 @@ pub(crate) fn triple_few<'id, const MOST: usize>(
     unsafe { Some(Written { len: triple(input, out.start, escapes, escaped), brand: PhantomData }) }
 }
 
-/// Lends initialised `memory` to `write` as a [`Room`].
+/// Lends initialised `memory` to `write` as a [`Room`]. `operands` are the other arguments of `write`: a function that is always
+/// inlined can take them, whereas a closure may be compiled apart, with its operands in memory.
 #[inline(always)]
-pub(crate) fn lend_slice<R>(memory: &mut [u8], write: impl for<'id> FnOnce(Room<'id>) -> R) -> R {
+pub(crate) fn lend_slice<A, R>(
+    memory: &mut [u8],
+    operands: A,
+    write: impl for<'id> FnOnce(A, Room<'id>) -> R,
+) -> R {
     let range = memory.as_mut_ptr_range();
     // A cursor only writes initialised bytes, so the memory stays initialised.
-    write(Room { start: range.start, end: range.end, brand: PhantomData })
+    write(operands, Room { start: range.start, end: range.end, brand: PhantomData })
 }
 
 /// Lends `memory` to `write`. Returns the number of bytes at its start that `write` initialised, and the other result of

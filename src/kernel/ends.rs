@@ -75,12 +75,12 @@ impl Ends {
         self.places.as_slice()
     }
 
-    /// Prepares for blocks of `lanes` lanes. The first block is `missing` lanes short. If `marked`, this makes the marks that
+    /// Prepares for blocks of `lanes` lanes. The first block is `padding` lanes short. If `marked`, this makes the marks that
     /// [`Follow::cut`] needs.
     #[inline(always)]
-    pub(crate) fn follow(&mut self, missing: usize, lanes: usize, marked: bool) -> Follow<'_> {
+    pub(crate) fn follow(&mut self, padding: usize, lanes: usize, marked: bool) -> Follow<'_> {
         if marked {
-            self.mark(missing, lanes);
+            self.mark(padding, lanes);
         } else {
             self.marks.truncate(0);
         }
@@ -89,7 +89,7 @@ impl Ends {
             places: &mut self.places,
             crossed: &mut self.crossed,
             marks: self.marks.as_slice(),
-            missing,
+            padding,
             settled: Slots::new(&mut self.settled),
         }
     }
@@ -102,14 +102,14 @@ impl Ends {
     }
 
     #[inline(always)]
-    fn mark(&mut self, missing: usize, lanes: usize) {
+    fn mark(&mut self, padding: usize, lanes: usize) {
         let ends = self.given.as_slice();
         // `cut` for the last block reads the marks of the block after it, so there is one more.
-        let last = ends.last().map_or(0, |&end| (end as usize + missing) / lanes);
+        let last = ends.last().map_or(0, |&end| (end as usize + padding) / lanes);
         self.marks.fill(0, last + 2);
         let marks = self.marks.as_mut_slice();
         for &end in ends {
-            let end = end as usize + missing;
+            let end = end as usize + padding;
             debug_assert!(end / lanes < marks.len());
             if let Some(mark) = marks.get_mut(end / lanes) {
                 *mark |= 1 << (end % lanes);
@@ -128,29 +128,29 @@ pub(crate) struct Follow<'e> {
     marks: &'e [u64],
     /// The number of lanes that the first block is short. They count as lanes before the input, so all ends are shifted by this
     /// number.
-    missing: usize,
+    padding: usize,
     /// The records of the blocks so far.
     settled: Slots<'e, Settled>,
 }
 
 impl Follow<'_> {
     /// Returns the lanes of the next block that are the last or the last but one of a value; no escape can start there. The
-    /// block has `lanes` lanes and is `missing` lanes short.
+    /// block has `lanes` lanes and is `padding` lanes short.
     #[inline(always)]
-    pub(crate) fn cut(&self, lanes: usize, missing: usize) -> u64 {
+    pub(crate) fn cut(&self, lanes: usize, padding: usize) -> u64 {
         let (marks, block) = (self.marks, self.settled.len());
         debug_assert!(block + 1 < marks.len());
         let mark = |block: usize| marks.get(block).copied().unwrap_or(0);
         let (here, next) = (mark(block), mark(block + 1));
-        (here >> 1 | here >> 2 | next << (lanes - 1) | next << (lanes - 2)) >> missing
+        (here >> 1 | here >> 2 | next << (lanes - 1) | next << (lanes - 2)) >> padding
     }
 
-    /// Records the next block, which is `missing` lanes short. The output has `written` bytes before it. `mask` has the lanes
+    /// Records the next block, which is `padding` lanes short. The output has `written` bytes before it. `mask` has the lanes
     /// that become three bytes (encoding) or none (decoding).
     #[inline(always)]
-    pub(crate) fn settle(&mut self, written: usize, mask: u64, missing: usize) {
+    pub(crate) fn settle(&mut self, written: usize, mask: u64, padding: usize) {
         debug_assert!(self.settled.spare() > 0);
-        self.settled.push(Settled { start: written.wrapping_sub(missing), mask: mask << missing });
+        self.settled.push(Settled { start: written.wrapping_sub(padding), mask: mask << padding });
     }
 
     /// Computes the ends in the output, after the last block. Blocks have `lanes` lanes, the output has `written` bytes, and
@@ -158,10 +158,10 @@ impl Follow<'_> {
     #[inline(always)]
     pub(crate) fn finish<const BY: isize>(&mut self, written: usize, lanes: usize) {
         self.settle(written, 0, 0);
-        let (settled, missing) = (self.settled.as_slice(), self.missing);
+        let (settled, padding) = (self.settled.as_slice(), self.padding);
         let mut crossed = 0;
         self.places.set(self.given.iter().map(|&end| {
-            let place = end as usize + missing;
+            let place = end as usize + padding;
             let lane = place % lanes;
             // If a block has a malformed escape, there are no records for the blocks after it.
             let Settled { start, mask } = settled.get(place / lanes).copied().unwrap_or_default();

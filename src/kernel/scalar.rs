@@ -1,7 +1,7 @@
 //! The scalar tier: the engine for CPUs without a vector tier.
 //!
 //! [`rewrite`] searches eight bytes at a time in a machine word for the bytes that may change, copies all other bytes, and asks
-//! `reference` for the output of each byte that it found.
+//! `reference` for the output of each byte that it found. Sets that words cannot test, and measuring in rare modes, go run by run.
 
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Room, Written};
@@ -9,7 +9,6 @@ use crate::kernel::ends::Ends;
 use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, EncodeRule, Measure, Measured};
 use crate::kernel::reference::{self, Step};
 use crate::kernel::word;
-use crate::set::ByteSet;
 
 /// The number of bytes in a block: one search covers them, with a mask of one bit for each byte.
 const BLOCK: usize = 64;
@@ -28,14 +27,13 @@ const RUN: usize = 4;
 trait Rule: Copy {
     /// Whether every found byte becomes an escape.
     const ESCAPES: bool = false;
-    /// Whether an escape that stays may contain found bytes.
-    const OVERLAPS: bool = false;
     /// Whether `special` finds exactly the `%`, and all escapes are decoded.
     const UNESCAPES: bool = false;
 
     /// Returns the top bit of each byte of `word` that may change.
     fn special(self, word: u64) -> u64;
-    /// Returns the step for the found byte at the start of `rest`, or `None` if a strict decoder rejects it.
+    /// Returns the step for the found byte at the start of `rest`, or `None` if a strict decoder rejects it. If a step uses more
+    /// than one byte, no other byte of these is found.
     fn one(self, rest: &[u8]) -> Option<Step>;
     /// Reports whether a malformed escape is an error.
     #[inline(always)]
@@ -61,41 +59,6 @@ impl Rule for Usual {
     #[inline(always)]
     fn one(self, rest: &[u8]) -> Option<Step> {
         Some(Step::escape(rest[0], self.case))
-    }
-}
-
-/// Any mode of encoding, with any set.
-#[derive(Clone, Copy)]
-struct Encoding<'j> {
-    job: &'j EncodeJob,
-    /// The members of the set that stay unchanged whatever surrounds them.
-    stays: ByteSet,
-}
-
-impl<'j> Encoding<'j> {
-    #[inline(always)]
-    fn new(job: &'j EncodeJob) -> Encoding<'j> {
-        // The last two modes treat `%` or the space specially even in the set, so `special` has to find it.
-        let stays = match job.rule {
-            EncodeRule::Plain => job.set,
-            EncodeRule::KeepEscapes => job.set.remove(b"%"),
-            EncodeRule::Form => job.set.remove(b" "),
-        };
-        Encoding { job, stays }
-    }
-}
-
-impl Rule for Encoding<'_> {
-    const OVERLAPS: bool = true;
-
-    #[inline(always)]
-    fn special(self, word: u64) -> u64 {
-        let top = |byte: u8| u64::from(!self.stays.contains(byte)) << 7;
-        (0..).step_by(8).zip(word.to_le_bytes()).fold(0, |found, (at, byte)| found | top(byte) << at)
-    }
-    #[inline(always)]
-    fn one(self, rest: &[u8]) -> Option<Step> {
-        Some(reference::encode_special(self.job, rest))
     }
 }
 
@@ -215,44 +178,6 @@ type Text = [u8; 256 + 16];
 /// A block and the 80 bytes after it: loads of sixteen bytes near the end of the block read some of these.
 type Near = [u8; 128 + 16];
 
-/// The destination of the output: the caller's memory, or only a count of bytes.
-trait Output {
-    /// Writes `part` of the input, starting at offset `from`, with the steps of `rule` at the found bytes. Returns the offset
-    /// in the input after the written bytes. That is up to two bytes after the part if an escape crosses its end. `text` is a
-    /// buffer.
-    fn write<R: Rule, const T: usize>(
-        &mut self,
-        rule: R,
-        source: &Source<'_>,
-        text: &mut [u8; T],
-        from: usize,
-        part: Part,
-    ) -> Result<usize, Malformed>;
-    /// Writes a part that is a whole block. See [`Output::write`] for the arguments.
-    #[inline(always)]
-    fn write_block<R: Rule>(
-        &mut self,
-        rule: R,
-        source: &Source<'_>,
-        text: &mut Text,
-        from: usize,
-        part: Part,
-    ) -> Result<usize, Malformed> {
-        self.write(rule, source, text, from, part)
-    }
-    /// Decodes consecutive escapes at the start of `rest`, a few at a time, and returns the number of input bytes they take.
-    /// A destination that gains nothing by this, such as a count, returns 0.
-    fn write_run(&mut self, rest: &[u8]) -> usize;
-    /// Copies bytes.
-    fn copy(&mut self, bytes: &[u8]);
-    /// Writes a whole block, with every byte as an escape.
-    fn write_escapes(&mut self, bytes: &[u8; BLOCK], case: HexCase);
-    /// Writes a whole block, with the found bytes as escapes.
-    fn write_dense(&mut self, bytes: &[u8; BLOCK], found: u64, case: HexCase);
-    /// Writes the first `len` bytes, at most eight, of `word`. `changed` tells whether they differ from the input.
-    fn write_word(&mut self, word: u64, len: usize, changed: bool);
-}
-
 /// Returns the values of four consecutive escapes, or `None` unless all four are valid.
 #[inline(always)]
 fn four_escapes(escapes: &[u8; 3 * RUN]) -> Option<[u8; RUN]> {
@@ -271,98 +196,67 @@ fn four_escapes(escapes: &[u8; 3 * RUN]) -> Option<[u8; RUN]> {
     if worst < 16 { Some(bytes) } else { None }
 }
 
-impl Output for Cursor<'_> {
-    #[inline(always)]
-    fn write<R: Rule, const T: usize>(
-        &mut self,
-        rule: R,
-        source: &Source<'_>,
-        text: &mut [u8; T],
-        mut from: usize,
-        Part { start, end, mut found }: Part,
-    ) -> Result<usize, Malformed> {
-        let mut at = 0;
-        while found != 0 {
-            let place = start + found.trailing_zeros() as usize;
-            found &= found - 1;
-            // Found bytes inside an escape that stays were already written with it.
-            if !R::OVERLAPS || place >= from {
-                let step = rule.one(&source.input[place..]).ok_or(Malformed(place))?;
-                at = source.copy(text, at, from, place);
-                store(text, at, step.bytes.to_le_bytes());
-                at += step.len;
-                from = place + step.used;
-            }
+/// Writes `part` of the input, starting at offset `from`, with the steps of `rule` at the found bytes. Returns the offset in the
+/// input after the written bytes. That is up to two bytes after the part if an escape crosses its end. `text` is a buffer.
+#[inline(always)]
+fn write_part<R: Rule, const T: usize>(
+    out: &mut Cursor<'_>,
+    rule: R,
+    source: &Source<'_>,
+    text: &mut [u8; T],
+    mut from: usize,
+    Part { start, end, mut found }: Part,
+) -> Result<usize, Malformed> {
+    let mut at = 0;
+    while found != 0 {
+        let place = start + found.trailing_zeros() as usize;
+        found &= found - 1;
+        let step = rule.one(&source.input[place..]).ok_or(Malformed(place))?;
+        at = source.copy(text, at, from, place);
+        store(text, at, step.bytes.to_le_bytes());
+        at += step.len;
+        from = place + step.used;
+    }
+    if from < end {
+        at = source.copy(text, at, from, end);
+        from = end;
+    }
+    out.push_run(&text[..at]);
+    Ok(from)
+}
+
+/// Decodes consecutive escapes at the start of `rest`, a few at a time, and returns the number of input bytes they take.
+#[inline(always)]
+fn write_run(out: &mut Cursor<'_>, rest: &[u8]) -> usize {
+    let mut groups = rest.as_chunks::<{ 3 * RUN }>().0;
+    let mut read = 0;
+    while let Some(first) = groups.first().and_then(four_escapes) {
+        let mut text = [0; BLOCK];
+        let places = text.as_chunks_mut::<RUN>().0;
+        places[0] = first;
+        let mut run = 1;
+        for (group, place) in groups[1..].iter().zip(&mut places[1..]) {
+            let Some(bytes) = four_escapes(group) else { break };
+            *place = bytes;
+            run += 1;
         }
-        if from < end {
-            at = source.copy(text, at, from, end);
-            from = end;
-        }
-        self.push_run(&text[..at]);
-        Ok(from)
+        out.push_run(&text[..RUN * run]);
+        read += 3 * RUN * run;
+        groups = &groups[run..];
     }
-    #[inline(always)]
-    fn write_block<R: Rule>(
-        &mut self,
-        rule: R,
-        source: &Source<'_>,
-        text: &mut Text,
-        from: usize,
-        part: Part,
-    ) -> Result<usize, Malformed> {
-        let Part { start, found, .. } = part;
-        match source.input[start..].first_chunk() {
-            Some(near) => match write_near(self, rule, near, text, from - start, found) {
-                Ok(from) => Ok(start + from),
-                Err(Malformed(place)) => Err(Malformed(start + place)),
-            },
-            None => self.write(rule, source, text, from, part),
-        }
+    read
+}
+
+/// Writes a whole block, with every byte as an escape.
+#[inline(always)]
+fn write_escapes(out: &mut Cursor<'_>, bytes: &[u8; BLOCK], case: HexCase) {
+    let escapes = case.escapes();
+    // The fourth byte of each entry is overwritten by the next escape.
+    let mut all = [0; 3 * BLOCK + 1];
+    for (i, &byte) in bytes.iter().enumerate() {
+        all[3 * i..3 * i + 4].copy_from_slice(&escapes[usize::from(byte)]);
     }
-    #[inline(always)]
-    fn write_run(&mut self, rest: &[u8]) -> usize {
-        let mut groups = rest.as_chunks::<{ 3 * RUN }>().0;
-        let mut read = 0;
-        while let Some(first) = groups.first().and_then(four_escapes) {
-            let (mut text, mut at) = ([0; BLOCK], RUN);
-            store(&mut text, 0, first);
-            for group in groups[1..].iter().take(BLOCK / RUN - 1) {
-                let Some(bytes) = four_escapes(group) else { break };
-                store(&mut text, at, bytes);
-                at += RUN;
-            }
-            self.push_run(&text[..at]);
-            read += 3 * at;
-            groups = &groups[at / RUN..];
-        }
-        read
-    }
-    #[inline(always)]
-    fn copy(&mut self, bytes: &[u8]) {
-        self.push_run(bytes);
-    }
-    #[inline(always)]
-    fn write_escapes(&mut self, bytes: &[u8; BLOCK], case: HexCase) {
-        let escapes = case.escapes();
-        // The fourth byte of each entry is overwritten by the next escape.
-        let mut all = [0; 3 * BLOCK + 1];
-        for (i, &byte) in bytes.iter().enumerate() {
-            all[3 * i..3 * i + 4].copy_from_slice(&escapes[usize::from(byte)]);
-        }
-        self.push_slice(&all[..3 * BLOCK]);
-    }
-    #[inline(always)]
-    fn write_dense(&mut self, bytes: &[u8; BLOCK], mut found: u64, case: HexCase) {
-        self.push_tripled(bytes, case.escapes(), |_| {
-            let escaped = found as u32;
-            found >>= 1;
-            escaped
-        });
-    }
-    #[inline(always)]
-    fn write_word(&mut self, word: u64, len: usize, _: bool) {
-        self.push_word(word, len);
-    }
+    out.push_slice(&all[..3 * BLOCK]);
 }
 
 /// Writes the block at the start of `near`. `from` and the returned offset are relative to the start of `near`.
@@ -390,102 +284,18 @@ fn write_near<R: Rule>(
             break;
         }
         found &= found - 1;
-        if !R::OVERLAPS || place >= from {
-            let step = rule.one(&near[place..]).ok_or(Malformed(place))?;
-            store(text, at % 256, step.bytes.to_le_bytes());
-            at += step.len;
-            from = place + step.used;
-        }
+        let step = rule.one(&near[place..]).ok_or(Malformed(place))?;
+        store(text, at % 256, step.bytes.to_le_bytes());
+        at += step.len;
+        from = place + step.used;
     }
     out.push_run(&text[..at]);
     Ok(from.max(BLOCK))
 }
 
-impl Output for Measure {
-    #[inline(always)]
-    fn write<R: Rule, const T: usize>(
-        &mut self,
-        rule: R,
-        source: &Source<'_>,
-        _: &mut [u8; T],
-        from: usize,
-        part: Part,
-    ) -> Result<usize, Malformed> {
-        // The end of most inputs has no found bytes.
-        if part.found == 0 {
-            self.len = self.len.saturating_add(part.end.saturating_sub(from));
-            return Ok(from.max(part.end));
-        }
-        measure_found(self, rule, source, from, part)
-    }
-    #[inline(always)]
-    fn write_block<R: Rule>(
-        &mut self,
-        rule: R,
-        source: &Source<'_>,
-        _: &mut Text,
-        from: usize,
-        part: Part,
-    ) -> Result<usize, Malformed> {
-        measure_found(self, rule, source, from, part)
-    }
-    #[inline(always)]
-    fn write_run(&mut self, _: &[u8]) -> usize {
-        0
-    }
-    #[inline(always)]
-    fn copy(&mut self, bytes: &[u8]) {
-        self.len = self.len.saturating_add(bytes.len());
-    }
-    #[inline(always)]
-    fn write_escapes(&mut self, _: &[u8; BLOCK], _: HexCase) {
-        self.len = self.len.saturating_add(3 * BLOCK);
-        self.changed = true;
-    }
-    #[inline(always)]
-    fn write_dense(&mut self, _: &[u8; BLOCK], found: u64, _: HexCase) {
-        self.len = self.len.saturating_add(BLOCK + 2 * found.count_ones() as usize);
-        self.changed = true;
-    }
-    #[inline(always)]
-    fn write_word(&mut self, _: u64, len: usize, changed: bool) {
-        self.len = self.len.saturating_add(len);
-        self.changed |= changed;
-    }
-}
-
-/// Measures a part of the input. See [`Output::write`] for the arguments. This is not inlined, because `rewrite` uses it in
-/// several places.
-#[inline(never)]
-fn measure_found<R: Rule>(
-    measure: &mut Measure,
-    rule: R,
-    source: &Source<'_>,
-    mut from: usize,
-    Part { start, end, mut found }: Part,
-) -> Result<usize, Malformed> {
-    let mut len = 0;
-    while found != 0 {
-        let place = start + found.trailing_zeros() as usize;
-        found &= found - 1;
-        if !R::OVERLAPS || place >= from {
-            let step = rule.one(&source.input[place..]).ok_or(Malformed(place))?;
-            len += place - from + step.len;
-            measure.changed |= step.changed;
-            from = place + step.used;
-        }
-    }
-    if from < end {
-        len += end - from;
-        from = end;
-    }
-    measure.len = measure.len.saturating_add(len);
-    Ok(from)
-}
-
 /// Writes `input` to `out`, with the steps of `rule` at the bytes that may change.
 #[inline(always)]
-fn rewrite<R: Rule, O: Output>(rule: R, input: &[u8], out: &mut O, case: HexCase) -> Result<(), Malformed> {
+fn rewrite<R: Rule>(rule: R, input: &[u8], out: &mut Cursor<'_>, case: HexCase) -> Result<(), Malformed> {
     let (source, mut text) = (Source::new(input), [0; _]);
     // The input is written up to offset `from`, and searched up to offset `start`.
     let (mut from, mut start) = (0, 0);
@@ -493,22 +303,33 @@ fn rewrite<R: Rule, O: Output>(rule: R, input: &[u8], out: &mut O, case: HexCase
         let mut found = search_block(block, rule);
         let end = start + BLOCK;
         if found == 0 && from == start {
-            out.copy(block);
+            out.push_run(block);
             from = end;
         } else if R::ESCAPES && found == u64::MAX {
-            out.write_escapes(block, case);
+            write_escapes(out, block, case);
             from = end;
         } else if R::ESCAPES && found.count_ones() > DENSE {
-            out.write_dense(block, found, case);
+            out.push_tripled(block, case.escapes(), |_| {
+                let escaped = found as u32;
+                found >>= 1;
+                escaped
+            });
             from = end;
         } else {
             if R::UNESCAPES && !rule.is_strict() {
                 // A `%` that has another `%` in the next two bytes starts no escape.
                 found &= !(found >> 1 | found >> 2);
             }
-            from = out.write_block(rule, &source, &mut text, from, Part { start, end, found })?;
+            from = match input[start..].first_chunk() {
+                Some(near) if R::ESCAPES || R::UNESCAPES => {
+                    write_near(out, rule, near, &mut text, from - start, found)
+                        .map(|from| start + from)
+                        .map_err(|Malformed(place)| Malformed(start + place))?
+                }
+                _ => write_part(out, rule, &source, &mut text, from, Part { start, end, found })?,
+            };
             if R::UNESCAPES && !rule.is_strict() {
-                let run = out.write_run(&input[from..]);
+                let run = write_run(out, &input[from..]);
                 if run > 0 {
                     from += run;
                     start = from;
@@ -520,19 +341,30 @@ fn rewrite<R: Rule, O: Output>(rule: R, input: &[u8], out: &mut O, case: HexCase
     }
     let rest = Found::new(&input[start..], rule);
     if R::UNESCAPES && rest.any {
-        unescape(rule.is_strict(), input, from, out)
-    } else {
-        out.write(rule, &source, &mut text, from, Part { start, end: input.len(), found: rest.bits() })?;
-        Ok(())
+        return unescape::<false>(rule.is_strict(), input, from, |word, len, _| out.push_word(word, len));
     }
+    write_part(out, rule, &source, &mut text, from, Part { start, end: input.len(), found: rest.bits() })?;
+    Ok(())
 }
 
-/// Decodes the input from offset `start` on, a word at a time and without a branch on the positions of the escapes.
+/// Decodes the input from offset `start` on, a word at a time and without a branch on the positions of the escapes. Calls `write`
+/// with each word, the number of its bytes to write, at most eight, and whether they differ from the input. With `SKIP`, a branch
+/// skips words without `%`, which is faster for long inputs.
 #[inline(always)]
-fn unescape(strict: bool, input: &[u8], mut start: usize, out: &mut impl Output) -> Result<(), Malformed> {
+fn unescape<const SKIP: bool>(
+    strict: bool,
+    input: &[u8],
+    mut start: usize,
+    mut write: impl FnMut(u64, usize, bool),
+) -> Result<(), Malformed> {
     while input.len() - start > 8 {
         let word = input[start..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
-        start += write_unescaped(word, None, strict, start, out)?;
+        if SKIP && word::equal(word, b'%') == 0 {
+            write(word, 8, false);
+            start += 8;
+            continue;
+        }
+        start += write_unescaped(word, None, strict, start, &mut write)?;
     }
     let rest = input.len() - start;
     let word = match input.last_chunk() {
@@ -540,7 +372,7 @@ fn unescape(strict: bool, input: &[u8], mut start: usize, out: &mut impl Output)
         Some(last) => u64::from_le_bytes(*last) >> (4 * (8 - rest)) >> (4 * (8 - rest)),
         None => word::words(input)[0],
     };
-    write_unescaped(word, Some(rest), strict, start, out)?;
+    write_unescaped(word, Some(rest), strict, start, &mut write)?;
     Ok(())
 }
 
@@ -552,7 +384,7 @@ fn write_unescaped(
     len: Option<usize>,
     strict: bool,
     start: usize,
-    out: &mut impl Output,
+    mut write: impl FnMut(u64, usize, bool),
 ) -> Result<usize, Malformed> {
     let word = word::unescape(word);
     let len = match len {
@@ -569,7 +401,7 @@ fn write_unescaped(
         }
     }
     let dropped = word.dropped();
-    out.write_word(word.bytes, len - dropped, dropped > 0);
+    write(word.bytes, len - dropped, dropped > 0);
     Ok(len)
 }
 
@@ -629,23 +461,45 @@ impl Found {
     }
 }
 
+/// Encodes or decodes run by run: calls `write` with each run of bytes for which `stays` holds, and the step of `next` at the byte
+/// after it. Returns the offset of the byte for which `next` returned `None`, or the length of the input.
 #[inline(always)]
-fn encode_to(job: &EncodeJob, input: &[u8], out: &mut impl Output) {
-    // Encoding never fails, so the result is ignored.
-    let _ = match job.usual {
-        Some(other) if job.is_plain() => rewrite(Usual { other, case: job.case }, input, out, job.case),
-        _ => rewrite(Encoding::new(job), input, out, job.case),
-    };
+fn run_by_run(
+    input: &[u8],
+    stays: impl Fn(u8) -> bool,
+    next: impl Fn(&[u8]) -> Option<Step>,
+    mut write: impl FnMut(&[u8], Option<Step>),
+) -> usize {
+    let mut rest = input;
+    loop {
+        let len = rest.iter().take_while(|&&byte| stays(byte)).count();
+        let (run, after) = rest.split_at(len);
+        let step = if after.is_empty() { None } else { next(after) };
+        write(run, step);
+        match step {
+            Some(step) => rest = &after[step.used..],
+            None => return input.len() - after.len(),
+        }
+    }
 }
 
+/// Encodes `input` in any mode and with any set. See [`run_by_run`].
 #[inline(always)]
-fn decode_to(job: &DecodeJob, input: &[u8], out: &mut impl Output) -> Result<(), Malformed> {
-    if job.is_plain() {
-        return rewrite(Percents(job), input, out, HexCase::Upper);
-    }
-    // The other two modes share one function, so the code is smaller.
-    let plus = [b'%', b'+'][usize::from(job.plus())];
-    rewrite(Decoding { job, plus }, input, out, HexCase::Upper)
+fn encode_runs(job: &EncodeJob, input: &[u8], write: impl FnMut(&[u8], Option<Step>)) {
+    // The last two modes treat `%` or the space specially even if it is in the set.
+    let stays = match job.rule {
+        EncodeRule::Plain => job.set,
+        EncodeRule::KeepEscapes => job.set.remove(b"%"),
+        EncodeRule::Form => job.set.remove(b" "),
+    };
+    run_by_run(input, |byte| stays.contains(byte), |rest| Some(reference::encode_special(job, rest)), write);
+}
+
+/// Adds a run of bytes that stay, and the step after it, to `measure`.
+#[inline(always)]
+fn add(measure: &mut Measure, run: &[u8], step: Option<Step>) {
+    measure.len = measure.len.saturating_add(run.len() + step.map_or(0, |step| step.len));
+    measure.changed |= step.is_some_and(|step| step.changed);
 }
 
 /// Returns the length of the input, or the offset of the malformed escape that ended the decoding.
@@ -699,13 +553,35 @@ fn encode_long<'c>(job: &EncodeJob, input: &[u8], out: Room<'c>) -> Written<'c> 
 /// Encodes any input. Single values and columns share this long function, so it is never inlined.
 #[inline(never)]
 fn encode_any<'c>(job: &EncodeJob, input: &[u8], mut out: Cursor<'c>) -> Cursor<'c> {
-    encode_to(job, input, &mut out);
+    match job.usual {
+        Some(other) if job.is_plain() => {
+            // Encoding never fails, so the result is ignored.
+            let _ = rewrite(Usual { other, case: job.case }, input, &mut out, job.case);
+        }
+        _ => encode_runs(job, input, |run, step| {
+            out.push_run(run);
+            if let Some(step) = step {
+                out.push_word(u64::from(step.bytes), step.len);
+            }
+        }),
+    }
     out
 }
 
 pub(crate) fn encode_measure(job: &EncodeJob, input: &[u8]) -> Measure {
     let mut measure = Measure::default();
-    encode_to(job, input, &mut measure);
+    match job.usual {
+        Some(other) if job.is_plain() => {
+            let (words, rest) = input.as_chunks();
+            let last = word::unusual(word::words(rest)[0], other) & ((1 << (8 * rest.len())) - 1);
+            let escapes = words.iter().fold(word::count(last), |escapes, word| {
+                escapes + word::count(word::unusual(u64::from_le_bytes(*word), other))
+            });
+            measure.len = input.len().saturating_add(escapes.saturating_mul(2));
+            measure.changed = escapes > 0;
+        }
+        _ => encode_runs(job, input, |run, step| add(&mut measure, run, step)),
+    }
     measure
 }
 
@@ -738,7 +614,7 @@ pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decode
 #[inline(never)]
 fn decode_words<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
     let mut out = Cursor::new(out);
-    let done = unescape(job.strict, input, 0, &mut out);
+    let done = unescape::<false>(job.strict, input, 0, |word, len, _| out.push_word(word, len));
     Decoded { written: out.finish(), stopped: stopped(input, done) }
 }
 
@@ -749,9 +625,9 @@ fn decode_short<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c>
     let (mut out, mut text) = (Cursor::new(out), [0; BLOCK + 16]);
     let (source, part) = (Source::new(input), Part { start: 0, end: input.len(), found });
     let done = if job.is_plain() {
-        out.write(Percents(job), &source, &mut text, 0, part)
+        write_part(&mut out, Percents(job), &source, &mut text, 0, part)
     } else {
-        out.write(Decoding { job, plus: b'%' }, &source, &mut text, 0, part)
+        write_part(&mut out, Decoding { job, plus: b'%' }, &source, &mut text, 0, part)
     };
     let stopped = stopped(input, done.map(|_| ()));
     Decoded { written: out.finish(), stopped }
@@ -766,14 +642,30 @@ fn decode_long<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c> 
 /// Decodes any input. Single values and columns share this long function, so it is never inlined.
 #[inline(never)]
 fn decode_any<'c>(job: &DecodeJob, input: &[u8], mut out: Cursor<'c>) -> (Cursor<'c>, usize) {
-    let done = decode_to(job, input, &mut out);
+    let done = if job.is_plain() {
+        rewrite(Percents(job), input, &mut out, HexCase::Upper)
+    } else {
+        // The other two modes share one function, so the code is smaller.
+        let plus = [b'%', b'+'][usize::from(job.plus())];
+        rewrite(Decoding { job, plus }, input, &mut out, HexCase::Upper)
+    };
     (out, stopped(input, done))
 }
 
 pub(crate) fn decode_measure(job: &DecodeJob, input: &[u8]) -> Measured {
     let mut measure = Measure::default();
-    let done = decode_to(job, input, &mut measure);
-    Measured::new(measure, stopped(input, done))
+    let stopped = if job.is_plain() {
+        let done = unescape::<true>(job.strict, input, 0, |_, len, changed| {
+            measure.len += len;
+            measure.changed |= changed;
+        });
+        stopped(input, done)
+    } else {
+        let stays = |byte: u8| byte != b'%' && !(byte == b'+' && job.plus());
+        let next = |rest: &[u8]| reference::decode_special::<false>(job, rest);
+        run_by_run(input, stays, next, |run, step| add(&mut measure, run, step))
+    };
+    Measured::new(measure, stopped)
 }
 
 /// Encodes values one by one. Maps their ends in the input to their ends in the output.

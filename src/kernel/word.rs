@@ -21,9 +21,9 @@ pub(crate) fn words(input: &[u8]) -> [u64; 2] {
 }
 
 /// The longest input that a [`Look`] checks.
-pub(crate) const FEW: usize = 16;
+pub(crate) const SHORT: usize = 16;
 
-/// A quick check whether an input of at most [`FEW`] bytes stays unchanged. The methods get two pieces that cover the input and
+/// A quick check whether an input of at most [`SHORT`] bytes stays unchanged. The methods get two pieces that cover the input and
 /// may overlap. `true` means that the input stays unchanged; `false` means that the check cannot tell.
 pub(crate) trait Look: Copy {
     /// Checks an input of one byte.
@@ -39,12 +39,12 @@ pub(crate) trait Look: Copy {
     fn sixteen(self, start: u64, end: u64) -> bool;
 }
 
-/// Checks `input` with `look`. Returns `false` if it is longer than [`FEW`] bytes.
+/// Checks `input` with `look`. Returns `false` if it is longer than [`SHORT`] bytes.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 pub(crate) fn stays(input: &[u8], look: impl Look) -> bool {
     let len = input.len();
-    if len > FEW {
+    if len > SHORT {
         false
     } else if let (Some(start), Some(end)) = (input.first_chunk(), input.last_chunk()) {
         look.sixteen(u64::from_le_bytes(*start), u64::from_le_bytes(*end))
@@ -174,7 +174,7 @@ impl Unescaped {
     /// Returns the number of bytes by which decoding shortened the word: two for each escape.
     #[inline(always)]
     pub(crate) const fn dropped(&self) -> usize {
-        2 * ((self.escapes >> 7).wrapping_mul(EACH) >> 56) as usize
+        2 * count(self.escapes)
     }
 
     /// Returns the number of bytes at the end of the word that may start an escape which the next word completes.
@@ -206,6 +206,12 @@ pub(crate) const fn unescape(word: u64) -> Unescaped {
     let before = second ^ second.wrapping_sub(1);
     bytes = bytes & before | bytes >> 16 & !before;
     Unescaped { bytes, escapes, percents }
+}
+
+/// Returns the number of top bits in `tops`. No other bits of `tops` are set.
+#[inline(always)]
+pub(crate) const fn count(tops: u64) -> usize {
+    ((tops >> 7).wrapping_mul(EACH) >> 56) as usize
 }
 
 /// Returns a word with bit `n` set if the top bit of byte `n` is set. No other bits of `tops` are set.

@@ -170,7 +170,7 @@ pub fn rows(chart: &Rows) -> String {
         let mut at = 8;
         for series in &chart.key {
             let _ = area.draw(&Circle::new((at + 6, 46), 5, series.colour.filled()));
-            text(area, &series.name, (at + 17, 38), 13);
+            text(area, &series.name, (at + 17, 40), 13);
             at += 40 + 7 * series.name.len() as i32;
         }
         let ticks: Vec<(f64, String)> = match chart.axis {
@@ -191,7 +191,7 @@ pub fn rows(chart: &Rows) -> String {
                 y += 34;
             }
             for row in rows {
-                text(area, &row.name, (24, y), 14);
+                text(area, &row.name, (24, y + 2), 14);
                 let end = x(row.value);
                 let _ = match chart.axis {
                     Axis::Percent => {
@@ -199,7 +199,7 @@ pub fn rows(chart: &Rows) -> String {
                     }
                     Axis::Logarithmic => area.draw(&Circle::new((end, y + 8), 6, row.series.colour.filled())),
                 };
-                text(area, &row.figure, (end + 10, y), 13);
+                text(area, &row.figure, (end + 10, y + 2), 13);
                 y += 22;
             }
         }

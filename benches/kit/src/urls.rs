@@ -1,6 +1,6 @@
 //! Generates URLs with the statistics of real lists.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
 use crate::Random;
@@ -35,7 +35,8 @@ impl Urls {
 
     /// Returns `count` distinct URLs.
     pub fn distinct(self, count: usize) -> Vec<String> {
-        let mut seen = HashSet::new();
+        // A hash set has random seeds, and `ci/instructions` needs the same number of instructions in every process.
+        let mut seen = BTreeSet::new();
         let mut urls = self.filter(|url| seen.insert(url.clone())).take(count).collect::<Vec<_>>();
         urls.shrink_to_fit();
         urls

@@ -1,5 +1,5 @@
-//! A server that follows the advice of docs/servers.md: it rejects malformed escapes before any handler runs, uses normalized URLs as
-//! cache keys, and escapes the values that it writes to redirects.
+//! A server that follows the advice of docs/servers.md and docs/readings.md: it rejects malformed escapes, and paths that servers read
+//! differently, before any handler runs, uses normalized URLs as cache keys, and escapes the values that it writes to redirects.
 //!
 //! ```sh
 //! cargo run --release -- 127.0.0.1:8080
@@ -21,6 +21,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use simdpct::{Decode, Encode, TryDecode, sets};
+use simdpct_uri::reading::{Outcome, Reading};
 
 /// The cache: responses by normalized request target.
 type Cache = Arc<Mutex<HashMap<Vec<u8>, String>>>;
@@ -44,6 +45,24 @@ async fn well_formed(request: Request, next: Next) -> Response {
         Ok(()) => next.run(request).await,
         Err(error) => (StatusCode::BAD_REQUEST, format!("{error}\n")).into_response(),
     }
+}
+
+/// Rejects requests whose path servers route differently, and rewrites other paths to the form that all read alike: `//a/./%7Eb` becomes
+/// `/a/~b`. So no server behind this one can be reached past its rules.
+async fn read_alike(mut request: Request, next: Next) -> Response {
+    let target = request.uri().path_and_query().map_or("", |target| target.as_str());
+    let rewritten = match Reading::STRICT.read(target) {
+        Outcome::Read { passed_on: Some(text), .. } if *text == *target.as_bytes() => None,
+        Outcome::Read { passed_on: Some(text), .. } => Uri::try_from(&*text).ok(),
+        Outcome::Refused { why, .. } => {
+            return (StatusCode::BAD_REQUEST, format!("in the path: {why}\n")).into_response();
+        }
+        _ => return StatusCode::BAD_REQUEST.into_response(),
+    };
+    if let Some(uri) = rewritten {
+        *request.uri_mut() = uri;
+    }
+    next.run(request).await
 }
 
 /// Handles `/search?q=...`. The targets `%7Eann`, `~ann` and `%7eann` share an entry of the cache.
@@ -77,7 +96,15 @@ fn app() -> Router {
         .route("/login", get(login))
         .layer(middleware::from_fn(well_formed))
         .route("/plain", get(|| async { "14 characters\n" }))
+        .route("/admin", get(|| async { (StatusCode::FORBIDDEN, "not for you\n") }))
+        .route("/echo/{*path}", get(|uri: Uri| async move { uri.path().to_owned() }))
         .with_state(Cache::default())
+}
+
+/// Returns the application behind [`read_alike`]. The layer is around the router, because a layer of the router itself runs after the
+/// route is chosen.
+fn guarded() -> Router {
+    Router::new().fallback_service(app()).layer(middleware::from_fn(read_alike))
 }
 
 #[tokio::main]
@@ -87,9 +114,9 @@ async fn main() -> std::io::Result<()> {
         std::process::exit(2);
     };
     if address == "load" {
-        return load::run(app()).await;
+        return load::run(guarded()).await;
     }
     let listener = tokio::net::TcpListener::bind(&address).await?;
     println!("listening on http://{}", listener.local_addr()?);
-    axum::serve(listener, app()).await
+    axum::serve(listener, guarded()).await
 }

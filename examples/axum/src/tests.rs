@@ -4,11 +4,11 @@ use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode, header};
 use tower_service::Service;
 
-use super::app;
+use super::guarded;
 
 /// Requests `targets` one after the other, and returns the status, the target of a redirect and the text of each response.
 async fn ask<const N: usize>(targets: [&str; N]) -> [(StatusCode, String, String); N] {
-    let mut app = app();
+    let mut app = guarded();
     let mut responses = Vec::new();
     for target in targets {
         let request = Request::get(target).body(Body::empty()).unwrap();
@@ -44,4 +44,25 @@ async fn a_name_cannot_leave_its_argument() {
     let [(status, location, _)] = ask(["/login?user=a%26admin=1%0d%0aSet-Cookie:+x%23"]).await;
     assert_eq!(status, StatusCode::SEE_OTHER);
     assert_eq!(location, "/home?user=a%26admin%3D1%0D%0ASet-Cookie%3A%20x%23");
+}
+
+/// Each line has a target, the status, and the path that the handler gets.
+#[tokio::test]
+async fn paths_that_servers_read_differently_are_rejected_or_rewritten() {
+    for (target, status, path) in [
+        ("/echo/a/b", 200, "/echo/a/b"),
+        ("/echo//a/./%7Eb", 200, "/echo/a/~b"),
+        ("/echo/caf%c3%a9%20", 200, "/echo/caf%C3%A9%20"),
+        ("/x/../echo/a", 200, "/echo/a"),
+        ("/x/../admin", 403, "not for you\n"),
+        ("/%61dmin", 403, "not for you\n"),
+        ("/echo/..;/admin", 400, "in the path: a path parameter\n"),
+        ("/echo/..%2fadmin", 400, "in the path: an escape that is not allowed\n"),
+        ("/echo/%252e", 400, "in the path: an escape that is escaped again\n"),
+        ("/echo/%ff", 400, "in the path: not UTF-8\n"),
+        ("/../admin", 400, "in the path: a dot segment above the root\n"),
+    ] {
+        let [(found, _, text)] = ask([target]).await;
+        assert_eq!((found.as_u16(), text.as_str()), (status, path), "{target}");
+    }
 }

@@ -133,7 +133,7 @@ pub(super) fn two_blocks<'c, I: Isa>(
         Err(lane) => Err(lane),
         // This check tells the compiler that a block fits. It never fails, because the output so far is no longer than the
         // input so far.
-        Ok(_) if state.sink.room() < I::LANES => return None,
+        Ok(_) if state.sink.spare() < I::LANES => return None,
         Ok(_) => state
             .take::<false, false>(blocks[1], last, Lanes::ALL)
             .map_err(|lane| input.len() - I::LANES + lane),
@@ -155,7 +155,7 @@ pub(super) fn medium<'c, I: Isa>(
     loop {
         // This tells the compiler that a block fits. The output so far is no longer than the input so far, so if the first
         // block fits, all do.
-        if rest.len() < I::LANES || state.sink.room() < I::LANES {
+        if rest.len() < I::LANES || state.sink.spare() < I::LANES {
             return None;
         }
         // Which blocks have a `%` is unpredictable. AVX-512 decodes a block in less time than a mispredicted branch takes.
@@ -195,9 +195,9 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
             return (state.finish(), input.len() - rest.len() + lane);
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
-        while rest.len() >= I::LANES && state.sink.room() >= I::LANES {
+        while rest.len() >= I::LANES && state.sink.spare() >= I::LANES {
             if const { I::TOGETHER == 4 } {
-                if rest.len() < 4 * I::LANES || state.sink.room() < 4 * I::LANES {
+                if rest.len() < 4 * I::LANES || state.sink.spare() < 4 * I::LANES {
                     if !state.pass::<1>(rest)
                         && let Err(lane) = state.take::<false, false>(isa.load(rest), rest, Lanes::ALL)
                     {
@@ -216,7 +216,7 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
                 // took 1.1 times as long.
                 for _ in 0..4 {
                     // This tells the compiler that the second to fourth block fit, too.
-                    if state.sink.room() < I::LANES {
+                    if state.sink.spare() < I::LANES {
                         break;
                     }
                     // Which of these blocks have a `%` is unpredictable, and decoding one takes less time than a mispredicted
@@ -272,12 +272,15 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
         // Measuring has no loop of its own in these modes, because it is rare.
-        while S::WRITES && I::LOOPS_IN_OTHER_MODES && rest.len() >= I::LANES && state.sink.room() >= I::LANES
+        while S::WRITES && I::LOOPS_IN_OTHER_MODES && rest.len() >= I::LANES && state.sink.spare() >= I::LANES
         {
             if let Err(lane) = state.take::<true, true>(isa.load(rest), rest, Lanes::ALL) {
                 return (state.finish(), input.len() - rest.len() + lane);
             }
             rest = &rest[I::LANES..];
+        }
+        while S::WRITES && !I::LOOPS_IN_OTHER_MODES && rest.len() >= 2 * I::LANES && state.pass::<2>(rest) {
+            rest = &rest[2 * I::LANES..];
         }
         if rest.len() < I::LANES {
             return (state.finish(), input.len());
@@ -350,8 +353,9 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<I, S, B, KEEP> {
     #[cfg_attr(optimized, inline(always))]
     fn escapes(&mut self, rest: &mut &[u8]) {
         let digits = self.carry.count_ones() as usize;
-        while self.sink.room() >= I::LANES
-            && let Some(values) = rest.get(digits..).and_then(|escapes| self.isa.all_escapes(escapes))
+        while self.sink.spare() >= I::LANES
+            && let Some(escapes) = rest.get(digits..digits + 3 * I::LANES)
+            && let Some(values) = self.isa.all_escapes(escapes)
         {
             self.sink.store(self.isa, values, Lanes::ALL);
             *rest = &rest[3 * I::LANES..];
@@ -361,7 +365,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<I, S, B, KEEP> {
     /// Writes the `M` whole blocks at the start of `rest` if nothing in them is decoded.
     #[cfg_attr(optimized, inline(always))]
     fn pass<const M: usize>(&mut self, rest: &[u8]) -> bool {
-        if self.carry != 0 || self.sink.room() < M * I::LANES {
+        if self.carry | self.carry_all != 0 || self.form || self.sink.spare() < M * I::LANES {
             return false;
         }
         let mut blocks = [self.isa.load(rest); M];

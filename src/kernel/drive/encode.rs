@@ -14,7 +14,7 @@
 
 use super::bounds::{Bounds, Single};
 use super::sink::Sink;
-use super::{Isa, Lanes, digits_of, padding};
+use super::{Isa, Lanes, Members, digits_of, padding};
 use crate::hex::HexCase;
 use crate::kernel::cursor::{Cursor, MAX_WINDOW, Room, Written};
 use crate::kernel::ends::Ends;
@@ -118,15 +118,15 @@ pub(super) fn two_blocks<'c, I: Isa>(
     }
     let class = isa.class(&job.set, input.len());
     let blocks = [isa.load(input), isa.load(last)];
-    let escape = !isa.member(blocks[0], &class) & lanes.mask();
-    let last_escape = !isa.member(blocks[1], &class) & Lanes::<I>::ALL.mask();
+    let escape = !isa.member(blocks[0], &class).mask() & lanes.mask();
+    let last_escape = !isa.member(blocks[1], &class).mask() & Lanes::<I>::ALL.mask();
     let mut out = Cursor::new(out);
     // A tier whose `lacks` covers inputs of this length has already checked them in `copy_two`.
     if const { I::LONGEST_LOOK <= I::LANES } && escape | last_escape == 0 {
         return out.push_ends(input).then(|| out.finish());
     }
     isa.expand(blocks[0], input, escape, lanes, job.case, &mut out);
-    if out.room() < MAX_WINDOW {
+    if out.spare() < MAX_WINDOW {
         return None;
     }
     isa.expand(blocks[1], last, last_escape, Lanes::ALL, job.case, &mut out);
@@ -149,7 +149,7 @@ pub(super) fn medium<'c, I: Isa>(
     let mut state = State::<I, Cursor<'c>, Single, true>::new(isa, job, input, Single, Cursor::new(out));
     let mut block = isa.load(rest);
     loop {
-        if state.sink.room() < MAX_WINDOW {
+        if state.sink.spare() < MAX_WINDOW {
             return None;
         }
         // The next block is loaded before this block is stored: a load waits for an older store if the lower twelve bits of
@@ -212,7 +212,7 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(isa: I, job: &EncodeJob, input: &[u
         while S::WRITES
             && I::LOOPS_IN_OTHER_MODES
             && rest.len() >= I::LANES
-            && state.sink.room() >= MAX_WINDOW
+            && state.sink.spare() >= MAX_WINDOW
         {
             state.take::<false>(isa.load(rest), rest, Lanes::ALL);
             rest = &rest[I::LANES..];
@@ -266,7 +266,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
     /// blocks.
     #[cfg_attr(optimized, inline(always))]
     fn four_blocks(&mut self, rest: &mut &[u8]) {
-        while rest.len() >= 4 * I::LANES && self.sink.room() >= 4 * MAX_WINDOW {
+        while rest.len() >= 4 * I::LANES && self.sink.spare() >= 4 * MAX_WINDOW {
             // All four blocks are loaded before the first store; `medium` explains why.
             let blocks = self.load::<4>(rest);
             if self.pass(blocks) {
@@ -279,7 +279,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
                 return;
             }
         }
-        while rest.len() < 4 * I::LANES && rest.len() >= I::LANES && self.sink.room() >= MAX_WINDOW {
+        while rest.len() < 4 * I::LANES && rest.len() >= I::LANES && self.sink.spare() >= MAX_WINDOW {
             self.take::<true>(self.isa.load(rest), rest, Lanes::ALL);
             *rest = &rest[I::LANES..];
         }
@@ -289,7 +289,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
     /// fewer than `MAX_WINDOW` spare bytes.
     #[cfg_attr(optimized, inline(always))]
     fn next(&mut self, block: I::Block, rest: &mut &[u8]) -> bool {
-        let fits = self.sink.room() >= MAX_WINDOW;
+        let fits = self.sink.spare() >= MAX_WINDOW;
         if fits {
             self.take::<true>(block, rest, Lanes::ALL);
             *rest = &rest[I::LANES..];
@@ -302,7 +302,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
     #[cfg_attr(optimized, inline(always))]
     fn two_blocks(&mut self, rest: &mut &[u8]) {
         loop {
-            while rest.len() >= 2 * I::LANES && self.sink.room() >= 2 * I::LANES {
+            while rest.len() >= 2 * I::LANES && self.sink.spare() >= 2 * I::LANES {
                 if !self.pass(self.load::<2>(rest)) {
                     break;
                 }
@@ -310,7 +310,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
             }
             let mut clean = 0;
             while clean < 2 {
-                if rest.len() < I::LANES || self.sink.room() < MAX_WINDOW {
+                if rest.len() < I::LANES || self.sink.spare() < MAX_WINDOW {
                     return;
                 }
                 let block = self.load::<1>(rest);
@@ -327,7 +327,10 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
     /// [`State::take`].
     #[cfg_attr(optimized, inline(always))]
     fn pass<const M: usize>(&mut self, blocks: [I::Block; M]) -> bool {
-        let clean = self.sink.room() >= M * I::LANES && self.isa.all_members(blocks, &self.class);
+        if self.sink.spare() < M * I::LANES {
+            return false;
+        }
+        let clean = self.isa.all_members(blocks, &self.class);
         if clean {
             for i in 0..M {
                 self.bounds.settle(self.sink.written() + i * I::LANES, 0, 0);
@@ -345,7 +348,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
         let isa = self.isa;
         let members =
             if MANY { isa.member_of_many(block, &self.class) } else { isa.member(block, &self.class) };
-        let mut escape = !members;
+        let mut escape = !members.mask();
         if !DEFAULT && self.keep_escapes {
             let percent = isa.eq(block, b'%');
             if percent | self.carry != 0 {
@@ -369,7 +372,7 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const DEFAULT: bool> State<I, S, B, DEFAULT>
         if MANY && I::EXPANDS_ALL && escape == u64::MAX {
             self.sink.expand_all(isa, block, rest, self.case);
         } else if MANY && DEFAULT {
-            self.sink.expand_non_members(isa, block, rest, &self.class, escape, lanes, self.case);
+            self.sink.expand_non_members(isa, block, rest, members, lanes, self.case);
         } else {
             self.sink.expand(isa, block, rest, escape, lanes, self.case);
         }

@@ -98,44 +98,47 @@ pub(crate) struct Escapes<B> {
     pub(crate) marks: B,
 }
 
+/// The lanes of a block that are members of a set. A tier may add what it needs to expand the other lanes.
+pub(crate) trait Members: Copy {
+    /// Returns the mask of the lanes. The bits of lanes after the end of the input are unspecified.
+    fn mask(self) -> u64;
+}
+
+impl Members for u64 {
+    #[cfg_attr(optimized, inline(always))]
+    fn mask(self) -> u64 {
+        self
+    }
+}
+
 /// The capability of a tier. It provides blocks of two widths: wide ones for any input, narrow ones for short inputs.
 pub(crate) trait Tier: Copy {
     /// The blocks for any input.
-    type Wide: Isa;
+    type Wide: Isa<Token = Self>;
 
-    /// The blocks for inputs of at most [`Tier::SHORT`] bytes.
-    type Narrow: Isa;
-
-    /// The longest input for narrow blocks; 0 if a tier has only wide ones.
-    const SHORT: usize;
+    /// The blocks for short inputs. A tier with blocks of one width only names those again.
+    type Narrow: Isa<Token = Self>;
 
     /// Whether an entry point itself copies a clean input in a mode other than the default. That pays if the function that
     /// decodes such inputs has to save registers first.
     const COPIES_BEFORE_MODE: bool = false;
 
-    /// Returns the capability for wide blocks.
-    fn wide(self) -> Self::Wide;
-
-    /// Returns the capability for narrow blocks.
-    fn narrow(self) -> Self::Narrow;
-}
-
-/// A token that is an [`Isa`] itself, because its tier has blocks of one width only.
-pub(crate) trait OneWidth: Isa {}
-
-impl<I: OneWidth> Tier for I {
-    type Wide = I;
-    type Narrow = I;
-    const SHORT: usize = 0;
-
+    /// Reports whether an input of `len` bytes is short enough for narrow blocks, if the tier has any.
     #[cfg_attr(optimized, inline(always))]
-    fn wide(self) -> I {
-        self
+    fn is_narrow(len: usize) -> bool {
+        Self::Narrow::LANES < Self::Wide::LANES && len <= Self::Narrow::LANES
     }
 
+    /// Returns the capability for wide blocks.
     #[cfg_attr(optimized, inline(always))]
-    fn narrow(self) -> I {
-        self
+    fn wide(self) -> Self::Wide {
+        Isa::new(self)
+    }
+
+    /// Returns the capability for narrow blocks.
+    #[cfg_attr(optimized, inline(always))]
+    fn narrow(self) -> Self::Narrow {
+        Isa::new(self)
     }
 }
 
@@ -165,17 +168,27 @@ pub(crate) trait Isa: Copy {
     /// them.
     const MEDIUM: usize = 0;
 
-    /// Whether modes other than the default have a loop for whole blocks, which makes them 5 % to 10 % faster on long inputs.
+    /// Whether modes other than the default have a loop for whole blocks, which needs more code. Decoding without it has a loop for
+    /// clean runs.
     const LOOPS_IN_OTHER_MODES: bool = true;
 
     /// The spare capacity in bytes that is enough for any operation on one block.
     const WINDOW: usize = 3 * Self::LANES + 64;
+
+    /// The token that proves that the CPU has the instruction set.
+    type Token;
 
     /// A block of `LANES` bytes.
     type Block: Copy;
 
     /// A set, prepared for [`Isa::member`].
     type Class: Copy;
+
+    /// The result of [`Isa::member`].
+    type Members: Members;
+
+    /// Makes the capability from a token.
+    fn new(token: Self::Token) -> Self;
 
     /// Prepares `set` for an input of `len` bytes.
     fn class(self, set: &ByteSet, len: usize) -> Self::Class;
@@ -194,12 +207,12 @@ pub(crate) trait Isa: Copy {
     fn bytes(self, block: Self::Block) -> [u8; 64];
 
     /// Returns the lanes that are members of the set.
-    fn member(self, block: Self::Block, class: &Self::Class) -> u64;
+    fn member(self, block: Self::Block, class: &Self::Class) -> Self::Members;
 
     /// Returns the lanes that are members of the set, like [`Isa::member`]. It is for loops over many blocks, in which
     /// preparing the set costs nothing.
     #[cfg_attr(optimized, inline(always))]
-    fn member_of_many(self, block: Self::Block, class: &Self::Class) -> u64 {
+    fn member_of_many(self, block: Self::Block, class: &Self::Class) -> Self::Members {
         self.member(block, class)
     }
 
@@ -300,7 +313,7 @@ pub(crate) trait Isa: Copy {
         class: &Self::Class,
         members: bool,
     ) -> (u64, Self::Block) {
-        let found_members = self.member(found.values, class);
+        let found_members = self.member(found.values, class).mask();
         let decoded = found.valid & if members { found_members } else { !found_members };
         (decoded, self.select(decoded, block, found.values))
     }
@@ -362,21 +375,18 @@ pub(crate) trait Isa: Copy {
         }
     }
 
-    /// Writes the first `lanes` lanes of `block`, with those that are not members of `class` as escapes. `escape` is the mask
-    /// of these lanes, for tiers that need it.
+    /// Writes the first `lanes` lanes of `block`, with those that are not in `members` as escapes.
     #[cfg_attr(optimized, inline(always))]
-    #[allow(clippy::too_many_arguments, reason = "those of `expand`, and the set")]
     fn expand_non_members(
         self,
         block: Self::Block,
         input: &[u8],
-        _class: &Self::Class,
-        escape: u64,
+        members: Self::Members,
         lanes: Lanes<Self>,
         case: HexCase,
         out: &mut Cursor<'_>,
     ) {
-        self.expand(block, input, escape, lanes, case, out);
+        self.expand(block, input, !members.mask() & lanes.mask(), lanes, case, out);
     }
 
     /// Whether [`Isa::expand_all`] is faster than [`Isa::expand`]. It requires 64 lanes.

@@ -16,14 +16,11 @@ pub(crate) trait Operation: Sized {
     /// Whether [`Operation::two_blocks`] and [`Operation::medium`] exist.
     const HAS_MEDIUM: bool = false;
 
-    /// Reports whether the job is in the default mode.
-    fn is_default(&self) -> bool;
-
-    /// Returns the number of bytes of the input.
-    fn len(&self) -> usize;
-
-    /// Handles one block in the default mode. Returns `None` if it needs a driver that checks the room.
-    fn one_block<I: Isa>(&mut self, isa: I) -> Option<Self::Done>;
+    /// Handles one block in the default mode. Returns `None` if it needs a driver that checks the spare capacity.
+    #[cfg_attr(optimized, inline(always))]
+    fn one_block<I: Isa>(&mut self, _isa: I) -> Option<Self::Done> {
+        None
+    }
 
     /// Handles an input of any length in the default mode. Returns `None` if [`Operation::other_mode`] has to do it.
     fn long<I: Isa>(&mut self, isa: I) -> Option<Self::Done>;
@@ -45,14 +42,15 @@ pub(crate) trait Operation: Sized {
         None
     }
 
-    /// Handles an input of one block, narrow or wide, or one of two blocks that is only copied.
+    /// Handles an input of `len` bytes in the default mode if it is one block, narrow or wide, or if it is two blocks that are only
+    /// copied.
     #[cfg_attr(optimized, inline(always))]
-    fn short<T: Tier>(&mut self, tier: T) -> Option<Self::Done> {
-        if T::SHORT > 0 && self.len() <= T::SHORT {
+    fn short<T: Tier>(&mut self, tier: T, len: usize) -> Option<Self::Done> {
+        if T::is_narrow(len) {
             self.one_block(tier.narrow())
-        } else if self.len() <= T::Wide::LANES {
+        } else if len <= T::Wide::LANES {
             self.one_block(tier.wide())
-        } else if self.len() <= T::Wide::LONGEST_LOOK {
+        } else if len <= T::Wide::LONGEST_LOOK {
             self.copy_two(tier.wide())
         } else {
             None
@@ -90,14 +88,6 @@ impl<'c> Operation for Encode<'_, 'c> {
     const HAS_MEDIUM: bool = true;
 
     #[cfg_attr(optimized, inline(always))]
-    fn is_default(&self) -> bool {
-        self.job.is_plain()
-    }
-    #[cfg_attr(optimized, inline(always))]
-    fn len(&self) -> usize {
-        self.input.len()
-    }
-    #[cfg_attr(optimized, inline(always))]
     fn one_block<I: Isa>(&mut self, isa: I) -> Option<Written<'c>> {
         if self.out.len() < I::WINDOW {
             return None;
@@ -114,7 +104,7 @@ impl<'c> Operation for Encode<'_, 'c> {
     }
     #[cfg_attr(optimized, inline(always))]
     fn short_other_mode<T: Tier>(&mut self, tier: T) -> Option<Written<'c>> {
-        if T::SHORT == 0 || self.input.len() > T::SHORT {
+        if !T::is_narrow(self.input.len()) {
             return None;
         }
         let out = Cursor::new(self.out);
@@ -142,15 +132,22 @@ pub(crate) struct Decode<'a, 'c> {
 }
 
 impl<'c> Decode<'_, 'c> {
-    /// Decodes an input of at most one block, which was not clean, in a mode other than the default. Returns `None` if there is too
-    /// little room.
+    /// Decodes an input of at most one block in a mode other than the default. Returns `None` if the input is longer, or if the
+    /// spare capacity is smaller than a block on a tier that has already tried to copy the input.
     #[cfg_attr(optimized, inline(always))]
-    fn escaped_block<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
-        if self.out.len() < I::LANES {
-            return None;
-        }
+    fn one_block_other_mode<T: Tier, I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
         let out = Cursor::new(self.out);
-        let (out, stopped) = decode::one_block::<_, _, true, false>(isa, self.job, self.input, out)?;
+        let (out, stopped) = if const { T::COPIES_BEFORE_MODE } {
+            if self.out.len() < I::LANES {
+                return None;
+            }
+            decode::one_block::<_, _, true, false>(isa, self.job, self.input, out)?
+        } else {
+            if let Some(done) = self.copy_two(isa) {
+                return Some(done);
+            }
+            decode::one_block::<_, _, true, true>(isa, self.job, self.input, out)?
+        };
         Some(Decoded { written: out.finish(), stopped })
     }
 }
@@ -159,14 +156,6 @@ impl<'c> Operation for Decode<'_, 'c> {
     type Done = Decoded<'c>;
     const HAS_MEDIUM: bool = true;
 
-    #[cfg_attr(optimized, inline(always))]
-    fn is_default(&self) -> bool {
-        self.job.is_plain()
-    }
-    #[cfg_attr(optimized, inline(always))]
-    fn len(&self) -> usize {
-        self.input.len()
-    }
     #[cfg_attr(optimized, inline(always))]
     fn one_block<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
         match self.copy_two(isa) {
@@ -188,38 +177,19 @@ impl<'c> Operation for Decode<'_, 'c> {
     }
     #[cfg_attr(optimized, inline(always))]
     fn copy_other_mode<T: Tier>(&mut self, tier: T) -> Option<Decoded<'c>> {
-        if T::SHORT > 0 && self.input.len() <= T::SHORT {
-            self.copy_two(tier.narrow())
-        } else {
-            self.copy_two(tier.wide())
-        }
+        if T::is_narrow(self.input.len()) { self.copy_two(tier.narrow()) } else { self.copy_two(tier.wide()) }
     }
     #[cfg_attr(optimized, inline(always))]
     fn short_other_mode<T: Tier>(&mut self, tier: T) -> Option<Decoded<'c>> {
-        if T::COPIES_BEFORE_MODE {
-            // A `+` as a space would take a check here that the entry point has not made.
-            if self.job.plus() {
-                return None;
-            }
-            return if T::SHORT > 0 && self.input.len() <= T::SHORT {
-                self.escaped_block(tier.narrow())
-            } else {
-                self.escaped_block(tier.wide())
-            };
+        // A `+` as a space would take a check here that the entry point has not made.
+        if T::COPIES_BEFORE_MODE && self.job.plus() {
+            return None;
         }
-        let out = Cursor::new(self.out);
-        let (out, stopped) = if T::SHORT > 0 && self.input.len() <= T::SHORT {
-            match self.copy_two(tier.narrow()) {
-                Some(done) => return Some(done),
-                None => decode::one_block::<_, _, true, true>(tier.narrow(), self.job, self.input, out)?,
-            }
+        if T::is_narrow(self.input.len()) {
+            self.one_block_other_mode::<T, _>(tier.narrow())
         } else {
-            match self.copy_two(tier.wide()) {
-                Some(done) => return Some(done),
-                None => decode::one_block::<_, _, true, true>(tier.wide(), self.job, self.input, out)?,
-            }
-        };
-        Some(Decoded { written: out.finish(), stopped })
+            self.one_block_other_mode::<T, _>(tier.wide())
+        }
     }
     #[cfg_attr(optimized, inline(always))]
     fn copy_two<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
@@ -244,14 +214,6 @@ pub(crate) struct EncodeMeasure<'a> {
 impl Operation for EncodeMeasure<'_> {
     type Done = Measure;
 
-    #[cfg_attr(optimized, inline(always))]
-    fn is_default(&self) -> bool {
-        self.job.is_plain()
-    }
-    #[cfg_attr(optimized, inline(always))]
-    fn len(&self) -> usize {
-        self.input.len()
-    }
     #[cfg_attr(optimized, inline(always))]
     fn one_block<I: Isa>(&mut self, isa: I) -> Option<Measure> {
         encode::one_block::<_, _, true>(isa, self.job, self.input, Measure::default())
@@ -284,14 +246,6 @@ impl DecodeMeasure<'_> {
 impl Operation for DecodeMeasure<'_> {
     type Done = Measured;
 
-    #[cfg_attr(optimized, inline(always))]
-    fn is_default(&self) -> bool {
-        self.job.is_plain()
-    }
-    #[cfg_attr(optimized, inline(always))]
-    fn len(&self) -> usize {
-        self.input.len()
-    }
     #[cfg_attr(optimized, inline(always))]
     fn one_block<I: Isa>(&mut self, isa: I) -> Option<Measured> {
         if let Some(unchanged) = self.unchanged(isa) {
@@ -327,22 +281,6 @@ impl<'c> Operation for EncodeValues<'_, 'c> {
     type Done = Written<'c>;
 
     #[cfg_attr(optimized, inline(always))]
-    fn is_default(&self) -> bool {
-        self.job.is_plain()
-    }
-    #[cfg_attr(optimized, inline(always))]
-    fn len(&self) -> usize {
-        self.input.len()
-    }
-    #[cfg_attr(optimized, inline(always))]
-    fn short<T: Tier>(&mut self, _: T) -> Option<Written<'c>> {
-        None
-    }
-    #[cfg_attr(optimized, inline(always))]
-    fn one_block<I: Isa>(&mut self, _: I) -> Option<Written<'c>> {
-        None
-    }
-    #[cfg_attr(optimized, inline(always))]
     fn long<I: Isa>(&mut self, isa: I) -> Option<Written<'c>> {
         Some(encode::encode_values(isa, self.job, self.input, self.ends, self.out))
     }
@@ -363,22 +301,6 @@ pub(crate) struct DecodeValues<'a, 'c> {
 impl<'c> Operation for DecodeValues<'_, 'c> {
     type Done = Decoded<'c>;
 
-    #[cfg_attr(optimized, inline(always))]
-    fn is_default(&self) -> bool {
-        self.job.is_plain()
-    }
-    #[cfg_attr(optimized, inline(always))]
-    fn len(&self) -> usize {
-        self.input.len()
-    }
-    #[cfg_attr(optimized, inline(always))]
-    fn short<T: Tier>(&mut self, _: T) -> Option<Decoded<'c>> {
-        None
-    }
-    #[cfg_attr(optimized, inline(always))]
-    fn one_block<I: Isa>(&mut self, _: I) -> Option<Decoded<'c>> {
-        None
-    }
     #[cfg_attr(optimized, inline(always))]
     fn long<I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
         decode::decode_values(isa, self.job, self.input, self.ends, self.out)

@@ -23,7 +23,7 @@ pub(super) fn encode_copy<'c, I: Isa>(
 }
 
 /// Copies an input that has no `%`, which most inputs are, or decodes it in a machine word. `None` means that the input has
-/// to be decoded block by block. The output never needs more room than the input has bytes.
+/// to be decoded block by block. The output is never longer than the input.
 #[cfg_attr(optimized, inline(always))]
 pub(super) fn decode_copy<'c, I: Isa>(
     isa: I,
@@ -39,7 +39,7 @@ pub(super) fn decode_copy<'c, I: Isa>(
     let done = if const { I::WORD } && !lacks && job.is_plain() && !job.strict {
         out.push_unescaped(input)
     } else {
-        lacks && out.push_few(input)
+        lacks && out.push_short(input)
     };
     done.then(|| Decoded { written: out.finish(), stopped: input.len() })
 }

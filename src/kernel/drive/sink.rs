@@ -1,6 +1,6 @@
 //! Destinations of the drivers' blocks: the caller's memory, or only a count of bytes.
 
-use super::{Isa, Lanes};
+use super::{Isa, Lanes, Members};
 use crate::hex::HexCase;
 use crate::kernel::cursor::Cursor;
 use crate::kernel::job::Measure;
@@ -19,16 +19,13 @@ pub(super) trait Sink<I: Isa> {
     fn compress(&mut self, isa: I, block: I::Block, drop: u64, lanes: Lanes<I>);
     /// Receives the first `lanes` lanes of `block`, with those in `escape` as escapes.
     fn expand(&mut self, isa: I, block: I::Block, input: &[u8], escape: u64, lanes: Lanes<I>, case: HexCase);
-    /// Receives the first `lanes` lanes of `block`, with those in `escape` as escapes: the lanes that are not members of
-    /// `class`.
-    #[allow(clippy::too_many_arguments, reason = "those of `expand`, and the set")]
+    /// Receives the first `lanes` lanes of `block`, with those that are not in `members` as escapes.
     fn expand_non_members(
         &mut self,
         isa: I,
         block: I::Block,
         input: &[u8],
-        class: &I::Class,
-        escape: u64,
+        members: I::Members,
         lanes: Lanes<I>,
         case: HexCase,
     );
@@ -37,7 +34,7 @@ pub(super) trait Sink<I: Isa> {
     /// Returns the number of bytes received.
     fn written(&self) -> usize;
     /// Returns the number of bytes that the sink can still receive.
-    fn room(&self) -> usize;
+    fn spare(&self) -> usize;
     /// Records that the output differs from the input if `changed`.
     fn changed(&mut self, changed: bool);
 }
@@ -70,12 +67,11 @@ impl<I: Isa> Sink<I> for Cursor<'_> {
         isa: I,
         block: I::Block,
         input: &[u8],
-        class: &I::Class,
-        escape: u64,
+        members: I::Members,
         lanes: Lanes<I>,
         case: HexCase,
     ) {
-        isa.expand_non_members(block, input, class, escape, lanes, case, self);
+        isa.expand_non_members(block, input, members, lanes, case, self);
     }
     #[cfg_attr(optimized, inline(always))]
     fn expand_all(&mut self, isa: I, block: I::Block, input: &[u8], case: HexCase) {
@@ -86,8 +82,8 @@ impl<I: Isa> Sink<I> for Cursor<'_> {
         Cursor::written(self)
     }
     #[cfg_attr(optimized, inline(always))]
-    fn room(&self) -> usize {
-        Cursor::room(self)
+    fn spare(&self) -> usize {
+        Cursor::spare(self)
     }
     #[cfg_attr(optimized, inline(always))]
     fn changed(&mut self, _: bool) {}
@@ -128,12 +124,11 @@ impl<I: Isa> Sink<I> for Measure {
         isa: I,
         block: I::Block,
         input: &[u8],
-        _: &I::Class,
-        escape: u64,
+        members: I::Members,
         lanes: Lanes<I>,
         case: HexCase,
     ) {
-        self.expand(isa, block, input, escape, lanes, case);
+        self.expand(isa, block, input, !members.mask() & lanes.mask(), lanes, case);
     }
     #[cfg_attr(optimized, inline(always))]
     fn expand_all(&mut self, _: I, _: I::Block, _: &[u8], _: HexCase) {
@@ -144,7 +139,7 @@ impl<I: Isa> Sink<I> for Measure {
         self.len
     }
     #[cfg_attr(optimized, inline(always))]
-    fn room(&self) -> usize {
+    fn spare(&self) -> usize {
         usize::MAX
     }
     #[cfg_attr(optimized, inline(always))]

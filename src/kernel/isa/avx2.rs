@@ -16,17 +16,6 @@ use crate::kernel::drive::Tier;
 impl Tier for Avx2 {
     type Wide = Blocks<Register, 2>;
     type Narrow = Blocks<Register, 1>;
-    const SHORT: usize = 32;
-
-    #[cfg_attr(optimized, inline(always))]
-    fn wide(self) -> Self::Wide {
-        Blocks::new(self)
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn narrow(self) -> Self::Narrow {
-        Blocks::new(self)
-    }
 }
 
 /// A register of 32 bytes.

@@ -15,7 +15,7 @@ use super::tables::BITS;
 use super::token::Avx512;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{Escapes, Isa, Lanes, OneWidth, lookahead, low_mask};
+use crate::kernel::drive::{Escapes, Isa, Lanes, Tier, lookahead, low_mask};
 use crate::set::ByteSet;
 
 /// A set, prepared for lookups. `ascii` has a byte for each value below 128, all ones for members. `high` has a bit for each
@@ -259,7 +259,7 @@ impl Avx512 {
     /// Writes the first `len` lanes of `block`; at most all 64.
     #[cfg_attr(optimized, inline(always))]
     fn store_low(self, block: __m512i, len: usize, out: &mut Cursor<'_>) {
-        if out.room() >= 64 {
+        if out.spare() >= 64 {
             // SAFETY: the token proves AVX-512. The check shows 64 writable bytes, the store initialises all of them, and at
             // most 64 are kept.
             unsafe {
@@ -267,8 +267,8 @@ impl Avx512 {
                 out.advance(len.min(64));
             }
         } else {
-            let len = len.min(out.room());
-            // SAFETY: the token proves AVX-512. `len` is at most `room`, and the masked store writes exactly `len` bytes.
+            let len = len.min(out.spare());
+            // SAFETY: the token proves AVX-512. `len` is at most `spare`, and the masked store writes exactly `len` bytes.
             unsafe {
                 _mm512_mask_storeu_epi8(out.as_mut_ptr().cast(), low_mask(len), block);
                 out.advance(len);
@@ -284,7 +284,10 @@ impl Avx512 {
     }
 }
 
-impl OneWidth for Avx512 {}
+impl Tier for Avx512 {
+    type Wide = Self;
+    type Narrow = Self;
+}
 
 impl Isa for Avx512 {
     const LANES: usize = 64;
@@ -296,6 +299,13 @@ impl Isa for Avx512 {
     const DECODES_ALL: bool = true;
     type Block = __m512i;
     type Class = Class;
+    type Members = u64;
+    type Token = Self;
+
+    #[cfg_attr(optimized, inline(always))]
+    fn new(token: Self) -> Self {
+        token
+    }
 
     #[cfg_attr(optimized, inline(always))]
     fn class(self, set: &ByteSet, _: usize) -> Class {

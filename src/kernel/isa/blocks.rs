@@ -11,7 +11,7 @@ use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, Row, without_digits};
 use super::vector::Vector;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
-use crate::kernel::drive::{Escapes, Isa, Lanes, lookahead, low_mask};
+use crate::kernel::drive::{Escapes, Isa, Lanes, Members, lookahead, low_mask};
 use crate::kernel::word::words;
 use crate::set::ByteSet;
 
@@ -29,11 +29,6 @@ pub(crate) struct Class<V> {
 }
 
 impl<V: Vector, const N: usize> Blocks<V, N> {
-    #[cfg_attr(optimized, inline(always))]
-    pub(super) fn new(token: V::Token) -> Self {
-        Blocks(token)
-    }
-
     #[cfg_attr(optimized, inline(always))]
     fn all(self, byte: u8) -> V {
         V::splat(self.0, byte)
@@ -189,9 +184,9 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         let start = window.as_mut_ptr();
         let digits = self.table(case.digits()).prepared(self.0);
         // SAFETY: the window has `EXPANDED` bytes. The groups leave no gap, because each starts where the one before ends. A
-        // group of more than sixteen bytes has more than four lanes of `escape`; these are marked, so `is_dense` holds and the
-        // group is written whole. The groups end after `LANES` bytes and two more for each escape, and `keep` gets `lanes`
-        // bytes and two for each.
+        // group of more than sixteen bytes has more than four lanes of `escape`. By the invariant of `Marked` these are marked,
+        // so by the contract of `Vector` `is_dense` holds, and the group is written whole. The groups end after `LANES` bytes and
+        // two more for each escape, and `keep` gets `lanes` bytes and two for each.
         unsafe {
             let end = if V::is_dense(self.0, marks, escape) {
                 self.groups::<true>(block, marks, escape, digits, start)
@@ -210,9 +205,17 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
 
 /// The lanes of a block to escape, as marks and as a mask.
 // INVARIANT: each lane of `escape` is marked. Lanes after the end of the input may be marked, too.
-struct Marked<V, const N: usize> {
+#[derive(Clone, Copy)]
+pub(crate) struct Marked<V, const N: usize> {
     marks: [V; N],
     escape: u64,
+}
+
+impl<V: Copy, const N: usize> Members for Marked<V, N> {
+    #[cfg_attr(optimized, inline(always))]
+    fn mask(self) -> u64 {
+        !self.escape
+    }
 }
 
 impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
@@ -222,6 +225,13 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     const DECODES_ALL: bool = Self::LANES == 64;
     type Block = [V; N];
     type Class = Class<V>;
+    type Members = Marked<V, N>;
+    type Token = V::Token;
+
+    #[cfg_attr(optimized, inline(always))]
+    fn new(token: V::Token) -> Self {
+        Blocks(token)
+    }
 
     #[cfg_attr(optimized, inline(always))]
     fn class(self, set: &ByteSet, _: usize) -> Class<V> {
@@ -257,7 +267,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         if V::MASKS_ARE_SLOW && self.all_members([ends], class) {
             return Some(0);
         }
-        let escape = !self.member(ends, class) & Lanes::<Self>::ALL.mask();
+        let escape = self.member(ends, class).escape & Lanes::<Self>::ALL.mask();
         Some(escape & low_mask(half) | (escape >> half) << (input.len() - half))
     }
 
@@ -272,19 +282,9 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
     }
 
     #[cfg_attr(optimized, inline(always))]
-    fn member(self, block: [V; N], class: &Class<V>) -> u64 {
-        let mut marks = block;
-        for i in 0..N {
-            marks[i] = self.ascii_member(block[i], class).eq(self.all(0));
-        }
-        let mut others = V::mask(marks);
-        if !class.is_ascii {
-            for i in 0..N {
-                marks[i] = self.high_member(block[i], class).eq(self.all(0));
-            }
-            others &= V::mask(marks);
-        }
-        !others
+    fn member(self, block: [V; N], class: &Class<V>) -> Marked<V, N> {
+        let marks = self.non_members(block, class);
+        Marked { marks, escape: V::mask(marks) }
     }
 
     #[cfg_attr(optimized, inline(always))]
@@ -514,15 +514,13 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         self,
         block: [V; N],
         _: &[u8],
-        class: &Class<V>,
-        _: u64,
+        members: Marked<V, N>,
         lanes: Lanes<Self>,
         case: HexCase,
         out: &mut Cursor<'_>,
     ) {
-        let marks = self.non_members(block, class);
-        let escape = V::mask(marks) & lanes.mask();
-        self.expand_marked(block, Marked { marks, escape }, lanes, case, out);
+        let escape = members.escape & lanes.mask();
+        self.expand_marked(block, Marked { escape, ..members }, lanes, case, out);
     }
 
     #[cfg_attr(optimized, inline(always))]

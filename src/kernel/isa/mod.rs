@@ -1,7 +1,7 @@
 //! The tiers: which exist, which this CPU has, and for each operation the table of its kernels.
 //!
-//! `tiers!` is the one list. The token, the detection and the entry points of a tier derive from its line; tests, fuzzers
-//! and benchmarks iterate [`Tier::available`].
+//! `tiers!` is the only list of tiers. The token, the detection and the entry points of a tier come from its row. Tests, fuzz
+//! targets and benchmarks iterate over [`Tier::available`].
 
 #![allow(
     clippy::needless_range_loop,
@@ -54,15 +54,15 @@ mod tables;
 ))]
 mod vector;
 
-/// What is known of a tier without calling its kernels.
+/// The properties of a tier that are known without a call of its kernels.
 struct Description {
     name: &'static str,
     features: &'static [&'static str],
     detect: fn() -> bool,
 }
 
-/// Whether this CPU has a feature. Those that the build assumes need no question, and where there is nobody to ask, they
-/// are all there is.
+/// Reports whether this CPU has a feature. Features that the build assumes need no detection. Outside x86 nothing is detected,
+/// so a CPU has only the features that the build assumes.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 macro_rules! has {
     ($feature:tt) => {
@@ -77,28 +77,31 @@ macro_rules! has {
     };
 }
 
-/// The entry points of an operation: the only functions that enable CPU features, and the only ones that make a token. Each makes
-/// one call; [`Operation`] says what it does.
+/// Makes the functions of an operation for one tier, and returns the one that is the entry. These are the only functions that
+/// enable CPU features and the only ones that make a token. Each calls one method of [`Operation`].
 ///
-/// Each kind of input has a function of its own, because the prologue of one that does all takes longer than a short input.
+/// Each kind of input has its own function: a single function would save so many registers that this alone would take longer than
+/// a short input.
 #[allow(unused_macros, reason = "some targets have no vector tier")]
 macro_rules! entry {
     ([$($feature:tt)*] $token:ident $operation:ident($($operand:ident: $type:ty),*) -> $output:ty) => {{
         $(#[target_feature(enable = $feature)])*
         fn entry<'c>($($operand: $type),*) -> $output {
             let (tier, mut it) = (token::$token::new(), $operation { $($operand),* });
-            if !it.is_default() {
+            if !it.job.is_plain() {
                 if <token::$token as drive::Tier>::COPIES_BEFORE_MODE && let Some(done) = it.copy_other_mode(tier) {
                     return done;
                 }
                 return short_other_mode($(it.$operand),*);
             }
-            match it.short(tier) {
+            match it.short(tier, it.input.len()) {
                 Some(done) => done,
-                None if $operation::HAS_MEDIUM && it.len() <= longest_two_blocks(tier.wide()) => {
+                None if $operation::HAS_MEDIUM && it.input.len() <= longest_two_blocks(tier.wide()) => {
                     two_blocks($(it.$operand),*)
                 }
-                None if $operation::HAS_MEDIUM && it.len() <= longest_medium(tier.wide()) => medium($(it.$operand),*),
+                None if $operation::HAS_MEDIUM && it.input.len() <= longest_medium(tier.wide()) => {
+                    medium($(it.$operand),*)
+                }
                 None => long($(it.$operand),*),
             }
         }
@@ -168,18 +171,19 @@ fn longest_medium<I: Isa>(_: I) -> usize {
     I::MEDIUM
 }
 
-/// One line a tier, best first: its name, its token, the architectures, and every feature that it may use.
+/// Defines the tiers, best first. A row has the name of a tier, its token, its architectures, and every CPU feature that its
+/// kernels may use.
 ///
-/// A token's only constructor enables exactly these features, and so does every entry point, so an entry that
-/// forgets one does not compile (E0133).
+/// The constructor of a token enables exactly these features, and so does every entry point. An entry point that forgets a
+/// feature does not compile (E0133).
 macro_rules! tiers {
     ($($name:literal, $token:ident, $arch:meta, [$($feature:tt)*];)*) => {
-        /// The capability tokens: who holds one runs on a CPU with the features of its tier.
+        /// The tokens of the tiers. A token is proof that the CPU has the features of its tier.
         pub(crate) mod token {
             $(
                 #[cfg($arch)]
                 #[derive(Clone, Copy)]
-                // INVARIANT: a value exists only where the CPU has the features of the tier.
+                // INVARIANT: a value exists only if the CPU has the features of the tier.
                 pub(crate) struct $token(());
 
                 #[cfg($arch)]
@@ -204,8 +208,8 @@ macro_rules! tiers {
             Description { name: "scalar", features: &[], detect: || true },
         ];
 
-        /// Whether every CPU that this build is for has the features of the best tier, as with `-C target-cpu=native` on a CPU
-        /// that has them. Its kernels are then called directly, where it is the one in use.
+        /// Whether the build assumes all features of the best tier, as with `-C target-cpu=native` on a CPU that has them. If that
+        /// tier is in use, its kernels are then called directly and not through a table.
         const BEST_IS_CERTAIN: bool = [
             $(
                 #[cfg($arch)]
@@ -228,9 +232,10 @@ macro_rules! tiers {
     };
 }
 
-/// One line an operation: the table of its kernels, one for each tier, and the method of [`Tier`] that calls them.
+/// Defines the operations. For each row, this makes a table with one kernel for each tier, and the method of [`Tier`] that calls
+/// the kernels.
 ///
-/// Each operation has a table of its own, so that a linker drops the kernels of operations that a program never calls.
+/// Each operation has its own table, so that a linker drops the kernels of operations that a program never calls.
 macro_rules! tables {
     ($tiers:tt $(
         $table:ident: $method:ident = $operation:ident($($operand:ident: $type:ty),*) -> $output:ty;
@@ -239,16 +244,17 @@ macro_rules! tables {
             table! { $tiers $table: $method = $operation($($operand: $type),*) -> $output }
         )*
 
-        #[allow(clippy::extra_unused_lifetimes, reason = "operations that only measure have no room")]
+        #[allow(clippy::extra_unused_lifetimes, reason = "operations that only measure have no output memory")]
         impl Tier {
             $(
-                #[allow(clippy::extra_unused_lifetimes, reason = "that of the room, which not every operation takes")]
+                #[allow(clippy::extra_unused_lifetimes, reason = "operations that only measure have no output memory")]
                 #[cfg_attr(optimized, inline(always))]
                 pub(crate) fn $method<'c>(self, $($operand: $type),*) -> $output {
-                    // SAFETY: by the invariant of `Tier` the number is that of a tier, and the CPU has its features.
+                    // SAFETY: by the invariant of `Tier`, the index is that of a tier of this build, and the CPU has the features
+                    // of that tier.
                     unsafe {
                         if BEST_IS_CERTAIN && self.index() == 0 {
-                            // A constant, so that the compiler of every crate sees which function it is.
+                            // In a constant, the compiler sees which function is called, in every crate.
                             (const { $table[0] })($($operand),*)
                         } else {
                             #[allow(clippy::type_complexity, reason = "as of the constant")]
@@ -267,7 +273,10 @@ macro_rules! table {
         [$($arch:meta, $token:ident, $features:tt;)*]
         $table:ident: $method:ident = $operation:ident($($operand:ident: $type:ty),*) -> $output:ty
     ) => {
-        table! { @of [$(#[cfg($arch)] $token $features)*] $table $method $operation ($($operand: $type),*) ($($type),*) -> $output }
+        table! {
+            @of [$(#[cfg($arch)] $token $features)*]
+            $table $method $operation ($($operand: $type),*) ($($type),*) -> $output
+        }
     };
     (
         @of [$(#[$arch:meta] $token:ident $features:tt)*]
@@ -308,8 +317,8 @@ tiers! {
 ///     assert_eq!(Encode::keeping(sets::RFC3986_UNRESERVED).tier(tier).encode("a b"), "a%20b");
 /// }
 /// ```
-// INVARIANT: one more than an index of `TIERS`, and the CPU has every feature of that tier; a value comes from
-// `available`, which asks the CPU, or is the scalar tier.
+// INVARIANT: the number is one more than an index of `TIERS`, and the CPU has every feature of that tier. A value comes from
+// `available`, which detects the features, or is the scalar tier.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tier(NonZeroU8);
 

@@ -16,18 +16,7 @@ use crate::kernel::drive::Tier;
 impl Tier for Neon {
     type Wide = Blocks<Register, 4>;
     type Narrow = Blocks<Register, 2>;
-    const SHORT: usize = 32;
     const COPIES_BEFORE_MODE: bool = true;
-
-    #[cfg_attr(optimized, inline(always))]
-    fn wide(self) -> Self::Wide {
-        Blocks::new(self)
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn narrow(self) -> Self::Narrow {
-        Blocks::new(self)
-    }
 }
 
 /// A register of sixteen bytes.

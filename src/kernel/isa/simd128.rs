@@ -15,17 +15,6 @@ use crate::kernel::drive::Tier;
 impl Tier for Simd128 {
     type Wide = Blocks<Register, 4>;
     type Narrow = Blocks<Register, 2>;
-    const SHORT: usize = 32;
-
-    #[cfg_attr(optimized, inline(always))]
-    fn wide(self) -> Self::Wide {
-        Blocks::new(self)
-    }
-
-    #[cfg_attr(optimized, inline(always))]
-    fn narrow(self) -> Self::Narrow {
-        Blocks::new(self)
-    }
 }
 
 /// A register of sixteen bytes.

@@ -80,79 +80,113 @@ const fn are_digits(mask: u8) -> bool {
     true
 }
 
-/// The number of masks of eight lanes that the digits of escapes can fill exactly.
-const DIGITS: usize = {
-    let (mut count, mut mask) = (0, 0);
-    while mask < 256 {
-        count += are_digits(mask as u8) as usize;
-        mask += 1;
-    }
-    count
-};
-
 /// Sixteen indices for a shuffle. The alignment keeps them in one cache line.
 #[derive(Clone, Copy)]
 #[repr(align(16))]
 pub(crate) struct Places([u8; 16]);
 
-/// The indices that move all other lanes to the front, for each mask that digits can fill in the lower eight of sixteen lanes
-/// (row) and in the upper eight (column). The last index is one less than the number of these lanes. If all sixteen lanes stay,
-/// it is the index of the last lane; otherwise the shuffle's last lane is not used.
-static WITHOUT_DIGITS: [[Places; DIGITS]; DIGITS] = {
-    let mut table = [[Places([0; 16]); DIGITS]; DIGITS];
-    let (mut low, mut row) = (0, 0);
-    while low < 256 {
-        if are_digits(low as u8) {
-            let (mut high, mut column) = (0, 0);
-            while high < 256 {
-                if are_digits(high as u8) {
-                    let (mask, mut lane, mut at) = (high << 8 | low, 0, 0);
-                    while lane < 16 {
-                        if mask >> lane & 1 == 0 {
-                            table[row][column].0[at] = lane;
-                            at += 1;
-                        }
-                        lane += 1;
-                    }
-                    table[row][column].0[15] = at as u8 - 1;
-                    column += 1;
-                }
-                high += 1;
+/// Returns whether the digits of escapes can fill the lanes of `low` and, in the next eight lanes, those of `high`. Both are masks
+/// for which [`are_digits`] holds. The second digit of a pair has to follow the first, and no other digit may follow a pair.
+const fn fit(low: u8, high: u8) -> bool {
+    matches!((low.leading_ones(), high.trailing_ones()), (0, 0 | 2) | (1, 1) | (2, 0))
+}
+
+/// For each mask of digits, the index in [`WITHOUT_DIGITS`] where its row starts if it is the lower mask, and the index in a row
+/// if it is the upper mask; and the number of entries that these add up to. A row has entries only for masks that [`fit`].
+const LAYOUT: ([u16; 256], [u16; 256], usize) = {
+    let (mut rows, mut columns) = ([0; 256], [0; 256]);
+    // The number of upper masks that start with no digit, with one digit, and with two.
+    let (mut kinds, mut mask) = ([0; 3], 0);
+    while mask < 256 {
+        if are_digits(mask as u8) {
+            kinds[(mask as u8).trailing_ones() as usize] += 1;
+        }
+        mask += 1;
+    }
+    // In a row, masks that start with two digits come before those that start with none. Masks that start with one digit have
+    // rows of their own.
+    let (mut next, mut mask) = ([kinds[2], 0, 0], 0);
+    while mask < 256 {
+        if are_digits(mask as u8) {
+            let kind = (mask as u8).trailing_ones() as usize;
+            columns[mask] = next[kind];
+            next[kind] += 1;
+        }
+        mask += 1;
+    }
+    // The rows of masks that end with one digit, then with two, then with none: each has only the columns that fit.
+    let order = [(1, 0, kinds[1]), (2, kinds[2], kinds[0]), (0, 0, kinds[2] + kinds[0])];
+    let (mut end, mut i) = (0, 0);
+    while i < 3 {
+        let (kind, first_column, width) = order[i];
+        let mut mask = 0;
+        while mask < 256 {
+            if are_digits(mask as u8) && (mask as u8).leading_ones() == kind {
+                rows[mask] = end - first_column;
+                end += width;
             }
-            row += 1;
+            mask += 1;
+        }
+        i += 1;
+    }
+    (rows, columns, end as usize)
+};
+
+/// For each pair of masks that [`fit`], the indices that move all other lanes to the front. The last index is one less than the
+/// number of these lanes. If all sixteen lanes stay, it is the index of the last lane; otherwise the shuffle's last lane is not
+/// used.
+static WITHOUT_DIGITS: [Places; LAYOUT.2] = {
+    let (mut table, mut used) = ([Places([0; 16]); LAYOUT.2], [false; LAYOUT.2]);
+    let mut low = 0;
+    while low < 256 {
+        let mut high = 0;
+        while high < 256 && are_digits(low as u8) {
+            if are_digits(high as u8) && fit(low as u8, high as u8) {
+                let index = (LAYOUT.0[low] + LAYOUT.1[high]) as usize;
+                assert!(!used[index], "two pairs of masks share an entry");
+                used[index] = true;
+                let (mask, mut lane, mut at) = (high << 8 | low, 0, 0);
+                while lane < 16 {
+                    if mask >> lane & 1 == 0 {
+                        table[index].0[at] = lane;
+                        at += 1;
+                    }
+                    lane += 1;
+                }
+                table[index].0[15] = at as u8 - 1;
+            }
+            high += 1;
         }
         low += 1;
     }
     table
 };
 
-/// The offset in bytes of the row of each mask in [`WITHOUT_DIGITS`], and the offset of its column in a row.
+/// The starts of rows and of columns in [`LAYOUT`], as offsets in bytes.
 static STARTS: ([u16; 256], [u16; 256]) = {
-    let (mut rows, mut columns) = ([0; 256], [0; 256]);
-    let (mut mask, mut found) = (0, 0);
+    let (mut rows, mut columns, _) = LAYOUT;
+    let mut mask = 0;
     while mask < 256 {
-        if are_digits(mask as u8) {
-            rows[mask] = (found * DIGITS * 16) as u16;
-            columns[mask] = (found * 16) as u16;
-            found += 1;
-        }
+        rows[mask] *= size_of::<Places>() as u16;
+        columns[mask] *= size_of::<Places>() as u16;
         mask += 1;
     }
     (rows, columns)
 };
 
 const _: () = {
-    let mut mask = 0;
+    let (mut last_row, mut last_column, mut mask) = (0, 0, 0);
     while mask < 256 {
         let (row, column) = (STARTS.0[mask] as usize, STARTS.1[mask] as usize);
         assert!(row % size_of::<Places>() == 0 && column % size_of::<Places>() == 0);
-        assert!(row + size_of::<[Places; DIGITS]>() <= size_of::<[[Places; DIGITS]; DIGITS]>());
-        assert!(column < size_of::<[Places; DIGITS]>());
+        last_row = if row > last_row { row } else { last_row };
+        last_column = if column > last_column { column } else { last_column };
         mask += 1;
     }
+    assert!(last_row + last_column + size_of::<Places>() <= size_of_val(&WITHOUT_DIGITS));
     let mut entry = 0;
-    while entry < DIGITS * DIGITS {
-        assert!(WITHOUT_DIGITS[entry / DIGITS][entry % DIGITS].0[15] < 16);
+    while entry < WITHOUT_DIGITS.len() {
+        assert!(WITHOUT_DIGITS[entry].0[15] < 16);
         entry += 1;
     }
 };
@@ -333,12 +367,6 @@ pub(super) const fn sums_below(counts: u64) -> u64 {
     counts.wrapping_mul(0x0101_0101_0101_0101) << 8
 }
 
-/// Returns, in byte `j`, the number of bits in the bytes of `mask` below byte `j`, which is at most 56.
-#[cfg_attr(optimized, inline(always))]
-pub(super) const fn counts_below(mask: u64) -> u64 {
-    sums_below(counts(mask))
-}
-
 /// Reports whether any byte of `counts` is above 4. All bytes are at most 8.
 #[cfg_attr(optimized, inline(always))]
 pub(super) const fn any_above_four(counts: u64) -> bool {
@@ -348,6 +376,6 @@ pub(super) const fn any_above_four(counts: u64) -> bool {
 /// Returns the number of bits in `mask`, without `popcnt`.
 #[cfg_attr(optimized, inline(always))]
 pub(super) const fn count(mask: u64) -> usize {
-    let below = counts_below(mask) >> 56;
-    below as usize + (mask >> 56).count_ones() as usize
+    // The sum of all eight bytes is in the top byte of the product. It is at most 64.
+    (counts(mask).wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize
 }

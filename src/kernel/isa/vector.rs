@@ -15,7 +15,9 @@ use crate::kernel::drive::low_mask;
 /// # Safety
 ///
 /// [`Vector::BYTES`] is 16, or it is 32 and the type overrides all default methods that work on one part only. Methods read and
-/// write only the memory that their documentation names, and they initialise all bytes that they write.
+/// write only the memory that their documentation names, and initialise all bytes that it says are written. [`Vector::spread`],
+/// [`Vector::mask`], [`Vector::is_dense`] and [`Vector::staying_before`] return exactly the documented values, because `Blocks`
+/// computes from them how many bytes are initialised.
 pub(crate) unsafe trait Vector:
     Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self>
 {

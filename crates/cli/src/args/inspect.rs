@@ -6,10 +6,11 @@ use clap::Args;
 use simdpct_uri::Component;
 
 use super::files::{Files, INPUT};
+use super::readings::ChainArgs;
 use super::values::Places;
 use crate::engine::plan::{CheckOptions, CheckRequest, FindingsFormat};
 use crate::ground::records::Records;
-use crate::inspect::audit;
+use crate::inspect::{audit, chain};
 use crate::scan::kind::Group;
 use crate::scan::listing;
 use crate::select::logs::Log;
@@ -30,6 +31,7 @@ Examples:
   pct check --json logs/*.gz | jq -r 'select(.kind == \"nul\") | .file'
   pct check -l --only separator,dot lists/*.txt
   pct check --only illegal,host -e 'http://[::1/a b'
+  pct check --log combined --only ambiguous access.log
   pct check --component host,port crawl.txt
   pct check --log combined --only dot,separator,nul access.log.gz
   pct check --csv --column url --quiet --only nul crawl.csv && echo clean
@@ -106,7 +108,8 @@ pub struct Check {
 Examples:
   pct audit access.log
   pct audit --examples 10 logs/*.gz
-  pct audit --json crawl.txt.zst | jq '.findings[] | select(.lines > 0) | .kind'")]
+  pct audit --json crawl.txt.zst | jq '.findings[] | select(.lines > 0) | .kind'
+  pct audit --chain caddy-2.6,tomcat-10.1 --log combined --guard /admin access.log")]
 pub struct Audit {
     #[command(flatten)]
     pub files: Files,
@@ -126,13 +129,16 @@ pub struct Audit {
     /// Show no progress bar
     #[arg(short, long)]
     pub quiet: bool,
+
+    #[command(flatten)]
+    pub chain: ChainArgs,
 }
 
 impl Check {
     /// Converts the arguments to a request.
     pub fn request(self) -> CheckRequest {
         let is_wanted = |group: &Group| {
-            let is_usual = group.is_usual() || !self.component.is_empty();
+            let is_usual = group.is_usual() || !self.component.is_empty() && *group != Group::Ambiguous;
             (self.only.is_empty() && is_usual || self.only.contains(group)) && !self.ignore.contains(group)
         };
         CheckRequest {
@@ -168,6 +174,17 @@ impl Audit {
             json: self.json,
             quiet: self.quiet,
         }
+    }
+
+    /// Converts the arguments to a request about a chain of servers.
+    pub fn chain_request(self) -> Result<chain::Request, String> {
+        self.chain.request(chain::Base {
+            sources: self.files.sources(records(self.null)),
+            end: records(self.null).end(),
+            examples: usize::from(self.examples),
+            json: self.json,
+            quiet: self.quiet,
+        })
     }
 }
 

@@ -7,6 +7,7 @@ mod files;
 mod info;
 mod inspect;
 mod parsers;
+mod readings;
 mod transform;
 mod urls;
 mod values;
@@ -15,6 +16,7 @@ use clap::{Parser, Subcommand};
 
 pub use self::info::{Generate, Generated, Sets, TableStyle};
 pub use self::inspect::{Audit, Check};
+pub use self::readings::Read;
 pub use self::transform::{Decode, Encode, Normalize};
 pub use self::urls::{Form, Get, Iri, Join, Resolve, Split, Uri};
 
@@ -97,6 +99,7 @@ pub enum Command {
     Form(Form),
     Check(Check),
     Audit(Audit),
+    Read(Read),
     Sets(Sets),
     /// Show the instruction sets that this build and this CPU support, and which one is in use
     Cpu,

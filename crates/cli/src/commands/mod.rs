@@ -16,6 +16,7 @@ use crate::args::{Cli, Command};
 use crate::engine::plan::Plan;
 use crate::ground::error::{Failure, Outcome};
 use crate::inspect::audit::audit;
+use crate::inspect::{chain, readings};
 use crate::io::output;
 
 /// Runs the command that the arguments of the process ask for.
@@ -90,7 +91,10 @@ fn dispatch(command: Command) -> Result<Outcome, Failure> {
         Command::Uri(args) => Plan::run(args.request()),
         Command::Form(args) => Plan::run(args.request()),
         Command::Check(args) => Plan::check(&args.request()),
-        Command::Audit(args) => audit(&args.request()),
+        Command::Audit(args) if args.chain.chain.is_empty() => audit(&args.request()),
+        Command::Audit(args) => chain::audit(&args.chain_request().map_err(Failure::Usage)?),
+        Command::Read(args) if args.list => readings::list(&args.request()),
+        Command::Read(args) => readings::read(&args.request()),
         Command::Sets(args) if args.table => tables::write(args.style),
         Command::Sets(args) => sets::list(&args),
         Command::Cpu => cpu::describe(),

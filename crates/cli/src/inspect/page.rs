@@ -231,7 +231,7 @@ fn has_blocks() -> bool {
 
 /// Returns `bytes` as text that cannot control a terminal: letters, digits and printable ASCII stay, and everything
 /// else is escaped.
-fn visible(bytes: &[u8]) -> String {
+pub fn visible(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
         for sign in chunk.valid().chars() {
@@ -247,7 +247,7 @@ fn visible(bytes: &[u8]) -> String {
 }
 
 /// Returns `part` of `whole` in percent.
-fn share(part: u64, whole: u64) -> String {
+pub fn share(part: u64, whole: u64) -> String {
     let percent = if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 };
     match percent {
         // A share above zero must not be shown as 0.00%.
@@ -257,12 +257,12 @@ fn share(part: u64, whole: u64) -> String {
 }
 
 /// Returns `number` with its unit, in the plural if necessary.
-fn counted(number: u64, unit: &str) -> String {
+pub fn counted(number: u64, unit: &str) -> String {
     format!("{} {unit}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
 /// Returns the decimal digits of `number` in groups of three.
-fn grouped(number: u64) -> String {
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (at, digit) in digits.chars().enumerate() {

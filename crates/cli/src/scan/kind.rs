@@ -52,7 +52,7 @@ named! {
 
 named! {
     /// A group of kinds of findings, which `pct check` reports under one name. The order is that of the summary. The
-    /// groups from `Illegal` to `Port` are about whole URLs. `Unreadable` is a record or value that cannot be parsed.
+    /// groups from `Illegal` to `Ambiguous` are about whole URLs. `Unreadable` is a record or value that cannot be parsed.
     Group:
     Malformed "malformed" "A malformed escape: a \"%\" that is not followed by two hexadecimal digits";
     Utf8 "utf8" "Decoded bytes that are invalid UTF-8; at most one finding per record";
@@ -66,6 +66,7 @@ named! {
     Control "control" "In a URL: an unescaped control byte";
     Host "host" "In a URL: an invalid address in brackets, or more than one \"@\" before the host";
     Port "port" "In a URL: a port that is not a number up to 65535";
+    Ambiguous "ambiguous" "In a URL: a path that servers route differently, as `pct read` shows; reported only if named";
     Unreadable "unreadable" "A record or quoted value that cannot be parsed, or a record that is too long";
 }
 
@@ -90,7 +91,9 @@ impl Group {
 
     /// Reports whether findings of the group are about whole URLs, and not about single escapes.
     pub fn is_of_urls(self) -> bool {
-        matches!(self, Group::Illegal | Group::NonAscii | Group::Control | Group::Host | Group::Port)
+        let is_of_flaws =
+            matches!(self, Group::Illegal | Group::NonAscii | Group::Control | Group::Host | Group::Port);
+        is_of_flaws || self == Group::Ambiguous
     }
 
     /// Returns the group that reports this kind of flaw of a URL, or `None` if the check of escapes reports the flaw.
@@ -120,6 +123,7 @@ impl Group {
             | Group::Control
             | Group::Host
             | Group::Port
+            | Group::Ambiguous
             | Group::Unreadable => 0,
         }
     }

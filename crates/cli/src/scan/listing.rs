@@ -1,6 +1,7 @@
 //! Converts the findings of the scanner to the list of findings of `pct check`.
 
 use simdpct::escapes;
+use simdpct_uri::reading::is_ambiguous;
 use simdpct_uri::{Component, FlawKind, Offsets, split};
 
 use super::finding::List;
@@ -152,6 +153,20 @@ impl Observer for Listing<'_> {
         let wanted = self.wanted;
         if wanted.of_urls.is_empty() {
             return;
+        }
+        let takes_path = wanted.components.is_empty() || wanted.components.contains(&Component::Path);
+        if takes_path && wanted.of_urls.contains(&Group::Ambiguous) {
+            let Offsets { path_start, query_end, .. } = split(url).offsets();
+            // Clients do not send a fragment.
+            let target = &url[path_start..query_end];
+            if target.starts_with(b"/") && is_ambiguous(target) {
+                self.add(
+                    Group::Ambiguous,
+                    line,
+                    offset + path_start as u64,
+                    "servers route this path differently",
+                );
+            }
         }
         // The end of the last run of non-ASCII bytes. Only one finding is listed for each run.
         let mut run_end = None;

@@ -9,7 +9,17 @@ use crate::support::assert_same;
 fn commands(text: &str) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let mut is_inside = false;
+    let mut indent = 0;
     for line in text.lines() {
+        // A block in a list is indented.
+        if line.trim_start().starts_with("```") {
+            indent = line.len() - line.trim_start().len();
+        }
+        let line = if is_inside || line.trim_start().starts_with("```") {
+            line.get(indent..).unwrap_or("")
+        } else {
+            line
+        };
         match line.strip_prefix("$ ") {
             _ if line.starts_with("```") => is_inside = line == "```console",
             Some(command) if is_inside => found.push((command.to_owned(), String::new())),
@@ -46,6 +56,16 @@ fn check_page(root: &Path, name: &str, directory: &Path, at_least: usize) {
 fn commands_of_the_readme_print_what_it_shows() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     check_page(&root, "README.md", &root, 4);
+}
+
+#[test]
+fn commands_of_the_page_about_readings_print_what_it_shows() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(root.join("docs/readings.md")).unwrap();
+    let line = page.lines().find(|line| line.contains(" HTTP/1.1")).expect("the page has a line of a log");
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("access.log"), line.trim_start()).unwrap();
+    check_page(&root, "docs/readings.md", directory.path(), 3);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::support::{ok, run};
 
-const VERBS: [&str; 12] = [
+const VERBS: [&str; 13] = [
     "encode",
     "decode",
     "normalize",
@@ -18,6 +18,7 @@ const VERBS: [&str; 12] = [
     "form",
     "check",
     "audit",
+    "read",
 ];
 
 #[test]

@@ -31,6 +31,7 @@ mod preview;
 #[cfg(target_os = "linux")]
 mod progress;
 mod python;
+mod readings;
 mod records;
 mod seams;
 #[cfg(unix)]

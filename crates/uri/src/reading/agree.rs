@@ -68,8 +68,7 @@ fn spelling(route: &[u8]) -> Vec<String> {
 }
 
 /// Reads `target` with all `readings` and returns the worst agreement between two of them.
-#[must_use]
-pub fn agree<'r>(readings: impl IntoIterator<Item = &'r Reading>, target: &[u8]) -> Agreement {
+fn agree<'r>(readings: impl IntoIterator<Item = &'r Reading>, target: &[u8]) -> Agreement {
     let mut first: Option<Outcome<'_>> = None;
     let mut worst = Agreement::NotRouted;
     for reading in readings {
@@ -99,7 +98,10 @@ pub fn agree<'r>(readings: impl IntoIterator<Item = &'r Reading>, target: &[u8])
 /// ```
 #[must_use]
 pub fn is_ambiguous(target: &[u8]) -> bool {
-    let path = &target[..memchr::memchr(b'?', target).unwrap_or(target.len())];
+    let is_all_plain = || {
+        let path = &target[..memchr::memchr(b'?', target).unwrap_or(target.len())];
+        is_plain(path)
+    };
     let defaults = NAMED.iter().filter(|named| named.is_default).map(|named| &named.reading);
-    !is_plain(path) && agree(defaults, target) == Agreement::Different
+    !is_plain(target) && !is_all_plain() && agree(defaults, target) == Agreement::Different
 }

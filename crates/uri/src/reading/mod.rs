@@ -24,7 +24,7 @@ mod table;
 
 pub use agree::{Agreement, agreement, is_ambiguous};
 pub use parameters::{
-    Backslash, DecodedLead, DotParams, Dots, DotsOn, EmptyPath, Form, Fragment, Lead, Malformed, Merge, Nul,
+    Backslash, DecodedLead, Dots, DotsOn, EmptyPath, Form, Fragment, Lead, Malformed, Merge, Nul, Params,
     PassOn, RawUtf8, Reading, RedirectOn, Utf8, Why,
 };
 pub use read::{Chain, Outcome};

@@ -47,11 +47,11 @@ pub struct Reading {
     /// Rejects a path parameter of an empty segment, `/;x` (Tomcat with `rejectSuspiciousURIs`).
     pub refuse_empty_params: bool,
     /// A path parameter of a dot segment, `..;x` (Jetty rejects it, Envoy reads a dot segment).
-    pub dot_params: DotParams,
+    pub dot_params: Params,
     /// Rejects a dot segment with an escape, `%2e` (Jetty without ambiguous URIs, Tomcat with `rejectSuspiciousURIs`).
     pub refuse_escaped_dots: bool,
-    /// Removes path parameters, from `;` to the next slash, before anything is decoded (Tomcat, Jetty).
-    pub drop_params: bool,
+    /// Path parameters, from `;` to the next slash (Tomcat and Jetty remove them before anything is decoded).
+    pub params: Params,
 
     /// The bytes whose escapes are decoded (HAProxy, Express, Varnish: none; Apache with `NoDecode`: all but the slash).
     pub decode: ByteSet,
@@ -144,9 +144,9 @@ impl Reading {
         lead: Lead::Keep,
         escape_raw: NONE,
         refuse_empty_params: false,
-        dot_params: DotParams::Keep,
+        dot_params: Params::Keep,
         refuse_escaped_dots: false,
-        drop_params: false,
+        params: Params::Keep,
         decode: ALL,
         refuse_escape: NONE,
         malformed: Malformed::Keep,
@@ -196,10 +196,11 @@ impl Reading {
     /// }
     /// ```
     pub const STRICT: Reading = Reading {
-        refuse_raw: CONTROL.add(b" \\;"),
+        refuse_raw: CONTROL.add(b" "),
         raw_utf8: RawUtf8::Refuse,
         fragment: Fragment::Refuse,
         backslash: Backslash::Refuse,
+        params: Params::Refuse,
         decode: ALL.remove(b"/\\%"),
         refuse_escape: CONTROL.add(b"/\\"),
         malformed: Malformed::RefuseDouble,
@@ -302,13 +303,13 @@ choices! {
         Authority,
     }
 
-    /// The treatment of a dot segment with a path parameter, `..;x`.
-    DotParams {
-        /// It is a segment like others.
+    /// The treatment of path parameters.
+    Params {
+        /// They are a part of their segment.
         Keep,
-        /// It is rejected.
+        /// They are rejected.
         Refuse,
-        /// It is a dot segment.
+        /// They are removed, so that `..;x` is a dot segment.
         Drop,
     }
 

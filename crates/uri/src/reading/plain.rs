@@ -1,22 +1,40 @@
 //! The scan that finds paths which all readings read alike.
 
+use memchr::memchr;
 use simdpct::ByteSet;
 
-use super::parameters::{NONE, PATH, PassOn, Reading};
+use super::parameters::{NONE, PassOn, Reading};
 
-/// The bytes of plain paths. No named reading changes or rejects one of them.
-const PLAIN_PATH: ByteSet =
-    ByteSet::from_bytes(b"&'()*+,-./:=@_~").union(simdpct::sets::ALPHANUMERIC.to_byte_set());
+/// The bytes of plain paths, as words of 64 bits. No named reading changes or rejects one of them.
+const PLAIN: [u64; 4] =
+    simdpct::sets::ALPHANUMERIC.to_byte_set().union(ByteSet::from_bytes(b"&'()*+,-./:=@_~")).to_bitmap();
 /// The bytes of plain queries.
-const PLAIN_QUERY: ByteSet = PATH.add(b"?%");
+const PLAIN_QUERY: [u64; 4] = simdpct::sets::RFC3986_QUERY.to_byte_set().add(b"%").to_bitmap();
+/// The number of bytes that are checked together.
+const BLOCK: usize = 16;
+
+/// Reports whether `set` has one of the ASCII bytes in `others`.
+#[inline(always)]
+fn has_one_of(set: ByteSet, others: [u64; 4]) -> bool {
+    let words = set.to_bitmap();
+    (words[0] & others[0]) | (words[1] & others[1]) != 0
+}
 
 impl Reading {
     /// Returns route and text passed on of a plain target, and `None` if the target has to be read by all rules.
     #[inline]
     pub(super) fn read_plain<'a>(&self, target: &'a [u8]) -> Option<(&'a [u8], Option<&'a [u8]>)> {
-        let len = memchr::memchr(b'?', target).unwrap_or(target.len());
-        let (path, query) = target.split_at(len);
-        if !is_plain(path) || !self.leaves_plain(path) || !(query.is_empty() || self.leaves_query(query)) {
+        // Most targets have no query, so the scan runs before the search for `?`.
+        let path = if is_plain(target) {
+            target
+        } else {
+            let (path, query) = target.split_at(memchr(b'?', target)?);
+            if !is_plain(path) || self.changes_query(query) {
+                return None;
+            }
+            path
+        };
+        if self.changes_plain(path) {
             return None;
         }
         let passed_on = match self.pass_on {
@@ -28,76 +46,74 @@ impl Reading {
         Some((path, passed_on))
     }
 
-    /// Reports whether this reading changes nothing in a plain path.
-    #[inline]
-    fn leaves_plain(&self, path: &[u8]) -> bool {
-        let rejects = self.refuse_raw.union(self.drop_raw).union(self.escape_raw).intersection(PLAIN_PATH);
+    /// Reports whether this reading changes or rejects a plain path.
+    #[inline(always)]
+    fn changes_plain(&self, path: &[u8]) -> bool {
         let end = path[path.len() - 1];
-        rejects == NONE
-            && PLAIN_PATH.difference(self.pass_set) == NONE
-            && !self.trim.contains(end)
-            && !(self.lower && path.iter().any(u8::is_ascii_uppercase))
-            && !(self.drop_trailing_slash && end == b'/')
+        let [low, high, ..] = self.pass_set.to_bitmap();
+        has_one_of(self.refuse_raw, PLAIN)
+            || has_one_of(self.drop_raw, PLAIN)
+            || has_one_of(self.escape_raw, PLAIN)
+            || (!low & PLAIN[0]) | (!high & PLAIN[1]) != 0
+            || self.trim.contains(end)
+            || (self.drop_trailing_slash && end == b'/')
+            || (self.lower && path.iter().fold(false, |any, byte| any | byte.is_ascii_uppercase()))
     }
 
-    /// Reports whether this reading changes nothing in the query, which begins with `?`.
-    fn leaves_query(&self, query: &[u8]) -> bool {
-        let mut plain = PLAIN_QUERY;
-        if self.refuse_query != NONE || self.query_last {
-            plain = plain.remove(b"%");
-        }
-        if self.query_last {
-            plain = plain.remove(b"?");
-        }
-        !(self.drop_empty_query && query.len() == 1)
-            && self.refuse_raw.union(self.drop_raw).intersection(PLAIN_QUERY) == NONE
-            && query[1..].iter().all(|&byte| plain.contains(byte))
+    /// Reports whether this reading may change or reject the query, which begins with `?`.
+    #[inline(always)]
+    fn changes_query(&self, query: &[u8]) -> bool {
+        has_one_of(self.refuse_raw, PLAIN_QUERY)
+            || has_one_of(self.drop_raw, PLAIN_QUERY)
+            || (self.drop_empty_query && query.len() == 1)
+            || (self.refuse_query != NONE && memchr(b'%', query).is_some())
+            || (self.query_last && query[1..].iter().any(|&byte| matches!(byte, b'?' | b'%')))
+            || !is_plain_text::<true>(query)
     }
 }
 
-/// Reports whether all named readings route on `path` as it is: it begins with a slash, has only bytes of [`PLAIN_PATH`], and no
-/// slash is followed by a slash or a dot.
-///
-/// The bytes are checked in blocks of 16, without branches, so that the compiler makes vector code.
+/// Reports whether all named readings route on `path` as it is: it begins with a slash, has only plain bytes, and no slash is followed
+/// by a slash or a dot.
 #[inline]
 pub(super) fn is_plain(path: &[u8]) -> bool {
-    const BLOCK: usize = 16;
-    if path.first() != Some(&b'/') {
-        return false;
-    }
-    // The block after the last byte is padded with letters.
-    if path.len() <= BLOCK {
-        let mut block = [b'a'; BLOCK + 1];
-        block[..path.len()].copy_from_slice(path);
-        return is_plain_block(&block);
-    }
-    let last: &[u8; BLOCK] = path.last_chunk().expect("longer than a block");
-    let mut tail = [b'a'; BLOCK + 1];
-    tail[..BLOCK].copy_from_slice(last);
-    let mut plain = is_plain_block(&tail);
-    let mut rest = path;
-    while let Some(block) = rest.first_chunk() {
-        plain &= is_plain_block(block);
-        rest = &rest[BLOCK..];
-    }
-    plain
+    path.first() == Some(&b'/') && is_plain_text::<false>(path)
 }
 
-/// Checks the first 16 bytes; the last byte is only looked at as the byte after them.
+/// Checks the bytes of a path or a query, in blocks of 16 without branches, so that the compiler makes vector code.
 #[inline(always)]
-fn is_plain_block(block: &[u8; 17]) -> bool {
+fn is_plain_text<const QUERY: bool>(text: &[u8]) -> bool {
+    // The block after the last byte is padded with letters.
+    let mut tail = [b'a'; BLOCK + 1];
+    let Some(last) = text.last_chunk::<BLOCK>() else {
+        tail[..text.len()].copy_from_slice(text);
+        return is_plain_block::<QUERY>(&tail);
+    };
+    tail[..BLOCK].copy_from_slice(last);
+    let mut rest = text;
+    while let Some(block) = rest.first_chunk() {
+        if !is_plain_block::<QUERY>(block) {
+            return false;
+        }
+        rest = &rest[BLOCK..];
+    }
+    is_plain_block::<QUERY>(&tail)
+}
+
+/// Checks the first 16 bytes. The last byte is only the neighbour of the byte before it.
+#[inline(always)]
+fn is_plain_block<const QUERY: bool>(block: &[u8; BLOCK + 1]) -> bool {
+    let within = |byte: u8, first: u8, last: u8| byte.wrapping_sub(first) <= last - first;
     let mut plain = true;
-    for at in 0..16 {
+    for at in 0..BLOCK {
         let (byte, next) = (block[at], block[at + 1]);
-        // `&` to `:` without a gap, `@` to `Z`, `_`, `a` to `z`.
-        let is_plain = (byte.wrapping_sub(b'&') <= b':' - b'&')
-            | (byte.wrapping_sub(b'@') <= b'Z' - b'@')
-            | (byte.wrapping_sub(b'a') <= b'z' - b'a')
-            | (byte == b'_')
-            | (byte == b'=')
-            | (byte == b'~');
-        let starts_dots = (byte == b'/') & ((next == b'/') | (next == b'.'));
-        plain &= is_plain & !starts_dots;
+        let common = within(byte, b'a', b'z') | (byte == b'_') | (byte == b'=') | (byte == b'~');
+        plain &= if QUERY {
+            common | within(byte, b'$', b';') | within(byte, b'?', b'Z') | (byte == b'!')
+        } else {
+            // A dot and a slash are neighbours in ASCII.
+            let starts_dots = (byte == b'/') & within(next, b'.', b'/');
+            (common | within(byte, b'&', b':') | within(byte, b'@', b'Z')) & !starts_dots
+        };
     }
     plain
 }

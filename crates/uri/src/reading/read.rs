@@ -11,8 +11,8 @@ use simdpct::{ByteSet, Encode, HexCase, decode_escape, encode_byte};
 use crate::class::is_scheme;
 
 use super::parameters::{
-    Backslash, CONTROL, DecodedLead, DotParams, Dots, DotsOn, EmptyPath, Form, Fragment, Lead, Malformed,
-    Merge, NONE, Nul, PATH, PassOn, RawUtf8, Reading, RedirectOn, UNRESERVED, Utf8, Why,
+    Backslash, CONTROL, DecodedLead, Dots, DotsOn, EmptyPath, Form, Fragment, Lead, Malformed, Merge, NONE,
+    Nul, PATH, Params, PassOn, RawUtf8, Reading, RedirectOn, UNRESERVED, Utf8, Why,
 };
 
 /// The answer of a reading to a request target.
@@ -410,21 +410,24 @@ impl Reading {
 
     /// Applies the rules for path parameters.
     fn params(&self, path: &mut Text<'_>) -> Result<(), Why> {
+        if self.params == Params::Refuse {
+            return Err(Why::Params);
+        }
         if self.refuse_empty_params && memmem::find(path, b"/;").is_some() {
             return Err(Why::Params);
         }
         // The first segment, if no slash is before it, is left alone.
         let segments = || path.split(|&byte| byte == b'/').skip(1);
-        if self.dot_params == DotParams::Refuse
+        if self.dot_params == Params::Refuse
             && segments().any(|segment| segment.contains(&b';') && dots(before(b';', segment), true) > 0)
         {
             return Err(Why::Params);
         }
-        if self.drop_params || self.dot_params == DotParams::Drop {
+        if self.params == Params::Drop || self.dot_params == Params::Drop {
             let mut kept = Vec::with_capacity(path.len());
             for (index, segment) in path.split(|&byte| byte == b'/').enumerate() {
                 let name = before(b';', segment);
-                let drops = self.drop_params || (index > 0 && dots(name, false) > 0);
+                let drops = self.params == Params::Drop || (index > 0 && dots(name, false) > 0);
                 if index > 0 {
                     kept.push(b'/');
                 }

@@ -6,8 +6,8 @@
 use simdpct::ByteSet;
 
 use super::parameters::{
-    ALL, Backslash, CONTROL, DecodedLead, DotParams, Dots, DotsOn, EmptyPath, Form, Fragment, Lead,
-    Malformed, Merge, NONE, Nul, PATH, PassOn, RawUtf8, Reading, RedirectOn, UNRESERVED, Utf8, Why,
+    ALL, Backslash, CONTROL, DecodedLead, Dots, DotsOn, EmptyPath, Form, Fragment, Lead, Malformed, Merge,
+    NONE, Nul, PATH, Params, PassOn, RawUtf8, Reading, RedirectOn, UNRESERVED, Utf8, Why,
 };
 
 /// A reading with its name and its evidence.
@@ -130,7 +130,7 @@ const TOMCAT: Reading = Reading {
     malformed: Malformed::Refuse,
     nul: Nul::Refuse,
     utf8: Utf8::Refuse,
-    drop_params: true,
+    params: Params::Drop,
     merge: Merge::First,
     dots: Dots::Clean,
     refuse_above: true,
@@ -148,12 +148,12 @@ const JETTY: Reading = Reading {
     nul: Nul::Refuse,
     percent_u: true,
     utf8: Utf8::Latin1,
-    drop_params: true,
+    params: Params::Drop,
     dots: Dots::Rfc,
     refuse_above: true,
     empty: EmptyPath::SlashNoQuery,
     pass_on: PassOn::RawPath,
-    dot_params: DotParams::Refuse,
+    dot_params: Params::Refuse,
     ..Reading::PLAIN
 };
 const NODE: Reading = Reading {
@@ -220,7 +220,7 @@ const ENVOY_NORMALIZE: Reading = Reading {
     malformed: Malformed::Guard,
     backslash: Backslash::RawSlash,
     escape_raw: NONE.add(b"\"<>^`{|}"),
-    dot_params: DotParams::Drop,
+    dot_params: Params::Drop,
     pass_on: PassOn::RouteAndQuery,
     ..ENVOY
 };
@@ -338,7 +338,7 @@ named! {
         Reading {
             refuse_escape: CONTROL.add(b"/\\"),
             refuse_empty_params: true,
-            dot_params: DotParams::Refuse,
+            dot_params: Params::Refuse,
             refuse_escaped_dots: true,
             ..TOMCAT
         };
@@ -347,7 +347,7 @@ named! {
     "jetty-9.4-unambiguous" "Jetty" "9.4.57", "HttpCompliance.RFC7230_NO_AMBIGUOUS_URIS", "getServletPath() + getPathInfo()":
         Reading { refuse_escape: NONE.add(b"/"), refuse_escaped_dots: true, ..JETTY };
     "jetty-9.4-legacy" "Jetty" "9.4.57", "HttpCompliance.LEGACY", "getServletPath() + getPathInfo()":
-        Reading { dot_params: DotParams::Keep, ..JETTY };
+        Reading { dot_params: Params::Keep, ..JETTY };
     "go-1.19" "Go net/http" "1.19.8", "handler, ReverseProxy", "r.URL.Path":
         GO;
     "go-1.19-servemux" "Go net/http" "1.19.8", "ServeMux", "r.URL.Path" default:

@@ -1,0 +1,164 @@
+//! The arguments about readings of servers: the command read, and `audit --chain`.
+
+use std::ffi::{OsStr, OsString};
+
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, Args, Command, Error, ValueEnum};
+use simdpct_uri::reading::{self, NAMED, Named};
+
+use crate::inspect::chain::{self, Guard, Rule};
+use crate::inspect::readings;
+use crate::select::logs::Log;
+
+/// Show on which path servers route a request, and what they pass on
+///
+/// Each server reads the path of a request in its own way. A row shows the route, on which rules and locations match, and the text
+/// that goes on to the next server or to the application. The readings come from servers that were asked; `--list` names versions
+/// and configurations. Other versions and configurations may differ, so equal routes prove nothing about them.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pct read /public/..%2fadmin                       the default readings
+  pct read --as nginx-1.22,tomcat-10.1 '/a;x/..;/b'
+  pct read --chain --as caddy-2.6,tomcat-10.1 '/public/..;/admin'
+  pct read --as strict //a/./%7Eb                   the form that all read alike
+  pct read --list
+
+Exit codes:
+  0  the readings agree: they see the same segments after the remaining escapes are decoded once
+  1  two readings disagree; with --chain, the first and the last one
+  2  wrong arguments")]
+pub struct Read {
+    /// Targets of requests, as they are after the method: /path?query
+    #[arg(value_name = "TARGET", required_unless_present = "list", conflicts_with = "list")]
+    pub targets: Vec<OsString>,
+
+    /// The readings to show [default: those of 18 servers]
+    #[arg(long = "as", value_name = "NAME,...", value_delimiter = ',', hide_possible_values = true, value_parser = ReadingParser, conflicts_with = "list")]
+    pub readings: Vec<&'static Named>,
+
+    /// Apply the readings in order: each reads the text that the one before it passes on
+    #[arg(long, requires = "readings")]
+    pub chain: bool,
+
+    /// List all readings with versions, configurations and the way in which they were observed
+    #[arg(long)]
+    pub list: bool,
+
+    /// Write JSON: one line for each target, or for each reading of --list
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Read {
+    /// Converts the arguments to a request.
+    pub fn request(self) -> readings::Request {
+        let defaults = || NAMED.iter().filter(|named| named.is_default).collect();
+        readings::Request {
+            targets: self.targets.into_iter().map(OsString::into_encoded_bytes).collect(),
+            readings: if self.readings.is_empty() { defaults() } else { self.readings },
+            chain: self.chain,
+            json: self.json,
+        }
+    }
+}
+
+/// The options of `audit` about chains of servers.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Chains of servers")]
+pub struct ChainArgs {
+    /// Count the targets that the last of these servers routes differently from the first; `pct read --list` names all
+    ///
+    /// Each line is the target of a request, unless --log is given.
+    #[arg(long, value_name = "NAME,NAME,...", value_delimiter = ',', hide_possible_values = true, value_parser = ReadingParser)]
+    pub chain: Vec<&'static Named>,
+
+    /// Take the target from the request line of this log format: combined, common, nginx, elb, alb or s3
+    #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true, requires = "chain")]
+    pub log: Option<Log>,
+
+    /// Show only targets whose route matches PATH at the last server, and not at the first, which was meant to hold the rule
+    #[arg(long, value_name = "PATH", requires = "chain")]
+    pub guard: Option<OsString>,
+
+    /// The routes that the rule of --guard matches
+    #[arg(long = "match", value_name = "RULE", default_value = "segment", requires = "guard")]
+    pub rule: Rule,
+
+    /// Let the rule of --guard match in any case
+    #[arg(long, requires = "guard")]
+    pub ignore_case: bool,
+}
+
+impl ChainArgs {
+    /// Converts the arguments to a request, or returns the error message for a log format without request targets.
+    pub fn request(self, base: chain::Base) -> Result<chain::Request, String> {
+        let in_quotes = match self.log.map(|log| log.name) {
+            None => false,
+            Some("combined" | "common" | "nginx" | "elb" | "alb" | "s3") => true,
+            Some(name @ ("iis" | "w3c")) => {
+                return Err(format!(
+                    "--log {name}: the log holds decoded paths, which do not tell which target was sent, so nothing can be said \
+                     about chains; use a log with the request line, such as combined"
+                ));
+            }
+            Some(name) => {
+                return Err(format!(
+                    "--log {name}: --chain reads the logs combined, common, nginx, elb, alb and s3; leave --log out if each line \
+                     is a target"
+                ));
+            }
+        };
+        if self.chain.len() < 2 {
+            return Err(
+                "--chain: name at least two readings, the server in front first; `pct read --list` shows all"
+                    .to_owned(),
+            );
+        }
+        let guard = |path: OsString| Guard {
+            path: path.into_encoded_bytes(),
+            rule: self.rule,
+            ignore_case: self.ignore_case,
+        };
+        Ok(chain::Request { base, chain: self.chain, in_quotes, guard: self.guard.map(guard) })
+    }
+}
+
+impl ValueEnum for Rule {
+    fn value_variants<'a>() -> &'a [Rule] {
+        &[Rule::Prefix, Rule::Segment, Rule::Exact]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Rule::Prefix => PossibleValue::new("prefix").help("Routes that begin with PATH"),
+            Rule::Segment => PossibleValue::new("segment").help("PATH, and the routes below it"),
+            Rule::Exact => PossibleValue::new("exact").help("Only PATH"),
+        })
+    }
+}
+
+/// Parses the name of a reading.
+#[derive(Clone)]
+struct ReadingParser;
+
+impl TypedValueParser for ReadingParser {
+    type Value = &'static Named;
+
+    fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<&'static Named, Error> {
+        let name = value.to_string_lossy();
+        reading::find(&name).ok_or_else(|| {
+            let likeness = |named: &&Named| strsim::jaro_winkler(&name.to_ascii_lowercase(), named.name);
+            let best = NAMED.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+            let hint = best.filter(|best| likeness(best) >= 0.8);
+            let hint = hint.map_or(String::new(), |best| format!("did you mean '{}'? ", best.name));
+            let message = format!("unknown reading '{name}'; {hint}`pct read --list` names all\n");
+            Error::raw(ErrorKind::InvalidValue, message)
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(NAMED.iter().map(|named| named.name).chain(["strict"]).map(PossibleValue::new)))
+    }
+}
