@@ -99,7 +99,7 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     ),
     (
         "commands commands/*",
-        "args engine/plan/Plan inspect/audit inspect/chain inspect/readings io/output url/canonical ground",
+        "args commands/tables engine/plan/Plan inspect/audit inspect/chain inspect/readings io/output url/canonical ground",
     ),
     ("main", "commands"),
 ];
@@ -134,7 +134,7 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("charset", ""),
     ("form/typed", "form"),
     ("form", "charset pieces"),
-    ("whole", ""),
+    ("whole", "parts"),
     ("canon/error", ""),
     ("canon/shared", ""),
     ("canon/contact", "canon/shared class parts"),

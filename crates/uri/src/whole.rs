@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use simdpct::{ByteSet, Decode, Encode, decode_escape, sets};
 
-use crate::split;
+use crate::parts::split;
 
 /// Converts a whole URL: encoding escapes the bytes that a URL cannot hold, and decoding undoes it.
 ///

@@ -52,7 +52,7 @@ impl ResolveStandard {
 }
 
 impl Rewrite for ResolveStandard {
-    fn append(&self, value: &[u8], _: &ByteSet, _: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn append(&self, value: &[u8], _: &ByteSet, _: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let text = std::str::from_utf8(value)
             .map_err(|error| Refusal { offset: error.valid_up_to(), reason: Reason::InvalidUtf8 })?;
         let url = resolve_standard(&self.base, text).map_err(|error| Refusal {
