@@ -7,8 +7,9 @@ use simdpct::ByteSet;
 use super::part::Part;
 use super::row::{self, Style};
 use super::{Escapes, Rewrite};
-use crate::ground::fault::Handling;
-use crate::ground::reason::Refusal;
+use crate::ground::fault::{Handling, OnFault};
+use crate::ground::reason::{Reason, Refusal};
+use crate::ground::utf8;
 
 /// Splits a URL and writes its parts as a row.
 #[derive(Clone, Debug)]
@@ -42,13 +43,23 @@ impl Rewrite for Split {
             Style::Tsv | Style::Csv => keep.add(self.style.structure()),
             Style::Jsonl => ByteSet::EMPTY,
         };
+        let mut is_text = true;
         let cells = self.fields.iter().map(|part| {
             let raw = part.raw(&url)?;
             // A URL always has a path, so an empty cell without quotes can mean an empty path.
             if raw.is_empty() && *part == Part::Path && self.style != Style::Jsonl {
                 return None;
             }
-            Some(if self.decode { part.decoded(raw, keep, handling) } else { Cow::Borrowed(raw) })
+            let cell = if self.decode { part.decoded(raw, keep, handling) } else { Cow::Borrowed(raw) };
+            if self.style != Style::Jsonl
+                || handling.not_text == OnFault::Keep
+                || utf8::validate(&cell).is_ok()
+            {
+                return Some(cell);
+            }
+            // A row of JSON is always UTF-8, so its cells are checked before they are written.
+            is_text = false;
+            Some(Cow::Owned(String::from_utf8_lossy(&cell).into_owned().into_bytes()))
         });
         match self.style {
             Style::Tsv | Style::Csv => {
@@ -56,6 +67,9 @@ impl Rewrite for Split {
                 row::write_cells(self.style, is_plain, cells, out);
             }
             Style::Jsonl => row::write_object(self.names.iter().map(String::as_str).zip(cells), out),
+        }
+        if !is_text && handling.not_text == OnFault::Refuse {
+            return Err(Refusal { offset: 0, reason: Reason::InvalidUtf8 });
         }
         Ok(())
     }
