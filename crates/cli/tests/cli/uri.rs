@@ -542,7 +542,7 @@ fn forms_become_pairs_and_back() {
         assert_eq!(out, wanted, "{form} {more:?}");
         if more.is_empty() {
             let back = form.replace("zz", "25zz");
-            assert_eq!(text(&["form", "--from", "jsonl"], &out), back.replace("=%25zz", "=%25zz"), "{form}");
+            assert_eq!(text(&["form", "--from", "jsonl"], &out), back, "{form}");
         }
     }
     let fails = run(&["form", "--as", "jsonl", "--on-invalid-utf8", "fail"], "a=1&b=%C3");
