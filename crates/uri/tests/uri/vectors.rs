@@ -103,6 +103,10 @@ fn differences_of_url() {
     for (base, reference, right) in [
         ("http://h/C:/x", "../y", "http://h/y"),
         ("http://h/a", "///G", "http://g/"),
+        ("http://h/a", "HTTP:/C:/../x", "http://h/x"),
+        ("http://h/a/b", "http:C:/../x", "http://h/a/x"),
+        ("http://h/a/b", "http:?x", "http://h/a/b?x"),
+        ("http://h/a/b", "http://C:/../x", "http://c/x"),
         ("http://h/a", "/\\/G", "http://g/"),
         ("sc:///p/q", "\\x", "sc:///p/\\x"),
         ("a://b", "/\\\\/i", "a://b/\\\\/i"),
