@@ -38,8 +38,8 @@ pub(super) fn append_without_extra_dots(host: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Reports whether `host` is a plain name: at most 64 letters, digits, `-`, `_` and single dots, with a letter first and no dot
-/// last. Because a plain name starts with a letter, it is not an address.
+/// Reports whether `host` is a plain name: at most 64 letters, digits, `-`, `_` and single dots, with a letter first, no dot
+/// last, and no digit at the start of the last label. Because a plain name starts with a letter, it is not an address.
 pub(super) fn is_plain_name(host: &[u8]) -> bool {
     let mut name = [b'a'; 64];
     let (Some(first), Some(room)) = (host.first(), name.get_mut(..host.len())) else { return false };
@@ -51,7 +51,9 @@ pub(super) fn is_plain_name(host: &[u8]) -> bool {
     for (&byte, &next) in name.iter().zip(&name[1..]) {
         strange |= (byte == b'.') & (next == b'.');
     }
-    !strange
+    // Browsers read a name with such a last label as an address.
+    let last = memchr::memrchr(b'.', host).map_or(0, |dot| dot + 1);
+    !strange && !host[last].is_ascii_digit()
 }
 
 /// Reads an IPv4 address as `inet_aton` does: one to four numbers, decimal, octal or hexadecimal. The last one fills the remaining

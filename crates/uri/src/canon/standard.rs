@@ -44,7 +44,11 @@ fn with_url(base: Option<&str>, input: &str, is_special: bool) -> Result<String,
         // url reads these backslashes as slashes, although the scheme of the base is not special.
         _ if !is_special && input.starts_with('\\') => Cow::Owned(format!("./{input}")),
         _ if !is_special && input.starts_with("/\\") => Cow::Owned(format!("/.{input}")),
-        _ => Cow::Borrowed(input),
+        // `http:a` and `http:/a` are relative to a base of the same scheme.
+        _ => base
+            .filter(|_| is_special)
+            .and_then(|base| without_scheme(base, input))
+            .unwrap_or(Cow::Borrowed(input)),
     };
     let authority = authority(input, is_special);
     if !is_special && !authority.is_empty() {
@@ -66,6 +70,22 @@ fn with_url(base: Option<&str>, input: &str, is_special: bool) -> Result<String,
     let base = base.map(|base| Url::parse(&hide(base))).transpose()?;
     let url = Url::options().base_url(base.as_ref()).parse(&hide(input))?;
     Ok(if mark.is_empty() { url.into() } else { url.as_str().replace(&mark, "") })
+}
+
+/// Returns `input` without its scheme if that is the scheme of `base` and one path segment or slash follows it, but not two slashes.
+fn without_scheme<'a>(base: &str, input: &'a str) -> Option<Cow<'a, str>> {
+    let scheme = scheme_of(input)?;
+    let rest = &input[scheme.len() + 1..];
+    let is_slash = |byte: Option<&u8>| matches!(byte, Some(b'/' | b'\\'));
+    let [first, second] = [0, 1].map(|at| rest.as_bytes().get(at));
+    if !scheme_of(base)?.eq_ignore_ascii_case(scheme) || is_slash(first) && is_slash(second) {
+        return None;
+    }
+    match first? {
+        b'?' | b'#' => None,
+        b'/' | b'\\' => Some(Cow::Borrowed(rest)),
+        _ => Some(Cow::Owned(format!("./{rest}"))),
+    }
 }
 
 /// Returns a text of unreserved characters, `~` and a number and `~`, that neither URL holds.

@@ -344,22 +344,24 @@ fn append_host(
         return Ok(true);
     }
     let Some(name) = key_host(raw, tool).ok_or(Reason::Host)? else { return Ok(false) };
+    let name = without_all_www(&name, tool);
     let contact = Contact::of(parts.input());
     let is_ipv6 = matches!(&contact, Contact::Host(host) if host.starts_with(b"["));
     let bracketed;
     let host = if is_ipv6 && !name.starts_with(b"[") {
-        bracketed = [b"[", &name[..], b"]"].concat();
+        bracketed = [b"[", name, b"]"].concat();
         &bracketed
     } else {
-        &name
+        name
     };
-    let without_all_dots = |host: &[u8]| key_host(host, tool).flatten();
+    let of_contact =
+        |host: &[u8]| key_host(host, tool).flatten().map(|name| without_all_www(&name, tool).to_vec());
     // The delimiters of a key in the host would give two hosts one key: `b.a` and `a,b`.
     let is_ambiguous = name.iter().any(|byte| b",)".contains(byte)) || !is_ipv6 && name.contains(&b':');
-    if is_ambiguous || !contact.has_key_host(scheme, host, without_all_dots) {
+    if is_ambiguous || !contact.has_key_host(scheme, host, of_contact) {
         return Err(Reason::HostConflict);
     }
-    append_reversed(without_all_www(&name, tool), out);
+    append_reversed(name, out);
     append_port(port, scheme, tool, out);
     Ok(true)
 }
