@@ -7,6 +7,7 @@ use core::net::IpAddr;
 use simdpct::{AsciiSet, Encode, sets};
 
 use crate::class::is_scheme;
+use crate::host::HostKind;
 use crate::text::StrParts;
 
 /// The bytes that stay unescaped in a user name: those of `userinfo` (RFC 3986) except the colon, which would end the name.
@@ -39,6 +40,7 @@ pub struct Builder {
     scheme: Option<String>,
     userinfo: Option<String>,
     host: Option<String>,
+    invalid_host: bool,
     port: Option<u16>,
     /// The escaped segments of the path, each with a slash before it.
     path: String,
@@ -73,6 +75,7 @@ impl Builder {
             scheme: parts.scheme().map(String::from),
             userinfo: parts.userinfo().map(String::from),
             host: parts.host().map(String::from),
+            invalid_host: false,
             port: parts.bytes().port_number(),
             path: if relative { ["/", path].concat() } else { path.into() },
             relative,
@@ -111,10 +114,24 @@ impl Builder {
         self
     }
 
-    /// Sets the host to a name. Brackets are escaped, so use [`ip`](Builder::ip) for an IPv6 address.
+    /// Sets the host to a name, or to an address in brackets such as `[::1]`; [`ip`](Builder::ip) takes addresses as values.
+    ///
+    /// With the feature `idna`, a name that is not ASCII becomes Punycode by UTS 46. Without it, [`build`](Builder::build) rejects such a
+    /// name, and it always rejects names that UTS 46 rejects, and hosts that start with a bracket and are not an address.
     #[must_use]
     pub fn host(mut self, name: &(impl AsRef<[u8]> + ?Sized)) -> Builder {
-        self.host = Some(encoded(sets::RFC3986_REG_NAME, name));
+        let name = name.as_ref();
+        let host = match HostKind::of(name) {
+            HostKind::Ipv6(_) | HostKind::IpFuture => core::str::from_utf8(name).ok().map(String::from),
+            HostKind::Invalid => None,
+            _ if name.is_ascii() => Some(encoded(sets::RFC3986_REG_NAME, name)),
+            #[cfg(feature = "idna")]
+            _ => crate::iri::host_to_ascii(name),
+            #[cfg(not(feature = "idna"))]
+            _ => None,
+        };
+        self.invalid_host = host.is_none();
+        self.host = Some(host.unwrap_or_default());
         self
     }
 
@@ -127,6 +144,7 @@ impl Builder {
             IpAddr::V4(address) => write!(host, "{address}"),
             IpAddr::V6(address) => write!(host, "[{address}]"),
         };
+        self.invalid_host = false;
         self.host = Some(host);
         self
     }
@@ -217,6 +235,9 @@ impl Builder {
             out.push_str(scheme);
             out.push(':');
         }
+        if self.invalid_host {
+            return Err(BuildError::Host);
+        }
         if let Some(host) = &self.host {
             out.push_str("//");
             if let Some(userinfo) = &self.userinfo {
@@ -268,6 +289,8 @@ impl Builder {
 pub enum BuildError {
     /// The scheme is invalid: RFC 3986, section 3.1, requires a letter followed by letters, digits, `+`, `-` and `.`.
     Scheme,
+    /// The host starts with a bracket and is not an address, or it is not ASCII and cannot be converted to Punycode.
+    Host,
     /// There is userinfo or a port, but no host.
     NoHost,
     /// A segment of the path is `.` or `..`. Parsers remove such segments, even if the dots are escaped.
@@ -283,6 +306,7 @@ impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             BuildError::Scheme => "the scheme is not a letter followed by letters, digits, '+', '-' and '.'",
+            BuildError::Host => "the host is not an address in brackets, or not a name that IDNA accepts",
             BuildError::NoHost => "there is userinfo or a port, but no host",
             BuildError::DotSegment => "a segment is \".\" or \"..\", which parsers remove",
             BuildError::RelativePath => "the path is relative, but there is an authority",

@@ -32,3 +32,9 @@ pub(crate) const fn is_sub_delim(byte: u8) -> bool {
 pub(crate) const fn is_pchar(byte: u8) -> bool {
     is_unreserved(byte) || is_sub_delim(byte) || matches!(byte, b':' | b'@')
 }
+
+/// Reports whether `scheme` is special in the URL Standard and not `file`. Browsers skip any number of slashes after such a scheme.
+#[cfg(feature = "alloc")]
+pub(crate) fn is_special(scheme: &[u8]) -> bool {
+    [&b"http"[..], b"https", b"ws", b"wss", b"ftp"].iter().any(|special| scheme.eq_ignore_ascii_case(special))
+}

@@ -38,10 +38,12 @@ impl<'a> From<Parts<'a>> for Components<'a> {
 impl Components<'_> {
     /// Joins the components (RFC 3986, section 5.3). The components of a [`split`] join to its input.
     ///
-    /// Nothing is escaped; [`Builder`](crate::Builder) does that. A segment `.`, which does not change the meaning of a path, is
-    /// inserted if the path would be read as another component: `/.` before a path that starts with `//`, if there is no
-    /// authority; `./` before a path whose first segment would be read as a scheme, if there is neither scheme nor authority.
-    /// Takes time linear in the components.
+    /// The components of any other source are not read as structure either. A byte that would end its component is escaped: `/`, `?`
+    /// and `#` in an authority, these and `:` in a scheme, `?` and `#` in a path, `#` in a query. Data needs the other escapes of [`Builder`](crate::Builder),
+    /// too. A path that would be read as another component gets a prefix: `/` after an authority if the path does not start with a
+    /// slash; `/.` before a path that starts with `//`, if there is no authority; `./` before a path whose first segment would be read
+    /// as a scheme, if there is neither scheme nor authority. An invalid scheme makes a relative reference. Takes time linear in the
+    /// components.
     ///
     /// ```
     /// use simdpct_uri::{Components, split};
@@ -51,6 +53,7 @@ impl Components<'_> {
     /// let new = Components { path: b"/new", query: None, ..split(url).into() };
     /// assert_eq!(new.join(), b"http://example.com/new#c");
     /// assert_eq!(Components { path: b"//a", ..Components::default() }.join(), b"/.//a");
+    /// assert_eq!(Components { path: b".evil.com", ..split("http://a.com").into() }.join(), b"http://a.com/.evil.com");
     /// ```
     #[must_use]
     pub fn join(&self) -> Vec<u8> {
@@ -63,25 +66,25 @@ impl Components<'_> {
     pub fn join_append(&self, out: &mut Vec<u8>) {
         self.append_before_path(out);
         out.extend_from_slice(guard(self.scheme.is_some(), self.authority.is_some(), self.path));
-        out.extend_from_slice(self.path);
+        append_without(b"?#", self.path, out);
         self.append_after_path(out);
     }
 
     fn append_before_path(&self, out: &mut Vec<u8>) {
         if let Some(scheme) = self.scheme {
-            out.extend_from_slice(scheme);
+            append_without(b":/?#", scheme, out);
             out.push(b':');
         }
         if let Some(authority) = self.authority {
             out.extend_from_slice(b"//");
-            out.extend_from_slice(authority);
+            append_without(b"/?#", authority, out);
         }
     }
 
     fn append_after_path(&self, out: &mut Vec<u8>) {
         if let Some(query) = self.query {
             out.push(b'?');
-            out.extend_from_slice(query);
+            append_without(b"#", query, out);
         }
         if let Some(fragment) = self.fragment {
             out.push(b'#');
@@ -90,10 +93,24 @@ impl Components<'_> {
     }
 }
 
-/// Returns the prefix that keeps `path` from being read as an authority or a scheme: `/.`, `./` or nothing.
+/// Appends `part` and escapes the bytes `delimiters`, which would end it.
+fn append_without(delimiters: &[u8], part: &[u8], out: &mut Vec<u8>) {
+    for piece in part.split_inclusive(|byte| delimiters.contains(byte)) {
+        match piece.split_last() {
+            Some((last, before)) if delimiters.contains(last) => {
+                out.extend_from_slice(before);
+                out.extend_from_slice(&simdpct::encode_byte(*last, simdpct::HexCase::Upper));
+            }
+            _ => out.extend_from_slice(piece),
+        }
+    }
+}
+
+/// Returns the prefix that keeps `path` from being read as a part of the authority, as an authority or as a scheme: `/`, `/.`, `./` or
+/// nothing.
 pub(crate) fn guard(has_scheme: bool, has_authority: bool, path: &[u8]) -> &'static [u8] {
     if has_authority {
-        return b"";
+        return if path.is_empty() || path.starts_with(b"/") { b"" } else { b"/" };
     }
     if path.starts_with(b"//") {
         return b"/.";

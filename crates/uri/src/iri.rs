@@ -44,9 +44,7 @@ pub fn to_uri(iri: &str) -> Result<Cow<'_, str>, InvalidHost> {
     if iri.is_char_boundary(start) && iri.is_char_boundary(end) && !iri[start..end].is_ascii() {
         // Escapes in a host that is not ASCII are UTF-8 bytes of its name (RFC 3987, section 3.1, step 2).
         let host = simdpct::decode(&iri[start..end]);
-        let host = Uts46::new()
-            .to_ascii(&host, DENIED, Hyphens::Allow, DnsLength::Ignore)
-            .map_err(|_| InvalidHost { offset: start })?;
+        let host = host_to_ascii(&host).ok_or(InvalidHost { offset: start })?;
         let mut uri = String::with_capacity(iri.len() * 2);
         encode.encode_append(&iri[..start], &mut uri);
         uri.push_str(&host);
@@ -54,6 +52,12 @@ pub fn to_uri(iri: &str) -> Result<Cow<'_, str>, InvalidHost> {
         return Ok(Cow::Owned(uri));
     }
     Ok(encode.encode(iri))
+}
+
+/// Converts a host to Punycode. Returns `None` if the host is not valid by UTS 46, or holds a byte that a name in a URI cannot hold.
+pub(crate) fn host_to_ascii(host: &[u8]) -> Option<String> {
+    let name = Uts46::new().to_ascii(host, DENIED, Hyphens::Allow, DnsLength::Ignore).ok()?;
+    Some(name.into_owned())
 }
 
 /// Converts a URI to an IRI that people can read (RFC 3987, section 3.2): decodes escapes of visible characters, and a host from

@@ -1,9 +1,10 @@
 //! Compares the canonical forms with those of the tools that define them. `ci/uri-peers [LIST...]` runs this program and installs
 //! the tools.
 //!
-//! `agree [--python PYTHON] [--mutants COUNT] LIST...` asks each tool for every URL of the lists, and for COUNT more with one to
+//! `agree [--python PYTHON] [--node NODE] [--mutants COUNT] LIST...` asks each tool for every URL of the lists, and for COUNT more with one to
 //! three random changes. It counts the differences by class (crates/uri/README.md explains the classes). It prints a difference
-//! without a class, and fails.
+//! without a class, and fails. The Python tools are also asked for every character of Unicode in a host, and Node whether each key has the
+//! host of its URL.
 
 #![forbid(unsafe_code)]
 
@@ -19,11 +20,12 @@ use simdpct_uri::split;
 type Answer = Result<Vec<u8>, String>;
 
 fn main() -> ExitCode {
-    let (mut python, mut mutants, mut lists) = (None, 100_000, Vec::new());
+    let (mut python, mut node, mut mutants, mut lists) = (None, None, 100_000, Vec::new());
     let mut arguments = env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--python" => python = arguments.next(),
+            "--node" => node = arguments.next(),
             "--mutants" => mutants = arguments.next().and_then(|count| count.parse().ok()).expect("a number"),
             list => lists.push(fs::read(list).unwrap_or_else(|error| panic!("{list}: {error}"))),
         }
@@ -35,13 +37,13 @@ fn main() -> ExitCode {
         .filter(|url| !url.is_empty() && seen.insert(url.clone()))
         .collect();
     let plain = urls.len();
-    assert!(plain > 0, "usage: agree [--python PYTHON] [--mutants COUNT] LIST...");
+    assert!(plain > 0, "usage: agree [--python PYTHON] [--node NODE] [--mutants COUNT] LIST...");
     let mut random = Random(14);
     urls.extend((0..mutants).map(|_| mutant(&seen_at(&lists, &mut random), &mut random)));
     println!("{plain} URLs, and {mutants} with changes\n");
 
     let mut failed = false;
-    failed |= compare("url", Profile::Whatwg, &urls, &of_url, |_, _, _| None);
+    failed |= compare("url", Profile::Whatwg, &urls, &of_url, url_class);
     #[cfg(feature = "ada")]
     {
         failed |= compare("ada-url", Profile::Whatwg, &urls, &of_ada, ada_class);
@@ -59,6 +61,19 @@ fn main() -> ExitCode {
             let answers = of_python(&python, tool, &urls);
             failed |= compare_answers(tool, profile, &urls, answers, class);
         }
+        for (tool, profile, class) in
+            [("surt", Profile::SurtPython0_3, surt_class as Class), ("w3lib", Profile::W3lib2_5, w3lib_class)]
+        {
+            let hosts =
+                ('\u{80}'..=char::MAX).flat_map(|c| [format!("http://{c}/"), format!("http://a{c}b/")]);
+            let hosts: Vec<Vec<u8>> =
+                hosts.filter(|url| profile.canonicalize(url).is_ok()).map(String::into_bytes).collect();
+            println!("{} hosts with a character of Unicode", hosts.len());
+            failed |= compare_answers(tool, profile, &hosts, of_python(&python, tool, &hosts), class);
+        }
+    }
+    if let Some(node) = node {
+        failed |= asks_node(&node, &urls);
     }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
@@ -142,42 +157,89 @@ fn of_fluent(url: &[u8]) -> Answer {
     Ok(parsed.normalize().into_string().into_bytes())
 }
 
+/// Prints the keys that have another host than Node finds in their URLs, and reports whether there is one.
+fn asks_node(node: &str, urls: &[Vec<u8>]) -> bool {
+    let hex = |text: &[u8]| text.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let (mut questions, mut asked) = (String::new(), Vec::new());
+    for &profile in Profile::ALL {
+        for url in urls.iter().filter(|url| std::str::from_utf8(url).is_ok()) {
+            if let Ok(key) = profile.canonicalize(url) {
+                questions.push_str(&format!("{profile} {} {}\n", hex(url), hex(&key)));
+                asked.push(format!("{profile}: {} has the key {}", url.escape_ascii(), key.escape_ascii()));
+            }
+        }
+    }
+    let answers = answers_of(node, &[concat!(env!("CARGO_MANIFEST_DIR"), "/src/bin/hosts.mjs")], questions);
+    assert_eq!(answers.len(), asked.len(), "Node gave an answer for each key");
+    let compared = answers.iter().filter(|answer| *answer != "?").count();
+    let wrong: Vec<_> =
+        answers.iter().zip(&asked).filter(|(answer, _)| !["=", "?"].contains(&&***answer)).collect();
+    for (hosts, key) in wrong.iter().take(40) {
+        println!("    {key}  hosts: {hosts}");
+    }
+    println!("Node: {compared} keys with hosts, {} with another host\n", wrong.len());
+    !wrong.is_empty()
+}
+
 /// Returns the answers of a Python tool, which one process gives for all URLs.
 fn of_python(python: &str, tool: &str, urls: &[Vec<u8>]) -> Vec<Answer> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bin/peers.py");
-    let mut child = Command::new(python)
-        .args([script, tool])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap_or_else(|error| panic!("{python}: {error}"));
-    let mut stdin = child.stdin.take().expect("piped");
-    let stdout = BufReader::new(child.stdout.take().expect("piped"));
     let mut questions = String::new();
     for url in urls {
         url.iter().for_each(|byte| questions.push_str(&format!("{byte:02x}")));
         questions.push('\n');
     }
-    let asking = thread::spawn(move || stdin.write_all(questions.as_bytes()));
-    let mut answers = Vec::new();
-    for line in stdout.lines() {
-        let line = line.expect("peers.py prints UTF-8");
-        answers.push(match line.strip_prefix('!') {
+    let answers =
+        answers_of(python, &[script, tool], questions).into_iter().map(|line| match line.strip_prefix('!') {
             Some(error) => Err(error.to_owned()),
             None => Ok((0..line.len() / 2)
                 .map(|at| u8::from_str_radix(&line[2 * at..2 * at + 2], 16).expect("hexadecimal digits"))
                 .collect()),
         });
-    }
+    let answers: Vec<Answer> = answers.collect();
+    assert_eq!(answers.len(), urls.len(), "{tool} gave an answer for each URL");
+    answers
+}
+
+/// Runs a program, writes `questions` to its standard input, and returns the lines of its standard output.
+fn answers_of(program: &str, arguments: &[&str], questions: String) -> Vec<String> {
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|error| panic!("{program}: {error}"));
+    let mut stdin = child.stdin.take().expect("piped");
+    let stdout = BufReader::new(child.stdout.take().expect("piped"));
+    let asking = thread::spawn(move || stdin.write_all(questions.as_bytes()));
+    let answers = stdout.lines().map(|line| line.expect("the tools print UTF-8")).collect();
     asking.join().expect("the thread does not panic").expect("the tool reads all input");
     child.wait().expect("the tool ends");
-    assert_eq!(answers.len(), urls.len(), "{tool} gave an answer for each URL");
     answers
 }
 
 // ---- classes
 
-/// Classifies differences between the crate url, which makes the profile `whatwg`, and ada.
+/// Classifies the differences between the profile `whatwg` and the crate url, with which it is made.
+fn url_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str> {
+    let url = url.trim_ascii_start();
+    match (ours, theirs) {
+        _ if url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"file:")) => {
+            Some("slashes and drive letters of `file` (url)")
+        }
+        (Err(_), Ok(theirs)) if !is_special(theirs) => {
+            Some("empty hosts after `@`, and `\\` in authorities (url)")
+        }
+        (Ok(_), Ok(theirs))
+            if theirs.windows(2).any(|bytes| bytes[0].is_ascii_alphabetic() && b":|".contains(&bytes[1])) =>
+        {
+            Some("drive letters before `..` (url)")
+        }
+        _ => None,
+    }
+}
+
+/// Classifies differences between the profile `whatwg`, which is made with the crate url, and ada.
 fn ada_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str> {
     let replaced = |text: &[u8], from: &str, to: &str| String::from_utf8_lossy(text).replace(from, to);
     match (ours, theirs) {
@@ -237,6 +299,7 @@ fn is_ascii_host(url: &[u8]) -> bool {
 
 fn fluent_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str> {
     match (ours, theirs) {
+        (_, Ok(_)) if conflict(ours).is_some() => conflict(ours),
         (Ok(_), Err(_)) if split(url).flaws().next().is_some() => {
             Some("not allowed by RFC 3986: fluent-uri rejects it, `rfc3986` keeps it")
         }
@@ -278,8 +341,15 @@ fn without_port(url: &[u8]) -> Vec<u8> {
     [&url[..at.host_end], &url[at.path_start..]].concat()
 }
 
+/// Returns the class of URLs whose key would name another host than the one that browsers contact.
+fn conflict(ours: &Answer) -> Option<&'static str> {
+    let is_conflict = matches!(ours, Err(why) if why == "HostConflict" || why.starts_with("Control"));
+    is_conflict.then_some("rejected: browsers contact another host, or none")
+}
+
 fn surt_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str> {
     match (ours, theirs) {
+        (_, Ok(_)) if conflict(ours).is_some() => conflict(ours),
         (Err(why), Ok(_)) if why == "Host" && !is_ascii_host(url) => {
             Some("a name that IDNA 2003 and UTS 46 map differently")
         }
@@ -293,6 +363,7 @@ fn surt_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str
 
 fn w3lib_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str> {
     match (ours, theirs) {
+        (_, Ok(_)) if conflict(ours).is_some() => conflict(ours),
         (_, Err(why)) if why == "UnicodeDecodeError" && std::str::from_utf8(url).is_err() => {
             Some("not UTF-8: w3lib takes text only")
         }

@@ -127,6 +127,7 @@ pub struct Join {
 #[command(after_help = "\
 Examples:
   echo '../x?q' | pct resolve --base http://a.com/b/c/d     http://a.com/b/x?q
+  pct resolve --standard --base http://a.com/b -e 'c\\d'         http://a.com/c/d
   pct resolve --base https://example.org/ --jsonl --key request.url events.jsonl")]
 pub struct Resolve {
     #[command(flatten)]
@@ -139,6 +140,10 @@ pub struct Resolve {
     /// Read `http:g` as `g` if the base is http as well, like some old parsers (section 5.2.2)
     #[arg(long)]
     pub not_strict: bool,
+
+    /// Resolve as browsers do, by the URL Standard, and write the URL as `pct normalize --profile whatwg` does
+    #[arg(long, conflicts_with = "not_strict")]
+    pub standard: bool,
 }
 
 /// Write URIs in readable form, as IRIs (RFC 3987, section 3.2)
@@ -258,6 +263,9 @@ fn assignment(argument: &std::path::Path) -> Option<(&str, &[u8])> {
 impl Resolve {
     /// Converts the arguments to a request, or returns an error message.
     pub fn request(self) -> Result<Request, String> {
+        if self.standard {
+            return Ok(self.pipe.rewrite(refer::ResolveStandard::new(self.base)?));
+        }
         let strictness = if self.not_strict { Strictness::Lenient } else { Strictness::Strict };
         Ok(self.pipe.rewrite(refer::Resolve::new(self.base.into_bytes(), strictness)?))
     }

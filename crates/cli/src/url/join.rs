@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use simdpct::{AsciiSet, ByteSet, Encode, sets};
-use simdpct_uri::Components;
+use simdpct::{AsciiSet, ByteSet, Decode, Encode, sets};
+use simdpct_uri::{Builder, Components};
 
 use super::Rewrite;
 use super::part::Part;
@@ -38,6 +38,19 @@ struct Given<'a> {
     query: Option<Cow<'a, [u8]>>,
     fragment: Option<Cow<'a, [u8]>>,
     parameters: Vec<(Cow<'a, str>, Cow<'a, [u8]>)>,
+}
+
+/// Returns an error if `port` is not a number or empty.
+fn check_port(port: &[u8]) -> Result<(), Refusal> {
+    if port.iter().all(u8::is_ascii_digit) {
+        return Ok(());
+    }
+    Err(refuse(format!("the port is not a number: '{}'", port.escape_ascii())))
+}
+
+/// Reports whether `read` is `path`, or `path` after a dot segment.
+fn is_read_as(path: &[u8], read: &[u8]) -> bool {
+    read.strip_suffix(path).is_some_and(|prefix| matches!(prefix, b"" | b"/." | b"./"))
 }
 
 fn refuse(message: impl Into<String>) -> Refusal {
@@ -80,6 +93,10 @@ impl Join {
         for (part, value) in &self.fixed {
             if let Part::Parameter(name) = part {
                 given.parameters.retain(|(known, _)| known != name);
+            }
+            // Rows may hold any port that `split` found in a URL.
+            if *part == Part::Port {
+                check_port(value)?;
             }
             Join::give(&mut given, part, Cow::Borrowed(value))?;
         }
@@ -127,12 +144,18 @@ impl Join {
         Cow::Owned(encode.encode(&value).into_owned().into_bytes())
     }
 
-    /// Builds the authority of the URL from userinfo, host and port.
+    /// Builds the authority of the URL from userinfo, host and port. Parts that are given twice must agree.
     fn authority<'a>(&self, given: &mut Given<'a>) -> Result<Option<Cow<'a, [u8]>>, Refusal> {
-        let userinfo = match (given.userinfo.take(), given.user.take(), given.password.take()) {
-            (Some(userinfo), ..) => Some(self.escaped(sets::RFC3986_USERINFO, true, userinfo)),
-            (None, None, None) => None,
-            (None, user, password) => {
+        let whole = given.userinfo.take().map(|part| self.escaped(sets::RFC3986_USERINFO, true, part));
+        let userinfo = match (given.user.take(), given.password.take()) {
+            (None, None) => whole.clone(),
+            (user, password) => {
+                if let Some(user) = user.as_deref().filter(|user| !self.encode && user.contains(&b':')) {
+                    let user = user.escape_ascii();
+                    return Err(refuse(format!(
+                        "a colon would end the user; write %3A, or add --encode: '{user}'"
+                    )));
+                }
                 let user = user.unwrap_or_default();
                 let mut userinfo =
                     self.escaped(sets::RFC3986_USERINFO.remove(b":"), false, user).into_owned();
@@ -143,14 +166,25 @@ impl Join {
                 Some(Cow::Owned(userinfo))
             }
         };
+        if whole.is_some() && whole != userinfo {
+            return Err(refuse("userinfo, user and password differ; give userinfo or the other two"));
+        }
+        if let Some(port) = given.port.as_deref().filter(|_| self.encode) {
+            check_port(port)?;
+        }
         let Some(host) = given.host.take() else {
-            if given.authority.is_none() && (userinfo.is_some() || given.port.is_some()) {
+            if userinfo.is_some() || given.port.is_some() {
                 return Err(refuse("userinfo or a port needs a host"));
             }
             return Ok(given.authority.take());
         };
-        let is_address = host.starts_with(b"[");
-        let host = if is_address { host } else { self.escaped(sets::RFC3986_REG_NAME, false, host) };
+        let host = if self.encode {
+            let built = Builder::new().host(&host).build();
+            let built = built.map_err(|error| refuse(format!("{error}: '{}'", host.escape_ascii())))?;
+            Cow::Owned(built.into_bytes().split_off(2))
+        } else {
+            host
+        };
         let mut authority = Vec::new();
         if let Some(userinfo) = &userinfo {
             authority.extend_from_slice(userinfo);
@@ -167,6 +201,9 @@ impl Join {
             && read.host().map(|host| host.raw()) == Some(&*host)
             && read.userinfo().map(|piece| piece.raw()) == userinfo.as_deref()
             && read.port() == given.port.as_deref();
+        if given.authority.as_deref().is_some_and(|given| given != authority) {
+            return Err(refuse("authority and host differ; give the authority, or host, userinfo and port"));
+        }
         if is_read {
             return Ok(Some(Cow::Owned(authority)));
         }
@@ -175,16 +212,35 @@ impl Join {
     }
 
     /// Builds the query of the URL, and adds the parameters that the given query does not contain.
-    fn query<'a>(&self, given: &mut Given<'a>) -> Option<Cow<'a, [u8]>> {
+    fn query<'a>(&self, given: &mut Given<'a>) -> Result<Option<Cow<'a, [u8]>>, Refusal> {
         // The removed bytes have a meaning of their own in parameters, so names and values must contain them only as
         // escapes.
         let set = sets::RFC3986_QUERY.remove(b"&=+;");
         let mut query =
             given.query.take().map(|query| self.escaped(sets::RFC3986_QUERY, true, query).into_owned());
         for (name, value) in given.parameters.drain(..) {
+            if !self.encode && value.contains(&b'&') {
+                let message = "cannot be read back from the query; write %26, or add --encode";
+                return Err(refuse(format!("the parameter '{name}' {message}: '{}'", value.escape_ascii())));
+            }
             let query = query.get_or_insert_default();
-            let mut known = simdpct_uri::form::pairs(&query[..]);
-            if known.any(|(known, _)| &*known == name.as_bytes()) {
+            let data = if self.encode {
+                value.clone()
+            } else {
+                Decode::new().form().decode(&value).into_owned().into()
+            };
+            let (mut is_known, mut is_same) = (false, false);
+            for (known, known_value) in simdpct_uri::form::pairs(&query[..]) {
+                let is_named = *known == *name.as_bytes();
+                (is_known, is_same) = (is_known | is_named, is_same | (is_named && known_value == data));
+            }
+            if is_known && !is_same {
+                let value = value.escape_ascii();
+                return Err(refuse(format!(
+                    "the query has another value of the parameter '{name}': '{value}'"
+                )));
+            }
+            if is_known {
                 continue;
             }
             if !query.is_empty() {
@@ -194,7 +250,7 @@ impl Join {
             query.push(b'=');
             query.extend_from_slice(&self.escaped(set, false, value));
         }
-        query.map(Cow::Owned)
+        Ok(query.map(Cow::Owned))
     }
 }
 
@@ -202,7 +258,7 @@ impl Rewrite for Join {
     fn append(&self, value: &[u8], _: &ByteSet, _: OnFault, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let mut given = self.given(value)?;
         let authority = self.authority(&mut given)?;
-        let query = self.query(&mut given);
+        let query = self.query(&mut given)?;
         let path = self.escaped(sets::RFC3986_PATH, true, given.path.unwrap_or_default());
         let fragment = given.fragment.map(|part| self.escaped(sets::RFC3986_FRAGMENT, false, part));
         let wanted = Components {
@@ -219,7 +275,7 @@ impl Rewrite for Join {
             ("scheme", wanted.scheme, read.scheme),
             ("authority", wanted.authority, read.authority),
             // Joining may have put a dot segment before the path, so that the path is not read as another part.
-            ("path", Some(wanted.path).filter(|path| !read.path.ends_with(path)), None),
+            ("path", Some(wanted.path).filter(|path| !is_read_as(path, read.path)), None),
             ("query", wanted.query, read.query),
             ("fragment", wanted.fragment, read.fragment),
         ];

@@ -285,10 +285,21 @@ fn join_refuses_what_would_not_be_read_back() {
     assert_eq!((good.out, good.code), (b"https://a.com:80/x?q=1&p=2#\n".to_vec(), Some(0)));
     for (args, reason) in [
         (&["host=a/b"][..], "host, userinfo and port cannot be read back from the authority: host 'a/b'"),
-        (&["host=a", "port=x/"], "host, userinfo and port cannot be read back"),
+        (&["host=a", "port=x/"], "the port is not a number: 'x/'"),
+        (&["host=a", "port=x y"], "the port is not a number: 'x y'"),
+        (&["host=a", "user=a:b"], "a colon would end the user; write %3A, or add --encode: 'a:b'"),
+        (&["host=a", "userinfo=a", "user=b"], "userinfo, user and password differ"),
+        (&["host=a", "authority=b"], "authority and host differ"),
+        (
+            &["host=a", "query:q=a&b"],
+            "the parameter 'q' cannot be read back from the query; write %26, or add --encode",
+        ),
+        (&["host=a", "query=q=1", "query:q=2"], "the query has another value of the parameter 'q': '2'"),
+        (&["--encode", "host=["], "the host is not an address in brackets"),
+        (&["--encode", "host=a", "port=x y"], "the port is not a number: 'x y'"),
         (&["port=80"], "userinfo or a port needs a host"),
         (&["scheme=1a", "path=b"], "the scheme cannot be read back from the URL: '1a'"),
-        (&["host=a", "path=b"], "the authority cannot be read back from the URL: 'a'"),
+        (&["host=a", "path=.evil.com"], "the path cannot be read back from the URL: '.evil.com'"),
         (&["path=/a?b"], "the path cannot be read back from the URL: '/a?b'"),
         (&["query=a#b"], "the query cannot be read back from the URL: 'a#b'"),
         (&["url=a"], "'url' is a whole URL and not a part to join"),
@@ -313,6 +324,14 @@ fn join_refuses_what_would_not_be_read_back() {
     // A path that looks like an authority or a scheme gets a prefix, so that it is still read as a path.
     assert_eq!(text(&["join", "path=//a"], ""), "/.//a\n");
     assert_eq!(text(&["join", "path=a:b"], ""), "./a:b\n");
+    for (args, url) in [
+        (&["--encode", "host=[::1]"][..], "//[::1]\n"),
+        (&["--encode", "host=例え.jp"], "//xn--r8jz45g.jp\n"),
+        (&["--encode", "host=a", "user=b:c", "query:q=a&b"], "//b%3Ac@a?q=a%26b\n"),
+        (&["host=a", "authority=a", "query=q=1", "query:q=1"], "//a?q=1\n"),
+    ] {
+        assert_eq!(text(&[&["join"][..], args].concat(), ""), url);
+    }
     assert_eq!(text(&["join", "scheme=https", "-"], "http\t\ta\n"), "https://a\n");
     assert_eq!(run(&["join", "hots=a"], "").code, Some(2));
 }
@@ -366,6 +385,17 @@ fn references_are_resolved() {
         assert_eq!(resolve(reference, &[]), format!("{target}\n"), "{reference}");
     }
     assert_eq!(resolve("http:g", &["--not-strict"]), "http://a/b/c/g\n");
+    for (reference, target) in
+        [("http:g", "http://a/b/c/g"), ("\\g h\t", "http://a/g%20h"), ("///G", "http://g/")]
+    {
+        assert_eq!(resolve(reference, &["--standard"]), format!("{target}\n"), "{reference}");
+    }
+    let Run { err, code, .. } = run(&["resolve", "--standard", "--base", "//a"], "");
+    assert_eq!((code, &*err), (Some(2), "pct: --base '//a' is not a valid URL of the URL Standard\n"));
+    assert_eq!(
+        run(&["resolve", "--standard", "--base", "http://a", "-e", "//b:x", "--strict"], "").code,
+        Some(1)
+    );
     let Run { err, code, .. } = run(&["resolve", "--base", "//a"], "");
     assert_eq!(code, Some(2));
     assert_eq!(err, "pct: --base '//a' has no scheme, so nothing can be resolved against it\n");

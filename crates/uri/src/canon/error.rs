@@ -31,10 +31,15 @@ pub enum Reason {
     SeveralAt,
     /// The host is empty, holds brackets without an address, or is not valid by IDNA.
     Host,
+    /// By the rules of the profile, the URL names another host than the one that browsers contact for it, or names one where browsers
+    /// contact none.
+    HostConflict,
     /// The port is not a number of at most 65535.
     Port,
     /// The URL is a relative reference, but the profile takes only URLs with a scheme.
     Relative,
+    /// The base is not a valid URL, so no reference can be resolved against it.
+    Base,
     /// The URL is not valid UTF-8.
     InvalidUtf8,
     /// The parser of the profile rejects the URL for another reason.
@@ -47,8 +52,10 @@ impl fmt::Display for Reason {
             Reason::Control(byte) => return write!(f, "the URL holds the control character {byte:#04X}"),
             Reason::SeveralAt => "more than one '@' in the authority",
             Reason::Host => "the host is not valid",
+            Reason::HostConflict => "browsers contact another host than the rules of this form name, or none",
             Reason::Port => "the port is not a number of at most 65535",
             Reason::Relative => "the URL is relative",
+            Reason::Base => "the base is not a valid URL",
             Reason::InvalidUtf8 => "the URL is not valid UTF-8",
             Reason::Parser => "the URL is not valid",
         })

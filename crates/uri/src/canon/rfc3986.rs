@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::error::{CanonicalizeError, Reason};
+use crate::class::is_special;
 use crate::compose::{append_without_dots, guard};
 use crate::host::{HostKind, port_number};
 use crate::parts::{Parts, split};
@@ -56,6 +57,12 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
         let guard = guard(false, false, &out[start..]);
         out.splice(start..start, guard.iter().copied());
     } else if has_dot_segment(&out[start..]) {
+        let has_host = parts.host().is_some_and(|host| !host.raw().is_empty());
+        if !has_host && parts.scheme().is_some_and(|scheme| path_holds_host(scheme, parts.path())) {
+            // Without its dot segments, `http:/a/../b` would be `http:/b`, and browsers would contact `b` instead of `a`.
+            let offset = parts.offsets().path_start;
+            return Err(CanonicalizeError { offset, reason: Reason::HostConflict });
+        }
         let path = out.split_off(start);
         append_without_dots(has_authority, &path, out);
     }
@@ -71,6 +78,12 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
         simdpct::normalize_append(fragment.raw(), out);
     }
     Ok(())
+}
+
+/// Reports whether browsers may find a host in `path`, the path of a URL without a host: they skip any number of slashes after a special
+/// scheme, and read a backslash as a slash.
+fn path_holds_host(scheme: &[u8], path: &[u8]) -> bool {
+    is_special(scheme) || scheme.eq_ignore_ascii_case(b"file") && path.contains(&b'\\')
 }
 
 /// Appends a host in lower case. Escapes are normalized first, because `%41` decodes to `A`. The hexadecimal digits of escapes

@@ -6,12 +6,16 @@ use core::net::{Ipv4Addr, Ipv6Addr};
 
 use simdpct::{AsciiSet, Encode};
 
+use super::contact::Contact;
 use super::error::{CanonicalizeError, Reason};
-#[cfg(feature = "idna")]
-use super::shared::InvalidName;
-use super::shared::{append_without_extra_dots, old_ipv4, without_line_ends};
+use super::shared::{
+    InvalidName, append_without_extra_dots, is_host_and_port, is_plain_name, old_ipv4, trim, uts46,
+    without_line_ends,
+};
+use crate::class::is_special;
 use crate::compose::remove_dot_segments;
-use crate::parts::split;
+use crate::host::port_number;
+use crate::parts::{Parts, split};
 
 /// The bytes that stay unescaped in a key: those above 0x20 and below 0x7F, without `#` and `%`.
 const KEPT: AsciiSet = simdpct::sets::WHATWG_C0_CONTROL.remove(b" #%");
@@ -20,59 +24,64 @@ const KEPT: AsciiSet = simdpct::sets::WHATWG_C0_CONTROL.remove(b" #%");
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Version {
     Four,
-    #[cfg(feature = "idna")]
     Five,
 }
 
 /// Appends the key of `url` by the rules of `version`.
 pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
     let without_line_ends = without_line_ends(url);
-    let trimmed = without_line_ends.trim_ascii();
+    let trimmed = trim(&without_line_ends);
     let mut parts = split(trimmed);
     let with_scheme;
+    let mut inserted = 0;
     if parts.host().is_none() {
+        const PREFIX: &[u8] = b"http://";
+
+        if let Some(scheme) = parts.scheme()
+            && !is_host_and_port(scheme, &trimmed[scheme.len() + 1..])
+        {
+            // Google's rules find no host in `http:/a` and `mailto:a@b`. Browsers find `a` in the first of them.
+            let reason = if is_special(scheme) { Reason::HostConflict } else { Reason::Host };
+            return Err(CanonicalizeError { offset: 0, reason });
+        }
         // Inputs such as `www.example.com/` and `example.com:80/` have no scheme, so `http://` is inserted.
-        with_scheme = [b"http://", trimmed].concat();
+        inserted = PREFIX.len();
+        with_scheme = escaped_url(&parts).unwrap_or_else(|| [PREFIX, trimmed].concat());
         parts = split(&with_scheme);
     }
+    // Offsets are approximate if bytes before the host were removed or decoded.
+    let reject = |offset: usize, reason| {
+        Err(CanonicalizeError { offset: offset.saturating_sub(inserted).min(url.len()), reason })
+    };
 
-    let host = parts.host().unwrap_or_default().raw();
-    let offset = parts.offsets().host_start.min(url.len());
-    let bad_host = CanonicalizeError { offset, reason: Reason::Host };
-    let punycode: Option<Cow<'_, str>> = match version {
-        Version::Four => None,
-        #[cfg(feature = "idna")]
-        Version::Five if host.is_ascii() => None,
-        #[cfg(feature = "idna")]
-        Version::Five => match super::shared::uts46(host, b"") {
-            Ok(name) => Some(name),
-            // Google's rules escape the bytes of a host that UTS 46 rejects.
-            Err(InvalidName::Rejected) => None,
-            Err(InvalidName::Forbidden) => return Err(bad_host),
-        },
-    };
-    let mut name = Vec::with_capacity(host.len());
-    append_without_extra_dots(&decode(punycode.as_deref().map_or(host, str::as_bytes)), &mut name);
-    name.make_ascii_lowercase();
-    if name.is_empty() {
-        return Err(bad_host);
+    let scheme = parts.scheme().unwrap_or(b"http");
+    let at = parts.offsets();
+    let raw = parts.host().unwrap_or_default().raw();
+    if parts.port().is_some_and(|port| !port.is_empty() && port_number(port).is_none()) {
+        return reject(at.host_end + 1, Reason::Port);
     }
-    out.extend(parts.scheme().unwrap_or(b"http").iter().map(u8::to_ascii_lowercase));
-    out.extend_from_slice(b"://");
-    let literal: Option<Ipv6Addr> = match version {
-        Version::Four => None,
-        #[cfg(feature = "idna")]
-        Version::Five => address_in_brackets(&name),
-    };
-    match (literal, literal.map_or_else(|| old_ipv4(&name), embedded_ipv4)) {
-        (_, Some(address)) => append_display(&address, out),
-        (Some(address), None) => {
-            out.push(b'[');
-            append_display(&address, out);
-            out.push(b']');
+    // A plain host after `://` is the same host by all rules.
+    let is_plain = is_plain_name(raw) && parts.userinfo().is_none() && !scheme.eq_ignore_ascii_case(b"file");
+    let name = match key_host(raw, version) {
+        Some(name) => name,
+        // Browsers skip further slashes after `http://`.
+        None if raw.is_empty() && matches!(Contact::of(trimmed), Contact::Host(_)) => {
+            return reject(at.host_start, Reason::HostConflict);
         }
-        (None, None) => append_escaped(&name, out),
+        None => return reject(at.host_start, Reason::Host),
+    };
+    if !is_plain {
+        // Google's rules decode the whole URL before they split it, so an escaped delimiter would end the host.
+        let userinfo = parts.userinfo().map(|userinfo| decode(userinfo.raw()));
+        let ends_host = userinfo.is_some_and(|userinfo| memchr::memchr2(b'/', b'?', &userinfo).is_some());
+        let contact = if parts.scheme().is_some() { Contact::of(parts.input()) } else { Contact::Unknown };
+        if ends_host || !contact.has_key_host(scheme, &name, |host| key_host(host, version)) {
+            return reject(at.host_start, Reason::HostConflict);
+        }
     }
+    out.extend(scheme.iter().map(u8::to_ascii_lowercase));
+    out.extend_from_slice(b"://");
+    out.extend_from_slice(&name);
 
     let mut path = Vec::new();
     remove_dot_segments(&decode(parts.path()), &mut path);
@@ -88,6 +97,48 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
     Ok(())
 }
 
+/// Returns the decoded URL if the scheme or the slashes after it are escaped, as in `http%3A%2F%2Fexample.com/`. Google's rules decode a
+/// URL before they split it.
+fn escaped_url(parts: &Parts<'_>) -> Option<Vec<u8>> {
+    let end = parts.offsets().query_end;
+    let mut decoded = Vec::new();
+    append_escaped(&decode(&parts.input()[..end]), &mut decoded);
+    let parts = split(&decoded);
+    (parts.is_uri() && parts.host().is_some()).then_some(decoded)
+}
+
+/// Makes the host of a key. Returns `None` if the host is empty, or if a character is mapped to a delimiter.
+fn key_host(raw: &[u8], version: Version) -> Option<Vec<u8>> {
+    let decoded = decode(raw);
+    let mut ascii = Cow::Borrowed(&*decoded);
+    if !decoded.is_ascii() {
+        match uts46(&decoded, b"") {
+            Ok(name) => ascii = Cow::Owned(name.into_owned().into_bytes()),
+            // Google's rules escape the bytes of a host that UTS 46 rejects.
+            Err(InvalidName::Rejected) => {}
+            Err(InvalidName::Forbidden) => return None,
+        }
+    }
+    let mut name = Vec::with_capacity(ascii.len());
+    append_without_extra_dots(&ascii, &mut name);
+    name.make_ascii_lowercase();
+    if name.is_empty() {
+        return None;
+    }
+    let literal = if version == Version::Five { address_in_brackets(&name) } else { None };
+    let mut host = Vec::new();
+    match (literal, literal.map_or_else(|| old_ipv4(&name), embedded_ipv4)) {
+        (_, Some(address)) => append_display(&address, &mut host),
+        (Some(address), None) => {
+            host.push(b'[');
+            append_display(&address, &mut host);
+            host.push(b']');
+        }
+        (None, None) => append_escaped(&name, &mut host),
+    }
+    Some(host)
+}
+
 /// Decodes escapes until nothing changes.
 fn decode(part: &[u8]) -> Cow<'_, [u8]> {
     simdpct::decode_until_stable(part)
@@ -101,7 +152,6 @@ fn append_display(address: &impl alloc::string::ToString, out: &mut Vec<u8>) {
     out.extend_from_slice(address.to_string().as_bytes());
 }
 
-#[cfg(feature = "idna")]
 fn address_in_brackets(host: &[u8]) -> Option<Ipv6Addr> {
     let address = host.strip_prefix(b"[")?.strip_suffix(b"]")?;
     core::str::from_utf8(address).ok()?.parse().ok()

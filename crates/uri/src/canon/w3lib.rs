@@ -7,8 +7,9 @@ use core::net::Ipv6Addr;
 use memchr::memmem;
 use simdpct::{AsciiSet, Encode, HexCase, encode_byte, sets};
 
+use super::contact::Contact;
 use super::error::{CanonicalizeError, Reason};
-use super::shared::{idna_2003, without_line_ends};
+use super::shared::{idna_2003, is_plain_name, trim, without_line_ends};
 use crate::compose::remove_dot_segments;
 use crate::host::{HostKind, port_number};
 use crate::parts::{Parts, split};
@@ -53,6 +54,8 @@ pub(super) fn append(
     keep_fragments: bool,
     out: &mut Vec<u8>,
 ) -> Result<(), CanonicalizeError> {
+    let start = out.len();
+    let original = url;
     let mut url = without_line_ends(trim(url));
     if memchr::memchr(b'\\', &url).is_some() && is_one_of(split(&url).scheme().unwrap_or_default(), SPECIAL) {
         let end = memchr::memchr2(b'?', b'#', &url).unwrap_or(url.len());
@@ -99,6 +102,11 @@ pub(super) fn append(
         out.push(b'#');
         Encode::keeping(FRAGMENT).encode_append(fragment, out);
     }
+    // A plain host after `://` is the same host for browsers.
+    let is_plain = parts.userinfo().is_none() && parts.host().is_some_and(|host| is_plain_name(host.raw()));
+    if !is_plain && Contact::of(original) != Contact::of(&out[start..]) {
+        return Err(CanonicalizeError { offset: parts.offsets().host_start, reason: Reason::HostConflict });
+    }
     Ok(())
 }
 
@@ -119,13 +127,6 @@ fn parameters_start(path: &[u8], has_parameters: bool) -> usize {
     let last = memchr::memrchr(b'/', path).map_or(0, |slash| slash + 1);
     let found = has_parameters.then(|| memchr::memchr(b';', &path[last..])).flatten();
     found.map_or(path.len(), |at| last + at)
-}
-
-/// Returns `url` without controls and spaces at its ends.
-fn trim(url: &[u8]) -> &[u8] {
-    let start = url.iter().position(|&byte| byte > b' ').unwrap_or(url.len());
-    let end = url.iter().rposition(|&byte| byte > b' ').map_or(start, |last| last + 1);
-    &url[start..end]
 }
 
 fn append_authority(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {

@@ -1,13 +1,15 @@
-//! The serialization of the WHATWG URL Standard, by the crate url.
+//! The serialization of the WHATWG URL Standard, as `standard` makes it with the crate url.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::str;
 
-use url::{ParseError, Url};
+use url::ParseError;
 
 use super::error::{CanonicalizeError, Reason};
+use super::standard::parse;
 
-/// Appends `input` as `Url::parse` serializes it.
+/// Appends the serialization of `input`.
 pub(super) fn append(input: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
     let text = str::from_utf8(input)
         .map_err(|error| CanonicalizeError { offset: error.valid_up_to(), reason: Reason::InvalidUtf8 })?;
@@ -16,9 +18,28 @@ pub(super) fn append(input: &[u8], out: &mut Vec<u8>) -> Result<(), Canonicalize
     if !text.bytes().find(|&byte| byte > b' ').is_some_and(|first| first.is_ascii_alphabetic()) {
         return Err(CanonicalizeError { offset: 0, reason: Reason::Relative });
     }
-    let url = Url::parse(text).map_err(|error| rejection(input, error))?;
-    out.extend_from_slice(url.as_str().as_bytes());
+    let url = parse(None, text).map_err(|error| rejection(input, error))?;
+    out.extend_from_slice(url.as_bytes());
     Ok(())
+}
+
+/// Resolves `reference` against `base` as browsers do, by the URL Standard, and returns the serialization: a `\` is a slash in
+/// special schemes, and TAB, CR and LF are removed. [`resolve`](crate::resolve) is for RFC 3986.
+///
+/// # Errors
+///
+/// [`CanonicalizeError`] with [`Reason::Base`] if `base` is not a valid URL, and with another reason if the reference is not.
+///
+/// ```
+/// use simdpct_uri::canon::resolve_standard;
+///
+/// assert_eq!(resolve_standard("http://a/b/c?d", "..\\e f")?, "http://a/e%20f");
+/// assert_eq!(resolve_standard("file://h/C:/x", "/D|/y")?, "file://h/D:/y");
+/// # Ok::<(), simdpct_uri::canon::CanonicalizeError>(())
+/// ```
+pub fn resolve_standard(base: &str, reference: &str) -> Result<String, CanonicalizeError> {
+    let base = parse(None, base).map_err(|_| CanonicalizeError { offset: 0, reason: Reason::Base })?;
+    parse(Some(&base), reference).map_err(|error| rejection(reference.as_bytes(), error))
 }
 
 /// Returns the reason of a rejection, and its offset as `split` finds it: the parser does not report one.

@@ -5,6 +5,9 @@
 //! line that is not proven through the slow path. A rule may fail to prove a canonical line, which costs time only; it must never
 //! prove a line that is not canonical.
 
+// All profiles with a `KeyRule` need the feature `idna`.
+#![cfg_attr(not(feature = "idna"), allow(dead_code))]
+
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 
@@ -451,14 +454,18 @@ const fn digit_sets(decoded: [u16; 6]) -> [Sets; 2] {
 }
 
 /// The rule of Google Safe Browsing, versions 4 and 5.
+#[cfg(feature = "idna")]
 pub(crate) struct SafeBrowsing;
 
 /// The sets of the rule. The eighth set has the bytes that a key must escape: controls and space without LF, `#` and DEL.
+#[cfg(feature = "idna")]
 static SAFE_BROWSING_SETS: Sets = key_sets(&controls::<34>(b"#\x7f"));
 /// The digits of the escapes that a key does not hold: of bytes above 0x20 and below 0x7F, without `#`. `%25` is among them,
 /// because the decoded `%` may start another escape.
+#[cfg(feature = "idna")]
 static SAFE_BROWSING_DIGITS: [Sets; 2] = digit_sets([0xFFF6, 0xFFFF, 0xFFFF, 0xFFFF, 0xFFFF, 0x7FFF]);
 
+#[cfg(feature = "idna")]
 impl KeyRule for SafeBrowsing {
     const SETS: &'static Sets = &SAFE_BROWSING_SETS;
     const DIGITS: &'static [Sets; 2] = &SAFE_BROWSING_DIGITS;

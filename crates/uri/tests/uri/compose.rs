@@ -137,7 +137,8 @@ proptest! {
         let parts = split(&built);
         prop_assert!(parts.flaws().next().is_none(), "{}", built);
         prop_assert_eq!(parts.scheme(), scheme.as_deref().map(str::as_bytes));
-        prop_assert_eq!(parts.host().map(|host| host.decode().into_owned()), host);
+        let ascii = host.as_ref().is_none_or(|host| host.is_ascii());
+        prop_assert!(!ascii || parts.host().map(|host| host.decode().into_owned()) == host, "{}", built);
         prop_assert_eq!(parts.user().map(|user| user.decode().into_owned()), user.clone());
         prop_assert_eq!(parts.password().map(|password| password.decode().into_owned()), user.map(|_| b"p:@/".to_vec()));
         prop_assert_eq!(parts.port_number(), port);
@@ -155,6 +156,44 @@ proptest! {
         // `split` never returns a path that needs a prefix `/.` or `./`, so joining changes nothing.
         prop_assert_eq!(joined, uri.as_bytes());
     }
+
+    /// Splitting returns the components that were joined, whatever they hold: delimiters are escaped, and a path may have a prefix.
+    #[test]
+    fn any_components_are_split_again(
+        scheme in proptest::option::of("[a-z1:/?#@]{0,3}"),
+        authority in proptest::option::of("[a.:/?#@\\[\\]\\\\ %]{0,4}"),
+        path in "[a.:/?#@ %]{0,5}",
+        query in proptest::option::of("[a&=/?# %]{0,4}"),
+        fragment in proptest::option::of("[a/?# %]{0,4}"),
+    ) {
+        let bytes = |part: &'_ Option<String>| part.as_ref().map(|part| part.as_bytes().to_vec());
+        let (scheme, authority, query, fragment) = (bytes(&scheme), bytes(&authority), bytes(&query), bytes(&fragment));
+        let joined = Components {
+            scheme: scheme.as_deref(),
+            authority: authority.as_deref(),
+            path: path.as_bytes(),
+            query: query.as_deref(),
+            fragment: fragment.as_deref(),
+        }.join();
+        let read = Components::from(split(&joined));
+        // Escapes in the components are the only ones that may be decoded, so both sides are compared decoded.
+        let decoded = |part: Option<&[u8]>| part.map(|part| simdpct::decode(part).into_owned());
+        prop_assert_eq!(decoded(read.query), decoded(query.as_deref()));
+        prop_assert_eq!(decoded(read.fragment), decoded(fragment.as_deref()));
+        let is_scheme = scheme.as_ref().is_none_or(|scheme| scheme.first().is_some_and(u8::is_ascii_alphabetic)
+            && scheme.iter().all(u8::is_ascii_alphanumeric));
+        if is_scheme {
+            prop_assert_eq!(read.scheme, scheme.as_deref());
+            prop_assert_eq!(decoded(read.authority), decoded(authority.as_deref()));
+            let read = decoded(Some(read.path)).unwrap();
+            let prefix = read.strip_suffix(&*simdpct::decode(path.as_bytes()));
+            let allowed: &[&[u8]] = if authority.is_some() { &[b"", b"/"] } else { &[b"", b"/.", b"./"] };
+            prop_assert!(prefix.is_some_and(|prefix| allowed.contains(&prefix)), "{}", joined.escape_ascii());
+        } else {
+            // An invalid scheme is a part of the path.
+            prop_assert_eq!((read.scheme, read.authority), (None, None));
+        }
+    }
 }
 
 #[test]
@@ -162,6 +201,26 @@ fn what_cannot_be_built() {
     let error = |builder: Builder| builder.build().unwrap_err();
     assert_eq!(error(Builder::new().scheme("1a")), BuildError::Scheme);
     assert_eq!(error(Builder::new().port(1)), BuildError::NoHost);
+    for host in [
+        &b"[::1"[..],
+        b"[a]",
+        b"[::1]a",
+        b"\xFF",
+        "a\u{ff0f}b".as_bytes(),
+        "\u{e9}/".as_bytes(),
+        "\u{e9}{".as_bytes(),
+    ] {
+        assert_eq!(error(Builder::new().host(host)), BuildError::Host, "{}", host.escape_ascii());
+    }
+    for (host, built) in [
+        ("[::1]", "//[::1]"),
+        ("[v1.a:b]", "//[v1.a:b]"),
+        ("\u{4f8b}\u{3048}.jp", "//xn--r8jz45g.jp"),
+        ("a/b", "//a%2Fb"),
+    ] {
+        assert_eq!(Builder::new().host(host).build().unwrap(), built);
+    }
+    assert_eq!(Builder::new().host("[").host("a").build().unwrap(), "//a");
     assert_eq!(error(Builder::new().segment("..")), BuildError::DotSegment);
     assert_eq!(error(Builder::new().host("a").segment("b").relative_path()), BuildError::RelativePath);
     assert_eq!(error(Builder::new().segments(["", "a"])), BuildError::EmptyFirstSegment);

@@ -7,8 +7,11 @@ use core::net::Ipv4Addr;
 use memchr::memmem;
 use simdpct::{AsciiSet, Encode};
 
+use super::contact::Contact;
 use super::error::{CanonicalizeError, Reason};
-use super::shared::{append_without_extra_dots, idna_2003, old_ipv4, without_line_ends};
+use super::shared::{
+    append_without_extra_dots, idna_2003, is_host_and_port, is_plain_name, old_ipv4, without_line_ends,
+};
 use crate::host::port_number;
 use crate::parts::{Parts, split};
 
@@ -94,8 +97,48 @@ fn append_python(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError>
     let lead = url.iter().position(|byte| !is_blank(byte)).unwrap_or(url.len());
     let tail = url.iter().rposition(|byte| !is_blank(byte)).map_or(lead, |last| last + 1);
     let trimmed = without_line_ends(&url[lead..tail]);
-    let prefix: &[u8] = if split(&*trimmed).is_uri() { b"" } else { b"http://" };
+    if let Some(&control @ ..b' ') = trimmed.first() {
+        // Browsers ignore controls at the start, but to the tool they make a host of the scheme.
+        return Err(CanonicalizeError { offset: lead, reason: Reason::Control(control) });
+    }
+    if let Some(plain) = with_two_slashes(&trimmed) {
+        // Only for plain URLs, the key of the tool is that of the URL with two slashes.
+        let start = out.len();
+        if append_plain_url(&plain, Tool::Python, out).is_some() {
+            return Ok(());
+        }
+        out.truncate(start);
+    }
+    let is_uri = split(&*trimmed).is_uri();
+    if is_uri && has_second_scheme(&trimmed) {
+        // The tool removes the first of two schemes. For browsers, the second one is the host.
+        return Err(CanonicalizeError { offset: lead, reason: Reason::HostConflict });
+    }
+    let prefix: &[u8] = if is_uri { b"" } else { b"http://" };
     append_parts(Tool::Python, prefix, &trimmed, lead, url, out)
+}
+
+/// Returns `url` with two slashes before its host if it has another number of slashes after `http:` or `https:`, or at least two slashes
+/// and no scheme. The tool and browsers skip all of them.
+fn with_two_slashes(url: &[u8]) -> Option<Vec<u8>> {
+    let scheme: &[u8] = match url {
+        [b'h', b't', b't', b'p', b's', b':', ..] => b"https:",
+        [b'h', b't', b't', b'p', b':', ..] => b"http:",
+        [b'/', b'/', ..] => b"",
+        _ => return None,
+    };
+    let host = without_slashes(&url[scheme.len()..]);
+    Some([if scheme.is_empty() { b"http:" } else { scheme }, b"//", host].concat())
+}
+
+/// Reports whether a URL starts with two schemes, such as `http://https://`.
+fn has_second_scheme(url: &[u8]) -> bool {
+    let without_scheme = |url: &'_ [u8]| -> Option<usize> {
+        let rest = url.strip_prefix(b"http")?;
+        let rest = rest.strip_prefix(b"s").unwrap_or(rest).strip_prefix(b"://")?;
+        Some(url.len() - rest.len())
+    };
+    without_scheme(url).is_some_and(|first| without_scheme(&url[first..]).is_some())
 }
 
 fn append_python_parts(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
@@ -133,7 +176,10 @@ fn append_python_parts(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Canon
     }
 
     let bad_host = CanonicalizeError { offset: host_start, reason: Reason::Host };
-    let hosted = append_host(host, scheme, number, Tool::Python, out).ok_or(bad_host)?;
+    let conflict = CanonicalizeError { offset: host_start, reason: Reason::HostConflict };
+    let start = out.len();
+    let hosted = append_host(host, parts, number, Tool::Python, out)
+        .map_err(|reason| CanonicalizeError { offset: host_start, reason })?;
     if hosted {
         append_path(parts.path(), Tool::Python, true, out);
     } else {
@@ -144,6 +190,9 @@ fn append_python_parts(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Canon
         out.extend_from_slice(scheme);
         out.push(b':');
         append_path(parts.path(), Tool::Python, false, out);
+        if Contact::of(parts.input()) != Contact::of(&out[start..]) {
+            return Err(conflict);
+        }
     }
     let start = out.len();
     append_query(parts.query(), Tool::Python, out);
@@ -196,6 +245,12 @@ fn append_java(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
     if JAVA_SCHEMES.iter().any(starts_with) {
         return append_parts(Tool::Java, b"", &trimmed, lead, url, out);
     }
+    if let Some(scheme) = split(&*trimmed).scheme()
+        && !is_host_and_port(scheme, &trimmed[scheme.len() + 1..])
+    {
+        // The tool would name the host `google.com` for `mailto:b@google.com`, and `http` for `http:/a`.
+        return Err(CanonicalizeError { offset: lead, reason: Reason::HostConflict });
+    }
     let rest = without_slashes(&trimmed);
     append_parts(Tool::Java, b"http://", rest, lead + trimmed.len() - rest.len(), url, out)
 }
@@ -206,7 +261,6 @@ fn without_slashes(text: &[u8]) -> &[u8] {
 }
 
 fn append_java_parts(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
-    let scheme = parts.scheme().unwrap_or_default();
     let authority = parts.authority().unwrap_or_default();
     // In the Java tool, the first `@` ends the userinfo. Brackets hold an address only if there is no userinfo.
     let start = parts.offsets().after_scheme() + 2;
@@ -227,8 +281,9 @@ fn append_java_parts(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Canonic
             return Err(CanonicalizeError { offset, reason: Reason::Port });
         }
     };
-    if append_host(host, scheme, number, Tool::Java, out) != Some(true) {
-        return Err(CanonicalizeError { offset: start + host_start, reason: Reason::Host });
+    let reject = |reason| CanonicalizeError { offset: start + host_start, reason };
+    if !append_host(host, parts, number, Tool::Java, out).map_err(reject)? {
+        return Err(reject(Reason::Host));
     }
     append_path(parts.path(), Tool::Java, true, out);
     append_query(parts.query(), Tool::Java, out);
@@ -273,13 +328,45 @@ fn append_parts(
 }
 
 /// Appends the reversed host, the port unless it is the default one, and `)`. Appends nothing and returns `false` if the host is
-/// empty. Returns `None` if the host is rejected.
-fn append_host(raw: &[u8], scheme: &[u8], port: Option<i64>, tool: Tool, out: &mut Vec<u8>) -> Option<bool> {
-    if is_plain_name(raw) {
+/// empty. Returns the reason if the host is rejected.
+fn append_host(
+    raw: &[u8],
+    parts: &Parts<'_>,
+    port: Option<i64>,
+    tool: Tool,
+    out: &mut Vec<u8>,
+) -> Result<bool, Reason> {
+    let scheme = parts.scheme().unwrap_or_default();
+    if is_plain_name(raw) && parts.userinfo().is_none() && parts.host().is_some_and(|host| host.raw() == raw)
+    {
         append_plain_name(raw, tool, out);
         append_port(port, scheme, tool, out);
-        return Some(true);
+        return Ok(true);
     }
+    let Some(name) = key_host(raw, tool).ok_or(Reason::Host)? else { return Ok(false) };
+    let contact = Contact::of(parts.input());
+    let is_ipv6 = matches!(&contact, Contact::Host(host) if host.starts_with(b"["));
+    let bracketed;
+    let host = if is_ipv6 && !name.starts_with(b"[") {
+        bracketed = [b"[", &name[..], b"]"].concat();
+        &bracketed
+    } else {
+        &name
+    };
+    let without_all_dots = |host: &[u8]| key_host(host, tool).flatten();
+    // The delimiters of a key in the host would give two hosts one key: `b.a` and `a,b`.
+    let is_ambiguous = name.iter().any(|byte| b",)".contains(byte)) || !is_ipv6 && name.contains(&b':');
+    if is_ambiguous || !contact.has_key_host(scheme, host, without_all_dots) {
+        return Err(Reason::HostConflict);
+    }
+    append_reversed(without_all_www(&name, tool), out);
+    append_port(port, scheme, tool, out);
+    Ok(true)
+}
+
+/// Makes the host of a key, in the usual order and with its `www`. Returns `Some(None)` if it is empty, and `None` if the host is
+/// rejected.
+fn key_host(raw: &[u8], tool: Tool) -> Option<Option<Vec<u8>>> {
     let decoded = simdpct::decode_until_stable(raw);
     let mut name = Cow::Borrowed(&*decoded);
     if !decoded.is_ascii() {
@@ -292,7 +379,7 @@ fn append_host(raw: &[u8], scheme: &[u8], port: Option<i64>, tool: Tool, out: &m
             (Err(_), Tool::Java) => return None,
         };
         if text.is_empty() && tool == Tool::Python {
-            return Some(false);
+            return Some(None);
         }
         let ascii = idna_2003(&text, b",)").ok()?;
         name = match (ascii, tool) {
@@ -307,37 +394,18 @@ fn append_host(raw: &[u8], scheme: &[u8], port: Option<i64>, tool: Tool, out: &m
         Tool::Java => append_without_extra_dots(&name, &mut host),
     }
     if host.is_empty() {
-        return Some(false);
+        return Some(None);
     }
     let address = match tool {
         Tool::Python => python_address(&host),
         Tool::Java => java_address(&host),
     };
     if let Some(address) = address {
-        append_reversed(alloc::string::ToString::to_string(&address).as_bytes(), out);
-    } else {
-        let mut escaped = Encode::keeping(tool.kept()).encode(&host).into_owned().into_bytes();
-        escaped.make_ascii_lowercase();
-        append_reversed(without_all_www(&escaped, tool), out);
+        return Some(Some(alloc::string::ToString::to_string(&address).into_bytes()));
     }
-    append_port(port, scheme, tool, out);
-    Some(true)
-}
-
-/// Reports whether `host` is a plain name: at most 64 letters, digits, `-`, `_` and single dots, with a letter first and no dot
-/// last. Because a plain name starts with a letter, it is not an address.
-fn is_plain_name(host: &[u8]) -> bool {
-    let mut name = [b'a'; BLOCK];
-    let (Some(first), Some(room)) = (host.first(), name.get_mut(..host.len())) else { return false };
-    room.copy_from_slice(host);
-    let mut strange = !first.is_ascii_alphabetic() | (host[host.len() - 1] == b'.');
-    for &byte in &name {
-        strange |= !(byte.is_ascii_alphanumeric() | (byte == b'-') | (byte == b'_') | (byte == b'.'));
-    }
-    for (&byte, &next) in name.iter().zip(&name[1..]) {
-        strange |= (byte == b'.') & (next == b'.');
-    }
-    !strange
+    let mut escaped = Encode::keeping(tool.kept()).encode(&host).into_owned().into_bytes();
+    escaped.make_ascii_lowercase();
+    Some(Some(escaped))
 }
 
 /// Appends a plain name, reversed and in lower case.

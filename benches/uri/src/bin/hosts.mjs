@@ -1,0 +1,45 @@
+// Asks Node's parser of the URL Standard whether keys have the hosts of their URLs. Each line of standard input has a profile, a URL and
+// its key, the last two in hexadecimal digits. The same line of standard output has `=`, `?` if there is no host to compare, or both hosts.
+import { createInterface } from 'node:readline';
+
+const special = ['http:', 'https:', 'ws:', 'wss:', 'ftp:', 'file:'];
+
+// Returns the host of a special URL, null if the URL is not valid, or undefined if it is relative or not special.
+function hostOf(text) {
+  let url;
+  try { url = new URL(text); } catch {
+    const scheme = /^([a-z][a-z0-9+.-]*:)/i.exec(text)?.[1].toLowerCase();
+    return special.includes(scheme) && !/:[^/\\?#@\]]+($|[/\\?#])/.test(text.slice(scheme.length)) ? null : undefined;
+  }
+  return special.includes(url.protocol) ? url.hostname : undefined;
+}
+
+// Returns the host without superfluous dots and `www`, and addresses in the form of Safe Browsing 5.
+function plain(host, surt) {
+  if (host == null) return host;
+  const mapped = /^\[(?:::ffff|64:ff9b:):([0-9a-f]+):([0-9a-f]+)\]$/.exec(host);
+  if (mapped) host = String((parseInt(mapped[1], 16) * 65536 + parseInt(mapped[2], 16)) >>> 0);
+  else if (host.startsWith('[')) return host;
+  const labels = host.split('.').filter((label) => label);
+  while (surt && labels.length > 1 && /^www\d*$/.test(labels[0])) labels.shift();
+  try { return new URL(`http://${labels.join('.')}/`).hostname; } catch { return labels.join('.'); }
+}
+
+function fromSurt(key, host) {
+  const text = key.slice(0, key.indexOf(')'));
+  if (host?.startsWith('[')) return `http://[${hostOf(`http://[${text}]/`) ? text : text.replace(/:\d+$/, '')}]/`;
+  return `http://${text.replace(/:\d+$/, '').split(',').reverse().join('.')}/`;
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const [profile, ...texts] = line.split(' ');
+  const [url, key] = texts.map((text) => Buffer.from(text, 'hex').toString());
+  const [surt, google] = [profile.startsWith('surt'), profile.startsWith('safe-browsing')];
+  let theirs = hostOf(url);
+  if (google && theirs === undefined && !/^[a-z][a-z0-9+-]*:/i.test(url.trim())) {
+    theirs = /^[^/?#]*%/.test(url) ? undefined : hostOf(`http://${url.trim().replace(/^\/+/, '')}`);
+  }
+  let ours = theirs === undefined ? undefined : hostOf(surt && /^[^/]*\)/.test(key) ? fromSurt(key, theirs) : key);
+  if (surt || google) [ours, theirs] = [plain(ours, surt), plain(theirs, surt)];
+  console.log(ours === undefined || theirs === undefined ? '?' : ours === theirs ? '=' : `${theirs} ${ours}`);
+}

@@ -1,0 +1,123 @@
+//! Reads the host that a browser would contact for a URL, by the host rules of the URL Standard.
+//!
+//! The tools whose keys the profiles make split URLs by rules of their own. A key that names another host than the one that browsers
+//! contact would let a URL pass as another site, so the profiles compare both hosts and reject the URL if they differ.
+
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::net::Ipv6Addr;
+
+use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
+
+use super::shared::{old_ipv4, trim, without_line_ends};
+use crate::class::is_special;
+use crate::parts::split;
+
+/// The host that a browser contacts for a URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Contact {
+    /// Browsers do not open the URL themselves: it is relative, or its scheme is not special.
+    Unknown,
+    /// The host of the URL is not valid, so browsers contact none.
+    Nothing,
+    /// A name, an IPv4 address, an IPv6 address in brackets, or for `file` an empty host.
+    Host(Vec<u8>),
+}
+
+impl Contact {
+    /// Reads the host of `url`. Ports are not validated.
+    pub(super) fn of(url: &[u8]) -> Contact {
+        let url = without_line_ends(trim(url));
+        let Some(scheme) = split(&url).scheme() else { return Contact::Unknown };
+        let is_file = scheme.eq_ignore_ascii_case(b"file");
+        if !is_file && !is_special(scheme) {
+            return Contact::Unknown;
+        }
+        let is_slash = |byte: &u8| matches!(byte, b'/' | b'\\');
+        let mut rest = &url[scheme.len() + 1..];
+        if is_file {
+            match rest {
+                [a, b, after @ ..] if is_slash(a) && is_slash(b) => rest = after,
+                _ => return Contact::Host(Vec::new()),
+            }
+        } else {
+            rest = &rest[rest.iter().position(|byte| !is_slash(byte)).unwrap_or(rest.len())..];
+        }
+        let end = rest.iter().position(|byte| is_slash(byte) || matches!(byte, b'?' | b'#'));
+        let mut host = &rest[..end.unwrap_or(rest.len())];
+        if is_file {
+            let is_drive = matches!(host, [letter, b':' | b'|'] if letter.is_ascii_alphabetic());
+            return match Contact::of_host(host) {
+                _ if is_drive || host.is_empty() => Contact::Host(Vec::new()),
+                Contact::Host(name) if name == b"localhost" => Contact::Host(Vec::new()),
+                contact => contact,
+            };
+        }
+        if let Some(at) = memchr::memrchr(b'@', host) {
+            host = &host[at + 1..];
+        }
+        let literal = if host.starts_with(b"[") { memchr::memchr(b']', host).unwrap_or(0) } else { 0 };
+        if let Some(colon) = memchr::memchr(b':', &host[literal..]) {
+            host = &host[..literal + colon];
+        }
+        Contact::of_host(host)
+    }
+
+    /// Reads a host without userinfo and port.
+    fn of_host(host: &[u8]) -> Contact {
+        if let Some(literal) = host.strip_prefix(b"[") {
+            let literal = literal.strip_suffix(b"]").and_then(|text| core::str::from_utf8(text).ok());
+            return match literal.and_then(|text| text.parse::<Ipv6Addr>().ok()) {
+                Some(address) => Contact::Host(alloc::format!("[{address}]").into_bytes()),
+                None => Contact::Nothing,
+            };
+        }
+        let decoded = simdpct::decode(host);
+        let name =
+            match Uts46::new().to_ascii(&decoded, AsciiDenyList::URL, Hyphens::Allow, DnsLength::Ignore) {
+                Ok(name) => name.into_owned(),
+                // The URL Standard accepts invalid Punycode in a host that is ASCII.
+                Err(_) => {
+                    let Ok(name) = core::str::from_utf8(&decoded) else { return Contact::Nothing };
+                    let forbidden = |byte: u8| byte <= b' ' || b"#%/:<>?@[\\]^|\x7f".contains(&byte);
+                    if !name.is_ascii() || name.bytes().any(forbidden) {
+                        return Contact::Nothing;
+                    }
+                    name.to_ascii_lowercase()
+                }
+            };
+        if name.is_empty() {
+            return Contact::Nothing;
+        }
+        let without_dot = name.strip_suffix('.').unwrap_or(&name);
+        let last = without_dot.rsplit('.').next().unwrap_or_default();
+        let is_number = !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit())
+            || last.strip_prefix("0x").is_some_and(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        if !is_number {
+            return Contact::Host(name.into_bytes());
+        }
+        match old_ipv4(without_dot.as_bytes()) {
+            Some(address) => Contact::Host(address.to_string().into_bytes()),
+            None => Contact::Nothing,
+        }
+    }
+
+    /// Reports whether a key of `scheme` with the host `name` is for the host that browsers contact. `key_host` makes the host of a
+    /// key from a host without escapes.
+    pub(super) fn has_key_host(
+        &self,
+        scheme: &[u8],
+        name: &[u8],
+        key_host: impl FnOnce(&[u8]) -> Option<Vec<u8>>,
+    ) -> bool {
+        if *self != Contact::Unknown && name.iter().any(|byte| b"/\\?#@".contains(byte)) {
+            return false;
+        }
+        let named = || Contact::of(&[scheme, b"://", name, b"/"].concat());
+        match self {
+            Contact::Unknown => true,
+            Contact::Nothing => named() == Contact::Nothing,
+            Contact::Host(host) => named() == *self || key_host(host).as_deref() == Some(name),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Asks the parser of the crate url whether the key of every profile has the host that browsers contact for its URL.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use simdpct_uri::canon::Profile;
+use url::{Host, ParseError, Url};
+
+/// Returns the host of a special URL. `None` means that no host can be compared, `Some(None)` that the URL is not valid.
+fn host_of(url: &str) -> Option<Option<Host>> {
+    match Url::parse(url) {
+        // url drops the host of some `file` URLs with drive letters.
+        Ok(url) if url.scheme() == "file" && url.path().contains([':', '|']) => None,
+        Ok(url) => ["http", "https", "ws", "wss", "ftp", "file"]
+            .contains(&url.scheme())
+            .then(|| url.host().map(|host| host.to_owned())),
+        Err(ParseError::RelativeUrlWithoutBase | ParseError::InvalidPort) => None,
+        Err(_) => Some(None),
+    }
+}
+
+/// Returns the host without superfluous dots and `www`, and addresses in the form of Safe Browsing 5, for keys that change these.
+fn plain(host: Host, without_www: bool) -> Host {
+    match host {
+        Host::Ipv6(address) => match address.segments() {
+            [0, 0, 0, 0, 0, 0xFFFF, a, b] | [0x64, 0xFF9B, 0, 0, 0, 0, a, b] => {
+                Host::Ipv4((u32::from(a) << 16 | u32::from(b)).into())
+            }
+            _ => Host::Ipv6(address),
+        },
+        Host::Domain(name) => {
+            let mut labels: Vec<&str> = name.split('.').filter(|label| !label.is_empty()).collect();
+            let is_www = |label: &str| {
+                label
+                    .strip_prefix("www")
+                    .is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
+            };
+            while without_www && labels.len() > 1 && is_www(labels[0]) {
+                labels.remove(0);
+            }
+            let name = labels.join(".");
+            Host::parse(&name).unwrap_or(Host::Domain(name))
+        }
+        address => address,
+    }
+}
+
+/// Returns the URL of the host in a SURT, whose labels are reversed.
+fn from_surt(key: &str, is_ipv6: bool) -> Option<String> {
+    let (host, _) = key.split_once(')')?;
+    if is_ipv6 {
+        let address = |host: &str| host.parse::<std::net::Ipv6Addr>().ok();
+        let address = address(host).or_else(|| address(host.rsplit_once(':')?.0))?;
+        return Some(format!("http://[{address}]/"));
+    }
+    let host = host.split_once(':').map_or(host, |(host, _)| host);
+    let labels: Vec<&str> = host.split(',').rev().collect();
+    Some(format!("http://{}/", labels.join(".")))
+}
+
+fuzz_target!(|text: &[u8]| {
+    let Ok(text) = std::str::from_utf8(text) else { return };
+    for &profile in Profile::ALL {
+        let Ok(key) = profile.canonicalize(text) else { continue };
+        let Ok(key) = std::str::from_utf8(&key) else { continue };
+        let name = profile.name();
+        let (is_surt, is_google) = (name.starts_with("surt"), name.starts_with("safe-browsing"));
+        let mut input = text.trim_matches(|c| c <= ' ').replace(['\t', '\n', '\r'], "");
+        let is_relative = Url::parse(&input) == Err(ParseError::RelativeUrlWithoutBase);
+        let is_host_and_port = input.split_once(':').is_some_and(|(host, port)| {
+            port.starts_with(|c: char| c.is_ascii_digit()) && (host.contains('.') || host == "localhost")
+        });
+        if is_google && (is_relative || is_host_and_port) {
+            if simdpct::decode_until_stable(&input).windows(3).any(|bytes| bytes == b"://") {
+                continue;
+            }
+            input = format!("http://{}", input.trim_start_matches('/'));
+        }
+        let Some(theirs) = host_of(&input) else { continue };
+        let is_ipv6 = matches!(theirs, Some(Host::Ipv6(_)));
+        let has_reversed_host = key.find(')').is_some_and(|close| !key[..close].contains('/'));
+        let key_url = match is_surt && has_reversed_host {
+            true => match from_surt(key, is_ipv6) {
+                Some(url) => url,
+                None => continue,
+            },
+            false => key.to_owned(),
+        };
+        let Some(ours) = host_of(&key_url) else { continue };
+        let [theirs, ours] = [theirs, ours].map(|host| match is_surt || is_google {
+            true => host.map(|host| plain(host, is_surt)),
+            false => host,
+        });
+        assert_eq!(ours, theirs, "{profile}: {text:?} has the key {key:?}");
+    }
+});
