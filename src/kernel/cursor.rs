@@ -259,11 +259,12 @@ impl Window<'_, '_> {
         if self.is_direct() { self.cursor.as_mut_ptr() } else { self.stage.0.as_mut_ptr().cast() }
     }
 
-    /// Keeps the first `len` bytes of the window: advances the cursor over them, or copies them from the stage.
+    /// Adds the first `len` bytes of the window to the output. If the window is part of the output, this advances the cursor. If
+    /// it is the stage, an array for outputs with fewer bytes left than the window has, this copies the bytes.
     ///
     /// # Safety
     ///
-    /// `len` is at most the width, and the caller has initialised these bytes.
+    /// `len` is at most the width of the window, and the caller has initialised the first `len` bytes of the window.
     #[inline(always)]
     pub(crate) unsafe fn keep(self, len: usize) {
         debug_assert!(len <= self.width);
@@ -477,8 +478,8 @@ pub(crate) fn fill<T, E>(
     Ok((unsafe { core::slice::from_raw_parts_mut(start, written) }, more))
 }
 
-/// The end of a vector, to which bytes can only be appended. If the vector is valid UTF-8 and the appended bytes are, it stays
-/// so.
+/// The end of a vector, to which bytes can only be appended. So a vector of valid UTF-8 stays valid if the appended bytes are
+/// valid UTF-8.
 // INVARIANT: no method changes the bytes that the vector held before, or its length except by appending.
 #[cfg(feature = "alloc")]
 pub(crate) struct Tail<'v>(&'v mut alloc::vec::Vec<u8>);

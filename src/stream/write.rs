@@ -200,7 +200,7 @@ pub struct FinishError<W> {
 }
 
 impl<W> FinishError<W> {
-    /// Returns the inner error.
+    /// Returns the error of the inner writer.
     pub fn error(&self) -> &io::Error {
         &self.error
     }

@@ -123,7 +123,8 @@ fn one_change_at_every_place_where_one_code_path_ends() {
     let lens = (1..=18).chain(31..=34).chain(62..=67).chain(126..=131).chain([192, 193]).chain(254..=259);
     let mut checker = Checker::new();
     for len in lens.chain(318..=322) {
-        // The offset is near the start or end of a block, which is counted from either end of the input.
+        // The offset is within three bytes of an edge of a block of 64 bytes, or is the last of a group of 16. The offsets are
+        // counted from the start and from the end of the input, because blocks may be aligned to either.
         let near = |at: usize| at % 64 <= 2 || at % 64 >= 61 || at % 16 == 15;
         for at in (0..len).filter(|&at| near(at) || near(len - 1 - at)) {
             let place = PLACES[(len + at) % 2];

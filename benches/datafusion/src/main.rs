@@ -145,7 +145,7 @@ impl Task {
         batches.iter().map(|batch| self.call(batch, &options)).collect()
     }
 
-    /// Returns the nanoseconds for each row. Each result is dropped before the next call, as in an engine.
+    /// Returns the time for a row, in nanoseconds. Each result is dropped before the next call, as a query engine does.
     fn time(&self, batches: &[ArrayRef]) -> Result<f64> {
         let options = Arc::new(ConfigOptions::new());
         let start = Instant::now();

@@ -40,7 +40,7 @@ pub(crate) fn apply(values: &ArrayRef, job: Job) -> Result<ArrayRef> {
     }
 }
 
-/// Returns the type for text (or else for binary) that has the layout of the type `of`.
+/// Returns the string type (if `text`) or the binary type with the same layout as `of`: offsets of 32 or 64 bits, or views.
 pub(crate) fn with_layout(text: bool, of: &DataType) -> DataType {
     match of {
         DataType::Dictionary(keys, values) => {

@@ -13,7 +13,8 @@ pub const REQUIRE: &str = "SIMDPCT_REQUIRE_TIERS";
 /// The environment variable with the names of the only tiers to test, separated by commas. It is for the slowest emulator.
 pub const ONLY: &str = "SIMDPCT_TEST_TIERS";
 
-/// The environment variable with the percentage of the long loops to run. It is for emulated CPUs.
+/// The environment variable with the percentage of the cases of each long loop to run, such as `10`. It makes the tests fast
+/// enough for emulated CPUs.
 pub const SCALE: &str = "SIMDPCT_TEST_SCALE";
 
 /// The environment variable that enables loops that take minutes.

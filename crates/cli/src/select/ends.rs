@@ -133,7 +133,7 @@ pub struct Scan {
     done: usize,
     /// The number of bytes that are known to contain no quote.
     searched: usize,
-    /// The end of the last complete record.
+    /// The offset after the last complete record; `None` before the first one.
     end: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Reads the lines of a file that name its fields.
+//! Reads header lines, which name the fields of a file, such as `#Fields: date cs-uri-stem`.
 
 use super::position::Position;
 

@@ -40,7 +40,7 @@ impl Verb {
         if let Verb::Decode(options) = self { options.keep } else { ByteSet::EMPTY }
     }
 
-    /// Reports whether `\xHH` is decoded.
+    /// Reports whether `\xHH`, the notation of nginx's logs, is decoded.
     pub fn is_nginx(&self) -> bool {
         matches!(self, Verb::Decode(options) if options.nginx)
     }

@@ -21,8 +21,8 @@ use crate::ground::fault::{Handling, OnFault};
 use crate::ground::reason::Reason;
 use crate::ground::records::Records;
 
-/// The maximum number of nested unfinished escapes with `--until-stable`. It bounds memory use: an escape in more
-/// layers keeps its outermost layer.
+/// The maximum number of escapes with `--until-stable` that are nested and whose ends have not been read yet. It bounds memory
+/// use: if one more is nested, the outermost escape is written undecoded.
 const DEEPEST: usize = 1 << 16;
 
 /// The number of bytes that pass through all steps at once.

@@ -249,13 +249,13 @@ macro_rules! choices {
 choices! {
     /// The treatment of a target that is not a path.
     Form {
-        /// It is rejected.
+        /// The target is rejected.
         Refuse,
-        /// It is read as it is; of a target that is only a query, the path is empty.
+        /// The target is read as it is. If it is only a query, the path is empty.
         Keep,
-        /// A slash is put before it.
+        /// A slash is put before the target.
         Slash,
-        /// Scheme and authority are removed; of `*`, everything.
+        /// Scheme and authority are removed. The target `*` becomes empty.
         Strip,
     }
 
@@ -275,131 +275,131 @@ choices! {
 
     /// The treatment of raw bytes from 0x80 up.
     RawUtf8 {
-        /// They are bytes like others.
+        /// Raw bytes from 0x80 up are bytes like others.
         Any,
-        /// They are rejected if the target is not valid UTF-8.
+        /// A target that is not valid UTF-8 is rejected.
         Refuse,
-        /// Each is a character of Latin-1, and becomes two bytes of UTF-8.
+        /// Each raw byte from 0x80 up is a character of Latin-1, and becomes two bytes of UTF-8.
         Latin1,
     }
 
     /// The treatment of `#`.
     Fragment {
-        /// It is a byte like others.
+        /// `#` is a byte like others.
         Keep,
-        /// The target ends before it.
+        /// The target ends before the first `#`.
         Cut,
-        /// The target is rejected.
+        /// A target with `#` is rejected.
         Refuse,
     }
 
     /// The treatment of two slashes at the start of a target.
     Lead {
-        /// They stay.
+        /// Both slashes stay.
         Keep,
-        /// One stays.
+        /// One slash stays.
         One,
-        /// A host follows, which is removed.
+        /// The two slashes and the text up to the next slash, a host, are removed.
         Authority,
     }
 
     /// The treatment of path parameters.
     Params {
-        /// They are a part of their segment.
+        /// Path parameters are a part of their segment.
         Keep,
-        /// They are rejected.
+        /// A path with parameters is rejected.
         Refuse,
-        /// They are removed, so that `..;x` is a dot segment.
+        /// Path parameters are removed, so that `..;x` is a dot segment.
         Drop,
     }
 
     /// The treatment of a `%` that begins no escape.
     Malformed {
-        /// It stays.
+        /// The `%` stays.
         Keep,
-        /// It is rejected.
+        /// The target is rejected.
         Refuse,
         /// The route is empty.
         NoRoute,
-        /// It stays, and becomes `%25` if decoding would make it the start of an escape.
+        /// The `%` stays, and becomes `%25` if decoding would make it the start of an escape.
         Guard,
-        /// It is rejected, and so is `%25` that stays before two hexadecimal digits.
+        /// The target is rejected, also if `%25` before two hexadecimal digits would stay.
         RefuseDouble,
     }
 
     /// The treatment of `%00`.
     Nul {
-        /// It is a byte like others.
+        /// NUL is a byte like others.
         Byte,
-        /// It is rejected.
+        /// A target with `%00` is rejected.
         Refuse,
-        /// The path ends before it.
+        /// The path ends before the NUL.
         Cut,
     }
 
     /// The treatment of bytes that are not UTF-8 after decoding.
     Utf8 {
-        /// They stay.
+        /// Invalid bytes stay.
         Any,
-        /// They are rejected.
+        /// A path with invalid bytes is rejected.
         Refuse,
-        /// They become U+FFFD.
+        /// Invalid bytes become U+FFFD.
         Replace,
-        /// They stay escaped, as they were written.
+        /// Invalid bytes stay escaped, as they were written.
         Keep,
-        /// They stay escaped, in upper case.
+        /// Invalid bytes stay escaped, with upper-case digits.
         KeepUpper,
-        /// All bytes of the path are read as Latin-1 then.
+        /// If a byte is invalid, all bytes of the path are read as Latin-1.
         Latin1,
-        /// Only the bytes C0, C1 and F5 to FF are rejected.
+        /// A path is rejected only for the bytes C0, C1 and F5 to FF.
         Lead,
     }
 
     /// The treatment of backslashes.
     Backslash {
-        /// They are bytes like others.
+        /// Backslashes are bytes like others.
         Keep,
-        /// They are slashes.
+        /// Backslashes, raw or escaped, are slashes.
         Slash,
-        /// Those that were not escaped are slashes.
+        /// Backslashes that were not escaped are slashes.
         RawSlash,
-        /// Those that were not escaped are rejected.
+        /// A target with a backslash that was not escaped is rejected.
         Refuse,
     }
 
     /// The treatment of slashes at the start of a path that were escaped.
     DecodedLead {
-        /// They stay.
+        /// The slashes stay.
         Keep,
         /// One slash stays.
         One,
-        /// They are rejected.
+        /// The target is rejected.
         Refuse,
     }
 
     /// The treatment of runs of slashes.
     Merge {
-        /// They stay.
+        /// Runs of slashes stay.
         Keep,
-        /// They become one slash before dot segments are removed.
+        /// Each run becomes one slash before dot segments are removed.
         First,
-        /// They become one slash after dot segments are removed, but the path `//` stays.
+        /// Each run becomes one slash after dot segments are removed, but the path `//` stays.
         Last,
-        /// They are rejected.
+        /// A path with a run of slashes is rejected.
         Refuse,
     }
 
     /// The treatment of the segments `.` and `..`.
     Dots {
-        /// They stay.
+        /// Dot segments stay.
         Keep,
-        /// They are removed by RFC 3986, section 5.2.4.
+        /// Dot segments are removed by RFC 3986, section 5.2.4.
         Rfc,
-        /// They are removed, and at the end of a path they leave no slash.
+        /// Dot segments are removed, and at the end of a path they leave no slash.
         Clean,
-        /// Both are rejected.
+        /// A path with `.` or `..` is rejected.
         Refuse,
-        /// `.` is removed, and `..` is rejected.
+        /// `.` is removed, and a path with `..` is rejected.
         Forbid,
     }
 
@@ -415,11 +415,11 @@ choices! {
 
     /// The targets that a redirect answers.
     RedirectOn {
-        /// None.
+        /// No target.
         Never,
-        /// Those whose path has dot segments or runs of slashes.
+        /// Targets whose path has dot segments or runs of slashes.
         Unclean,
-        /// Those whose path has an escaped slash or backslash.
+        /// Targets whose path has an escaped slash or backslash.
         EscapedSlash,
     }
 
@@ -453,7 +453,7 @@ choices! {
         Redecoded,
         /// The route, escaped again except `%2F`; other text with `%` is rejected (Apache with `NoDecode`).
         EscapedButSlash,
-        /// Nothing: the files are its own.
+        /// Nothing, because the server serves files of its own.
         Nothing,
     }
 

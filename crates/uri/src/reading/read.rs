@@ -513,7 +513,8 @@ impl Reading {
         Ok(out)
     }
 
-    /// Decodes `text`, with the rule of this reading for bytes that are not UTF-8.
+    /// Decodes all escapes of `text`. `malformed` says what happens to malformed escapes, and the field `utf8` what happens to
+    /// bytes that are not UTF-8.
     fn value_of<'a>(&self, text: Text<'a>, malformed: Malformed) -> Result<Text<'a>, Why> {
         Reading { malformed, utf8: self.utf8, ..Reading::PLAIN }.decoded(text)
     }

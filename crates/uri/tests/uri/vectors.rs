@@ -167,7 +167,7 @@ fn w3lib_arguments() {
     assert_eq!((same, cases), (7, 8));
 }
 
-/// Checks the examples of Google's page for version 5, and the vectors of version 4, which are valid for both versions.
+/// Checks the examples in Google's documentation of Safe Browsing 5, and the vectors of its version 4, which are valid for both.
 #[test]
 fn safe_browsing_5() {
     let shared =

@@ -37,7 +37,7 @@ pub enum Show {
     Files,
 }
 
-/// A finding, as a line of JSON.
+/// A finding of `check` (a problem in a value, with its position), as a line of JSON.
 #[derive(Serialize)]
 struct Line<'a> {
     file: &'a str,
