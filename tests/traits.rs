@@ -11,6 +11,7 @@ use simdpct::batch::{
     Column, ColumnBuf, ColumnError, ColumnTooSmall, InvalidOffsets, InvalidUtf8Values, Iter, TooLong,
     UninitColumn,
 };
+use simdpct::header::{ExtValue, ExtValueError};
 use simdpct::stream::{Decoder, Encoder, FinishError, Reader, TryDecoder, Writer};
 use simdpct::{
     AsciiSet, BufferTooSmall, ByteSet, Counts, Decode, DecodeError, DecodeUtf8Error, Encode, Encoded, Escape,
@@ -55,9 +56,9 @@ assert_traits! {
     Value: AsciiSet, ByteSet, HexCase, OnInvalidUtf8, SetKind, Tier;
     Options: Encode[AsciiSet], Encode[ByteSet], Decode, TryDecode, Encoded['static], Column['static, i32], NamedSet, Escape, Counts;
     PlainError: MalformedEscape, InvalidUtf8, BufferTooSmall, DecodeError, DecodeUtf8Error, TierInUse, UnknownTier, InvalidOffsets,
-        TooLong, ColumnTooSmall, ColumnError;
+        TooLong, ColumnTooSmall, ColumnError, ExtValueError;
     Options: MalformedCause;
-    Cloned: Escapes['static], Iter['static, i64], InvalidUtf8Values['static, u32], ColumnBuf[i32], Encoder[AsciiSet], Decoder, TryDecoder;
+    Cloned: ExtValue['static], Escapes['static], Iter['static, i64], InvalidUtf8Values['static, u32], ColumnBuf[i32], Encoder[AsciiSet], Decoder, TryDecoder;
     // These types hold a unique borrow or values of the caller's types, so they implement only what all types do.
     Plain: UninitColumn['static, i32], StringWriter, BytesReader, Failed;
 }
