@@ -5,8 +5,10 @@
 //! line that is not proven through the slow path. A rule may fail to prove a canonical line, which costs time only; it must never
 //! prove a line that is not canonical.
 
-// All profiles with a `KeyRule` need the feature `idna`.
-#![cfg_attr(not(feature = "idna"), allow(dead_code))]
+#![cfg_attr(
+    not(feature = "idna"),
+    allow(dead_code, reason = "all profiles with a `KeyRule` need the feature `idna`")
+)]
 
 use alloc::vec::Vec;
 use core::marker::PhantomData;
