@@ -16,7 +16,7 @@ use crate::parts::split;
 /// The host that a browser contacts for a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Contact {
-    /// Browsers do not open the URL themselves: it is relative, or its scheme is not special.
+    /// Browsers do not open the URL themselves, because its scheme is not special, or the URL is relative and names no host.
     Unknown,
     /// The host of the URL is not valid, so browsers contact none.
     Nothing,
@@ -25,16 +25,20 @@ pub(super) enum Contact {
 }
 
 impl Contact {
-    /// Reads the host of `url`. Ports are not validated.
+    /// Reads the host of `url`. Ports are not validated. The base of a reference that begins with two slashes or backslashes is a
+    /// page of the web.
     pub(super) fn of(url: &[u8]) -> Contact {
         let url = without_line_ends(trim(url));
-        let Some(scheme) = split(&url).scheme() else { return Contact::Unknown };
+        let is_slash = |byte: &u8| matches!(byte, b'/' | b'\\');
+        let (scheme, mut rest) = match split(&url).scheme() {
+            Some(scheme) => (scheme, &url[scheme.len() + 1..]),
+            None if url.len() > 1 && url[..2].iter().all(is_slash) => (&b"http"[..], &url[..]),
+            None => return Contact::Unknown,
+        };
         let is_file = scheme.eq_ignore_ascii_case(b"file");
         if !is_file && !is_special(scheme) {
             return Contact::Unknown;
         }
-        let is_slash = |byte: &u8| matches!(byte, b'/' | b'\\');
-        let mut rest = &url[scheme.len() + 1..];
         if is_file {
             match rest {
                 [a, b, after @ ..] if is_slash(a) && is_slash(b) => rest = after,
@@ -110,9 +114,10 @@ impl Contact {
         name: &[u8],
         key_host: impl FnOnce(&[u8]) -> Option<Vec<u8>>,
     ) -> bool {
-        if *self != Contact::Unknown && name.iter().any(|byte| b"/\\?#@".contains(byte)) {
+        if name.iter().any(|byte| b"/\\?#@".contains(byte)) {
             return false;
         }
+        let scheme = if scheme.is_empty() { b"http" } else { scheme };
         let named = || Contact::of(&[scheme, b"://", name, b"/"].concat());
         match self {
             Contact::Unknown => true,

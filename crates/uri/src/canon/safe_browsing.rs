@@ -74,8 +74,9 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
         // Google's rules decode the whole URL before they split it, so an escaped delimiter would end the host.
         let userinfo = parts.userinfo().map(|userinfo| decode(userinfo.raw()));
         let ends_host = userinfo.is_some_and(|userinfo| memchr::memchr2(b'/', b'?', &userinfo).is_some());
-        let contact = if parts.scheme().is_some() { Contact::of(parts.input()) } else { Contact::Unknown };
-        if ends_host || !contact.has_key_host(scheme, &name, |host| key_host(host, version)) {
+        if ends_host
+            || !Contact::of(parts.input()).has_key_host(scheme, &name, |host| key_host(host, version))
+        {
             return reject(at.host_start, Reason::HostConflict);
         }
     }

@@ -192,6 +192,11 @@ fn safe_browsing_hosts() {
             ("http:80/", 0),
             ("file://C:/x", 7),
             ("file://u@a/x", 9),
+            // The base of a reference with an authority is a page of the web.
+            ("//evil.com\\@good.com/", 12),
+            ("//good.com%2F.evil.com/", 2),
+            ("//good.com%40evil.com/", 2),
+            ("gopher://good.com%2F.evil.com/", 9),
         ];
         check_rejected(profile, &conflicts.map(|(url, offset)| (url, offset, Reason::HostConflict)));
         let hosts = [
@@ -279,6 +284,7 @@ fn w3lib() {
             // Browsers read these keys as URLs of the host b, and `http%3Ab` as a relative reference.
             ("http:/a/../b", 5, Reason::HostConflict),
             ("http%3Ab", 0, Reason::HostConflict),
+            ("//evil.com\\@good.com/", 12, Reason::HostConflict),
         ],
     );
 }
