@@ -11,7 +11,7 @@ use crate::raw_rows;
 const RECORD: &str = include_str!("../vectors/readings.tsv");
 
 /// The answers of servers that their readings do not give: the name, the targets, and the reason.
-/// `…` stands for the rest of a long target.
+/// `…` is the rest of a long target.
 const EXCEPTIONS: &[(&str, &[&str], &str)] = &[
     (
         "caddy-2.6 caddy-2.6-regexp caddy-2.6-placeholder caddy-2.6-static go-1.19 go-1.19-servemux go-1.19-static php-8.2 axum",
