@@ -20,8 +20,8 @@ pub struct Label {
 const OPEN: &[u8] = b": \"";
 
 impl Labels {
-    /// Rewrites the values of one record. A label can occur more than once, because clients choose parts of the text:
-    /// each occurrence is selected.
+    /// Rewrites the values of these labels in one record. A label can occur more than once, because a part of a log line that
+    /// comes from a client, such as the user agent, can contain text that looks like a label. Each occurrence is rewritten.
     pub fn rewrite(self, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
         let record = pass.record;
         let line = record.bytes();

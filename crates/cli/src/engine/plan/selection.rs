@@ -57,7 +57,7 @@ impl Selection {
         matches!(self, Selection::Fields(_) | Selection::Columns(_))
     }
 
-    /// Returns the columns of Parquet files, if they are selected.
+    /// Returns the names of the selected columns if the selection is one of columns of Parquet files, otherwise `None`.
     pub fn parquet(&self) -> Option<&[String]> {
         match self {
             Selection::Parquet(columns) => Some(columns),
