@@ -59,6 +59,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("decode_text", "decode error hex kernel/job kernel/reference utf8"),
     ("normalize", "decode error kernel/reference utf8"),
     ("validate", "decode error hex set"),
+    ("marks", "decode kernel/isa/Tier kernel/cursor kernel/job"),
     ("stable", "decode hex"),
     ("stream", "coder decode encode error hex kernel/job"),
     ("stream/*", "stream"),
