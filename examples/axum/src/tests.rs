@@ -141,7 +141,7 @@ async fn serve(app: Router) -> SocketAddr {
     address
 }
 
-/// axum routes on the path as it came; the file server behind it decodes the path and removes dot segments. Each line has a target, and
+/// axum routes on the path as it came. The file server gets that path, decodes it and removes dot segments. Each line has a target, and
 /// the status without and with the layer.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_target_gets_past_the_rule_of_the_gateway() {
