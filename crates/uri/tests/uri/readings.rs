@@ -165,7 +165,8 @@ fn readings_give_the_recorded_answers() {
     assert!(right >= 50 * wrong, "{wrong} of {} statuses differ", wrong + right);
 }
 
-/// Calls `each` with all recorded targets, and with targets that are made of pieces that servers read differently.
+/// Calls `each` with the request targets of `vectors/readings.tsv`, and with targets that are combined from pieces that servers
+/// read differently.
 fn targets(mut each: impl FnMut(&[u8])) {
     record(|name, target, _| {
         if name == NAMED[0].name {
