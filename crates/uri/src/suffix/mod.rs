@@ -93,7 +93,7 @@ impl<'a> DomainName<'a> {
         self.domain.map(Piece::new)
     }
 
-    /// Returns the labels before the registrable domain, without the dot between them. `None` if there are none.
+    /// Returns the labels before the registrable domain, without the dot between them. `None` if the name has no such labels.
     #[must_use]
     pub fn subdomain(&self) -> Option<Piece<'a>> {
         self.subdomain.map(Piece::new)
@@ -119,7 +119,7 @@ impl SuffixList {
     ///
     /// # Errors
     ///
-    /// [`InvalidSuffixList`] if a line is not a rule, or if there are none. A `*` is accepted as the first label only.
+    /// [`InvalidSuffixList`] if a line is not a rule, or if the list has no rules. A `*` is accepted as the first label only.
     pub fn parse(text: &str) -> Result<SuffixList, InvalidSuffixList> {
         let root = Node { parent: 0, label: 0, len: 0, rules: PARENT };
         let mut list =
@@ -429,7 +429,7 @@ impl<'a> Parts<'a> {
         Some(self.domain_name()?.suffix())
     }
 
-    /// Returns the labels of the host before its registrable domain. `None` if there are none. See [`SuffixList::find`].
+    /// Returns the labels of the host before its registrable domain. `None` if the host has no such labels. See [`SuffixList::find`].
     ///
     /// ```
     /// assert_eq!(simdpct_uri::split("//a.b.example.com").subdomain().unwrap(), "a.b");
