@@ -88,7 +88,8 @@ pub struct Places {
     ///
     /// Everything else stays byte for byte. A value that changes is written with as few escapes as possible; bytes
     /// that are invalid UTF-8 stay percent-encoded, because JSON cannot contain them. A line that is not JSON is
-    /// unreadable.
+    /// unreadable. A line in braces that contains neither `%` nor `\` is copied, and not checked unless --strict, --rejects,
+    /// --stats or another policy than keep is given.
     #[arg(long, help_heading = VALUES, group = "documents", requires = "key", conflicts_with = "null")]
     pub jsonl: bool,
 

@@ -227,6 +227,38 @@ impl Fields {
         vec![format!("no line starting with '{}' names any of {columns}", prefix.trim())]
     }
 
+    /// Returns the delimiter and the number, from 0, of the selected field, if it is a single whole field of lines that are split
+    /// at each delimiter and need no other treatment.
+    pub fn single(&self) -> Option<(u8, usize)> {
+        let is_plain = self.field_map.is_none() && self.anchor.is_none() && !self.mends;
+        match (self.split, self.positions.as_slice()) {
+            (Split::Byte(byte), [Position { field, word: None }]) if is_plain => {
+                Some((byte, usize::try_from(*field).ok()?))
+            }
+            _ => None,
+        }
+    }
+
+    /// Reports whether the referrer of an access log is selected, in addition to the request target. Returns `None` if other
+    /// fields are selected.
+    pub fn has_referrer(&self) -> Option<bool> {
+        const REQUEST: Position = Position::word(DATE as isize + 1, Position::TARGET);
+        const REFERRER: Position = Position::of(DATE as isize + 4);
+        let is_split = self.split == Split::Blanks(Enclosure::QuotesOrBrackets);
+        let is_plain = is_split && self.anchor == Some(Anchor::Date) && !self.mends;
+        match self.positions.as_slice() {
+            _ if !is_plain => None,
+            [REQUEST] => Some(false),
+            [REQUEST, REFERRER] => Some(true),
+            _ => None,
+        }
+    }
+
+    /// Reports whether every line can be read.
+    pub fn is_always_readable(&self) -> bool {
+        self.anchor.is_none()
+    }
+
     /// Rewrites the values of one record.
     pub fn rewrite(&mut self, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
         let record = pass.record;
@@ -528,7 +560,7 @@ const DATE: usize = 3;
 /// Returns the offset of the date of an access log: of the bracket that opens before the first `] "`. Quotes in the
 /// fields before it are escaped, so the first quote after a blank is that of the request.
 fn date(line: &[u8]) -> Option<usize> {
-    let end = memchr::memmem::find(line, b"] \"")?;
+    let end = memchr::memchr_iter(b']', line).find(|&end| line[end..].starts_with(b"] \""))?;
     memchr::memrchr(b'[', &line[..end])
 }
 

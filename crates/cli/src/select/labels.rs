@@ -20,6 +20,11 @@ pub struct Label {
 const OPEN: &[u8] = b": \"";
 
 impl Labels {
+    /// Reports whether `line` may have a label.
+    pub fn has_label(line: &[u8]) -> bool {
+        memchr::memmem::find(line, OPEN).is_some()
+    }
+
     /// Rewrites the values of these labels in one record. A label can occur more than once, because a part of a log line that
     /// comes from a client, such as the user agent, can contain text that looks like a label. Each occurrence is rewritten.
     pub fn rewrite(self, pass: &mut Pass<'_, '_, impl Treat>) -> Action {

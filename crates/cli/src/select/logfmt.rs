@@ -25,6 +25,12 @@ impl Pairs {
         &self.keys
     }
 
+    /// Reports whether no quote in `line`, which has no backslashes, opens a value without closing it. Such a quote would be
+    /// the last one, and follow a `=`. Returns false for some lines without such a quote.
+    pub fn has_no_open_quote(line: &[u8]) -> bool {
+        memchr::memrchr(b'"', line).is_none_or(|at| !line[..at].ends_with(b"="))
+    }
+
     /// Rewrites the values of one record.
     pub fn rewrite(&mut self, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
         let record = pass.record;

@@ -87,6 +87,11 @@ impl Decoder {
         !self.options.form && !self.options.nginx && self.options.charset.is_none() && !self.options.printable
     }
 
+    /// Returns the codec that decodes values, if decoding once is the only step and a `+` stays.
+    pub fn codec(&self) -> Option<simdpct::Decode> {
+        (self.is_plain() && !self.options.form).then_some(self.decode)
+    }
+
     /// Returns the length of the `%uXXXX` at the start of `rest`, if the decoder reads such escapes.
     pub fn percent_u(&self, rest: &[u8]) -> Option<usize> {
         if !self.options.percent_u {
