@@ -7,7 +7,7 @@
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
-use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, EncodeRule, Measure, Measured};
+use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, EncodeRule, MarkJob, Measure, Measured};
 use crate::kernel::reference::{self, Step};
 use crate::kernel::word;
 
@@ -725,4 +725,42 @@ pub(crate) fn decode_values<'c>(
         start = end;
     }
     Decoded { written: out.finish(), stopped: input.len() }
+}
+
+/// Decodes the escapes in `input` whose first bytes have their bits set in `marks`. With `strict`, ends at the first of them that
+/// stays because of the set.
+pub(crate) fn decode_marked<'c>(
+    job: &DecodeJob,
+    input: &[u8],
+    marks: &[u64],
+    strict: bool,
+    out: Room<'c>,
+) -> Decoded<'c> {
+    let (mut out, mut done) = (Cursor::new(out), 0);
+    for (index, mut word) in marks.iter().copied().enumerate() {
+        while word != 0 {
+            let at = BLOCK * index + word.trailing_zeros() as usize;
+            word &= word - 1;
+            let Some(rest) = input.get(at..).filter(|rest| rest.first() == Some(&b'%')) else { continue };
+            if let Some(step) = reference::decode_special::<false>(job, rest) {
+                if strict && (step.used, step.len) == (3, 3) {
+                    return Decoded { written: out.finish(), stopped: at };
+                }
+                out.push_run(&input[done..at]);
+                out.push_word(u64::from(step.bytes), step.len);
+                done = at + step.used;
+            }
+        }
+    }
+    out.push_run(&input[done..]);
+    Decoded { written: out.finish(), stopped: input.len() }
+}
+
+/// Marks the places of four bytes, in words with a bit for each byte of `input`.
+pub(crate) fn mark(job: &MarkJob, input: &[u8], marks: &mut [[u64; 4]]) {
+    for (marks, piece) in marks.iter_mut().zip(input.chunks(BLOCK)) {
+        *marks = job.0.map(|wanted| {
+            piece.iter().enumerate().fold(0, |mask, (at, &byte)| mask | u64::from(byte == wanted) << at)
+        });
+    }
 }

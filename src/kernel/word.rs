@@ -124,8 +124,8 @@ pub(crate) const fn unusual(word: u64, other: u8) -> u64 {
     (!(letters | digits | others) | word) & TOP
 }
 
-/// Whether every CPU of the target has vectors, so that the compiler turns a loop over bytes into code that is faster than
-/// words. If a vector tier is in use, the functions that read this constant are not called.
+/// Whether a loop over bytes is faster than words, because the compiler turns it into SSE2, which every x86-64 CPU has. Only the
+/// scalar kernels read this constant, and other targets with vectors in every CPU (AArch64) use a vector tier instead of them.
 const VECTORS: bool = cfg!(target_arch = "x86_64");
 
 /// Reports whether `byte` is not an ASCII letter or digit, `-`, `.`, `_` or `other`. There is no branch, so that the compiler

@@ -14,7 +14,7 @@
 //! If an escape crosses the end of a block, two bits of carry tell the next block which digits to drop. The stride is always a
 //! whole block, so no load waits for the masks of the block before it.
 
-use super::bounds::{Bounds, Single};
+use super::bounds::{Bounds, Marked, Single};
 use super::sink::Sink;
 use super::{Isa, Lanes, digits_of, padding};
 use crate::kernel::cursor::{Cursor, Room};
@@ -78,6 +78,20 @@ pub(super) fn decode_marked_values<'c, I: Isa>(
 ) -> Decoded<'c> {
     let follow = ends.follow(padding::<I>(input), I::LANES, true);
     decoded(other_mode(isa, job, input, follow, Cursor::new(out)))
+}
+
+/// Decodes the escapes in `input` whose first bytes have their bits set in `marks`, in any mode. With `strict`, ends at the first
+/// of them that stays because of the set.
+#[cfg_attr(optimized, inline(always))]
+pub(super) fn decode_marked<'c, I: Isa>(
+    isa: I,
+    job: &DecodeJob,
+    input: &[u8],
+    marks: &[u64],
+    strict: bool,
+    out: Room<'c>,
+) -> Decoded<'c> {
+    decoded(other_mode(isa, job, input, Marked::new(marks, I::LANES, strict), Cursor::new(out)))
 }
 
 #[cfg_attr(optimized, inline(always))]
@@ -448,6 +462,9 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<I, S, B, KEEP> {
         if KEEP {
             let (some, with_values) = isa.decode_some(block, &found, &self.class, !self.members_stay);
             (decoded, result) = (valid & some, with_values);
+        }
+        if KEEP && self.bounds.ends_at_kept() && valid & !decoded != 0 {
+            return Err((valid & !decoded).trailing_zeros() as usize);
         }
         if KEEP && B::MANY && found.valid & here & cut != 0 {
             result = isa.select(decoded, block, found.values);

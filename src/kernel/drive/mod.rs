@@ -66,7 +66,7 @@ impl<I: Isa> Lanes<I> {
         self.count
     }
 
-    /// Returns the mask of these lanes.
+    /// Returns the mask with the lowest `count` bits set.
     #[cfg_attr(optimized, inline(always))]
     pub(crate) fn mask(self) -> u64 {
         low_mask(self.count)
