@@ -131,6 +131,7 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("compose", "class parts"),
     ("iri", "host parts"),
     ("builder", "class host iri text"),
+    ("suffix", "iri parts pieces"),
     ("owned", "builder flaws host parts pieces text"),
     ("charset", ""),
     ("form/typed", "form"),
