@@ -117,12 +117,17 @@ impl Contact {
         if name.iter().any(|byte| b"/\\?#@".contains(byte)) {
             return false;
         }
+        let is_address = |host: &[u8]| host.starts_with(b"[") || old_ipv4(host).is_some();
         let scheme = if scheme.is_empty() { b"http" } else { scheme };
         let named = || Contact::of(&[scheme, b"://", name, b"/"].concat());
         match self {
             Contact::Unknown => true,
             Contact::Nothing => named() == Contact::Nothing,
-            Contact::Host(host) => named() == *self || key_host(host).as_deref() == Some(name),
+            // Without its dots at the end, the name `1.2..` is an address, but browsers ask for the address of the name.
+            Contact::Host(host) => {
+                named() == *self
+                    || key_host(host).as_deref() == Some(name) && (is_address(host) || !is_address(name))
+            }
         }
     }
 }
