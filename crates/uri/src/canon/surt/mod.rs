@@ -86,11 +86,12 @@ fn append_python(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError>
         // Browsers ignore controls at the start, but to the tool they make a host of the scheme.
         return Err(CanonicalizeError { offset: lead, reason: Reason::Control(control) });
     }
-    if let Some(plain) = with_two_slashes(&trimmed) {
-        // Only for plain URLs, the key of the tool is that of the URL with two slashes.
-        if append_plain_url(&plain, Tool::Python, out).is_some() {
-            return Ok(());
-        }
+    // Only if the path and the query stay as they are, the key of the tool is that of the URL with two slashes.
+    if let Some(plain) = with_two_slashes(&trimmed)
+        && has_plain_path(&plain)
+        && append_plain_url(&plain, Tool::Python, out).is_some()
+    {
+        return Ok(());
     }
     let is_uri = split(&*trimmed).is_uri();
     if is_uri && has_second_scheme(&trimmed) {
@@ -112,6 +113,14 @@ fn with_two_slashes(url: &[u8]) -> Option<Vec<u8>> {
     };
     let host = without_slashes(&url[scheme.len()..]);
     Some([if scheme.is_empty() { b"http:" } else { scheme }, b"//", host].concat())
+}
+
+/// Reports whether a URL has no fragment, and a path and a query that a key changes only in case and order.
+fn has_plain_path(url: &[u8]) -> bool {
+    let (parts, mut unused) = (split(url), Vec::new());
+    parts.fragment().is_none()
+        && append_if_plain(parts.path(), true, &mut unused)
+        && append_if_plain(parts.query().unwrap_or_default(), false, &mut unused)
 }
 
 /// Reports whether a URL starts with two schemes, such as `http://https://`.
