@@ -88,7 +88,7 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
         append_without_dots(has_authority, &path, out);
     }
     if default.is_some() && has_authority && out.len() == start {
-        if url.last().is_some_and(|last| *last <= b' ') {
+        if parts.offsets().path_end == url.len() && url.last().is_some_and(|last| *last <= b' ') {
             // Browsers remove controls and spaces at the end of a URL, but not from the end of a host before a slash.
             return Err(CanonicalizeError { offset: url.len() - 1, reason: Reason::HostConflict });
         }

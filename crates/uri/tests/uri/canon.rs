@@ -131,6 +131,7 @@ fn rfc3986() {
         ("http://h:00080?q", "http://h/?q"),
         ("http://h:443/", "http://h:443/"),
         ("foo://h:80", "foo://h:80"),
+        ("http://h? ", "http://h/? "),
         ("//h:80", "//h:80"),
         ("wss://h:443#f", "wss://h/#f"),
     ];
@@ -183,6 +184,8 @@ fn safe_browsing_hosts() {
             ("//a.com/x", "http://a.com/x"),
             ("http://xn--a.com/", "http://xn--a.com/"),
             ("foo://a%41/", "foo://aa/"),
+            // Only browsers read hosts of special schemes as addresses.
+            ("foo://1.2.3../", "foo://1.2.0.3/"),
             ("file://localhost/a", "file://localhost/a"),
         ];
         check(profile, cases);
@@ -209,6 +212,8 @@ fn safe_browsing_hosts() {
             // The base of a reference with an authority is a page of the web.
             ("//evil.com\\@good.com/", 12),
             ("//good.com%2F.evil.com/", 2),
+            ("//%2fevil.com", 2),
+            ("/\\evil.com", 0),
             ("//good.com%40evil.com/", 2),
             ("gopher://good.com%2F.evil.com/", 9),
             // Google's rules decode the URL before they split it, and browsers after.
@@ -233,6 +238,10 @@ fn safe_browsing_hosts() {
             "mailto:b@google.com",
             "tel:123",
             "http://#ref",
+            "/%2fevil.com",
+            "/\tx",
+            // A part of Punycode would become an escape.
+            "http://%2\u{e9}a/",
         ];
         for url in hosts {
             assert_eq!(profile.canonicalize(url).unwrap_err().reason, Reason::Host, "{profile}: {url:?}");
@@ -294,6 +303,7 @@ fn w3lib() {
         ("http://u%@h/;b/", "http://u%25@h/;b/"),
         ("http://a..\u{c9}/", "http://a..\u{e9}/"),
         ("rtsp:/a", "rtsp:///a"),
+        ("foo:/a/../b", "foo:/b"),
         (";a?b", "/;a?b="),
         ("http://[FE80::0:1%25Eth0]:80/", "http://[fe80::1%25eth0]:80/"),
     ];
@@ -305,6 +315,11 @@ fn w3lib() {
             ("http://fa\u{df}.de/", 7, Reason::Host),
             ("//[v1.a]", 2, Reason::Host),
             ("//[::1%]", 2, Reason::Host),
+            ("http://[fe80::1%\u{e9}]/", 7, Reason::Host),
+            ("http://a[b@h/", 11, Reason::Host),
+            // Browsers contact evil.com for one of the URL and its key.
+            ("/\\evil.com/", 0, Reason::HostConflict),
+            ("/a/..//evil.com/", 0, Reason::HostConflict),
             // Browsers read these keys as URLs of the host b, and `http%3Ab` as a relative reference.
             ("http:/a/../b", 5, Reason::HostConflict),
             ("file://host:/x", 7, Reason::HostConflict),

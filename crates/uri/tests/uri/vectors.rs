@@ -231,6 +231,7 @@ fn surt_python() {
         ("http://a,b/", 7, Reason::HostConflict),
         ("http://a%29b/", 7, Reason::HostConflict),
         ("foo://%5bx%5d/", 6, Reason::HostConflict),
+        ("foo://a%3a80/", 6, Reason::HostConflict),
         ("http://[::1]:8/", 8, Reason::HostConflict),
         ("file://host:/x", 7, Reason::HostConflict),
         ("file://host:1/x", 7, Reason::HostConflict),
@@ -255,6 +256,10 @@ fn surt_python() {
         ("http://[::1:8]/", "::1:8)/"),
         ("http://[::1]:65535/", "::1:65535)/"),
         ("http://a:/", "a)/"),
+        ("http://a:0/", "a)/"),
+        ("http://a/B/./c/../d?#\u{e9} ", "a)/b/d"),
+        ("http://a/b?\t", "a)/b"),
+        ("http://a?b#c", "a)/?b"),
         ("http://a b/", "a%20b)/"),
         ("file://h/b", "h)/b"),
     ];
