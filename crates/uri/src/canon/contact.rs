@@ -119,11 +119,14 @@ impl Contact {
         match self {
             Contact::Unknown => true,
             Contact::Nothing => named() == Contact::Nothing,
-            // Without its dots at the end, the name `1.2..` is an address, but browsers ask for the address of the name.
-            Contact::Host(host) => {
-                named() == *self
-                    || key_host(host).as_deref() == Some(name) && (is_address(host) || !is_address(name))
-            }
+            Contact::Host(host) => match named() {
+                named if named == *self => true,
+                // Without its dots at the end, the name `1.2..` is an address, and `a.1..` is not valid.
+                Contact::Host(named) => {
+                    is_address(&named) == is_address(host) && key_host(host).as_deref() == Some(name)
+                }
+                _ => false,
+            },
         }
     }
 }

@@ -220,6 +220,7 @@ fn safe_browsing_hosts() {
             ("http%3a%2f%2fgood.com%2f@evil.com", 0),
             // A name with an empty label at its end, and not an address.
             ("http://1.2.3../", 7),
+            ("a1.2../", 0),
             // The key would have a port, or an address.
             ("foo://a%3a80.com/", 6),
             ("foo://%5bx%5d/", 6),
