@@ -35,11 +35,13 @@ function fromSurt(key, scheme, host) {
 
 for await (const line of createInterface({ input: process.stdin })) {
   const [profile, ...texts] = line.split(' ');
-  const [url, key] = texts.map((text) => Buffer.from(text, 'hex').toString());
+  const [raw, key] = texts.map((text) => Buffer.from(text, 'hex').toString());
+  // Browsers remove these characters before they look for a scheme.
+  const url = raw.replace(/[\t\n\r]/g, '').replace(/^[\0- ]+|[\0- ]+$/g, '');
   const [surt, google] = [profile.startsWith('surt'), profile.startsWith('safe-browsing')];
   let theirs = hostOf(url);
-  if (google && theirs === undefined && !/^[a-z][a-z0-9+-]*:/i.test(url.trim())) {
-    theirs = /^[^/?#]*%/.test(url) ? undefined : hostOf(`http://${url.trim().replace(/^\/+/, '')}`);
+  if (google && theirs === undefined && !/^[a-z][a-z0-9+-]*:/i.test(url)) {
+    theirs = /^[^/?#]*%/.test(url) ? undefined : hostOf(`http://${url.replace(/^\/+/, '')}`);
   }
   let ours = theirs === undefined ? undefined : hostOf(surt && /^[^/]*\)/.test(key) ? fromSurt(key, /^\s*file:/i.test(url) ? 'file:' : 'http:', theirs) : key);
   if (surt || google) [ours, theirs] = [plain(ours, surt), plain(theirs, surt)];
