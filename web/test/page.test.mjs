@@ -418,6 +418,11 @@ describe('the reference', () => {
     await page.fill('#search', '');
     assert.equal((await found()).length, 256);
     assert.equal(await copied(page, '#char-20 button'), '%20');
+    await page.goto('about:blank');
+    await page.goto(`${server.origin}/web/#char-7E`);
+    await page.waitForSelector('html[data-ready]');
+    const { top, bottom } = await page.$eval('#char-7E:target', (row) => row.getBoundingClientRect().toJSON());
+    assert(top >= 0 && bottom <= 900 && bottom > top, `${top} ${bottom}`);
     await close();
   });
 

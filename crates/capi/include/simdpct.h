@@ -67,9 +67,10 @@ extern "C" {
 #define SIMDPCT_UNCHANGED 1    /* the output would equal the input, so nothing was written (SIMDPCT_IF_CHANGED) */
 #define SIMDPCT_TOO_SMALL (-1) /* the output needs a capacity of `needed` bytes. Nothing was written, except by batch
                                   functions, which write the values that fit */
-#define SIMDPCT_MALFORMED (-2) /* the input has a malformed escape at `offset` (SIMDPCT_STRICT) */
+#define SIMDPCT_MALFORMED (-2) /* the input has a malformed escape at `offset` (SIMDPCT_STRICT), or breaks the rules of a header
+                                  field there */
 #define SIMDPCT_INVALID (-3)   /* an argument breaks the rules under "Arguments" above; nothing was written */
-#define SIMDPCT_NOT_FOUND (-4) /* no set or tier has this name */
+#define SIMDPCT_NOT_FOUND (-4) /* no set, tier or charset has this name */
 #define SIMDPCT_IN_USE (-5)    /* the library uses another tier already */
 #define SIMDPCT_TOO_LONG (-6)  /* the output is longer than a 32-bit offset can express */
 
@@ -103,7 +104,8 @@ typedef struct simdpct_result {
     size_t written; /* SIMDPCT_OK: the number of bytes written at `out`.
                        SIMDPCT_MALFORMED of a stream: the same, for the input before the malformed escape */
     size_t needed;  /* SIMDPCT_OK, SIMDPCT_UNCHANGED, SIMDPCT_TOO_SMALL: the exact length of the whole output */
-    size_t offset;  /* SIMDPCT_MALFORMED: the offset in the input of the '%' of the first malformed escape */
+    size_t offset;  /* SIMDPCT_MALFORMED: the offset in the input of the '%' of the first malformed escape, or of the first byte
+                       that breaks the rules of a header field */
 } simdpct_result;
 
 /* The result of a batch function. */
@@ -278,6 +280,38 @@ SIMDPCT_MUST_USE simdpct_result simdpct_decode_push(simdpct_decode_stream *strea
                                                     void *out, size_t out_cap) SIMDPCT_NOEXCEPT;
 SIMDPCT_MUST_USE simdpct_result simdpct_decode_finish(simdpct_decode_stream *stream, void *out,
                                                       size_t out_cap) SIMDPCT_NOEXCEPT;
+
+/* ---- Header fields
+ *
+ * Text in header fields of HTTP and MIME. A decoded name may have any byte, '/' and NUL included: check it before you use it as
+ * the name of a file. */
+
+/* Encodes text in UTF-8 as an ext-value, the value of a parameter whose name ends with '*', such as filename* (RFC 8187, section
+ * 3.2.1): "\xE2\x82\xAC.txt" becomes "UTF-8''%E2%82%AC.txt". Names no language. A capacity of 3 * len + 7 is always enough. If the
+ * input is not UTF-8, `offset` is that of the first invalid byte. Statuses: OK, TOO_SMALL, MALFORMED, INVALID. */
+SIMDPCT_MUST_USE simdpct_result simdpct_encode_ext_value(const void *input, size_t len, void *out,
+                                                         size_t out_cap) SIMDPCT_NOEXCEPT;
+
+/* Decodes an ext-value to text in UTF-8. The charsets are UTF-8 and, as in RFC 5987, ISO-8859-1, in any case; for others, the
+ * status is NOT_FOUND. If `language` is not NULL and the status is OK, `*language` becomes the language tag, such as "en", a part
+ * of the input; `len` is 0 if the value names none. A capacity of `len` is always enough.
+ *
+ * A value that breaks the grammar is malformed, and so is one that is not valid in its charset. `offset` is then that of the first
+ * byte or escape that is not allowed. RFC 8187 advises to ignore such a parameter. After SIMDPCT_MALFORMED, the bytes of `out` are
+ * unspecified. Statuses: OK, TOO_SMALL, MALFORMED, NOT_FOUND, INVALID. */
+SIMDPCT_MUST_USE simdpct_result simdpct_decode_ext_value(const void *input, size_t len, void *out, size_t out_cap,
+                                                         simdpct_slice *language) SIMDPCT_NOEXCEPT;
+
+/* Encodes the name of a field or file for a part of multipart/form-data as browsers do: '"', CR and LF become %22, %0D and %0A, and
+ * all else stays, '%' too (HTML Standard, section 4.10.22.8). A capacity of 3 * len is always enough. Statuses: OK, TOO_SMALL,
+ * INVALID. */
+SIMDPCT_MUST_USE simdpct_result simdpct_encode_multipart_name(const void *input, size_t len, void *out,
+                                                              size_t out_cap) SIMDPCT_NOEXCEPT;
+
+/* Decodes the escapes %22, %0D and %0A of such a name, and no other. A capacity of `len` is always enough. Statuses: OK, TOO_SMALL,
+ * INVALID. */
+SIMDPCT_MUST_USE simdpct_result simdpct_decode_multipart_name(const void *input, size_t len, void *out,
+                                                              size_t out_cap) SIMDPCT_NOEXCEPT;
 
 /* ---- Sets
  *

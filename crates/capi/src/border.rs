@@ -139,6 +139,10 @@ pub(crate) fn are_apart(outputs: &[Range], inputs: &[Range]) -> bool {
 }
 
 impl Slice {
+    pub(crate) fn of(bytes: &[u8]) -> Slice {
+        Slice { data: bytes.as_ptr(), len: bytes.len() }
+    }
+
     #[inline(always)]
     pub(crate) fn range(&self) -> Range {
         Range::new(self.data, self.len)

@@ -27,7 +27,7 @@ use crate::border::{self, Range, Slice, Value};
 use crate::options::{self, SIMDPCT_ENVIRONMENT, SIMDPCT_IF_CHANGED};
 use crate::result::{BatchResult, SIMDPCT_INVALID, SIMDPCT_NOT_FOUND, SIMDPCT_OK, ValueResult};
 use crate::stream::{DECODER, ENCODER, Stream};
-use crate::{sets, system, tier, verbs};
+use crate::{header, sets, system, tier, verbs};
 
 /// The struct `simdpct_encode_stream` of the header: the state of an encoder for input in pieces.
 #[repr(transparent)]
@@ -514,6 +514,55 @@ stream_functions!(
     simdpct_decode_push,
     simdpct_decode_finish
 );
+
+// ---- header fields
+
+/// Defines the functions of the header for text in header fields.
+macro_rules! header_functions {
+    ($run:path, $function:ident) => {
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $function(
+            input: *const c_void,
+            len: usize,
+            out: *mut c_void,
+            out_cap: usize,
+        ) -> ValueResult {
+            // SAFETY: the caller guarantees the contract of this module, which the called function demands.
+            match unsafe { set_input_and_output(ptr::null(), input, len, out, out_cap) } {
+                Some(((_, input), out)) => $run(input, out),
+                None => ValueResult::invalid(),
+            }
+        }
+    };
+}
+
+header_functions!(header::encode_ext_value, simdpct_encode_ext_value);
+header_functions!(header::encode_multipart_name, simdpct_encode_multipart_name);
+header_functions!(header::decode_multipart_name, simdpct_decode_multipart_name);
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn simdpct_decode_ext_value(
+    input: *const c_void,
+    len: usize,
+    out: *mut c_void,
+    out_cap: usize,
+    language: *mut Slice,
+) -> ValueResult {
+    let others = [Range::new::<u8>(input.cast(), len), Range::new::<u8>(out.cast(), out_cap)];
+    if !language.is_aligned() || !Range::one(language).is_apart_from(others) {
+        return ValueResult::invalid();
+    }
+    // SAFETY: by the contract of this module, nothing writes to the input and nothing else accesses the output or the slice. By the
+    // check above, the slice overlaps neither.
+    let references =
+        unsafe { (set_input_and_output(ptr::null(), input, len, out, out_cap), border::uninit(language, 1)) };
+    let (Some(((_, input), out)), place) = references else { return ValueResult::invalid() };
+    let (result, tag) = header::decode_ext_value(input, out);
+    if let (SIMDPCT_OK, Some([place])) = (result.status, place) {
+        place.write(Slice::of(tag));
+    }
+    result
+}
 
 // ---- sets
 

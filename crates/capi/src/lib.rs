@@ -8,7 +8,7 @@
 //! | `system` | the panic handler, and the environment |
 //! | `result` | the results of the functions |
 //! | `options` | encoders and decoders for flags and sets |
-//! | `verbs`, `batch`, `stream`, `tier`, `sets` | the functions for safe types |
+//! | `verbs`, `batch`, `stream`, `header`, `tier`, `sets` | the functions for safe types |
 //!
 //! Only the first three have `unsafe` code. Nothing allocates and nothing unwinds: a panic, which would be a bug, ends the
 //! process.
@@ -17,6 +17,7 @@
 mod batch;
 mod border;
 mod exports;
+mod header;
 mod options;
 mod result;
 mod sets;

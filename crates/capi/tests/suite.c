@@ -824,6 +824,78 @@ static void batch_arguments(void) {
 
 /* ---- the library */
 
+typedef simdpct_result header_function(const void *input, size_t len, void *out, size_t out_cap);
+
+static simdpct_result decode_ext_value(const void *input, size_t len, void *out, size_t out_cap) {
+    return simdpct_decode_ext_value(input, len, out, out_cap, NULL);
+}
+
+/* Checks the output in blocks of each size up to its length. */
+static void check_header(header_function *function, const char *in, size_t len, const char *right, size_t right_len) {
+    unsigned char *input = copy_of(in, len);
+    size_t cap;
+    for (cap = 0; cap <= right_len; ++cap) {
+        unsigned char *out = block(cap);
+        simdpct_result r = function(input, len, out, cap);
+        CHECK(r.status == (cap < right_len ? SIMDPCT_TOO_SMALL : SIMDPCT_OK));
+        CHECK(r.needed == right_len && r.written == (cap < right_len ? 0 : right_len) && r.offset == 0);
+        CHECK(cap < right_len || memcmp(out, right, right_len) == 0);
+        free(out);
+    }
+    free(input);
+}
+
+static void check_header_error(header_function *function, const char *in, size_t len, int32_t status, size_t offset) {
+    unsigned char *input = copy_of(in, len), *out = block(3 * len + 7);
+    simdpct_result r = function(input, len, out, 3 * len + 7);
+    CHECK(r.status == status && r.offset == offset && r.written == 0 && r.needed == 0);
+    free(input);
+    free(out);
+}
+
+static void header_fields(void) {
+#define ROW(function, in, right) check_header(function, in, sizeof in - 1, right, sizeof right - 1)
+    ROW(simdpct_encode_ext_value, "", "UTF-8''");
+    ROW(simdpct_encode_ext_value, "a-b.txt", "UTF-8''a-b.txt");
+    ROW(simdpct_encode_ext_value, "\xE2\x82\xAC 'x'*%\0", "UTF-8''%E2%82%AC%20%27x%27%2A%25%00");
+    ROW(decode_ext_value, "UTF-8''", "");
+    ROW(decode_ext_value, "uTf-8'en-GB'%e2%82%AC%20rates", "\xE2\x82\xAC rates");
+    ROW(decode_ext_value, "iso-8859-1'en'%A3%20r%41tes%FF%00", "\xC2\xA3 rAtes\xC3\xBF\0");
+    ROW(simdpct_encode_multipart_name, "a\"b\r\n%22\xFF", "a%22b%0D%0A%22\xFF");
+    ROW(simdpct_decode_multipart_name, "50%25 %22x%22%0d%0A%", "50%25 \"x\"\r\n%");
+#undef ROW
+#define ROW(function, in, status, offset) check_header_error(function, in, sizeof in - 1, status, offset)
+    ROW(simdpct_encode_ext_value, "a\xC3", SIMDPCT_MALFORMED, 1);
+    ROW(decode_ext_value, "", SIMDPCT_MALFORMED, 0);
+    ROW(decode_ext_value, "UTF-8'a", SIMDPCT_MALFORMED, 7);
+    ROW(decode_ext_value, "UTF-8'e_n'a", SIMDPCT_MALFORMED, 7);
+    ROW(decode_ext_value, "UTF-16''a", SIMDPCT_NOT_FOUND, 0);
+    ROW(decode_ext_value, "UTF-8''100%", SIMDPCT_MALFORMED, 10);
+    ROW(decode_ext_value, "UTF-8''a b", SIMDPCT_MALFORMED, 8);
+    ROW(decode_ext_value, "UTF-8''a'b", SIMDPCT_MALFORMED, 8);
+    ROW(decode_ext_value, "UTF-8''a%C3%A9%A3", SIMDPCT_MALFORMED, 14);
+#undef ROW
+    {
+        const char *value = "UTF-8'de'%C3%A4";
+        char out[16];
+        union {
+            simdpct_slice slice;
+            char bytes[sizeof(simdpct_slice) + 1];
+        } tag;
+        memset(&tag, 7, sizeof tag);
+        CHECK(simdpct_decode_ext_value("x''", 3, out, 16, &tag.slice).status == SIMDPCT_NOT_FOUND && tag.bytes[0] == 7);
+        CHECK(simdpct_decode_ext_value(value, 15, out, 16, &tag.slice).written == 2);
+        CHECK(tag.slice.data == value + 6 && tag.slice.len == 2);
+        CHECK(simdpct_decode_ext_value(value, 15, &tag, sizeof tag, &tag.slice).status == SIMDPCT_INVALID);
+        CHECK(simdpct_decode_ext_value(&tag, 4, out, 16, &tag.slice).status == SIMDPCT_INVALID);
+        CHECK(simdpct_decode_ext_value(value, 15, out, 16, (simdpct_slice *)(void *)(tag.bytes + 1)).status == SIMDPCT_INVALID);
+        CHECK(simdpct_decode_ext_value(NULL, 1, out, 16, NULL).status == SIMDPCT_INVALID);
+        CHECK(simdpct_encode_ext_value(out, 4, out, 16).status == SIMDPCT_INVALID);
+        CHECK(simdpct_encode_multipart_name(out, 4, out, 16).status == SIMDPCT_INVALID);
+        CHECK(simdpct_decode_multipart_name(out, 4, out, 16).status == SIMDPCT_INVALID);
+    }
+}
+
 static void library(const char *wanted) {
     size_t i;
     int here = 0;
@@ -857,6 +929,7 @@ int main(int argc, char **argv) {
     one_value();
     pieces();
     batch_arguments();
+    header_fields();
     for (i = 0; i < 60; i += (int)stride) {
         batch(0, 0);
         batch(SIMDPCT_FORM, 0);
