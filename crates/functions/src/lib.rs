@@ -18,14 +18,18 @@
 mod canonical;
 mod policy;
 mod table;
+mod url;
 mod values;
 mod verb;
 
 pub use canonical::{Form, canonicalize_each};
 pub use policy::{Failure, Policy};
 pub use table::{
-    CANONICALIZE, DECODE, DECODE_BYTES, ENCODE, Function, MALFORMED, NORMALIZE, Name, Options, Output,
-    SqlFunction, find_profile, find_set, sql_functions,
+    Body, CANONICALIZE, DECODE, DECODE_BYTES, ENCODE, Function, MALFORMED, NORMALIZE, Name, Options, Output,
+    SqlFunction, URL_FRAGMENT, URL_HOST, URL_JOIN, URL_PARAM, URL_PARAMS, URL_PARTS, URL_PATH, URL_PORT,
+    URL_QUERY, URL_SCHEME, URL_SEGMENTS, URL_USERINFO, URL_WITH_PARAM, URL_WITHOUT_PARAMS, find_profile,
+    find_set, sql_functions,
 };
+pub use url::{Extracted, Row, UrlBody, Value};
 pub use values::Values;
 pub use verb::{Results, Verb};
