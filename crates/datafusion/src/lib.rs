@@ -103,5 +103,19 @@ pub mod expr_fn {
         url_canonical_by(url, profile) = "url_canonical";
         try_url_canonical(url) = "try_url_canonical";
         try_url_canonical_by(url, profile) = "try_url_canonical";
+        url_scheme(url) = "url_scheme";
+        url_userinfo(url) = "url_userinfo";
+        url_host(url) = "url_host";
+        url_port(url) = "url_port";
+        url_path(url) = "url_path";
+        url_query(url) = "url_query";
+        url_fragment(url) = "url_fragment";
+        url_parts(url) = "url_parts";
+        url_segments(url) = "url_segments";
+        url_param(url, name) = "url_param";
+        url_params(url) = "url_params";
+        url_without_params(url, names) = "url_without_params";
+        url_with_param(url, name, value) = "url_with_param";
+        url_join(base, reference) = "url_join";
     }
 }
