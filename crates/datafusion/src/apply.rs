@@ -12,7 +12,7 @@ use datafusion_common::arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarB
 use datafusion_common::arrow::compute;
 use datafusion_common::arrow::datatypes::{ArrowNativeType, ByteArrayType, ByteViewType, DataType, Field};
 use datafusion_common::{DataFusionError, Result, exec_datafusion_err, exec_err};
-use simdpct::batch::{Column, ColumnBuf, InvalidOffsets, Offset, TooLong};
+use simdpct::batch::{Column, ColumnBuf, InvalidOffsets, Offset};
 use simdpct_functions::{
     Failure, Form, Output, SqlFunction, UrlBody, Value, Values, Verb, canonicalize_each,
 };
@@ -63,7 +63,7 @@ fn as_type(values: &ArrayRef, of: &DataType) -> Result<ArrayRef> {
     Ok(if values.data_type() == of { Arc::clone(values) } else { compute::cast(values, of)? })
 }
 
-fn too_long(_: TooLong) -> DataFusionError {
+fn too_long<E>(_: E) -> DataFusionError {
     exec_datafusion_err!("the results of a batch are longer than 2 GiB; cast the column to LargeUtf8")
 }
 
@@ -271,7 +271,7 @@ impl<'a> Texts<'a> {
                     (last, new.len() - value.len())
                 }
             };
-            let Ok(start) = u32::try_from(start) else { return Err(too_long(TooLong { index: 0 })) };
+            let start = u32::try_from(start).map_err(too_long)?;
             views.push(make_view(value, number, start));
         }
         let mut buffers = buffers.to_vec();

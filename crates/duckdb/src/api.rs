@@ -259,6 +259,9 @@ pub(crate) unsafe fn columns<'a>(api: &Api, chunk: sys::duckdb_data_chunk) -> Ve
     }
 }
 
+/// The length of the longest string that DuckDB stores in the value of a vector itself.
+const INLINED: usize = 12;
+
 /// A range of the rows of a column.
 // INVARIANT: each value that is not null is a string of DuckDB, valid for `'a`.
 pub(crate) struct Vector<'a> {
@@ -300,8 +303,11 @@ impl<'a> Values<'a> for Vector<'a> {
         // with the length. A string of at most twelve bytes is in the value itself, and a longer one is at the pointer.
         Some(unsafe {
             let length = value.inlined.length as usize;
-            let start =
-                if length <= 12 { value.inlined.inlined.as_ptr() } else { value.pointer.ptr.cast_const() };
+            let start = if length <= INLINED {
+                value.inlined.inlined.as_ptr()
+            } else {
+                value.pointer.ptr.cast_const()
+            };
             slice::from_raw_parts(start.cast(), length)
         })
     }
@@ -339,6 +345,8 @@ pub(crate) struct Output<'a> {
     vector: sys::duckdb_vector,
     shape: Shape,
     rows: usize,
+    /// The strings of `vector` if its shape is [`Shape::Text`], and else NULL.
+    values: *mut sys::duckdb_string_t,
     /// The validity mask of `vector`, or NULL as long as no result is null.
     mask: *mut u64,
 }
@@ -354,7 +362,20 @@ impl<'a> Output<'a> {
         result: ResultType,
         rows: usize,
     ) -> Output<'a> {
-        Output { api, vector, shape: Shape::of(result), rows, mask: ptr::null_mut() }
+        // SAFETY: the caller promises a vector of this type with this capacity, which nobody else uses.
+        unsafe { Output::of_shape(api, vector, Shape::of(result), rows) }
+    }
+
+    /// # Safety
+    ///
+    /// `vector` has this shape and capacity for `rows` rows, and is not used otherwise during `'a`.
+    unsafe fn of_shape(api: &'a Api, vector: sys::duckdb_vector, shape: Shape, rows: usize) -> Output<'a> {
+        let values = match shape {
+            // SAFETY: by the caller's promise, the vector is one of strings.
+            Shape::Text => unsafe { duckdb!(api, duckdb_vector_get_data(vector)) }.cast(),
+            _ => ptr::null_mut(),
+        };
+        Output { api, vector, shape, rows, values, mask: ptr::null_mut() }
     }
 
     /// Returns the vectors of the texts of each row, or of each item of a list: one, or one for each field of a struct.
@@ -371,7 +392,8 @@ impl<'a> Output<'a> {
                 },
                 _ => self.vector,
             };
-            Output { vector, shape: Shape::Text, mask: ptr::null_mut(), ..*self }
+            // SAFETY: by the invariant, this vector and its children have texts, capacity for `rows` rows, and no other user.
+            unsafe { Output::of_shape(self.api, vector, Shape::Text, self.rows) }
         };
         (0..count).map(field).collect()
     }
@@ -396,15 +418,26 @@ impl<'a> Output<'a> {
             duckdb!(self.api, duckdb_list_vector_get_child(self.vector))
         };
         let shape = if fields == 1 { Shape::Text } else { Shape::Struct(fields) };
-        Output { api: self.api, vector, shape, rows, mask: ptr::null_mut() }
+        // SAFETY: the child of the vector has this shape, and capacity for `rows` rows after `reserve`.
+        unsafe { Output::of_shape(self.api, vector, shape, rows) }
     }
 
     /// Writes the result of a row. DuckDB copies the value.
     pub(crate) fn put(&mut self, row: usize, value: &[u8]) {
         assert!(row < self.rows && self.shape == Shape::Text);
         let (start, len) = (value.as_ptr().cast(), value.len() as sys::idx_t);
-        // SAFETY: by the invariant, the vector is one of strings, and it has this row. There are `len` bytes at `start`.
+        // SAFETY: by the invariant, the vector is one of strings, and it has this row. There are `len` bytes at `start`, at most
+        // twelve if they are copied into a string of DuckDB, whose bytes after the value are zero.
         unsafe {
+            if value.len() <= INLINED {
+                let mut inlined = [0; INLINED];
+                ptr::copy_nonoverlapping(start, inlined.as_mut_ptr(), value.len());
+                let inlined =
+                    sys::duckdb_string_t__bindgen_ty_1__bindgen_ty_2 { length: len as u32, inlined };
+                *self.values.add(row) =
+                    sys::duckdb_string_t { value: sys::duckdb_string_t__bindgen_ty_1 { inlined } };
+                return;
+            }
             duckdb!(
                 self.api,
                 duckdb_vector_assign_string_element_len(self.vector, row as sys::idx_t, start, len)
