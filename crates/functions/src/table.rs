@@ -250,25 +250,25 @@ macro_rules! url_functions {
 
 url_functions! {
     URL_SCHEME = url_scheme(url) -> Text:
-        "Returns the scheme of a URL without its `:`. NULL if there is none.",
+        "Returns the scheme of a URL without its `:`.",
         |row, out| out[0].push(row.parts().scheme().map(Cow::Borrowed));
     URL_USERINFO = url_userinfo(url) -> Text:
-        "Returns the user information of a URL without its `@`. NULL if there is none.",
+        "Returns the user information of a URL without its `@`.",
         |row, out| out[0].push(row.parts().userinfo().map(|part| Cow::Borrowed(part.raw())));
     URL_HOST = url_host(url) -> Text:
         "Returns the host of a URL, with the brackets of an IPv6 address. NULL without `//`, and empty in `file:///a`.",
         |row, out| out[0].push(row.parts().host().map(|part| Cow::Borrowed(part.raw())));
     URL_PORT = url_port(url) -> Text:
-        "Returns the port of a URL without its `:`. NULL if there is none.",
+        "Returns the port of a URL without its `:`.",
         |row, out| out[0].push(row.parts().port().map(Cow::Borrowed));
     URL_PATH = url_path(url) -> Text:
-        "Returns the path of a URL, which is empty if there is none.",
+        "Returns the path of a URL. It may be empty, but not NULL.",
         |row, out| out[0].push(Some(Cow::Borrowed(row.parts().path())));
     URL_QUERY = url_query(url) -> Text:
-        "Returns the query of a URL without its `?`. NULL if there is none.",
+        "Returns the query of a URL without its `?`.",
         |row, out| out[0].push(row.parts().query().map(Cow::Borrowed));
     URL_FRAGMENT = url_fragment(url) -> Text:
-        "Returns the fragment of a URL without its `#`. NULL if there is none.",
+        "Returns the fragment of a URL without its `#`.",
         |row, out| out[0].push(row.parts().fragment().map(|part| Cow::Borrowed(part.raw())));
     URL_PARTS = url_parts(url) -> Parts:
         "Returns these seven parts as a struct: `scheme`, `userinfo`, `host`, `port`, `path`, `query` and `fragment`.",
@@ -281,7 +281,7 @@ url_functions! {
         "Returns the segments of the path as a list, each of them decoded after splitting, so that `%2F` is a slash in a segment.",
         |row, out| out[0].extend(row.parts().segments().map(|segment| row.decode(segment, Decode::new())));
     URL_PARAM = url_param(url, name) -> Text:
-        "Returns the value of the first parameter with this name, decoded. NULL if there is none, and empty if it has no `=`.",
+        "Returns the value of the first parameter with this name, decoded. It is empty if the parameter has no `=`.",
         |row, out| out[0].push(row.param());
     URL_PARAMS = url_params(url) -> Pairs:
         "Returns all parameters in their order, decoded, as a list of structs of `name` and `value`.",
@@ -291,7 +291,7 @@ url_functions! {
             }
         };
     URL_WITHOUT_PARAMS = url_without_params(url, names) -> Text:
-        "Removes the parameters with these decoded names, separated by commas, in which `*` stands for any characters: `utm_*,gclid`. \
+        "Removes the parameters with these decoded names, separated by commas, in which `*` matches any characters: `utm_*,gclid`. \
          The rest of the URL stays as it is. A name with a comma or a star has it as `%2C` or `%2A`.",
         |row, out| out[0].push(row.without_params());
     URL_WITH_PARAM = url_with_param(url, name, value) -> Text:

@@ -125,7 +125,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Reports whether a name matches a pattern, in which `*` stands for any characters. The other characters of the pattern are
+/// Reports whether a name matches a pattern, in which `*` matches any characters. The other characters of the pattern are
 /// written as in a form, so that `%2A` is a star.
 fn matches(pattern: &str, name: &str) -> bool {
     let mut pieces = pattern.split('*').map(|piece| form::decode_utf8_lossy(piece.as_bytes())).peekable();

@@ -168,7 +168,7 @@ def test_urls_equal_the_functions_on_columns(options):
         assert query.collect_schema()["url"] == dtype
         got = query.collect(**options)["url"]
         assert got.dtype == dtype
-        assert_series_equal(got, pl.Series("url", simdpct.url_array(frame["url"], *arguments)))
+        assert_series_equal(got, pl.Series(simdpct.url_array(frame["url"], *arguments)).alias("url"))
         nothing = pl.DataFrame({"url": [None, None]}).select(pct.url("url", *arguments))["url"]
         assert nothing.null_count() == 2 and nothing.dtype == dtype
     # Nested results go on through a query.

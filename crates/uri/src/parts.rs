@@ -223,7 +223,7 @@ impl<'a> Parts<'a> {
         out
     }
 
-    /// Returns the input without the parameters whose names `remove` selects; it is borrowed if there are none. See
+    /// Returns the input without the parameters whose names `remove` selects; it is borrowed if nothing is removed. See
     /// [`UriBuf::without_query_params`](crate::UriBuf::without_query_params). Bytes that RFC 3986 does not allow stay.
     ///
     /// ```

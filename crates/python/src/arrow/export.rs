@@ -33,7 +33,7 @@ impl<T: Released> Children<T> {
         Children { _owned: owned, pointers }
     }
 
-    /// Returns the number of children, and the pointer to the pointers, which is NULL if there are none.
+    /// Returns the number of children, and the pointer to the pointers, which is NULL for zero children.
     fn fields(&mut self) -> (i64, *mut *mut T) {
         let start = if self.pointers.is_empty() { null_mut() } else { self.pointers.as_mut_ptr() };
         (self.pointers.len().cast_signed() as i64, start)
