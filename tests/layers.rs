@@ -59,6 +59,7 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     ("decode_text", "decode error hex kernel/job kernel/reference utf8"),
     ("normalize", "decode error kernel/reference utf8"),
     ("validate", "decode error hex set"),
+    ("marks", "decode kernel/isa/Tier kernel/cursor kernel/job"),
     ("stable", "decode hex"),
     ("stream", "coder decode encode error hex kernel/job"),
     ("stream/*", "stream"),
@@ -130,6 +131,7 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("compose", "class parts"),
     ("iri", "host parts"),
     ("builder", "class host iri parts text"),
+    ("suffix", "iri parts pieces"),
     ("owned", "builder flaws host parts text"),
     ("charset", ""),
     ("form/typed", "form"),
@@ -145,11 +147,11 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     // How servers read a path.
     ("reading/parameters", ""),
     ("reading/table", "reading/parameters"),
-    ("reading/plain", "reading/parameters"),
+    ("reading/plain", "kernel/isa kernel/Isa kernel/Operation kernel/Sets reading/parameters"),
     ("reading/read", "class reading/parameters"),
     ("reading/agree", "reading/parameters reading/plain reading/read reading/table"),
     ("reading", ""),
-    ("internals", "canon columns kernel/isa parts"),
+    ("internals", "canon columns kernel/isa parts reading/plain"),
     ("lib", ""),
 ];
 
@@ -204,6 +206,7 @@ const TREES: &[Tree] = &[
     Tree { root: "crates/uri", may_import: URI_MAY_IMPORT, only_in: URI_ONLY_IN, not_in: &[] },
     Tree { root: "crates/capi", may_import: &[], only_in: &[("unsafe", C_LIBRARY_UNSAFE)], not_in: &[] },
     Tree { root: "crates/python", may_import: &[], only_in: &[("unsafe", PYTHON_UNSAFE)], not_in: &[] },
+    Tree { root: "examples/nginx", may_import: &[], only_in: &[("unsafe", "lib")], not_in: &[] },
 ];
 
 /// A source file.

@@ -5,6 +5,7 @@
  *     simdpct_decode_form $new value [keep=BYTES] [controls] [strict];
  *     simdpct_normalize   $new value;
  *     simdpct_valid       $new value;
+ *     simdpct_ambiguous   $new value;
  *
  * The directives belong in `http`. The value of $new is computed when a request first uses it. README.md describes each.
  */
@@ -15,7 +16,10 @@
 
 #include <simdpct.h>
 
-typedef enum { ENCODE, DECODE, NORMALIZE, VALID } verb_t;
+typedef enum { ENCODE, DECODE, NORMALIZE, VALID, AMBIGUOUS } verb_t;
+
+/* Returns whether two servers route the request target differently (src/lib.rs). */
+int32_t simdpct_is_ambiguous(const u_char *target, size_t len);
 
 /* How to compute a variable. */
 typedef struct {
@@ -48,7 +52,8 @@ static struct command {
   decode = {DECODE, 0},
   decode_form = {DECODE, SIMDPCT_FORM},
   normalize = {NORMALIZE, 0},
-  valid = {VALID, 0};
+  valid = {VALID, 0},
+  ambiguous = {AMBIGUOUS, 0};
 
 static ngx_command_t commands[] = {
     {ngx_string("simdpct_encode"), NGX_HTTP_MAIN_CONF | NGX_CONF_2MORE, ngx_http_simdpct, 0, 0, &encode},
@@ -56,6 +61,7 @@ static ngx_command_t commands[] = {
     {ngx_string("simdpct_decode_form"), NGX_HTTP_MAIN_CONF | NGX_CONF_2MORE, ngx_http_simdpct, 0, 0, &decode_form},
     {ngx_string("simdpct_normalize"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE2, ngx_http_simdpct, 0, 0, &normalize},
     {ngx_string("simdpct_valid"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE2, ngx_http_simdpct, 0, 0, &valid},
+    {ngx_string("simdpct_ambiguous"), NGX_HTTP_MAIN_CONF | NGX_CONF_TAKE2, ngx_http_simdpct, 0, 0, &ambiguous},
     ngx_null_command};
 
 static ngx_http_module_t context = {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
@@ -396,9 +402,11 @@ ngx_http_simdpct_variable(ngx_http_request_t *r, ngx_http_variable_value_t *v, u
         return NGX_ERROR;
     }
 
-    if (variable->verb == VALID) {
-        result = simdpct_validate(in.data, in.len);
-        v->data = (u_char *) (result.status == SIMDPCT_OK ? "1" : "0");
+    if (variable->verb == VALID || variable->verb == AMBIGUOUS) {
+        v->data = (u_char *) ((variable->verb == VALID ? simdpct_validate(in.data, in.len).status == SIMDPCT_OK
+                                                       : simdpct_is_ambiguous(in.data, in.len))
+                                  ? "1"
+                                  : "0");
         v->len = 1;
         return NGX_OK;
     }

@@ -39,6 +39,18 @@ pub(crate) enum DecodeRule {
     Form,
 }
 
+/// The bytes that a scan marks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MarkJob(pub [u8; 4]);
+
+impl MarkJob {
+    /// Reports whether the mode is the default. Marking has one mode, and none of the functions for short inputs.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        false
+    }
+}
+
 /// The options of a decoding.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecodeJob {

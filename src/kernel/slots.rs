@@ -81,7 +81,7 @@ impl<const N: usize> ArrayVec<u8, N> {
             cursor.push_run(bytes);
             (cursor.finish(), ())
         });
-        // The slots that `written` counts follow the first `len` and are initialised, so the invariant holds.
+        // `Written` proves that the slots it counts are initialised. They follow the first `len`, so the invariant holds.
         self.len += written;
         true
     }
@@ -153,7 +153,7 @@ impl Slots<'_, u8> {
     #[inline(always)]
     pub(crate) fn write<T>(&mut self, write: impl for<'id> FnOnce(Room<'id>) -> (Written<'id>, T)) -> T {
         let (written, more) = cursor::lend_counted(&mut self.slots[self.len..], write);
-        // The slots that `written` counts follow the first `len` and are initialised, so the invariant holds.
+        // `Written` proves that the slots it counts are initialised. They follow the first `len`, so the invariant holds.
         self.len += written;
         more
     }

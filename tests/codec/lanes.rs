@@ -302,7 +302,7 @@ fn any_number_of_escapes_in_a_block() {
         for (turn, len) in [64, 128, 192, 60, 33, 16].into_iter().enumerate().filter(|(_, len)| *len >= count)
         {
             let mut input = vec![b'a'; len];
-            // If there are several blocks, all bytes to escape are in one of them.
+            // The offset of the block that gets all bytes to escape: in turn the first, second or third, if there are as many.
             let block = 64 * (turn % 3).min((len - 1) / 64);
             let lanes = (len - block).min(64);
             let mut left = count.min(lanes);

@@ -12,6 +12,7 @@ mod batch;
 mod exhaustive;
 mod header;
 mod lanes;
+mod marked;
 mod matrix;
 mod rivals;
 mod sets;

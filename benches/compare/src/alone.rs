@@ -18,7 +18,8 @@ const CALIBRATION: usize = 5000;
 /// The limit of the loop's time, relative to its time alone. Beside another thread, the loop takes 1.3 to 2 times as long.
 const LIMIT: f64 = 1.1;
 
-/// The core that this thread runs on, and the statistics of the pieces that were timed on it.
+/// The core that this thread runs on, with the number of short pieces of work that were timed on it, and of those timed again
+/// because another thread was on the core.
 #[derive(Debug)]
 pub struct Core {
     /// The time of the loop when the core runs no other thread, in nanoseconds.

@@ -16,7 +16,8 @@ use simdpct::Tier;
 use simdpct::batch::Column;
 use simdpct_uri::canon::Profile;
 use simdpct_uri::internals::{canonicalize_lines_on, split_by_reference, split_column_on};
-use simdpct_uri::{Columns, Lines, split};
+use simdpct_uri::reading::{NAMED, Named, find, is_ambiguous};
+use simdpct_uri::{Columns, Lines, split, split_str};
 
 /// The number of turns of each contestant.
 const ROUNDS: usize = 7;
@@ -34,7 +35,9 @@ fn main() {
         match argument.as_str() {
             "--group" => only = arguments.next(),
             "--help" => {
-                println!("usage: uri-bench [--group split|rfc3986|whatwg|keys|surt|worst] [LIST...]");
+                println!(
+                    "usage: uri-bench [--group split|rfc3986|whatwg|keys|surt|readings|worst] [LIST...]"
+                );
                 return;
             }
             _ => {
@@ -71,6 +74,9 @@ fn main() {
         }
         if wanted("surt") {
             of_surt(text, &urls);
+        }
+        if wanted("readings") {
+            of_readings(&urls);
         }
     }
     if only.as_deref().is_none_or(|only| only == "worst") {
@@ -165,6 +171,41 @@ fn of_surt(text: &str, urls: &[&str]) {
         contestants.extend(of_profile(profile, text).pop().map(|(_, run)| (profile.to_string(), run)));
     }
     measure("surt", contestants, text.len(), urls.len());
+}
+
+/// Times the readings of servers: of all request targets of the list, and of the paths that all readings route on as they are.
+fn of_readings(urls: &[&str]) {
+    let targets: Vec<&str> = urls
+        .iter()
+        .filter_map(|url| {
+            let url = url.split('#').next()?;
+            let parts = split_str(url);
+            let len = parts.path().len() + parts.query().map_or(0, |query| query.len() + 1);
+            parts.path().starts_with('/').then(|| &url[url.len() - len..])
+        })
+        .collect();
+    let is_plain = |target: &&str| {
+        let route = |named: &Named| named.reading.read(*target).route() == Some(target.as_bytes());
+        NAMED.iter().filter(|named| named.is_default).all(route)
+    };
+    let plain: Vec<&str> = targets.iter().copied().filter(is_plain).collect();
+    for (name, targets) in [("all targets", &targets), ("plain paths", &plain)] {
+        let mut contestants: Vec<Contestant<'_>> = Vec::new();
+        for reading in ["nginx-1.22", "lighttpd-1.4.69", "caddy-2.6", "strict"] {
+            let named = find(reading).expect("a reading");
+            let run = || targets.iter().for_each(|target| _ = black_box(named.reading.read(*target)));
+            contestants.push((reading.to_owned(), Box::new(run)));
+        }
+        let run = || targets.iter().for_each(|target| _ = black_box(is_ambiguous(target.as_bytes())));
+        contestants.push(("is_ambiguous".to_owned(), Box::new(run)));
+        let bytes = targets.iter().map(|target| target.len()).sum();
+        measure(
+            &format!("readings: {} {name}, {bytes} bytes", targets.len()),
+            contestants,
+            bytes,
+            targets.len(),
+        );
+    }
 }
 
 /// Times the worst cases: URLs for which the kernels have no fast path, and lists in which every line changes.

@@ -127,7 +127,7 @@ impl<'a> LogicalType<'a> {
             Type::Varchar => sys::DUCKDB_TYPE_DUCKDB_TYPE_VARCHAR,
             Type::Blob => sys::DUCKDB_TYPE_DUCKDB_TYPE_BLOB,
         };
-        // SAFETY: `id` is the number of a type of DuckDB.
+        // SAFETY: `id` is one of two constants of `DUCKDB_TYPE`, of types without parameters, which the function accepts.
         LogicalType { api, raw: unsafe { duckdb!(api, duckdb_create_logical_type(id)) } }
     }
 

@@ -110,7 +110,7 @@ impl<'a, O: Offset + TryInto<usize>> Values<'a> for OffsetRows<'a, O> {
     }
 }
 
-/// Rows that are stored as views.
+/// The rows of an Arrow column of views (`string_view`, `binary_view`): a view holds a short value or points into a buffer.
 struct ViewRows<'a> {
     views: &'a [View],
     buffers: &'a [&'a [u8]],

@@ -100,7 +100,7 @@ impl Decoding {
         Decoding { keep, ..Decoding::ALL }
     }
 
-    /// Makes the decoder of the library that has these options.
+    /// Makes the decoder of the library with these options, on `tier`.
     pub fn decoder(&self, tier: Tier) -> Decode {
         if self.normalize {
             return Decode::NORMALIZE.tier(tier);

@@ -54,3 +54,9 @@ pub fn canonicalize_lines_on(
 ) {
     profile.canonicalize_lines_at_level(Level::of(tier), text, out, rejected);
 }
+
+/// Reports whether one scan with the kernel of `tier` is enough to read the path: all named readings route on it as it is.
+#[must_use]
+pub fn is_plain_on(tier: Tier, path: &[u8]) -> bool {
+    crate::reading::plain::is_plain_on(Level::of(tier), path)
+}

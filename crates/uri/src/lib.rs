@@ -28,6 +28,7 @@
 //! | a URL | a canonical form | [`canon::Profile`] |
 //! | an IRI (feature `idna`) | a URI, and back | `iri::to_uri`, `iri::from_uri` |
 //! | a request target | the path that servers route it on | [`reading`] |
+//! | a host (feature `domains`) | its registrable domain and public suffix | `Parts::domain`, `SuffixList` |
 //! | escapes in a charset that is not UTF-8 (feature `charset`) | text | `charset::Charset`, `charset::guess` |
 //!
 //! # Errors
@@ -48,6 +49,7 @@
 //! pieces flaws parts text columns   the public functions that split; only `columns` allocates
 //! dialect compose builder owned form iri charset whole   the public functions that write
 //! canon/               one file for each canonical form
+//! suffix               public suffixes and registrable domains
 //! reading/             how servers read the path of a request: parameters, the table of servers, the rules
 //! ```
 //!
@@ -64,6 +66,7 @@
 //! * `alloc`: everything that returns or fills an allocation. Without it, [`split`], [`Parts`], [`Parts::flaws`],
 //!   [`Piece::decode_to_slice`] and [`escape_for`] remain.
 //! * `charset`: the module `charset`, with the crate encoding_rs.
+//! * `domains`: [`Parts::domain`] and `SuffixList`, with the Public Suffix List (150 KB, licence MPL 2.0) and the crate idna.
 //! * `idna`: the module `iri` and the profiles that need IDNA, with the crate idna.
 //! * `serde`: serde's traits for [`UriBuf`], and typed forms, with the crates serde and ryu.
 //! * `whatwg`: the profile `whatwg`, with the crate url.
@@ -111,6 +114,8 @@ mod pieces;
 #[cfg(feature = "alloc")]
 pub mod reading;
 mod reference;
+#[cfg(feature = "domains")]
+mod suffix;
 mod text;
 #[cfg(feature = "alloc")]
 mod whole;
@@ -129,6 +134,8 @@ pub use offsets::Offsets;
 pub use owned::{ChangeError, InvalidUri, UriBuf};
 pub use parts::{Parts, split};
 pub use pieces::{Piece, QueryPair, QueryPairs, Segments};
+#[cfg(feature = "domains")]
+pub use suffix::{DomainName, InvalidSuffixList, Section, SuffixList};
 pub use text::{StrParts, split_str};
 #[cfg(feature = "alloc")]
 pub use whole::Converter;

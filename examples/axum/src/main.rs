@@ -101,10 +101,10 @@ fn app() -> Router {
         .with_state(Cache::default())
 }
 
-/// Returns the application behind [`read_alike`]. The layer is around the router, because a layer of the router itself runs after the
-/// route is chosen.
-fn guarded() -> Router {
-    Router::new().fallback_service(app()).layer(middleware::from_fn(read_alike))
+/// Returns `app` behind [`read_alike`]. The layer is around the router, because a layer of the router itself runs after the route is
+/// chosen.
+fn guarded(app: Router) -> Router {
+    Router::new().fallback_service(app).layer(middleware::from_fn(read_alike))
 }
 
 #[tokio::main]
@@ -114,9 +114,9 @@ async fn main() -> std::io::Result<()> {
         std::process::exit(2);
     };
     if address == "load" {
-        return load::run(guarded()).await;
+        return load::run(guarded(app())).await;
     }
     let listener = tokio::net::TcpListener::bind(&address).await?;
     println!("listening on http://{}", listener.local_addr()?);
-    axum::serve(listener, guarded()).await
+    axum::serve(listener, guarded(app())).await
 }

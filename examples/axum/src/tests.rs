@@ -1,14 +1,23 @@
-//! Tests the responses of the server, without a network.
+//! Tests the responses of the server without a network, and in front of a server that reads paths in its own way.
 
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::http::{Request, StatusCode, header};
+use axum::extract::Request;
+use axum::http::{StatusCode, header};
+use axum::routing::any;
 use tower_service::Service;
 
-use super::guarded;
+use super::{app, guarded};
 
 /// Requests `targets` one after the other, and returns the status, the target of a redirect and the text of each response.
 async fn ask<const N: usize>(targets: [&str; N]) -> [(StatusCode, String, String); N] {
-    let mut app = guarded();
+    let mut app = guarded(app());
     let mut responses = Vec::new();
     for target in targets {
         let request = Request::get(target).body(Body::empty()).unwrap();
@@ -64,5 +73,96 @@ async fn paths_that_servers_read_differently_are_rejected_or_rewritten() {
     ] {
         let [(found, _, text)] = ask([target]).await;
         assert_eq!((found.as_u16(), text.as_str()), (status, path), "{target}");
+    }
+}
+
+/// Python's file server on the loopback interface, with the file `admin/secret`.
+struct FileServer {
+    process: Child,
+    address: SocketAddr,
+}
+
+impl FileServer {
+    fn start() -> FileServer {
+        let root = std::env::temp_dir().join(format!("axum-example-{}", std::process::id()));
+        fs::create_dir_all(root.join("admin")).unwrap();
+        fs::write(root.join("admin/secret"), "secret\n").unwrap();
+        fs::write(root.join("news"), "news\n").unwrap();
+        let mut process = Command::new("python3")
+            .args(["-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory"])
+            .arg(root)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("python3 can be started");
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        // "Serving HTTP on 127.0.0.1 port 40000 (http://127.0.0.1:40000/) ..."
+        let port = line.split(' ').skip_while(|word| *word != "port").nth(1).unwrap().parse().unwrap();
+        FileServer { process, address: ([127, 0, 0, 1], port).into() }
+    }
+}
+
+impl Drop for FileServer {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let root = std::env::temp_dir().join(format!("axum-example-{}", std::process::id()));
+        let _ = fs::remove_dir_all(root);
+    }
+}
+
+/// Requests `target` from a server, and returns the status and the body of the response.
+fn request(address: SocketAddr, target: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    write!(stream, "GET {target} HTTP/1.0\r\nHost: localhost\r\n\r\n").unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    let (head, body) = response.split_once("\r\n\r\n").unwrap();
+    (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+}
+
+/// Returns a gateway that holds `/admin` and passes all other targets on as they came.
+fn gateway(back: SocketAddr) -> Router {
+    let held = || async { StatusCode::FORBIDDEN };
+    let pass_on = move |request: Request| async move {
+        let target = request.uri().path_and_query().unwrap().to_string();
+        let (status, body) = tokio::task::spawn_blocking(move || self::request(back, &target)).await.unwrap();
+        (StatusCode::from_u16(status).unwrap(), body)
+    };
+    Router::new().route("/admin", any(held)).route("/admin/{*rest}", any(held)).fallback(pass_on)
+}
+
+async fn serve(app: Router) -> SocketAddr {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(axum::serve(listener, app).into_future());
+    address
+}
+
+/// axum routes on the path as it came. The file server gets that path, decodes it and removes dot segments. Each line has a target, and
+/// the status without and with the layer.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_target_gets_past_the_rule_of_the_gateway() {
+    let files = FileServer::start();
+    let open = serve(gateway(files.address)).await;
+    let closed = serve(guarded(gateway(files.address))).await;
+    for (target, without, with) in [
+        ("/news", 200, 200),
+        ("/n%65ws", 200, 200),
+        ("/admin/secret", 403, 403),
+        ("/x/../admin/secret", 200, 403),
+        ("/%61dmin/secret", 200, 403),
+        ("//admin/secret", 200, 403),
+        ("/x/%2e%2e/admin/secret", 200, 403),
+        ("/admin%2Fsecret", 200, 400),
+        ("/x%2F..%2Fadmin/secret", 200, 400),
+        ("/admin;/secret", 404, 400),
+    ] {
+        let ask = |address| tokio::task::spawn_blocking(move || request(address, target));
+        let (found, body) = ask(open).await.unwrap();
+        assert_eq!((found, body == "secret\n"), (without, without != with && without == 200), "{target}");
+        assert_eq!(ask(closed).await.unwrap().0, with, "{target} with the layer");
     }
 }

@@ -14,6 +14,12 @@ pub(super) trait Bounds {
         0
     }
 
+    /// Reports whether decoding ends at the first escape that stays because of the set.
+    #[cfg_attr(optimized, inline(always))]
+    fn ends_at_kept(&self) -> bool {
+        false
+    }
+
     /// Records the next block.
     #[cfg_attr(optimized, inline(always))]
     fn settle(&mut self, _written: usize, _mask: u64, _padding: usize) {}
@@ -28,6 +34,53 @@ pub(super) struct Single;
 
 impl Bounds for Single {
     const MANY: bool = false;
+}
+
+/// The bounds of a single value in which only the escapes at marked places are decoded.
+pub(super) struct Marked<'m> {
+    /// A bit for each byte of the input. Missing words have no bits.
+    marks: &'m [u64],
+    /// The offset of the next block.
+    at: usize,
+    lanes: usize,
+    ends_at_kept: bool,
+}
+
+impl<'m> Marked<'m> {
+    /// Begins at the start of an input, for blocks of `lanes` bytes.
+    #[cfg_attr(optimized, inline(always))]
+    pub(super) fn new(marks: &'m [u64], lanes: usize, ends_at_kept: bool) -> Self {
+        Marked { marks, at: 0, lanes, ends_at_kept }
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn word(&self, index: usize) -> u64 {
+        if let Some(&word) = self.marks.get(index) { word } else { 0 }
+    }
+}
+
+impl Bounds for Marked<'_> {
+    const MANY: bool = true;
+
+    #[cfg_attr(optimized, inline(always))]
+    fn cut(&self, _lanes: usize, _padding: usize) -> u64 {
+        let (index, shift) = (self.at / 64, self.at % 64);
+        let mut marks = self.word(index) >> shift;
+        if shift > 0 {
+            marks |= self.word(index + 1) << (64 - shift);
+        }
+        !marks
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn ends_at_kept(&self) -> bool {
+        self.ends_at_kept
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn settle(&mut self, _written: usize, _mask: u64, padding: usize) {
+        self.at += self.lanes - padding;
+    }
 }
 
 impl Bounds for Follow<'_> {

@@ -1,9 +1,9 @@
 //! The operations: their operands, and which driver handles an input of which length and mode.
 
-use super::{Isa, Tier, decode, encode, short};
+use super::{Isa, Tier, decode, encode, low_mask, short};
 use crate::kernel::cursor::{Cursor, Room, Written};
 use crate::kernel::ends::Ends;
-use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, Measure, Measured};
+use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, MarkJob, Measure, Measured};
 
 /// An operation with its operands.
 ///
@@ -132,8 +132,9 @@ pub(crate) struct Decode<'a, 'c> {
 }
 
 impl<'c> Decode<'_, 'c> {
-    /// Decodes an input of at most one block in a mode other than the default. Returns `None` if the input is longer, or if the
-    /// spare capacity is smaller than a block on a tier that has already tried to copy the input.
+    /// Decodes an input of at most one block in a mode other than the default. Returns `None` if the input is longer, if the
+    /// spare capacity is smaller than a block on a tier that has already tried to copy the input, or if the tier has no code of its
+    /// own for such inputs.
     #[cfg_attr(optimized, inline(always))]
     fn one_block_other_mode<T: Tier, I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
         let out = Cursor::new(self.out);
@@ -145,6 +146,9 @@ impl<'c> Decode<'_, 'c> {
         } else {
             if let Some(done) = self.copy_two(isa) {
                 return Some(done);
+            }
+            if !I::LOOPS_IN_OTHER_MODES {
+                return None;
             }
             decode::one_block::<_, _, true, true>(isa, self.job, self.input, out)?
         };
@@ -308,5 +312,60 @@ impl<'c> Operation for DecodeValues<'_, 'c> {
     #[cfg_attr(optimized, inline(always))]
     fn other_mode<I: Isa>(&mut self, isa: I) -> Decoded<'c> {
         decode::decode_marked_values(isa, self.job, self.input, self.ends, self.out)
+    }
+}
+
+/// Decodes the escapes at marked places of a value.
+pub(crate) struct DecodeMarked<'a, 'c> {
+    pub(crate) job: &'a DecodeJob,
+    pub(crate) input: &'a [u8],
+    pub(crate) marks: &'a [u64],
+    pub(crate) strict: bool,
+    pub(crate) out: Room<'c>,
+}
+
+impl<'c> Operation for DecodeMarked<'_, 'c> {
+    type Done = Decoded<'c>;
+
+    #[cfg_attr(optimized, inline(always))]
+    fn long<I: Isa>(&mut self, _isa: I) -> Option<Decoded<'c>> {
+        None
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn other_mode<I: Isa>(&mut self, isa: I) -> Decoded<'c> {
+        decode::decode_marked(isa, self.job, self.input, self.marks, self.strict, self.out)
+    }
+}
+
+/// Marks the places of four bytes.
+pub(crate) struct Mark<'a> {
+    pub(crate) job: &'a MarkJob,
+    pub(crate) input: &'a [u8],
+    pub(crate) marks: &'a mut [[u64; 4]],
+}
+
+impl Operation for Mark<'_> {
+    type Done = ();
+
+    #[cfg_attr(optimized, inline(always))]
+    fn long<I: Isa>(&mut self, _isa: I) -> Option<()> {
+        None
+    }
+    #[cfg_attr(optimized, inline(always))]
+    fn other_mode<I: Isa>(&mut self, isa: I) {
+        let MarkJob([a, b, c, d]) = *self.job;
+        for (marks, mut piece) in self.marks.iter_mut().zip(self.input.chunks(64)) {
+            let (mut found, mut shift) = ([0; 4], 0);
+            while !piece.is_empty() {
+                let len = piece.len().min(I::LANES);
+                let (block, here) = (isa.load(&piece[..len]), low_mask(len));
+                let masks = [isa.eq(block, a), isa.eq(block, b), isa.eq(block, c), isa.eq(block, d)];
+                for i in 0..4 {
+                    found[i] |= (masks[i] & here) << shift;
+                }
+                (piece, shift) = (&piece[len..], shift + I::LANES);
+            }
+            *marks = found;
+        }
     }
 }

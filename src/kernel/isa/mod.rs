@@ -15,12 +15,12 @@ use core::sync::atomic::{AtomicU8, Ordering};
 use crate::kernel::cursor::{Room, Written};
 #[allow(unused_imports, reason = "some targets have no vector tier")]
 use crate::kernel::drive::operation::{
-    Decode, DecodeMeasure, DecodeValues, Encode, EncodeMeasure, EncodeValues, Operation,
+    Decode, DecodeMarked, DecodeMeasure, DecodeValues, Encode, EncodeMeasure, EncodeValues, Mark, Operation,
 };
 #[allow(unused_imports, reason = "some targets have no vector tier")]
 use crate::kernel::drive::{self, Isa, Tier as _};
 use crate::kernel::ends::Ends;
-use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, Measure, Measured};
+use crate::kernel::job::{DecodeJob, Decoded, EncodeJob, MarkJob, Measure, Measured};
 use crate::kernel::scalar;
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -228,6 +228,9 @@ macro_rules! tiers {
             DECODE_MEASURE: decode_measure = DecodeMeasure(job: &DecodeJob, input: &[u8]) -> Measured;
             DECODE_VALUES: decode_values = DecodeValues(
                 job: &DecodeJob, input: &[u8], ends: &mut Ends, out: Room<'c>) -> Decoded<'c>;
+            DECODE_MARKED: decode_marked = DecodeMarked(
+                job: &DecodeJob, input: &[u8], marks: &[u64], strict: bool, out: Room<'c>) -> Decoded<'c>;
+            MARK: mark = Mark(job: &MarkJob, input: &[u8], marks: &mut [[u64; 4]]) -> ();
         }
     };
 }
@@ -245,6 +248,7 @@ macro_rules! tables {
         )*
 
         #[allow(clippy::extra_unused_lifetimes, reason = "operations that only measure have no output memory")]
+        #[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "some verbs need memory"))]
         impl Tier {
             $(
                 #[allow(clippy::extra_unused_lifetimes, reason = "operations that only measure have no output memory")]

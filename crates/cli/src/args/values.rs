@@ -42,9 +42,10 @@ pub struct Places {
     /// `pct help decode` lists the formats with their fields and quotes. In w3c, cloudfront and iis logs, the last
     /// `#Fields:` line names the columns.
     ///
-    /// In access logs other than those of Amazon and Squid, the request follows a date in brackets, which counts as
-    /// field 4, because a user name may contain blanks; in haproxy logs, it is the last field. A line without such a
-    /// request is unreadable.
+    /// In access logs, the request follows a date in brackets, which counts as field 4, because a user name may contain
+    /// blanks. In haproxy logs it is the last field, and in those of Amazon a field with a fixed number. A line without a
+    /// quoted request there is unreadable, and so is a request whose quote is not closed or that has no method. A line of
+    /// squid must have the fields of its native format.
     #[arg(
         long,
         value_name = "FORMAT",
@@ -87,7 +88,8 @@ pub struct Places {
     ///
     /// Everything else stays byte for byte. A value that changes is written with as few escapes as possible; bytes
     /// that are invalid UTF-8 stay percent-encoded, because JSON cannot contain them. A line that is not JSON is
-    /// unreadable.
+    /// unreadable. A line in braces that contains neither `%` nor `\` is copied, and not checked unless --strict, --rejects,
+    /// --stats or another policy than keep is given.
     #[arg(long, help_heading = VALUES, group = "documents", requires = "key", conflicts_with = "null")]
     pub jsonl: bool,
 

@@ -90,7 +90,8 @@ pub fn write(style: TableStyle) -> Result<Outcome, Failure> {
     Ok(Outcome::Clean)
 }
 
-/// Returns `tables`, each a title with its rows, in the given style. `cells` returns the cells of a row.
+/// Returns the text of `tables`, each a title with its rows, in the given style. JSON is made from the rows themselves, the other
+/// styles from the cells that `cells` returns for a row.
 pub fn formatted<R: Serialize, const N: usize>(
     style: TableStyle,
     header: [&str; N],

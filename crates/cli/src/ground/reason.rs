@@ -15,12 +15,11 @@ pub enum Reason {
     NotInCharset,
     /// A line is not JSON.
     NotJson(String),
-    /// A line of an access log has no quoted request, at its end or after a date in brackets.
-    NoRequest {
-        /// Whether the request should be the last field.
-        is_last: bool,
-    },
-    /// No quote closes a quoted value of CSV or logfmt. With a limit, none closes it within so many MiB.
+    /// A line has not the format of its log, for this reason.
+    NotInLog(&'static str),
+    /// The request in a log has no method and target.
+    NoTarget,
+    /// No quote closes a quoted value of CSV, logfmt or a log. With a limit, none closes it within so many MiB.
     OpenQuote {
         /// The limit for the record, if the record is longer.
         limit: Option<u32>,
@@ -63,8 +62,8 @@ impl fmt::Display for Reason {
             Reason::InvalidUtf8 => f.write_str("not UTF-8"),
             Reason::NotInCharset => f.write_str("not in the charset"),
             Reason::NotJson(message) => write!(f, "not JSON: {message}"),
-            Reason::NoRequest { is_last: false } => f.write_str("no date in brackets before a quoted request"),
-            Reason::NoRequest { is_last: true } => f.write_str("no quoted request at the end of the line"),
+            Reason::NotInLog(message) => f.write_str(message),
+            Reason::NoTarget => f.write_str("the request is not a method and a target"),
             Reason::OpenQuote { limit: None } => f.write_str("the quoted value that begins here is not closed"),
             Reason::OpenQuote { limit: Some(limit) } => {
                 write!(f, "the quoted value that begins here is not closed within {limit} MiB (--max-record)")

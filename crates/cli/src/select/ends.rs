@@ -3,6 +3,8 @@
 //! [`Ends`] reads a few bytes at a time, and accepts quotes anywhere. [`Scan`] finds the same ends in blocks of 64
 //! bytes, which is faster; it uses [`Ends`] for blocks in which a quote is where RFC 4180 does not allow it.
 
+use super::sweep::parity;
+
 /// Finds the ends of records in input that arrives in pieces.
 ///
 /// A quote opens a quoted cell only at the start of the cell. Inside a quoted cell, two quotes mean one quote.
@@ -85,25 +87,37 @@ impl Ends {
 /// The ends of the records of a chunk, as one bit per byte that is set for each line feed that ends a record. The
 /// list is empty while the chunk has no quote, because every line feed ends a record then.
 #[derive(Clone, Debug, Default)]
-pub struct Marks(Vec<u64>);
+pub struct Marks {
+    ends: Vec<u64>,
+    /// Whether a line feed may be inside quotes.
+    has_quoted_feeds: bool,
+    /// A buffer for the places of quotes, line feeds and delimiters.
+    found: Vec<[u64; 4]>,
+}
 
 impl Marks {
     /// Reports whether the list is empty because every line feed ends a record.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.ends.is_empty()
+    }
+
+    /// Reports whether a record may consist of several lines.
+    pub fn may_have_long_rows(&self) -> bool {
+        self.has_quoted_feeds
     }
 
     /// Removes all marks, so that every line feed ends a record.
     pub fn clear(&mut self) {
-        self.0.clear();
+        self.ends.clear();
+        self.has_quoted_feeds = false;
     }
 
     /// Returns the end of the record that contains byte `at`, if the record is complete.
     pub fn end(&self, at: usize) -> Option<usize> {
-        let (mut index, mut word) = (at / BLOCK, *self.0.get(at / BLOCK)? & u64::MAX << (at % BLOCK));
+        let (mut index, mut word) = (at / BLOCK, *self.ends.get(at / BLOCK)? & u64::MAX << (at % BLOCK));
         while word == 0 {
             index += 1;
-            word = *self.0.get(index)?;
+            word = *self.ends.get(index)?;
         }
         Some(index * BLOCK + word.trailing_zeros() as usize + 1)
     }
@@ -111,8 +125,8 @@ impl Marks {
     /// Returns the start of the record that contains byte `at`.
     pub fn start(&self, at: usize) -> usize {
         let (whole, rest) = (at / BLOCK, at % BLOCK);
-        let word = self.0.get(whole).map_or(0, |word| word & !(u64::MAX << rest));
-        let before = self.0[..self.0.len().min(whole)].iter().copied().enumerate().rev();
+        let word = self.ends.get(whole).map_or(0, |word| word & !(u64::MAX << rest));
+        let before = self.ends[..self.ends.len().min(whole)].iter().copied().enumerate().rev();
         let mut words = std::iter::once((whole, word)).chain(before);
         let last = words.find(|(_, word)| *word != 0);
         last.map_or(0, |(index, word)| index * BLOCK + BLOCK - word.leading_zeros() as usize)
@@ -121,6 +135,9 @@ impl Marks {
 
 /// The number of bytes in a block: one for each bit of a mask.
 const BLOCK: usize = 64;
+
+/// The number of blocks in which bytes are searched for with one call. They and their masks stay in the first-level cache.
+const AT_ONCE: usize = 128;
 
 /// Marks the ends of records in a buffer that grows.
 #[derive(Clone, Copy, Debug)]
@@ -156,13 +173,13 @@ impl Scan {
                 return self.end;
             }
         }
-        marks.0.truncate(self.done / BLOCK);
+        marks.ends.truncate(self.done / BLOCK);
         let (blocks, rest) = bytes[self.done..].as_chunks::<BLOCK>();
         self.ends.mark(blocks, marks);
         self.done += blocks.len() * BLOCK;
         self.last = self.ends;
         if !rest.is_empty() {
-            marks.0.push(self.last.step(rest));
+            self.last.step(rest, marks);
         }
         self.end = Some(marks.start(bytes.len())).filter(|&end| end > 0);
         self.end
@@ -177,24 +194,28 @@ impl Scan {
 impl Ends {
     /// Processes `blocks`, and marks the line feeds that end a record.
     fn mark(&mut self, blocks: &[[u8; BLOCK]], marks: &mut Marks) {
-        let delimiter = self.delimiter;
         // Bit masks: whether the bytes before the first quote are quoted, and whether that quote may open a cell.
         let (mut is_quoted, mut may_open) = self.bits();
-        for block in blocks {
-            let [quotes, feeds, delimiters] = [b'"', b'\n', delimiter].map(|byte| mask(block, byte));
-            // One bit for each byte from an opening quote up to the byte before the closing one.
-            let quoted = parity(quotes) ^ is_quoted;
-            // An escaped quote counts as a closing and an opening quote.
-            let openers = quotes | feeds | delimiters;
-            if quotes & quoted & !(openers << 1 | may_open) == 0 {
-                marks.0.push(feeds & !quoted);
-                (is_quoted, may_open) = (0_u64.wrapping_sub(quoted >> 63), openers >> 63);
-            } else {
-                self.state = Ends::state(is_quoted, may_open);
-                marks.0.push(self.step(block));
-                (is_quoted, may_open) = self.bits();
+        let mut found = std::mem::take(&mut marks.found);
+        for blocks in blocks.chunks(AT_ONCE) {
+            simdpct::mark_bytes(blocks.as_flattened(), [b'"', b'\n', self.delimiter, b'"'], &mut found);
+            for (block, &[quotes, feeds, delimiters, _]) in blocks.iter().zip(&found) {
+                // One bit for each byte from an opening quote up to the byte before the closing one.
+                let quoted = parity(quotes) ^ is_quoted;
+                // An escaped quote counts as a closing and an opening quote.
+                let openers = quotes | feeds | delimiters;
+                if quotes & quoted & !(openers << 1 | may_open) == 0 {
+                    marks.ends.push(feeds & !quoted);
+                    marks.has_quoted_feeds |= feeds & quoted != 0;
+                    (is_quoted, may_open) = (0_u64.wrapping_sub(quoted >> 63), openers >> 63);
+                } else {
+                    self.state = Ends::state(is_quoted, may_open);
+                    self.step(block, marks);
+                    (is_quoted, may_open) = self.bits();
+                }
             }
         }
+        marks.found = found;
         self.state = Ends::state(is_quoted, may_open);
     }
 
@@ -220,47 +241,16 @@ impl Ends {
 
     /// Processes at most one block with [`Ends::next`], which also reads misplaced quotes.
     #[cold]
-    fn step(&mut self, block: &[u8]) -> u64 {
-        let (mut at, mut marks) = (0, 0);
+    fn step(&mut self, block: &[u8], marks: &mut Marks) {
+        let (mut at, mut ends) = (0, 0_u64);
         while let Some(len) = self.next(&block[at..]) {
             at += len;
-            marks |= 1 << (at - 1);
+            ends |= 1 << (at - 1);
         }
-        marks
+        let feeds = memchr::memchr_iter(b'\n', block).count();
+        marks.has_quoted_feeds |= feeds > ends.count_ones() as usize;
+        marks.ends.push(ends);
     }
-}
-
-/// Returns a mask with a bit for each byte of `block`, set if the byte equals `wanted`. The code is written so that it
-/// compiles to vector code; its bits are in a different order at first, which [`transposed`] corrects.
-#[inline(always)]
-fn mask(block: &[u8; BLOCK], wanted: u8) -> u64 {
-    let mut bits = [0; BLOCK];
-    for (index, bit) in bits.iter_mut().enumerate() {
-        *bit = if block[index] == wanted { 1_u8 << (index / 8) } else { 0 };
-    }
-    let (rows, _) = bits.as_chunks::<8>();
-    transposed(rows.iter().fold(0, |all, row| all | u64::from_le_bytes(*row)))
-}
-
-/// Returns the transpose of an 8x8 matrix of bits.
-#[inline(always)]
-fn transposed(mut bits: u64) -> u64 {
-    for (shift, mask) in
-        [(7, 0x00AA_00AA_00AA_00AA), (14, 0x0000_CCCC_0000_CCCC), (28, 0x0000_0000_F0F0_F0F0)]
-    {
-        let differ = (bits ^ bits >> shift) & mask;
-        bits ^= differ ^ differ << shift;
-    }
-    bits
-}
-
-/// Returns a mask in which each bit is the parity of the bits up to and including it.
-#[inline(always)]
-fn parity(mut bits: u64) -> u64 {
-    for shift in [1, 2, 4, 8, 16, 32] {
-        bits ^= bits << shift;
-    }
-    bits
 }
 
 #[cfg(test)]
@@ -334,14 +324,5 @@ mod tests {
             }
         }
         assert!(irregular > 1000 && regular > 1000, "{irregular} {regular}");
-    }
-
-    #[test]
-    fn bits_are_in_the_order_of_bytes() {
-        for at in 0..BLOCK {
-            let mut block = [b'a'; BLOCK];
-            block[at] = b'b';
-            assert_eq!(mask(&block, b'b'), 1 << at);
-        }
     }
 }

@@ -107,21 +107,52 @@ pub struct Fields {
     places: Vec<(usize, Option<usize>, usize)>,
     /// The lines of the file that name its fields.
     field_map: Option<FieldMap>,
-    /// The request in the line, without which a line is unreadable.
-    request: Option<Request>,
+    /// The part of each line that shows its format, and without which a line is unreadable.
+    anchor: Option<Anchor>,
     /// Whether the conversion can produce bytes that split a line, although their escapes are kept. If so, new values
     /// are checked for them.
     mends: bool,
 }
 
-/// The place of the quoted request in the lines of a log.
+/// The part of a line that shows that the line has the format of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Request {
-    /// The request follows a date in brackets, which counts as field 4. The fields before it can contain blanks and
-    /// brackets, because clients choose the user name.
-    AfterDate,
-    /// The request is the last field.
+pub enum Anchor {
+    /// A date in brackets before a quoted request. The date counts as field 4, because the fields before it can contain
+    /// blanks and brackets: clients choose the user name.
+    Date,
+    /// A quoted request as the last field.
     Last,
+    /// A quoted request, or a hyphen, as the field with this number, from 0.
+    Request(usize),
+    /// The time, the status and the number of fields in the logs of Squid.
+    Squid,
+}
+
+impl Anchor {
+    /// Returns the number and the offset of the first field to read in `line`, or the reason why the line is unreadable.
+    fn start(self, line: &Line<'_>) -> Result<(usize, usize), Reason> {
+        match self {
+            Anchor::Date => date(line.bytes)
+                .map(|start| (DATE, start))
+                .ok_or(Reason::NotInLog("no date in brackets before a quoted request")),
+            Anchor::Last if line.last_is_quoted() => Ok((0, 0)),
+            Anchor::Last => Err(Reason::NotInLog("no quoted request at the end of the line")),
+            Anchor::Request(_) => Ok((0, 0)),
+            Anchor::Squid if is_squid(line) => Ok((0, 0)),
+            Anchor::Squid => {
+                Err(Reason::NotInLog("the line has not the time, status and ten fields of Squid"))
+            }
+        }
+    }
+
+    /// Returns the number of the field that must be a request, if it is known before the line is read.
+    fn request(self) -> Option<usize> {
+        match self {
+            Anchor::Date => Some(DATE + 1),
+            Anchor::Request(number) => Some(number),
+            Anchor::Last | Anchor::Squid => None,
+        }
+    }
 }
 
 /// A field of a line.
@@ -156,21 +187,21 @@ impl Fields {
             Some(pair) => Err(format!("--field: field {} and a word of it are both selected", pair[0])),
             None => {
                 let places = places(&positions, 0);
-                Ok(Fields { split, positions, order, places, field_map: None, request: None, mends })
+                Ok(Fields { split, positions, order, places, field_map: None, anchor: None, mends })
             }
         }
     }
 
-    /// Treats lines without a quoted request at the place `request` as unreadable.
-    pub fn with_request(self, request: Request) -> Fields {
-        Fields { request: Some(request), ..self }
+    /// Treats lines without `anchor` as unreadable.
+    pub fn with_anchor(self, anchor: Anchor) -> Fields {
+        Fields { anchor: Some(anchor), ..self }
     }
 
     /// Selects the fields that lines of the file itself name.
     pub fn named(map: FieldMap, split: Split, mends: bool) -> Fields {
         let positions = map.positions();
         let (order, places) = (Order::default(), places(&positions, 0));
-        Fields { split, positions, order, places, field_map: Some(map), request: None, mends }
+        Fields { split, positions, order, places, field_map: Some(map), anchor: None, mends }
     }
 
     /// Returns the positions of the fields.
@@ -194,6 +225,38 @@ impl Fields {
         let prefix = String::from_utf8_lossy(map.prefix());
         let columns = map.columns().join(", ");
         vec![format!("no line starting with '{}' names any of {columns}", prefix.trim())]
+    }
+
+    /// Returns the delimiter and the number, from 0, of the selected field, if it is a single whole field of lines that are split
+    /// at each delimiter and need no other treatment.
+    pub fn single(&self) -> Option<(u8, usize)> {
+        let is_plain = self.field_map.is_none() && self.anchor.is_none() && !self.mends;
+        match (self.split, self.positions.as_slice()) {
+            (Split::Byte(byte), [Position { field, word: None }]) if is_plain => {
+                Some((byte, usize::try_from(*field).ok()?))
+            }
+            _ => None,
+        }
+    }
+
+    /// Reports whether the referrer of an access log is selected, in addition to the request target. Returns `None` if other
+    /// fields are selected.
+    pub fn has_referrer(&self) -> Option<bool> {
+        const REQUEST: Position = Position::word(DATE as isize + 1, Position::TARGET);
+        const REFERRER: Position = Position::of(DATE as isize + 4);
+        let is_split = self.split == Split::Blanks(Enclosure::QuotesOrBrackets);
+        let is_plain = is_split && self.anchor == Some(Anchor::Date) && !self.mends;
+        match self.positions.as_slice() {
+            _ if !is_plain => None,
+            [REQUEST] => Some(false),
+            [REQUEST, REFERRER] => Some(true),
+            _ => None,
+        }
+    }
+
+    /// Reports whether every line can be read.
+    pub fn is_always_readable(&self) -> bool {
+        self.anchor.is_none()
     }
 
     /// Rewrites the values of one record.
@@ -221,19 +284,14 @@ impl Fields {
             line.no_quote = enclosure == Enclosure::None;
             line.no_bracket = enclosure != Enclosure::QuotesOrBrackets;
         }
-        let start = match self.request {
-            Some(Request::AfterDate) => date(line.bytes).map(|start| (DATE, start)),
-            Some(Request::Last) => line.last_is_quoted().then_some((0, 0)),
-            None => Some((0, 0)),
+        if self.anchor.is_some() && line.bytes.iter().all(|&byte| is_blank(byte)) {
+            return Action::Write;
+        }
+        let (mut number, start) = match self.anchor.map_or(Ok((0, 0)), |anchor| anchor.start(&line)) {
+            Ok(start) => start,
+            Err(reason) => return pass.unreadable(record.start, reason),
         };
-        let Some((mut number, start)) = start else {
-            if line.bytes.iter().all(|&byte| is_blank(byte)) {
-                return Action::Write;
-            }
-            let (offset, is_last) = (record.start, self.request == Some(Request::Last));
-            let refusal = Refusal { offset, reason: Reason::NoRequest { is_last } };
-            return pass.treatment.unreadable(record, refusal, pass.report);
-        };
+        let request = self.anchor.and_then(Anchor::request);
         if self.positions.first().is_some_and(|first| first.field < 0) {
             let count = match self.split {
                 Split::Byte(byte) => 1 + memchr::memchr_iter(byte, line.bytes).count(),
@@ -262,8 +320,24 @@ impl Fields {
                     None => break,
                 },
             };
+            if request == Some(number)
+                && let Some((offset, reason)) = field.is_no_request(line.bytes)
+            {
+                return pass.unreadable(record.start + offset, reason);
+            }
             while let Some(&(_, word, index)) = places.next_if(|(wanted, ..)| *wanted == number) {
-                let Some(value) = nth_word(line.bytes, field.value.clone(), word) else { continue };
+                let Some(value) = nth_word(line.bytes, field.value.clone(), word) else {
+                    if self.anchor.is_some() && !is_missing(&line.bytes[field.value.clone()]) {
+                        let place = record.start + field.value.start..record.start + field.value.end;
+                        let none = if pass.edit.form() == Form::Whole { "-" } else { "" };
+                        let rank = self.order.rank(index);
+                        let action = pass.unreadable_value(rank, place.start, Reason::NoTarget, place, none);
+                        if action != Action::Write {
+                            return action;
+                        }
+                    }
+                    continue;
+                };
                 pass.report.stats.find(if self.field_map.is_some() { 0 } else { index });
                 let at = At { index, around: self.around(&line, &field, word.is_some()) };
                 let (start, stop) = (record.start + value.start, record.start + value.end);
@@ -284,7 +358,12 @@ impl Fields {
             number += 1;
             next = field.next;
         }
-        Action::Write
+        match request {
+            Some(request) if number <= request => {
+                pass.unreadable(record.start, Reason::NotInLog("no quoted request in its field"))
+            }
+            _ => Action::Write,
+        }
     }
 
     /// Returns the syntax around a value, which decides the bytes that stay escaped in it.
@@ -376,6 +455,26 @@ fn places(positions: &[Position], count: usize) -> Vec<(usize, Option<usize>, us
     places
 }
 
+impl Field {
+    /// Returns why this field of `line` cannot be a request, and at which offset. A hyphen is the request of an entry without
+    /// one. Servers escape quotes, or end each request with the protocol, so a quote inside a request without it is that of a
+    /// later field.
+    fn is_no_request(&self, line: &[u8]) -> Option<(usize, Reason)> {
+        let value = &line[self.value.clone()];
+        match self.kind {
+            Kind::Quoted { is_fragile: true } if protocol(value).is_none() => {
+                Some((self.value.start - 1, Reason::OpenQuote { limit: None }))
+            }
+            Kind::Quoted { .. } => None,
+            Kind::Bare if value.first() == Some(&b'"') => {
+                Some((self.value.start, Reason::OpenQuote { limit: None }))
+            }
+            Kind::Bare if value == b"-" => None,
+            _ => Some((self.value.start, Reason::NotInLog("no quoted request in its field"))),
+        }
+    }
+}
+
 /// A line whose fields are separated by blanks.
 #[derive(Clone, Copy)]
 struct Line<'a> {
@@ -461,8 +560,45 @@ const DATE: usize = 3;
 /// Returns the offset of the date of an access log: of the bracket that opens before the first `] "`. Quotes in the
 /// fields before it are escaped, so the first quote after a blank is that of the request.
 fn date(line: &[u8]) -> Option<usize> {
-    let end = memchr::memmem::find(line, b"] \"")?;
+    let end = memchr::memchr_iter(b']', line).find(|&end| line[end..].starts_with(b"] \""))?;
     memchr::memrchr(b'[', &line[..end])
+}
+
+/// Reports whether `line` has the fields of Squid's native format: a time in seconds, `TAG/STATUS` as field 4, `PEER/HOST`
+/// as field 9, and ten fields.
+fn is_squid(line: &Line<'_>) -> bool {
+    let mut words = line.bytes.split(|&byte| is_blank(byte)).filter(|word| !word.is_empty());
+    let is_time = |word: &[u8]| word.iter().all(|&byte| byte.is_ascii_digit() || byte == b'.');
+    words.next().is_some_and(is_time)
+        && words.nth(2).is_some_and(|status| status.contains(&b'/'))
+        && words.nth(4).is_some_and(|peer| peer.contains(&b'/'))
+        && words.next().is_some()
+}
+
+/// Reports whether the request of a log entry says that there was none: the connection ended before it, or HAProxy could not
+/// read it.
+pub fn is_missing(request: &[u8]) -> bool {
+    [&b""[..], b"-", b"<BADREQ>"].contains(&request.trim_ascii())
+}
+
+/// Returns the offset of the blank before the protocol at the end of `request`, if it ends with one.
+fn protocol(request: &[u8]) -> Option<usize> {
+    let blank = request.iter().rposition(|&byte| is_blank(byte))?;
+    request[blank + 1..].starts_with(b"HTTP/").then_some(blank)
+}
+
+/// Returns the place of the target in `request`, such as `GET / HTTP/1.1`: all words between the method and the protocol.
+/// Clients can send blanks in the target, and requests of HTTP/0.9 have no protocol.
+fn target(request: &[u8]) -> Option<Range<usize>> {
+    let method = nth_word(request, 0..request.len(), Some(0))?;
+    let start = nth_word(request, method.end..request.len(), Some(0))?.start;
+    // Tokens can contain `%`, but methods that exist do not, and a target in their place must not be missed.
+    let is_method = |&byte: &u8| byte.is_ascii_alphanumeric() || b"!#$&'*+-.^_`|~".contains(&byte);
+    if !request[method].iter().all(is_method) {
+        return None;
+    }
+    let stop = protocol(request).filter(|&blank| blank > start).unwrap_or(request.len());
+    Some(start..start + request[start..stop].trim_ascii_end().len())
 }
 
 /// Returns the length of the first word of `rest`.
@@ -485,12 +621,8 @@ fn word_len(rest: &[u8]) -> usize {
 pub fn nth_word(line: &[u8], field: Range<usize>, n: Option<usize>) -> Option<Range<usize>> {
     let Some(n) = n else { return Some(field) };
     if n == Position::TARGET {
-        let start = nth_word(line, field.clone(), Some(1))?.start;
-        let blank = line[start..field.end].iter().rposition(|&byte| is_blank(byte));
-        // A client can send blanks in the target, and a request of HTTP/0.9 has no protocol.
-        let protocol = blank.filter(|&blank| line[start + blank + 1..field.end].starts_with(b"HTTP/"));
-        let target = &line[start..protocol.map_or(field.end, |blank| start + blank)];
-        return Some(start..start + target.trim_ascii_end().len());
+        let target = target(&line[field.clone()])?;
+        return Some(field.start + target.start..field.start + target.end);
     }
     let mut at = field.start;
     for number in 0.. {

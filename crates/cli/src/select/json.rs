@@ -284,7 +284,7 @@ fn literal(bytes: &[u8], at: usize, word: &[u8]) -> Result<usize, usize> {
 }
 
 /// Returns the end of the number at `at`.
-fn number(bytes: &[u8], mut at: usize) -> Result<usize, usize> {
+pub(super) fn number(bytes: &[u8], mut at: usize) -> Result<usize, usize> {
     let digits = |at: usize| at + bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     at += usize::from(bytes.get(at) == Some(&b'-'));
     let whole = digits(at);
@@ -340,7 +340,7 @@ fn escape_len(rest: &[u8], nginx: bool) -> Option<usize> {
 
 /// Returns the number of bytes at the start of `rest` that a string may contain unescaped: no quotes, backslashes or
 /// control bytes.
-fn plain(rest: &[u8]) -> usize {
+pub(super) fn plain(rest: &[u8]) -> usize {
     const ONES: u64 = u64::MAX / 0xFF;
     const HIGH: u64 = ONES << 7;
     let mut at = 0;

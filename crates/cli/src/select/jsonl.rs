@@ -10,6 +10,7 @@ use serde::de::IgnoredAny;
 
 use super::json::{Reader, Span, Step, Tree, raw_offset, unescape, write_string};
 use super::pass::Pass;
+use super::shape::Shape;
 use crate::ground::escape::to_text;
 use crate::ground::reason::{Reason, Refusal};
 use crate::value::policy::{Action, At, Treat};
@@ -136,6 +137,23 @@ impl Keys {
     /// Returns the paths.
     pub fn paths(&self) -> &[KeyPath] {
         &self.paths
+    }
+
+    /// Reports whether a single member of objects is selected, and strings are those of JSON.
+    pub fn is_single(&self) -> bool {
+        let is_key = |step: &Step| matches!(step, Step::Key(_));
+        matches!(self.paths.as_slice(), [path] if !path.steps.is_empty() && path.steps.iter().all(is_key))
+            && self.names.is_empty()
+            && !self.reader.nginx
+    }
+
+    /// Returns the shape of `line`, which was read last and is JSON, if it has at most one selected string and no escapes.
+    pub fn shape(&self, line: &[u8]) -> Option<Shape> {
+        match self.reader.spans.as_slice() {
+            [] => Shape::of(line, None),
+            [span] => Shape::of(line, Some(span.range.start)),
+            _ => None,
+        }
     }
 
     /// Rewrites the values of one record. Fails if the record is not JSON.

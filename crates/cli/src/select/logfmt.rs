@@ -1,10 +1,8 @@
 //! Selects values of logfmt: `key=value` pairs between blanks, where a value may be quoted.
 
-use std::ops::Range;
-
 use super::json::{raw_offset, unescape, write_string};
 use super::pass::Pass;
-use crate::ground::reason::{Reason, Refusal};
+use crate::ground::reason::Reason;
 use crate::value::policy::{Action, At, Treat};
 
 /// The keys whose values are selected in logfmt.
@@ -27,6 +25,12 @@ impl Pairs {
         &self.keys
     }
 
+    /// Reports whether no quote in `line`, which has no backslashes, opens a value without closing it. Such a quote would be
+    /// the last one, and follow a `=`. Returns false for some lines without such a quote.
+    pub fn has_no_open_quote(line: &[u8]) -> bool {
+        memchr::memrchr(b'"', line).is_none_or(|at| !line[..at].ends_with(b"="))
+    }
+
     /// Rewrites the values of one record.
     pub fn rewrite(&mut self, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
         let record = pass.record;
@@ -38,11 +42,8 @@ impl Pairs {
             let index = self.keys.iter().position(|key| key.as_bytes() == &line[pair.start..pair.equals]);
             let Some(index) = index else { continue };
             let action = if pair.is_open {
-                let refusal = Refusal {
-                    offset: record.start + pair.equals + 1,
-                    reason: Reason::OpenQuote { limit: None },
-                };
-                unreadable(refusal, record.start + pair.equals + 1..record.start + pair.stop, pass)
+                let place = record.start + pair.equals + 1..record.start + pair.stop;
+                pass.unreadable_value(index, place.start, Reason::OpenQuote { limit: None }, place, "")
             } else {
                 self.value(pair, index, pass)
             };
@@ -64,8 +65,8 @@ impl Pairs {
         let value = if pair.is_quoted && raw.contains(&b'\\') {
             old.clear();
             if let Err(at) = unescape(raw, old, true) {
-                let refusal = Refusal { offset: start + quotes + at, reason: Reason::UnknownEscape };
-                return unreadable(refusal, start..stop, pass);
+                let offset = start + quotes + at;
+                return pass.unreadable_value(index, offset, Reason::UnknownEscape, start..stop, "");
             }
             &old[..]
         } else {
@@ -93,21 +94,6 @@ impl Pairs {
             pass.edit.skip_to(stop);
         }
         Action::Write
-    }
-}
-
-/// Returns the action for a value that cannot be read. If the record is kept, only this value stays as it is: the other values
-/// of the line can be read. `place` is the place of the value in the chunk.
-fn unreadable(refusal: Refusal, place: Range<usize>, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
-    match pass.treatment.unreadable(pass.record, refusal, pass.report) {
-        Action::Copy => Action::Write,
-        Action::Null => {
-            pass.edit.copy_to(place.start);
-            pass.edit.skip_to(place.end);
-            pass.edit.change();
-            Action::Write
-        }
-        action => action,
     }
 }
 

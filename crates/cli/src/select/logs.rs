@@ -3,7 +3,7 @@
 //! Each format follows the documentation of the program that writes it.
 
 use super::field_map::FieldMap;
-use super::fields::{Enclosure, Position, Split};
+use super::fields::{Anchor, Enclosure, Position, Split};
 use super::labels::{Label, Labels};
 
 /// A log format.
@@ -18,15 +18,10 @@ pub struct Log {
 /// The places of URLs in a log format.
 #[derive(Clone, Copy, Debug)]
 pub enum LogPlaces {
-    /// These fields, separated by blanks, of an access log whose date is in brackets and followed by a quoted request.
-    /// The date counts as field 4, whatever is before it.
-    Access(&'static [Position]),
-    /// These fields, separated by blanks, of a log whose last field is the quoted request.
-    Requests(&'static [Position]),
     /// The quoted values after these labels.
     Labels(Labels),
-    /// These fields of a line, which is split by this rule.
-    Fields(&'static [Position], Split),
+    /// These fields of a line, which is split by this rule and has this anchor.
+    Fields(&'static [Position], Split, Anchor),
     /// The fields that lines of the file name.
     Named(FieldMap, Split),
     /// The values at these paths in JSON Lines.
@@ -45,22 +40,22 @@ impl Log {
         Log {
             name: "combined",
             help: "Apache's combined: request target and referrer; --field 5.2,8",
-            places: LogPlaces::Access(&[REQUEST, Position::of(7)]),
+            places: LogPlaces::Fields(&[REQUEST, Position::of(7)], ACCESS, Anchor::Date),
         },
         Log {
             name: "common",
             help: "Apache's common: request target; --field 5.2",
-            places: LogPlaces::Access(&[REQUEST]),
+            places: LogPlaces::Fields(&[REQUEST], ACCESS, Anchor::Date),
         },
         Log {
             name: "nginx",
             help: "nginx's combined: request target and referrer; decode also decodes \\xHH",
-            places: LogPlaces::Access(&[REQUEST, Position::of(7)]),
+            places: LogPlaces::Fields(&[REQUEST, Position::of(7)], ACCESS, Anchor::Date),
         },
         Log {
             name: "vhost_combined",
             help: "Debian's vhost_combined: combined, after the name of the virtual host",
-            places: LogPlaces::Access(&[REQUEST, Position::of(7)]),
+            places: LogPlaces::Fields(&[REQUEST, Position::of(7)], ACCESS, Anchor::Date),
         },
         Log {
             name: "nginx-error",
@@ -75,32 +70,40 @@ impl Log {
         Log {
             name: "haproxy",
             help: "HAProxy's HTTP log: request target; --field -1.2",
-            places: LogPlaces::Requests(&[Position::word(-1, Position::TARGET)]),
+            places: LogPlaces::Fields(&[Position::word(-1, Position::TARGET)], ACCESS, Anchor::Last),
         },
         Log {
             name: "envoy",
             help: "Envoy's and Istio's default format: request target; --field 2.2",
-            places: LogPlaces::Access(&[REQUEST]),
+            places: LogPlaces::Fields(&[REQUEST], ACCESS, Anchor::Date),
         },
         Log {
             name: "traefik",
             help: "Traefik's common format: request target and referrer; --field 5.2,8",
-            places: LogPlaces::Access(&[REQUEST, Position::of(7)]),
+            places: LogPlaces::Fields(&[REQUEST, Position::of(7)], ACCESS, Anchor::Date),
         },
         Log {
             name: "elb",
             help: "AWS Classic Load Balancer: request URL; --field 12.2",
-            places: LogPlaces::Fields(&[Position::word(11, 1)], ACCESS),
+            places: LogPlaces::Fields(&[Position::word(11, Position::TARGET)], ACCESS, Anchor::Request(11)),
         },
         Log {
             name: "alb",
             help: "AWS Application Load Balancer: request and redirect URLs; --field 13.2,24",
-            places: LogPlaces::Fields(&[Position::word(12, 1), Position::of(23)], ACCESS),
+            places: LogPlaces::Fields(
+                &[Position::word(12, Position::TARGET), Position::of(23)],
+                ACCESS,
+                Anchor::Request(12),
+            ),
         },
         Log {
             name: "s3",
             help: "S3 server access log: key, request target and referrer; --field 8,9.2,16",
-            places: LogPlaces::Fields(&[Position::of(7), Position::word(8, 1), Position::of(15)], ACCESS),
+            places: LogPlaces::Fields(
+                &[Position::of(7), Position::word(8, Position::TARGET), Position::of(15)],
+                ACCESS,
+                Anchor::Request(8),
+            ),
         },
         Log {
             name: "cloudfront",
@@ -130,7 +133,7 @@ impl Log {
         Log {
             name: "squid",
             help: "Squid's native format: URL; field 7",
-            places: LogPlaces::Fields(&[Position::of(6)], WORDS),
+            places: LogPlaces::Fields(&[Position::of(6)], WORDS, Anchor::Squid),
         },
     ];
 

@@ -15,6 +15,11 @@ pub mod logs;
 mod order;
 pub mod pass;
 mod position;
+mod requests;
+mod shape;
+pub mod sweep;
+
+use simdpct::ByteSet;
 
 use self::csv::Table;
 use self::fields::Fields;
@@ -22,6 +27,9 @@ use self::jsonl::Keys;
 use self::labels::Labels;
 use self::logfmt::Pairs;
 use self::pass::Pass;
+use self::requests::Requests;
+use self::shape::Shapes;
+use self::sweep::{Delimited, Sweep};
 use crate::ground::reason::{Reason, Refusal};
 use crate::value::policy::{Action, At, Record, Treat};
 use crate::value::stats::Stats;
@@ -77,6 +85,64 @@ impl Selector {
         Some(Refusal { offset, reason: Reason::OpenQuote { limit: None } })
     }
 
+    /// Reports whether every record can be read.
+    pub fn is_always_readable(&self) -> bool {
+        match self {
+            Selector::Line => true,
+            Selector::Fields(fields) => fields.is_always_readable(),
+            Selector::Table(_) | Selector::Keys(_) | Selector::Pairs(_) | Selector::Labels(_) => false,
+        }
+    }
+
+    /// Reports whether `record`, which contains no escape, seems to be readable. A record for which this returns false may be
+    /// readable. Of JSON only the braces around it are checked; elsewhere, a record that seems to be readable is.
+    pub fn looks_readable(&self, record: &[u8]) -> bool {
+        match self {
+            Selector::Line => true,
+            Selector::Fields(fields) => fields.is_always_readable(),
+            Selector::Table(table) => table.open_quote(record).is_none(),
+            Selector::Keys(_) => matches!(record.trim_ascii(), [] | [b'{', .., b'}']),
+            Selector::Pairs(_) => Pairs::has_no_open_quote(record),
+            Selector::Labels(_) => !Labels::has_label(record),
+        }
+    }
+
+    /// Returns the search for escapes in many records at once, if only one value of each record is selected, and the bytes that
+    /// these records cannot contain without a change of their syntax. `end` is the byte that ends a record.
+    pub fn sweep(&self, end: u8) -> Option<(Sweep, ByteSet)> {
+        match self {
+            Selector::Fields(fields) => {
+                let sweep = match fields.single() {
+                    Some((delimiter, before)) => {
+                        Sweep::Delimited(Delimited::new(delimiter, end, before, false))
+                    }
+                    None => Sweep::Requests(Requests::new(fields.has_referrer().filter(|_| end == b'\n')?)),
+                };
+                Some((sweep, ByteSet::EMPTY))
+            }
+            Selector::Table(table) if end == b'\n' => {
+                let [before] = table.columns() else { return None };
+                let structure = ByteSet::from_bytes(b"\"\r\n").add(&[table.delimiter()]);
+                Some((Sweep::Delimited(Delimited::new(table.delimiter(), end, *before, true)), structure))
+            }
+            Selector::Keys(keys) if end == b'\n' && keys.is_single() => {
+                let controls: Vec<u8> = (0..0x20).collect();
+                Some((Sweep::Shapes(Shapes::default()), ByteSet::from_bytes(b"\"\\").add(&controls)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Lets `sweep` know the shape of `record`, which was read last and is readable.
+    pub fn teach(&self, record: &[u8], sweep: &mut Sweep) {
+        if let (Selector::Keys(keys), Sweep::Shapes(shapes)) = (self, sweep)
+            && shapes.wants_shape()
+            && let Some(shape) = keys.shape(record)
+        {
+            shapes.learn(shape);
+        }
+    }
+
     /// Returns the type and name of value number `index`, such as `field` and `5.2`, `column` and `url`, or `key` and
     /// `request.url`.
     pub fn name(&self, index: usize) -> (&'static str, String) {
@@ -128,13 +194,14 @@ impl Selector {
         if let Selector::Keys(_) = self
             && !stats.searched
         {
-            return match stats.unreadable {
+            let count = stats.unreadable;
+            return match count {
                 0 => Vec::new(),
-                _ => vec![
-                    "no line is JSON: --jsonl expects one document per line; use `jq -c .`, or `jq -c '.[]'` for the elements \
-                     of an array"
-                        .to_owned(),
-                ],
+                _ => vec![format!(
+                    "no line is JSON, and {count} record{}: --jsonl expects one document per line; use `jq -c .`, or \
+                     `jq -c '.[]'` for the elements of an array",
+                    if count == 1 { " is unreadable" } else { "s are unreadable" }
+                )],
             };
         }
         if !stats.searched {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use simdpct::ByteSet;
+use simdpct::{ByteSet, Decode, TryDecode};
 use simdpct_uri::form::{self, LineEnds, Serializer};
 
 use super::row::{self, Style};
@@ -52,6 +52,18 @@ impl Rewrite for FromForm {
         refusal.map_or(Ok(()), Err)
     }
 
+    fn append_lines(&self, text: &[u8], out: &mut Vec<u8>, _: &mut dyn FnMut()) -> bool {
+        if self.style != Style::Tsv || self.charset.is_some() {
+            return false;
+        }
+        let start = out.len();
+        let is_done = append_tsv(text, out).is_some();
+        if !is_done {
+            out.truncate(start);
+        }
+        is_done
+    }
+
     fn escapes(&self) -> Escapes {
         Escapes::Decoded
     }
@@ -59,6 +71,76 @@ impl Rewrite for FromForm {
     fn reads_utf8(&self) -> bool {
         self.charset.is_none()
     }
+}
+
+/// Decodes the forms in the lines of `text` to rows of TSV, and appends them to `out`. Returns `None` for a text with bytes or
+/// values that a row of TSV escapes, or with malformed escapes; `out` is then unspecified after its old content.
+fn append_tsv(text: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    // Escapes of these bytes stay, in upper case. A `%` is decoded last.
+    const DECODE: TryDecode = Decode::NORMALIZE.keep(ByteSet::from_bytes(b"%\t\r\n\0")).form().strict();
+    if memchr::memchr3(b'\t', b'\r', 0, text).is_some() {
+        return None;
+    }
+    let start = out.len();
+    let mut append = |piece: &[u8]| DECODE.decode_append(piece, out).ok();
+    // Separators become tabs here. `from` is the first byte that is not appended yet.
+    let (mut rows, mut from) = (text.to_vec(), 0);
+    // The start of the current parameter, and whether it has a `=`, and whether it is in the first pair of its row.
+    let (mut parameter, mut has_value, mut is_first) = (0, false, true);
+    let mut marks = Vec::new();
+    simdpct::mark_bytes(text, *b"&=\n\n", &mut marks);
+    let mut places = marks.iter().enumerate().flat_map(|(index, [ands, equals, ends, _])| {
+        let mut word = ands | equals | ends;
+        std::iter::from_fn(move || {
+            let at = 64 * index + word.trailing_zeros() as usize;
+            word &= word.checked_sub(1)?;
+            Some(at)
+        })
+    });
+    loop {
+        let at = places.next().unwrap_or(text.len());
+        let byte = text.get(at).copied();
+        if byte == Some(b'=') {
+            if !std::mem::replace(&mut has_value, true) {
+                rows[at] = b'\t';
+            }
+            continue;
+        }
+        if parameter < at {
+            is_first = false;
+            if !has_value {
+                append(&rows[from..at])?;
+                append(b"\t")?;
+                from = at;
+            }
+        }
+        if byte == Some(b'&') {
+            // This separates two pairs, unless there is no pair before it or nothing after it.
+            if is_first || matches!(text.get(at + 1), None | Some(b'&' | b'\n')) {
+                append(&rows[from..at])?;
+                from = at + 1;
+            } else {
+                rows[at] = b'\t';
+            }
+        } else {
+            is_first = true;
+        }
+        (parameter, has_value) = (at + 1, false);
+        if byte.is_none() {
+            break;
+        }
+    }
+    append(&rows[from..])?;
+    let new = &out[start..];
+    // A cell of two quotes would mean an empty cell.
+    if memchr::memmem::find(new, b"\"\"").is_some() {
+        return None;
+    }
+    if memchr::memmem::find(new, b"%25").is_some() {
+        let new = out.split_off(start);
+        row::append_unescaped_percents(Style::Tsv, &new, out);
+    }
+    Some(())
 }
 
 impl FromForm {
@@ -195,5 +277,46 @@ fn text(value: Value) -> Option<Vec<u8>> {
         Value::Bool(truth) => Some(truth.to_string().into_bytes()),
         Value::Object(members) => row::read_bytes(&members),
         Value::Null | Value::Array(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_converted_like_single_forms() {
+        const WORDS: &[&str] = &[
+            "&",
+            "&",
+            "=",
+            "=",
+            "a",
+            "b1",
+            "+",
+            "%41",
+            "%2b",
+            "%26",
+            "%3D",
+            "%25",
+            "%2541",
+            "%2509",
+            "%250a",
+            "%2522",
+            "25",
+            "09",
+            "%0a",
+            "%00",
+            "%09",
+            "%22",
+            "\"",
+            "\u{e9}",
+            "%c3%A9",
+            "%FF",
+            "%30%39",
+            "a longer value that has no escapes at all, so that blocks are clean",
+        ];
+        let form = FromForm { style: Style::Tsv, charset: None };
+        crate::url::tests::assert_lines_are_like_values(&form, WORDS);
     }
 }

@@ -60,3 +60,46 @@ pub trait Rewrite: Debug + Send + Sync {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks that `rewrite` converts random lines of `words` like single values, and that it has a faster way for most of them.
+    pub fn assert_lines_are_like_values(rewrite: &dyn Rewrite, words: &[&str]) {
+        let (mut seed, mut fast) = (1_u64, 0);
+        for round in 0..10_000 {
+            let mut random = |below: usize| {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (seed >> 33) as usize % below
+            };
+            let mut text = Vec::new();
+            for _ in 0..random(if round % 50 == 0 { 200 } else { 12 }) {
+                text.extend_from_slice(if random(4) == 0 {
+                    b"\n"
+                } else {
+                    words[random(words.len())].as_bytes()
+                });
+            }
+            if round % 20 == 0 {
+                text.extend_from_slice(
+                    [&b"\t"[..], b"\r", b"\0", b"%", b"%2", b"\"", b"\\", b"\xC3"][random(8)],
+                );
+            }
+            let mut wanted = b"old".to_vec();
+            for line in text.split_inclusive(|&byte| byte == b'\n') {
+                let value = line.strip_suffix(b"\n").unwrap_or(line);
+                rewrite.append(value, &ByteSet::EMPTY, Handling::KEEP, &mut wanted).unwrap();
+                wanted.extend_from_slice(&line[value.len()..]);
+            }
+            let mut out = b"old".to_vec();
+            if rewrite.append_lines(&text, &mut out, &mut || ()) {
+                fast += 1;
+                assert_eq!(out.escape_ascii().to_string(), wanted.escape_ascii().to_string());
+            } else {
+                assert_eq!(out, b"old");
+            }
+        }
+        assert!(fast > 5000, "{fast}");
+    }
+}

@@ -119,6 +119,18 @@ pub fn unescaped<'a>(style: Style, cell: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
     replace(cell, |rest| style.escape_at(rest).map(|byte| (3, byte)))
 }
 
+/// Appends `rows`, whose cells are decoded except for their `%25`. These become `%`, unless [`unescaped`] would then read an
+/// escape.
+pub fn append_unescaped_percents(style: Style, rows: &[u8], out: &mut Vec<u8>) {
+    let new = |rest: &[u8]| {
+        let [b'%', b'2', b'5', after @ ..] = rest else { return None };
+        let digits = after.first_chunk().copied().unwrap_or_default();
+        let [first, second]: [u8; 2] = digits;
+        style.escape_at(&[b'%', first, second]).is_none().then_some((3, &b"%"[..]))
+    };
+    out.extend_from_slice(&replace(Cow::Borrowed(rows), new));
+}
+
 /// Returns `cell` with replacements. For the bytes from a `%` on, `new` returns the number of bytes to replace, and their
 /// replacement.
 fn replace<'a, 'n>(cell: Cow<'a, [u8]>, new: impl Fn(&[u8]) -> Option<(usize, &'n [u8])>) -> Cow<'a, [u8]> {
@@ -157,6 +169,14 @@ pub fn write_object<'a>(members: impl Iterator<Item = (&'a str, Option<Cow<'a, [
 
 /// Appends `value` as a JSON string. Bytes that are invalid UTF-8 are percent-encoded.
 pub fn write_string(value: &[u8], out: &mut Vec<u8>) {
+    let is_odd = |byte: u8| !(0x20..0x7F).contains(&byte) | (byte == b'"') | (byte == b'\\');
+    // The loop has no early exit, so that it compiles to vector code.
+    if !value.iter().fold(false, |any, &byte| any | is_odd(byte)) {
+        out.push(b'"');
+        out.extend_from_slice(value);
+        out.push(b'"');
+        return;
+    }
     // Serializing a string to memory cannot fail.
     let _ = serde_json::to_writer(out, &to_text(value));
 }

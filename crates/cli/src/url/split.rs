@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use simdpct::ByteSet;
+use simdpct_uri::Parts;
 
 use super::part::Part;
 use super::row::{self, Style};
@@ -74,9 +75,69 @@ impl Rewrite for Split {
         Ok(())
     }
 
+    fn append_lines(&self, text: &[u8], out: &mut Vec<u8>, _: &mut dyn FnMut()) -> bool {
+        if self.decode {
+            return false;
+        }
+        match self.style {
+            Style::Tsv => each_plain_line(text, b'"', out, |url, out| {
+                for (index, part) in self.fields.iter().enumerate() {
+                    if index > 0 {
+                        out.push(b'\t');
+                    }
+                    match part.raw(url) {
+                        // A URL always has a path, so an empty cell without quotes can mean an empty path.
+                        Some(b"") if *part != Part::Path => out.extend_from_slice(b"\"\""),
+                        cell => out.extend_from_slice(cell.unwrap_or_default()),
+                    }
+                }
+            }),
+            // JSON is UTF-8. Only bytes of ASCII separate parts, so each part of a valid text is valid.
+            Style::Jsonl if utf8::validate(text).is_ok() => each_plain_line(text, b'\\', out, |url, out| {
+                let mut before = b'{';
+                for (part, name) in self.fields.iter().zip(&self.names) {
+                    if let Some(raw) = part.raw(url) {
+                        out.push(before);
+                        row::write_string(name.as_bytes(), out);
+                        out.extend_from_slice(b":\"");
+                        out.extend_from_slice(raw);
+                        out.push(b'"');
+                        before = b',';
+                    }
+                }
+                out.extend_from_slice(if before == b'{' { b"{}" } else { b"}" });
+            }),
+            Style::Csv | Style::Jsonl => false,
+        }
+    }
+
     fn escapes(&self) -> Escapes {
         escapes(self.decode)
     }
+}
+
+/// Appends a line for each URL in `text`, one per line, as `write` writes it. Returns false if the text contains a quote, the
+/// byte `special` or a control byte other than a line feed, so that parts of it may need escapes.
+fn each_plain_line(
+    text: &[u8],
+    special: u8,
+    out: &mut Vec<u8>,
+    write: impl Fn(&Parts<'_>, &mut Vec<u8>),
+) -> bool {
+    let is_odd = |byte: u8| ((byte < 0x20) & (byte != b'\n')) | (byte == b'"') | (byte == special);
+    // The loop has no early exit, so that it compiles to vector code.
+    if text.iter().fold(false, |any, &byte| any | is_odd(byte)) {
+        return false;
+    }
+    let mut start = 0;
+    while start < text.len() {
+        let end = memchr::memchr(b'\n', &text[start..]).map(|found| start + found);
+        write(&simdpct_uri::split(&text[start..end.unwrap_or(text.len())]), out);
+        let Some(end) = end else { break };
+        out.push(b'\n');
+        start = end + 1;
+    }
+    true
 }
 
 /// Returns the meaning of a `%` if parts are written, depending on whether they are decoded.
@@ -175,7 +236,65 @@ impl Rewrite for Get {
         Ok(())
     }
 
+    fn append_lines(&self, text: &[u8], out: &mut Vec<u8>, _: &mut dyn FnMut()) -> bool {
+        let items = &self.template.items;
+        let has_feed = |item: &Item| matches!(item, Item::Text(text) if text.iter().any(|byte| b"\r\n\0".contains(byte)));
+        !self.decode
+            && !items.iter().any(has_feed)
+            && each_plain_line(text, b'"', out, |url, out| {
+                for item in items {
+                    match item {
+                        Item::Text(text) => out.extend_from_slice(text),
+                        Item::Part(part) => out.extend_from_slice(part.raw(url).unwrap_or_default()),
+                    }
+                }
+            })
+    }
+
     fn escapes(&self) -> Escapes {
         escapes(self.decode)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_converted_like_single_urls() {
+        const WORDS: &[&str] = &[
+            "http://",
+            "//",
+            "/",
+            "/",
+            "a.org",
+            "user:pw@",
+            "@",
+            ":",
+            ":80",
+            "?",
+            "#",
+            "q=1&r=2",
+            "%41",
+            "%zz",
+            ",",
+            "\u{e9}",
+            "[::1]",
+            ";",
+            "\u{7f}",
+            "a/longer/path/without/anything/special/in/it",
+        ];
+        let parts = |names: &str| names.split(',').map(|name| Part::find(name).unwrap()).collect();
+        for names in [super::super::part::USUAL, "host,path,user,password,query:q,segment:-1,url", "fragment"]
+        {
+            for style in [Style::Tsv, Style::Jsonl] {
+                crate::url::tests::assert_lines_are_like_values(
+                    &Split::new(parts(names), style, false),
+                    WORDS,
+                );
+            }
+        }
+        let get = Get::new(Template::new("{host}\\t<{path}>{query:r}").unwrap(), false);
+        crate::url::tests::assert_lines_are_like_values(&get, WORDS);
     }
 }

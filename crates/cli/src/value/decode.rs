@@ -15,7 +15,8 @@ use crate::ground::utf8;
 #[derive(Clone)]
 pub struct Decoder {
     decode: simdpct::Decode,
-    /// The options. Their `keep` also contains the structural bytes, which stay escaped.
+    /// The options of the user, except that `keep` also contains the bytes that separate or quote values in the record format.
+    /// Their escapes stay, because decoding a `%09` in a TSV record would add a field.
     pub(super) options: DecodeOptions,
     /// The kind of records in a value. The ends of records stay.
     pub(super) records: Records,
@@ -48,8 +49,8 @@ impl Decoder {
     /// value contains several records.
     pub fn new(options: &DecodeOptions, structure: ByteSet, records: Records) -> Decoder {
         let keep = options.keep.union(structure);
-        // Form decoding would turn a "+" into a space, so it is off where a space is structure. Then the escape of "+"
-        // stays too, because a decoded "+" would mean a space.
+        // Form decoding would turn a "+" into a space, so it is off in formats that separate values by spaces. The escape
+        // `%2B` then stays too: a "+" that was decoded could not be told from one that means a space.
         let form = options.form && !structure.contains(b' ');
         let keep = if options.form && !form { keep.add(b"+") } else { keep };
         let decode = simdpct::Decode::new().keep(keep);
@@ -84,6 +85,11 @@ impl Decoder {
     /// Reports whether every value without a "%" stays as it is.
     pub fn needs_percent(&self) -> bool {
         !self.options.form && !self.options.nginx && self.options.charset.is_none() && !self.options.printable
+    }
+
+    /// Returns the codec that decodes values, if decoding once is the only step and a `+` stays.
+    pub fn codec(&self) -> Option<simdpct::Decode> {
+        (self.is_plain() && !self.options.form).then_some(self.decode)
     }
 
     /// Returns the length of the `%uXXXX` at the start of `rest`, if the decoder reads such escapes.

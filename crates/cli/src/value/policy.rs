@@ -224,6 +224,12 @@ impl Treatment {
         self.lenient && self.works.iter().all(Work::needs_percent)
     }
 
+    /// Returns the codec of values in the usual syntax, if faults have no effect and values are decoded once, and the bytes
+    /// whose escapes stay.
+    pub fn codec(&self) -> Option<(simdpct::Decode, simdpct::ByteSet)> {
+        if self.lenient { self.works[Around::Plain as usize].codec() } else { None }
+    }
+
     /// Converts like [`Treat::value`], but `value` may be a part of a value. It therefore does not count changes, and
     /// returns [`Action::Empty`] instead of writing an empty value.
     pub fn part(

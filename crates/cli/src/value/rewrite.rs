@@ -44,7 +44,7 @@ impl Rewrite for Logged {
     }
 }
 
-/// Applies a [`Rewrite`], and escapes structural bytes in its result.
+/// Applies a [`Rewrite`], and escapes the bytes in its result that would separate or quote values in the record format.
 #[derive(Clone)]
 pub struct Rewriter {
     rewrite: Arc<dyn Rewrite>,
@@ -71,7 +71,7 @@ impl Rewriter {
         Rewriter { rewrite, structure, few, records, kept: Cell::new(0) }
     }
 
-    /// Returns the offset of the first structural byte in `bytes`.
+    /// Returns the offset of the first byte of `structure` in `bytes`.
     fn find_structure(&self, bytes: &[u8]) -> Option<usize> {
         match self.few {
             Some([a, b, c]) => memchr::memchr3(a, b, c, bytes),

@@ -87,6 +87,12 @@ impl Work {
         }
     }
 
+    /// Returns the codec of values, if the conversion only decodes them once, and the bytes whose escapes stay.
+    pub fn codec(&self) -> Option<(simdpct::Decode, ByteSet)> {
+        let Work::Decode(decoder) = self else { return None };
+        Some((decoder.codec()?, decoder.options.keep))
+    }
+
     /// Returns the length of the `%uXXXX`, or the pair of them, at the start of `rest`, if the conversion decodes them.
     pub fn percent_u(&self, rest: &[u8]) -> Option<usize> {
         self.decoder()?.percent_u(rest)

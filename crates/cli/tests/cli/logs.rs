@@ -150,6 +150,49 @@ fn proxies_and_virtual_hosts() {
 #[test]
 fn requests_of_proxies_cannot_be_hidden() {
     for (log, line, kind) in [
+        // The end of the request is missing, or all after it.
+        ("combined", r#"1 - - [t] "GET /%00 HTTP/1.1 200 1"#, "unreadable"),
+        ("nginx", r#"1 - - [t] "GET /%00"#, "unreadable"),
+        ("vhost_combined", r#"h:80 1 - - [t] "GET /%00 HTTP/1.1 200 1 "-" "ua""#, "unreadable"),
+        ("traefik", r#"1 - - [t] "GET /%00 HTTP/1.1 200 1 "-" "-" 1 "r" "s" 1ms"#, "unreadable"),
+        // nginx itself cuts lines of its error log.
+        ("nginx-error", r#"d [error] 1#0: *1 x, client: 1, request: "GET /%00 HTT"#, "unreadable"),
+        (
+            "nginx-error",
+            r#"d [error] 1#0: *1 x, request: "GET / HTTP/1.1", upstream: "http://1/%00"#,
+            "unreadable",
+        ),
+        // Quotes are data in the logs of Envoy.
+        ("envoy", r#"[t] "GET /a"%00"b HTTP/2" 200"#, "nul"),
+        // A request of one word, and one without a method.
+        ("common", r#"1 - - [t] "/%00" 200 1"#, "unreadable"),
+        ("envoy", r#"[t] "/%00 HTTP/1.1" 200"#, "unreadable"),
+        ("haproxy", r#"x haproxy[1]: 1:2 [t] a b/c 400 2 - - {} "/%00""#, "unreadable"),
+        ("elb", r#"t lb 1:2 3:4 1 2 3 200 200 0 29 "/%00" "ua" - -"#, "unreadable"),
+        ("nginx-error", r#"d [error] 1#0: *1 x, client: 1, request: "/%00", host: "h""#, "unreadable"),
+        ("combined", r#"1 - - [t] "/%41" 200 1 "http://r/%00" "ua""#, "nul"),
+        // Blanks in the target of a load balancer.
+        (
+            "alb",
+            r#"http t lb 1:2 3:4 1 2 3 200 200 0 57 "GET http://h/a %00 HTTP/1.1" "ua" - - - - - - 0 t - - - - -"#,
+            "nul",
+        ),
+        ("elb", "t lb 1:2 3:4 1 2 3 200 200 0 29 GET http://h/%00 HTTP/1.1 ua - -", "unreadable"),
+        ("elb", "no log %00", "unreadable"),
+        ("alb", "no log %00", "unreadable"),
+        ("s3", "no log %00", "unreadable"),
+        ("s3", r#"o b [t] 1 o 3E REST.GET.OBJECT k - 200"#, ""),
+        ("squid", "no log %00", "unreadable"),
+        ("squid", "a b c d e f http://h/%00 h i j", "unreadable"),
+        // nginx's stream proxy.
+        (
+            "nginx-error",
+            r#"d [error] 1#0: *1 x, client: 1, server: s:80, upstream: "1:80", bytes from/to client:0/0, bytes from/to upstream:0/0"#,
+            "",
+        ),
+        // No request came, or HAProxy could not read it.
+        ("combined", r#"1 - - [t] "-" 408 0 "-" "-""#, ""),
+        ("nginx", r#"1 - - [t] "" 400 0 "-" "-""#, ""),
         // A long request that syslog has cut off.
         ("haproxy", r#"x haproxy[1]: 1:2 [06/Feb/2009] a b/c 1 200 2 - - {} "GET /%00"#, "unreadable"),
         ("haproxy", r#"x haproxy[1]: 1:2 [06/Feb/2009] a b/c 1 200 2 - - {"} "GET /%00 HTTP/1.1""#, "nul"),
@@ -164,7 +207,29 @@ fn requests_of_proxies_cannot_be_hidden() {
         ),
     ] {
         let check = String::from_utf8(run(&["check", "--log", log], line).out).unwrap();
-        assert!(check.contains(&format!(": {kind}: ")), "{log} {line}: {check}");
+        let is_reported = check.contains(&format!(": {kind}: "));
+        assert!(if kind.is_empty() { check.is_empty() } else { is_reported }, "{log} {line}: {check}");
+        // Every verb counts unreadable lines, and stops at them with --strict.
+        for verb in [&["decode"][..], &["normalize"], &["get", "{path}"]] {
+            let stats = run(&[verb, &["--log", log, "--stats=json"]].concat(), line).err;
+            let count = usize::from(kind == "unreadable" || check.contains(": unreadable: "));
+            assert!(stats.contains(&format!("\"unreadable\":{count},")), "{verb:?} {log} {line}: {stats}");
+            let strict = run(&[verb, &["--log", log, "--strict"]].concat(), line);
+            assert_eq!(strict.code, Some(count as i32), "{verb:?} {log} {line}: {}", strict.err);
+        }
+    }
+    // If only the request is unreadable, the other values of the line are converted.
+    let line = "1 - - [t] \"%41\" 200 1 \"%42\" \"-\"\n";
+    for (options, wanted) in [
+        (&[][..], "1 - - [t] \"%41\" 200 1 \"B\" \"-\"\n"),
+        (&["--on-rejected", "null"], "1 - - [t] \"-\" 200 1 \"B\" \"-\"\n"),
+        (&["--on-rejected", "drop"], ""),
+        (&["--only"], "B\n"),
+        (&["--only", "--output-delimiter", "|"], "|B\n"),
+        (&["--only", "--output-delimiter", "|", "--on-rejected", "null"], "|B\n"),
+    ] {
+        let out = ok(&[&["decode", "-q", "--log", "combined"], options].concat(), line);
+        assert_eq!(String::from_utf8(out).unwrap(), wanted, "{options:?}");
     }
     // The target is everything between the method and the protocol.
     for (request, wanted) in [

@@ -40,6 +40,7 @@ mod streams;
 mod strict;
 mod structure;
 mod support;
+mod sweeps;
 mod tables;
 mod texts;
 mod unreadable;

@@ -43,7 +43,7 @@ fn who_selects_nothing_is_told_once() {
         (
             &["--jsonl", "--key", "x"],
             "{\n  \"x\":\n \"%41\"\n",
-            "no line is JSON: --jsonl expects one document per line; use `jq -c .`, or `jq -c '.[]'` for the elements of an array",
+            "no line is JSON, and 2 records are unreadable: --jsonl expects one document per line; use `jq -c .`, or `jq -c '.[]'` for the elements of an array",
         ),
         (&["--field", "30"], "a b\n", "no line has field 30"),
         (&["--field", "2.3"], "a b\n", "no line has field 2.3"),
@@ -64,7 +64,7 @@ fn who_selects_nothing_is_told_once() {
     }
     // There is no warning if at least one line has the field or key.
     for (args, input) in [
-        (&["--jsonl", "--key", "x,y"][..], "{\"x\":\"\"}\nnope\n{\"y\":\"\"}\n"),
+        (&["--jsonl", "--key", "x,y"][..], "{\"x\":\"\"}\n{}\n\n{\"y\":\"\"}\n"),
         (&["--field", "1,2"], "a\na b\n"),
         (&["--logfmt", "--key", "a,b"], "a=1\nb=\n"),
     ] {

@@ -342,8 +342,11 @@ mod x86 {
             let (low, high) = (self.row(block.low), self.row(block.high));
             let mut masks = [0; K];
             for (mask, table) in masks.iter_mut().zip(&sets.by_low_half) {
-                let low = self.absent(block.low, low, table);
-                *mask = !self.mask(low, self.absent(block.high, high, table), block.shift);
+                let (low, high) = (self.absent(block.low, low, table), self.absent(block.high, high, table));
+                // Each half is inverted by itself: the lanes of `low` after its bytes are zero, and members of no set.
+                // SAFETY: the token `self` exists only on a CPU with AVX2.
+                let (low, high) = unsafe { (!_mm256_movemask_epi8(low), !_mm256_movemask_epi8(high)) };
+                *mask = u64::from(low.cast_unsigned()) | u64::from(high.cast_unsigned()) << block.shift;
             }
             masks
         }
@@ -392,6 +395,8 @@ mod x86 {
     }
 
     impl Isa for Sse2 {
+        const LOOKS_UP: bool = false;
+
         type Block = [__m128i; 4];
 
         #[inline(always)]

@@ -27,6 +27,9 @@ pub(crate) trait Operation {
 /// A value of the type is a token: it exists only on a CPU that has the features of the instruction set.
 #[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "only canonical forms look up sets"))]
 pub(crate) trait Isa: Copy {
+    /// Whether [`Isa::members`] looks up all bytes of a block at once.
+    const LOOKS_UP: bool = true;
+
     type Block: Copy;
 
     fn load(self, bytes: &[u8; 64]) -> Self::Block;
@@ -41,7 +44,7 @@ pub(crate) trait Isa: Copy {
     fn high(self, block: Self::Block) -> u64;
 
     /// Returns, for each of the first `K` sets, a mask of the lanes whose byte is in the set. Lanes with a byte of 0x80 or above
-    /// are unspecified.
+    /// are unspecified, and so are all lanes of a short block for a set that holds NUL.
     fn members<const K: usize>(self, block: Self::Block, sets: &Sets) -> [u64; K];
 
     /// Returns a mask for each index below `K`: the lanes whose byte in `before` is in that set of `first`, and whose byte in

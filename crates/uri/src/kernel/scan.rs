@@ -480,7 +480,8 @@ impl KeyRule for SafeBrowsing {
         // bad.
         let mut bad = escaped | key.host_end & !after_letter.next(key.lower);
         bad |= isa.eq(block, b'x') & after_0.next(isa.eq(block, b'0')) & key.host;
-        // A dot at the start of a host or after another dot is bad. The check of the last letter above rejects a dot at the end.
+        // A dot at the start of a host or after another dot is bad. A dot at the end is bad by the first check above, which requires a
+        // letter there.
         bad |= key.dot & (after_dot.next(key.dot) | key.authority) & key.host;
         bad | key.slash & key.after_slash & key.before_query
     }

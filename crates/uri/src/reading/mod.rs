@@ -18,7 +18,7 @@
 
 mod agree;
 mod parameters;
-mod plain;
+pub(crate) mod plain;
 mod read;
 mod table;
 

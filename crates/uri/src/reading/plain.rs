@@ -4,10 +4,14 @@ use memchr::memchr;
 use simdpct::ByteSet;
 
 use super::parameters::{NONE, PassOn, Reading};
+use crate::kernel::isa::Level;
+use crate::kernel::{Isa, Operation, Sets};
 
 /// The bytes of plain paths, as words of 64 bits. No named reading changes or rejects one of them.
-const PLAIN: [u64; 4] =
-    simdpct::sets::ALPHANUMERIC.to_byte_set().union(ByteSet::from_bytes(b"&'()*+,-./:=@_~")).to_bitmap();
+const PLAIN: [u64; 4] = ByteSet::from_bytes(PLAIN_BYTES).to_bitmap();
+const PLAIN_BYTES: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789&'()*+,-./:=@_~";
+/// The same bytes for kernels.
+static SETS: Sets = Sets::new(&[PLAIN_BYTES]);
 /// The bytes of plain queries.
 const PLAIN_QUERY: [u64; 4] = simdpct::sets::RFC3986_QUERY.to_byte_set().add(b"%").to_bitmap();
 /// The number of bytes that are checked together.
@@ -74,9 +78,53 @@ impl Reading {
 
 /// Reports whether all named readings route on `path` as it is: it begins with a slash, has only plain bytes, and no slash is followed
 /// by a slash or a dot.
-#[inline]
 pub(super) fn is_plain(path: &[u8]) -> bool {
-    path.first() == Some(&b'/') && is_plain_text::<false>(path)
+    is_plain_on(Level::active(), path)
+}
+
+#[inline]
+pub(crate) fn is_plain_on(level: Level, path: &[u8]) -> bool {
+    path.first() == Some(&b'/') && level.run(IsPlain(path))
+}
+
+/// Checks the bytes of a path.
+struct IsPlain<'a>(&'a [u8]);
+
+impl IsPlain<'_> {
+    /// Returns a mask of the lanes with a byte that is not plain. `starts` is 1 if the byte before the block is a slash, and then becomes
+    /// 1 if the last byte is.
+    #[inline(always)]
+    fn others<I: Isa>(isa: I, block: I::Block, starts: &mut u64) -> u64 {
+        let slashes = isa.eq(block, b'/');
+        let starts_dots = (slashes << 1 | *starts) & (slashes | isa.eq(block, b'.'));
+        *starts = slashes >> 63;
+        let [plain] = isa.members(block, &SETS);
+        !plain | starts_dots | isa.high(block)
+    }
+}
+
+impl Operation for IsPlain<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> bool {
+        if !I::LOOKS_UP {
+            return self.run_scalar();
+        }
+        let mut starts = 0;
+        let (blocks, rest) = self.0.as_chunks();
+        for block in blocks {
+            if Self::others(isa, isa.load(block), &mut starts) != 0 {
+                return false;
+            }
+        }
+        let lanes = (1 << rest.len()) - 1;
+        Self::others(isa, isa.load_short(rest), &mut starts) & lanes == 0
+    }
+
+    fn run_scalar(self) -> bool {
+        is_plain_text::<false>(self.0)
+    }
 }
 
 /// Checks the bytes of a path or a query, in blocks of 16 without branches, so that the compiler makes vector code.

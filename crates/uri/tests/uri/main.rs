@@ -7,6 +7,7 @@ mod iri;
 mod owned;
 mod readings;
 mod split;
+mod suffix;
 mod typed;
 mod vectors;
 mod whole;

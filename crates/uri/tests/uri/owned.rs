@@ -9,7 +9,7 @@ fn uri(text: &str) -> UriBuf {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// Returns the seven components.
+/// Returns the components of `parts`, with the authority split into userinfo, host and port.
 fn components(parts: Parts<'_>) -> [Option<Vec<u8>>; 7] {
     let raw = |piece: Option<Piece<'_>>| piece.map(|piece| piece.raw().to_vec());
     [

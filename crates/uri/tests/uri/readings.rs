@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::{env, fs, iter};
 
+use simdpct::Tier;
+use simdpct_uri::internals::is_plain_on;
 use simdpct_uri::reading::{Agreement, NAMED, Outcome, Reading, agreement, find, is_ambiguous};
 
 use crate::raw_rows;
@@ -165,7 +167,8 @@ fn readings_give_the_recorded_answers() {
     assert!(right >= 50 * wrong, "{wrong} of {} statuses differ", wrong + right);
 }
 
-/// Calls `each` with all recorded targets, and with targets that are made of pieces that servers read differently.
+/// Calls `each` with the request targets of `vectors/readings.tsv`, and with targets that are combined from pieces that servers
+/// read differently.
 fn targets(mut each: impl FnMut(&[u8])) {
     record(|name, target, _| {
         if name == NAMED[0].name {
@@ -256,6 +259,38 @@ fn plain_targets_are_read_by_the_rules() {
             let slow = Reading { drop_raw: named.reading.drop_raw.add(b"\x7F"), ..named.reading };
             let (target, other) = (format!("{path}{query}"), format!("{path}\x7F{query}"));
             assert_eq!(named.reading.read(&target), slow.read(&other), "{} {target}", named.name);
+        }
+    }
+}
+
+/// Every kernel finds each byte, and each byte after a slash, that is not plain, at each place of a block and across blocks.
+#[test]
+fn kernels_find_paths_that_are_not_plain() {
+    let is_plain = |path: &[u8]| {
+        let is_byte = |byte: &u8| byte.is_ascii_alphanumeric() || b"&'()*+,-./:=@_~".contains(byte);
+        path.starts_with(b"/")
+            && path.iter().all(is_byte)
+            && !path.windows(2).any(|pair| matches!(pair, b"//" | b"/."))
+    };
+    for tier in Tier::available() {
+        for len in (0..70).chain(126..132) {
+            let letters: Vec<u8> = iter::once(b'/').chain(iter::repeat_n(b'a', len)).collect();
+            assert!(is_plain_on(tier, &letters), "{tier}: {len} letters");
+            for at in 0..=len {
+                let mut path = letters.clone();
+                for byte in 0..=255 {
+                    path[at] = byte;
+                    assert_eq!(
+                        is_plain_on(tier, &path),
+                        is_plain(&path),
+                        "{tier}: {byte:02X} at {at} of {len}"
+                    );
+                }
+                for pair in ["//", "/.", "./", "a/"] {
+                    path.splice(at..(at + 2).min(path.len()), pair.bytes());
+                    assert_eq!(is_plain_on(tier, &path), is_plain(&path), "{tier}: {pair} at {at} of {len}");
+                }
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::ground::records::Records;
 use crate::select::Selector;
 use crate::select::csv::Table;
 use crate::select::edit::Form;
-use crate::select::fields::{Delimiter, Fields, Position, Request, Split};
+use crate::select::fields::{Delimiter, Fields, Position, Split};
 use crate::select::jsonl::{KeyPath, Keys};
 use crate::select::logfmt::Pairs;
 use crate::select::logs::{ACCESS, Log, LogPlaces};
@@ -57,7 +57,7 @@ impl Selection {
         matches!(self, Selection::Fields(_) | Selection::Columns(_))
     }
 
-    /// Returns the columns of Parquet files, if they are selected.
+    /// Returns the names of the selected columns if the selection is one of columns of Parquet files, otherwise `None`.
     pub fn parquet(&self) -> Option<&[String]> {
         match self {
             Selection::Parquet(columns) => Some(columns),
@@ -167,17 +167,10 @@ impl Selection {
                 (Selector::Pairs(Pairs::new(keys)), [ByteSet::EMPTY; 3])
             }
             Selection::Log(log) => match log.places {
-                LogPlaces::Access(positions) => {
-                    let fields = Fields::new(positions, ACCESS, mends)?.with_request(Request::AfterDate);
-                    (Selector::Fields(fields), ACCESS.kept(structure))
-                }
-                LogPlaces::Requests(positions) => {
-                    let fields = Fields::new(positions, ACCESS, mends)?.with_request(Request::Last);
-                    (Selector::Fields(fields), ACCESS.kept(structure))
-                }
                 LogPlaces::Labels(labels) => (Selector::Labels(labels), ACCESS.kept(structure)),
-                LogPlaces::Fields(positions, split) => {
-                    (Selector::Fields(Fields::new(positions, split, mends)?), split.kept(structure))
+                LogPlaces::Fields(positions, split, anchor) => {
+                    let fields = Fields::new(positions, split, mends)?.with_anchor(anchor);
+                    (Selector::Fields(fields), split.kept(structure))
                 }
                 LogPlaces::Named(map, split) => {
                     is_sequential = true;

@@ -104,6 +104,11 @@ impl<'a> Chunk<'a> {
         found.unwrap_or(self.bytes.len())
     }
 
+    /// Reports whether a row of a table may consist of several lines.
+    pub fn may_have_long_rows(&self) -> bool {
+        self.ends.is_some_and(Marks::may_have_long_rows)
+    }
+
     /// Returns the record from offset `start` to `end`, and whether it is a table row with quotes in it.
     #[inline]
     pub fn record(&self, start: usize, end: usize, records: Records) -> (Record<'a>, bool) {

@@ -2,6 +2,7 @@
 
 use super::feed::{Chunk, Part};
 use crate::ground::reason::Reason;
+use crate::io::BLOCK;
 use crate::value::report::Report;
 
 /// Transforms chunks of input. Each worker thread owns a clone.
@@ -28,6 +29,11 @@ pub trait Job: Clone + Send {
     /// their replacement, if there is one, to `out`.
     fn instead(&self, _out: &mut Vec<u8>) -> bool {
         false
+    }
+
+    /// Returns the size of the chunks that one thread works on, in bytes.
+    fn block(&self) -> usize {
+        BLOCK
     }
 
     /// Returns an empty report that collects what this job needs.

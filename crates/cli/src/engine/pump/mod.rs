@@ -16,7 +16,6 @@ use self::job::Job;
 pub use self::threads::Threads;
 use crate::engine::sink::Sink;
 use crate::ground::error::Failure;
-use crate::io::BLOCK;
 
 /// Inputs smaller than this run on one thread: starting threads would cost more than they save.
 const SMALL: u64 = 2 << 20;
@@ -35,7 +34,7 @@ pub fn pump<J: Job>(
 ) -> Result<(), Failure> {
     let mut buffers = match workspace.0.take() {
         Some(buffers) => buffers.with_report(job.report()),
-        None => Buffers::new(BLOCK, job.report()),
+        None => Buffers::new(job.block(), job.report()),
     };
     let start = feed.offset();
     let mut number = None;

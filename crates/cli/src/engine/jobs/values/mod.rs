@@ -1,12 +1,14 @@
 //! Converts the selected values of records, one by one.
 
 mod batch;
+mod fields;
 mod parts;
 mod skip;
 
 use std::ops::Range;
 
 use self::batch::LineBatch;
+use self::fields::FieldBatch;
 use self::parts::{Needs, Parts};
 use self::skip::EscapeSearch;
 use super::tables::{self, Header};
@@ -20,6 +22,7 @@ use crate::engine::sink::preview::{self, Preview, Show};
 use crate::ground::error::{Failure, Outcome};
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::records::Records;
+use crate::io::BLOCK;
 use crate::io::files::{self, Destination};
 use crate::io::input::Input;
 use crate::io::names::Sources;
@@ -30,6 +33,10 @@ use crate::select::pass::Pass;
 use crate::value::policy::{Action, OnRejected, Policies, Record, Treat, Treatment};
 use crate::value::report::{Report, Stop};
 use crate::value::work::Work;
+
+/// The size of a chunk of records in which values are selected, in bytes. Most of the time for such a chunk can be reading and
+/// writing, and fewer calls of the system for that are faster.
+const RECORDS_BLOCK: usize = 8 * BLOCK;
 
 /// The selection of values in records, and the conversion of these values.
 pub struct Selected {
@@ -97,7 +104,7 @@ pub fn run(
             preview::print_total(changed, files);
         }
         tables::warn_missing(&job.target.selector, &job.target.columns, &stats)?;
-        // If no line is JSON, there is a message already.
+        // If no line is JSON, there is a message with the count already.
         if stats.searched || !matches!(job.target.selector, Selector::Keys(_)) {
             super::warn_rejected(&stats, job.treatment.policies().rejected, options);
         }
@@ -136,6 +143,9 @@ fn pass(
             sink.write(&out, header.last() != Some(&end))?;
         }
     }
+    if job.skips {
+        job.fields = FieldBatch::new(&job.target.selector, &job.treatment, end);
+    }
     pump(feed, job, sink, threads, workspace)
 }
 
@@ -162,6 +172,9 @@ pub struct Values {
     /// Whether every selected column, field or key has been found at least once.
     has_found_all: bool,
     batch: Option<LineBatch>,
+    /// The conversion of many records at once, if records may be copied without being parsed. It depends on the header of a
+    /// table.
+    fields: Option<FieldBatch>,
     parts: Parts,
 }
 
@@ -180,12 +193,14 @@ impl Values {
         // Conversion in batches does not count values, so statistics exclude it.
         let is_batched = is_plain && !stats && matches!(target.selector, Selector::Line);
         let lines = Some(lines).filter(|work| is_batched && work.takes_records());
+        let skips = is_plain
+            && form == Form::Whole
+            && into.is_empty()
+            && treatment.needs_percent()
+            && target.selector.can_pass_by();
         Values {
-            skips: is_plain
-                && form == Form::Whole
-                && into.is_empty()
-                && treatment.needs_percent()
-                && target.selector.can_pass_by(),
+            skips,
+            fields: None,
             has_found_all: false,
             batch: lines.map(|work| LineBatch::new(work, policies, rejects)),
             target,
@@ -369,7 +384,8 @@ impl Job for Values {
     fn work(&mut self, chunk: Chunk<'_>, out: &mut Vec<u8>, report: &mut Report) {
         let (bytes, line_end) = (chunk.bytes, self.needs.records.end());
         let mut edit = Edit::new(bytes, 0, out, self.form).watching(self.only_changed);
-        let skips = self.skips && self.has_found_all;
+        let mut skips = self.skips && self.has_found_all;
+        let mut number = 0_u32;
         let mut search = EscapeSearch::default();
         // Only the last record of a file can lack its record end.
         report.is_open = self.form == Form::Whole && bytes.last() != Some(&line_end);
@@ -377,8 +393,14 @@ impl Job for Values {
         // The batch conversion has left the lines before this offset to be converted one by one.
         let mut single_until = 0;
         while start < bytes.len() {
-            if skips {
-                match search.next(&self.target.selector, &chunk, start, line_end) {
+            if skips && let Some(fields) = &mut self.fields {
+                start += fields.apply(&bytes[start..], edit.copy_to(start));
+                edit.skip_to(start);
+                if start == bytes.len() {
+                    break;
+                }
+            } else if skips {
+                match search.next(&self.target.selector, &chunk, start, self.needs.records) {
                     Some(record) => start = record,
                     None => break,
                 }
@@ -394,10 +416,6 @@ impl Job for Values {
                 }
             }
             let end = chunk.end_of(start, line_end);
-            if skips && search.passes(end) {
-                start = end;
-                continue;
-            }
             let (record, has_quotes) = chunk.record(start, end, self.needs.records);
             let unreadable = report.stats.unreadable;
             let goes_on = if let Some(refusal) = self.target.selector.open_quote(record, has_quotes) {
@@ -416,16 +434,24 @@ impl Job for Values {
                 return;
             }
             let unreadable = report.stats.unreadable - unreadable;
+            if unreadable == 0
+                && let Some(fields) = &mut self.fields
+            {
+                fields.learn(&self.target.selector, record.bytes());
+            }
             // Such a record is not read at all if the search passes it, so it must not make a difference.
-            if unreadable > 0 && self.skips && !skip::may_have_escape(&self.target.selector, record.bytes()) {
+            if unreadable > 0 && self.skips && skip::may_pass(&self.target.selector, record.bytes()) {
                 report.stats.mentioned += unreadable;
             }
             start = end;
+            // This takes as long as a record, so it is done after the first record and then rarely.
+            if self.skips && !skips && number.is_multiple_of(64) {
+                self.has_found_all = self.target.selector.has_found_all(&report.stats);
+                skips = self.has_found_all;
+            }
+            number += 1;
         }
         edit.copy_to(bytes.len());
-        if self.skips && !self.has_found_all {
-            self.has_found_all = self.target.selector.has_found_all(&report.stats);
-        }
         report.stats.bytes_in += bytes.len() as u64;
         if self.needs.places {
             report.line(bytes, line_end, bytes.len());
@@ -492,6 +518,10 @@ impl Job for Values {
 
     fn instead(&self, out: &mut Vec<u8>) -> bool {
         self.parts.instead(&self.treatment, self.only_changed, out)
+    }
+
+    fn block(&self) -> usize {
+        if self.batch.is_some() { BLOCK } else { RECORDS_BLOCK }
     }
 
     fn report(&self) -> Report {

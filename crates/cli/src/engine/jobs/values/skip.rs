@@ -1,6 +1,9 @@
-//! Finds the records that may change, if records without an escape stay unchanged.
+//! Finds the records that may change or be unreadable, if records without an escape stay unchanged.
+
+use std::ops::Range;
 
 use crate::engine::pump::feed::Chunk;
+use crate::ground::records::Records;
 use crate::select::Selector;
 
 /// If this number of consecutive records have an escape, the search costs more than it saves. It then pauses for
@@ -18,17 +21,20 @@ fn find_escape(selector: &Selector, bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Reports whether `record` contains a byte that may begin an escape.
-pub fn may_have_escape(selector: &Selector, record: &[u8]) -> bool {
-    find_escape(selector, record).is_some()
+/// Reports whether `record` is copied without being read, if records may be skipped: it has no escape, and is readable as far
+/// as [`Selector::looks_readable`] tells.
+pub fn may_pass(selector: &Selector, record: &[u8]) -> bool {
+    find_escape(selector, record).is_none() && selector.looks_readable(record)
 }
 
-/// Finds the records of a chunk that contain a `%`. In JSON and logfmt it also finds a `\`, which may begin another
-/// spelling of `%`.
+/// Finds the records of a chunk that contain a `%`, and those that may be unreadable. In JSON and logfmt it also finds a `\`,
+/// which may begin another spelling of `%`.
 #[derive(Default)]
 pub struct EscapeSearch {
     /// The offset after the `%` or `\` that was found last; 0 before the first search.
     percent: usize,
+    /// The start of the record with that byte; the length of the chunk if no such byte is left.
+    record: usize,
     /// The number of consecutive records in which the search has found an escape.
     dense: u32,
     /// The number of records for which the search still pauses.
@@ -36,38 +42,68 @@ pub struct EscapeSearch {
 }
 
 impl EscapeSearch {
-    /// Returns the start of the next record that may contain an escape; the record at `start` is the first candidate.
-    /// Lines end in `end`. Returns `None` if no such record is left in `chunk`.
+    /// Returns the start of the next record that may contain an escape or be unreadable; the record at `start` is the first
+    /// candidate. Returns `None` if no such record is left in `chunk`.
     #[inline]
-    pub fn next(&mut self, selector: &Selector, chunk: &Chunk<'_>, start: usize, end: u8) -> Option<usize> {
+    pub fn next(
+        &mut self,
+        selector: &Selector,
+        chunk: &Chunk<'_>,
+        start: usize,
+        records: Records,
+    ) -> Option<usize> {
         if self.pause > 0 {
             self.pause -= 1;
             return Some(start);
         }
-        if self.percent > start {
-            return Some(start);
+        if self.percent <= start {
+            let found = find_escape(selector, &chunk.bytes[start..]).map(|found| start + found);
+            (self.percent, self.record) = match found {
+                Some(at) => (at + 1, chunk.start_of(at, start, records.end()).max(start)),
+                None => (usize::MAX, chunk.bytes.len()),
+            };
         }
-        let rest = &chunk.bytes[start..];
-        let at = start + find_escape(selector, rest)?;
-        self.percent = at + 1;
-        let record = chunk.start_of(at, start, end);
-        if record > start {
+        if start < self.record {
             self.dense = 0;
+            if let Some(record) = unreadable(selector, chunk, start..self.record, records) {
+                return Some(record);
+            }
+        }
+        if self.record == chunk.bytes.len() {
+            return None;
         }
         self.dense += 1;
         if self.dense == DENSE {
             (self.dense, self.pause) = (0, PAUSE);
         }
-        Some(record.max(start))
+        Some(self.record)
     }
+}
 
-    /// Reports whether the record that ends at `end` can be copied, because the next escape is after it.
-    #[inline]
-    pub fn passes(&mut self, end: usize) -> bool {
-        let passes = self.percent > end;
-        if passes {
-            self.dense = 0;
+/// Returns the start of the first record in `range` of `chunk` that may be unreadable.
+fn unreadable(
+    selector: &Selector,
+    chunk: &Chunk<'_>,
+    range: Range<usize>,
+    records: Records,
+) -> Option<usize> {
+    let mut start = match selector {
+        // A row of one line is readable unless the input ends in it.
+        Selector::Table(_) if !chunk.may_have_long_rows() => {
+            if range.end < chunk.bytes.len() {
+                return None;
+            }
+            chunk.start_of(range.end - 1, range.start, records.end()).max(range.start)
         }
-        passes
+        selector if selector.is_always_readable() => return None,
+        _ => range.start,
+    };
+    while start < range.end {
+        let stop = chunk.end_of(start, records.end());
+        if !selector.looks_readable(chunk.record(start, stop, records).0.bytes()) {
+            return Some(start);
+        }
+        start = stop;
     }
+    None
 }

@@ -1,0 +1,256 @@
+//! Compares the conversion of many records at once with that of single records, which `--stats` asks for.
+
+use crate::support::{Numbers, assert_same, run, run_in_chunks};
+
+/// Pieces of values, with escapes of structure, of text and of nonsense.
+const VALUE: &[&[u8]] = &[
+    b"/",
+    b"a",
+    b"%41",
+    b"%4",
+    b"%",
+    b"%zz",
+    b"%2541",
+    b"%C3%A9",
+    b"%c3",
+    b"%FF",
+    b"\xC3\xA9",
+    b"%09",
+    b"%0A",
+    b"%22",
+    b"%2C",
+    b"%5C",
+    b"%00",
+    b"%7e",
+    b"+",
+    b"https://example.org/caf%C3%A9/a%20b?q=%2Fhome&x=1",
+    b"/a/much/longer/path/in/which/nothing/at/all/has/to/be/decoded/so/that/blocks/are/clean",
+];
+
+/// Returns a value of a few pieces; `rare` values also contain those that need a treatment of their own.
+fn value(numbers: &mut Numbers, rare: bool) -> Vec<u8> {
+    let mut value = Vec::new();
+    for _ in 0..numbers.next() % 6 {
+        let piece = numbers.pick(VALUE);
+        let is_rare = [&b"%22"[..], b"%2C", b"%0A", b"%5C", b"%c3", b"%FF"].contains(&piece);
+        if rare || !is_rare {
+            value.extend_from_slice(piece);
+        }
+    }
+    value
+}
+
+/// Makes a text of about `len` bytes of the records that `record` makes.
+fn text(seed: u64, len: usize, start: &[u8], record: impl Fn(&mut Numbers, &mut Vec<u8>)) -> Vec<u8> {
+    let (mut numbers, mut text) = (Numbers(seed), start.to_vec());
+    while text.len() < start.len() + len {
+        record(&mut numbers, &mut text);
+    }
+    text
+}
+
+/// Checks that `args` give the same output and the same messages in one pass over many records as record by record.
+#[track_caller]
+fn check(args: &[&str], text: &[u8]) {
+    let what = format!("{args:?} {}", text[..text.len().min(200)].escape_ascii());
+    let single = run(&[args, &["--stats=json", "-j1"]].concat(), text);
+    let count = single.err.split("\"unreadable\":").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
+    for jobs in ["-j1", "-j3"] {
+        for chunk in [usize::MAX, 100_000, 4099] {
+            let many = run_in_chunks(&[args, &[jobs]].concat(), text, chunk);
+            assert_same(&what, &many.out, &single.out);
+            assert_eq!(many.code, single.code, "{what}");
+            let said = match count {
+                "0" => String::new(),
+                "1" => "pct: 1 record is unreadable, and stays".to_owned(),
+                _ => format!("pct: {count} records are unreadable, and stay"),
+            };
+            assert!(
+                many.err.starts_with(&said) && many.err.is_empty() == said.is_empty(),
+                "{what}: {count} {}",
+                many.err
+            );
+        }
+    }
+}
+
+#[test]
+fn fields_of_many_lines_are_decoded_like_those_of_one() {
+    for seed in 0..12 {
+        let rare = seed % 2 == 0;
+        let line = |numbers: &mut Numbers, text: &mut Vec<u8>| {
+            for index in 0..[6, 6, 6, 0, 1, 2, 3, 9][(numbers.next() % 8) as usize] {
+                if index > 0 {
+                    text.push(b'\t');
+                }
+                // Some texts have escapes in other fields too, and some have many lines without an escape.
+                if seed % 3 > 0 || index == 3 || numbers.next().is_multiple_of(4) {
+                    text.extend(value(numbers, rare));
+                }
+            }
+            if numbers.next().is_multiple_of(500) {
+                text.extend(b"%41x".repeat(5000));
+            }
+            text.extend_from_slice(
+                [&b"\n"[..], b"\n", b"\n", b"\r\n", b"\r", b"\0"][(numbers.next() % 6) as usize],
+            );
+        };
+        let text = text(seed, 300_000, b"a\tb\tc\td\te\n", line);
+        for field in ["1", "2", "4", "9"] {
+            check(&["decode", "--delimiter", "tab", "--field", field], &text);
+        }
+        check(&["normalize", "--delimiter", "tab", "--field", "4"], &text);
+        check(&["decode", "-0", "--delimiter", "tab", "--field", "2"], &text);
+        check(&["decode", "--delimiter", "tab", "--keep", "a~", "--field", "4"], &text);
+        check(&["decode", "--delimiter", "/", "--field", "2"], &text);
+    }
+}
+
+#[test]
+fn requests_of_many_lines_are_decoded_like_those_of_one() {
+    for seed in 0..16 {
+        // Lines that must be read by themselves are rare, frequent or missing.
+        let odd = [0, 300, 5, 40][seed as usize % 4];
+        let line = |numbers: &mut Numbers, text: &mut Vec<u8>| {
+            let start = text.len();
+            let blanks = [&b" "[..], b" ", b" ", b"\t", b"  "][(numbers.next() % 5) as usize];
+            text.extend_from_slice(numbers.pick(&[
+                b"1.2.3.4 - -",
+                b"h:80 1.2.3.4 - %41",
+                b"1.2.3.4 - a b",
+                b"",
+            ]));
+            text.extend_from_slice(b" [10/Oct/2000:13:55:36 -0700] \"");
+            text.extend_from_slice(numbers.pick(&[
+                b"GET /",
+                b"GET /",
+                b"GET /",
+                b"POST  /x y/",
+                b"GET",
+                b"-",
+                b"%47ET /",
+            ]));
+            text.extend(value(numbers, seed % 3 > 0));
+            text.extend_from_slice(numbers.pick(&[b" HTTP/1.1\"", b" HTTP/1.1\"", b" HTTP/2\" ", b"\""]));
+            text.extend_from_slice(numbers.pick(&[b" 200 12", b" 200 12", b" 200 %41", b" 200", b""]));
+            if !numbers.next().is_multiple_of(4) {
+                text.extend_from_slice(blanks);
+                text.push(b'"');
+                text.extend(value(numbers, seed % 3 > 0));
+                text.extend_from_slice(numbers.pick(&[
+                    b"-\" \"Mozilla/5.0 (X11; %41)\"",
+                    b"a%20b\" \"-\"",
+                    b"\"",
+                ]));
+            }
+            if odd > 0 && numbers.next().is_multiple_of(odd) {
+                let at = start + numbers.next() as usize % (text.len() - start);
+                let new: &[u8] =
+                    numbers.pick(&[b"\\", b"\"", b"%", b"\n", b"[", b"]", b" ", b"\t", b"", b"\r", b"\" "]);
+                text.splice(at..=at, new.iter().copied());
+                if numbers.next().is_multiple_of(2) {
+                    text.extend_from_slice(
+                        b"\ngarbage\n\n \n] \"%41\n[x] \"GET /%41 \"x\" HTTP/1.1\" 1 2 \"/%41\"\n- [x] \"\"",
+                    );
+                }
+            }
+            text.extend_from_slice(if seed % 5 == 0 { b"\r\n" } else { b"\n" });
+        };
+        let text = text(seed, 200_000, b"- - - [x] \"GET / HTTP/1.1\" 200 1 \"/\" \"-\"\n", line);
+        for log in ["combined", "common", "vhost_combined", "nginx", "haproxy"] {
+            check(&["decode", "--log", log], &text);
+        }
+        check(&["normalize", "--log", "combined"], &text);
+        check(&["decode", "--log", "combined", "--keep", "a~"], &text);
+    }
+}
+
+#[test]
+fn columns_of_many_rows_are_decoded_like_those_of_one() {
+    for seed in 0..16 {
+        // Odd rows are rare, frequent or missing, and so are values that need quotes.
+        let (odd, rare) = ([0, 300, 5, 40][seed as usize % 4], seed % 3 > 0);
+        let row = |numbers: &mut Numbers, text: &mut Vec<u8>| {
+            for index in 0..[4, 4, 4, 4, 4, 4, 4, 1][(numbers.next() % 8) as usize] {
+                if index > 0 {
+                    text.push(b',');
+                }
+                let is_rare = rare && numbers.next().is_multiple_of(50);
+                let value = value(numbers, is_rare);
+                match numbers.next() % 4 {
+                    0 => text.extend([b"\"", &*value, b"\""].concat()),
+                    1 => text.extend([b"\"a \"\"quoted\"\", cell ", &*value, b"\""].concat()),
+                    _ => text.extend(value),
+                }
+                if odd > 0 && numbers.next().is_multiple_of(odd) {
+                    text.extend_from_slice(numbers.pick(&[
+                        b"\"",
+                        b"\"\n\"",
+                        b"\"x%41",
+                        b"x\"",
+                        b"\r",
+                        b",\"a\nb\"",
+                        b",\"a\r\nb%41\"",
+                        b"\"\"",
+                        b",\"",
+                        b"%2",
+                        b"\n",
+                    ]));
+                }
+            }
+            text.extend_from_slice(if seed % 5 == 0 { b"\r\n" } else { b"\n" });
+        };
+        let text = text(seed, 200_000, b"id,url,status,note\n1,x,y,z\n", row);
+        for column in ["id", "url", "note"] {
+            check(&["decode", "--csv", "--column", column], &text);
+        }
+        check(&["normalize", "--csv", "--column", "2"], &text);
+        check(&["decode", "--csv", "--keep", "a~", "--column", "2"], &text);
+    }
+}
+
+#[test]
+fn members_of_many_lines_are_decoded_like_those_of_one() {
+    for seed in 0..16 {
+        // Lines that need a parser are rare, frequent or missing, and so are values that need escapes.
+        let (odd, rare) = ([0, 300, 5, 40][seed as usize % 4], seed % 3 > 0);
+        let line = |numbers: &mut Numbers, text: &mut Vec<u8>| {
+            let is_rare = rare && numbers.next().is_multiple_of(50);
+            let value = value(numbers, is_rare);
+            let value = String::from_utf8_lossy(&value).into_owned();
+            let number = numbers.next() % 1_000_000;
+            let line = match numbers.next() % 8 {
+                0 => format!("{{\"request\":{{\"url\":\"{value}\",\"n\":{number}}}}}"),
+                1 => format!(
+                    "{{\"id\":-{number}.5e7,\"request\":{{\"url\":\"{value}\"}}, \"x\" : [true,null,\"%41\"]}}"
+                ),
+                2 => format!("{{\"id\":{number},\"request\":{{\"method\":\"%47ET\"}}}}"),
+                _ => format!(
+                    "{{\"id\":{number},\"request\":{{\"method\":\"GET\",\"url\":\"{value}\"}},\"status\":200}}"
+                ),
+            };
+            text.extend(line.as_bytes());
+            if odd > 0 && numbers.next().is_multiple_of(odd) {
+                // Changes the line somewhere, mostly so that it is not JSON any more.
+                let at = text.len() - 1 - (numbers.next() as usize % line.len());
+                let new: &[u8] = numbers
+                    .pick(&[b"\\", b"\"", b"%", b"\n", b"\\u0025", b"\t", b"\xC3", b"", b"0", b"}", b" "]);
+                text.splice(at..=at, new.iter().copied());
+                if numbers.next().is_multiple_of(2) {
+                    text.extend_from_slice(b"\nxx\n\n  \n[1,2]\n\"x%41\"\n{%\n{\"request\":{\"url\":1,\"url\":\"%41\",\"url\":\"%42\"}}");
+                }
+            }
+            text.extend_from_slice(if seed % 5 == 0 { b"\r\n" } else { b"\n" });
+        };
+        let mut text = text(seed, 200_000, b"{\"request\":{\"url\":\"\"}}\n", line);
+        // Lines in braces without an escape are not checked by default, so they are left out.
+        let lines = text.split_inclusive(|&byte| byte == b'\n');
+        text = lines
+            .filter(|line| odd == 0 || line.iter().any(|byte| b"%\\".contains(byte)))
+            .collect::<Vec<_>>()
+            .concat();
+        check(&["decode", "--jsonl", "--key", "request.url"], &text);
+        check(&["normalize", "--jsonl", "--key", "request.url"], &text);
+        check(&["decode", "--keep", "a~", "--jsonl", "--key", "request.url"], &text);
+    }
+}

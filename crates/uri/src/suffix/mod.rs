@@ -1,0 +1,466 @@
+//! Public suffixes and registrable domains, by the Public Suffix List (<https://publicsuffix.org>).
+//!
+//! A public suffix is a name under which people register names: `com`, `co.uk`, `github.io`. The registrable domain is the public
+//! suffix with one more label. [`Parts::domain`] and its neighbours use the list that is compiled in, and [`SuffixList::parse`] reads
+//! another one. Nothing here resolves a name, or checks that it exists.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::Range;
+use std::sync::OnceLock;
+
+use crate::iri::host_to_ascii;
+use crate::parts::Parts;
+use crate::pieces::Piece;
+
+/// The list that is compiled in.
+const TEXT: &str = include_str!("public_suffix_list.dat");
+
+// The rules of a node, as bits. The bit of the private section is twice that of the ICANN section.
+const RULE: u8 = 1;
+const WILDCARD: u8 = 4;
+const EXCEPTION: u8 = 16;
+const PARENT: u8 = 64;
+
+/// The bits of both sections, as a factor of the constants above; the ICANN section alone has the factor 1.
+const BOTH: u8 = 3;
+
+/// The rules of a public suffix list.
+///
+/// ```
+/// use simdpct_uri::SuffixList;
+///
+/// let name = SuffixList::compiled().find(b"www.example.co.uk").unwrap();
+/// assert_eq!(name.suffix(), "co.uk");
+/// assert_eq!(name.domain().unwrap(), "example.co.uk");
+///
+/// let own = SuffixList::parse("intern\n*.lan\n")?;
+/// assert_eq!(own.find(b"pc.office.lan").unwrap().domain().unwrap(), "pc.office.lan");
+/// # Ok::<(), simdpct_uri::InvalidSuffixList>(())
+/// ```
+#[derive(Clone)]
+pub struct SuffixList {
+    version: Option<String>,
+    /// The labels of all nodes, in ASCII and lower case.
+    labels: Vec<u8>,
+    /// The tree of labels, from the right of a name to its left. The first node is the root.
+    nodes: Vec<Node>,
+    /// A hash table of the indexes of nodes, open and probed one by one. Empty places hold 0. At most half of it is used, so a
+    /// search ends.
+    places: Vec<u32>,
+}
+
+#[derive(Clone, Copy)]
+struct Node {
+    parent: u32,
+    label: u32,
+    len: u8,
+    rules: u8,
+}
+
+/// The section of a list that holds the rule of a suffix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Section {
+    /// Suffixes of registries: `com`, `co.uk`.
+    Icann,
+    /// Suffixes that the owner of a domain has submitted: `github.io`.
+    Private,
+    /// No rule matches, so the last label is the suffix: the rule `*` that every list implies.
+    Unlisted,
+}
+
+/// A host name, divided into public suffix, registrable domain and subdomain. [`SuffixList::find`] returns it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DomainName<'a> {
+    suffix: &'a [u8],
+    domain: Option<&'a [u8]>,
+    subdomain: Option<&'a [u8]>,
+    section: Section,
+}
+
+impl<'a> DomainName<'a> {
+    /// Returns the public suffix as it is written, without a trailing dot.
+    #[must_use]
+    pub fn suffix(&self) -> Piece<'a> {
+        Piece::new(self.suffix)
+    }
+
+    /// Returns the registrable domain, which is the suffix and the label before it. `None` if the whole name is a suffix.
+    #[must_use]
+    pub fn domain(&self) -> Option<Piece<'a>> {
+        self.domain.map(Piece::new)
+    }
+
+    /// Returns the labels before the registrable domain, without the dot between them. `None` if the name has no such labels.
+    #[must_use]
+    pub fn subdomain(&self) -> Option<Piece<'a>> {
+        self.subdomain.map(Piece::new)
+    }
+
+    /// Returns the section of the rule that decided.
+    #[must_use]
+    pub fn section(&self) -> Section {
+        self.section
+    }
+}
+
+impl SuffixList {
+    /// Returns the list that is compiled in. The first call parses it, which takes about a millisecond.
+    pub fn compiled() -> &'static SuffixList {
+        static LIST: OnceLock<SuffixList> = OnceLock::new();
+        LIST.get_or_init(|| SuffixList::parse(TEXT).unwrap_or_else(|error| unreachable!("{error}")))
+    }
+
+    /// Parses a list in the format of <https://publicsuffix.org/list/>: a rule a line, up to its first space; `//` starts a comment, and
+    /// the comments `===BEGIN ICANN DOMAINS===` and `===BEGIN PRIVATE DOMAINS===` start the sections. Rules before them count as
+    /// ICANN rules. Labels may be U-labels or Punycode. Takes time linear in the text, except for IDNA.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidSuffixList`] if a line is not a rule, or if the list has no rules. A `*` is accepted as the first label only.
+    pub fn parse(text: &str) -> Result<SuffixList, InvalidSuffixList> {
+        let root = Node { parent: 0, label: 0, len: 0, rules: PARENT };
+        let mut list =
+            SuffixList { version: None, labels: Vec::new(), nodes: [root].into(), places: [0; 64].into() };
+        let mut section = 1;
+        for (index, line) in text.strip_prefix('\u{feff}').unwrap_or(text).lines().enumerate() {
+            if let Some(comment) = line.trim_start().strip_prefix("//") {
+                let comment = comment.trim();
+                match comment {
+                    "===BEGIN ICANN DOMAINS===" => section = 1,
+                    "===BEGIN PRIVATE DOMAINS===" => section = 2,
+                    _ if list.version.is_none() => {
+                        list.version = comment.strip_prefix("VERSION: ").map(String::from);
+                    }
+                    _ => {}
+                }
+            } else if let Some(rule) = line.split_whitespace().next() {
+                list.add(rule, section).ok_or(InvalidSuffixList { line: Some(index + 1) })?;
+            }
+        }
+        if list.nodes.len() == 1 { Err(InvalidSuffixList { line: None }) } else { Ok(list) }
+    }
+
+    /// Returns the version that the list names in a comment `VERSION:`, if it has one. Lists since 2024 begin with the time at which they
+    /// were made.
+    #[must_use]
+    pub fn version(&self) -> Option<&str> {
+        self.version.as_deref()
+    }
+
+    /// Divides `host`, a host as it is written in a URL, by the rules of both sections.
+    ///
+    /// The longest rule that matches decides; an exception (`!`) goes before all others, and `*` matches one label. If no rule matches, the
+    /// last label is the suffix. The parts are slices of `host`, as it is written:
+    ///
+    /// * upper and lower case, Punycode and U-labels (UTS 46) match the same rules;
+    /// * escapes are read as the bytes that they mean, so `%2E` is a dot, and so are U+3002, U+FF0E and U+FF61;
+    /// * a trailing dot belongs to no part.
+    ///
+    /// Returns `None` for an empty host, for an address, for every host that browsers read as an address (its last label is a number,
+    /// `127.1` or `0x7f`), for a host with an empty label, and if it is not ASCII and not valid by UTS 46.
+    ///
+    /// Takes time linear in the host, except for IDNA.
+    ///
+    /// ```
+    /// use simdpct_uri::{Section, SuffixList};
+    ///
+    /// let list = SuffixList::compiled();
+    /// let name = list.find(b"a.b.github.io.").unwrap();
+    /// assert_eq!(name.subdomain().unwrap(), "a");
+    /// assert_eq!(name.domain().unwrap(), "b.github.io");
+    /// assert_eq!(name.suffix(), "github.io");
+    /// assert_eq!(name.section(), Section::Private);
+    /// assert_eq!(list.find(b"localhost").unwrap().domain(), None);
+    /// assert_eq!(list.find(b"127.0.0.1"), None);
+    /// ```
+    #[must_use]
+    pub fn find<'a>(&self, host: &'a [u8]) -> Option<DomainName<'a>> {
+        self.find_in(host, BOTH)
+    }
+
+    /// Divides `host` by the rules of the ICANN section only. See [`SuffixList::find`].
+    ///
+    /// ```
+    /// let name = simdpct_uri::SuffixList::compiled().find_icann(b"a.b.github.io").unwrap();
+    /// assert_eq!(name.domain().unwrap(), "github.io");
+    /// ```
+    #[must_use]
+    pub fn find_icann<'a>(&self, host: &'a [u8]) -> Option<DomainName<'a>> {
+        self.find_in(host, 1)
+    }
+
+    fn find_in<'a>(&self, host: &'a [u8], sections: u8) -> Option<DomainName<'a>> {
+        let is_plain = host.iter().fold(true, |plain, &byte| plain & byte.is_ascii() & (byte != b'%'));
+        if !is_plain {
+            return self.find_spelt(host, sections);
+        }
+        let name = host.strip_suffix(b".").unwrap_or(host);
+        let (suffix, section) = self.suffix_of(name, sections)?;
+        let before = suffix.checked_sub(1).map(|dot| memchr::memrchr(b'.', &name[..dot]));
+        Some(DomainName {
+            suffix: &name[suffix..],
+            domain: before.map(|dot| &name[dot.map_or(0, |dot| dot + 1)..]),
+            subdomain: before.flatten().map(|dot| &name[..dot]),
+            section,
+        })
+    }
+
+    /// Divides a host with escapes or characters that are not ASCII: counts the labels of its ASCII form, and finds as many in `host`.
+    fn find_spelt<'a>(&self, host: &'a [u8], sections: u8) -> Option<DomainName<'a>> {
+        let ascii = host_to_ascii(&simdpct::decode(host))?;
+        let name = ascii.strip_suffix('.').unwrap_or(&ascii).as_bytes();
+        let (suffix, section) = self.suffix_of(name, sections)?;
+        let mut dots = dots(host);
+        let trailing = dots.pop_if(|dot| dot.end == host.len());
+        let host = &host[..trailing.map_or(host.len(), |dot| dot.start)];
+        let count = |name| memchr::memchr_iter(b'.', name).count();
+        if dots.len() != count(name) {
+            return None;
+        }
+        let before = dots.len() - count(&name[suffix..]);
+        let dot = |labels: usize| before.checked_sub(labels).map(|index| &dots[index]);
+        let after = |dot: Option<&Range<usize>>| &host[dot.map_or(0, |dot| dot.end)..];
+        Some(DomainName {
+            suffix: after(dot(1)),
+            domain: dot(1).map(|_| after(dot(2))),
+            subdomain: dot(2).map(|dot| &host[..dot.start]),
+            section,
+        })
+    }
+
+    /// Returns the start of the suffix of `name`, which is ASCII, and its section. `None` if `name` is not a domain name.
+    fn suffix_of(&self, name: &[u8], sections: u8) -> Option<(usize, Section)> {
+        if matches!(name.first(), None | Some(b'.' | b'[')) || name.windows(2).any(|two| two == b"..") {
+            return None;
+        }
+        let (mut start, mut hash) = last_label(name);
+        if is_number(&name[start..]) {
+            return None;
+        }
+        let (mut node, mut end) = (self.nodes[0], name.len());
+        let mut found = (start, Section::Unlisted);
+        let mut index = 0;
+        loop {
+            if let Some(section) = node.section(WILDCARD, sections) {
+                found = (start, section);
+            }
+            if node.rules & PARENT == 0 {
+                return Some(found);
+            }
+            let Some(child) = self.child(index, &name[start..end], hash) else { return Some(found) };
+            (index, node) = (child, self.nodes[child as usize]);
+            if let Some(section) = node.section(EXCEPTION, sections) {
+                return Some((end + 1, section));
+            }
+            if let Some(section) = node.section(RULE, sections) {
+                found = (start, section);
+            }
+            if start == 0 {
+                return Some(found);
+            }
+            end = start - 1;
+            (start, hash) = last_label(&name[..end]);
+        }
+    }
+
+    /// Returns the child of node `parent` for `label`, whose hash is `hash`.
+    fn child(&self, parent: u32, label: &[u8], hash: u64) -> Option<u32> {
+        let mut place = self.place(parent, hash);
+        loop {
+            let index = self.places[place];
+            let node = self.nodes[index as usize];
+            let known = &self.labels[node.label as usize..][..node.len.into()];
+            match index {
+                0 => return None,
+                _ if node.parent == parent && known.eq_ignore_ascii_case(label) => return Some(index),
+                _ => place = (place + 1) % self.places.len(),
+            }
+        }
+    }
+
+    /// Returns the first place at which to look for the child of node `parent` whose label has this hash.
+    fn place(&self, parent: u32, hash: u64) -> usize {
+        let mixed = (hash ^ u64::from(parent)).wrapping_mul(FACTOR);
+        (mixed >> 32) as usize % self.places.len()
+    }
+
+    /// Adds a rule of a section. Returns `None` if it is not a rule.
+    fn add(&mut self, rule: &str, section: u8) -> Option<()> {
+        let (bit, name) = match (rule.strip_prefix('!'), rule.strip_prefix('*')) {
+            (Some(name), _) => (EXCEPTION, name.contains('.').then_some(name)?),
+            (_, Some("")) => (WILDCARD, ""),
+            (_, Some(name)) => (WILDCARD, name.strip_prefix('.').filter(|name| !name.is_empty())?),
+            _ => (RULE, rule),
+        };
+        let name = host_to_ascii(name.as_bytes()).filter(|name| !name.contains('*'))?;
+        let mut index = 0;
+        for label in name.rsplit('.').filter(|_| rule != "*") {
+            let len = u8::try_from(label.len()).ok().filter(|&len| len > 0)?;
+            let (_, hash) = last_label(label.as_bytes());
+            index = match self.child(index, label.as_bytes(), hash) {
+                Some(child) => child,
+                None => {
+                    self.nodes[index as usize].rules |= PARENT;
+                    let start = u32::try_from(self.labels.len()).ok()?;
+                    self.labels.extend_from_slice(label.as_bytes());
+                    self.nodes.push(Node { parent: index, label: start, len, rules: 0 });
+                    self.insert(u32::try_from(self.nodes.len() - 1).ok()?);
+                    self.nodes.len() as u32 - 1
+                }
+            };
+        }
+        self.nodes[index as usize].rules |= bit * section;
+        Some(())
+    }
+
+    /// Writes the index of a new node to its place, and doubles the table if it is half full.
+    fn insert(&mut self, index: u32) {
+        let nodes = if self.nodes.len() * 2 > self.places.len() {
+            self.places = alloc::vec![0; self.places.len() * 2];
+            1..index + 1
+        } else {
+            index..index + 1
+        };
+        for index in nodes {
+            let node = self.nodes[index as usize];
+            let (_, hash) = last_label(&self.labels[node.label as usize..][..node.len.into()]);
+            let mut place = self.place(node.parent, hash);
+            while self.places[place] != 0 {
+                place = (place + 1) % self.places.len();
+            }
+            self.places[place] = index;
+        }
+    }
+}
+
+impl fmt::Debug for SuffixList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nodes = self.nodes.len();
+        f.debug_struct("SuffixList")
+            .field("version", &self.version)
+            .field("nodes", &nodes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Node {
+    /// Returns the section that has this kind of rule for this node, if one of `sections` has it.
+    fn section(self, rule: u8, sections: u8) -> Option<Section> {
+        match self.rules & (rule * sections) {
+            0 => None,
+            bits if bits & rule != 0 => Some(Section::Icann),
+            _ => Some(Section::Private),
+        }
+    }
+}
+
+/// An odd number whose bits look random.
+const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Returns the start of the last label of `name`, and a hash of this label without regard to case.
+fn last_label(name: &[u8]) -> (usize, u64) {
+    let (mut start, mut hash) = (name.len(), 0_u64);
+    while start > 0 && name[start - 1] != b'.' {
+        start -= 1;
+        hash = (hash ^ u64::from(name[start] | 0x20)).wrapping_mul(FACTOR);
+    }
+    (start, hash)
+}
+
+/// Reports whether browsers read a host with this last label as an IPv4 address (URL Standard, section 3.5, "ends in a number").
+fn is_number(label: &[u8]) -> bool {
+    match label {
+        [b'0', b'x' | b'X', digits @ ..] => digits.iter().all(u8::is_ascii_hexdigit),
+        digits => digits.iter().all(u8::is_ascii_digit),
+    }
+}
+
+/// Returns the positions of the dots of `host`, also of those in other scripts (UTS 46) and of those that are escaped.
+fn dots(host: &[u8]) -> Vec<Range<usize>> {
+    let byte_at = |at: usize| match simdpct::decode_escape(&host[at..]) {
+        Some(byte) => Some((byte, at + 3)),
+        None => host.get(at).map(|&byte| (byte, at + 1)),
+    };
+    let end_of = |dot: &str, start| {
+        dot.bytes()
+            .try_fold(start, |at, byte| byte_at(at).filter(|&(found, _)| found == byte).map(|(_, end)| end))
+    };
+    let mut dots = Vec::new();
+    let mut at = 0;
+    while at < host.len() {
+        match [".", "\u{3002}", "\u{ff0e}", "\u{ff61}"].iter().find_map(|dot| end_of(dot, at)) {
+            Some(end) => {
+                dots.push(at..end);
+                at = end;
+            }
+            None => at += 1,
+        }
+    }
+    dots
+}
+
+impl<'a> Parts<'a> {
+    /// Returns the registrable domain of the host by the list that is compiled in: the public suffix and the label before it. `None`
+    /// without a host, for an address, and for a host that is a suffix. [`SuffixList::find`] has the rules, and takes other lists.
+    ///
+    /// ```
+    /// use simdpct_uri::split;
+    ///
+    /// assert_eq!(split("https://www.Example.CO.UK/").domain().unwrap(), "Example.CO.UK");
+    /// assert_eq!(split("//a.b.xn--55qx5d.cn.:80").domain().unwrap(), "b.xn--55qx5d.cn");
+    /// assert_eq!(split("//a.b\u{fc}cher.de").domain().unwrap(), "b\u{fc}cher.de");
+    /// assert!(["//co.uk", "//10.0.0.1", "//[::1]", "/a"].iter().all(|url| split(url).domain().is_none()));
+    /// ```
+    #[must_use]
+    pub fn domain(&self) -> Option<Piece<'a>> {
+        self.domain_name()?.domain()
+    }
+
+    /// Returns the public suffix of the host by the list that is compiled in. See [`SuffixList::find`].
+    ///
+    /// ```
+    /// assert_eq!(simdpct_uri::split("//a.b.github.io").suffix().unwrap(), "github.io");
+    /// ```
+    #[must_use]
+    pub fn suffix(&self) -> Option<Piece<'a>> {
+        Some(self.domain_name()?.suffix())
+    }
+
+    /// Returns the labels of the host before its registrable domain. `None` if the host has no such labels. See [`SuffixList::find`].
+    ///
+    /// ```
+    /// assert_eq!(simdpct_uri::split("//a.b.example.com").subdomain().unwrap(), "a.b");
+    /// ```
+    #[must_use]
+    pub fn subdomain(&self) -> Option<Piece<'a>> {
+        self.domain_name()?.subdomain()
+    }
+
+    /// Divides the host by the list that is compiled in. One call is faster than one for each part. See [`SuffixList::find`].
+    #[must_use]
+    pub fn domain_name(&self) -> Option<DomainName<'a>> {
+        SuffixList::compiled().find(self.host()?.raw())
+    }
+}
+
+/// The error of [`SuffixList::parse`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InvalidSuffixList {
+    /// The number of the line that is not a rule, from 1; `None` if the list has no rules.
+    pub line: Option<usize>,
+}
+
+impl fmt::Display for InvalidSuffixList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "line {line} is not a rule of a public suffix list"),
+            None => f.write_str("a public suffix list without rules"),
+        }
+    }
+}
+
+impl core::error::Error for InvalidSuffixList {}

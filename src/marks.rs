@@ -1,0 +1,127 @@
+//! Decoding at marked places, and the marks: for records in which only some fields are percent-encoded.
+//!
+//! A chunk of many records is decoded in one pass, which copies everything outside the wanted fields. The caller finds these
+//! fields by the places of delimiters.
+
+use alloc::vec::Vec;
+
+use crate::decode::Decode;
+use crate::kernel::cursor::Tail;
+use crate::kernel::isa::Tier;
+use crate::kernel::job::{DecodeRule, MarkJob};
+
+/// Finds four bytes in `input`, and replaces the content of `marks` by one entry for each 64 bytes of `input`. In word `n` of
+/// entry `i`, bit `b` is set if byte `64 * i + b` of the input equals `bytes[n]`.
+///
+/// Takes time linear in the input.
+///
+/// ```
+/// let mut marks = Vec::new();
+/// simdpct::mark_bytes(b"a%41,%42\n", *b"%,\n;", &mut marks);
+/// assert_eq!(marks, [[0b000_100_010, 0b000_010_000, 0b100_000_000, 0]]);
+/// ```
+pub fn mark_bytes(input: &(impl AsRef<[u8]> + ?Sized), bytes: [u8; 4], marks: &mut Vec<[u64; 4]>) {
+    mark_bytes_with(Tier::active(), input.as_ref(), bytes, marks);
+}
+
+fn mark_bytes_with(tier: Tier, input: &[u8], bytes: [u8; 4], marks: &mut Vec<[u64; 4]>) {
+    // All entries are written below, so old ones need not be cleared.
+    marks.resize(input.len().div_ceil(64), [0; 4]);
+    tier.mark(&MarkJob(bytes), input, marks);
+}
+
+impl Decode {
+    /// Decodes the escapes at marked places, copies everything else, and appends the result to `out`.
+    ///
+    /// Bit `b` of word `i` of `marks` belongs to byte `64 * i + b` of the input. An escape is decoded if the bit of its `%` is
+    /// set. Other bits are ignored, and missing words have no bits. A `+` stays, also in a decoder with [`Decode::form`].
+    ///
+    /// ```
+    /// let mut out = Vec::new();
+    /// simdpct::Decode::new().decode_marked_append("%41 %42", &[1], &mut out);
+    /// assert_eq!(out, b"A %42");
+    /// ```
+    pub fn decode_marked_append(
+        &self,
+        input: &(impl AsRef<[u8]> + ?Sized),
+        marks: &[u64],
+        out: &mut Vec<u8>,
+    ) {
+        self.append_marked(input.as_ref(), marks, false, out);
+    }
+
+    /// Decodes like [`Decode::decode_marked_append`], unless an escape at a marked place stays because of [`Decode::keep`].
+    ///
+    /// # Errors
+    ///
+    /// The offset of the first escape that would stay; `out` is then unchanged.
+    ///
+    /// ```
+    /// let (decode, mut out) = (simdpct::Decode::new().keep(simdpct::ByteSet::from_bytes(b"\"")), Vec::new());
+    /// assert_eq!(decode.try_decode_marked_append("%41%22", &[0b1001], &mut out), Err(3));
+    /// assert_eq!(decode.try_decode_marked_append("%41%22", &[0b0001], &mut out), Ok(()));
+    /// assert_eq!(out, b"A%22");
+    /// ```
+    pub fn try_decode_marked_append(
+        &self,
+        input: &(impl AsRef<[u8]> + ?Sized),
+        marks: &[u64],
+        out: &mut Vec<u8>,
+    ) -> Result<(), usize> {
+        let (input, len) = (input.as_ref(), out.len());
+        let stopped = self.append_marked(input, marks, true, out);
+        if stopped < input.len() {
+            out.truncate(len);
+            return Err(stopped);
+        }
+        Ok(())
+    }
+
+    /// Appends the decoded bytes, and returns where decoding ended.
+    fn append_marked(&self, input: &[u8], marks: &[u64], strict: bool, out: &mut Vec<u8>) -> usize {
+        let mut job = self.core.job;
+        if job.rule == DecodeRule::Form {
+            job.rule = DecodeRule::Keep;
+        }
+        // The output is never longer than the input.
+        Tail::new(out).append(input.len(), |room| {
+            let decoded = self.core.kernels().decode_marked(&job, input, marks, strict, room);
+            (decoded.written, decoded.stopped)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Marks byte by byte.
+    fn naive(input: &[u8], bytes: [u8; 4]) -> Vec<[u64; 4]> {
+        let mut marks = alloc::vec![[0; 4]; input.len().div_ceil(64)];
+        for (at, &byte) in input.iter().enumerate() {
+            for (n, &wanted) in bytes.iter().enumerate() {
+                marks[at / 64][n] |= u64::from(byte == wanted) << (at % 64);
+            }
+        }
+        marks
+    }
+
+    #[test]
+    fn every_tier_marks_the_same_bytes() {
+        for tier in Tier::available() {
+            let mut marks = alloc::vec![[u64::MAX; 4]; 3];
+            for len in 0..300 {
+                for byte in 0..=255_u8 {
+                    let mut input = alloc::vec![0; len];
+                    for (at, slot) in input.iter_mut().enumerate() {
+                        // Neighbours of each byte, and bytes that differ from it in one bit.
+                        *slot = byte ^ [0, 1, 0x80, 0, 0x20, 0][(at * 7 + len) % 6];
+                    }
+                    let bytes = [byte, 0, byte ^ 1, 0x80];
+                    mark_bytes_with(tier, &input, bytes, &mut marks);
+                    assert_eq!(marks, naive(&input, bytes), "{tier} {len} {byte}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Tests decoding at marked places, and the marks, on every tier, between guard pages.
+
+use simdpct::Decode;
+use testkit::guard::{PLACES, Room};
+use testkit::oracle::{Members, UNRESERVED};
+use testkit::shapes::{Rng, SHAPES};
+use testkit::tiers::{runs, tiers};
+
+/// Decodes the marked escapes byte by byte. Also returns the offset of the first of them that stays because of `keep`.
+fn naive(input: &[u8], marks: &[u64], keep: &Members, upper: bool) -> (Vec<u8>, Option<usize>) {
+    let (mut out, mut at, mut kept) = (Vec::new(), 0, None);
+    while at < input.len() {
+        let is_marked = marks.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 != 0);
+        let digits = input.get(at + 1..at + 3).and_then(|digits| std::str::from_utf8(digits).ok());
+        let digits = digits.filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        match digits.filter(|_| is_marked && input[at] == b'%') {
+            Some(digits) => {
+                let byte = u8::from_str_radix(digits, 16).unwrap();
+                if !keep[usize::from(byte)] {
+                    out.push(byte);
+                } else {
+                    kept.get_or_insert(at);
+                    let escape = &input[at..at + 3];
+                    out.extend(if upper { escape.to_ascii_uppercase() } else { escape.to_vec() });
+                }
+                at += 3;
+            }
+            None => {
+                out.push(input[at]);
+                at += 1;
+            }
+        }
+    }
+    (out, kept)
+}
+
+#[test]
+fn only_marked_escapes_are_decoded() {
+    let (mut rng, mut room, mut seen) = (Rng(1), Room::new(), 0);
+    let others: Members = std::array::from_fn(|byte| !UNRESERVED[byte]);
+    let decoders = [
+        (Decode::new(), [false; 256], false),
+        (Decode::new().keep(testkit::check::byte_set(&UNRESERVED)).form(), UNRESERVED, false),
+        (Decode::new().keep(testkit::check::byte_set(&others)), others, false),
+        (Decode::NORMALIZE, others, true),
+    ];
+    for len in (0..=260).chain([511, 640, 4095, 4096, 4101]) {
+        for (index, (name, shape)) in SHAPES.iter().enumerate() {
+            if !runs(len * SHAPES.len() + index) && len > 66 {
+                continue;
+            }
+            let input = shape(len, &mut rng);
+            let input = room.put(&input, PLACES[(len + index) % PLACES.len()]);
+            // All bits, none, some, long runs, and too few words.
+            let words = len.div_ceil(64);
+            let mut random = || (0..words).map(|_| rng.next()).collect::<Vec<_>>();
+            let run = random().iter().map(|bits| u64::MAX << (bits % 64)).collect();
+            for marks in
+                [vec![u64::MAX; words], vec![0; words], random(), run, random()[words / 2..].to_vec()]
+            {
+                for (decode, keep, upper) in &decoders {
+                    let (wanted, kept) = naive(input, &marks, keep, *upper);
+                    seen += usize::from(wanted != *input);
+                    for &tier in tiers() {
+                        let mut out = b"before".to_vec();
+                        decode.tier(tier).decode_marked_append(&*input, &marks, &mut out);
+                        let result = decode.tier(tier).try_decode_marked_append(&*input, &marks, &mut out);
+                        let second: &[u8] = if kept.is_none() { &wanted } else { b"" };
+                        let wanted = [b"before", &*wanted, second].concat();
+                        assert_eq!((result.err(), out), (kept, wanted), "{tier} {name} {len} {marks:x?}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(seen > 1000, "{seen}");
+}
