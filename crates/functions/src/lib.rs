@@ -17,6 +17,7 @@
 #![doc = include_str!("../FUNCTIONS.md")]
 
 mod canonical;
+mod output;
 mod policy;
 mod table;
 mod url;
@@ -24,9 +25,10 @@ mod values;
 mod verb;
 
 pub use canonical::{Form, canonicalize_each};
+pub use output::Output;
 pub use policy::{Failure, Policy};
 pub use table::{
-    Body, CANONICALIZE, DECODE, DECODE_BYTES, ENCODE, Function, MALFORMED, NORMALIZE, Name, Options, Output,
+    Body, CANONICALIZE, DECODE, DECODE_BYTES, ENCODE, Function, MALFORMED, NORMALIZE, Name, Options,
     SqlFunction, URL_FRAGMENT, URL_HOST, URL_JOIN, URL_PARAM, URL_PARAMS, URL_PARTS, URL_PATH, URL_PORT,
     URL_QUERY, URL_SCHEME, URL_SEGMENTS, URL_USERINFO, URL_WITH_PARAM, URL_WITHOUT_PARAMS, find_profile,
     find_set, sql_functions,

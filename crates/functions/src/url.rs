@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use simdpct::{Decode, OnInvalidUtf8, form};
 use simdpct_uri::{Parts, Piece, QueryPair, resolve, split};
 
+use crate::output::Output;
 use crate::values::Values;
 
 /// The arguments of a function in one row. None of them is null.
@@ -23,7 +24,7 @@ pub type Value<'a> = Option<Cow<'a, [u8]>>;
 /// The results of a function for a batch of rows.
 #[derive(Debug)]
 pub struct Extracted<'a> {
-    /// The values of each field of [`Output::fields`](crate::Output::fields). Each row has one value, or one for each item of its
+    /// The values of each field of [`Output::fields`]. Each row has one value, or one for each item of its
     /// list.
     pub fields: Vec<Vec<Value<'a>>>,
     /// The end of the list of each row in the vectors of `fields`. Empty if the results are not lists.
@@ -35,7 +36,7 @@ pub struct Extracted<'a> {
 /// Adds the result for one row to the fields.
 pub type UrlBody = for<'a> fn(Row<'a>, &mut [Vec<Value<'a>>]);
 
-impl crate::Output {
+impl Output {
     /// Applies `body`, whose results are of this type, to each row. `rest` returns an argument after the URL by the index of the
     /// argument and of the row. If `utf8` is set, the results are text.
     pub fn extract<'a>(
@@ -66,7 +67,7 @@ impl crate::Output {
     }
 }
 
-/// Returns the raw parts of a URL in the order of the fields of [`Output::Parts`](crate::Output::Parts).
+/// Returns the raw parts of a URL in the order of the fields of [`Output::Parts`].
 pub(crate) fn parts<'a>(url: Parts<'a>) -> [Option<&'a [u8]>; 7] {
     [
         url.scheme(),
