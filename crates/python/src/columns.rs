@@ -110,7 +110,7 @@ impl<'a, O: Offset + TryInto<usize>> Values<'a> for OffsetRows<'a, O> {
     }
 }
 
-/// The rows of an Arrow column of views (`string_view`, `binary_view`): a view holds a short value or points into a buffer.
+/// Rows that are stored as views.
 struct ViewRows<'a> {
     views: &'a [View],
     buffers: &'a [&'a [u8]],
@@ -223,15 +223,8 @@ fn part<'a>(job: &'a Job, input: Type, rows: &impl Values<'a>) -> Result<(Data, 
         Body::Url(body) => {
             let argument = |index: usize, _| job.more.get(index).map(|text| &text[..]);
             let count = job.function.more.len();
-            let extract = |range| {
-                job.function.output.extract(body, &Block { rows, range }, count, argument, input.text)
-            };
-            return match class.shape {
-                Shape::Flat => {
-                    texts(class.layout, rows.rows(), BLOCK, |range| extract(range).fields.swap_remove(0))
-                }
-                _ => nested(class, extract(0..rows.rows())),
-            };
+            let made = job.function.output.extract(body, rows, count, argument, input.text);
+            return nested(class, made);
         }
     };
     let verb = make(&Options { utf8: input.text, ..job.options });
@@ -267,13 +260,10 @@ fn column<'a, O: Offset>(verb: Verb, rows: &impl Values<'a>) -> Result<(ColumnBu
     Ok((column, nulls))
 }
 
-/// Returns the structs or lists that a function of URLs has made, and the rows that are null.
+/// Returns the results of a function of URLs, and the rows that are null.
 fn nested(class: Type, made: Extracted<'_>) -> Result<(Data, Vec<usize>), Failure> {
-    let text = |values: Vec<_>| {
-        let (count, mut values) = (values.len(), Some(values));
-        texts(class.layout, count, count.max(1), |_| values.take().unwrap_or_default())
-    };
-    let mut fields = made.fields.into_iter().map(text).collect::<Result<Vec<_>, _>>()?;
+    let mut fields =
+        made.fields.iter().map(|values| texts(class.layout, values)).collect::<Result<Vec<_>, _>>()?;
     let nulls = (0..).zip(&made.valid).filter(|(_, valid)| !**valid).map(|(row, _)| row).collect();
     let child = |(data, nulls): (Data, Vec<usize>)| {
         let mut bits = BitBuf::of(true, data.len());
@@ -285,7 +275,8 @@ fn nested(class: Type, made: Extracted<'_>) -> Result<(Data, Vec<usize>), Failur
     };
     let structs = |fields: Vec<_>| Data::Struct(fields.into_iter().map(child).collect());
     Ok(match class.shape {
-        Shape::Flat | Shape::Struct(_) => (structs(fields), nulls),
+        Shape::Flat => fields.swap_remove(0),
+        Shape::Struct(_) => (structs(fields), nulls),
         Shape::List(names) => {
             let items = if names.len() == 1 { fields.swap_remove(0) } else { (structs(fields), Vec::new()) };
             let offsets = std::iter::once(0).chain(made.ends).map(|end| end.cast_signed() as i64);
@@ -294,74 +285,21 @@ fn nested(class: Type, made: Extracted<'_>) -> Result<(Data, Vec<usize>), Failur
     })
 }
 
-/// The number of rows whose texts are made before they are copied, few enough for the caches.
-const BLOCK: usize = 1 << 11;
-
-/// A range of rows.
-struct Block<'r, R> {
-    rows: &'r R,
-    range: Range<usize>,
-}
-
-impl<'a, R: Values<'a>> Values<'a> for Block<'_, R> {
-    type Offset = R::Offset;
-
-    fn rows(&self) -> usize {
-        self.range.len()
-    }
-
-    #[inline(always)]
-    fn get(&self, row: usize) -> Option<&'a [u8]> {
-        self.rows.get(self.range.start + row)
-    }
-
-    fn size(&self) -> usize {
-        self.rows.size()
-    }
-}
-
-/// Makes a column of `count` texts, of which `block` makes up to `step` at a time. Returns the rows that are null as well.
-fn texts<'a>(
-    layout: Layout,
-    count: usize,
-    step: usize,
-    block: impl FnMut(Range<usize>) -> Vec<Value<'a>>,
-) -> Result<(Data, Vec<usize>), Failure> {
-    fn column<'a, O: Offset>(
-        count: usize,
-        step: usize,
-        mut block: impl FnMut(Range<usize>) -> Vec<Value<'a>>,
-    ) -> Result<(ColumnBuf<O>, Vec<usize>), Failure> {
-        let (mut column, mut nulls) = (ColumnBuf::new(), Vec::new());
-        for start in (0..count).step_by(step) {
-            let values = block(start..(start + step).min(count));
-            if start == 0 {
-                // Most blocks are about as long as the first one.
-                let size: usize = values.iter().flatten().map(|value| value.len()).sum();
-                column = column_with_capacity(count, size * count.div_ceil(step));
-            }
-            for (row, value) in (start..).zip(&values) {
-                column.push(value.as_deref().unwrap_or_default())?;
-                if value.is_none() {
-                    nulls.push(row);
-                }
-            }
+/// Makes a column of texts. Returns the rows that are null as well.
+fn texts(layout: Layout, values: &[Value<'_>]) -> Result<(Data, Vec<usize>), Failure> {
+    fn column<O: Offset>(values: &[Value<'_>]) -> Result<ColumnBuf<O>, Failure> {
+        let size = values.iter().flatten().map(|value| value.len()).sum();
+        let mut column = column_with_capacity(values.len(), size);
+        for value in values {
+            column.push(value.as_deref().unwrap_or_default())?;
         }
-        Ok((column, nulls))
+        Ok(column)
     }
+    let nulls = (0..).zip(values).filter(|(_, value)| value.is_none()).map(|(row, _)| row).collect();
     Ok(match layout {
-        Layout::Large => {
-            let (column, nulls) = column(count, step, block)?;
-            (Data::Large(column), nulls)
-        }
-        Layout::View => {
-            let (column, nulls) = column(count, step, block)?;
-            (Data::View(ViewBuf::new(column)), nulls)
-        }
-        Layout::Small | Layout::Bool => {
-            let (column, nulls) = column(count, step, block)?;
-            (Data::Small(column), nulls)
-        }
+        Layout::Large => (Data::Large(column(values)?), nulls),
+        Layout::View => (Data::View(ViewBuf::new(column(values)?)), nulls),
+        Layout::Small | Layout::Bool => (Data::Small(column(values)?), nulls),
     })
 }
 
