@@ -109,6 +109,8 @@ pub mod expr_fn {
         url_scheme(url) = "url_scheme";
         url_userinfo(url) = "url_userinfo";
         url_host(url) = "url_host";
+        url_domain(url) = "url_domain";
+        url_suffix(url) = "url_suffix";
         url_port(url) = "url_port";
         url_path(url) = "url_path";
         url_query(url) = "url_query";

@@ -29,9 +29,7 @@ pub use output::Output;
 pub use policy::{Failure, Policy};
 pub use table::{
     Body, CANONICALIZE, DECODE, DECODE_BYTES, ENCODE, Function, MALFORMED, NORMALIZE, Name, Options,
-    SqlFunction, URL_FRAGMENT, URL_HOST, URL_JOIN, URL_PARAM, URL_PARAMS, URL_PARTS, URL_PATH, URL_PORT,
-    URL_QUERY, URL_SCHEME, URL_SEGMENTS, URL_USERINFO, URL_WITH_PARAM, URL_WITHOUT_PARAMS, find_profile,
-    find_set, sql_functions,
+    SqlFunction, find_profile, find_set, sql_functions,
 };
 pub use url::{Extracted, Row, UrlBody, Value};
 pub use values::Values;

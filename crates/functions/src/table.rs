@@ -198,7 +198,7 @@ macro_rules! url_functions {
     ($($constant:ident = $name:ident($url:ident $(, $more:ident)*) -> $output:ident: $about:literal, $body:expr;)*) => {
         $(
             #[doc = $about]
-            pub static $constant: Function = Function {
+            static $constant: Function = Function {
                 value: stringify!($url),
                 takes_binary: false,
                 name: None,
@@ -224,6 +224,13 @@ url_functions! {
     URL_HOST = url_host(url) -> Text:
         "Returns the host of a URL, with the brackets of an IPv6 address. NULL without `//`, and empty in `file:///a`.",
         |row, out| out[0].push(row.parts().host().map(|part| Cow::Borrowed(part.raw())));
+    URL_DOMAIN = url_domain(url) -> Text:
+        "Returns the registrable domain of the host by the Public Suffix List: the public suffix and the label before it. NULL for an \
+         address and for a host that is a suffix.",
+        |row, out| out[0].push(row.parts().domain().map(|part| Cow::Borrowed(part.raw())));
+    URL_SUFFIX = url_suffix(url) -> Text:
+        "Returns the public suffix of the host, such as `com`, `co.uk` or `github.io`. NULL for an address.",
+        |row, out| out[0].push(row.parts().suffix().map(|part| Cow::Borrowed(part.raw())));
     URL_PORT = url_port(url) -> Text:
         "Returns the port of a URL without its `:`.",
         |row, out| out[0].push(row.parts().port().map(Cow::Borrowed));
@@ -237,7 +244,7 @@ url_functions! {
         "Returns the fragment of a URL without its `#`.",
         |row, out| out[0].push(row.parts().fragment().map(|part| Cow::Borrowed(part.raw())));
     URL_PARTS = url_parts(url) -> Parts:
-        "Returns these seven parts as a struct: `scheme`, `userinfo`, `host`, `port`, `path`, `query` and `fragment`.",
+        "Returns seven parts as a struct: `scheme`, `userinfo`, `host`, `port`, `path`, `query` and `fragment`.",
         |row, out| {
             for (field, part) in out.iter_mut().zip(url::parts(row.parts())) {
                 field.push(part.map(Cow::Borrowed));

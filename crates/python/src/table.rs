@@ -244,7 +244,7 @@ pub(crate) fn url_job(name: &str, more: &[Text<'_>]) -> PyResult<Job> {
 }
 
 /// Take each URL of a column apart, or put it together, by a function of the SQL engines without its `url_`: 'scheme', 'userinfo', 'host',
-/// 'port', 'path', 'query', 'fragment', 'parts', 'segments', 'params', 'param', 'without_params', 'with_param' or 'join'.
+/// 'domain', 'suffix', 'port', 'path', 'query', 'fragment', 'parts', 'segments', 'params', 'param', 'without_params', 'with_param' or 'join'.
 ///
 /// The README of the package describes them. `arguments` are those after the URL. A part that a URL does not have is null.
 ///

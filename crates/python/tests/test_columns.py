@@ -515,6 +515,9 @@ def test_urls(class_):
     check(simdpct.url_array(many, "segments"), nested("segments", class_), [["a", "b"], None, ["x"]] * 50_000)
     pair = [{"name": "c", "value": "d"}]
     check(simdpct.url_array(many, "params"), nested("params", class_), [pair, None, []] * 50_000)
+    hosts = pyarrow.array(["http://www.a.co.uk/", "http://127.0.0.1/", None], class_)
+    check(simdpct.url_array(hosts, "domain"), class_, ["a.co.uk", None, None])
+    check(simdpct.url_array(hosts, "suffix"), class_, ["co.uk", None, None])
     # In binary, all escapes are decoded.
     binary = BINARY[TEXT.index(class_)]
     url = pyarrow.array([b"/%FF?q=%FF"], binary)
@@ -553,7 +556,7 @@ def test_urls_equal_urllib():
 
 def test_functions_of_urls_that_do_not_exist():
     column = pyarrow.array(["a"])
-    with pytest.raises(ValueError, match='there is no function "hots" of URLs; the functions are scheme, userinfo, host'):
+    with pytest.raises(ValueError, match='there is no function "hots" of URLs; the functions are scheme, userinfo, host, domain, suffix'):
         simdpct.url_array(column, "hots")
     with pytest.raises(ValueError, match=r"url_param\(url, name\) does not take 1 arguments"):
         simdpct.url_array(column, "param")

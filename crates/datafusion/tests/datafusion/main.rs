@@ -319,6 +319,8 @@ fn parts_of_urls_equal_the_model() -> Result<()> {
     let ctx = session(1);
     for (sql, want) in [
         ("url_host('http://a.example/')", Some(vec![text("a.example")])),
+        ("url_domain('http://www.a.co.uk/')", Some(vec![text("a.co.uk")])),
+        ("url_suffix('http://www.a.co.uk/')", Some(vec![text("co.uk")])),
         ("url_param('?a=1', NULL)", None),
         ("url_segments(NULL)", None),
         ("url_segments('a//b')", Some(vec![text("a"), text(""), text("b")])),
@@ -625,5 +627,5 @@ fn each_function_is_documented() {
         assert!(documentation.syntax_example.starts_with(&format!("{}(", function.name())));
         assert!(function.is_strict());
     }
-    assert_eq!(functions().len(), 21);
+    assert_eq!(functions().len(), 23);
 }

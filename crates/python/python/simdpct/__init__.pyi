@@ -398,7 +398,7 @@ def url_array(
     values: _ArrowArray | _ArrowStream, function: str, *arguments: str | bytes, threads: int | None = None
 ) -> Column:
     """Take each URL of a column apart, or put it together, by a function of the SQL engines without its `url_`: 'scheme', 'userinfo', 'host',
-    'port', 'path', 'query', 'fragment', 'parts', 'segments', 'params', 'param', 'without_params', 'with_param' or 'join'.
+    'domain', 'suffix', 'port', 'path', 'query', 'fragment', 'parts', 'segments', 'params', 'param', 'without_params', 'with_param' or 'join'.
 
     The README of the package describes them. `arguments` are those after the URL. A part that a URL does not have is null.
 

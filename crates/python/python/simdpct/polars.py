@@ -126,7 +126,7 @@ def malformed(column: _Column) -> _pl.Expr:
 
 def url(column: _Column, function: str, *arguments: str | bytes) -> _pl.Expr:
     """Take each URL apart, or put it together, by a function of the SQL engines without its `url_`: 'scheme', 'userinfo', 'host',
-    'port', 'path', 'query', 'fragment', 'parts', 'segments', 'params', 'param', 'without_params', 'with_param' or 'join'.
+    'domain', 'suffix', 'port', 'path', 'query', 'fragment', 'parts', 'segments', 'params', 'param', 'without_params', 'with_param' or 'join'.
 
     The README of the package describes them. `arguments` are those after the URL. A part that a URL does not have is null. 'segments'
     gives a List, 'params' a List of Structs of name and value, and 'parts' a Struct.
