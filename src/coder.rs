@@ -275,8 +275,7 @@ impl Core {
 
     #[inline(always)]
     fn append_bytes(&self, input: &[u8], mut out: Tail<'_>) {
-        // The check for an empty input comes second, because inputs of a few bytes are far more frequent.
-        if out.append_short(|room| self.write_short(input, room)) || input.is_empty() {
+        if input.is_empty() || out.append_short(|room| self.write_short(input, room)) {
             return;
         }
         // If this is true, the capacity holds three bytes for each byte of input and a window. The test is written so that it

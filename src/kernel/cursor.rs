@@ -180,14 +180,19 @@ impl<'a> Cursor<'a> {
     /// Writes the first `len` bytes, at most eight, of a little-endian word.
     #[inline(always)]
     pub(crate) fn push_word(&mut self, word: u64, len: usize) {
-        let (bytes, len) = (word.to_le_bytes(), len.min(8));
-        if self.spare() < bytes.len() {
+        self.push_part(&word.to_le_bytes(), len);
+    }
+
+    /// Writes the first `len` of `bytes`. If there is capacity for all of them, all are stored, without a branch on `len`.
+    #[inline(always)]
+    pub(crate) fn push_part<const N: usize>(&mut self, bytes: &[u8; N], len: usize) {
+        let len = len.min(N);
+        if self.spare() < N {
             return self.push_slice(&bytes[..len]);
         }
-        // SAFETY: the check above leaves at least eight writable bytes at `at`. All eight are written, and `len` of them are
-        // kept.
+        // SAFETY: the check above leaves at least `N` writable bytes at `at`. All are written, and `len <= N` of them are kept.
         unsafe {
-            self.at.cast::<[u8; 8]>().write(bytes);
+            self.at.cast::<[u8; N]>().write(*bytes);
             self.at = self.at.add(len);
         }
     }

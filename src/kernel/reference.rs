@@ -91,8 +91,10 @@ pub(crate) fn decode_special<const PLAIN: bool>(job: &DecodeJob, rest: &[u8]) ->
     Some(match (rest[0], hex::unescape(rest)) {
         (b'+', _) if !PLAIN => Step::replace(1, b' '),
         (_, Some(byte)) if PLAIN || !job.stays(byte) => Step::replace(3, byte),
-        (_, Some(byte)) if job.upper && rest[..3] != hex::escape(byte, HexCase::Upper) => {
-            Step { used: 3, ..Step::escape(byte, HexCase::Upper) }
+        (_, Some(_)) if job.upper => {
+            let escape = Step::copy_escape(rest);
+            let bytes = u32::from_le_bytes(escape.bytes.to_le_bytes().map(|byte| byte.to_ascii_uppercase()));
+            Step { bytes, changed: bytes != escape.bytes, ..escape }
         }
         (_, Some(_)) => Step::copy_escape(rest),
         (_, None) if job.strict => return None,

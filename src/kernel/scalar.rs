@@ -2,6 +2,7 @@
 //!
 //! [`rewrite`] searches eight bytes at a time in a machine word for the bytes that may change, copies all other bytes, and asks
 //! `reference` for the output of each byte that it found. Sets that words cannot test, and measuring in rare modes, go run by run.
+//! Measuring in the default modes counts the bytes to escape, or the escapes to decode, block by block.
 
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Room, Written};
@@ -240,7 +241,7 @@ fn write_run(out: &mut Cursor<'_>, rest: &[u8]) -> usize {
             *place = bytes;
             run += 1;
         }
-        out.push_run(&text[..RUN * run]);
+        out.push_part(&text, RUN * run);
         read += 3 * RUN * run;
         groups = &groups[run..];
     }
@@ -321,12 +322,10 @@ fn rewrite<R: Rule>(rule: R, input: &[u8], out: &mut Cursor<'_>, case: HexCase) 
                 found &= !(found >> 1 | found >> 2);
             }
             from = match input[start..].first_chunk() {
-                Some(near) if R::ESCAPES || R::UNESCAPES => {
-                    write_near(out, rule, near, &mut text, from - start, found)
-                        .map(|from| start + from)
-                        .map_err(|Malformed(place)| Malformed(start + place))?
-                }
-                _ => write_part(out, rule, &source, &mut text, from, Part { start, end, found })?,
+                Some(near) => write_near(out, rule, near, &mut text, from - start, found)
+                    .map(|from| start + from)
+                    .map_err(|Malformed(place)| Malformed(start + place))?,
+                None => write_part(out, rule, &source, &mut text, from, Part { start, end, found })?,
             };
             if R::UNESCAPES && !rule.is_strict() {
                 let run = write_run(out, &input[from..]);
@@ -340,31 +339,23 @@ fn rewrite<R: Rule>(rule: R, input: &[u8], out: &mut Cursor<'_>, case: HexCase) 
         start = end;
     }
     let rest = Found::new(&input[start..], rule);
-    if R::UNESCAPES && rest.any {
-        return unescape::<false>(rule.is_strict(), input, from, |word, len, _| out.push_word(word, len));
+    if R::UNESCAPES {
+        if rest.any {
+            return unescape(rule.is_strict(), input, from, out);
+        }
+        out.push_slice(&input[from..]);
+        return Ok(());
     }
     write_part(out, rule, &source, &mut text, from, Part { start, end: input.len(), found: rest.bits() })?;
     Ok(())
 }
 
-/// Decodes the input from offset `start` on, a word at a time and without a branch on the positions of the escapes. Calls `write`
-/// with each word, the number of its bytes to write, at most eight, and whether they differ from the input. With `SKIP`, a branch
-/// skips words without `%`, which is faster for long inputs.
+/// Decodes the input from offset `start` on, a word at a time and without a branch on the positions of the escapes.
 #[inline(always)]
-fn unescape<const SKIP: bool>(
-    strict: bool,
-    input: &[u8],
-    mut start: usize,
-    mut write: impl FnMut(u64, usize, bool),
-) -> Result<(), Malformed> {
+fn unescape(strict: bool, input: &[u8], mut start: usize, out: &mut Cursor<'_>) -> Result<(), Malformed> {
     while input.len() - start > 8 {
         let word = input[start..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
-        if SKIP && word::equal(word, b'%') == 0 {
-            write(word, 8, false);
-            start += 8;
-            continue;
-        }
-        start += write_unescaped(word, None, strict, start, &mut write)?;
+        start += write_unescaped(word, None, strict, start, out)?;
     }
     let rest = input.len() - start;
     let word = match input.last_chunk() {
@@ -372,7 +363,7 @@ fn unescape<const SKIP: bool>(
         Some(last) => u64::from_le_bytes(*last) >> (4 * (8 - rest)) >> (4 * (8 - rest)),
         None => word::words(input)[0],
     };
-    write_unescaped(word, Some(rest), strict, start, &mut write)?;
+    write_unescaped(word, Some(rest), strict, start, out)?;
     Ok(())
 }
 
@@ -384,7 +375,7 @@ fn write_unescaped(
     len: Option<usize>,
     strict: bool,
     start: usize,
-    mut write: impl FnMut(u64, usize, bool),
+    out: &mut Cursor<'_>,
 ) -> Result<usize, Malformed> {
     let word = word::unescape(word);
     let len = match len {
@@ -400,9 +391,37 @@ fn write_unescaped(
             return Err(Malformed(start + place));
         }
     }
-    let dropped = word.dropped();
-    write(word.bytes, len - dropped, dropped > 0);
+    out.push_word(word.bytes, len - word.dropped());
     Ok(len)
+}
+
+/// Counts the escapes of `input`. Whether a `%` starts an escape depends only on the two bytes after it, so blocks do not wait for
+/// each other.
+#[inline(always)]
+fn count_escapes(strict: bool, input: &[u8]) -> Result<usize, Malformed> {
+    let (mut count, mut start) = (0, 0);
+    while start < input.len() {
+        let rest = &input[start..];
+        // A block and the two bytes after it. Zeros, which are not digits, replace bytes after the end of the input.
+        let mut last = [0; BLOCK + 2];
+        let near = rest.first_chunk().unwrap_or_else(|| {
+            last.iter_mut().zip(rest).for_each(|(to, &from)| *to = from);
+            &last
+        });
+        if let (Some(a), Some([b @ .., _, _])) = (near.first_chunk::<32>(), near.last_chunk::<34>())
+            && word::any_equal([a, b], b'%')
+        {
+            let [percents, escapes] = word::count_escapes(near);
+            if strict && escapes < percents {
+                let malformed = |part: &[u8]| part[0] == b'%' && hex::unescape(part).is_none();
+                let place = near.windows(3).position(malformed);
+                return Err(Malformed(start + place.unwrap_or(BLOCK)));
+            }
+            count += escapes;
+        }
+        start += BLOCK;
+    }
+    Ok(count)
 }
 
 /// Returns the bytes of a block that may change, as a mask with a bit for each byte.
@@ -504,9 +523,9 @@ fn add(measure: &mut Measure, run: &[u8], step: Option<Step>) {
 
 /// Returns the length of the input, or the offset of the malformed escape that ended the decoding.
 #[inline(always)]
-fn stopped(input: &[u8], done: Result<(), Malformed>) -> usize {
+fn stopped<T>(input: &[u8], done: Result<T, Malformed>) -> usize {
     match done {
-        Ok(()) => input.len(),
+        Ok(_) => input.len(),
         Err(Malformed(at)) => at,
     }
 }
@@ -614,7 +633,7 @@ pub(crate) fn decode<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decode
 #[inline(never)]
 fn decode_words<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c> {
     let mut out = Cursor::new(out);
-    let done = unescape::<false>(job.strict, input, 0, |word, len, _| out.push_word(word, len));
+    let done = unescape(job.strict, input, 0, &mut out);
     Decoded { written: out.finish(), stopped: stopped(input, done) }
 }
 
@@ -629,7 +648,7 @@ fn decode_short<'c>(job: &DecodeJob, input: &[u8], out: Room<'c>) -> Decoded<'c>
     } else {
         write_part(&mut out, Decoding { job, plus: b'%' }, &source, &mut text, 0, part)
     };
-    let stopped = stopped(input, done.map(|_| ()));
+    let stopped = stopped(input, done);
     Decoded { written: out.finish(), stopped }
 }
 
@@ -655,11 +674,10 @@ fn decode_any<'c>(job: &DecodeJob, input: &[u8], mut out: Cursor<'c>) -> (Cursor
 pub(crate) fn decode_measure(job: &DecodeJob, input: &[u8]) -> Measured {
     let mut measure = Measure::default();
     let stopped = if job.is_plain() {
-        let done = unescape::<true>(job.strict, input, 0, |_, len, changed| {
-            measure.len += len;
-            measure.changed |= changed;
-        });
-        stopped(input, done)
+        let escapes = count_escapes(job.strict, input);
+        let count = *escapes.as_ref().unwrap_or(&0);
+        measure = Measure { len: input.len() - 2 * count, changed: count > 0 };
+        stopped(input, escapes)
     } else {
         let stays = |byte: u8| byte != b'%' && !(byte == b'+' && job.plus());
         let next = |rest: &[u8]| reference::decode_special::<false>(job, rest);

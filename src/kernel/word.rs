@@ -185,14 +185,50 @@ impl Unescaped {
     }
 }
 
+/// Returns a word with the top bit set in exactly the bytes of `word` that are hexadecimal digits. Its other bits are arbitrary.
+#[inline(always)]
+const fn digits(word: u64) -> u64 {
+    let ascii = word & !TOP;
+    let folded = ascii | (EACH * 0x20);
+    let digits = from(ascii, b'0') & !from(ascii, b'9' + 1) | from(folded, b'a') & !from(folded, b'f' + 1);
+    digits & !word
+}
+
+/// Reports whether `byte` is a hexadecimal digit, without a branch.
+#[inline(always)]
+const fn is_digit(byte: u8) -> bool {
+    (byte.wrapping_sub(b'0') < 10) | ((byte | 0x20).wrapping_sub(b'a') < 6)
+}
+
+/// Returns the number of `%` among the first 64 bytes of `near`, and how many of these start an escape.
+#[inline(always)]
+pub(crate) fn count_escapes(near: &[u8; 66]) -> [usize; 2] {
+    let (mut percents, mut escapes) = (0, 0);
+    if VECTORS {
+        // The sums of at most 64 fit in bytes, so that a vector holds many of them.
+        let (mut all, mut valid) = (0u8, 0u8);
+        for i in 0..64 {
+            let percent = near[i] == b'%';
+            all += u8::from(percent);
+            valid += u8::from(percent & is_digit(near[i + 1]) & is_digit(near[i + 2]));
+        }
+        return [usize::from(all), usize::from(valid)];
+    }
+    // Each byte of a sum counts those at its place in the eight words.
+    for i in (0..64).step_by(8) {
+        let word = |from: usize| near[from..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+        let percent = equal(word(i), b'%');
+        percents += percent >> 7;
+        escapes += (percent & digits(word(i + 1)) & digits(word(i + 2))) >> 7;
+    }
+    [percents, escapes].map(|sums: u64| (sums.wrapping_mul(EACH) >> 56) as usize)
+}
+
 /// Decodes the escapes in eight bytes, without a branch.
 #[inline(always)]
 pub(crate) const fn unescape(word: u64) -> Unescaped {
     let percents = equal(word, b'%');
-    let ascii = word & !TOP;
-    let folded = ascii | (EACH * 0x20);
-    let digits = from(ascii, b'0') & !from(ascii, b'9' + 1) | from(folded, b'a') & !from(folded, b'f' + 1);
-    let digits = digits & !word;
+    let digits = digits(word);
     let escapes = percents & digits >> 8 & digits >> 16;
     // The value of each byte if it is a digit. Values of other bytes are arbitrary, because only valid escapes use them.
     let values = (word & (EACH * 0x0F)) + (word >> 6 & EACH) * 9;

@@ -116,7 +116,7 @@ pub(super) fn one_block<I: Isa, S: Sink<I>, const KEEP: bool, const CHECK: bool>
     sink: S,
 ) -> Option<(S, usize)> {
     let lanes = Lanes::of_short(input)?;
-    let mut state = State::<I, S, Single, KEEP>::new(isa, job, input, Single, sink);
+    let mut state = State::<I, S, Single, KEEP>::new(isa, job, Single, sink);
     let taken = state.take::<CHECK, false>(isa.load(input), input, lanes);
     Some((state.sink, taken.err().unwrap_or(input.len())))
 }
@@ -142,7 +142,7 @@ pub(super) fn two_blocks<'c, I: Isa>(
         let copied = out.push_ends(input);
         return copied.then(|| decoded((out, input.len())));
     }
-    let mut state = State::<I, _, _, false>::new(isa, job, input, Single, out);
+    let mut state = State::<I, _, _, false>::new(isa, job, Single, out);
     let taken = match state.take::<false, false>(blocks[0], input, lanes) {
         Err(lane) => Err(lane),
         // This check tells the compiler that a block fits. It never fails, because the output so far is no longer than the
@@ -164,7 +164,7 @@ pub(super) fn medium<'c, I: Isa>(
     input: &[u8],
     out: Room<'c>,
 ) -> Option<Decoded<'c>> {
-    let mut state = State::<I, _, _, false>::new(isa, job, input, Single, Cursor::new(out));
+    let mut state = State::<I, _, _, false>::new(isa, job, Single, Cursor::new(out));
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     loop {
         // This tells the compiler that a block fits. The output so far is no longer than the input so far, so if the first
@@ -198,7 +198,7 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
     bounds: B,
     sink: S,
 ) -> (S, usize) {
-    let mut state = State::<I, S, B, false>::new(isa, job, input, bounds, sink);
+    let mut state = State::<I, S, B, false>::new(isa, job, bounds, sink);
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if input.is_empty() {
         return (state.finish(), input.len());
@@ -209,53 +209,22 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
             return (state.finish(), input.len() - rest.len() + lane);
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
-        while rest.len() >= I::LANES && state.sink.spare() >= I::LANES {
-            if const { I::TOGETHER == 4 } {
-                if rest.len() < 4 * I::LANES || state.sink.spare() < 4 * I::LANES {
-                    if !state.pass::<1>(rest)
-                        && let Err(lane) = state.take::<false, false>(isa.load(rest), rest, Lanes::ALL)
-                    {
-                        return (state.finish(), input.len() - rest.len() + lane);
-                    }
-                    rest = &rest[I::LANES..];
-                    state.run = 0;
-                    continue;
-                }
-                if state.pass::<4>(rest) {
-                    rest = &rest[4 * I::LANES..];
-                    continue;
-                }
-                let before = state.sink.written();
-                // The number of iterations is a constant, so that the compiler unrolls them: with a variable one, decoding 64 KiB
-                // took 1.1 times as long.
-                for _ in 0..4 {
-                    // This tells the compiler that the second to fourth block fit, too.
-                    if state.sink.spare() < I::LANES {
-                        break;
-                    }
-                    // Which of these blocks have a `%` is unpredictable, and decoding one takes less time than a mispredicted
-                    // branch.
-                    if let Err(lane) = state.take::<false, false>(isa.load(rest), rest, Lanes::ALL) {
-                        return (state.finish(), input.len() - rest.len() + lane);
-                    }
-                    rest = &rest[I::LANES..];
-                }
-                // If the output of four blocks is a third of their length, they hold nothing but escapes.
-                let is_run = state.sink.written() - before <= 4 * I::LANES / 3 + 1;
-                state.run = if is_run { u64::MAX } else { 0 };
-            } else {
-                match state.take::<true, true>(isa.load(rest), rest, Lanes::ALL) {
+        if const { I::TOGETHER == 4 } {
+            loop {
+                match state.four_blocks(&mut rest) {
+                    Ok(true) => state.escapes(&mut rest),
+                    Ok(false) => break,
                     Err(lane) => return (state.finish(), input.len() - rest.len() + lane),
-                    Ok(changed) => {
-                        rest = &rest[I::LANES..];
-                        while !changed && rest.len() >= 2 * I::LANES && state.pass::<2>(rest) {
-                            rest = &rest[2 * I::LANES..];
-                        }
-                    }
                 }
             }
-            if const { State::<I, S, B, false>::LOOKS_FOR_RUNS } && state.run == u64::MAX {
-                state.escapes(&mut rest);
+        } else {
+            while rest.len() >= I::LANES && state.sink.spare() >= I::LANES {
+                if let Err(lane) = state.whole_block(&mut rest) {
+                    return (state.finish(), input.len() - rest.len() + lane);
+                }
+                if const { State::<I, S, B, false>::LOOKS_FOR_RUNS } && state.run == u64::MAX {
+                    state.escapes(&mut rest);
+                }
             }
         }
         if rest.len() < I::LANES {
@@ -274,7 +243,7 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(
     bounds: B,
     sink: S,
 ) -> (S, usize) {
-    let mut state = State::<I, S, B, true>::new(isa, job, input, bounds, sink);
+    let mut state = State::<I, S, B, true>::new(isa, job, bounds, sink);
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if input.is_empty() {
         return (state.finish(), input.len());
@@ -286,15 +255,14 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(
         }
         (rest, lanes) = (&rest[lanes.count()..], Lanes::ALL);
         // Measuring has no loop of its own in these modes, because it is rare.
-        while S::WRITES && I::LOOPS_IN_OTHER_MODES && rest.len() >= I::LANES && state.sink.spare() >= I::LANES
+        while S::WRITES
+            && (I::LOOPS_IN_OTHER_MODES || !B::MANY)
+            && rest.len() >= I::LANES
+            && state.sink.spare() >= I::LANES
         {
-            if let Err(lane) = state.take::<true, true>(isa.load(rest), rest, Lanes::ALL) {
+            if let Err(lane) = state.whole_block(&mut rest) {
                 return (state.finish(), input.len() - rest.len() + lane);
             }
-            rest = &rest[I::LANES..];
-        }
-        while S::WRITES && !I::LOOPS_IN_OTHER_MODES && rest.len() >= 2 * I::LANES && state.pass::<2>(rest) {
-            rest = &rest[2 * I::LANES..];
         }
         if rest.len() < I::LANES {
             return (state.finish(), input.len());
@@ -337,10 +305,11 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<I, S, B, KEEP> {
     const KEEPS_FULL: bool = Self::LOOKS_FOR_RUNS && I::TOGETHER == 1;
 
     #[cfg_attr(optimized, inline(always))]
-    fn new(isa: I, job: &DecodeJob, input: &[u8], bounds: B, sink: S) -> Self {
+    fn new(isa: I, job: &DecodeJob, bounds: B, sink: S) -> Self {
         State {
             isa,
-            class: isa.class(&job.set, input.len()),
+            // The set is only asked about the values of escapes, so a long preparation would not pay.
+            class: isa.class(&job.set, 0),
             strict: job.strict,
             members_stay: job.members_stay,
             upper: job.upper,
@@ -376,17 +345,65 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<I, S, B, KEEP> {
         }
     }
 
+    /// Decodes the whole block at the start of `rest` and advances `rest`. If the block has no `%`, this also writes the clean blocks
+    /// after it, with one check for several blocks. Returns the lane of a malformed escape in the first block.
+    #[cfg_attr(optimized, inline(always))]
+    fn whole_block(&mut self, rest: &mut &[u8]) -> Result<(), usize> {
+        let changed = self.take::<true, true>(self.isa.load(rest), rest, Lanes::ALL)?;
+        *rest = &rest[I::LANES..];
+        while !(changed || KEEP && B::MANY) && rest.len() >= I::TOGETHER.max(2) * I::LANES {
+            let clean = if const { I::TOGETHER == 4 } { self.pass::<4>(rest) } else { self.pass::<2>(rest) };
+            if !clean {
+                break;
+            }
+            *rest = &rest[I::TOGETHER.max(2) * I::LANES..];
+        }
+        Ok(())
+    }
+
+    /// Decodes whole blocks from the start of `rest`, four at a time, while there are four and the output has capacity for them.
+    /// Returns `true` early if four blocks held nothing but escapes, or the lane of a malformed escape in the block at the start
+    /// of `rest`.
+    #[cfg_attr(optimized, inline(always))]
+    fn four_blocks(&mut self, rest: &mut &[u8]) -> Result<bool, usize> {
+        while rest.len() >= 4 * I::LANES && self.sink.spare() >= 4 * I::LANES {
+            if self.pass::<4>(rest) {
+                *rest = &rest[4 * I::LANES..];
+                continue;
+            }
+            let before = self.sink.written();
+            // The number of iterations is a constant, so that the compiler unrolls them: with a variable one, decoding 64 KiB
+            // took 1.1 times as long.
+            for _ in 0..4 {
+                // This tells the compiler that the second to fourth block fit, too.
+                if self.sink.spare() < I::LANES {
+                    return Ok(false);
+                }
+                // Which of these blocks have a `%` is unpredictable, and decoding one takes less time than a mispredicted
+                // branch.
+                self.take::<false, false>(self.isa.load(rest), rest, Lanes::ALL)?;
+                *rest = &rest[I::LANES..];
+            }
+            // If the output of four blocks is a third of their length, they hold nothing but escapes.
+            if Self::LOOKS_FOR_RUNS && self.sink.written() - before <= 4 * I::LANES / 3 + 1 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Writes the `M` whole blocks at the start of `rest` if nothing in them is decoded.
     #[cfg_attr(optimized, inline(always))]
     fn pass<const M: usize>(&mut self, rest: &[u8]) -> bool {
-        if self.carry | self.carry_all != 0 || self.form || self.sink.spare() < M * I::LANES {
+        if self.form || self.sink.spare() < M * I::LANES {
             return false;
         }
         let mut blocks = [self.isa.load(rest); M];
         for i in 1..M {
             blocks[i] = self.isa.load(&rest[i * I::LANES..]);
         }
-        let clean = self.isa.none_equal(blocks, b'%');
+        // Whether an escape crossed the end of the block before is unpredictable, so this is asked last.
+        let clean = self.isa.none_equal(blocks, b'%') && self.carry | self.carry_all == 0;
         if clean {
             for i in 0..M {
                 self.bounds.settle(self.sink.written() + i * I::LANES, 0, 0);
@@ -412,7 +429,8 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<I, S, B, KEEP> {
         let isa = self.isa;
         // The lanes after these hold zeros, or the start of the next block.
         let here = if rest.len() > lanes.count() { lanes.mask() } else { u64::MAX };
-        if CHECK && self.carry | self.carry_all == 0 && isa.surely_lacks(block, b'%', here) {
+        // Whether an escape crossed the end of the block before is unpredictable, so this is asked last.
+        if CHECK && isa.surely_lacks(block, b'%', here) && self.carry | self.carry_all == 0 {
             self.bounds.settle(self.sink.written(), 0, lanes.padding());
             self.run = 0;
             // There are two stores because selecting one of two blocks would take more instructions than everything else here.

@@ -168,8 +168,8 @@ pub(crate) trait Isa: Copy {
     /// them.
     const MEDIUM: usize = 0;
 
-    /// Whether modes other than the default have a loop for whole blocks, which needs more code. Decoding without it has a loop for
-    /// clean runs.
+    /// Whether modes other than the default have a loop for whole blocks and code for short inputs, which makes a tier larger.
+    /// Decoding of a single value always has the loop.
     const LOOPS_IN_OTHER_MODES: bool = true;
 
     /// The spare capacity in bytes that is enough for any operation on one block.
@@ -190,7 +190,7 @@ pub(crate) trait Isa: Copy {
     /// Makes the capability from a token.
     fn new(token: Self::Token) -> Self;
 
-    /// Prepares `set` for an input of `len` bytes.
+    /// Prepares `set` for an input of `len` bytes, or for the values of escapes if `len` is 0.
     fn class(self, set: &ByteSet, len: usize) -> Self::Class;
 
     /// Loads the first `LANES` bytes of `input`. A shorter input is loaded whole, with zeros after it.

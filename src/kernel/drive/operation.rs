@@ -132,8 +132,9 @@ pub(crate) struct Decode<'a, 'c> {
 }
 
 impl<'c> Decode<'_, 'c> {
-    /// Decodes an input of at most one block in a mode other than the default. Returns `None` if the input is longer, or if the
-    /// spare capacity is smaller than a block on a tier that has already tried to copy the input.
+    /// Decodes an input of at most one block in a mode other than the default. Returns `None` if the input is longer, if the
+    /// spare capacity is smaller than a block on a tier that has already tried to copy the input, or if the tier has no code of its
+    /// own for such inputs.
     #[cfg_attr(optimized, inline(always))]
     fn one_block_other_mode<T: Tier, I: Isa>(&mut self, isa: I) -> Option<Decoded<'c>> {
         let out = Cursor::new(self.out);
@@ -145,6 +146,9 @@ impl<'c> Decode<'_, 'c> {
         } else {
             if let Some(done) = self.copy_two(isa) {
                 return Some(done);
+            }
+            if !I::LOOPS_IN_OTHER_MODES {
+                return None;
             }
             decode::one_block::<_, _, true, true>(isa, self.job, self.input, out)?
         };

@@ -573,18 +573,17 @@ impl Isa for Sse2 {
 
     #[cfg_attr(optimized, inline(always))]
     fn decode_some(self, block: Block, found: &Escapes<Block>, class: &Class, members: bool) -> (u64, Block) {
-        /// The largest number of escapes whose values are looked up one by one. With more, comparing all lanes with the ranges
-        /// is faster.
-        const SPARSE: usize = 16;
         let found_members = match class {
-            Class::Any(set, _) => looked_up(&self.bytes(found.values), found.valid, set),
-            Class::Ranges(.., set) if count(found.valid) <= SPARSE => {
+            Class::Usual(other, _) => {
+                let mut members = found.values;
+                for i in 0..4 {
+                    members[i] = self.usual(members[i], *other);
+                }
+                self.mask(members)
+            }
+            Class::Any(set, _) | Class::Ranges(.., set) => {
                 looked_up(&self.bytes(found.values), found.valid, set)
             }
-            _ => match self.members(found.values, class) {
-                Some(members) => self.mask(members),
-                None => 0,
-            },
         };
         let decoded = found.valid & if members { found_members } else { !found_members };
         (decoded, self.select(decoded, block, found.values))
