@@ -244,6 +244,9 @@ fn fingerprint(digits: &[u8]) -> u128 {
     digits.iter().fold(0, |all, digit| (all << 4) | u128::from((digit & 0xF) + 9 * (digit >> 6)))
 }
 
+/// Writes a line. The number is that of the line in the input.
+type Write<'w> = dyn FnMut(u64, &[u8]) -> Result<(), Failure> + 'w;
+
 /// Finds the first line of each key. Once the keys need too much memory, the known ones stay in memory, and lines with other keys are
 /// divided among files by their keys. Each file is then processed in the same way.
 struct Level {
@@ -278,11 +281,7 @@ impl Level {
     }
 
     /// Passes the remaining lines, and those of `first`, to `each` in the order of their numbers.
-    fn finish(
-        self,
-        first: Option<Spill>,
-        each: &mut dyn FnMut(u64, &[u8]) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+    fn finish(self, first: Option<Spill>, each: &mut Write<'_>) -> Result<(), Failure> {
         let Level { seen, limit, parts, .. } = self;
         let mut runs: Vec<Spill> = first.into_iter().collect();
         let empty = seen.same_kind();
