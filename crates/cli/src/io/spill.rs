@@ -47,7 +47,7 @@ impl Spill {
 pub struct Rows(BufReader<File>);
 
 impl Rows {
-    /// Reads the next row into `row`. Returns false if there is none.
+    /// Reads the next row into `row`. Returns false at the end of the file.
     pub fn next(&mut self, row: &mut Row) -> Result<bool, Failure> {
         let mut head = [0; 24];
         match self.0.read_exact(&mut head) {
