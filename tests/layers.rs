@@ -95,12 +95,12 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     (
         "args args/*",
         "args engine/plan/Request engine/plan/PreviewFormat engine/plan/Selection engine/plan/Shape engine/plan/Columns \
-         engine/plan/CheckRequest engine/plan/CheckOptions engine/plan/FindingsFormat inspect/audit scan/kind scan/listing select/csv select/fields select/jsonl select/logs value/options value/policy value/stats \
+         engine/plan/CheckRequest engine/plan/CheckOptions engine/plan/FindingsFormat engine/plan/TopRequest engine/plan/DedupRequest inspect/audit inspect/top scan/kind scan/listing select/csv select/fields select/jsonl select/logs value/options value/policy value/stats \
          inspect/chain inspect/readings io/compression io/files io/names url ground",
     ),
     (
         "commands commands/*",
-        "args commands/tables engine/plan/Plan inspect/audit inspect/chain inspect/readings io/output url/canonical ground",
+        "args commands/tables engine/plan/Plan inspect/audit inspect/chain inspect/readings inspect/top io/output url/canonical ground",
     ),
     ("main", "commands"),
 ];
@@ -585,4 +585,17 @@ fn rules_name_modules_that_exist() {
             }
         }
     });
+}
+
+/// Each rule in `docs/rules.md` names a test that holds it, as `file::function`.
+#[test]
+fn rules_of_the_specifications_have_tests() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let table = fs::read_to_string(root.join("docs/rules.md")).expect("the table of rules");
+    let tests: Vec<_> = table.split('`').filter_map(|text| text.split_once(".rs::")).collect();
+    assert!(tests.len() > 30, "{} tests", tests.len());
+    for (file, name) in tests {
+        let text = fs::read_to_string(root.join(format!("{file}.rs"))).unwrap_or_default();
+        assert!(text.contains(&format!("fn {name}(")), "docs/rules.md: {file}.rs has no test {name}");
+    }
 }
