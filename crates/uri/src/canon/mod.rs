@@ -26,6 +26,7 @@ use crate::parts::split;
 #[cfg(feature = "idna")]
 mod contact;
 mod error;
+mod escapes;
 mod rfc3986;
 mod robots;
 #[cfg(feature = "idna")]
@@ -42,6 +43,7 @@ mod w3lib;
 mod whatwg;
 
 pub use error::{CanonicalizeError, Reason};
+pub use escapes::hidden_schemes;
 #[cfg(feature = "whatwg")]
 pub use whatwg::resolve_standard;
 
@@ -130,9 +132,10 @@ macro_rules! profiles {
 profiles! {
     /// `escapes`: escapes of unreserved bytes are decoded, the others are written in upper case, as by [`simdpct::normalize`].
     ///
-    /// The URL is not split, and no input is rejected.
+    /// The URL is not split, and no input is rejected. A relative reference stays one: escapes that would become part of a scheme stay
+    /// ([`hidden_schemes`]).
     Escapes = "escapes", "RFC 3986, 6.2.2, for escapes only: simdpct's normalize",
-        Form::Bytes(simdpct_normalize);
+        Form::Bytes(escapes::append);
 
     /// `rfc3986`: syntax-based normalization (RFC 3986, section 6.2.2).
     ///
@@ -162,7 +165,7 @@ profiles! {
     ///
     /// Escapes are neither decoded nor changed in case. Rejects URLs that the standard does not parse without a base, relative
     /// references among them, and URLs that are not UTF-8.
-    Whatwg if "whatwg" = "whatwg", "the URL Standard: what browsers show and send (with the crate url 2.5)",
+    Whatwg if "whatwg" = "whatwg", "the URL Standard: what browsers show and send",
         Form::Url(Some(prove::<scan::Whatwg>), whatwg::append);
 
     /// `safe-browsing-4`: the keys of Google Safe Browsing, version 4.
@@ -235,7 +238,7 @@ profiles! {
     /// Rejects URLs for which w3lib raises an error; addresses of future versions, whose brackets w3lib drops; and hosts for
     /// which IDNA 2003, which w3lib uses, and UTS 46 differ, such as `fa\u{df}.de`, and some with characters near those, or with a
     /// character that is mapped to a delimiter, such as `U+FF0F` to `/`. Also rejects, as [`Reason::HostConflict`], URLs whose key
-    /// has another host for browsers, such as `http:/a/../b`.
+    /// has another host for browsers, such as `http:/a/../b`, or would get a scheme, such as `java%73cript:x`.
     W3lib2_5 if "idna" = "w3lib-2.5", "keys of Scrapy: canonicalize_url of w3lib 2.5",
         Form::Url(Some(prove::<scan::W3lib>), |url, out| w3lib::append(url, true, false, out));
 
@@ -257,10 +260,6 @@ profiles! {
     /// rejected.
     Robots = "robots", "paths and patterns of robots.txt, as google/robotstxt compares them",
         Form::Bytes(robots::append);
-}
-
-fn simdpct_normalize(text: &[u8], out: &mut Vec<u8>) {
-    simdpct::normalize_append(text, out);
 }
 
 impl Profile {

@@ -102,6 +102,10 @@ pub(super) fn append(
         out.push(b'#');
         Encode::keeping(FRAGMENT).encode_append(fragment, out);
     }
+    // Decoding `%41:x` would make a URI of a relative reference.
+    if scheme.is_empty() && split(&out[start..]).is_uri() {
+        return Err(CanonicalizeError { offset: parts.offsets().path_start, reason: Reason::HostConflict });
+    }
     // A plain host after `://` is the same host for browsers.
     let is_plain = parts.userinfo().is_none() && parts.host().is_some_and(|host| is_plain_name(host.raw()));
     if !is_plain && Contact::of(original) != Contact::of(&out[start..]) {
