@@ -21,7 +21,7 @@ use crate::ground::shown::shown;
 use crate::io::input::Input;
 use crate::io::output::Output;
 use crate::select::Selector;
-use crate::value::policy::OnRejected;
+use crate::value::policy::{OnRejected, Policies, Policy};
 use crate::value::stats::{Stats, StatsFormat};
 
 /// The selection of the values that a job processes.
@@ -84,16 +84,35 @@ impl Account {
     }
 }
 
-/// Warns about values that were rejected and records that could not be read, because a run without an error would look
-/// like a conversion of everything. `policy` says what was done with them. Statistics have these counts already.
-fn warn_rejected(stats: &Stats, policy: OnRejected, options: &OutputOptions) {
+/// Warns about values that were rejected, and about records that could not be read or were left out, because a run without an
+/// error would look like a conversion of everything. `policies` say what was done with them. Statistics have these counts already.
+fn warn_rejected(stats: &Stats, policies: Policies, options: &OutputOptions) {
+    let policy = policies.rejected;
+    if options.stats.is_some() {
+        return;
+    }
+    let listed = match &options.rejects {
+        Some(path) => format!("{} lists the reasons", shown(path)),
+        None => "--rejects FILE lists the reasons".to_owned(),
+    };
+    let rejected = if policy == OnRejected::Drop { stats.rejected + stats.unreadable } else { 0 };
+    let faulty = stats.dropped.saturating_sub(rejected);
+    if faulty > 0 {
+        let fault = match (policies.malformed, policies.not_text) {
+            (Policy::Drop, Policy::Drop) => "a malformed escape or invalid bytes",
+            (Policy::Drop, _) => "a malformed escape",
+            _ => "invalid bytes",
+        };
+        let (has, is) = if faulty == 1 { ("record has", "is") } else { ("records have", "are") };
+        warn(format_args!("{faulty} {has} {fault}, and {is} left out; {listed}"));
+    }
     // Records that have messages of their own are not counted again.
     let unreadable = stats.unreadable.saturating_sub(stats.mentioned + stats.clashes);
     for (count, one, many) in [
         (stats.rejected, "value was rejected", "values were rejected"),
         (unreadable, "record is unreadable", "records are unreadable"),
     ] {
-        if count == 0 || policy == OnRejected::Fail || options.stats.is_some() {
+        if count == 0 || policy == OnRejected::Fail {
             continue;
         }
         let (what, stays, left_out) = match count {
@@ -104,10 +123,6 @@ fn warn_rejected(stats: &Stats, policy: OnRejected, options: &OutputOptions) {
             OnRejected::Keep => stays,
             OnRejected::Drop => left_out,
             OnRejected::Null | OnRejected::Fail => "nothing is written instead, or null in JSON",
-        };
-        let listed = match &options.rejects {
-            Some(path) => format!("{} lists the reasons", shown(path)),
-            None => "--rejects FILE lists the reasons".to_owned(),
         };
         warn(format_args!("{count} {what}, and {outcome}; {listed}"));
     }
