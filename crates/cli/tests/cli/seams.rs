@@ -157,7 +157,7 @@ fn only_values_are_written_one_a_line() {
             &["decode", "--only", "--jsonl", "--key", "u[]", "--output-delimiter", ","],
             "{\"u\":[\"a,\",\"%2c\"]}\n"
         ),
-        b"a%2C,%2c\n"
+        b"a%2C %2c\n"
     );
     assert_eq!(text(&["--only", "--logfmt", "--key", "b,a"], "a=1 b=\"%20\\n\"\n"), "1\n %0A\n");
     for (args, wanted) in [
