@@ -274,7 +274,7 @@ fn archives_in_compressed_files_are_rejected_by_name() {
     ] {
         ok(
             &["decode", "--raw", "--no-decompress", "--compress", "gzip", "-o", name],
-            &content.escape_ascii().to_string().replace("\\x", "%").replace("%41", "%2541"),
+            content.escape_ascii().to_string().replace("\\x", "%").replace("%41", "%2541"),
         );
         let before = fs::read(&path).unwrap();
         let Run { err, code, .. } = run(&["decode", "-i", name], "");

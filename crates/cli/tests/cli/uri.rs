@@ -630,7 +630,7 @@ fn forms_may_be_in_any_charset() {
 
     // `--on-invalid-utf8` has the same policies as in the other commands.
     let wrong = "a=1&b=x%FFy\nc=%81\n";
-    let with = |policy: &str| text(&["form", "--charset", "gbk", "--on-invalid-utf8", policy], wrong);
+    let with = |policy: &str| text(&["form", "-q", "--charset", "gbk", "--on-invalid-utf8", policy], wrong);
     assert_eq!(with("keep"), "a\t1\tb\tx%FFy\nc\t%81\n");
     assert_eq!(with("replace"), "a\t1\tb\tx\u{fffd}y\nc\t\u{fffd}\n");
     assert_eq!(with("drop"), "");
