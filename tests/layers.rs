@@ -586,3 +586,16 @@ fn rules_name_modules_that_exist() {
         }
     });
 }
+
+/// Each rule in `docs/rules.md` names a test that holds it, as `file::function`.
+#[test]
+fn rules_of_the_specifications_have_tests() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let table = fs::read_to_string(root.join("docs/rules.md")).expect("the table of rules");
+    let tests: Vec<_> = table.split('`').filter_map(|text| text.split_once(".rs::")).collect();
+    assert!(tests.len() > 30, "{} tests", tests.len());
+    for (file, name) in tests {
+        let text = fs::read_to_string(root.join(format!("{file}.rs"))).unwrap_or_default();
+        assert!(text.contains(&format!("fn {name}(")), "docs/rules.md: {file}.rs has no test {name}");
+    }
+}

@@ -20,8 +20,9 @@ fn host_of(url: &str) -> Option<Option<Host>> {
     }
 }
 
-/// Returns the host without superfluous dots and `www`, and addresses in the form of Safe Browsing 5, for keys that change these.
-fn plain(host: Host, without_www: bool) -> Host {
+/// Returns the host as keys have it: addresses in the form of Safe Browsing 5, and names without superfluous dots, or in a SURT without
+/// `www` and a dot at the end.
+fn plain(host: Host, is_surt: bool) -> Host {
     match host {
         Host::Ipv6(address) => match address.segments() {
             [0, 0, 0, 0, 0, 0xFFFF, a, b] | [0x64, 0xFF9B, 0, 0, 0, 0, a, b] => {
@@ -30,33 +31,36 @@ fn plain(host: Host, without_www: bool) -> Host {
             _ => Host::Ipv6(address),
         },
         Host::Domain(name) => {
-            let mut labels: Vec<&str> = name.split('.').filter(|label| !label.is_empty()).collect();
+            let name = name.strip_suffix('.').unwrap_or(&name);
+            let mut labels: Vec<&str> =
+                name.split('.').filter(|label| is_surt || !label.is_empty()).collect();
             let is_www = |label: &str| {
                 label
                     .strip_prefix("www")
                     .is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
             };
-            while without_www && labels.len() > 1 && is_www(labels[0]) {
+            while is_surt && labels.len() > 1 && is_www(labels[0]) {
                 labels.remove(0);
             }
             let name = labels.join(".");
-            Host::parse(&name).unwrap_or(Host::Domain(name))
+            // Without the dots at its end, a name can be an address. It is still another host.
+            Host::Domain(name)
         }
         address => address,
     }
 }
 
 /// Returns the URL of the host in a SURT, whose labels are reversed.
-fn from_surt(key: &str, is_ipv6: bool) -> Option<String> {
+fn from_surt(key: &str, scheme: &str, is_ipv6: bool) -> Option<String> {
     let (host, _) = key.split_once(')')?;
     if is_ipv6 {
         let address = |host: &str| host.parse::<std::net::Ipv6Addr>().ok();
         let address = address(host).or_else(|| address(host.rsplit_once(':')?.0))?;
-        return Some(format!("http://[{address}]/"));
+        return Some(format!("{scheme}://[{address}]/"));
     }
     let host = host.split_once(':').map_or(host, |(host, _)| host);
     let labels: Vec<&str> = host.split(',').rev().collect();
-    Some(format!("http://{}/", labels.join(".")))
+    Some(format!("{scheme}://{}/", labels.join(".")))
 }
 
 fuzz_target!(|text: &[u8]| {
@@ -82,10 +86,13 @@ fuzz_target!(|text: &[u8]| {
         if profile == Profile::Escapes && theirs.is_none() {
             continue;
         }
+        // To browsers, `file://localhost` has no host, and other schemes have the host of the key.
+        let is_file = input.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("file:"));
+        let scheme = if is_file { "file" } else { "http" };
         let is_ipv6 = matches!(theirs, Some(Host::Ipv6(_)));
         let has_reversed_host = key.find(')').is_some_and(|close| !key[..close].contains('/'));
         let key_url = match is_surt && has_reversed_host {
-            true => match from_surt(key, is_ipv6) {
+            true => match from_surt(key, scheme, is_ipv6) {
                 Some(url) => url,
                 None => continue,
             },

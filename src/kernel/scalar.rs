@@ -759,8 +759,16 @@ pub(crate) fn decode_marked<'c>(
 /// Marks the places of four bytes, in words with a bit for each byte of `input`.
 pub(crate) fn mark(job: &MarkJob, input: &[u8], marks: &mut [[u64; 4]]) {
     for (marks, piece) in marks.iter_mut().zip(input.chunks(BLOCK)) {
+        let (words, rest) = piece.as_chunks::<8>();
         *marks = job.0.map(|wanted| {
-            piece.iter().enumerate().fold(0, |mask, (at, &byte)| mask | u64::from(byte == wanted) << at)
+            let mut mask = 0;
+            for (index, word) in words.iter().enumerate() {
+                mask |= word::bits(word::equal(u64::from_le_bytes(*word), wanted)) << (8 * index);
+            }
+            for (at, &byte) in rest.iter().enumerate() {
+                mask |= u64::from(byte == wanted) << (8 * words.len() + at);
+            }
+            mask
         });
     }
 }

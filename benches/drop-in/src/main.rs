@@ -138,7 +138,7 @@ fn main() {
     row("urlencoding: decode, 40 Cyrillic letters", &escaped_texts, |text| {
         urlencoding::decode(text).unwrap().len()
     });
-    row("urlencoding: decode, nothing escaped", &urls, |url| urlencoding::decode(url).unwrap().len());
+    row("urlencoding: decode, nothing escaped", &plain, |url| urlencoding::decode(url).unwrap().len());
 
     let mut router =
         Router::new()

@@ -6,7 +6,7 @@ use core::net::IpAddr;
 
 use simdpct::{AsciiSet, Encode, sets};
 
-use crate::class::is_scheme;
+use crate::class::{is_scheme, is_special};
 use crate::host::HostKind;
 use crate::text::StrParts;
 
@@ -117,13 +117,14 @@ impl Builder {
     /// Sets the host to a name, or to an address in brackets such as `[::1]`; [`ip`](Builder::ip) takes addresses as values.
     ///
     /// With the feature `idna`, a name that is not ASCII becomes Punycode by UTS 46. Without it, [`build`](Builder::build) rejects such a
-    /// name, and it always rejects names that UTS 46 rejects, and hosts that start with a bracket and are not an address.
+    /// name, and it always rejects names that UTS 46 rejects, and names with a colon or a bracket, such as `::1` and `a:80`.
     #[must_use]
     pub fn host(mut self, name: &(impl AsRef<[u8]> + ?Sized)) -> Builder {
         let name = name.as_ref();
         let host = match HostKind::of(name) {
             HostKind::Ipv6(_) | HostKind::IpFuture => core::str::from_utf8(name).ok().map(String::from),
             HostKind::Invalid => None,
+            _ if name.iter().any(|byte| b":[]".contains(byte)) => None,
             _ if name.is_ascii() => Some(encoded(sets::RFC3986_REG_NAME, name)),
             #[cfg(feature = "idna")]
             _ => crate::iri::host_to_ascii(name),
@@ -225,7 +226,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if [`split`](crate::split) would not return the same pieces.
+    /// [`BuildError`] if [`split`](crate::split) would not return the same pieces, or if browsers would read a piece of the path as the
+    /// host: they skip all slashes after `http:` and other special schemes, and after two slashes without a scheme.
     pub fn build(&self) -> Result<String, BuildError> {
         let mut out = String::new();
         if let Some(scheme) = &self.scheme {
@@ -238,6 +240,12 @@ impl Builder {
         if self.invalid_host {
             return Err(BuildError::Host);
         }
+        let is_special = self.scheme.as_ref().is_some_and(|scheme| is_special(scheme.as_bytes()));
+        if self.host.as_deref() == Some("")
+            && (is_special || self.scheme.is_none() || self.path.starts_with("//"))
+        {
+            return Err(BuildError::EmptyHost);
+        }
         if let Some(host) = &self.host {
             out.push_str("//");
             if let Some(userinfo) = &self.userinfo {
@@ -249,7 +257,7 @@ impl Builder {
                 // Writing to a string never fails.
                 _ = write!(out, ":{port}");
             }
-        } else if self.userinfo.is_some() || self.port.is_some() {
+        } else if self.userinfo.is_some() || self.port.is_some() || is_special {
             return Err(BuildError::NoHost);
         }
         if self.dot_segment {
@@ -289,10 +297,12 @@ impl Builder {
 pub enum BuildError {
     /// The scheme is invalid: RFC 3986, section 3.1, requires a letter followed by letters, digits, `+`, `-` and `.`.
     Scheme,
-    /// The host starts with a bracket and is not an address, or it is not ASCII and cannot be converted to Punycode.
+    /// The host has a colon or a bracket and is not an address in brackets, or it is not ASCII and cannot be converted to Punycode.
     Host,
-    /// There is userinfo or a port, but no host.
+    /// There is userinfo, a port, or a scheme such as `http`, but no host.
     NoHost,
+    /// The host is empty, and browsers would read a segment of the path as the host.
+    EmptyHost,
     /// A segment of the path is `.` or `..`. Parsers remove such segments, even if the dots are escaped.
     DotSegment,
     /// The path is relative, but the URI has an authority.
@@ -306,8 +316,9 @@ impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             BuildError::Scheme => "the scheme is not a letter followed by letters, digits, '+', '-' and '.'",
-            BuildError::Host => "the host is not an address in brackets, or not a name that IDNA accepts",
-            BuildError::NoHost => "there is userinfo or a port, but no host",
+            BuildError::Host => "the host is not an address in brackets, and not a name that IDNA accepts",
+            BuildError::NoHost => "there is userinfo, a port, or a scheme that needs a host, but no host",
+            BuildError::EmptyHost => "the host is empty, so that browsers would read the path as a host",
             BuildError::DotSegment => "a segment is \".\" or \"..\", which parsers remove",
             BuildError::RelativePath => "the path is relative, but there is an authority",
             BuildError::EmptyFirstSegment => {

@@ -353,6 +353,10 @@ fn surt_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str
         (Err(why), Ok(_)) if why == "Host" && !is_ascii_host(url) => {
             Some("a name that IDNA 2003 and UTS 46 map differently")
         }
+        (Err(why), Ok(_)) if why == "Port" => Some("a malformed port, which surt drops"),
+        (Err(why), Ok(_)) if why == "Host" && has_empty_label(url) => {
+            Some("an empty label, which surt drops")
+        }
         // This is the only other case in which the profile rejects a host.
         (Err(why), Ok(_)) if why == "Host" => {
             Some("no host: surt takes the first segment of the path for one")
@@ -361,9 +365,18 @@ fn surt_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str
     }
 }
 
+/// Reports whether the host of a URL has an empty label that is not its end.
+fn has_empty_label(url: &[u8]) -> bool {
+    let host = split(url).host().unwrap_or_default();
+    let host = simdpct::decode_until_stable(host.raw());
+    let host = host.strip_suffix(b".").unwrap_or(&host);
+    !host.is_empty() && host.split(|&byte| byte == b'.').any(<[u8]>::is_empty)
+}
+
 fn w3lib_class(url: &[u8], ours: &Answer, theirs: &Answer) -> Option<&'static str> {
     match (ours, theirs) {
         (_, Ok(_)) if conflict(ours).is_some() => conflict(ours),
+        (Err(why), Ok(_)) if why == "Unstable" => Some("decoding would complete an escape or a scheme"),
         (_, Err(why)) if why == "UnicodeDecodeError" && std::str::from_utf8(url).is_err() => {
             Some("not UTF-8: w3lib takes text only")
         }

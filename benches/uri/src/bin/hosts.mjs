@@ -14,32 +14,36 @@ function hostOf(text) {
   return special.includes(url.protocol) ? url.hostname : undefined;
 }
 
-// Returns the host without superfluous dots and `www`, and addresses in the form of Safe Browsing 5.
+// Returns the host as keys have it: addresses in the form of Safe Browsing 5, and names without superfluous dots, or in a SURT without
+// `www` and a dot at the end.
 function plain(host, surt) {
   if (host == null) return host;
   const mapped = /^\[(?:::ffff|64:ff9b:):([0-9a-f]+):([0-9a-f]+)\]$/.exec(host);
   if (mapped) host = String((parseInt(mapped[1], 16) * 65536 + parseInt(mapped[2], 16)) >>> 0);
   else if (host.startsWith('[')) return host;
-  const labels = host.split('.').filter((label) => label);
+  const labels = host.replace(/\.$/, '').split('.').filter((label) => surt || label);
   while (surt && labels.length > 1 && /^www\d*$/.test(labels[0])) labels.shift();
-  try { return new URL(`http://${labels.join('.')}/`).hostname; } catch { return labels.join('.'); }
+  // Without the dots at its end, a name can be an address. It is still another host.
+  return labels.join('.');
 }
 
-function fromSurt(key, host) {
+function fromSurt(key, scheme, host) {
   const text = key.slice(0, key.indexOf(')'));
-  if (host?.startsWith('[')) return `http://[${hostOf(`http://[${text}]/`) ? text : text.replace(/:\d+$/, '')}]/`;
-  return `http://${text.replace(/:\d+$/, '').split(',').reverse().join('.')}/`;
+  if (host?.startsWith('[')) return `${scheme}//[${hostOf(`http://[${text}]/`) ? text : text.replace(/:\d+$/, '')}]/`;
+  return `${scheme}//${text.replace(/:\d+$/, '').split(',').reverse().join('.')}/`;
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
   const [profile, ...texts] = line.split(' ');
-  const [url, key] = texts.map((text) => Buffer.from(text, 'hex').toString());
+  const [raw, key] = texts.map((text) => Buffer.from(text, 'hex').toString());
+  // Browsers remove these characters before they look for a scheme.
+  const url = raw.replace(/[\t\n\r]/g, '').replace(/^[\0- ]+|[\0- ]+$/g, '');
   const [surt, google] = [profile.startsWith('surt'), profile.startsWith('safe-browsing')];
   let theirs = hostOf(url);
-  if (google && theirs === undefined && !/^[a-z][a-z0-9+-]*:/i.test(url.trim())) {
-    theirs = /^[^/?#]*%/.test(url) ? undefined : hostOf(`http://${url.trim().replace(/^\/+/, '')}`);
+  if (google && theirs === undefined && !/^[a-z][a-z0-9+-]*:/i.test(url)) {
+    theirs = /^[^/?#]*%/.test(url) ? undefined : hostOf(`http://${url.replace(/^\/+/, '')}`);
   }
-  let ours = theirs === undefined ? undefined : hostOf(surt && /^[^/]*\)/.test(key) ? fromSurt(key, theirs) : key);
+  let ours = theirs === undefined ? undefined : hostOf(surt && /^[^/]*\)/.test(key) ? fromSurt(key, /^\s*file:/i.test(url) ? 'file:' : 'http:', theirs) : key);
   if (surt || google) [ours, theirs] = [plain(ours, surt), plain(theirs, surt)];
   console.log(ours === undefined || theirs === undefined ? '?' : ours === theirs ? '=' : `${theirs} ${ours}`);
 }

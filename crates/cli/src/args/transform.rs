@@ -296,8 +296,7 @@ impl Decode {
 impl Normalize {
     /// Converts the arguments to a request.
     pub fn request(self) -> Request {
-        // This profile changes only escapes, so it does not need whole URLs.
-        let verb = match (self.profile.filter(|profile| *profile != Profile::Escapes), self.dialect) {
+        let verb = match (self.profile, self.dialect) {
             (Some(profile), _) => Verb::Rewrite(Arc::new(Canonical(profile))),
             (None, Unreserved::Rfc3986) => Verb::Normalize(sets::RFC3986_UNRESERVED.to_byte_set()),
             (None, Unreserved::Rfc2396) => Verb::Normalize(sets::RFC2396_UNRESERVED.to_byte_set()),

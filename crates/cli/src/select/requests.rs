@@ -9,9 +9,6 @@ use super::position::Position;
 /// The number of bytes in a mask.
 const BLOCK: usize = 64;
 
-/// The number of quotes of a line whose places matter: those of the request and of the referrer.
-const QUOTES: usize = 4;
-
 /// Finds the escapes in lines of an access log.
 #[derive(Clone, Default)]
 pub struct Requests {
@@ -23,14 +20,14 @@ pub struct Requests {
     pub(super) chosen: Vec<u64>,
 }
 
-/// The marked places of a line.
-#[derive(Clone, Copy, Default)]
-struct Line {
-    quotes: [usize; QUOTES],
-    /// The number of quotes.
-    count: usize,
-    has_percent: bool,
-    has_backslash: bool,
+/// The distance from the bracket before a usual date, such as `[10/Oct/2000:13:55:36 -0700]`, to the quote before the request.
+const USUAL_DATE: usize = 29;
+
+/// Reports whether `request` begins with a method in capitals, a blank and the first byte of a target.
+#[inline]
+fn has_usual_target(request: &[u8]) -> bool {
+    let method = request.iter().take(8).take_while(|byte| byte.is_ascii_uppercase()).count();
+    method > 0 && matches!(request[method..], [b' ', b'!'..=b'~', ..])
 }
 
 impl Requests {
@@ -45,34 +42,16 @@ impl Requests {
         simdpct::mark_bytes(window, *b"%\n\"\\", &mut self.marks);
         self.chosen.clear();
         self.chosen.resize(self.marks.len(), 0);
-        let (mut start, mut line) = (0, Line::default());
+        let mut start = 0;
         for index in 0..self.marks.len() {
-            let [percents, feeds, quotes, backslashes] = self.marks[index];
-            let mut places = feeds | quotes;
-            // The bits up to the last place that was read.
-            let mut done = 0;
-            loop {
-                let at = places.trailing_zeros();
-                let between = 1_u64.checked_shl(at).map_or(u64::MAX, |bit| bit - 1) & !done;
-                line.has_percent |= percents & between != 0;
-                line.has_backslash |= backslashes & between != 0;
-                if places == 0 {
-                    break;
+            let mut feeds = self.marks[index][1];
+            while feeds != 0 {
+                let feed = index * BLOCK + feeds.trailing_zeros() as usize;
+                if self.read(window, start, feed).is_none() {
+                    return start;
                 }
-                places &= places - 1;
-                done = u64::MAX >> (63 - at);
-                let place = index * BLOCK + at as usize;
-                if window[place] == b'"' {
-                    if let Some(quote) = line.quotes.get_mut(line.count) {
-                        *quote = place;
-                    }
-                    line.count += 1;
-                } else {
-                    if self.read(window, start, place, &line).is_none() {
-                        return start;
-                    }
-                    (start, line) = (place + 1, Line::default());
-                }
+                start = feed + 1;
+                feeds &= feeds - 1;
             }
         }
         start
@@ -80,28 +59,36 @@ impl Requests {
 
     /// Reads the line from `start` to `feed`, and marks its escapes. Returns `None` if it must be read by itself.
     #[inline]
-    fn read(&mut self, window: &[u8], start: usize, feed: usize, line: &Line) -> Option<()> {
-        let [open, close, ..] = line.quotes;
-        if line.count == 0 || line.has_backslash || !window[start..open].ends_with(b"] ") {
+    fn read(&mut self, window: &[u8], start: usize, feed: usize) -> Option<()> {
+        let open = self.quote(start, feed)?;
+        let close = self.quote(open + 1, feed)?;
+        let [mut percents, mut backslashes] = [0; 2];
+        for (index, inside) in words(start, feed) {
+            percents |= self.marks[index][0] & inside;
+            backslashes |= self.marks[index][3] & inside;
+        }
+        let is_blank = |at: usize| at >= feed || b" \t".contains(&window[at]);
+        if backslashes != 0 || !window[start..open].ends_with(b"] ") || !is_blank(close + 1) {
             return None;
         }
-        let date = memchr::memchr(b'[', &window[start..open]).map(|found| start + found)?;
+        let usual = open.checked_sub(USUAL_DATE).filter(|&at| at >= start && window[at] == b'[');
+        let date = usual.or_else(|| Some(start + memchr::memchr(b'[', &window[start..open])?))?;
         // If there were another bracket, the request might not be the field after the date.
         let inside = &window[date + 1..open - 2];
-        let is_blank = |at: usize| at >= feed || b" \t".contains(&window[at]);
-        if memchr::memchr2(b'[', b']', inside).is_some() || line.count < 2 || !is_blank(close + 1) {
+        if inside.iter().fold(false, |any, &byte| any | (byte == b'[') | (byte == b']')) {
             return None;
         }
-        let target = nth_word(window, open + 1..close, Some(Position::TARGET))?;
-        if !line.has_percent {
+        if percents == 0 && has_usual_target(&window[open + 1..close]) {
             return Some(());
         }
+        let target = nth_word(window, open + 1..close, Some(Position::TARGET))?;
         self.choose(target.start, target.end);
         if !self.has_referrer || memchr::memchr(b'%', &window[close..feed]).is_none() {
             return Some(());
         }
-        let [.., open, end] = line.quotes;
-        if line.count < QUOTES || !is_blank(end + 1) || !is_blank(open - 1) {
+        let open = self.quote(close + 1, feed)?;
+        let end = self.quote(open + 1, feed)?;
+        if !is_blank(end + 1) || !is_blank(open - 1) {
             return None;
         }
         let mut words =
@@ -116,12 +103,28 @@ impl Requests {
         Some(())
     }
 
+    /// Returns the offset of the first quote from `start` on and before `stop`.
+    #[inline]
+    fn quote(&self, start: usize, stop: usize) -> Option<usize> {
+        let mut found = words(start, stop).map(|(index, inside)| (index, self.marks[index][2] & inside));
+        let (index, quotes) = found.find(|(_, quotes)| *quotes != 0)?;
+        Some(index * BLOCK + quotes.trailing_zeros() as usize)
+    }
+
     /// Marks the `%` from `start` to `stop`.
     fn choose(&mut self, start: usize, stop: usize) {
-        for index in start / BLOCK..stop.div_ceil(BLOCK) {
-            let from = u64::MAX.checked_shl(start.saturating_sub(index * BLOCK) as u32).unwrap_or(0);
-            let to = u64::MAX.checked_shl((stop - index * BLOCK) as u32).unwrap_or(0);
-            self.chosen[index] |= self.marks[index][0] & from & !to;
+        for (index, inside) in words(start, stop) {
+            self.chosen[index] |= self.marks[index][0] & inside;
         }
     }
+}
+
+/// Returns the indices of the words with the bits from `start` to `stop`, each with the mask of these bits.
+#[inline]
+pub(super) fn words(start: usize, stop: usize) -> impl Iterator<Item = (usize, u64)> {
+    (start / BLOCK..stop.div_ceil(BLOCK)).map(move |index| {
+        let from = u64::MAX.checked_shl(start.saturating_sub(index * BLOCK) as u32).unwrap_or(0);
+        let to = u64::MAX.checked_shl((stop - index * BLOCK) as u32).unwrap_or(0);
+        (index, from & !to)
+    })
 }

@@ -4,6 +4,7 @@
 //! need not be parsed. A line of another shape is left to the caller.
 
 use super::json::{number, plain};
+use super::requests::words;
 use crate::ground::utf8;
 
 /// The number of bytes in a mask.
@@ -189,10 +190,8 @@ impl Shapes {
             self.shapes[..=number].rotate_right(1);
         }
         let (start, stop, end) = found?;
-        for index in start / BLOCK..stop.div_ceil(BLOCK) {
-            let from = u64::MAX.checked_shl(start.saturating_sub(index * BLOCK) as u32).unwrap_or(0);
-            let to = u64::MAX.checked_shl((stop - index * BLOCK) as u32).unwrap_or(0);
-            self.chosen[index] |= self.marks[index][0] & from & !to;
+        for (index, inside) in words(start, stop) {
+            self.chosen[index] |= self.marks[index][0] & inside;
         }
         Some(end)
     }

@@ -25,7 +25,8 @@ pub(super) enum Contact {
 }
 
 impl Contact {
-    /// Reads the host of `url`. Ports are not validated. The base of a reference that begins with two slashes or backslashes is a
+    /// Reads the host of `url`. Ports are not validated. In `file` URLs, `localhost` and drive letters are not told from other names, because
+    /// no form changes them to an empty host. The base of a reference that begins with two slashes or backslashes is a
     /// page of the web.
     pub(super) fn of(url: &[u8]) -> Contact {
         let url = without_line_ends(trim(url));
@@ -50,12 +51,7 @@ impl Contact {
         let end = rest.iter().position(|byte| is_slash(byte) || matches!(byte, b'?' | b'#'));
         let mut host = &rest[..end.unwrap_or(rest.len())];
         if is_file {
-            let is_drive = matches!(host, [letter, b':' | b'|'] if letter.is_ascii_alphabetic());
-            return match Contact::of_host(host) {
-                _ if is_drive || host.is_empty() => Contact::Host(Vec::new()),
-                Contact::Host(name) if name == b"localhost" => Contact::Host(Vec::new()),
-                contact => contact,
-            };
+            return if host.is_empty() { Contact::Host(Vec::new()) } else { Contact::of_host(host) };
         }
         if let Some(at) = memchr::memrchr(b'@', host) {
             host = &host[at + 1..];
@@ -117,12 +113,20 @@ impl Contact {
         if name.iter().any(|byte| b"/\\?#@".contains(byte)) {
             return false;
         }
+        let is_address = |host: &[u8]| host.starts_with(b"[") || old_ipv4(host).is_some();
         let scheme = if scheme.is_empty() { b"http" } else { scheme };
         let named = || Contact::of(&[scheme, b"://", name, b"/"].concat());
         match self {
             Contact::Unknown => true,
             Contact::Nothing => named() == Contact::Nothing,
-            Contact::Host(host) => named() == *self || key_host(host).as_deref() == Some(name),
+            Contact::Host(host) => match named() {
+                named if named == *self => true,
+                // Without its dots at the end, the name `1.2..` is an address, and `a.1..` is not valid.
+                Contact::Host(named) => {
+                    is_address(&named) == is_address(host) && key_host(host).as_deref() == Some(name)
+                }
+                _ => false,
+            },
         }
     }
 }

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Every profile takes time linear in the input, however deep escapes are nested. Sorting the parameters of a query, which some
-//! profiles do, takes `n log n` for `n` parameters.
+//! profiles do, takes at most `N log n` comparisons of bytes for `n` parameters of `N` bytes together.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -81,16 +81,16 @@ macro_rules! profiles {
         ///
         /// | profile | defined by | idempotent |
         /// |---|---|---|
-        /// | [`Escapes`](Profile::Escapes) | RFC 3986, 6.2.2.1 and 6.2.2.2, for escapes only | without malformed escapes |
-        /// | [`Rfc3986`](Profile::Rfc3986) | RFC 3986, 6.2.2 | without malformed escapes |
-        /// | [`Rfc3986Scheme`](Profile::Rfc3986Scheme) | RFC 3986, 6.2.2 and 6.2.3 | without malformed escapes |
-        /// | `Whatwg` (feature `whatwg`) | the URL Standard, with the crate url 2.5 | not guaranteed |
-        /// | `SafeBrowsing4` and `SafeBrowsing5` (feature `idna`) | Google's rules, versions 4 and 5 | not guaranteed |
+        /// | [`Escapes`](Profile::Escapes) | RFC 3986, 6.2.2.1 and 6.2.2.2, for escapes only | yes |
+        /// | [`Rfc3986`](Profile::Rfc3986) | RFC 3986, 6.2.2 | yes |
+        /// | [`Rfc3986Scheme`](Profile::Rfc3986Scheme) | RFC 3986, 6.2.2 and 6.2.3 | yes |
+        /// | `Whatwg` (feature `whatwg`) | the URL Standard, with the crate url 2.5 | yes |
+        /// | `SafeBrowsing4` and `SafeBrowsing5` (feature `idna`) | Google's rules, versions 4 and 5 | yes |
         /// | `SurtPython0_3`, `SurtJava` (feature `idna`) | surt 0.3; iipc/webarchive-commons | no: a key is not a URL |
-        /// | `W3lib2_5` and its three variants (feature `idna`) | w3lib 2.5, `canonicalize_url` | not guaranteed |
+        /// | `W3lib2_5` and its three variants (feature `idna`) | w3lib 2.5, `canonicalize_url` | yes |
         /// | [`Robots`](Profile::Robots) | google/robotstxt | yes |
         ///
-        /// A malformed escape can become an escape when the bytes after it are decoded: `%%341` becomes `%41`, whose form is `A`.
+        /// No decoded byte completes a malformed escape: in `%%341`, the first three profiles keep the escape `%34`.
         ///
         /// `Display` writes the name of a profile, and `FromStr` reads it.
         ///
@@ -131,11 +131,12 @@ macro_rules! profiles {
 
 profiles! {
     /// `escapes`: escapes of unreserved bytes are decoded, the others are written in upper case, as by [`simdpct::normalize`].
+    /// Unlike there, an escape stays if its byte would complete a malformed escape, as in `%%341`.
     ///
     /// The URL is not split, and no input is rejected. A relative reference stays one: escapes that would become part of a scheme stay
     /// ([`hidden_schemes`]).
     Escapes = "escapes", "RFC 3986, 6.2.2, for escapes only: simdpct's normalize",
-        Form::Bytes(escapes::append);
+        Form::Bytes(|text, out| escapes::append(text, rfc3986::append_normalized, out));
 
     /// `rfc3986`: syntax-based normalization (RFC 3986, section 6.2.2).
     ///
@@ -145,7 +146,8 @@ profiles! {
     ///
     /// Rejects TAB, CR, LF and NUL, more than one `@` in the authority, a host with brackets that is not an address, and a port that
     /// is not a number of at most 65535. Also rejects, as [`Reason::HostConflict`], a URL of `http` and the like that has no host but
-    /// dot segments: browsers contact `a` for `http:/a/../b`, and would contact `b` for its normal form.
+    /// dot segments: browsers contact `a` for `http:/a/../b`, and would contact `b` for its normal form. So are `file://a:/` and `http://://a/`,
+    /// whose empty port keeps browsers from contacting `a`.
     Rfc3986 = "rfc3986", "RFC 3986, 6.2.2: case of scheme and host, escapes, dot segments",
         Form::Url(Some(prove::<scan::Rfc3986<false>>), |url, out| rfc3986::append(url, false, out));
 
@@ -177,7 +179,7 @@ profiles! {
     /// of slashes in the path becomes one slash. `http://` is inserted before a URL without a scheme, such as `example.com:80/`. If
     /// its decoded form has a scheme, as that of `http%3A%2F%2Fexample.com/` does, that URL counts.
     ///
-    /// Rejects a URL without a host, such as `mailto:a@b`; a port that is not a number; a host with a character that UTS 46 maps to a
+    /// Rejects a URL without a host, such as `mailto:a@b`; a port that is not a number; a host with an escaped colon or bracket; a host with a character that UTS 46 maps to a
     /// delimiter; and, as [`Reason::HostConflict`], every URL for which Google's rules and browsers name different hosts:
     /// `http:/a`, `http:\\a\b`, `http://evil.com\@good.com/`, `http://a%2562.com/`.
     SafeBrowsing4 if "idna" = "safe-browsing-4", "keys of Google Safe Browsing, version 4",
@@ -206,12 +208,12 @@ profiles! {
     ///
     /// The tool passes a host such as `256.1.1.1` to the DNS resolver. This profile does not.
     ///
-    /// Any number of slashes before a plain host counts as two, as in `http:////example.com/`. Rejects an invalid port; a URL without a
+    /// Rejects a host with an empty label, such as `a..b`; the tool drops such labels, and browsers find no host. Any number of slashes before a plain host counts as two, as in `http:////example.com/`. Rejects an invalid port; a URL without a
     /// host whose scheme is `http`, `https` or missing, where the tool takes the first segment of the path for a host; hosts for which
     /// IDNA 2003 and UTS 46 differ, such as `fa\u{df}.de`, and some with characters near those; and hosts with a character that is
     /// mapped to a delimiter, such as `U+FF0F` to `/`. Also rejects, as [`Reason::HostConflict`], URLs whose key would name another
     /// host than the one that browsers contact, such as `http://http://example.com/` and `http://a\\@b.com/`; hosts that hold the
-    /// delimiters of a key, such as `a,b`; and a control at the start, because the tool takes the scheme after it for the host.
+    /// delimiters of a key, such as `a,b`; an IPv6 address with a port if the key could be that of a longer address, as for `[::1]:8`; and a control at the start, because the tool takes the scheme after it for the host.
     SurtPython0_3 if "idna" = "surt-python-0.3", "keys of web archives: the Python package surt 0.3",
         Form::Url(None, |url, out| surt::append(url, surt::Tool::Python, out));
 
@@ -221,7 +223,7 @@ profiles! {
     /// reversed, `filedesc` and `warcinfo` stay; the first `@` ends the userinfo; every `www` at the start is removed; an IPv4 address has
     /// one number or four.
     ///
-    /// Rejects URLs that are not UTF-8; a port that is not a number of 32 bits; an empty host; hosts for which IDNA 2003 and UTS 46
+    /// Rejects URLs that are not UTF-8; a port that is not a number of at most 65535; an empty host or label; hosts for which IDNA 2003 and UTS 46
     /// differ, or with a character that is mapped to a delimiter, and those that mix UTF-8 with escapes that are not UTF-8. Also
     /// rejects, as [`Reason::HostConflict`], URLs with another scheme, such as `mailto:b@example.com`, and URLs whose key would name
     /// another host than the one that browsers contact, such as `http://u@v@example.com/`.
@@ -238,7 +240,8 @@ profiles! {
     /// Rejects URLs for which w3lib raises an error; addresses of future versions, whose brackets w3lib drops; and hosts for
     /// which IDNA 2003, which w3lib uses, and UTS 46 differ, such as `fa\u{df}.de`, and some with characters near those, or with a
     /// character that is mapped to a delimiter, such as `U+FF0F` to `/`. Also rejects, as [`Reason::HostConflict`], URLs whose key
-    /// has another host for browsers, such as `http:/a/../b`, or would get a scheme, such as `java%73cript:x`.
+    /// has another host for browsers, such as `http:/a/../b`; and, as [`Reason::Unstable`], URLs in which w3lib completes an escape or a
+    /// scheme by decoding, such as `/%4%31` and `a%3Ab`.
     W3lib2_5 if "idna" = "w3lib-2.5", "keys of Scrapy: canonicalize_url of w3lib 2.5",
         Form::Url(Some(prove::<scan::W3lib>), |url, out| w3lib::append(url, true, false, out));
 

@@ -13,6 +13,24 @@ use crate::parts::{Parts, split};
 const DEFAULT_PORTS: &[(&[u8], u16)] =
     &[(b"http", 80), (b"https", 443), (b"ws", 80), (b"wss", 443), (b"ftp", 21)];
 
+/// Appends `text` with its escapes normalized, as by [`simdpct::normalize`], but so that no decoded byte completes another escape: in
+/// `%%361` and `%6%31`, the escape of a hexadecimal digit stays if a malformed escape ends directly before it. This makes the form
+/// idempotent on every input.
+pub(super) fn append_normalized(text: &[u8], out: &mut Vec<u8>) {
+    let mut left = text;
+    while let Err(malformed) = simdpct::validate(left) {
+        let (before, after) = left.split_at(malformed.offset);
+        simdpct::normalize_append(before, out);
+        let mut end = 1 + usize::from(after.get(1).is_some_and(u8::is_ascii_hexdigit));
+        if simdpct::decode_escape(&after[end..]).is_some_and(|byte| byte.is_ascii_hexdigit()) {
+            end += 3;
+        }
+        out.extend_from_slice(&after[..end]);
+        left = &after[end..];
+    }
+    simdpct::normalize_append(left, out);
+}
+
 /// Appends the normal form of `url` by RFC 3986, section 6.2.2, and if `by_scheme`, also by section 6.2.3.
 pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
     let parts = split(url);
@@ -34,22 +52,25 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
     if let Some(host) = parts.host() {
         out.extend_from_slice(b"//");
         if let Some(userinfo) = parts.userinfo() {
-            simdpct::normalize_append(userinfo.raw(), out);
+            append_normalized(userinfo.raw(), out);
             out.push(b'@');
         }
         append_host(host.raw(), out);
         // RFC 3986, section 3.2.3, removes an empty port, and section 6.2.3 removes the default port.
-        if let Some(port) = parts.port().filter(|port| !port.is_empty())
-            && (default.is_none() || port_number(port) != default)
-        {
-            out.push(b':');
-            out.extend_from_slice(port);
+        if let Some(port) = parts.port() {
+            if !port.is_empty() && (default.is_none() || port_number(port) != default) {
+                out.push(b':');
+                out.extend_from_slice(port);
+            } else if browsers_need_port(&parts) {
+                let offset = parts.offsets().host_end;
+                return Err(CanonicalizeError { offset, reason: Reason::HostConflict });
+            }
         }
     }
 
     // Escapes are decoded (section 6.2.2.2) before dot segments are removed (section 6.2.2.3), because a dot may be escaped.
     let start = out.len();
-    simdpct::normalize_append(parts.path(), out);
+    append_normalized(parts.path(), out);
     let has_authority = parts.host().is_some();
     let is_relative = !parts.is_uri() && !has_authority && out.get(start) != Some(&b'/');
     if is_relative {
@@ -67,17 +88,29 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
         append_without_dots(has_authority, &path, out);
     }
     if default.is_some() && has_authority && out.len() == start {
+        if parts.offsets().path_end == url.len() && url.last().is_some_and(|last| *last <= b' ') {
+            // Browsers remove controls and spaces at the end of a URL, but not from the end of a host before a slash.
+            return Err(CanonicalizeError { offset: url.len() - 1, reason: Reason::HostConflict });
+        }
         out.push(b'/');
     }
     if let Some(query) = parts.query() {
         out.push(b'?');
-        simdpct::normalize_append(query, out);
+        append_normalized(query, out);
     }
     if let Some(fragment) = parts.fragment() {
         out.push(b'#');
-        simdpct::normalize_append(fragment.raw(), out);
+        append_normalized(fragment.raw(), out);
     }
     Ok(())
+}
+
+/// Reports whether browsers contact a host for a URL only after its port is removed: the host of `file://a:/` is not valid, and in
+/// `http://://a/`, the host is empty; without the colon it is `a`.
+fn browsers_need_port(parts: &Parts<'_>) -> bool {
+    let is_file = |scheme: &[u8]| scheme.eq_ignore_ascii_case(b"file");
+    let is_empty = parts.userinfo().is_none() && parts.offsets().host_start == parts.offsets().host_end;
+    parts.scheme().map_or(is_empty, |scheme| is_file(scheme) || is_empty && is_special(scheme))
 }
 
 /// Reports whether browsers may find a host in `path`, the path of a URL without a host: they skip any number of slashes after a special
@@ -90,7 +123,7 @@ fn path_holds_host(scheme: &[u8], path: &[u8]) -> bool {
 /// that stay are in upper case.
 fn append_host(host: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
-    simdpct::normalize_append(host, out);
+    append_normalized(host, out);
     let mut at = start;
     while at < out.len() {
         if out[at] == b'%' && simdpct::decode_escape(&out[at..]).is_some() {

@@ -29,6 +29,10 @@ pub(super) enum Version {
 
 /// Appends the key of `url` by the rules of `version`.
 pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
+    if let [b'/', b'!'..=b'.' | b'0'..=b'[' | b']'.., ..] = url {
+        // The target of a request names no host. Lists of them are long, so this check comes first.
+        return Err(CanonicalizeError { offset: 0, reason: Reason::Host });
+    }
     let without_line_ends = without_line_ends(url);
     let trimmed = trim(&without_line_ends);
     let mut parts = split(trimmed);
@@ -46,7 +50,14 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
         }
         // Inputs such as `www.example.com/` and `example.com:80/` have no scheme, so `http://` is inserted.
         inserted = PREFIX.len();
-        with_scheme = escaped_url(&parts).unwrap_or_else(|| [PREFIX, trimmed].concat());
+        let prefixed = [PREFIX, trimmed].concat();
+        with_scheme = match escaped_url(&parts) {
+            Some(_) if matches!(Contact::of(&prefixed), Contact::Host(_)) => {
+                return Err(CanonicalizeError { offset: 0, reason: Reason::HostConflict });
+            }
+            Some(decoded) => decoded,
+            None => prefixed,
+        };
         parts = split(&with_scheme);
     }
     // Offsets are approximate if bytes before the host were removed or decoded.
@@ -73,7 +84,8 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
     if !is_plain {
         // Google's rules decode the whole URL before they split it, so an escaped delimiter would end the host.
         let userinfo = parts.userinfo().map(|userinfo| decode(userinfo.raw()));
-        let ends_host = userinfo.is_some_and(|userinfo| memchr::memchr2(b'/', b'?', &userinfo).is_some());
+        let ends_host = userinfo.is_some_and(|userinfo| memchr::memchr2(b'/', b'?', &userinfo).is_some())
+            || name.iter().any(|byte| b":[]".contains(byte)) && !is_literal(raw);
         if ends_host
             || !Contact::of(parts.input()).has_key_host(scheme, &name, |host| key_host(host, version))
         {
@@ -114,6 +126,8 @@ fn key_host(raw: &[u8], version: Version) -> Option<Vec<u8>> {
     let mut ascii = Cow::Borrowed(&*decoded);
     if !decoded.is_ascii() {
         match uts46(&decoded, b"") {
+            // A `%` inside Punycode would have other bytes after it than in the name.
+            Ok(name) if name.contains('%') => return None,
             Ok(name) => ascii = Cow::Owned(name.into_owned().into_bytes()),
             // Google's rules escape the bytes of a host that UTS 46 rejects.
             Err(InvalidName::Rejected) => {}
@@ -138,6 +152,11 @@ fn key_host(raw: &[u8], version: Version) -> Option<Vec<u8>> {
         (None, None) => append_escaped(&name, &mut host),
     }
     Some(host)
+}
+
+/// Reports whether a host is text in brackets, in which a key changes no byte but for the case of letters.
+fn is_literal(host: &[u8]) -> bool {
+    host.starts_with(b"[") && host.ends_with(b"]") && host.iter().all(|&byte| KEPT.contains(byte))
 }
 
 /// Decodes escapes until nothing changes.

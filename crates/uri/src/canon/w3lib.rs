@@ -79,6 +79,11 @@ pub(super) fn append(
     let (segments, parameters) =
         parts.path().split_at(parameters_start(parts.path(), is_one_of(scheme, WITH_PARAMETERS)));
     append_quoted(segments, PATH, PATH_RAW, out);
+    let malformed = |text: &[u8]| simdpct::escapes(text).filter(Result::is_err).count();
+    if simdpct::validate(segments).is_err() && malformed(segments) != malformed(&out[path_start..]) {
+        // w3lib makes `%41` of `%4%31`, and `A` of that.
+        return Err(CanonicalizeError { offset: parts.offsets().path_start, reason: Reason::Unstable });
+    }
     if out[path_start..].starts_with(b"/") && memmem::find(&out[path_start..], b"/.").is_some() {
         let dotted = out.split_off(path_start);
         remove_dot_segments(&dotted, out);
@@ -102,12 +107,17 @@ pub(super) fn append(
         out.push(b'#');
         Encode::keeping(FRAGMENT).encode_append(fragment, out);
     }
-    // Decoding `%41:x` would make a URI of a relative reference.
-    if scheme.is_empty() && split(&out[start..]).is_uri() {
-        return Err(CanonicalizeError { offset: parts.offsets().path_start, reason: Reason::HostConflict });
-    }
     // A plain host after `://` is the same host for browsers.
-    let is_plain = parts.userinfo().is_none() && parts.host().is_some_and(|host| is_plain_name(host.raw()));
+    let is_plain = parts.userinfo().is_none()
+        && parts.host().is_some_and(|host| is_plain_name(host.raw()))
+        && !scheme.eq_ignore_ascii_case(b"file");
+    if scheme.is_empty() && !has_authority && out[start] != b'/' && split(&out[start..]).is_uri() {
+        // w3lib makes a scheme of the first segment of `a%3Ab`.
+        return Err(CanonicalizeError { offset: 0, reason: Reason::Unstable });
+    }
+    // The target of a request names no host, and neither does its key.
+    let is_target = |url: &[u8]| matches!(url, [b'/', second, ..] if !matches!(second, b'/' | b'\\'));
+    let is_plain = is_plain || is_target(&url) && is_target(&out[start..]);
     if !is_plain && Contact::of(original) != Contact::of(&out[start..]) {
         return Err(CanonicalizeError { offset: parts.offsets().host_start, reason: Reason::HostConflict });
     }

@@ -83,6 +83,10 @@ fn dot_segments() {
     }
 }
 
+fn text_bytes(pattern: &'static str) -> impl Strategy<Value = Vec<u8>> {
+    pattern.prop_map(String::into_bytes)
+}
+
 /// Removes dot segments by the five steps of RFC 3986, section 5.2.4, as they are written there.
 fn by_the_steps(path: &str) -> String {
     let (mut input, mut output) = (path.to_owned(), String::new());
@@ -116,9 +120,9 @@ proptest! {
     /// Splitting returns the pieces that the URL was built of, whatever they hold.
     #[test]
     fn what_is_built_is_split_into_the_same_pieces(
-        scheme in proptest::option::of("[a-z][a-z0-9+.-]{0,5}"),
-        host in proptest::option::of(any::<Vec<u8>>()),
-        user in proptest::option::of(any::<Vec<u8>>()),
+        scheme in proptest::option::of("[a-z][a-z0-9+.-]{0,5}|https?|file"),
+        host in proptest::option::of(prop_oneof![any::<Vec<u8>>(), text_bytes("[a:.@/1%\\\\\t \\[\\]]{0,4}")]),
+        user in proptest::option::of(prop_oneof![any::<Vec<u8>>(), text_bytes("[a:@/\\\\\t?#]{0,4}")]),
         port in proptest::option::of(any::<u16>()),
         relative in any::<bool>(),
         segments in proptest::collection::vec("[a:./?#%@\\[\\] é]{0,4}", 0..4),
@@ -142,6 +146,16 @@ proptest! {
         prop_assert_eq!(parts.user().map(|user| user.decode().into_owned()), user.clone());
         prop_assert_eq!(parts.password().map(|password| password.decode().into_owned()), user.map(|_| b"p:@/".to_vec()));
         prop_assert_eq!(parts.port_number(), port);
+        // Browsers find the same host, or none.
+        let base = url::Url::parse("http://base/").unwrap();
+        if let Ok(url) = base.join(&built) && ["http", "https"].contains(&url.scheme()) {
+            let found = url.host().map(|host| host.to_owned());
+            let given = match &host {
+                Some(host) => url::Host::parse(str::from_utf8(host).unwrap()).ok(),
+                None => base.host().map(|host| host.to_owned()),
+            };
+            prop_assert_eq!(found, given, "{}", built);
+        }
         let got: Vec<_> = parts.segments().map(|segment| text(segment.decode().into_owned())).collect();
         prop_assert_eq!(got, segments);
         let got: Vec<_> = simdpct_uri::form::pairs(parts.query().unwrap_or_default())
@@ -205,6 +219,9 @@ fn what_cannot_be_built() {
         &b"[::1"[..],
         b"[a]",
         b"[::1]a",
+        b"::1",
+        b"a]",
+        b"a:80",
         b"\xFF",
         "a\u{ff0f}b".as_bytes(),
         "\u{e9}/".as_bytes(),
@@ -221,6 +238,18 @@ fn what_cannot_be_built() {
         assert_eq!(Builder::new().host(host).build().unwrap(), built);
     }
     assert_eq!(Builder::new().host("[").host("a").build().unwrap(), "//a");
+    // Browsers would contact evil.com.
+    for scheme in ["http", "foo"] {
+        let builder = Builder::new().scheme(scheme).host("").segments(["", "evil.com"]);
+        assert_eq!(error(builder), BuildError::EmptyHost);
+    }
+    assert_eq!(error(Builder::new().host("").segment("evil.com")), BuildError::EmptyHost);
+    assert_eq!(error(Builder::new().scheme("HTTPS").host("").segment("evil.com")), BuildError::EmptyHost);
+    assert_eq!(error(Builder::new().scheme("http").segment("evil.com")), BuildError::NoHost);
+    assert_eq!(error(Builder::new().scheme("http").segment("evil.com").relative_path()), BuildError::NoHost);
+    assert_eq!(Builder::new().scheme("file").host("").segment("a").build().unwrap(), "file:///a");
+    let built = Builder::new().scheme("http").host("a\\\t@b").user("c\\\td@e").build();
+    assert_eq!(built.unwrap(), "http://c%5C%09d%40e@a%5C%09%40b");
     assert_eq!(error(Builder::new().segment("..")), BuildError::DotSegment);
     assert_eq!(error(Builder::new().host("a").segment("b").relative_path()), BuildError::RelativePath);
     assert_eq!(error(Builder::new().segments(["", "a"])), BuildError::EmptyFirstSegment);

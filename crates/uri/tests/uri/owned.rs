@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use simdpct_uri::{Builder, ChangeError, Components, Parts, Piece, UriBuf, split, split_str};
+use simdpct_uri::{BuildError, Builder, ChangeError, Components, Parts, Piece, UriBuf, split, split_str};
 
 fn uri(text: &str) -> UriBuf {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -215,8 +215,11 @@ proptest! {
             Some("") => url.with_port(None).unwrap(),
             _ => url.clone(),
         };
-        prop_assert_eq!(Builder::from(&url).build().unwrap(), expected.as_str());
-        prop_assert_eq!(Builder::try_from(url.parts().bytes()).unwrap().build().unwrap(), expected.as_str());
+        let built = Builder::from(&url).build();
+        prop_assert_eq!(&Builder::try_from(url.parts().bytes()).unwrap().build(), &built);
+        // Browsers might read the path after an empty host as a host.
+        let is_refused = url.parts().host() == Some("") && built == Err(BuildError::EmptyHost);
+        prop_assert!(is_refused || built.as_deref() == Ok(expected.as_str()), "{:?}", built);
     }
 
     /// The parts of text are the parts of its bytes, for any text.

@@ -1,17 +1,15 @@
 //! Makes SURT, the keys of web archives, as two tools make them. In these keys, the labels of the host are reversed.
 
 use alloc::borrow::Cow;
+use alloc::string::String;
 use alloc::vec::Vec;
-use core::net::Ipv4Addr;
+use core::net::{Ipv4Addr, Ipv6Addr};
 
-use memchr::memmem;
 use simdpct::{AsciiSet, Encode};
 
 use super::contact::Contact;
 use super::error::{CanonicalizeError, Reason};
-use super::shared::{
-    append_without_extra_dots, idna_2003, is_host_and_port, is_plain_name, old_ipv4, without_line_ends,
-};
+use super::shared::{idna_2003, is_host_and_port, is_plain_name, old_ipv4, without_line_ends};
 use crate::class::is_scheme;
 use crate::host::port_number;
 use crate::parts::{Parts, split};
@@ -42,11 +40,9 @@ const JAVA_SCHEMES: &[&[u8]] = &[b"http://", b"https://", b"ftp://", b"mms://", 
 
 /// Appends the key of `url`.
 pub(super) fn append(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
-    let start = out.len();
     if append_plain_url(url, tool, out).is_some() {
         return Ok(());
     }
-    out.truncate(start);
     match tool {
         _ if url.is_empty() => out.push(b'-'),
         Tool::Python => append_python(url, out)?,
@@ -55,37 +51,26 @@ pub(super) fn append(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Result<(), Ca
     Ok(())
 }
 
-/// Appends the key of a plain URL, which most are. For any other URL it returns `None`, and may leave the start of a key in `out`.
+/// Appends the key of a plain URL, which most are. For any other URL, appends nothing and returns `None`.
 ///
-/// The key of a plain URL is the URL in lower case with the host reversed. Its scheme is `http` or `https`, its host a plain name
-/// without a port. None of its bytes is part of an escape or needs one, and no segment of its path is empty or starts with a dot.
+/// The scheme of a plain URL is `http` or `https`, and its host a plain name without a port. Before its fragment, it has no controls or
+/// spaces, which the tools remove at the ends. Java would reject or remove characters that are not ASCII.
 fn append_plain_url(url: &[u8], tool: Tool, out: &mut Vec<u8>) -> Option<()> {
     let rest = url.strip_prefix(b"http")?;
     let rest = rest.strip_prefix(b"s").unwrap_or(rest).strip_prefix(b"://")?;
+    let rest = &rest[..memchr::memchr(b'#', rest).unwrap_or(rest.len())];
     let (host, rest) = rest.split_at(memchr::memchr2(b'/', b'?', rest).unwrap_or(rest.len()));
-    if !is_plain_name(host) {
+    // A loop without an early exit becomes vector code.
+    let has_control = rest.iter().fold(false, |found, &byte| found | (byte <= b' '));
+    if !is_plain_name(host) || has_control || tool == Tool::Java && !url.is_ascii() {
         return None;
     }
     let (path, query) = rest.split_at(memchr::memchr(b'?', rest).unwrap_or(rest.len()));
     out.reserve(url.len() + 2);
     append_plain_name(host, tool, out);
     out.push(b')');
-    let start = out.len();
-    if !append_if_plain(path, true, out) {
-        return None;
-    }
-    if path.is_empty() {
-        out.push(b'/');
-    }
-    finish_path(out, start);
-    if let Some(query) = query.strip_prefix(b"?") {
-        out.push(b'?');
-        let start = out.len();
-        if !append_if_plain(query, false, out) {
-            return None;
-        }
-        finish_query(out, start);
-    }
+    append_path(path, tool, true, out);
+    append_query(query.strip_prefix(b"?"), tool, out);
     Some(())
 }
 
@@ -102,13 +87,12 @@ fn append_python(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError>
         // Browsers ignore controls at the start, but to the tool they make a host of the scheme.
         return Err(CanonicalizeError { offset: lead, reason: Reason::Control(control) });
     }
-    if let Some(plain) = with_two_slashes(&trimmed) {
-        // Only for plain URLs, the key of the tool is that of the URL with two slashes.
-        let start = out.len();
-        if append_plain_url(&plain, Tool::Python, out).is_some() {
-            return Ok(());
-        }
-        out.truncate(start);
+    // Only if the path and the query stay as they are, the key of the tool is that of the URL with two slashes.
+    if let Some(plain) = with_two_slashes(&trimmed)
+        && has_plain_path(&plain)
+        && append_plain_url(&plain, Tool::Python, out).is_some()
+    {
+        return Ok(());
     }
     let is_uri = split(&*trimmed).is_uri();
     if is_uri && has_second_scheme(&trimmed) || hides_scheme(&trimmed) {
@@ -132,6 +116,14 @@ fn with_two_slashes(url: &[u8]) -> Option<Vec<u8>> {
     Some([if scheme.is_empty() { b"http:" } else { scheme }, b"//", host].concat())
 }
 
+/// Reports whether a URL has no fragment, and a path and a query that a key changes only in case and order.
+fn has_plain_path(url: &[u8]) -> bool {
+    let (parts, mut unused) = (split(url), Vec::new());
+    parts.fragment().is_none()
+        && append_if_plain(parts.path(), true, &mut unused)
+        && append_if_plain(parts.query().unwrap_or_default(), false, &mut unused)
+}
+
 /// Reports whether a URL starts with two schemes, such as `http://https://`.
 fn has_second_scheme(url: &[u8]) -> bool {
     let without_scheme = |url: &'_ [u8]| -> Option<usize> {
@@ -147,9 +139,6 @@ fn append_python_parts(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Canon
     // In the Python tool, the last `@` ends the userinfo. Brackets anywhere in the rest of the authority hold an address.
     let offsets = parts.offsets();
     let mut host = &parts.input()[offsets.host_start..offsets.path_start];
-    while let [rest @ .., b':'] = host {
-        host = rest;
-    }
     let mut port = None;
     let mut host_start = offsets.host_start;
     if let Some(open) = memchr::memchr(b'[', host) {
@@ -164,17 +153,8 @@ fn append_python_parts(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Canon
         port = Some((&host[colon + 1..], host_start + colon + 1));
         host = &host[..colon];
     }
-    let mut number = None;
-    if let Some((port, start)) = port.filter(|(port, _)| !port.is_empty()) {
-        // The tool accepts a port with any number of leading zeros.
-        let digits = port.iter().position(|&digit| digit != b'0').map_or(&port[..0], |zeros| &port[zeros..]);
-        match port_number(digits) {
-            None if !digits.is_empty() => {
-                return Err(CanonicalizeError { offset: start, reason: Reason::Port });
-            }
-            found => number = found.map(i64::from),
-        }
-    }
+    let (port, port_start) = port.unwrap_or_default();
+    let number = number_of(port).map_err(|reason| CanonicalizeError { offset: port_start, reason })?;
 
     let bad_host = CanonicalizeError { offset: host_start, reason: Reason::Host };
     let conflict = CanonicalizeError { offset: host_start, reason: Reason::HostConflict };
@@ -221,12 +201,20 @@ fn append_java(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
     let trimmed = text.trim_start_matches(|c| c <= ' ');
     let lead = text.len() - trimmed.len();
     let trimmed = trimmed.trim_end_matches(|c| c <= ' ');
-    let trimmed = if trimmed.is_ascii() {
-        without_line_ends(trimmed.as_bytes())
-    } else {
-        let is_line_end = |c| matches!(c, '\t' | '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
-        Cow::Owned(trimmed.replace(is_line_end, "").into_bytes())
-    };
+    let mut trimmed = without_line_ends(trimmed.as_bytes());
+    if !trimmed.is_ascii() {
+        let is_line_end = |c| matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}');
+        let text = String::from_utf8_lossy(&trimmed).into_owned();
+        if let Some(at) = text.find(is_line_end) {
+            let before =
+                text[..at].split_once("://").map_or(&text[..at], |(_, rest)| rest).trim_start_matches('/');
+            if !before.contains(['/', '?', '#']) {
+                // The tool removes the character from the host. For browsers, such a host is not valid.
+                return Err(CanonicalizeError { offset: lead, reason: Reason::HostConflict });
+            }
+            trimmed = Cow::Owned(text.replace(is_line_end, "").into_bytes());
+        }
+    }
     if [&b"dns:"[..], b"filedesc:", b"warcinfo:"].iter().any(|opaque| trimmed.starts_with(opaque)) {
         out.extend_from_slice(memchr::memchr(b'(', &trimmed).map_or(url, |open| &trimmed[open + 1..]));
         return Ok(());
@@ -287,14 +275,8 @@ fn append_java_parts(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Canonic
     let colon = memchr::memchr(b':', &authority[from..]).map(|colon| from + colon);
     let host = &authority[host_start..colon.unwrap_or(authority.len())];
     let port = colon.map_or(&[][..], |colon| &authority[colon + 1..]);
-    let number = match java_integer(port) {
-        Some(number) => Some(number).filter(|&number| number != -1),
-        None if port.is_empty() => None,
-        None => {
-            let offset = start + authority.len() - port.len();
-            return Err(CanonicalizeError { offset, reason: Reason::Port });
-        }
-    };
+    let port_start = start + authority.len() - port.len();
+    let number = number_of(port).map_err(|reason| CanonicalizeError { offset: port_start, reason })?;
     let reject = |reason| CanonicalizeError { offset: start + host_start, reason };
     if !append_host(host, parts, number, Tool::Java, out).map_err(reject)? {
         return Err(reject(Reason::Host));
@@ -304,19 +286,9 @@ fn append_java_parts(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Canonic
     Ok(())
 }
 
-/// Reads an integer as `Integer.parseInt` of Java does. Returns `None` if that would throw an exception.
-fn java_integer(digits: &[u8]) -> Option<i64> {
-    let (sign, digits) = match digits {
-        [b'-', digits @ ..] => (-1, digits),
-        [b'+', digits @ ..] => (1, digits),
-        _ => (1, digits),
-    };
-    let first = digits.iter().position(|&digit| digit != b'0').unwrap_or(digits.len());
-    if digits.is_empty() || digits.len() - first > 10 || !digits.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    let number = sign * digits.iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0'));
-    i32::try_from(number).is_ok().then_some(number)
+/// Reads a port. Returns `None` if it is empty.
+fn number_of(port: &[u8]) -> Result<Option<u16>, Reason> {
+    if port.is_empty() { Ok(None) } else { port_number(port).map(Some).ok_or(Reason::Port) }
 }
 
 /// Splits the concatenation of `prefix` and `rest`, and appends the key of its parts. `rest` starts `removed` bytes after the
@@ -346,13 +318,13 @@ fn append_parts(
 fn append_host(
     raw: &[u8],
     parts: &Parts<'_>,
-    port: Option<i64>,
+    port: Option<u16>,
     tool: Tool,
     out: &mut Vec<u8>,
 ) -> Result<bool, Reason> {
     let scheme = parts.scheme().unwrap_or_default();
-    if is_plain_name(raw) && parts.userinfo().is_none() && parts.host().is_some_and(|host| host.raw() == raw)
-    {
+    let is_whole = parts.userinfo().is_none() && parts.host().is_some_and(|host| host.raw() == raw);
+    if is_whole && is_plain_name(raw) && !scheme.eq_ignore_ascii_case(b"file") {
         append_plain_name(raw, tool, out);
         append_port(port, scheme, tool, out);
         return Ok(true);
@@ -371,12 +343,23 @@ fn append_host(
     let of_contact =
         |host: &[u8]| key_host(host, tool).flatten().map(|name| without_all_www(&name, tool).to_vec());
     // The delimiters of a key in the host would give two hosts one key: `b.a` and `a,b`.
-    let is_ambiguous = name.iter().any(|byte| b",)".contains(byte)) || !is_ipv6 && name.contains(&b':');
+    let is_ambiguous = name.iter().any(|byte| b",)".contains(byte))
+        || !is_ipv6 && (name.contains(&b':') || name.starts_with(b"["));
     if is_ambiguous || !contact.has_key_host(scheme, host, of_contact) {
         return Err(Reason::HostConflict);
     }
+    let start = out.len();
     append_reversed(name, out);
     append_port(port, scheme, tool, out);
+    let key = core::str::from_utf8(&out[start..out.len() - 1]).unwrap_or_default();
+    if is_ipv6
+        && key
+            .parse::<Ipv6Addr>()
+            .is_ok_and(|address| contact != Contact::Host(alloc::format!("[{address}]").into()))
+    {
+        // `[::1]:80` and `[::1:80]` would have one key.
+        return Err(Reason::HostConflict);
+    }
     Ok(true)
 }
 
@@ -404,22 +387,22 @@ fn key_host(raw: &[u8], tool: Tool) -> Option<Option<Vec<u8>>> {
             (None, _) => name,
         };
     }
-    let mut host = Vec::with_capacity(name.len());
-    match tool {
-        Tool::Python => append_with_fewer_dots(&name, &mut host),
-        Tool::Java => append_without_extra_dots(&name, &mut host),
-    }
+    // The tools remove superfluous dots. Only one dot at the end leaves the host the same.
+    let host = name.strip_suffix(b".").unwrap_or(&name);
     if host.is_empty() {
         return Some(None);
     }
+    if host.split(|&byte| byte == b'.').any(<[u8]>::is_empty) {
+        return None;
+    }
     let address = match tool {
-        Tool::Python => python_address(&host),
-        Tool::Java => java_address(&host),
+        Tool::Python => python_address(host),
+        Tool::Java => java_address(host),
     };
     if let Some(address) = address {
         return Some(Some(alloc::string::ToString::to_string(&address).into_bytes()));
     }
-    let mut escaped = Encode::keeping(tool.kept()).encode(&host).into_owned().into_bytes();
+    let mut escaped = Encode::keeping(tool.kept()).encode(host).into_owned().into_bytes();
     escaped.make_ascii_lowercase();
     Some(Some(escaped))
 }
@@ -432,7 +415,7 @@ fn append_plain_name(host: &[u8], tool: Tool, out: &mut Vec<u8>) {
 }
 
 /// Appends the port unless it is the default one, and then `)`.
-fn append_port(port: Option<i64>, scheme: &[u8], tool: Tool, out: &mut Vec<u8>) {
+fn append_port(port: Option<u16>, scheme: &[u8], tool: Tool, out: &mut Vec<u8>) {
     let default = match scheme {
         _ if scheme.eq_ignore_ascii_case(b"http") => 80,
         _ if scheme.eq_ignore_ascii_case(b"https") => 443,
@@ -446,18 +429,6 @@ fn append_port(port: Option<i64>, scheme: &[u8], tool: Tool, out: &mut Vec<u8>) 
         out.extend_from_slice(alloc::string::ToString::to_string(&port).as_bytes());
     }
     out.push(b')');
-}
-
-/// Appends `host` without dots at its ends and with one dot in place of each pair of dots: `a....b` becomes `a..b`.
-fn append_with_fewer_dots(host: &[u8], out: &mut Vec<u8>) {
-    let start = host.iter().position(|&byte| byte != b'.').unwrap_or(host.len());
-    let end = host.iter().rposition(|&byte| byte != b'.').map_or(start, |last| last + 1);
-    let mut left = &host[start..end];
-    while let Some(at) = memmem::find(left, b"..") {
-        out.extend_from_slice(&left[..=at]);
-        left = &left[at + 2..];
-    }
-    out.extend_from_slice(left);
 }
 
 /// Returns `host` without the `www` labels at its start. The Python tool removes one such label, the Java tool all of them.
@@ -539,6 +510,9 @@ fn java_address(host: &[u8]) -> Option<Ipv4Addr> {
 /// (`hosted`), dot segments and runs of slashes are removed, too.
 fn append_path(path: &[u8], tool: Tool, hosted: bool, out: &mut Vec<u8>) {
     let start = out.len();
+    if hosted && path.is_empty() {
+        return out.push(b'/');
+    }
     if hosted && path.first() == Some(&b'/') && append_if_plain(path, true, out) {
         return finish_path(out, start);
     }
