@@ -95,12 +95,12 @@ const COMMAND_MAY_IMPORT: &[(&str, &str)] = &[
     (
         "args args/*",
         "args engine/plan/Request engine/plan/PreviewFormat engine/plan/Selection engine/plan/Shape engine/plan/Columns \
-         engine/plan/CheckRequest engine/plan/CheckOptions engine/plan/FindingsFormat inspect/audit scan/kind scan/listing select/csv select/fields select/jsonl select/logs value/options value/policy value/stats \
+         engine/plan/CheckRequest engine/plan/CheckOptions engine/plan/FindingsFormat engine/plan/TopRequest engine/plan/DedupRequest inspect/audit inspect/top scan/kind scan/listing select/csv select/fields select/jsonl select/logs value/options value/policy value/stats \
          inspect/chain inspect/readings io/compression io/files io/names url ground",
     ),
     (
         "commands commands/*",
-        "args commands/tables engine/plan/Plan inspect/audit inspect/chain inspect/readings io/output url/canonical ground",
+        "args commands/tables engine/plan/Plan inspect/audit inspect/chain inspect/readings inspect/top io/output url/canonical ground",
     ),
     ("main", "commands"),
 ];
@@ -130,9 +130,9 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("dialect", "flaws"),
     ("compose", "class parts"),
     ("iri", "host parts"),
-    ("builder", "class host iri text"),
+    ("builder", "class host iri parts text"),
     ("suffix", "iri parts pieces"),
-    ("owned", "builder flaws host parts pieces text"),
+    ("owned", "builder flaws host parts text"),
     ("charset", ""),
     ("form/typed", "form"),
     ("form", "charset pieces"),

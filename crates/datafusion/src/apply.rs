@@ -5,14 +5,17 @@ use std::sync::Arc;
 use arrow_select::dictionary::garbage_collect_any_dictionary;
 use datafusion_common::arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewArray, BooleanBufferBuilder, GenericBinaryArray, GenericByteArray,
-    GenericByteViewArray, GenericStringArray, OffsetSizeTrait, StringViewArray, make_array, make_view,
+    GenericByteViewArray, GenericStringArray, LargeStringArray, ListArray, NullBufferBuilder,
+    OffsetSizeTrait, StringArray, StringViewArray, StructArray, make_array, make_view,
 };
 use datafusion_common::arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use datafusion_common::arrow::compute;
-use datafusion_common::arrow::datatypes::{ArrowNativeType, ByteArrayType, ByteViewType, DataType};
+use datafusion_common::arrow::datatypes::{ArrowNativeType, ByteArrayType, ByteViewType, DataType, Field};
 use datafusion_common::{DataFusionError, Result, exec_datafusion_err, exec_err};
-use simdpct::batch::{Column, ColumnBuf, InvalidOffsets, Offset, TooLong};
-use simdpct_functions::{Failure, Form, Values, Verb, canonicalize_each};
+use simdpct::batch::{Column, ColumnBuf, InvalidOffsets, Offset};
+use simdpct_functions::{
+    Failure, Form, Output, SqlFunction, UrlBody, Value, Values, Verb, canonicalize_each,
+};
 
 /// A verb, and the type of its results.
 #[derive(Clone, Copy)]
@@ -60,7 +63,7 @@ fn as_type(values: &ArrayRef, of: &DataType) -> Result<ArrayRef> {
     Ok(if values.data_type() == of { Arc::clone(values) } else { compute::cast(values, of)? })
 }
 
-fn too_long(_: TooLong) -> DataFusionError {
+fn too_long<E>(_: E) -> DataFusionError {
     exec_datafusion_err!("the results of a batch are longer than 2 GiB; cast the column to LargeUtf8")
 }
 
@@ -180,6 +183,142 @@ fn views<T: ByteViewType>(
         true => Arc::new(StringViewArray::try_new(views, buffers, nulls)?),
         false => Arc::new(BinaryViewArray::try_new(views, buffers, nulls)?),
     }))
+}
+
+/// Applies the function of URLs `sql` to each row of `arguments`, which are arrays of text; the first has the layout of the result.
+pub(crate) fn extract(sql: &SqlFunction, body: UrlBody, arguments: &[ArrayRef]) -> Result<ArrayRef> {
+    let texts = arguments.iter().map(Texts::new).collect::<Result<Vec<_>>>()?;
+    let rest = |argument: usize, row: usize| texts[1 + argument].get(row);
+    let output = sql.function.output;
+    let made = output.extract(body, &texts[0], sql.function.more.len(), rest, true);
+    let layout = arguments[0].data_type();
+    let mut fields =
+        made.fields.iter().map(|values| texts[0].array(layout, values)).collect::<Result<Vec<_>>>()?;
+    let nulls = made.valid.contains(&false).then(|| NullBuffer::from(made.valid));
+    let item = match &nested(output, layout) {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => return Ok(fields.swap_remove(0)),
+        DataType::Struct(of) => return Ok(Arc::new(StructArray::try_new(of.clone(), fields, nulls)?)),
+        DataType::List(item) => Arc::clone(item),
+        other => return exec_err!("{}: results of type {other}", sql.name),
+    };
+    let items = match item.data_type() {
+        DataType::Struct(of) => Arc::new(StructArray::try_new(of.clone(), fields, None)?),
+        _ => fields.swap_remove(0),
+    };
+    let ends = std::iter::once(0).chain(made.ends).map(i32::try_from).collect::<Result<Vec<_>, _>>();
+    let Ok(ends) = ends else { return exec_err!("{}: a batch has more than 2^31 items", sql.name) };
+    Ok(Arc::new(ListArray::try_new(item, OffsetBuffer::new(ScalarBuffer::from(ends)), items, nulls)?))
+}
+
+/// Returns the type of the results of a function of URLs, whose texts have the type `text`.
+pub(crate) fn nested(output: Output, text: &DataType) -> DataType {
+    let field = |name: &&str| Field::new(*name, text.clone(), true);
+    let item = match output.fields() {
+        [_] => text.clone(),
+        fields => DataType::Struct(fields.iter().map(field).collect()),
+    };
+    if output.is_list() { DataType::List(Arc::new(Field::new_list_field(item, true))) } else { item }
+}
+
+/// An array of text in one of the layouts.
+enum Texts<'a> {
+    Small(&'a StringArray),
+    Large(&'a LargeStringArray),
+    View(&'a StringViewArray),
+}
+
+impl<'a> Texts<'a> {
+    fn new(array: &'a ArrayRef) -> Result<Texts<'a>> {
+        Ok(match array.data_type() {
+            DataType::Utf8 => Texts::Small(array.as_string()),
+            DataType::LargeUtf8 => Texts::Large(array.as_string()),
+            DataType::Utf8View => Texts::View(array.as_string_view()),
+            other => return exec_err!("not text: {other}"),
+        })
+    }
+
+    /// Makes an array of values. If these texts are views, a value that is a slice of one of them becomes a view of the same
+    /// buffer.
+    fn array(&self, layout: &DataType, values: &[Value<'_>]) -> Result<ArrayRef> {
+        let Texts::View(texts) = self else {
+            return match layout {
+                DataType::LargeUtf8 => strings::<i64>(values),
+                _ => strings::<i32>(values),
+            };
+        };
+        let (buffers, mut new) = (texts.data_buffers(), Vec::new());
+        let Ok(last) = u32::try_from(buffers.len()) else { return exec_err!("an array of too many buffers") };
+        let mut nulls = NullBufferBuilder::new(values.len());
+        let mut views = Vec::with_capacity(values.len());
+        let mut starts: Vec<_> =
+            (0_u32..).zip(buffers).map(|(number, buffer)| (buffer.as_ptr() as usize, number)).collect();
+        starts.sort_unstable();
+        for value in values {
+            nulls.append(value.is_some());
+            let value = value.as_deref().unwrap_or_default();
+            // The buffer that has the value, and the offset in it. A short value is in its view instead.
+            let place = (value.len() > 12).then(|| {
+                let at = value.as_ptr() as usize;
+                let (start, number) = *starts[..starts.partition_point(|(start, _)| *start <= at)].last()?;
+                let offset = at - start;
+                (offset + value.len() <= buffers[number as usize].len()).then_some((number, offset))
+            });
+            let (number, start) = match place {
+                None => (0, 0),
+                Some(Some(place)) => place,
+                Some(None) => {
+                    new.extend_from_slice(value);
+                    (last, new.len() - value.len())
+                }
+            };
+            let start = u32::try_from(start).map_err(too_long)?;
+            views.push(make_view(value, number, start));
+        }
+        let mut buffers = buffers.to_vec();
+        if !new.is_empty() {
+            buffers.push(Buffer::from_vec(new));
+        }
+        Ok(Arc::new(StringViewArray::try_new(ScalarBuffer::from(views), buffers, nulls.finish())?))
+    }
+}
+
+/// Makes an array of text with offsets.
+fn strings<O: OffsetSizeTrait + Offset>(values: &[Value<'_>]) -> Result<ArrayRef> {
+    let size = values.iter().flatten().map(|value| value.len()).sum();
+    let mut column = ColumnBuf::<O>::with_capacity(values.len(), size);
+    let mut nulls = NullBufferBuilder::new(values.len());
+    for value in values {
+        nulls.append(value.is_some());
+        column.push(value.as_deref().unwrap_or_default()).map_err(too_long)?;
+    }
+    let (bytes, offsets) = column.into_parts();
+    let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+    Ok(Arc::new(GenericStringArray::<O>::try_new(offsets, buffer(bytes), nulls.finish())?))
+}
+
+impl<'a> Values<'a> for Texts<'a> {
+    type Offset = i32;
+
+    fn rows(&self) -> usize {
+        match self {
+            Texts::Small(array) => array.len(),
+            Texts::Large(array) => array.len(),
+            Texts::View(array) => array.len(),
+        }
+    }
+
+    #[inline]
+    fn get(&self, row: usize) -> Option<&'a [u8]> {
+        match *self {
+            Texts::Small(array) => array.is_valid(row).then(|| array.value(row).as_bytes()),
+            Texts::Large(array) => array.is_valid(row).then(|| array.value(row).as_bytes()),
+            Texts::View(array) => array.is_valid(row).then(|| array.value(row).as_bytes()),
+        }
+    }
+
+    fn size(&self) -> usize {
+        0
+    }
 }
 
 /// Applies a verb once to each value of a dictionary. The keys stay, except for those of values that become null.

@@ -11,7 +11,7 @@ use datafusion_expr::{
     ColumnarValue, DocSection, Documentation, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature,
     Volatility,
 };
-use simdpct_functions::{Name, Output, SqlFunction, sql_functions};
+use simdpct_functions::{Body, Name, Output, SqlFunction, sql_functions};
 
 use crate::apply::{self, Job};
 
@@ -57,16 +57,20 @@ impl Function {
                 Some(given.clone())
             }
             DataType::FixedSizeBinary(_) if takes_binary => Some(DataType::Binary),
-            DataType::Dictionary(keys, values) => {
-                Some(DataType::Dictionary(keys.clone(), Box::new(self.passed(values)?)))
-            }
+            DataType::Dictionary(keys, values) => match self.sql.function.body {
+                Body::Verb(_) => Some(DataType::Dictionary(keys.clone(), Box::new(self.passed(values)?))),
+                Body::Url(_) => self.passed(values),
+            },
             _ => None,
         }
     }
 
     /// Returns the type of the result for a first argument of type `passed`.
     fn result(&self, passed: &DataType) -> DataType {
-        apply::with_layout(self.is_text(), passed)
+        match self.sql.function.body {
+            Body::Verb(_) => apply::with_layout(self.is_text(), passed),
+            Body::Url(_) => apply::nested(self.sql.function.output, passed),
+        }
     }
 
     fn is_text(&self) -> bool {
@@ -74,7 +78,10 @@ impl Function {
     }
 
     fn job(&self, name: Option<&str>) -> Result<Job> {
-        let verb = self.sql.verb(name).map_err(|message| plan_datafusion_err!("{message}"))?;
+        let Body::Verb(make) = self.sql.function.body else {
+            return exec_err!("{} has no verb", self.name());
+        };
+        let verb = self.sql.verb(make, name).map_err(|message| plan_datafusion_err!("{message}"))?;
         Ok(Job { verb, text: self.is_text() })
     }
 }
@@ -90,8 +97,9 @@ impl ScalarUDFImpl for Function {
 
     fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
         let syntax = self.sql.syntax();
-        let most = 1 + usize::from(self.second().is_some());
-        if given.is_empty() || given.len() > most {
+        let least = 1 + self.sql.function.more.len();
+        let most = least + usize::from(self.second().is_some());
+        if given.len() < least || given.len() > most {
             return plan_err!("{syntax} does not take {} arguments", given.len());
         }
         let Some(passed) = self.passed(&given[0]) else {
@@ -99,7 +107,9 @@ impl ScalarUDFImpl for Function {
             return plan_err!("{syntax}: {} must be {types}, not {}", self.sql.function.value, given[0]);
         };
         let mut types = vec![passed];
-        if let (Some(given), Some(second)) = (given.get(1), self.second()) {
+        for (given, second) in
+            given[1..].iter().zip(self.sql.function.more.iter().copied().chain(self.second()))
+        {
             let is_text = match given {
                 DataType::Dictionary(_, values) => values.is_string() || values.is_null(),
                 given => given.is_string() || given.is_null(),
@@ -122,7 +132,8 @@ impl ScalarUDFImpl for Function {
     fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
         let types: Vec<_> = args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
         // An unknown name that is a constant is reported here, before the query runs.
-        if let Some(Some(name)) = args.scalar_arguments.get(1)
+        if self.second().is_some()
+            && let Some(Some(name)) = args.scalar_arguments.get(1)
             && let Some(Some(name)) = name.try_as_str()
         {
             self.job(Some(name))?;
@@ -137,6 +148,15 @@ impl ScalarUDFImpl for Function {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let rows = args.number_rows;
+        if let Body::Url(body) = self.sql.function.body {
+            let arrays = ColumnarValue::values_to_arrays(&args.args)?;
+            let made = apply::extract(self.sql, body, &arrays)?;
+            let is_constant = args.args.iter().all(|argument| matches!(argument, ColumnarValue::Scalar(_)));
+            return Ok(match is_constant {
+                true => ColumnarValue::Scalar(ScalarValue::try_from_array(&made, 0)?),
+                false => ColumnarValue::Array(made),
+            });
+        }
         match &args.args[..] {
             [value] => with_job(value, self.job(None)?),
             [value, ColumnarValue::Scalar(name)] => match name.try_as_str() {
@@ -160,8 +180,11 @@ impl ScalarUDFImpl for Function {
 
 fn document(sql: &SqlFunction) -> Documentation {
     let section = DocSection { include: false, label: "URL Functions", description: None };
-    let documentation = Documentation::builder(section, sql.about(), sql.syntax())
-        .with_argument(sql.function.value, "A column, a constant or another expression.");
+    const ABOUT: &str = "A column, a constant or another expression.";
+    let mut documentation = Documentation::builder(section, sql.about(), sql.syntax());
+    for argument in [sql.function.value].iter().chain(sql.function.more) {
+        documentation = documentation.with_argument(*argument, ABOUT);
+    }
     match sql.function.name.map(Name::argument) {
         Some(second) => documentation.with_argument(second, format!("The name of a {second}.")).build(),
         None => documentation.build(),

@@ -1,4 +1,4 @@
-//! Percent-encoding and canonical URLs as functions of Apache DataFusion, for SQL and for data frames.
+//! Parts of URLs, percent-encoding and canonical URLs as functions of Apache DataFusion, for SQL and for data frames.
 //!
 //! ```
 //! use datafusion::prelude::*;
@@ -12,6 +12,9 @@
 //! // In SQL.
 //! let pages = ctx.sql("SELECT url_canonical('HTTP://A.example:80/%7ejoe') AS page").await?;
 //! assert!(pages.to_string().await?.contains("| http://a.example/~joe |"));
+//!
+//! let host = ctx.sql("SELECT url_host('http://me@a.example:80/'), url_param('?q=a+b', 'q')").await?;
+//! assert!(host.to_string().await?.contains("| a.example "));
 //!
 //! // In a data frame. A malformed escape stays as it is and does not end the query.
 //! let values = dataframe!("q" => ["caf%C3%A9", "100%"])?;
@@ -31,7 +34,7 @@
 //! Text is `Utf8`, `LargeUtf8`, `Utf8View`, or a dictionary of one of these; binary is `Binary`, `LargeBinary`, `BinaryView` or a
 //! dictionary. The result has the layout of the argument. Each value of a dictionary is processed once, and the keys stay. A
 //! column in which nothing changes is returned itself, without a copy, and so are the values of a `Utf8View` that have no escape to
-//! decode.
+//! decode. Parts of URLs in a `Utf8View` are views of its buffers. For parts of URLs, a dictionary is unpacked.
 //!
 //! The results of a batch of `Utf8` or of views may be at most 2 GiB long; a longer batch is an error, and casting the column to
 //! `LargeUtf8` avoids it.
@@ -103,5 +106,21 @@ pub mod expr_fn {
         url_canonical_by(url, profile) = "url_canonical";
         try_url_canonical(url) = "try_url_canonical";
         try_url_canonical_by(url, profile) = "try_url_canonical";
+        url_scheme(url) = "url_scheme";
+        url_userinfo(url) = "url_userinfo";
+        url_host(url) = "url_host";
+        url_domain(url) = "url_domain";
+        url_suffix(url) = "url_suffix";
+        url_port(url) = "url_port";
+        url_path(url) = "url_path";
+        url_query(url) = "url_query";
+        url_fragment(url) = "url_fragment";
+        url_parts(url) = "url_parts";
+        url_segments(url) = "url_segments";
+        url_param(url, name) = "url_param";
+        url_params(url) = "url_params";
+        url_without_params(url, names) = "url_without_params";
+        url_with_param(url, name, value) = "url_with_param";
+        url_join(base, reference) = "url_join";
     }
 }

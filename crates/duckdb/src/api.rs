@@ -4,12 +4,12 @@
 
 #![allow(unsafe_code, reason = "calls C functions and reads memory of DuckDB")]
 
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::ops::Range;
 use std::{mem, ptr, slice};
 
 use libduckdb_sys as sys;
-use simdpct_functions::Values;
+use simdpct_functions::{Output as ResultType, Values};
 
 /// The version of the C API that the extension asks for and that its footer names.
 pub(crate) const VERSION: &CStr = c"v1.2.0";
@@ -43,10 +43,11 @@ macro_rules! used {
 
 used! {
     duckdb_connect duckdb_disconnect
-    duckdb_create_logical_type duckdb_destroy_logical_type
+    duckdb_create_logical_type duckdb_create_list_type duckdb_create_struct_type duckdb_destroy_logical_type
     duckdb_data_chunk_get_column_count duckdb_data_chunk_get_vector duckdb_data_chunk_get_size
     duckdb_vector_get_data duckdb_vector_get_validity duckdb_vector_ensure_validity_writable
     duckdb_vector_assign_string_element_len duckdb_validity_set_row_invalid
+    duckdb_list_vector_reserve duckdb_list_vector_set_size duckdb_list_vector_get_child duckdb_struct_vector_get_child
     duckdb_create_scalar_function duckdb_destroy_scalar_function duckdb_scalar_function_set_name
     duckdb_scalar_function_add_parameter duckdb_scalar_function_set_return_type duckdb_scalar_function_set_function
     duckdb_scalar_function_set_extra_info duckdb_scalar_function_get_extra_info duckdb_scalar_function_set_error
@@ -111,7 +112,7 @@ impl<'a> Connection<'a> {
     }
 }
 
-/// The types of the arguments and results of the functions.
+/// The types of the arguments of the functions.
 #[derive(Clone, Copy)]
 pub(crate) enum Type {
     /// Text, DuckDB's VARCHAR.
@@ -128,6 +129,39 @@ impl<'a> LogicalType<'a> {
         };
         // SAFETY: `id` is one of two constants of `DUCKDB_TYPE`, of types without parameters, which the function accepts.
         LogicalType { api, raw: unsafe { duckdb!(api, duckdb_create_logical_type(id)) } }
+    }
+
+    /// Makes the type of the results of a function: text, bytes, a struct of texts, or a list of texts or structs. The vectors of
+    /// this type have the [`Shape`] of `of`.
+    fn of_result(api: &'a Api, of: ResultType) -> LogicalType<'a> {
+        let item = LogicalType::new(api, if of == ResultType::Bytes { Type::Blob } else { Type::Varchar });
+        let (mut types, mut names) = (Vec::new(), Vec::new());
+        for name in of.fields() {
+            types.push(item.raw);
+            names.push(CString::new(*name).expect("names have no zero byte"));
+        }
+        let mut names: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
+        // SAFETY: there are as many names, which are C strings, as types, which are live. DuckDB copies names and types.
+        unsafe {
+            let row = match Shape::of(of) {
+                Shape::Text | Shape::List(1) => item,
+                _ => LogicalType {
+                    api,
+                    raw: duckdb!(
+                        api,
+                        duckdb_create_struct_type(
+                            types.as_mut_ptr(),
+                            names.as_mut_ptr(),
+                            types.len() as sys::idx_t
+                        )
+                    ),
+                },
+            };
+            match of.is_list() {
+                false => row,
+                true => LogicalType { api, raw: duckdb!(api, duckdb_create_list_type(row.raw)) },
+            }
+        }
     }
 }
 
@@ -148,12 +182,12 @@ impl<'a> ScalarFunctionSet<'a> {
     /// # Safety
     ///
     /// It is sound to call `callback` as DuckDB does: on any thread, with a function info, a chunk of rows with one column of
-    /// each type of `parameters`, and a vector of type `result` for as many rows, all valid during the call.
+    /// each type of `parameters`, and a vector for the results `result` of as many rows, all valid during the call.
     pub(crate) unsafe fn add<T: Sync>(
         &mut self,
         name: &CStr,
         parameters: &[Type],
-        result: Type,
+        result: ResultType,
         callback: Callback,
         extra: &'static T,
     ) -> bool {
@@ -169,7 +203,7 @@ impl<'a> ScalarFunctionSet<'a> {
                 let of = LogicalType::new(api, parameter);
                 duckdb!(api, duckdb_scalar_function_add_parameter(function.raw, of.raw));
             }
-            let of = LogicalType::new(api, result);
+            let of = LogicalType::of_result(api, result);
             duckdb!(api, duckdb_scalar_function_set_return_type(function.raw, of.raw));
             duckdb!(api, duckdb_scalar_function_set_extra_info(function.raw, extra, None));
             duckdb!(api, duckdb_scalar_function_set_function(function.raw, Some(callback)));
@@ -225,6 +259,9 @@ pub(crate) unsafe fn columns<'a>(api: &Api, chunk: sys::duckdb_data_chunk) -> Ve
     }
 }
 
+/// The length of the longest string that DuckDB stores in the value of a vector itself.
+const INLINED: usize = 12;
+
 /// A range of the rows of a column.
 // INVARIANT: each value that is not null is a string of DuckDB, valid for `'a`.
 pub(crate) struct Vector<'a> {
@@ -266,8 +303,11 @@ impl<'a> Values<'a> for Vector<'a> {
         // with the length. A string of at most twelve bytes is in the value itself, and a longer one is at the pointer.
         Some(unsafe {
             let length = value.inlined.length as usize;
-            let start =
-                if length <= 12 { value.inlined.inlined.as_ptr() } else { value.pointer.ptr.cast_const() };
+            let start = if length <= INLINED {
+                value.inlined.inlined.as_ptr()
+            } else {
+                value.pointer.ptr.cast_const()
+            };
             slice::from_raw_parts(start.cast(), length)
         })
     }
@@ -277,12 +317,36 @@ impl<'a> Values<'a> for Vector<'a> {
     }
 }
 
+/// The structure of the values of a vector.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// Text or bytes.
+    Text,
+    /// Structs with this number of texts.
+    Struct(usize),
+    /// Lists of texts if the number is 1, or else of structs with this number of texts.
+    List(usize),
+}
+
+impl Shape {
+    fn of(result: ResultType) -> Shape {
+        match result.fields().len() {
+            fields if result.is_list() => Shape::List(fields),
+            1 => Shape::Text,
+            fields => Shape::Struct(fields),
+        }
+    }
+}
+
 /// The vector to which a function writes its results.
-// INVARIANT: `vector` is a vector of type VARCHAR or BLOB with capacity for `rows` rows, and only this value uses it.
+// INVARIANT: `vector` is a vector of this shape with capacity for `rows` rows, and only this value and its children use it.
 pub(crate) struct Output<'a> {
     api: &'a Api,
     vector: sys::duckdb_vector,
+    shape: Shape,
     rows: usize,
+    /// The strings of `vector` if its shape is [`Shape::Text`], and else NULL.
+    values: *mut sys::duckdb_string_t,
     /// The validity mask of `vector`, or NULL as long as no result is null.
     mask: *mut u64,
 }
@@ -290,17 +354,90 @@ pub(crate) struct Output<'a> {
 impl<'a> Output<'a> {
     /// # Safety
     ///
-    /// `vector` is of type VARCHAR or BLOB, has capacity for `rows` rows, and is not used otherwise during `'a`.
-    pub(crate) unsafe fn new(api: &'a Api, vector: sys::duckdb_vector, rows: usize) -> Output<'a> {
-        Output { api, vector, rows, mask: ptr::null_mut() }
+    /// `vector` has the type that [`LogicalType::of_result`] makes of `result`, has capacity for `rows` rows, and is not used
+    /// otherwise during `'a`.
+    pub(crate) unsafe fn new(
+        api: &'a Api,
+        vector: sys::duckdb_vector,
+        result: ResultType,
+        rows: usize,
+    ) -> Output<'a> {
+        // SAFETY: the caller promises a vector of this type with this capacity, which nobody else uses.
+        unsafe { Output::of_shape(api, vector, Shape::of(result), rows) }
+    }
+
+    /// # Safety
+    ///
+    /// `vector` has this shape and capacity for `rows` rows, and is not used otherwise during `'a`.
+    unsafe fn of_shape(api: &'a Api, vector: sys::duckdb_vector, shape: Shape, rows: usize) -> Output<'a> {
+        let values = match shape {
+            // SAFETY: by the caller's promise, the vector is one of strings.
+            Shape::Text => unsafe { duckdb!(api, duckdb_vector_get_data(vector)) }.cast(),
+            _ => ptr::null_mut(),
+        };
+        Output { api, vector, shape, rows, values, mask: ptr::null_mut() }
+    }
+
+    /// Returns the vectors of the texts of each row, or of each item of a list: one, or one for each field of a struct.
+    pub(crate) fn fields(&self) -> Vec<Output<'_>> {
+        let count = match self.shape {
+            Shape::Struct(count) => count,
+            _ => 1,
+        };
+        let field = |index| {
+            let vector = match self.shape {
+                // SAFETY: by the invariant, the vector is one of structs, and `index` is below the number of their fields.
+                Shape::Struct(_) => unsafe {
+                    duckdb!(self.api, duckdb_struct_vector_get_child(self.vector, index as sys::idx_t))
+                },
+                _ => self.vector,
+            };
+            // SAFETY: by the invariant, this vector and its children have texts, capacity for `rows` rows, and no other user.
+            unsafe { Output::of_shape(self.api, vector, Shape::Text, self.rows) }
+        };
+        (0..count).map(field).collect()
+    }
+
+    /// Writes the lists of all rows, which end at `ends`, and returns the vector of their items.
+    pub(crate) fn lists(&mut self, ends: &[usize]) -> Output<'_> {
+        let Shape::List(fields) = self.shape else { panic!("not a vector of lists") };
+        assert!(ends.len() <= self.rows);
+        let rows = ends.last().copied().unwrap_or(0);
+        // SAFETY: by the invariant, the vector is one of lists with an entry for each row, and `ends` has no more. After
+        // `reserve`, its child has capacity for `rows` rows, and its type is the one of the items.
+        let vector = unsafe {
+            duckdb!(self.api, duckdb_list_vector_reserve(self.vector, rows as sys::idx_t));
+            duckdb!(self.api, duckdb_list_vector_set_size(self.vector, rows as sys::idx_t));
+            let entries: *mut c_void = duckdb!(self.api, duckdb_vector_get_data(self.vector));
+            let entries = slice::from_raw_parts_mut(entries.cast::<sys::duckdb_list_entry>(), ends.len());
+            let mut start = 0;
+            for (entry, &end) in entries.iter_mut().zip(ends) {
+                *entry = sys::duckdb_list_entry { offset: start as u64, length: (end - start) as u64 };
+                start = end;
+            }
+            duckdb!(self.api, duckdb_list_vector_get_child(self.vector))
+        };
+        let shape = if fields == 1 { Shape::Text } else { Shape::Struct(fields) };
+        // SAFETY: the child of the vector has this shape, and capacity for `rows` rows after `reserve`.
+        unsafe { Output::of_shape(self.api, vector, shape, rows) }
     }
 
     /// Writes the result of a row. DuckDB copies the value.
     pub(crate) fn put(&mut self, row: usize, value: &[u8]) {
-        assert!(row < self.rows);
+        assert!(row < self.rows && self.shape == Shape::Text);
         let (start, len) = (value.as_ptr().cast(), value.len() as sys::idx_t);
-        // SAFETY: by the invariant, the vector is one of strings, and it has this row. There are `len` bytes at `start`.
+        // SAFETY: by the invariant, the vector is one of strings, and it has this row. There are `len` bytes at `start`, at most
+        // twelve if they are copied into a string of DuckDB, whose bytes after the value are zero.
         unsafe {
+            if value.len() <= INLINED {
+                let mut inlined = [0; INLINED];
+                ptr::copy_nonoverlapping(start, inlined.as_mut_ptr(), value.len());
+                let inlined =
+                    sys::duckdb_string_t__bindgen_ty_1__bindgen_ty_2 { length: len as u32, inlined };
+                *self.values.add(row) =
+                    sys::duckdb_string_t { value: sys::duckdb_string_t__bindgen_ty_1 { inlined } };
+                return;
+            }
             duckdb!(
                 self.api,
                 duckdb_vector_assign_string_element_len(self.vector, row as sys::idx_t, start, len)

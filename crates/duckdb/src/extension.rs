@@ -52,21 +52,23 @@ pub unsafe extern "C" fn simdpct_init_c_api(
 /// Registers all signatures of a function, and reports whether DuckDB accepts them.
 fn register(api: &Api, connection: &Connection<'_>, sql: &'static SqlFunction) -> bool {
     let name = CString::new(sql.name).expect("names have no zero byte");
-    let result = match sql.function.output {
-        ResultType::Text => Type::Varchar,
-        ResultType::Bytes => Type::Blob,
-        // Results are written to vectors of VARCHAR or BLOB only. A panic here would end the host.
-        ResultType::Boolean => return false,
-    };
+    let result = sql.function.output;
+    if result == ResultType::Boolean {
+        // `functions` cannot write booleans. A panic here would end the host.
+        return false;
+    }
     let mut set = ScalarFunctionSet::new(api, &name);
     let values: &[Type] =
         if sql.function.takes_binary { &[Type::Varchar, Type::Blob] } else { &[Type::Varchar] };
-    let most = 1 + usize::from(sql.function.name.is_some());
+    let least = 1 + sql.function.more.len();
+    let most = least + usize::from(sql.function.name.is_some());
     let mut registered = true;
     for &value in values {
-        for count in 1..=most {
-            // SAFETY: `chunk` takes one or two columns of VARCHAR or BLOB, writes VARCHAR or BLOB, and runs on any thread.
-            registered &= unsafe { set.add(&name, &[value, Type::Varchar][..count], result, chunk, sql) };
+        for count in least..=most {
+            let mut parameters = vec![Type::Varchar; count];
+            parameters[0] = value;
+            // SAFETY: `chunk` takes columns of VARCHAR or BLOB, writes the results of `sql`, and runs on any thread.
+            registered &= unsafe { set.add(&name, &parameters, result, chunk, sql) };
         }
     }
     registered && connection.register(&set)
@@ -77,7 +79,7 @@ fn register(api: &Api, connection: &Connection<'_>, sql: &'static SqlFunction) -
 /// # Safety
 ///
 /// DuckDB calls this for a function that `register` added, with arguments that are valid during the call: a chunk of columns of
-/// type VARCHAR or BLOB, and a vector of type VARCHAR or BLOB with capacity for its rows.
+/// type VARCHAR or BLOB, and a vector for the results of the function with capacity for its rows.
 unsafe extern "C" fn chunk(
     info: sys::duckdb_function_info,
     input: sys::duckdb_data_chunk,
@@ -88,10 +90,10 @@ unsafe extern "C" fn chunk(
     // chunk outlives this function.
     let (function, columns) =
         unsafe { (api::extra_info::<SqlFunction>(api, info), api::columns(api, input)) };
-    let (values, names) = (&columns[0], columns.get(1));
-    // SAFETY: the caller promises a vector with capacity for the rows, and nobody else uses it during the call.
-    let mut out = unsafe { Output::new(api, output, values.rows()) };
-    if let Err(message) = functions::evaluate(function, values, names, &mut out) {
+    let rows = columns[0].rows();
+    // SAFETY: the caller promises a vector for these results with capacity for the rows, and nobody else uses it during the call.
+    let mut out = unsafe { Output::new(api, output, function.function.output, rows) };
+    if let Err(message) = functions::evaluate(function, &columns, &mut out) {
         let message = CString::new(message.replace('\0', "\\0")).unwrap_or_default();
         // SAFETY: `info` is the argument of this callback, which is valid during the call.
         unsafe { api::set_error(api, info, &message) };

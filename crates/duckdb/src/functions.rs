@@ -1,25 +1,33 @@
 //! Applies a function to the rows of a chunk.
 
 use simdpct::batch::ColumnBuf;
-use simdpct_functions::{SqlFunction, Values, Verb};
+use simdpct_functions::{Body, Extracted, SqlFunction, Values, Verb};
 
 use crate::api::{Output, Vector};
 
-/// Evaluates a function for each row and writes the result to `out`. `names` are the second arguments, if the call has any.
+/// Evaluates a function for each row and writes the result to `out`. `columns` are the arguments.
 ///
-/// The name of a set or of a profile is nearly always the same for all rows, so the verb works on runs of rows with the same
-/// name.
+/// The name of a set or of a profile is nearly always the same for all rows, so a verb works on runs of rows with the same name.
 ///
 /// # Errors
 ///
 /// A message if a name is not the name of a set or profile. It makes the query fail.
 pub(crate) fn evaluate(
     function: &SqlFunction,
-    values: &Vector<'_>,
-    names: Option<&Vector<'_>>,
+    columns: &[Vector<'_>],
     out: &mut Output<'_>,
 ) -> Result<(), String> {
-    let Some(names) = names else { return fill(function.verb(None)?, values, 0, out) };
+    let values = &columns[0];
+    let make = match function.function.body {
+        Body::Verb(make) => make,
+        Body::Url(body) => {
+            let argument = |index: usize, row: usize| columns[1 + index].get(row);
+            let count = function.function.more.len();
+            write(&function.function.output.extract(body, values, count, argument, true), out);
+            return Ok(());
+        }
+    };
+    let Some(names) = columns.get(1) else { return fill(function.verb(make, None)?, values, 0, out) };
     let mut start = 0;
     while start < values.rows() {
         let name = names.get(start);
@@ -29,13 +37,28 @@ pub(crate) fn evaluate(
             // All names of sets and profiles are ASCII, so a name with invalid UTF-8 matches none of them, with or without
             // U+FFFD.
             Some(name) => {
-                let verb = function.verb(Some(&String::from_utf8_lossy(name)))?;
+                let verb = function.verb(make, Some(&String::from_utf8_lossy(name)))?;
                 fill(verb, &values.slice(start..end), start, out)?;
             }
         }
         start = end;
     }
     Ok(())
+}
+
+/// Writes the results of a function of URLs.
+fn write(made: &Extracted<'_>, out: &mut Output<'_>) {
+    let nulls = || (0..).zip(&made.valid).filter(|(_, valid)| !**valid).map(|(row, _)| row);
+    nulls().for_each(|row| out.put_null(row));
+    let items = if made.ends.is_empty() { &*out } else { &out.lists(&made.ends) };
+    for (mut field, values) in items.fields().into_iter().zip(&made.fields) {
+        for (row, value) in values.iter().enumerate() {
+            match value {
+                Some(value) => field.put(row, value),
+                None => field.put_null(row),
+            }
+        }
+    }
 }
 
 /// Applies a verb to `values`, and writes the results to the rows of `out` from `first` on.

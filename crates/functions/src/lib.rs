@@ -1,12 +1,13 @@
 //! Defines each function for data engines once: its name, arguments, choices on bad input, documentation and body.
 //!
 //! DuckDB, DataFusion, Polars and the columns of the Python package call these functions. Their packages only translate types:
-//! they give a batch of rows as [`Values`], call [`Verb::apply`], and copy the [`Results`] into a vector or an array of the
-//! engine. They do not decide what a function does, and this crate knows no engine.
+//! they give a batch of rows as [`Values`], call [`Verb::apply`] or [`Output::extract`], and copy the [`Results`] or [`Extracted`] texts
+//! into a vector or an array of the engine. They do not decide what a function does, and this crate knows no engine.
 //!
 //! # Adding a function
 //!
-//! Add a row to `table.rs`: [`Function`] describes its fields. The field `verb` makes the [`Verb`] that does the work. If no
+//! Add a row to `table.rs`: [`Function`] describes its fields. Its [`Body`] does the work. A function of URLs is a
+//! row of `url_functions!`, and its body sees one row at a time. Another function makes a [`Verb`], which works on a whole batch; if no
 //! verb does it yet, add one to `verb.rs`. SQL engines then have the function without a further change, because they
 //! register [`sql_functions`]; the Rust expressions of DataFusion and the functions of Python name it once more. Then run
 //! `SIMDPCT_BLESS=1 cargo test -p simdpct-functions`, which writes the tables of the READMEs anew.
@@ -16,16 +17,20 @@
 #![doc = include_str!("../FUNCTIONS.md")]
 
 mod canonical;
+mod output;
 mod policy;
 mod table;
+mod url;
 mod values;
 mod verb;
 
 pub use canonical::{Form, canonicalize_each};
+pub use output::Output;
 pub use policy::{Failure, Policy};
 pub use table::{
-    CANONICALIZE, DECODE, DECODE_BYTES, ENCODE, Function, MALFORMED, NORMALIZE, Name, Options, Output,
+    Body, CANONICALIZE, DECODE, DECODE_BYTES, ENCODE, Function, MALFORMED, NORMALIZE, Name, Options,
     SqlFunction, find_profile, find_set, sql_functions,
 };
+pub use url::{Extracted, Row, UrlBody, Value};
 pub use values::Values;
 pub use verb::{Results, Verb};

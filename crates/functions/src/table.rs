@@ -1,24 +1,16 @@
 //! The table of the functions for data engines, and the names that choose their options.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::LazyLock;
 
 use simdpct::{AsciiSet, Decode, Encode, SetKind, sets};
 use simdpct_uri::canon::Profile;
 
+use crate::output::Output;
 use crate::policy::Policy;
+use crate::url::{self, UrlBody};
 use crate::verb::Verb;
-
-/// The type of the results of a function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Output {
-    /// Text, or bytes if the values are bytes.
-    Text,
-    /// Bytes.
-    Bytes,
-    /// True or false.
-    Boolean,
-}
 
 /// The optional second argument of a function in SQL: a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,8 +56,10 @@ pub struct Function {
     pub value: &'static str,
     /// Whether the first argument may be binary in SQL. It may always be text.
     pub takes_binary: bool,
-    /// The optional second argument.
+    /// The optional second argument, which chooses a set or a profile.
     pub name: Option<Name>,
+    /// The names of the required arguments after the first. They are text.
+    pub more: &'static [&'static str],
     /// The type of the results.
     pub output: Output,
     /// The documentation of the result, in one sentence or more.
@@ -74,8 +68,17 @@ pub struct Function {
     pub policies: &'static [(Policy, &'static str)],
     /// The names of the function in SQL, where each policy has a function of its own.
     pub sql: &'static [(&'static str, Policy)],
+    /// The work of the function.
+    pub body: Body,
+}
+
+/// The work of a function.
+#[derive(Clone, Copy, Debug)]
+pub enum Body {
     /// Makes the verb that does the work, with the given options.
-    pub verb: fn(&Options) -> Verb,
+    Verb(fn(&Options) -> Verb),
+    /// Takes URLs apart or puts them together, for [`Output::extract`].
+    Url(UrlBody),
 }
 
 /// Percent-encodes text or binary values.
@@ -83,15 +86,16 @@ pub static ENCODE: Function = Function {
     value: "value",
     takes_binary: true,
     name: Some(Name::Set),
+    more: &[],
     output: Output::Text,
     about: "Percent-encodes text (its UTF-8) or binary. The bytes of the set stay as they are; without a name, these are letters, \
             digits and `- . _ ~`.",
     policies: &[],
     sql: &[("pct_encode", Policy::Keep)],
-    verb: |options| {
+    body: Body::Verb(|options| {
         let encoder = Encode::keeping(options.keep);
         Verb::Encode(if options.plus { encoder.form_keeping_plus() } else { encoder })
-    },
+    }),
 };
 
 /// Decodes escapes to text.
@@ -99,6 +103,7 @@ pub static DECODE: Function = Function {
     value: "text",
     takes_binary: false,
     name: None,
+    more: &[],
     output: Output::Text,
     about: "Decodes escapes.",
     policies: &[
@@ -111,7 +116,11 @@ pub static DECODE: Function = Function {
         (Policy::Fail, "Fails if an escape is malformed or the result is not valid UTF-8."),
     ],
     sql: &[("pct_decode", Policy::Keep), ("try_pct_decode", Policy::Null)],
-    verb: |options| Verb::Decode { decoder: decoder(options), policy: options.policy, utf8: options.utf8 },
+    body: Body::Verb(|options| Verb::Decode {
+        decoder: decoder(options),
+        policy: options.policy,
+        utf8: options.utf8,
+    }),
 };
 
 /// Decodes escapes to bytes.
@@ -119,11 +128,12 @@ pub static DECODE_BYTES: Function = Function {
     value: "text",
     takes_binary: false,
     name: None,
+    more: &[],
     output: Output::Bytes,
     about: "Decodes escapes to the exact bytes, as binary. A malformed escape stays as it is.",
     policies: &[],
     sql: &[("pct_decode_blob", Policy::Keep)],
-    verb: |options| Verb::Decode { decoder: decoder(options), policy: Policy::Keep, utf8: false },
+    body: Body::Verb(|options| Verb::Decode { decoder: decoder(options), policy: Policy::Keep, utf8: false }),
 };
 
 /// Normalizes the escapes of values.
@@ -131,6 +141,7 @@ pub static NORMALIZE: Function = Function {
     value: "text",
     takes_binary: false,
     name: None,
+    more: &[],
     output: Output::Text,
     about: "Decodes escapes of unreserved characters and writes the others in upper case (RFC 3986, 6.2.2.1 and 6.2.2.2).",
     policies: &[
@@ -141,7 +152,11 @@ pub static NORMALIZE: Function = Function {
     ],
     sql: &[("pct_normalize", Policy::Keep)],
     // Only escapes of ASCII characters are decoded, so valid UTF-8 stays valid and needs no check.
-    verb: |options| Verb::Decode { decoder: Decode::NORMALIZE, policy: options.policy, utf8: false },
+    body: Body::Verb(|options| Verb::Decode {
+        decoder: Decode::NORMALIZE,
+        policy: options.policy,
+        utf8: false,
+    }),
 };
 
 /// Brings URLs into a canonical form.
@@ -149,6 +164,7 @@ pub static CANONICALIZE: Function = Function {
     value: "url",
     takes_binary: false,
     name: Some(Name::Profile),
+    more: &[],
     output: Output::Text,
     about: "Brings a URL into the canonical form of a profile; without a name, of `rfc3986-scheme`.",
     policies: &[
@@ -157,11 +173,11 @@ pub static CANONICALIZE: Function = Function {
         (Policy::Fail, "Fails if the profile rejects the URL."),
     ],
     sql: &[("url_canonical", Policy::Keep), ("try_url_canonical", Policy::Null)],
-    verb: |options| Verb::Canonicalize {
+    body: Body::Verb(|options| Verb::Canonicalize {
         profile: options.profile,
         policy: options.policy,
         utf8: options.utf8,
-    },
+    }),
 };
 
 /// Reports whether values are malformed.
@@ -169,12 +185,95 @@ pub static MALFORMED: Function = Function {
     value: "text",
     takes_binary: false,
     name: None,
+    more: &[],
     output: Output::Boolean,
     about: "Reports whether a value has a malformed escape or, as text, is not valid UTF-8 when decoded.",
     policies: &[],
     sql: &[],
-    verb: |options| Verb::Malformed { utf8: options.utf8 },
+    body: Body::Verb(|options| Verb::Malformed { utf8: options.utf8 }),
 };
+
+/// Defines functions of URLs: their names, arguments, results, documentation and bodies.
+macro_rules! url_functions {
+    ($($constant:ident = $name:ident($url:ident $(, $more:ident)*) -> $output:ident: $about:literal, $body:expr;)*) => {
+        $(
+            #[doc = $about]
+            static $constant: Function = Function {
+                value: stringify!($url),
+                takes_binary: false,
+                name: None,
+                more: &[$(stringify!($more)),*],
+                output: Output::$output,
+                about: $about,
+                policies: &[],
+                sql: &[(stringify!($name), Policy::Keep)],
+                body: Body::Url($body),
+            };
+        )*
+        static URL: &[&Function] = &[$(&$constant),*];
+    };
+}
+
+url_functions! {
+    URL_SCHEME = url_scheme(url) -> Text:
+        "Returns the scheme of a URL without its `:`.",
+        |row, out| out[0].push(row.parts().scheme().map(Cow::Borrowed));
+    URL_USERINFO = url_userinfo(url) -> Text:
+        "Returns the user information of a URL without its `@`.",
+        |row, out| out[0].push(row.parts().userinfo().map(|part| Cow::Borrowed(part.raw())));
+    URL_HOST = url_host(url) -> Text:
+        "Returns the host of a URL, with the brackets of an IPv6 address. NULL without `//`, and empty in `file:///a`.",
+        |row, out| out[0].push(row.parts().host().map(|part| Cow::Borrowed(part.raw())));
+    URL_DOMAIN = url_domain(url) -> Text:
+        "Returns the registrable domain of the host by the Public Suffix List: the public suffix and the label before it. NULL for an \
+         address and for a host that is a suffix.",
+        |row, out| out[0].push(row.parts().domain().map(|part| Cow::Borrowed(part.raw())));
+    URL_SUFFIX = url_suffix(url) -> Text:
+        "Returns the public suffix of the host, such as `com`, `co.uk` or `github.io`. NULL for an address.",
+        |row, out| out[0].push(row.parts().suffix().map(|part| Cow::Borrowed(part.raw())));
+    URL_PORT = url_port(url) -> Text:
+        "Returns the port of a URL without its `:`.",
+        |row, out| out[0].push(row.parts().port().map(Cow::Borrowed));
+    URL_PATH = url_path(url) -> Text:
+        "Returns the path of a URL. It may be empty, but not NULL.",
+        |row, out| out[0].push(Some(Cow::Borrowed(row.parts().path())));
+    URL_QUERY = url_query(url) -> Text:
+        "Returns the query of a URL without its `?`.",
+        |row, out| out[0].push(row.parts().query().map(Cow::Borrowed));
+    URL_FRAGMENT = url_fragment(url) -> Text:
+        "Returns the fragment of a URL without its `#`.",
+        |row, out| out[0].push(row.parts().fragment().map(|part| Cow::Borrowed(part.raw())));
+    URL_PARTS = url_parts(url) -> Parts:
+        "Returns seven parts as a struct: `scheme`, `userinfo`, `host`, `port`, `path`, `query` and `fragment`.",
+        |row, out| {
+            for (field, part) in out.iter_mut().zip(url::parts(row.parts())) {
+                field.push(part.map(Cow::Borrowed));
+            }
+        };
+    URL_SEGMENTS = url_segments(url) -> List:
+        "Returns the segments of the path as a list, each of them decoded after splitting, so that `%2F` is a slash in a segment.",
+        |row, out| out[0].extend(row.parts().segments().map(|segment| row.decode(segment, Decode::new())));
+    URL_PARAM = url_param(url, name) -> Text:
+        "Returns the value of the first parameter with this name, decoded. It is empty if the parameter has no `=`.",
+        |row, out| out[0].push(row.param());
+    URL_PARAMS = url_params(url) -> Pairs:
+        "Returns all parameters in their order, decoded, as a list of structs of `name` and `value`.",
+        |row, out| {
+            for pair in row.parts().query_pairs() {
+                out.iter_mut().zip(row.pair(pair)).for_each(|(field, text)| field.push(text));
+            }
+        };
+    URL_WITHOUT_PARAMS = url_without_params(url, names) -> Text:
+        "Removes the parameters with these decoded names, separated by commas, in which `*` matches any characters: `utm_*,gclid`. \
+         The rest of the URL stays as it is. A name with a comma or a star has it as `%2C` or `%2A`.",
+        |row, out| out[0].push(row.without_params());
+    URL_WITH_PARAM = url_with_param(url, name, value) -> Text:
+        "Adds a parameter at the end of the query, and encodes its name and value. Parameters with the same name stay.",
+        |row, out| out[0].push(row.with_param());
+    URL_JOIN = url_join(base, reference) -> Text:
+        "Resolves a reference against its base (RFC 3986, 5.2). NULL if the base has no scheme.",
+        |row, out| out[0].push(row.join());
+}
 
 static ALL: [&Function; 6] = [&ENCODE, &DECODE, &DECODE_BYTES, &NORMALIZE, &CANONICALIZE, &MALFORMED];
 
@@ -235,7 +334,7 @@ pub fn sql_functions() -> &'static [SqlFunction] {
             let function = *function;
             function.sql.iter().map(move |&(name, policy)| SqlFunction { name, function, policy })
         };
-        ALL.iter().flat_map(in_sql).collect()
+        ALL.iter().chain(URL).flat_map(in_sql).collect()
     });
     &SQL
 }
@@ -247,6 +346,10 @@ impl SqlFunction {
         let mut syntax = format!("{}({}", self.name, self.function.value);
         if let Some(name) = self.function.name {
             write!(syntax, " [, {}]", name.argument()).expect("a String takes any text");
+        }
+        for argument in self.function.more {
+            syntax += ", ";
+            syntax += argument;
         }
         syntax + ")"
     }
@@ -264,15 +367,15 @@ impl SqlFunction {
     /// Reports whether the result may be null if no argument is null.
     #[must_use]
     pub fn makes_nulls(&self) -> bool {
-        self.policy == Policy::Null
+        self.policy == Policy::Null || matches!(self.function.body, Body::Url(_))
     }
 
-    /// Makes the verb for a call with the name of a set or profile, or for a call without a name.
+    /// Makes the verb for a call with the name of a set or profile, or for a call without a name. `make` is the body.
     ///
     /// # Errors
     ///
     /// A message if there is no set or profile with this name. It starts with the name of the function.
-    pub fn verb(&self, name: Option<&str>) -> Result<Verb, String> {
+    pub fn verb(&self, make: fn(&Options) -> Verb, name: Option<&str>) -> Result<Verb, String> {
         let mut options = Options { policy: self.policy, ..Options::default() };
         let in_function = |message| format!("{}: {message}", self.name);
         match (self.function.name, name) {
@@ -280,6 +383,6 @@ impl SqlFunction {
             (Some(Name::Profile), Some(name)) => options.profile = find_profile(name).map_err(in_function)?,
             _ => {}
         }
-        Ok((self.function.verb)(&options))
+        Ok(make(&options))
     }
 }

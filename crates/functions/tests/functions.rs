@@ -1,13 +1,14 @@
 //! Compares every verb and policy with one call for each value, over all ways to store values. Also checks the documentation.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 
 use simdpct::batch::{Column, ColumnBuf};
 use simdpct::{Decode, OnInvalidUtf8, sets};
 use simdpct_functions::{
-    CANONICALIZE, DECODE, DECODE_BYTES, ENCODE, Failure, Function, MALFORMED, NORMALIZE, Options, Policy,
-    Values, Verb, find_profile, find_set, sql_functions,
+    Body, CANONICALIZE, DECODE, DECODE_BYTES, ENCODE, Failure, Function, MALFORMED, NORMALIZE, Options,
+    Policy, Value, Values, Verb, find_profile, find_set, sql_functions,
 };
 use simdpct_uri::canon::Profile;
 
@@ -183,6 +184,11 @@ fn check<'a>(verb: Verb, fail: bool, values: &impl Values<'a>, rows: &Rows, what
     }
 }
 
+fn verb(function: &Function, options: Options) -> Verb {
+    let Body::Verb(make) = function.body else { panic!("a function of URLs") };
+    make(&options)
+}
+
 /// Checks a function with all its policies.
 fn check_function(function: &Function, name: &str, options: Options) {
     let policies: Vec<Policy> = match function.policies {
@@ -194,7 +200,7 @@ fn check_function(function: &Function, name: &str, options: Options) {
         for (utf8, utf8_values) in [(true, true), (false, false), (true, false)] {
             for (seed, count) in [(1, 0), (2, 1), (3, 13), (4, 2000)] {
                 let mut rows = rows(seed, count, utf8_values);
-                let verb = (function.verb)(&Options { policy, utf8, ..options });
+                let verb = verb(function, Options { policy, utf8, ..options });
                 for clean in [false, true] {
                     if clean {
                         // A batch whose only bad values are in null rows. `Policy::Fail` must not fail for it.
@@ -260,15 +266,32 @@ fn names_are_found() {
             "pct_normalize(text)",
             "url_canonical(url [, profile])",
             "try_url_canonical(url [, profile])",
+            "url_scheme(url)",
+            "url_userinfo(url)",
+            "url_host(url)",
+            "url_domain(url)",
+            "url_suffix(url)",
+            "url_port(url)",
+            "url_path(url)",
+            "url_query(url)",
+            "url_fragment(url)",
+            "url_parts(url)",
+            "url_segments(url)",
+            "url_param(url, name)",
+            "url_params(url)",
+            "url_without_params(url, names)",
+            "url_with_param(url, name, value)",
+            "url_join(base, reference)",
         ]
     );
     for function in sql_functions() {
-        let unknown = function.verb(Some("nope")).err();
+        let Body::Verb(make) = function.function.body else { continue };
+        let unknown = function.verb(make, Some("nope")).err();
         let wanted =
             function.function.name.map(|name| format!("{}: there is no {}", function.name, name.argument()));
         assert_eq!(unknown.is_some(), wanted.is_some());
         assert!(unknown.unwrap_or_default().starts_with(&wanted.unwrap_or_default()));
-        assert!(function.verb(None).is_ok());
+        assert!(function.verb(make, None).is_ok());
     }
 }
 
@@ -276,7 +299,7 @@ fn names_are_found() {
 fn verbs_that_need_escapes_leave_other_values_alone() {
     for plus in [false, true] {
         for function in [&ENCODE, &DECODE, &DECODE_BYTES, &NORMALIZE, &CANONICALIZE] {
-            let verb = (function.verb)(&Options { plus, ..Options::default() });
+            let verb = verb(function, Options { plus, ..Options::default() });
             if verb.needs_escapes() {
                 let values = [&b"A+b c/\xC3\xA9"[..]];
                 assert!(
@@ -285,7 +308,128 @@ fn verbs_that_need_escapes_leave_other_values_alone() {
             }
         }
     }
-    assert!((DECODE.verb)(&Options::default()).needs_escapes());
+    assert!(verb(&DECODE, Options::default()).needs_escapes());
+}
+
+/// Returns the result of a function of URLs for rows of arguments: the text of each field, or of each item of a list.
+fn extract(name: &str, rows: &[[Option<&[u8]>; 3]], utf8: bool) -> Vec<Option<Vec<Option<Vec<u8>>>>> {
+    let function = sql_functions().iter().find(|sql| sql.name == name).expect("a function").function;
+    let Body::Url(body) = function.body else { panic!("{name} is not a function of URLs") };
+    let urls: Vec<_> = rows.iter().map(|row| row[0].unwrap_or(b"http://null/?a#b").to_vec()).collect();
+    let valid: Vec<_> = rows.iter().map(|row| row[0].is_some()).collect();
+    let urls = Rows { values: urls, valid };
+    let rest = |index: usize, row: usize| rows[row][index + 1];
+    let made = function.output.extract(body, &Scattered(&urls), function.more.len(), rest, utf8);
+    let mut start = 0;
+    (0..rows.len())
+        .map(|row| {
+            let end = made.ends.get(row).map_or(row + 1, |end| *end);
+            let items = std::mem::replace(&mut start, end)..end;
+            let values = items.flat_map(|item| made.fields.iter().map(move |field| field[item].as_deref()));
+            let values: Vec<_> = values.map(|value| value.map(<[u8]>::to_vec)).collect();
+            assert!(made.valid[row] || values.iter().all(Option::is_none));
+            made.valid[row].then_some(values)
+        })
+        .collect()
+}
+
+#[test]
+fn functions_of_urls() {
+    const URL: &str = "http://me:x@[::1]:80/a%2Fb/%FF/+%zz//?q=%41+b&x&&q=2&%C3%A9=%FF#top";
+    const NONE: Option<&str> = None;
+    // Name, arguments, and the result: fields or items, separated by `|`; `~` is a null.
+    for (name, url, first, second, wanted) in [
+        ("url_scheme", URL, "", "", "http"),
+        ("url_scheme", "//a/b", "", "", "~"),
+        ("url_scheme", "1a:b", "", "", "~"),
+        ("url_userinfo", URL, "", "", "me:x"),
+        ("url_userinfo", "//@a", "", "", ""),
+        ("url_userinfo", "//a", "", "", "~"),
+        ("url_host", URL, "", "", "[::1]"),
+        ("url_host", "HTTP://Ex\u{e4}mple.com:80", "", "", "Ex\u{e4}mple.com"),
+        ("url_host", "file:///a", "", "", ""),
+        ("url_host", "mailto:a@b", "", "", "~"),
+        ("url_host", "", "", "", "~"),
+        ("url_domain", "http://www.Example.co.uk:80/", "", "", "Example.co.uk"),
+        ("url_domain", "//co.uk", "", "", "~"),
+        ("url_domain", URL, "", "", "~"),
+        ("url_suffix", "http://a.b.github.io./", "", "", "github.io"),
+        ("url_suffix", "http://127.0.0.1/", "", "", "~"),
+        ("url_port", URL, "", "", "80"),
+        ("url_port", "http://a:/", "", "", ""),
+        ("url_port", "http://a/", "", "", "~"),
+        ("url_path", URL, "", "", "/a%2Fb/%FF/+%zz//"),
+        ("url_path", "http://a?b", "", "", ""),
+        ("url_query", URL, "", "", "q=%41+b&x&&q=2&%C3%A9=%FF"),
+        ("url_query", "a?", "", "", ""),
+        ("url_query", "a#?", "", "", "~"),
+        ("url_fragment", URL, "", "", "top"),
+        ("url_fragment", "a#", "", "", ""),
+        ("url_fragment", "a", "", "", "~"),
+        ("url_parts", "http://h/p", "", "", "http|~|h|~|/p|~|~"),
+        ("url_parts", URL, "", "", "http|me:x|[::1]|80|/a%2Fb/%FF/+%zz//|q=%41+b&x&&q=2&%C3%A9=%FF|top"),
+        ("url_segments", URL, "", "", "a/b|%FF|+%zz||"),
+        ("url_segments", "http://h/", "", "", ""),
+        ("url_param", URL, "q", "", "A b"),
+        ("url_param", URL, "x", "", ""),
+        ("url_param", URL, "\u{e9}", "", "%FF"),
+        ("url_param", URL, "", "", "~"),
+        ("url_param", "a?=v", "", "", "v"),
+        ("url_params", URL, "", "", "q|A b|x||q|2|\u{e9}|%FF"),
+        ("url_without_params", URL, "q", "", "http://me:x@[::1]:80/a%2Fb/%FF/+%zz//?x&&%C3%A9=%FF#top"),
+        ("url_without_params", "/?utm_a=1&utm%5Fb&utm=2&gclid=3 4&q#f", " utm_*,, gclid", "", "/?utm=2&q#f"),
+        ("url_without_params", "/?a*b=1&acb=2&a,b=3", "a%2Ab,a%2Cb", "", "/?acb=2"),
+        ("url_without_params", "/?abcbd=1&abd=2&ad=3&abcb=4", "a*b*d,x*", "", "/?ad=3&abcb=4"),
+        ("url_without_params", "/?a#f", "*", "", "/#f"),
+        ("url_without_params", "/a b?", "*", "", "/a b?"),
+        ("url_with_param", "/a b?x#f", "n&m", "\u{e9} +", "/a b?x&n%26m=%C3%A9%20%2B#f"),
+        ("url_join", "http://a/b/c/d;p?q", "../g", "", "http://a/b/g"),
+        ("url_join", "/a", "b", "", "~"),
+    ] {
+        let rows = [
+            [Some(url), Some(first), Some(second)],
+            [NONE, Some(first), Some(second)],
+            [Some(url), NONE, Some(second)],
+            [Some(url), Some(first), NONE],
+        ];
+        let rows = rows.map(|row| row.map(|text| text.map(str::as_bytes)));
+        let wanted = wanted.split('|').map(|text| (text != "~").then(|| text.as_bytes().to_vec())).collect();
+        let nulls =
+            1 + sql_functions().iter().find(|sql| sql.name == name).map_or(0, |sql| sql.function.more.len());
+        let got = extract(name, &rows, true);
+        for (row, got) in got.into_iter().enumerate() {
+            let is_null = row > 0 && row <= nulls;
+            assert_eq!(
+                got.as_ref(),
+                (!is_null).then_some(&wanted),
+                "{name}({url}, {first}, {second}), row {row}"
+            );
+        }
+    }
+    // In binary, all escapes are decoded.
+    let url = [Some(&b"/%FF?\xFF=%FF"[..]), Some(&b"\xFF"[..]), None];
+    for name in ["url_segments", "url_param"] {
+        assert_eq!(extract(name, &[url], false), [Some(vec![Some(vec![0xFF])])]);
+    }
+}
+
+/// Checks that results are slices of the URL where nothing changes, and valid UTF-8 for text.
+#[test]
+fn results_of_text_are_text() {
+    let rows = rows(5, 3000, true);
+    for function in sql_functions() {
+        let Body::Url(body) = function.function.body else { continue };
+        let (output, more) = (function.function.output, function.function.more.len());
+        let name = |_: usize, row: usize| rows.values.get(row * 7 % 100).map(|value| &value[..]);
+        let made = output.extract(body, &Scattered(&rows), more, name, true);
+        assert!(made.valid == rows.valid, "{}", function.name);
+        for value in made.fields.iter().flatten().flatten() {
+            assert!(std::str::from_utf8(value).is_ok(), "{}: {}", function.name, value.escape_ascii());
+        }
+        let is_raw = more == 0 && !output.is_list();
+        let is_borrowed = |value: &Value<'_>| !matches!(value, Some(Cow::Owned(_)));
+        assert!(!is_raw || made.fields.iter().flatten().all(is_borrowed), "{}", function.name);
+    }
 }
 
 /// Checks that the documents contain the current table of functions. With `SIMDPCT_BLESS=1`, writes the table into them.

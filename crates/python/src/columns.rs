@@ -8,36 +8,37 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use codec::batch::{Column, ColumnBuf, InvalidOffsets, Offset, TooLong};
-use functions::{Function, Options, Output as Gives, Values, Verb};
+use functions::{Body, Extracted, Function, Options, Output as Gives, Value, Values, Verb};
 
 use crate::arrow::{Input, Stored};
 use crate::part::{
-    BYTES, BitBuf, Bits, Data, Layout, Part, Type, Validity, View, ViewBuf, column_with_capacity,
+    BYTES, BitBuf, Bits, Data, Layout, Part, Shape, Type, Validity, View, ViewBuf, column_with_capacity,
 };
 
 /// The number of rows that a thread works on at a time. Each such range makes one part of the results.
 pub(crate) const ROWS: usize = 1 << 16;
 
 /// A function with its options, for a column of any type.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Job {
     pub(crate) function: &'static Function,
     /// The options of the function. `utf8` is ignored, because the type of the column decides.
     pub(crate) options: Options,
+    /// The arguments of the function after the column, if it is a function of URLs.
+    pub(crate) more: Vec<Vec<u8>>,
 }
 
 impl Job {
     /// Returns the type of the results for a column of type `input`.
     pub(crate) fn class(&self, input: Type) -> Type {
+        let fields = self.function.output.fields();
         match self.function.output {
-            Gives::Boolean => Type { layout: Layout::Bool, text: false },
+            Gives::Boolean => Type::flat(Layout::Bool, false),
             Gives::Bytes => Type { text: false, ..input },
             Gives::Text => input,
+            Gives::List | Gives::Pairs => Type { shape: Shape::List(fields), ..input },
+            Gives::Parts => Type { shape: Shape::Struct(fields), ..input },
         }
-    }
-
-    fn verb(&self, input: Type) -> Verb {
-        (self.function.verb)(&Options { utf8: input.text, ..self.options })
     }
 }
 
@@ -109,7 +110,7 @@ impl<'a, O: Offset + TryInto<usize>> Values<'a> for OffsetRows<'a, O> {
     }
 }
 
-/// The rows of an Arrow column of views (`string_view`, `binary_view`): a view holds a short value or points into a buffer.
+/// Rows that are stored as views.
 struct ViewRows<'a> {
     views: &'a [View],
     buffers: &'a [&'a [u8]],
@@ -157,24 +158,20 @@ impl<'a> Piece<'a> {
         self.validity.map(|bits| bits.skip(self.rows.start))
     }
 
-    /// Applies a verb to these rows and makes a part of the results.
-    fn part(&self, verb: Verb, layout: Layout) -> Result<Part, Failure> {
+    /// Applies a job to these rows and makes a part of the results.
+    fn part(&self, job: &'a Job, input: Type) -> Result<Part, Failure> {
         let Range { start, end } = self.rows;
         let validity = self.validity();
         match self.stored {
-            Stored::Small(bytes, offsets) => part(
-                verb,
-                layout,
-                &OffsetRows { column: Column::new(bytes, &offsets[start..=end])?, validity },
-            ),
-            Stored::Large(bytes, offsets) => part(
-                verb,
-                layout,
-                &OffsetRows { column: Column::new(bytes, &offsets[start..=end])?, validity },
-            ),
+            Stored::Small(bytes, offsets) => {
+                part(job, input, &OffsetRows { column: Column::new(bytes, &offsets[start..=end])?, validity })
+            }
+            Stored::Large(bytes, offsets) => {
+                part(job, input, &OffsetRows { column: Column::new(bytes, &offsets[start..=end])?, validity })
+            }
             Stored::View(buffers, views) => {
                 let rows = ViewRows { views: &views[start..end], buffers, validity, broken: Cell::new(None) };
-                let part = part(verb, layout, &rows);
+                let part = part(job, input, &rows);
                 match rows.broken.get() {
                     Some(row) => Err(Failure::Broken(row)),
                     None => part,
@@ -199,17 +196,17 @@ impl<'a> Piece<'a> {
         Some(Validity::new(bits))
     }
 
-    /// Applies a verb to these rows and appends the results to `out`: one part, or more if one would be too long for its
+    /// Applies a job to these rows and appends the results to `out`: one part, or more if one would be too long for its
     /// offsets.
-    fn work(&self, verb: Verb, layout: Layout, out: &mut Vec<Arc<Part>>) -> Result<(), Failure> {
-        match self.part(verb, layout) {
+    fn work(&self, job: &'a Job, input: Type, out: &mut Vec<Arc<Part>>) -> Result<(), Failure> {
+        match self.part(job, input) {
             Ok(part) => out.push(Arc::new(part)),
             Err(Failure::TooLong(_)) if self.rows.len() > 1 => {
                 let middle = self.rows.start + self.rows.len() / 2;
                 for rows in [self.rows.start..middle, middle..self.rows.end] {
                     let before = rows.start - self.rows.start;
                     let half = Piece { rows, ..self.clone() };
-                    half.work(verb, layout, out).map_err(|why| why.after(before))?;
+                    half.work(job, input, out).map_err(|why| why.after(before))?;
                 }
             }
             Err(why) => return Err(why),
@@ -218,9 +215,20 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// Applies a verb to rows. Returns the results, and the rows that became null.
-fn part<'a>(verb: Verb, layout: Layout, rows: &impl Values<'a>) -> Result<(Data, Vec<usize>), Failure> {
-    Ok(match layout {
+/// Applies a job to rows. Returns the results, and the rows that became null.
+fn part<'a>(job: &'a Job, input: Type, rows: &impl Values<'a>) -> Result<(Data, Vec<usize>), Failure> {
+    let class = job.class(input);
+    let make = match job.function.body {
+        Body::Verb(make) => make,
+        Body::Url(body) => {
+            let argument = |index: usize, _| job.more.get(index).map(|text| &text[..]);
+            let count = job.function.more.len();
+            let made = job.function.output.extract(body, rows, count, argument, input.text);
+            return nested(class, made);
+        }
+    };
+    let verb = make(&Options { utf8: input.text, ..job.options });
+    Ok(match class.layout {
         Layout::Bool => {
             let results =
                 verb.apply(rows, column_with_capacity::<i64>(rows.rows(), verb.capacity(rows.size())))?;
@@ -252,6 +260,49 @@ fn column<'a, O: Offset>(verb: Verb, rows: &impl Values<'a>) -> Result<(ColumnBu
     Ok((column, nulls))
 }
 
+/// Returns the results of a function of URLs, and the rows that are null.
+fn nested(class: Type, made: Extracted<'_>) -> Result<(Data, Vec<usize>), Failure> {
+    let mut fields =
+        made.fields.iter().map(|values| texts(class.layout, values)).collect::<Result<Vec<_>, _>>()?;
+    let nulls = (0..).zip(&made.valid).filter(|(_, valid)| !**valid).map(|(row, _)| row).collect();
+    let child = |(data, nulls): (Data, Vec<usize>)| {
+        let mut bits = BitBuf::of(true, data.len());
+        let validity = (!nulls.is_empty()).then(|| {
+            nulls.into_iter().for_each(|row| bits.set(row, false));
+            Validity::new(bits)
+        });
+        Arc::new(Part::new(data, validity))
+    };
+    let structs = |fields: Vec<_>| Data::Struct(fields.into_iter().map(child).collect());
+    Ok(match class.shape {
+        Shape::Flat => fields.swap_remove(0),
+        Shape::Struct(_) => (structs(fields), nulls),
+        Shape::List(names) => {
+            let items = if names.len() == 1 { fields.swap_remove(0) } else { (structs(fields), Vec::new()) };
+            let offsets = std::iter::once(0).chain(made.ends).map(|end| end.cast_signed() as i64);
+            (Data::List(offsets.collect(), child(items)), nulls)
+        }
+    })
+}
+
+/// Makes a column of texts. Returns the rows that are null as well.
+fn texts(layout: Layout, values: &[Value<'_>]) -> Result<(Data, Vec<usize>), Failure> {
+    fn column<O: Offset>(values: &[Value<'_>]) -> Result<ColumnBuf<O>, Failure> {
+        let size = values.iter().flatten().map(|value| value.len()).sum();
+        let mut column = column_with_capacity(values.len(), size);
+        for value in values {
+            column.push(value.as_deref().unwrap_or_default())?;
+        }
+        Ok(column)
+    }
+    let nulls = (0..).zip(values).filter(|(_, value)| value.is_none()).map(|(row, _)| row).collect();
+    Ok(match layout {
+        Layout::Large => (Data::Large(column(values)?), nulls),
+        Layout::View => (Data::View(ViewBuf::new(column(values)?)), nulls),
+        Layout::Small | Layout::Bool => (Data::Small(column(values)?), nulls),
+    })
+}
+
 /// The results of a function on a column: their type and their parts.
 pub(crate) struct Output {
     pub(crate) class: Type,
@@ -259,8 +310,8 @@ pub(crate) struct Output {
 }
 
 /// Applies a function to each row, on up to `threads` threads.
-pub(crate) fn apply(input: &Input, job: Job, threads: Option<NonZero<usize>>) -> Result<Output, Failure> {
-    let (class, verb) = (job.class(input.class), job.verb(input.class));
+pub(crate) fn apply(input: &Input, job: &Job, threads: Option<NonZero<usize>>) -> Result<Output, Failure> {
+    let class = job.class(input.class);
     let chunks: Vec<_> =
         input.chunks.iter().map(|chunk| (chunk.stored(), chunk.validity(), chunk.len())).collect();
     let mut pieces = Vec::new();
@@ -276,7 +327,7 @@ pub(crate) fn apply(input: &Input, job: Job, threads: Option<NonZero<usize>>) ->
     }
     let work = |(start, piece): &(usize, Piece<'_>)| {
         let mut parts = Vec::new();
-        piece.work(verb, class.layout, &mut parts).map(|()| parts).map_err(|why| why.after(*start))
+        piece.work(job, input.class, &mut parts).map(|()| parts).map_err(|why| why.after(*start))
     };
     let threads =
         threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get).min(pieces.len());

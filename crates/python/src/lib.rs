@@ -63,6 +63,7 @@ fn _simdpct(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(table::normalize_array, module)?,
         wrap_pyfunction!(table::canonicalize_array, module)?,
         wrap_pyfunction!(table::malformed_array, module)?,
+        wrap_pyfunction!(table::url_array, module)?,
     ];
     // Only simdpct.polars calls these two functions.
     module.add_function(wrap_pyfunction!(options::polars_options, module)?)?;

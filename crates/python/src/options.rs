@@ -7,7 +7,9 @@
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use functions::{CANONICALIZE, DECODE, ENCODE, Function, MALFORMED, NORMALIZE, Name, Options};
+use functions::{
+    Body, CANONICALIZE, DECODE, ENCODE, Function, MALFORMED, NORMALIZE, Name, Options, sql_functions,
+};
 use memchr::{memchr, memmem};
 use pyo3::prelude::*;
 
@@ -23,30 +25,41 @@ const END: char = ';';
 /// A function as an expression of Polars, and whether a space is written `+`.
 #[derive(Clone, Copy)]
 pub(crate) struct Expression {
-    function: &'static Function,
+    /// The function, or `None` if the options name a function of URLs.
+    function: Option<&'static Function>,
     plus: bool,
 }
 
 impl Expression {
-    pub(crate) const QUOTE: Expression = Expression { function: &ENCODE, plus: false };
-    pub(crate) const QUOTE_PLUS: Expression = Expression { function: &ENCODE, plus: true };
-    pub(crate) const UNQUOTE: Expression = Expression { function: &DECODE, plus: false };
-    pub(crate) const UNQUOTE_PLUS: Expression = Expression { function: &DECODE, plus: true };
-    pub(crate) const NORMALIZE: Expression = Expression { function: &NORMALIZE, plus: false };
-    pub(crate) const CANONICALIZE: Expression = Expression { function: &CANONICALIZE, plus: false };
-    pub(crate) const MALFORMED: Expression = Expression { function: &MALFORMED, plus: false };
+    pub(crate) const QUOTE: Expression = Expression { function: Some(&ENCODE), plus: false };
+    pub(crate) const QUOTE_PLUS: Expression = Expression { function: Some(&ENCODE), plus: true };
+    pub(crate) const UNQUOTE: Expression = Expression { function: Some(&DECODE), plus: false };
+    pub(crate) const UNQUOTE_PLUS: Expression = Expression { function: Some(&DECODE), plus: true };
+    pub(crate) const NORMALIZE: Expression = Expression { function: Some(&NORMALIZE), plus: false };
+    pub(crate) const CANONICALIZE: Expression = Expression { function: Some(&CANONICALIZE), plus: false };
+    pub(crate) const URL: Expression = Expression { function: None, plus: false };
+    pub(crate) const MALFORMED: Expression = Expression { function: Some(&MALFORMED), plus: false };
 }
 
 /// Return the options of an expression as text, for the keyword arguments of a plugin. Raises ValueError like the functions on
 /// columns.
 #[pyfunction]
-#[pyo3(signature = (*, safe = None, profile = None, errors = None))]
+#[pyo3(signature = (*more, safe = None, profile = None, errors = None, url = None))]
 pub(crate) fn polars_options(
+    more: Vec<Text<'_>>,
     safe: Option<Text<'_>>,
     profile: Option<&str>,
     errors: Option<&str>,
+    url: Option<&str>,
 ) -> PyResult<String> {
     let mut text = START.to_owned();
+    if let Some(name) = url {
+        text += &format!("url={name} ");
+        for argument in table::url_job(name, &more)?.more {
+            let digits: String = argument.iter().map(|byte| format!("{byte:02x}")).collect();
+            text += &format!("more={digits} ");
+        }
+    }
     if let Some(safe) = safe {
         text += &format!("safe={:032x} ", quoting::bits_of(safe.bytes()?));
     }
@@ -69,24 +82,27 @@ impl Expression {
     ///
     /// A message if the options are missing or unknown.
     pub(crate) fn job(self, kwargs: &[u8]) -> Result<Job, String> {
-        let options = self.options(kwargs).ok_or_else(|| {
+        let job = match self.function {
+            Some(function) => {
+                self.options(function, kwargs).map(|options| Job { function, options, more: Vec::new() })
+            }
+            None => url_job(kwargs),
+        };
+        job.ok_or_else(|| {
             "the options are not such as this version of simdpct.polars passes; did another version make the plan?".to_owned()
-        })?;
-        Ok(Job { function: self.function, options })
+        })
     }
 
-    fn options(self, kwargs: &[u8]) -> Option<Options> {
+    fn options(self, function: &Function, kwargs: &[u8]) -> Option<Options> {
         let mut options = Options { plus: self.plus, ..Options::default() };
         let (needs_safe, needs_profile) =
-            (self.function.name == Some(Name::Set), self.function.name == Some(Name::Profile));
-        let needs_errors = !self.function.policies.is_empty();
+            (function.name == Some(Name::Set), function.name == Some(Name::Profile));
+        let needs_errors = !function.policies.is_empty();
         if !needs_safe && !needs_errors {
             return Some(options);
         }
-        let text = &kwargs[memmem::find(kwargs, START.as_bytes())? + START.len()..];
-        let text = std::str::from_utf8(&text[..memchr(END as u8, text)?]).ok()?;
         let (mut safe, mut profile, mut errors) = (false, false, false);
-        for option in text.split_ascii_whitespace() {
+        for option in find(kwargs)?.split_ascii_whitespace() {
             let (name, value) = option.split_once('=')?;
             match name {
                 "safe" => options.keep = quoting::keep(u128::from_str_radix(value, 16).ok()?),
@@ -100,6 +116,27 @@ impl Expression {
         }
         ((safe, profile, errors) == (needs_safe, needs_profile, needs_errors)).then_some(options)
     }
+}
+
+/// Returns the options in the keyword arguments.
+fn find(kwargs: &[u8]) -> Option<&str> {
+    let text = &kwargs[memmem::find(kwargs, START.as_bytes())? + START.len()..];
+    std::str::from_utf8(&text[..memchr(END as u8, text)?]).ok()
+}
+
+/// Reads the name and the arguments of a function of URLs, and returns its job.
+fn url_job(kwargs: &[u8]) -> Option<Job> {
+    let mut options = find(kwargs)?.split_ascii_whitespace().map(|option| option.split_once('='));
+    let (_, name) = options.next()?.filter(|(name, _)| *name == "url")?;
+    let sql = sql_functions().iter().find(|sql| sql.name.strip_prefix("url_") == Some(name))?;
+    let byte = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
+    let argument = |option: Option<(&str, &str)>| {
+        let (_, digits) = option.filter(|(name, _)| *name == "more")?;
+        digits.as_bytes().chunks(2).map(byte).collect::<Option<Vec<u8>>>()
+    };
+    let more = options.map(argument).collect::<Option<Vec<_>>>()?;
+    let is_url = matches!(sql.function.body, Body::Url(_)) && more.len() == sql.function.more.len();
+    is_url.then(|| Job { function: sql.function, options: Options::default(), more })
 }
 
 /// The number of threads that Polars has, or 0 if it is not known.

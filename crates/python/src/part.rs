@@ -30,6 +30,36 @@ pub(crate) struct Type {
     pub(crate) layout: Layout,
     /// Whether values are UTF-8 (strings) and not arbitrary bytes (binary).
     pub(crate) text: bool,
+    pub(crate) shape: Shape,
+}
+
+/// The way in which the values of a column are made of texts or other simple values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Each value is a simple value.
+    Flat,
+    /// Each value is a struct of simple values with these names. Only results have this shape.
+    Struct(&'static [&'static str]),
+    /// Each value is a list: of simple values if there is one name, or else of structs with these names. Only results have this
+    /// shape.
+    List(&'static [&'static str]),
+}
+
+impl Type {
+    pub(crate) const fn flat(layout: Layout, text: bool) -> Type {
+        Type { layout, text, shape: Shape::Flat }
+    }
+
+    /// Returns the names and types of the children of a nested type.
+    pub(crate) fn children(self) -> Vec<(&'static str, Type)> {
+        let flat = Type::flat(self.layout, self.text);
+        match self.shape {
+            Shape::Flat => Vec::new(),
+            Shape::Struct(names) => names.iter().map(|name| (*name, flat)).collect(),
+            Shape::List([_]) => vec![("item", flat)],
+            Shape::List(names) => vec![("item", Type { shape: Shape::Struct(names), ..self })],
+        }
+    }
 }
 
 /// A view of a value, as in Arrow. It starts with the length in 32 bits. Up to twelve bytes follow in the view itself. For a
@@ -207,15 +237,32 @@ pub(crate) enum Data {
     Large(ColumnBuf<i64>),
     View(ViewBuf),
     Bool(BitBuf),
+    /// The fields of structs.
+    // INVARIANT: there is at least one field, and all have the same length.
+    Struct(Vec<Arc<Part>>),
+    /// The offsets of lists, one more than lists, and their items.
+    // INVARIANT: the offsets are in order, and the last is the number of items.
+    List(Vec<i64>, Arc<Part>),
 }
 
 impl Data {
-    fn len(&self) -> usize {
+    /// Returns the parts of the children of a nested type.
+    pub(crate) fn children(&self) -> &[Arc<Part>] {
+        match self {
+            Data::Struct(fields) => fields,
+            Data::List(_, items) => std::slice::from_ref(items),
+            _ => &[],
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
         match self {
             Data::Small(column) => column.len(),
             Data::Large(column) => column.len(),
             Data::View(views) => views.views.len(),
             Data::Bool(bits) => bits.len,
+            Data::Struct(fields) => fields[0].len(),
+            Data::List(offsets, _) => offsets.len() - 1,
         }
     }
 }
@@ -247,13 +294,19 @@ impl Part {
     }
 
     /// Makes a part of `len` nulls.
-    pub(crate) fn of_nulls(layout: Layout, len: usize) -> Part {
+    pub(crate) fn of_nulls(class: Type, len: usize) -> Part {
         fn empty<O: Offset>(len: usize) -> ColumnBuf<O> {
             let mut column = ColumnBuf::with_capacity(len, 0);
             (0..len).for_each(|_| column.push(b"").expect("a column without bytes is not too long"));
             column
         }
-        let data = match layout {
+        let children =
+            |len| class.children().into_iter().map(move |(_, of)| Arc::new(Part::of_nulls(of, len)));
+        let data = match class.layout {
+            _ if matches!(class.shape, Shape::Struct(_)) => Data::Struct(children(len).collect()),
+            _ if class.shape != Shape::Flat => {
+                Data::List(vec![0; len + 1], children(0).next().expect("a list has items"))
+            }
             Layout::Small => Data::Small(empty(len)),
             Layout::Large => Data::Large(empty(len)),
             Layout::View => Data::View(ViewBuf { views: vec![View::EMPTY; len], ..ViewBuf::default() }),
@@ -288,17 +341,36 @@ impl Drop for Part {
                 VIEWS.give(views.views);
                 views.buffers.into_iter().for_each(|bytes| BYTES.give(bytes));
             }
-            Data::Bool(_) => {}
+            Data::Bool(_) | Data::Struct(_) | Data::List(..) => {}
         }
     }
 }
 
 /// Joins the parts of a column into one. Returns `None` if they are too long for offsets of 32 bits.
-pub(crate) fn joined(layout: Layout, parts: &[Arc<Part>]) -> Option<Arc<Part>> {
+pub(crate) fn joined(class: Type, parts: &[Arc<Part>]) -> Option<Arc<Part>> {
     if let [part] = parts {
         return Some(Arc::clone(part));
     }
-    let data = match layout {
+    let children = |index: usize, of: Type| {
+        let children: Vec<_> =
+            parts.iter().filter_map(|part| part.data.children().get(index).cloned()).collect();
+        joined(of, &children)
+    };
+    let nested: Option<Vec<_>> =
+        class.children().into_iter().zip(0..).map(|((_, of), index)| children(index, of)).collect();
+    let mut nested = nested?;
+    let data = match class.layout {
+        _ if matches!(class.shape, Shape::Struct(_)) => Data::Struct(nested),
+        _ if class.shape != Shape::Flat => {
+            let mut all = vec![0];
+            for part in parts {
+                if let Data::List(offsets, _) = &part.data {
+                    let start = all.last().copied().unwrap_or(0);
+                    all.extend(offsets[1..].iter().map(|offset| start + offset));
+                }
+            }
+            Data::List(all, nested.remove(0))
+        }
         Layout::Small => Data::Small(concatenated(parts, |data| match data {
             Data::Small(column) => Some(column),
             _ => None,

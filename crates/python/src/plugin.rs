@@ -91,7 +91,7 @@ unsafe fn bytes<'a>(kwargs: *const u8, len: usize) -> &'a [u8] {
 /// Returns the type of a column, and whether it can only have nulls.
 fn class_of(schema: &ArrowSchema) -> Result<(Type, bool), String> {
     if arrow::is_null_type(schema) {
-        return Ok((Type { layout: Layout::View, text: true }, true));
+        return Ok((Type::flat(Layout::View, true), true));
     }
     match arrow::class_of(schema) {
         Ok((class, false)) => Ok((class, false)),
@@ -166,14 +166,14 @@ fn apply(
         len = len.saturating_add(array.rows().map_err(as_text)?);
     }
     if is_null || len == 0 {
-        let part = Part::of_nulls(result.layout, len);
+        let part = Part::of_nulls(result, len);
         return Ok((Output { class: result, parts: vec![Arc::new(part)] }, name));
     }
     // SAFETY: Polars promises that the arrays of a column have its schema, from which `class` was read.
     let chunks = arrays.into_iter().map(|array| unsafe { Imported::new(array, (class, false)) });
     let input = Input { class, chunks: chunks.collect::<Result<_, _>>().map_err(as_text)? };
     let threads = if parallel || len <= ALONE { NonZero::new(1) } else { options::threads() };
-    let output = columns::apply(&input, job, threads).map_err(|failure| match failure {
+    let output = columns::apply(&input, &job, threads).map_err(|failure| match failure {
         Failure::Row(row, why) => {
             // The message has no row number, because Polars passes only some rows in each call.
             let value = columns::value(&input, row);
@@ -323,4 +323,5 @@ expressions! {
     _polars_plugin_normalize _polars_plugin_field_normalize NORMALIZE;
     _polars_plugin_canonicalize _polars_plugin_field_canonicalize CANONICALIZE;
     _polars_plugin_malformed _polars_plugin_field_malformed MALFORMED;
+    _polars_plugin_url _polars_plugin_field_url URL;
 }

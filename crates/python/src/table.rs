@@ -3,7 +3,10 @@
 use std::num::NonZero;
 use std::sync::Arc;
 
-use functions::{CANONICALIZE, DECODE, ENCODE, Function, MALFORMED, NORMALIZE, Options, Policy};
+use functions::{
+    Body, CANONICALIZE, DECODE, ENCODE, Function, MALFORMED, NORMALIZE, Options, Policy, SqlFunction,
+    sql_functions,
+};
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 
@@ -50,7 +53,7 @@ impl PyColumn {
         // The PyCapsule interface allows a producer to ignore the requested schema.
         let _ = requested_schema;
         let (class, parts) = (self.class, &self.parts);
-        let part = py.detach(|| part::joined(class.layout, parts)).ok_or_else(|| {
+        let part = py.detach(|| part::joined(class, parts)).ok_or_else(|| {
             PyOverflowError::new_err(
                 "the column is too long for one array with offsets of 32 bits; take it as a stream of chunks",
             )
@@ -75,15 +78,18 @@ fn apply(
     options: Options,
     threads: Option<usize>,
 ) -> PyResult<PyColumn> {
+    run(values, Job { function, options, more: Vec::new() }, threads)
+}
+
+fn run(values: &Bound<'_, PyAny>, job: Job, threads: Option<usize>) -> PyResult<PyColumn> {
     let threads = match threads.map(NonZero::new) {
         Some(None) => return Err(PyValueError::new_err("threads must be a positive number")),
         Some(threads) => threads,
         None => None,
     };
     let input = arrow::import(values)?;
-    let job = Job { function, options };
     let made =
-        values.py().detach(|| columns::apply(&input, job, threads)).map_err(|failure| match failure {
+        values.py().detach(|| columns::apply(&input, &job, threads)).map_err(|failure| match failure {
             Failure::Row(row, why) => PyValueError::new_err(format!("row {row}: {why}")),
             Failure::TooLong(row) => PyOverflowError::new_err(format!(
                 "row {row}: its result is longer than 2 GiB; cast the column to large_string"
@@ -217,4 +223,46 @@ pub(crate) fn canonicalize_array(
 #[pyo3(signature = (values, *, threads = None))]
 pub(crate) fn malformed_array(values: &Bound<'_, PyAny>, threads: Option<usize>) -> PyResult<PyColumn> {
     apply(values, &MALFORMED, Options::default(), threads)
+}
+
+/// Returns the job of a function of URLs. An unknown name or another number of arguments raises `ValueError`.
+pub(crate) fn url_job(name: &str, more: &[Text<'_>]) -> PyResult<Job> {
+    let urls = || sql_functions().iter().filter(|sql| matches!(sql.function.body, Body::Url(_)));
+    let short = |sql: &SqlFunction| sql.name.trim_start_matches("url_").to_owned();
+    let Some(sql) = urls().find(|sql| short(sql) == name) else {
+        let names: Vec<_> = urls().map(short).collect();
+        let message =
+            format!("there is no function {name:?} of URLs; the functions are {}", names.join(", "));
+        return Err(PyValueError::new_err(message));
+    };
+    if more.len() != sql.function.more.len() {
+        let message = format!("{} does not take {} arguments", sql.syntax(), 1 + more.len());
+        return Err(PyValueError::new_err(message));
+    }
+    let more = more.iter().map(|text| Ok(text.bytes()?.to_vec())).collect::<PyResult<_>>()?;
+    Ok(Job { function: sql.function, options: Options::default(), more })
+}
+
+/// Take each URL of a column apart, or put it together, by a function of the SQL engines without its `url_`: 'scheme', 'userinfo', 'host',
+/// 'domain', 'suffix', 'port', 'path', 'query', 'fragment', 'parts', 'segments', 'params', 'param', 'without_params', 'with_param' or 'join'.
+///
+/// The README of the package describes them. `arguments` are those after the URL. A part that a URL does not have is null.
+///
+/// >>> import pyarrow
+/// >>> urls = pyarrow.array(["http://a.example/b?q=c%26d&utm_id=1", "/b", None])
+/// >>> pyarrow.array(url_array(urls, "host")).to_pylist()
+/// ['a.example', None, None]
+/// >>> pyarrow.array(url_array(urls, "param", "q")).to_pylist()
+/// ['c&d', None, None]
+/// >>> pyarrow.array(url_array(urls, "without_params", "utm_*,gclid")).to_pylist()
+/// ['http://a.example/b?q=c%26d', '/b', None]
+#[pyfunction]
+#[pyo3(signature = (values, function, *arguments, threads = None))]
+pub(crate) fn url_array(
+    values: &Bound<'_, PyAny>,
+    function: &str,
+    arguments: Vec<Text<'_>>,
+    threads: Option<usize>,
+) -> PyResult<PyColumn> {
+    run(values, url_job(function, &arguments)?, threads)
 }

@@ -4,6 +4,7 @@ import ctypes
 import os
 import pathlib
 import random
+import re
 import runpy
 import sys
 import threading
@@ -445,3 +446,119 @@ def test_long_values():
     assert [len(value.as_buffer()) for value in chunks] == [900 << 20] * 3
     with pytest.raises(OverflowError, match="stream of chunks"):
         result.__arrow_c_array__()
+
+
+PARTS = ["scheme", "userinfo", "host", "port", "path", "query", "fragment"]
+
+
+def parts(url):
+    """Split a URL by the regular expression of RFC 3986, appendix B, and its authority by section 3.2."""
+    pattern = r"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?"
+    scheme, authority, path, query, fragment = re.fullmatch(pattern, url, re.DOTALL).groups()
+    userinfo = host = port = None
+    if authority is not None:
+        *before, place = authority.rsplit("@", 1)
+        userinfo = before[0] if before else None
+        end = (place.find("]") if "]" in place else len(place)) if place.startswith("[") else 0
+        host, colon, port = place[end:].partition(":")
+        host, port = place[:end] + host, port if colon else None
+    return dict(zip(PARTS, [scheme, userinfo, host, port, path, query, fragment]))
+
+
+def params(url):
+    pairs = [pair.partition("=") for pair in (parts(url)["query"] or "").split("&") if pair]
+    return [{"name": keep(name.replace("+", " ")), "value": keep(value.replace("+", " "))} for name, _, value in pairs]
+
+
+URL_FUNCTIONS = [
+    *[((name,), lambda url, name=name: parts(url)[name]) for name in PARTS],
+    (("param", "q"), lambda url: next((pair["value"] for pair in params(url) if pair["name"] == "q"), None)),
+    (("with_param", "a b", "&"), lambda url: re.sub(
+        "#|$",
+        lambda end: {None: "?", "": ""}.get(parts(url)["query"], "&") + "a%20b=%26" + end[0],
+        url,
+        count=1,
+    )),
+    (("without_params", "none"), lambda url: url),
+    (("parts",), parts),
+    (("segments",), lambda url: [keep(part) for part in parts(url)["path"].removeprefix("/").split("/") if parts(url)["path"]]),
+    (("params",), params),
+]
+
+
+def nested(function, class_):
+    """Return the type of the results of a function for a column of a type."""
+    if function == "parts":
+        return pyarrow.struct([(name, class_) for name in PARTS])
+    if function == "params":
+        return pyarrow.large_list(pyarrow.struct([("name", class_), ("value", class_)]))
+    return pyarrow.large_list(class_) if function == "segments" else class_
+
+
+@pytest.mark.parametrize("class_", TEXT, ids=str)
+def test_urls(class_):
+    rng = random.Random(8)
+    pieces = PIECES + ["?", "#", "q=", "=", ":", "@", "[", "]", "//", "http:", "a-name-of-more-than-twelve-bytes"]
+    for count in (0, 1, 9, 1500):
+        rows = ["".join(rng.choices(pieces, k=rng.randrange(14))) if rng.random() < 0.8 else None for _ in range(count)]
+        array = pyarrow.array(rows, class_)
+        chunks = pyarrow.chunked_array([array[: count // 3], array[:0], array[count // 3 :]], class_)
+        for arguments, model in URL_FUNCTIONS:
+            wanted = [each(model)(row) for row in rows]
+            check(simdpct.url_array(array, *arguments), nested(arguments[0], class_), wanted)
+            check(simdpct.url_array(chunks, *arguments), nested(arguments[0], class_), wanted)
+    # The function without a model here, and more rows than a part of a result has.
+    rows = ["../g", None] * 50_000
+    base = pyarrow.array(["http://a/b/c/d;p?q", "/b"] * 50_000, class_)
+    check(simdpct.url_array(base, "join", "../g"), class_, ["http://a/b/g", None] * 50_000)
+    many = pyarrow.array(["/a/b?c=d", None, "x"] * 50_000, class_)
+    check(simdpct.url_array(many, "segments"), nested("segments", class_), [["a", "b"], None, ["x"]] * 50_000)
+    pair = [{"name": "c", "value": "d"}]
+    check(simdpct.url_array(many, "params"), nested("params", class_), [pair, None, []] * 50_000)
+    hosts = pyarrow.array(["http://www.a.co.uk/", "http://127.0.0.1/", None], class_)
+    check(simdpct.url_array(hosts, "domain"), class_, ["a.co.uk", None, None])
+    check(simdpct.url_array(hosts, "suffix"), class_, ["co.uk", None, None])
+    # In binary, all escapes are decoded.
+    binary = BINARY[TEXT.index(class_)]
+    url = pyarrow.array([b"/%FF?q=%FF"], binary)
+    check(simdpct.url_array(url, "segments"), nested("segments", binary), [[b"\xff"]])
+    check(simdpct.url_array(url, "param", "q"), binary, [b"\xff"])
+
+
+def test_urls_equal_urllib():
+    """Check the parts for which urllib has the same definition: of absolute URLs in ASCII without control characters."""
+    rng = random.Random(9)
+    pieces = ["a", "b.c", "%41", "%20", "+", "=", "&", "/", "q=1", ";", ":", ".", "..", "~"]
+    some = lambda most: "".join(rng.choices(pieces, k=rng.randrange(most)))
+    rows = []
+    for _ in range(20_000):
+        end = rng.choice(["", "?" + some(8), "#" + some(3), "?" + some(5) + "#" + some(3)])
+        rows.append(f"http://{rng.choice(['', 'u@', 'u:p@'])}h{rng.choice(['', ':80'])}/{some(7)}{end}")
+    column = pyarrow.array(rows)
+    for ours, theirs in [
+        (("path",), lambda url: urllib.parse.urlsplit(url).path),
+        # urllib does not tell an empty query or fragment from none.
+        (("query",), lambda url: urllib.parse.urlsplit(url).query or ("" if "?" in url.partition("#")[0] else None)),
+        (("fragment",), lambda url: urllib.parse.urlsplit(url).fragment or ("" if "#" in url else None)),
+        (("host",), lambda url: urllib.parse.urlsplit(url).hostname),
+        (("port",), lambda url: each(str)(urllib.parse.urlsplit(url).port)),
+        (("params",), lambda url: [
+            {"name": name, "value": value}
+            for name, value in urllib.parse.parse_qsl(urllib.parse.urlsplit(url).query, keep_blank_values=True)
+        ]),
+        (("join", "../x?y#z"), lambda url: urllib.parse.urljoin(url, "../x?y#z")),
+    ]:
+        got = pyarrow.array(simdpct.url_array(column, *ours)).to_pylist()
+        for url, one in zip(rows, got):
+            # urljoin removes empty segments, which RFC 3986, 5.2.4, keeps.
+            assert one == theirs(url) or ours[0] == "join" and "//" in url[7:], (ours, url)
+
+
+def test_functions_of_urls_that_do_not_exist():
+    column = pyarrow.array(["a"])
+    with pytest.raises(ValueError, match='there is no function "hots" of URLs; the functions are scheme, userinfo, host, domain, suffix'):
+        simdpct.url_array(column, "hots")
+    with pytest.raises(ValueError, match=r"url_param\(url, name\) does not take 1 arguments"):
+        simdpct.url_array(column, "param")
+    with pytest.raises(TypeError):
+        simdpct.url_array(column, "param", 5)

@@ -149,6 +149,35 @@ def test_each_row_is_as_urllib_has_it(name):
     assert_series_equal(pl.select(expression(frame["url"])).to_series(), results)
 
 
+@pytest.mark.parametrize("options", [{}, STREAMING], ids=["in memory", "streaming"])
+def test_urls_equal_the_functions_on_columns(options):
+    rows = mutants(20_000)
+    frame = pl.DataFrame({"url": rows}, schema={"url": pl.String})
+    pair = pl.Struct({"name": pl.String, "value": pl.String})
+    for arguments, dtype in [
+        (("host",), pl.String),
+        (("param", "q"), pl.String),
+        (("without_params", "utm_*, q"), pl.String),
+        (("with_param", "\u00e9", ""), pl.String),
+        (("join", "../x"), pl.String),
+        (("segments",), pl.List(pl.String)),
+        (("params",), pl.List(pair)),
+        (("parts",), pl.Struct(dict.fromkeys(["scheme", "userinfo", "host", "port", "path", "query", "fragment"], pl.String))),
+    ]:
+        query = frame.lazy().select(pct.url("url", *arguments))
+        assert query.collect_schema()["url"] == dtype
+        got = query.collect(**options)["url"]
+        assert got.dtype == dtype
+        assert_series_equal(got, pl.Series(simdpct.url_array(frame["url"], *arguments)).alias("url"))
+        nothing = pl.DataFrame({"url": [None, None]}).select(pct.url("url", *arguments))["url"]
+        assert nothing.null_count() == 2 and nothing.dtype == dtype
+    # Nested results go on through a query.
+    found = frame.lazy().select(pct.url("url", "segments").list.len().sum(), n=pct.url("url", "parts").struct.field("host").n_unique())
+    assert found.collect(**options).row(0)[1] > 100
+    with pytest.raises(ValueError, match="there is no function"):
+        pct.url("url", "hots")
+
+
 def test_binary():
     rng = random.Random(2)
     rows = [None if rng.random() < 0.1 else rng.randbytes(rng.choice((0, 1, 12, 13, 50))) + b"%ff%zz" for _ in range(3000)]

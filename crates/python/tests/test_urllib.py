@@ -74,8 +74,8 @@ def test_stubs_declare_what_there_is():
                 if isinstance(member, ast.FunctionDef) and member.name[0] != "_":
                     assert ast.get_docstring(member) == inspect.getdoc(getattr(thing, member.name)), member.name
         else:
-            arguments = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
-            names = [argument.arg for argument in arguments]
+            arguments = [*node.args.posonlyargs, *node.args.args, node.args.vararg, *node.args.kwonlyargs]
+            names = [argument.arg for argument in arguments if argument]
             real = list(inspect.signature(thing).parameters)
             # An overload for bytes has no encoding.
             assert names == (real[: len(names)] if node.decorator_list else real), node.name

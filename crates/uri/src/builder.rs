@@ -8,13 +8,11 @@ use simdpct::{AsciiSet, Encode, sets};
 
 use crate::class::{is_scheme, is_special};
 use crate::host::HostKind;
+use crate::parts::PARAMETER;
 use crate::text::StrParts;
 
 /// The bytes that stay unescaped in a user name: those of `userinfo` (RFC 3986) except the colon, which would end the name.
 const USER: AsciiSet = sets::RFC3986_USERINFO.remove(b":");
-/// The bytes that stay unescaped in the name or value of a query parameter. `;` is escaped because some parsers separate
-/// parameters there, and `+` because most parsers read it as a space.
-pub(crate) const PARAMETER: AsciiSet = sets::RFC3986_QUERY.remove(b"&=+;");
 
 /// Builds a URI or a relative reference from data. Every piece is escaped with the set of its component (RFC 3986), so that data
 /// never becomes structure.

@@ -1,6 +1,6 @@
 //! An owned URI that is valid, and copies of it with one part changed.
 
-use alloc::borrow::{Borrow, ToOwned};
+use alloc::borrow::Borrow;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,11 +9,10 @@ use core::str::FromStr;
 
 use simdpct::{AsciiSet, Encode, sets};
 
-use crate::builder::{Builder, PARAMETER};
+use crate::builder::Builder;
 use crate::flaws::{Flaw, FlawKind};
 use crate::host::HostKind;
 use crate::parts::{Parts, split};
-use crate::pieces::QueryPairs;
 use crate::text::{StrParts, split_str};
 
 /// A URI or relative reference that is valid by RFC 3986: [`Parts::flaws`] finds nothing in it. It owns its text, which is ASCII.
@@ -171,19 +170,7 @@ impl UriBuf {
         name: &(impl AsRef<[u8]> + ?Sized),
         value: &(impl AsRef<[u8]> + ?Sized),
     ) -> UriBuf {
-        let parts = self.parts();
-        let mut added = match parts.query() {
-            None => "?",
-            Some("") => "",
-            Some(_) => "&",
-        }
-        .to_owned();
-        let encode = Encode::keeping(PARAMETER);
-        encode.encode_append(name, &mut added);
-        added.push('=');
-        encode.encode_append(value, &mut added);
-        let end = parts.bytes().offsets().query_end;
-        self.spliced(end, end, &added)
+        UriBuf::of_ascii(self.parts().bytes().with_query_param(name, value))
     }
 
     /// Returns a copy without the parameters whose names `remove` selects. The `?` goes with the last parameter.
@@ -197,36 +184,20 @@ impl UriBuf {
     /// assert_eq!(url.without_query_params(|_| true), "/");
     /// ```
     #[must_use]
-    pub fn without_query_params(&self, mut remove: impl FnMut(&str) -> bool) -> UriBuf {
-        let parts = self.parts();
-        let Some(query) = parts.query() else { return self.clone() };
-        let (mut kept, mut first, mut removed) = (String::with_capacity(query.len()), true, false);
-        for parameter in query.split('&') {
-            let name = QueryPairs::new(parameter.as_bytes()).next().map(|pair| pair.name);
-            if name.is_some_and(|name| remove(&simdpct::form::decode_utf8_lossy(name.raw()))) {
-                removed = true;
-                continue;
-            }
-            if !first {
-                kept.push('&');
-            }
-            first = false;
-            kept.push_str(parameter);
-        }
-        let at = parts.bytes().offsets();
-        let start = at.path_end + usize::from(!(removed && kept.is_empty()));
-        self.spliced(start, at.query_end, &kept)
+    pub fn without_query_params(&self, remove: impl FnMut(&str) -> bool) -> UriBuf {
+        UriBuf::of_ascii(self.parts().bytes().without_query_params(remove).into_owned())
+    }
+
+    /// Makes a URI of a copy that the caller has changed in such a way that it is valid.
+    fn of_ascii(text: Vec<u8>) -> UriBuf {
+        debug_assert!(split(&text).flaws().next().is_none(), "{}", text.escape_ascii());
+        UriBuf(String::from_utf8(text).expect("a valid URI is ASCII"))
     }
 
     /// Returns a copy with `new` in place of the bytes from `start` to `end`. The caller has checked that the copy is valid.
     fn spliced(&self, start: usize, end: usize, new: &str) -> UriBuf {
         let (before, after) = (&self.0[..start], &self.0[end..]);
-        let mut out = String::with_capacity(before.len() + new.len() + after.len());
-        out.push_str(before);
-        out.push_str(new);
-        out.push_str(after);
-        debug_assert!(split(&out).flaws().next().is_none(), "{out}");
-        UriBuf(out)
+        UriBuf::of_ascii([before, new, after].concat().into_bytes())
     }
 }
 

@@ -1,5 +1,9 @@
 //! One URL and its parts.
 
+#[cfg(feature = "alloc")]
+use alloc::borrow::Cow;
+#[cfg(feature = "alloc")]
+use alloc::vec::Vec;
 use core::net::IpAddr;
 
 use crate::flaws::Flaws;
@@ -7,6 +11,11 @@ use crate::host::{HostKind, port_number};
 use crate::kernel::isa::Level;
 use crate::offsets::Offsets;
 use crate::pieces::{Piece, QueryPairs, Segments};
+
+/// The bytes that stay unescaped in the name or value of a query parameter. `;` is escaped because some parsers separate
+/// parameters there, and `+` because most parsers read it as a space.
+#[cfg(feature = "alloc")]
+pub(crate) const PARAMETER: simdpct::AsciiSet = simdpct::sets::RFC3986_QUERY.remove(b"&=+;");
 
 /// Splits a URI or a relative reference into its parts (RFC 3986, appendix B).
 ///
@@ -182,6 +191,71 @@ impl<'a> Parts<'a> {
     #[must_use]
     pub fn fragment(&self) -> Option<Piece<'a>> {
         (self.at.query_end < self.input.len()).then(|| Piece::new(&self.input[self.at.query_end + 1..]))
+    }
+
+    /// Returns a copy of the input with one more parameter at the end of its query. See
+    /// [`UriBuf::with_query_param`](crate::UriBuf::with_query_param). Bytes that RFC 3986 does not allow stay.
+    ///
+    /// ```
+    /// assert_eq!(simdpct_uri::split("/a b#top").with_query_param("q", "1&2"), b"/a b?q=1%262#top");
+    /// ```
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    pub fn with_query_param(
+        &self,
+        name: &(impl AsRef<[u8]> + ?Sized),
+        value: &(impl AsRef<[u8]> + ?Sized),
+    ) -> Vec<u8> {
+        let (before, after) = self.input.split_at(self.at.query_end);
+        let (name, value) = (name.as_ref(), value.as_ref());
+        let mut out = Vec::with_capacity(self.input.len() + name.len() + value.len() + 2);
+        out.extend_from_slice(before);
+        out.extend_from_slice(match self.query() {
+            None => b"?",
+            Some(b"") => b"",
+            Some(_) => b"&",
+        });
+        let encode = simdpct::Encode::keeping(PARAMETER);
+        encode.encode_append(name, &mut out);
+        out.push(b'=');
+        encode.encode_append(value, &mut out);
+        out.extend_from_slice(after);
+        out
+    }
+
+    /// Returns the input without the parameters whose names `remove` selects; it is borrowed if nothing is removed. See
+    /// [`UriBuf::without_query_params`](crate::UriBuf::without_query_params). Bytes that RFC 3986 does not allow stay.
+    ///
+    /// ```
+    /// let url = simdpct_uri::split("/a b?utm_id=1&q=c d");
+    /// assert_eq!(*url.without_query_params(|name| name.starts_with("utm_")), *b"/a b?q=c d");
+    /// ```
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    pub fn without_query_params(&self, mut remove: impl FnMut(&str) -> bool) -> Cow<'a, [u8]> {
+        let mut is_removed = |parameter: &&[u8]| {
+            let name = QueryPairs::new(parameter).next().map(|pair| pair.name);
+            name.is_some_and(|name| remove(&simdpct::form::decode_utf8_lossy(name.raw())))
+        };
+        let parameters = || self.query().into_iter().flat_map(|query| query.split(|byte| *byte == b'&'));
+        let Some(first) = parameters().position(|parameter| is_removed(&parameter)) else {
+            return Cow::Borrowed(self.input);
+        };
+        let mut out = Vec::with_capacity(self.input.len());
+        out.extend_from_slice(&self.input[..self.at.path_end]);
+        let before = parameters().take(first);
+        let after = parameters().skip(first + 1).filter(|parameter| !is_removed(parameter));
+        let mut delimiter = b'?';
+        for parameter in before.chain(after) {
+            out.push(delimiter);
+            out.extend_from_slice(parameter);
+            delimiter = b'&';
+        }
+        if out.len() == self.at.path_end + 1 {
+            out.pop();
+        }
+        out.extend_from_slice(&self.input[self.at.query_end..]);
+        Cow::Owned(out)
     }
 
     /// Reports whether there is a scheme, which makes the input a URI and not a relative reference (RFC 3986, section 4.1).

@@ -6,6 +6,7 @@
 mod files;
 mod info;
 mod inspect;
+mod keyed;
 mod parsers;
 mod readings;
 mod transform;
@@ -16,6 +17,7 @@ use clap::{Parser, Subcommand};
 
 pub use self::info::{Generate, Generated, Sets, TableStyle};
 pub use self::inspect::{Audit, Check};
+pub use self::keyed::{Dedup, Top};
 pub use self::readings::Read;
 pub use self::transform::{Decode, Encode, Normalize};
 pub use self::urls::{Form, Get, Iri, Join, Resolve, Split, Uri};
@@ -44,6 +46,8 @@ Examples:
   pct normalize crawl.txt | sort -u           one spelling of escapes (RFC 3986, section 6.2.2)
   pct normalize --profile whatwg crawl.txt    canonical forms of whole URLs; --list names all
   pct get '{host}' crawl.txt | sort | uniq -c
+  pct top '{domain}' crawl.txt                the most frequent registrable domains
+  pct dedup --profile rfc3986-scheme crawl.txt -o unique.txt
   pct help decode                             options and examples of one command
 
 Exit codes:
@@ -97,6 +101,8 @@ pub enum Command {
     Iri(Iri),
     Uri(Uri),
     Form(Form),
+    Top(Top),
+    Dedup(Dedup),
     Check(Check),
     Audit(Audit),
     Read(Read),

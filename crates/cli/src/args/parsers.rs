@@ -4,11 +4,13 @@
 
 use std::ffi::{OsStr, OsString};
 use std::num::{IntErrorKind, NonZeroUsize, ParseIntError};
+use std::sync::Arc;
 
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Error, ValueEnum};
 use simdpct::{ByteSet, NamedSet, SetKind, sets};
+use simdpct_uri::SuffixList;
 use simdpct_uri::canon::Profile;
 
 use crate::ground::charset::{self, Charset};
@@ -235,4 +237,10 @@ impl ValueEnum for Log {
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(PossibleValue::new(self.name).help(self.help))
     }
+}
+
+/// Reads the public suffix list in the file `path`, or returns an error message.
+pub fn suffix_list(path: &str) -> Result<Arc<SuffixList>, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    SuffixList::parse(&text).map(Arc::new).map_err(|error| error.to_string())
 }

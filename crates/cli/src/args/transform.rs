@@ -11,7 +11,7 @@ use super::values::{Pipe, StrictPipe};
 use crate::engine::plan::Request;
 use crate::ground::charset::Charset;
 use crate::select::logs::Log;
-use crate::url::canonical::Canonical;
+use crate::url::canonical::{Canonical, Fingerprint, Hash};
 use crate::url::convert::{DecodeUrl, EncodeUrl};
 use crate::value::options::{DecodeOptions, EncodeOptions, Layers, Scope, Verb};
 
@@ -205,6 +205,7 @@ Examples:
   echo 'HTTP://A.com/a/../%7eb' | pct normalize --profile rfc3986    http://a.com/~b
   echo 'http://a.com:80' | pct normalize --profile rfc3986-scheme    http://a.com/
   echo 'http://a.com/?b=2&a=%31#c' | pct normalize --profile w3lib-2.5     http://a.com/?a=1&b=2
+  pct normalize --profile rfc3986 --hash xxh3 -e 'HTTP://A.com/'     the hash of http://a.com/
   pct normalize --list                        lists all profiles
   pct normalize --profile rfc3986-scheme --rejects bad.txt crawl.txt | sort -u
   pct normalize --profile rfc3986-scheme --csv --column url --into key crawl.csv
@@ -219,6 +220,10 @@ pub struct Normalize {
     #[arg(long, value_name = "NAME", value_parser = ProfileParser, hide_possible_values = true)]
     pub profile: Option<Profile>,
 
+    /// Write the fingerprint of the canonical form instead of the form, in hexadecimal digits
+    #[arg(long, value_name = "NAME", requires = "profile")]
+    pub hash: Option<HashName>,
+
     /// List the profiles
     #[arg(long, conflicts_with_all = ["profile", "files", "expression", "dialect"])]
     pub list: bool,
@@ -228,6 +233,31 @@ pub struct Normalize {
     /// RFC 2396 adds `! * ' ( )`; RFC 1738 also adds `$ + ,` and omits `~`.
     #[arg(long, value_name = "NAME", default_value = "rfc3986", conflicts_with = "profile")]
     pub dialect: Unreserved,
+}
+
+/// A hash function for fingerprints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum HashName {
+    /// 64 bits, the fastest; not for data that somebody may choose to collide
+    Xxh3,
+    /// 128 bits, as fast
+    #[value(name = "xxh3-128")]
+    Xxh3128,
+    /// 160 bits, cryptographic but broken
+    Sha1,
+    /// 256 bits, cryptographic
+    Sha256,
+}
+
+impl From<HashName> for Hash {
+    fn from(name: HashName) -> Hash {
+        match name {
+            HashName::Xxh3 => Hash::Xxh3,
+            HashName::Xxh3128 => Hash::Xxh3_128,
+            HashName::Sha1 => Hash::Sha1,
+            HashName::Sha256 => Hash::Sha256,
+        }
+    }
 }
 
 /// A specification that defines a set of unreserved bytes.
@@ -296,6 +326,9 @@ impl Decode {
 impl Normalize {
     /// Converts the arguments to a request.
     pub fn request(self) -> Request {
+        if let (Some(profile), Some(hash)) = (self.profile, self.hash) {
+            return self.pipe.rewrite(Fingerprint(profile, hash.into()));
+        }
         let verb = match (self.profile, self.dialect) {
             (Some(profile), _) => Verb::Rewrite(Arc::new(Canonical(profile))),
             (None, Unreserved::Rfc3986) => Verb::Normalize(sets::RFC3986_UNRESERVED.to_byte_set()),

@@ -1,18 +1,19 @@
 //! The arguments of the commands for whole URLs: split, get, join, resolve, iri, uri, form.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use clap::Args;
-use simdpct_uri::Strictness;
+use clap::{Args, ValueHint};
 use simdpct_uri::form::LineEnds;
+use simdpct_uri::{Strictness, SuffixList};
 
-use super::parsers::CharsetParser;
+use super::parsers::{CharsetParser, suffix_list};
 use super::values::StrictPipe;
 use crate::engine::plan::Request;
 use crate::ground::charset::Charset;
 use crate::url::form::{FromForm, ToForm};
 use crate::url::join;
-use crate::url::part::{self, Part};
+use crate::url::part::{self, Part, Suffixes};
 use crate::url::refer::{self, ToIri, ToUri};
 use crate::url::row::Style;
 use crate::url::split::{self, Template};
@@ -44,6 +45,7 @@ pub struct Split {
     ///
     /// The parts are url, scheme, authority, userinfo, user, password, host, port, path, query, fragment, query:NAME for the
     /// value of the first parameter of that name, and segment:N for a segment of the path, from 1, or from -1 backwards.
+    /// domain is the registrable domain of the host, suffix its public suffix, and subdomain the labels before the domain.
     #[arg(long, value_name = "PART,...", value_delimiter = ',', default_value = part::USUAL, value_parser = Part::find)]
     pub fields: Vec<Part>,
 
@@ -61,6 +63,31 @@ pub struct Split {
     /// The format of the parts
     #[arg(long = "as", value_name = "STYLE", default_value = "tsv")]
     pub style: Style,
+
+    #[command(flatten)]
+    pub suffixes: SuffixArgs,
+}
+
+/// The options for domain, suffix and subdomain.
+#[derive(Debug, Args)]
+pub struct SuffixArgs {
+    /// Divide hosts by this public suffix list instead of the one that is compiled in, whose version `pct cpu` shows
+    ///
+    /// The format is that of https://publicsuffix.org/list/. Debian has a list in
+    /// /usr/share/publicsuffix/public_suffix_list.dat.
+    #[arg(long, value_name = "FILE", value_parser = suffix_list, value_hint = ValueHint::FilePath)]
+    pub suffix_list: Option<Arc<SuffixList>>,
+
+    /// Use only the ICANN section of the list, so that the domain of a.github.io is github.io
+    #[arg(long)]
+    pub icann: bool,
+}
+
+impl SuffixArgs {
+    /// Returns the list to use.
+    pub fn suffixes(self) -> Suffixes {
+        Suffixes { list: self.suffix_list, icann: self.icann }
+    }
 }
 
 /// Write the parts of URLs that a template names
@@ -73,6 +100,7 @@ Examples:
   echo 'https://a.com/x%20y?q=1&p=2' | pct get '{host}{path} {query:p}'    a.com/x%20y 2
   echo 'https://a.com/x%20y?q=1+2' | pct get --decode '{path} {query:q}'     /x y 1 2
   pct get '{scheme}://{host}/' crawl.txt | sort -u
+  pct get '{domain} {suffix}' -e 'https://www.example.co.uk/'     example.co.uk co.uk
   pct get --decode '{segment:1} {segment:-1}' -e '/a/b/c%2Fd'     a c/d
   pct get '{host}' --log combined --only access.log")]
 pub struct Get {
@@ -86,6 +114,9 @@ pub struct Get {
     /// Decode each part once, as `pct split --decode` does
     #[arg(long)]
     pub decode: bool,
+
+    #[command(flatten)]
+    pub suffixes: SuffixArgs,
 }
 
 /// Join parts to URLs: the inverse of `pct split`
@@ -216,7 +247,7 @@ impl Split {
     pub fn request(self) -> Request {
         let mut fields = self.fields;
         fields.extend(self.query_param.into_iter().map(Part::Parameter));
-        self.pipe.rewrite(split::Split::new(fields, self.style, self.decode))
+        self.pipe.rewrite(split::Split::new(fields, self.style, self.decode, self.suffixes.suffixes()))
     }
 }
 
@@ -229,7 +260,7 @@ impl Get {
                  `pct get '{host}' FILE`"
                 .to_owned());
         }
-        Ok(self.pipe.rewrite(split::Get::new(self.template, self.decode)))
+        Ok(self.pipe.rewrite(split::Get::new(self.template, self.decode, self.suffixes.suffixes())))
     }
 }
 

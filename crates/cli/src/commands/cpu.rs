@@ -4,6 +4,7 @@ use std::env;
 use std::fmt::Write;
 
 use simdpct::Tier;
+use simdpct_uri::SuffixList;
 
 use crate::ground::error::{Failure, Outcome};
 use crate::io::output::Output;
@@ -28,7 +29,7 @@ pub fn check_forced_tier() -> Result<(), Failure> {
     Err(Failure::Usage(format!("{variable}={forced}: {problem}; available: {}", available.join(", "))))
 }
 
-/// Prints the kernel tiers, with the state and the CPU features of each.
+/// Prints the kernel tiers, with the state and the CPU features of each, and the version of the public suffix list.
 pub fn describe() -> Result<Outcome, Failure> {
     let forced = env::var_os(Tier::ENV_VAR).is_some_and(|forced| !forced.is_empty());
     let mut text = format!("pct {} on {}\n", env!("CARGO_PKG_VERSION"), env::consts::ARCH);
@@ -44,6 +45,8 @@ pub fn describe() -> Result<Outcome, Failure> {
         // Writing to a string does not fail.
         let _ = writeln!(text, "  {name:<8} {state}{features}");
     }
+    let version = SuffixList::compiled().version().unwrap_or("unknown");
+    let _ = writeln!(text, "public suffix list: version {version}");
     Output::stdout()?.write(text.as_bytes())?;
     Ok(Outcome::Clean)
 }

@@ -16,7 +16,7 @@ use crate::args::{Cli, Command};
 use crate::engine::plan::Plan;
 use crate::ground::error::{Failure, Outcome};
 use crate::inspect::audit::audit;
-use crate::inspect::{chain, readings};
+use crate::inspect::{chain, readings, top};
 use crate::io::output;
 
 /// Runs the command that the arguments of the process ask for.
@@ -90,6 +90,12 @@ fn dispatch(command: Command) -> Result<Outcome, Failure> {
         Command::Iri(args) => Plan::run(args.request()),
         Command::Uri(args) => Plan::run(args.request()),
         Command::Form(args) => Plan::run(args.request()),
+        Command::Top(args) => {
+            let style = args.style();
+            let (top, read) = Plan::top(args.request().map_err(Failure::Usage)?)?;
+            top::print(&top.rows, top.total, top.distinct, style).and(read)
+        }
+        Command::Dedup(args) => Plan::dedup(args.request()),
         Command::Check(args) => Plan::check(&args.request()),
         Command::Audit(args) if args.chain.chain.is_empty() => audit(&args.request()),
         Command::Audit(args) => chain::audit(&args.chain_request().map_err(Failure::Usage)?),

@@ -18,7 +18,7 @@ const TOP: usize = 16;
 
 /// Formats the report as text. `null` means that records end in NUL and are not called lines.
 pub fn text(report: &Summary, null: bool) -> String {
-    let page = Page { width: width(), blocks: has_blocks() };
+    let page = Page::of_terminal();
     let (one, unit) = if null { ("record", "records") } else { ("line", "lines") };
     let Summary { files, lines, bytes, longest, escapes, .. } = report;
     let with_escapes = lines - report.buckets[0];
@@ -166,13 +166,23 @@ fn spell(byte: u8) -> String {
 }
 
 /// The properties of the terminal or file for which the report is formatted.
-struct Page {
+pub struct Page {
     width: usize,
     /// Whether the display has the Unicode block characters, which divide a column into eighths.
     blocks: bool,
 }
 
 impl Page {
+    /// Returns the properties of standard output.
+    pub fn of_terminal() -> Page {
+        Page { width: width(), blocks: has_blocks() }
+    }
+
+    /// Returns the width in columns.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
     fn example(&self, text: &mut String, example: &Example) {
         let Example { file, line, offset, text: bytes } = example;
         let mut shown = format!("    {}:{line}:{offset}: ", visible(file.as_bytes()));
@@ -198,7 +208,7 @@ impl Page {
 
     /// Returns a bar for `count`. Its length is in proportion to `most`, whose bar has `columns` columns. A count
     /// above zero has at least one mark.
-    fn bar(&self, count: u64, most: u64, columns: usize) -> String {
+    pub fn bar(&self, count: u64, most: u64, columns: usize) -> String {
         let parts = if self.blocks { 8 } else { 1 };
         let exact = u128::from(count) * (columns * parts) as u128 / u128::from(most);
         let len = (exact as usize).max(usize::from(count > 0));

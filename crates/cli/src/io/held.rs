@@ -26,7 +26,7 @@ impl Held {
     }
 
     /// Returns the name of the temporary file for messages.
-    fn name() -> String {
+    pub(super) fn name() -> String {
         format!("temporary file in {}", std::env::temp_dir().display())
     }
 

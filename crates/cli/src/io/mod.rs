@@ -11,6 +11,7 @@ mod members;
 pub mod names;
 pub mod output;
 pub mod progress;
+pub mod spill;
 mod streams;
 mod unfinished;
 pub mod version;

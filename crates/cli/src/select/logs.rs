@@ -137,6 +137,20 @@ impl Log {
         },
     ];
 
+    /// Returns the format with only the URL of the request, without the referrer and others.
+    pub fn request_only(self) -> Log {
+        let places = match self.places {
+            LogPlaces::Labels(Labels(labels)) => LogPlaces::Labels(Labels(&labels[..1])),
+            LogPlaces::Fields(positions, split, anchor) => {
+                let request = positions.iter().position(|position| position.word.is_some()).unwrap_or(0);
+                LogPlaces::Fields(&positions[request..=request], split, anchor)
+            }
+            LogPlaces::Keys(paths) => LogPlaces::Keys(&paths[..1]),
+            named @ LogPlaces::Named(..) => named,
+        };
+        Log { places, ..self }
+    }
+
     /// Reports whether the program writes some bytes as `\xHH`.
     pub fn is_nginx(self) -> bool {
         self.name == "nginx"

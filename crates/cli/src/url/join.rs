@@ -104,6 +104,9 @@ impl Join {
         let place = match part {
             Part::Url => return Err(refuse("'url' is a whole URL and not a part to join")),
             Part::Segment(_) => return Err(refuse("a segment is not a part to join: give the whole path")),
+            Part::Domain | Part::Suffix | Part::Subdomain => {
+                return Err(refuse(format!("'{part}' is not a part to join: give the whole host")));
+            }
             Part::Scheme => &mut given.scheme,
             Part::Authority => &mut given.authority,
             Part::Userinfo => &mut given.userinfo,

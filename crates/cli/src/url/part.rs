@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::num::NonZeroIsize;
+use std::sync::Arc;
 
 use simdpct::{ByteSet, Decode};
-use simdpct_uri::Parts;
+use simdpct_uri::{DomainName, Parts, SuffixList};
 
 use crate::ground::fault::Handling;
 
@@ -19,6 +20,12 @@ pub enum Part {
     User,
     Password,
     Host,
+    /// The registrable domain of the host.
+    Domain,
+    /// The public suffix of the host.
+    Suffix,
+    /// The labels of the host before its registrable domain.
+    Subdomain,
     Port,
     Path,
     Query,
@@ -38,11 +45,31 @@ const NAMES: &[(&str, Part)] = &[
     ("user", Part::User),
     ("password", Part::Password),
     ("host", Part::Host),
+    ("domain", Part::Domain),
+    ("suffix", Part::Suffix),
+    ("subdomain", Part::Subdomain),
     ("port", Part::Port),
     ("path", Part::Path),
     ("query", Part::Query),
     ("fragment", Part::Fragment),
 ];
+
+/// The public suffix list that divides hosts.
+#[derive(Clone, Debug, Default)]
+pub struct Suffixes {
+    /// The list; `None` for the one that is compiled in.
+    pub list: Option<Arc<SuffixList>>,
+    /// Whether only the ICANN section counts.
+    pub icann: bool,
+}
+
+impl Suffixes {
+    fn find<'a>(&self, url: &Parts<'a>) -> Option<DomainName<'a>> {
+        let list = self.list.as_deref().unwrap_or_else(|| SuffixList::compiled());
+        let host = url.host()?.raw();
+        if self.icann { list.find_icann(host) } else { list.find(host) }
+    }
+}
 
 /// The parts that are written by default. Joining them gives the original URL.
 pub const USUAL: &str = "scheme,userinfo,host,port,path,query,fragment";
@@ -64,7 +91,7 @@ impl Part {
     }
 
     /// Returns this part of `url` as it is spelt there, or `None` if the URL does not have this part.
-    pub fn raw<'a>(&self, url: &Parts<'a>) -> Option<&'a [u8]> {
+    pub fn raw<'a>(&self, url: &Parts<'a>, suffixes: &Suffixes) -> Option<&'a [u8]> {
         match self {
             Part::Url => Some(url.input()),
             Part::Scheme => url.scheme(),
@@ -73,6 +100,9 @@ impl Part {
             Part::User => url.user().map(|piece| piece.raw()),
             Part::Password => url.password().map(|piece| piece.raw()),
             Part::Host => url.host().map(|piece| piece.raw()),
+            Part::Domain => suffixes.find(url)?.domain().map(|piece| piece.raw()),
+            Part::Suffix => suffixes.find(url).map(|name| name.suffix().raw()),
+            Part::Subdomain => suffixes.find(url)?.subdomain().map(|piece| piece.raw()),
             Part::Port => url.port(),
             Part::Path => Some(url.path()),
             Part::Query => url.query(),
@@ -100,9 +130,14 @@ impl Part {
             Part::Authority | Part::Userinfo | Part::Path | Part::Query => {
                 Decode::new().keep(keep.union(self.delimiters()))
             }
-            Part::User | Part::Password | Part::Host | Part::Fragment | Part::Segment(_) => {
-                Decode::new().keep(keep)
-            }
+            Part::User
+            | Part::Password
+            | Part::Host
+            | Part::Domain
+            | Part::Suffix
+            | Part::Subdomain
+            | Part::Fragment
+            | Part::Segment(_) => Decode::new().keep(keep),
             Part::Parameter(_) => Decode::new().keep(keep).form(),
         };
         let percent: &[u8] = if self.delimiters().contains(b'%') { b"%25" } else { b"%2525" };

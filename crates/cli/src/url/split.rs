@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use simdpct::ByteSet;
 use simdpct_uri::Parts;
 
-use super::part::Part;
+use super::part::{Part, Suffixes};
 use super::row::{self, Style};
 use super::{Escapes, Rewrite};
 use crate::ground::fault::{Handling, OnFault};
@@ -21,12 +21,13 @@ pub struct Split {
     style: Style,
     /// Whether each part is decoded once before it is written.
     decode: bool,
+    suffixes: Suffixes,
 }
 
 impl Split {
     /// Creates a converter from URLs to rows of the parts `fields`, in this order.
-    pub fn new(fields: Vec<Part>, style: Style, decode: bool) -> Split {
-        Split { names: fields.iter().map(Part::to_string).collect(), fields, style, decode }
+    pub fn new(fields: Vec<Part>, style: Style, decode: bool, suffixes: Suffixes) -> Split {
+        Split { names: fields.iter().map(Part::to_string).collect(), fields, style, decode, suffixes }
     }
 }
 
@@ -46,7 +47,7 @@ impl Rewrite for Split {
         };
         let mut is_text = true;
         let cells = self.fields.iter().map(|part| {
-            let raw = part.raw(&url)?;
+            let raw = part.raw(&url, &self.suffixes)?;
             // A URL always has a path, so an empty cell without quotes can mean an empty path.
             if raw.is_empty() && *part == Part::Path && self.style != Style::Jsonl {
                 return None;
@@ -85,7 +86,7 @@ impl Rewrite for Split {
                     if index > 0 {
                         out.push(b'\t');
                     }
-                    match part.raw(url) {
+                    match part.raw(url, &self.suffixes) {
                         // A URL always has a path, so an empty cell without quotes can mean an empty path.
                         Some(b"") if *part != Part::Path => out.extend_from_slice(b"\"\""),
                         cell => out.extend_from_slice(cell.unwrap_or_default()),
@@ -96,7 +97,7 @@ impl Rewrite for Split {
             Style::Jsonl if utf8::validate(text).is_ok() => each_plain_line(text, b'\\', out, |url, out| {
                 let mut before = b'{';
                 for (part, name) in self.fields.iter().zip(&self.names) {
-                    if let Some(raw) = part.raw(url) {
+                    if let Some(raw) = part.raw(url, &self.suffixes) {
                         out.push(before);
                         row::write_string(name.as_bytes(), out);
                         out.extend_from_slice(b":\"");
@@ -209,12 +210,13 @@ pub struct Get {
     template: Template,
     /// Whether each part is decoded once before it is written.
     decode: bool,
+    suffixes: Suffixes,
 }
 
 impl Get {
     /// Creates a converter that fills `template`.
-    pub fn new(template: Template, decode: bool) -> Get {
-        Get { template, decode }
+    pub fn new(template: Template, decode: bool, suffixes: Suffixes) -> Get {
+        Get { template, decode, suffixes }
     }
 }
 
@@ -231,7 +233,7 @@ impl Rewrite for Get {
             match item {
                 Item::Text(text) => out.extend_from_slice(text),
                 Item::Part(part) => {
-                    let raw = part.raw(&url).unwrap_or_default();
+                    let raw = part.raw(&url, &self.suffixes).unwrap_or_default();
                     let cell = if self.decode { part.decoded(raw, *keep, handling) } else { raw.into() };
                     out.extend_from_slice(&cell);
                 }
@@ -249,7 +251,9 @@ impl Rewrite for Get {
                 for item in items {
                     match item {
                         Item::Text(text) => out.extend_from_slice(text),
-                        Item::Part(part) => out.extend_from_slice(part.raw(url).unwrap_or_default()),
+                        Item::Part(part) => {
+                            out.extend_from_slice(part.raw(url, &self.suffixes).unwrap_or_default())
+                        }
                     }
                 }
             })
@@ -289,16 +293,23 @@ mod tests {
             "a/longer/path/without/anything/special/in/it",
         ];
         let parts = |names: &str| names.split(',').map(|name| Part::find(name).unwrap()).collect();
-        for names in [super::super::part::USUAL, "host,path,user,password,query:q,segment:-1,url", "fragment"]
-        {
+        for names in [
+            super::super::part::USUAL,
+            "host,path,user,password,query:q,segment:-1,url,domain,suffix,subdomain",
+            "fragment",
+        ] {
             for style in [Style::Tsv, Style::Jsonl] {
                 crate::url::tests::assert_lines_are_like_values(
-                    &Split::new(parts(names), style, false),
+                    &Split::new(parts(names), style, false, Suffixes::default()),
                     WORDS,
                 );
             }
         }
-        let get = Get::new(Template::new("{host}\\t<{path}>{query:r}").unwrap(), false);
+        let get = Get::new(
+            Template::new("{host}\\t<{path}>{query:r}{domain}").unwrap(),
+            false,
+            Suffixes::default(),
+        );
         crate::url::tests::assert_lines_are_like_values(&get, WORDS);
     }
 }

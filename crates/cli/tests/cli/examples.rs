@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::support::{assert_same, ok};
 
-const VERBS: [&str; 17] = [
+const VERBS: [&str; 19] = [
     "",
     "encode",
     "decode",
@@ -19,6 +19,8 @@ const VERBS: [&str; 17] = [
     "iri",
     "uri",
     "form",
+    "top",
+    "dedup",
     "check",
     "audit",
     "read",

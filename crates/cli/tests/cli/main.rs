@@ -18,6 +18,7 @@ mod info;
 mod inplace;
 mod jobs;
 mod jsonl;
+mod keyed;
 mod logs;
 #[cfg(target_os = "linux")]
 mod memory;

@@ -17,7 +17,9 @@ use datafusion::datasource::MemTable;
 use datafusion::error::Result;
 use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF};
 use datafusion::prelude::*;
+use simdpct::{Decode, OnInvalidUtf8};
 use simdpct_datafusion::{expr_fn, functions, register_all};
+use simdpct_uri::{Piece, resolve, split};
 
 use crate::rows::rows;
 
@@ -125,6 +127,8 @@ fn errors_name_the_problem() {
         ("pct_encode('a', 1)", "set must be text, not Int64"),
         ("pct_decode('a', 'b')", "pct_decode(text) does not take 2 arguments"),
         ("url_canonical()", "url_canonical(url [, profile]) does not take 0 arguments"),
+        ("url_param('a')", "url_param(url, name) does not take 1 arguments"),
+        ("url_with_param('a', 'b', 1)", "url_with_param(url, name, value): value must be text, not Int64"),
     ] {
         let error = column(&ctx, &format!("SELECT {sql}")).expect_err(sql).to_string();
         assert!(error.contains(message), "{sql}: {error}");
@@ -223,6 +227,126 @@ fn every_layout_equals_the_model() -> Result<()> {
         }
     }
     assert_eq!(compared, 6 * 2 * 11 * 12_000);
+    Ok(())
+}
+
+/// Returns the texts of each row: of the value itself, the fields of a struct, or the items of a list. `None` is a null row.
+fn texts(array: &ArrayRef) -> Vec<Option<Vec<Value>>> {
+    let row = |row| match array.data_type() {
+        DataType::Struct(_) => {
+            let fields = array.as_struct().columns().iter();
+            fields.map(|field| values(&field.slice(row, 1)).remove(0)).collect()
+        }
+        DataType::List(_) => {
+            texts(&array.as_list::<i32>().value(row)).into_iter().flatten().flatten().collect()
+        }
+        _ => values(&array.slice(row, 1)),
+    };
+    (0..array.len()).map(|at| array.is_valid(at).then(|| row(at))).collect()
+}
+
+#[test]
+fn parts_of_urls_equal_the_model() -> Result<()> {
+    fn piece(piece: Option<Piece<'_>>) -> Option<Vec<Value>> {
+        Some(vec![Some(piece?.raw().to_vec())])
+    }
+    fn slice(slice: Option<&[u8]>) -> Option<Vec<Value>> {
+        piece(slice.map(Piece::new))
+    }
+    // Text is decoded to text, so an escape stays if it is not part of valid UTF-8.
+    fn decoded(piece: Piece<'_>, decoder: Decode) -> Value {
+        Some(decoder.decode_utf8_with(piece.raw(), OnInvalidUtf8::Keep).into_owned().into_bytes())
+    }
+    type Model = fn(&str) -> Option<Vec<Value>>;
+    let functions: &[(&str, Model)] = &[
+        ("url_scheme(v)", |v| slice(split(v).scheme())),
+        ("url_userinfo(v)", |v| piece(split(v).userinfo())),
+        ("url_host(v)", |v| piece(split(v).host())),
+        ("url_port(v)", |v| slice(split(v).port())),
+        ("url_path(v)", |v| slice(Some(split(v).path()))),
+        ("url_query(v)", |v| slice(split(v).query())),
+        ("url_fragment(v)", |v| piece(split(v).fragment())),
+        ("url_parts(v)", |v| {
+            let url = split(v);
+            let (userinfo, host, fragment) = (url.userinfo(), url.host(), url.fragment());
+            let parts = [
+                url.scheme(),
+                userinfo.as_ref().map(|piece| piece.raw()),
+                host.as_ref().map(|piece| piece.raw()),
+                url.port(),
+                Some(url.path()),
+                url.query(),
+                fragment.as_ref().map(|piece| piece.raw()),
+            ];
+            Some(parts.map(|part| part.map(<[u8]>::to_vec)).to_vec())
+        }),
+        ("url_segments(v)", |v| {
+            Some(split(v).segments().map(|segment| decoded(segment, Decode::new())).collect())
+        }),
+        ("url_params(v)", |v| {
+            let pairs = split(v).query_pairs().flat_map(|pair| [pair.name, pair.value.unwrap_or_default()]);
+            Some(pairs.map(|piece| decoded(piece, Decode::new().form())).collect())
+        }),
+        ("url_param(v, CASE WHEN v IS NULL THEN 'x' ELSE 'q' END)", |v| {
+            let pair = split(v).query_pairs().find(|pair| *pair.name.decode_form() == *b"q")?;
+            Some(vec![decoded(pair.value.unwrap_or_default(), Decode::new().form())])
+        }),
+        ("url_without_params(v, 'q, utm_*')", |v| {
+            let is_removed = |name: &str| name == "q" || name.starts_with("utm_");
+            slice(Some(&*split(v).without_query_params(is_removed)))
+        }),
+        ("url_with_param(v, 'a b', v)", |v| slice(Some(&*split(v).with_query_param("a b", v)))),
+        ("url_join('http://h/a/b?c', v)", |v| slice(Some(&*resolve("http://h/a/b?c", v).expect("absolute")))),
+        ("url_join(v, '../x')", |v| slice(resolve(v, "../x").ok().as_deref())),
+    ];
+    let mut given: Vec<Option<String>> = rows(3_000);
+    given.extend(
+        ["http://u:p@h:8/a%2Fb/%FF?q=%41+b&utm_a=1&&x#f", "http://a-long-host.example/", ""]
+            .map(|v| Some(v.to_owned())),
+    );
+    let flat: ArrayRef = Arc::new(StringArray::from(given.clone()));
+    for layout in layouts() {
+        let ctx = session(2);
+        table(&ctx, "t", &cast(&flat, &layout)?)?;
+        for (sql, model) in functions {
+            let (_, got) = column(&ctx, &format!("SELECT {sql} FROM t ORDER BY i"))?;
+            let want = given.iter().map(|value| value.as_ref().and_then(|value| model(value)));
+            for ((got, want), given) in texts(&got).into_iter().zip(want).zip(&given) {
+                assert_eq!(got, want, "{sql} of {given:?} in {layout}");
+            }
+        }
+    }
+    let ctx = session(1);
+    for (sql, want) in [
+        ("url_host('http://a.example/')", Some(vec![text("a.example")])),
+        ("url_domain('http://www.a.co.uk/')", Some(vec![text("a.co.uk")])),
+        ("url_suffix('http://www.a.co.uk/')", Some(vec![text("co.uk")])),
+        ("url_param('?a=1', NULL)", None),
+        ("url_segments(NULL)", None),
+        ("url_segments('a//b')", Some(vec![text("a"), text(""), text("b")])),
+        ("url_parts('b')", Some(vec![None, None, None, None, text("b"), None, None])),
+    ] {
+        assert_eq!(texts(&column(&ctx, &format!("SELECT {sql}"))?.1), [want], "{sql}");
+    }
+    Ok(())
+}
+
+/// Checks that the host, the path and the query of a view are views of the same buffer.
+#[test]
+fn parts_of_views_are_not_copied() -> Result<()> {
+    let url = "https://a-long-host.example/a/long/path?and=a&long=query";
+    let given: ArrayRef = Arc::new(StringViewArray::from(vec![Some(url), None, Some("http://short/")]));
+    for (name, want) in [
+        ("url_host", [Some("a-long-host.example"), None, Some("short")]),
+        ("url_path", [Some("/a/long/path"), None, Some("/")]),
+        ("url_query", [Some("and=a&long=query"), None, None]),
+    ] {
+        let made = call(name, &[Arc::clone(&given)])?;
+        let made = made.as_string_view();
+        assert!(made.iter().eq(want), "{name}");
+        assert_eq!(made.data_buffers().len(), 1, "{name}");
+        assert_eq!(made.data_buffers()[0].as_ptr(), given.as_string_view().data_buffers()[0].as_ptr());
+    }
     Ok(())
 }
 
@@ -503,5 +627,5 @@ fn each_function_is_documented() {
         assert!(documentation.syntax_example.starts_with(&format!("{}(", function.name())));
         assert!(function.is_strict());
     }
-    assert_eq!(functions().len(), 7);
+    assert_eq!(functions().len(), 23);
 }

@@ -11,7 +11,7 @@ The functions of urllib.parse, with the same arguments, answers and exceptions:
 `patch()` puts them into urllib.parse, for programs and libraries that you do not want to change.
 
 For columns of pyarrow, polars, pandas and DuckDB, by the Arrow C data interface: `quote_array`, `unquote_array`, `normalize_array`,
-`canonicalize_array`, `malformed_array`. Expressions for queries in Polars are in `simdpct.polars`.
+`canonicalize_array`, `malformed_array`, and `url_array` for the parts of URLs. Expressions for queries in Polars are in `simdpct.polars`.
 
 For one string: `normalize`, `validate`, `count`, `decode_until_stable`; for a URL: `split`, `get`, `canonicalize`; for headers:
 `encode_ext_value`, `decode_ext_value`, `encode_multipart_name`, `decode_multipart_name`.
@@ -48,6 +48,7 @@ from ._simdpct import (
     unquote_array,
     unquote_plus,
     unquote_to_bytes,
+    url_array,
     validate,
 )
 from ._urlencode import urlencode
@@ -84,6 +85,7 @@ __all__ = [
     "unquote_array",
     "unquote_plus",
     "unquote_to_bytes",
+    "url_array",
     "urlencode",
     "validate",
 ]

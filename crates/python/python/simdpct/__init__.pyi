@@ -393,3 +393,21 @@ def malformed_array(values: _ArrowArray | _ArrowStream, *, threads: int | None =
     >>> pyarrow.array(malformed_array(pyarrow.array(["a%20b", "%FF", "100%", None]))).to_pylist()
     [False, True, True, None]
     """
+
+def url_array(
+    values: _ArrowArray | _ArrowStream, function: str, *arguments: str | bytes, threads: int | None = None
+) -> Column:
+    """Take each URL of a column apart, or put it together, by a function of the SQL engines without its `url_`: 'scheme', 'userinfo', 'host',
+    'domain', 'suffix', 'port', 'path', 'query', 'fragment', 'parts', 'segments', 'params', 'param', 'without_params', 'with_param' or 'join'.
+
+    The README of the package describes them. `arguments` are those after the URL. A part that a URL does not have is null.
+
+    >>> import pyarrow
+    >>> urls = pyarrow.array(["http://a.example/b?q=c%26d&utm_id=1", "/b", None])
+    >>> pyarrow.array(url_array(urls, "host")).to_pylist()
+    ['a.example', None, None]
+    >>> pyarrow.array(url_array(urls, "param", "q")).to_pylist()
+    ['c&d', None, None]
+    >>> pyarrow.array(url_array(urls, "without_params", "utm_*,gclid")).to_pylist()
+    ['http://a.example/b?q=c%26d', '/b', None]
+    """

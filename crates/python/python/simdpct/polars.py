@@ -30,7 +30,7 @@ import polars as _pl
 
 from . import _simdpct
 
-__all__ = ["canonicalize", "malformed", "normalize", "quote", "quote_plus", "unquote", "unquote_plus"]
+__all__ = ["canonicalize", "malformed", "normalize", "quote", "quote_plus", "unquote", "unquote_plus", "url"]
 
 if int(_pl.__version__.split(".")[0]) < 1:
     raise ImportError(f"simdpct.polars needs Polars 1.0 or later, not {_pl.__version__}")
@@ -43,12 +43,12 @@ _LIBRARY = Path(_simdpct.__file__)
 _simdpct.polars_threads(_pl.thread_pool_size())
 
 
-def _expression(name: str, column: _Column, **options: str | bytes) -> _pl.Expr:
+def _expression(name: str, column: _Column, *arguments: str | bytes, **options: str | bytes) -> _pl.Expr:
     return _register(
         plugin_path=_LIBRARY,
         function_name=name,
         args=[column],
-        kwargs={"options": _simdpct.polars_options(**options)},
+        kwargs={"options": _simdpct.polars_options(*arguments, **options)},
         is_elementwise=True,
     )
 
@@ -122,3 +122,23 @@ def malformed(column: _Column) -> _pl.Expr:
     [False, True, True, None]
     """
     return _expression("malformed", column)
+
+
+def url(column: _Column, function: str, *arguments: str | bytes) -> _pl.Expr:
+    """Take each URL apart, or put it together, by a function of the SQL engines without its `url_`: 'scheme', 'userinfo', 'host',
+    'domain', 'suffix', 'port', 'path', 'query', 'fragment', 'parts', 'segments', 'params', 'param', 'without_params', 'with_param' or 'join'.
+
+    The README of the package describes them. `arguments` are those after the URL. A part that a URL does not have is null. 'segments'
+    gives a List, 'params' a List of Structs of name and value, and 'parts' a Struct.
+
+    >>> frame = pl.DataFrame({"url": ["http://a.example/b%2Fc/d?q=e%26f&utm_id=1", "/b", None]})
+    >>> frame.select(pct.url("url", "host"))["url"].to_list()
+    ['a.example', None, None]
+    >>> frame.select(pct.url("url", "param", "q"))["url"].to_list()
+    ['e&f', None, None]
+    >>> frame.select(pct.url("url", "segments"))["url"].to_list()
+    [['b/c', 'd'], ['b'], None]
+    >>> frame.select(pct.url("url", "parts").struct.field("host", "query"))["query"].to_list()
+    ['q=e%26f&utm_id=1', None, None]
+    """
+    return _expression("url", column, *arguments, url=function)

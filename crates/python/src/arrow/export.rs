@@ -1,20 +1,43 @@
 //! Exports columns that this package has made, by the Arrow C data interface.
 
 use std::ffi::{CString, c_char, c_int, c_void};
-use std::ptr::null;
+use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
 use pyo3::ffi;
 use pyo3::prelude::*;
 
 use super::{ArrowArray, ArrowArrayStream, ArrowSchema, FORMATS, Owned, Released};
-use crate::part::{Data, Part, Type};
+use crate::part::{Data, Part, Shape, Type};
 
 /// The private data of an exported array: it keeps the part alive that owns the buffers, and the array of pointers to them.
 struct Exported {
     /// The owner of the buffers. Nothing reads this field.
     _part: Arc<Part>,
     pointers: Vec<*const c_void>,
+    children: Children<ArrowArray>,
+}
+
+/// The children of a nested array or schema, and the pointers to them, which the Arrow interface requires.
+struct Children<T: Released> {
+    /// The owners of the children. A consumer may take the contents of a child; then it is marked as released.
+    _owned: Vec<Owned<T>>,
+    pointers: Vec<*mut T>,
+}
+
+impl<T: Released> Children<T> {
+    fn new(children: impl Iterator<Item = T>) -> Children<T> {
+        // SAFETY: the children are new, and only their owner releases them, or a consumer that marks them as released.
+        let mut owned: Vec<_> = children.map(|child| unsafe { Owned::new(child) }).collect();
+        let pointers = owned.iter_mut().map(|child| &raw mut *child.0).collect();
+        Children { _owned: owned, pointers }
+    }
+
+    /// Returns the number of children, and the pointer to the pointers, which is NULL for zero children.
+    fn fields(&mut self) -> (i64, *mut *mut T) {
+        let start = if self.pointers.is_empty() { null_mut() } else { self.pointers.as_mut_ptr() };
+        (self.pointers.len().cast_signed() as i64, start)
+    }
 }
 
 /// Frees the memory of an array.
@@ -47,17 +70,29 @@ pub(crate) fn array_of(part: &Arc<Part>) -> ArrowArray {
             pointers.push(views.lens().as_ptr().cast());
         }
         Data::Bool(bits) => pointers.push(bits.bytes().as_ptr().cast()),
+        Data::Struct(_) => {}
+        Data::List(offsets, _) => pointers.push(offsets.as_ptr().cast()),
     }
-    let exported = Box::new(Exported { _part: Arc::clone(part), pointers });
+    let children = Children::new(part.data().children().iter().map(array_of));
+    let mut exported = Box::new(Exported { _part: Arc::clone(part), pointers, children });
+    let (n_children, children) = exported.children.fields();
     ArrowArray {
         length: part.len().cast_signed() as i64,
         null_count: part.nulls().cast_signed() as i64,
         n_buffers: exported.pointers.len().cast_signed() as i64,
         buffers: exported.pointers.as_ptr(),
+        n_children,
+        children,
         release: Some(release_array),
         private_data: Box::into_raw(exported).cast(),
         ..ArrowArray::NULL
     }
+}
+
+/// The private data of a schema. It is never NULL, which Polars would take to mean that the schema was released.
+struct Described {
+    name: CString,
+    children: Children<ArrowSchema>,
 }
 
 /// Frees the memory of a schema.
@@ -66,9 +101,9 @@ pub(crate) fn array_of(part: &Arc<Part>) -> ArrowArray {
 ///
 /// `schema` was made by `schema_of`, and nobody has released it.
 unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
-    // SAFETY: by the caller's promise, the private data is the string that `schema_of` made, and nobody has freed it.
+    // SAFETY: by the caller's promise, the private data is the box that `schema_of` made, and nobody has freed it.
     unsafe {
-        drop(CString::from_raw((*schema).private_data.cast()));
+        drop(Box::from_raw((*schema).private_data.cast::<Described>()));
         (*schema).release = None;
     }
 }
@@ -76,15 +111,23 @@ unsafe extern "C" fn release_schema(schema: *mut ArrowSchema) {
 /// Makes the Arrow schema of a column with the type `class`.
 pub(crate) fn schema_of(class: Type, name: CString) -> ArrowSchema {
     const NULLABLE: i64 = 2;
-    let format = FORMATS.iter().find(|(_, known)| *known == class).map_or(c"b", |(format, _)| *format);
-    // The private data is the name, so that it is never NULL: Polars takes NULL to mean that the schema was released.
-    let name = name.into_raw();
+    let format = match class.shape {
+        Shape::Flat => FORMATS.iter().find(|(_, known)| *known == class).map_or(c"b", |(format, _)| *format),
+        Shape::Struct(_) => c"+s",
+        Shape::List(_) => c"+L",
+    };
+    let child = |(name, of)| schema_of(of, CString::new::<&str>(name).unwrap_or_default());
+    let children = Children::new(class.children().into_iter().map(child));
+    let mut described = Box::new(Described { name, children });
+    let (n_children, children) = described.children.fields();
     ArrowSchema {
         format: format.as_ptr(),
-        name,
+        name: described.name.as_ptr(),
         flags: NULLABLE,
+        n_children,
+        children,
         release: Some(release_schema),
-        private_data: name.cast(),
+        private_data: Box::into_raw(described).cast(),
         ..ArrowSchema::NULL
     }
 }

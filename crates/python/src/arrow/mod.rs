@@ -155,11 +155,11 @@ unsafe impl<T: Released> Sync for Owned<T> {}
 
 /// The format strings of the Arrow interface for the column types that this package supports.
 const FORMATS: [(&CStr, Type); 7] = [
-    (c"u", Type { layout: Layout::Small, text: true }),
-    (c"U", Type { layout: Layout::Large, text: true }),
-    (c"vu", Type { layout: Layout::View, text: true }),
-    (c"z", Type { layout: Layout::Small, text: false }),
-    (c"Z", Type { layout: Layout::Large, text: false }),
-    (c"vz", Type { layout: Layout::View, text: false }),
-    (c"b", Type { layout: Layout::Bool, text: false }),
+    (c"u", Type::flat(Layout::Small, true)),
+    (c"U", Type::flat(Layout::Large, true)),
+    (c"vu", Type::flat(Layout::View, true)),
+    (c"z", Type::flat(Layout::Small, false)),
+    (c"Z", Type::flat(Layout::Large, false)),
+    (c"vz", Type::flat(Layout::View, false)),
+    (c"b", Type::flat(Layout::Bool, false)),
 ];

@@ -2,6 +2,7 @@
 
 pub mod blocks;
 pub mod checks;
+pub mod keyed;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod streaming;

@@ -7,6 +7,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf, is_separator};
 
 use super::jobs::blocks::{self, Blocks};
+use super::jobs::keyed::{self, Dedup};
 #[cfg(feature = "parquet")]
 use super::jobs::parquet::{self, Parquet};
 use super::jobs::values::{self, Spec, Values};
@@ -29,6 +30,7 @@ pub use self::selection::{Selection, Shape};
 pub use super::jobs::checks::Options as CheckOptions;
 pub use super::jobs::tables::Columns;
 pub use super::sink::findings::Show as FindingsFormat;
+use super::sink::keys::Top;
 pub use super::sink::preview::Show as PreviewFormat;
 
 /// A request to convert values.
@@ -72,6 +74,35 @@ pub struct CheckRequest {
     pub options: CheckOptions,
 }
 
+/// A request to count the values that a conversion writes.
+#[derive(Clone, Debug)]
+pub struct TopRequest {
+    pub request: Request,
+    /// The number of keys to return.
+    pub most: usize,
+    /// The memory for keys, in MiB.
+    pub memory: u32,
+}
+
+/// A request to keep the first line of each key.
+#[derive(Clone, Debug)]
+pub struct DedupRequest {
+    /// The conversion of a line to its key.
+    pub verb: Verb,
+    /// Whether keys are fingerprints of 32 hexadecimal digits.
+    pub has_fingerprints: bool,
+    pub sources: Sources,
+    pub destination: Destination,
+    /// The file for rejected lines.
+    pub rejects: Option<PathBuf>,
+    /// The memory for keys, in MiB.
+    pub memory: u32,
+    /// The memory limit for a line, in MiB.
+    pub max_record: u32,
+    /// The number of threads, if the user gave one.
+    pub jobs: Option<NonZeroUsize>,
+}
+
 /// The files, the options and the job of a run.
 pub struct Plan {
     sources: Sources,
@@ -95,6 +126,29 @@ impl Plan {
         selection.check(&Shape::default(), delimiter.is_some(), options.records).map_err(Failure::Usage)?;
         let target = selection.target(options.records, *delimiter, *nginx).map_err(Failure::Usage)?;
         checks::run(options, target)
+    }
+
+    /// Counts the values that `request` describes. Also returns the outcome of reading the inputs, some of which may have failed.
+    pub fn top(request: TopRequest) -> Result<(Top, Result<Outcome, Failure>), Failure> {
+        let TopRequest { request, most, memory } = request;
+        check(&request).map_err(Failure::Usage)?;
+        let options = OutputOptions::default();
+        let job = request.values(&options).map_err(Failure::Usage)?;
+        let (limits, quiet) = ((most, (memory as usize) << 20), request.destination.quiet);
+        keyed::top(&request.sources, quiet, &job, &options, Threads(request.jobs), limits)
+    }
+
+    /// Keeps the first line of each key.
+    pub fn dedup(request: DedupRequest) -> Result<Outcome, Failure> {
+        let DedupRequest { verb, has_fingerprints, sources, destination, rejects, memory, max_record, jobs } =
+            request;
+        check_in_place(&sources, &destination.place).map_err(Failure::Usage)?;
+        if let Some(rejects) = &rejects {
+            check_rejects(rejects, &sources, &destination).map_err(Failure::Usage)?;
+        }
+        let options = OutputOptions { rejects, ..OutputOptions::default() };
+        let dedup = Dedup { verb, has_fingerprints, memory: (memory as usize) << 20, max_record };
+        keyed::dedup(&sources, &destination, &dedup, &options, Threads(jobs))
     }
 
     /// Runs the conversion that `request` describes.

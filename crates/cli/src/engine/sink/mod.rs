@@ -2,11 +2,13 @@
 
 pub mod boundary;
 pub mod findings;
+pub mod keys;
 pub mod preview;
 pub mod rejects;
 
 use self::boundary::FileBoundary;
 use self::findings::Findings;
+use self::keys::Gather;
 use self::preview::Preview;
 use self::rejects::Rejects;
 use crate::ground::error::{Failure, Place, warn};
@@ -27,6 +29,8 @@ pub struct Sink<'o> {
     pub findings: Option<&'o mut Findings>,
     /// The preview, if the user asked for one. It receives the marked lines that would otherwise go to the output.
     pub preview: Option<&'o mut Preview>,
+    /// The keys of the results, if the job compares keys. They decide what is written.
+    pub keys: Option<&'o mut (dyn Gather + 'static)>,
     pub boundary: &'o mut FileBoundary,
     /// The name of the input.
     pub file: String,
@@ -45,17 +49,34 @@ impl<'o> Sink<'o> {
     ) -> Sink<'o> {
         boundary.next_file();
         let file = file.to_owned();
-        Sink { output, stats, rejects: None, findings: None, preview: None, boundary, file, lines: 0 }
+        Sink {
+            output,
+            stats,
+            rejects: None,
+            findings: None,
+            preview: None,
+            keys: None,
+            boundary,
+            file,
+            lines: 0,
+        }
     }
 
     /// Returns the output file, if threads may write their results to it in any order: see [`Sink::reserve`].
     pub fn shared(&self) -> Option<Shared> {
-        if self.preview.is_none() && self.findings.is_none() { self.output.shared() } else { None }
+        let is_plain = self.preview.is_none() && self.findings.is_none() && self.keys.is_none();
+        if is_plain { self.output.shared() } else { None }
     }
 
     /// Writes `out`, the result for the chunk at `offset`, and processes the report of this chunk.
     pub fn take(&mut self, offset: u64, out: &[u8], report: &Report) -> Result<(), Failure> {
-        self.write(out, report.is_open)?;
+        if let Some(keys) = &mut self.keys {
+            let mut written = Vec::new();
+            keys.take(out, &mut written)?;
+            self.write(&written, false)?;
+        } else {
+            self.write(out, report.is_open)?;
+        }
         self.note(offset, report)
     }
 

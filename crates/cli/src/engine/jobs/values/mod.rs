@@ -118,7 +118,7 @@ pub fn run(
 }
 
 /// Passes the file `input` through `job` to `sink`. `first` keeps the header of the first table of the output.
-fn pass(
+pub fn pass(
     input: &mut Input,
     mut sink: Sink<'_>,
     mut job: Values,
@@ -132,7 +132,8 @@ fn pass(
         _ => Cut::Records(end),
     };
     let mut feed = Feed::new(input, cut, (job.max_record as usize) << 20);
-    let is_whole = job.form == Form::Whole;
+    // Values that are counted are not written.
+    let is_whole = job.form == Form::Whole && sink.keys.is_none();
     super::pass_byte_order_mark(&mut feed, &mut sink, job.needs.records, is_whole)?;
     let Target { selector, columns, is_sequential } = &mut job.target;
     let threads = if *is_sequential { Threads::ONE } else { threads };
@@ -218,6 +219,16 @@ impl Values {
             new: Vec::new(),
             parts: Parts::default(),
         }
+    }
+
+    /// Returns the kind of the records.
+    pub fn records(&self) -> Records {
+        self.needs.records
+    }
+
+    /// Returns the selection of the values.
+    pub fn target(&self) -> &Target {
+        &self.target
     }
 
     /// Appends the output for a record that changes from `old` to `new`: the new record or, in a preview, its marked

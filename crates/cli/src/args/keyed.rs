@@ -1,0 +1,215 @@
+//! The arguments of the commands that compare keys: top, dedup.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum, ValueHint};
+use simdpct_uri::canon::Profile;
+
+use super::files::{Files, INPUT, Target};
+use super::parsers::{ProfileParser, threads};
+use super::urls::SuffixArgs;
+use super::values::Places;
+use crate::engine::plan::{DedupRequest, Request, Selection, Shape, TopRequest};
+use crate::ground::records::Records;
+use crate::inspect::top::Style;
+use crate::io::files::{Destination, Writes};
+use crate::url::canonical::{Canonical, Fingerprint, Hash};
+use crate::url::split::{Get, Template};
+use crate::value::options::Verb;
+use crate::value::policy::{OnRejected, Policies, Policy};
+
+/// Count the parts of URLs that a template names, and show the most frequent
+///
+/// Counts are exact. Keys with the same count are in the order of their bytes, so the output does not depend on the number of threads. A
+/// missing part is an empty key. With --log, only the URL of the request counts. Records that cannot be read are left out and counted on
+/// stderr.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pct top '{domain}' crawl.txt.zst            registrable domains, by the Public Suffix List
+  pct top '{path}' --log combined access.log.gz
+  pct top -n 5 --decode '{query:utm_source}' --csv --column url crawl.csv
+  pct top '{host}' --as json --jsonl --key request.url events.jsonl
+  pct top '{scheme}' crawl.txt | head -1      COUNT, a tab, KEY: one key a line when piped")]
+pub struct Top {
+    /// The key, with {PART} for each part; the names are those of `pct split --fields`
+    #[arg(value_parser = Template::new)]
+    pub template: Template,
+
+    #[command(flatten)]
+    pub files: Files,
+
+    /// End records with NUL instead of a newline
+    #[arg(short = '0', long, help_heading = INPUT)]
+    pub null: bool,
+
+    #[command(flatten)]
+    pub places: Places,
+
+    /// The number of keys to show
+    #[arg(short, long, value_name = "N", default_value = "20")]
+    pub number: NonZeroU32,
+
+    /// The format of the result [default: table on a terminal, else tsv]
+    #[arg(long = "as", value_name = "STYLE")]
+    pub style: Option<TopStyle>,
+
+    /// Decode each part once, as `pct split --decode` does
+    #[arg(long)]
+    pub decode: bool,
+
+    #[command(flatten)]
+    pub suffixes: SuffixArgs,
+    #[command(flatten)]
+    pub limits: Limits,
+
+    /// Show no progress bar
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Keep the first line of each key, in the order of the input
+///
+/// The key of a line is its canonical form by a profile, and the line itself stays as it is. A line that the profile rejects is kept and
+/// counted on stderr; --rejects says where and why. A line end is added to a last line that has none. The result does not depend on the
+/// number of threads.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  pct dedup --profile rfc3986-scheme crawl.txt -o unique.txt
+  pct dedup --profile surt-java --rejects bad.txt lists/*.txt -o unique.txt.zst
+  pct dedup --profile whatwg --by hash --max-memory 4096 crawl.txt.zst -o unique.txt.zst")]
+pub struct Dedup {
+    #[command(flatten)]
+    pub files: Files,
+    #[command(flatten)]
+    pub target: Target,
+
+    /// The profile of the key; `pct normalize --list` describes each
+    #[arg(long, value_name = "NAME", value_parser = ProfileParser, hide_possible_values = true)]
+    pub profile: Profile,
+
+    /// Compare whole keys, or fingerprints of 128 bits (xxh3), which need less memory
+    ///
+    /// Among 10^9 different keys, two have the same fingerprint with a probability of 1.5 in 10^21; one of their lines would be lost. Do not use
+    /// fingerprints if somebody may choose URLs to collide.
+    #[arg(long, value_name = "KEY", default_value = "key")]
+    pub by: By,
+
+    /// Write rejected lines to FILE, one per line: FILE:LINE:OFFSET: REASON: RECORD
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub rejects: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// The limits of commands that compare keys.
+#[derive(Debug, Args)]
+pub struct Limits {
+    /// Memory for keys, in MiB; more keys go to temporary files
+    #[arg(long, value_name = "MIB", default_value = "1024", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    pub max_memory: u32,
+
+    /// Memory limit for one record, in MiB
+    #[arg(long, value_name = "MIB", default_value = "2", value_parser = clap::value_parser!(u32).range(1..=2048))]
+    pub max_record: u32,
+
+    /// The number of threads [default: one for each core, or a single one for small input]
+    #[arg(short, long, value_name = "N", value_parser = threads)]
+    pub jobs: Option<NonZeroUsize>,
+}
+
+/// The names of the formats of counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TopStyle {
+    /// Counts, shares and bars
+    Table,
+    /// COUNT, a tab, KEY
+    Tsv,
+    /// One object with all counts
+    Json,
+}
+
+/// The names of the ways to compare keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    Key,
+    Hash,
+}
+
+impl Top {
+    /// Returns the format of the result; `None` for the usual one.
+    pub fn style(&self) -> Option<Style> {
+        self.style.map(|style| match style {
+            TopStyle::Table => Style::Table,
+            TopStyle::Tsv => Style::Tsv,
+            TopStyle::Json => Style::Json,
+        })
+    }
+
+    /// Converts the arguments to a request, or returns an error message.
+    pub fn request(self) -> Result<TopRequest, String> {
+        if !self.template.has_parts() {
+            return Err(
+                "the key has no {PART}: write it before the files, as in `pct top '{host}' FILE`".to_owned()
+            );
+        }
+        let delimiter = self.places.delimiter();
+        let selection = match self.places.selection(false) {
+            Selection::Log(log) => Selection::Log(log.request_only()),
+            selection => selection,
+        };
+        let records = if self.null { Records::Null } else { Records::Lines };
+        let request = Request {
+            verb: Verb::Rewrite(Arc::new(Get::new(self.template, self.decode, self.suffixes.suffixes()))),
+            sources: self.files.sources(records),
+            destination: Destination {
+                place: Writes::Stdout { format: None },
+                level: None,
+                sync: false,
+                quiet: self.quiet,
+            },
+            records,
+            shape: Shape { only: !selection.is_records(), ..Shape::default() },
+            selection,
+            preview: None,
+            exit_code: false,
+            delimiter,
+            on_error: None,
+            on_rejected: None,
+            policies: Policies {
+                malformed: Policy::Keep,
+                rejected: OnRejected::Drop,
+                not_text: Policy::Keep,
+            },
+            rejects: None,
+            stats: None,
+            max_record: self.limits.max_record,
+            jobs: self.limits.jobs,
+        };
+        Ok(TopRequest { request, most: self.number.get() as usize, memory: self.limits.max_memory })
+    }
+}
+
+impl Dedup {
+    /// Converts the arguments to a request.
+    pub fn request(self) -> DedupRequest {
+        let has_fingerprints = self.by == By::Hash;
+        DedupRequest {
+            verb: Verb::Rewrite(match self.by {
+                By::Key => Arc::new(Canonical(self.profile)),
+                By::Hash => Arc::new(Fingerprint(self.profile, Hash::Xxh3_128)),
+            }),
+            has_fingerprints,
+            sources: self.files.sources(Records::Lines),
+            destination: self.target.destination(),
+            rejects: self.rejects,
+            memory: self.limits.max_memory,
+            max_record: self.limits.max_record,
+            jobs: self.limits.jobs,
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Runs the verbs that compare keys: `top` counts them, and `dedup` keeps the first line of each.
+
+use super::tables::{self, Header};
+use super::values::{self, Values};
+use super::{Account, OutputOptions};
+use crate::engine::pump::feed::{Chunk, Cut, Feed, Part};
+use crate::engine::pump::job::{Job, Long};
+use crate::engine::pump::{Threads, Workspace, pump};
+use crate::engine::sink::Sink;
+use crate::engine::sink::boundary::FileBoundary;
+use crate::engine::sink::keys::{Counts, Distinct, Top, frame};
+use crate::ground::error::{Failure, Outcome};
+use crate::ground::fault::{Handling, OnFault};
+use crate::ground::reason::Reason;
+use crate::ground::records::Records;
+use crate::io::files::{self, Destination};
+use crate::io::input::{Inputs, Others};
+use crate::io::names::{Names, Sources};
+use crate::io::output::Output;
+use crate::io::progress::Progress;
+use crate::value::options::Verb;
+use crate::value::policy::{OnRejected, Record};
+use crate::value::report::{Report, Stop};
+use crate::value::work::Work;
+
+/// Counts the values that `job` writes, in up to `memory` bytes. Returns the `most` frequent ones, and the outcome of reading.
+pub fn top(
+    sources: &Sources,
+    quiet: bool,
+    job: &Values,
+    options: &OutputOptions,
+    threads: Threads,
+    (most, memory): (usize, usize),
+) -> Result<(Top, Result<Outcome, Failure>), Failure> {
+    let mut account = Account::open(options, false)?;
+    let names = Names::new(sources)?;
+    let progress = Progress::start(names.known(), quiet, false);
+    let mut inputs = Inputs::new(sources, names, Others::Done, progress);
+    let mut output = Output::stdout()?;
+    let mut workspace = Workspace::default();
+    let records = job.records();
+    let mut counts = Counts::new(memory, records);
+    inputs.each(|input| {
+        account.admit(input, &mut output)?;
+        let mut boundary = FileBoundary::new(records);
+        let Account { rejects, stats, .. } = &mut account;
+        let sink = Sink::new(&mut output, stats, &mut boundary, input.name());
+        let sink = Sink { rejects: rejects.as_mut(), keys: Some(&mut counts), ..sink };
+        values::pass(input, sink, job.clone(), &mut Header::default(), threads, &mut workspace)?;
+        Ok(true)
+    })?;
+    let result = inputs.outcome().map(|()| Outcome::Clean);
+    // Removes the progress bar before anything is printed.
+    drop(inputs);
+    let stats = account.close(&result)?;
+    if result.is_ok() && !quiet {
+        let target = job.target();
+        tables::warn_missing(&target.selector, &target.columns, &stats)?;
+        super::warn_rejected(&stats, OnRejected::Drop, options);
+    }
+    Ok((counts.top(most)?, result))
+}
+
+/// The options of `dedup`.
+pub struct Dedup {
+    /// The conversion of a line to its key.
+    pub verb: Verb,
+    /// Whether keys are fingerprints of 32 hexadecimal digits.
+    pub has_fingerprints: bool,
+    /// The memory for keys, in bytes.
+    pub memory: usize,
+    /// The memory limit for a line, in MiB.
+    pub max_record: u32,
+}
+
+/// Keeps the first line of each key.
+pub fn dedup(
+    sources: &Sources,
+    destination: &Destination,
+    dedup: &Dedup,
+    options: &OutputOptions,
+    threads: Threads,
+) -> Result<Outcome, Failure> {
+    let mut account = Account::open(options, destination.sync)?;
+    let mut workspace = Workspace::default();
+    let job = Unique::new(dedup, options);
+    let result = files::each(sources, destination, |inputs, output| {
+        let mut boundary = FileBoundary::new(Records::Lines);
+        let mut distinct = Distinct::new(dedup.memory, dedup.has_fingerprints);
+        inputs.each(|input| {
+            account.admit(input, output)?;
+            let Account { rejects, stats, .. } = &mut account;
+            let sink = Sink::new(output, stats, &mut boundary, input.name());
+            let mut sink = Sink { rejects: rejects.as_mut(), keys: Some(&mut distinct), ..sink };
+            let mut feed = Feed::new(input, Cut::Records(b'\n'), (dedup.max_record as usize) << 20);
+            super::pass_byte_order_mark(&mut feed, &mut sink, Records::Lines, true)?;
+            pump(feed, job.clone(), sink, threads, &mut workspace)?;
+            Ok(true)
+        })?;
+        distinct.finish(|line| output.write(line))
+    });
+    let stats = account.close(&result)?;
+    if result.is_ok() && !destination.quiet {
+        super::warn_rejected(&stats, OnRejected::Keep, options);
+    }
+    result
+}
+
+/// Writes each line with its key.
+#[derive(Clone)]
+struct Unique {
+    /// The conversion of many lines to their keys.
+    lines: Work,
+    /// The conversion of one line.
+    line: Work,
+    max_record: u32,
+    rejects: bool,
+    /// The keys of a batch of lines.
+    keys: Vec<u8>,
+}
+
+/// The size of a batch of lines, in bytes. If one line of a batch is rejected, all are converted one by one.
+const BATCH: usize = 16 * 1024;
+
+impl Unique {
+    fn new(dedup: &Dedup, options: &OutputOptions) -> Unique {
+        Unique {
+            lines: Work::across(&dedup.verb, Records::Lines),
+            line: Work::on_values(&dedup.verb, Records::Lines.structure()),
+            max_record: dedup.max_record,
+            rejects: options.rejects.is_some(),
+            keys: Vec::new(),
+        }
+    }
+}
+
+impl Job for Unique {
+    fn work(&mut self, chunk: Chunk<'_>, out: &mut Vec<u8>, report: &mut Report) {
+        let handling = Handling { rejected: OnFault::Refuse, ..Handling::KEEP };
+        let bytes = chunk.bytes;
+        let mut start = 0;
+        while start < bytes.len() {
+            let rest = &bytes[start..];
+            let near = memchr::memrchr(b'\n', &rest[..rest.len().min(BATCH)]);
+            let end = near.or_else(|| memchr::memchr(b'\n', rest)).map_or(rest.len(), |at| at + 1);
+            self.keys.clear();
+            let is_whole = self.lines.apply(&rest[..end], handling, &mut self.keys).is_ok();
+            let mut keys = self.keys.split_inclusive(|&byte| byte == b'\n');
+            let mut at = start;
+            for line in rest[..end].split_inclusive(|&byte| byte == b'\n') {
+                let stop = at + Records::Lines.without_end(line);
+                let framed = frame(line, out, |out| {
+                    out.push(b'=');
+                    if is_whole {
+                        let key = keys.next().unwrap_or_default();
+                        out.extend_from_slice(&key[..Records::Lines.without_end(key)]);
+                        return Ok(());
+                    }
+                    self.line.apply(&bytes[at..stop], handling, out).map(|_| ())
+                });
+                if let Err(refusal) = framed {
+                    report.stats.rejected += 1;
+                    let record = Record { chunk: bytes, start: at, stop, end: b'\n', shown: None };
+                    record.refuse(report, at + refusal.offset, &refusal.reason);
+                }
+                at += line.len();
+            }
+            start += end;
+        }
+        report.stats.bytes_in += bytes.len() as u64;
+        report.line(bytes, b'\n', bytes.len());
+    }
+
+    fn long(&mut self, _: &[u8], report: &mut Report) -> Long {
+        let reason = Reason::TooLong { limit: self.max_record };
+        report.stop = Some(Stop { line: 0, offset: 0, reason: reason.clone() });
+        Long::Skip(reason)
+    }
+
+    // Long lines end the run, so none is processed in parts.
+    fn cut(&self, _: &[u8]) -> Option<usize> {
+        None
+    }
+
+    fn part(&mut self, _: &[u8], _: Part, _: &mut Vec<u8>, _: &mut Report) {}
+
+    fn report(&self) -> Report {
+        Report::new(true, self.rejects)
+    }
+}

@@ -1,0 +1,97 @@
+//! Keeps rows in temporary files, because memory is bounded, and merges files of sorted rows.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+
+use super::BLOCK;
+use super::held::Held;
+use crate::ground::error::Failure;
+
+/// A row of a temporary file.
+#[derive(Default)]
+pub struct Row {
+    pub number: u64,
+    pub key: Vec<u8>,
+    pub line: Vec<u8>,
+}
+
+/// A temporary file of rows.
+pub struct Spill(BufWriter<File>);
+
+impl Spill {
+    /// Creates an empty temporary file.
+    pub fn new() -> Result<Spill, Failure> {
+        Ok(Spill(BufWriter::with_capacity(BLOCK, tempfile::tempfile().map_err(failure)?)))
+    }
+
+    /// Appends a row.
+    pub fn push(&mut self, number: u64, key: &[u8], line: &[u8]) -> Result<(), Failure> {
+        let mut head = [0; 24];
+        for (place, value) in head.chunks_exact_mut(8).zip([number, key.len() as u64, line.len() as u64]) {
+            place.copy_from_slice(&value.to_le_bytes());
+        }
+        [&head[..], key, line].iter().try_for_each(|bytes| self.0.write_all(bytes)).map_err(failure)
+    }
+
+    /// Returns the rows from the first on.
+    pub fn rows(self) -> Result<Rows, Failure> {
+        let mut file = self.0.into_inner().map_err(|error| failure(error.into_error()))?;
+        file.rewind().map_err(failure)?;
+        Ok(Rows(BufReader::with_capacity(BLOCK, file)))
+    }
+}
+
+/// The rows of a temporary file that have not been read yet.
+pub struct Rows(BufReader<File>);
+
+impl Rows {
+    /// Reads the next row into `row`. Returns false at the end of the file.
+    pub fn next(&mut self, row: &mut Row) -> Result<bool, Failure> {
+        let mut head = [0; 24];
+        match self.0.read_exact(&mut head) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+            result => result.map_err(failure)?,
+        }
+        let value = |index: usize| {
+            head[8 * index..][..8].iter().rev().fold(0_u64, |all, byte| (all << 8) | u64::from(*byte))
+        };
+        row.number = value(0);
+        for (index, bytes) in [(1, &mut row.key), (2, &mut row.line)] {
+            bytes.resize(value(index) as usize, 0);
+            self.0.read_exact(bytes).map_err(failure)?;
+        }
+        Ok(true)
+    }
+}
+
+/// Passes the rows of `files` to `each` in ascending order of `rank`, which is also the order of the rows in each file.
+pub fn merge<R: Ord>(
+    files: Vec<Spill>,
+    mut rank: impl FnMut(&mut Row) -> R,
+    mut each: impl FnMut(R, &Row) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut files = files
+        .into_iter()
+        .map(|file| Ok((file.rows()?, Row::default())))
+        .collect::<Result<Vec<_>, Failure>>()?;
+    let mut next = BinaryHeap::new();
+    for (index, (rows, row)) in files.iter_mut().enumerate() {
+        if rows.next(row)? {
+            next.push(Reverse((rank(row), index)));
+        }
+    }
+    while let Some(Reverse((first, index))) = next.pop() {
+        let (rows, row) = &mut files[index];
+        each(first, row)?;
+        if rows.next(row)? {
+            next.push(Reverse((rank(row), index)));
+        }
+    }
+    Ok(())
+}
+
+fn failure(error: io::Error) -> Failure {
+    Failure::open(Held::name(), error)
+}

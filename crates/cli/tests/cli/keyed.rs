@@ -1,0 +1,188 @@
+//! Tests `top` and `dedup`, `normalize --hash`, and the parts that the public suffix list gives.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
+
+use crate::support::{Numbers, ok, run};
+
+/// Runs the binary, and returns its output as text.
+#[track_caller]
+fn text(args: &[&str], input: &str) -> String {
+    String::from_utf8(ok(args, input)).expect("UTF-8")
+}
+
+const URLS: &str =
+    "http://b.com/1?u=x\nhttp://a.com/1\nhttp://www.b.com/2\n/none\nhttp://a.com/1\r\nhttp://c.co.uk";
+
+#[test]
+fn top_counts_keys_and_orders_ties_by_key() {
+    #[rustfmt::skip]
+    let cases: &[(&[&str], &str)] = &[
+        (&["{host}"], "2\ta.com\n1\t\n1\tb.com\n1\tc.co.uk\n1\twww.b.com\n"),
+        (&["{domain}", "-n2"], "2\ta.com\n2\tb.com\n"),
+        (&["{suffix}"], "4\tcom\n1\t\n1\tco.uk\n"),
+        (&["{path} {query:u}", "-n", "1"], "2\t/1 \n"),
+        (&["{host}", "-n1", "--as", "json"], "{\"distinct\":5,\"top\":[{\"count\":2,\"key\":\"a.com\"}],\"values\":6}\n"),
+        (&["{host}", "-n1", "--as", "table"], "6 values, 5 different keys\n\n             2  33.33% a.com ############################################################\n"),
+    ];
+    for (args, wanted) in cases {
+        let args = [&["top"], *args].concat();
+        // A table has bars of block characters if the locale is UTF-8.
+        assert_eq!(text(&args, URLS).replace('\u{2588}', "#"), *wanted, "{args:?}");
+    }
+    assert_eq!(text(&["top", "{host}"], ""), "");
+    assert_eq!(text(&["top", "-0", "{path}"], "/a\nb\0/a\nb\0/"), "2\t/a%0Ab\n1\t/\n");
+    assert_eq!(text(&["top", "{host}"], "\u{feff}http://a/\n"), "1\ta\n");
+}
+
+#[test]
+fn top_selects_values_of_records() {
+    let log = "1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"GET /a?x HTTP/1.0\" 200 23 \"http://r.com/b\" \"agent\"\n";
+    assert_eq!(text(&["top", "{path}", "--log", "combined"], &log.repeat(3)), "3\t/a\n");
+    let csv = "url,n\nhttp://a.com/,1\n\"http://b.com/,\",2\nhttp://a.com/,3\n";
+    assert_eq!(text(&["top", "{host}", "--csv", "--column", "url"], csv), "2\ta.com\n1\tb.com\n");
+    let json = run(
+        &["top", "{host}", "--jsonl", "--key", "u"],
+        "{\"u\":\"http://a/\"}\nbad\n{\"u\":\"http://a/\"}\n",
+    );
+    assert_eq!((json.out.as_slice(), json.code), (&b"2\ta\n"[..], Some(0)));
+    assert!(json.err.contains("1 record is unreadable, and is left out"), "{}", json.err);
+    let bytes = run(&["top", "{path}", "--as", "json"], b"/\xFF\n");
+    assert_eq!(
+        bytes.out,
+        b"{\"distinct\":1,\"top\":[{\"count\":1,\"key\":{\"bytes\":\"%2F%FF\"}}],\"values\":1}\n"
+    );
+    for args in [&["top", "host"][..], &["top", "{nothing}"], &["dedup"], &["normalize", "--hash", "xxh3"]] {
+        assert_eq!(run(args, "").code, Some(2), "{args:?}");
+    }
+}
+
+/// Returns lines with repeated keys; each key has several spellings.
+fn lines(count: usize, keys: u64) -> String {
+    let mut numbers = Numbers(7);
+    let mut below = |most: u64| numbers.next() % most;
+    let mut lines = String::new();
+    for _ in 0..count {
+        let key = below(keys);
+        let host = ["Example", "EXAMPLE", "example"][below(3) as usize];
+        let _ = writeln!(
+            lines,
+            "http://{host}.com/a/page/with/a/long/path/{key}?{}",
+            ["%41", "A"][below(2) as usize]
+        );
+    }
+    lines
+}
+
+#[test]
+fn limits_and_threads_do_not_change_the_result() {
+    // The keys take several times the smallest limit, so that most go to files.
+    let lines = lines(120_000, 60_000);
+    let (mut counts, mut seen, mut first) = (HashMap::<String, u64>::new(), HashSet::new(), String::new());
+    for line in lines.lines() {
+        let key = line.to_lowercase().replace("%41", "a");
+        *counts.entry(line.to_owned()).or_default() += 1;
+        if seen.insert(key) {
+            first += line;
+            first.push('\n');
+        }
+    }
+    let mut counts: Vec<_> = counts.into_iter().map(|(key, count)| (std::cmp::Reverse(count), key)).collect();
+    counts.sort();
+    let top: String = counts.iter().take(50).map(|(count, key)| format!("{}\t{key}\n", count.0)).collect();
+    for limit in ["1", "1024"] {
+        for jobs in ["1", "3"] {
+            let limits = ["--max-memory", limit, "-j", jobs];
+            assert!(
+                text(&[&["top", "{url}", "-n50"][..], &limits].concat(), &lines) == top,
+                "top {limits:?}"
+            );
+            for by in ["key", "hash"] {
+                let dedup = ["dedup", "--profile", "rfc3986", "--by", by];
+                assert!(text(&[&dedup[..], &limits].concat(), &lines) == first, "dedup {by} {limits:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn dedup_keeps_first_lines_and_rejected_ones() {
+    let dedup = |input: &str| run(&["dedup", "--profile", "whatwg"], input);
+    let deduped = dedup(
+        "http://A.com\r\nhttp://a b/\n\nhttp://a.com/\nhttp://a b/\n\nhttp://a.com/%7e\nhttp://a.com:80",
+    );
+    let kept = "http://A.com\r\nhttp://a b/\n\nhttp://a b/\n\nhttp://a.com/%7e\n";
+    assert_eq!((deduped.code, String::from_utf8(deduped.out).unwrap().as_str()), (Some(0), kept));
+    assert!(
+        deduped.err.contains("4 values were rejected, and stay unchanged; --rejects FILE"),
+        "{}",
+        deduped.err
+    );
+    let marked = text(&["dedup", "--profile", "rfc3986"], "\u{feff}a\na");
+    assert_eq!(marked, "\u{feff}a\n");
+    let blank = text(&["dedup", "--profile", "rfc3986"], "\na\n\nb\na");
+    assert_eq!(blank, "\na\nb\n");
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (one, two, rejects) = (path("one"), path("two"), path("rejects"));
+    std::fs::write(&one, "http://a/\nhttp://b").unwrap();
+    std::fs::write(&two, "http://B/\nhttp://a b").unwrap();
+    let both = run(&["dedup", "--profile", "whatwg", "--rejects", &rejects, &one, &two], "");
+    assert_eq!(both.out, b"http://a/\nhttp://b\nhttp://a b\n");
+    let listed = std::fs::read_to_string(&rejects).unwrap();
+    assert!(listed.starts_with(&format!("{two}:2:")) && listed.lines().count() == 1, "{listed}");
+    let long = run(&["dedup", "--profile", "rfc3986", "--max-record", "1"], "a".repeat(3 << 20));
+    assert_eq!((long.code, long.out.len()), (Some(1), 0), "{}", long.err);
+}
+
+#[test]
+fn fingerprints_are_those_of_the_canonical_form() {
+    for (hash, wanted) in [
+        // Computed by Python's xxhash and the tools of coreutils for `http://a.com/`.
+        ("xxh3", "362499fe78d4c700"),
+        ("xxh3-128", "1b0b24d8226b36649f713d5c901cd523"),
+        ("sha1", "9a3b8cc674e78f3817dc0014a269e34fb4510c4e"),
+        ("sha256", "e649b13c1c50e7aa93fb24db3d30f3bbc2c856ab04623774cd7a6327b6202417"),
+    ] {
+        let args = [
+            "normalize",
+            "--profile",
+            "rfc3986",
+            "--hash",
+            hash,
+            "-e",
+            "HTTP://A.com/",
+            "-e",
+            "http://a.com/",
+        ];
+        assert_eq!(text(&args, ""), format!("{wanted}\n{wanted}\n"), "{hash}");
+    }
+    let rejected = run(&["normalize", "--profile", "whatwg", "--hash", "sha1"], "http://a b/\n");
+    assert_eq!(rejected.out, b"http://a b/\n");
+}
+
+#[test]
+fn hosts_are_divided_by_the_public_suffix_list() {
+    let url = "https://a.b.Example.co.uk./x";
+    let get = |args: &[&str], url: &str| {
+        text(&[&["get", "{subdomain}|{domain}|{suffix}", "-e", url], args].concat(), "")
+    };
+    assert_eq!(get(&[], url), "a.b|Example.co.uk|co.uk\n");
+    assert_eq!(get(&[], "http://1.2.3.4/"), "||\n");
+    assert_eq!(get(&["--icann"], "http://x.y.github.io"), "x.y|github.io|io\n");
+    assert_eq!(get(&["--decode"], "http://a.b%2Ec%6Fm/"), "a|b.com|com\n");
+    let list = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&list, "*.example.co.uk\n").unwrap();
+    let path = list.path().to_str().unwrap();
+    assert_eq!(
+        get(&["--suffix-list", path], "http://a.b.example.co.uk"),
+        "|a.b.example.co.uk|b.example.co.uk\n"
+    );
+    let row = text(&["split", "--fields", "domain,subdomain,suffix", "--as", "csv", "-e", "//b.com"], "");
+    assert_eq!(row, "b.com,,com\n");
+    assert_eq!(run(&["join", "domain=a.com"], "").code, Some(1));
+    std::fs::write(&list, "com\na..b\n").unwrap();
+    let bad = run(&["get", "{domain}", "--suffix-list", path, "-e", url], "");
+    assert!(bad.code == Some(2) && bad.err.contains("line 2 is not a rule"), "{}", bad.err);
+    assert!(text(&["cpu"], "").contains("public suffix list: version 20"));
+}

@@ -1,0 +1,146 @@
+//! The functions that take URLs apart and put them together, a row at a time. The crate `simdpct-uri` does the work.
+
+use std::borrow::Cow;
+
+use simdpct::{Decode, OnInvalidUtf8, form};
+use simdpct_uri::{Parts, Piece, QueryPair, resolve, split};
+
+use crate::output::Output;
+use crate::values::Values;
+
+/// The arguments of a function in one row. None of them is null.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    pub(crate) url: &'a [u8],
+    /// The arguments after the URL. An argument that the function does not have is empty.
+    pub(crate) rest: [&'a [u8]; 2],
+    /// Whether the results are text, so that they must be valid UTF-8.
+    pub(crate) utf8: bool,
+}
+
+/// A value of a field: a slice of an argument if it is borrowed, or `None` if it is null.
+pub type Value<'a> = Option<Cow<'a, [u8]>>;
+
+/// The results of a function for a batch of rows.
+#[derive(Debug)]
+pub struct Extracted<'a> {
+    /// The values of each field of [`Output::fields`]. Each row has one value, or one for each item of its
+    /// list.
+    pub fields: Vec<Vec<Value<'a>>>,
+    /// The end of the list of each row in the vectors of `fields`. Empty if the results are not lists.
+    pub ends: Vec<usize>,
+    /// For each row, whether no argument is null. If one is, the whole result is null.
+    pub valid: Vec<bool>,
+}
+
+/// Adds the result for one row to the fields.
+pub type UrlBody = for<'a> fn(Row<'a>, &mut [Vec<Value<'a>>]);
+
+impl Output {
+    /// Applies `body`, whose results are of this type, to each row. `rest` returns an argument after the URL by the index of the
+    /// argument and of the row. If `utf8` is set, the results are text.
+    pub fn extract<'a>(
+        self,
+        body: UrlBody,
+        urls: &(impl Values<'a> + ?Sized),
+        arguments: usize,
+        rest: impl Fn(usize, usize) -> Option<&'a [u8]>,
+        utf8: bool,
+    ) -> Extracted<'a> {
+        let rows = urls.rows();
+        let mut fields: Vec<Vec<_>> = self.fields().iter().map(|_| Vec::with_capacity(rows)).collect();
+        let (mut ends, mut valid) = (Vec::new(), Vec::with_capacity(rows));
+        let argument = |index, row| if index < arguments { rest(index, row) } else { Some(&b""[..]) };
+        for row in 0..rows {
+            let given = urls.get(row).zip(argument(0, row)).zip(argument(1, row));
+            match given {
+                Some(((url, first), second)) => body(Row { url, rest: [first, second], utf8 }, &mut fields),
+                None if self.is_list() => {}
+                None => fields.iter_mut().for_each(|field| field.push(None)),
+            }
+            valid.push(given.is_some());
+            if self.is_list() {
+                ends.push(fields[0].len());
+            }
+        }
+        Extracted { fields, ends, valid }
+    }
+}
+
+/// Returns the raw parts of a URL in the order of the fields of [`Output::Parts`].
+pub(crate) fn parts<'a>(url: Parts<'a>) -> [Option<&'a [u8]>; 7] {
+    [
+        url.scheme(),
+        url.userinfo().map(Piece::raw),
+        url.host().map(Piece::raw),
+        url.port(),
+        Some(url.path()),
+        url.query(),
+        url.fragment().map(Piece::raw),
+    ]
+}
+
+impl<'a> Row<'a> {
+    pub(crate) fn parts(self) -> Parts<'a> {
+        split(self.url)
+    }
+
+    /// Decodes a piece of the URL. In text, an escape stays if its byte is not part of valid UTF-8.
+    pub(crate) fn decode(self, piece: Piece<'a>, decoder: Decode) -> Value<'a> {
+        Some(match self.utf8 {
+            false => decoder.decode(piece.raw()),
+            true => match decoder.decode_utf8_with(piece.raw(), OnInvalidUtf8::Keep) {
+                Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+                Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+            },
+        })
+    }
+
+    /// Decodes the name and the value of a parameter by the rule of forms. A parameter without `=` has an empty value.
+    pub(crate) fn pair(self, pair: QueryPair<'a>) -> [Value<'a>; 2] {
+        [pair.name, pair.value.unwrap_or_default()].map(|piece| self.decode(piece, Decode::new().form()))
+    }
+
+    /// Returns the value of the first parameter whose name is the second argument.
+    pub(crate) fn param(self) -> Value<'a> {
+        let is_named = |pair: &QueryPair<'a>| *pair.name.decode_form() == *self.rest[0];
+        let [_, value] = self.pair(self.parts().query_pairs().find(is_named)?);
+        value
+    }
+
+    /// Returns the URL without the parameters that the second argument names.
+    pub(crate) fn without_params(self) -> Value<'a> {
+        let names = String::from_utf8_lossy(self.rest[0]);
+        let patterns = || names.split(',').map(str::trim_ascii).filter(|pattern| !pattern.is_empty());
+        Some(self.parts().without_query_params(|name| patterns().any(|pattern| matches(pattern, name))))
+    }
+
+    /// Returns the URL with one more parameter.
+    pub(crate) fn with_param(self) -> Value<'a> {
+        Some(self.parts().with_query_param(self.rest[0], self.rest[1]).into())
+    }
+
+    /// Returns the target of the second argument, a reference, for the base URL.
+    pub(crate) fn join(self) -> Value<'a> {
+        resolve(self.url, self.rest[0]).ok().map(Cow::Owned)
+    }
+}
+
+/// Reports whether a name matches a pattern, in which `*` matches any characters. The other characters of the pattern are
+/// written as in a form, so that `%2A` is a star.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut pieces = pattern.split('*').map(|piece| form::decode_utf8_lossy(piece.as_bytes())).peekable();
+    let first = pieces.next().unwrap_or_default();
+    let Some(mut left) = name.strip_prefix(&*first) else { return false };
+    if pieces.peek().is_none() {
+        return left.is_empty();
+    }
+    while let Some(piece) = pieces.next() {
+        if pieces.peek().is_none() {
+            return left.ends_with(&*piece);
+        }
+        let Some(at) = left.find(&*piece) else { return false };
+        left = &left[at + piece.len()..];
+    }
+    true
+}
