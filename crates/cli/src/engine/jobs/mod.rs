@@ -85,35 +85,42 @@ impl Account {
     }
 }
 
-/// Warns about values that were rejected, and about records that could not be read or were left out, because a run without an
-/// error would look like a conversion of everything. `policies` say what was done with them. Statistics have these counts already.
-fn warn_rejected(stats: &Stats, policies: Policies, options: &OutputOptions) {
-    let policy = policies.rejected;
-    if options.stats.is_some() {
-        return;
-    }
-    let listed = match &options.rejects {
-        Some(path) => format!("{} lists the reasons", shown(path)),
-        None => "--rejects FILE lists the reasons".to_owned(),
-    };
-    let rejected = if policy == OnRejected::Drop { stats.rejected + stats.unreadable } else { 0 };
-    let faulty = stats.dropped.saturating_sub(rejected);
-    if faulty > 0 {
+/// Warns about records that were left out because of faults in their values, and then like [`warn_rejected`]. `policies` say what
+/// was done with them.
+fn warn_faulty(stats: &Stats, policies: Policies, options: &OutputOptions) {
+    let is_dropped = policies.rejected == OnRejected::Drop;
+    let rejected = if is_dropped { stats.rejected + stats.unreadable } else { 0 };
+    let count = stats.dropped.saturating_sub(rejected);
+    if count > 0 && options.stats.is_none() {
         let fault = match (policies.malformed, policies.not_text) {
             (Policy::Drop, Policy::Drop) => "a malformed escape or invalid bytes",
             (Policy::Drop, _) => "a malformed escape",
             _ => "invalid bytes",
         };
-        let (has, is) = if faulty == 1 { ("record has", "is") } else { ("records have", "are") };
-        warn(format_args!("{faulty} {has} {fault}, and {is} left out; {listed}"));
+        let (has, is) = if count == 1 { ("record has", "is") } else { ("records have", "are") };
+        warn(format_args!("{count} {has} {fault}, and {is} left out; {}", reasons(options)));
     }
+    warn_rejected(stats, policies.rejected, options);
+}
+
+/// Returns the end of a message that says where reasons are listed.
+fn reasons(options: &OutputOptions) -> String {
+    match &options.rejects {
+        Some(path) => format!("{} lists the reasons", shown(path)),
+        None => "--rejects FILE lists the reasons".to_owned(),
+    }
+}
+
+/// Warns about values that were rejected and records that could not be read, because a run without an error would look
+/// like a conversion of everything. `policy` says what was done with them. Statistics have these counts already.
+fn warn_rejected(stats: &Stats, policy: OnRejected, options: &OutputOptions) {
     // Records that have messages of their own are not counted again.
     let unreadable = stats.unreadable.saturating_sub(stats.mentioned + stats.clashes);
     for (count, one, many) in [
         (stats.rejected, "value was rejected", "values were rejected"),
         (unreadable, "record is unreadable", "records are unreadable"),
     ] {
-        if count == 0 || policy == OnRejected::Fail {
+        if count == 0 || policy == OnRejected::Fail || options.stats.is_some() {
             continue;
         }
         let (what, stays, left_out) = match count {
@@ -125,7 +132,7 @@ fn warn_rejected(stats: &Stats, policies: Policies, options: &OutputOptions) {
             OnRejected::Drop => left_out,
             OnRejected::Null | OnRejected::Fail => "nothing is written instead, or null in JSON",
         };
-        warn(format_args!("{count} {what}, and {outcome}; {listed}"));
+        warn(format_args!("{count} {what}, and {outcome}; {}", reasons(options)));
     }
 }
 

@@ -110,7 +110,7 @@ pub fn run(
         tables::warn_missing(&job.target.selector, &job.target.columns, &stats)?;
         // If no line is JSON, there is a message with the count already.
         if stats.searched || !matches!(job.target.selector, Selector::Keys(_)) {
-            super::warn_rejected(&stats, job.treatment.policies(), options);
+            super::warn_faulty(&stats, job.treatment.policies(), options);
         }
     }
     let would_change = options.exit_code && changed > 0;
