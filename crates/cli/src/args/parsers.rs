@@ -3,7 +3,7 @@
 //! The modules below do not depend on clap, so the names and help texts of their choices are defined here.
 
 use std::ffi::{OsStr, OsString};
-use std::num::NonZeroUsize;
+use std::num::{IntErrorKind, NonZeroUsize, ParseIntError};
 use std::sync::Arc;
 
 use clap::builder::{PossibleValue, TypedValueParser};
@@ -123,7 +123,12 @@ pub fn join_delimiter(text: &str) -> Result<u8, &'static str> {
 
 /// Parses a number of threads.
 pub fn threads(text: &str) -> Result<NonZeroUsize, &'static str> {
-    text.parse().map_err(|_| "expected a number of threads, at least 1")
+    text.parse().map_err(|error: ParseIntError| match error.kind() {
+        IntErrorKind::PosOverflow => {
+            "the number of threads is too large; one for each core is the most that helps"
+        }
+        _ => "expected a number of threads, at least 1",
+    })
 }
 
 /// Returns the set called `name`, or an error message that suggests an alternative.

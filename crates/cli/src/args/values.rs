@@ -49,6 +49,7 @@ pub struct Places {
     #[arg(
         long,
         value_name = "FORMAT",
+        ignore_case = true,
         help_heading = VALUES,
         conflicts_with_all = ["field", "csv", "jsonl", "logfmt", "delimiter", "tsv", "null"]
     )]
@@ -149,7 +150,8 @@ pub struct Pipe {
     /// With --only: write the values of a record on one line, separated by CHAR: one character, `tab` or `space`
     ///
     /// The values are in the order of --field, --column or --key, and a missing one is empty. The separator is escaped
-    /// inside values.
+    /// inside values. Several values of one key, such as the elements of an array, share a cell: blanks separate them, or commas
+    /// if CHAR is `space`, and are escaped inside them.
     #[arg(long, value_name = "CHAR", help_heading = SHAPE, requires = "only", value_parser = join_delimiter)]
     pub output_delimiter: Option<u8>,
 

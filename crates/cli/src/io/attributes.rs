@@ -1,17 +1,19 @@
-//! Copies the attributes of a file to the new file that replaces it: owner, mode, and extended attributes, which
-//! include access control lists.
+//! Copies the attributes of a file to the new file that replaces it: the owner, and extended attributes, which include
+//! access control lists.
 
 use std::fs::{File, Metadata};
 use std::io;
 
-/// Copies the owner, mode and extended attributes of `old`, which has this `metadata`, to `new`. Returns the names of
-/// the extended attributes that could not be copied.
+/// Copies the owner and the extended attributes of `old`, which has this `metadata`, to `new`. Returns the names of
+/// the extended attributes that could not be copied. Only the owner may open `new` afterwards: it gets the mode of `old` when it
+/// is complete.
 pub fn keep(old: &File, metadata: &Metadata, new: &File) -> io::Result<Vec<String>> {
     keep_owner(new, metadata)?;
-    // Extended attributes are copied before the mode, which may forbid the copying. An access control list also sets
-    // the mode, to the same value.
     let lost = keep_extended(old, new);
-    new.set_permissions(metadata.permissions())?;
+    // An access control list also sets the mode, so the mode is set after it. The list has an effect again when `new` gets the mode
+    // of `old`, whose bits of the group are the mask of the list.
+    #[cfg(unix)]
+    new.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
     Ok(lost)
 }
 

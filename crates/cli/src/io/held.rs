@@ -1,7 +1,7 @@
 //! Holds bytes in a temporary file, because memory is bounded, until it is known whether they must be written.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read, Seek, Write};
+use std::io::{self, ErrorKind, Read, Seek, Write};
 
 use super::BLOCK;
 use crate::ground::error::Failure;
@@ -19,7 +19,7 @@ pub struct Held {
 impl Held {
     /// Creates an empty temporary file.
     pub fn new() -> Result<Held, Failure> {
-        match tempfile::tempfile() {
+        match tempfile::tempfile().and_then(private) {
             Ok(file) => Ok(Held { file, len: 0, line_feeds: 0, last: None }),
             Err(error) => Err(Failure::open(Held::name(), error)),
         }
@@ -90,4 +90,11 @@ impl Held {
     fn rewind(&mut self) -> Result<(), Failure> {
         self.file.rewind().map_err(|error| Failure::open(Held::name(), error))
     }
+}
+
+/// Returns `file`, which only the user may open, also by a name such as `/proc/1/fd/3`.
+fn private(file: File) -> io::Result<File> {
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    Ok(file)
 }

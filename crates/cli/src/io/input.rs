@@ -128,6 +128,11 @@ pub struct Input {
     name: String,
     /// The path exactly as the user gave it; empty for text from the command line.
     path: PathBuf,
+    /// The first `len` bytes of the text are at the start of `start`. The rest is read from `source`.
+    start: Vec<u8>,
+    len: usize,
+    /// The number of bytes of `start` that have been handed out.
+    taken: usize,
     source: Source,
     format: Option<Format>,
     version: Option<Version>,
@@ -135,15 +140,11 @@ pub struct Input {
     offset: u64,
 }
 
+/// The source of the bytes after those that were read to recognise the format.
 enum Source {
-    /// An input that is not compressed: the first `len` bytes of `start`, then the rest of `file`, if there is a
-    /// file. `taken` bytes of `start` have been handed out.
-    Direct {
-        start: Vec<u8>,
-        len: usize,
-        taken: usize,
-        file: Option<File>,
-    },
+    /// The input is text from the command line, which has no other bytes.
+    Text,
+    File(File),
     Compressed(Decompressor),
 }
 
@@ -161,30 +162,50 @@ impl Input {
         let source = match format {
             None => {
                 progress::advance(len);
-                Source::Direct { start, len, taken: 0, file: Some(file) }
+                Source::File(file)
             }
             Some(format) => {
                 start.truncate(len);
                 let memory = Memory::new(format, reading.memory);
-                let decompressor = Decompressor::spawn(format, memory, start, file);
+                let decompressor = Decompressor::spawn(format, memory, std::mem::take(&mut start), file);
+                len = 0;
                 Source::Compressed(decompressor.map_err(|error| Failure::missing(&name, error))?)
             }
         };
-        Ok(Input { name, path: path.to_owned(), source, format, version, offset: 0 })
+        let mut input =
+            Input { name, path: path.to_owned(), start, len, taken: 0, source, format, version, offset: 0 };
+        input.reject_foreign()?;
+        Ok(input)
     }
 
     /// Creates an input that holds text from the command line.
     fn text(text: Vec<u8>) -> Input {
-        let source = Source::Direct { len: text.len(), start: text, taken: 0, file: None };
-        Input { name: TEXT.to_owned(), path: PathBuf::new(), source, format: None, version: None, offset: 0 }
+        let (name, path, len) = (TEXT.to_owned(), PathBuf::new(), text.len());
+        let (source, format, version) = (Source::Text, None, None);
+        Input { name, path, start: text, len, taken: 0, source, format, version, offset: 0 }
+    }
+
+    /// Fails if the text of a compressed file has an unsupported format. Reads the first bytes of the text to see that.
+    fn reject_foreign(&mut self) -> Result<(), Failure> {
+        let Source::Compressed(decompressor) = &mut self.source else { return Ok(()) };
+        self.start.resize(BLOCK, 0);
+        loop {
+            let block = &mut self.start[self.len..];
+            let more = decompressor
+                .read(block)
+                .map_err(|(offset, error)| Failure::input(&self.name, offset, error))?;
+            self.len += more;
+            match Format::guess(&self.start[..self.len]) {
+                Guess::Foreign(foreign) => return Err(Failure::input(&self.name, 0, foreign.refusal())),
+                Guess::Open if more > 0 => {}
+                _ => return Ok(()),
+            }
+        }
     }
 
     /// Returns the buffer for the first bytes of the input, so that it can be reused.
     fn into_spare(self) -> Vec<u8> {
-        match self.source {
-            Source::Direct { start, .. } => start,
-            Source::Compressed(_) => Vec::new(),
-        }
+        self.start
     }
 
     /// Returns the name of the input for messages.
@@ -199,7 +220,7 @@ impl Input {
 
     /// Reports whether the input is text from the command line.
     pub fn is_argument(&self) -> bool {
-        matches!(self.source, Source::Direct { file: None, .. })
+        matches!(self.source, Source::Text)
     }
 
     /// Returns the version of the input file; `None` if it is not a regular file.
@@ -212,7 +233,7 @@ impl Input {
     #[cfg(feature = "parquet")]
     pub fn regular(&self) -> Option<&File> {
         match &self.source {
-            Source::Direct { file, .. } if self.version.is_some() => file.as_ref(),
+            Source::File(file) if self.version.is_some() => Some(file),
             _ => None,
         }
     }
@@ -225,10 +246,9 @@ impl Input {
     /// Skips `prefix` at the current position and reports whether it was there. Returns `None` if too few bytes have
     /// been read to decide.
     pub fn skip(&mut self, prefix: &[u8]) -> Option<bool> {
-        let Source::Direct { start, len, taken, .. } = &mut self.source else { return None };
-        let rest = &start[*taken..*len];
+        let rest = &self.start[self.taken..self.len];
         if rest.starts_with(prefix) {
-            *taken += prefix.len();
+            self.taken += prefix.len();
             self.offset += prefix.len() as u64;
             return Some(true);
         }
@@ -238,15 +258,16 @@ impl Input {
     /// Reads the available bytes, at most as many as fit in `block`, and returns their number; 0 at the end. It does
     /// not wait to fill the block, so a slow producer sees its output at once.
     pub fn read(&mut self, block: &mut [u8]) -> Result<usize, Failure> {
+        let rest = &self.start[self.taken..self.len];
         let len = match &mut self.source {
-            Source::Direct { start, len, taken, .. } if *taken < *len => {
-                let taking = block.len().min(*len - *taken);
-                block[..taking].copy_from_slice(&start[*taken..*taken + taking]);
-                *taken += taking;
+            _ if !rest.is_empty() => {
+                let taking = block.len().min(rest.len());
+                block[..taking].copy_from_slice(&rest[..taking]);
+                self.taken += taking;
                 taking
             }
-            Source::Direct { file: None, .. } => 0,
-            Source::Direct { file: Some(file), .. } => {
+            Source::Text => 0,
+            Source::File(file) => {
                 let len = Patient(&*file)
                     .read(block)
                     .map_err(|error| Failure::input(&self.name, self.offset, error))?;

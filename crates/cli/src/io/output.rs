@@ -1,7 +1,7 @@
 //! Writes one output: standard output, or a file that appears whole or not at all.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -60,6 +60,8 @@ struct Atomic {
     /// The name under which the old file is kept; `None` if it is not kept.
     backup: Option<PathBuf>,
     unfinished: Unfinished,
+    /// The permissions of the complete file; `None` once it has them. Until then only the user may open it.
+    permissions: Option<Permissions>,
     /// Whether the new file must be on the disk before it gets its name.
     sync: bool,
     /// Whether the new file has been synced to the disk.
@@ -250,19 +252,21 @@ impl Output {
         Ok(())
     }
 
-    /// Waits until the new file is on the disk, if the output was opened with `sync`. Call [`Output::end`] first. To
-    /// sync several files at the same time, call this on a thread for each.
+    /// Gives the new file its permissions, and waits until it is on the disk, if the output was opened with `sync`. Call
+    /// [`Output::end`] first. To sync several files at the same time, call this on a thread for each.
     pub fn sync(&mut self) -> Result<(), Failure> {
         let Some(Stream::Plain(Counted { place: Place::Atomic(atomic), offset, .. })) = &mut self.stream
         else {
             return Ok(());
         };
+        let file = atomic.temporary.as_file();
+        let mut result =
+            atomic.permissions.take().map_or(Ok(()), |permissions| file.set_permissions(permissions));
         if atomic.sync && !atomic.is_synced {
-            let result = synced(atomic.temporary.as_file());
-            result.map_err(|error| Failure::output(&self.name, *offset, error))?;
+            result = result.and_then(|()| synced(file));
             atomic.is_synced = true;
         }
-        Ok(())
+        result.map_err(|error| Failure::output(&self.name, *offset, error))
     }
 
     /// Completes the compressed stream, if there is one, and replaces the old file by the new one. Without a commit,
@@ -412,11 +416,10 @@ fn atomic(path: &Path, how: How<'_>) -> io::Result<(Atomic, Option<Identity>)> {
     let backup = Some(how.suffix).filter(|suffix| !suffix.is_empty()).map(|suffix| backup(&target, suffix));
     let mut builder = tempfile::Builder::new();
     builder.prefix(".pct-").suffix(".tmp");
-    // A file that replaces no other has the usual permissions: all, less the umask. Otherwise only the user may open
-    // the new file until it has the permissions of the old one.
+    let mut permissions = None;
     #[cfg(unix)]
     if old.is_none() {
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        permissions = Some(usual_permissions(&mut builder, folder(&target))?);
     }
     let (temporary, unfinished) = Unfinished::create(|| builder.tempfile_in(folder(&target)))?;
     let mut identity = None;
@@ -426,8 +429,24 @@ fn atomic(path: &Path, how: How<'_>) -> io::Result<(Atomic, Option<Identity>)> {
             warn(format_args!("{}: these extended attributes are lost: {}", shown(path), lost.join(", ")));
         }
         identity = Identity::of(&old, &metadata);
+        permissions = Some(metadata.permissions());
     }
-    Ok((Atomic { temporary, target, backup, unfinished, sync: how.sync, is_synced: false }, identity))
+    Ok((
+        Atomic { temporary, target, backup, unfinished, permissions, sync: how.sync, is_synced: false },
+        identity,
+    ))
+}
+
+/// Returns the permissions of a new file in `folder`: all, less the umask or as the default access list of the folder says. They are
+/// those of a file that is created and removed, because reading the umask would change it for other threads. Then sets the permissions
+/// of `builder` to those of the user alone.
+#[cfg(unix)]
+fn usual_permissions(builder: &mut tempfile::Builder<'_, '_>, folder: &Path) -> io::Result<Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+    builder.permissions(Permissions::from_mode(0o666));
+    let (probe, _unfinished) = Unfinished::create(|| builder.tempfile_in(folder))?;
+    builder.permissions(Permissions::from_mode(0o600));
+    Ok(probe.as_file().metadata()?.permissions())
 }
 
 /// Reports whether both paths name the same regular file. If neither file exists, reports whether creating both would

@@ -16,7 +16,7 @@ use crate::value::policy::{Action, At, Treat};
 /// The selected columns of a CSV table, with buffers for the current cell.
 pub struct Table {
     delimiter: u8,
-    /// The indices of the selected columns, from 0, in ascending order.
+    /// The indices of the selected columns, from 0, in ascending order. One that was asked for twice is here twice.
     columns: Vec<usize>,
     /// The order in which the user asked for the columns.
     order: Order,
@@ -132,8 +132,7 @@ impl Table {
             return Err(format!("--into {taken}: the header has this column already"));
         }
         self.order = Order::of(columns.iter().map(|(column, _)| *column));
-        columns.sort();
-        columns.dedup_by_key(|(column, _)| *column);
+        columns.sort_by_key(|(column, _)| *column);
         self.columns = columns.iter().map(|(column, _)| *column).collect();
         let title = |&column: &usize| match &header_names {
             Some(known) => known[column].clone(),
@@ -223,12 +222,11 @@ impl Table {
     pub fn header(&self, header: &[u8]) -> Vec<u8> {
         let mut new = Vec::new();
         let mut edit = Edit::new(header, 0, &mut new, Form::Whole);
-        let (mut at, mut names) = (0, self.names.iter());
+        let mut at = 0;
         for column in 0.. {
             let stop = cell_end(self.delimiter, header, at);
-            if self.columns.contains(&column)
-                && let Some(name) = names.next()
-            {
+            let names = self.columns.iter().zip(&self.names).filter(|(selected, _)| **selected == column);
+            for (_, name) in names {
                 let out = edit.copy_to(stop);
                 out.push(self.delimiter);
                 write_cell(self.delimiter, name.as_bytes(), false, out);
@@ -248,8 +246,8 @@ impl Table {
         let line = record.bytes();
         pass.report.stats.searched = true;
         let (mut number, mut at) = (0, Some(0));
-        for index in 0..self.columns.len() {
-            let column = self.columns[index];
+        let mut index = 0;
+        while let Some(&column) = self.columns.get(index) {
             let raw = loop {
                 let Some(from) = at else { return Action::Write };
                 let (raw, next) = if has_quotes {
@@ -270,8 +268,12 @@ impl Table {
                     break raw;
                 }
             };
-            pass.report.stats.find(index);
-            let action = self.rewrite_cell(index, raw, has_quotes, pass);
+            // The user can ask for a column twice.
+            let count = self.columns[index..].iter().take_while(|same| **same == column).count();
+            let indices = index..index + count;
+            index = indices.end;
+            indices.clone().for_each(|index| pass.report.stats.find(index));
+            let action = self.rewrite_cell(indices, raw, has_quotes, pass);
             if action != Action::Write {
                 return action;
             }
@@ -279,9 +281,10 @@ impl Table {
         Action::Write
     }
 
+    /// Rewrites the cell at `raw`, which `indices` select.
     fn rewrite_cell(
         &mut self,
-        index: usize,
+        indices: Range<usize>,
         raw: Range<usize>,
         has_quotes: bool,
         pass: &mut Pass<'_, '_, impl Treat>,
@@ -301,7 +304,8 @@ impl Table {
         };
         self.new.clear();
         let place = |offset| start + if is_quoted { raw_offset(bytes, offset) } else { offset };
-        let action = pass.treatment.value(At::plain(index), value, &mut self.new, record, pass.report, place);
+        let at = At::plain(indices.start);
+        let action = pass.treatment.value(at, value, &mut self.new, record, pass.report, place);
         if action != Action::Write {
             return action;
         }
@@ -309,13 +313,16 @@ impl Table {
         if has_changed {
             pass.edit.change();
         }
-        if pass.edit.write_bare(self.order.rank(index), start, stop, &self.new) {
+        if pass.edit.write_bare(self.order.rank(indices.start), start, stop, &self.new) {
+            indices.skip(1).for_each(|index| pass.edit.repeat(self.order.rank(index)));
             return action;
         }
         if !self.names.is_empty() {
-            let out = pass.edit.copy_to(stop);
-            out.push(self.delimiter);
-            write_cell(self.delimiter, &self.new, is_quoted, out);
+            for _ in indices {
+                let out = pass.edit.copy_to(stop);
+                out.push(self.delimiter);
+                write_cell(self.delimiter, &self.new, is_quoted, out);
+            }
         } else if has_changed {
             // A row that consists of one empty cell needs quotes, because it would be an empty line without them.
             let is_alone = stop - start == record.bytes().len();

@@ -9,7 +9,8 @@ pub enum Form {
     #[default]
     Whole,
     /// Only the values. Each becomes a record that ends in `end`, unless a delimiter joins the values of one record: then
-    /// they are in the order in which the user asked for them, and a missing value is empty.
+    /// they are in the order in which the user asked for them, a missing value is empty, and several values of one place, such
+    /// as the elements of an array, share a cell.
     Values { delimiter: Option<u8>, end: u8 },
     /// No part: values are only checked, and the output is discarded.
     Nothing,
@@ -91,6 +92,18 @@ impl<'a> Edit<'a> {
         }
     }
 
+    /// Writes the value that was closed last again, at place `rank` of the order that the user asked for, if the values of a
+    /// record are joined.
+    #[inline]
+    pub fn repeat(&mut self, rank: usize) {
+        if let Form::Values { delimiter: Some(_), .. } = self.form
+            && let Some((_, place)) = self.values.last()
+        {
+            let place = place.clone();
+            self.values.push((rank, place));
+        }
+    }
+
     /// Writes `value` for the value of the input from `start` to `stop`, if only values are written. Returns whether it
     /// did; otherwise the caller writes the value with the syntax around it. `rank` is that of [`Edit::close`].
     pub fn write_bare(&mut self, rank: usize, start: usize, stop: usize, value: &[u8]) -> bool {
@@ -165,21 +178,30 @@ impl<'a> Edit<'a> {
         }
     }
 
-    /// Joins the values of the current record in the order of their ranks, with an empty value for each missing rank
-    /// below `count`.
+    /// Joins the values of the current record in the order of their ranks, with an empty cell for each missing rank
+    /// below `count`. Several values of one rank are in one cell, so that the cells after it stay in their columns. Blanks separate
+    /// them, or commas if the delimiter is a blank, and the separator is escaped inside them.
     fn join(&mut self, count: usize, delimiter: u8) {
         let Edit { values, joined, out, .. } = self;
         let start = values[0].1.start;
         values.sort_by_key(|(rank, _)| *rank);
         joined.clear();
-        let mut values = values.iter().peekable();
+        let separator = if delimiter == b' ' { b',' } else { b' ' };
+        let mut rest = &values[..];
         for rank in 0..count {
-            let mut is_first = true;
-            while let Some((_, place)) = values.next_if(|(found, _)| *found == rank) {
-                if !std::mem::take(&mut is_first) {
-                    joined.push(delimiter);
+            let several;
+            (several, rest) = rest.split_at(rest.iter().take_while(|(found, _)| *found == rank).count());
+            for (index, (_, place)) in several.iter().enumerate() {
+                if index > 0 {
+                    joined.push(separator);
                 }
-                joined.extend_from_slice(&out[place.clone()]);
+                for &byte in &out[place.clone()] {
+                    if several.len() > 1 && byte == separator {
+                        crate::ground::escape::escape(&[byte], joined);
+                    } else {
+                        joined.push(byte);
+                    }
+                }
             }
             if rank + 1 < count {
                 joined.push(delimiter);

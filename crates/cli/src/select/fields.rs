@@ -98,7 +98,7 @@ impl Split {
 #[derive(Clone, Debug)]
 pub struct Fields {
     split: Split,
-    /// The positions of the selected fields, in ascending order.
+    /// The positions of the selected fields, in ascending order. One that was asked for twice is here twice.
     positions: Vec<Position>,
     /// The order in which the user asked for the fields.
     order: Order,
@@ -182,8 +182,8 @@ impl Fields {
         let order = Order::of(positions.iter());
         let mut positions = positions.to_vec();
         positions.sort();
-        positions.dedup();
-        match positions.windows(2).find(|pair| pair[0].field == pair[1].field && pair[0].word.is_none()) {
+        let is_within = |pair: &&[Position]| pair[0].field == pair[1].field && pair[0].word.is_none();
+        match positions.windows(2).find(|pair| is_within(pair) && pair[0] != pair[1]) {
             Some(pair) => Err(format!("--field: field {} and a word of it are both selected", pair[0])),
             None => {
                 let places = places(&positions, 0);
@@ -277,7 +277,6 @@ impl Fields {
                 return Action::Stop(Refusal { offset: record.start, reason: Reason::Cdxj });
             }
         }
-        pass.report.stats.searched = true;
         let is_doubled = self.field_map.as_ref().is_some_and(FieldMap::doubles_quotes);
         let mut line = Line { bytes: record.bytes(), no_quote: false, no_bracket: false, is_doubled };
         if let Split::Blanks(enclosure) = self.split {
@@ -292,6 +291,7 @@ impl Fields {
             Err(reason) => return pass.unreadable(record.start, reason),
         };
         let request = self.anchor.and_then(Anchor::request);
+        pass.report.stats.searched |= request.is_none();
         if self.positions.first().is_some_and(|first| first.field < 0) {
             let count = match self.split {
                 Split::Byte(byte) => 1 + memchr::memchr_iter(byte, line.bytes).count(),
@@ -325,9 +325,25 @@ impl Fields {
             {
                 return pass.unreadable(record.start + offset, reason);
             }
+            pass.report.stats.searched = true;
+            // The place in this field before the current one, which can be the same or the whole field.
+            let mut before = None;
             while let Some(&(_, word, index)) = places.next_if(|(wanted, ..)| *wanted == number) {
+                let is_repeated = before == Some(word);
+                let is_joined = matches!(pass.edit.form(), Form::Values { delimiter: Some(_), .. });
+                if is_repeated || before == Some(None) && !is_joined {
+                    if nth_word(line.bytes, field.value.clone(), word).is_some() {
+                        pass.report.stats.find(index);
+                        pass.edit.repeat(self.order.rank(index));
+                    }
+                    continue;
+                }
+                if before != Some(None) {
+                    before = Some(word);
+                }
                 let Some(value) = nth_word(line.bytes, field.value.clone(), word) else {
                     if self.anchor.is_some() && !is_missing(&line.bytes[field.value.clone()]) {
+                        pass.report.stats.find(index);
                         let place = record.start + field.value.start..record.start + field.value.end;
                         let none = if pass.edit.form() == Form::Whole { "-" } else { "" };
                         let rank = self.order.rank(index);
@@ -440,7 +456,7 @@ impl Fields {
 }
 
 /// Returns the fields at `positions` of a line of `count` fields: the number of each field, the word, and the index of the
-/// position. They are in the order of the line, and no part of the line is in two of them.
+/// position. They are in the order of the line, and a field is before its words.
 fn places(positions: &[Position], count: usize) -> Vec<(usize, Option<usize>, usize)> {
     let mut places: Vec<_> = (positions.iter().enumerate())
         .filter_map(|(index, position)| {
@@ -449,9 +465,6 @@ fn places(positions: &[Position], count: usize) -> Vec<(usize, Option<usize>, us
         })
         .collect();
     places.sort_unstable();
-    places.dedup_by(|(field, word, _), (before, word_before, _)| {
-        field == before && (word == word_before || word_before.is_none())
-    });
     places
 }
 

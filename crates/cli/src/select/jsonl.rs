@@ -113,6 +113,8 @@ pub struct Keys {
     paths: Vec<KeyPath>,
     tree: Tree,
     reader: Reader,
+    /// For each path, the index of the next path that is the same, because the user asked for it twice.
+    twins: Vec<Option<usize>>,
     /// For each path, the key under which its new value is added; empty if new values replace the old ones.
     names: Vec<String>,
     /// Buffers for the unescaped value and the new value.
@@ -124,7 +126,11 @@ impl Keys {
     /// Selects the values at `paths`. If `names` is not empty, new values are added under these keys. `nginx` makes
     /// `\xHH` a valid escape in strings.
     pub fn new(paths: &[KeyPath], names: &[String], nginx: bool) -> Keys {
+        let twin = |(index, path): (usize, &KeyPath)| {
+            (index + 1..paths.len()).find(|&other| paths[other].steps == path.steps)
+        };
         Keys {
+            twins: paths.iter().enumerate().map(twin).collect(),
             tree: Tree::new(paths.iter().map(|path| path.steps.as_slice())),
             paths: paths.to_vec(),
             reader: Reader::new(nginx),
@@ -178,9 +184,11 @@ impl Keys {
             !self.reader.spans.is_empty() || bytes.trim_ascii_start().starts_with(b"{");
         for index in 0..self.reader.spans.len() {
             let span = self.reader.spans[index].clone();
-            pass.report.stats.find(span.path as usize);
-            if let Some(name) = self.clash(&span) {
-                return Err(refuse(span.range.start - 1, Reason::HasKey(name.to_owned())));
+            for path in same(&self.twins, &span) {
+                pass.report.stats.find(path);
+                if let Some(name) = self.clash(&span, path) {
+                    return Err(refuse(span.range.start - 1, Reason::HasKey(name.to_owned())));
+                }
             }
             let action = self.value(&span, pass)?;
             if action != Action::Write {
@@ -190,9 +198,9 @@ impl Keys {
         Ok(Action::Write)
     }
 
-    /// Returns the key for the new value if the object has a member with this key already.
-    fn clash(&self, span: &Span) -> Option<&str> {
-        let name = self.names.get(span.path as usize)?;
+    /// Returns the key for the new value at path number `path` if the object has a member with this key already.
+    fn clash(&self, span: &Span, path: usize) -> Option<&str> {
+        let name = self.names.get(path)?;
         let is_taken =
             |(object, number): &(u32, usize)| Some(*object) == span.object && self.names[*number] == *name;
         self.reader.watched.iter().any(is_taken).then_some(name)
@@ -201,7 +209,7 @@ impl Keys {
     /// Rewrites one value.
     fn value(&mut self, span: &Span, pass: &mut Pass<'_, '_, impl Treat>) -> Result<Action, Refusal> {
         let record = pass.record;
-        let Keys { reader, names, old, new, .. } = self;
+        let Keys { reader, names, twins, old, new, .. } = self;
         let (start, stop) = (record.start + span.range.start, record.start + span.range.end);
         let raw = &record.chunk[start..stop];
         let value = if span.has_escapes {
@@ -224,57 +232,48 @@ impl Keys {
             return Ok(action);
         }
         if pass.edit.write_bare(span.path as usize, start, stop, new) {
+            same(twins, span).skip(1).for_each(|path| pass.edit.repeat(path));
             if *new != value {
                 pass.edit.change();
             }
             return Ok(Action::Write);
         }
-        let name = names.get(span.path as usize);
-        if is_null {
-            pass.edit.change();
-            match name {
-                Some(name) => {
-                    let out = pass.edit.copy_to(stop + 1);
-                    out.push(b',');
-                    write_string(name.as_bytes(), out);
-                    out.extend_from_slice(b":null");
-                }
-                None => {
-                    pass.edit.copy_to(start - 1).extend_from_slice(b"null");
-                    pass.edit.skip_to(stop + 1);
-                }
-            }
-            return Ok(Action::Write);
-        }
-        if *new == value && name.is_none() {
+        if *new == value && names.is_empty() && !is_null {
             return Ok(Action::Write);
         }
         // Bytes that are invalid UTF-8 stay percent-encoded, because JSON cannot contain them.
         let new = to_text(new);
         // If decoding only gave bytes that had to be escaped again, the value keeps its old spelling.
-        let has_changed = match &new {
-            Cow::Borrowed(new) => new.as_bytes() != value,
-            Cow::Owned(new) => !new.as_bytes().eq_ignore_ascii_case(value),
-        };
+        let has_changed = is_null
+            || match &new {
+                Cow::Borrowed(new) => new.as_bytes() != value,
+                Cow::Owned(new) => !new.as_bytes().eq_ignore_ascii_case(value),
+            };
         if has_changed {
             pass.edit.change();
         }
-        match name {
-            Some(name) => {
-                let out = pass.edit.copy_to(stop + 1);
+        let write = |out: &mut Vec<u8>| {
+            if is_null { out.extend_from_slice(b"null") } else { write_string(new.as_bytes(), out) }
+        };
+        if !names.is_empty() {
+            let out = pass.edit.copy_to(stop + 1);
+            for name in same(twins, span).filter_map(|path| names.get(path)) {
                 out.push(b',');
                 write_string(name.as_bytes(), out);
                 out.push(b':');
-                write_string(new.as_bytes(), out);
+                write(out);
             }
-            None if has_changed => {
-                write_string(new.as_bytes(), pass.edit.copy_to(start - 1));
-                pass.edit.skip_to(stop + 1);
-            }
-            None => {}
+        } else if has_changed {
+            write(pass.edit.copy_to(start - 1));
+            pass.edit.skip_to(stop + 1);
         }
         Ok(Action::Write)
     }
+}
+
+/// Returns the indices of the paths that select `span`. `twins` has the next path that is the same, for each path.
+fn same(twins: &[Option<usize>], span: &Span) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(span.path as usize), |&path| twins[path])
 }
 
 /// Returns serde_json's explanation why `line` is not JSON.

@@ -35,29 +35,33 @@ impl Pairs {
     pub fn rewrite(&mut self, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
         let record = pass.record;
         let line = record.bytes();
-        pass.report.stats.searched = true;
         let mut at = 0;
         while let Some(pair) = next(line, at) {
             at = pair.stop;
-            let index = self.keys.iter().position(|key| key.as_bytes() == &line[pair.start..pair.equals]);
-            let Some(index) = index else { continue };
-            let action = if pair.is_open {
-                let place = record.start + pair.equals + 1..record.start + pair.stop;
-                pass.unreadable_value(index, place.start, Reason::OpenQuote { limit: None }, place, "")
-            } else {
-                self.value(pair, index, pass)
-            };
+            if pair.is_open {
+                // Nobody knows where the value should have ended, so the rest of the line is part of it.
+                let place = record.start + pair.equals + 1..record.stop;
+                let reason = Reason::OpenQuote { limit: None };
+                return pass.unreadable_value(self.keys.len(), place.start, reason, place, "");
+            }
+            let is_key = |key: &String| key.as_bytes() == &line[pair.start..pair.equals];
+            let Some(index) = self.keys.iter().position(is_key) else { continue };
+            for (index, _) in self.keys.iter().enumerate().filter(|(_, key)| is_key(key)) {
+                pass.report.stats.find(index);
+            }
+            let action = self.value(pair, index, pass);
             if action != Action::Write {
                 return action;
             }
         }
+        pass.report.stats.searched = true;
         Action::Write
     }
 
     /// Rewrites the value of `pair`.
     fn value(&mut self, pair: Pair, index: usize, pass: &mut Pass<'_, '_, impl Treat>) -> Action {
         let record = pass.record;
-        let Pairs { old, new, .. } = self;
+        let Pairs { keys, old, new } = self;
         let (start, stop) = (record.start + pair.equals + 1, record.start + pair.stop);
         let spelt = &record.chunk[start..stop];
         let quotes = usize::from(pair.is_quoted);
@@ -72,7 +76,6 @@ impl Pairs {
         } else {
             raw
         };
-        pass.report.stats.find(index);
         new.clear();
         let place =
             |offset| start + quotes + if pair.is_quoted { raw_offset(raw, offset, true) } else { offset };
@@ -83,7 +86,10 @@ impl Pairs {
         if *new != value {
             pass.edit.change();
         }
-        if !pass.edit.write_bare(index, start, stop, new) && *new != value {
+        if pass.edit.write_bare(index, start, stop, new) {
+            let twins = (index + 1..keys.len()).filter(|&other| keys[other] == keys[index]);
+            twins.for_each(|index| pass.edit.repeat(index));
+        } else if *new != value {
             let out = pass.edit.copy_to(start);
             let needs_quotes = |byte: &u8| *byte <= b' ' || b"=\"\\\x7F".contains(byte);
             if pair.is_quoted || new.iter().any(needs_quotes) {
@@ -105,7 +111,7 @@ struct Pair {
     stop: usize,
     /// Whether the value is quoted. The offsets include the quotes.
     is_quoted: bool,
-    /// Whether the value begins with a quote that is never closed. Its end is unknown, and `stop` is that of its first word.
+    /// Whether the value begins with a quote that is never closed.
     is_open: bool,
 }
 

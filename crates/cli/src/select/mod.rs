@@ -207,29 +207,26 @@ impl Selector {
         if !stats.searched {
             return Vec::new();
         }
-        match self {
+        // An unreadable record may have what was not found.
+        let line = if stats.unreadable > 0 { "no readable line" } else { "no line" };
+        let name = |index: usize| match self {
             // Most lines of an error log have no labels.
-            Selector::Line | Selector::Labels(_) => Vec::new(),
-            Selector::Fields(fields) if fields.field_map().is_some() => fields.missing(stats.found(0)),
-            Selector::Fields(fields) => {
-                let positions = fields.positions();
-                let missing = (0..positions.len()).filter(is_missing);
-                missing.map(|index| format!("no line has field {}", positions[index])).collect()
-            }
+            Selector::Line | Selector::Labels(_) => None,
+            Selector::Fields(fields) => Some(format!("{line} has field {}", fields.positions()[index])),
             Selector::Table(table) => {
-                let missing = (0..table.columns().len()).filter(is_missing);
-                missing.map(|index| format!("no row has column {}", table.columns()[index] + 1)).collect()
+                Some(format!("{} has column {}", line.replace("line", "row"), table.columns()[index] + 1))
             }
-            Selector::Keys(keys) => {
-                let missing = (0..keys.paths().len()).filter(is_missing);
-                missing
-                    .map(|index| format!("no line has a string at key '{}'", keys.paths()[index]))
-                    .collect()
-            }
-            Selector::Pairs(pairs) => {
-                let missing = (0..pairs.keys().len()).filter(is_missing);
-                missing.map(|index| format!("no line has the key '{}'", pairs.keys()[index])).collect()
-            }
+            Selector::Keys(keys) => Some(format!("{line} has a string at key '{}'", keys.paths()[index])),
+            Selector::Pairs(pairs) => Some(format!("{line} has the key '{}'", pairs.keys()[index])),
+        };
+        if let Selector::Fields(fields) = self
+            && fields.field_map().is_some()
+        {
+            return fields.missing(stats.found(0));
         }
+        let mut messages: Vec<String> = (0..self.count()).filter(is_missing).filter_map(name).collect();
+        // The user can ask for a place twice.
+        messages.dedup();
+        messages
     }
 }

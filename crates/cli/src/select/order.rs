@@ -1,7 +1,5 @@
 //! Remembers the order in which the user asked for values, because records are read from left to right.
 
-use std::collections::BTreeMap;
-
 /// The ranks of selected values: their places in the order in which the user asked for them.
 #[derive(Clone, Debug, Default)]
 pub struct Order {
@@ -10,14 +8,11 @@ pub struct Order {
 }
 
 impl Order {
-    /// Returns the order of `asked`, the places of values in a record. A place that was asked for twice counts once.
+    /// Returns the order of `asked`, the places of values in a record. A place that was asked for twice has two ranks.
     pub fn of<T: Ord>(asked: impl Iterator<Item = T>) -> Order {
-        let mut sorted = BTreeMap::new();
-        for place in asked {
-            let rank = sorted.len();
-            sorted.entry(place).or_insert(rank);
-        }
-        Order { ranks: sorted.into_values().collect() }
+        let mut ranked: Vec<(T, usize)> = asked.zip(0..).collect();
+        ranked.sort();
+        Order { ranks: ranked.into_iter().map(|(_, rank)| rank).collect() }
     }
 
     /// Returns the rank of value number `index` of a record.

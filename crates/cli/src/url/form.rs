@@ -71,6 +71,10 @@ impl Rewrite for FromForm {
     fn reads_utf8(&self) -> bool {
         self.charset.is_none()
     }
+
+    fn missing(&self) -> &'static [u8] {
+        self.style.missing()
+    }
 }
 
 /// Decodes the forms in the lines of `text` to rows of TSV, and appends them to `out`. Returns `None` for a text with bytes or

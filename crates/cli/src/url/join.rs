@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use simdpct::{AsciiSet, ByteSet, Decode, Encode, sets};
+use simdpct::{AsciiSet, ByteSet, Decode, Encode, MalformedEscape, sets};
 use simdpct_uri::{Builder, Components};
 
 use super::part::Part;
 use super::row::{self, Style};
 use super::{Escapes, Rewrite};
-use crate::ground::fault::Handling;
+use crate::ground::fault::{Handling, OnFault};
 use crate::ground::reason::{Reason, Refusal};
 
 /// The conversion that builds a URL from its parts, which are the cells of a row.
@@ -46,6 +46,41 @@ fn check_port(port: &[u8]) -> Result<(), Refusal> {
         return Ok(());
     }
     Err(refuse(format!("the port is not a number: '{}'", port.escape_ascii())))
+}
+
+/// Returns an error if `value`, a `part` of an authority, has a byte that browsers read as a delimiter, remove or do not accept
+/// there. Other delimiters are rejected when the URL is split again. `is_data` says that the bytes are data that will be escaped;
+/// then a host must not look like an address.
+fn check_authority(part: &Part, value: &[u8], is_data: bool) -> Result<(), Refusal> {
+    let forbidden: &[u8] = match part {
+        Part::Host if value.starts_with(b"[") => b"\t\n\r\\",
+        Part::Host if is_data => b":[]",
+        Part::Host => b"\0\t\n\r \"<>[\\]^|",
+        Part::User | Part::Password | Part::Userinfo if !is_data => b"\0\t\n\r\\@",
+        Part::Authority => b"\0\t\n\r\\",
+        _ => return Ok(()),
+    };
+    let Some(at) = value.iter().position(|byte| forbidden.contains(byte)) else { return Ok(()) };
+    let hint = match part {
+        Part::Host if value[at] == b':' => "write an address in brackets, and a port as port=",
+        Part::Host | Part::Authority => "escape it",
+        _ => "escape it, or add --encode",
+    };
+    let (byte, value) = (value[at].escape_ascii(), value.escape_ascii());
+    Err(refuse(format!("the {part} cannot hold '{byte}'; {hint}: '{value}'")))
+}
+
+/// Reports whether browsers would find a host in the path of `url`, which is written as `text` and has no host: they skip any number
+/// of slashes and backslashes after a special scheme, and two of them begin an authority in a reference.
+fn hides_host(url: &Components<'_>, text: &[u8]) -> bool {
+    let is_slash = |byte: &u8| b"/\\".contains(byte);
+    !url.path.iter().all(is_slash)
+        && match url.scheme {
+            Some(scheme) => [&b"http"[..], b"https", b"ws", b"wss", b"ftp"]
+                .iter()
+                .any(|special| scheme.eq_ignore_ascii_case(special)),
+            None => text.len() > 1 && text[..2].iter().all(is_slash),
+        }
 }
 
 /// Reports whether `read` is `path`, or `path` after a dot segment.
@@ -92,7 +127,7 @@ impl Join {
     }
 
     /// Returns all parts for the URL of `row`, including the fixed ones.
-    fn given<'a>(&'a self, row: &'a [u8]) -> Result<Given<'a>, Refusal> {
+    fn given<'a>(&'a self, row: &'a [u8], handling: Handling) -> Result<Given<'a>, Refusal> {
         let mut given = if row.is_empty() { Given::default() } else { self.read(row)? };
         for (part, value) in &self.fixed {
             if let Part::Parameter(name) = part {
@@ -102,7 +137,22 @@ impl Join {
             if *part == Part::Port {
                 check_port(value)?;
             }
-            Join::give(&mut given, part, Cow::Borrowed(value))?;
+            check_authority(part, value, self.encode)?;
+            let mut value = Cow::Borrowed(&value[..]);
+            if !self.encode {
+                if handling.malformed == OnFault::Refuse {
+                    // The part is not in the record, so the rejection has offset 0.
+                    let malformed = |escape: MalformedEscape| Reason::Malformed(escape.cause);
+                    simdpct::validate(&value)
+                        .map_err(malformed)
+                        .map_err(|reason| Refusal { offset: 0, reason })?;
+                }
+                value = match handling.repaired(&value, b"%25") {
+                    Cow::Owned(repaired) => Cow::Owned(repaired),
+                    Cow::Borrowed(_) => value,
+                };
+            }
+            Join::give(&mut given, part, value)?;
         }
         Ok(given)
     }
@@ -259,8 +309,14 @@ impl Join {
 }
 
 impl Rewrite for Join {
-    fn append(&self, value: &[u8], _: &ByteSet, _: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        let mut given = self.given(value)?;
+    fn append(
+        &self,
+        value: &[u8],
+        _: &ByteSet,
+        handling: Handling,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        let mut given = self.given(value, handling)?;
         let authority = self.authority(&mut given)?;
         let query = self.query(&mut given)?;
         let path = self.escaped(sets::RFC3986_PATH, true, given.path.unwrap_or_default());
@@ -274,7 +330,13 @@ impl Rewrite for Join {
         };
         let from = out.len();
         wanted.join_append(out);
-        let read = Components::from(simdpct_uri::split(&out[from..]));
+        let read = simdpct_uri::split(&out[from..]);
+        let has_host = read.host().is_some_and(|host| !host.raw().is_empty());
+        if !self.fixed.is_empty() && !has_host && hides_host(&wanted, &out[from..]) {
+            let path = path.escape_ascii();
+            return Err(refuse(format!("without a host, browsers would read one from the path: '{path}'")));
+        }
+        let read = Components::from(read);
         let parts = [
             ("scheme", wanted.scheme, read.scheme),
             ("authority", wanted.authority, read.authority),

@@ -55,6 +55,11 @@ pub trait Rewrite: Debug + Send + Sync {
         Escapes::Copied
     }
 
+    /// Returns the text for a value without a result: `null` if results are JSON.
+    fn missing(&self) -> &'static [u8] {
+        b""
+    }
+
     /// Reports whether a value is UTF-8, as opposed to bytes in a charset.
     fn reads_utf8(&self) -> bool {
         true

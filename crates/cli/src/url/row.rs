@@ -33,6 +33,11 @@ impl Style {
         }
     }
 
+    /// Returns the row that is written for a value without a result.
+    pub fn missing(self) -> &'static [u8] {
+        if self == Style::Jsonl { b"null" } else { b"" }
+    }
+
     /// Returns the byte of the escape at the start of `rest`, if cells contain escapes of this byte only.
     fn escape_at(self, rest: &[u8]) -> Option<&'static [u8]> {
         let byte = byte_of(rest.first_chunk()?)?;

@@ -115,6 +115,10 @@ impl Rewrite for Split {
     fn escapes(&self) -> Escapes {
         escapes(self.decode)
     }
+
+    fn missing(&self) -> &'static [u8] {
+        self.style.missing()
+    }
 }
 
 /// Appends a line for each URL in `text`, one per line, as `write` writes it. Returns false if the text contains a quote, the

@@ -16,6 +16,7 @@ mod decode;
 mod encode;
 mod lines;
 mod nginx;
+mod normalize;
 pub mod options;
 mod origins;
 mod percent_u;

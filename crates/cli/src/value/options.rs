@@ -60,6 +60,11 @@ impl Verb {
         matches!(self, Verb::Rewrite(rewrite) if rewrite.escapes() == Escapes::Data)
     }
 
+    /// Returns the text for a value without a result: `null` if results are JSON.
+    pub fn missing(&self) -> &'static [u8] {
+        if let Verb::Rewrite(rewrite) = self { rewrite.missing() } else { b"" }
+    }
+
     /// Reports whether the conversion needs a whole value at once.
     pub fn takes_whole_values(&self) -> bool {
         match self {

@@ -177,6 +177,8 @@ pub struct Treatment {
     stats: bool,
     /// Whether values are written in JSON, which has a `null`.
     is_json: bool,
+    /// The text that is written for a missing record.
+    null: &'static [u8],
     /// The text that is written for an empty value, such as `-` in fields between blanks.
     empty: &'static [u8],
     /// The text that means a missing value, such as `-`, and is never converted; empty if no text has this meaning.
@@ -195,17 +197,17 @@ impl Treatment {
     ) -> Treatment {
         let keeps = [policies.malformed, policies.not_text] == [Policy::Keep; 2];
         let lenient = keeps && policies.rejected == OnRejected::Keep && !stats && !rejects;
-        Treatment { works, policies, lenient, stats, is_json: false, empty, none: b"" }
+        Treatment { works, policies, lenient, stats, is_json: false, null: b"", empty, none: b"" }
     }
 
-    /// Sets whether values are written in JSON, which has a `null`.
-    pub fn with_json(self, is_json: bool) -> Treatment {
-        Treatment { is_json, ..self }
+    /// Sets whether values are written in JSON, which has a `null`, and the text for a missing record.
+    pub fn with_null(self, is_json: bool, null: &'static [u8]) -> Treatment {
+        Treatment { is_json, null, ..self }
     }
 
-    /// Returns the text that is written instead of a record or value that is missing.
+    /// Returns the text that is written for a missing record.
     pub fn null(&self) -> &'static [u8] {
-        if self.is_json { b"null" } else { b"" }
+        self.null
     }
 
     /// Sets the text `none`, which means a missing value. It matters only for whole URLs; other conversions treat it as
@@ -264,6 +266,11 @@ impl Treatment {
             report.stats.layers = report.stats.layers.max(layers as u64);
         }
         action
+    }
+
+    /// Sets whether the next value of [`Treatment::part`] is the rest of a value whose start was converted before.
+    pub fn set_rest(&mut self, is_rest: bool) {
+        self.works.iter_mut().for_each(|work| work.set_rest(is_rest));
     }
 
     /// Returns the conversion for a value that arrives in pieces. The [`Stream`] records the faults that the policies do

@@ -42,6 +42,10 @@ impl Rewrite for Logged {
     fn reads_utf8(&self) -> bool {
         self.0.reads_utf8()
     }
+
+    fn missing(&self) -> &'static [u8] {
+        self.0.missing()
+    }
 }
 
 /// Applies a [`Rewrite`], and escapes the bytes in its result that would separate or quote values in the record format.

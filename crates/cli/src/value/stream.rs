@@ -61,6 +61,9 @@ impl Stream {
                 Steps::Encode(Box::new(Encoding::new(&encoder.escape, encoder.charset, handling.not_text)))
             }
             Work::Decode(decoder) => Steps::Decode(Box::new(Decoding::new(decoder, handling))),
+            Work::Normalize(normalizer) => {
+                Steps::Decode(Box::new(Decoding::new(&normalizer.decoder, handling)))
+            }
             Work::Within(_) | Work::Rewrite(_) => Steps::Copy,
         };
         Stream { steps, faults: Faults::default(), offset: 0, echo: Some(VecDeque::new()) }

@@ -5,6 +5,7 @@ use simdpct::ByteSet;
 use super::cut;
 use super::decode::Decoder;
 use super::encode::Encoder;
+use super::normalize::Normalizer;
 use super::options::Verb;
 use super::rewrite::Rewriter;
 use super::within::Within;
@@ -18,6 +19,7 @@ use crate::url::Escapes;
 pub enum Work {
     Encode(Box<Encoder>),
     Decode(Box<Decoder>),
+    Normalize(Box<Normalizer>),
     /// Decodes a part of a URL.
     Within(Box<Within>),
     /// Rewrites whole URLs.
@@ -27,7 +29,12 @@ pub enum Work {
 impl Work {
     /// Creates the conversion of single values. The bytes of `structure` stay escaped.
     pub fn on_values(verb: &Verb, structure: ByteSet) -> Work {
-        Work::new(verb, structure, Records::Raw)
+        match verb {
+            Verb::Normalize(unreserved) => {
+                Work::Normalize(Box::new(Normalizer::new(*unreserved, structure, None)))
+            }
+            verb => Work::new(verb, structure, Records::Raw),
+        }
     }
 
     /// Creates the conversion of texts that contain several records, whose ends stay.
@@ -42,8 +49,12 @@ impl Work {
                 Some(scope) => Work::Within(Box::new(Within::new(options, scope, structure))),
                 None => Work::Decode(Box::new(Decoder::new(options, structure, records))),
             },
-            Verb::Normalize(unreserved) => {
+            // A text without records is no URL.
+            Verb::Normalize(unreserved) if records == Records::Raw => {
                 Work::Decode(Box::new(Decoder::normalizer(*unreserved, structure)))
+            }
+            Verb::Normalize(unreserved) => {
+                Work::Normalize(Box::new(Normalizer::new(*unreserved, structure, Some(records.end()))))
             }
             Verb::Rewrite(rewrite) => {
                 Work::Rewrite(Box::new(Rewriter::new(rewrite.clone(), structure, records)))
@@ -58,6 +69,7 @@ impl Work {
         let result = match self {
             Work::Encode(encoder) => encoder.apply(value, handling.not_text, out).map(|()| 0),
             Work::Decode(decoder) => decoder.apply(value, handling, out),
+            Work::Normalize(normalizer) => normalizer.apply(value, handling, out),
             Work::Within(within) => within.apply(value, handling, out),
             Work::Rewrite(rewriter) => rewriter.apply(value, handling, out).map(|()| 0),
         };
@@ -73,6 +85,13 @@ impl Work {
         if let Work::Rewrite(rewriter) = self { rewriter.kept.take() } else { 0 }
     }
 
+    /// Sets whether the next value is the rest of a value whose start was converted before.
+    pub fn set_rest(&mut self, is_rest: bool) {
+        if let Work::Normalize(normalizer) = self {
+            normalizer.is_rest = is_rest;
+        }
+    }
+
     /// Reports whether a value with a malformed escape or invalid UTF-8 is converted like others.
     pub fn copies_escapes(&self) -> bool {
         matches!(self, Work::Rewrite(rewriter) if rewriter.escapes() == Escapes::Copied)
@@ -82,6 +101,7 @@ impl Work {
     fn decoder(&self) -> Option<&Decoder> {
         match self {
             Work::Decode(decoder) => Some(decoder),
+            Work::Normalize(normalizer) => Some(&normalizer.decoder),
             Work::Within(within) => Some(&within.decoder),
             Work::Encode(_) | Work::Rewrite(_) => None,
         }
@@ -103,12 +123,13 @@ impl Work {
         self.decoder().is_some_and(Decoder::needs_percent)
     }
 
-    /// Reports whether bytes are converted independently of the ends of values, so that blocks of input can be
-    /// converted.
+    /// Reports whether bytes are converted independently of each other, except those of an escape. Blocks of input without records can
+    /// then be converted, and values can be cut between escapes.
     pub fn is_blockwise(&self) -> bool {
         match self {
             Work::Encode(encoder) => encoder.is_blockwise(),
             Work::Decode(decoder) => decoder.is_plain(),
+            Work::Normalize(_) => true,
             Work::Within(_) | Work::Rewrite(_) => false,
         }
     }

@@ -49,8 +49,8 @@ fn a_record_ends_where_its_file_does() {
 
 #[test]
 fn policies_add_no_records_and_lose_none() {
-    joined(&["decode", "--on-error", "drop"], &[b"a\n%zz", b"b"], b"a\nb");
-    joined(&["decode", "--on-error", "drop"], &[b"a", b"%zz", b"b"], b"a\nb");
+    joined(&["decode", "-q", "--on-error", "drop"], &[b"a\n%zz", b"b"], b"a\nb");
+    joined(&["decode", "-q", "--on-error", "drop"], &[b"a", b"%zz", b"b"], b"a\nb");
     joined(&["decode", "--on-error", "empty"], &[b"a\n%zz", b"b"], b"a\n\nb");
     joined(&["decode", "--on-error", "empty"], &[b"a", b"%zz"], b"a\n");
     joined(&["decode", "--on-error", "empty"], &[b"%zz", b"%zz", b"c"], b"\n\nc");
@@ -60,9 +60,9 @@ fn policies_add_no_records_and_lose_none() {
         let decoded = ok(&["decode"], &long);
         let both = [&decoded[..], b"\n", &decoded].concat();
         joined(&["decode", "--on-error", "keep", "--stats=json", "-q"][..1], &[&long, &long], &both);
-        joined(&["decode", "--on-error", "drop"], &[&long, &long], &both);
+        joined(&["decode", "-q", "--on-error", "drop"], &[&long, &long], &both);
         let bad = [b"%zz", &long[..]].concat();
-        joined(&["decode", "--on-error", "drop"], &[b"a", &bad, &bad, b"b"], b"a\nb");
+        joined(&["decode", "-q", "--on-error", "drop"], &[b"a", &bad, &bad, b"b"], b"a\nb");
         joined(&["decode", "--on-error", "empty"], &[b"a", &bad, &bad, b"b"], b"a\n\n\nb");
     }
 }

@@ -125,7 +125,7 @@ fn what_cannot_be_read_is_a_finding() {
     );
     assert!(
         err.starts_with(
-            "pct: <stdin>: offset 4: the record is longer than 1 MiB (--max-record), and is not checked\n"
+            "pct: <stdin>:2: offset 4: the record is longer than 1 MiB (--max-record), and is not checked\n"
         ),
         "{err}"
     );

@@ -258,3 +258,35 @@ fn what_cannot_be_read_is_named() {
         assert_eq!(ok(&["decode"], text), text.as_bytes());
     }
 }
+
+/// Inside a compressed file, too, the content of an archive or a Parquet file is not text.
+#[test]
+fn archives_in_compressed_files_are_rejected_by_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("list.gz");
+    let name = path.to_str().unwrap();
+    for (content, reason) in [
+        (&b"PAR1 %41"[..], "this is a Parquet file"),
+        (b"PK\x03\x04%41", "this is a zip archive"),
+        (b"PARE %41", ""),
+        (b"PAR", ""),
+        (b"", ""),
+    ] {
+        ok(
+            &["decode", "--raw", "--no-decompress", "--compress", "gzip", "-o", name],
+            content.escape_ascii().to_string().replace("\\x", "%").replace("%41", "%2541"),
+        );
+        let before = fs::read(&path).unwrap();
+        let Run { err, code, .. } = run(&["decode", "-i", name], "");
+        if reason.is_empty() {
+            assert_eq!((err.as_str(), code), ("", Some(0)));
+            assert_eq!(
+                ok(&["encode", "--keep", " ", name], ""),
+                content.escape_ascii().to_string().replace("%41", "A").as_bytes()
+            );
+        } else {
+            assert!(err.contains(reason) && code == Some(2), "{err}");
+            assert_eq!(fs::read(&path).unwrap(), before);
+        }
+    }
+}

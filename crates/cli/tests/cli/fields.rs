@@ -115,19 +115,45 @@ fn joined_values_are_in_the_order_asked_for() {
         let args = [&["decode", "--only", "--output-delimiter", "|"], args].concat();
         String::from_utf8(run(&args, input).out).unwrap()
     };
+    // A place that is named twice is found twice.
+    for args in [&["--field", "3,-1"][..], &["--field", "-1,3,1,1"], &["--field", "3.1,-1"]] {
+        assert_eq!(ok(&[&["decode"], args].concat(), "a b %41\n"), b"a b A\n", "{args:?}");
+    }
+    for (input, wanted) in [
+        // An unreadable record may have the field.
+        ("a %41\n", ""),
+        ("a %41\n1 - - [t] \"GET /x HTTP/1.1\"\n", "pct: no readable line has field 8"),
+        ("1 - - [t] \"GET /x HTTP/1.1\"\n", "pct: no line has field 8"),
+    ] {
+        let err = run(&["decode", "--log", "combined"], input).err;
+        assert_eq!(err.lines().find(|line| line.contains("field")).unwrap_or_default(), wanted, "{err}");
+    }
     for (args, input, wanted) in [
         (&["--field", "3,1"][..], "%41 b %43\n%44\n\n", "C|A\n|D\n"),
         (&["--field", "2.2,1,2.1"], "a \"b c\"\nd\n", "c|a|b\n|d|\n"),
         (&["--field", "-1,1"], "a b c\n", "c|a\n"),
         (&["--field", "1,3,2"], "a\n", "a||\n"),
         (&["--csv", "--column", "c,a"], "a,b,c\n1,2,3\n4\n,,6\n", "3|1\n|4\n6|\n"),
-        (&["--csv", "--column", "c,a,1"], "a,b,c\n1,2,3\n", "3|1\n"),
+        // A place that is named twice has two cells.
+        (&["--csv", "--column", "c,a,1"], "a,b,c\n1,2,3\n", "3|1|1\n"),
+        (&["--field", "3,-1"], "a b c\nd e\n", "c|c\n|e\n"),
+        (&["--tsv", "--field", "-1,3,1,1"], "%41\tb\tc\n", "c|c|A|A\n"),
+        (&["--field", "3.2,-1"], "a b \"c d\"\n", "d|c d\n"),
+        (&["--field", "1.1,1.1"], "a\n", "a|a\n"),
+        (&["--jsonl", "--key", "a,a,b"], "{\"a\":\"%41\",\"b\":\"2\"}\n", "A|A|2\n"),
+        (&["--logfmt", "--key", "a,b,a"], "a=%41 b=2\n", "A|2|A\n"),
         (
             &["--jsonl", "--key", "b,x,a"],
             "{\"a\":\"1\",\"b\":\"2\"}\n{\"x\":\"3|%7c\"}\n{}\n",
             "2||1\n|3%7C%7c|\n",
         ),
-        (&["--jsonl", "--key", "u[],a"], "{\"a\":\"1\",\"u\":[\"2\",\"3\"]}\n", "2|3|1\n"),
+        // Several values of one key are in one cell.
+        (
+            &["--jsonl", "--key", "u[],a"],
+            "{\"a\":\"1 x\",\"u\":[\"2\",\"3 y|\"]}\n{\"u\":[\"4 z\"]}\n",
+            "2 3%20y%7C|1 x\n4 z|\n",
+        ),
+        (&["--logfmt", "--key", "a,b"], "a=1 b=2 a=3\n", "1 3|2\n"),
         (&["--logfmt", "--key", "b,a"], "a=1 b=2\nb=3\na=\"4\"\n", "2|1\n3|\n|4\n"),
         (&["--log", "combined"], "1 - - [t] \"-\" 200 1 \"r\" \"u\"\n", "|r\n"),
     ] {
@@ -164,7 +190,8 @@ fn options_that_make_no_sense_are_refused() {
         (&["--jsonl", "--key", "a[0]"], "for each element"),
         (&["--strict", "--on-error", "drop"], "--on-error"),
         (&["--stats", "--raw"], "--raw"),
-        (&["-j", "0"], "0"),
+        (&["-j", "0"], "expected a number of threads, at least 1"),
+        (&["-j", "99999999999999999999"], "the number of threads is too large"),
     ] {
         let run = run(&[&["decode"], args].concat(), "");
         assert!(run.code == Some(2) && run.err.contains(wanted), "{args:?}: {:?} {}", run.code, run.err);

@@ -106,31 +106,6 @@ fn permissions_and_links_stay() {
     assert_eq!(fs::read(dir.path().join("file.old")).unwrap(), b"%20");
 }
 
-/// Before the new file has the permissions of the old one, nobody else may open it.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_temporary_file_is_private_from_the_start() {
-    use std::io::Write;
-    let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
-    let (file, calls) = (path("file"), path("calls"));
-    fs::write(&file, "%20").unwrap();
-    let strace = ["-f", "-e", "trace=openat", "-o", &calls, env!("CARGO_BIN_EXE_pct"), "decode", &file];
-    for (more, mode) in [(&["-i"][..], "0600"), (&["-o", &path("new")], "0666")] {
-        let traced = std::process::Command::new("strace").args(strace).args(more).output();
-        let calls = fs::read_to_string(&calls).unwrap_or_default();
-        let Some(created) = calls.lines().find(|line| line.contains(".pct-") && line.contains("O_EXCL"))
-        else {
-            let _ = writeln!(
-                std::io::stderr(),
-                "\nSKIPPED the mode of temporary files: no strace here: {traced:?}"
-            );
-            return;
-        };
-        assert!(created.contains(&format!(", {mode}) = ")), "{created}");
-    }
-}
-
 /// A file that is named twice is converted only once, and a backup that the run makes is never converted.
 #[cfg(unix)]
 #[test]

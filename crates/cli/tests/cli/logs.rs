@@ -441,12 +441,23 @@ fn unknown_escapes_in_quoted_values_stay_and_are_reported() {
     }
     // An unreadable value does not prevent the other values of the line from being decoded.
     assert_eq!(on(&["decode"], &[], r#"u="\x%41" u="\x41%42""#).out, br#"u="\x%41" u="AB""#);
+    // The key was found although its value is unreadable.
+    let said = "pct: 1 record is unreadable, and stays unchanged; --rejects FILE lists the reasons\n";
+    assert_eq!(on(&["decode"], &[], r#"u="\x%41""#).err, said);
+    // Nobody knows where a value ends whose quote is not closed, so the rest of the line is unreadable.
+    let line = r#"u=%41 a="x u=%00"#;
+    let kept = on(&["decode"], &[], line);
+    assert_eq!((String::from_utf8(kept.out).unwrap(), kept.err.as_str()), (line.replace("%41", "A"), said));
+    assert_eq!(on(&["decode"], &["--on-rejected", "null"], line).out, b"u=A a=");
+    let check = String::from_utf8(on(&["check"], &[], line).out).unwrap();
+    assert_eq!(check, "<stdin>:1:8: unreadable: the quoted value that begins here is not closed\n");
 }
 
 #[test]
 fn options_that_make_no_sense_with_logs_are_refused() {
     for (args, wanted) in [
         (&["--log", "apache"][..], "combined"),
+        (&["--log", "COMBINED", "--field", "1"], "--field"),
         (&["--log", "common", "--field", "1"], "--field"),
         (&["--log", "w3c", "-d", ","], "--delimiter"),
         (&["--log", "caddy", "--raw"], "--raw"),

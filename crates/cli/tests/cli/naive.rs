@@ -46,14 +46,23 @@ pub fn decode(input: &[u8], keep: &[u8]) -> Vec<u8> {
     replace(input, |byte, spelling| if keep.contains(&byte) { spelling.to_vec() } else { vec![byte] })
 }
 
-/// Normalizes escapes like `pct normalize`.
+/// Normalizes escapes like `pct normalize`, which makes no URI of a relative reference.
 pub fn normalize(input: &[u8]) -> Vec<u8> {
-    replace(
-        input,
-        |byte, spelling| {
+    let decoded = |text: &[u8]| {
+        let one = |byte, spelling: &[u8]| {
             if is_unreserved(byte) { vec![byte] } else { spelling.to_ascii_uppercase() }
-        },
-    )
+        };
+        replace(text, one)
+    };
+    let has_scheme = |url: &[u8]| simdpct_uri::split(url).scheme().is_some();
+    let line = |line: &[u8]| match line.iter().position(|&byte| byte == b':') {
+        Some(colon) if has_scheme(&decoded(line)) && !has_scheme(line) => {
+            [replace(&line[..colon], |_, spelling| spelling.to_ascii_uppercase()), decoded(&line[colon..])]
+                .concat()
+        }
+        _ => decoded(line),
+    };
+    input.split_inclusive(|&byte| byte == b'\n').flat_map(line).collect()
 }
 
 fn replace(input: &[u8], with: impl Fn(u8, &[u8]) -> Vec<u8>) -> Vec<u8> {

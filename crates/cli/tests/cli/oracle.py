@@ -21,7 +21,14 @@ def normalize(value):
         byte = bytes.fromhex(match[1].decode("ascii"))
         return byte if byte in UNRESERVED else match[0].upper()
 
-    return re.sub(rb"%([0-9A-Fa-f]{2})", one, value)
+    scheme = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*:")
+    escape = re.compile(rb"%([0-9A-Fa-f]{2})")
+    normal = escape.sub(one, value)
+    if scheme.match(normal) and not scheme.match(value):
+        # Decoding would make a URI of a relative reference.
+        start, colon, rest = value.partition(b":")
+        normal = escape.sub(lambda match: match[0].upper(), start) + colon + escape.sub(one, rest)
+    return normal
 
 
 def main():

@@ -15,7 +15,7 @@ fn malformed_escapes_are_treated_as_asked() {
         ("empty", b"A\n\r\n\xFFC\n\nD"),
         ("drop", b"A\n\xFFC\nD"),
     ] {
-        assert_eq!(ok(&["decode", "--on-error", policy], LINES), wanted, "{policy}");
+        assert_eq!(ok(&["decode", "-q", "--on-error", policy], LINES), wanted, "{policy}");
     }
     assert_eq!(ok(&["normalize", "--on-error", "replace"], "%zz%7e%2f\n%"), b"%25zz~%2F\n%25");
     let Run { out, err, code } = run(&["decode", "--on-error", "fail", "--stats=json"], LINES);
@@ -34,14 +34,38 @@ fn what_is_not_utf8_is_treated_as_asked() {
         ("empty", b"A\n%zzB%\r\n\n\nD"),
         ("drop", b"A\n%zzB%\r\nD"),
     ] {
-        assert_eq!(ok(&["decode", "--on-invalid-utf8", policy], LINES), wanted, "{policy}");
+        assert_eq!(ok(&["decode", "-q", "--on-invalid-utf8", policy], LINES), wanted, "{policy}");
     }
     let Run { out, err, code } = run(&["decode", "--on-invalid-utf8", "fail"], LINES);
     assert_eq!((out, code), (b"A\n%zzB%\r\n".to_vec(), Some(1)));
     assert_eq!(err, "pct: <stdin>:3: offset 13: not UTF-8\n");
     // Malformed escapes and invalid UTF-8 can have different policies in one run.
     let args = ["decode", "--on-error", "replace", "--on-invalid-utf8", "drop"];
-    assert_eq!(ok(&args, LINES), b"A\n%25zzB%25\r\nD");
+    assert_eq!(run(&args, LINES).out, b"A\n%25zzB%25\r\nD");
+    // Records that are left out are counted.
+    let left_out = |count: &str, fault: &str| {
+        format!(
+            "pct: {count} {fault}, and {} left out; --rejects FILE lists the reasons\n",
+            if count == "1" { "is" } else { "are" }
+        )
+    };
+    for (args, wanted) in [
+        (&["--on-error", "drop"][..], left_out("2", "records have a malformed escape")),
+        (&["--on-invalid-utf8", "drop"], left_out("2", "records have invalid bytes")),
+        (&args[1..], left_out("2", "records have invalid bytes")),
+        (
+            &["--on-error", "drop", "--on-invalid-utf8", "drop"],
+            left_out("3", "records have a malformed escape or invalid bytes"),
+        ),
+        (
+            &["--on-error", "drop", "--field", "1", "-e", "%zz"],
+            left_out("1", "record has a malformed escape"),
+        ),
+        (&["--on-error", "drop", "-q"], String::new()),
+        (&["--on-error", "empty"], String::new()),
+    ] {
+        assert_eq!(run(&[&["decode"], args].concat(), LINES).err, wanted, "{args:?}");
+    }
 }
 
 /// Returns the words at the start of the lines of `help` that begin with `start`.
@@ -50,9 +74,31 @@ fn first_words<'h>(help: &'h str, start: &str) -> Vec<&'h str> {
     rest.filter_map(|rest| rest.split([' ', ':']).next()).filter(|word| !word.is_empty()).collect()
 }
 
-/// For each verb and each policy in its help, the policy has an effect that `keep` does not have, or is rejected as an
-/// option. Each row is a form of a verb, and an input with faults: a malformed escape, invalid UTF-8, and a line that is
-/// not JSON.
+/// Returns options that choose a place of values, and an input for each, which has the lines of `values` in this place and then
+/// an unreadable record. If each value is a row of its own (`is_row`), whole lines are the only place.
+fn places(values: &[u8], is_row: bool) -> Vec<(&'static [&'static str], Vec<u8>)> {
+    let each = |before: &str, after: &str, last: &str| {
+        let lines = values.split(|&byte| byte == b'\n');
+        let lines = lines.flat_map(|value| [before.as_bytes(), value, after.as_bytes(), b"\n"].concat());
+        lines.chain(last.bytes()).collect::<Vec<u8>>()
+    };
+    let too_long = "a".repeat(2 << 20);
+    let mut places = vec![(&["--max-record", "1"][..], each("", "", &too_long))];
+    if !is_row {
+        let json = String::from_utf8_lossy(&each("{\"u\":\"", "\"}", "no json\n")).into_owned();
+        places.extend([
+            (&["--jsonl", "--key", "u"][..], json.into_bytes()),
+            (&["--csv", "--no-header", "--column", "1"], each("", ",", "\"open\n")),
+            (&["--logfmt", "--key", "u"], each("u=", "", "u=\"open\n")),
+            (&["--log", "common"], each("1 - - [t] \"GET ", " HTTP/1.1\"", "no log\n")),
+        ]);
+    }
+    places
+}
+
+/// For each verb, each place of values and each policy in its help, the policy has an effect that `keep` does not have, or is
+/// rejected as an option. Each row is a form of a verb, and a value with faults: a malformed escape and invalid UTF-8, escaped and
+/// not. The faults of the rows of `join` are also in its arguments.
 #[test]
 fn every_policy_of_every_verb_does_something_or_is_refused() {
     let url = b"//a/%zz\xFF?q=%zz%FF\xFF#%zz\xFF";
@@ -62,12 +108,15 @@ fn every_policy_of_every_verb_does_something_or_is_refused() {
         (&["encode", "--url"], url),
         (&["encode", "--keep-escapes"], url),
         (&["encode", "--charset", "gbk"], url),
+        (&["encode", "--charset", "latin1"], url),
         (&["decode"], url),
         (&["decode", "--url"], url),
         (&["decode", "--path"], url),
         (&["decode", "--query"], url),
+        (&["decode", "--charset", "utf-8"], url),
         (&["decode", "--form", "--until-stable"], url),
         (&["normalize"], url),
+        (&["normalize", "--dialect", "rfc1738"], url),
         (&["normalize", "--profile", "rfc3986"], url),
         (&["normalize", "--profile", "whatwg"], b"http://a/%zz\nhttp://b/\xFF"),
         (&["split"], url),
@@ -79,7 +128,11 @@ fn every_policy_of_every_verb_does_something_or_is_refused() {
         (&["get", "--decode", "{path}"], url),
         (&["join"], row),
         (&["join", "--encode"], row),
+        (&["join", "query=%zz"], b""),
+        (&["join", "query=%zz", "-"], b"http\t\ta"),
+        (&["join", "--from", "jsonl", "path=/%zz", "-"], b"{\"host\":\"a\"}"),
         (&["resolve", "--base", "http://b/"], url),
+        (&["resolve", "--standard", "--base", "http://b/"], b"/%zz\n/\xFF"),
         (&["iri"], url),
         (&["uri"], url),
         (&["form"], b"q=%zz%FF"),
@@ -100,27 +153,34 @@ fn every_policy_of_every_verb_does_something_or_is_refused() {
             assert!(policies.contains(&"keep") && policies.len() > 3, "{section}");
             let mut forms = forms.iter().filter(|(form, _)| form[0] == verb).peekable();
             assert!(forms.peek().is_some(), "a row for {verb} is missing here");
-            for (form, input) in forms {
-                let form = if option == "--on-rejected" {
-                    &[form, &["--jsonl", "--key", "u"][..]].concat()
-                } else {
-                    *form
-                };
-                let result = |policy: &str| run(&[form, &["-q", &option, policy]].concat(), input);
-                let kept = result("keep");
-                for policy in policies.iter().filter(|policy| **policy != "keep") {
-                    let Run { out, err, code } = result(policy);
-                    let is_refused = code == Some(2) && err.contains(&option);
-                    assert!(
-                        is_refused || (&out, code) != (&kept.out, kept.code),
-                        "{form:?} {option} {policy} does nothing: {err}"
-                    );
-                    seen += 1;
+            for &(form, value) in forms {
+                let is_row = ["join", "form"].contains(&verb);
+                for (options, input) in places(value, is_row) {
+                    // Arguments without `-` need no input, and JSON holds no invalid UTF-8.
+                    let is_text = options.contains(&"--jsonl")
+                        || form.contains(&"query=%zz")
+                        || form.contains(&"path=/%zz");
+                    let is_alone = form.len() == 2 && form[1] == "query=%zz";
+                    if option == "--on-invalid-utf8" && is_text || option == "--on-rejected" && is_alone {
+                        continue;
+                    }
+                    let result =
+                        |policy: &str| run(&[form, options, &["-q", &option, policy]].concat(), &input);
+                    let kept = result("keep");
+                    for policy in policies.iter().filter(|policy| **policy != "keep") {
+                        let Run { out, err, code } = result(policy);
+                        let is_refused = code == Some(2) && err.contains(&option);
+                        assert!(
+                            is_refused || (&out, code) != (&kept.out, kept.code),
+                            "{form:?} {options:?} {option} {policy} does nothing: {err}"
+                        );
+                        seen += 1;
+                    }
                 }
             }
         }
     }
-    assert!(seen > 200, "{seen}");
+    assert!(seen > 900, "{seen}");
 }
 
 /// If an escape is malformed in a value that is decoded, its `%` is written as `%25`.
@@ -143,25 +203,42 @@ fn conversions_that_decode_repair_malformed_escapes() {
 #[test]
 fn decoding_a_part_of_a_url_creates_no_scheme() {
     for (args, url, wanted) in [
-        (&["--path"][..], "javascript%3Aalert(1)", "javascript%3Aalert(1)"),
-        (&["--path"], "a%3a%20b/c%3Ad", "a%3a b/c:d"),
-        (&["--path"], "%41:x%20/%41", "%41:x%20/A"),
-        (&["--path"], "/a%3Ab", "/a:b"),
-        (&["--path"], "http://a/b%3Ac", "http://a/b:c"),
-        (&["--path"], "mailto:a%3Ab", "mailto:a:b"),
-        (&["--path", "--times", "3"], "a%25253Ab", "a%3Ab"),
-        (&["--path", "--nginx"], "a\\x3Ab", "a\\x3Ab"),
-        (&["--url"], "%41:x%41", "%41:xA"),
-        (&["--url"], "%20:x%41", " :xA"),
+        (&["decode", "--path"][..], "javascript%3Aalert(1)", "javascript%3Aalert(1)"),
+        (&["decode", "--path"], "a%3a%20b/c%3Ad", "a%3a b/c:d"),
+        (&["decode", "--path"], "%41:x%20/%41", "%41:x%20/A"),
+        (&["decode", "--path"], "/a%3Ab", "/a:b"),
+        (&["decode", "--path"], "http://a/b%3Ac", "http://a/b:c"),
+        (&["decode", "--path"], "mailto:a%3Ab", "mailto:a:b"),
+        (&["decode", "--path", "--times", "3"], "a%25253Ab", "a%3Ab"),
+        (&["decode", "--path", "--nginx"], "a\\x3Ab", "a\\x3Ab"),
+        (&["decode", "--url"], "%41:x%41", "%41:xA"),
+        (&["decode", "--url"], "%20:x%41", " :xA"),
+        (&["normalize"], "%68ttp://a/%41", "%68ttp://a/A"),
+        (&["normalize"], "%6aava%73cript:%41", "%6Aava%73cript:A"),
+        (
+            &["normalize"],
+            "%41:x\n%42:%43\nhttp://a/%41:x\n%41/b:c\n%2D:x",
+            "%41:x\n%42:C\nhttp://a/A:x\nA/b:c\n-:x",
+        ),
+        (&["normalize", "-0"], "%41:x\0\n%41:x\0", "%41:x\0\nA:x\0"),
+        (&["normalize", "--dialect", "rfc1738"], "a%2B:%41", "a%2B:A"),
+        (&["normalize", "--on-error", "replace"], "%zz\n%41:%zz", "%25zz\n%41:%25zz"),
+        (&["normalize", "--jsonl", "--key", "u"], "{\"u\":\"%41:%42\"}", "{\"u\":\"%41:B\"}"),
+        (&["normalize", "--profile", "escapes"], "%41:%42\njava%73cript:x", "%41:B\njava%73cript:x"),
+        (&["normalize", "--profile", "rfc3986"], "%41:%42", "./A:B"),
     ] {
-        let out = ok(&[&["decode"], args].concat(), url);
+        let out = ok(args, url);
         assert_eq!(String::from_utf8(out).unwrap(), wanted, "{args:?} {url}");
     }
+    // Only the start of a line that is converted in parts is the start of its URL.
+    let long = "%41:".repeat(1 << 20);
+    let args = ["normalize", "--max-record", "1"];
+    assert_same("long", &ok(&args, &long), format!("%41:{}", "A:".repeat((1 << 20) - 1)).as_bytes());
 }
 
 #[test]
 fn dropped_records_leave_nothing_behind() {
-    let args = ["decode", "--tsv", "--field", "1,3", "--on-error", "drop"];
+    let args = ["decode", "-q", "--tsv", "--field", "1,3", "--on-error", "drop"];
     assert_eq!(ok(&args, "%41\t%41\t%41\n%41\tx\t%zz\n%zz\tx\n%42\n"), b"A\t%41\tA\nB\n");
     let args = ["decode", "--field", "2,3", "--on-error", "empty"];
     assert_eq!(ok(&args, "a %zz %41\n"), b"a - A\n");
@@ -320,7 +397,7 @@ fn whole_lines_may_be_longer_than_memory_allows() {
     fs::write(&input, format!("%41\n{long}\n%42")).unwrap();
     for args in [&["--times", "2"][..], &["--until-stable"], &["--nginx", "--percent-u"], &["--printable"]] {
         let outcome = |limit| {
-            ok(&[&["decode", "--on-error", "drop", "--max-record", limit], args, &[name]].concat(), "")
+            ok(&[&["decode", "-q", "--on-error", "drop", "--max-record", limit], args, &[name]].concat(), "")
         };
         assert_same(&format!("{args:?}"), &outcome("1"), &outcome("64"));
     }

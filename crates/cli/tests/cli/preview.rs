@@ -44,7 +44,8 @@ fn a_diff_is_shown_and_nothing_is_written() {
 fn names_in_a_diff_are_written_as_git_writes_them() {
     let dir = tempfile::tempdir().unwrap();
     for (name, wanted) in [
-        ("plain\u{e9}", "plain\u{e9}"),
+        ("plain", "plain"),
+        ("\u{e9}.txt", r#""\303\251.txt""#),
         ("a b", "a b\t"),
         ("a\tb c", "\"a\\tb c\"\t"),
         ("q\"\\\n", r#""q\"\\\n""#),

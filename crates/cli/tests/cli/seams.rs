@@ -157,7 +157,7 @@ fn only_values_are_written_one_a_line() {
             &["decode", "--only", "--jsonl", "--key", "u[]", "--output-delimiter", ","],
             "{\"u\":[\"a,\",\"%2c\"]}\n"
         ),
-        b"a%2C,%2c\n"
+        b"a%2C %2c\n"
     );
     assert_eq!(text(&["--only", "--logfmt", "--key", "b,a"], "a=1 b=\"%20\\n\"\n"), "1\n %0A\n");
     for (args, wanted) in [
@@ -179,7 +179,7 @@ fn only_goes_with_policies_and_counts() {
     let Run { out, err, .. } = run(&args, input);
     assert_eq!(out, b"A\nB\n");
     assert!(err.contains("\"records\":3,\"dropped\":1,\"bytes_in\":18,\"bytes_out\":4,"), "{err}");
-    assert_eq!(text(&["--only", "--field", "1,2", "--on-error", "drop"], input), "a\nA\nc\nB\n");
+    assert_eq!(text(&["-q", "--only", "--field", "1,2", "--on-error", "drop"], input), "a\nA\nc\nB\n");
     assert_eq!(text(&["--only", "--field", "2", "--on-error", "empty"], input), "A\n\nB\n");
     let fails = run(&["decode", "--only", "--field", "2", "--strict"], input);
     assert_eq!((fails.out.as_slice(), fails.code), (&b"A\n"[..], Some(1)));
@@ -271,6 +271,15 @@ fn only_changed_records_are_written() {
     );
     let run = run(&["decode", "--only-changed", "--raw"], "");
     assert!(run.code == Some(2) && run.err.contains("--raw"), "{}", run.err);
+    // A column or key that is named twice gets both names.
+    assert_eq!(
+        text(&["--csv", "--column", "a,1,b", "--into", "x,y,z"], "a,b\n\"%41,\",2\n"),
+        "a,x,y,b,z\n\"%41,\",\"A,\",\"A,\",2,2\n"
+    );
+    assert_eq!(
+        text(&["--jsonl", "--key", "a,a", "--into", "x,y"], "{\"a\":\"%41\"}"),
+        "{\"a\":\"%41\",\"x\":\"A\",\"y\":\"A\"}"
+    );
 }
 
 #[test]

@@ -182,3 +182,29 @@ fn a_signal_that_was_ignored_stays_ignored() {
     assert_eq!(exit_status(&mut child).code(), Some(0));
     assert_eq!(fs::read(&target).unwrap(), b"a b\n".repeat(50_000));
 }
+
+/// Until a new file is complete, nobody else may open it. Then it has the permissions of the old file, or the usual ones.
+#[test]
+fn unfinished_files_are_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let mode = |name: &str| fs::metadata(path(name)).unwrap().permissions().mode() & 0o7777;
+    fs::write(path("old"), "").unwrap();
+    fs::set_permissions(path("old"), fs::Permissions::from_mode(0o640)).unwrap();
+    fs::write(path("usual"), "").unwrap();
+    for name in ["old", "new"] {
+        let rejects = path(&format!("{name}.rejects"));
+        let mut child = command(&["decode", "-o", &path(name), "--rejects", &rejects]).spawn().unwrap();
+        feed(&mut child, dir.path());
+        let entries = fs::read_dir(dir.path()).unwrap().flatten();
+        let hidden = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(".pct-"));
+        let modes: Vec<_> =
+            hidden.map(|entry| entry.metadata().unwrap().permissions().mode() & 0o7777).collect();
+        assert_eq!(modes, [0o600; 2], "{name}");
+        drop(child.stdin.take());
+        assert!(exit_status(&mut child).success());
+        assert_eq!(mode(&format!("{name}.rejects")), mode("usual"));
+    }
+    assert_eq!((mode("old"), mode("new")), (0o640, mode("usual")));
+}

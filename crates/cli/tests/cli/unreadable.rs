@@ -73,6 +73,7 @@ fn everything_from_an_unclosed_quote_on_stays() {
     let listed = format!("pct: 1 record is unreadable, and stays unchanged; {file} lists the reasons\n");
     let left_out = "pct: 1 record is unreadable, and is left out; --rejects FILE lists the reasons\n";
     let dropped = changed.replace("%42,\"%43\nno row %44\n", "");
+    let emptied = changed.replace("%42,\"%43\nno row %44\n", "\n\n");
     for (options, wanted, err) in [
         (&[][..], &*changed, said),
         (&["--on-error", "keep"], &changed, said),
@@ -81,6 +82,11 @@ fn everything_from_an_unclosed_quote_on_stays() {
         (&["--quiet"], &changed, ""),
         (&["--rejects", file], &changed, &listed),
         (&["--on-rejected", "drop"], &dropped, left_out),
+        (
+            &["--on-rejected", "null"],
+            &emptied,
+            &said.replace("stays unchanged", "nothing is written instead, or null in JSON"),
+        ),
         (&["--only-changed"], "a,b\n1,A\n", said),
         // Values alone are not part of a table, so the rows after the quote are converted.
         (&["--only"], "A\nE\n%zz\n\u{fffd}\n", said),

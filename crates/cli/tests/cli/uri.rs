@@ -223,7 +223,8 @@ fn profiles_work_on_values_anywhere() {
     // An escaped comma stays escaped, because a decoded one would split the field.
     let w3lib = ["normalize", "--profile", "w3lib-2.5", "--field", "1", "--delimiter", ","];
     assert_eq!(text(&w3lib, "http://a/%2Cb,x\n"), "http://a/%2Cb,x\n");
-    // A URL is converted only as a whole, so a line that does not fit in memory stays as it is.
+    // A URL is converted only as a whole, so a line that does not fit in memory stays as it is. Its number is known if lines are
+    // counted.
     let long = format!("HTTP://{}/\nHTTP://B/\n", "A".repeat(3 << 20));
     let Run { out, err, code } = run(&profile, &long);
     assert_same("a long line", &out, long.replace("HTTP://B", "http://b").as_bytes());
@@ -232,10 +233,19 @@ fn profiles_work_on_values_anywhere() {
         err.contains("offset 0: the record is longer than 2 MiB (--max-record), and stays as it is"),
         "{err}"
     );
+    let listed = run(&[&profile[..], &["--rejects", "/dev/null"]].concat(), format!("a\n{long}"));
+    assert!(listed.err.starts_with("pct: <stdin>:2: offset 2: the record is longer"), "{}", listed.err);
     for (policy, outcome, wanted) in
         [("drop", "is left out", ""), ("null", "is now empty, or null in JSON", "\n")]
     {
-        for (verb, rest) in [(&["split", "--fields", "host"][..], "B\n"), (&profile, "http://b/\n")] {
+        for (verb, rest) in [
+            (&["split", "--fields", "host"][..], "B\n"),
+            (&["split", "--fields", "host", "--as", "jsonl"], "{\"host\":\"B\"}\n"),
+            (&["form", "--as", "jsonl"], "[[\"HTTP://B/\",\"\"]]\n"),
+            (&profile, "http://b/\n"),
+        ] {
+            let wanted =
+                if verb.contains(&"jsonl") { wanted.replace('\n', "null\n") } else { wanted.to_owned() };
             let Run { out, err, code } = run(&[verb, &["--on-rejected", policy]].concat(), &long);
             assert_eq!(
                 (String::from_utf8(out).unwrap(), code),
@@ -376,6 +386,30 @@ fn join_refuses_what_would_not_be_read_back() {
         (&["path=/a?b"], "the path cannot be read back from the URL: '/a?b'"),
         (&["query=a#b"], "the query cannot be read back from the URL: 'a#b'"),
         (&["url=a"], "'url' is a whole URL and not a part to join"),
+        // Browsers read a backslash as a slash, and remove tabs and line ends.
+        (&["host=a\\b"], "the host cannot hold '\\\\'; escape it: 'a\\\\b'"),
+        (&["host=a\tb"], "the host cannot hold '\\t'"),
+        (&["host=a", "user=b\\c"], "the user cannot hold '\\\\'; escape it, or add --encode"),
+        (&["host=a", "user=b\nc"], "the user cannot hold '\\n'"),
+        (&["host=a", "userinfo=b@c"], "the userinfo cannot hold '@'"),
+        (&["authority=a\\b"], "the authority cannot hold '\\\\'"),
+        (&["host=::1"], "host, userinfo and port cannot be read back"),
+        (
+            &["--encode", "host=::1"],
+            "the host cannot hold ':'; write an address in brackets, and a port as port=: '::1'",
+        ),
+        (&["--encode", "host=a]"], "the host cannot hold ']'"),
+        (&["--encode", "host=a:80"], "write an address in brackets, and a port as port="),
+        // Browsers contact evil.com for all of these.
+        (
+            &["host=", "path=//evil.com"],
+            "without a host, browsers would read one from the path: '//evil.com'",
+        ),
+        (&["host=", "path=/evil.com"], "without a host"),
+        (&["--encode", "host=", "path=//evil.com"], "without a host"),
+        (&["scheme=http", "host=", "path=/evil.com"], "without a host"),
+        (&["scheme=https", "path=\\\\evil.com"], "without a host"),
+        (&["path=/\\evil.com"], "without a host"),
     ] {
         let Run { out, err, code } = join(args);
         assert_eq!((out, code), (Vec::new(), Some(1)), "{args:?}");
@@ -405,6 +439,10 @@ fn join_refuses_what_would_not_be_read_back() {
         (&["--encode", "host=例え.jp"], "//xn--r8jz45g.jp\n"),
         (&["--encode", "host=a", "user=b:c", "query:q=a&b"], "//b%3Ac@a?q=a%26b\n"),
         (&["host=a", "authority=a", "query=q=1", "query:q=1"], "//a?q=1\n"),
+        (&["--encode", "host=a", "user=b\\c", "password=@"], "//b%5Cc:%40@a\n"),
+        (&["host=a%5Cb"], "//a%5Cb\n"),
+        (&["scheme=file", "host=", "path=/a"], "file:///a\n"),
+        (&["scheme=x", "path=//a"], "x:/.//a\n"),
     ] {
         assert_eq!(text(&[&["join"][..], args].concat(), ""), url);
     }
@@ -490,7 +528,7 @@ fn hosts_that_idna_does_not_take_are_refused() {
     assert_eq!(kept.out, b"/\xFF\n");
     assert!(kept.err.starts_with("pct: 1 value was rejected, and stays unchanged"), "{}", kept.err);
     assert_eq!(ok(&["uri", "-q", "--on-rejected", "null"], b"/\xFF\n"), b"\n");
-    assert_eq!(ok(&["uri", "--on-invalid-utf8", "drop"], b"/\xFF\n/\xC3\xA9\n"), b"/%C3%A9\n");
+    assert_eq!(ok(&["uri", "-q", "--on-invalid-utf8", "drop"], b"/\xFF\n/\xC3\xA9\n"), b"/%C3%A9\n");
     assert_eq!(ok(&["uri", "--on-invalid-utf8", "replace"], b"/\xFF\n"), b"/%EF%BF%BD\n");
 }
 
@@ -535,8 +573,9 @@ fn forms_become_pairs_and_back() {
         ("a=%25C3", &[], "[[\"a\",\"%C3\"]]"),
         ("a+%C3=%zz", &[], "[[{\"bytes\":\"a%20%C3\"},\"%zz\"]]"),
         ("a=%C3", &["--on-invalid-utf8", "replace"], "[[\"a\",\"\u{fffd}\"]]"),
-        ("a=%C3", &["--on-invalid-utf8", "empty"], ""),
-        ("a=%C3\nb", &["--on-invalid-utf8", "drop"], "[[\"b\",\"\"]]"),
+        ("a=%C3", &["--on-invalid-utf8", "empty"], "null"),
+        ("a=%zz", &["--on-error", "empty"], "null"),
+        ("a=%C3\nb", &["-q", "--on-invalid-utf8", "drop"], "[[\"b\",\"\"]]"),
     ] {
         let out = text(&[&["form", "--as", "jsonl"], more].concat(), form);
         assert_eq!(out, wanted, "{form} {more:?}");
@@ -591,7 +630,7 @@ fn forms_may_be_in_any_charset() {
 
     // `--on-invalid-utf8` has the same policies as in the other commands.
     let wrong = "a=1&b=x%FFy\nc=%81\n";
-    let with = |policy: &str| text(&["form", "--charset", "gbk", "--on-invalid-utf8", policy], wrong);
+    let with = |policy: &str| text(&["form", "-q", "--charset", "gbk", "--on-invalid-utf8", policy], wrong);
     assert_eq!(with("keep"), "a\t1\tb\tx%FFy\nc\t%81\n");
     assert_eq!(with("replace"), "a\t1\tb\tx\u{fffd}y\nc\t\u{fffd}\n");
     assert_eq!(with("drop"), "");

@@ -26,6 +26,7 @@ use crate::parts::split;
 #[cfg(feature = "idna")]
 mod contact;
 mod error;
+mod escapes;
 mod rfc3986;
 mod robots;
 #[cfg(feature = "idna")]
@@ -42,6 +43,7 @@ mod w3lib;
 mod whatwg;
 
 pub use error::{CanonicalizeError, Reason};
+pub use escapes::hidden_schemes;
 #[cfg(feature = "whatwg")]
 pub use whatwg::resolve_standard;
 
@@ -131,9 +133,10 @@ profiles! {
     /// `escapes`: escapes of unreserved bytes are decoded, the others are written in upper case, as by [`simdpct::normalize`].
     /// Unlike there, an escape stays if its byte would complete a malformed escape, as in `%%341`.
     ///
-    /// The URL is not split, and no input is rejected.
+    /// The URL is not split, and no input is rejected. A relative reference stays one: escapes that would become part of a scheme stay
+    /// ([`hidden_schemes`]).
     Escapes = "escapes", "RFC 3986, 6.2.2, for escapes only: simdpct's normalize",
-        Form::Bytes(rfc3986::append_normalized);
+        Form::Bytes(|text, out| escapes::append(text, rfc3986::append_normalized, out));
 
     /// `rfc3986`: syntax-based normalization (RFC 3986, section 6.2.2).
     ///
@@ -164,7 +167,7 @@ profiles! {
     ///
     /// Escapes are neither decoded nor changed in case. Rejects URLs that the standard does not parse without a base, relative
     /// references among them, and URLs that are not UTF-8.
-    Whatwg if "whatwg" = "whatwg", "the URL Standard: what browsers show and send (with the crate url 2.5)",
+    Whatwg if "whatwg" = "whatwg", "the URL Standard: what browsers show and send",
         Form::Url(Some(prove::<scan::Whatwg>), whatwg::append);
 
     /// `safe-browsing-4`: the keys of Google Safe Browsing, version 4.

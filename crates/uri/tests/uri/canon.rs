@@ -329,8 +329,48 @@ fn w3lib() {
             ("a%3A/", 0, Reason::Unstable),
             ("http://h/%4%31", 8, Reason::Unstable),
             ("//evil.com\\@good.com/", 12, Reason::HostConflict),
+            // Relative references do not get a scheme.
+            ("java%73cript:alert(1)", 0, Reason::Unstable),
+            ("%41:x", 0, Reason::Unstable),
+            ("a%3Ab", 0, Reason::Unstable),
         ],
     );
+}
+
+/// Normalization makes no absolute URI of a relative reference (RFC 3986, section 4.2).
+#[test]
+fn hidden_schemes() {
+    let urls = [
+        "%68ttp://evil/",
+        "h%74tp%2525://evil/",
+        "java%73cript:alert(1)",
+        "%41:x",
+        "a%2D:x",
+        "%2568ttp://evil/",
+    ];
+    for profile in Profile::ALL {
+        // Google's vectors decode a URL before its scheme is read.
+        if profile.name().starts_with("safe-browsing") {
+            continue;
+        }
+        for url in urls {
+            let form = canon(*profile, url.as_bytes());
+            let has_scheme =
+                form.as_ref().is_ok_and(|form| split(form).is_uri() || form.starts_with(b"http)"));
+            assert!(!has_scheme, "{profile} {url}: {}", form.unwrap().escape_ascii());
+        }
+    }
+    check(
+        Profile::Escapes,
+        [("%6aava%73cript:%41", "%6Aava%73cript:A"), ("%41/b:%43", "A/b:C"), ("%2D:%41", "-:A")],
+    );
+    for tool in [Profile::SurtPython0_3, Profile::SurtJava] {
+        check_rejected(
+            tool,
+            &[("%68ttp://evil/", 0, Reason::HostConflict), (" %2568ttp://evil/", 1, Reason::HostConflict)],
+        );
+        check(tool, [("%61.com:80/x", "com,a)/x")]);
+    }
 }
 
 #[test]

@@ -22,7 +22,7 @@ use crate::ground::shown::shown;
 use crate::io::input::Input;
 use crate::io::output::Output;
 use crate::select::Selector;
-use crate::value::policy::OnRejected;
+use crate::value::policy::{OnRejected, Policies, Policy};
 use crate::value::stats::{Stats, StatsFormat};
 
 /// The selection of the values that a job processes.
@@ -85,6 +85,32 @@ impl Account {
     }
 }
 
+/// Warns about records that were left out because of faults in their values, and then like [`warn_rejected`]. `policies` say what
+/// was done with them.
+fn warn_faulty(stats: &Stats, policies: Policies, options: &OutputOptions) {
+    let is_dropped = policies.rejected == OnRejected::Drop;
+    let rejected = if is_dropped { stats.rejected + stats.unreadable } else { 0 };
+    let count = stats.dropped.saturating_sub(rejected);
+    if count > 0 && options.stats.is_none() {
+        let fault = match (policies.malformed, policies.not_text) {
+            (Policy::Drop, Policy::Drop) => "a malformed escape or invalid bytes",
+            (Policy::Drop, _) => "a malformed escape",
+            _ => "invalid bytes",
+        };
+        let (has, is) = if count == 1 { ("record has", "is") } else { ("records have", "are") };
+        warn(format_args!("{count} {has} {fault}, and {is} left out; {}", reasons(options)));
+    }
+    warn_rejected(stats, policies.rejected, options);
+}
+
+/// Returns the end of a message that says where reasons are listed.
+fn reasons(options: &OutputOptions) -> String {
+    match &options.rejects {
+        Some(path) => format!("{} lists the reasons", shown(path)),
+        None => "--rejects FILE lists the reasons".to_owned(),
+    }
+}
+
 /// Warns about values that were rejected and records that could not be read, because a run without an error would look
 /// like a conversion of everything. `policy` says what was done with them. Statistics have these counts already.
 fn warn_rejected(stats: &Stats, policy: OnRejected, options: &OutputOptions) {
@@ -106,11 +132,7 @@ fn warn_rejected(stats: &Stats, policy: OnRejected, options: &OutputOptions) {
             OnRejected::Drop => left_out,
             OnRejected::Null | OnRejected::Fail => "nothing is written instead, or null in JSON",
         };
-        let listed = match &options.rejects {
-            Some(path) => format!("{} lists the reasons", shown(path)),
-            None => "--rejects FILE lists the reasons".to_owned(),
-        };
-        warn(format_args!("{count} {what}, and {outcome}; {listed}"));
+        warn(format_args!("{count} {what}, and {outcome}; {}", reasons(options)));
     }
 }
 

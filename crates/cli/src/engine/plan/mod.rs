@@ -197,6 +197,8 @@ impl Request {
     fn needs_values(&self) -> bool {
         !self.selection.is_records()
             || self.verb.takes_whole_values()
+            // The start of a URL is normalized in its own way.
+            || (matches!(self.verb, Verb::Normalize(_)) && self.records != Records::Raw)
             || self.rejects.is_some()
             || self.stats.is_some()
             || self.preview.is_some()

@@ -211,6 +211,16 @@ impl Selection {
             // If blanks separate the fields, an empty field would disappear, so a hyphen is written.
             empty = none;
         }
+        // If results are written alone, and they are JSON, each line must be JSON.
+        let is_alone = shape.only || self.is_records();
+        if is_alone {
+            empty = verb.missing();
+        }
+        let null: &[u8] = match selector {
+            Selector::Keys(_) if !shape.only => b"null",
+            _ if is_alone => verb.missing(),
+            _ => b"",
+        };
         // In JSON, the selector undoes nginx's escapes together with those of JSON, so the conversion must not.
         let verb = match verb {
             Verb::Decode(options) if matches!(selector, Selector::Keys(_)) => {
@@ -227,6 +237,6 @@ impl Selection {
                 .to_owned());
         }
         let work = kept.map(|kept| Work::on_values(verb, kept));
-        Ok(Selected { target, work, empty, none, form })
+        Ok(Selected { target, work, empty, null, none, form })
     }
 }

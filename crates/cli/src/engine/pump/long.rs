@@ -5,6 +5,7 @@ use super::feed::Feed;
 use super::job::{Job, Long};
 use crate::engine::sink::Sink;
 use crate::ground::error::{Failure, warn};
+use crate::ground::reason::Reason;
 use crate::io::held::Held;
 
 /// Passes a record that does not fit in memory through `job` to `sink`. The record is at `offset` of the input, and
@@ -27,7 +28,9 @@ pub fn pass<J: Job>(
         Long::Pass(reason) => (Instead::Nothing, "is not checked", reason),
         Long::Lines(at, reason, outcome) => {
             sink.take(offset, &[], report)?;
-            warn(format_args!("{}: offset {}: {reason}, and {outcome}", sink.file, offset + at as u64));
+            let before = memchr::memchr_iter(feed.line_end(), &block[..at]).count() as u64;
+            let counted = report.places.then_some(sink.lines + before);
+            tell(sink, counted, offset + at as u64, &reason, outcome);
             return lines(feed, job, buffers, sink, offset);
         }
         Long::Parts { held: is_held } => {
@@ -72,7 +75,7 @@ pub fn pass<J: Job>(
     };
     let places = report.places;
     sink.take(offset, &[], report)?;
-    warn(format_args!("{}: offset {offset}: {reason}, and {outcome}", sink.file));
+    tell(sink, places.then_some(sink.lines), offset, &reason, outcome);
     let end = feed.line_end();
     let is_copied = matches!(instead, Instead::Record);
     let mut old = held(is_shown && !is_copied)?;
@@ -106,6 +109,12 @@ pub fn pass<J: Job>(
         _ if text.is_empty() => Ok(()),
         _ => sink.write(&text, is_open),
     }
+}
+
+/// Warns about the record at `offset`, after `lines` lines if they were counted.
+fn tell(sink: &Sink<'_>, lines: Option<u64>, offset: u64, reason: &Reason, outcome: &str) {
+    let line = lines.map_or(String::new(), |lines| format!("{}:", lines + 1));
+    warn(format_args!("{}:{line} offset {offset}: {reason}, and {outcome}", sink.file));
 }
 
 /// The output for a record that does not fit in memory.

@@ -9,7 +9,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use crate::ground::error::Failure;
-use crate::ground::shown::{is_harmful, shown};
+use crate::ground::shown::shown;
 use crate::io::held::Held;
 use crate::io::output::Output;
 
@@ -320,33 +320,23 @@ impl Preview {
     }
 }
 
-/// Returns the name of the file at `path` as git writes it in the header of a diff: a name with special characters is
-/// quoted as in C, and a tab follows a name with blanks, so that `patch` reads neither as something else.
+/// Returns the name of the file at `path` as git writes it in the header of a diff (`core.quotePath`): a name with special bytes, or
+/// bytes outside ASCII, is quoted as in C, and a tab follows a name with blanks, so that `patch` reads neither as something else.
 fn header(path: &Path) -> String {
+    const SHORT: &[u8] = b"\n\r\t\x07\x08\x0B\x0C\"\\";
     let mut name = String::new();
     let mut is_quoted = false;
-    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
-        for character in chunk.valid().chars() {
-            let short = ['\n', '\r', '\t', '\x07', '\x08', '\x0B', '\x0C', '"', '\\'];
-            if let Some(at) = short.iter().position(|&known| known == character) {
-                is_quoted = true;
-                name.extend(['\\', char::from(b"nrtabvf\"\\"[at])]);
-            } else if is_harmful(character) {
-                is_quoted = true;
-                push_octal(character.encode_utf8(&mut [0; 4]).as_bytes(), &mut name);
-            } else {
-                name.push(character);
-            }
+    for &byte in path.as_os_str().as_encoded_bytes() {
+        let short = SHORT.iter().position(|&known| known == byte);
+        is_quoted |= short.is_some() || !matches!(byte, b' '..=b'~');
+        match short {
+            Some(at) => name.extend(['\\', char::from(b"nrtabvf\"\\"[at])]),
+            None if matches!(byte, b' '..=b'~') => name.push(char::from(byte)),
+            None => name += &format!("\\{byte:03o}"),
         }
-        is_quoted |= !chunk.invalid().is_empty();
-        push_octal(chunk.invalid(), &mut name);
     }
     let tab = if name.contains(' ') { "\t" } else { "" };
     if is_quoted { format!("\"{name}\"{tab}") } else { name + tab }
-}
-
-fn push_octal(bytes: &[u8], out: &mut String) {
-    bytes.iter().for_each(|byte| *out += &format!("\\{byte:03o}"));
 }
 
 /// Prints to stderr how many of the files would change.

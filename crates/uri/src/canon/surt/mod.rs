@@ -10,6 +10,7 @@ use simdpct::{AsciiSet, Encode};
 use super::contact::Contact;
 use super::error::{CanonicalizeError, Reason};
 use super::shared::{idna_2003, is_host_and_port, is_plain_name, old_ipv4, without_line_ends};
+use crate::class::is_scheme;
 use crate::host::port_number;
 use crate::parts::{Parts, split};
 
@@ -94,7 +95,7 @@ fn append_python(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError>
         return Ok(());
     }
     let is_uri = split(&*trimmed).is_uri();
-    if is_uri && has_second_scheme(&trimmed) {
+    if is_uri && has_second_scheme(&trimmed) || hides_scheme(&trimmed) {
         // The tool removes the first of two schemes. For browsers, the second one is the host.
         return Err(CanonicalizeError { offset: lead, reason: Reason::HostConflict });
     }
@@ -246,8 +247,21 @@ fn append_java(url: &[u8], out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
         // The tool would name the host `google.com` for `mailto:b@google.com`, and `http` for `http:/a`.
         return Err(CanonicalizeError { offset: lead, reason: Reason::HostConflict });
     }
+    if hides_scheme(&trimmed) {
+        return Err(CanonicalizeError { offset: lead, reason: Reason::HostConflict });
+    }
     let rest = without_slashes(&trimmed);
     append_parts(Tool::Java, b"http://", rest, lead + trimmed.len() - rest.len(), url, out)
+}
+
+/// Reports whether `url` has no scheme, but gets one that is not a host with a port if the bytes before its first colon are decoded. The
+/// tools would take the scheme of `%68ttp://a/` for the host.
+fn hides_scheme(url: &[u8]) -> bool {
+    let colon = url.iter().position(|byte| b":/?#".contains(byte)).filter(|&at| url[at] == b':');
+    colon.is_some_and(|colon| {
+        let scheme = simdpct::decode_until_stable(&url[..colon]);
+        *scheme != url[..colon] && is_scheme(&scheme) && !is_host_and_port(&scheme, &url[colon + 1..])
+    })
 }
 
 /// Returns `text` without the slashes at its start.

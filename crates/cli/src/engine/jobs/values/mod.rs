@@ -7,6 +7,8 @@ mod skip;
 
 use std::ops::Range;
 
+use simdpct::MalformedCause;
+
 use self::batch::LineBatch;
 use self::fields::FieldBatch;
 use self::parts::{Needs, Parts};
@@ -45,6 +47,8 @@ pub struct Selected {
     pub work: [Work; 3],
     /// The text that is written for a value that the policy `empty` replaces.
     pub empty: &'static [u8],
+    /// The text that is written for a missing record.
+    pub null: &'static [u8],
     /// The value that means "no value", such as a hyphen in logs; otherwise empty.
     pub none: &'static [u8],
     /// The part of each record that is written: all of it, or only the selected values.
@@ -106,7 +110,7 @@ pub fn run(
         tables::warn_missing(&job.target.selector, &job.target.columns, &stats)?;
         // If no line is JSON, there is a message with the count already.
         if stats.searched || !matches!(job.target.selector, Selector::Keys(_)) {
-            super::warn_rejected(&stats, job.treatment.policies().rejected, options);
+            super::warn_faulty(&stats, job.treatment.policies(), options);
         }
     }
     let would_change = options.exit_code && changed > 0;
@@ -183,13 +187,13 @@ impl Values {
     /// Creates the job for `spec`, with the additional outputs in `options`.
     pub fn new(spec: Spec, options: &OutputOptions) -> Values {
         let Spec { selected, lines, into, only_changed, policies, records, max_record } = spec;
-        let Selected { target, work, empty, none, form } = selected;
+        let Selected { target, work, empty, null, none, form } = selected;
         let OutputOptions { rejects, stats, preview, .. } = options;
         let (rejects, stats, is_preview) = (rejects.is_some(), stats.is_some(), preview.is_some());
         // Values that are written alone are lines of text also if they come from JSON.
         let is_json = form == Form::Whole && matches!(target.selector, Selector::Keys(_));
         let treatment =
-            Treatment::new(work, policies, stats, rejects, empty).with_none(none).with_json(is_json);
+            Treatment::new(work, policies, stats, rejects, empty).with_none(none).with_null(is_json, null);
         let is_plain = !is_preview && !only_changed;
         // Conversion in batches does not count values, so statistics exclude it.
         let is_batched = is_plain && !stats && matches!(target.selector, Selector::Line);
@@ -276,7 +280,13 @@ impl Values {
                 leaves_out = true;
                 report.stats.dropped += 1;
             }
-            Action::Stop(refusal) => {
+            Action::Stop(mut refusal) => {
+                // The line end after a line is not a digit of its last escape.
+                if let (Selector::Line, Reason::Malformed(cause @ MalformedCause::Truncated), Some(&byte)) =
+                    (&self.target.selector, &mut refusal.reason, record.chunk.get(record.stop))
+                {
+                    *cause = MalformedCause::NotHex { offset: record.stop, byte };
+                }
                 edit.rewind(mark);
                 edit.copy_to(start);
                 report.stop(record.chunk, self.needs.records.end(), refusal);
@@ -323,7 +333,7 @@ impl Values {
         report: &mut Report,
     ) -> bool {
         let records = self.needs.records;
-        let drops = self.treatment.policies().rejected == OnRejected::Drop;
+        let policy = self.treatment.policies().rejected;
         let mut end = range.start;
         for line in chunk[range].split_inclusive(|&byte| byte == records.end()) {
             let start = end;
@@ -347,9 +357,14 @@ impl Values {
                 return false;
             }
             if self.form == Form::Whole {
-                let is_kept = !self.only_changed && (!drops || matches!(meaning, Line::Row));
-                self.show(line, if is_kept { line } else { b"" }, out);
-                report.is_open &= is_kept || end < chunk.len();
+                let new: &[u8] = match policy {
+                    _ if self.only_changed => b"",
+                    OnRejected::Drop if !matches!(meaning, Line::Row) => b"",
+                    OnRejected::Null if !matches!(meaning, Line::Row) => &chunk[stop..end],
+                    _ => line,
+                };
+                self.show(line, new, out);
+                report.is_open &= !new.is_empty() || end < chunk.len();
             }
         }
         true

@@ -26,6 +26,8 @@ pub struct Needs {
 pub struct Parts {
     /// The first bytes of the record, for the report of a rejected value. Empty if rejected values are not listed.
     start: Vec<u8>,
+    /// Whether a part has been converted.
+    has_begun: bool,
     is_rejected: bool,
     is_not_text: bool,
     has_changed: bool,
@@ -63,12 +65,15 @@ impl Parts {
         let action = if is_cut && !self.stream.is_open() {
             let shown = Some(self.start.as_slice());
             let record = Record { chunk: bytes, start: 0, stop, end: records.end(), shown };
+            treatment.set_rest(self.has_begun);
             let action = treatment.part(Around::Plain, value, out, record, report, |offset| offset);
+            treatment.set_rest(false);
             self.has_changed |= out != value;
             action
         } else {
             self.stream(treatment, is_counted, value, part, out, report)
         };
+        self.has_begun = true;
         // All parts belong to one record, so a rejection or invalid UTF-8 is reported only once.
         if self.is_rejected {
             report.refused.clear();
