@@ -151,8 +151,11 @@ def test_each_row_is_as_urllib_has_it(name):
 
 @pytest.mark.parametrize("options", [{}, STREAMING], ids=["in memory", "streaming"])
 def test_urls_equal_the_functions_on_columns(options):
+    pyarrow = pytest.importorskip("pyarrow")
     rows = mutants(20_000)
     frame = pl.DataFrame({"url": rows}, schema={"url": pl.String})
+    # The oldest Polars has no C interface of Arrow for columns.
+    column = pyarrow.array(rows, pyarrow.string())
     pair = pl.Struct({"name": pl.String, "value": pl.String})
     for arguments, dtype in [
         (("host",), pl.String),
@@ -168,7 +171,9 @@ def test_urls_equal_the_functions_on_columns(options):
         assert query.collect_schema()["url"] == dtype
         got = query.collect(**options)["url"]
         assert got.dtype == dtype
-        assert_series_equal(got, pl.Series(simdpct.url_array(frame["url"], *arguments)).alias("url"))
+        # The oldest Polars shows a null as a structure of nulls. The path of a URL is never null.
+        found = [None if isinstance(row, dict) and set(row.values()) == {None} else row for row in got.to_list()]
+        assert found == pyarrow.array(simdpct.url_array(column, *arguments)).to_pylist()
         nothing = pl.DataFrame({"url": [None, None]}).select(pct.url("url", *arguments))["url"]
         assert nothing.null_count() == 2 and nothing.dtype == dtype
     # Nested results go on through a query.
