@@ -232,6 +232,9 @@ fn surt_python() {
         ("http://a%29b/", 7, Reason::HostConflict),
         ("foo://%5bx%5d/", 6, Reason::HostConflict),
         ("foo://a%3a80/", 6, Reason::HostConflict),
+        // These keys would be those of hosts.
+        ("foo:80)/x", 4, Reason::HostConflict),
+        ("fe80::1)/x", 5, Reason::HostConflict),
         ("http://[::1]:8/", 8, Reason::HostConflict),
         ("file://host:/x", 7, Reason::HostConflict),
         ("file://host:1/x", 7, Reason::HostConflict),

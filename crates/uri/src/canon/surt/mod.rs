@@ -171,6 +171,13 @@ fn append_python_parts(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Canon
         out.extend_from_slice(scheme);
         out.push(b':');
         append_path(parts.path(), Tool::Python, false, out);
+        // The keys `foo:80)` and `fe80::1)` are those of hosts.
+        let path = &out[start + scheme.len() + 1..];
+        let close = memchr::memchr(b')', path);
+        let is_like_host = |byte: &u8| byte.is_ascii_hexdigit() || b":.,".contains(byte);
+        if close.is_some_and(|close| path[..close].iter().all(is_like_host)) {
+            return Err(conflict);
+        }
         if Contact::of(parts.input()) != Contact::of(&out[start..]) {
             return Err(conflict);
         }
