@@ -406,7 +406,10 @@ fn join_refuses_what_would_not_be_read_back() {
             "without a host, browsers would read one from the path: '//evil.com'",
         ),
         (&["host=", "path=/evil.com"], "without a host"),
-        (&["--encode", "host=", "path=//evil.com"], "without a host"),
+        (
+            &["--encode", "host=", "path=//evil.com"],
+            "the host is empty, so that browsers would read the path as a host",
+        ),
         (&["scheme=http", "host=", "path=/evil.com"], "without a host"),
         (&["scheme=https", "path=\\\\evil.com"], "without a host"),
         (&["path=/\\evil.com"], "without a host"),
