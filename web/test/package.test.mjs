@@ -15,8 +15,8 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 test('it is what it says, and no more', () => {
   assert.deepEqual(readdirSync(`${PROJECT}/node_modules/simdpct`).sort(), [
-    'LICENSE-APACHE', 'LICENSE-MIT', 'README.md', 'codec.d.mts', 'codec.mjs', 'compat.d.mts', 'compat.mjs', 'index.d.mts', 'index.mjs', 'package.json',
-    'simdpct.simd128.mjs', 'simdpct.simd128.wasm', 'simdpct.wasm',
+    'LICENSE-APACHE', 'LICENSE-MIT', 'LICENSE-THIRD-PARTY', 'README.md', 'codec.d.mts', 'codec.mjs', 'compat.d.mts', 'compat.mjs', 'index.d.mts', 'index.mjs',
+    'package.json', 'simdpct.simd128.mjs', 'simdpct.simd128.wasm', 'simdpct.wasm',
   ]);
   assert.deepEqual(readdirSync(`${PROJECT}/node_modules`).filter((name) => !name.startsWith('.')), ['simdpct']);
 });

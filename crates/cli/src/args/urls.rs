@@ -73,7 +73,7 @@ pub struct Split {
 pub struct SuffixArgs {
     /// Divide hosts by this public suffix list instead of the one that is compiled in, whose version `pct cpu` shows
     ///
-    /// The format is that of https://publicsuffix.org/list/. Debian has a list in
+    /// The format is that of the list on publicsuffix.org. Debian has a list in
     /// /usr/share/publicsuffix/public_suffix_list.dat.
     #[arg(long, value_name = "FILE", value_parser = suffix_list, value_hint = ValueHint::FilePath)]
     pub suffix_list: Option<Arc<SuffixList>>,
