@@ -395,15 +395,15 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<I, S, B, KEEP> {
     /// Writes the `M` whole blocks at the start of `rest` if nothing in them is decoded.
     #[cfg_attr(optimized, inline(always))]
     fn pass<const M: usize>(&mut self, rest: &[u8]) -> bool {
-        if self.form || self.sink.spare() < M * I::LANES {
+        let crossed = |state: &Self| state.carry | state.carry_all != 0;
+        if self.form || self.sink.spare() < M * I::LANES || I::CROSSING_FIRST && crossed(self) {
             return false;
         }
         let mut blocks = [self.isa.load(rest); M];
         for i in 1..M {
             blocks[i] = self.isa.load(&rest[i * I::LANES..]);
         }
-        // Whether an escape crossed the end of the block before is unpredictable, so this is asked last.
-        let clean = self.isa.none_equal(blocks, b'%') && self.carry | self.carry_all == 0;
+        let clean = self.isa.none_equal(blocks, b'%') && !crossed(self);
         if clean {
             for i in 0..M {
                 self.bounds.settle(self.sink.written() + i * I::LANES, 0, 0);

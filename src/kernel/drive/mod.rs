@@ -164,6 +164,10 @@ pub(crate) trait Isa: Copy {
     /// Whether inputs of more than one block and at most two have functions of their own.
     const TWO_BLOCKS: bool = false;
 
+    /// Whether a check of clean blocks asks first whether an escape crossed their start. That is unpredictable, so it pays only where
+    /// the search for `%` takes longer.
+    const CROSSING_FIRST: bool = false;
+
     /// The longest input for the functions that go block by block, without the loops for clean runs; 0 if the tier does not use
     /// them.
     const MEDIUM: usize = 0;
