@@ -435,34 +435,24 @@ fn join_refuses_what_would_not_be_read_back() {
         assert_eq!((out, code), (Vec::new(), Some(1)), "{args:?}");
         assert!(err.contains(reason), "{args:?}: {err}");
         // Rows are held to the same rules.
-        let (mut fields, mut cells, mut options) = (Vec::new(), serde_json::Map::new(), vec!["join", "-q"]);
-        for arg in args {
-            match arg.split_once('=') {
-                Some((part, value)) => {
-                    cells.insert(part.to_owned(), value.into());
-                    fields.push(part);
-                }
-                None => options.push(arg),
-            }
+        let (parts, options): (Vec<&str>, Vec<&str>) = args.iter().partition(|arg| arg.contains('='));
+        let parts: Vec<(&str, &str)> = parts.iter().filter_map(|part| part.split_once('=')).collect();
+        let object: serde_json::Map<_, _> =
+            parts.iter().map(|(part, value)| ((*part).to_owned(), (*value).into())).collect();
+        let mut rows = vec![("jsonl", "host".to_owned(), serde_json::to_string(&object).unwrap())];
+        let fields: Vec<&str> = parts.iter().map(|(part, _)| *part).collect();
+        let cells: Vec<&str> =
+            parts.iter().map(|(_, value)| if value.is_empty() { "\"\"" } else { *value }).collect();
+        if !args.concat().contains(['\t', '\n', '\r']) {
+            rows.push(("tsv", fields.join(","), cells.join("\t")));
+            rows.push(("csv", fields.join(","), cells.join(",")));
         }
-        let row = serde_json::to_string(&cells).unwrap() + "\n";
-        let mut all = vec![("jsonl", String::new(), row.clone())];
-        if !row.contains(['\t', '\n', '\r']) {
-            let values: Vec<_> =
-                args.iter().filter_map(|arg| arg.split_once('=')).map(|(_, value)| value).collect();
-            let cell = |value: &&str| if value.is_empty() { "\"\"".to_owned() } else { value.to_string() };
-            let values: Vec<_> = values.iter().map(cell).collect();
-            all.push(("tsv", fields.join(","), values.join("\t") + "\n"));
-            all.push(("csv", fields.join(","), values.join(",") + "\n"));
-        }
-        for (style, fields, row) in all {
-            let mut options =
-                [&options[..], &["--from", style, "--on-rejected", "drop", "--strict"]].concat();
-            if !fields.is_empty() {
-                options.extend(["--fields", &fields]);
+        for (style, fields, row) in rows {
+            for (policy, expected) in [(&["--on-rejected", "drop"][..], 0), (&["--strict"], 1)] {
+                let options = [&options[..], &["-q", "--from", style, "--fields", &fields], policy].concat();
+                let Run { out, code, .. } = run(&[&["join"][..], &options].concat(), row.clone() + "\n");
+                assert_eq!((out, code), (Vec::new(), Some(expected)), "{options:?} {row}");
             }
-            let Run { out, code, .. } = run(&options, &row);
-            assert_eq!((out, code), (Vec::new(), Some(1)), "{options:?} {row}");
         }
         // With `--encode`, delimiters in a part are escaped, so that the part can be read back.
         if let [host @ ("host=a/b" | "path=/a?b" | "query=a#b")] = args {
