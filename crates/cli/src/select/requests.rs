@@ -7,7 +7,6 @@ use std::ops::Range;
 
 use super::fields::nth_word;
 use super::position::Position;
-use super::sweep::words;
 
 /// The number of bytes in a mask.
 const BLOCK: usize = 64;
@@ -193,4 +192,14 @@ impl Requests {
             self.chosen[index] |= self.marks[index][0] & inside;
         }
     }
+}
+
+/// Returns the indices of the words with the bits from `start` to `stop`, each with the mask of these bits.
+#[inline]
+pub fn words(start: usize, stop: usize) -> impl Iterator<Item = (usize, u64)> {
+    (start / BLOCK..stop.div_ceil(BLOCK)).map(move |index| {
+        let from = u64::MAX.checked_shl(start.saturating_sub(index * BLOCK) as u32).unwrap_or(0);
+        let to = u64::MAX.checked_shl((stop - index * BLOCK) as u32).unwrap_or(0);
+        (index, from & !to)
+    })
 }

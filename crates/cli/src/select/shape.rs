@@ -4,7 +4,7 @@
 //! need not be parsed. A line of another shape is left to the caller.
 
 use super::json::{number, plain};
-use super::sweep::words;
+use super::requests::words;
 use crate::ground::utf8;
 
 /// The number of bytes in a mask.

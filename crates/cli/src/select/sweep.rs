@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::requests::Requests;
+pub use super::requests::words;
 use super::shape::Shapes;
 
 /// The number of bytes in a mask.
@@ -284,14 +285,4 @@ pub(super) fn parity(mut bits: u64) -> u64 {
         bits ^= bits << shift;
     }
     bits
-}
-
-/// Returns the indices of the words with the bits from `start` to `stop`, each with the mask of these bits.
-#[inline]
-pub fn words(start: usize, stop: usize) -> impl Iterator<Item = (usize, u64)> {
-    (start / BLOCK..stop.div_ceil(BLOCK)).map(move |index| {
-        let from = u64::MAX.checked_shl(start.saturating_sub(index * BLOCK) as u32).unwrap_or(0);
-        let to = u64::MAX.checked_shl((stop - index * BLOCK) as u32).unwrap_or(0);
-        (index, from & !to)
-    })
 }

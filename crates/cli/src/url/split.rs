@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 
 use simdpct::ByteSet;
-use simdpct_uri::{Lines, Parts};
+use simdpct_uri::{Lines, Parts, Piece};
 
-use super::part::{Part, Suffixes};
+use super::part::{Part, Suffixes, USUAL};
 use super::row::{self, Style};
 use super::{Escapes, Rewrite};
 use crate::ground::fault::{Handling, OnFault};
@@ -17,6 +17,8 @@ use crate::ground::utf8;
 #[derive(Clone, Debug)]
 pub struct Split {
     fields: Vec<Part>,
+    /// Whether the parts are those of [`USUAL`].
+    is_usual: bool,
     /// The names of the parts, which are the members of a JSON object.
     names: Vec<String>,
     /// The start of each member of a JSON object: its name and the quote before its value.
@@ -37,7 +39,9 @@ impl Split {
             member.extend_from_slice(b":\"");
             member
         };
-        Split { members: names.iter().map(member).collect(), names, fields, style, decode, suffixes }
+        let is_usual = names.join(",") == USUAL;
+        let members = names.iter().map(member).collect();
+        Split { fields, is_usual, names, members, style, decode, suffixes }
     }
 }
 
@@ -92,6 +96,9 @@ impl Rewrite for Split {
         }
         let fields = self.fields.len();
         match self.style {
+            Style::Tsv if self.is_usual => {
+                each_plain_line(text, b'"', (fields, 3 * fields), out, write_usual)
+            }
             Style::Tsv => each_plain_line(text, b'"', (fields, 3 * fields), out, |url, rows| {
                 for (index, part) in self.fields.iter().enumerate() {
                     if index > 0 {
@@ -171,18 +178,47 @@ impl Rows<'_, '_> {
     /// Writes `part`, which is usually a part of the text.
     #[inline]
     fn part(&mut self, part: &[u8]) {
+        self.short_part::<PIECE>(part);
+    }
+
+    /// Writes `part`, which usually has at most `MOST` bytes.
+    #[inline]
+    fn short_part<const MOST: usize>(&mut self, part: &[u8]) {
         // If the part is elsewhere, this offset is after the text.
         let from = part.as_ptr().addr().wrapping_sub(self.text.as_ptr().addr());
-        let old = self.text.get(from..).and_then(<[u8]>::first_chunk::<PIECE>);
-        let new = self.out[self.len..].first_chunk_mut::<PIECE>();
+        let old = self.text.get(from..).and_then(<[u8]>::first_chunk::<MOST>);
+        let new = self.out[self.len..].first_chunk_mut::<MOST>();
         match (old, new) {
-            (Some(old), Some(new)) if part.len() <= PIECE => {
+            (Some(old), Some(new)) if part.len() <= MOST => {
                 *new = *old;
                 self.len += part.len();
             }
             _ => self.copy(part),
         }
     }
+}
+
+/// Writes the parts of [`USUAL`] as a row of TSV.
+#[inline]
+fn write_usual(url: &Parts<'_>, rows: &mut Rows<'_, '_>) {
+    #[inline(always)]
+    fn cell<const MOST: usize>(part: Option<&[u8]>, rows: &mut Rows<'_, '_>) {
+        match part {
+            Some(b"") => rows.copy(b"\"\""),
+            Some(part) => rows.short_part::<MOST>(part),
+            None => {}
+        }
+        rows.push(b'\t');
+    }
+    cell::<16>(url.scheme(), rows);
+    cell::<16>(url.userinfo().map(Piece::raw), rows);
+    cell::<32>(url.host().map(Piece::raw), rows);
+    cell::<16>(url.port(), rows);
+    // A URL always has a path, so an empty cell without quotes can mean an empty path.
+    cell::<PIECE>(Some(url.path()).filter(|path| !path.is_empty()), rows);
+    cell::<PIECE>(url.query(), rows);
+    cell::<PIECE>(url.fragment().map(Piece::raw), rows);
+    rows.len -= 1;
 }
 
 thread_local! {
@@ -375,11 +411,9 @@ mod tests {
             "a/longer/path/without/anything/special/in/it",
         ];
         let parts = |names: &str| names.split(',').map(|name| Part::find(name).unwrap()).collect();
-        for names in [
-            super::super::part::USUAL,
-            "host,path,user,password,query:q,segment:-1,url,domain,suffix,subdomain",
-            "fragment",
-        ] {
+        for names in
+            [USUAL, "host,path,user,password,query:q,segment:-1,url,domain,suffix,subdomain", "fragment"]
+        {
             for style in [Style::Tsv, Style::Jsonl] {
                 crate::url::tests::assert_lines_are_like_values(
                     &Split::new(parts(names), style, false, Suffixes::default()),

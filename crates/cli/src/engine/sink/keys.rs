@@ -5,8 +5,7 @@ use std::collections::BinaryHeap;
 use std::hash::BuildHasher;
 use std::ops::Range;
 
-use hashbrown::DefaultHashBuilder;
-use hashbrown::hash_table::{Entry, HashTable};
+use foldhash::fast::RandomState;
 
 use crate::ground::error::Failure;
 use crate::ground::records::Records;
@@ -19,26 +18,32 @@ pub trait Gather: Send {
 }
 
 /// Different keys, each with a count.
+///
+/// This is a hash table with linear probing. Its slots have 8 bytes, so that looking up a key and then adding it waits for one cache line;
+/// in the tables of hashbrown it waits for two.
 #[derive(Default)]
 struct Keys {
-    places: HashTable<Place>,
-    /// The keys, each after its length in four bytes.
-    text: Vec<u8>,
-    state: DefaultHashBuilder,
+    /// The power of two of slots, of which at most five in eight are used. A used slot has [`TAG`] high bits of the hash of its key, and
+    /// below them the position of the entry plus one.
+    slots: Vec<u64>,
+    /// The number of keys.
+    len: usize,
+    /// The entries: the hash, the count, the length of the key in four bytes, the key.
+    entries: Vec<u8>,
+    state: RandomState,
 }
 
-/// The position of a key in the text of all keys, its hash, and its count.
-struct Place {
-    start: usize,
+/// The number of bits of a hash in a slot. The other bits are enough for the positions of the largest limit of memory.
+const TAG: u32 = 24;
+
+/// The length of an entry without its key.
+const ENTRY: usize = 20;
+
+/// An entry of [`Keys`].
+struct Found<'k> {
     hash: u64,
     count: u64,
-}
-
-impl Place {
-    fn key<'k>(&self, text: &'k [u8]) -> &'k [u8] {
-        let (len, rest) = text[self.start..].split_first_chunk().unwrap_or((&[0; 4], &[]));
-        &rest[..u32::from_le_bytes(*len) as usize]
-    }
+    key: &'k [u8],
 }
 
 impl Keys {
@@ -46,38 +51,161 @@ impl Keys {
         self.state.hash_one(key)
     }
 
+    /// Returns the entry at `start`.
+    #[inline]
+    fn entry(&self, start: usize) -> Option<Found<'_>> {
+        let (&[a, b, c, d, e, f, g, h], rest) = self.entries.get(start..)?.split_first_chunk()?;
+        let (count, rest) = rest.split_first_chunk()?;
+        let (len, rest) = rest.split_first_chunk()?;
+        let key = rest.get(..u32::from_le_bytes(*len) as usize)?;
+        let hash = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+        Some(Found { hash, count: u64::from_le_bytes(*count), key })
+    }
+
+    /// Returns the keys in the order in which they were added.
+    fn iter(&self) -> impl Iterator<Item = (usize, Found<'_>)> {
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            let start = next;
+            let found = self.entry(start)?;
+            next += ENTRY + found.key.len();
+            Some((start, found))
+        })
+    }
+
+    /// Returns the position of the entry of `key`, or the index of the slot where it belongs. There must be slots.
+    #[inline]
+    fn find(&self, hash: u64, key: &[u8]) -> Result<usize, usize> {
+        let mask = self.slots.len() - 1;
+        let mut index = hash as usize & mask;
+        loop {
+            let slot = self.slots[index];
+            if slot == 0 {
+                return Err(index);
+            }
+            if (slot ^ hash) >> (u64::BITS - TAG) == 0 {
+                let start = (slot << TAG >> TAG) as usize - 1;
+                if self.entry(start).is_some_and(|found| found.hash == hash && found.key == key) {
+                    return Ok(start);
+                }
+            }
+            index = (index + 1) & mask;
+        }
+    }
+
     /// Adds `count` to the count of `key`, which has this hash. Returns whether the key is new.
     fn add(&mut self, hash: u64, key: &[u8], count: u64) -> bool {
-        let Keys { places, text, .. } = self;
-        let is_equal = |place: &Place| place.hash == hash && place.key(&text[..]) == key;
-        match places.entry(hash, is_equal, |place| place.hash) {
-            Entry::Occupied(mut entry) => {
-                entry.get_mut().count += count;
+        if 8 * self.len >= 5 * self.slots.len() {
+            self.grow();
+        }
+        match self.find(hash, key) {
+            Ok(start) => {
+                if let Some(old) = self.entries[start + 8..].first_chunk_mut() {
+                    *old = (u64::from_le_bytes(*old) + count).to_le_bytes();
+                }
                 false
             }
-            Entry::Vacant(entry) => {
-                entry.insert(Place { start: text.len(), hash, count });
+            Err(index) => {
+                self.slots[index] = slot(hash, self.entries.len());
+                self.len += 1;
+                self.entries.extend_from_slice(&hash.to_le_bytes());
+                self.entries.extend_from_slice(&count.to_le_bytes());
                 // A key is part of a record, whose length is limited to 4 GiB.
-                text.extend_from_slice(&(key.len() as u32).to_le_bytes());
-                text.extend_from_slice(key);
+                self.entries.extend_from_slice(&(key.len() as u32).to_le_bytes());
+                self.entries.extend_from_slice(key);
                 true
             }
         }
     }
 
     fn contains(&self, hash: u64, key: &[u8]) -> bool {
-        self.places.find(hash, |place| place.hash == hash && place.key(&self.text) == key).is_some()
+        !self.slots.is_empty() && self.find(hash, key).is_ok()
     }
 
-    /// Returns the memory of the keys in bytes. Twice as much can be in use, because tables double when they grow.
+    /// Doubles the number of slots.
+    #[cold]
+    fn grow(&mut self) {
+        let len = (2 * self.slots.len()).max(LEAST_SLOTS);
+        let mut slots = vec![0; len];
+        for (start, found) in self.iter() {
+            let mut index = found.hash as usize & (len - 1);
+            while slots[index] != 0 {
+                index = (index + 1) & (len - 1);
+            }
+            slots[index] = slot(found.hash, start);
+        }
+        self.slots = slots;
+    }
+
+    /// Returns the memory of the keys in bytes. Twice as much can be in use while it grows.
     fn size(&self) -> usize {
-        self.text.len() + self.places.len() * size_of::<Place>()
+        self.entries.len() + size_of_val(&self.slots[..])
     }
 
     fn sorted(&self) -> Vec<(&[u8], u64)> {
-        let mut keys: Vec<_> = self.places.iter().map(|place| (place.key(&self.text), place.count)).collect();
+        let mut keys: Vec<_> = self.iter().map(|(_, found)| (found.key, found.count)).collect();
         keys.sort_unstable();
         keys
+    }
+}
+
+/// The number of slots of the smallest table.
+const LEAST_SLOTS: usize = 64;
+
+/// Returns the slot of a key with this hash, whose entry is at `start`.
+fn slot(hash: u64, start: usize) -> u64 {
+    hash >> (u64::BITS - TAG) << (u64::BITS - TAG) | (start as u64 + 1)
+}
+
+/// Different fingerprints, in a hash table like that of [`Keys`].
+#[derive(Default)]
+struct Fingerprints {
+    /// The power of two of slots, of which at most five in eight are used. The others are 0.
+    slots: Vec<u128>,
+    /// The number of used slots.
+    len: usize,
+    has_zero: bool,
+}
+
+impl Fingerprints {
+    /// Returns whether the table has `key`, and otherwise the index of the slot where it belongs. There must be slots.
+    #[inline]
+    fn find(slots: &[u128], key: u128) -> Result<(), usize> {
+        let mask = slots.len() - 1;
+        let mut index = key as usize & mask;
+        loop {
+            match slots[index] {
+                0 => return Err(index),
+                known if known == key => return Ok(()),
+                _ => index = (index + 1) & mask,
+            }
+        }
+    }
+
+    fn contains(&self, key: u128) -> bool {
+        if key == 0 { self.has_zero } else { !self.slots.is_empty() && Self::find(&self.slots, key).is_ok() }
+    }
+
+    /// Adds `key`, and returns whether it is new.
+    fn insert(&mut self, key: u128) -> bool {
+        if key == 0 {
+            return !std::mem::replace(&mut self.has_zero, true);
+        }
+        if 8 * self.len >= 5 * self.slots.len() {
+            let mut slots = vec![0; (2 * self.slots.len()).max(LEAST_SLOTS)];
+            for &known in self.slots.iter().filter(|known| **known != 0) {
+                if let Err(index) = Self::find(&slots, known) {
+                    slots[index] = known;
+                }
+            }
+            self.slots = slots;
+        }
+        let found = Self::find(&self.slots, key);
+        if let Err(index) = found {
+            self.slots[index] = key;
+            self.len += 1;
+        }
+        found.is_err()
     }
 }
 
@@ -169,7 +297,7 @@ impl Counts {
             }
         };
         if self.runs.is_empty() {
-            self.keys.places.iter().for_each(|place| each(place.key(&self.keys.text), place.count));
+            self.keys.iter().for_each(|(_, found)| each(found.key, found.count));
         } else {
             self.spill()?;
             Counts::merge(self.runs, |key, count| {
@@ -223,14 +351,14 @@ const PARTS: usize = 64;
 enum Seen {
     Keys(Keys),
     /// Fingerprints, which are keys of 128 bits.
-    Fingerprints(HashTable<u128>),
+    Fingerprints(Fingerprints),
 }
 
 impl Seen {
     fn hash(&self, key: &[u8]) -> u64 {
         match self {
             Seen::Keys(keys) => keys.hash(key),
-            Seen::Fingerprints(_) => fingerprint(key) as u64,
+            Seen::Fingerprints(_) => 0,
         }
     }
 
@@ -238,37 +366,28 @@ impl Seen {
     fn insert(&mut self, hash: u64, key: &[u8]) -> bool {
         match self {
             Seen::Keys(keys) => keys.add(hash, key, 1),
-            Seen::Fingerprints(known) => {
-                let key = fingerprint(key);
-                let entry = known.entry(hash, |known| *known == key, |known| *known as u64);
-                let is_new = matches!(entry, Entry::Vacant(_));
-                entry.or_insert(key);
-                is_new
-            }
+            Seen::Fingerprints(known) => known.insert(fingerprint(key)),
         }
     }
 
     fn contains(&self, hash: u64, key: &[u8]) -> bool {
         match self {
             Seen::Keys(keys) => keys.contains(hash, key),
-            Seen::Fingerprints(known) => {
-                let key = fingerprint(key);
-                known.find(hash, |known| *known == key).is_some()
-            }
+            Seen::Fingerprints(known) => known.contains(fingerprint(key)),
         }
     }
 
     fn size(&self) -> usize {
         match self {
             Seen::Keys(keys) => keys.size(),
-            Seen::Fingerprints(known) => known.len() * size_of::<u128>(),
+            Seen::Fingerprints(known) => size_of_val(&known.slots[..]),
         }
     }
 
     fn same_kind(&self) -> Seen {
         match self {
             Seen::Keys(_) => Seen::Keys(Keys::default()),
-            Seen::Fingerprints(_) => Seen::Fingerprints(HashTable::new()),
+            Seen::Fingerprints(_) => Seen::Fingerprints(Fingerprints::default()),
         }
     }
 }
@@ -288,13 +407,13 @@ struct Level {
     limit: usize,
     is_full: bool,
     /// Chooses the file for a key. Each level has a hash function of its own.
-    state: DefaultHashBuilder,
+    state: RandomState,
     parts: Vec<Spill>,
 }
 
 impl Level {
     fn new(seen: Seen, limit: usize) -> Level {
-        Level { seen, limit, is_full: false, state: DefaultHashBuilder::default(), parts: Vec::new() }
+        Level { seen, limit, is_full: false, state: RandomState::default(), parts: Vec::new() }
     }
 
     /// Takes line `number` of the input, and the hash of its key. Returns whether the line is written now. A line whose key is empty
@@ -401,8 +520,11 @@ impl Frame {
 impl Distinct {
     /// Creates an empty set of keys, which uses up to `memory` bytes. `has_fingerprints` says that keys are 16 bytes.
     pub fn new(memory: usize, has_fingerprints: bool) -> Distinct {
-        let seen =
-            if has_fingerprints { Seen::Fingerprints(HashTable::new()) } else { Seen::Keys(Keys::default()) };
+        let seen = if has_fingerprints {
+            Seen::Fingerprints(Fingerprints::default())
+        } else {
+            Seen::Keys(Keys::default())
+        };
         Distinct { level: Level::new(seen, memory / 2), lines: 0 }
     }
 
