@@ -114,7 +114,11 @@ impl Rewrite for Split {
             // JSON is UTF-8. Only bytes of ASCII separate parts, so each part of a valid text is valid.
             Style::Jsonl if utf8::validate(text).is_ok() => {
                 let names: usize = self.members.iter().map(|member| member.len() + 2).sum();
-                each_plain_line(text, b'\\', (fields, names + 2), out, |url, rows| {
+                let most = (fields, names + 2);
+                if self.is_usual {
+                    return each_plain_line(text, b'\\', most, out, write_usual_members);
+                }
+                each_plain_line(text, b'\\', most, out, |url, rows| {
                     let mut before = b'{';
                     for (part, member) in self.fields.iter().zip(&self.members) {
                         if let Some(raw) = part.raw(url, &self.suffixes) {
@@ -219,6 +223,34 @@ fn write_usual(url: &Parts<'_>, rows: &mut Rows<'_, '_>) {
     cell::<PIECE>(url.query(), rows);
     cell::<PIECE>(url.fragment().map(Piece::raw), rows);
     rows.len -= 1;
+}
+
+/// Writes the parts of [`USUAL`] as a JSON object.
+#[inline]
+fn write_usual_members(url: &Parts<'_>, rows: &mut Rows<'_, '_>) {
+    #[inline(always)]
+    fn member<const MOST: usize, const LEN: usize>(
+        name: &[u8; LEN],
+        part: Option<&[u8]>,
+        rows: &mut Rows<'_, '_>,
+    ) {
+        if let Some(part) = part {
+            rows.copy(name);
+            rows.short_part::<MOST>(part);
+            rows.push(b'"');
+        }
+    }
+    let start = rows.len;
+    member::<16, _>(b",\"scheme\":\"", url.scheme(), rows);
+    member::<16, _>(b",\"userinfo\":\"", url.userinfo().map(Piece::raw), rows);
+    member::<32, _>(b",\"host\":\"", url.host().map(Piece::raw), rows);
+    member::<16, _>(b",\"port\":\"", url.port(), rows);
+    member::<PIECE, _>(b",\"path\":\"", Some(url.path()), rows);
+    member::<PIECE, _>(b",\"query\":\"", url.query(), rows);
+    member::<PIECE, _>(b",\"fragment\":\"", url.fragment().map(Piece::raw), rows);
+    // A URL always has a path, so there is a first member, and no comma before it.
+    rows.out[start] = b'{';
+    rows.push(b'}');
 }
 
 thread_local! {
