@@ -95,7 +95,7 @@ impl Keys {
 
     /// Adds `count` to the count of `key`, which has this hash. Returns whether the key is new.
     fn add(&mut self, hash: u64, key: &[u8], count: u64) -> bool {
-        if 8 * self.len >= 5 * self.slots.len() {
+        if is_full(&self.slots, self.len) {
             self.grow();
         }
         match self.find(hash, key) {
@@ -137,9 +137,9 @@ impl Keys {
         self.slots = slots;
     }
 
-    /// Returns the memory of the keys in bytes. Twice as much can be in use while it grows.
+    /// Returns the memory in bytes that the keys take when the next one is added.
     fn size(&self) -> usize {
-        self.entries.len() + size_of_val(&self.slots[..])
+        self.entries.len() + size_with_next(&self.slots, self.len)
     }
 
     fn sorted(&self) -> Vec<(&[u8], u64)> {
@@ -147,6 +147,17 @@ impl Keys {
         keys.sort_unstable();
         keys
     }
+}
+
+/// Reports whether a table with `len` used slots must grow before the next key is added.
+fn is_full<T>(slots: &[T], len: usize) -> bool {
+    8 * len >= 5 * slots.len()
+}
+
+/// Returns the memory in bytes of a table with `len` used slots while the next key is added. A table that grows is in memory together
+/// with the new one, which has twice the size.
+fn size_with_next<T>(slots: &[T], len: usize) -> usize {
+    size_of_val(slots) * if is_full(slots, len) { 3 } else { 1 }
 }
 
 /// The number of slots of the smallest table.
@@ -191,7 +202,7 @@ impl Fingerprints {
         if key == 0 {
             return !std::mem::replace(&mut self.has_zero, true);
         }
-        if 8 * self.len >= 5 * self.slots.len() {
+        if is_full(&self.slots, self.len) {
             let mut slots = vec![0; (2 * self.slots.len()).max(LEAST_SLOTS)];
             for &known in self.slots.iter().filter(|known| **known != 0) {
                 if let Err(index) = Self::find(&slots, known) {
@@ -236,6 +247,7 @@ pub struct Top {
 impl Counts {
     /// Creates empty counts, which use up to `memory` bytes.
     pub fn new(memory: usize, records: Records) -> Counts {
+        // Sorted keys need a list of references.
         Counts { keys: Keys::default(), limit: memory / 2, runs: Vec::new(), total: 0, records }
     }
 
@@ -380,7 +392,7 @@ impl Seen {
     fn size(&self) -> usize {
         match self {
             Seen::Keys(keys) => keys.size(),
-            Seen::Fingerprints(known) => size_of_val(&known.slots[..]),
+            Seen::Fingerprints(known) => size_with_next(&known.slots, known.len),
         }
     }
 
@@ -525,7 +537,7 @@ impl Distinct {
         } else {
             Seen::Keys(Keys::default())
         };
-        Distinct { level: Level::new(seen, memory / 2), lines: 0 }
+        Distinct { level: Level::new(seen, memory), lines: 0 }
     }
 
     /// Passes the lines that were not written yet to `write`.
@@ -602,7 +614,7 @@ mod tests {
                         frame.push(lines.len() - line, key..key + 16);
                     }
                     let mut frames = Vec::new();
-                    frame.write(lines.trim_end().as_bytes(), &mut frames);
+                    frame.write(lines.as_bytes(), &mut frames);
                     distinct.take(&frames, &mut out).expect("a temporary file");
                 }
                 let write = |line: &[u8]| {
