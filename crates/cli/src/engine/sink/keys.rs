@@ -161,7 +161,7 @@ fn size_with_next<T>(slots: &[T], len: usize) -> usize {
 }
 
 /// The number of slots of the smallest table.
-const LEAST_SLOTS: usize = 64;
+const LEAST_SLOTS: usize = 16;
 
 /// Returns the slot of a key with this hash, whose entry is at `start`.
 fn slot(hash: u64, start: usize) -> u64 {

@@ -549,7 +549,7 @@ impl Job for Values {
     }
 
     fn block(&self) -> usize {
-        RECORDS_BLOCK
+        if self.batch.is_some() { BLOCK } else { RECORDS_BLOCK }
     }
 
     fn report(&self) -> Report {
