@@ -240,17 +240,17 @@ fn check_runs<I: Isa>(isa: I, tier: &str) {
     let mut values: [u8; 64] = random_bytes(&mut Rng(44));
     let mut run = values.map(|value| hex::escape(value, HexCase::Upper));
     for window in windows() {
+        let value = value(&window);
         for lane in 0..64 {
-            let (spelt, old) = (core::mem::replace(&mut run[lane], window), values[lane]);
+            let old = (run[lane], values[lane]);
+            (run[lane], values[lane]) = (window, value.unwrap_or(0));
             #[allow(clippy::manual_map, reason = "a closure does not have the CPU features of its function")]
             let found = match isa.all_escapes(run.as_flattened()) {
                 Some(block) => Some(isa.bytes(block)),
                 None => None,
             };
-            values[lane] = value(&window).unwrap_or(0);
-            let expected = value(&window).map(|_| values);
-            assert!(found == expected, "{tier}, {window:?} at {lane}: {found:?}");
-            (run[lane], values[lane]) = (spelt, old);
+            assert!(found == value.map(|_| values), "{tier}, {window:?} at {lane}: {found:?}");
+            (run[lane], values[lane]) = old;
         }
     }
 }
