@@ -1,6 +1,6 @@
 //! Reads the inputs, which are files and standard input, in blocks. Compressed inputs are decompressed.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -157,7 +157,7 @@ impl Input {
             let found = recognise(&mut file, &mut start, &mut len);
             format = found.map_err(|error| Failure::input(&name, 0, error))?;
         }
-        let version = Some(&metadata).filter(|metadata| Metadata::is_file(metadata));
+        let version = metadata.as_ref().filter(|metadata| metadata.is_file());
         let version = version.map(|metadata| Version::of(&file, metadata));
         let source = match format {
             None => {

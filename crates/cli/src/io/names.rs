@@ -137,12 +137,12 @@ fn path(bytes: Vec<u8>) -> io::Result<PathBuf> {
     Ok(PathBuf::from(name.trim_end_matches('\r')))
 }
 
-/// Opens the file `path` or standard input. Returns its name for messages, the file and its metadata.
-pub fn open(path: &Path) -> Result<(String, File, Metadata), Failure> {
+/// Opens the file `path` or standard input. Returns its name for messages, the file and its metadata, which a console of Windows does
+/// not have.
+pub fn open(path: &Path) -> Result<(String, File, Option<Metadata>), Failure> {
     if is_stdin(path) {
-        let failed = |error| Failure::missing(STDIN, error);
-        let file = streams::stdin().map_err(failed)?;
-        let metadata = file.metadata().map_err(failed)?;
+        let file = streams::stdin().map_err(|error| Failure::missing(STDIN, error))?;
+        let metadata = file.metadata().ok();
         if file.is_terminal() && io::stderr().is_terminal() {
             // Without the hint, a user who forgot the input would wait for output in vain.
             let hint = "pct: reading from the terminal; Ctrl-D ends the input, `pct help` shows examples";
@@ -156,7 +156,7 @@ pub fn open(path: &Path) -> Result<(String, File, Metadata), Failure> {
     if metadata.is_dir() {
         return Err(failed(ErrorKind::IsADirectory.into()));
     }
-    Ok((shown(path), file, metadata))
+    Ok((shown(path), file, Some(metadata)))
 }
 
 /// Adds a hint to `error` if `path` looks like text that was meant as input.

@@ -1,4 +1,4 @@
-//! Removes the temporary files of unfinished outputs if a signal ends the process.
+//! Removes the temporary files of unfinished outputs if a signal, or Ctrl-C on Windows, ends the process.
 
 use std::io;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ impl Unfinished {
         // The state stays locked until the file is registered, so that no signal is handled in between.
         let mut state = state();
         if !state.watches {
-            #[cfg(unix)]
+            #[cfg(any(unix, windows))]
             remove_on_signals()?;
             state.watches = true;
         }
@@ -51,6 +51,29 @@ fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Removes the temporary files, because the process ends. While the result exists, the state is locked, and no temporary file is created
+/// or renamed.
+#[cfg(any(unix, windows))]
+fn remove_all() -> MutexGuard<'static, State> {
+    let state = state();
+    for path in &state.paths {
+        // The process ends whether or not the file can be removed.
+        let _ = std::fs::remove_file(path);
+    }
+    state
+}
+
+#[cfg(windows)]
+fn remove_on_signals() -> io::Result<()> {
+    /// The status of processes that Ctrl-C ends, STATUS_CONTROL_C_EXIT.
+    const ENDED: u32 = 0xC000_013A;
+    ctrlc::set_handler(|| {
+        let _state = remove_all();
+        std::process::exit(ENDED.cast_signed());
+    })
+    .map_err(io::Error::other)
+}
+
 #[cfg(unix)]
 fn remove_on_signals() -> io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -61,12 +84,7 @@ fn remove_on_signals() -> io::Result<()> {
     let mut signals = Signals::new(asked)?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever() {
-            let state = state();
-            for path in &state.paths {
-                // The process ends whether or not the file can be removed.
-                let _ = std::fs::remove_file(path);
-            }
-            // The state stays locked, so that no temporary file is created or renamed after this.
+            let _state = remove_all();
             let _ = emulate_default_handler(signal);
         }
     })?;

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::path::Path;
+#[cfg(unix)]
 use std::process::Stdio;
 
 use crate::support::{command, ok, run, wait};

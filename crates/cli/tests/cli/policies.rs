@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
-use crate::support::{Run, assert_same, command, exit_status, ok, run, tangle, wait};
+use crate::support::{Run, assert_same, command, exit_status, ok, run, tangle};
 
 const LINES: &str = "%41\n%zz%42%\r\n%FF%43\n%zz%FF\n%44";
 
@@ -463,7 +463,7 @@ fn rejects_may_not_be_a_file_of_the_run() {
     }
     let stdout = fs::File::options().append(true).open(path("hard")).unwrap();
     let child = command(&["decode", "--rejects", &path("in")]).stdout(stdout).spawn().unwrap();
-    assert_eq!(wait(child).code, Some(2));
+    assert_eq!(crate::support::wait(child).code, Some(2));
     // A device may be the output and the file of rejects at once.
     assert_eq!(ok(&["decode", "-o", "/dev/null", "--rejects", "/dev/null", &path("in")], ""), b"");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 4);
