@@ -15,7 +15,7 @@ use crate::engine::plan::{DedupRequest, Request, Selection, Shape, TopRequest};
 use crate::ground::records::Records;
 use crate::inspect::top::Style;
 use crate::io::files::{Destination, Writes};
-use crate::url::canonical::{Canonical, Fingerprint, Hash};
+use crate::url::canonical::Canonical;
 use crate::url::split::{Get, Template};
 use crate::value::options::Verb;
 use crate::value::policy::{OnRejected, Policies, Policy};
@@ -197,13 +197,9 @@ impl Top {
 impl Dedup {
     /// Converts the arguments to a request.
     pub fn request(self) -> DedupRequest {
-        let has_fingerprints = self.by == By::Hash;
         DedupRequest {
-            verb: Verb::Rewrite(match self.by {
-                By::Key => Arc::new(Canonical(self.profile)),
-                By::Hash => Arc::new(Fingerprint(self.profile, Hash::Xxh3_128)),
-            }),
-            has_fingerprints,
+            verb: Verb::Rewrite(Arc::new(Canonical(self.profile))),
+            has_fingerprints: self.by == By::Hash,
             sources: self.files.sources(Records::Lines),
             destination: self.target.destination(),
             rejects: self.rejects,

@@ -5,8 +5,8 @@ use simdpct_uri::reading::is_ambiguous;
 use simdpct_uri::{Component, FlawKind, Offsets, split};
 
 use super::finding::List;
-use super::kind::Group;
-use super::scanner::{Found, Observer, Scan, State};
+use super::kind::{Group, Kind};
+use super::scanner::{Found, KINDS_OF_BYTES, Observer, Scan, State};
 
 /// The number of bytes that must follow a `%` in the window before the `%` is scanned: the rest of `%25`, and two
 /// digits.
@@ -47,6 +47,18 @@ impl Criteria {
     /// Reports whether values are parsed as URLs.
     pub fn takes_urls(&self) -> bool {
         !self.of_urls.is_empty() || !self.components.is_empty()
+    }
+
+    /// Reports whether the `%` at the start of `ahead` may be part of a finding, if values are not parsed as URLs.
+    #[inline]
+    pub fn may_find(&self, ahead: &[u8]) -> bool {
+        let kinds = match simdpct::decode_escape(ahead) {
+            None => Kind::Malformed.bit(),
+            Some(b'%') => Kind::Double.bit(),
+            Some(0x80..) => Kind::Utf8.bit() | Kind::Overlong.bit(),
+            Some(byte) => KINDS_OF_BYTES[usize::from(byte)],
+        };
+        self.kinds & kinds != 0
     }
 
     /// Returns the state of a scanner at the start of a file.

@@ -75,7 +75,7 @@ pub fn ready(window: &[u8], seen: usize, ahead: usize) -> usize {
 
 /// For each byte value, the kinds of finding that its escape is. Kinds that depend on UTF-8 or on the spelling of the
 /// escape are not in this table.
-const KINDS_OF_BYTES: [u16; 256] = {
+pub(super) const KINDS_OF_BYTES: [u16; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
     while byte < 256 {
