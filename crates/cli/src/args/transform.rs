@@ -75,7 +75,7 @@ pub struct Encode {
     /// A character that the charset lacks is written in the way of browsers: %26%23, its number, %3B. Input bytes
     /// that are invalid UTF-8 are escaped unchanged. Labels mean what they mean to browsers, so `iso-8859-1`,
     /// `latin1` and `us-ascii` are windows-1252; `iso-8859-1-strict` and `us-ascii-strict` are exact.
-    #[arg(long, value_name = "LABEL", value_parser = CharsetParser, hide_possible_values = true)]
+    #[arg(long, value_name = "LABEL", value_parser = CharsetParser::LABEL, hide_possible_values = true)]
     pub charset: Option<Charset>,
 }
 
@@ -96,6 +96,7 @@ Examples:
   echo 'a%252Fb' | pct decode --times 2       a/b
   echo '%25252e%252e/' | pct decode --until-stable    ../
   echo '%C4%E3%BA%C3' | pct decode --charset gbk      你好
+  pct decode --charset auto -e 'caf%C3%A9' -e 'caf%E9'    café café
   echo '%u4F60%u597D%21' | pct decode --percent-u     你好!
   echo 'q=\\x22a%20b\\x22' | pct decode --nginx       q=\"a b\"
   echo 'a%20b%1B%5B2J' | pct decode --printable       a b%1B[2J
@@ -174,10 +175,11 @@ pub struct Unwrap {
 
     /// Read the decoded bytes as text in this charset, and write it as UTF-8
     ///
-    /// Bytes that are invalid in the charset are written as escapes, so `--charset utf-8` decodes only valid UTF-8.
+    /// Bytes that are invalid in the charset are written as escapes, so `--charset utf-8` decodes only valid UTF-8. `auto` decodes a
+    /// value as UTF-8 if it is valid UTF-8, and otherwise as windows-1252; `auto:LABEL` names another charset for that.
     /// Characters that --percent-u decodes are not converted. Labels mean what they mean to browsers, so
     /// `iso-8859-1`, `latin1` and `us-ascii` are windows-1252; `iso-8859-1-strict` and `us-ascii-strict` are exact.
-    #[arg(long, value_name = "LABEL", value_parser = CharsetParser, hide_possible_values = true)]
+    #[arg(long, value_name = "LABEL", value_parser = CharsetParser::LABEL_OR_AUTO, hide_possible_values = true)]
     pub charset: Option<Charset>,
 
     /// Escape everything in the output that controls a terminal

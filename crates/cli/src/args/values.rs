@@ -157,7 +157,8 @@ pub struct Pipe {
 
     /// Keep the old value, and write the new one next to it: in a new column, or as a new member of its object
     ///
-    /// Give one name for each column or key. A name that contains a comma is written in quotes, as in CSV.
+    /// Give one name for each column or key. A name that contains a comma is written in quotes, as in CSV. A rejected value has an
+    /// empty cell, or null in JSON. An unreadable row stays as it is.
     #[arg(long, value_name = "NAME,...", help_heading = SHAPE, conflicts_with = "only")]
     pub into: Vec<String>,
 

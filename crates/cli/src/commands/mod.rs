@@ -120,6 +120,11 @@ fn print(message: &clap::Error) -> Result<Outcome, Failure> {
         let _ = message.print();
         return Err(Failure::Reported { code: 2 });
     }
+    if message.kind() == ErrorKind::MissingSubcommand {
+        return Err(Failure::Usage(
+            "--verbose only adds to --version, as in `pct --version --verbose`; `pct help` lists the commands".to_owned(),
+        ));
+    }
     if let Some(text) = no_such_verb(message) {
         return Err(Failure::Usage(text));
     }

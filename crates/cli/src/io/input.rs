@@ -185,9 +185,11 @@ impl Input {
         Input { name, path, start: text, len, taken: 0, source, format, version, offset: 0 }
     }
 
-    /// Fails if the text of a compressed file has an unsupported format. Reads the first bytes of the text to see that.
+    /// Fails if the text of a compressed file is compressed again or has an unsupported format. Reads the first bytes of the text to see that.
     fn reject_foreign(&mut self) -> Result<(), Failure> {
-        let Source::Compressed(decompressor) = &mut self.source else { return Ok(()) };
+        let (Source::Compressed(decompressor), Some(outer)) = (&mut self.source, self.format) else {
+            return Ok(());
+        };
         self.start.resize(BLOCK, 0);
         loop {
             let block = &mut self.start[self.len..];
@@ -197,6 +199,9 @@ impl Input {
             self.len += more;
             match Format::guess(&self.start[..self.len]) {
                 Guess::Foreign(foreign) => return Err(Failure::input(&self.name, 0, foreign.refusal())),
+                Guess::Settled(Some(inner)) => {
+                    return Err(Failure::input(&self.name, 0, inner.nested(outer)));
+                }
                 Guess::Open if more > 0 => {}
                 _ => return Ok(()),
             }

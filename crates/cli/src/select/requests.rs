@@ -3,6 +3,8 @@
 //! A line is handled here if it has a date in brackets and a quoted request after it, no backslashes, and quotes only around
 //! fields. Other lines are left to the caller.
 
+use std::ops::Range;
+
 use super::fields::nth_word;
 use super::position::Position;
 
@@ -79,28 +81,46 @@ impl Requests {
             return None;
         }
         if percents == 0 && has_usual_target(&window[open + 1..close]) {
-            return Some(());
+            return if self.has_referrer { self.referrer(window, close, feed).map(|_| ()) } else { Some(()) };
         }
         let target = nth_word(window, open + 1..close, Some(Position::TARGET))?;
         self.choose(target.start, target.end);
-        if !self.has_referrer || memchr::memchr(b'%', &window[close..feed]).is_none() {
+        if !self.has_referrer {
             return Some(());
         }
-        let open = self.quote(close + 1, feed)?;
-        let end = self.quote(open + 1, feed)?;
-        if !is_blank(end + 1) || !is_blank(open - 1) {
-            return None;
-        }
-        let mut words =
-            window[close + 1..open].split(|byte| b" \t".contains(byte)).filter(|word| !word.is_empty());
-        let are_words = [words.next()?, words.next()?].iter().all(|word| word[0] != b'[');
-        let referrer = &window[open + 1..end];
+        let referrer = self.referrer(window, close, feed)?;
         // Between quotes, an escape of a blank is decoded, which it is not in the target.
-        if !are_words || words.next().is_some() || memchr::memmem::find(referrer, b"%20").is_some() {
+        if memchr::memmem::find(&window[referrer.clone()], b"%20").is_some() {
             return None;
         }
-        self.choose(open + 1, end);
+        self.choose(referrer.start, referrer.end);
         Some(())
+    }
+
+    /// Returns the place of the referrer, whose quotes follow two words after the request, which ends at `close`. Returns an empty
+    /// range if neither a quote nor an escape follows, and `None` if the line must be read by itself.
+    #[inline]
+    fn referrer(&self, window: &[u8], close: usize, feed: usize) -> Option<Range<usize>> {
+        let Some(open) = self.quote(close + 1, feed) else {
+            return memchr::memchr(b'%', &window[close..feed]).is_none().then_some(feed..feed);
+        };
+        let end = self.quote(open + 1, feed)?;
+        let is_blank = |byte: u8| byte == b' ' || byte == b'\t';
+        if end + 1 < feed && !is_blank(window[end + 1]) {
+            return None;
+        }
+        // Every word ends in one blank, as servers write them.
+        let (mut words, mut last) = (0, b' ');
+        for &byte in &window[close + 2..open] {
+            if is_blank(byte) {
+                words += 1;
+            }
+            if is_blank(last) && (is_blank(byte) || byte == b'[') {
+                return None;
+            }
+            last = byte;
+        }
+        (words == 2 && is_blank(last)).then_some(open + 1..end)
     }
 
     /// Returns the offset of the first quote from `start` on and before `stop`.

@@ -211,12 +211,26 @@ pub struct Get {
     /// Whether each part is decoded once before it is written.
     decode: bool,
     suffixes: Suffixes,
+    /// Whether parts whose case has no meaning are written in lower case.
+    folds: bool,
 }
 
 impl Get {
     /// Creates a converter that fills `template`.
     pub fn new(template: Template, decode: bool, suffixes: Suffixes) -> Get {
-        Get { template, decode, suffixes }
+        Get { template, decode, suffixes, folds: false }
+    }
+
+    /// Writes schemes, hosts and their divisions in lower case.
+    pub fn folded(self) -> Get {
+        Get { folds: true, ..self }
+    }
+
+    /// Changes the letters of `part`, which was appended at `from` of `out`, to lower case if that is wanted.
+    fn fold(&self, part: &Part, out: &mut [u8], from: usize) {
+        if self.folds && part.has_no_case() {
+            out[from..].make_ascii_lowercase();
+        }
     }
 }
 
@@ -235,7 +249,9 @@ impl Rewrite for Get {
                 Item::Part(part) => {
                     let raw = part.raw(&url, &self.suffixes).unwrap_or_default();
                     let cell = if self.decode { part.decoded(raw, *keep, handling) } else { raw.into() };
+                    let from = out.len();
                     out.extend_from_slice(&cell);
+                    self.fold(part, out, from);
                 }
             }
         }
@@ -252,7 +268,9 @@ impl Rewrite for Get {
                     match item {
                         Item::Text(text) => out.extend_from_slice(text),
                         Item::Part(part) => {
-                            out.extend_from_slice(part.raw(url, &self.suffixes).unwrap_or_default())
+                            let from = out.len();
+                            out.extend_from_slice(part.raw(url, &self.suffixes).unwrap_or_default());
+                            self.fold(part, out, from);
                         }
                     }
                 }

@@ -651,6 +651,17 @@ fn forms_may_be_in_any_charset() {
         ("pct: <stdin>:2: offset 4: not in the charset\n", Some(1))
     );
     assert_eq!(run(&["form", "--charset", "nonsense"], "").code, Some(2));
+    // A form names its charset, in both directions; a label that is not known has no effect.
+    for (form, pairs) in [
+        ("_charset_=windows-1251&q=%CF%F0", "_charset_\twindows-1251\tq\tПр"),
+        ("q=%CF%F0&_charset_=CP1251&_charset_=koi8-r", "q\tПр\t_charset_\tCP1251\t_charset_\tkoi8-r"),
+        ("_charset_=what&q=%C3%A9", "_charset_\twhat\tq\té"),
+        ("_charset=gbk&q=%C3%A9", "_charset\tgbk\tq\té"),
+    ] {
+        assert_eq!(text(&["form"], form), pairs);
+        assert_eq!(text(&["form", "--charset", "utf-8"], form), pairs);
+        assert_eq!(text(&["form", "--from", "tsv"], pairs), form);
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Runs the verbs that compare keys: `top` counts them, and `dedup` keeps the first line of each.
 
+use std::convert::Infallible;
+
 use super::tables::{self, Header};
 use super::values::{self, Values};
 use super::{Account, OutputOptions};
@@ -20,7 +22,7 @@ use crate::io::output::Output;
 use crate::io::progress::Progress;
 use crate::value::options::Verb;
 use crate::value::policy::{OnRejected, Record};
-use crate::value::report::{Report, Stop};
+use crate::value::report::Report;
 use crate::value::work::Work;
 
 /// Counts the values that `job` writes, in up to `memory` bytes. Returns the `most` frequent ones, and the outcome of reading.
@@ -56,24 +58,25 @@ pub fn top(
     if result.is_ok() && !quiet {
         let target = job.target();
         tables::warn_missing(&target.selector, &target.columns, &stats)?;
-        super::warn_rejected(&stats, OnRejected::Drop, options);
+        super::warn_rejected(&stats, OnRejected::Drop, OnRejected::Drop, options);
     }
     Ok((counts.top(most)?, result))
 }
 
 /// The options of `dedup`.
 pub struct Dedup {
-    /// The conversion of a line to its key.
+    /// The conversion of a record to its key.
     pub verb: Verb,
     /// Whether keys are fingerprints of 32 hexadecimal digits.
     pub has_fingerprints: bool,
+    pub records: Records,
     /// The memory for keys, in bytes.
     pub memory: usize,
-    /// The memory limit for a line, in MiB.
+    /// The memory limit for a record, in MiB.
     pub max_record: u32,
 }
 
-/// Keeps the first line of each key.
+/// Keeps the first record of each key.
 pub fn dedup(
     sources: &Sources,
     destination: &Destination,
@@ -85,15 +88,16 @@ pub fn dedup(
     let mut workspace = Workspace::default();
     let job = Unique::new(dedup, options);
     let result = files::each(sources, destination, |inputs, output| {
-        let mut boundary = FileBoundary::new(Records::Lines);
+        let mut boundary = FileBoundary::new(dedup.records);
         let mut distinct = Distinct::new(dedup.memory, dedup.has_fingerprints);
         inputs.each(|input| {
             account.admit(input, output)?;
             let Account { rejects, stats, .. } = &mut account;
             let sink = Sink::new(output, stats, &mut boundary, input.name());
             let mut sink = Sink { rejects: rejects.as_mut(), keys: Some(&mut distinct), ..sink };
-            let mut feed = Feed::new(input, Cut::Records(b'\n'), (dedup.max_record as usize) << 20);
-            super::pass_byte_order_mark(&mut feed, &mut sink, Records::Lines, true)?;
+            let mut feed =
+                Feed::new(input, Cut::Records(dedup.records.end()), (dedup.max_record as usize) << 20);
+            super::pass_byte_order_mark(&mut feed, &mut sink, dedup.records, true)?;
             pump(feed, job.clone(), sink, threads, &mut workspace)?;
             Ok(true)
         })?;
@@ -101,35 +105,40 @@ pub fn dedup(
     });
     let stats = account.close(&result)?;
     if result.is_ok() && !destination.quiet {
-        super::warn_rejected(&stats, OnRejected::Keep, options);
+        super::warn_rejected(&stats, OnRejected::Keep, OnRejected::Keep, options);
     }
     result
 }
 
-/// Writes each line with its key.
+/// Writes each record with its key.
 #[derive(Clone)]
 struct Unique {
-    /// The conversion of many lines to their keys.
-    lines: Work,
-    /// The conversion of one line.
-    line: Work,
+    /// The conversion of many records to their keys.
+    many: Work,
+    /// The conversion of one record.
+    one: Work,
+    records: Records,
     max_record: u32,
     rejects: bool,
-    /// The keys of a batch of lines.
+    /// The keys of a batch of records.
     keys: Vec<u8>,
+    /// Whether a part of the current long record was written.
+    has_begun: bool,
 }
 
-/// The size of a batch of lines, in bytes. If one line of a batch is rejected, all are converted one by one.
+/// The size of a batch of records, in bytes. If one record of a batch is rejected, all are converted one by one.
 const BATCH: usize = 16 * 1024;
 
 impl Unique {
     fn new(dedup: &Dedup, options: &OutputOptions) -> Unique {
         Unique {
-            lines: Work::across(&dedup.verb, Records::Lines),
-            line: Work::on_values(&dedup.verb, Records::Lines.structure()),
+            many: Work::across(&dedup.verb, dedup.records),
+            one: Work::on_values(&dedup.verb, dedup.records.structure()),
+            records: dedup.records,
             max_record: dedup.max_record,
             rejects: options.rejects.is_some(),
             keys: Vec::new(),
+            has_begun: false,
         }
     }
 }
@@ -137,30 +146,30 @@ impl Unique {
 impl Job for Unique {
     fn work(&mut self, chunk: Chunk<'_>, out: &mut Vec<u8>, report: &mut Report) {
         let handling = Handling { rejected: OnFault::Refuse, ..Handling::KEEP };
-        let bytes = chunk.bytes;
+        let (bytes, records, end_byte) = (chunk.bytes, self.records, self.records.end());
         let mut start = 0;
         while start < bytes.len() {
             let rest = &bytes[start..];
-            let near = memchr::memrchr(b'\n', &rest[..rest.len().min(BATCH)]);
-            let end = near.or_else(|| memchr::memchr(b'\n', rest)).map_or(rest.len(), |at| at + 1);
+            let near = memchr::memrchr(end_byte, &rest[..rest.len().min(BATCH)]);
+            let end = near.or_else(|| memchr::memchr(end_byte, rest)).map_or(rest.len(), |at| at + 1);
             self.keys.clear();
-            let is_whole = self.lines.apply(&rest[..end], handling, &mut self.keys).is_ok();
-            let mut keys = self.keys.split_inclusive(|&byte| byte == b'\n');
+            let is_whole = self.many.apply(&rest[..end], handling, &mut self.keys).is_ok();
+            let mut keys = self.keys.split_inclusive(|&byte| byte == end_byte);
             let mut at = start;
-            for line in rest[..end].split_inclusive(|&byte| byte == b'\n') {
-                let stop = at + Records::Lines.without_end(line);
-                let framed = frame(line, out, |out| {
+            for line in rest[..end].split_inclusive(|&byte| byte == end_byte) {
+                let stop = at + records.without_end(line);
+                let framed = frame(line, Some(end_byte), out, |out| {
                     out.push(b'=');
                     if is_whole {
                         let key = keys.next().unwrap_or_default();
-                        out.extend_from_slice(&key[..Records::Lines.without_end(key)]);
+                        out.extend_from_slice(&key[..records.without_end(key)]);
                         return Ok(());
                     }
-                    self.line.apply(&bytes[at..stop], handling, out).map(|_| ())
+                    self.one.apply(&bytes[at..stop], handling, out).map(|_| ())
                 });
                 if let Err(refusal) = framed {
                     report.stats.rejected += 1;
-                    let record = Record { chunk: bytes, start: at, stop, end: b'\n', shown: None };
+                    let record = Record { chunk: bytes, start: at, stop, end: end_byte, shown: None };
                     record.refuse(report, at + refusal.offset, &refusal.reason);
                 }
                 at += line.len();
@@ -168,21 +177,31 @@ impl Job for Unique {
             start += end;
         }
         report.stats.bytes_in += bytes.len() as u64;
-        report.line(bytes, b'\n', bytes.len());
+        report.line(bytes, end_byte, bytes.len());
     }
 
-    fn long(&mut self, _: &[u8], report: &mut Report) -> Long {
-        let reason = Reason::TooLong { limit: self.max_record };
-        report.stop = Some(Stop { line: 0, offset: 0, reason: reason.clone() });
-        Long::Skip(reason)
+    fn long(&mut self, _: &[u8], _: &mut Report) -> Long {
+        self.has_begun = false;
+        Long::Parts { held: false }
     }
 
-    // Long lines end the run, so none is processed in parts.
-    fn cut(&self, _: &[u8]) -> Option<usize> {
-        None
+    fn cut(&self, bytes: &[u8]) -> Option<usize> {
+        Some(bytes.len())
     }
 
-    fn part(&mut self, _: &[u8], _: Part, _: &mut Vec<u8>, _: &mut Report) {}
+    /// Writes the part without a key, so that the record is kept.
+    fn part(&mut self, bytes: &[u8], part: Part, out: &mut Vec<u8>, report: &mut Report) {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            report.stats.unreadable += 1;
+            if self.rejects {
+                report.refuse(0, 0, &Reason::TooLong { limit: self.max_record }, bytes);
+            }
+        }
+        let end = self.records.end();
+        let Ok(()) = frame(bytes, Some(end).filter(|_| part.is_last), out, |_| Ok::<_, Infallible>(()));
+        report.stats.bytes_in += bytes.len() as u64;
+        report.lines = u64::from(bytes.last() == Some(&end));
+    }
 
     fn report(&self) -> Report {
         Report::new(true, self.rejects)

@@ -316,10 +316,11 @@ pub struct Distinct {
 /// The length of the head of a frame: the lengths of key and line.
 const HEAD: usize = 8;
 
-/// Appends a line to `out` as [`Distinct`] expects it, with a line end if it has none. `key` appends the key. If it fails, the line has no
-/// key.
+/// Appends a record to `out` as [`Distinct`] expects it, and `end` if the record does not end with it. `key` appends the key. If it
+/// fails, the record has no key.
 pub fn frame<E>(
     line: &[u8],
+    end: Option<u8>,
     out: &mut Vec<u8>,
     key: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
 ) -> Result<(), E> {
@@ -332,11 +333,11 @@ pub fn frame<E>(
     // A line and its key are shorter than 4 GiB.
     let len = (out.len() - start - HEAD) as u32;
     out[start..][..4].copy_from_slice(&len.to_le_bytes());
-    let end: &[u8] = if line.ends_with(b"\n") { b"" } else { b"\n" };
-    let len = (line.len() + end.len()) as u32;
+    let end = end.filter(|end| line.last() != Some(end));
+    let len = (line.len() + usize::from(end.is_some())) as u32;
     out[start + 4..][..4].copy_from_slice(&len.to_le_bytes());
     out.extend_from_slice(line);
-    out.extend_from_slice(end);
+    out.extend(end);
     result
 }
 
@@ -397,7 +398,7 @@ mod tests {
                     let mut frames = Vec::new();
                     for number in chunk {
                         let key = format!("{number:032x}");
-                        let framed = frame(number.to_string().as_bytes(), &mut frames, |out| {
+                        let framed = frame(number.to_string().as_bytes(), Some(b'\n'), &mut frames, |out| {
                             out.extend_from_slice(key.as_bytes());
                             Ok::<_, ()>(())
                         });

@@ -12,6 +12,7 @@ use self::keys::Gather;
 use self::preview::Preview;
 use self::rejects::Rejects;
 use crate::ground::error::{Failure, Place, warn};
+use crate::ground::reason::Reason;
 use crate::io::output::{Output, Shared};
 use crate::value::report::{Report, Stop};
 use crate::value::stats::Stats;
@@ -31,6 +32,10 @@ pub struct Sink<'o> {
     pub preview: Option<&'o mut Preview>,
     /// The keys of the results, if the job compares keys. They decide what is written.
     pub keys: Option<&'o mut (dyn Gather + 'static)>,
+    /// Whether messages say which rows were not converted because of a quote that is not closed.
+    pub tells_open_quotes: bool,
+    /// Whether such a message was written.
+    pub has_told: bool,
     pub boundary: &'o mut FileBoundary,
     /// The name of the input.
     pub file: String,
@@ -56,6 +61,8 @@ impl<'o> Sink<'o> {
             findings: None,
             preview: None,
             keys: None,
+            tells_open_quotes: false,
+            has_told: false,
             boundary,
             file,
             lines: 0,
@@ -117,6 +124,7 @@ impl<'o> Sink<'o> {
             }
         }
         self.stats.add(&report.stats);
+        self.tell_open_quotes(offset, report);
         if let Some(findings) = &mut self.findings {
             findings.take(&self.file, self.lines, offset, &report.findings, self.output)?;
         }
@@ -136,6 +144,22 @@ impl<'o> Sink<'o> {
         }
         self.lines += report.lines;
         Ok(())
+    }
+
+    /// Warns about the first rows of the file that were not converted because of a quote that is not closed, and those at its end.
+    fn tell_open_quotes(&mut self, offset: u64, report: &Report) {
+        for quote in report.open_quotes.iter().filter(|_| self.tells_open_quotes) {
+            let until = match quote.last {
+                Some(_) if self.has_told => continue,
+                Some(last) => format!("line {}", self.lines + last + 1),
+                None => "the end".to_owned(),
+            };
+            self.has_told = true;
+            let place =
+                format!("{}:{}: offset {}", self.file, self.lines + quote.line + 1, offset + quote.offset);
+            let reason = Reason::OpenQuote { limit: None };
+            warn(format_args!("{place}: {reason}, and no row from this one to {until} is converted"));
+        }
     }
 
     /// Skips the byte order mark of the input. The mark is written only at the start of the output, and only if
