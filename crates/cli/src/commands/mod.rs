@@ -79,8 +79,8 @@ fn takes_next(verb: &clap::Command, argument: &OsStr) -> bool {
 fn dispatch(command: Command) -> Result<Outcome, Failure> {
     cpu::check_forced_tier()?;
     match command {
-        Command::Encode(args) => Plan::run(args.request()),
-        Command::Decode(args) => Plan::run(args.request()),
+        Command::Encode(args) => Plan::run(args.request().map_err(Failure::Usage)?),
+        Command::Decode(args) => Plan::run(args.request().map_err(Failure::Usage)?),
         Command::Normalize(args) if args.list => profiles::list(),
         Command::Normalize(args) => Plan::run(args.request()),
         Command::Split(args) => Plan::run(args.request()),
