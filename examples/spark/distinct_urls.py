@@ -1,11 +1,12 @@
-"""Counts the distinct URLs of a crawl list or an access log with Spark: how often each canonical form occurs.
+"""Counts the distinct URLs of a crawl list or an access log with Spark: how often each canonical form and each registrable domain occurs.
 
   spark-submit distinct_urls.py --out DIR FILE...              a URL on each line; *.gz is read as such
   spark-submit distinct_urls.py --log --out DIR FILE...        the request targets of an access log (common or combined)
   spark-submit distinct_urls.py --pipe pct --out DIR FILE...   with the command `pct`, where the wheel cannot be installed
 
-DIR/urls has each canonical form and its number of rows, DIR/bad every row that has none, as it was, and the reason: no row
-ends the job. Both are Parquet. A row is bad if it has a malformed escape, if the profile refuses it, or if it is not UTF-8.
+DIR/urls has each canonical form, its number of rows and one of these rows; DIR/domains each registrable domain and its number of
+rows; DIR/bad every row that has no form, as it was, and the reason: no row ends the job. All are Parquet. With --pipe there are no
+domains and no examples. A row is bad if it has a malformed escape, if the profile refuses it, or if it is not UTF-8.
 
 The executors need the package simdpct, and pyarrow and pandas, which Spark's mapInArrow needs.
 """
@@ -15,8 +16,9 @@ import re
 from pyspark import StorageLevel
 from pyspark.sql import SparkSession, functions
 
-# Good rows have a form and the number of rows of the batch that have it. Bad rows have the reason and the row.
-SCHEMA = 'url string, rows bigint, reason string, row binary'
+# Good rows have a form, the number of rows of the batch that have it, its registrable domain, and the first of these rows. Bad rows
+# have the reason and the row.
+SCHEMA = 'url string, rows bigint, reason string, row binary, domain string, example string'
 # The request of the common and combined formats: a quote in it is written as \" or \x22.
 REQUEST = r'^\S+ \S+ \S+ \[[^\]]*\] "[^ "]+ (?P<target>(?:[^ "\\]|\\.)+)[ "]'
 
@@ -38,14 +40,17 @@ def canonical(lines, profile, log=False):
     bad = pc.or_(pc.is_null(forms), pc.fill_null(malformed, True))
 
     # Rows with the same form become one, because sending rows back to Spark costs more than all of the above.
-    counts = forms.filter(pc.invert(bad)).value_counts()
+    table = pa.table({'url': forms, 'example': text}).filter(pc.invert(bad))
+    keys = table.group_by('url', use_threads=False).aggregate([([], 'count_all'), ('example', 'first')])
+    urls = keys['url'].combine_chunks()
     reasons = [why_bad(value, profile) for value in values.filter(bad).to_pylist()]
-    nulls = [pa.nulls(len(counts), pa.string()), pa.nulls(len(counts), pa.binary())]
-    good = pa.record_batch([*counts.flatten(), *nulls], names=['url', 'rows', 'reason', 'row'])
+    names = re.findall(r'(\w+) \w+', SCHEMA)
+    good = pa.record_batch([urls, keys['count_all'].combine_chunks(), pa.nulls(len(urls), pa.string()), pa.nulls(len(urls), pa.binary()),
+                            pa.array(simdpct.url_array(urls, 'domain', threads=1)), keys['example_first'].combine_chunks()], names=names)
     if not reasons:
         return [good]
-    wrong = pa.record_batch([pa.nulls(len(reasons), pa.string()), pa.array([1] * len(reasons), pa.int64()), pa.array(reasons),
-                             rows.filter(bad)], names=good.schema.names)
+    no_text = pa.nulls(len(reasons), pa.string())
+    wrong = pa.record_batch([no_text, pa.array([1] * len(reasons), pa.int64()), pa.array(reasons), rows.filter(bad), no_text, no_text], names=names)
     return [good, wrong]
 
 
@@ -87,23 +92,28 @@ def by_pipe(spark, lines, profile, pct):
 
     def row(line):
         if line[0] == '+':
-            return line[1:], 1, None, None
+            return line[1:], 1, None, None, None, None
         # The value has the reason and the row, which is escaped so that it is one line.
-        return None, 1, re.sub(r'^-<stdin>:\d+:\d+: ', '', line), None
+        return None, 1, re.sub(r'^-<stdin>:\d+:\d+: ', '', line), None, None, None
 
     # Without checkCode, a command that fails would only write less.
     return spark.createDataFrame(characters.pipe(PIPE, environment, checkCode=True).map(row), SCHEMA)
 
 
 def run(spark, files, out, profile='rfc3986-scheme', log=False, pct=None):
-    """Writes OUT/urls and OUT/bad, and returns the number of distinct forms, of rows that have one, and of bad rows."""
+    """Writes OUT/urls, OUT/domains (not with `pct`) and OUT/bad, and returns the number of distinct forms, of rows that have one, and of bad rows."""
     # With lineSep, a carriage return alone does not end a line. Latin-1 preserves bytes that are not valid UTF-8.
     lines = spark.read.option('lineSep', '\n').text(files)
     done = by_pipe(spark, lines, profile, pct) if pct else by_wheel(lines, profile, log)
-    # Both outputs are made from one pass. If an executor is lost, Spark computes its block again. If tasks wrote a side output
+    # All outputs are made from one pass. If an executor is lost, Spark computes its block again. If tasks wrote a side output
     # themselves, that would then have rows twice, and an accumulator would count them twice.
     done = done.persist(StorageLevel.DISK_ONLY)
-    done.where('reason is null').groupBy('url').agg(functions.sum('rows').alias('rows')).write.parquet(f'{out}/urls')
+    good, rows = done.where('reason is null'), functions.sum('rows').alias('rows')
+    if pct:
+        good.groupBy('url').agg(rows).write.parquet(f'{out}/urls')
+    else:
+        good.groupBy('url').agg(rows, functions.min('example').alias('example')).write.parquet(f'{out}/urls')
+        good.groupBy('domain').agg(rows).write.parquet(f'{out}/domains')
     done.where('reason is not null').select('reason', 'row').write.parquet(f'{out}/bad')
     done.unpersist()
     forms, rows = spark.read.parquet(f'{out}/urls').agg(functions.count('*'), functions.sum('rows')).first()
