@@ -27,7 +27,8 @@ Examples:
   echo '/a b%20c' | pct encode --set rfc3986-path --keep-escapes
                                               /a%20b%20c
   echo 'Привет' | pct encode --charset windows-1251   %CF%F0%E8%E2%E5%F2
-  echo 'http://a.ru/?q=Да нет' | pct encode --url --charset koi8-r    http://a.ru/?q=%E4%C1%20%CE%C5%D4
+  echo 'http://a.ru/?q=Да нет' | pct encode --url --charset koi8-r
+                                              http://a.ru/?q=%E4%C1%20%CE%C5%D4
   echo 'http://a.com/50% x?q=%2F' | pct encode --url        http://a.com/50%25%20x?q=%2F
   head -c 16 /dev/urandom | pct encode --raw  any bytes, newlines too
 
