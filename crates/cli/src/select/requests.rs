@@ -62,12 +62,21 @@ impl Requests {
     /// Reads the line from `start` to `feed`, and marks its escapes. Returns `None` if it must be read by itself.
     #[inline]
     fn read(&mut self, window: &[u8], start: usize, feed: usize) -> Option<()> {
-        let open = self.quote(start, feed)?;
-        let close = self.quote(open + 1, feed)?;
         let [mut percents, mut backslashes] = [0; 2];
+        // The places of the first four quotes: those of the request and of the referrer.
+        let (mut quotes, mut count) = ([feed; 4], 0);
         for (index, inside) in words(start, feed) {
             percents |= self.marks[index][0] & inside;
             backslashes |= self.marks[index][3] & inside;
+            let mut found = self.marks[index][2] & inside;
+            while found != 0 && count < quotes.len() {
+                quotes[count] = index * BLOCK + found.trailing_zeros() as usize;
+                (count, found) = (count + 1, found & (found - 1));
+            }
+        }
+        let [open, close, last @ ..] = quotes;
+        if count < 2 {
+            return None;
         }
         let is_blank = |at: usize| at >= feed || b" \t".contains(&window[at]);
         if backslashes != 0 || !window[start..open].ends_with(b"] ") || !is_blank(close + 1) {
@@ -81,54 +90,24 @@ impl Requests {
             return None;
         }
         if percents == 0 && has_usual_target(&window[open + 1..close]) {
-            return if self.has_referrer { self.referrer(window, close, feed).map(|_| ()) } else { Some(()) };
+            return if self.has_referrer {
+                referrer(window, close, last, feed).map(|_| ())
+            } else {
+                Some(())
+            };
         }
         let target = nth_word(window, open + 1..close, Some(Position::TARGET))?;
         self.choose(target.start, target.end);
         if !self.has_referrer {
             return Some(());
         }
-        let referrer = self.referrer(window, close, feed)?;
+        let place = referrer(window, close, last, feed)?;
         // Between quotes, an escape of a blank is decoded, which it is not in the target.
-        if memchr::memmem::find(&window[referrer.clone()], b"%20").is_some() {
+        if memchr::memmem::find(&window[place.clone()], b"%20").is_some() {
             return None;
         }
-        self.choose(referrer.start, referrer.end);
+        self.choose(place.start, place.end);
         Some(())
-    }
-
-    /// Returns the place of the referrer, whose quotes follow two words after the request, which ends at `close`. Returns an empty
-    /// range if neither a quote nor an escape follows, and `None` if the line must be read by itself.
-    #[inline]
-    fn referrer(&self, window: &[u8], close: usize, feed: usize) -> Option<Range<usize>> {
-        let Some(open) = self.quote(close + 1, feed) else {
-            return memchr::memchr(b'%', &window[close..feed]).is_none().then_some(feed..feed);
-        };
-        let end = self.quote(open + 1, feed)?;
-        let is_blank = |byte: u8| byte == b' ' || byte == b'\t';
-        if end + 1 < feed && !is_blank(window[end + 1]) {
-            return None;
-        }
-        // Every word ends in one blank, as servers write them.
-        let (mut words, mut last) = (0, b' ');
-        for &byte in &window[close + 2..open] {
-            if is_blank(byte) {
-                words += 1;
-            }
-            if is_blank(last) && (is_blank(byte) || byte == b'[') {
-                return None;
-            }
-            last = byte;
-        }
-        (words == 2 && is_blank(last)).then_some(open + 1..end)
-    }
-
-    /// Returns the offset of the first quote from `start` on and before `stop`.
-    #[inline]
-    fn quote(&self, start: usize, stop: usize) -> Option<usize> {
-        let mut found = words(start, stop).map(|(index, inside)| (index, self.marks[index][2] & inside));
-        let (index, quotes) = found.find(|(_, quotes)| *quotes != 0)?;
-        Some(index * BLOCK + quotes.trailing_zeros() as usize)
     }
 
     /// Marks the `%` from `start` to `stop`.
@@ -147,4 +126,19 @@ pub(super) fn words(start: usize, stop: usize) -> impl Iterator<Item = (usize, u
         let to = u64::MAX.checked_shl((stop - index * BLOCK) as u32).unwrap_or(0);
         (index, from & !to)
     })
+}
+
+/// Returns the place of the referrer between two quotes, which are the next after the end of the request at `close`. Returns an
+/// empty range if neither a quote nor an escape follows, and `None` if the line must be read by itself.
+#[inline]
+fn referrer(window: &[u8], close: usize, [open, end]: [usize; 2], feed: usize) -> Option<Range<usize>> {
+    if open == feed {
+        return memchr::memchr(b'%', &window[close..feed]).is_none().then_some(feed..feed);
+    }
+    // The status and the number of bytes are between the request and the referrer.
+    let [a, b, c, b' ', size @ .., b' '] = &window[close + 2..open] else { return None };
+    let is_usual = [a, b, c].iter().all(|byte| byte.is_ascii_digit())
+        && (size == b"-" || !size.is_empty() && size.iter().all(u8::is_ascii_digit));
+    let is_closed = end < feed && (end + 1 == feed || b" \t".contains(&window[end + 1]));
+    (is_usual && is_closed).then_some(open + 1..end)
 }

@@ -44,12 +44,12 @@ pub struct Stop {
     pub reason: Reason,
 }
 
-/// A quote that is not closed, and the rows after it that are not converted.
+/// A quote that is not closed, because of which rows are not converted.
 pub struct OpenQuote {
-    pub line: u64,
-    pub offset: u64,
-    /// The last line that is not converted; `None` if nothing is converted up to the end of the input.
-    pub last: Option<u64>,
+    /// The number of lines before the quote, if lines are counted, and its offset.
+    pub first: (u64, u64),
+    /// The same of the end of the last line that is not converted; `None` if no row is converted up to the end of the input.
+    pub last: Option<(u64, u64)>,
 }
 
 /// A rejected value or record: its position, and the range of its text in the report.
@@ -99,9 +99,9 @@ impl Report {
     pub fn leave_open(&mut self, chunk: &[u8], line_end: u8, quote: usize, end: usize, is_last: bool) {
         let has_lines = memchr::memchr(line_end, &chunk[quote..end - 1]).is_some();
         if has_lines && (is_last || self.open_quotes.is_empty()) {
-            let line = self.line(chunk, line_end, quote);
-            let last = (!is_last).then(|| self.line(chunk, line_end, end - 1));
-            self.open_quotes.push(OpenQuote { line, offset: quote as u64, last });
+            let mut place = |at: usize| (self.line(chunk, line_end, at), at as u64);
+            let (first, last) = (place(quote), (!is_last).then(|| place(end - 1)));
+            self.open_quotes.push(OpenQuote { first, last });
         }
     }
 

@@ -12,9 +12,8 @@ use self::keys::Gather;
 use self::preview::Preview;
 use self::rejects::Rejects;
 use crate::ground::error::{Failure, Place, warn};
-use crate::ground::reason::Reason;
 use crate::io::output::{Output, Shared};
-use crate::value::report::{Report, Stop};
+use crate::value::report::{OpenQuote, Report, Stop};
 use crate::value::stats::Stats;
 
 /// The byte order mark, which some software writes at the start of UTF-8 text.
@@ -32,10 +31,8 @@ pub struct Sink<'o> {
     pub preview: Option<&'o mut Preview>,
     /// The keys of the results, if the job compares keys. They decide what is written.
     pub keys: Option<&'o mut (dyn Gather + 'static)>,
-    /// Whether messages say which rows were not converted because of a quote that is not closed.
-    pub tells_open_quotes: bool,
-    /// Whether such a message was written.
-    pub has_told: bool,
+    /// The open quotes because of which rows were not converted, if messages are written about them.
+    pub open_quotes: Option<&'o mut Vec<OpenQuote>>,
     pub boundary: &'o mut FileBoundary,
     /// The name of the input.
     pub file: String,
@@ -61,8 +58,7 @@ impl<'o> Sink<'o> {
             findings: None,
             preview: None,
             keys: None,
-            tells_open_quotes: false,
-            has_told: false,
+            open_quotes: None,
             boundary,
             file,
             lines: 0,
@@ -124,7 +120,7 @@ impl<'o> Sink<'o> {
             }
         }
         self.stats.add(&report.stats);
-        self.tell_open_quotes(offset, report);
+        self.keep_open_quotes(offset, report);
         if let Some(findings) = &mut self.findings {
             findings.take(&self.file, self.lines, offset, &report.findings, self.output)?;
         }
@@ -146,19 +142,14 @@ impl<'o> Sink<'o> {
         Ok(())
     }
 
-    /// Warns about the first rows of the file that were not converted because of a quote that is not closed, and those at its end.
-    fn tell_open_quotes(&mut self, offset: u64, report: &Report) {
-        for quote in report.open_quotes.iter().filter(|_| self.tells_open_quotes) {
-            let until = match quote.last {
-                Some(_) if self.has_told => continue,
-                Some(last) => format!("line {}", self.lines + last + 1),
-                None => "the end".to_owned(),
-            };
-            self.has_told = true;
-            let place =
-                format!("{}:{}: offset {}", self.file, self.lines + quote.line + 1, offset + quote.offset);
-            let reason = Reason::OpenQuote { limit: None };
-            warn(format_args!("{place}: {reason}, and no row from this one to {until} is converted"));
+    /// Keeps the first open quote of the file, and the one whose rows reach to its end.
+    fn keep_open_quotes(&mut self, offset: u64, report: &Report) {
+        let Some(quotes) = &mut self.open_quotes else { return };
+        for quote in &report.open_quotes {
+            if quotes.is_empty() || quote.last.is_none() {
+                let place = |(line, at): (u64, u64)| (self.lines + line, offset + at);
+                quotes.push(OpenQuote { first: place(quote.first), last: quote.last.map(place) });
+            }
         }
     }
 

@@ -21,7 +21,7 @@ use crate::engine::pump::{Threads, Workspace, pump};
 use crate::engine::sink::Sink;
 use crate::engine::sink::boundary::FileBoundary;
 use crate::engine::sink::preview::{self, Preview, Show};
-use crate::ground::error::{Failure, Outcome};
+use crate::ground::error::{Failure, Outcome, warn};
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::records::Records;
 use crate::io::BLOCK;
@@ -33,7 +33,7 @@ use crate::select::csv::Line;
 use crate::select::edit::{Edit, Form};
 use crate::select::pass::Pass;
 use crate::value::policy::{Action, OnRejected, Policies, Record, Treat, Treatment};
-use crate::value::report::{Report, Stop};
+use crate::value::report::{OpenQuote, Report, Stop};
 use crate::value::work::Work;
 
 /// The size of a chunk of records in which values are selected, in bytes. Most of the time for such a chunk can be reading and
@@ -88,15 +88,18 @@ pub fn run(
             account.admit(input, output)?;
             let Account { rejects, stats, .. } = &mut account;
             let sink = Sink::new(output, stats, &mut boundary, input.name());
-            let sink = Sink { rejects: rejects.as_mut(), tells_open_quotes: !destination.quiet, ..sink };
+            let mut open_quotes = Vec::new();
+            let sink = Sink { rejects: rejects.as_mut(), open_quotes: Some(&mut open_quotes), ..sink };
             let Some((show, has_colours)) = options.preview else {
                 pass(input, sink, job.clone(), &mut header, threads, &mut workspace)?;
+                warn_open(&open_quotes, input, destination.quiet);
                 return Ok(true);
             };
             let mut preview = Preview::new(show, input.path(), has_colours);
             let sink = Sink { preview: Some(&mut preview), ..sink };
             // A preview shows each file separately, so no file repeats the header of another.
             pass(input, sink, job.clone(), &mut Header::default(), threads, &mut workspace)?;
+            warn_open(&open_quotes, input, destination.quiet);
             files += 1;
             changed += u64::from(preview.finish(output)?);
             Ok(true)
@@ -117,6 +120,20 @@ pub fn run(
     result.map(|outcome| if would_change { Outcome::Findings } else { outcome })
 }
 
+/// Warns about the rows of `input` that were not converted because of `quotes`, unless `quiet`.
+fn warn_open(quotes: &[OpenQuote], input: &Input, quiet: bool) {
+    for OpenQuote { first, last } in quotes.iter().filter(|_| !quiet) {
+        // Only the lines of inputs that cannot be read again were counted.
+        let line = |(line, offset): (u64, u64)| 1 + input.count_lines(offset).unwrap_or(line);
+        let until = last.map_or("the end".to_owned(), |last| format!("line {}", line(last)));
+        let (file, number, offset, reason) =
+            (input.name(), line(*first), first.1, Reason::OpenQuote { limit: None });
+        warn(format_args!(
+            "{file}:{number}: offset {offset}: {reason}, and no row from this one to {until} is converted"
+        ));
+    }
+}
+
 /// Passes the file `input` through `job` to `sink`. `first` keeps the header of the first table of the output.
 pub fn pass(
     input: &mut Input,
@@ -127,6 +144,8 @@ pub fn pass(
     workspace: &mut Workspace,
 ) -> Result<(), Failure> {
     let end = job.needs.records.end();
+    // The line of a quote that is not closed is counted when it is needed, if the input can be read again.
+    job.needs.places |= matches!(job.target.selector, Selector::Table(_)) && input.count_lines(0).is_none();
     let cut = match &job.target.selector {
         Selector::Table(table) => Cut::Table(table.delimiter()),
         _ => Cut::Records(end),
@@ -200,7 +219,7 @@ impl Values {
         // Conversion in batches does not count values, so statistics exclude it.
         let is_batched = is_plain && !stats && matches!(target.selector, Selector::Line);
         let lines = Some(lines).filter(|work| is_batched && work.takes_records());
-        let places = rejects || policies.can_fail() || matches!(target.selector, Selector::Table(_));
+        let places = rejects || policies.can_fail();
         let skips = is_plain
             && form == Form::Whole
             && into.is_empty()
