@@ -281,8 +281,8 @@ fn dialects_differ_in_what_is_unreserved() {
         let bytes: Vec<u8> = needless.lines().map(|line| *line.as_bytes().last().unwrap()).collect();
         assert_eq!(bytes, (0x20..0x7F).filter(|&byte| set.contains(byte)).collect::<Vec<u8>>(), "{dialect}");
         let illegal: String = (0x20..0x7F_u8)
-            .map(|byte| char::from(byte))
-            .filter(|&byte| findings(&["--only", "illegal"], &format!("a://b/{byte}41")) != "")
+            .map(char::from)
+            .filter(|&byte| !findings(&["--only", "illegal"], &format!("a://b/{byte}41")).is_empty())
             .collect();
         let unsafe_bytes = simdpct::sets::RFC1738_UNSAFE;
         let wanted: String = (0x20..0x7F_u8)
