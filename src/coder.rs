@@ -230,8 +230,8 @@ impl Core {
 
     /// Returns the offset of the first byte that encoding changes, or `None` if nothing changes.
     pub(crate) fn first_change(&self, input: &[u8]) -> Option<usize> {
-        let step = |rest: &[u8]| Some(reference::encode(&self.job, rest));
-        reference::first_change(input, |piece| self.measure(piece).changed, step)
+        let step = |at: usize| Some(reference::encode(&self.job, &input[at..]));
+        reference::first_change(input, |_, piece| self.measure(piece).changed, step)
     }
 
     /// Reports whether encoding changes nothing.

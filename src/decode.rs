@@ -2,6 +2,7 @@
 
 #[cfg(feature = "alloc")]
 use alloc::{borrow::Cow, vec::Vec};
+use core::convert::Infallible;
 use core::mem::MaybeUninit;
 
 use crate::coder::{self, KeepSet};
@@ -101,6 +102,7 @@ impl Core {
     /// their final place.
     fn in_place_by<const N: usize, const M: usize>(&self, bytes: &mut [u8]) -> usize {
         let (mut read, mut written) = (0, 0);
+        let mut core = *self;
         while read < bytes.len() {
             let (before, rest) = bytes.split_at_mut(read);
             let gap = &mut before[written..];
@@ -110,12 +112,13 @@ impl Core {
                 len -= hex::held_back(&rest[..len]);
             }
             let piece = &rest[..len];
+            let last = self.job.before(piece, len);
             let decoded = if direct {
-                cursor::lend_slice(gap, (), |(), room| self.write(piece, room).written.len())
+                cursor::lend_slice(gap, (), |(), room| core.write(piece, room).written.len())
             } else {
                 let mut buffer = [const { MaybeUninit::uninit() }; M];
                 let Ok((decoded, ())) = cursor::fill(&mut buffer, |room| {
-                    Ok::<_, core::convert::Infallible>((self.write(piece, room).written, ()))
+                    Ok::<_, Infallible>((core.write(piece, room).written, ()))
                 });
                 // In the default mode, a piece that keeps its length is unchanged, so it needs no copy if it is already in
                 // place.
@@ -126,6 +129,7 @@ impl Core {
                 }
                 decoded.len()
             };
+            core.job.before = last;
             read += len;
             written += decoded;
         }
@@ -134,14 +138,20 @@ impl Core {
 
     /// Reports whether decoding changes `input`. For a strict decoder, `input` must have no malformed escape.
     pub(crate) fn changes(&self, input: &[u8]) -> bool {
-        hex::pieces(input, 4096).any(|(_, piece)| self.measure(piece).changed())
+        hex::pieces(input, 4096).any(|(at, piece)| self.at(input, at).measure(piece).changed())
+    }
+
+    /// Returns this decoding for the bytes from offset `at` of `input` on.
+    #[inline(always)]
+    fn at(&self, input: &[u8], at: usize) -> Core {
+        Core { job: DecodeJob { before: self.job.before(input, at), ..self.job }, ..*self }
     }
 
     /// Returns the offset of the first byte or escape that decoding changes. For a strict decoder, `input` must have no
     /// malformed escape.
     fn first_change(&self, input: &[u8]) -> Option<usize> {
-        let step = |rest: &[u8]| reference::decode(&self.job, rest);
-        reference::first_change(input, |piece| self.measure(piece).changed(), step)
+        let changed = |at: usize, piece: &[u8]| self.at(input, at).measure(piece).changed();
+        reference::first_change(input, changed, |at| reference::decode(&self.job, input, at))
     }
 }
 
@@ -191,7 +201,7 @@ impl Core {
         let mut buffer = [const { MaybeUninit::uninit() }; ASIDE + 64];
         let Ok((bytes, stopped)) = cursor::fill(&mut buffer, |room| {
             let Decoded { written, stopped } = self.write(input, room);
-            Ok::<_, core::convert::Infallible>((written, stopped))
+            Ok::<_, Infallible>((written, stopped))
         });
         // Unless the mode changes bytes in place, every change makes the output shorter.
         let is_shorter = bytes.len() < input.len();
@@ -305,6 +315,10 @@ impl Decode {
     /// digits of all other escapes are written in upper case, and nothing else changes. Escapes are decoded once: `%257E`
     /// stays `%257E`.
     ///
+    /// An escape means the same as its byte only if the byte completes no other escape. So the escape of a digit stays directly after a
+    /// malformed escape that lacks that digit: `%2%35` stays, because `%25` means something else. The result is therefore idempotent.
+    /// A decoder that is made of this one by [`Decode::keep`] has the same rule if it keeps the escape of `%`.
+    ///
     /// [`normalize`](crate::normalize()) and its neighbours are shortcuts for the verbs of this decoder.
     ///
     /// ```
@@ -367,6 +381,21 @@ impl Decode {
     #[inline(always)]
     pub const fn keep<S: KeepSet>(mut self, set: S) -> Decode {
         self.core.job = self.core.job.keeping(coder::members(&set));
+        self
+    }
+
+    /// Continues an input whose last two bytes so far are `before` (zeros for bytes that do not exist). Only
+    /// [`Decode::NORMALIZE`] depends on them. It is for streams of your own: [`stream::Decoder`](crate::stream::Decoder) does this itself.
+    ///
+    /// ```
+    /// use simdpct::Decode;
+    ///
+    /// assert_eq!(&*Decode::NORMALIZE.decode("%35"), b"5");
+    /// assert_eq!(&*Decode::NORMALIZE.after(*b"%2").decode("%35"), b"%35");
+    /// ```
+    #[inline(always)]
+    pub const fn after(mut self, before: [u8; 2]) -> Decode {
+        self.core.job.before = before;
         self
     }
 
@@ -493,6 +522,13 @@ impl Decode {
 }
 
 impl TryDecode {
+    /// Continues an input whose last two bytes so far are `before`. See [`Decode::after`].
+    #[inline(always)]
+    pub const fn after(mut self, before: [u8; 2]) -> TryDecode {
+        self.core.job.before = before;
+        self
+    }
+
     /// Returns the exact length of the decoded bytes.
     ///
     /// # Errors
@@ -625,7 +661,9 @@ impl Decode {
     /// simdpct::Decode::new().form().decode_append("a+b%2B", &mut out);
     /// assert_eq!(out, b"q=a b+");
     /// ```
-    #[inline]
+    // Whether the compiler inlines this method without the attribute depends on its callers. The call costs 2 ns, as much as all other
+    // work for 16 bytes.
+    #[inline(always)]
     pub fn decode_append(&self, input: &(impl AsRef<[u8]> + ?Sized), out: &mut Vec<u8>) {
         self.core.append(input.as_ref(), Tail::new(out), false);
     }
@@ -681,8 +719,7 @@ impl TryDecode {
     /// assert!(simdpct::Decode::new().strict().decode_append("a%2", &mut out).is_err());
     /// assert_eq!(out, b"kept");
     /// ```
-    // Without this attribute, the compiler would not inline this method, although it inlines the lenient one. The call costs 2
-    // ns, as much as all other work for 16 bytes.
+    // See the lenient method for the attribute.
     #[inline(always)]
     pub fn decode_append(
         &self,

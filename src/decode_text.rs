@@ -97,7 +97,8 @@ impl Core {
     /// Iterates over the origin of each decoded byte, in order.
     fn origins<'a>(&self, input: &'a [u8]) -> impl Iterator<Item = Origin> + use<'a> {
         let job = DecodeJob { strict: false, ..self.job };
-        reference::steps(input, move |rest| reference::decode(&job, rest)).flat_map(|(offset, step)| {
+        let steps = reference::steps(0..input.len(), move |at| reference::decode(&job, input, at));
+        steps.flat_map(|(offset, step)| {
             let is_decoded = step.used == 3 && step.len == 1;
             let escape = if is_decoded { input[offset..offset + 3].try_into().ok() } else { None };
             (offset..offset + step.len).map(move |offset| Origin { offset, escape })

@@ -13,10 +13,13 @@ use crate::utf8;
 /// all others in upper case (section 6.2.2.1). Nothing else changes: the case of schemes and hosts, dot segments and malformed
 /// escapes stay. [`Decode::NORMALIZE`] has more verbs.
 ///
+/// The result is idempotent: an escape that would complete a malformed one if it were decoded stays, such as `%35` in `%2%35`.
+///
 /// The result is borrowed, without an allocation, when nothing changes. Takes time linear in the input.
 ///
 /// ```
 /// assert_eq!(&*simdpct::normalize("/%7Euser/%2f%41%zz"), b"/~user/%2FA%zz");
+/// assert_eq!(&*simdpct::normalize("%2%35"), b"%2%35");
 /// ```
 #[cfg(feature = "alloc")]
 #[must_use]
@@ -113,6 +116,6 @@ pub fn equivalent(a: &(impl AsRef<[u8]> + ?Sized), b: &(impl AsRef<[u8]> + ?Size
 
 /// Returns the bytes of `input` after normalization.
 fn normalized(input: &[u8]) -> impl Iterator<Item = u8> + '_ {
-    let step = |rest: &[u8]| reference::decode(&Decode::NORMALIZE.core.job, rest);
-    reference::steps(input, step).flat_map(|(_, step)| step.output())
+    let step = |at: usize| reference::decode(&Decode::NORMALIZE.core.job, input, at);
+    reference::steps(0..input.len(), step).flat_map(|(_, step)| step.output())
 }

@@ -32,6 +32,8 @@ const MAY_IMPORT: &[(&str, &str)] = &[
     // The tiers: the list, their shared tables, and each instruction set by itself.
     ("kernel/isa", "kernel/cursor kernel/drive kernel/ends kernel/job kernel/scalar"),
     ("kernel/isa/tables", ""),
+    // Tests of the tiers against the rules.
+    ("kernel/locality", "kernel/isa kernel/drive kernel/cursor kernel/reference hex kernel/job set"),
     ("kernel/isa/cpu", ""),
     ("kernel/isa/look", "kernel/word"),
     ("kernel/isa/vector", "kernel/isa/tables kernel/drive"),
@@ -206,7 +208,33 @@ const TREES: &[Tree] = &[
     Tree { root: "crates/uri", may_import: URI_MAY_IMPORT, only_in: URI_ONLY_IN, not_in: &[] },
     Tree { root: "crates/capi", may_import: &[], only_in: &[("unsafe", C_LIBRARY_UNSAFE)], not_in: &[] },
     Tree { root: "crates/python", may_import: &[], only_in: &[("unsafe", PYTHON_UNSAFE)], not_in: &[] },
+    Tree { root: "crates/duckdb", may_import: &[], only_in: &[("unsafe", "api extension")], not_in: &[] },
+    Tree { root: "crates/percent-encoding", may_import: &[], only_in: &[("unsafe", "ascii")], not_in: &[] },
+    Tree { root: "crates/testkit", may_import: &[], only_in: &[("unsafe", "check guard")], not_in: &[] },
     Tree { root: "examples/nginx", may_import: &[], only_in: &[("unsafe", "lib")], not_in: &[] },
+];
+
+/// The tests that run the `unsafe` blocks of a folder or file, for docs/unsafe.md. The first row that matches a file counts.
+const UNSAFE_TESTS: &[(&str, &str)] = &[
+    (
+        "src/kernel/isa/cpu.rs src/kernel/isa/mod.rs",
+        "`tests/codec/tiers.rs::the_cpu_is_what_std_says_it_is`, `tests/environment.rs`; every other test calls kernels through them",
+    ),
+    (
+        "src/kernel src/coder.rs src/utf8.rs",
+        "`src/kernel/locality.rs`; `tests/codec/lanes.rs::one_thing_at_every_lane` and `tests/codec/matrix.rs`, between guard pages; \
+         `ci/memory`; `ci/cpus`",
+    ),
+    (
+        "crates/uri",
+        "`crates/uri/tests/uri`; `fuzz/fuzz_targets/uri_split.rs`, `fuzz/fuzz_targets/uri_canon.rs`",
+    ),
+    ("crates/capi", "`tests/capi.rs`; `ci/capi`, with AddressSanitizer"),
+    ("crates/python", "`ci/python`"),
+    ("crates/duckdb", "`ci/duckdb`"),
+    ("crates/percent-encoding", "`ci/drop-in`"),
+    ("crates/testkit", "it is a part of all tests"),
+    ("examples/nginx", "`examples/nginx/test`, also under valgrind"),
 ];
 
 /// A source file.
@@ -546,21 +574,70 @@ fn unsafe_and_instruction_sets_stay_where_they_belong() {
     });
 }
 
-/// Clippy checks this as well, but an attribute can silence Clippy, and Clippy does not check macros that are not used.
+/// Returns the text of the SAFETY comment that belongs to the `unsafe` on `line`, or `None` if there is none.
+fn safety_comment(lines: &[&str], line: usize) -> Option<String> {
+    // The comment is above the statement, which may begin a few lines before `unsafe`.
+    let start = (line.saturating_sub(7)..line).rev().find(|&at| lines[at].contains("// SAFETY: "))?;
+    let first = lines[start].split_once("// SAFETY: ")?.1;
+    let more = lines[start + 1..].iter().map_while(|line| line.trim_start().strip_prefix("// "));
+    Some([first].into_iter().chain(more).collect::<Vec<_>>().join(" "))
+}
+
+/// Clippy asks for the comments as well, but an attribute can silence Clippy, and Clippy does not check macros that are not used.
+///
+/// `SIMDPCT_BLESS=1 cargo test --test layers` writes docs/unsafe.md anew.
 #[test]
-fn every_unsafe_block_says_why_it_is_safe() {
-    Tree::check_all(|_, sources, _, breaches| {
+fn every_unsafe_block_says_why_it_is_safe_and_is_listed() {
+    let mut page = String::from(
+        "# Every `unsafe` block\n\nMade by `SIMDPCT_BLESS=1 cargo test --test layers` from the sources; the same test fails if a block has no \
+         SAFETY comment, or if this page differs. The reason is the comment: the precondition, and the type or line that guarantees it. \
+         A function with a contract of its own is called only in blocks that are listed here, too.\n",
+    );
+    let mut total = 0;
+    Tree::check_all(|tree, sources, _, breaches| {
         for source in sources {
+            let file = Path::new(tree.root).join(&source.file).display().to_string();
             let lines: Vec<&str> = source.text.lines().collect();
-            for line in source.find("unsafe {").into_iter().chain(source.find("unsafe impl")) {
-                // The SAFETY comment is above the statement, which may begin a few lines before `unsafe`.
-                let near = &lines[line.saturating_sub(7)..line];
-                if !near.iter().any(|line| line.contains("// SAFETY: ")) {
-                    breaches.push(format!("{}:{line}: no SAFETY comment", source.file));
+            let (mut function, mut rows) = ("", Vec::<(String, usize)>::new());
+            for pair in source.tokens.windows(2) {
+                match (pair[0].text.as_str(), pair[1].text.as_str()) {
+                    ("fn", name) if name != "(" => function = name,
+                    ("unsafe", "{" | "impl") => {
+                        let Some(why) = safety_comment(&lines, pair[0].line) else {
+                            breaches.push(format!("{file}:{}: no SAFETY comment", pair[0].line));
+                            continue;
+                        };
+                        total += 1;
+                        let row = format!("| `{function}` | {} |", why.replace('|', "\\|"));
+                        match rows.iter_mut().find(|(other, _)| *other == row) {
+                            Some((_, count)) => *count += 1,
+                            None => rows.push((row, 1)),
+                        }
+                    }
+                    _ => {}
                 }
+            }
+            let Some(blocks) = rows.iter().map(|(_, count)| count).max().map(|_| &rows) else { continue };
+            let tests =
+                UNSAFE_TESTS.iter().find(|(files, _)| files.split(' ').any(|part| file.starts_with(part)));
+            let Some((_, tests)) = tests else {
+                breaches.push(format!("{file}: no row of UNSAFE_TESTS names a test"));
+                continue;
+            };
+            page +=
+                &format!("\n## {file}\n\nTests: {tests}.\n\n| function | blocks | reason |\n|---|---|---|\n");
+            for (row, count) in blocks {
+                page += &format!("{}\n", row.replacen("` | ", &format!("` | {count} | "), 1));
             }
         }
     });
+    page += &format!("\n{total} blocks in all.\n");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/unsafe.md");
+    if std::env::var_os("SIMDPCT_BLESS").is_some() {
+        fs::write(&file, &page).expect("docs can be written");
+    }
+    let written = fs::read_to_string(&file).unwrap_or_default();
+    assert!(page == written, "docs/unsafe.md is stale; SIMDPCT_BLESS=1 cargo test --test layers writes it");
 }
 
 /// Each row of the rules must name a module that exists, so that a renamed module cannot escape its rule.
@@ -587,15 +664,40 @@ fn rules_name_modules_that_exist() {
     });
 }
 
-/// Each rule in `docs/rules.md` names a test that holds it, as `file::function`.
+/// Each rule in `docs/rules.md` and each promise in `docs/trust.md` names a test that holds it, as `file::function`. Scripts, files
+/// and steps of `.ci/run` that the pages name exist, too.
 #[test]
-fn rules_of_the_specifications_have_tests() {
+fn pages_name_tests_and_scripts_that_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let table = fs::read_to_string(root.join("docs/rules.md")).expect("the table of rules");
-    let tests: Vec<_> = table.split('`').filter_map(|text| text.split_once(".rs::")).collect();
-    assert!(tests.len() > 30, "{} tests", tests.len());
-    for (file, name) in tests {
-        let text = fs::read_to_string(root.join(format!("{file}.rs"))).unwrap_or_default();
-        assert!(text.contains(&format!("fn {name}(")), "docs/rules.md: {file}.rs has no test {name}");
+    let read = |file: &str| fs::read_to_string(root.join(file)).unwrap_or_default();
+    for (page, most) in [("docs/rules.md", 30), ("docs/trust.md", 15), ("docs/unsafe.md", 10)] {
+        let text = read(page);
+        // Blocks of commands count like text in backticks.
+        let code: Vec<&str> = text.split('`').skip(1).step_by(2).flat_map(str::lines).collect();
+        let tests: Vec<_> = code.iter().filter_map(|text| text.split_once(".rs::")).collect();
+        assert!(tests.len() >= most, "{page}: {} tests", tests.len());
+        for (file, name) in tests {
+            let in_file = read(&format!("{file}.rs"));
+            let exists =
+                [format!("fn {name}("), format!(" {name}: ")].iter().any(|text| in_file.contains(text));
+            assert!(exists, "{page}: {file}.rs has no test {name}");
+        }
+        let steps = read(".ci/run");
+        for words in code.iter().map(|text| text.split_whitespace().collect::<Vec<_>>()) {
+            if let Some(at) = words.iter().position(|word| *word == ".ci/run") {
+                let unknown = words[at + 1..].iter().find(|step| !steps.contains(&format!("\n{step}() {{")));
+                assert!(unknown.is_none(), "{page}: .ci/run has no step {}", unknown.unwrap_or(&""));
+            }
+            let is_path = |word: &&&str| {
+                let folder = word.split('/').next().unwrap_or_default();
+                ["ci", ".ci", "crates", "docs", "examples", "fuzz", "src", "tests"].contains(&folder)
+                    && word.contains('/')
+            };
+            for path in
+                words.iter().filter(is_path).filter(|path| !path.contains("::") && !path.contains('*'))
+            {
+                assert!(root.join(path).exists(), "{page}: there is no {path}");
+            }
+        }
     }
 }

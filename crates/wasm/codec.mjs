@@ -574,7 +574,20 @@ export function instantiate(module) {
   }
 
   function normalizeStream() {
-    return stream(normalize, true);
+    // A malformed escape at the end of a chunk decides whether the next chunk may start with a digit, so it is read again.
+    let open = new Uint8Array(0);
+    return stream((piece) => {
+      let input = piece;
+      if (open.length > 0) {
+        input = new Uint8Array(open.length + piece.length);
+        input.set(open);
+        input.set(piece, open.length);
+      }
+      const { length } = input, output = normalize(input).subarray(open.length);
+      const start = input[length - 1] === 0x25 ? length - 1 : input[length - 2] === 0x25 ? length - 2 : length;
+      open = input.slice(start);
+      return output;
+    }, true);
   }
 
   function defineSet({ base, add = '', remove = '' }) {

@@ -65,6 +65,8 @@ pub(crate) struct DecodeJob {
     pub upper: bool,
     /// Whether a `%` that starts no escape is an error.
     pub strict: bool,
+    /// The two bytes before the input, if it continues an input; otherwise zeros.
+    pub before: [u8; 2],
 }
 
 impl EncodeJob {
@@ -95,12 +97,34 @@ impl DecodeJob {
         rule: DecodeRule::Plain,
         upper: false,
         strict: false,
+        before: [0; 2],
     };
 
     /// Reports whether an escape of `byte` stays.
     #[inline(always)]
     pub(crate) fn stays(&self, byte: u8) -> bool {
         self.set.contains(byte) == self.members_stay
+    }
+
+    /// Returns the two bytes before offset `at` of the input.
+    #[inline(always)]
+    pub(crate) fn before(&self, input: &[u8], at: usize) -> [u8; 2] {
+        match input.get(..at) {
+            Some([.., first, second]) => [*first, *second],
+            Some([second]) => [self.before[1], *second],
+            _ => self.before,
+        }
+    }
+
+    /// Reports whether a normalization keeps an escape of `byte` after the bytes `before`, because the decoded byte would become a
+    /// digit of the malformed escape that ends there: in `%%341`, `4` would complete `%41`.
+    ///
+    /// If escapes of `%` are decoded, the rule does not hold: the output then has new escapes in any case.
+    #[inline(always)]
+    pub(crate) fn completes(&self, before: [u8; 2], byte: u8) -> bool {
+        let is_digit = |byte: u8| byte.is_ascii_hexdigit();
+        let is_open = before[1] == b'%' || before[0] == b'%' && is_digit(before[1]);
+        is_open && self.upper && is_digit(byte) && self.stays(b'%')
     }
 
     /// Reports whether the mode is the default.

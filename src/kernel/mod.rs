@@ -6,6 +6,8 @@ pub(crate) mod drive;
 pub(crate) mod ends;
 pub(crate) mod isa;
 pub(crate) mod job;
+#[cfg(all(test, feature = "std"))]
+mod locality;
 pub(crate) mod reference;
 pub(crate) mod scalar;
 pub(crate) mod slots;

@@ -4,6 +4,8 @@
 //! but it must write the same bytes. The scalar engine asks this module about every byte that it does not copy, and verbs that
 //! report a single position iterate over the steps. The oracle of the tests is a separate implementation, on purpose.
 
+use core::ops::Range;
+
 use crate::hex::{self, HexCase};
 use crate::kernel::job::{DecodeJob, EncodeJob, EncodeRule};
 
@@ -74,23 +76,32 @@ pub(crate) fn encode_special(job: &EncodeJob, rest: &[u8]) -> Step {
     }
 }
 
-/// Decodes the start of `rest`, which is not empty. URL Standard, section 1.3, "percent-decode": a `%` and the two hexadecimal
+/// Decodes the start of `input[at..]`, which is not empty. URL Standard, section 1.3, "percent-decode": a `%` and the two hexadecimal
 /// digits after it become one byte, and every other byte stays. Returns `None` if a strict decoder rejects the escape there.
-pub(crate) fn decode(job: &DecodeJob, rest: &[u8]) -> Option<Step> {
-    match rest[0] {
-        b'%' => decode_special::<false>(job, rest),
-        b'+' if job.plus() => decode_special::<false>(job, rest),
+///
+/// A normalization decodes only escapes that mean the same as their byte (RFC 3986, section 6.2.2.2). See [`DecodeJob::completes`]
+/// for an escape that does not.
+pub(crate) fn decode(job: &DecodeJob, input: &[u8], at: usize) -> Option<Step> {
+    match input[at] {
+        b'%' => decode_special::<false>(job, input, at, &input[at..]),
+        b'+' if job.plus() => decode_special::<false>(job, input, at, &input[at..]),
         byte => Some(Step::copy(byte)),
     }
 }
 
-/// Decodes a `%`, or a `+` that means a space, at the start of `rest`. With `PLAIN`, the mode is the default: `+` has no
-/// meaning, and no escapes stay.
+/// Decodes a `%`, or a `+` that means a space, at the start of `rest`, which are the bytes from offset `at` of `input` on. With
+/// `PLAIN`, the mode is the default: `+` has no meaning, and no escapes stay.
 #[inline(always)]
-pub(crate) fn decode_special<const PLAIN: bool>(job: &DecodeJob, rest: &[u8]) -> Option<Step> {
+pub(crate) fn decode_special<const PLAIN: bool>(
+    job: &DecodeJob,
+    input: &[u8],
+    at: usize,
+    rest: &[u8],
+) -> Option<Step> {
+    let stays = |byte| job.stays(byte) || job.completes(job.before(input, at), byte);
     Some(match (rest[0], hex::unescape(rest)) {
         (b'+', _) if !PLAIN => Step::replace(1, b' '),
-        (_, Some(byte)) if PLAIN || !job.stays(byte) => Step::replace(3, byte),
+        (_, Some(byte)) if PLAIN || !stays(byte) => Step::replace(3, byte),
         (_, Some(_)) if job.upper => {
             let escape = Step::copy_escape(rest);
             let bytes = u32::from_le_bytes(escape.bytes.to_le_bytes().map(|byte| byte.to_ascii_uppercase()));
@@ -102,28 +113,30 @@ pub(crate) fn decode_special<const PLAIN: bool>(job: &DecodeJob, rest: &[u8]) ->
     })
 }
 
-/// Iterates over the steps of `input`, each with its offset in the input. Ends early if `step` returns `None`.
+/// Iterates over the steps at the offsets from the start of `range` to its end, each with its offset. Ends early if `step`, which gets
+/// an offset, returns `None`.
 pub(crate) fn steps(
-    input: &[u8],
-    step: impl Fn(&[u8]) -> Option<Step>,
+    range: Range<usize>,
+    step: impl Fn(usize) -> Option<Step>,
 ) -> impl Iterator<Item = (usize, Step)> {
-    let mut next = 0;
+    let mut next = range.start;
     core::iter::from_fn(move || {
         let offset = next;
-        let step = step(input.get(offset..).filter(|rest| !rest.is_empty())?)?;
+        let step = step(Some(offset).filter(|offset| *offset < range.end)?)?;
         next += step.used;
         Some((offset, step))
     })
 }
 
-/// Returns the offset of the first step that changes anything. `changed` reports quickly whether a piece of the input has such
-/// a step.
+/// Returns the offset of the first step that changes anything. `changed` reports quickly whether the piece of the input at an
+/// offset has such a step.
 pub(crate) fn first_change(
     input: &[u8],
-    changed: impl Fn(&[u8]) -> bool,
-    step: impl Fn(&[u8]) -> Option<Step>,
+    changed: impl Fn(usize, &[u8]) -> bool,
+    step: impl Fn(usize) -> Option<Step>,
 ) -> Option<usize> {
-    let (start, piece) = hex::pieces(input, 4096).find(|(_, piece)| changed(piece))?;
-    let (within, piece) = hex::pieces(piece, 64).find(|(_, piece)| changed(piece))?;
-    steps(piece, step).find(|(_, step)| step.changed).map(|(offset, _)| start + within + offset)
+    let (start, piece) = hex::pieces(input, 4096).find(|(at, piece)| changed(*at, piece))?;
+    let (within, piece) = hex::pieces(piece, 64).find(|(at, piece)| changed(start + at, piece))?;
+    let from = start + within;
+    steps(from..from + piece.len(), step).find(|(_, step)| step.changed).map(|(offset, _)| offset)
 }

@@ -33,9 +33,9 @@ trait Rule: Copy {
 
     /// Returns the top bit of each byte of `word` that may change.
     fn special(self, word: u64) -> u64;
-    /// Returns the step for the found byte at the start of `rest`, or `None` if a strict decoder rejects it. If a step uses more
-    /// than one byte, no other byte of these is found.
-    fn one(self, rest: &[u8]) -> Option<Step>;
+    /// Returns the step for the found byte at the start of `rest`, which are the bytes from offset `at` of `input` on, or `None` if a
+    /// strict decoder rejects it. If a step uses more than one byte, no other byte of these is found.
+    fn one(self, input: &[u8], at: usize, rest: &[u8]) -> Option<Step>;
     /// Reports whether a malformed escape is an error.
     #[inline(always)]
     fn is_strict(self) -> bool {
@@ -58,7 +58,7 @@ impl Rule for Usual {
         word::unusual(word, self.other)
     }
     #[inline(always)]
-    fn one(self, rest: &[u8]) -> Option<Step> {
+    fn one(self, _: &[u8], _: usize, rest: &[u8]) -> Option<Step> {
         Some(Step::escape(rest[0], self.case))
     }
 }
@@ -75,8 +75,8 @@ impl Rule for Percents<'_> {
         word::equal(word, b'%')
     }
     #[inline(always)]
-    fn one(self, rest: &[u8]) -> Option<Step> {
-        reference::decode_special::<true>(self.0, rest)
+    fn one(self, input: &[u8], at: usize, rest: &[u8]) -> Option<Step> {
+        reference::decode_special::<true>(self.0, input, at, rest)
     }
     #[inline(always)]
     fn is_strict(self) -> bool {
@@ -98,8 +98,8 @@ impl Rule for Decoding<'_> {
         word::either(word, b'%', self.plus)
     }
     #[inline(always)]
-    fn one(self, rest: &[u8]) -> Option<Step> {
-        reference::decode_special::<false>(self.job, rest)
+    fn one(self, input: &[u8], at: usize, rest: &[u8]) -> Option<Step> {
+        reference::decode_special::<false>(self.job, input, at, rest)
     }
 }
 
@@ -212,7 +212,7 @@ fn write_part<R: Rule, const T: usize>(
     while found != 0 {
         let place = start + found.trailing_zeros() as usize;
         found &= found - 1;
-        let step = rule.one(&source.input[place..]).ok_or(Malformed(place))?;
+        let step = rule.one(source.input, place, &source.input[place..]).ok_or(Malformed(place))?;
         at = source.copy(text, at, from, place);
         store(text, at, step.bytes.to_le_bytes());
         at += step.len;
@@ -260,11 +260,15 @@ fn write_escapes(out: &mut Cursor<'_>, bytes: &[u8; BLOCK], case: HexCase) {
     out.push_slice(&all[..3 * BLOCK]);
 }
 
-/// Writes the block at the start of `near`. `from` and the returned offset are relative to the start of `near`.
+/// Writes the block at the start of `near`, which is at offset `start` of `input`. `from` and the returned offset are relative to the
+/// start of `near`.
 #[inline(always)]
+#[allow(clippy::too_many_arguments, reason = "the parts of a block")]
 fn write_near<R: Rule>(
     out: &mut Cursor<'_>,
     rule: R,
+    input: &[u8],
+    start: usize,
     near: &Near,
     text: &mut Text,
     mut from: usize,
@@ -285,7 +289,7 @@ fn write_near<R: Rule>(
             break;
         }
         found &= found - 1;
-        let step = rule.one(&near[place..]).ok_or(Malformed(place))?;
+        let step = rule.one(input, start + place, &near[place..]).ok_or(Malformed(place))?;
         store(text, at % 256, step.bytes.to_le_bytes());
         at += step.len;
         from = place + step.used;
@@ -322,7 +326,7 @@ fn rewrite<R: Rule>(rule: R, input: &[u8], out: &mut Cursor<'_>, case: HexCase) 
                 found &= !(found >> 1 | found >> 2);
             }
             from = match input[start..].first_chunk() {
-                Some(near) => write_near(out, rule, near, &mut text, from - start, found)
+                Some(near) => write_near(out, rule, input, start, near, &mut text, from - start, found)
                     .map(|from| start + from)
                     .map_err(|Malformed(place)| Malformed(start + place))?,
                 None => write_part(out, rule, &source, &mut text, from, Part { start, end, found })?,
@@ -481,19 +485,19 @@ impl Found {
 }
 
 /// Encodes or decodes run by run: calls `write` with each run of bytes for which `stays` holds, and the step of `next` at the byte
-/// after it. Returns the offset of the byte for which `next` returned `None`, or the length of the input.
+/// after it, which gets the offset of that byte. Returns the offset of the byte for which `next` returned `None`, or the length of the input.
 #[inline(always)]
 fn run_by_run(
     input: &[u8],
     stays: impl Fn(u8) -> bool,
-    next: impl Fn(&[u8]) -> Option<Step>,
+    next: impl Fn(usize, &[u8]) -> Option<Step>,
     mut write: impl FnMut(&[u8], Option<Step>),
 ) -> usize {
     let mut rest = input;
     loop {
         let len = rest.iter().take_while(|&&byte| stays(byte)).count();
         let (run, after) = rest.split_at(len);
-        let step = if after.is_empty() { None } else { next(after) };
+        let step = if after.is_empty() { None } else { next(input.len() - after.len(), after) };
         write(run, step);
         match step {
             Some(step) => rest = &after[step.used..],
@@ -511,7 +515,8 @@ fn encode_runs(job: &EncodeJob, input: &[u8], write: impl FnMut(&[u8], Option<St
         EncodeRule::KeepEscapes => job.set.remove(b"%"),
         EncodeRule::Form => job.set.remove(b" "),
     };
-    run_by_run(input, |byte| stays.contains(byte), |rest| Some(reference::encode_special(job, rest)), write);
+    let next = |_, rest: &[u8]| Some(reference::encode_special(job, rest));
+    run_by_run(input, |byte| stays.contains(byte), next, write);
 }
 
 /// Adds a run of bytes that stay, and the step after it, to `measure`.
@@ -680,7 +685,7 @@ pub(crate) fn decode_measure(job: &DecodeJob, input: &[u8]) -> Measured {
         stopped(input, escapes)
     } else {
         let stays = |byte: u8| byte != b'%' && !(byte == b'+' && job.plus());
-        let next = |rest: &[u8]| reference::decode_special::<false>(job, rest);
+        let next = |at, rest: &[u8]| reference::decode_special::<false>(job, input, at, rest);
         run_by_run(input, stays, next, |run, step| add(&mut measure, run, step))
     };
     Measured::new(measure, stopped)
@@ -742,7 +747,7 @@ pub(crate) fn decode_marked<'c>(
             let at = BLOCK * index + word.trailing_zeros() as usize;
             word &= word - 1;
             let Some(rest) = input.get(at..).filter(|rest| rest.first() == Some(&b'%')) else { continue };
-            if let Some(step) = reference::decode_special::<false>(job, rest) {
+            if let Some(step) = reference::decode_special::<false>(job, input, at, rest) {
                 if strict && (step.used, step.len) == (3, 3) {
                     return Decoded { written: out.finish(), stopped: at };
                 }

@@ -222,6 +222,8 @@ impl Decoder {
         let Decoder { decode, held } = self;
         let Ok(()) = held.push::<Infallible>(piece.as_ref(), |part, _| {
             decode.decode_append(part, out);
+            // A normalization of the next part depends on the last bytes of this one.
+            decode.core.job.before = decode.core.job.before(part, part.len());
             Ok(())
         });
     }
@@ -230,6 +232,7 @@ impl Decoder {
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         let (held, _) = self.held.take();
         self.decode.decode_append(held.as_bytes(), out);
+        self.decode.core.job.before = [0; 2];
     }
 }
 

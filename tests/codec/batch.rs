@@ -218,6 +218,14 @@ fn invalid_offsets_are_rejected() {
     assert_eq!(index(&[0, 2, 1]), Err(2));
     assert_eq!(index(&[0, 4]), Err(1));
     assert_eq!(index(&[3, 3]), Ok(()));
+    // A descent is found at any offset of a long column.
+    let long: Vec<i32> = (0..1500).collect();
+    let bytes = vec![b'a'; long.len()];
+    for at in (1..long.len()).filter(|&at| runs(at)) {
+        let mut offsets = long.clone();
+        offsets[at] = offsets[at - 1] - 1;
+        assert_eq!(Column::new(&bytes, &offsets).err().map(|error| error.index), Some(at));
+    }
     let owned = |offsets: &[i32]| {
         ColumnBuf::from_parts(b"abc".to_vec(), offsets.to_vec()).map_err(|error| error.index)
     };
@@ -246,6 +254,14 @@ fn memory_for_nothing() {
 
 #[test]
 fn values_that_are_not_utf8() {
+    // All bytes together are valid, but a character crosses the end of a value.
+    for (character, cut) in
+        ["\u{e9}", "\u{20ac}", "\u{1f600}"].into_iter().flat_map(|c| (1..c.len()).map(move |cut| (c, cut)))
+    {
+        let (start, end) = character.as_bytes().split_at(cut);
+        let column: ColumnBuf<i64> = [b"a", start, end, b"b"].into_iter().collect();
+        assert!(column.as_column().invalid_utf8().eq([1, 2]), "{character} cut at {cut}");
+    }
     let mut rng = Rng(15);
     for round in (0..200).filter(|&round| runs(round)) {
         let (mut column, mut expected) = (ColumnBuf::<u32>::new(), Vec::new());

@@ -374,3 +374,25 @@ fn the_empty_set_and_the_full_set() {
         checker.encode(&Encoding::plain(members), &bytes, Place::End(0));
     }
 }
+
+/// A digit stays escaped after an escape that lacks a digit. The words are at every lane of short inputs, and around the ends of the
+/// pieces in which verbs work.
+#[test]
+fn no_decoded_digit_completes_an_escape() {
+    let mut checker = Checker::new();
+    let words: [&[u8]; 6] = [b"%%36", b"%4%36%36", b"%x%36", b"%%%36", b"%4%4%34%61", b"%2F%41"];
+    for len in [4, 16, 31, 64, 67, 131, 200, 700, 4200, 9000] {
+        for at in 0..len {
+            let near = [0, 512, 4096, 8192].iter().any(|piece| at <= piece + 200 && at + 10 > *piece);
+            if !near || len > 200 && !runs(len + at) || len > 1000 && at % 512 > 8 && at % 512 < 500 {
+                continue;
+            }
+            for (index, word) in words.iter().enumerate() {
+                let mut input = vec![[b'a', b'4', b'%'][(at + index) % 3]; len];
+                let end = len.min(at + word.len());
+                input[at..end].copy_from_slice(&word[..end - at]);
+                checker.decode(&Decoding::NORMALIZE, &input, PLACES[(len + at) % 2]);
+            }
+        }
+    }
+}

@@ -16,7 +16,15 @@ fn naive(input: &[u8], marks: &[u64], keep: &Members, upper: bool) -> (Vec<u8>, 
         match digits.filter(|_| is_marked && input[at] == b'%') {
             Some(digits) => {
                 let byte = u8::from_str_radix(digits, 16).unwrap();
-                if !keep[usize::from(byte)] {
+                // A normalization keeps the escape of a digit after an escape that lacks it.
+                let completes = upper
+                    && byte.is_ascii_hexdigit()
+                    && match input[..at] {
+                        [.., b'%'] => true,
+                        [.., b'%', digit] => digit.is_ascii_hexdigit(),
+                        _ => false,
+                    };
+                if !keep[usize::from(byte)] && !completes {
                     out.push(byte);
                 } else {
                     kept.get_or_insert(at);

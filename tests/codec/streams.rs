@@ -313,6 +313,7 @@ fn writers_lose_nothing_and_write_nothing_twice() {
         let lasting =
             |kinds: &[ErrorKind]| kinds.iter().filter(|kind| **kind == ErrorKind::StorageFull).count();
         assert_eq!(lasting(&seen), lasting(&inner.failed), "{acts:?}");
+        assert!(!seen.contains(&ErrorKind::Interrupted), "a writer retries interrupted calls: {acts:?}");
 
         let encoder = Encoder::new(Encode::keeping(sets::RFC3986_UNRESERVED).keep_escapes());
         let (inner, ..) = write_by_contract(Writer::new(encoder, Script::new(&acts, b"")), &pieces);
@@ -386,6 +387,30 @@ fn readers_lose_nothing_and_read_nothing_twice() {
             assert_eq!(reader.read(&mut []).unwrap(), 0);
         }
     }
+}
+
+/// An inner reader that says it read more bytes than its buffer has.
+struct Liar {
+    /// The length of the longest buffer that it was given.
+    longest: usize,
+    calls: usize,
+}
+
+impl Read for Liar {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.longest = self.longest.max(out.len());
+        out.fill(b'a');
+        self.calls += 1;
+        Ok(if self.calls > 3 { 0 } else { [out.len() + 1, usize::MAX, 5][self.calls - 1] })
+    }
+}
+
+#[test]
+fn readers_survive_a_reader_that_lies() {
+    let mut reader = Reader::new(Decoder::new(Decode::new()), Liar { longest: 0, calls: 0 });
+    let mut out = Vec::new();
+    assert_eq!(reader.read_to_end(&mut out).unwrap(), 2 * 16_384 + 5);
+    assert_eq!(reader.get_ref().longest, 16_384, "the documented length of a piece");
 }
 
 #[test]

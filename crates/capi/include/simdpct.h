@@ -86,7 +86,8 @@ extern "C" {
 #define SIMDPCT_STRICT (1u << 4)         /* [D] a malformed escape is an error */
 #define SIMDPCT_NORMALIZE (1u << 5)      /* [D] decodes the escapes of unreserved bytes (letters, digits, '-', '.', '_', '~')
                                             and writes the digits of all other escapes in upper case (RFC 3986, sections
-                                            6.2.2.1 and 6.2.2.2). Excludes a set and SIMDPCT_FORM */
+                                            6.2.2.1 and 6.2.2.2). A digit stays escaped after a malformed escape that lacks
+                                            it: "%2%35" stays. Excludes a set and SIMDPCT_FORM */
 #define SIMDPCT_IF_CHANGED (1u << 6)     /* [E D V] if the output would equal the input, writes nothing and returns
                                             SIMDPCT_UNCHANGED. Input that does change is read once more */
 #define SIMDPCT_ENVIRONMENT (1u << 7)    /* simdpct_init only */

@@ -29,7 +29,9 @@ pub struct Stream {
     has_set: u8,
     /// 1 if a malformed escape has ended the input, otherwise 0.
     failed: u8,
-    unused: [u8; 3],
+    /// The last two bytes before the held bytes, on which a normalization depends; zeros if there are none.
+    before: [u8; 2],
+    unused: u8,
 }
 
 pub(crate) const ENCODER: u32 = 0x5350_4345;
@@ -47,8 +49,13 @@ trait Codec {
     fn measure(&self, part: &[u8]) -> ValueResult;
 
     fn write(&self, part: &[u8], out: &mut [MaybeUninit<u8>]) -> ValueResult;
+
+    /// Returns this codec for a part that has the bytes `before` before it.
+    #[must_use]
+    fn after(&self, before: [u8; 2]) -> Self;
 }
 
+#[derive(Clone, Copy)]
 struct Encoder<'a> {
     encode: &'a Encode<ByteSet>,
     keeps_escapes: bool,
@@ -67,6 +74,10 @@ impl Codec for Encoder<'_> {
 
     fn write(&self, part: &[u8], out: &mut [MaybeUninit<u8>]) -> ValueResult {
         verbs::encode_with(self.encode, part, out)
+    }
+
+    fn after(&self, _: [u8; 2]) -> Self {
+        *self
     }
 }
 
@@ -87,6 +98,10 @@ impl Codec for TryDecode {
     fn write(&self, part: &[u8], out: &mut [MaybeUninit<u8>]) -> ValueResult {
         verbs::decode_with(self, part, out)
     }
+
+    fn after(&self, before: [u8; 2]) -> Self {
+        TryDecode::after(*self, before)
+    }
 }
 
 impl Stream {
@@ -105,7 +120,8 @@ impl Stream {
             held_len: 0,
             has_set: u8::from(keep.is_some()),
             failed: 0,
-            unused: [0; 3],
+            before: [0; 2],
+            unused: 0,
         };
         (flags_are_valid && !options::has(flags, SIMDPCT_IF_CHANGED)).then_some(stream)
     }
@@ -169,11 +185,14 @@ impl Stream {
             rest.split_at(rest.len() - hold_back(rest))
         };
 
-        let result = write_both(codec, joint, rest, out);
+        let before = last_two(self.before, joint);
+        let parts = [(codec.after(self.before), joint), (codec.after(before), rest)];
+        let result = write_both(&parts, out);
         match result.status {
             SIMDPCT_OK => {
                 let consumed = (joint.len() as u64).saturating_add(rest.len() as u64);
                 self.offset = if is_end { 0 } else { self.offset.saturating_add(consumed) };
+                self.before = if is_end { [0; 2] } else { last_two(before, rest) };
                 self.held_len = left.len() as u8;
                 self.held[..left.len()].copy_from_slice(left);
                 result
@@ -192,16 +211,26 @@ impl Stream {
     }
 }
 
-/// Writes the output for `first` and then for `second`, or nothing if `out` is too small for both. If there is a malformed
-/// escape, writes the output for the bytes before it.
-fn write_both<C: Codec>(codec: &C, first: &[u8], second: &[u8], out: &mut [MaybeUninit<u8>]) -> ValueResult {
+/// Returns the last two bytes of `part`, or of `before` and `part`.
+fn last_two(before: [u8; 2], part: &[u8]) -> [u8; 2] {
+    match *part {
+        [.., first, second] => [first, second],
+        [second] => [before[1], second],
+        [] => before,
+    }
+}
+
+/// Writes the output for two parts, each with its codec, or nothing if `out` is too small for both. If there is a malformed escape,
+/// writes the output for the bytes before it.
+fn write_both<C: Codec>(parts: &[(C, &[u8]); 2], out: &mut [MaybeUninit<u8>]) -> ValueResult {
+    let [(codec, first), (second_codec, second)] = parts;
     let worst = first.len().saturating_add(second.len()).saturating_mul(C::GROWTH);
     if out.len() < worst {
-        let (a, b) = (codec.measure(first), codec.measure(second));
+        let (a, b) = (codec.measure(first), second_codec.measure(second));
         let needed = if a.status != SIMDPCT_OK {
             codec.measure(&first[..a.offset]).needed
         } else if b.status != SIMDPCT_OK {
-            a.needed.saturating_add(codec.measure(&second[..b.offset]).needed)
+            a.needed.saturating_add(second_codec.measure(&second[..b.offset]).needed)
         } else {
             a.needed.saturating_add(b.needed)
         };
@@ -213,7 +242,7 @@ fn write_both<C: Codec>(codec: &C, first: &[u8], second: &[u8], out: &mut [Maybe
     if a.status != SIMDPCT_OK {
         return a;
     }
-    let b = write_up_to_error(codec, second, &mut out[a.written..]);
+    let b = write_up_to_error(second_codec, second, &mut out[a.written..]);
     let written = a.written + b.written;
     match b.status {
         SIMDPCT_OK => ValueResult::ok(written),

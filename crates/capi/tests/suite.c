@@ -94,6 +94,12 @@ static size_t right_encode(const members keep, uint32_t flags, const unsigned ch
     return n;
 }
 
+/* Whether a normalization keeps the escape of `value`: after an escape that lacks a digit, a digit stays escaped. */
+static int stays_normalized(int value, const unsigned char *in, size_t at) {
+    int lacks_digit = (at > 0 && in[at - 1] == '%') || (at > 1 && in[at - 2] == '%' && digit(in[at - 1]) >= 0);
+    return !is_unreserved((unsigned)value) || (lacks_digit && digit((unsigned char)value) >= 0);
+}
+
 /* Returns SIZE_MAX and sets *offset if the input is rejected. */
 static size_t right_decode(const members keep, uint32_t flags, const unsigned char *in, size_t len, unsigned char *out,
                            size_t *offset) {
@@ -106,7 +112,7 @@ static size_t right_decode(const members keep, uint32_t flags, const unsigned ch
                 return SIZE_MAX;
             }
             out[n++] = (unsigned char)(in[at] == '+' && flags & SIMDPCT_FORM ? ' ' : in[at]);
-        } else if (flags & SIMDPCT_NORMALIZE ? !is_unreserved((unsigned)value) : keep[value]) {
+        } else if (flags & SIMDPCT_NORMALIZE ? stays_normalized(value, in, at) : keep[value]) {
             int i;
             for (i = 0; i < 3; ++i) {
                 unsigned char byte = in[at + (size_t)i];

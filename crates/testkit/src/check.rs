@@ -113,12 +113,14 @@ impl Decoding {
     pub fn first_change(&self, input: &[u8]) -> Option<usize> {
         let (mut out, mut at) = (Vec::new(), 0);
         while at < input.len() {
-            let len = if oracle::escape_at(input, at).is_some() { 3 } else { 1 };
-            self.expected(&input[at..at + len], &mut out);
-            if out != input[at..at + len] {
+            let end = at + if oracle::escape_at(input, at).is_some() { 3 } else { 1 };
+            // A normalization depends on the two bytes before, which do not change.
+            let with_context = &input[at.saturating_sub(2)..end];
+            self.expected(with_context, &mut out);
+            if out != with_context {
                 return Some(at);
             }
-            at += len;
+            at = end;
         }
         None
     }

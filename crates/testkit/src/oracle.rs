@@ -114,11 +114,18 @@ pub fn decode(input: &[u8], keep: &Members, plus: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// Normalizes escapes. RFC 3986, section 6.2.2: those of unreserved bytes are decoded, all others get upper-case digits.
+/// Normalizes escapes. RFC 3986, section 6.2.2: those of unreserved bytes are decoded, all others get upper-case digits. A digit
+/// stays escaped after an escape that lacks a digit.
 pub fn normalize(input: &[u8], out: &mut Vec<u8>) {
     out.clear();
     for (_, piece, escape) in pieces(input) {
+        let lacks_digit = match out[..] {
+            [.., b'%'] => true,
+            [.., b'%', last] => digit(last).is_some(),
+            _ => false,
+        };
         match escape {
+            Some(byte) if lacks_digit && digit(byte).is_some() => out.extend_from_slice(piece),
             Some(byte) if UNRESERVED[byte as usize] => out.push(byte),
             Some(byte) => push_escape(byte, true, out),
             None => out.extend_from_slice(piece),

@@ -8,9 +8,15 @@ pub(super) trait Bounds {
     /// Whether there may be ends inside the input.
     const MANY: bool;
 
-    /// Returns the lanes of the next block that are the last two before an end.
+    /// Returns the lanes of the next block at which no escape is decoded: the last two before an end, or those without a mark.
     #[cfg_attr(optimized, inline(always))]
     fn cut(&self, _lanes: usize, _padding: usize) -> u64 {
+        0
+    }
+
+    /// Returns the lanes that are the last two before an end, of those that [`Bounds::cut`] returned.
+    #[cfg_attr(optimized, inline(always))]
+    fn last_two(&self, _cut: u64) -> u64 {
         0
     }
 
@@ -89,6 +95,11 @@ impl Bounds for Follow<'_> {
     #[cfg_attr(optimized, inline(always))]
     fn cut(&self, lanes: usize, padding: usize) -> u64 {
         Follow::cut(self, lanes, padding)
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn last_two(&self, cut: u64) -> u64 {
+        cut
     }
 
     #[cfg_attr(optimized, inline(always))]

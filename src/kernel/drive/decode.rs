@@ -16,7 +16,8 @@
 
 use super::bounds::{Bounds, Marked, Single};
 use super::sink::Sink;
-use super::{Isa, Lanes, digits_of, padding};
+use super::{Isa, Lanes, bits, digits_of, padding};
+use crate::hex;
 use crate::kernel::cursor::{Cursor, Room};
 use crate::kernel::ends::Ends;
 use crate::kernel::job::{DecodeJob, Decoded, Measure, Measured};
@@ -116,7 +117,7 @@ pub(super) fn one_block<I: Isa, S: Sink<I>, const KEEP: bool, const CHECK: bool>
     sink: S,
 ) -> Option<(S, usize)> {
     let lanes = Lanes::of_short(input)?;
-    let mut state = State::<I, S, Single, KEEP>::new(isa, job, Single, sink);
+    let mut state = State::<I, S, Single, KEEP>::new(isa, job, input, Single, sink);
     let taken = state.take::<CHECK, false>(isa.load(input), input, lanes);
     Some((state.sink, taken.err().unwrap_or(input.len())))
 }
@@ -142,7 +143,7 @@ pub(super) fn two_blocks<'c, I: Isa>(
         let copied = out.push_ends(input);
         return copied.then(|| decoded((out, input.len())));
     }
-    let mut state = State::<I, _, _, false>::new(isa, job, Single, out);
+    let mut state = State::<I, _, _, false>::new(isa, job, input, Single, out);
     let taken = match state.take::<false, false>(blocks[0], input, lanes) {
         Err(lane) => Err(lane),
         // This check tells the compiler that a block fits. It never fails, because the output so far is no longer than the
@@ -164,7 +165,7 @@ pub(super) fn medium<'c, I: Isa>(
     input: &[u8],
     out: Room<'c>,
 ) -> Option<Decoded<'c>> {
-    let mut state = State::<I, _, _, false>::new(isa, job, Single, Cursor::new(out));
+    let mut state = State::<I, _, _, false>::new(isa, job, input, Single, Cursor::new(out));
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     loop {
         // This tells the compiler that a block fits. The output so far is no longer than the input so far, so if the first
@@ -198,7 +199,7 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
     bounds: B,
     sink: S,
 ) -> (S, usize) {
-    let mut state = State::<I, S, B, false>::new(isa, job, bounds, sink);
+    let mut state = State::<I, S, B, false>::new(isa, job, input, bounds, sink);
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if input.is_empty() {
         return (state.finish(), input.len());
@@ -222,7 +223,7 @@ fn default_mode<I: Isa, S: Sink<I>, B: Bounds>(
                 if let Err(lane) = state.whole_block(&mut rest) {
                     return (state.finish(), input.len() - rest.len() + lane);
                 }
-                if const { State::<I, S, B, false>::LOOKS_FOR_RUNS } && state.run == u64::MAX {
+                if const { State::<'_, I, S, B, false>::LOOKS_FOR_RUNS } && state.run == u64::MAX {
                     state.escapes(&mut rest);
                 }
             }
@@ -243,7 +244,7 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(
     bounds: B,
     sink: S,
 ) -> (S, usize) {
-    let mut state = State::<I, S, B, true>::new(isa, job, bounds, sink);
+    let mut state = State::<I, S, B, true>::new(isa, job, input, bounds, sink);
     let (mut rest, mut lanes) = (input, Lanes::of_first_block(input));
     if input.is_empty() {
         return (state.finish(), input.len());
@@ -272,8 +273,11 @@ fn other_mode<I: Isa, S: Sink<I>, B: Bounds>(
 
 /// The state of a decoding between blocks. The methods are not closures, because a closure and its intrinsics would not be
 /// inlined into the entry points.
-struct State<I: Isa, S, B, const KEEP: bool> {
+struct State<'a, I: Isa, S, B, const KEEP: bool> {
     isa: I,
+    job: &'a DecodeJob,
+    /// The whole input.
+    input: &'a [u8],
     class: I::Class,
     /// Whether a malformed escape is an error.
     strict: bool,
@@ -281,6 +285,8 @@ struct State<I: Isa, S, B, const KEEP: bool> {
     upper: bool,
     /// Whether a `+` is a space. Always false unless `KEEP`.
     form: bool,
+    /// The last two lanes of the latest decoded block that are the last two before an end.
+    ended: u64,
     /// The lanes of the next block that are digits of decoded escapes in this block.
     carry: u64,
     /// The lanes of the next block that are digits of any escape in this block, decoded or not. Digits of escapes that stay are
@@ -297,7 +303,7 @@ struct State<I: Isa, S, B, const KEEP: bool> {
     sink: S,
 }
 
-impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<I, S, B, KEEP> {
+impl<'a, I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<'a, I, S, B, KEEP> {
     /// Whether runs of nothing but escapes have a loop of their own.
     const LOOKS_FOR_RUNS: bool = I::DECODES_ALL && S::WRITES && !KEEP && !B::MANY;
 
@@ -305,15 +311,18 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<I, S, B, KEEP> {
     const KEEPS_FULL: bool = Self::LOOKS_FOR_RUNS && I::TOGETHER == 1;
 
     #[cfg_attr(optimized, inline(always))]
-    fn new(isa: I, job: &DecodeJob, bounds: B, sink: S) -> Self {
+    fn new(isa: I, job: &'a DecodeJob, input: &'a [u8], bounds: B, sink: S) -> Self {
         State {
             isa,
+            job,
+            input,
             // The set is only asked about the values of escapes, so a long preparation would not pay.
             class: isa.class(&job.set, 0),
             strict: job.strict,
             members_stay: job.members_stay,
             upper: job.upper,
             form: KEEP && job.plus(),
+            ended: 0,
             carry: 0,
             carry_all: 0,
             dropped: 0,
@@ -463,6 +472,26 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<I, S, B, KEEP> {
             let (some, with_values) = isa.decode_some(block, &found, &self.class, !self.members_stay);
             (decoded, result) = (valid & some, with_values);
         }
+        if KEEP && self.upper {
+            let last_two = self.bounds.last_two(cut);
+            if decoded != 0 {
+                let percent = isa.eq(block, b'%') & !last_two;
+                // A `%` before an escape starts none itself, so these lanes are rare, except that the first two may follow any byte.
+                let near = decoded & (percent << 1 | percent << 2 | 3);
+                if near != 0 {
+                    let start = self.input.len() - rest.len();
+                    let completing =
+                        completing(self.job, self.input, start, near, last_two << 2 | self.ended);
+                    if completing != 0 {
+                        decoded &= !completing;
+                        result = isa.select(decoded, block, found.values);
+                    }
+                }
+            }
+            if B::MANY {
+                self.ended = last_two.rotate_right(lanes.count().wrapping_sub(2) as u32) & 3;
+            }
+        }
         if KEEP && self.bounds.ends_at_kept() && valid & !decoded != 0 {
             return Err((valid & !decoded).trailing_zeros() as usize);
         }
@@ -492,4 +521,24 @@ impl<I: Isa, S: Sink<I>, B: Bounds, const KEEP: bool> State<I, S, B, KEEP> {
         }
         Ok(true)
     }
+}
+
+/// Returns the lanes of the escapes among those in `near` that a normalization keeps. See [`DecodeJob::completes`]. The block is at
+/// offset `start` of `input`. Bit `i` of `last_two` is set if the byte two before lane `i` is one of the last two before an end.
+#[cold]
+#[inline(never)]
+fn completing(job: &DecodeJob, input: &[u8], start: usize, near: u64, last_two: u64) -> u64 {
+    let mut completing = 0;
+    for lane in bits(near) {
+        let at = start + lane;
+        let mut before = job.before(input, at);
+        for i in 0..2 {
+            if last_two >> lane >> i & 1 != 0 {
+                before[i] = 0;
+            }
+        }
+        let byte = input.get(at..).and_then(hex::unescape);
+        completing |= u64::from(byte.is_some_and(|byte| job.completes(before, byte))) << lane;
+    }
+    completing
 }

@@ -171,6 +171,13 @@ fn longest_medium<I: Isa>(_: I) -> usize {
     I::MEDIUM
 }
 
+/// Tests of the operations on blocks, for any tier.
+#[cfg(all(test, feature = "std"))]
+pub(crate) trait BlockVisitor {
+    /// Tests the operations of `isa`, which the tier called `tier` uses.
+    fn visit<I: Isa>(&mut self, isa: I, tier: &str);
+}
+
 /// Defines the tiers, best first. A row has the name of a tier, its token, its architectures, and every CPU feature that its
 /// kernels may use.
 ///
@@ -217,6 +224,29 @@ macro_rules! tiers {
             )*
             true,
         ][0];
+
+        /// Calls `visitor` for each tier that this CPU has and `tested` accepts, inside a function with the tier's CPU features.
+        #[cfg(all(test, feature = "std"))]
+        pub(crate) fn visit_blocks(tested: impl Fn(&str) -> bool, visitor: &mut impl BlockVisitor) {
+            let wanted = |name| Tier::find(name).is_some() && tested(name);
+            $(
+                #[cfg($arch)]
+                {
+                    $(#[target_feature(enable = $feature)])*
+                    fn enter(visitor: &mut impl BlockVisitor) {
+                        let tier = token::$token::new();
+                        visitor.visit(tier.wide(), $name);
+                        if token::$token::is_narrow(1) {
+                            visitor.visit(tier.narrow(), $name);
+                        }
+                    }
+                    if wanted($name) {
+                        // SAFETY: `wanted` calls `Tier::find`, which finds a tier only if the CPU has its features.
+                        unsafe { enter(visitor) };
+                    }
+                }
+            )*
+        }
 
         tables! {
             [$($arch, $token, [$($feature)*];)*]

@@ -15,7 +15,7 @@ use crate::engine::plan::{DedupRequest, Request, Selection, Shape, TopRequest};
 use crate::ground::records::Records;
 use crate::inspect::top::Style;
 use crate::io::files::{Destination, Writes};
-use crate::url::canonical::{Canonical, Fingerprint, Hash};
+use crate::url::canonical::Canonical;
 use crate::url::split::{Get, Template};
 use crate::value::options::Verb;
 use crate::value::policy::{OnRejected, Policies, Policy};
@@ -203,6 +203,7 @@ impl Top {
 impl Dedup {
     /// Converts the arguments to a request.
     pub fn request(self) -> DedupRequest {
+<<<<<<< HEAD
         let has_fingerprints = self.by == By::Hash;
         let records = if self.null { Records::Null } else { Records::Lines };
         DedupRequest {
@@ -213,6 +214,12 @@ impl Dedup {
             has_fingerprints,
             sources: self.files.sources(records),
             records,
+=======
+        DedupRequest {
+            verb: Verb::Rewrite(Arc::new(Canonical(self.profile))),
+            has_fingerprints: self.by == By::Hash,
+            sources: self.files.sources(Records::Lines),
+>>>>>>> main
             destination: self.target.destination(),
             rejects: self.rejects,
             memory: self.limits.max_memory,

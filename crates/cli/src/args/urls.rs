@@ -21,8 +21,8 @@ use crate::value::policy::OnRejected;
 
 /// Split URLs into their parts, before anything is decoded (RFC 3986, sections 2.4 and 3)
 ///
-/// Each URL becomes a row of TSV or CSV, or an object of JSON. Every input can be split, and `pct join` restores it.
-/// The parts are written unchanged; --decode decodes each once.
+/// Each URL becomes a row of TSV or CSV, or an object of JSON. Every input can be split, and `pct join` restores every URL
+/// that it accepts. The parts are written unchanged; --decode decodes each once.
 ///
 /// In TSV and CSV, a missing part is an empty cell, and an empty part is "": `http://a/` has no query, `http://a/?`
 /// has an empty one. In JSON, a missing part has no member. Line ends and NUL in a cell are escaped, and tabs in TSV.
@@ -125,8 +125,10 @@ pub struct Get {
 /// there are no files, the result is one URL, and an error in it ends the run. Write `./PART=VALUE` for a file that
 /// has such a name.
 ///
-/// Parts that could not be read back unchanged, such as a host with a slash, are rejected. user and password, or
-/// authority, may replace userinfo; query:NAME is added to the query unless the query has that parameter.
+/// Parts that could not be read back unchanged, such as a host with a slash or the path //x without a host, are rejected,
+/// and so are bytes that browsers read as a delimiter. The rule is the same for rows and PART=VALUE. With --encode, the path
+/// //x becomes /.//x, and a:b becomes ./a:b. user and password, or authority, may replace userinfo; query:NAME is
+/// added to the query unless the query has that parameter.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -269,15 +271,25 @@ impl Join {
     /// Converts the arguments to a request, or returns an error message.
     pub fn request(mut self) -> Result<Request, String> {
         let files = &mut self.pipe.pipe.files;
-        let mut fixed = Vec::new();
+        let mut fixed: Vec<(Part, Vec<u8>)> = Vec::new();
         let mut others: Vec<PathBuf> = Vec::new();
         for name in std::mem::take(&mut files.files) {
             match assignment(&name) {
                 None => others.push(name),
-                Some((part, value)) => fixed.push((Part::find(part)?, value.to_vec())),
+                Some((name, value)) => {
+                    let part = Part::find(name)?;
+                    if fixed.iter().any(|(known, _)| *known == part) {
+                        return Err(format!("the part '{name}' is given twice"));
+                    }
+                    fixed.push((part, value.to_vec()));
+                }
             }
         }
         files.files = others;
+        let is_twice = |(index, part)| self.fields[..index].contains(part);
+        if let Some((_, part)) = self.fields.iter().enumerate().find(|field| is_twice(*field)) {
+            return Err(format!("--fields names the part '{part}' twice"));
+        }
         if !fixed.is_empty() && !files.is_given() {
             // An empty row, which has only the fixed parts.
             files.expression.push("".into());

@@ -78,6 +78,7 @@ pub fn ready(window: &[u8], seen: usize, ahead: usize) -> usize {
 
 /// For each byte value, the kinds of finding that its escape is. Kinds that depend on UTF-8 or on the spelling of the
 /// escape are not in this table.
+<<<<<<< HEAD
 static KINDS_OF_BYTES: [u16; 256] = kinds_of_bytes(sets::RFC3986_UNRESERVED);
 
 /// Like [`KINDS_OF_BYTES`], with the unreserved bytes of RFC 2396.
@@ -87,6 +88,9 @@ static KINDS_OF_RFC2396: [u16; 256] = kinds_of_bytes(sets::RFC2396_UNRESERVED);
 static KINDS_OF_RFC1738: [u16; 256] = kinds_of_bytes(sets::RFC1738_UNRESERVED);
 
 const fn kinds_of_bytes(unreserved: AsciiSet) -> [u16; 256] {
+=======
+pub(super) const KINDS_OF_BYTES: [u16; 256] = {
+>>>>>>> main
     let mut table = [0; 256];
     let mut byte = 0;
     while byte < 256 {

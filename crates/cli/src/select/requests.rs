@@ -18,6 +18,8 @@ pub struct Requests {
     has_referrer: bool,
     /// For each block, the places of `%`, line feeds, quotes and backslashes.
     marks: Vec<[u64; 4]>,
+    /// The offsets of quotes and line feeds.
+    places: Vec<u32>,
     /// For each block, the places of `%` in the selected values.
     pub(super) chosen: Vec<u64>,
 }
@@ -25,11 +27,47 @@ pub struct Requests {
 /// The distance from the bracket before a usual date, such as `[10/Oct/2000:13:55:36 -0700]`, to the quote before the request.
 const USUAL_DATE: usize = 29;
 
-/// Reports whether `request` begins with a method in capitals, a blank and the first byte of a target.
+/// Returns the length of the method and the blank after it, if `request` begins with a method in capitals, a blank and the first
+/// byte of a target.
 #[inline]
-fn has_usual_target(request: &[u8]) -> bool {
-    let method = request.iter().take(8).take_while(|byte| byte.is_ascii_uppercase()).count();
-    method > 0 && matches!(request[method..], [b' ', b'!'..=b'~', ..])
+fn usual_target(request: &[u8]) -> Option<usize> {
+    let method = match request {
+        [b'G', b'E', b'T', b' ', ..] => 3,
+        _ => request.iter().take(8).take_while(|byte| byte.is_ascii_uppercase()).count(),
+    };
+    (method > 0 && matches!(request[method..], [b' ', b'!'..=b'~', ..])).then_some(method + 1)
+}
+
+/// Returns the place of the target in the request at `range` of `line`.
+#[inline]
+fn target(line: &[u8], range: Range<usize>) -> Option<Range<usize>> {
+    let request = &line[range.clone()];
+    if let Some(start) = usual_target(request)
+        && let [_, .., before, b' ', b'H', b'T', b'T', b'P', b'/', b'!'..=b'~', b'.', b'!'..=b'~'] = request
+        && !before.is_ascii_whitespace()
+        && start + PROTOCOL < request.len()
+    {
+        return Some(range.start + start..range.end - PROTOCOL);
+    }
+    nth_word(line, range, Some(Position::TARGET))
+}
+
+/// The number of offsets that are written at once.
+const AT_ONCE: usize = 8;
+
+/// The length of a usual protocol with the blank before it, such as ` HTTP/1.1`.
+const PROTOCOL: usize = 9;
+
+/// Reports whether `date` contains a bracket.
+#[inline]
+fn has_bracket(date: &[u8]) -> bool {
+    let is_bracket =
+        |bytes: &[u8]| bytes.iter().fold(false, |any, &byte| any | (byte == b'[') | (byte == b']'));
+    match (date.first_chunk::<16>(), date.last_chunk::<16>()) {
+        // Loops of a fixed length compile to vector code.
+        (Some(first), Some(last)) if date.len() <= 32 => is_bracket(first) | is_bracket(last),
+        _ => is_bracket(date),
+    }
 }
 
 impl Requests {
@@ -44,21 +82,26 @@ impl Requests {
         simdpct::mark_bytes(window, *b"%\n\"\\", &mut self.marks);
         self.chosen.clear();
         self.chosen.resize(self.marks.len(), 0);
-        let mut start = 0;
-        for index in 0..self.marks.len() {
-            let mut feeds = self.marks[index][1];
-            while feeds != 0 {
-                let feed = index * BLOCK + feeds.trailing_zeros() as usize;
-                if self.read(window, start, feed).is_none() {
-                    return start;
-                }
-                start = feed + 1;
-                feeds &= feeds - 1;
+        let backslash = self.find(3, 0);
+        let len = self.find_places(window.len());
+        let places = std::mem::take(&mut self.places);
+        // The start of the line, the index of the first place in it, and the first `%` after its start.
+        let (mut start, mut from, mut percent) = (0, 0, self.find(0, 0));
+        while let Some(count) = places[from..len].iter().position(|&place| window[place as usize] == b'\n') {
+            let (quotes, feed) = (&places[from..from + count], places[from + count] as usize);
+            if percent < start {
+                percent = self.find(0, start);
             }
+            if backslash < feed || self.read(window, start, quotes, feed, percent < feed).is_none() {
+                break;
+            }
+            (start, from) = (feed + 1, from + count + 1);
         }
+        self.places = places;
         start
     }
 
+<<<<<<< HEAD
     /// Reads the line from `start` to `feed`, and marks its escapes. Returns `None` if it must be read by itself.
     #[inline]
     fn read(&mut self, window: &[u8], start: usize, feed: usize) -> Option<()> {
@@ -77,31 +120,98 @@ impl Requests {
         let [open, close, last @ ..] = quotes;
         if count < 2 {
             return None;
+=======
+    /// Finds the offsets of quotes and line feeds in a window of `size` bytes. Returns their number.
+    #[allow(clippy::cast_possible_truncation, reason = "a window is shorter than 4 GiB")]
+    fn find_places(&mut self, size: usize) -> usize {
+        if self.places.len() < size + AT_ONCE {
+            self.places.resize(size + AT_ONCE, 0);
+>>>>>>> main
         }
+        let mut len = 0;
+        for (index, &[_, feeds, quotes, _]) in self.marks.iter().enumerate() {
+            let mut found = feeds | quotes;
+            let next = len + found.count_ones() as usize;
+            // Most blocks need one turn. Surplus offsets are overwritten by those of the next block.
+            while len < next {
+                for place in self.places[len..].iter_mut().take(AT_ONCE) {
+                    *place = (index * BLOCK) as u32 + found.trailing_zeros();
+                    found &= found.wrapping_sub(1);
+                }
+                len += AT_ONCE;
+            }
+            len = next;
+        }
+        len
+    }
+
+    /// Returns the first offset from `from` on with mark number `number`; `usize::MAX` if there is none.
+    #[inline]
+    fn find(&self, number: usize, from: usize) -> usize {
+        let mut before = !(u64::MAX << (from % BLOCK));
+        for (index, marks) in self.marks.iter().enumerate().skip(from / BLOCK) {
+            let found = marks[number] & !before;
+            if found != 0 {
+                return index * BLOCK + found.trailing_zeros() as usize;
+            }
+            before = 0;
+        }
+        usize::MAX
+    }
+
+    /// Reads the line from `start` to `feed`, and marks its escapes. `quotes` are the offsets of the quotes in it, and
+    /// `has_escapes` tells whether it contains a `%`. Returns `None` if it must be read by itself.
+    #[inline]
+    fn read(
+        &mut self,
+        window: &[u8],
+        start: usize,
+        quotes: &[u32],
+        feed: usize,
+        has_escapes: bool,
+    ) -> Option<()> {
+        let &[open, close, ref quotes @ ..] = quotes else { return None };
+        let (open, close) = (open as usize, close as usize);
         let is_blank = |at: usize| at >= feed || b" \t".contains(&window[at]);
-        if backslashes != 0 || !window[start..open].ends_with(b"] ") || !is_blank(close + 1) {
+        if !window[start..open].ends_with(b"] ") || !is_blank(close + 1) {
             return None;
         }
         let usual = open.checked_sub(USUAL_DATE).filter(|&at| at >= start && window[at] == b'[');
         let date = usual.or_else(|| Some(start + memchr::memchr(b'[', &window[start..open])?))?;
         // If there were another bracket, the request might not be the field after the date.
-        let inside = &window[date + 1..open - 2];
-        if inside.iter().fold(false, |any, &byte| any | (byte == b'[') | (byte == b']')) {
+        if has_bracket(&window[date + 1..open - 2]) {
             return None;
         }
+<<<<<<< HEAD
         if percents == 0 && has_usual_target(&window[open + 1..close]) {
             return if self.has_referrer {
                 referrer(window, close, last, feed).map(|_| ())
             } else {
                 Some(())
             };
+=======
+        if !has_escapes && usual_target(&window[open + 1..close]).is_some() {
+            return Some(());
+>>>>>>> main
         }
-        let target = nth_word(window, open + 1..close, Some(Position::TARGET))?;
+        let target = target(window, open + 1..close)?;
         self.choose(target.start, target.end);
         if !self.has_referrer {
             return Some(());
         }
+<<<<<<< HEAD
         let place = referrer(window, close, last, feed)?;
+=======
+        let &[open, end, ..] = quotes else { return None };
+        let (open, end) = (open as usize, end as usize);
+        if !is_blank(end + 1) || !is_blank(open - 1) {
+            return None;
+        }
+        let mut words =
+            window[close + 1..open].split(|byte| b" \t".contains(byte)).filter(|word| !word.is_empty());
+        let are_words = [words.next()?, words.next()?].iter().all(|word| word[0] != b'[');
+        let referrer = &window[open + 1..end];
+>>>>>>> main
         // Between quotes, an escape of a blank is decoded, which it is not in the target.
         if memchr::memmem::find(&window[place.clone()], b"%20").is_some() {
             return None;
@@ -120,7 +230,7 @@ impl Requests {
 
 /// Returns the indices of the words with the bits from `start` to `stop`, each with the mask of these bits.
 #[inline]
-pub(super) fn words(start: usize, stop: usize) -> impl Iterator<Item = (usize, u64)> {
+pub fn words(start: usize, stop: usize) -> impl Iterator<Item = (usize, u64)> {
     (start / BLOCK..stop.div_ceil(BLOCK)).map(move |index| {
         let from = u64::MAX.checked_shl(start.saturating_sub(index * BLOCK) as u32).unwrap_or(0);
         let to = u64::MAX.checked_shl((stop - index * BLOCK) as u32).unwrap_or(0);

@@ -3,7 +3,10 @@
 //! No record is read by itself. A record that cannot be handled in this way is left to the caller: in a table, a row with line
 //! feeds in its cells or with a misplaced quote.
 
+use std::ops::Range;
+
 use super::requests::Requests;
+pub use super::requests::words;
 use super::shape::Shapes;
 
 /// The number of bytes in a mask.
@@ -11,7 +14,7 @@ const BLOCK: usize = 64;
 
 /// The maximum number of bytes that one call of [`Sweep::next`] handles. They stay in the first-level cache with their masks and
 /// their result.
-const WINDOW: usize = 8 * 1024;
+pub const WINDOW: usize = 8 * 1024;
 
 /// Finds the escapes in one value of the records of a text.
 #[derive(Clone)]
@@ -41,6 +44,60 @@ impl Sweep {
             Sweep::Requests(requests) => &requests.chosen,
             Sweep::Shapes(shapes) => &shapes.chosen,
         }
+    }
+}
+
+/// Chooses the sizes of batches of records. After a record that needs its own treatment, batches are smaller, so that one such record
+/// does not slow down many others.
+#[derive(Clone)]
+pub struct Pace {
+    /// The maximum size of the next batch, in bytes.
+    size: usize,
+    /// The number of consecutive batches that ended early near their start, counted up to 4.
+    ended: u32,
+    /// The number of next records that are treated by themselves without an attempt to treat a batch.
+    skip: u32,
+}
+
+/// The minimum size of a batch, in bytes.
+const LEAST: usize = 512;
+
+/// The number of records that [`Pace::pause`] leaves.
+const PAUSE: u32 = 256;
+
+impl Pace {
+    /// Begins with batches of the maximum size.
+    pub fn new() -> Pace {
+        Pace { size: WINDOW, ended: 0, skip: 0 }
+    }
+
+    /// Reports whether a batch may be treated now.
+    pub fn may_try(&mut self) -> bool {
+        let may_try = self.skip == 0;
+        self.skip = self.skip.saturating_sub(1);
+        may_try
+    }
+
+    /// Returns the maximum size of the next batch.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Chooses the next size after a batch that was treated as a whole.
+    pub fn grow(&mut self) {
+        self.size = WINDOW.min(2 * self.size);
+    }
+
+    /// Leaves many of the next records to be treated by themselves, because most records of a batch had to be.
+    pub fn pause(&mut self) {
+        self.skip = PAUSE;
+    }
+
+    /// Chooses the next size after a batch that ended early. `done` bytes were treated since the last such batch.
+    pub fn shrink(&mut self, done: usize) {
+        self.ended = if done < LEAST { (self.ended + 1).min(4) } else { 0 };
+        self.skip = (1 << self.ended) - 1;
+        self.size = (2 * done).clamp(LEAST, WINDOW);
     }
 }
 
@@ -78,6 +135,42 @@ impl Delimited {
         let is_all = regular == self.marks.len() && !is_open && is_last;
         self.choose();
         if is_all { window.len() } else { end }
+    }
+
+    /// Passes the place of the wanted field in each record that has it to `each`. The records are the first `len` bytes, which
+    /// [`Sweep::next`] has found.
+    pub fn each_field(&self, len: usize, mut each: impl FnMut(Range<usize>)) {
+        let (mut number, mut start) = (0, 0);
+        for (index, &[_, ends, delimiters, _]) in self.marks[..len.div_ceil(BLOCK)].iter().enumerate() {
+            let mut found = ends | delimiters;
+            while found != 0 {
+                let bit = found.trailing_zeros() as usize;
+                let at = index * BLOCK + bit;
+                if at >= len {
+                    break;
+                }
+                if number == self.before {
+                    each(start..at);
+                }
+                number = if ends >> bit & 1 == 0 { number + 1 } else { 0 };
+                start = at + 1;
+                found &= found - 1;
+            }
+        }
+        // The last record of a file can lack its end.
+        if number == self.before && (number > 0 || start < len) {
+            each(start..len);
+        }
+    }
+
+    /// Returns the places of the escapes; see [`Sweep::chosen`].
+    pub fn chosen(&self) -> &[u64] {
+        &self.chosen
+    }
+
+    /// Returns the byte that separates fields.
+    pub fn delimiter(&self) -> u8 {
+        self.delimiter
     }
 
     /// Removes the marks of delimiters inside quotes. Returns the number of blocks before the first one in which a quote is not

@@ -48,22 +48,26 @@ fn check_port(port: &[u8]) -> Result<(), Refusal> {
     Err(refuse(format!("the port is not a number: '{}'", port.escape_ascii())))
 }
 
-/// Returns an error if `value`, a `part` of an authority, has a byte that browsers read as a delimiter, remove or do not accept
-/// there. Other delimiters are rejected when the URL is split again. `is_data` says that the bytes are data that will be escaped;
-/// then a host must not look like an address.
-fn check_authority(part: &Part, value: &[u8], is_data: bool) -> Result<(), Refusal> {
+/// Returns an error if `value` has a byte that browsers read as a delimiter of the `part`, remove or do not accept there. Other
+/// delimiters are rejected when the URL is split again. `is_data` says that the bytes are data that will be escaped; then a host must
+/// not look like an address.
+fn check(part: &Part, value: &[u8], is_data: bool) -> Result<(), Refusal> {
+    if *part == Part::Port {
+        check_port(value)?;
+    }
     let forbidden: &[u8] = match part {
         Part::Host if value.starts_with(b"[") => b"\t\n\r\\",
         Part::Host if is_data => b":[]",
         Part::Host => b"\0\t\n\r \"<>[\\]^|",
         Part::User | Part::Password | Part::Userinfo if !is_data => b"\0\t\n\r\\@",
-        Part::Authority => b"\0\t\n\r\\",
+        // Results are records, in which these bytes are escaped.
+        _ if !is_data => b"\0\n\r",
         _ => return Ok(()),
     };
     let Some(at) = value.iter().position(|byte| forbidden.contains(byte)) else { return Ok(()) };
     let hint = match part {
         Part::Host if value[at] == b':' => "write an address in brackets, and a port as port=",
-        Part::Host | Part::Authority => "escape it",
+        Part::Host => "escape it",
         _ => "escape it, or add --encode",
     };
     let (byte, value) = (value[at].escape_ascii(), value.escape_ascii());
@@ -83,11 +87,6 @@ fn hides_host(url: &Components<'_>, text: &[u8]) -> bool {
         }
 }
 
-/// Reports whether `read` is `path`, or `path` after a dot segment.
-fn is_read_as(path: &[u8], read: &[u8]) -> bool {
-    read.strip_suffix(path).is_some_and(|prefix| matches!(prefix, b"" | b"/." | b"./"))
-}
-
 fn refuse(message: impl Into<String>) -> Refusal {
     Refusal { offset: 0, reason: Reason::Url(message.into()) }
 }
@@ -99,8 +98,9 @@ impl Join {
         Join { fields, style, fixed, encode }
     }
 
-    /// Sets one part of `given` to `value`.
-    fn give<'a>(given: &mut Given<'a>, part: &Part, value: Cow<'a, [u8]>) -> Result<(), Refusal> {
+    /// Sets one part of `given` to `value`, or returns an error if the part cannot hold it.
+    fn give<'a>(&self, given: &mut Given<'a>, part: &Part, value: Cow<'a, [u8]>) -> Result<(), Refusal> {
+        check(part, &value, self.encode)?;
         let place = match part {
             Part::Url => return Err(refuse("'url' is a whole URL and not a part to join")),
             Part::Segment(_) => return Err(refuse("a segment is not a part to join: give the whole path")),
@@ -133,11 +133,6 @@ impl Join {
             if let Part::Parameter(name) = part {
                 given.parameters.retain(|(known, _)| known != name);
             }
-            // Rows may hold any port that `split` found in a URL.
-            if *part == Part::Port {
-                check_port(value)?;
-            }
-            check_authority(part, value, self.encode)?;
             let mut value = Cow::Borrowed(&value[..]);
             if !self.encode {
                 if handling.malformed == OnFault::Refuse {
@@ -152,7 +147,7 @@ impl Join {
                     Cow::Borrowed(_) => value,
                 };
             }
-            Join::give(&mut given, part, value)?;
+            self.give(&mut given, part, value)?;
         }
         Ok(given)
     }
@@ -167,7 +162,7 @@ impl Join {
             }
             for (part, cell) in self.fields.iter().zip(cells) {
                 if let Some(cell) = cell {
-                    Join::give(&mut given, part, cell)?;
+                    self.give(&mut given, part, cell)?;
                 }
             }
             return Ok(given);
@@ -183,7 +178,7 @@ impl Join {
                 Value::Number(number) => number.to_string(),
                 _ => return Err(refuse(format!("'{name}' is not a string"))),
             };
-            Join::give(&mut given, &part, Cow::Owned(text.into_bytes()))?;
+            self.give(&mut given, &part, Cow::Owned(text.into_bytes()))?;
         }
         Ok(given)
     }
@@ -223,14 +218,19 @@ impl Join {
         if whole.is_some() && whole != userinfo {
             return Err(refuse("userinfo, user and password differ; give userinfo or the other two"));
         }
-        if let Some(port) = given.port.as_deref().filter(|_| self.encode) {
-            check_port(port)?;
-        }
         let Some(host) = given.host.take() else {
             if userinfo.is_some() || given.port.is_some() {
                 return Err(refuse("userinfo or a port needs a host"));
             }
-            return Ok(given.authority.take());
+            let authority = given.authority.take();
+            let whole = [b"//", authority.as_deref().unwrap_or_default()].concat();
+            let read = simdpct_uri::split(&whole);
+            let host = read.host().map(|host| host.raw());
+            let userinfo = read.userinfo().map(|userinfo| userinfo.raw());
+            for (part, value) in [(Part::Host, host), (Part::Userinfo, userinfo), (Part::Port, read.port())] {
+                check(&part, value.unwrap_or_default(), false)?;
+            }
+            return Ok(authority);
         };
         let host = if self.encode {
             let built = Builder::new().host(&host).build();
@@ -332,16 +332,18 @@ impl Rewrite for Join {
         wanted.join_append(out);
         let read = simdpct_uri::split(&out[from..]);
         let has_host = read.host().is_some_and(|host| !host.raw().is_empty());
-        if !self.fixed.is_empty() && !has_host && hides_host(&wanted, &out[from..]) {
+        if !has_host && hides_host(&wanted, &out[from..]) {
             let path = path.escape_ascii();
             return Err(refuse(format!("without a host, browsers would read one from the path: '{path}'")));
         }
         let read = Components::from(read);
+        // Data gets a dot segment before a path that would be read as another part. Other paths must be read back as they are.
+        let prefixes: &[&[u8]] = if self.encode { &[b"", b"/.", b"./"] } else { &[b""] };
+        let is_path = |prefix: &&[u8]| read.path.strip_prefix(*prefix) == Some(wanted.path);
         let parts = [
             ("scheme", wanted.scheme, read.scheme),
             ("authority", wanted.authority, read.authority),
-            // Joining may have put a dot segment before the path, so that the path is not read as another part.
-            ("path", Some(wanted.path).filter(|path| !is_read_as(path, read.path)), None),
+            ("path", Some(wanted.path).filter(|_| !prefixes.iter().any(is_path)), None),
             ("query", wanted.query, read.query),
             ("fragment", wanted.fragment, read.fragment),
         ];

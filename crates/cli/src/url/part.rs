@@ -96,6 +96,7 @@ impl Part {
     }
 
     /// Returns this part of `url` as it is spelt there, or `None` if the URL does not have this part.
+    #[inline]
     pub fn raw<'a>(&self, url: &Parts<'a>, suffixes: &Suffixes) -> Option<&'a [u8]> {
         match self {
             Part::Url => Some(url.input()),

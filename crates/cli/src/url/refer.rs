@@ -1,12 +1,52 @@
 //! Resolves URI references, and converts IRIs to URIs and back.
 
-use simdpct::ByteSet;
+use simdpct::{ByteSet, Encode, sets};
 use simdpct_uri::canon::{self, resolve_standard};
 use simdpct_uri::{Strictness, iri, resolve_append, split};
 
 use super::{Escapes, Rewrite};
 use crate::ground::fault::Handling;
 use crate::ground::reason::{Reason, Refusal};
+use crate::ground::records::Records;
+use crate::ground::utf8;
+
+/// The bytes of URIs, and the end of a line.
+const URI_LINES: ByteSet = sets::RFC3986_URI.to_byte_set().add(b"\n");
+
+/// Returns the offset of the first byte that is not ASCII.
+fn find_non_ascii(bytes: &[u8]) -> Option<usize> {
+    let chunk = bytes.chunks(64).position(|chunk| !chunk.is_ascii())?;
+    bytes[64 * chunk..].iter().position(|byte| !byte.is_ascii()).map(|at| 64 * chunk + at)
+}
+
+/// Appends the lines of `text` to `out`. Lines for which `stays` is true are copied; `rewrite` converts the others. `refused` is
+/// called for each rejected line, which is copied.
+fn append_lines(
+    rewrite: &impl Rewrite,
+    text: &[u8],
+    out: &mut Vec<u8>,
+    refused: &mut dyn FnMut(),
+    stays: impl Fn(&[u8]) -> bool,
+) {
+    // Everything before `done` is written, and everything from there to `start` stays.
+    let (mut done, mut start) = (0, 0);
+    while start < text.len() {
+        let end = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |found| start + found + 1);
+        let value = &text[start..][..Records::Lines.without_end(&text[start..end])];
+        if !stays(value) {
+            out.extend_from_slice(&text[done..start]);
+            done = start + value.len();
+            let len = out.len();
+            if rewrite.append(value, &ByteSet::EMPTY, Handling::KEEP, out).is_err() {
+                out.truncate(len);
+                out.extend_from_slice(value);
+                refused();
+            }
+        }
+        start = end;
+    }
+    out.extend_from_slice(&text[done..]);
+}
 
 /// Resolves each value, a URI reference, against a base URI (RFC 3986, section 5.2).
 #[derive(Clone, Debug)]
@@ -30,6 +70,23 @@ impl Rewrite for Resolve {
     fn append(&self, value: &[u8], _: &ByteSet, _: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
         resolve_append(&self.base, value, self.strictness, out)
             .map_err(|error| Refusal { offset: 0, reason: Reason::Url(error.to_string()) })
+    }
+
+    fn append_lines(&self, text: &[u8], out: &mut Vec<u8>, refused: &mut dyn FnMut()) -> bool {
+        // Line ends of the base must be escaped, which is done for single values.
+        if memchr::memchr3(b'\r', b'\n', 0, &self.base).is_some() {
+            return false;
+        }
+        let may_have_dots = memchr::memmem::find(text, b"/.").is_some();
+        // A URI without dot segments is its own target.
+        append_lines(self, text, out, refused, |line| {
+            let url = split(line);
+            self.strictness == Strictness::Strict
+                && url.is_uri()
+                && url.authority().is_some()
+                && !(may_have_dots && memchr::memmem::find(url.path(), b"/.").is_some())
+        });
+        true
     }
 }
 
@@ -80,6 +137,24 @@ impl Rewrite for ToUri {
         Ok(())
     }
 
+    fn append_lines(&self, text: &[u8], out: &mut Vec<u8>, refused: &mut dyn FnMut()) -> bool {
+        if memchr::memchr(b'\r', text).is_some() {
+            return false;
+        }
+        let encode = Encode::keeping(URI_LINES).keep_escapes();
+        let mut done = 0;
+        // A line that is not ASCII can have a host that needs more than escapes.
+        while let Some(at) = find_non_ascii(&text[done..]).map(|at| done + at) {
+            let start = memchr::memrchr(b'\n', &text[done..at]).map_or(done, |found| done + found + 1);
+            let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |found| at + found + 1);
+            encode.encode_append(&text[done..start], out);
+            append_lines(self, &text[start..end], out, refused, |_| false);
+            done = end;
+        }
+        encode.encode_append(&text[done..], out);
+        true
+    }
+
     fn escapes(&self) -> Escapes {
         // The conversion escapes the `%` of a malformed escape.
         Escapes::Data
@@ -94,5 +169,70 @@ impl Rewrite for ToIri {
     fn append(&self, value: &[u8], _: &ByteSet, _: Handling, out: &mut Vec<u8>) -> Result<(), Refusal> {
         out.extend_from_slice(iri::from_uri(value).as_bytes());
         Ok(())
+    }
+
+    fn append_lines(&self, text: &[u8], out: &mut Vec<u8>, refused: &mut dyn FnMut()) -> bool {
+        // Escapes of characters outside ASCII begin with such digits, and names in Punycode have two hyphens. Other text that is
+        // valid UTF-8 stays.
+        let may_change = |text: &[u8]| {
+            let pairs = text.iter().zip(&text[text.len().min(1)..]);
+            // The loop has no early exit, so that it compiles to vector code.
+            pairs.fold(false, |any, (&a, &b)| {
+                any | (a == b'%') & ((b | 0x20).wrapping_sub(b'c') < 4) | (a == b'-') & (b == b'-')
+            })
+        };
+        if utf8::validate(text).is_err() {
+            return false;
+        }
+        if may_change(text) {
+            append_lines(self, text, out, refused, |line| !may_change(line));
+        } else {
+            out.extend_from_slice(text);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::url::tests::assert_lines_are_like_values;
+
+    #[test]
+    fn lines_are_converted_like_single_urls() {
+        const WORDS: &[&str] = &[
+            "http:",
+            "HTTP://",
+            "//",
+            "/",
+            "a.org",
+            "x",
+            ":80",
+            "?",
+            "#",
+            "%41",
+            "%zz",
+            "%",
+            "%C3%A9",
+            "%e2%80%8E",
+            "%4",
+            "\u{e9}",
+            "xn--r8jz45g.jp",
+            "XN--a",
+            "--",
+            "..",
+            "/.",
+            "./b",
+            " ",
+            "<",
+            "a/longer/path/without/anything/special/in/it",
+        ];
+        for base in ["http://b.org/c/d?e", "mailto:a", "a:///b/"] {
+            for strictness in [Strictness::Strict, Strictness::Lenient] {
+                assert_lines_are_like_values(&Resolve { base: base.into(), strictness }, WORDS);
+            }
+        }
+        assert_lines_are_like_values(&ToUri, WORDS);
+        assert_lines_are_like_values(&ToIri, WORDS);
     }
 }

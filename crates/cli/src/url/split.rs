@@ -1,11 +1,12 @@
 //! Writes the parts of URLs, in rows or in templates.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 use simdpct::ByteSet;
-use simdpct_uri::Parts;
+use simdpct_uri::{Lines, Parts, Piece};
 
-use super::part::{Part, Suffixes};
+use super::part::{Part, Suffixes, USUAL};
 use super::row::{self, Style};
 use super::{Escapes, Rewrite};
 use crate::ground::fault::{Handling, OnFault};
@@ -16,8 +17,12 @@ use crate::ground::utf8;
 #[derive(Clone, Debug)]
 pub struct Split {
     fields: Vec<Part>,
+    /// Whether the parts are those of [`USUAL`].
+    is_usual: bool,
     /// The names of the parts, which are the members of a JSON object.
     names: Vec<String>,
+    /// The start of each member of a JSON object: its name and the quote before its value.
+    members: Vec<Vec<u8>>,
     style: Style,
     /// Whether each part is decoded once before it is written.
     decode: bool,
@@ -27,7 +32,16 @@ pub struct Split {
 impl Split {
     /// Creates a converter from URLs to rows of the parts `fields`, in this order.
     pub fn new(fields: Vec<Part>, style: Style, decode: bool, suffixes: Suffixes) -> Split {
-        Split { names: fields.iter().map(Part::to_string).collect(), fields, style, decode, suffixes }
+        let names: Vec<_> = fields.iter().map(Part::to_string).collect();
+        let member = |name: &String| {
+            let mut member = Vec::new();
+            row::write_string(name.as_bytes(), &mut member);
+            member.extend_from_slice(b":\"");
+            member
+        };
+        let is_usual = names.join(",") == USUAL;
+        let members = names.iter().map(member).collect();
+        Split { fields, is_usual, names, members, style, decode, suffixes }
     }
 }
 
@@ -80,34 +94,44 @@ impl Rewrite for Split {
         if self.decode {
             return false;
         }
+        let fields = self.fields.len();
         match self.style {
-            Style::Tsv => each_plain_line(text, b'"', out, |url, out| {
+            Style::Tsv if self.is_usual => {
+                each_plain_line(text, b'"', (fields, 3 * fields), out, write_usual)
+            }
+            Style::Tsv => each_plain_line(text, b'"', (fields, 3 * fields), out, |url, rows| {
                 for (index, part) in self.fields.iter().enumerate() {
                     if index > 0 {
-                        out.push(b'\t');
+                        rows.push(b'\t');
                     }
                     match part.raw(url, &self.suffixes) {
                         // A URL always has a path, so an empty cell without quotes can mean an empty path.
-                        Some(b"") if *part != Part::Path => out.extend_from_slice(b"\"\""),
-                        cell => out.extend_from_slice(cell.unwrap_or_default()),
+                        Some(b"") if *part != Part::Path => rows.copy(b"\"\""),
+                        cell => rows.part(cell.unwrap_or_default()),
                     }
                 }
             }),
             // JSON is UTF-8. Only bytes of ASCII separate parts, so each part of a valid text is valid.
-            Style::Jsonl if utf8::validate(text).is_ok() => each_plain_line(text, b'\\', out, |url, out| {
-                let mut before = b'{';
-                for (part, name) in self.fields.iter().zip(&self.names) {
-                    if let Some(raw) = part.raw(url, &self.suffixes) {
-                        out.push(before);
-                        row::write_string(name.as_bytes(), out);
-                        out.extend_from_slice(b":\"");
-                        out.extend_from_slice(raw);
-                        out.push(b'"');
-                        before = b',';
-                    }
+            Style::Jsonl if utf8::validate(text).is_ok() => {
+                let names: usize = self.members.iter().map(|member| member.len() + 2).sum();
+                let most = (fields, names + 2);
+                if self.is_usual {
+                    return each_plain_line(text, b'\\', most, out, write_usual_members);
                 }
-                out.extend_from_slice(if before == b'{' { b"{}" } else { b"}" });
-            }),
+                each_plain_line(text, b'\\', most, out, |url, rows| {
+                    let mut before = b'{';
+                    for (part, member) in self.fields.iter().zip(&self.members) {
+                        if let Some(raw) = part.raw(url, &self.suffixes) {
+                            rows.push(before);
+                            rows.copy(member);
+                            rows.part(raw);
+                            rows.push(b'"');
+                            before = b',';
+                        }
+                    }
+                    rows.copy(if before == b'{' { b"{}" } else { b"}" });
+                })
+            }
             Style::Csv | Style::Jsonl => false,
         }
     }
@@ -121,28 +145,152 @@ impl Rewrite for Split {
     }
 }
 
-/// Appends a line for each URL in `text`, one per line, as `write` writes it. Returns false if the text contains a quote, the
-/// byte `special` or a control byte other than a line feed, so that parts of it may need escapes.
+/// The size of the pieces in which parts are copied. Most parts are one piece.
+const PIECE: usize = 64;
+
+/// Writes rows that consist of parts of the text `text`. Parts are copied in pieces of a fixed size, and the surplus is
+/// overwritten later, because a copy of a length that varies takes several times as long.
+struct Rows<'t, 'o> {
+    text: &'t [u8],
+    out: &'o mut Vec<u8>,
+    /// The number of bytes of `out` that are written.
+    len: usize,
+}
+
+impl Rows<'_, '_> {
+    /// Prepares for a row of at most `most` bytes.
+    #[inline]
+    fn reserve(&mut self, most: usize) {
+        let needed = self.len + most + PIECE;
+        if self.out.len() < needed {
+            self.out.resize(needed + 4096, 0);
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, byte: u8) {
+        self.out[self.len] = byte;
+        self.len += 1;
+    }
+
+    #[inline]
+    fn copy(&mut self, bytes: &[u8]) {
+        self.out[self.len..][..bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+
+    /// Writes `part`, which is usually a part of the text.
+    #[inline]
+    fn part(&mut self, part: &[u8]) {
+        self.short_part::<PIECE>(part);
+    }
+
+    /// Writes `part`, which usually has at most `MOST` bytes.
+    #[inline]
+    fn short_part<const MOST: usize>(&mut self, part: &[u8]) {
+        // If the part is elsewhere, this offset is after the text.
+        let from = part.as_ptr().addr().wrapping_sub(self.text.as_ptr().addr());
+        let old = self.text.get(from..).and_then(<[u8]>::first_chunk::<MOST>);
+        let new = self.out[self.len..].first_chunk_mut::<MOST>();
+        match (old, new) {
+            (Some(old), Some(new)) if part.len() <= MOST => {
+                *new = *old;
+                self.len += part.len();
+            }
+            _ => self.copy(part),
+        }
+    }
+}
+
+/// Writes the parts of [`USUAL`] as a row of TSV.
+#[inline]
+fn write_usual(url: &Parts<'_>, rows: &mut Rows<'_, '_>) {
+    #[inline(always)]
+    fn cell<const MOST: usize>(part: Option<&[u8]>, rows: &mut Rows<'_, '_>) {
+        match part {
+            Some(b"") => rows.copy(b"\"\""),
+            Some(part) => rows.short_part::<MOST>(part),
+            None => {}
+        }
+        rows.push(b'\t');
+    }
+    cell::<16>(url.scheme(), rows);
+    cell::<16>(url.userinfo().map(Piece::raw), rows);
+    cell::<32>(url.host().map(Piece::raw), rows);
+    cell::<16>(url.port(), rows);
+    // A URL always has a path, so an empty cell without quotes can mean an empty path.
+    cell::<PIECE>(Some(url.path()).filter(|path| !path.is_empty()), rows);
+    cell::<PIECE>(url.query(), rows);
+    cell::<PIECE>(url.fragment().map(Piece::raw), rows);
+    rows.len -= 1;
+}
+
+/// Writes the parts of [`USUAL`] as a JSON object.
+#[inline]
+fn write_usual_members(url: &Parts<'_>, rows: &mut Rows<'_, '_>) {
+    #[inline(always)]
+    fn member<const MOST: usize, const LEN: usize>(
+        name: &[u8; LEN],
+        part: Option<&[u8]>,
+        rows: &mut Rows<'_, '_>,
+    ) {
+        if let Some(part) = part {
+            rows.copy(name);
+            rows.short_part::<MOST>(part);
+            rows.push(b'"');
+        }
+    }
+    let start = rows.len;
+    member::<16, _>(b",\"scheme\":\"", url.scheme(), rows);
+    member::<16, _>(b",\"userinfo\":\"", url.userinfo().map(Piece::raw), rows);
+    member::<32, _>(b",\"host\":\"", url.host().map(Piece::raw), rows);
+    member::<16, _>(b",\"port\":\"", url.port(), rows);
+    member::<PIECE, _>(b",\"path\":\"", Some(url.path()), rows);
+    member::<PIECE, _>(b",\"query\":\"", url.query(), rows);
+    member::<PIECE, _>(b",\"fragment\":\"", url.fragment().map(Piece::raw), rows);
+    // A URL always has a path, so there is a first member, and no comma before it.
+    rows.out[start] = b'{';
+    rows.push(b'}');
+}
+
+thread_local! {
+    /// The positions of the lines of the last text, and of the parts of the URLs in them.
+    static LINES: RefCell<Lines> = RefCell::default();
+}
+
+/// Appends a line for each URL in `text`, one per line, as `write` writes it. A line is at most `most.0` times as long as the URL,
+/// and `most.1` bytes. Returns false if the text contains a quote, the byte `special` or a control byte other than a line feed, so
+/// that parts of it may need escapes.
 fn each_plain_line(
     text: &[u8],
     special: u8,
+    most: (usize, usize),
     out: &mut Vec<u8>,
-    write: impl Fn(&Parts<'_>, &mut Vec<u8>),
+    write: impl Fn(&Parts<'_>, &mut Rows<'_, '_>),
 ) -> bool {
     let is_odd = |byte: u8| ((byte < 0x20) & (byte != b'\n')) | (byte == b'"') | (byte == special);
     // The loop has no early exit, so that it compiles to vector code.
     if text.iter().fold(false, |any, &byte| any | is_odd(byte)) {
         return false;
     }
-    let mut start = 0;
-    while start < text.len() {
-        let end = memchr::memchr(b'\n', &text[start..]).map(|found| start + found);
-        write(&simdpct_uri::split(&text[start..end.unwrap_or(text.len())]), out);
-        let Some(end) = end else { break };
-        out.push(b'\n');
-        start = end + 1;
-    }
-    true
+    LINES.with_borrow_mut(|lines| {
+        if lines.split(text).is_err() {
+            return false;
+        }
+        let mut rows = Rows { text, len: out.len(), out };
+        for index in 0..lines.len() {
+            let Some(url) = lines.parts(index, text) else { break };
+            rows.reserve(most.0 * url.input().len() + most.1 + 1);
+            write(&url, &mut rows);
+            rows.push(b'\n');
+        }
+        if text.last() != Some(&b'\n') && !text.is_empty() {
+            rows.len -= 1;
+        }
+        let Rows { out, len, .. } = rows;
+        out.truncate(len);
+        true
+    })
 }
 
 /// Returns the meaning of a `%` if parts are written, depending on whether they are decoded.
@@ -260,18 +408,27 @@ impl Rewrite for Get {
 
     fn append_lines(&self, text: &[u8], out: &mut Vec<u8>, _: &mut dyn FnMut()) -> bool {
         let items = &self.template.items;
+        let most = items.iter().fold((0, 0), |(parts, bytes), item| match item {
+            Item::Text(text) => (parts, bytes + text.len()),
+            Item::Part(_) => (parts + 1, bytes),
+        });
         let has_feed = |item: &Item| matches!(item, Item::Text(text) if text.iter().any(|byte| b"\r\n\0".contains(byte)));
         !self.decode
             && !items.iter().any(has_feed)
-            && each_plain_line(text, b'"', out, |url, out| {
+            && each_plain_line(text, b'"', most, out, |url, rows| {
                 for item in items {
                     match item {
+<<<<<<< HEAD
                         Item::Text(text) => out.extend_from_slice(text),
                         Item::Part(part) => {
                             let from = out.len();
                             out.extend_from_slice(part.raw(url, &self.suffixes).unwrap_or_default());
                             self.fold(part, out, from);
                         }
+=======
+                        Item::Text(text) => rows.copy(text),
+                        Item::Part(part) => rows.part(part.raw(url, &self.suffixes).unwrap_or_default()),
+>>>>>>> main
                     }
                 }
             })
@@ -311,11 +468,9 @@ mod tests {
             "a/longer/path/without/anything/special/in/it",
         ];
         let parts = |names: &str| names.split(',').map(|name| Part::find(name).unwrap()).collect();
-        for names in [
-            super::super::part::USUAL,
-            "host,path,user,password,query:q,segment:-1,url,domain,suffix,subdomain",
-            "fragment",
-        ] {
+        for names in
+            [USUAL, "host,path,user,password,query:q,segment:-1,url,domain,suffix,subdomain", "fragment"]
+        {
             for style in [Style::Tsv, Style::Jsonl] {
                 crate::url::tests::assert_lines_are_like_values(
                     &Split::new(parts(names), style, false, Suffixes::default()),

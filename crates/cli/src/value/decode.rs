@@ -290,7 +290,7 @@ impl Decoder {
     /// Returns the offset in `value` of the byte at offset `at` of the decoded value.
     fn origin(&self, value: &[u8], at: usize) -> usize {
         if self.is_plain() {
-            return origins::of_plain(&self.options.keep, value, at);
+            return origins::of_plain(&self.options.keep, self.upper, value, at);
         }
         origins::of_decoded(&self.options, value).origins.get(at).copied().unwrap_or(value.len())
     }

@@ -60,8 +60,8 @@ pub fn of_logged(value: &[u8], keep: &ByteSet) -> Vec<usize> {
 }
 
 /// Returns the offset of the decoded byte at `at`, if decoding once is the only step. Reads only the escapes of
-/// `value`.
-pub fn of_plain(keep: &ByteSet, value: &[u8], at: usize) -> usize {
+/// `value`. If `normalizes`, a digit stays escaped after an escape that lacks it.
+pub fn of_plain(keep: &ByteSet, normalizes: bool, value: &[u8], at: usize) -> usize {
     // Invariant: decoding the first `from` bytes of `value` gives `at - left` bytes.
     let (mut from, mut left) = (0, at);
     for percent in memchr::memchr_iter(b'%', value) {
@@ -70,7 +70,13 @@ pub fn of_plain(keep: &ByteSet, value: &[u8], at: usize) -> usize {
         }
         let Some(byte) = value[percent..].first_chunk().and_then(byte_of) else { continue };
         left -= percent - from;
-        let len = if keep.contains(byte) { 3 } else { 1 };
+        let lacks_digit = match value[..percent] {
+            [.., b'%'] => true,
+            [.., b'%', digit] => digit.is_ascii_hexdigit(),
+            _ => false,
+        };
+        let completes = normalizes && lacks_digit && byte.is_ascii_hexdigit();
+        let len = if keep.contains(byte) || completes { 3 } else { 1 };
         if left < len {
             return percent;
         }
@@ -140,7 +146,7 @@ mod tests {
             for form in [false, true] {
                 let options = DecodeOptions { keep, form, ..DecodeOptions::ONCE };
                 for (at, origin) in of_decoded(&options, &value).origins.into_iter().enumerate() {
-                    assert_eq!(of_plain(&keep, &value, at), origin, "{} {at}", value.escape_ascii());
+                    assert_eq!(of_plain(&keep, false, &value, at), origin, "{} {at}", value.escape_ascii());
                 }
             }
         }

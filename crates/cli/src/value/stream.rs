@@ -320,8 +320,10 @@ fn unfinished(text: &[u8]) -> usize {
 struct Open {
     keep: ByteSet,
     form: bool,
-    /// Whether the digits of escapes that stay become upper case.
+    /// Whether the digits of escapes that stay become upper case, and no decoded digit completes an unfinished escape.
     upper: bool,
+    /// Whether another unfinished escape ends directly before the innermost one.
+    is_nested: bool,
     /// The maximum number of layers to decode.
     limit: u32,
     /// The maximum number of unfinished escapes.
@@ -355,6 +357,7 @@ impl Open {
             keep,
             form,
             upper,
+            is_nested: false,
             limit,
             most,
             items: VecDeque::new(),
@@ -375,6 +378,7 @@ impl Open {
                 self.layers = self.layers.max(item.depth);
             }
             if item.byte == b'%' {
+                self.is_nested = !self.items.is_empty();
                 self.items.push_back(item);
                 self.count += 1;
                 if self.count > self.most {
@@ -401,7 +405,8 @@ impl Open {
                     let percent = self.items[self.items.len() - 2];
                     let value = hex(&[high.byte, item.byte]).unwrap_or_default() as u8;
                     let depth = percent.depth.max(high.depth).max(item.depth).saturating_add(1);
-                    if self.keep.contains(value) || depth > self.limit {
+                    let completes = self.upper && self.is_nested && value.is_ascii_hexdigit();
+                    if self.keep.contains(value) || depth > self.limit || completes {
                         self.items.push_back(item);
                         // An escape that appears only by decoding keeps its spelling.
                         if self.upper && depth == 1 {

@@ -43,21 +43,28 @@ pub fn line_end(byte: u8, next: Option<u8>) -> bool {
 
 /// Decodes like `pct decode`, but keeps the escapes of the bytes in `keep`.
 pub fn decode(input: &[u8], keep: &[u8]) -> Vec<u8> {
-    replace(input, |byte, spelling| if keep.contains(&byte) { spelling.to_vec() } else { vec![byte] })
+    replace(input, |byte, spelling, _| if keep.contains(&byte) { spelling.to_vec() } else { vec![byte] })
 }
 
 /// Normalizes escapes like `pct normalize`, which makes no URI of a relative reference.
 pub fn normalize(input: &[u8]) -> Vec<u8> {
     let decoded = |text: &[u8]| {
-        let one = |byte, spelling: &[u8]| {
-            if is_unreserved(byte) { vec![byte] } else { spelling.to_ascii_uppercase() }
+        let one = |byte: u8, spelling: &[u8], before: &[u8]| {
+            // A digit stays escaped after an escape that lacks it.
+            let lacks_digit = match before {
+                [.., b'%'] => true,
+                [.., b'%', digit] => digit.is_ascii_hexdigit(),
+                _ => false,
+            };
+            let completes = lacks_digit && byte.is_ascii_hexdigit();
+            if is_unreserved(byte) && !completes { vec![byte] } else { spelling.to_ascii_uppercase() }
         };
         replace(text, one)
     };
     let has_scheme = |url: &[u8]| simdpct_uri::split(url).scheme().is_some();
     let line = |line: &[u8]| match line.iter().position(|&byte| byte == b':') {
         Some(colon) if has_scheme(&decoded(line)) && !has_scheme(line) => {
-            [replace(&line[..colon], |_, spelling| spelling.to_ascii_uppercase()), decoded(&line[colon..])]
+            [replace(&line[..colon], |_, spelling, _| spelling.to_ascii_uppercase()), decoded(&line[colon..])]
                 .concat()
         }
         _ => decoded(line),
@@ -65,11 +72,12 @@ pub fn normalize(input: &[u8]) -> Vec<u8> {
     input.split_inclusive(|&byte| byte == b'\n').flat_map(line).collect()
 }
 
-fn replace(input: &[u8], with: impl Fn(u8, &[u8]) -> Vec<u8>) -> Vec<u8> {
+/// Replaces each escape by the result of `with`, which gets its byte, its spelling and the input before it.
+fn replace(input: &[u8], with: impl Fn(u8, &[u8], &[u8]) -> Vec<u8>) -> Vec<u8> {
     let (mut out, mut at) = (Vec::new(), 0);
     while at < input.len() {
         if let Some(byte) = escaped(input, at) {
-            out.extend(with(byte, &input[at..at + 3]));
+            out.extend(with(byte, &input[at..at + 3], &input[..at]));
             at += 3;
         } else {
             out.push(input[at]);

@@ -19,7 +19,10 @@ def decode(value):
 def normalize(value):
     def one(match):
         byte = bytes.fromhex(match[1].decode("ascii"))
-        return byte if byte in UNRESERVED else match[0].upper()
+        before = match.string[max(0, match.start() - 2) : match.start()]
+        # A digit stays escaped after an escape that lacks it.
+        lacks_digit = re.search(rb"%[0-9A-Fa-f]?\Z", before) and re.fullmatch(rb"[0-9A-Fa-f]", byte)
+        return byte if byte in UNRESERVED and not lacks_digit else match[0].upper()
 
     scheme = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*:")
     escape = re.compile(rb"%([0-9A-Fa-f]{2})")

@@ -69,6 +69,18 @@ fn check(args: &[&str], text: &[u8]) {
     }
 }
 
+/// Checks that `pct check` of values, which are selected by `args`, gives the same findings if it may pass by records without any as if
+/// it parses each value as a URL.
+#[track_caller]
+fn check_findings(args: &[&str], text: &[u8]) {
+    for only in ["nul", "malformed,unreadable", "utf8", "double,separator,dot", "needless"] {
+        let found = |only: &str| run(&[&["check", "-j1", "--only", only], args].concat(), text);
+        let (many, single) = (found(only), found(&format!("{only},port")));
+        assert_same(&format!("{only} {args:?}"), &many.out, &single.out);
+        assert_eq!((many.code, many.err), (single.code, single.err), "{only} {args:?}");
+    }
+}
+
 #[test]
 fn fields_of_many_lines_are_decoded_like_those_of_one() {
     for seed in 0..12 {
@@ -93,6 +105,7 @@ fn fields_of_many_lines_are_decoded_like_those_of_one() {
         let text = text(seed, 300_000, b"a\tb\tc\td\te\n", line);
         for field in ["1", "2", "4", "9"] {
             check(&["decode", "--delimiter", "tab", "--field", field], &text);
+            check_findings(&["--delimiter", "tab", "--field", field], &text);
         }
         check(&["normalize", "--delimiter", "tab", "--field", "4"], &text);
         check(&["decode", "-0", "--delimiter", "tab", "--field", "2"], &text);
@@ -154,6 +167,7 @@ fn requests_of_many_lines_are_decoded_like_those_of_one() {
         let text = text(seed, 200_000, b"- - - [x] \"GET / HTTP/1.1\" 200 1 \"/\" \"-\"\n", line);
         for log in ["combined", "common", "vhost_combined", "nginx", "haproxy"] {
             check(&["decode", "--log", log], &text);
+            check_findings(&["--log", log], &text);
         }
         check(&["normalize", "--log", "combined"], &text);
         check(&["decode", "--log", "combined", "--keep", "a~"], &text);
@@ -198,9 +212,12 @@ fn columns_of_many_rows_are_decoded_like_those_of_one() {
         let text = text(seed, 200_000, b"id,url,status,note\n1,x,y,z\n", row);
         for column in ["id", "url", "note"] {
             check(&["decode", "--csv", "--column", column], &text);
+            check(&["decode", "--csv", "--column", column, "--into", "new"], &text);
+            check_findings(&["--csv", "--column", column], &text);
         }
         check(&["normalize", "--csv", "--column", "2"], &text);
         check(&["decode", "--csv", "--keep", "a~", "--column", "2"], &text);
+        check(&["decode", "--csv", "--keep", "a~", "--column", "2", "--into", "new"], &text);
     }
 }
 

@@ -68,15 +68,23 @@ pub fn decode_strictly(text: &str) -> Option<Vec<u8>> {
 }
 
 pub fn normalize(text: &str) -> Vec<u8> {
-    let one = |(byte, spelling): (u8, &[u8])| {
-        if encode_bytes(&[byte], "") == [byte] { vec![byte] } else { spelling.to_vec() }
-    };
-    // Only escapes are written in upper case. A letter outside an escape keeps its case.
-    let upper = |(byte, spelling): (u8, &[u8])| {
-        let made = one((byte, spelling));
-        if made.len() == 3 { made.to_ascii_uppercase() } else { made }
-    };
-    decoded(text).into_iter().flat_map(upper).collect()
+    let mut out: Vec<u8> = Vec::new();
+    for (byte, spelling) in decoded(text) {
+        // A digit stays escaped after an escape that lacks it.
+        let lacks_digit = match out[..] {
+            [.., b'%'] => true,
+            [.., b'%', digit] => digit.is_ascii_hexdigit(),
+            _ => false,
+        };
+        let stays = encode_bytes(&[byte], "") != [byte] || lacks_digit && byte.is_ascii_hexdigit();
+        // Only escapes are written in upper case. A letter outside an escape keeps its case.
+        match (spelling.len(), stays) {
+            (3, true) => out.extend(spelling.to_ascii_uppercase()),
+            (3, false) => out.push(byte),
+            _ => out.extend(spelling),
+        }
+    }
+    out
 }
 
 /// Returns the canonical form of one URL, if the profile does not reject it and the form is valid UTF-8.

@@ -34,7 +34,8 @@ pub enum Reason {
     /// By the rules of the profile, the URL names another host than the one that browsers contact for it, or names one where browsers
     /// contact none.
     HostConflict,
-    /// Decoding an escape would complete another escape or a scheme, so that the form would change if it were normalized again.
+    /// Decoding an escape would complete another escape or a scheme, or start a query after a dot segment, so that the form would change
+    /// if it were normalized again.
     Unstable,
     /// The port is not a number of at most 65535.
     Port,
@@ -55,7 +56,7 @@ impl fmt::Display for Reason {
             Reason::SeveralAt => "more than one '@' in the authority",
             Reason::Host => "the host is not valid",
             Reason::HostConflict => "browsers contact another host than the rules of this form name, or none",
-            Reason::Unstable => "a decoded escape would complete another escape or a scheme",
+            Reason::Unstable => "a decoded escape would complete another escape, a scheme or a dot segment",
             Reason::Port => "the port is not a number of at most 65535",
             Reason::Relative => "the URL is relative",
             Reason::Base => "the base is not a valid URL",

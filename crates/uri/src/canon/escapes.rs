@@ -5,15 +5,15 @@ use core::ops::Range;
 
 use simdpct::{ByteSet, Decode, decode_escape};
 
-/// Appends `text`, lines of URLs, with their escapes normalized by `normalize`. Escapes in [`hidden_schemes`] stay.
-pub(super) fn append(text: &[u8], normalize: fn(&[u8], &mut Vec<u8>), out: &mut Vec<u8>) {
+/// Appends `text`, lines of URLs, with their escapes normalized. Escapes in [`hidden_schemes`] stay.
+pub(super) fn append(text: &[u8], out: &mut Vec<u8>) {
     let mut from = 0;
     for place in hidden_schemes(text, Some(b'\n')) {
-        normalize(&text[from..place.start], out);
+        simdpct::normalize_append(&text[from..place.start], out);
         from = place.end;
         Decode::NORMALIZE.keep(ByteSet::EMPTY.complement()).decode_append(&text[place], out);
     }
-    normalize(&text[from..], out);
+    simdpct::normalize_append(&text[from..], out);
 }
 
 /// Returns the places of the first segments, up to their colon, that would become schemes if their escapes were decoded.

@@ -131,12 +131,11 @@ macro_rules! profiles {
 
 profiles! {
     /// `escapes`: escapes of unreserved bytes are decoded, the others are written in upper case, as by [`simdpct::normalize`].
-    /// Unlike there, an escape stays if its byte would complete a malformed escape, as in `%%341`.
     ///
     /// The URL is not split, and no input is rejected. A relative reference stays one: escapes that would become part of a scheme stay
     /// ([`hidden_schemes`]).
     Escapes = "escapes", "RFC 3986, 6.2.2, for escapes only: simdpct's normalize",
-        Form::Bytes(|text, out| escapes::append(text, rfc3986::append_normalized, out));
+        Form::Bytes(escapes::append);
 
     /// `rfc3986`: syntax-based normalization (RFC 3986, section 6.2.2).
     ///
@@ -180,8 +179,9 @@ profiles! {
     /// its decoded form has a scheme, as that of `http%3A%2F%2Fexample.com/` does, that URL counts.
     ///
     /// Rejects a URL without a host, such as `mailto:a@b`; a port that is not a number; a host with an escaped colon or bracket; a host with a character that UTS 46 maps to a
-    /// delimiter; and, as [`Reason::HostConflict`], every URL for which Google's rules and browsers name different hosts:
-    /// `http:/a`, `http:\\a\b`, `http://evil.com\@good.com/`, `http://a%2562.com/`.
+    /// delimiter; as [`Reason::HostConflict`], every URL for which Google's rules and browsers name different hosts:
+    /// `http:/a`, `http:\\a\b`, `http://evil.com\@good.com/`, `http://a%2562.com/`; and, as [`Reason::Unstable`], a path in which a decoded
+    /// `?` ends a dot segment, such as `/a/..%3F`.
     SafeBrowsing4 if "idna" = "safe-browsing-4", "keys of Google Safe Browsing, version 4",
         Form::Url(
             Some(prove::<scan::SafeBrowsing>),

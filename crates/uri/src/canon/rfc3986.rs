@@ -13,24 +13,6 @@ use crate::parts::{Parts, split};
 const DEFAULT_PORTS: &[(&[u8], u16)] =
     &[(b"http", 80), (b"https", 443), (b"ws", 80), (b"wss", 443), (b"ftp", 21)];
 
-/// Appends `text` with its escapes normalized, as by [`simdpct::normalize`], but so that no decoded byte completes another escape: in
-/// `%%361` and `%6%31`, the escape of a hexadecimal digit stays if a malformed escape ends directly before it. This makes the form
-/// idempotent on every input.
-pub(super) fn append_normalized(text: &[u8], out: &mut Vec<u8>) {
-    let mut left = text;
-    while let Err(malformed) = simdpct::validate(left) {
-        let (before, after) = left.split_at(malformed.offset);
-        simdpct::normalize_append(before, out);
-        let mut end = 1 + usize::from(after.get(1).is_some_and(u8::is_ascii_hexdigit));
-        if simdpct::decode_escape(&after[end..]).is_some_and(|byte| byte.is_ascii_hexdigit()) {
-            end += 3;
-        }
-        out.extend_from_slice(&after[..end]);
-        left = &after[end..];
-    }
-    simdpct::normalize_append(left, out);
-}
-
 /// Appends the normal form of `url` by RFC 3986, section 6.2.2, and if `by_scheme`, also by section 6.2.3.
 pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(), CanonicalizeError> {
     let parts = split(url);
@@ -52,7 +34,7 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
     if let Some(host) = parts.host() {
         out.extend_from_slice(b"//");
         if let Some(userinfo) = parts.userinfo() {
-            append_normalized(userinfo.raw(), out);
+            simdpct::normalize_append(userinfo.raw(), out);
             out.push(b'@');
         }
         append_host(host.raw(), out);
@@ -70,7 +52,7 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
 
     // Escapes are decoded (section 6.2.2.2) before dot segments are removed (section 6.2.2.3), because a dot may be escaped.
     let start = out.len();
-    append_normalized(parts.path(), out);
+    simdpct::normalize_append(parts.path(), out);
     let has_authority = parts.host().is_some();
     let is_relative = !parts.is_uri() && !has_authority && out.get(start) != Some(&b'/');
     if is_relative {
@@ -96,11 +78,11 @@ pub(super) fn append(url: &[u8], by_scheme: bool, out: &mut Vec<u8>) -> Result<(
     }
     if let Some(query) = parts.query() {
         out.push(b'?');
-        append_normalized(query, out);
+        simdpct::normalize_append(query, out);
     }
     if let Some(fragment) = parts.fragment() {
         out.push(b'#');
-        append_normalized(fragment.raw(), out);
+        simdpct::normalize_append(fragment.raw(), out);
     }
     Ok(())
 }
@@ -123,7 +105,7 @@ fn path_holds_host(scheme: &[u8], path: &[u8]) -> bool {
 /// that stay are in upper case.
 fn append_host(host: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
-    append_normalized(host, out);
+    simdpct::normalize_append(host, out);
     let mut at = start;
     while at < out.len() {
         if out[at] == b'%' && simdpct::decode_escape(&out[at..]).is_some() {

@@ -96,9 +96,13 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
     out.extend_from_slice(b"://");
     out.extend_from_slice(&name);
 
-    let mut path = Vec::new();
-    remove_dot_segments(&decode(parts.path()), &mut path);
-    path.dedup_by(|a, b| *a == b'/' && *b == b'/');
+    let path = key_path(&decode(parts.path()));
+    if let Some(query) = memchr::memchr(b'?', &path)
+        && key_path(&path[..query]) != path[..query]
+    {
+        // A decoded `?` starts a query: the key of `/a/..%3F` would be `/a/..?`, and the key of that `/?`.
+        return reject(at.path_start, Reason::Unstable);
+    }
     if path.first() != Some(&b'/') {
         out.push(b'/');
     }
@@ -108,6 +112,14 @@ pub(super) fn append(url: &[u8], version: Version, out: &mut Vec<u8>) -> Result<
         append_escaped(&decode(query), out);
     }
     Ok(())
+}
+
+/// Returns a decoded path without dot segments and runs of slashes.
+fn key_path(decoded: &[u8]) -> Vec<u8> {
+    let mut path = Vec::new();
+    remove_dot_segments(decoded, &mut path);
+    path.dedup_by(|a, b| *a == b'/' && *b == b'/');
+    path
 }
 
 /// Returns the decoded URL if the scheme or the slashes after it are escaped, as in `http%3A%2F%2Fexample.com/`. Google's rules decode a

@@ -189,6 +189,13 @@ fn safe_browsing_hosts() {
             ("file://localhost/a", "file://localhost/a"),
         ];
         check(profile, cases);
+        // The `?` would start a query, and the dots before it would be a segment of the path.
+        let unstable = [("http://a.b/..%3f", 10), ("//a.b/x%2F.%3Fy", 5), ("//http://%2F.%3fwww.%40", 7)];
+        check_rejected(profile, &unstable.map(|(url, at)| (url, at, Reason::Unstable)));
+        check(
+            profile,
+            [("http://a.b/..x%3f/../y", "http://a.b/y"), ("http://a.b/x%3f//y?z", "http://a.b/x?/y?z")],
+        );
         // Browsers contact another host, or none.
         let conflicts = [
             ("http:\\\\a\\b", 0),
@@ -567,12 +574,13 @@ fn deep_nesting() {
 
 /// Makes a URL of pieces that have a meaning together: halves of escapes, delimiters and escaped delimiters.
 fn line_of_pieces(rng: &mut Rng) -> Vec<u8> {
-    const STARTS: [&str; 9] =
-        ["http://", "HTTP:", "", "foo://", "file://", "file:", "//", "foo:", "http://a.b/"];
+    const STARTS: [&str; 10] =
+        ["http://", "HTTP:", "", "foo://", "file://", "file:", "//", "foo:", "http://a.b/", "//http://"];
     #[rustfmt::skip]
-    const PIECES: [&str; 42] = [
+    const PIECES: [&str; 52] = [
         "%", "%", "%2", "%25", "%36", "1", "%41", ".", "/", ";", "%2F", "?", "&", "=", "+", ":", "@", "[", "]", "a", "A", "\u{e9}",
         "//", "..", "%2e", "#", " ", "\\", "\t", "www.", "x", "%3a", "%40", "%5b", "8", "5", "%5c", "%23", "%20", "a.b", ":80", "\u{2028}",
+        "http://", "https:", "%3f", ",", ")", "-", "0x", "%0a", "^", "~",
     ];
     let mut url = STARTS[rng.below(STARTS.len())].to_owned();
     for _ in 0..rng.below(9) {

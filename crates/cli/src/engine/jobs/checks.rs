@@ -16,6 +16,7 @@ use crate::engine::sink::findings::{Findings, Next, Show};
 use crate::ground::error::{Failure, Outcome};
 use crate::ground::reason::{Reason, Refusal};
 use crate::ground::records::Records;
+use crate::ground::utf8;
 use crate::io::input::{Input, Inputs, Others};
 use crate::io::names::{Names, Sources};
 use crate::io::output::Output;
@@ -28,6 +29,7 @@ use crate::select::Selector;
 use crate::select::csv::Line;
 use crate::select::edit::{Edit, Form};
 use crate::select::pass::Pass;
+use crate::select::sweep::{Pace, Sweep};
 use crate::value::policy::{Action, At, Record, Treat};
 use crate::value::report::Report;
 use crate::value::stats::Stats;
@@ -129,6 +131,12 @@ fn pass(
     if let Selector::Table(table) = selector {
         tables::choose(table, &mut feed, &mut sink, columns, &[])?;
     }
+    if !job.look.wanted.takes_urls() && selector.can_pass_by() {
+        let sweep = selector.sweep(end).map(|(sweep, _)| sweep);
+        // Lines of JSON without an escape would not be parsed.
+        job.sweep =
+            sweep.filter(|sweep| !matches!(sweep, Sweep::Shapes(_))).map(|sweep| (sweep, Pace::new()));
+    }
     pump(feed, job, sink, threads, workspace)
 }
 
@@ -138,6 +146,11 @@ struct Checks {
     target: Target,
     records: Records,
     look: Look,
+    /// The search for escapes in many records at once, if records without an escape have no findings. It depends on the header of a
+    /// table.
+    sweep: Option<(Sweep, Pace)>,
+    /// Whether every selected column or field has been found at least once.
+    has_found_all: bool,
     /// The memory limit for a record, in MiB.
     max_record: u32,
     /// A scratch buffer for the values that the selector writes. Its content is never used.
@@ -207,6 +220,8 @@ impl Checks {
             records: options.records,
             state: wanted.state(),
             look: Look { wanted, found_in: Vec::new() },
+            sweep: None,
+            has_found_all: false,
             max_record: options.max_record,
             scrap: Vec::new(),
             rest: Vec::new(),
@@ -231,6 +246,57 @@ impl Checks {
         }
         report.stats.records += 1;
         true
+    }
+
+    /// Checks the first records of `chunk` from offset `start` on. Only those whose escapes may be findings are read one by one.
+    /// Returns the offset of the next record, which must be checked by itself; `None` if the run must end.
+    fn pass_by(&mut self, chunk: &Chunk<'_>, mut start: usize, report: &mut Report) -> Option<usize> {
+        let Some((mut sweep, mut pace)) = self.sweep.take_if(|(_, pace)| pace.may_try()) else {
+            return Some(start);
+        };
+        let (first, end) = (start, self.records.end());
+        let needs_text = self.look.wanted.contains(Group::Utf8);
+        while start < chunk.bytes.len() {
+            let len = sweep.next(&chunk.bytes[start..], pace.size());
+            let records = &chunk.bytes[start..start + len];
+            if len == 0 || needs_text && utf8::validate(records).is_err() {
+                pace.shrink(start - first);
+                break;
+            }
+            pace.grow();
+            let mut count = memchr::memchr_iter(end, records).count() as u64;
+            count += u64::from(records.last() != Some(&end));
+            let mut passed = count;
+            // The records before this offset are checked.
+            let mut done = start;
+            for (index, &word) in sweep.chosen().iter().enumerate() {
+                let mut word = word;
+                while word != 0 {
+                    let at = start + index * u64::BITS as usize + word.trailing_zeros() as usize;
+                    word &= word - 1;
+                    let is_ahead = (done..start + len).contains(&at);
+                    if !is_ahead || !self.look.wanted.may_find(&chunk.bytes[at..]) {
+                        continue;
+                    }
+                    let from =
+                        memchr::memrchr(end, &chunk.bytes[done..at]).map_or(done, |found| done + found + 1);
+                    done = chunk.end_of(at, end);
+                    let (record, has_quotes) = chunk.record(from, done, self.records);
+                    passed -= 1;
+                    if !self.record(record, has_quotes, report) {
+                        return None;
+                    }
+                }
+            }
+            report.stats.records += passed;
+            start += len;
+            if passed < count / 2 {
+                pace.pause();
+                break;
+            }
+        }
+        self.sweep = Some((sweep, pace));
+        Some(start)
     }
 
     /// Adds the finding that the row `record` of a table is unreadable, and prepares to read its lines.
@@ -282,8 +348,15 @@ impl Job for Checks {
             report.lines = lines - u64::from(bytes.last().is_some_and(|last| *last != line_end));
             return;
         }
-        let mut start = 0;
+        let (mut start, mut number) = (0, 0_u32);
         while start < bytes.len() {
+            if self.has_found_all && self.sweep.is_some() {
+                let Some(next) = self.pass_by(&chunk, start, report) else { return };
+                start = next;
+                if start == bytes.len() {
+                    break;
+                }
+            }
             let end = chunk.end_of(start, line_end);
             let (record, has_quotes) = chunk.record(start, end, self.records);
             let goes_on = if let Some(refusal) = self.target.selector.open_quote(record, has_quotes) {
@@ -296,6 +369,11 @@ impl Job for Checks {
                 return;
             }
             start = end;
+            // This takes as long as a record, so it is done after the first record and then rarely.
+            if !self.has_found_all && number.is_multiple_of(64) {
+                self.has_found_all = self.target.selector.has_found_all(&report.stats);
+            }
+            number += 1;
         }
         report.line(bytes, line_end, bytes.len());
     }

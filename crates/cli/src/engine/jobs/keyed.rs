@@ -1,6 +1,10 @@
 //! Runs the verbs that compare keys: `top` counts them, and `dedup` keeps the first line of each.
 
+<<<<<<< HEAD
 use std::convert::Infallible;
+=======
+use twox_hash::XxHash3_128;
+>>>>>>> main
 
 use super::tables::{self, Header};
 use super::values::{self, Values};
@@ -10,7 +14,7 @@ use crate::engine::pump::job::{Job, Long};
 use crate::engine::pump::{Threads, Workspace, pump};
 use crate::engine::sink::Sink;
 use crate::engine::sink::boundary::FileBoundary;
-use crate::engine::sink::keys::{Counts, Distinct, Top, frame};
+use crate::engine::sink::keys::{Counts, Distinct, Frame, Top};
 use crate::ground::error::{Failure, Outcome};
 use crate::ground::fault::{Handling, OnFault};
 use crate::ground::reason::Reason;
@@ -67,7 +71,7 @@ pub fn top(
 pub struct Dedup {
     /// The conversion of a record to its key.
     pub verb: Verb,
-    /// Whether keys are fingerprints of 32 hexadecimal digits.
+    /// Whether keys are replaced by fingerprints of 128 bits.
     pub has_fingerprints: bool,
     pub records: Records,
     /// The memory for keys, in bytes.
@@ -120,7 +124,14 @@ struct Unique {
     records: Records,
     max_record: u32,
     rejects: bool,
+<<<<<<< HEAD
     /// The keys of a batch of records.
+=======
+    has_fingerprints: bool,
+    /// A batch of lines with their keys.
+    frame: Frame,
+    /// A buffer for the canonical forms of these lines.
+>>>>>>> main
     keys: Vec<u8>,
     /// Whether a part of the current long record was written.
     has_begun: bool,
@@ -137,6 +148,8 @@ impl Unique {
             records: dedup.records,
             max_record: dedup.max_record,
             rejects: options.rejects.is_some(),
+            has_fingerprints: dedup.has_fingerprints,
+            frame: Frame::default(),
             keys: Vec::new(),
             has_begun: false,
         }
@@ -150,6 +163,7 @@ impl Job for Unique {
         let mut start = 0;
         while start < bytes.len() {
             let rest = &bytes[start..];
+<<<<<<< HEAD
             let near = memchr::memrchr(end_byte, &rest[..rest.len().min(BATCH)]);
             let end = near.or_else(|| memchr::memchr(end_byte, rest)).map_or(rest.len(), |at| at + 1);
             self.keys.clear();
@@ -168,12 +182,55 @@ impl Job for Unique {
                     self.one.apply(&bytes[at..stop], handling, out).map(|_| ())
                 });
                 if let Err(refusal) = framed {
+=======
+            let near = memchr::memrchr(b'\n', &rest[..rest.len().min(BATCH)]);
+            let end = near.or_else(|| memchr::memchr(b'\n', rest)).map_or(rest.len(), |at| at + 1);
+            self.frame.clear();
+            self.keys.clear();
+            let is_whole = self.lines.apply(&rest[..end], handling, &mut self.keys).is_ok();
+            if !is_whole {
+                self.keys.clear();
+            }
+            // The start of the next key in `self.keys`, and of the next line.
+            let (mut next, mut at) = (0, start);
+            while at < start + end {
+                let len =
+                    memchr::memchr(b'\n', &bytes[at..start + end]).map_or(start + end - at, |len| len + 1);
+                let line = &bytes[at..at + len];
+                let stop = at + Records::Lines.without_end(line);
+                let mut key = self.keys.len()..self.keys.len();
+                if is_whole {
+                    let rest = &self.keys[next..];
+                    let len = memchr::memchr(b'\n', rest).map_or(rest.len(), |len| len + 1);
+                    key = next..next + Records::Lines.without_end(&rest[..len]);
+                    next += len;
+                } else if let Err(refusal) = self.line.apply(&bytes[at..stop], handling, &mut self.keys) {
+>>>>>>> main
                     report.stats.rejected += 1;
                     let record = Record { chunk: bytes, start: at, stop, end: end_byte, shown: None };
                     record.refuse(report, at + refusal.offset, &refusal.reason);
+                    self.frame.push(len, 0..0);
+                    at += len;
+                    continue;
+                } else {
+                    key.end = self.keys.len();
                 }
-                at += line.len();
+                if self.has_fingerprints {
+                    let fingerprint = XxHash3_128::oneshot(&self.keys[key]).to_le_bytes();
+                    key = self.frame.keys.len()..self.frame.keys.len() + fingerprint.len();
+                    self.frame.keys.extend_from_slice(&fingerprint);
+                } else if key.is_empty() {
+                    // A line with an empty key would have none, and no other key is a line end.
+                    key = self.keys.len()..self.keys.len() + 1;
+                    self.keys.push(b'\n');
+                }
+                self.frame.push(len, key);
+                at += len;
             }
+            if !self.has_fingerprints {
+                std::mem::swap(&mut self.frame.keys, &mut self.keys);
+            }
+            self.frame.write(&rest[..end], out);
             start += end;
         }
         report.stats.bytes_in += bytes.len() as u64;

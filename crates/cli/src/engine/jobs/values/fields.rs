@@ -4,12 +4,11 @@ use simdpct::{ByteSet, Decode};
 
 use crate::ground::utf8;
 use crate::select::Selector;
-use crate::select::sweep::Sweep;
+use crate::select::sweep::{Delimited, Pace, Sweep, WINDOW, words};
 use crate::value::policy::Treatment;
 
-/// The minimum and maximum size of a batch, in bytes. After a record that needs its own treatment, batches are smaller, so
-/// that one such record does not slow down many others.
-const SIZES: (usize, usize) = (512, 8 * 1024);
+/// The marks of all bytes of a batch.
+const ALL: [u64; WINDOW / 64] = [u64::MAX; WINDOW / 64];
 
 /// Converts one field of batches of records.
 #[derive(Clone)]
@@ -22,26 +21,26 @@ pub struct FieldBatch {
     keep: ByteSet,
     /// Whether the result must be valid UTF-8.
     is_text: bool,
-    /// The maximum size of the next batch, in bytes.
-    size: usize,
-    /// The number of consecutive batches that ended early near their start, counted up to 4.
-    ended: u32,
-    /// The number of next records that are left to the caller without an attempt to convert them.
-    skip: u32,
+    /// Whether the new value becomes a field after the old one.
+    is_new: bool,
+    pace: Pace,
 }
 
 impl FieldBatch {
     /// Creates the converter of the field that `selector` selects, if that is a single field whose values are only decoded.
-    /// Records end in `end`.
-    pub fn new(selector: &Selector, treatment: &Treatment, end: u8) -> Option<FieldBatch> {
+    /// Records end in `end`. `is_new` says that new values become fields after the old ones.
+    pub fn new(selector: &Selector, treatment: &Treatment, end: u8, is_new: bool) -> Option<FieldBatch> {
         let (sweep, structure) = selector.sweep(end)?;
+        if is_new && !matches!(sweep, Sweep::Delimited(_)) {
+            return None;
+        }
         let (codec, keep) = treatment.codec()?;
         let is_strict = structure.difference(keep) != ByteSet::EMPTY;
         let is_text =
             matches!(sweep, Sweep::Shapes(_)) && ByteSet::NON_ASCII.difference(keep) != ByteSet::EMPTY;
         let keep = if is_strict { keep.union(structure) } else { keep };
         let codec = codec.keep(keep);
-        Some(FieldBatch { sweep, codec, keep, is_strict, is_text, size: SIZES.1, ended: 0, skip: 0 })
+        Some(FieldBatch { sweep, codec, keep, is_strict, is_text, is_new, pace: Pace::new() })
     }
 
     /// Learns from `record`, which `selector` has read without an error.
@@ -52,13 +51,12 @@ impl FieldBatch {
     /// Converts the first records of `rest` and appends the result to `out`. Returns the length of these records; the caller
     /// must convert the next record by itself.
     pub fn apply(&mut self, rest: &[u8], out: &mut Vec<u8>) -> usize {
-        if self.skip > 0 {
-            self.skip -= 1;
+        if !self.pace.may_try() {
             return 0;
         }
         let mut done = 0;
         loop {
-            let len = self.sweep.next(&rest[done..], self.size);
+            let len = self.sweep.next(&rest[done..], self.pace.size());
             let records = &rest[done..done + len];
             let mut end = len;
             while let Err(at) = self.convert(&records[..end], out) {
@@ -67,15 +65,13 @@ impl FieldBatch {
             }
             done += end;
             if end < len || len == 0 {
-                self.ended = if done < SIZES.0 { (self.ended + 1).min(4) } else { 0 };
-                self.skip = (1 << self.ended) - 1;
-                self.size = (2 * done).clamp(SIZES.0, SIZES.1);
+                self.pace.shrink(done);
                 return done;
             }
             if done == rest.len() {
                 return done;
             }
-            self.size = SIZES.1.min(2 * self.size);
+            self.pace.grow();
         }
     }
 
@@ -83,6 +79,11 @@ impl FieldBatch {
     /// needs its own treatment; nothing is appended then.
     fn convert(&self, records: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
         let (start, chosen) = (out.len(), self.sweep.chosen());
+        if self.is_new
+            && let Sweep::Delimited(delimited) = &self.sweep
+        {
+            return self.add(records, delimited, out).inspect_err(|_| out.truncate(start));
+        }
         if self.is_strict {
             self.codec.try_decode_marked_append(records, chosen, out)?;
         } else {
@@ -95,5 +96,29 @@ impl FieldBatch {
             codec.try_decode_marked_append(records, chosen, out)?;
         }
         Ok(())
+    }
+
+    /// Appends `records`, each with the converted field after the old one. Fails with the offset of a field whose record needs its
+    /// own treatment.
+    fn add(&self, records: &[u8], delimited: &Delimited, out: &mut Vec<u8>) -> Result<(), usize> {
+        let chosen = delimited.chosen();
+        let (mut done, mut result) = (0, Ok(()));
+        delimited.each_field(records.len(), |field| {
+            // The carriage return before a line feed is not part of the last field.
+            let rest = &records[field.start..];
+            let has_return = rest[field.len()..].starts_with(b"\n") && rest[..field.len()].ends_with(b"\r");
+            let stop = field.end - usize::from(has_return);
+            let value = &records[field.start..stop];
+            out.extend_from_slice(&records[done..stop]);
+            out.push(delimited.delimiter());
+            done = stop;
+            if !words(field.start, stop).any(|(index, inside)| chosen[index] & inside != 0) {
+                out.extend_from_slice(value);
+            } else if self.codec.try_decode_marked_append(value, &ALL, out).is_err() && result.is_ok() {
+                result = Err(field.start);
+            }
+        });
+        out.extend_from_slice(&records[done..]);
+        result
     }
 }

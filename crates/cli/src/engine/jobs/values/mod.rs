@@ -168,7 +168,10 @@ pub fn pass(
         }
     }
     if job.skips {
-        job.fields = FieldBatch::new(&job.target.selector, &job.treatment, end);
+        let is_new = !job.into.is_empty();
+        job.fields = FieldBatch::new(&job.target.selector, &job.treatment, end, is_new);
+        // If there is a new value, no record may be copied.
+        job.skips = job.fields.is_some() || !is_new;
     }
     pump(feed, job, sink, threads, workspace)
 }
@@ -190,8 +193,7 @@ pub struct Values {
     is_preview: bool,
     /// A buffer for the converted record of a preview.
     new: Vec<u8>,
-    /// Whether records without an escape may be copied without being parsed, once every selected place has been
-    /// found.
+    /// Whether records without an escape need not be parsed, once every selected place has been found.
     skips: bool,
     /// Whether every selected column, field or key has been found at least once.
     has_found_all: bool,
@@ -222,7 +224,7 @@ impl Values {
         let places = rejects || policies.can_fail();
         let skips = is_plain
             && form == Form::Whole
-            && into.is_empty()
+            && into.len() <= 1
             && treatment.needs_percent()
             && target.selector.can_pass_by();
         Values {

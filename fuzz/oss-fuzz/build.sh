@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Builds every fuzz target for OSS-Fuzz, with the dictionary and the seeds of the repository.
+set -euo pipefail
+: "${SRC:?}" "${OUT:?}"
+
+cd "$SRC/simdpct"
+cargo fuzz build -O --debug-assertions
+for source in fuzz/fuzz_targets/*.rs; do
+    target=$(basename "$source" .rs)
+    cp "fuzz/target/x86_64-unknown-linux-gnu/release/$target" "$OUT/"
+    cp fuzz/dictionary "$OUT/$target.dict"
+    if [ -d "fuzz/seeds/$target" ]; then
+        (cd "fuzz/seeds/$target" && zip -q "$OUT/${target}_seed_corpus.zip" ./*)
+    fi
+done
