@@ -203,23 +203,12 @@ impl Top {
 impl Dedup {
     /// Converts the arguments to a request.
     pub fn request(self) -> DedupRequest {
-<<<<<<< HEAD
-        let has_fingerprints = self.by == By::Hash;
         let records = if self.null { Records::Null } else { Records::Lines };
-        DedupRequest {
-            verb: Verb::Rewrite(match self.by {
-                By::Key => Arc::new(Canonical(self.profile)),
-                By::Hash => Arc::new(Fingerprint(self.profile, Hash::Xxh3_128)),
-            }),
-            has_fingerprints,
-            sources: self.files.sources(records),
-            records,
-=======
         DedupRequest {
             verb: Verb::Rewrite(Arc::new(Canonical(self.profile))),
             has_fingerprints: self.by == By::Hash,
-            sources: self.files.sources(Records::Lines),
->>>>>>> main
+            sources: self.files.sources(records),
+            records,
             destination: self.target.destination(),
             rejects: self.rejects,
             memory: self.limits.max_memory,

@@ -6,7 +6,7 @@ use simdpct_uri::{Component, Dialect, FlawKind, Offsets, split};
 
 use super::finding::List;
 use super::kind::{Group, Kind};
-use super::scanner::{Found, KINDS_OF_BYTES, Observer, Scan, State};
+use super::scanner::{Found, Observer, Scan, State, kinds_of};
 
 /// The number of bytes that must follow a `%` in the window before the `%` is scanned: the rest of `%25`, and two
 /// digits.
@@ -52,7 +52,6 @@ impl Criteria {
         !self.of_urls.is_empty() || !self.components.is_empty()
     }
 
-<<<<<<< HEAD
     /// Returns the bytes that RFC 3986 allows in a URL, and the older specification forbids.
     fn strange(&self) -> &'static [u8] {
         match self.dialect {
@@ -60,7 +59,8 @@ impl Criteria {
             Dialect::Rfc2396 => b"[]",
             _ => b"",
         }
-=======
+    }
+
     /// Reports whether the `%` at the start of `ahead` may be part of a finding, if values are not parsed as URLs.
     #[inline]
     pub fn may_find(&self, ahead: &[u8]) -> bool {
@@ -68,10 +68,9 @@ impl Criteria {
             None => Kind::Malformed.bit(),
             Some(b'%') => Kind::Double.bit(),
             Some(0x80..) => Kind::Utf8.bit() | Kind::Overlong.bit(),
-            Some(byte) => KINDS_OF_BYTES[usize::from(byte)],
+            Some(byte) => kinds_of(self.dialect)[usize::from(byte)],
         };
         self.kinds & kinds != 0
->>>>>>> main
     }
 
     /// Returns the state of a scanner at the start of a file.

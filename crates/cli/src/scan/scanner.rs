@@ -78,7 +78,6 @@ pub fn ready(window: &[u8], seen: usize, ahead: usize) -> usize {
 
 /// For each byte value, the kinds of finding that its escape is. Kinds that depend on UTF-8 or on the spelling of the
 /// escape are not in this table.
-<<<<<<< HEAD
 static KINDS_OF_BYTES: [u16; 256] = kinds_of_bytes(sets::RFC3986_UNRESERVED);
 
 /// Like [`KINDS_OF_BYTES`], with the unreserved bytes of RFC 2396.
@@ -87,10 +86,17 @@ static KINDS_OF_RFC2396: [u16; 256] = kinds_of_bytes(sets::RFC2396_UNRESERVED);
 /// Like [`KINDS_OF_BYTES`], with the unreserved bytes of RFC 1738.
 static KINDS_OF_RFC1738: [u16; 256] = kinds_of_bytes(sets::RFC1738_UNRESERVED);
 
+/// Returns the table of `dialect`.
+#[inline]
+pub(super) fn kinds_of(dialect: Dialect) -> &'static [u16; 256] {
+    match dialect {
+        Dialect::Rfc1738 => &KINDS_OF_RFC1738,
+        Dialect::Rfc2396 => &KINDS_OF_RFC2396,
+        _ => &KINDS_OF_BYTES,
+    }
+}
+
 const fn kinds_of_bytes(unreserved: AsciiSet) -> [u16; 256] {
-=======
-pub(super) const KINDS_OF_BYTES: [u16; 256] = {
->>>>>>> main
     let mut table = [0; 256];
     let mut byte = 0;
     while byte < 256 {
@@ -157,12 +163,7 @@ impl State {
 
     /// Decides by `dialect` which escapes are needless.
     pub fn of_dialect(self, dialect: Dialect) -> State {
-        let kinds_of_bytes = match dialect {
-            Dialect::Rfc1738 => &KINDS_OF_RFC1738,
-            Dialect::Rfc2396 => &KINDS_OF_RFC2396,
-            _ => &KINDS_OF_BYTES,
-        };
-        State { kinds_of_bytes, ..self }
+        State { kinds_of_bytes: kinds_of(dialect), ..self }
     }
 
     /// Returns the offset of the window in the file.

@@ -101,32 +101,11 @@ impl Requests {
         start
     }
 
-<<<<<<< HEAD
-    /// Reads the line from `start` to `feed`, and marks its escapes. Returns `None` if it must be read by itself.
-    #[inline]
-    fn read(&mut self, window: &[u8], start: usize, feed: usize) -> Option<()> {
-        let [mut percents, mut backslashes] = [0; 2];
-        // The places of the first four quotes: those of the request and of the referrer.
-        let (mut quotes, mut count) = ([feed; 4], 0);
-        for (index, inside) in words(start, feed) {
-            percents |= self.marks[index][0] & inside;
-            backslashes |= self.marks[index][3] & inside;
-            let mut found = self.marks[index][2] & inside;
-            while found != 0 && count < quotes.len() {
-                quotes[count] = index * BLOCK + found.trailing_zeros() as usize;
-                (count, found) = (count + 1, found & (found - 1));
-            }
-        }
-        let [open, close, last @ ..] = quotes;
-        if count < 2 {
-            return None;
-=======
     /// Finds the offsets of quotes and line feeds in a window of `size` bytes. Returns their number.
     #[allow(clippy::cast_possible_truncation, reason = "a window is shorter than 4 GiB")]
     fn find_places(&mut self, size: usize) -> usize {
         if self.places.len() < size + AT_ONCE {
             self.places.resize(size + AT_ONCE, 0);
->>>>>>> main
         }
         let mut len = 0;
         for (index, &[_, feeds, quotes, _]) in self.marks.iter().enumerate() {
@@ -182,36 +161,19 @@ impl Requests {
         if has_bracket(&window[date + 1..open - 2]) {
             return None;
         }
-<<<<<<< HEAD
-        if percents == 0 && has_usual_target(&window[open + 1..close]) {
+        if !has_escapes && usual_target(&window[open + 1..close]).is_some() {
             return if self.has_referrer {
-                referrer(window, close, last, feed).map(|_| ())
+                referrer(window, close, quotes, feed).map(|_| ())
             } else {
                 Some(())
             };
-=======
-        if !has_escapes && usual_target(&window[open + 1..close]).is_some() {
-            return Some(());
->>>>>>> main
         }
         let target = target(window, open + 1..close)?;
         self.choose(target.start, target.end);
         if !self.has_referrer {
             return Some(());
         }
-<<<<<<< HEAD
-        let place = referrer(window, close, last, feed)?;
-=======
-        let &[open, end, ..] = quotes else { return None };
-        let (open, end) = (open as usize, end as usize);
-        if !is_blank(end + 1) || !is_blank(open - 1) {
-            return None;
-        }
-        let mut words =
-            window[close + 1..open].split(|byte| b" \t".contains(byte)).filter(|word| !word.is_empty());
-        let are_words = [words.next()?, words.next()?].iter().all(|word| word[0] != b'[');
-        let referrer = &window[open + 1..end];
->>>>>>> main
+        let place = referrer(window, close, quotes, feed)?;
         // Between quotes, an escape of a blank is decoded, which it is not in the target.
         if memchr::memmem::find(&window[place.clone()], b"%20").is_some() {
             return None;
@@ -238,17 +200,20 @@ pub fn words(start: usize, stop: usize) -> impl Iterator<Item = (usize, u64)> {
     })
 }
 
-/// Returns the place of the referrer between two quotes, which are the next after the end of the request at `close`. Returns an
-/// empty range if neither a quote nor an escape follows, and `None` if the line must be read by itself.
+/// Returns the place of the referrer. `quotes` are the offsets of the quotes after the end of the request, which is at `close`. Returns
+/// an empty range if neither a quote nor an escape follows, and `None` if the line must be read by itself.
 #[inline]
-fn referrer(window: &[u8], close: usize, [open, end]: [usize; 2], feed: usize) -> Option<Range<usize>> {
-    if open == feed {
-        return memchr::memchr(b'%', &window[close..feed]).is_none().then_some(feed..feed);
-    }
+fn referrer(window: &[u8], close: usize, quotes: &[u32], feed: usize) -> Option<Range<usize>> {
+    let (open, end) = match quotes {
+        [open, end, ..] => (*open as usize, *end as usize),
+        // No quote closes the referrer.
+        [_] => return None,
+        [] => return memchr::memchr(b'%', &window[close..feed]).is_none().then_some(feed..feed),
+    };
     // The status and the number of bytes are between the request and the referrer.
     let [a, b, c, b' ', size @ .., b' '] = &window[close + 2..open] else { return None };
     let is_usual = [a, b, c].iter().all(|byte| byte.is_ascii_digit())
         && (size == b"-" || !size.is_empty() && size.iter().all(u8::is_ascii_digit));
-    let is_closed = end < feed && (end + 1 == feed || b" \t".contains(&window[end + 1]));
+    let is_closed = end + 1 == feed || b" \t".contains(&window[end + 1]);
     (is_usual && is_closed).then_some(open + 1..end)
 }

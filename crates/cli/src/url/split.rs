@@ -374,10 +374,10 @@ impl Get {
         Get { folds: true, ..self }
     }
 
-    /// Changes the letters of `part`, which was appended at `from` of `out`, to lower case if that is wanted.
-    fn fold(&self, part: &Part, out: &mut [u8], from: usize) {
+    /// Changes the letters of `written`, which is `part`, to lower case if that is wanted.
+    fn fold(&self, part: &Part, written: &mut [u8]) {
         if self.folds && part.has_no_case() {
-            out[from..].make_ascii_lowercase();
+            written.make_ascii_lowercase();
         }
     }
 }
@@ -399,7 +399,7 @@ impl Rewrite for Get {
                     let cell = if self.decode { part.decoded(raw, *keep, handling) } else { raw.into() };
                     let from = out.len();
                     out.extend_from_slice(&cell);
-                    self.fold(part, out, from);
+                    self.fold(part, &mut out[from..]);
                 }
             }
         }
@@ -418,17 +418,12 @@ impl Rewrite for Get {
             && each_plain_line(text, b'"', most, out, |url, rows| {
                 for item in items {
                     match item {
-<<<<<<< HEAD
-                        Item::Text(text) => out.extend_from_slice(text),
-                        Item::Part(part) => {
-                            let from = out.len();
-                            out.extend_from_slice(part.raw(url, &self.suffixes).unwrap_or_default());
-                            self.fold(part, out, from);
-                        }
-=======
                         Item::Text(text) => rows.copy(text),
-                        Item::Part(part) => rows.part(part.raw(url, &self.suffixes).unwrap_or_default()),
->>>>>>> main
+                        Item::Part(part) => {
+                            let from = rows.len;
+                            rows.part(part.raw(url, &self.suffixes).unwrap_or_default());
+                            self.fold(part, &mut rows.out[from..rows.len]);
+                        }
                     }
                 }
             })

@@ -1,10 +1,6 @@
 //! Runs the verbs that compare keys: `top` counts them, and `dedup` keeps the first line of each.
 
-<<<<<<< HEAD
-use std::convert::Infallible;
-=======
 use twox_hash::XxHash3_128;
->>>>>>> main
 
 use super::tables::{self, Header};
 use super::values::{self, Values};
@@ -124,14 +120,10 @@ struct Unique {
     records: Records,
     max_record: u32,
     rejects: bool,
-<<<<<<< HEAD
-    /// The keys of a batch of records.
-=======
     has_fingerprints: bool,
-    /// A batch of lines with their keys.
+    /// A batch of records with their keys.
     frame: Frame,
-    /// A buffer for the canonical forms of these lines.
->>>>>>> main
+    /// A buffer for the canonical forms of these records.
     keys: Vec<u8>,
     /// Whether a part of the current long record was written.
     has_begun: bool,
@@ -163,31 +155,11 @@ impl Job for Unique {
         let mut start = 0;
         while start < bytes.len() {
             let rest = &bytes[start..];
-<<<<<<< HEAD
             let near = memchr::memrchr(end_byte, &rest[..rest.len().min(BATCH)]);
             let end = near.or_else(|| memchr::memchr(end_byte, rest)).map_or(rest.len(), |at| at + 1);
-            self.keys.clear();
-            let is_whole = self.many.apply(&rest[..end], handling, &mut self.keys).is_ok();
-            let mut keys = self.keys.split_inclusive(|&byte| byte == end_byte);
-            let mut at = start;
-            for line in rest[..end].split_inclusive(|&byte| byte == end_byte) {
-                let stop = at + records.without_end(line);
-                let framed = frame(line, Some(end_byte), out, |out| {
-                    out.push(b'=');
-                    if is_whole {
-                        let key = keys.next().unwrap_or_default();
-                        out.extend_from_slice(&key[..records.without_end(key)]);
-                        return Ok(());
-                    }
-                    self.one.apply(&bytes[at..stop], handling, out).map(|_| ())
-                });
-                if let Err(refusal) = framed {
-=======
-            let near = memchr::memrchr(b'\n', &rest[..rest.len().min(BATCH)]);
-            let end = near.or_else(|| memchr::memchr(b'\n', rest)).map_or(rest.len(), |at| at + 1);
             self.frame.clear();
             self.keys.clear();
-            let is_whole = self.lines.apply(&rest[..end], handling, &mut self.keys).is_ok();
+            let is_whole = self.many.apply(&rest[..end], handling, &mut self.keys).is_ok();
             if !is_whole {
                 self.keys.clear();
             }
@@ -195,17 +167,16 @@ impl Job for Unique {
             let (mut next, mut at) = (0, start);
             while at < start + end {
                 let len =
-                    memchr::memchr(b'\n', &bytes[at..start + end]).map_or(start + end - at, |len| len + 1);
+                    memchr::memchr(end_byte, &bytes[at..start + end]).map_or(start + end - at, |len| len + 1);
                 let line = &bytes[at..at + len];
-                let stop = at + Records::Lines.without_end(line);
+                let stop = at + records.without_end(line);
                 let mut key = self.keys.len()..self.keys.len();
                 if is_whole {
                     let rest = &self.keys[next..];
-                    let len = memchr::memchr(b'\n', rest).map_or(rest.len(), |len| len + 1);
-                    key = next..next + Records::Lines.without_end(&rest[..len]);
+                    let len = memchr::memchr(end_byte, rest).map_or(rest.len(), |len| len + 1);
+                    key = next..next + records.without_end(&rest[..len]);
                     next += len;
-                } else if let Err(refusal) = self.line.apply(&bytes[at..stop], handling, &mut self.keys) {
->>>>>>> main
+                } else if let Err(refusal) = self.one.apply(&bytes[at..stop], handling, &mut self.keys) {
                     report.stats.rejected += 1;
                     let record = Record { chunk: bytes, start: at, stop, end: end_byte, shown: None };
                     record.refuse(report, at + refusal.offset, &refusal.reason);
@@ -220,9 +191,9 @@ impl Job for Unique {
                     key = self.frame.keys.len()..self.frame.keys.len() + fingerprint.len();
                     self.frame.keys.extend_from_slice(&fingerprint);
                 } else if key.is_empty() {
-                    // A line with an empty key would have none, and no other key is a line end.
+                    // A record with an empty key would have none, and no other key is a record end.
                     key = self.keys.len()..self.keys.len() + 1;
-                    self.keys.push(b'\n');
+                    self.keys.push(end_byte);
                 }
                 self.frame.push(len, key);
                 at += len;
@@ -230,7 +201,7 @@ impl Job for Unique {
             if !self.has_fingerprints {
                 std::mem::swap(&mut self.frame.keys, &mut self.keys);
             }
-            self.frame.write(&rest[..end], out);
+            self.frame.write(&rest[..end], Some(end_byte), out);
             start += end;
         }
         report.stats.bytes_in += bytes.len() as u64;
@@ -255,7 +226,9 @@ impl Job for Unique {
             }
         }
         let end = self.records.end();
-        let Ok(()) = frame(bytes, Some(end).filter(|_| part.is_last), out, |_| Ok::<_, Infallible>(()));
+        self.frame.clear();
+        self.frame.push(bytes.len(), 0..0);
+        self.frame.write(bytes, Some(end).filter(|_| part.is_last), out);
         report.stats.bytes_in += bytes.len() as u64;
         report.lines = u64::from(bytes.last() == Some(&end));
     }

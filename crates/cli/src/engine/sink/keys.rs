@@ -489,31 +489,6 @@ pub struct Frame {
     pub keys: Vec<u8>,
 }
 
-<<<<<<< HEAD
-/// Appends a record to `out` as [`Distinct`] expects it, and `end` if the record does not end with it. `key` appends the key. If it
-/// fails, the record has no key.
-pub fn frame<E>(
-    line: &[u8],
-    end: Option<u8>,
-    out: &mut Vec<u8>,
-    key: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
-) -> Result<(), E> {
-    let start = out.len();
-    out.extend_from_slice(&[0; HEAD]);
-    let result = key(out);
-    if result.is_err() {
-        out.truncate(start + HEAD);
-    }
-    // A line and its key are shorter than 4 GiB.
-    let len = (out.len() - start - HEAD) as u32;
-    out[start..][..4].copy_from_slice(&len.to_le_bytes());
-    let end = end.filter(|end| line.last() != Some(end));
-    let len = (line.len() + usize::from(end.is_some())) as u32;
-    out[start + 4..][..4].copy_from_slice(&len.to_le_bytes());
-    out.extend_from_slice(line);
-    out.extend(end);
-    result
-=======
 /// The length of a head.
 const HEAD: usize = 12;
 
@@ -542,9 +517,10 @@ impl Frame {
         self.heads.extend_from_slice(&head([key.start, key.len(), len]));
     }
 
-    /// Appends this frame and its `lines` to `out`, with a line end if the last line has none.
-    pub fn write(&mut self, lines: &[u8], out: &mut Vec<u8>) {
-        let end: &[u8] = if lines.ends_with(b"\n") { b"" } else { b"\n" };
+    /// Appends this frame and its `lines` to `out`, and `end` if the last line does not end with it.
+    pub fn write(&mut self, lines: &[u8], end: Option<u8>, out: &mut Vec<u8>) {
+        let end = end.filter(|end| lines.last() != Some(end));
+        let end = end.as_slice();
         if let Some(last) = self.heads.last_chunk_mut() {
             let [start, len, line] = numbers(last);
             *last = head([start, len, line + end.len()]);
@@ -552,7 +528,6 @@ impl Frame {
         out.extend_from_slice(&head([self.heads.len(), self.keys.len(), lines.len() + end.len()]));
         [&self.heads, &self.keys, lines, end].iter().for_each(|bytes| out.extend_from_slice(bytes));
     }
->>>>>>> main
 }
 
 impl Distinct {
@@ -634,22 +609,13 @@ mod tests {
                 for chunk in numbers.chunks(100) {
                     let (mut frame, mut lines) = (Frame::default(), String::new());
                     for number in chunk {
-<<<<<<< HEAD
-                        let key = format!("{number:032x}");
-                        let framed = frame(number.to_string().as_bytes(), Some(b'\n'), &mut frames, |out| {
-                            out.extend_from_slice(key.as_bytes());
-                            Ok::<_, ()>(())
-                        });
-                        assert_eq!(framed, Ok(()));
-=======
                         let (line, key) = (lines.len(), frame.keys.len());
                         let _ = writeln!(lines, "{number}");
                         frame.keys.extend_from_slice(&u128::from(*number).to_le_bytes());
                         frame.push(lines.len() - line, key..key + 16);
->>>>>>> main
                     }
                     let mut frames = Vec::new();
-                    frame.write(lines.as_bytes(), &mut frames);
+                    frame.write(lines.as_bytes(), Some(b'\n'), &mut frames);
                     distinct.take(&frames, &mut out).expect("a temporary file");
                 }
                 let write = |line: &[u8]| {
